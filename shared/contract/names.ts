@@ -1,0 +1,69 @@
+import type { ConnectionName } from '../domain/ids.ts';
+
+/** Every name that infra, the functions, the local stack and the command line must agree on. */
+export const DEFAULT_PREFIX = 'groupsync';
+export const DEFAULT_CONNECTION = 'default' as ConnectionName;
+export const METRIC_NAMESPACE = 'groupsync';
+
+export const QUEUE_KEYS = ['events', 'eventsDlq', 'apply', 'applyDlq'] as const;
+export type QueueKey = (typeof QUEUE_KEYS)[number];
+export const FUNCTION_KEYS = ['ingest', 'apply', 'reconcile', 'people'] as const;
+export type FunctionKey = (typeof FUNCTION_KEYS)[number];
+
+const QUEUE_SUFFIX: Readonly<Record<QueueKey, string>> = {
+  events: 'events',
+  eventsDlq: 'events-dlq',
+  apply: 'apply.fifo',
+  applyDlq: 'apply-dlq.fifo',
+};
+
+export const queueName = (prefix: string, queue: QueueKey) => `${prefix}-${QUEUE_SUFFIX[queue]}`;
+export const tableName = (prefix: string) => `${prefix}-state`;
+export const functionName = (prefix: string, name: FunctionKey) => `${prefix}-${name}`;
+export const secretName = (prefix: string, connection: ConnectionName) =>
+  `${prefix}/connections/${connection}`;
+
+/** CloudFormation outputs of the stack, and where each one's value is found. */
+export const STACK_OUTPUTS: Readonly<Record<QueueKey, string>> & { readonly table: string } = {
+  events: 'EventsQueueUrl',
+  eventsDlq: 'EventsDlqUrl',
+  apply: 'ApplyQueueUrl',
+  applyDlq: 'ApplyDlqUrl',
+  table: 'TableName',
+};
+
+/** Environment variables that the functions read. */
+export const ENVIRONMENT = {
+  prefix: 'GROUPSYNC_PREFIX',
+  table: 'GROUPSYNC_TABLE',
+  applyQueueUrl: 'GROUPSYNC_APPLY_QUEUE_URL',
+  eventsDlqUrl: 'GROUPSYNC_EVENTS_DLQ_URL',
+  applyDlqUrl: 'GROUPSYNC_APPLY_DLQ_URL',
+  coalesceSeconds: 'GROUPSYNC_COALESCE_SECONDS',
+  logLevel: 'GROUPSYNC_LOG_LEVEL',
+} as const;
+
+/** Attributes of SQS messages that groupsync reads or writes. */
+export const MESSAGE_ATTRIBUTES = {
+  connection: 'connection',
+  stamp: 'stamp',
+  errorCode: 'errorCode',
+  errorMessage: 'errorMessage',
+  failedAt: 'failedAt',
+  originalMessageId: 'originalMessageId',
+  source: 'source',
+} as const;
+
+/** Why a message was dead-lettered. */
+export const DEAD_LETTER_CODES = [
+  'invalid_json',
+  'invalid_event',
+  'unknown_type',
+  'unknown_connection',
+  'time_in_future',
+  'too_old',
+  'too_large',
+  'platform_rejected',
+  'retries_exhausted',
+] as const;
+export type DeadLetterCode = (typeof DEAD_LETTER_CODES)[number];

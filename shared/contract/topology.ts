@@ -1,0 +1,88 @@
+import type { QueueKey } from './names.ts';
+
+/*
+ * The shape of the deployed system: infra builds it, the local stack imitates it, the code relies on it.
+ * All durations are in seconds, as SQS and Lambda take them.
+ */
+
+export interface QueueTopology {
+  readonly fifo: boolean;
+  readonly visibilityTimeoutSeconds: number;
+  readonly retentionSeconds: number;
+  /** Where a message goes after `maxReceiveCount` receives without a delete. */
+  readonly redrive?: { readonly to: QueueKey; readonly maxReceiveCount: number };
+}
+
+/** What one Lambda event source takes from its queue. */
+export interface EventSourceTopology {
+  readonly queue: QueueKey;
+  readonly batchSize: number;
+  readonly maximumBatchingWindowSeconds: number;
+  readonly maximumConcurrency: number;
+  readonly functionTimeoutSeconds: number;
+}
+
+const DAY = 86_400;
+
+/** Lambda advises six times the function's timeout (developer guide, "Using Lambda with Amazon SQS"). */
+const INGEST_TIMEOUT_SECONDS = 60;
+const APPLY_TIMEOUT_SECONDS = 120;
+
+export const QUEUES: Readonly<Record<QueueKey, QueueTopology>> = {
+  events: {
+    fifo: false,
+    visibilityTimeoutSeconds: 6 * INGEST_TIMEOUT_SECONDS,
+    retentionSeconds: 14 * DAY,
+    redrive: { to: 'eventsDlq', maxReceiveCount: 5 },
+  },
+  eventsDlq: { fifo: false, visibilityTimeoutSeconds: 300, retentionSeconds: 14 * DAY },
+  apply: {
+    fifo: true,
+    visibilityTimeoutSeconds: 6 * APPLY_TIMEOUT_SECONDS,
+    retentionSeconds: 4 * DAY,
+    redrive: { to: 'applyDlq', maxReceiveCount: 5 },
+  },
+  applyDlq: { fifo: true, visibilityTimeoutSeconds: 300, retentionSeconds: 14 * DAY },
+};
+
+export const EVENT_SOURCES = {
+  ingest: {
+    queue: 'events',
+    batchSize: 100,
+    maximumBatchingWindowSeconds: 1,
+    maximumConcurrency: 10,
+    functionTimeoutSeconds: INGEST_TIMEOUT_SECONDS,
+  },
+  apply: {
+    queue: 'apply',
+    batchSize: 10,
+    maximumBatchingWindowSeconds: 0,
+    maximumConcurrency: 5,
+    functionTimeoutSeconds: APPLY_TIMEOUT_SECONDS,
+  },
+} as const satisfies Readonly<Record<string, EventSourceTopology>>;
+
+/** Default window within which the changes of one group become one write to the platform. */
+export const DEFAULT_COALESCE_SECONDS = 5;
+/** How far the clocks of two senders may differ before a change can miss its window (the pump then catches it). */
+export const CLOCK_MARGIN_SECONDS = 2;
+
+/** Delay of the apply queue: the window plus the clock margin; no window, no delay. SQS allows at most 900. */
+export const applyDelaySeconds = (coalesceSeconds: number): number =>
+  coalesceSeconds === 0 ? 0 : coalesceSeconds + CLOCK_MARGIN_SECONDS;
+
+/** Key names of the table and of its one index. */
+export const TABLE = {
+  partitionKey: 'pk',
+  sortKey: 'sk',
+  timeToLive: 'expiresAt',
+  index: { name: 'due', partitionKey: 'gpk', sortKey: 'gsk' },
+} as const;
+
+/** How often the scheduled parts run when deployed. */
+export const SCHEDULES = {
+  pumpMinutes: 1,
+  feedMinutes: 5,
+  sweepMinutes: 60,
+  peopleMinutes: 60,
+} as const;

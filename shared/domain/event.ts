@@ -1,0 +1,41 @@
+import type { ConnectionName, GroupId, MemberId } from './ids.ts';
+import type { Stamp } from './stamp.ts';
+
+/** A member as an event names it: the directory's id, and attributes that match rules may use. */
+export interface Member {
+  readonly id: MemberId;
+  /** String attributes only (`email`, `userName`, `employeeNumber`, …); a missing one changes nothing. */
+  readonly attributes: ReadonlyMap<string, string>;
+}
+
+/** One part of a snapshot that is too large for one message; the parts count only together. */
+export interface SnapshotPart {
+  readonly snapshotId: string;
+  readonly index: number;
+  readonly count: number;
+}
+
+export type DirectoryChange =
+  | { readonly kind: 'group.upserted'; readonly group: GroupId; readonly name: string }
+  | { readonly kind: 'group.deleted'; readonly group: GroupId }
+  | {
+      readonly kind: 'group.snapshot';
+      readonly group: GroupId;
+      readonly name?: string;
+      readonly members: readonly Member[];
+      readonly part?: SnapshotPart;
+    }
+  | { readonly kind: 'member.added'; readonly group: GroupId; readonly members: readonly Member[] }
+  | { readonly kind: 'member.removed'; readonly group: GroupId; readonly members: readonly Member[] }
+  | { readonly kind: 'user.upserted'; readonly user: Member }
+  | { readonly kind: 'user.deleted'; readonly user: MemberId };
+
+/** One thing that the directory says happened, with its place in the order of all events. */
+export interface DirectoryEvent {
+  readonly connection: ConnectionName;
+  /** The event's id as its producer gave it: for the audit and for `explain`, never for order (the stamp is). */
+  readonly id: string;
+  readonly source: string;
+  readonly stamp: Stamp;
+  readonly change: DirectoryChange;
+}

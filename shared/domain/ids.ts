@@ -1,0 +1,38 @@
+declare const brand: unique symbol;
+type Branded<Base, Name extends string> = Base & { readonly [brand]: Name };
+
+/** Name of a connection: one company's credential, base URL and policies. `[a-z0-9-]{1,32}`. */
+export type ConnectionName = Branded<string, 'ConnectionName'>;
+/** The directory's stable id of a group, byte-exact as the directory sends it. */
+export type GroupId = Branded<string, 'GroupId'>;
+/** The directory's stable id of a member, byte-exact as the directory sends it. */
+export type MemberId = Branded<string, 'MemberId'>;
+/** The platform's own id of a group. */
+export type PlatformGroupId = Branded<string, 'PlatformGroupId'>;
+/** A platform role id (`Employee.id`): one person in one company. */
+export type RoleId = Branded<string, 'RoleId'>;
+/** What goes into a platform group's `users`: a user id, or a role id where the connection says so. */
+export type PlatformUserId = Branded<string, 'PlatformUserId'>;
+/** The platform's version of a group: opaque, compared for equality only. */
+export type VersionToken = Branded<string, 'VersionToken'>;
+/** Id of one intended write to the platform. */
+export type IntentId = Branded<string, 'IntentId'>;
+
+/*
+ * These mark a string whose form has been checked at the boundary (zod, or a response's schema). They check nothing
+ * themselves, so that an id is judged in exactly one place.
+ */
+export const connectionName = (text: string) => text as ConnectionName;
+export const groupId = (text: string) => text as GroupId;
+export const memberId = (text: string) => text as MemberId;
+export const platformGroupId = (text: string) => text as PlatformGroupId;
+export const roleId = (text: string) => text as RoleId;
+export const platformUserId = (text: string) => text as PlatformUserId;
+export const versionToken = (text: string) => text as VersionToken;
+export const intentId = (text: string) => text as IntentId;
+
+/** A directory group within its connection: the unit that is written to the platform, and a lane of the apply queue. */
+export interface GroupRef {
+  readonly connection: ConnectionName;
+  readonly group: GroupId;
+}

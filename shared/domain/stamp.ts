@@ -1,0 +1,144 @@
+declare const brand: unique symbol;
+
+/**
+ * Total order of events, as an ASCII string: comparing two stamps as strings compares the events. Every store sorts
+ * ASCII alike, so the order holds in a condition expression as it does here.
+ *
+ * `<UTC instant, 9 fraction digits>.<length of sequence, 2 digits><sequence>.<hex of id>.<hex of source>.<operation>`
+ */
+export type Stamp = string & { readonly [brand]: 'Stamp' };
+
+/** Where an event stands in the order. Times are RFC 3339; `operation` counts within one message. */
+export interface StampParts {
+  readonly time: string;
+  readonly sequence?: string | undefined;
+  readonly id: string;
+  readonly source: string;
+  readonly operation?: number | undefined;
+}
+
+/** Older than every event. */
+export const STAMP_ZERO = '' as Stamp;
+
+/** How far ahead of its receipt an event may claim to be before it is refused (`time_in_future`). */
+export const MAX_AHEAD_MS = 5 * 60_000;
+/** How old an event may be before it is refused (`too_old`): the same bound for replays, so that tombstones may end. */
+export const MAX_AGE_MS = 400 * 24 * 3_600_000;
+
+const RFC_3339 =
+  /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
+const DIGITS = /^\d+$/;
+const MAX_SEQUENCE_DIGITS = 32;
+const MINUTE_MS = 60_000;
+
+/**
+ * The same instant in UTC with nine fraction digits, so that equal instants are equal strings (RFC 3339 section 5.6).
+ * A leap second counts as the last nanosecond of its minute; digits past the ninth are dropped.
+ * @returns undefined where the text is no RFC 3339 instant of the years 0000 to 9999.
+ */
+export function normaliseInstant(text: string): string | undefined {
+  const found = RFC_3339.exec(text);
+  if (found === null) return undefined;
+  const [
+    ,
+    year,
+    month,
+    day,
+    hour,
+    minute,
+    second,
+    fraction = '',
+    sign,
+    offsetHour = '0',
+    offsetMinute = '0',
+  ] = found;
+  const fields = [year, month, day, hour, minute, second].map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  const leap = fields[5] === 60;
+  if (!isCalendarTime(fields, leap) || Number(offsetHour) > 23 || Number(offsetMinute) > 59) return undefined;
+  const local = new Date(0);
+  local.setUTCFullYear(fields[0], fields[1] - 1, fields[2]);
+  local.setUTCHours(fields[3], fields[4], leap ? 59 : fields[5]);
+  const offsetMs = (Number(offsetHour) * 60 + Number(offsetMinute)) * MINUTE_MS * (sign === '-' ? -1 : 1);
+  const utc = new Date(local.getTime() - offsetMs).toISOString();
+  if (utc.length !== 24) return undefined;
+  return `${utc.slice(0, 19)}.${leap ? '999999999' : fraction.slice(0, 9).padEnd(9, '0')}Z`;
+}
+
+function isCalendarTime(fields: [number, number, number, number, number, number], leap: boolean): boolean {
+  const [year, month, day, hour, minute, second] = fields;
+  if (month < 1 || month > 12 || hour > 23 || minute > 59 || (second > 59 && !leap)) return false;
+  const lastDay = new Date(0);
+  lastDay.setUTCFullYear(year, month, 0);
+  return day >= 1 && day <= lastDay.getUTCDate();
+}
+
+/**
+ * Builds the stamp of one event.
+ * @throws RangeError where a part is not of its form; boundaries check the parts before they come here.
+ */
+export function makeStamp(parts: StampParts): Stamp {
+  const instant = normaliseInstant(parts.time);
+  if (instant === undefined)
+    throw new RangeError(`expected an RFC 3339 time, got ${JSON.stringify(parts.time)}`);
+  const operation = parts.operation ?? 0;
+  if (!Number.isInteger(operation) || operation < 0 || operation > 99_999) {
+    throw new RangeError(`expected an operation index from 0 to 99999, got ${operation}`);
+  }
+  return [
+    instant,
+    sequencePart(parts.sequence),
+    hexOfUtf8(parts.id),
+    hexOfUtf8(parts.source),
+    String(operation).padStart(5, '0'),
+  ].join('.') as Stamp;
+}
+
+/** Absent sorts before every number; numbers sort by value, however many zeros lead them. */
+function sequencePart(sequence: string | undefined): string {
+  if (sequence === undefined) return '00';
+  if (!DIGITS.test(sequence) || sequence.length > MAX_SEQUENCE_DIGITS) {
+    throw new RangeError(`expected a sequence of 1 to ${MAX_SEQUENCE_DIGITS} digits`);
+  }
+  const digits = sequence.replace(/^0+(?=\d)/, '');
+  return `${String(digits.length).padStart(2, '0')}${digits}`;
+}
+
+/** Hex keeps UTF-8's byte order and is ASCII; '.' sorts before every hex digit, so a prefix comes first. */
+function hexOfUtf8(text: string): string {
+  let hex = '';
+  for (const byte of new TextEncoder().encode(text)) hex += byte.toString(16).padStart(2, '0');
+  return hex;
+}
+
+const STAMP_FORM =
+  /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{9}Z\.\d{2,34}\.(?:[0-9a-f]{2})*\.(?:[0-9a-f]{2})*\.\d{5}$/;
+
+/** Reads a stamp that travelled as text (message attribute `stamp`); undefined where it is none of ours. */
+export function parseStamp(text: string): Stamp | undefined {
+  return STAMP_FORM.test(text) ? (text as Stamp) : undefined;
+}
+
+/** The instant of a stamp in milliseconds since 1970, rounded down. */
+export function stampTimeMs(stamp: Stamp): number {
+  return Date.parse(`${stamp.slice(0, 23)}Z`);
+}
+
+export type StampAge = 'acceptable' | 'time_in_future' | 'too_old';
+
+/** Whether an event of this stamp may be accepted when it is received at `nowMs`. */
+export function judgeAge(stamp: Stamp, nowMs: number): StampAge {
+  const timeMs = stampTimeMs(stamp);
+  if (timeMs > nowMs + MAX_AHEAD_MS) return 'time_in_future';
+  if (timeMs < nowMs - MAX_AGE_MS) return 'too_old';
+  return 'acceptable';
+}
+
+export const laterStamp = (a: Stamp, b: Stamp): Stamp => (a < b ? b : a);
+export const earlierStamp = (a: Stamp, b: Stamp): Stamp => (b < a ? b : a);
