@@ -1,0 +1,135 @@
+import type { DirectoryEvent, Member, SnapshotPart } from './event.ts';
+import type { ConnectionName, GroupId, MemberId } from './ids.ts';
+import { join, type Presence, type Register } from './register.ts';
+import { laterStamp, STAMP_ZERO, type Stamp } from './stamp.ts';
+
+/** One part of a multi-part snapshot that has arrived. Parts with the same `snapshot` key belong together. */
+export interface PartMarker extends SnapshotPart {
+  readonly source: string;
+  readonly stamp: Stamp;
+}
+
+/** What a batch of events says of one group: the latest of each register, to be joined with what is stored. */
+export interface GroupFold {
+  readonly group: GroupId;
+  upserted: Stamp;
+  deleted: Stamp;
+  snapshot: Stamp;
+  name?: Register<string>;
+  readonly members: Map<MemberId, Register<Presence>>;
+  readonly parts: Map<string, PartMarker>;
+}
+
+/** What a batch of events says of one directory user. */
+export interface UserFold {
+  readonly user: MemberId;
+  readonly attributes: Map<string, Register<string>>;
+  deleted: Stamp;
+}
+
+export interface ConnectionFold {
+  readonly connection: ConnectionName;
+  readonly groups: Map<GroupId, GroupFold>;
+  readonly users: Map<MemberId, UserFold>;
+}
+
+/**
+ * Folds events to the latest value of every register that they touch. The order of the events does not matter, and an
+ * event that comes twice counts once (invariant 1). Linear in events plus members.
+ */
+export function foldEvents(events: Iterable<DirectoryEvent>): Map<ConnectionName, ConnectionFold> {
+  const folds = new Map<ConnectionName, ConnectionFold>();
+  for (const event of events) {
+    const found = folds.get(event.connection);
+    const fold = found ?? { connection: event.connection, groups: new Map(), users: new Map() };
+    if (found === undefined) folds.set(event.connection, fold);
+    foldEvent(fold, event);
+  }
+  return folds;
+}
+
+function foldEvent(fold: ConnectionFold, event: DirectoryEvent): void {
+  const { change, stamp } = event;
+  switch (change.kind) {
+    case 'group.upserted': {
+      const group = groupOf(fold, change.group);
+      group.upserted = laterStamp(group.upserted, stamp);
+      group.name = join(group.name, { value: change.name, stamp });
+      return;
+    }
+    case 'group.deleted': {
+      const group = groupOf(fold, change.group);
+      group.deleted = laterStamp(group.deleted, stamp);
+      return;
+    }
+    case 'group.snapshot': {
+      const group = groupOf(fold, change.group);
+      group.upserted = laterStamp(group.upserted, stamp);
+      if (change.name !== undefined) group.name = join(group.name, { value: change.name, stamp });
+      if (change.part === undefined) group.snapshot = laterStamp(group.snapshot, stamp);
+      else foldPart(group, { ...change.part, source: event.source, stamp });
+      foldMembers(fold, group, { members: change.members, presence: 'present', stamp });
+      return;
+    }
+    case 'member.added':
+    case 'member.removed': {
+      const presence = change.kind === 'member.added' ? 'present' : 'absent';
+      foldMembers(fold, groupOf(fold, change.group), { members: change.members, presence, stamp });
+      return;
+    }
+    case 'user.upserted':
+      foldAttributes(userOf(fold, change.user.id), change.user, stamp);
+      return;
+    case 'user.deleted': {
+      const user = userOf(fold, change.user);
+      user.deleted = laterStamp(user.deleted, stamp);
+    }
+  }
+}
+
+interface Membership {
+  readonly members: readonly Member[];
+  readonly presence: Presence;
+  readonly stamp: Stamp;
+}
+
+function foldMembers(fold: ConnectionFold, group: GroupFold, { members, presence, stamp }: Membership): void {
+  for (const member of members) {
+    group.members.set(member.id, join(group.members.get(member.id), { value: presence, stamp }));
+    foldAttributes(userOf(fold, member.id), member, stamp);
+  }
+}
+
+function foldAttributes(user: UserFold, member: Member, stamp: Stamp): void {
+  for (const [name, value] of member.attributes) {
+    user.attributes.set(name, join(user.attributes.get(name), { value, stamp }));
+  }
+}
+
+/** Parts are a growing set, not registers: see completeSnapshotFloor for why a part sent again replaces nothing. */
+function foldPart(group: GroupFold, part: PartMarker): void {
+  group.parts.set(JSON.stringify([part.source, part.snapshotId, part.count, part.index, part.stamp]), part);
+}
+
+function groupOf(fold: ConnectionFold, group: GroupId): GroupFold {
+  const found = fold.groups.get(group);
+  if (found !== undefined) return found;
+  const fresh: GroupFold = {
+    group,
+    upserted: STAMP_ZERO,
+    deleted: STAMP_ZERO,
+    snapshot: STAMP_ZERO,
+    members: new Map(),
+    parts: new Map(),
+  };
+  fold.groups.set(group, fresh);
+  return fresh;
+}
+
+function userOf(fold: ConnectionFold, user: MemberId): UserFold {
+  const found = fold.users.get(user);
+  if (found !== undefined) return found;
+  const fresh: UserFold = { user, attributes: new Map(), deleted: STAMP_ZERO };
+  fold.users.set(user, fresh);
+  return fresh;
+}

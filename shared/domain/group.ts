@@ -1,0 +1,60 @@
+import type { GroupId, MemberId, RoleId } from './ids.ts';
+import type { Presence, Register } from './register.ts';
+import { laterStamp, STAMP_ZERO, type Stamp } from './stamp.ts';
+
+/** What the directory's events say of one group, its members aside. Each field is a register of its own. */
+export interface GroupRegisters {
+  /** Latest `group.upserted` or `group.snapshot`. */
+  readonly upserted: Stamp;
+  /** Latest `group.deleted`. */
+  readonly deleted: Stamp;
+  /** Latest complete snapshot: members older than it are gone. */
+  readonly snapshot: Stamp;
+  readonly name?: Register<string>;
+}
+
+/** What a member register knows of its user, copied so that a large group need not read every user. */
+export interface UserCopy {
+  /** Revision of the user that was copied; a greater one is newer. */
+  readonly revision: number;
+  /** Deletion of the user: memberships up to it are gone. */
+  readonly floor: Stamp;
+  readonly role?: RoleId;
+}
+
+export interface MemberRegister extends Register<Presence> {
+  readonly member: MemberId;
+  readonly user?: UserCopy;
+}
+
+export const NO_GROUP: GroupRegisters = { upserted: STAMP_ZERO, deleted: STAMP_ZERO, snapshot: STAMP_ZERO };
+
+/** Member events never create a group: only an upsert or a snapshot later than every deletion does. */
+export const groupExists = (group: GroupRegisters): boolean => group.upserted > group.deleted;
+
+/** A name from before the deletion died with the group; a revived group is unnamed until a later name comes. */
+export const groupName = (group: GroupRegisters): string | undefined =>
+  group.name !== undefined && group.name.stamp > group.deleted ? group.name.value : undefined;
+
+/** A register older than the floor does not count: a deletion clears the group, a complete snapshot restates it. */
+export const groupFloor = (group: GroupRegisters): Stamp => laterStamp(group.deleted, group.snapshot);
+
+/**
+ * Whether a member is in the group. A snapshot's own members carry its stamp (≥), whereas a user's deletion ends what
+ * was said up to and at it (>).
+ */
+export function memberCounts(register: Register<Presence>, groupFloorStamp: Stamp, userFloor: Stamp): boolean {
+  return register.value === 'present' && register.stamp >= groupFloorStamp && register.stamp > userFloor;
+}
+
+/** Desired state of one group, as far as the directory alone can say it. */
+export type DesiredGroup =
+  | { readonly state: 'absent' }
+  | { readonly state: 'unnamed' }
+  | { readonly state: 'present'; readonly id: GroupId; readonly name: string };
+
+export function desiredGroup(id: GroupId, registers: GroupRegisters): DesiredGroup {
+  if (!groupExists(registers)) return { state: 'absent' };
+  const name = groupName(registers);
+  return name === undefined ? { state: 'unnamed' } : { state: 'present', id, name };
+}

@@ -1,0 +1,44 @@
+import type { Stamp } from './stamp.ts';
+
+/** A value with the stamp of the event that said so; of two, the later stamp wins, in whatever order they arrive. */
+export interface Register<Value extends string> {
+  readonly value: Value;
+  readonly stamp: Stamp;
+}
+
+/** Whether a member is in a group. `absent` sorts first, so the tie rule below lets it win. */
+export type Presence = 'absent' | 'present';
+
+/**
+ * Whether `candidate` takes the place of `current`. Equal stamps with different values come only from a producer that
+ * used one (time, sequence, id, source) twice; the smaller value wins then, so that every order of arrival agrees, and
+ * `absent` beats `present`. The store's condition expression says the same.
+ */
+export function supersedes<Value extends string>(
+  candidate: Register<Value>,
+  current: Register<Value> | undefined,
+): boolean {
+  if (current === undefined) return true;
+  if (candidate.stamp !== current.stamp) return candidate.stamp > current.stamp;
+  return compareUtf8(candidate.value, current.value) < 0;
+}
+
+/** The winner of two registers: commutative, associative, idempotent. */
+export function join<Value extends string>(
+  a: Register<Value> | undefined,
+  b: Register<Value>,
+): Register<Value> {
+  return a !== undefined && !supersedes(b, a) ? a : b;
+}
+
+/** Order of UTF-8 bytes, as DynamoDB compares strings; JavaScript's own order differs past U+FFFF. */
+export function compareUtf8(a: string, b: string): number {
+  if (a === b) return 0;
+  const left = [...a];
+  const right = [...b];
+  for (let i = 0; i < left.length && i < right.length; i += 1) {
+    const difference = (left[i]?.codePointAt(0) ?? 0) - (right[i]?.codePointAt(0) ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return left.length - right.length;
+}
