@@ -1,0 +1,29 @@
+import { matchesGlob } from './glob.ts';
+import type { ConnectionSettings, DriftPolicy } from './settings.ts';
+
+/** How one group is to be treated. */
+export interface GroupTreatment {
+  /** Recorded, but never written to the platform. */
+  readonly excluded: boolean;
+  readonly mode: ConnectionSettings['groups']['policies'][number]['mode'];
+  readonly drift: DriftPolicy;
+}
+
+/**
+ * What the settings say about one group. Globs are tried on its name and on its id; a group without a name yet is
+ * known by its id only. Of several policies the first that matches decides, and `exclude` beats `include`.
+ */
+export function policyFor(
+  settings: Pick<ConnectionSettings, 'groups' | 'drift'>,
+  id: string,
+  name: string | undefined,
+): GroupTreatment {
+  const { include, exclude, policies } = settings.groups;
+  const matches = (glob: string) => matchesGlob(glob, id) || (name !== undefined && matchesGlob(glob, name));
+  const policy = policies.find(({ match }) => matches(match));
+  return {
+    excluded: !include.some(matches) || exclude.some(matches),
+    mode: policy?.mode ?? 'sync',
+    drift: policy?.drift ?? settings.drift,
+  };
+}

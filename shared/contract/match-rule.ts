@@ -1,0 +1,55 @@
+import type { Member } from '../domain/event.ts';
+
+/** Employee fields that can tell one person from another (the specification's Employee, string fields). */
+export const MATCHABLE_EMPLOYEE_FIELDS = [
+  'id',
+  'userId',
+  'workEmail',
+  'personalEmail',
+  'employeeNumber',
+  'spokeId',
+  'name',
+] as const;
+export type MatchableEmployeeField = (typeof MATCHABLE_EMPLOYEE_FIELDS)[number];
+
+/** The right side of a rule: a field of the employee, or one of its custom fields by its title. */
+export type EmployeeField =
+  | { readonly kind: 'field'; readonly name: MatchableEmployeeField }
+  | { readonly kind: 'customField'; readonly title: string };
+
+/** One way to recognise a person: the member's attribute equals the employee's field. */
+export interface MatchRule {
+  /** Name of the member's attribute; `id` is the member's own id. */
+  readonly memberAttribute: string;
+  readonly employeeField: EmployeeField;
+}
+
+const CUSTOM_FIELD_PREFIX = 'customFields.';
+
+/**
+ * Reads `memberAttribute=employeeField`, such as `email=workEmail` or `oktaId=customFields.Okta ID`. Everything after
+ * the first `=` is the field, so that a custom field's title may hold spaces, dots and further `=`.
+ * @returns undefined where the text is no rule.
+ */
+export function parseMatchRule(text: string): MatchRule | undefined {
+  const equals = text.indexOf('=');
+  if (equals < 0) return undefined;
+  const memberAttribute = text.slice(0, equals).trim();
+  const employeeField = parseEmployeeField(text.slice(equals + 1).trim());
+  if (memberAttribute === '' || employeeField === undefined) return undefined;
+  return { memberAttribute, employeeField };
+}
+
+function parseEmployeeField(text: string): EmployeeField | undefined {
+  if (text.startsWith(CUSTOM_FIELD_PREFIX)) {
+    const title = text.slice(CUSTOM_FIELD_PREFIX.length);
+    return title.trim() === '' ? undefined : { kind: 'customField', title };
+  }
+  const name = MATCHABLE_EMPLOYEE_FIELDS.find((field) => field === text);
+  return name === undefined ? undefined : { kind: 'field', name };
+}
+
+/** What a rule compares on the member's side; undefined where the member does not carry it. */
+export function memberValue(member: Member, attribute: string): string | undefined {
+  return attribute === 'id' ? member.id : member.attributes.get(attribute);
+}

@@ -1,0 +1,19 @@
+/** What a platform group's name may be made of. */
+export interface NameParts {
+  readonly name: string;
+  readonly id: string;
+  readonly connection: string;
+}
+
+const PLACEHOLDER = /\{(name|id|connection)\}/g;
+
+/** A template has no braces but those of its placeholders, and tells groups apart by `{name}` or `{id}`. */
+export function isNameTemplate(template: string): boolean {
+  const literal = template.replaceAll(PLACEHOLDER, '');
+  return !/[{}]/.test(literal) && /\{(?:name|id)\}/.test(template);
+}
+
+/** Fills a template in one pass: a group that is itself called `{id}` keeps that name. */
+export function renderName(template: string, parts: NameParts): string {
+  return template.replaceAll(PLACEHOLDER, (_, key: keyof NameParts) => parts[key]);
+}

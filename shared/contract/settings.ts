@@ -1,0 +1,143 @@
+import { z } from 'zod';
+import { MAX_GLOB_LENGTH } from './glob.ts';
+import { MATCHABLE_EMPLOYEE_FIELDS, type MatchRule, parseMatchRule } from './match-rule.ts';
+import { isNameTemplate } from './name-template.ts';
+
+/*
+ * Settings are kept exactly as a person writes and reads them (plain JSON, rules as text): what `connections show`
+ * prints can be given back, and a stored copy parses again to itself. Every schema says what it expects, so that each
+ * message can read "key: expected …, got …".
+ */
+
+const SHOWN_INPUT_LENGTH = 80;
+
+const shown = (input: unknown): string => {
+  if (input === undefined) return 'nothing';
+  const text = JSON.stringify(input) ?? String(input);
+  return text.length > SHOWN_INPUT_LENGTH ? `${text.slice(0, SHOWN_INPUT_LENGTH)}…` : text;
+};
+
+const expecting = (what: string) => ({
+  error: (issue: { readonly input?: unknown }) => `expected ${what}, got ${shown(issue.input)}`,
+});
+
+const oneOf = <const Values extends readonly string[]>(values: Values) =>
+  z.enum(values, expecting(values.map((value) => `"${value}"`).join(' or ')));
+
+function wholeNumber(least: number, most: number) {
+  const expected = expecting(`a whole number from ${least} to ${most}`);
+  return z.int(expected).min(least, expected).max(most, expected);
+}
+
+function textThat(what: string, holds: (text: string) => boolean) {
+  return z.string(expecting(what)).refine(holds, expecting(what));
+}
+
+function list<Item extends z.ZodType>(what: string, item: Item, least = 0) {
+  const expected = expecting(what);
+  return z.array(item, expected).min(least, expected).max(1_000, expecting('at most 1000 entries'));
+}
+
+function object<Shape extends z.ZodRawShape>(what: string, shape: Shape) {
+  return z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys'
+        ? `unknown ${(issue.keys as string[]).map((key) => `"${key}"`).join(', ')}`
+        : `expected ${what}, got ${shown(issue.input)}`,
+  });
+}
+
+const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+/** Secrets travel to this address, so it is encrypted unless it never leaves the machine. */
+function isBaseUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname, username, password, search, hash } = new URL(text);
+  if (username + password + search + hash !== '') return false;
+  return protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname));
+}
+
+const BaseUrl = textThat('an https URL (http only for this machine) without query or credentials', isBaseUrl)
+  // `overwrite` runs also on text that the check above refused: it only shortens, so the message stays right.
+  .overwrite((text) => text.replace(/\/{1,100}$/, ''));
+
+const Match = textThat(
+  `a rule memberAttribute=employeeField with the field one of ${MATCHABLE_EMPLOYEE_FIELDS.join(', ')} or customFields.<title>`,
+  (text) => parseMatchRule(text) !== undefined,
+);
+
+const Glob = textThat(
+  `a glob of 1 to ${MAX_GLOB_LENGTH} characters`,
+  (text) => text.length > 0 && text.length <= MAX_GLOB_LENGTH,
+);
+
+const QueryParameter = textThat('the name of a query parameter', (text) => /^[\w.~-]{1,64}$/.test(text));
+
+/** What to do with a difference on the platform that we did not make. */
+export const DriftPolicy = oneOf(['restore', 'report', 'adopt']);
+export type DriftPolicy = z.infer<typeof DriftPolicy>;
+
+const GroupPolicy = object('an object {match, mode, drift?}', {
+  match: Glob,
+  mode: oneOf(['sync', 'upsertOnly', 'report']),
+  drift: DriftPolicy.optional(),
+});
+
+const share = expecting('a number from 0 to 1');
+
+/** How much may be removed without a person's approval. The hour rolls; below `minSize` members no share rule. */
+const GuardLimits = object('an object of guard limits, or null for none', {
+  minSize: wholeNumber(0, 1_000_000).default(5),
+  maxRemovedShare: z.number(share).min(0, share).max(1, share).default(0.5),
+  maxRemovedCount: wholeNumber(0, 1_000_000).default(100),
+  perHourCount: wholeNumber(0, 1_000_000).default(500),
+});
+
+/**
+ * The settings of one connection, with every default; only `baseUrl` has none. Keys that are not settings are refused
+ * rather than dropped: a misspelt safety limit must not pass for one that is set.
+ */
+export const ConnectionSettings = object('an object of connection settings', {
+  baseUrl: BaseUrl,
+  /** Which employee field goes into a platform group's `users`. */
+  memberIdField: oneOf(['userId', 'id']).default('userId'),
+  /** Tried in order; the first rule that finds anyone decides. */
+  match: list('a list of at least one match rule', Match, 1).default(['email=workEmail']),
+  includeStates: list(
+    'a list of at least one roleState',
+    oneOf(['INIT', 'HIRED', 'ACCEPTED', 'ACTIVE', 'TERMINATED']),
+    1,
+  ).default(['ACTIVE']),
+  membership: oneOf(['authoritative', 'additive']).default('authoritative'),
+  onGroupDeleted: oneOf(['delete', 'empty', 'release']).default('delete'),
+  drift: DriftPolicy.default('restore'),
+  adoptExisting: oneOf(['never', 'bySpokeId', 'byName']).default('bySpokeId'),
+  /** null switches the guard off. */
+  guard: GuardLimits.nullable().prefault({}),
+  groups: object('an object {include, exclude, policies}', {
+    include: list('a list of globs', Glob).default(['*']),
+    exclude: list('a list of globs', Glob).default([]),
+    policies: list('a list of {match, mode, drift?}', GroupPolicy).default([]),
+  }).prefault({}),
+  nameTemplate: textThat(
+    'a template with {name} or {id}, and no braces but {name}, {id} and {connection}',
+    isNameTemplate,
+  ).default('{name}'),
+  /** Names of the activity feed's query parameters, which the platform's specification leaves open. */
+  activity: object('an object {startParam, endParam, sizeParam, pageSize}', {
+    startParam: QueryParameter.default('startDate'),
+    endParam: QueryParameter.default('endDate'),
+    sizeParam: QueryParameter.default('limit'),
+    pageSize: wholeNumber(1, 1_000).default(1_000),
+  }).prefault({}),
+  /** Calls to the platform in flight per worker. */
+  concurrency: wholeNumber(1, 64).default(8),
+  /** Limit of one call to the platform, in milliseconds. */
+  timeoutMs: wholeNumber(100, 60_000).default(10_000),
+});
+export type ConnectionSettings = Readonly<z.infer<typeof ConnectionSettings>>;
+
+/** The connection's match rules in the order in which they are tried. */
+export function matchRules(settings: Pick<ConnectionSettings, 'match'>): readonly MatchRule[] {
+  return settings.match.map(parseMatchRule).filter((rule) => rule !== undefined);
+}

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { parseSettings } from '../../shared/contract/change-setting.ts';
+import { matchesGlob } from '../../shared/contract/glob.ts';
+import { policyFor } from '../../shared/contract/group-policy.ts';
+import { renderName } from '../../shared/contract/name-template.ts';
+
+const withGroups = (groups: object) => parseSettings({ baseUrl: 'https://platform.test', groups });
+
+describe('matchesGlob', () => {
+  it.each([
+    ['*', '', true],
+    ['', '', true],
+    ['', 'a', false],
+    ['a*', 'abc', true],
+    ['*c', 'abc', true],
+    ['a*c', 'abbbc', true],
+    ['a*c', 'abbb', false],
+    ['a?c', 'abc', true],
+    ['a?c', 'ac', false],
+    ['?', '😀', true],
+    ['*ab*ab', 'abab', true],
+    ['*ab*ab', 'ab', false],
+    ['a**b', 'ab', true],
+    ['Team *', 'team x', false],
+    ['a.c', 'abc', false],
+    ['[a]', 'a', false],
+  ])('%j over %j is %j', (pattern, text, expected) => {
+    expect(matchesGlob(pattern, text)).toBe(expected);
+  });
+
+  it('takes steps no more than pattern × text for the worst pattern there is', () => {
+    const text = 'a'.repeat(512);
+    const pattern = `${'*a'.repeat(255)}*b`;
+    const before = performance.now();
+    for (let round = 0; round < 100; round++) expect(matchesGlob(pattern, text)).toBe(false);
+    expect(performance.now() - before).toBeLessThan(5_000);
+  });
+});
+
+describe('policyFor', () => {
+  it('includes every group by default, in sync', () => {
+    expect(policyFor(withGroups({}), '00g1', 'Sales')).toEqual({
+      excluded: false,
+      mode: 'sync',
+      drift: 'restore',
+    });
+  });
+
+  it('matches on the name or on the id', () => {
+    const settings = withGroups({ include: ['Team *', '00g7'] });
+    expect(policyFor(settings, '00g1', 'Team A').excluded).toBe(false);
+    expect(policyFor(settings, '00g7', 'Sales').excluded).toBe(false);
+    expect(policyFor(settings, '00g1', 'Sales').excluded).toBe(true);
+    expect(policyFor(settings, '00g7', undefined).excluded).toBe(false);
+  });
+
+  it('lets exclude beat include', () => {
+    const settings = withGroups({ include: ['*'], exclude: ['*-test'] });
+    expect(policyFor(settings, '00g1', 'ops-test').excluded).toBe(true);
+  });
+
+  it('takes the first policy that matches, and the connection drift where it names none', () => {
+    const settings = withGroups({
+      policies: [
+        { match: 'Legal*', mode: 'report', drift: 'adopt' },
+        { match: '*', mode: 'upsertOnly' },
+      ],
+    });
+    expect(policyFor(settings, '00g1', 'Legal EU')).toMatchObject({ mode: 'report', drift: 'adopt' });
+    expect(policyFor(settings, '00g1', 'Sales')).toMatchObject({ mode: 'upsertOnly', drift: 'restore' });
+  });
+});
+
+describe('renderName', () => {
+  it('fills every placeholder, and only those of the template', () => {
+    const parts = { name: '{id} $& team', id: '00g1', connection: 'default' };
+    expect(renderName('{connection}/{name} ({id})', parts)).toBe('default/{id} $& team (00g1)');
+  });
+});

@@ -1,0 +1,207 @@
+import { describe, expect, it } from 'vitest';
+import {
+  applySetting,
+  InvalidSettingError,
+  parseSettings,
+  SETTING_KEYS,
+} from '../../shared/contract/change-setting.ts';
+import { matchRules } from '../../shared/contract/settings.ts';
+
+const baseUrl = 'https://platform.test';
+const defaults = parseSettings({ baseUrl });
+
+const problemsOf = (act: () => unknown): readonly string[] => {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof InvalidSettingError) return error.problems;
+    throw error;
+  }
+  return [];
+};
+
+describe('the defaults', () => {
+  it('are those of the documentation', () => {
+    expect(defaults).toEqual({
+      baseUrl,
+      memberIdField: 'userId',
+      match: ['email=workEmail'],
+      includeStates: ['ACTIVE'],
+      membership: 'authoritative',
+      onGroupDeleted: 'delete',
+      drift: 'restore',
+      adoptExisting: 'bySpokeId',
+      guard: { minSize: 5, maxRemovedShare: 0.5, maxRemovedCount: 100, perHourCount: 500 },
+      groups: { include: ['*'], exclude: [], policies: [] },
+      nameTemplate: '{name}',
+      activity: { startParam: 'startDate', endParam: 'endDate', sizeParam: 'limit', pageSize: 1000 },
+      concurrency: 8,
+      timeoutMs: 10_000,
+    });
+  });
+
+  it('fill a guard that is given in part', () => {
+    expect(parseSettings({ baseUrl, guard: { minSize: 9 } }).guard).toEqual({
+      ...defaults.guard,
+      minSize: 9,
+    });
+  });
+
+  it('parse again to themselves, through JSON', () => {
+    expect(parseSettings(JSON.parse(JSON.stringify(defaults)))).toEqual(defaults);
+  });
+
+  it('do not exist for baseUrl', () => {
+    expect(problemsOf(() => parseSettings({}))).toEqual([
+      'baseUrl: expected an https URL (http only for this machine) without query or credentials, got nothing',
+    ]);
+  });
+});
+
+describe('baseUrl', () => {
+  it.each([
+    'https://api.example.com',
+    'https://api.example.com/tenant/a',
+    'http://127.0.0.1:8080',
+    'http://localhost:1',
+    'http://[::1]:80',
+  ])('takes %s', (url) => {
+    expect(parseSettings({ baseUrl: url }).baseUrl).toBe(url);
+  });
+
+  it.each([
+    'http://api.example.com',
+    'http://127.0.0.1.example.com',
+    'http://localhost.example.com',
+    'http://10.0.0.1',
+    'ftp://api.example.com',
+    'https://user:secret@api.example.com',
+    'https://api.example.com?x=1',
+    'https://api.example.com#x',
+    'javascript:alert(1)',
+    'api.example.com',
+    '',
+    42,
+    null,
+  ])('refuses %s', (url) => {
+    expect(problemsOf(() => parseSettings({ baseUrl: url }))).toHaveLength(1);
+  });
+
+  it('loses its trailing slashes, so that paths can be appended', () => {
+    expect(parseSettings({ baseUrl: 'https://api.example.com/x//' }).baseUrl).toBe(
+      'https://api.example.com/x',
+    );
+  });
+});
+
+describe('a value of the wrong form', () => {
+  it.each([
+    ['memberIdField', 'email', 'memberIdField: expected "userId" or "id", got "email"'],
+    ['match', [], 'match: expected a list of at least one match rule, got []'],
+    [
+      'includeStates',
+      ['GONE'],
+      'includeStates.0: expected "INIT" or "HIRED" or "ACCEPTED" or "ACTIVE" or "TERMINATED", got "GONE"',
+    ],
+    ['guard', { maxRemovedShare: 1.5 }, 'guard.maxRemovedShare: expected a number from 0 to 1, got 1.5'],
+    ['guard', { minSize: '5' }, 'guard.minSize: expected a whole number from 0 to 1000000, got "5"'],
+    ['guard', { minsize: 5 }, 'guard: unknown "minsize"'],
+    ['guard', false, 'guard: expected an object of guard limits, or null for none, got false'],
+    ['groups', { include: [''] }, 'groups.include.0: expected a glob of 1 to 512 characters, got ""'],
+    [
+      'groups',
+      { policies: [{ match: 'x', mode: 'off' }] },
+      'groups.policies.0.mode: expected "sync" or "upsertOnly" or "report", got "off"',
+    ],
+    [
+      'nameTemplate',
+      'Okta {team}',
+      'nameTemplate: expected a template with {name} or {id}, and no braces but {name}, {id} and {connection}, got "Okta {team}"',
+    ],
+    [
+      'nameTemplate',
+      'all of {connection}',
+      'nameTemplate: expected a template with {name} or {id}, and no braces but {name}, {id} and {connection}, got "all of {connection}"',
+    ],
+    ['activity', { pageSize: 1001 }, 'activity.pageSize: expected a whole number from 1 to 1000, got 1001'],
+    ['concurrency', 0, 'concurrency: expected a whole number from 1 to 64, got 0'],
+    ['timeoutMs', Number.NaN, 'timeoutMs: expected a whole number from 100 to 60000, got null'],
+  ])('%s=%j says what was expected, what came and where', (key, value, problem) => {
+    expect(problemsOf(() => parseSettings({ baseUrl, [key]: value }))).toEqual([problem]);
+  });
+
+  it('is reported for every fault at once', () => {
+    expect(
+      problemsOf(() => parseSettings({ baseUrl, drift: 'x', concurrency: 'y', colour: 1 })),
+    ).toHaveLength(3);
+  });
+
+  it.each([null, undefined, [], 'x', 7])('settings that are %j are refused', (input) => {
+    expect(problemsOf(() => parseSettings(input))).toHaveLength(1);
+  });
+});
+
+describe('match rules', () => {
+  it('take employee fields, custom fields with spaces, and the member id', () => {
+    const match = ['email=workEmail', 'oktaId=customFields.Okta ID', 'id=customFields.a=b.c'];
+    expect(matchRules(parseSettings({ baseUrl, match }))).toEqual([
+      { memberAttribute: 'email', employeeField: { kind: 'field', name: 'workEmail' } },
+      { memberAttribute: 'oktaId', employeeField: { kind: 'customField', title: 'Okta ID' } },
+      { memberAttribute: 'id', employeeField: { kind: 'customField', title: 'a=b.c' } },
+    ]);
+  });
+
+  it.each(['email', '=workEmail', 'email=', 'email=workMail', 'email=customFields.', 'email=__proto__', 7])(
+    'refuse %j',
+    (rule) => {
+      expect(problemsOf(() => parseSettings({ baseUrl, match: [rule] }))).toHaveLength(1);
+    },
+  );
+});
+
+describe('applySetting', () => {
+  it('changes one setting and leaves its argument alone', () => {
+    const changed = applySetting(defaults, 'guard.minSize', 9);
+    expect(changed).toEqual({ ...defaults, guard: { ...defaults.guard, minSize: 9 } });
+    expect(defaults.guard?.minSize).toBe(5);
+  });
+
+  it('switches the guard off with null, and on again with one of its limits', () => {
+    const off = applySetting(defaults, 'guard', null);
+    expect(off.guard).toBeNull();
+    expect(applySetting(off, 'guard.perHourCount', 7).guard).toEqual({ ...defaults.guard, perHourCount: 7 });
+  });
+
+  it.each([
+    'colour',
+    'guard.minsize',
+    'guard.',
+    '',
+    '__proto__',
+    'constructor',
+    'groups.include.0',
+    'match.0',
+  ])('refuses the unknown key %j', (key) => {
+    const [problem] = problemsOf(() => applySetting(defaults, key, 1));
+    expect(problem).toContain(`unknown setting "${key}"; expected one of baseUrl, `);
+  });
+
+  it('names the key whose value it refuses', () => {
+    expect(problemsOf(() => applySetting(defaults, 'groups.include', 'x'))).toEqual([
+      'groups.include: expected a list of globs, got "x"',
+    ]);
+  });
+
+  it('knows every documented key', () => {
+    expect(SETTING_KEYS).toEqual(
+      expect.arrayContaining([
+        'baseUrl',
+        'guard',
+        'guard.minSize',
+        'groups.exclude',
+        'activity.pageSize',
+        'timeoutMs',
+      ]),
+    );
+  });
+});
