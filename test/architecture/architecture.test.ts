@@ -1,0 +1,194 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { judge } from './judge.ts';
+import { readSource } from './reader.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const FOLDERS = ['shared', 'functions', 'infra', 'cli', 'local', 'scripts', 'bench', 'test'];
+const CODE = /\.[cm]?[jt]sx?$/;
+
+function sourcesOnDisk(): string[] {
+  return FOLDERS.filter((folder) => existsSync(join(ROOT, folder))).flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .map((path) => `${folder}/${path.replaceAll('\\', '/')}`)
+      .filter((path) => CODE.test(path) && !path.includes('node_modules/')),
+  );
+}
+
+/** Tracked by git and not deleted since. */
+function sourcesInGit(): string[] {
+  const listed = execFileSync('git', ['ls-files', '-z', '--', ...FOLDERS], { cwd: ROOT, encoding: 'utf8' });
+  return listed.split('\0').filter((path) => CODE.test(path) && existsSync(join(ROOT, path)));
+}
+
+describe('the architecture', () => {
+  const paths = sourcesOnDisk();
+  const files = paths.map((path) => readSource(path, readFileSync(join(ROOT, path), 'utf8')));
+
+  it('sees every source file that git tracks', () => {
+    const seen = new Set(files.map(({ path }) => path));
+    expect(sourcesInGit().length).toBeGreaterThan(5);
+    expect(sourcesInGit().filter((path) => !seen.has(path))).toEqual([]);
+  });
+
+  it('sees imports and uses in them, so that its silence means something', () => {
+    expect(files.flatMap(({ imports }) => imports).length).toBeGreaterThan(files.length / 2);
+    expect(files.flatMap(({ uses }) => uses).length).toBeGreaterThan(files.length);
+  });
+
+  it('is kept by every file', () => {
+    expect(judge(files)).toEqual([]);
+  });
+});
+
+const judged = (sources: Record<string, string>) =>
+  judge(Object.entries(sources).map(([path, text]) => readSource(path, text)));
+
+describe('each rule refuses its bad example', () => {
+  const bad: [title: string, path: string, text: string, says: string][] = [
+    ['domain imports contract', 'shared/domain/a.ts', "import type { N } from '../contract/n.ts'", 'is pure'],
+    ['domain imports node', 'shared/domain/a.ts', "import { createHash } from 'node:crypto'", 'is pure'],
+    ['contract imports undici', 'shared/contract/a.ts', "import 'undici'", 'is pure'],
+    ['contract imports plan', 'shared/contract/a.ts', "import { p } from '../plan/p.ts'", 'is pure'],
+    ['plan imports zod', 'shared/plan/a.ts', "import { z } from 'zod'", 'is pure'],
+    ['plan imports the AWS SDK', 'shared/plan/a.ts', "import '@aws-sdk/client-sqs'", 'is pure'],
+    ['sync imports store', 'shared/sync/a.ts', "import { s } from '../store/s.ts'", 'as a port'],
+    ['sync imports node', 'shared/sync/a.ts', "import 'node:fs'", 'as a port'],
+    ['platform imports store', 'shared/platform/a.ts', "import '../store/s.ts'", 'an adapter'],
+    [
+      'platform imports a value of ports',
+      'shared/platform/a.ts',
+      "import { p } from '../sync/ports.ts'",
+      'an adapter',
+    ],
+    [
+      'store imports types of a use case',
+      'shared/store/a.ts',
+      "import type { I } from '../sync/ingest.ts'",
+      'an adapter',
+    ],
+    ['store imports the SQS client', 'shared/store/a.ts', "import '@aws-sdk/client-sqs'", 'an adapter'],
+    [
+      'queues imports the DynamoDB client',
+      'shared/queues/a.ts',
+      "import '@aws-sdk/client-dynamodb'",
+      'an adapter',
+    ],
+    [
+      'runtime imports a handler',
+      'shared/runtime/a.ts',
+      "import '../../functions/apply.ts'",
+      'nothing outside it',
+    ],
+    ['a handler imports another', 'functions/apply.ts', "import './ingest.ts'", 'out of its reach'],
+    [
+      'a handler imports a value of aws-lambda',
+      'functions/apply.ts',
+      "import 'aws-lambda'",
+      'out of its reach',
+    ],
+    ['a handler imports infra', 'functions/apply.ts', "import '../infra/app.ts'", 'out of its reach'],
+    ['the frame imports a handler', 'functions/frame/a.ts', "import '../apply.ts'", 'never a handler'],
+    ['cli imports a handler', 'cli/a.ts', "import '../functions/apply.ts'", 'knows shared only'],
+    ['local imports cli', 'local/a.ts', "import '../cli/run.ts'", 'never cli or infra'],
+    ['infra imports a use case', 'infra/a.ts', "import '../shared/sync/a.ts'", 'handlers by path'],
+    ['infra imports a script', 'infra/a.ts', "import '../scripts/a.ts'", 'handlers by path'],
+    ['a file in a folder without a rule', 'shared/other/a.ts', 'export const a = 1', 'no rule says'],
+    ['a computed import', 'shared/runtime/a.ts', 'await import(name)', 'string literal'],
+    ['a barrel', 'shared/store/all.ts', "export { a } from './a.ts'; export * from './b.ts'", 'barrel'],
+    [
+      'a barrel by way of imports',
+      'shared/plan/all.ts',
+      "import { a } from './a.ts'; export { a }",
+      'barrel',
+    ],
+    ['the environment', 'shared/store/a.ts', 'const a = process.env.A', '(environment)'],
+    ['the environment, destructured', 'functions/apply.ts', 'const { env } = process', '(environment)'],
+    ['the environment, imported', 'infra/a.ts', "import { env } from 'node:process'", '(environment)'],
+    ['Date.now', 'shared/sync/a.ts', 'const now = Date.now', '(clock)'],
+    ['new Date()', 'functions/apply.ts', 'const now = new Date()', '(clock)'],
+    ['performance.now', 'infra/a.ts', 'performance.now()', '(clock)'],
+    ['Math.random', 'shared/plan/a.ts', 'Math.random()', '(randomness)'],
+    ['crypto.randomUUID', 'functions/apply.ts', 'globalThis.crypto.randomUUID()', '(randomness)'],
+    ['randomBytes', 'shared/store/a.ts', "import { randomBytes as r } from 'node:crypto'", '(randomness)'],
+    ['setTimeout', 'shared/platform/a.ts', 'await new Promise((done) => setTimeout(done, 5))', '(timers)'],
+    [
+      'setTimeout of node:timers',
+      'shared/platform/a.ts',
+      "import { setTimeout } from 'node:timers/promises'",
+      '(timers)',
+    ],
+  ];
+
+  it.each(bad)('%s', (_title, path, text, says) => {
+    const breaches = judged({ [path]: text });
+    expect(breaches).toHaveLength(1);
+    expect(breaches[0]).toContain(says);
+    expect(breaches[0]).toContain('mend: ');
+  });
+
+  it.each([
+    ['a type-only import', "import { type B } from '../store/b.ts'"],
+    ['a dynamic import', "const b = await import('../store/b.ts')"],
+    ['an import type', "export let b: import('../store/b.ts').B"],
+    ['a re-export', "export const a = 1; export { b } from '../store/b.ts'"],
+    ['a star re-export', "export const a = 1; export * from '../store/b.ts'"],
+    ['a re-export of types', "export const a = 1; export type { B } from '../store/b.ts'"],
+    ['a require', "const b = require('../store/b.ts')"],
+  ])('by way of %s', (_title, text) => {
+    expect(judged({ 'shared/plan/a.ts': text })).toHaveLength(1);
+  });
+
+  it('a cycle, type-only edges included, once', () => {
+    const breaches = judged({
+      'shared/plan/a.ts': "import { b } from './b.ts'; export const a = b",
+      'shared/plan/b.ts': "import { c } from './c.ts'; export const b = c",
+      'shared/plan/c.ts': "import type { A } from './a.ts'; export const c = 1 as A",
+    });
+    expect(breaches).toEqual([
+      expect.stringContaining(
+        'shared/plan/a.ts: imports itself by way of shared/plan/b.ts → shared/plan/c.ts → shared/plan/a.ts; mend: ',
+      ),
+    ]);
+  });
+
+  it('a file that does not parse', () => {
+    expect(() => readSource('shared/plan/a.ts', 'export const = 1')).toThrow('shared/plan/a.ts');
+  });
+});
+
+describe('each rule lets its good example pass', () => {
+  it.each([
+    [
+      'an adapter takes types of the ports',
+      'shared/store/a.ts',
+      "import type { Store } from '../sync/ports/store.ts'",
+    ],
+    [
+      'a handler takes types of aws-lambda',
+      'functions/apply.ts',
+      "import type { SQSEvent } from 'aws-lambda'",
+    ],
+    [
+      'runtime reads clock, chance and timers',
+      'shared/runtime/clock.ts',
+      'Date.now(); Math.random(); setTimeout(f, 1)',
+    ],
+    ['config reads the environment', 'shared/runtime/config.ts', 'export const read = () => process.env'],
+    ['settings reads the environment', 'infra/settings.ts', 'export const read = () => process.env'],
+    ['the command line reads both', 'cli/run.ts', 'new Date(); process.env.HOME'],
+    ['a date is made from a number', 'shared/domain/a.ts', 'new Date(0); Date.parse(text)'],
+    [
+      'a port is called like a timer',
+      'shared/sync/ports.ts',
+      'export interface T { setTimeout(ms: number): void }',
+    ],
+    ['a file imports and adds', 'shared/plan/a.ts', "export { b } from './b.ts'; export const a = 1"],
+    ['data is imported', 'cli/a.ts', "import data from '../package.json' with { type: 'json' }"],
+  ])('%s', (_title, path, text) => {
+    expect(judged({ [path]: text })).toEqual([]);
+  });
+});

@@ -1,0 +1,84 @@
+import type { Import, SourceFile } from './reader.ts';
+import type { ImportRule } from './rules.ts';
+import { IMPORT_RULES, LITERAL_IMPORTS, NO_BARRELS, NO_CYCLES, USE_RULES } from './rules.ts';
+
+/** Every breach of the rules in these files, each as `where: what; mend: how`, sorted. */
+export function judge(files: readonly SourceFile[]): string[] {
+  return [...files.flatMap(judgeFile), ...cycles(files).map(describeCycle)].sort();
+}
+
+const matches = (pattern: string, path: string) =>
+  pattern.endsWith('*') ? path.startsWith(pattern.slice(0, -1)) : path === pattern;
+const matchesAny = (patterns: readonly string[] | undefined, path: string) =>
+  (patterns ?? []).some((pattern) => matches(pattern, path));
+
+function judgeFile(file: SourceFile): string[] {
+  const rule = IMPORT_RULES.find(({ files }) => matches(files, file.path));
+  if (rule === undefined) {
+    return [
+      `${file.path}: no rule says what it may import; mend: move it, or add its folder to test/architecture/rules.ts`,
+    ];
+  }
+  return [...judgeImports(file, rule), ...judgeUses(file), ...judgeBarrel(file)];
+}
+
+function judgeImports(file: SourceFile, rule: ImportRule): string[] {
+  if (rule.mayImport.includes('*')) return [];
+  return file.imports.flatMap((one) => {
+    const where = `${file.path}:${one.line}`;
+    if (one.target === undefined)
+      return [`${where}: imports a computed specifier; mend: ${LITERAL_IMPORTS.mend}`];
+    if (isAllowed(one, one.target, rule)) return [];
+    const what = one.typeOnly ? 'imports types of' : 'imports';
+    return [`${where}: ${what} ${one.target}; mend: ${rule.mend}`];
+  });
+}
+
+function isAllowed(one: Import, target: string, rule: ImportRule): boolean {
+  if (one.relative && !/\.[cm]?[jt]sx?$/.test(target)) return true;
+  const [always, types] = one.relative
+    ? [rule.mayImport, rule.mayImportTypesOf]
+    : [rule.packages, rule.packageTypes];
+  return matchesAny(always, target) || (one.typeOnly && matchesAny(types, target));
+}
+
+function judgeUses(file: SourceFile): string[] {
+  return USE_RULES.filter(
+    (rule) => matchesAny(rule.within, file.path) && !matchesAny(rule.except, file.path),
+  ).flatMap((rule) =>
+    file.uses
+      .filter(({ name }) => rule.uses.some((pattern) => usesName(pattern, name)))
+      .map(({ name, line }) => `${file.path}:${line}: uses ${name} (${rule.name}); mend: ${rule.mend}`),
+  );
+}
+
+/** `*.randomUUID` is the bare name, or that member of anything. */
+const usesName = (pattern: string, name: string) =>
+  pattern.startsWith('*.') ? name === pattern.slice(2) || name.endsWith(pattern.slice(1)) : name === pattern;
+
+const judgeBarrel = (file: SourceFile) =>
+  file.barrel && matchesAny(NO_BARRELS.within, file.path)
+    ? [`${file.path}: only re-exports; mend: ${NO_BARRELS.mend}`]
+    : [];
+
+const describeCycle = (cycle: readonly string[]) =>
+  `${cycle[0]}: imports itself by way of ${cycle.slice(1).join(' → ')}; mend: ${NO_CYCLES.mend}`;
+
+/** Each cycle once, as the way round from its first file back to it. */
+function cycles(files: readonly SourceFile[]): string[][] {
+  const edges = new Map(files.map((file) => [file.path, relativeTargets(file)]));
+  const done = new Set<string>();
+  const found: string[][] = [];
+  const visit = (path: string, way: readonly string[]): void => {
+    const seenAt = way.indexOf(path);
+    if (seenAt !== -1) found.push([...way.slice(seenAt), path]);
+    if (seenAt !== -1 || done.has(path)) return;
+    for (const next of edges.get(path) ?? []) visit(next, [...way, path]);
+    done.add(path);
+  };
+  for (const path of [...edges.keys()].sort()) visit(path, []);
+  return found;
+}
+
+const relativeTargets = (file: SourceFile) =>
+  file.imports.flatMap(({ relative, target }) => (relative && target !== undefined ? [target] : []));

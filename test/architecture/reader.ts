@@ -1,0 +1,170 @@
+import { posix } from 'node:path';
+import { parseSync } from 'oxc-parser';
+
+/** One import, export-from, `import()` or `import('…')` type. */
+export interface Import {
+  /** A path from the project's root for relative imports, else the package or `node:` module; undefined if computed. */
+  readonly target: string | undefined;
+  readonly relative: boolean;
+  readonly typeOnly: boolean;
+  readonly line: number;
+}
+
+/** A global, a member of one, or a name imported from a `node:` module: `process.env`, `new Date()`, `crypto.randomUUID`. */
+export interface Use {
+  readonly name: string;
+  readonly line: number;
+}
+
+export interface SourceFile {
+  readonly path: string;
+  readonly imports: readonly Import[];
+  readonly uses: readonly Use[];
+  /** Holds nothing but exports from elsewhere. */
+  readonly barrel: boolean;
+}
+
+type Node = { readonly type: string; readonly start: number; readonly [field: string]: unknown };
+
+/**
+ * Reads what the rules need to know of one TypeScript source.
+ * @param path from the project's root, with forward slashes
+ * @throws where the source does not parse: a file that cannot be read cannot be judged
+ */
+export function readSource(path: string, text: string): SourceFile {
+  const { program, errors } = parseSync(path, text);
+  if (errors.length > 0) throw new Error(`${path}: ${errors[0]?.message}`);
+  const lineOf = (offset: number) => text.slice(0, offset).split('\n').length;
+  const imports: Import[] = [];
+  const uses: Use[] = [];
+  walk(program as unknown as Node, (node, parent) => {
+    const found = importOf(node);
+    if (found !== undefined) imports.push({ ...resolve(path, found), line: lineOf(node.start) });
+    for (const name of usesOf(node, parent)) uses.push({ name, line: lineOf(node.start) });
+  });
+  return { path, imports, uses, barrel: isBarrel(program.body as unknown as readonly Node[]) };
+}
+
+function walk(node: Node, visit: (node: Node, parent: Node | undefined) => void, parent?: Node): void {
+  visit(node, parent);
+  for (const value of Object.values(node)) {
+    for (const child of Array.isArray(value) ? value : [value]) if (isNode(child)) walk(child, visit, node);
+  }
+}
+
+const isNode = (value: unknown): value is Node =>
+  typeof value === 'object' && value !== null && typeof (value as Partial<Node>).type === 'string';
+
+interface Found {
+  readonly specifier: string | undefined;
+  readonly typeOnly: boolean;
+}
+
+function importOf(node: Node): Found | undefined {
+  switch (node.type) {
+    case 'ImportDeclaration':
+      return {
+        specifier: literal(node['source']),
+        typeOnly: node['importKind'] === 'type' || allTypes(node['specifiers'], 'importKind'),
+      };
+    case 'ExportAllDeclaration':
+      return { specifier: literal(node['source']), typeOnly: node['exportKind'] === 'type' };
+    case 'ExportNamedDeclaration':
+      if (!isNode(node['source'])) return undefined;
+      return {
+        specifier: literal(node['source']),
+        typeOnly: node['exportKind'] === 'type' || allTypes(node['specifiers'], 'exportKind'),
+      };
+    case 'ImportExpression':
+      return { specifier: literal(node['source']), typeOnly: false };
+    case 'TSImportType':
+      return { specifier: literal(node['source'] ?? node['argument']), typeOnly: true };
+    case 'CallExpression':
+      if (nameOf(node['callee']) !== 'require') return undefined;
+      return { specifier: literal((node['arguments'] as unknown[])[0]), typeOnly: false };
+    default:
+      return undefined;
+  }
+}
+
+/** `import { type A }` is erased; `import {} from` and `import 'x'` run the module. */
+const allTypes = (specifiers: unknown, kind: string) =>
+  Array.isArray(specifiers) && specifiers.length > 0 && specifiers.every((one) => one[kind] === 'type');
+
+function literal(node: unknown): string | undefined {
+  if (!isNode(node)) return undefined;
+  if (node.type === 'TSLiteralType') return literal(node['literal']);
+  return typeof node['value'] === 'string' ? node['value'] : undefined;
+}
+
+function resolve(path: string, { specifier, typeOnly }: Found): Omit<Import, 'line'> {
+  const relative = specifier?.startsWith('.') ?? false;
+  const target = relative ? posix.join(posix.dirname(path), specifier as string) : specifier;
+  return { target, relative, typeOnly };
+}
+
+/** Names of what this node uses, a member as `object.member`, `globalThis.` left out. */
+function usesOf(node: Node, parent: Node | undefined): string[] {
+  if (node.type === 'MemberExpression' || (node.type === 'Identifier' && standsAlone(node, parent))) {
+    const name = nameOf(node);
+    return name === undefined ? [] : [name];
+  }
+  if (node.type === 'NewExpression' && (node['arguments'] as unknown[]).length === 0) {
+    const name = nameOf(node['callee']);
+    return name === undefined ? [] : [`new ${name}()`];
+  }
+  if (node.type === 'CallExpression' && nameOf(node['callee']) === 'Date') return ['Date()'];
+  if (node.type === 'VariableDeclarator') return destructured(node);
+  if (node.type === 'ImportDeclaration' && node['importKind'] !== 'type') return importedFromNode(node);
+  return [];
+}
+
+/** A name that is read, not the key of a property, a member's name, a type or a declaration of its own. */
+function standsAlone(node: Node, parent: Node | undefined): boolean {
+  if (parent === undefined) return true;
+  if (parent.type === 'MemberExpression') return parent['object'] === node || parent['computed'] === true;
+  if (parent['key'] === node) return parent['computed'] === true || parent['shorthand'] === true;
+  return !/^(TS|Import|Export)/.test(parent.type) || parent.type === 'TSAsExpression';
+}
+
+function nameOf(node: unknown): string | undefined {
+  if (!isNode(node)) return undefined;
+  if (node.type === 'ChainExpression' || node.type === 'TSNonNullExpression')
+    return nameOf(node['expression']);
+  if (node.type === 'Identifier') return node['name'] as string;
+  if (node.type !== 'MemberExpression') return undefined;
+  const object = nameOf(node['object']);
+  const member = node['computed'] === true ? literal(node['property']) : nameOf(node['property']);
+  if (object === undefined || member === undefined) return undefined;
+  return object === 'globalThis' ? member : `${object}.${member}`;
+}
+
+/** `const { env } = process` uses `process.env`. */
+function destructured(node: Node): string[] {
+  const pattern = node['id'];
+  const source = nameOf(node['init']);
+  if (!isNode(pattern) || pattern.type !== 'ObjectPattern' || source === undefined) return [];
+  const prefix = source === 'globalThis' ? '' : `${source}.`;
+  return (pattern['properties'] as Node[]).flatMap((one) => {
+    const key = nameOf(one['key']);
+    return key === undefined ? [] : [`${prefix}${key}`];
+  });
+}
+
+/** `import { randomUUID as id } from 'node:crypto'` uses `crypto.randomUUID`; `node:timers/promises` counts as `timers`. */
+function importedFromNode(node: Node): string[] {
+  const module = /^(?:node:)?(process|crypto|timers|perf_hooks)\b/.exec(literal(node['source']) ?? '')?.[1];
+  if (module === undefined) return [];
+  return (node['specifiers'] as Node[])
+    .filter((one) => one.type === 'ImportSpecifier' && one['importKind'] !== 'type')
+    .map((one) => `${module}.${nameOf(one['imported'])}`);
+}
+
+function isBarrel(body: readonly Node[]): boolean {
+  const own = body.filter((node) => node.type !== 'ImportDeclaration');
+  return own.length > 0 && own.every(exportsOnly);
+}
+
+const exportsOnly = (node: Node) =>
+  node.type === 'ExportAllDeclaration' ||
+  (node.type === 'ExportNamedDeclaration' && !isNode(node['declaration']));

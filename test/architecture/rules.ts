@@ -1,0 +1,167 @@
+/*
+ * The architecture as data. Paths are relative to the root of the project; a pattern ends in `*` to match everything
+ * that begins so, otherwise it matches exactly. Files that are not TypeScript (JSON, text) are data and not judged.
+ */
+
+/** Who may import whom. A file is judged by the first rule whose `files` matches; a file that none matches fails. */
+export interface ImportRule {
+  readonly files: string;
+  /** Project files that may be imported. */
+  readonly mayImport: readonly string[];
+  /** Project files of which only types may be imported. */
+  readonly mayImportTypesOf?: readonly string[];
+  /** Packages and `node:` modules that may be imported. */
+  readonly packages: readonly string[];
+  /** Packages of which only types may be imported. */
+  readonly packageTypes?: readonly string[];
+  readonly mend: string;
+}
+
+const SHARED = 'shared/*';
+const DOMAIN = 'shared/domain/*';
+const PLAN = 'shared/plan/*';
+const CONTRACT = 'shared/contract/*';
+const PORTS = 'shared/sync/ports*';
+const ANY = '*';
+
+const pure = (name: string) =>
+  `${name} is pure: take what it needs as an argument, or do the impure part in sync, in an adapter or in runtime`;
+const adapter = (name: string) =>
+  `${name} is an adapter: it implements a port of shared/sync/ports by \`import type\` and knows neither use cases nor other adapters; join them in shared/runtime/wire.ts`;
+
+export const IMPORT_RULES: readonly ImportRule[] = [
+  { files: DOMAIN, mayImport: [DOMAIN], packages: ['zod'], mend: pure('shared/domain') },
+  { files: CONTRACT, mayImport: [CONTRACT, DOMAIN], packages: ['zod'], mend: pure('shared/contract') },
+  { files: PLAN, mayImport: [PLAN, DOMAIN], packages: [], mend: pure('shared/plan') },
+  {
+    files: 'shared/sync/*',
+    mayImport: ['shared/sync/*', DOMAIN, PLAN, CONTRACT],
+    packages: [],
+    mend: 'shared/sync holds the use cases: declare what it needs of the world as a port in shared/sync/ports and let shared/runtime/wire.ts supply it',
+  },
+  {
+    files: 'shared/platform/*',
+    mayImport: ['shared/platform/*', DOMAIN, CONTRACT],
+    mayImportTypesOf: [PORTS],
+    packages: ['zod', 'undici', 'node:*'],
+    mend: adapter('shared/platform'),
+  },
+  {
+    files: 'shared/store/*',
+    mayImport: ['shared/store/*', DOMAIN, CONTRACT],
+    mayImportTypesOf: [PORTS],
+    packages: ['zod', '@aws-sdk/client-dynamodb', '@aws-sdk/lib-dynamodb', 'node:*'],
+    mend: adapter('shared/store'),
+  },
+  {
+    files: 'shared/queues/*',
+    mayImport: ['shared/queues/*', DOMAIN, CONTRACT],
+    mayImportTypesOf: [PORTS],
+    packages: ['zod', '@aws-sdk/client-sqs', 'node:*'],
+    mend: adapter('shared/queues'),
+  },
+  {
+    files: 'shared/runtime/*',
+    mayImport: [SHARED],
+    packages: [ANY],
+    mend: 'shared/runtime may use all of shared but nothing outside it: move what it needs into shared',
+  },
+  {
+    files: 'functions/frame/*',
+    mayImport: ['functions/frame/*', SHARED],
+    packages: ['zod'],
+    packageTypes: ['aws-lambda'],
+    mend: 'functions/frame is what the handlers share: it knows shared, never a handler',
+  },
+  {
+    files: 'functions/*',
+    mayImport: ['functions/frame/*', SHARED],
+    packages: ['zod'],
+    packageTypes: ['aws-lambda'],
+    mend: 'a handler parses, makes one call into shared and replies: move the rest to shared (another handler, cli, local and infra are out of its reach)',
+  },
+  {
+    files: 'cli/*',
+    mayImport: ['cli/*', SHARED],
+    packages: [ANY],
+    mend: 'the command line knows shared only: move what it has in common with functions or local to shared',
+  },
+  {
+    files: 'local/*',
+    mayImport: ['local/*', SHARED, 'functions/*'],
+    packages: [ANY],
+    mend: 'the local stack knows shared and the handlers it runs, never cli or infra: move common parts to shared',
+  },
+  {
+    files: 'infra/*',
+    mayImport: ['infra/*', CONTRACT],
+    packages: ['zod', 'aws-cdk-lib*', 'constructs', 'cdk-nag', 'esbuild', 'node:*'],
+    mend: 'infra shares names, topology and metrics through shared/contract and names handlers by path: move what both need to shared/contract',
+  },
+  // Nothing above may import these; they may import everything.
+  { files: 'scripts/*', mayImport: [ANY], packages: [ANY], mend: '' },
+  { files: 'bench/*', mayImport: [ANY], packages: [ANY], mend: '' },
+  { files: 'test/*', mayImport: [ANY], packages: [ANY], mend: '' },
+];
+
+/** What a file may not use of the language's or Node's surroundings. Names as `reader.ts` gives them. */
+export interface UseRule {
+  readonly name: string;
+  /** A name matches exactly, or by its last part where the pattern starts with `*.`. */
+  readonly uses: readonly string[];
+  readonly within: readonly string[];
+  readonly except: readonly string[];
+  readonly mend: string;
+}
+
+const DEPLOYED = ['shared/*', 'functions/*', 'infra/*'];
+const RUNTIME = 'shared/runtime/*';
+
+/*
+ * cli, local, scripts, bench and test are free of these rules: they run on a person's machine, where the environment
+ * and the clock are part of the conversation.
+ */
+export const USE_RULES: readonly UseRule[] = [
+  {
+    name: 'environment',
+    uses: ['process.env'],
+    within: DEPLOYED,
+    except: ['shared/runtime/config*', 'infra/settings*'],
+    mend: 'read it once in shared/runtime/config (functions) or infra/settings (infra), parse it with zod and pass the parsed value on',
+  },
+  {
+    name: 'clock',
+    uses: ['Date.now', 'new Date()', 'Date()', 'performance.now', 'process.hrtime', 'process.hrtime.bigint'],
+    within: DEPLOYED,
+    except: [RUNTIME],
+    mend: 'take the time as an argument (nowMs), or a Clock port; only shared/runtime reads the clock',
+  },
+  {
+    name: 'randomness',
+    uses: ['Math.random', '*.randomUUID', '*.randomBytes', '*.randomInt', '*.getRandomValues'],
+    within: DEPLOYED,
+    except: [RUNTIME],
+    mend: 'take the id or the random number as an argument; only shared/runtime makes them',
+  },
+  {
+    name: 'timers',
+    uses: ['*.setTimeout', '*.setInterval', 'scheduler.wait', 'scheduler.yield'],
+    within: ['shared/*'],
+    except: [RUNTIME],
+    mend: 'take a `sleep` as an argument or port, so that tests need not wait; only shared/runtime sets timers',
+  },
+];
+
+/** Folders in which a file that only re-exports is refused. */
+export const NO_BARRELS = {
+  within: ['shared/*'],
+  mend: 'import from the file that defines it: a barrel hides who uses what, and drags its whole folder into every bundle',
+} as const;
+
+export const NO_CYCLES = {
+  mend: 'move what both need into a third file, or turn one direction into an argument (type-only imports count: they bind the designs as much)',
+} as const;
+
+export const LITERAL_IMPORTS = {
+  mend: 'write the specifier as a string literal: an import that cannot be read cannot be judged',
+} as const;
