@@ -1,0 +1,3 @@
+import { runPlatform } from './platform/command.ts';
+
+process.exitCode = await runPlatform(process.argv.slice(2));

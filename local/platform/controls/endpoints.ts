@@ -1,0 +1,146 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { Simulation } from '../endpoint.ts';
+import { badRequest, describeIssues, notFound } from '../errors.ts';
+import type { Author } from '../group-changes.ts';
+import { changeGroup, deleteGroup } from '../group-changes.ts';
+import { booleanParameter, integerParameter } from '../query.ts';
+import { INITIATOR_TYPES } from '../schemas/activity.ts';
+import { WriteGroup } from '../schemas/group.ts';
+import { definedOnly } from '../state/defined-only.ts';
+import { completeEmployee } from '../state/from-world.ts';
+import type { CompanyState } from '../state/state.ts';
+import { worldFromState } from '../state/to-world.ts';
+import { WorldEmployee, withoutNulls } from '../state/world.ts';
+import type { Faults } from './faults.ts';
+import { Fault } from './faults.ts';
+import { refuseOutsiders } from './loopback.ts';
+import type { RequestLog } from './request-log.ts';
+import { Settings } from './settings.ts';
+
+export const CONTROLS_PREFIX = '/_simulator';
+
+export interface Controls {
+  readonly simulation: Simulation;
+  readonly faults: Faults;
+  readonly log: RequestLog;
+  readonly changeSettings: (settings: Settings) => void;
+  readonly reset: () => void;
+  /** Hears of errors that are not answers. */
+  readonly onDefect: (error: unknown) => void;
+}
+
+const By = z.object({
+  initiator: z.enum(INITIATOR_TYPES).default('ROLE'),
+  role: z.string().optional().describe('Role id of the initiator; only with ROLE.'),
+  app: z.string().default('another-app'),
+  company: z.string().optional().describe('Where two companies use the same group id.'),
+});
+const ForeignChange = WriteGroup.omit({ version: true }).extend(By.shape);
+const PartialSettings = Settings.partial();
+const RequestsQuery = z.object({
+  since: integerParameter(0).default(0),
+  bodies: z
+    .union([z.literal('1').transform(() => true), z.literal('0').transform(() => false), booleanParameter])
+    .default(false),
+});
+
+/** The test controls: without authentication, for this machine alone, no part of the specification. */
+export function registerControls(app: FastifyInstance, controls: Controls): void {
+  const { simulation, faults, log } = controls;
+  const { store } = simulation;
+  app.register(
+    async (scope) => {
+      scope.addHook('onRequest', async (request) => refuseOutsiders(request));
+      scope.get('/state', () => worldFromState(store.state));
+      scope.post('/reset', () => {
+        controls.reset();
+        return { ok: true };
+      });
+      scope.get('/requests', (request) => {
+        const { since, bodies } = parse(RequestsQuery, request.query, 'query');
+        return log.since(since, bodies);
+      });
+      scope.get('/faults', () => ({ faults: faults.list() }));
+      scope.post('/faults', (request) => {
+        faults.add(parse(z.array(Fault), bodyOf(request), 'body'));
+        return { faults: faults.list() };
+      });
+      scope.get('/settings', () => simulation.settings());
+      scope.post('/settings', (request) => {
+        const changed = parse(PartialSettings, bodyOf(request), 'body');
+        controls.changeSettings({ ...simulation.settings(), ...definedOnly(changed) });
+        return simulation.settings();
+      });
+      scope.post<{ Params: { id: string } }>('/groups/:id', (request) => {
+        const { name, users, spokeId, ...by } = parse(ForeignChange, bodyOf(request), 'body');
+        const { company, group } = locate(simulation, request.params.id, by.company);
+        const content = {
+          name: name ?? group.name,
+          users: users ?? group.users,
+          spokeId: spokeId === undefined ? group.spokeId : spokeId,
+        };
+        const changed = changeGroup(group, content, authorOf(simulation, company, by));
+        store.commit(changed.changes);
+        return changed.group;
+      });
+      scope.delete<{ Params: { id: string } }>('/groups/:id', (request) => {
+        const by = parse(By, { ...objectOf(request.query), ...objectOf(bodyOf(request)) }, 'body');
+        const { company, group } = locate(simulation, request.params.id, by.company);
+        store.commit(deleteGroup(group, authorOf(simulation, company, by)));
+        return { ok: true };
+      });
+      scope.post('/employees', (request) => upsertEmployee(simulation, bodyOf(request)));
+    },
+    { prefix: CONTROLS_PREFIX },
+  );
+}
+
+/** Changes the fields given of a known employee, or adds one with everything else filled in. */
+function upsertEmployee(simulation: Simulation, body: unknown) {
+  const Body = WorldEmployee.extend({ company: z.string().optional() });
+  const { company: named, ...given } = parse(Body, withoutNulls(body), 'body');
+  const { companies } = simulation.store.state;
+  const holders = [...companies.values()].filter(
+    (one) => given.id !== undefined && one.employees.has(given.id),
+  );
+  const company = named === undefined ? (holders[0] ?? [...companies.values()][0]) : companies.get(named);
+  if (company === undefined) throw notFound('company', named ?? '');
+  const known = given.id === undefined ? undefined : company.employees.get(given.id);
+  const merged = { ...known, ...definedOnly(given) };
+  const employee = completeEmployee(merged, simulation.newId, company.employees.size + 1);
+  simulation.store.commit([{ kind: 'employee', company: company.id, employee }]);
+  return employee;
+}
+
+function locate(simulation: Simulation, id: string, named: string | undefined) {
+  for (const company of simulation.store.state.companies.values()) {
+    const group = company.groups.get(id);
+    if (group !== undefined && (named === undefined || named === company.id)) return { company, group };
+  }
+  throw notFound('group', id);
+}
+
+function authorOf(simulation: Simulation, company: CompanyState, by: z.infer<typeof By>): Author {
+  const common = { company, atMs: simulation.clock(), newId: simulation.newId, spoke: by.app };
+  if (by.initiator === 'EXTERNAL') {
+    return { ...common, initiator: { type: 'EXTERNAL', role: null, displayName: by.app } };
+  }
+  if (by.initiator === 'SYSTEM') {
+    return { ...common, initiator: { type: 'SYSTEM', role: null, displayName: 'System' } };
+  }
+  const role = by.role ?? [...company.employees.values()].find((one) => one.isManager)?.id ?? null;
+  const displayName = company.employees.get(role ?? '')?.name ?? 'An administrator';
+  return { ...common, initiator: { type: 'ROLE', role, displayName } };
+}
+
+function parse<T extends z.ZodType>(schema: T, value: unknown, root: string): z.infer<T> {
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) throw badRequest(describeIssues(parsed.error, root));
+  return parsed.data;
+}
+
+/** The parser leaves an absent body undefined; for the controls that is an empty object. */
+const bodyOf = (request: FastifyRequest): unknown => request.body ?? {};
+
+const objectOf = (value: unknown): object => (typeof value === 'object' && value !== null ? value : {});

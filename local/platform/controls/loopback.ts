@@ -1,0 +1,35 @@
+import type { FastifyRequest } from 'fastify';
+import { forbidden } from '../errors.ts';
+
+const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '[::1]']);
+
+/**
+ * A web page can make a browser send requests to this port: under a name that it has resolved to 127.0.0.1 (DNS
+ * rebinding; seen by the Host header) or straight to the address (seen by the Origin header).
+ * @throws {ApiError} 403 for either
+ */
+export function refuseForeignHost(request: FastifyRequest): void {
+  const host = (request.headers.host ?? '').toLowerCase();
+  if (!LOOPBACK_HOSTS.has(host.replace(/:\d+$/, ''))) {
+    throw forbidden('expected a Host header of 127.0.0.1, localhost or [::1]');
+  }
+}
+
+/**
+ * The test controls need no token, so they answer only this machine and no web page of another origin.
+ * @throws {ApiError} 403 for anyone else
+ */
+export function refuseOutsiders(request: FastifyRequest): void {
+  if (!isLoopback(request.socket.remoteAddress)) {
+    throw forbidden('the test controls answer only on the loopback interface');
+  }
+  const { origin } = request.headers;
+  if (origin !== undefined && origin !== `http://${request.headers.host}`) {
+    throw forbidden('the test controls refuse pages of another origin');
+  }
+}
+
+function isLoopback(address: string | undefined): boolean {
+  if (address === undefined) return false;
+  return address === '::1' || /^(::ffff:)?127\./.test(address);
+}

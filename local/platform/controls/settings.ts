@@ -1,0 +1,21 @@
+import { z } from 'zod';
+
+/** How the simulator behaves where the specification leaves a choice; changed by `POST /_simulator/settings`. */
+export const Settings = z.strictObject({
+  staleVersionStatus: z.union([z.literal(409), z.literal(412), z.literal(400)]),
+  enforceVersionOnPatch: z.boolean(),
+  echoSpokeId: z.boolean(),
+  /** Per credential; null means no limit. */
+  requestsPerSecond: z.number().positive().nullable(),
+  /** What `next` is on the last page of the activity feed. */
+  endOfFeed: z.enum(['same', 'null', 'absent', 'empty']),
+});
+export type Settings = z.infer<typeof Settings>;
+
+export const DEFAULT_SETTINGS: Settings = {
+  staleVersionStatus: 409,
+  enforceVersionOnPatch: true,
+  echoSpokeId: true,
+  requestsPerSecond: null,
+  endOfFeed: 'same',
+};

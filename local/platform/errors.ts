@@ -1,0 +1,36 @@
+import type { z } from 'zod';
+
+/**
+ * An answer that is not a success. The specification shows no error codes and no error body ("Errors"), so both are
+ * ours: `{"error": {"code", "message"}, "requestId"}` with the status of the nearest HTTP meaning.
+ */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly status: number;
+  readonly code: string;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, code: string, message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.headers = headers;
+  }
+}
+
+export const badRequest = (message: string) => new ApiError(400, 'bad_request', message);
+export const forbidden = (message: string) => new ApiError(403, 'forbidden', message);
+export const notFound = (what: string, id: string) =>
+  new ApiError(404, 'not_found', `no ${what} has the id ${JSON.stringify(id)}`);
+
+/** Every problem that zod found, each with the path of its field: `body.users[3]: Invalid input: …`. */
+export function describeIssues(error: z.core.$ZodError, root: string): string {
+  return error.issues.map((issue) => `${fieldPath(root, issue.path)}: ${issue.message}`).join('; ');
+}
+
+function fieldPath(root: string, path: readonly PropertyKey[]): string {
+  return path.reduce<string>((text, key) => {
+    if (typeof key === 'number') return `${text}[${key}]`;
+    return text === '' ? String(key) : `${text}.${String(key)}`;
+  }, root);
+}

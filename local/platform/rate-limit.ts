@@ -1,0 +1,22 @@
+import { ApiError } from './errors.ts';
+
+/** Admits a request of this credential or throws 429. `perSecond` null means no limit. */
+export type RateLimit = (token: string, perSecond: number | null, nowMs: number) => void;
+
+/** A token bucket per credential that holds one second's worth of requests. */
+export function createRateLimit(): RateLimit {
+  const buckets = new Map<string, { left: number; atMs: number }>();
+  return (token, perSecond, nowMs) => {
+    if (perSecond === null) return;
+    const capacity = Math.max(1, perSecond);
+    const bucket = buckets.get(token) ?? { left: capacity, atMs: nowMs };
+    const refilled = bucket.left + (Math.max(0, nowMs - bucket.atMs) / 1000) * perSecond;
+    const left = Math.min(capacity, refilled);
+    buckets.set(token, { left: left < 1 ? left : left - 1, atMs: nowMs });
+    if (left >= 1) return;
+    const waitSeconds = Math.ceil((1 - left) / perSecond);
+    throw new ApiError(429, 'rate_limited', `more than ${perSecond} requests per second`, {
+      'retry-after': String(waitSeconds),
+    });
+  };
+}

@@ -1,0 +1,139 @@
+import { z } from 'zod';
+import type { Call } from '../endpoint.ts';
+import { endpoint } from '../endpoint.ts';
+import { ApiError, notFound } from '../errors.ts';
+import { changeGroup, createGroup, deleteGroup } from '../group-changes.ts';
+import { Ok } from '../schemas/account.ts';
+import { CreateGroup, Group, WriteGroup } from '../schemas/group.ts';
+
+const area = 'Groups';
+const ofGroup = z.object({ groupId: z.string() });
+const list = '/platform/api/groups';
+const one = '/platform/api/groups/:groupId';
+
+const listGroups = endpoint({
+  method: 'GET',
+  path: list,
+  operationId: 'listGroups',
+  area,
+  summary: 'All third-party groups of the organisation',
+  oauthOnly: true,
+  response: z.array(Group),
+  handle: (call) => Array.from(call.company.groups.values(), (group) => shown(group, call)),
+});
+
+const create = endpoint({
+  method: 'POST',
+  path: list,
+  operationId: 'createGroup',
+  area,
+  summary: 'Creates a group',
+  description: 'Two groups may have the same name or spokeId: the specification forbids neither.',
+  oauthOnly: true,
+  body: CreateGroup,
+  response: Group,
+  handle: (call) => {
+    const { name, spokeId = null, users = [] } = call.body;
+    const { group, changes } = createGroup({ name, spokeId, users }, author(call));
+    call.simulation.store.commit(changes);
+    return shown(group, call);
+  },
+});
+
+const read = endpoint({
+  method: 'GET',
+  path: one,
+  operationId: 'readGroup',
+  area,
+  summary: 'One group',
+  oauthOnly: true,
+  params: ofGroup,
+  response: Group,
+  handle: (call) => shown(existing(call), call),
+});
+
+const replace = endpoint({
+  method: 'PUT',
+  path: one,
+  operationId: 'replaceGroup',
+  area,
+  summary: 'Replaces a group; a field missing from the body is emptied',
+  oauthOnly: true,
+  params: ofGroup,
+  body: WriteGroup,
+  response: Group,
+  handle: (call) => {
+    const group = existing(call);
+    refuseStale(group, call);
+    const { name = '', spokeId = null, users = [] } = call.body;
+    return write(call, group, { name, spokeId, users });
+  },
+});
+
+const patch = endpoint({
+  method: 'PATCH',
+  path: one,
+  operationId: 'patchGroup',
+  area,
+  summary: 'Changes a group; a field missing from the body keeps its value',
+  oauthOnly: true,
+  params: ofGroup,
+  body: WriteGroup,
+  response: Group,
+  handle: (call) => {
+    const group = existing(call);
+    if (call.simulation.settings().enforceVersionOnPatch) refuseStale(group, call);
+    const { name = group.name, spokeId = group.spokeId, users = group.users } = call.body;
+    return write(call, group, { name, spokeId, users });
+  },
+});
+
+const remove = endpoint({
+  method: 'DELETE',
+  path: one,
+  operationId: 'deleteGroup',
+  area,
+  summary: 'Deletes a group',
+  oauthOnly: true,
+  params: ofGroup,
+  response: Ok,
+  handle: (call) => {
+    call.simulation.store.commit(deleteGroup(existing(call), author(call)));
+    return { ok: true };
+  },
+});
+
+export const groupEndpoints = [listGroups, create, read, replace, patch, remove];
+
+function existing({ company, params }: Call<z.infer<typeof ofGroup>>): Group {
+  const group = company.groups.get(params.groupId);
+  if (group === undefined) throw notFound('group', params.groupId);
+  return group;
+}
+
+/** A body without a version is taken as it is: the specification does not say that the version is required. */
+function refuseStale(group: Group, { body, simulation }: Call<unknown, unknown, WriteGroup>): void {
+  if (body.version === undefined || body.version === group.version) return;
+  throw new ApiError(
+    simulation.settings().staleVersionStatus,
+    'stale_version',
+    'the group has been changed since the version that the body carries; read it again',
+  );
+}
+
+function write(call: Call, group: Group, wanted: Pick<Group, 'name' | 'spokeId' | 'users'>) {
+  const changed = changeGroup(group, wanted, author(call));
+  call.simulation.store.commit(changed.changes);
+  return shown(changed.group, call);
+}
+
+const shown = (group: Group, { simulation }: Call) =>
+  simulation.settings().echoSpokeId ? group : { ...group, spokeId: null };
+
+const author = ({ company, credential, simulation }: Call) => ({
+  company,
+  initiator: { type: 'EXTERNAL', role: null, displayName: credential.app } as const,
+  spoke: credential.app,
+  atMs: simulation.clock(),
+  newId: simulation.newId,
+});

@@ -1,0 +1,37 @@
+/*
+ * The specification says that scopes decide which fields are returned but names no scope (Authentication 7). These
+ * names are ours. `id`, `personalEmail` and `roleState` need none; `*` stands for all of them.
+ */
+
+export const EMPLOYEE_SCOPES: Readonly<Record<string, readonly string[]>> = {
+  'employees:name': ['name', 'firstName', 'lastName', 'preferredFirstName', 'preferredLastName'],
+  'employees:identity': ['userId', 'employeeNumber', 'spokeId'],
+  'employees:work-email': ['workEmail'],
+  'employees:employment': [
+    'employmentType',
+    'title',
+    'endDate',
+    'isInternational',
+    'isManager',
+    'isRemote',
+    'workSchedule',
+  ],
+  'employees:organisation': ['department', 'level', 'teams', 'manager'],
+  'employees:work-location': ['workLocation', 'worklocationNickname'],
+  'employees:gender': ['gender', 'identifiedGender'],
+  'employees:custom-fields': ['customFields'],
+  'employees:photo': ['photo', 'smallPhoto'],
+};
+
+export const COMPANY_SCOPES: Readonly<Record<string, readonly string[]>> = {
+  'company:name': ['name'],
+  'company:contact': ['address', 'primaryEmail', 'phone'],
+  'company:work-locations': ['workLocations'],
+  'company:legal-entities': ['legal entities'],
+};
+
+/** The fields that these scopes open, in the order of the table; unknown scopes open nothing. */
+export function fieldsOf(table: Readonly<Record<string, readonly string[]>>, scopes: readonly string[]) {
+  const granted = scopes.includes('*') ? Object.keys(table) : scopes;
+  return granted.flatMap((scope) => (Object.hasOwn(table, scope) ? (table[scope] ?? []) : []));
+}

@@ -1,0 +1,80 @@
+import type { FastifyInstance } from 'fastify';
+import { createFaults } from './controls/faults.ts';
+import { createRequestLog } from './controls/request-log.ts';
+import { DEFAULT_SETTINGS } from './controls/settings.ts';
+import { ENDPOINTS } from './endpoints.ts';
+import { createServer } from './server.ts';
+import type { NewId } from './state/from-world.ts';
+import type { Credential } from './state/state.ts';
+import { openStore } from './state/store.ts';
+import { worldFromState } from './state/to-world.ts';
+import type { World, WorldInput } from './state/world.ts';
+import { parseWorld } from './state/world.ts';
+
+export interface SimulatorOptions {
+  /** What the platform knows at the start and after a reset. */
+  readonly world: WorldInput;
+  /** Where the state is kept between starts; what is there already wins over `world`. */
+  readonly dataFile?: string | undefined;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+  /** Source of ids and versions; never the same twice. */
+  readonly newId: NewId;
+  /** Hears of defects: errors that are not answers. */
+  readonly onDefect?: ((error: unknown) => void) | undefined;
+}
+
+export interface Simulator {
+  /** For requests without a socket (`app.inject`). */
+  readonly app: FastifyInstance;
+  readonly credentials: readonly Credential[];
+  /** The present state in world form. */
+  world(): World;
+  /** Listens on 127.0.0.1 and nowhere else; port 0 takes a free one. */
+  listen(options?: { port?: number }): Promise<{ url: string; port: number }>;
+  /** Closes every connection and the data file. */
+  close(): Promise<void>;
+}
+
+/**
+ * The Workforce Platform in memory.
+ * @throws {WorldError} for a world that does not fit
+ * @throws {JournalError} for a data file that cannot be continued
+ */
+export function createSimulator(options: SimulatorOptions): Simulator {
+  const { clock, newId } = options;
+  const store = openStore({ world: parseWorld(options.world), dataFile: options.dataFile, newId });
+  const faults = createFaults();
+  const log = createRequestLog();
+  let settings = DEFAULT_SETTINGS;
+  const app = createServer(ENDPOINTS, {
+    simulation: { store, settings: () => settings, clock, newId },
+    faults,
+    log,
+    changeSettings: (changed) => {
+      settings = changed;
+    },
+    reset: () => {
+      store.reset();
+      faults.add([]);
+      log.clear();
+      settings = DEFAULT_SETTINGS;
+    },
+    onDefect: options.onDefect ?? (() => {}),
+  });
+  return {
+    app,
+    get credentials() {
+      return [...store.state.credentials.values()];
+    },
+    world: () => worldFromState(store.state),
+    listen: async ({ port = 0 } = {}) => {
+      const url = await app.listen({ host: '127.0.0.1', port });
+      return { url, port: Number(new URL(url).port) };
+    },
+    close: async () => {
+      await app.close();
+      store.close();
+    },
+  };
+}

@@ -1,0 +1,119 @@
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
+import { z } from 'zod';
+import { describeIssues } from '../errors.ts';
+import { applyChange, Change } from './changes.ts';
+import { type NewId, stateFromWorld } from './from-world.ts';
+import type { State } from './state.ts';
+import { worldFromState } from './to-world.ts';
+import { parseWorld } from './world.ts';
+
+/*
+ * The data file. Line 1 is a whole world, every further line the changes of one answered request:
+ *
+ *   {"groupsyncPlatform":1,"world":{…}}\n [change, change]\n [change]\n …
+ *
+ * A line is written by one append before the answer is sent, so whatever a client was told survives kill -9 (the
+ * bytes are the kernel's by then; a power cut may lose the last ones). A line without its newline was never answered
+ * and is cut off on the next start. When the changes outweigh the world, a new file takes the old one's place by rename.
+ */
+
+const Header = z.object({ groupsyncPlatform: z.literal(1), world: z.unknown() });
+const Line = z.array(Change);
+const LEAST_BYTES_BEFORE_COMPACTION = 8 * 1024 * 1024;
+
+/** A data file that cannot be continued. */
+export class JournalError extends Error {
+  override readonly name = 'JournalError';
+}
+
+export interface Journal {
+  /** Returns once the changes would survive the death of this process. @throws when the disk refuses them */
+  append(changes: readonly Change[]): void;
+  /** Rewrites the file when its changes outweigh its world. */
+  compactIfDue(state: State): void;
+  /** Starts the file anew from this state. */
+  rewrite(state: State): void;
+  close(): void;
+}
+
+/**
+ * The state that a data file holds, or undefined if there is no such file yet.
+ * @throws {JournalError} if a complete line is not what the simulator writes
+ */
+export function readJournal(file: string, newId: NewId): State | undefined {
+  if (!existsSync(file)) return undefined;
+  const text = readFileSync(file, 'utf8');
+  const lines = text.slice(0, text.lastIndexOf('\n') + 1).split('\n');
+  lines.pop();
+  const [first, ...rest] = lines;
+  if (first === undefined) return undefined;
+  const state = stateFromWorld(parseWorld(parseLine(Header, first, `${file} line 1`).world), newId);
+  rest.forEach((line, index) => {
+    for (const change of parseLine(Line, line, `${file} line ${index + 2}`)) applyChange(state, change);
+  });
+  return state;
+}
+
+function parseLine<T>(schema: z.ZodType<T>, line: string, where: string): T {
+  let json: unknown;
+  try {
+    json = JSON.parse(line);
+  } catch (cause) {
+    throw new JournalError(`${where} is not JSON; is this a data file of the simulator?`, { cause });
+  }
+  const parsed = schema.safeParse(json);
+  if (!parsed.success) throw new JournalError(`${where}: ${describeIssues(parsed.error, '')}`);
+  return parsed.data;
+}
+
+/** Opens the data file for appending, beginning with this state (which drops an unfinished last line). */
+export function openJournal(file: string, state: State): Journal {
+  let descriptor = -1;
+  let worldBytes = 0;
+  let totalBytes = 0;
+
+  const rewrite = (current: State) => {
+    const text = `${JSON.stringify({ groupsyncPlatform: 1, world: worldFromState(current) })}\n`;
+    const temporary = `${file}.new`;
+    // Tokens are in it: readable by its owner alone.
+    const next = openSync(temporary, 'w', 0o600);
+    writeFileSync(next, text);
+    fsyncSync(next);
+    closeSync(next);
+    renameSync(temporary, file);
+    if (descriptor >= 0) closeSync(descriptor);
+    descriptor = openSync(file, 'a');
+    worldBytes = Buffer.byteLength(text);
+    totalBytes = worldBytes;
+  };
+
+  rewrite(state);
+  return {
+    append(changes) {
+      const line = Buffer.from(`${JSON.stringify(changes)}\n`);
+      try {
+        writeFileSync(descriptor, line);
+      } catch (error) {
+        // Half a line in the middle of the file would make the rest of it unreadable.
+        ftruncateSync(descriptor, totalBytes);
+        throw error;
+      }
+      totalBytes += line.length;
+    },
+    compactIfDue(current) {
+      const changesBytes = totalBytes - worldBytes;
+      if (changesBytes > Math.max(LEAST_BYTES_BEFORE_COMPACTION, 2 * worldBytes)) rewrite(current);
+    },
+    rewrite,
+    close: () => closeSync(descriptor),
+  };
+}

@@ -1,0 +1,88 @@
+import type { z } from 'zod';
+import type { ActivityBatch } from '../schemas/activity.ts';
+import type { Candidate } from '../schemas/candidate.ts';
+import type { Address, EmployeeRecord } from '../schemas/employee.ts';
+import type { Group } from '../schemas/group.ts';
+import type { LeavePolicy, LeaveRecord, LeaveTypeRecord } from '../schemas/leave.ts';
+import type { CustomField, OrganisationUnit, WorkLocation } from '../schemas/organisation.ts';
+import type { WorldCredential } from './world.ts';
+
+/** One event of the feed. Its place in the log is its sequence; what it shares with its siblings is in the batch. */
+export interface ActivityEntry {
+  readonly batch: ActivityBatch;
+  readonly kind: 'created' | 'changed' | 'deleted' | 'added' | 'removed';
+  /** The id in the group's `users`, on member events. */
+  readonly user: string | null;
+}
+
+/** Append-only; an entry never moves, so a position in it is a cursor that neither skips nor repeats. */
+export interface ActivityLog {
+  /** Changes whenever the log starts anew, so that cursors of an earlier log are recognised as foreign. */
+  readonly feed: string;
+  readonly batches: ActivityBatch[];
+  readonly entries: ActivityEntry[];
+}
+
+export interface CompanyState {
+  readonly id: string;
+  readonly name: string;
+  readonly address: Address | null;
+  readonly primaryEmail: string;
+  readonly phone: string;
+  readonly legalEntities: readonly unknown[];
+  readonly workLocations: readonly WorkLocation[];
+  readonly departments: readonly OrganisationUnit[];
+  readonly teams: readonly OrganisationUnit[];
+  readonly levels: readonly OrganisationUnit[];
+  readonly customFields: readonly CustomField[];
+  readonly leaveTypes: ReadonlyMap<string, LeaveTypeRecord>;
+  readonly leavePolicies: ReadonlyMap<string, z.infer<typeof LeavePolicy>>;
+  /** By role id, in the order of arrival, which is the order of the lists. */
+  readonly employees: Map<string, EmployeeRecord>;
+  /** Role id by user id; of several roles of one user, the one last written. */
+  readonly roleByUser: Map<string, string>;
+  readonly groups: Map<string, Group>;
+  readonly leaveRequests: Map<string, LeaveRecord>;
+  readonly leaveByRole: Map<string, Set<string>>;
+  readonly candidates: Candidate[];
+  readonly activity: ActivityLog;
+}
+
+export interface Credential {
+  readonly token: string;
+  readonly kind: z.infer<typeof WorldCredential>['kind'];
+  readonly company: string;
+  readonly role: z.infer<typeof WorldCredential>['role'];
+  readonly scopes: readonly string[];
+  readonly app: string;
+  readonly employee: string | null;
+  installed: boolean;
+}
+
+export interface State {
+  readonly companies: Map<string, CompanyState>;
+  readonly credentials: Map<string, Credential>;
+}
+
+/** The employee behind an id of a group's `users`, which by use is a user id or a role id. */
+export function employeeOf(company: CompanyState, user: string): EmployeeRecord | undefined {
+  return company.employees.get(company.roleByUser.get(user) ?? user);
+}
+
+export function putEmployee(company: CompanyState, employee: EmployeeRecord): void {
+  company.employees.set(employee.id, employee);
+  company.roleByUser.set(employee.userId, employee.id);
+}
+
+export function putLeaveRequest(company: CompanyState, request: LeaveRecord): void {
+  company.leaveRequests.set(request.id, request);
+  const ofRole = company.leaveByRole.get(request.role) ?? new Set();
+  company.leaveByRole.set(request.role, ofRole.add(request.id));
+}
+
+export function appendActivity(log: ActivityLog, batch: ActivityBatch): void {
+  log.batches.push(batch);
+  if (batch.change !== 'members') log.entries.push({ batch, kind: batch.change, user: null });
+  for (const user of batch.removed) log.entries.push({ batch, kind: 'removed', user });
+  for (const user of batch.added) log.entries.push({ batch, kind: 'added', user });
+}

@@ -1,0 +1,53 @@
+import type { Change } from './changes.ts';
+import { applyChange } from './changes.ts';
+import type { NewId } from './from-world.ts';
+import { stateFromWorld } from './from-world.ts';
+import { openJournal, readJournal } from './journal.ts';
+import type { State } from './state.ts';
+import type { World } from './world.ts';
+
+/** The one place where the state changes. */
+export interface Store {
+  readonly state: State;
+  /** Makes these changes together: all of them survive a kill after this returns, or none was made. */
+  commit(changes: readonly Change[]): void;
+  /** Goes back to the world that the store was opened with. */
+  reset(): void;
+  close(): void;
+}
+
+export interface StoreOptions {
+  readonly world: World;
+  /** Where the state is kept; in memory alone when absent. What is there already wins over `world`. */
+  readonly dataFile?: string | undefined;
+  readonly newId: NewId;
+}
+
+/**
+ * Opens the state in memory, and on disk where a data file is named.
+ * @throws {WorldError} for a world that contradicts itself
+ * @throws {JournalError} for a data file that cannot be read
+ */
+export function openStore({ world, dataFile, newId }: StoreOptions): Store {
+  const kept = dataFile === undefined ? undefined : readJournal(dataFile, newId);
+  // Parsed before anything is served, so that a reset cannot fail later.
+  let state = kept ?? stateFromWorld(world, newId);
+  const journal = dataFile === undefined ? undefined : openJournal(dataFile, state);
+  return {
+    get state() {
+      return state;
+    },
+    commit(changes) {
+      if (changes.length === 0) return;
+      journal?.append(changes);
+      for (const change of changes) applyChange(state, change);
+      journal?.compactIfDue(state);
+    },
+    reset() {
+      const fresh = stateFromWorld(world, newId);
+      journal?.rewrite(fresh);
+      state = fresh;
+    },
+    close: () => journal?.close(),
+  };
+}

@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest';
+import { OTHER_APP, startSimulator } from './fixture.ts';
+
+test('lists the groups of the credential’s company only', async () => {
+  const { call } = startSimulator();
+  const admins = { id: 'g1', name: 'Admins', spokeId: 's1', users: ['u1', 'nobody'], version: 'v1' };
+  expect((await call('GET /groups')).json).toEqual([admins]);
+  expect((await call('GET /groups/g1')).json).toEqual(admins);
+  expect((await call('GET /groups/g1', { token: OTHER_APP })).status).toBe(404);
+});
+
+test('refuses customer API keys on every groups endpoint', async () => {
+  const { call } = startSimulator();
+  const requests = [
+    'GET /groups',
+    'POST /groups',
+    'GET /groups/g1',
+    'PUT /groups/g1',
+    'PATCH /groups/g1',
+    'DELETE /groups/g1',
+  ];
+  for (const request of requests) {
+    expect((await call(request, { token: 'acme-key' })).status, request).toBe(403);
+  }
+});
+
+test('creates a group with a version and keeps ids of nobody', async () => {
+  const { call } = startSimulator();
+  const body = { name: 'New', spokeId: 's9', users: ['u2', 'ghost', 'u2'], unknown: true };
+  const created = await call('POST /groups', { body });
+  expect(created.status).toBe(200);
+  expect(created.json).toEqual({
+    id: expect.any(String),
+    name: 'New',
+    spokeId: 's9',
+    users: ['u2', 'ghost'],
+    version: expect.any(String),
+  });
+  expect((await call(`GET /groups/${created.json.id}`)).json).toEqual(created.json);
+  expect((await call('POST /groups', { body })).status).toBe(200);
+  expect((await call('GET /groups')).json).toHaveLength(3);
+});
+
+test.each([
+  [{}, 'body.name'],
+  [{ name: 7 }, 'body.name'],
+  [{ name: 'x', users: 'u1' }, 'body.users'],
+  [{ name: 'x', users: ['u1', null] }, 'body.users[1]'],
+  [{ name: 'x', spokeId: 1 }, 'body.spokeId'],
+  ['{"name":', 'not valid JSON'],
+  ['[]', 'body'],
+])('refuses to create from %j', async (body, reason) => {
+  const { call } = startSimulator();
+  const refused = await call('POST /groups', { body });
+  expect(refused.status).toBe(400);
+  expect(refused.json.error.message).toContain(reason);
+  expect((await call('GET /groups')).json).toHaveLength(1);
+});
+
+test('PATCH keeps what the body lacks and changes the version', async () => {
+  const { call } = startSimulator();
+  const patched = (await call('PATCH /groups/g1', { body: { users: ['u2'], version: 'v1' } })).json;
+  expect(patched).toMatchObject({ name: 'Admins', spokeId: 's1', users: ['u2'] });
+  expect(patched.version).not.toBe('v1');
+});
+
+test('PUT empties what the body lacks', async () => {
+  const { call } = startSimulator();
+  const replaced = (await call('PUT /groups/g1', { body: { name: 'Left', version: 'v1' } })).json;
+  expect(replaced).toMatchObject({ name: 'Left', spokeId: null, users: [] });
+  const emptied = (await call('PUT /groups/g1', { body: { users: ['u1'] } })).json;
+  expect(emptied).toMatchObject({ name: '', users: ['u1'] });
+});
+
+test.each(['PUT', 'PATCH'])('%s with a stale version does nothing', async (method) => {
+  const { call } = startSimulator();
+  for (const status of [409, 412, 400]) {
+    await call('POST /_simulator/settings', { body: { staleVersionStatus: status } });
+    const refused = await call(`${method} /groups/g1`, { body: { name: 'Lost', users: [], version: 'v0' } });
+    expect(refused.status).toBe(status);
+    expect(refused.json.error.code).toBe('stale_version');
+  }
+  expect((await call('GET /groups/g1')).json).toMatchObject({ name: 'Admins', version: 'v1' });
+});
+
+test('enforceVersionOnPatch switched off lets a stale PATCH through but not a stale PUT', async () => {
+  const { call } = startSimulator();
+  await call('POST /_simulator/settings', { body: { enforceVersionOnPatch: false } });
+  expect((await call('PUT /groups/g1', { body: { name: 'A', version: 'v0' } })).status).toBe(409);
+  expect((await call('PATCH /groups/g1', { body: { name: 'B', version: 'v0' } })).json.name).toBe('B');
+});
+
+test('a write that changes nothing keeps the version and writes no event', async () => {
+  const { call } = startSimulator();
+  const same = await call('PATCH /groups/g1', { body: { users: ['u1', 'nobody'], version: 'v1' } });
+  expect(same.json.version).toBe('v1');
+});
+
+test('DELETE removes the group; a second one finds nothing', async () => {
+  const { call } = startSimulator();
+  expect((await call('DELETE /groups/g1')).status).toBe(200);
+  expect((await call('GET /groups/g1')).status).toBe(404);
+  expect((await call('DELETE /groups/g1')).status).toBe(404);
+});
+
+test('echoSpokeId switched off hides the spokeId from answers but keeps it', async () => {
+  const { call } = startSimulator();
+  await call('POST /_simulator/settings', { body: { echoSpokeId: false } });
+  expect((await call('GET /groups')).json[0].spokeId).toBeNull();
+  const state = (await call('GET /_simulator/state')).json;
+  expect(state.companies[0].groups[0].spokeId).toBe('s1');
+});
