@@ -84,5 +84,6 @@ export const SCHEDULES = {
   pumpMinutes: 1,
   feedMinutes: 5,
   sweepMinutes: 60,
+  healthMinutes: 24 * 60,
   peopleMinutes: 60,
 } as const;
