@@ -1,0 +1,13 @@
+/** dynalite ships no types; these cover what the local stack uses of it. */
+declare module 'dynalite' {
+  import type { Server } from 'node:http';
+
+  export interface DynaliteOptions {
+    /** Folder of the LevelDB store; in memory where absent. */
+    path?: string;
+    createTableMs?: number;
+    deleteTableMs?: number;
+    updateTableMs?: number;
+  }
+  export default function dynalite(options?: DynaliteOptions): Server;
+}

@@ -1,0 +1,61 @@
+import type { z } from 'zod';
+
+/** One request to an emulated AWS service, its body read in full. */
+export interface AwsRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Buffer;
+}
+
+export interface AwsReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** A service's answer; undefined where the request is meant for another service. */
+export type AwsService = (request: AwsRequest) => Promise<AwsReply> | undefined;
+
+/** An error as AWS names it; the SDK's clients turn it back into an exception of that name. */
+export class AwsFault extends Error {
+  readonly code: string;
+  readonly status: number;
+
+  constructor(code: string, message: string, status = 400) {
+    super(message);
+    this.name = 'AwsFault';
+    this.code = code;
+    this.status = status;
+  }
+}
+
+/** A reply in the form of AWS JSON 1.1, which REST-JSON clients read as well. */
+export const jsonReply = (body: unknown, status = 200, headers: Record<string, string> = {}): AwsReply => ({
+  status,
+  headers: { 'content-type': 'application/x-amz-json-1.1', ...headers },
+  body: JSON.stringify(body),
+});
+
+/** An error in both spellings: `__type` for AWS JSON clients, `x-amzn-errortype` for REST-JSON ones. */
+export const faultReply = (fault: AwsFault): AwsReply =>
+  jsonReply(
+    { __type: fault.code, message: fault.message, Message: fault.message, Type: 'User' },
+    fault.status,
+    { 'x-amzn-errortype': fault.code },
+  );
+
+/** Reads a request's JSON body. @throws AwsFault where it is not what the operation takes. */
+export function readBody<Schema extends z.ZodType>(request: AwsRequest, schema: Schema): z.infer<Schema> {
+  let value: unknown;
+  try {
+    value = request.body.length === 0 ? {} : JSON.parse(request.body.toString('utf8'));
+  } catch {
+    throw new AwsFault('SerializationException', 'expected a JSON body');
+  }
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'body'}: ${message}`);
+  throw new AwsFault('ValidationException', issues.join('; '));
+}

@@ -1,0 +1,83 @@
+import { GetFunctionConfigurationCommand, InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { describe, expect, it, vi } from 'vitest';
+import { createLambda } from '../../../local/emulators/lambda.ts';
+import type { LocalFunction } from '../../../local/invocation.ts';
+import { startFront } from '../support/front.ts';
+
+const NAME = 'groupsync-reconcile';
+
+async function start(handler: LocalFunction['handler'], timeoutSeconds = 5) {
+  const functions = new Map([[NAME, { name: NAME, timeoutSeconds, handler }]]);
+  const client = new LambdaClient(await startFront(createLambda(functions)));
+  const call = (payload: string, more: { InvocationType?: 'Event' | 'DryRun'; FunctionName?: string } = {}) =>
+    client.send(new InvokeCommand({ FunctionName: NAME, Payload: payload, ...more }));
+  return { client, call };
+}
+
+describe('Lambda as the SDK sees it', () => {
+  it('runs the function and gives its result', async () => {
+    const { call } = await start((event) => ({ got: event }));
+    const answer = await call('{"task":"pump"}');
+    expect(answer.StatusCode).toBe(200);
+    expect(answer.FunctionError).toBeUndefined();
+    expect(answer.Payload?.transformToString()).toBe('{"got":{"task":"pump"}}');
+  });
+
+  it('finds a function by ARN and with a qualifier', async () => {
+    const { call } = await start(() => 'ok');
+    for (const FunctionName of [
+      `arn:aws:lambda:us-east-1:000000000000:function:${NAME}`,
+      `${NAME}:$LATEST`,
+    ]) {
+      expect((await call('{}', { FunctionName })).Payload?.transformToString()).toBe('"ok"');
+    }
+  });
+
+  it("gives a function's error as a result", async () => {
+    const { call } = await start(() => Promise.reject(new TypeError('broken')));
+    const answer = await call('{}');
+    expect(answer.StatusCode).toBe(200);
+    expect(answer.FunctionError).toBe('Unhandled');
+    expect(JSON.parse(answer.Payload?.transformToString() ?? '')).toMatchObject({
+      errorType: 'TypeError',
+      errorMessage: 'broken',
+    });
+  });
+
+  it('fails a function that is not done in time', async () => {
+    const { call } = await start(() => new Promise(() => {}), 0.05);
+    const answer = await call('{}');
+    expect(answer.FunctionError).toBe('Unhandled');
+    expect(answer.Payload?.transformToString()).toContain('was not done after 0.05 s');
+  });
+
+  it('accepts an event before the function is done', async () => {
+    let finish: (() => void) | undefined;
+    let done = false;
+    const { call } = await start(async () => {
+      await new Promise<void>((resolve) => (finish = resolve));
+      done = true;
+    });
+    expect((await call('{}', { InvocationType: 'Event' })).StatusCode).toBe(202);
+    expect(done).toBe(false);
+    finish?.();
+    await vi.waitUntil(() => done, { timeout: 2000, interval: 5 });
+  });
+
+  it('runs nothing for a dry run', async () => {
+    const handler = vi.fn();
+    const { call } = await start(handler);
+    expect((await call('{}', { InvocationType: 'DryRun' })).StatusCode).toBe(204);
+    expect(handler).not.toHaveBeenCalled();
+  });
+
+  it('shows the configuration, and names a function that it does not have', async () => {
+    const { client, call } = await start(() => undefined);
+    const configuration = await client.send(new GetFunctionConfigurationCommand({ FunctionName: NAME }));
+    expect(configuration).toMatchObject({ FunctionName: NAME, Timeout: 5, State: 'Active' });
+    await expect(call('{}', { FunctionName: 'groupsync-none' })).rejects.toMatchObject({
+      name: 'ResourceNotFoundException',
+    });
+    await expect(call('{')).rejects.toMatchObject({ name: 'InvalidRequestContentException' });
+  });
+});

@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto';
+import {
+  CreateSecretCommand,
+  DeleteSecretCommand,
+  DescribeSecretCommand,
+  GetSecretValueCommand,
+  ListSecretsCommand,
+  PutSecretValueCommand,
+  ReplicateSecretToRegionsCommand,
+  SecretsManagerClient,
+} from '@aws-sdk/client-secrets-manager';
+import { describe, expect, it } from 'vitest';
+import { createSecretsManager } from '../../../local/emulators/secrets-manager.ts';
+import { startFront } from '../support/front.ts';
+
+const NAME = 'groupsync/connections/default';
+const versionOf = (text: string) => createHash('sha256').update(text).digest('hex');
+const get = (client: SecretsManagerClient, more: { VersionId?: string; VersionStage?: string } = {}) =>
+  client.send(new GetSecretValueCommand({ SecretId: NAME, ...more }));
+const put = (client: SecretsManagerClient, text: string, token = versionOf(text)) =>
+  client.send(new PutSecretValueCommand({ SecretId: NAME, SecretString: text, ClientRequestToken: token }));
+
+async function start() {
+  const client = new SecretsManagerClient(await startFront(createSecretsManager()));
+  const create = (text: string) =>
+    client.send(
+      new CreateSecretCommand({ Name: NAME, SecretString: text, ClientRequestToken: versionOf(text) }),
+    );
+  return { client, create };
+}
+
+describe('Secrets Manager as the SDK sees it', () => {
+  it('creates a secret and gives its value with the version that the client chose', async () => {
+    const { client, create } = await start();
+    const created = await create('one');
+    expect(created.VersionId).toBe(versionOf('one'));
+    expect(await get(client)).toMatchObject({
+      ARN: created.ARN,
+      Name: NAME,
+      SecretString: 'one',
+      VersionId: versionOf('one'),
+      VersionStages: ['AWSCURRENT'],
+    });
+  });
+
+  it('makes a new value current and keeps the one before it', async () => {
+    const { client, create } = await start();
+    await create('one');
+    expect((await put(client, 'two')).VersionId).toBe(versionOf('two'));
+    expect((await get(client)).SecretString).toBe('two');
+    expect((await get(client, { VersionStage: 'AWSPREVIOUS' })).SecretString).toBe('one');
+    expect((await get(client, { VersionId: versionOf('one') })).SecretString).toBe('one');
+    const described = await client.send(new DescribeSecretCommand({ SecretId: NAME }));
+    expect(described.VersionIdsToStages).toEqual({
+      [versionOf('one')]: ['AWSPREVIOUS'],
+      [versionOf('two')]: ['AWSCURRENT'],
+    });
+  });
+
+  it('takes a repeated put for one, and refuses a version id that belongs to another value', async () => {
+    const { client, create } = await start();
+    await create('one');
+    await put(client, 'two');
+    await put(client, 'two');
+    expect((await get(client, { VersionStage: 'AWSPREVIOUS' })).SecretString).toBe('one');
+    await expect(put(client, 'three', versionOf('two'))).rejects.toMatchObject({
+      name: 'ResourceExistsException',
+    });
+  });
+
+  it('refuses a second secret of one name', async () => {
+    const { create } = await start();
+    await create('one');
+    await expect(create('two')).rejects.toMatchObject({ name: 'ResourceExistsException' });
+  });
+
+  it('hides a deleted secret, and forgets it where that is forced', async () => {
+    const { client, create } = await start();
+    await create('one');
+    expect((await client.send(new ListSecretsCommand({}))).SecretList?.map(({ Name }) => Name)).toEqual([
+      NAME,
+    ]);
+    await client.send(new DeleteSecretCommand({ SecretId: NAME }));
+    expect((await client.send(new ListSecretsCommand({}))).SecretList).toEqual([]);
+    await expect(get(client)).rejects.toMatchObject({ name: 'InvalidRequestException' });
+
+    const other = await start();
+    await other.create('one');
+    const force = { SecretId: NAME, ForceDeleteWithoutRecovery: true };
+    await other.client.send(new DeleteSecretCommand(force));
+    await expect(get(other.client)).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
+    await expect(other.create('two')).resolves.toMatchObject({ Name: NAME });
+  });
+
+  it('names what it does not have', async () => {
+    const { client } = await start();
+    await expect(get(client)).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
+    const unknown = new ReplicateSecretToRegionsCommand({
+      SecretId: NAME,
+      AddReplicaRegions: [{ Region: 'x' }],
+    });
+    await expect(client.send(unknown)).rejects.toMatchObject({ name: 'UnknownOperationException' });
+    const bad = new PutSecretValueCommand({ SecretId: NAME, SecretBinary: new Uint8Array([1]) });
+    await expect(client.send(bad)).rejects.toMatchObject({
+      name: 'ValidationException',
+      message: expect.stringContaining('SecretString'),
+    });
+  });
+});

@@ -1,0 +1,83 @@
+import {
+  GetQueueAttributesCommand,
+  GetQueueUrlCommand,
+  ReceiveMessageCommand,
+  SendMessageBatchCommand,
+  SendMessageCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
+import { expect, it, onTestFinished } from 'vitest';
+import { createQueues, startSqs } from '../../../local/emulators/sqs.ts';
+import { CREDENTIALS } from '../support/queue.ts';
+
+async function start(coalesceSeconds = 5) {
+  const sqs = await startSqs(0);
+  onTestFinished(() => sqs.close());
+  const client = new SQSClient({ ...CREDENTIALS, endpoint: sqs.url });
+  return { sqs, client, urls: await createQueues(client, { prefix: 'groupsync', coalesceSeconds }) };
+}
+
+const receive = async (client: SQSClient, url: string) =>
+  (await client.send(new ReceiveMessageCommand({ QueueUrl: url, WaitTimeSeconds: 1 }))).Messages?.[0]?.Body;
+
+it('creates the four queues as they are deployed', async () => {
+  const { client, urls } = await start();
+  const attributes = async (url: string) => {
+    const all = new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['All'] });
+    return (await client.send(all)).Attributes;
+  };
+  expect(await attributes(urls.events)).toMatchObject({
+    VisibilityTimeout: '360',
+    DelaySeconds: '0',
+    RedrivePolicy:
+      '{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:000000000000:groupsync-events-dlq","maxReceiveCount":5}',
+  });
+  expect(await attributes(urls.apply)).toMatchObject({
+    FifoQueue: 'true',
+    VisibilityTimeout: '720',
+    DelaySeconds: '7',
+    RedrivePolicy:
+      '{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:000000000000:groupsync-apply-dlq.fifo","maxReceiveCount":5}',
+  });
+  expect(await attributes(urls.applyDlq)).toMatchObject({ FifoQueue: 'true' });
+  expect(await attributes(urls.eventsDlq)).not.toHaveProperty('RedrivePolicy');
+});
+
+it('delays nothing where coalescing is off', async () => {
+  const { client, urls } = await start(0);
+  const one = { QueueUrl: urls.apply, MessageBody: 'a', MessageGroupId: 'g', MessageDeduplicationId: 'd' };
+  await client.send(new SendMessageCommand(one));
+  expect(await receive(client, urls.apply)).toBe('a');
+});
+
+it('gives queue URLs that a client reaches by themselves', async () => {
+  const { sqs, urls } = await start();
+  expect(urls.events).toBe(`${sqs.url}/000000000000/groupsync-events`);
+  expect((await fetch(new URL('/health', urls.events))).status).toBe(200);
+});
+
+it('finds a queue under another spelling of its host and from another region', async () => {
+  const { sqs, client, urls } = await start();
+  const abroad = new SQSClient({ ...CREDENTIALS, region: 'eu-central-1', endpoint: sqs.url });
+  const found = await abroad.send(new GetQueueUrlCommand({ QueueName: 'groupsync-events' }));
+  expect(found.QueueUrl).toBe(urls.events);
+  const spelled = urls.events.replace('127.0.0.1', 'localhost');
+  await abroad.send(new SendMessageCommand({ QueueUrl: spelled, MessageBody: 'from abroad' }));
+  expect(await receive(client, urls.events)).toBe('from abroad');
+});
+
+it('takes every character that SQS takes, and refuses the others', async () => {
+  const { client, urls } = await start();
+  const QueueUrl = urls.events;
+  const body = '{"name":"Größe 🚀 \u{10FFFF}"}';
+  await client.send(new SendMessageCommand({ QueueUrl, MessageBody: body }));
+  expect(await receive(client, urls.events)).toBe(body);
+  const Entries = [
+    { Id: 'good', MessageBody: '𝔊' },
+    { Id: 'control', MessageBody: 'a\u0001' },
+    { Id: 'noncharacter', MessageBody: 'a\uFFFE' },
+  ];
+  const sent = await client.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
+  expect(sent.Successful?.map(({ Id }) => Id)).toEqual(['good']);
+  expect(sent.Failed?.map(({ Id }) => Id)).toEqual(['control', 'noncharacter']);
+});
