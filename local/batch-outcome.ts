@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import type { InvocationResult } from './invocation.ts';
+
+const BatchResponse = z
+  .object({
+    batchItemFailures: z.array(z.object({ itemIdentifier: z.string().min(1) })).nullish(),
+  })
+  .nullable();
+
+/** Which messages of a batch go, which come back, and why the whole batch does where it does. */
+export interface BatchOutcome {
+  readonly done: readonly string[];
+  readonly failed: readonly string[];
+  readonly error?: string;
+}
+
+/**
+ * Reads a function's answer to a batch (Lambda developer guide, "Success and failure conditions" of partial batch
+ * responses):
+ *
+ *   error, no JSON object, empty or unknown id, wrong key name | the whole batch comes back
+ *   null, {}, empty or null batchItemFailures                  | the whole batch is done
+ *   ids of the batch                                           | those come back, the others are done
+ */
+export function judgeBatch(ids: readonly string[], result: InvocationResult): BatchOutcome {
+  if (!result.ok) return allFailed(ids, `${result.errorType}: ${result.errorMessage}`);
+  const response = BatchResponse.safeParse(JSON.parse(result.payload));
+  if (!response.success) return allFailed(ids, 'the response is no batch response');
+  const failures = new Set(
+    response.data?.batchItemFailures?.map(({ itemIdentifier }) => itemIdentifier) ?? [],
+  );
+  const known = new Set(ids);
+  if ([...failures].some((id) => !known.has(id))) {
+    return allFailed(ids, 'the response names a message that was not in the batch');
+  }
+  return { done: ids.filter((id) => !failures.has(id)), failed: [...failures] };
+}
+
+const allFailed = (ids: readonly string[], error: string): BatchOutcome => ({ done: [], failed: ids, error });

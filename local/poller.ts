@@ -1,0 +1,137 @@
+import {
+  ChangeMessageVisibilityBatchCommand,
+  DeleteMessageBatchCommand,
+  type Message,
+  ReceiveMessageCommand,
+  type SQSClient,
+} from '@aws-sdk/client-sqs';
+import type { EventSourceTopology } from '../shared/contract/topology.ts';
+import { judgeBatch } from './batch-outcome.ts';
+import { invoke, type LocalFunction } from './invocation.ts';
+import { toRecord } from './record.ts';
+
+export interface PollerOptions {
+  readonly client: SQSClient;
+  readonly source: Omit<EventSourceTopology, 'queue' | 'functionTimeoutSeconds'>;
+  readonly queueUrl: string;
+  readonly queueArn: string;
+  readonly fn: LocalFunction;
+  /**
+   * When a failed message is received again. Lambda leaves it until the queue's visibility timeout ends: six times the
+   * function's timeout, as a guard against two runs of one message. Here both ends are one process that knows when a
+   * run is over, and nobody at a desk waits six minutes for a retry. Receive counts and redrive are the queue's.
+   */
+  readonly retryAfterSeconds: number;
+  /** A whole batch came back, or the queue could not be read. */
+  readonly onError: (message: string) => void;
+}
+
+export interface Poller {
+  /** Ends the long poll at once and resolves when the invocations under way are done. */
+  readonly stop: () => Promise<void>;
+}
+
+/** SQS's longest long poll and largest receive. */
+const LONG_POLL_SECONDS = 20;
+const RECEIVE_MAX = 10;
+const PAUSE_AFTER_ERROR_MS = 200;
+
+/** Lambda's event source mapping for one queue: at most `maximumConcurrency` invocations at once. */
+export function startPoller(options: PollerOptions): Poller {
+  const stopping = new AbortController();
+  const running = new Set<Promise<void>>();
+  const loop = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      if (running.size >= options.source.maximumConcurrency) {
+        await Promise.race(running);
+        continue;
+      }
+      const batch = await collect(options, stopping.signal).catch((error: unknown) => pause(error));
+      if (batch.length === 0) continue;
+      const run = handle(options, batch).catch((error: unknown) => options.onError(String(error)));
+      running.add(run);
+      void run.finally(() => running.delete(run));
+    }
+  };
+  const pause = async (error: unknown): Promise<Message[]> => {
+    if (stopping.signal.aborted) return [];
+    options.onError(`${options.fn.name}: cannot receive: ${String(error)}`);
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_AFTER_ERROR_MS));
+    return [];
+  };
+  const looping = loop();
+  return {
+    async stop() {
+      stopping.abort();
+      await looping;
+      await Promise.all(running);
+    },
+  };
+}
+
+/**
+ * One batch: waits for a first message, then, as long as the batching window lasts, for more. A standard queue's
+ * batch may be larger than one receive; with no window it is what one receive gives.
+ */
+async function collect({ client, source, queueUrl }: PollerOptions, signal: AbortSignal): Promise<Message[]> {
+  const batch = await receive(
+    client,
+    { queueUrl, max: source.batchSize, waitSeconds: LONG_POLL_SECONDS },
+    signal,
+  );
+  const endMs = Date.now() + source.maximumBatchingWindowSeconds * 1000;
+  while (batch.length > 0 && batch.length < source.batchSize && !signal.aborted) {
+    const leftMs = endMs - Date.now();
+    if (leftMs <= 0) break;
+    const more = { queueUrl, max: source.batchSize - batch.length, waitSeconds: Math.ceil(leftMs / 1000) };
+    batch.push(...(await receive(client, more, signal).catch(() => [])));
+  }
+  return batch;
+}
+
+async function receive(
+  client: SQSClient,
+  want: { queueUrl: string; max: number; waitSeconds: number },
+  signal: AbortSignal,
+): Promise<Message[]> {
+  const { Messages } = await client.send(
+    new ReceiveMessageCommand({
+      QueueUrl: want.queueUrl,
+      MaxNumberOfMessages: Math.min(want.max, RECEIVE_MAX),
+      WaitTimeSeconds: want.waitSeconds,
+      MessageSystemAttributeNames: ['All'],
+      MessageAttributeNames: ['All'],
+    }),
+    { abortSignal: signal },
+  );
+  return Messages ?? [];
+}
+
+/** Invokes the function with the batch, deletes what is done, and lets the rest come back. */
+async function handle(options: PollerOptions, batch: readonly Message[]): Promise<void> {
+  const records = batch.map((message) => toRecord(message, options.queueArn));
+  const result = await invoke(options.fn, { Records: records });
+  const outcome = judgeBatch(
+    records.map(({ messageId }) => messageId),
+    result,
+  );
+  if (outcome.error !== undefined) {
+    options.onError(`${options.fn.name}: ${records.length} messages come back: ${outcome.error}`);
+  }
+  const handles = new Map(records.map(({ messageId, receiptHandle }) => [messageId, receiptHandle]));
+  const entriesOf = (ids: readonly string[]) =>
+    ids.map((id, index) => ({ Id: String(index), ReceiptHandle: handles.get(id) ?? '' }));
+  const QueueUrl = options.queueUrl;
+  for (const Entries of inTens(entriesOf(outcome.done))) {
+    await options.client.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
+  }
+  for (const entries of inTens(entriesOf(outcome.failed))) {
+    const Entries = entries.map((entry) => ({ ...entry, VisibilityTimeout: options.retryAfterSeconds }));
+    await options.client.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl, Entries }));
+  }
+}
+
+/** SQS takes ten entries in one batch call. */
+function* inTens<Entry>(entries: readonly Entry[]): Generator<Entry[]> {
+  for (let at = 0; at < entries.length; at += RECEIVE_MAX) yield entries.slice(at, at + RECEIVE_MAX);
+}

@@ -1,0 +1,234 @@
+import type { Context, SQSEvent, SQSRecord } from 'aws-lambda';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { type PollerOptions, startPoller } from '../../local/poller.ts';
+import { startQueue } from './support/queue.ts';
+
+type Queue = Awaited<ReturnType<typeof startQueue>>;
+type Handler = (event: SQSEvent, context: Context) => unknown;
+
+function poll(queue: Queue, handler: Handler, options: Partial<PollerOptions['source']> = {}) {
+  const errors: string[] = [];
+  const poller = startPoller({
+    client: queue.client,
+    queueUrl: queue.queueUrl,
+    queueArn: queue.queueArn,
+    source: { batchSize: 10, maximumBatchingWindowSeconds: 0, maximumConcurrency: 2, ...options },
+    fn: {
+      name: 'groupsync-test',
+      timeoutSeconds: 30,
+      handler: (event, context) => handler(event as SQSEvent, context),
+    },
+    retryAfterSeconds: 0,
+    onError: (message) => errors.push(message),
+  });
+  onTestFinished(() => poller.stop());
+  return { poller, errors };
+}
+
+const bodies = ({ Records }: SQSEvent) => Records.map(({ body }) => body);
+const failing = (records: readonly SQSRecord[]) => ({
+  batchItemFailures: records.map(({ messageId }) => ({ itemIdentifier: messageId })),
+});
+
+describe('what the handler is given', () => {
+  it('is a record with every field of an SQS event, and a context that counts down', async () => {
+    const queue = await startQueue({ fifo: true });
+    const seen: { event: SQSEvent; left: number; context: Context }[] = [];
+    poll(queue, (event, context) => {
+      seen.push({ event, context, left: context.getRemainingTimeInMillis() });
+    });
+    const id = await queue.send('{"name":"🚀"}', 'lane', {
+      connection: { DataType: 'String', StringValue: 'acme' },
+      raw: { DataType: 'Binary', BinaryValue: new TextEncoder().encode('hi') },
+    });
+    await vi.waitUntil(() => seen.length > 0, { timeout: 5000, interval: 5 });
+    const [first] = seen;
+    expect(first?.event.Records).toEqual([
+      {
+        messageId: id,
+        receiptHandle: expect.any(String),
+        body: '{"name":"🚀"}',
+        attributes: {
+          ApproximateReceiveCount: '1',
+          SentTimestamp: expect.stringMatching(/^\d{13}$/),
+          SenderId: expect.any(String),
+          ApproximateFirstReceiveTimestamp: expect.stringMatching(/^\d{13}$/),
+          MessageGroupId: 'lane',
+          MessageDeduplicationId: 'd1',
+          SequenceNumber: expect.stringMatching(/^\d{20}$/),
+        },
+        messageAttributes: {
+          connection: { stringValue: 'acme', stringListValues: [], binaryListValues: [], dataType: 'String' },
+          raw: { binaryValue: 'aGk=', stringListValues: [], binaryListValues: [], dataType: 'Binary' },
+        },
+        md5OfBody: expect.stringMatching(/^[0-9a-f]{32}$/),
+        md5OfMessageAttributes: expect.stringMatching(/^[0-9a-f]{32}$/),
+        eventSource: 'aws:sqs',
+        eventSourceARN: 'arn:aws:sqs:us-east-1:000000000000:work.fifo',
+        awsRegion: 'us-east-1',
+      },
+    ]);
+    expect(first?.left).toBeGreaterThan(29_000);
+    expect(first?.left).toBeLessThanOrEqual(30_000);
+    expect(first?.context.functionName).toBe('groupsync-test');
+    expect(first?.context.awsRequestId).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it('is one batch of more than a single receive where messages wait', async () => {
+    const queue = await startQueue();
+    for (let n = 0; n < 25; n += 1) await queue.send(`m${n}`);
+    const sizes: number[] = [];
+    poll(queue, ({ Records }) => void sizes.push(Records.length), {
+      batchSize: 25,
+      maximumBatchingWindowSeconds: 1,
+    });
+    await vi.waitUntil(async () => (await queue.count(queue.queueUrl)) === 0, { timeout: 5000, interval: 5 });
+    expect(sizes).toEqual([25]);
+  });
+});
+
+describe('what becomes of the messages', () => {
+  it('deletes a batch that succeeded', async () => {
+    const queue = await startQueue();
+    await queue.send('a');
+    poll(queue, () => undefined);
+    await vi.waitUntil(async () => (await queue.count(queue.queueUrl)) === 0, { timeout: 5000, interval: 5 });
+    expect(await queue.count(queue.deadUrl)).toBe(0);
+  });
+
+  it('gives only the failed messages again, and deletes the others', async () => {
+    const queue = await startQueue();
+    for (const body of ['good', 'bad', 'fine']) await queue.send(body);
+    const calls: string[] = [];
+    poll(queue, (event) => {
+      calls.push(...bodies(event));
+      const bad = event.Records.filter(
+        ({ body, attributes }) => body === 'bad' && attributes.ApproximateReceiveCount === '1',
+      );
+      return failing(bad);
+    });
+    await vi.waitUntil(async () => (await queue.count(queue.queueUrl)) === 0, { timeout: 5000, interval: 5 });
+    expect(calls.sort()).toEqual(['bad', 'bad', 'fine', 'good']);
+    expect(await queue.count(queue.deadUrl)).toBe(0);
+  });
+
+  it('moves a message to the dead-letter queue after maxReceiveCount receives, and no sooner', async () => {
+    const queue = await startQueue({ maxReceiveCount: 3 });
+    await queue.send('poison');
+    const counts: string[] = [];
+    poll(queue, (event) => {
+      counts.push(...event.Records.map(({ attributes }) => attributes.ApproximateReceiveCount));
+      return failing(event.Records);
+    });
+    await vi.waitUntil(async () => (await queue.count(queue.deadUrl)) === 1, { timeout: 5000, interval: 5 });
+    expect(counts).toEqual(['1', '2', '3']);
+    expect((await queue.take(queue.deadUrl))?.Body).toBe('poison');
+    expect(await queue.count(queue.queueUrl)).toBe(0);
+  });
+
+  it.each<[title: string, answer: () => unknown]>([
+    ['throws', () => Promise.reject(new Error('broken'))],
+    [
+      'throws synchronously',
+      () => {
+        throw new Error('broken');
+      },
+    ],
+    ['answers with an unknown message id', () => ({ batchItemFailures: [{ itemIdentifier: 'nobody' }] })],
+    ['answers with a wrong key', () => ({ batchItemFailures: [{ id: 'x' }] })],
+    ['answers with a text', () => 'done'],
+  ])('returns the whole batch where the handler %s', async (_, answer) => {
+    const queue = await startQueue({ maxReceiveCount: 1 });
+    await queue.send('a');
+    await queue.send('b');
+    const { errors } = poll(queue, answer);
+    await vi.waitUntil(async () => (await queue.count(queue.deadUrl)) === 2, { timeout: 5000, interval: 5 });
+    expect(errors.length).toBeGreaterThan(0);
+  });
+});
+
+describe('lanes of a FIFO queue', () => {
+  it('keeps the order of a lane, though a message of it fails, and does not hold up another lane', async () => {
+    const queue = await startQueue({ fifo: true });
+    for (const body of ['a1', 'a2', 'a3']) await queue.send(body, 'a');
+    for (const body of ['b1', 'b2']) await queue.send(body, 'b');
+    const done: string[] = [];
+    let fails = 2;
+    poll(queue, (event) => {
+      const failed = event.Records.filter(({ body }) => body === 'a1' && fails-- > 0);
+      done.push(...event.Records.filter((record) => !failed.includes(record)).map(({ body }) => body));
+      return failing(failed);
+    });
+    await vi.waitUntil(() => done.length === 5, { timeout: 5000, interval: 5 });
+    expect(done.filter((body) => body.startsWith('a'))).toEqual(['a1', 'a2', 'a3']);
+    expect(done.filter((body) => body.startsWith('b'))).toEqual(['b1', 'b2']);
+    expect(done.indexOf('b1')).toBeLessThan(done.indexOf('a1'));
+  });
+
+  it('never runs two invocations for one lane at once', async () => {
+    const queue = await startQueue({ fifo: true });
+    for (let n = 0; n < 6; n += 1) await queue.send(`m${n}`, n % 2 === 0 ? 'even' : 'odd');
+    const active = new Map<string, number>();
+    let most = 0;
+    let handled = 0;
+    poll(queue, async ({ Records }) => {
+      const lanes = Records.map(({ attributes }) => attributes.MessageGroupId ?? '');
+      for (const lane of lanes) active.set(lane, (active.get(lane) ?? 0) + 1);
+      most = Math.max(most, ...active.values());
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      for (const lane of lanes) active.set(lane, (active.get(lane) ?? 0) - 1);
+      handled += lanes.length;
+    });
+    await vi.waitUntil(() => handled === 6, { timeout: 5000, interval: 5 });
+    expect(most).toBe(1);
+  });
+});
+
+describe('concurrency and end', () => {
+  it('runs up to maximumConcurrency invocations at once, never more', async () => {
+    const queue = await startQueue();
+    for (let n = 0; n < 9; n += 1) await queue.send(`m${n}`);
+    let active = 0;
+    let most = 0;
+    const gates: (() => void)[] = [];
+    poll(
+      queue,
+      async () => {
+        active += 1;
+        most = Math.max(most, active);
+        await new Promise<void>((resolve) => gates.push(resolve));
+        active -= 1;
+      },
+      { batchSize: 1, maximumConcurrency: 3 },
+    );
+    for (let opened = 0; opened < 9; opened += 1) {
+      await vi.waitUntil(() => gates.length === Math.min(9, opened + 3), { timeout: 5000, interval: 5 });
+      gates[opened]?.();
+    }
+    await vi.waitUntil(async () => (await queue.count(queue.queueUrl)) === 0, { timeout: 5000, interval: 5 });
+    expect(most).toBe(3);
+  });
+
+  it('stops at once in the middle of a long poll', async () => {
+    const queue = await startQueue();
+    const { poller, errors } = poll(queue, () => undefined);
+    await queue.send('a');
+    await vi.waitUntil(async () => (await queue.count(queue.queueUrl)) === 0, { timeout: 5000, interval: 5 });
+    const startedMs = Date.now();
+    await poller.stop();
+    expect(Date.now() - startedMs).toBeLessThan(1000);
+    expect(errors).toEqual([]);
+  });
+
+  it('waits for the invocation under way, and deletes its messages, before it has stopped', async () => {
+    const queue = await startQueue();
+    await queue.send('a');
+    let open: (() => void) | undefined;
+    const { poller } = poll(queue, () => new Promise<void>((resolve) => (open = resolve)));
+    await vi.waitUntil(() => open !== undefined, { timeout: 5000, interval: 5 });
+    const stopped = poller.stop();
+    open?.();
+    await stopped;
+    expect(await queue.count(queue.queueUrl)).toBe(0);
+  });
+});
