@@ -28,7 +28,10 @@ export const MAX_AGE_MS = 400 * 24 * 3_600_000;
 const RFC_3339 =
   /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
 const DIGITS = /^\d+$/;
-const MAX_SEQUENCE_DIGITS = 32;
+/** Longest sequence number that an event may carry. */
+export const MAX_SEQUENCE_DIGITS = 32;
+/** Greatest index of an operation within one message. */
+export const MAX_OPERATION = 99_999;
 const MINUTE_MS = 60_000;
 
 /**
@@ -88,8 +91,8 @@ export function makeStamp(parts: StampParts): Stamp {
   if (instant === undefined)
     throw new RangeError(`expected an RFC 3339 time, got ${JSON.stringify(parts.time)}`);
   const operation = parts.operation ?? 0;
-  if (!Number.isInteger(operation) || operation < 0 || operation > 99_999) {
-    throw new RangeError(`expected an operation index from 0 to 99999, got ${operation}`);
+  if (!Number.isInteger(operation) || operation < 0 || operation > MAX_OPERATION) {
+    throw new RangeError(`expected an operation index from 0 to ${MAX_OPERATION}, got ${operation}`);
   }
   return [
     instant,
@@ -118,11 +121,34 @@ function hexOfUtf8(text: string): string {
 }
 
 const STAMP_FORM =
-  /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{9}Z\.\d{2,34}\.(?:[0-9a-f]{2})*\.(?:[0-9a-f]{2})*\.\d{5}$/;
+  /^(?<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z)\.(?<length>\d\d)(?<sequence>\d*)\.(?<id>[0-9a-f]*)\.(?<source>[0-9a-f]*)\.(?<operation>\d{5})$/;
 
-/** Reads a stamp that travelled as text (message attribute `stamp`); undefined where it is none of ours. */
+/**
+ * Reads a stamp that travelled as text (message attribute `stamp`) back into its parts.
+ * @returns undefined where the text is not exactly what `makeStamp` makes of those parts.
+ */
+export function readStamp(text: string): StampParts | undefined {
+  const { time = '', sequence = '', id = '', source = '', operation } = STAMP_FORM.exec(text)?.groups ?? {};
+  const parts = {
+    time,
+    sequence: sequence === '' ? undefined : sequence,
+    id: utf8OfHex(id),
+    source: utf8OfHex(source),
+    operation: Number(operation),
+  };
+  // Making it again is the whole check: calendar, length prefix, leading zeros and encoding each have one form only.
+  const isCanonical = normaliseInstant(time) === time && sequence.length <= MAX_SEQUENCE_DIGITS;
+  return isCanonical && makeStamp(parts) === text ? parts : undefined;
+}
+
+function utf8OfHex(hex: string): string {
+  const bytes = (hex.match(/../g) ?? []).map((pair) => Number.parseInt(pair, 16));
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(new Uint8Array(bytes));
+}
+
+/** A stamp that travelled as text; undefined where it is none of ours. */
 export function parseStamp(text: string): Stamp | undefined {
-  return STAMP_FORM.test(text) ? (text as Stamp) : undefined;
+  return readStamp(text) === undefined ? undefined : (text as Stamp);
 }
 
 /** The instant of a stamp in milliseconds since 1970, rounded down. */

@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import { Identifier, Instant } from '../events/fields.ts';
+import { readNative } from './cloud-event.ts';
+import { type Adapter, invalidBy } from './reading.ts';
+
+/** When and as what an envelope was sent matters only to contents that do not say it themselves: it may be missing. */
+const EnvelopeTime = Instant.optional().catch(undefined);
+const EnvelopeId = Identifier.optional().catch(undefined);
+
+const SnsNotification = z.object({
+  Message: z.string(),
+  MessageId: EnvelopeId,
+  Timestamp: EnvelopeTime,
+  MessageAttributes: z
+    .object({ connection: z.object({ Value: z.string() }).optional() })
+    .nullish()
+    .catch(undefined),
+});
+
+/** An SNS notification as SQS delivers it (SNS developer guide, "Fanout to Amazon SQS queues"; not raw delivery). */
+export const readSns: Adapter = (value) => {
+  if (value['Type'] !== 'Notification' || !Object.hasOwn(value, 'Message')) return undefined;
+  const parsed = SnsNotification.safeParse(value);
+  if (!parsed.success) return invalidBy(parsed.error);
+  const { Message, MessageId, Timestamp, MessageAttributes } = parsed.data;
+  return {
+    kind: 'envelope',
+    content: { json: Message },
+    time: Timestamp,
+    id: MessageId,
+    connection: MessageAttributes?.connection?.Value,
+    carriesAnything: false,
+  };
+};
+
+const EventBridgeEvent = z.object({
+  'detail-type': z.string(),
+  detail: z.record(z.string(), z.unknown()),
+  id: EnvelopeId,
+  source: z.unknown(),
+  time: EnvelopeTime,
+});
+
+/**
+ * An EventBridge event (EventBridge user guide, "Events"). Its detail is an event of any format that we read; or, where
+ * the detail type is one of ours, the detail is that event's data and the envelope its other attributes.
+ */
+export const readEventBridge: Adapter = (value) => {
+  if (!Object.hasOwn(value, 'detail-type')) return undefined;
+  const parsed = EventBridgeEvent.safeParse(value);
+  if (!parsed.success) return invalidBy(parsed.error);
+  const { 'detail-type': type, detail, id, source, time } = parsed.data;
+  if (type.startsWith('directory.') && !Object.hasOwn(detail, 'specversion')) {
+    const { sequence, connection } = detail;
+    return readNative(type, {
+      type,
+      specversion: '1.0',
+      id,
+      source,
+      time,
+      sequence,
+      connection,
+      data: detail,
+    });
+  }
+  return { kind: 'envelope', content: { value: detail }, time, id, carriesAnything: true };
+};
+
+const OktaHook = z.object({ data: z.object({ events: z.array(z.unknown()) }) });
+
+/** The body of an Okta event hook, passed on as it came (Okta developer guide, "Event hooks"): a list of log events. */
+export const readOktaHook: Adapter = (value) => {
+  if (value['eventType'] !== 'com.okta.event_hook') return undefined;
+  const parsed = OktaHook.safeParse(value);
+  if (!parsed.success) return invalidBy(parsed.error);
+  return { kind: 'envelope', content: { value: parsed.data.data.events }, carriesAnything: false };
+};

@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import type { DirectoryChange } from '../../domain/event.ts';
+import { Identifier, Instant } from '../events/fields.ts';
+import { NATIVE_DATA } from '../events/native.ts';
+import { attributesOfLogin } from './member-text.ts';
+import { type Adapter, IGNORED, invalid, invalidBy, type Reading } from './reading.ts';
+
+const Target = z.object({
+  id: z.unknown(),
+  type: z.string(),
+  alternateId: z.string().nullish(),
+  displayName: z.string().nullish(),
+});
+type Target = z.infer<typeof Target>;
+
+/** The parts of an Okta LogEvent that matter here (Okta System Log API, "LogEvent object"). */
+const LogEvent = z.object({
+  uuid: Identifier,
+  published: Instant,
+  eventType: z.string(),
+  outcome: z.object({ result: z.string().nullish() }).nullish(),
+  target: z.array(Target).nullish(),
+});
+
+/** An attempt that Okta refused or skipped changed nothing in the directory. */
+const NOT_DONE = new Set(['FAILURE', 'SKIPPED', 'DENY', 'CHALLENGE', 'ABANDONED']);
+
+/** One System Log event, from a log stream or an event hook. The same event by either way has the same stamp. */
+export const readOkta: Adapter = (value) => {
+  if (!['uuid', 'published', 'eventType'].every((key) => Object.hasOwn(value, key))) return undefined;
+  const parsed = LogEvent.safeParse(value);
+  if (!parsed.success) return invalidBy(parsed.error);
+  const { uuid, published, eventType, outcome, target } = parsed.data;
+  const type = nativeTypeOf(eventType);
+  if (type === undefined || NOT_DONE.has(outcome?.result ?? '')) return IGNORED;
+  const changes = changesOf(type, target ?? []);
+  return 'kind' in changes
+    ? changes
+    : { kind: 'changes', source: 'okta', id: uuid, time: published, changes: changes.changes };
+};
+
+/** The native type that an Okta event type means; undefined where it says nothing of groups and their members. */
+function nativeTypeOf(eventType: string): keyof typeof NATIVE_DATA | undefined {
+  switch (eventType) {
+    case 'group.user_membership.add':
+      return 'directory.group.member.added';
+    case 'group.user_membership.remove':
+      return 'directory.group.member.removed';
+    case 'group.lifecycle.create':
+    case 'group.profile.update':
+      return 'directory.group.upserted';
+    case 'group.lifecycle.delete':
+      return 'directory.group.deleted';
+    case 'user.lifecycle.delete.completed':
+    case 'user.lifecycle.deactivate':
+      return 'directory.user.deleted';
+    case 'user.account.update_profile':
+      return 'directory.user.upserted';
+    default:
+      return eventType.startsWith('user.lifecycle.') ? 'directory.user.upserted' : undefined;
+  }
+}
+
+function changesOf(
+  type: keyof typeof NATIVE_DATA,
+  targets: readonly Target[],
+): Reading | { readonly changes: readonly DirectoryChange[] } {
+  const groups = targets.filter((target) => target.type === 'UserGroup');
+  const members = usersAmong(targets).map(memberOf);
+  const data = type.startsWith('directory.user.')
+    ? members.map((user) => ({ user }))
+    : groups.map(({ id, displayName }) => ({ group: { id, name: displayName }, members }));
+  if (data.length === 0 || (type.startsWith('directory.group.member.') && members.length === 0)) {
+    return invalid(
+      `target: expected ${type.startsWith('directory.user.') ? 'a User' : 'a UserGroup with its User'}`,
+    );
+  }
+  const changes: DirectoryChange[] = [];
+  for (const item of data) {
+    const parsed = NATIVE_DATA[type].safeParse(item);
+    if (!parsed.success) return invalidBy(parsed.error);
+    changes.push(parsed.data);
+  }
+  return { changes };
+}
+
+/** An AppUser is the same person under an application's id, so it stands in only where the User is not named. */
+function usersAmong(targets: readonly Target[]): readonly Target[] {
+  const users = targets.filter((target) => target.type === 'User');
+  return users.length > 0 ? users : targets.filter((target) => target.type === 'AppUser');
+}
+
+/** Okta writes "unknown" where it has no value. */
+const known = (text: string | null | undefined): text is string =>
+  text != null && text !== '' && text !== 'unknown';
+
+const memberOf = ({ id, alternateId, displayName }: Target) => ({
+  id,
+  ...(known(alternateId) && attributesOfLogin(alternateId)),
+  ...(known(displayName) && { name: displayName }),
+});

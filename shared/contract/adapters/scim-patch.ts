@@ -1,0 +1,142 @@
+import { z } from 'zod';
+import type { DirectoryChange, Member } from '../../domain/event.ts';
+import { type GroupId, groupId, memberId } from '../../domain/ids.ts';
+import { MAX_EVENTS_PER_MESSAGE } from '../events/bounds.ts';
+import { expecting, GroupName, Identifier } from '../events/fields.ts';
+import { type Adapter, IGNORED, invalid, invalidBy } from './reading.ts';
+import { GROUP_SCHEMA, namesSchema, PATCH_OP_SCHEMA, SCIM_PLACE, ScimMembers } from './scim-fields.ts';
+
+const Operation = z.object({
+  op: z
+    .string()
+    .toLowerCase()
+    .pipe(z.enum(['add', 'remove', 'replace'], expecting('add, remove or replace'))),
+  path: z.string().nullish(),
+  value: z.unknown().optional(),
+});
+type Operation = z.infer<typeof Operation>;
+
+const PatchOp = z.object({
+  ...SCIM_PLACE,
+  id: Identifier.nullish().transform((id) => id ?? undefined),
+  groupId: Identifier,
+  Operations: z
+    .array(Operation, expecting('a list of operations'))
+    .min(1, expecting('at least one operation'))
+    .max(MAX_EVENTS_PER_MESSAGE, { error: `expected at most ${MAX_EVENTS_PER_MESSAGE} operations` }),
+});
+
+/**
+ * A SCIM PATCH of a group (RFC 7644 section 3.5.2) with the group's id beside it. As the request is, so is this: all
+ * of its operations count, in their order, or, if one cannot be read, none.
+ */
+export const readScimPatch: Adapter = (value) => {
+  if (!namesSchema(value, PATCH_OP_SCHEMA)) return undefined;
+  const parsed = PatchOp.safeParse(value);
+  if (!parsed.success) return invalidBy(parsed.error);
+  const { groupId: group, Operations: operations, ...place } = parsed.data;
+  const changes: DirectoryChange[] = [];
+  for (const [index, operation] of operations.entries()) {
+    const read = readOperation(operation, groupId(group));
+    if ('problem' in read) return invalid(`Operations.${index}: ${read.problem}`);
+    changes.push(...read.changes);
+  }
+  return changes.length === 0 ? IGNORED : { kind: 'changes', source: 'scim', ...place, changes };
+};
+
+type OperationReading = { readonly changes: readonly DirectoryChange[] } | { readonly problem: string };
+
+const NO_CHANGES: OperationReading = { changes: [] };
+
+function readOperation(operation: Operation, group: GroupId): OperationReading {
+  const path = withoutUrn(operation.path ?? '');
+  switch (path.toLowerCase()) {
+    case '':
+      return readPathless(operation, group);
+    case 'displayname':
+      return operation.op === 'remove' ? NO_CHANGES : readName(operation.value, group);
+    case 'members':
+      return readMembers(operation, group);
+    default:
+      return /^members\b/i.test(path) ? readFiltered(operation, path, group) : NO_CHANGES;
+  }
+}
+
+/** Attribute names may carry their schema in front (RFC 7644 section 3.10). */
+const withoutUrn = (path: string): string =>
+  path.toLowerCase().startsWith(`${GROUP_SCHEMA.toLowerCase()}:`)
+    ? path.slice(GROUP_SCHEMA.length + 1)
+    : path;
+
+/** Without a path the value is an object of attributes; Okta renames and pushes whole member lists this way. */
+function readPathless(operation: Operation, group: GroupId): OperationReading {
+  const { op, value } = operation;
+  if (op === 'remove') return { problem: 'expected a path, which remove needs (RFC 7644 section 3.5.2.2)' };
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return { problem: 'expected a path, or a value that is an object of attributes' };
+  }
+  const changes: DirectoryChange[] = [];
+  for (const [key, item] of Object.entries(value)) {
+    const name = withoutUrn(key).toLowerCase();
+    if (name !== 'displayname' && name !== 'members') continue;
+    const read = name === 'members' ? readMembers({ op, value: item }, group) : readName(item, group);
+    if ('problem' in read) return { problem: `value.${name}: ${read.problem}` };
+    changes.push(...read.changes);
+  }
+  return { changes };
+}
+
+function readName(value: unknown, group: GroupId): OperationReading {
+  const name = GroupName.safeParse(value);
+  if (!name.success) return { problem: problemOf(name.error) };
+  return { changes: [{ kind: 'group.upserted', group, name: name.data }] };
+}
+
+/**
+ * What each operation on the path `members` means:
+ *
+ * | op      | value absent   | value null | value a list                             |
+ * |---------|----------------|------------|------------------------------------------|
+ * | add     | refused        | refused    | these join                               |
+ * | replace | refused        | refused    | exactly these, none if it is empty       |
+ * | remove  | all of them go | refused    | these leave (Entra ID), none if empty    |
+ */
+function readMembers({ op, value }: Operation, group: GroupId): OperationReading {
+  if (op === 'remove' && value === undefined) return snapshot(group, []);
+  const parsed = ScimMembers.safeParse(value);
+  if (!parsed.success) return { problem: problemOf(parsed.error) };
+  const members = parsed.data;
+  if (op === 'replace') return snapshot(group, members);
+  return { changes: [{ kind: op === 'add' ? 'member.added' : 'member.removed', group, members }] };
+}
+
+const snapshot = (group: GroupId, members: readonly Member[]): OperationReading => ({
+  changes: [{ kind: 'group.snapshot', group, members }],
+});
+
+const VALUE_FILTER = /^members\[\s*value\s+eq\s+("(?:[^"\\]|\\.)*")\s*\](\..*)?$/is;
+
+/** `members[value eq "x"]`, the one filter that identity providers send; its string is written as in JSON. */
+function readFiltered({ op }: Operation, path: string, group: GroupId): OperationReading {
+  const [, literal, subAttribute] = VALUE_FILTER.exec(path) ?? [];
+  const id = literal === undefined ? undefined : Identifier.safeParse(unquote(literal));
+  if (id?.success !== true) return { problem: 'expected a path such as members or members[value eq "…"]' };
+  if (subAttribute !== undefined) return NO_CHANGES;
+  if (op !== 'remove') return { problem: `expected remove for a path with a filter, got ${op}` };
+  const member: Member = { id: memberId(id.data), attributes: new Map() };
+  return { changes: [{ kind: 'member.removed', group, members: [member] }] };
+}
+
+function unquote(literal: string): unknown {
+  try {
+    return JSON.parse(literal);
+  } catch {
+    return undefined;
+  }
+}
+
+const problemOf = (error: z.ZodError): string =>
+  error.issues
+    .slice(0, 3)
+    .map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`))
+    .join('; ');

@@ -1,0 +1,17 @@
+/*
+ * What one message may hold. Each bound keeps some later step within its own limit: a body within SQS's 1 MiB, a
+ * register within DynamoDB's 400 KB item, a fold within the function's memory.
+ */
+
+/** Levels of nested arrays and objects in one JSON text. */
+export const MAX_JSON_DEPTH = 32;
+export const MAX_EVENTS_PER_MESSAGE = 10_000;
+export const MAX_MEMBERS_PER_EVENT = 20_000;
+export const MAX_ID_LENGTH = 512;
+export const MAX_NAME_LENGTH = 1_024;
+export const MAX_ATTRIBUTES_PER_MEMBER = 32;
+/** Name and value together, as UTF-8. */
+export const MAX_ATTRIBUTE_BYTES = 1_024;
+export const MAX_SNAPSHOT_PARTS = 10_000;
+/** Envelopes within envelopes, such as an EventBridge event in an SNS notification. */
+export const MAX_ENVELOPES = 4;

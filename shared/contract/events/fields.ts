@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { MAX_SEQUENCE_DIGITS, normaliseInstant } from '../../domain/stamp.ts';
+import { MAX_ID_LENGTH, MAX_NAME_LENGTH } from './bounds.ts';
+
+/*
+ * Problems are told to whoever reads the dead letter, and to the log: they say the kind of what came, never the value,
+ * which may be a person's name or address.
+ */
+const kindOf = (input: unknown): string => {
+  if (input === undefined) return 'nothing';
+  if (input === null) return 'null';
+  if (Array.isArray(input)) return 'a list';
+  return typeof input === 'string' ? `text of ${input.length} characters` : `a value of type ${typeof input}`;
+};
+
+export const expecting = (what: string) => ({
+  error: (issue: { readonly input?: unknown }) => `expected ${what}, got ${kindOf(issue.input)}`,
+});
+
+/** Half of a surrogate pair has no UTF-8 form, so two different ids could become one in the store. */
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+function text(what: string, longest: number) {
+  const expected = expecting(`${what} of 1 to ${longest} characters`);
+  return z
+    .string(expected)
+    .min(1, expected)
+    .max(longest, expected)
+    .refine((value) => !LONE_SURROGATE.test(value), expecting(`${what} that is valid Unicode`));
+}
+
+/** A stable id as the directory writes it, kept byte for byte. */
+export const Identifier = text('an id', MAX_ID_LENGTH);
+export const GroupName = text('a name', MAX_NAME_LENGTH);
+
+export const Instant = z
+  .string(expecting('an RFC 3339 time'))
+  .refine((value) => normaliseInstant(value) !== undefined, expecting('an RFC 3339 time'))
+  .meta({ format: 'date-time' });
+
+const sequenceExpected = expecting(`a sequence of 1 to ${MAX_SEQUENCE_DIGITS} digits`);
+
+/** CloudEvents extension `sequence`; JSON numbers are taken where they are exact (CloudEvents JSON format, 2.2). */
+export const Sequence = z
+  .union(
+    [
+      z.string().regex(new RegExp(`^[0-9]{1,${MAX_SEQUENCE_DIGITS}}$`)),
+      z.int().min(0).max(Number.MAX_SAFE_INTEGER),
+    ],
+    sequenceExpected,
+  )
+  .transform(String);
+
+/** A connection's name, wherever it is given: in an event, in an envelope, as an attribute of the message. */
+export const ConnectionText = z
+  .string(expecting('a connection name [a-z0-9-]{1,32}'))
+  .regex(/^[a-z0-9-]{1,32}$/, expecting('a connection name [a-z0-9-]{1,32}'));

@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import type { Member } from '../../domain/event.ts';
+import { memberId } from '../../domain/ids.ts';
+import { MAX_ATTRIBUTE_BYTES, MAX_ATTRIBUTES_PER_MEMBER, MAX_MEMBERS_PER_EVENT } from './bounds.ts';
+import { expecting, Identifier } from './fields.ts';
+
+const attribute = (description: string) => z.unknown().optional().meta({ type: 'string', description });
+
+/**
+ * A member as an event writes it: `id`, and any attributes that match rules may use. A null attribute says nothing,
+ * and so does one that is neither text nor a number: producers put all sorts of things beside what we need.
+ */
+export const MemberField = z
+  .looseObject(
+    {
+      id: Identifier.describe('Stable id of the member in the directory.'),
+      email: attribute('E-mail address.'),
+      userName: attribute('Login name.'),
+      employeeNumber: attribute('Number of the employee.'),
+      name: attribute('Full name, for people to read.'),
+    },
+    expecting('a member {id, …}'),
+  )
+  .transform((raw, context): Member => {
+    const attributes = attributesOf(raw);
+    const problem = boundProblem(attributes);
+    if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+    return { id: memberId(raw.id), attributes };
+  })
+  .meta({ description: 'A member of a group. Other attributes of type string may be named by match rules.' });
+
+export const MembersField = z
+  .array(MemberField, expecting('a list of members'))
+  .max(MAX_MEMBERS_PER_EVENT, { error: `expected at most ${MAX_MEMBERS_PER_EVENT} members` });
+
+/** A Map, so that no name that a producer chooses (`__proto__`) can mean anything to us. */
+function attributesOf(raw: object): Map<string, string> {
+  const attributes = new Map<string, string>();
+  for (const [name, value] of Object.entries(raw)) {
+    if (name === 'id') continue;
+    if (typeof value === 'string') attributes.set(name, value);
+    // An employee number is often sent as a JSON number; other numbers have no one way to write them.
+    else if (Number.isSafeInteger(value)) attributes.set(name, String(value));
+  }
+  return attributes;
+}
+
+function boundProblem(attributes: ReadonlyMap<string, string>): string | undefined {
+  if (attributes.size > MAX_ATTRIBUTES_PER_MEMBER) {
+    return `expected at most ${MAX_ATTRIBUTES_PER_MEMBER} attributes, got ${attributes.size}`;
+  }
+  for (const [name, value] of attributes) {
+    const bytes = utf8Length(name) + utf8Length(value);
+    if (bytes > MAX_ATTRIBUTE_BYTES) {
+      return `expected attributes of at most ${MAX_ATTRIBUTE_BYTES} bytes with their name, got ${bytes}`;
+    }
+  }
+  return undefined;
+}
+
+const encoder = new TextEncoder();
+/** Text that is short in characters cannot be long in bytes: most values need no encoding to be judged. */
+const utf8Length = (text: string): number =>
+  text.length * 3 <= MAX_ATTRIBUTE_BYTES / 2 ? text.length : encoder.encode(text).length;

@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import type { DirectoryChange } from '../../domain/event.ts';
+import { groupId, memberId } from '../../domain/ids.ts';
+import { MAX_ID_LENGTH, MAX_SNAPSHOT_PARTS } from './bounds.ts';
+import { ConnectionText, expecting, GroupName, Identifier, Instant, Sequence } from './fields.ts';
+import { MemberField, MembersField } from './member.ts';
+
+const object = <Shape extends z.ZodRawShape>(what: string, shape: Shape) => z.object(shape, expecting(what));
+
+const GroupField = object('a group {id}', {
+  id: Identifier.describe('Stable id of the group in the directory.'),
+});
+
+const PartField = object('a part {snapshotId, index, count}', {
+  snapshotId: Identifier.describe('The same in every part of one snapshot, different for each snapshot.'),
+  index: z.int(expecting('an index from 0')).min(0, expecting('an index from 0')),
+  count: z
+    .int(expecting(`a count from 1 to ${MAX_SNAPSHOT_PARTS}`))
+    .min(1, expecting(`a count from 1 to ${MAX_SNAPSHOT_PARTS}`))
+    .max(MAX_SNAPSHOT_PARTS, expecting(`a count from 1 to ${MAX_SNAPSHOT_PARTS}`)),
+}).refine(({ index, count }) => index < count, { error: 'expected an index below the count' });
+
+const groupMembers = object('data {group, members}', { group: GroupField, members: MembersField });
+
+/** The `data` of every native event type, and the change that it means. */
+export const NATIVE_DATA = {
+  'directory.group.upserted': object('data {group}', {
+    group: GroupField.extend({ name: GroupName }),
+  })
+    .transform(
+      ({ group }): DirectoryChange => ({
+        kind: 'group.upserted',
+        group: groupId(group.id),
+        name: group.name,
+      }),
+    )
+    .describe('The group exists and has this name.'),
+
+  'directory.group.deleted': object('data {group}', { group: GroupField })
+    .transform(({ group }): DirectoryChange => ({ kind: 'group.deleted', group: groupId(group.id) }))
+    .describe('The group is gone, with its name and its members.'),
+
+  'directory.group.snapshot': object('data {group, members}', {
+    group: GroupField.extend({ name: GroupName.nullish() }),
+    members: MembersField,
+    part: PartField.nullish(),
+  })
+    .transform(
+      ({ group, members, part }): DirectoryChange => ({
+        kind: 'group.snapshot',
+        group: groupId(group.id),
+        ...(group.name != null && { name: group.name }),
+        members,
+        ...(part != null && { part }),
+      }),
+    )
+    .describe(
+      'The group exists and these are all its members; the parts of one snapshot count only together.',
+    ),
+
+  'directory.group.member.added': groupMembers
+    .transform(
+      ({ group, members }): DirectoryChange => ({ kind: 'member.added', group: groupId(group.id), members }),
+    )
+    .describe('These joined the group. Never creates or revives a group.'),
+
+  'directory.group.member.removed': groupMembers
+    .transform(
+      ({ group, members }): DirectoryChange => ({
+        kind: 'member.removed',
+        group: groupId(group.id),
+        members,
+      }),
+    )
+    .describe('These left the group.'),
+
+  'directory.user.upserted': object('data {user}', { user: MemberField })
+    .transform(({ user }): DirectoryChange => ({ kind: 'user.upserted', user }))
+    .describe('Attributes of a member changed; attributes that are absent stay as they are.'),
+
+  'directory.user.deleted': object('data {user}', {
+    user: object('a user {id}', { id: Identifier.describe('Stable id of the user in the directory.') }),
+  })
+    .transform(({ user }): DirectoryChange => ({ kind: 'user.deleted', user: memberId(user.id) }))
+    .describe('The user is absent from every group until added again later.'),
+} as const satisfies Record<string, z.ZodType<DirectoryChange>>;
+
+export type NativeType = keyof typeof NATIVE_DATA;
+export const NATIVE_TYPES = Object.keys(NATIVE_DATA) as readonly NativeType[];
+export const isNativeType = (type: string): type is NativeType => Object.hasOwn(NATIVE_DATA, type);
+
+/** Attributes that every CloudEvent must carry (CloudEvents 1.0, "Required attributes"). */
+export const CloudEvent = object('a CloudEvent', {
+  specversion: z.literal('1.0', { error: 'expected "1.0"' }),
+  id: Identifier.describe('Unique within the source. Breaks ties of time and sequence.'),
+  source: Identifier.describe('Who says so, such as okta/acme.').meta({ format: 'uri-reference' }),
+  type: z.string(expecting('an event type')).min(1, expecting('an event type')).max(MAX_ID_LENGTH),
+});
+
+/** The whole of one native event: what `docs/events` documents, and what the decoder reads. */
+export const nativeEvent = <Type extends NativeType>(type: Type) =>
+  CloudEvent.extend({
+    type: z.literal(type),
+    time: Instant.describe('When it happened (RFC 3339): the first criterion of order.'),
+    sequence: Sequence.nullish().describe(
+      'Orders events of one instant: the greater is later, absent is first.',
+    ),
+    connection: ConnectionText.nullish().describe(
+      'Which company it is for; absent: the connection named default.',
+    ),
+    data: NATIVE_DATA[type],
+  });

@@ -1,0 +1,45 @@
+import { MAX_JSON_DEPTH } from './events/bounds.ts';
+import type { DeadLetterCode } from './names.ts';
+
+export type ParsedJson =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly code: DeadLetterCode; readonly message: string };
+
+/** Parses text that anyone may have sent. Depth is measured first, over the text, so that nothing can nest too deep. */
+export function parseJson(text: string): ParsedJson {
+  if (nestsDeeperThan(text, MAX_JSON_DEPTH)) {
+    const message = `expected JSON nested at most ${MAX_JSON_DEPTH} levels deep`;
+    return { ok: false, code: 'invalid_event', message };
+  }
+  try {
+    return { ok: true, value: JSON.parse(text) };
+  } catch {
+    // The parser's own message quotes the text, which may hold names and addresses.
+    return {
+      ok: false,
+      code: 'invalid_json',
+      message: `expected JSON, got ${text.length} characters that are not`,
+    };
+  }
+}
+
+/** One pass over the characters, no recursion. In text that is no JSON the answer is a guess, and parsing tells. */
+export function nestsDeeperThan(text: string, limit: number): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let i = 0; i < text.length; i += 1) {
+    const character = text[i];
+    if (inString) {
+      if (character === '\\') i += 1;
+      else if (character === '"') inString = false;
+    } else if (character === '"') {
+      inString = true;
+    } else if (character === '{' || character === '[') {
+      depth += 1;
+      if (depth > limit) return true;
+    } else if (character === '}' || character === ']') {
+      depth -= 1;
+    }
+  }
+  return false;
+}

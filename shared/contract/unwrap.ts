@@ -1,0 +1,117 @@
+import { readCloudEvent } from './adapters/cloud-event.ts';
+import { readEventBridge, readOktaHook, readSns } from './adapters/envelopes.ts';
+import { readOkta } from './adapters/okta.ts';
+import { type Adapter, type Envelope, IGNORED, invalid, type Reading } from './adapters/reading.ts';
+import { readScimGroup } from './adapters/scim-group.ts';
+import { readScimPatch } from './adapters/scim-patch.ts';
+import { MAX_ENVELOPES } from './events/bounds.ts';
+import { parseJson } from './json.ts';
+
+/** When and as what something was sent: what stands in for the time and the id that a format lacks. */
+export interface Place {
+  readonly time: string;
+  readonly id: string;
+  /** Where the count of operations starts; above 0 for a piece of an earlier message that was sent again. */
+  readonly operation: number;
+}
+
+/** What is known of an event besides itself. */
+export interface Wrapping {
+  /** undefined where the message's attribute `stamp` cannot be read: only an event that needs none of it is accepted. */
+  readonly place: Place | undefined;
+  readonly connection: string | undefined;
+  /** The event as a message of its own: the body as it came, or its own text if it came among others. */
+  readonly body: () => string;
+}
+
+/** One thing within a message: an event, something to ignore, or something wrong. */
+export interface Piece extends Wrapping {
+  readonly reading: Exclude<Reading, Envelope>;
+}
+
+/** In this order: the first whose shape it is decides. A CloudEvent may hold anything, so it comes first. */
+const ADAPTERS: readonly Adapter[] = [
+  readCloudEvent,
+  readSns,
+  readEventBridge,
+  readOktaHook,
+  readOkta,
+  readScimPatch,
+  readScimGroup,
+];
+
+const UNRECOGNISED = invalid(
+  'expected a CloudEvent, an SNS or EventBridge envelope, an Okta System Log event, or a SCIM PatchOp or Group',
+);
+
+interface Level extends Wrapping {
+  readonly envelopes: number;
+  readonly inList: boolean;
+  readonly carriesAnything: boolean;
+}
+
+/** Takes every envelope and list off a message's body, lazily. Yields at least one piece, and never throws. */
+export function* unwrap(body: string, wrapping: Omit<Wrapping, 'body'>): Generator<Piece> {
+  const level = { ...wrapping, body: () => body, envelopes: 0, inList: false, carriesAnything: false };
+  yield* unwrapText(body, level);
+}
+
+function* unwrapText(text: string, level: Level): Generator<Piece> {
+  const parsed = parseJson(text);
+  if (parsed.ok) yield* unwrapValue(parsed.value, level);
+  else yield piece(invalid(parsed.message, parsed.code), level);
+}
+
+function* unwrapValue(value: unknown, level: Level): Generator<Piece> {
+  if (Array.isArray(value)) {
+    yield* unwrapList(value, level);
+    return;
+  }
+  const reading = read(value);
+  if (reading?.kind === 'envelope') yield* unwrapEnvelope(reading, level);
+  else yield piece(reading ?? (level.carriesAnything ? IGNORED : UNRECOGNISED), level);
+}
+
+function* unwrapList(list: readonly unknown[], level: Level): Generator<Piece> {
+  if (level.inList) yield piece(invalid('expected an event, got a list within a list'), level);
+  else if (list.length === 0) yield piece(invalid('expected at least one event, got an empty list'), level);
+  else {
+    for (const item of list) {
+      yield* unwrapValue(item, { ...level, inList: true, body: () => JSON.stringify(item) });
+    }
+  }
+}
+
+function* unwrapEnvelope(envelope: Envelope, outer: Level): Generator<Piece> {
+  if (outer.envelopes === MAX_ENVELOPES) {
+    yield piece(invalid(`expected at most ${MAX_ENVELOPES} envelopes within each other`), outer);
+    return;
+  }
+  const { content, time, id, connection, carriesAnything } = envelope;
+  const level: Level = {
+    ...outer,
+    place: time === undefined || id === undefined ? outer.place : { time, id, operation: 0 },
+    connection: connection ?? outer.connection,
+    envelopes: outer.envelopes + 1,
+    inList: false,
+    carriesAnything,
+  };
+  if ('json' in content) yield* unwrapText(content.json, level);
+  else yield* unwrapValue(content.value, level);
+}
+
+function read(value: unknown): Reading | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const adapter of ADAPTERS) {
+    const reading = adapter(value as Readonly<Record<string, unknown>>);
+    if (reading !== undefined) return reading;
+  }
+  return undefined;
+}
+
+const piece = (reading: Exclude<Reading, Envelope>, { place, connection, body }: Wrapping): Piece => ({
+  reading,
+  place,
+  connection,
+  body,
+});
