@@ -14,6 +14,6 @@ export function isNameTemplate(template: string): boolean {
 }
 
 /** Fills a template in one pass: a group that is itself called `{id}` keeps that name. */
-export function nameFrom(template: string, parts: NameParts): string {
+export function renderName(template: string, parts: NameParts): string {
   return template.replaceAll(PLACEHOLDER, (_, key: keyof NameParts) => parts[key]);
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
 import { matchesGlob } from '../../shared/contract/glob.ts';
 import { policyFor } from '../../shared/contract/group-policy.ts';
-import { nameFrom } from '../../shared/contract/name-template.ts';
+import { renderName } from '../../shared/contract/name-template.ts';
 
 const withGroups = (groups: object) => parseSettings({ baseUrl: 'https://platform.test', groups });
 
@@ -71,9 +71,9 @@ describe('policyFor', () => {
   });
 });
 
-describe('nameFrom', () => {
+describe('renderName', () => {
   it('fills every placeholder, and only those of the template', () => {
     const parts = { name: '{id} $& team', id: '00g1', connection: 'default' };
-    expect(nameFrom('{connection}/{name} ({id})', parts)).toBe('default/{id} $& team (00g1)');
+    expect(renderName('{connection}/{name} ({id})', parts)).toBe('default/{id} $& team (00g1)');
   });
 });
