@@ -1,0 +1,203 @@
+import type { Dispatcher } from 'undici';
+import { ACCEPTED_ENCODINGS } from './body.ts';
+import type { AttemptFacts, Call, Caller, CallOptions } from './call.ts';
+import { checkedBody, checkedTarget } from './checked.ts';
+import type { Credential } from './credential.ts';
+import { decode } from './decode.ts';
+import {
+  AbortedError,
+  errorOfStatus,
+  isTooSlow,
+  NetworkError,
+  PlatformError,
+  TimeoutError,
+  UnauthorizedError,
+} from './errors.ts';
+import { type ExchangeRequest, type ExchangeResponse, exchange, factsOf } from './exchange.ts';
+import { createLimiter, type Limiter } from './limiter.ts';
+import { excerptOf, safeCause } from './redact.ts';
+import { decideRetry, type RetryFailure } from './retry.ts';
+
+export interface CallerSettings {
+  readonly origin: string;
+  readonly basePath: string;
+  readonly credential: Credential;
+  readonly dispatcher: () => Dispatcher;
+  readonly clock: () => number;
+  readonly random: () => number;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  readonly timeoutMs: number;
+  /** How long a call without a deadline may take in all. */
+  readonly patienceMs: number;
+  readonly maxAttempts: number;
+  readonly maxBodyBytes: number;
+  readonly concurrency: number;
+  readonly userAgent: string;
+  readonly onAttempt?: ((facts: AttemptFacts) => void) | undefined;
+}
+
+/** What stays the same over the tries of one call. */
+interface Prepared<T> {
+  readonly call: Call<T>;
+  readonly path: string;
+  readonly body: string | undefined;
+  readonly deadlineMs: number;
+  readonly options: CallOptions;
+}
+
+/**
+ * The one way to the platform: checks what is sent, authorizes, bounds the calls in flight, retries by `retry.ts`,
+ * turns answers into values and everything else into one of `errors.ts`.
+ */
+export function createCaller(settings: CallerSettings): Caller {
+  const limiter = createLimiter(settings.concurrency);
+  return async <T>(call: Call<T>, options: CallOptions = {}): Promise<T> => {
+    const prepared: Prepared<T> = {
+      call,
+      path: settings.basePath + checkedTarget(call),
+      body: checkedBody(call),
+      deadlineMs: options.deadlineMs ?? settings.clock() + settings.patienceMs,
+      options,
+    };
+    return run(settings, limiter, prepared);
+  };
+}
+
+async function run<T>(settings: CallerSettings, limiter: Limiter, prepared: Prepared<T>): Promise<T> {
+  const { endpoint } = prepared.call;
+  let renewed = false;
+  for (let attempt = 1; ; attempt += 1) {
+    const startedMs = settings.clock();
+    const told = { method: endpoint.method, pathTemplate: endpoint.path, attempt };
+    const token = await settings.credential.accessToken(prepared.options.signal);
+    try {
+      const answer = await send(settings, limiter, prepared, token);
+      const { value, ignoredFields } = decode(
+        answer.text,
+        prepared.call.decoding,
+        factsOf(told, answer),
+        settings.credential.secrets(),
+      );
+      settings.onAttempt?.({
+        ...told,
+        durationMs: settings.clock() - startedMs,
+        status: answer.status,
+        ignoredFields,
+      });
+      return value;
+    } catch (error) {
+      if (!(error instanceof PlatformError)) throw error;
+      const facts = {
+        ...told,
+        durationMs: settings.clock() - startedMs,
+        status: error.status,
+        error: error.name,
+      };
+      if (error instanceof UnauthorizedError && !renewed) {
+        renewed = await settings.credential.renewAfter(token, prepared.options.signal);
+        if (renewed) {
+          settings.onAttempt?.({ ...facts, waitMs: 0 });
+          continue;
+        }
+      }
+      const waitMs = waitAfter(error, attempt, settings, prepared);
+      settings.onAttempt?.({ ...facts, waitMs });
+      if (waitMs === undefined) throw error;
+      await pause(settings, waitMs, error, prepared.options.signal);
+    }
+  }
+}
+
+async function send<T>(
+  settings: CallerSettings,
+  limiter: Limiter,
+  prepared: Prepared<T>,
+  token: string,
+): Promise<ExchangeResponse> {
+  const { call, options } = prepared;
+  const unsent = { method: call.endpoint.method, pathTemplate: call.endpoint.path, sent: 'no' } as const;
+  const secrets = settings.credential.secrets();
+  const answer = await limiter(async () => {
+    const leftMs = prepared.deadlineMs - settings.clock();
+    if (leftMs <= 0) throw new TimeoutError('no time left to send', unsent);
+    const request: ExchangeRequest = {
+      method: call.endpoint.method,
+      origin: settings.origin,
+      path: prepared.path,
+      pathTemplate: call.endpoint.path,
+      headers: headersOf(settings, token, prepared.body),
+      body: prepared.body,
+      timeoutMs: Math.min(options.timeoutMs ?? settings.timeoutMs, leftMs),
+      maxBodyBytes: settings.maxBodyBytes,
+      signal: options.signal,
+      secrets,
+    };
+    return exchange(settings.dispatcher(), request);
+  }, options.signal).catch((thrown: unknown) => {
+    if (thrown instanceof PlatformError) throw thrown;
+    throw new AbortedError('the caller ended the call', { ...unsent, cause: safeCause(thrown, secrets) });
+  });
+  if (answer.status >= 200 && answer.status < 300) return answer;
+  const facts = { ...factsOf(unsent, answer), excerpt: excerptOf(answer.text, secrets) };
+  throw errorOfStatus(facts, answer.headers, settings.clock());
+}
+
+function headersOf(
+  settings: CallerSettings,
+  token: string,
+  body: string | undefined,
+): Record<string, string> {
+  return {
+    authorization: `Bearer ${token}`,
+    accept: 'application/json',
+    'accept-encoding': ACCEPTED_ENCODINGS,
+    'user-agent': settings.userAgent,
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+  };
+}
+
+/** Milliseconds until the next try, or undefined where there is none. */
+function waitAfter<T>(
+  error: PlatformError,
+  attempt: number,
+  settings: CallerSettings,
+  prepared: Prepared<T>,
+): number | undefined {
+  if (error instanceof AbortedError || (prepared.call.canShrink === true && isTooSlow(error)))
+    return undefined;
+  const decision = decideRetry({
+    method: prepared.call.endpoint.method,
+    failure: failureOf(error),
+    attempt,
+    maxAttempts: settings.maxAttempts,
+    nowMs: settings.clock(),
+    deadlineMs: prepared.deadlineMs,
+    random: settings.random(),
+  });
+  return 'wait' in decision ? decision.wait : undefined;
+}
+
+function failureOf(error: PlatformError): RetryFailure {
+  const broken = error instanceof TimeoutError || error instanceof NetworkError;
+  // An answer that began well and broke off says no more than none: a read may be repeated, a write was done.
+  if (broken && (error.status === undefined || error.status < 300)) {
+    return { sent: error.sent === 'no' ? 'no' : 'maybe' };
+  }
+  return { status: error.status ?? 0, retryAfterMs: error.retryAfterMs };
+}
+
+async function pause(settings: CallerSettings, ms: number, after: PlatformError, signal?: AbortSignal) {
+  try {
+    await settings.sleep(ms, signal);
+  } catch (thrown) {
+    const { method, pathTemplate, sent, status } = after;
+    const cause = safeCause(thrown, settings.credential.secrets());
+    throw new AbortedError('the caller ended the call between two tries', {
+      method,
+      pathTemplate,
+      sent,
+      status,
+      cause,
+    });
+  }
+}

@@ -1,0 +1,113 @@
+import type { z } from 'zod';
+import { type PlatformErrorFacts, ReportedError, UnexpectedBodyError } from './errors.ts';
+import { excerptOf } from './redact.ts';
+
+/** How a body is read. */
+export interface Decoding<T> {
+  readonly schema: z.ZodType<T>;
+  /**
+   * True where every field matters, because what we write next depends on it (groups); or those paths that do.
+   * Elsewhere an optional field of another form than specified is left out and reported: one odd photo must not hide
+   * ten thousand people.
+   */
+  readonly exact?: boolean | ((path: Path) => boolean);
+  /** Rewrites the text before it is parsed. */
+  readonly prepare?: (text: string) => string;
+  /** Member of an envelope that is null on success. */
+  readonly errorMember?: string;
+  /** True where the body is not specified: nothing is parsed. */
+  readonly ignoreBody?: boolean;
+}
+
+export interface Decoded<T> {
+  readonly value: T;
+  /** Paths of fields that were left out because their form is not the specified one. */
+  readonly ignoredFields: readonly string[];
+}
+
+type Path = readonly PropertyKey[];
+
+/**
+ * Reads a 2xx answer.
+ * @throws UnexpectedBodyError naming the field, where the text is no JSON or a field that must be there is not;
+ * ReportedError where the envelope holds an error.
+ */
+export function decode<T>(
+  text: string,
+  decoding: Decoding<T>,
+  facts: PlatformErrorFacts,
+  secrets: readonly string[] = [],
+): Decoded<T> {
+  const { schema, exact = false, errorMember } = decoding;
+  const raw = decoding.ignoreBody === true ? undefined : parseJson(decoding.prepare?.(text) ?? text, facts);
+  const reported = errorMember === undefined ? undefined : memberOf(raw, errorMember);
+  if (reported !== undefined && reported !== null) {
+    const excerpt = excerptOf(JSON.stringify(reported), secrets);
+    throw new ReportedError(`the answer's ${errorMember} is not null`, { ...facts, excerpt });
+  }
+  const first = schema.safeParse(raw);
+  if (first.success) return { value: first.data, ignoredFields: [] };
+  const paths = first.error.issues.map((issue) => issue.path);
+  const matters = typeof exact === 'function' ? exact : () => exact;
+  if (paths.every((path) => isField(path) && !matters(path))) {
+    const second = schema.safeParse(paths.reduce(without, raw));
+    if (second.success) return { value: second.data, ignoredFields: paths.map(formatPath) };
+  }
+  throw unexpected(first.error, raw, facts);
+}
+
+function parseJson(text: string, facts: PlatformErrorFacts): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    // The parser's own message quotes the text, which may hold anything.
+    const got = text.trim() === '' ? 'an empty body' : `${text.length} characters that are none`;
+    throw new UnexpectedBodyError(`expected JSON, got ${got}`, facts);
+  }
+}
+
+/** Only a named field may be left out. Leaving out an item of a list would shorten the list. */
+const isField = (path: Path) => typeof path.at(-1) === 'string';
+
+function without(value: unknown, path: Path): unknown {
+  const [head, ...rest] = path;
+  if (head === undefined || typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((item, at) => (at === head ? without(item, rest) : item));
+  const fields = Object.entries(value);
+  if (rest.length === 0) return Object.fromEntries(fields.filter(([name]) => name !== head));
+  return Object.fromEntries(
+    fields.map(([name, field]) => [name, name === head ? without(field, rest) : field]),
+  );
+}
+
+function unexpected(error: z.ZodError, raw: unknown, facts: PlatformErrorFacts): UnexpectedBodyError {
+  const issue = error.issues[0];
+  const path = issue?.path ?? [];
+  const field = formatPath(path);
+  const what = `expected ${field === '' ? 'a body' : `field ${field}`} as specified (${issue?.message ?? 'unknown'})`;
+  return new UnexpectedBodyError(`${what}, got ${shapeOf(path.reduce(memberOf, raw))}`, facts, field);
+}
+
+function memberOf(value: unknown, key: PropertyKey): unknown {
+  return typeof value === 'object' && value !== null
+    ? (value as Record<PropertyKey, unknown>)[key]
+    : undefined;
+}
+
+/** Names a value's form and its keys, never its content. */
+function shapeOf(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return `an array of ${value.length}`;
+  if (typeof value !== 'object') return `a ${typeof value}`;
+  const keys = Object.keys(value).map((key) => key.replace(/[^\w .-]/g, '?').slice(0, 40));
+  return `an object with ${keys.length === 0 ? 'no keys' : `keys ${keys.slice(0, 20).join(', ')}`}`;
+}
+
+/** `[3].users[0]`, `data.events`. */
+function formatPath(path: Path): string {
+  return path.reduce<string>((text, key) => {
+    if (typeof key === 'number') return `${text}[${key}]`;
+    return text === '' ? String(key) : `${text}.${String(key)}`;
+  }, '');
+}

@@ -1,0 +1,179 @@
+import type { Dispatcher } from 'undici';
+import { readBody } from './body.ts';
+import { AbortedError, NetworkError, type PlatformErrorFacts, type Sent, TimeoutError } from './errors.ts';
+import { safeCause } from './redact.ts';
+import type { RetryMethod } from './retry.ts';
+
+/** One HTTP request, whole: what goes on the wire, and by what name errors call it. */
+export interface ExchangeRequest {
+  readonly method: RetryMethod;
+  readonly origin: string;
+  /** Path and query as sent. */
+  readonly path: string;
+  readonly pathTemplate: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+  readonly timeoutMs: number;
+  readonly maxBodyBytes: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Texts that must never show in an error. */
+  readonly secrets: readonly string[];
+}
+
+/** The answer, of any status. Header names are lower case; of a repeated header the first counts. */
+export interface ExchangeResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly text: string;
+}
+
+/** Enough to fill an excerpt, however much of it the redaction takes. */
+const MAX_ERROR_BYTES = 8192;
+const REQUEST_ID_HEADERS = ['x-request-id', 'x-correlation-id', 'x-amzn-requestid', 'x-amz-cf-id', 'cf-ray'];
+
+/**
+ * Sends one request, once, and reads the whole answer within `timeoutMs`. Redirects are not followed.
+ * @throws TimeoutError, NetworkError, AbortedError with `sent`; UnexpectedBodyError where the answer is too large or
+ * cannot be read as text.
+ */
+export async function exchange(dispatcher: Dispatcher, request: ExchangeRequest): Promise<ExchangeResponse> {
+  if (request.signal?.aborted) throw abortedError(request, 'no');
+  const limit = startTimeLimit(request);
+  let answered: { status: number; headers: ExchangeResponse['headers'] } | undefined;
+  try {
+    const response = await dispatcher.request({
+      origin: request.origin,
+      path: request.path,
+      method: request.method,
+      headers: request.headers,
+      body: request.body ?? null,
+      signal: limit.signal,
+      // The limit above covers the whole exchange; undici's own timers would only repeat it more coarsely.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+    answered = { status: response.statusCode, headers: firstValues(response.headers) };
+    const facts = factsOf(request, answered);
+    if (answered.status >= 200 && answered.status < 300) {
+      const whole = { max: request.maxBodyBytes, whole: true };
+      return { ...answered, text: await readBody(response.body, answered.headers, whole, facts) };
+    }
+    const part = { max: MAX_ERROR_BYTES, whole: false };
+    // The status is the news; an error's body that breaks off only costs the excerpt.
+    const text = await readBody(response.body, answered.headers, part, facts).catch(() => '');
+    if (limit.reason() === 'aborted') throw abortedError(request, 'answered', answered);
+    return { ...answered, text };
+  } catch (thrown) {
+    throw failureOf(thrown, request, limit.reason(), answered);
+  } finally {
+    limit.stop();
+  }
+}
+
+/** What an error about this answer says. */
+export function factsOf(
+  request: Pick<ExchangeRequest, 'method' | 'pathTemplate'>,
+  answer: { readonly status: number; readonly headers: ExchangeResponse['headers'] },
+): PlatformErrorFacts & { readonly status: number } {
+  const name = REQUEST_ID_HEADERS.find((header) => answer.headers[header] !== undefined);
+  const requestId =
+    name === undefined ? undefined : answer.headers[name]?.replace(/[^\w.:=+/-]/g, '').slice(0, 128);
+  return {
+    method: request.method,
+    pathTemplate: request.pathTemplate,
+    sent: 'answered',
+    status: answer.status,
+    requestId,
+  };
+}
+
+/** One signal for the caller's signal and the time limit, and a way to tell which of them fired. */
+function startTimeLimit(request: ExchangeRequest) {
+  const controller = new AbortController();
+  let reason: 'timeout' | 'aborted' | undefined;
+  const end = (why: 'timeout' | 'aborted') => {
+    reason ??= why;
+    controller.abort();
+  };
+  const onAbort = () => end('aborted');
+  const timer = setTimeout(() => end('timeout'), request.timeoutMs);
+  request.signal?.addEventListener('abort', onAbort, { once: true });
+  return {
+    signal: controller.signal,
+    reason: () => reason,
+    stop() {
+      clearTimeout(timer);
+      request.signal?.removeEventListener('abort', onAbort);
+    },
+  };
+}
+
+function failureOf(
+  thrown: unknown,
+  request: ExchangeRequest,
+  ended: 'timeout' | 'aborted' | undefined,
+  answered: { status: number; headers: ExchangeResponse['headers'] } | undefined,
+): unknown {
+  if (thrown instanceof Error && 'pathTemplate' in thrown) return thrown;
+  const sent: Sent = answered !== undefined ? 'answered' : neverLeft(thrown) ? 'no' : 'maybe';
+  if (ended === 'aborted') return abortedError(request, sent, answered);
+  const facts = { ...baseFacts(request, sent, answered), cause: safeCause(thrown, request.secrets) };
+  if (ended === 'timeout') return new TimeoutError(`no whole answer within ${request.timeoutMs} ms`, facts);
+  const code = codeOf(thrown);
+  if (code === 'UND_ERR_CONNECT_TIMEOUT') return new TimeoutError('no connection in time', facts);
+  return new NetworkError(`the connection failed${code === undefined ? '' : ` (${code})`}`, facts);
+}
+
+function abortedError(request: ExchangeRequest, sent: Sent, answered?: Parameters<typeof factsOf>[1]) {
+  const cause = safeCause(request.signal?.reason, request.secrets);
+  return new AbortedError('the caller ended the call', { ...baseFacts(request, sent, answered), cause });
+}
+
+function baseFacts(
+  request: ExchangeRequest,
+  sent: Sent,
+  answered?: Parameters<typeof factsOf>[1],
+): PlatformErrorFacts {
+  if (answered !== undefined) return factsOf(request, answered);
+  return { method: request.method, pathTemplate: request.pathTemplate, sent };
+}
+
+/** Errors of these codes come before a byte of the request is written, whichever call of the system reports them. */
+const BEFORE_SENDING = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EAI_FAIL',
+  'EAI_NODATA',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_CLOSED',
+  'UND_ERR_INVALID_ARG',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+  'CERT_HAS_EXPIRED',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
+/** True only where it is certain. A socket that failed while connecting carried nothing; of the rest we cannot know. */
+function neverLeft(thrown: unknown): boolean {
+  if (thrown instanceof AggregateError && thrown.errors.length > 0) return thrown.errors.every(neverLeft);
+  const code = codeOf(thrown);
+  if (code !== undefined && BEFORE_SENDING.has(code)) return true;
+  return thrown instanceof Error && 'syscall' in thrown && thrown.syscall === 'connect';
+}
+
+function codeOf(thrown: unknown): string | undefined {
+  return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string'
+    ? thrown.code
+    : undefined;
+}
+
+function firstValues(headers: Record<string, string | string[] | undefined>): ExchangeResponse['headers'] {
+  const first: Record<string, string | undefined> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    first[name.toLowerCase()] = Array.isArray(value) ? value[0] : value;
+  }
+  return first;
+}

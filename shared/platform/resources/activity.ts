@@ -1,0 +1,119 @@
+import { z } from 'zod';
+import type { Call, Caller, CallOptions } from '../call.ts';
+import { checked } from '../checked.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { UnexpectedBodyError } from '../errors.ts';
+import { ActivityEnvelope, type ActivityEvent } from '../schemas/activity.ts';
+
+const FEED: Endpoint = { method: 'GET', path: '/platform/api/company_activity' };
+
+/** Names that the specification leaves open, and the page size (1 to 1000). */
+export interface ActivityNames {
+  readonly startParam: string;
+  readonly endParam: string;
+  readonly sizeParam: string;
+  readonly pageSize: number;
+}
+
+export const DEFAULT_ACTIVITY: ActivityNames = {
+  startParam: 'startDate',
+  endParam: 'endDate',
+  sizeParam: 'limit',
+  pageSize: 1000,
+};
+
+/**
+ * Where to begin: after a cursor that an earlier page gave, or at an instant (milliseconds since 1970, inclusive, less
+ * than 90 days ago; default: as far back as the platform goes), optionally up to another.
+ */
+export type ActivityStart =
+  | { readonly cursor: string }
+  | { readonly sinceMs?: number | undefined; readonly untilMs?: number | undefined };
+
+export interface ActivityPage {
+  readonly events: readonly ActivityEvent[];
+  /** The cursor to store once these events are recorded; null where none has come yet. */
+  readonly next: string | null;
+  /** True on the last page: there is no more for now. */
+  readonly done: boolean;
+}
+
+/** Workforce Platform API, Company activity. */
+export interface ActivityResource {
+  /**
+   * `GET /company_activity`, page after page until there is no more for now; at least one page. The first request
+   * carries the start date, every later one the cursor alone. The end may repeat events that were read before.
+   * @throws ReportedError where the envelope's `error` is not null; UnexpectedBodyError for another envelope;
+   * InvalidRequestError for a start 90 days ago or longer.
+   */
+  follow(start?: ActivityStart, options?: CallOptions): AsyncGenerator<ActivityPage, void, undefined>;
+}
+
+const WINDOW_MS = 90 * 24 * 3_600_000;
+/** A feed may give a new cursor with nothing behind it for ever; after this many the rest can wait for the next run. */
+const MAX_EMPTY_PAGES = 20;
+
+export interface ActivitySettings {
+  readonly names: ActivityNames;
+  readonly clock: () => number;
+}
+
+export function activityResource(call: Caller, settings: ActivitySettings): ActivityResource {
+  return {
+    async *follow(start = {}, options) {
+      let cursor = 'cursor' in start ? checked(z.string().min(1), start.cursor, FEED) : null;
+      let query = cursor === null ? firstQuery(start, settings) : { next: cursor };
+      const seen = new Set<string>();
+      for (let emptyPages = 0; ; ) {
+        const { events, next } = await call({ endpoint: FEED, query, decoding }, options);
+        emptyPages = events.length === 0 ? emptyPages + 1 : 0;
+        // Null, absent, empty, and the same cursor again all mean that there is no more.
+        const ended = next === null || next === cursor;
+        if (!ended && seen.has(next)) throw runsInACircle();
+        cursor = next ?? cursor;
+        const done = ended || emptyPages >= MAX_EMPTY_PAGES;
+        yield { events, next: cursor, done };
+        if (done || cursor === null) return;
+        seen.add(cursor);
+        query = { next: cursor };
+      }
+    },
+  };
+}
+
+/** The first request: dates in UTC with milliseconds, as RFC 3339 writes them. */
+function firstQuery(start: ActivityStart, { names, clock }: ActivitySettings): Record<string, string> {
+  const nowMs = clock();
+  const tooLongAgo = 'expected an instant less than 90 days ago';
+  const Start = z.strictObject({
+    sinceMs: z
+      .int()
+      .gt(nowMs - WINDOW_MS, tooLongAgo)
+      .optional(),
+    untilMs: z.int().optional(),
+  });
+  const { sinceMs, untilMs } = checked(Start, start, FEED);
+  return {
+    ...(sinceMs === undefined ? {} : { [names.startParam]: new Date(sinceMs).toISOString() }),
+    ...(untilMs === undefined ? {} : { [names.endParam]: new Date(untilMs).toISOString() }),
+    [names.sizeParam]: String(names.pageSize),
+  };
+}
+
+type Feed = { readonly events: readonly ActivityEvent[]; readonly next: string | null };
+
+const decoding: Call<Feed>['decoding'] = {
+  schema: ActivityEnvelope.transform(({ data }) => ({ events: data.events, next: data.next || null })),
+  errorMember: 'error',
+  // An odd detail of an event is left out; an odd cursor must not look like the end of the feed.
+  exact: (path) => path.join('.') === 'data.next',
+};
+
+function runsInACircle(): UnexpectedBodyError {
+  const facts = { method: FEED.method, pathTemplate: FEED.path, sent: 'answered', status: 200 } as const;
+  return new UnexpectedBodyError(
+    'expected data.next to move on, got a cursor of an earlier page',
+    facts,
+    'data.next',
+  );
+}

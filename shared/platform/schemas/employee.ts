@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { roleId } from '../../domain/ids.ts';
+import { Address } from './address.ts';
+import { amount, flag, openEnum, text } from './field.ts';
+import { PageQuery } from './page.ts';
+
+export const EmploymentType = openEnum([
+  'CONTRACTOR',
+  'SALARIED_FT',
+  'SALARIED_PT',
+  'HOURLY_FT',
+  'HOURLY_PT',
+  'TEMP',
+]);
+export type EmploymentType = z.infer<typeof EmploymentType>;
+
+export const RoleState = openEnum(['INIT', 'HIRED', 'ACCEPTED', 'ACTIVE', 'TERMINATED']);
+export type RoleState = z.infer<typeof RoleState>;
+
+const Hours = z.object({ hours: amount }).nullish();
+const WorkSchedule = z.object({
+  MONDAY: Hours,
+  TUESDAY: Hours,
+  WEDNESDAY: Hours,
+  THURSDAY: Hours,
+  FRIDAY: Hours,
+  SATURDAY: Hours,
+  SUNDAY: Hours,
+});
+
+const fields = {
+  id: z.string().min(1).transform(roleId),
+  userId: text,
+  personalEmail: text,
+  name: text,
+  preferredFirstName: text,
+  preferredLastName: text,
+  firstName: text,
+  lastName: text,
+  employmentType: EmploymentType.nullish(),
+  title: text,
+  gender: openEnum(['MALE', 'FEMALE']).nullish(),
+  identifiedGender: openEnum(['MALE', 'FEMALE', 'NONBINARY']).nullish(),
+  department: text,
+  workLocation: Address.nullish(),
+  worklocationNickname: text,
+  /** The active list spells it this way. */
+  workLocationNickname: text,
+  spokeId: text,
+  endDate: text,
+  roleState: RoleState.nullish(),
+  workEmail: text,
+  manager: text,
+  customFields: z.record(z.string(), z.unknown()).nullish(),
+  isInternational: flag,
+  isManager: flag,
+  workSchedule: WorkSchedule.nullish(),
+  isRemote: flag,
+  employeeNumber: text,
+  level: text,
+  teams: z.array(z.unknown()).nullish(),
+  photo: text,
+  smallPhoto: text,
+};
+
+type Nicknames = { worklocationNickname?: unknown; workLocationNickname?: unknown };
+
+/** Two spellings, one field; where neither came, none is made up. */
+function oneNickname<T extends Nicknames>(employee: T): Omit<T, 'workLocationNickname'> {
+  const { workLocationNickname: other, ...rest } = employee;
+  if (rest.worklocationNickname !== undefined || other === undefined) return rest;
+  return { ...rest, worklocationNickname: other };
+}
+
+/** Workforce Platform API, Employee. Only the id is sure to be there: scopes decide on the rest. */
+export const Employee = z.object(fields).transform(oneNickname);
+export type Employee = z.infer<typeof Employee>;
+
+/** An employee of the active list, which guarantees `id`, `personalEmail` and `roleState` (the e-mail may be null). */
+export const ActiveEmployee = z
+  .object({ ...fields, personalEmail: z.string().nullable(), roleState: RoleState })
+  .transform(oneNickname);
+export type ActiveEmployee = z.infer<typeof ActiveEmployee>;
+
+/** `ein`: employer identification number. `sendAllRoles`: every employee of the company, bypassing access rules. */
+export const AllEmployeesQuery = PageQuery.extend({
+  ein: z.int().min(0).optional(),
+  sendAllRoles: z.boolean().optional(),
+}).transform(({ ein, sendAllRoles, ...page }) => ({ ...page, EIN: ein, send_all_roles: sendAllRoles }));
+export type AllEmployeesQuery = z.input<typeof AllEmployeesQuery>;

@@ -1,0 +1,76 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A request as it arrived. */
+export interface Seen {
+  readonly method: string;
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly headers: IncomingMessage['headers'];
+  /** The raw body. */
+  readonly text: string;
+}
+
+/** What the scripted platform does with a request. */
+export interface Answer {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Strings and bytes go out as they are, everything else as JSON. */
+  readonly body?: unknown;
+  /** `drop`: the connection breaks without an answer. `hang`: no answer at all. `cut`: breaks off inside the body. */
+  readonly failure?: 'drop' | 'hang' | 'cut';
+}
+
+export interface ScriptedPlatform {
+  readonly url: string;
+  readonly seen: readonly Seen[];
+  close(): Promise<void>;
+}
+
+/** An HTTP server on loopback that answers what the test says, and remembers what came. */
+export async function startScriptedPlatform(
+  script: (request: Seen, index: number) => Answer | Promise<Answer>,
+): Promise<ScriptedPlatform> {
+  const seen: Seen[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+    const url = new URL(request.url ?? '/', 'http://platform.test');
+    const one: Seen = {
+      method: request.method ?? '',
+      path: (request.url ?? '').split('?')[0] ?? '',
+      query: Object.fromEntries(url.searchParams),
+      headers: request.headers,
+      text: Buffer.concat(chunks).toString('utf8'),
+    };
+    seen.push(one);
+    reply(response, await script(one, seen.length - 1));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    seen,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function reply(response: ServerResponse, { status = 200, headers = {}, body, failure }: Answer): void {
+  if (failure === 'hang') return;
+  if (failure === 'drop') {
+    response.socket?.destroy();
+    return;
+  }
+  const bytes = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
+  const type = headers['content-type'] ?? 'application/json';
+  if (failure === 'cut') {
+    response.writeHead(status, { ...headers, 'content-type': type, 'content-length': '1000' });
+    response.write(bytes ?? '{', () => response.socket?.destroy());
+    return;
+  }
+  response.writeHead(status, { 'content-type': type, ...headers });
+  response.end(bytes);
+}
