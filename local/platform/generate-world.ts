@@ -1,4 +1,9 @@
+import type { WorldEmployeeInput } from './generate-people.ts';
+import { generatePeople } from './generate-people.ts';
+import type { SeededRandom } from './seeded-random.ts';
+import { seededRandom } from './seeded-random.ts';
 import type { WorldInput } from './state/world.ts';
+import { DEPARTMENTS, GROUP_KINDS, LEVELS, TEAM_NAMES, WORK_LOCATIONS } from './world-vocabulary.ts';
 
 export interface WorldSize {
   readonly people: number;
@@ -8,28 +13,146 @@ export interface WorldSize {
   readonly nowMs: number;
 }
 
-/** A world of this size. The same arguments give the same world, byte for byte. */
-export function generateWorld({ people, groups, seed }: WorldSize): WorldInput {
-  const id = `company-${seed}`;
+type WorldCompanyInput = WorldInput['companies'][number];
+
+/**
+ * A company of this size with a realistic shape: a tree of managers, departments, teams, leavers and joiners, groups
+ * of which a few are large, and two credentials of each kind. The same arguments give the same world.
+ */
+export function generateWorld({ people, groups, seed, nowMs }: WorldSize): WorldInput {
+  const random = seededRandom(seed);
+  const id = `co_${random.hex(12)}`;
+  const departments = units(
+    'dep',
+    DEPARTMENTS.map(({ name }) => name),
+  ).map((unit) => ({
+    ...unit,
+    parent: departmentParent(unit.name),
+  }));
+  const employees = generatePeople({ count: people, nowMs, random });
+  const token = (kind: string) => `${kind}_${random.hex(32)}`;
+  const manager = employees.find((one) => one.isManager === true && one.roleState === 'ACTIVE');
+  const worker = employees.find((one) => one.isManager === false && one.roleState === 'ACTIVE');
+  const owner = (one: WorldEmployeeInput | undefined) => (one?.id === undefined ? {} : { employee: one.id });
   return {
     companies: [
       {
         id,
-        name: 'Example Company',
-        employees: Array.from({ length: people }, (_, index) => ({
-          id: `role-${index + 1}`,
-          userId: `user-${index + 1}`,
-          name: `Person ${index + 1}`,
-          workEmail: `person${index + 1}@example.test`,
+        name: 'Juniper & Vale',
+        address: addressOf(WORK_LOCATIONS[0]),
+        primaryEmail: 'office@juniper-vale.example',
+        phone: '+1 415 555 0100',
+        legalEntities: [{ name: 'Juniper & Vale Canada Inc.', country: 'CA' }],
+        workLocations: WORK_LOCATIONS.map((place, index) => ({
+          id: `loc_${index + 1}`,
+          nickname: place.nickname,
+          address: addressOf(place),
         })),
-        groups: Array.from({ length: groups }, (_, index) => ({
-          id: `group-${index + 1}`,
-          name: `Group ${index + 1}`,
-        })),
+        departments,
+        teams: units('team', TEAM_NAMES),
+        levels: units('lvl', LEVELS),
+        customFields: [
+          { id: 'cf_1', type: 'TEXT', title: 'Okta ID', caption: 'Id in the directory', required: false },
+          { id: 'cf_2', type: 'SELECT', title: 'T-shirt size', caption: null, required: false },
+          { id: 'cf_3', type: 'DATE', title: 'Badge issued', caption: null, required: true },
+        ],
+        leaveTypes: LEAVE_TYPES,
+        leavePolicies: [
+          { id: 'lp_vacation', name: 'Standard vacation' },
+          { id: 'lp_sick', name: 'Sick days' },
+        ],
+        employees,
+        groups: generateGroups({ count: groups, employees, random }),
       },
     ],
     credentials: [
-      { token: `app-token-${seed}`, kind: 'oauth_app', company: id, role: 'admin', app: 'groupsync' },
+      {
+        token: token('app'),
+        kind: 'oauth_app',
+        company: id,
+        role: 'admin',
+        app: 'groupsync',
+        ...owner(manager),
+      },
+      {
+        token: token('app'),
+        kind: 'oauth_app',
+        company: id,
+        role: 'manager',
+        app: 'time-tracker',
+        ...owner(manager),
+      },
+      { token: token('key'), kind: 'api_key', company: id, role: 'admin', ...owner(manager) },
+      {
+        token: token('key'),
+        kind: 'api_key',
+        company: id,
+        role: 'employee',
+        scopes: ['employees:name'],
+        ...owner(worker),
+      },
     ],
   };
+}
+
+const LEAVE_TYPES: NonNullable<WorldCompanyInput['leaveTypes']> = [
+  {
+    id: 'lt_vacation',
+    leaveType: 'VACATION',
+    name: 'Vacation',
+    description: 'Paid time off',
+    allowanceHours: 200,
+  },
+  { id: 'lt_sick', leaveType: 'SICK', name: 'Sick leave', description: 'Illness', isBalanceUnlimited: true },
+  {
+    id: 'lt_jury',
+    leaveType: 'JURY_DUTY',
+    name: 'Jury duty',
+    description: 'Service at court',
+    isUnpaid: true,
+    managedBy: 'LEAVES',
+  },
+];
+
+function generateGroups({
+  count,
+  employees,
+  random,
+}: {
+  count: number;
+  employees: readonly WorldEmployeeInput[];
+  random: SeededRandom;
+}): NonNullable<WorldCompanyInput['groups']> {
+  const active = employees.filter((one) => one.roleState === 'ACTIVE').flatMap((one) => one.userId ?? []);
+  return Array.from({ length: count }, (_, index) => {
+    const department = DEPARTMENTS[index % DEPARTMENTS.length]?.name ?? '';
+    const kind = GROUP_KINDS[Math.floor(index / DEPARTMENTS.length) % GROUP_KINDS.length] ?? '';
+    const round = Math.floor(index / (DEPARTMENTS.length * GROUP_KINDS.length));
+    // Cubed: most groups are small, a few hold half of the company.
+    const size = Math.ceil(random.fraction() ** 3 * active.length * 0.5);
+    const users = new Set<string>();
+    for (let member = 0; member < size; member += 1) users.add(random.pick(active));
+    if (random.chance(0.05)) users.add(`usr_left_${random.hex(6)}`);
+    return {
+      id: `grp_${random.hex(12)}`,
+      name: `${department} ${kind}${round === 0 ? '' : ` ${round + 1}`}`,
+      spokeId: `00g${random.hex(14)}`,
+      users: [...users],
+      version: random.hex(16),
+    };
+  });
+}
+
+const units = (prefix: string, names: readonly string[]) =>
+  names.map((name, index) => ({ id: `${prefix}_${index + 1}`, name, parent: null as string | null }));
+
+function departmentParent(name: string): string | null {
+  const parent = DEPARTMENTS.find((one) => one.name === name)?.parent ?? null;
+  const index = DEPARTMENTS.findIndex((one) => one.name === parent);
+  return index < 0 ? null : `dep_${index + 1}`;
+}
+
+function addressOf(place: (typeof WORK_LOCATIONS)[number]) {
+  const { city, state, zip, country, street } = place;
+  return { streetLine1: street, streetLine2: '', zip, city, state, country, phone: '', isRemote: false };
 }

@@ -6,13 +6,14 @@ export const integerParameter = (least: number, most = Number.MAX_SAFE_INTEGER) 
     .string({ error: 'expected one value' })
     .regex(/^[+-]?\d{1,15}$/, 'expected an integer')
     .transform(Number)
-    .pipe(z.number().min(least).max(most));
+    .pipe(z.int().min(least).max(most));
 
 export const booleanParameter = z
   .string({ error: 'expected one value' })
   .toLowerCase()
   .pipe(z.enum(['true', 'false'], { error: 'expected true or false' }))
-  .transform((text) => text === 'true');
+  .transform((text) => text === 'true')
+  .pipe(z.boolean());
 
 /** Specification, "Endpoints": `limit` is how many values are returned, `offset` skips values. */
 export const Pagination = z.object({

@@ -3,6 +3,8 @@ import { createFaults } from './controls/faults.ts';
 import { createRequestLog } from './controls/request-log.ts';
 import { DEFAULT_SETTINGS } from './controls/settings.ts';
 import { ENDPOINTS } from './endpoints.ts';
+import { openApiDocument } from './openapi.ts';
+import { overviewPage } from './overview-page.ts';
 import { createServer } from './server.ts';
 import type { NewId } from './state/from-world.ts';
 import type { Credential } from './state/state.ts';
@@ -62,6 +64,10 @@ export function createSimulator(options: SimulatorOptions): Simulator {
     },
     onDefect: options.onDefect ?? (() => {}),
   });
+  const document = JSON.stringify(openApiDocument(ENDPOINTS));
+  const page = overviewPage(ENDPOINTS);
+  app.get('/openapi.json', (_, reply) => reply.type('application/json; charset=utf-8').send(document));
+  app.get('/', (_, reply) => reply.type('text/html; charset=utf-8').send(page));
   return {
     app,
     get credentials() {

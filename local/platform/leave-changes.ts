@@ -1,0 +1,170 @@
+import { ApiError, badRequest, notFound } from './errors.ts';
+import { calendarDays, leaveDays, MOST_LEAVE_DAYS } from './leave-days.ts';
+import type { EmployeeRecord } from './schemas/employee.ts';
+import type { LeaveRecord, LeaveTypeRecord } from './schemas/leave.ts';
+import type { CreateLeave, UpdateLeave } from './schemas/leave-body.ts';
+import { definedOnly } from './state/defined-only.ts';
+import type { CompanyState } from './state/state.ts';
+import { timestamp } from './timestamp.ts';
+
+/*
+ * Whether a partner manages a request is not a field of any body. Here it does if the request carries the partner's
+ * externalId, or draws on a leave type that the company has given to a partner.
+ *
+ *                      partner-managed      otherwise
+ *   status on create   any                  PENDING only
+ *   status on PATCH    any                  PENDING only (that is: unchanged)
+ *   leavePolicy        optional             required
+ *   PATCH of dates     always               while PENDING
+ */
+
+export interface LeaveAuthor {
+  readonly company: CompanyState;
+  /** Who asks or decides; undefined when the company has no active employee. */
+  readonly by: EmployeeRecord | undefined;
+  readonly nowMs: number;
+}
+
+type Body = CreateLeave | UpdateLeave;
+
+/** @throws {ApiError} 400 where the body contradicts the company or the rules above */
+export function createLeave(body: CreateLeave, id: string, author: LeaveAuthor): LeaveRecord {
+  const employee = author.company.employees.get(body.role);
+  if (employee === undefined) throw badRequest('body.role: expected the role id of an employee');
+  const now = timestamp(author.nowMs);
+  const requester = author.by ?? employee;
+  return complete(
+    {
+      id,
+      createdAt: now,
+      role: employee.id,
+      roleName: employee.name,
+      requestedBy: requester.id,
+      requestedByName: requester.name,
+      status: 'PENDING',
+      startDate: body.startDate,
+      endDate: body.endDate,
+      startDateStartTime: null,
+      endDateEndTime: null,
+      startDateCustomHours: null,
+      endDateCustomHours: null,
+      comments: null,
+      leavePolicy: null,
+      companyLeaveType: body.companyLeaveType,
+      reasonForLeave: '',
+      processedAt: null,
+      processedBy: null,
+      processedByName: null,
+      externalId: null,
+      roleTimezone: employee.timezone,
+    },
+    body,
+    author,
+  );
+}
+
+/** @throws {ApiError} 400 as for a creation, 409 where the request can no longer be changed in that way */
+export function updateLeave(request: LeaveRecord, body: UpdateLeave, author: LeaveAuthor): LeaveRecord {
+  const { reasonForLeave, comments, ...substance } = definedOnly(body);
+  const changesSubstance = Object.keys(substance).length > 0;
+  if (changesSubstance && request.status !== 'PENDING' && request.managedBy !== 'PARTNER') {
+    throw new ApiError(409, 'not_pending', `the request is ${request.status}; only its texts can be changed`);
+  }
+  return complete(request, body, author);
+}
+
+/** @throws {ApiError} 409 unless the request is PENDING */
+export function processLeave(request: LeaveRecord, action: 'approve' | 'decline', author: LeaveAuthor) {
+  if (request.status !== 'PENDING') {
+    throw new ApiError(
+      409,
+      'not_pending',
+      `only PENDING requests can be processed; this one is ${request.status}`,
+    );
+  }
+  const status = action === 'approve' ? 'APPROVED' : 'REJECTED';
+  const updatedAt = timestamp(author.nowMs);
+  return { ...request, status, updatedAt, ...processed(author) } satisfies LeaveRecord;
+}
+
+type Unfinished = Omit<
+  LeaveRecord,
+  | 'updatedAt'
+  | 'numHours'
+  | 'numMinutes'
+  | 'leaveType'
+  | 'policyDisplayName'
+  | 'dates'
+  | 'isPaid'
+  | 'managedBy'
+  | 'partialDays'
+>;
+
+/** Lays the body over the request, checks the rules and works out everything that follows from the rest. */
+function complete(request: Unfinished, body: Body, author: LeaveAuthor): LeaveRecord {
+  const { company, nowMs } = author;
+  const { startDateCustomHours, endDateCustomHours, ...given } = definedOnly(body);
+  const merged: Unfinished = {
+    ...request,
+    ...given,
+    ...(startDateCustomHours === undefined ? {} : { startDateCustomHours: hours(startDateCustomHours) }),
+    ...(endDateCustomHours === undefined ? {} : { endDateCustomHours: hours(endDateCustomHours) }),
+  };
+  const type = company.leaveTypes.get(merged.companyLeaveType);
+  if (type === undefined) throw badRequest('body.companyLeaveType: expected the id of a company leave type');
+  const managedBy = merged.externalId === null ? type.managedBy : 'PARTNER';
+  checkRules(merged, managedBy, company);
+  if (merged.status !== 'PENDING' && merged.status !== request.status && managedBy !== 'PARTNER') {
+    throw badRequest('body.status: only partner-managed requests (externalId) may be other than PENDING');
+  }
+  return {
+    ...merged,
+    ...decision(merged, author),
+    updatedAt: timestamp(nowMs),
+    ...leaveDays(merged, company.employees.get(merged.role)?.workSchedule ?? {}),
+    leaveType: type.leaveType,
+    policyDisplayName: policyName(merged.leavePolicy, company, type),
+    isPaid: !type.isUnpaid,
+    managedBy,
+  };
+}
+
+function checkRules(request: Unfinished, managedBy: LeaveRecord['managedBy'], company: CompanyState): void {
+  const days = calendarDays(request);
+  if (days < 1) throw badRequest('body.endDate: expected a date that is not before startDate');
+  if (days > MOST_LEAVE_DAYS)
+    throw badRequest(`body.endDate: expected at most ${MOST_LEAVE_DAYS} days of leave`);
+  const isKnownPolicy =
+    company.leavePolicies.size === 0 || company.leavePolicies.has(request.leavePolicy ?? '');
+  if (request.leavePolicy !== null && !isKnownPolicy) {
+    throw badRequest('body.leavePolicy: expected the id of a leave policy of the company');
+  }
+  if (managedBy === 'PARTNER') return;
+  if (request.leavePolicy === null) {
+    throw badRequest('body.leavePolicy: required unless a partner manages the request (externalId)');
+  }
+}
+
+const hours = (text: string | null) => (text === null ? null : Number(text));
+
+const processed = ({ by, nowMs }: LeaveAuthor) => ({
+  processedAt: timestamp(nowMs),
+  processedBy: by?.id ?? null,
+  processedByName: by?.name ?? null,
+});
+
+/** A pending request has not been processed; one in another state has, at the latest now. */
+function decision({ status, processedAt }: Unfinished, author: LeaveAuthor) {
+  if (status === 'PENDING') return { processedAt: null, processedBy: null, processedByName: null };
+  return processedAt === null ? processed(author) : {};
+}
+
+const policyName = (policy: string | null, company: CompanyState, type: LeaveTypeRecord) =>
+  company.leavePolicies.get(policy ?? '')?.name ?? type.name;
+
+/** @throws {ApiError} 404 */
+export function leaveRequestOf(company: CompanyState, id: string): LeaveRecord {
+  const request = company.leaveRequests.get(id);
+  if (request === undefined) throw notFound('leave request', id);
+  return request;
+}

@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import type { Settings } from '../controls/settings.ts';
+import { endpoint } from '../endpoint.ts';
+import { readFeed } from '../feed.ts';
+import { integerParameter } from '../query.ts';
+import { ActivityPage } from '../schemas/activity.ts';
+
+const MOST_EVENTS = 1000;
+
+/** A `+` that was not percent-encoded arrives as a blank; a date alone is its first instant in UTC. */
+const TimestampParameter = z
+  .string({ error: 'expected one value' })
+  .transform((text) => text.trim().replace(/ (?=\d\d:?\d\d$)/, '+'))
+  .pipe(
+    z.union([z.iso.datetime({ offset: true }), z.iso.date()], {
+      error: 'expected a timestamp such as 2026-11-20T10:00:00Z',
+    }),
+  )
+  .transform((text) => Date.parse(text))
+  .meta({ type: 'string', format: 'date-time' });
+
+const list = endpoint({
+  method: 'GET',
+  path: '/platform/api/company_activity',
+  operationId: 'listCompanyActivity',
+  area: 'Company activity',
+  summary: 'A page of the activity feed, oldest event first',
+  description:
+    'Begin with `startDate`, then send `next` alone. At the end `next` is a cursor that later finds what was written since.',
+  query: z.object({
+    startDate: TimestampParameter.optional(),
+    endDate: TimestampParameter.optional(),
+    next: z.string({ error: 'expected one value' }).optional(),
+    limit: integerParameter(1, MOST_EVENTS).default(MOST_EVENTS),
+  }),
+  response: ActivityPage,
+  handle: ({ company, query, simulation }) => {
+    const page = readFeed(company, {
+      next: query.next,
+      startMs: query.startDate,
+      endMs: query.endDate,
+      limit: query.limit,
+      nowMs: simulation.clock(),
+    });
+    const next = page.isEnd ? endOfFeed(simulation.settings().endOfFeed, page.next) : { next: page.next };
+    return { data: { events: page.events, ...next }, error: null };
+  },
+});
+
+export const activityEndpoints = [list];
+
+/** The specification does not say what `next` is when there is nothing more: a setting chooses. */
+function endOfFeed(form: Settings['endOfFeed'], cursor: string): { next?: string | null } {
+  switch (form) {
+    case 'same':
+      return { next: cursor };
+    case 'null':
+      return { next: null };
+    case 'empty':
+      return { next: '' };
+    case 'absent':
+      return {};
+  }
+}
