@@ -8,7 +8,7 @@ const CONTROLS = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu
 const AUTHORIZATION = /\b(bearer|basic)(\s+|%20|\+)["']?[^\s"',;<>]+/gi;
 const SECRET_MEMBER =
   /(["']?(?:[\w-]{0,40}(?:token|secret|password|api[_-]?key)|authorization)["']?\s*[:=]\s*)("(?:[^"\\]|\\.)*"?|'[^']*'?|[^\s,;&}\]<>]+)/gi;
-const EMAIL = /[^\s"'<>(),;:=[\]{}@]{1,64}(?:@|%40)[^\s"'<>(),;:=[\]{}@]{1,253}/gi;
+const EMAIL = /[^\s"'<>(),;:=[\]{}@]{1,64}(?:@|%40)[^\s"'<>(),;:=[\]{}@&?]{1,253}/gi;
 const JWT = /\beyJ[\w-]+\.[\w-]+\.[\w-]*/g;
 /** Longer than any id we know; a token cannot be told from noise otherwise. */
 const LONG_RUN = /[A-Za-z0-9_+/=~-]{41,}/g;

@@ -1,5 +1,9 @@
 import { afterEach } from 'vitest';
-import { createPlatformClient, type PlatformClient, type PlatformClientOptions } from '../../../shared/platform/client.ts';
+import {
+  createPlatformClient,
+  type PlatformClient,
+  type PlatformClientOptions,
+} from '../../../shared/platform/client.ts';
 import { staticBearer } from '../../../shared/platform/credential.ts';
 import { type Answer, type ScriptedPlatform, type Seen, startScriptedPlatform } from './scripted-platform.ts';
 

@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { parseSecureUrl } from '../../shared/platform/base-url.ts';
+
+describe('parseSecureUrl', () => {
+  it.each([
+    ['https://api.acme.test', { origin: 'https://api.acme.test', path: '' }],
+    ['https://api.acme.test/hr//', { origin: 'https://api.acme.test', path: '/hr' }],
+    ['http://127.0.0.1:8080/', { origin: 'http://127.0.0.1:8080', path: '' }],
+    ['http://localhost:1', { origin: 'http://localhost:1', path: '' }],
+    ['http://[::1]:1', { origin: 'http://[::1]:1', path: '' }],
+  ])('accepts %s', (text, expected) => {
+    expect(parseSecureUrl(text, 'baseUrl')).toEqual(expected);
+  });
+
+  it.each([
+    ['no URL', 'api.acme.test', 'absolute https URL'],
+    ['http to another machine', 'http://api.acme.test', 'expected https'],
+    ['http to a name that only begins like loopback', 'http://127.0.0.1.evil.test', 'expected https'],
+    ['another scheme', 'file:///etc/passwd', 'expected https'],
+    ['a password', 'https://user:hunter2@api.acme.test', 'no user or password'],
+    ['a query', 'https://api.acme.test/?key=hunter2', 'no query'],
+    ['an empty fragment', 'https://api.acme.test/#', 'no query or fragment'],
+  ])('refuses %s, without repeating it', (_, text, message) => {
+    const refuse = () => parseSecureUrl(text, 'baseUrl');
+    expect(refuse).toThrow(message);
+    expect(refuse).not.toThrow('hunter2');
+  });
+});

@@ -1,0 +1,401 @@
+import { inspect } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import type { AttemptFacts } from '../../shared/platform/call.ts';
+import {
+  AbortedError,
+  BadRequestError,
+  ConflictError,
+  ForbiddenError,
+  InvalidRequestError,
+  mayHaveTakenEffect,
+  NetworkError,
+  NotFoundError,
+  PlatformError,
+  RateLimitedError,
+  ServerError,
+  TimeoutError,
+  UnauthorizedError,
+  UnexpectedBodyError,
+  UnexpectedStatusError,
+} from '../../shared/platform/errors.ts';
+import { rejection, rig, TOKEN } from './support/platform-client.ts';
+import type { Answer } from './support/scripted-platform.ts';
+
+const GROUP = { id: 'g1', name: 'Ops', spokeId: 'd1', users: ['u1'], version: 'v1' };
+const NEW_GROUP = { name: 'Ops', spokeId: 'd1', users: ['u1'] };
+const USER = { id: 'r1', workEmail: 'ann@acme.test', company: 'c1' };
+
+/** Answers the first requests from the list, then the last of it for ever. */
+const inTurn = (...answers: readonly Answer[]) => {
+  return (_: unknown, index: number) => answers[Math.min(index, answers.length - 1)] ?? {};
+};
+
+describe('what is sent', () => {
+  it('carries the credential, the user agent and no content type without a body', async () => {
+    const { client, platform } = await rig(() => ({ body: USER }), { version: '1.2.3' });
+    await client.me();
+    const { headers } = platform.seen[0] ?? {};
+    expect(headers).toMatchObject({
+      authorization: `Bearer ${TOKEN}`,
+      accept: 'application/json',
+      'user-agent': 'groupsync/1.2.3',
+    });
+    expect(headers).not.toHaveProperty('content-type');
+  });
+
+  it('sends JSON with its content type where there is a body', async () => {
+    const { client, platform } = await rig(() => ({ body: GROUP }));
+    await client.groups.create(NEW_GROUP);
+    expect(platform.seen[0]?.headers['content-type']).toBe('application/json');
+    expect(JSON.parse(platform.seen[0]?.text ?? '')).toEqual(NEW_GROUP);
+  });
+
+  it('keeps the path of the base URL as a prefix', async () => {
+    const { client, platform } = await rig(() => ({ body: USER }));
+    const prefixed = await rig(() => ({}), { baseUrl: `${platform.url}/hr/` });
+    await prefixed.client.me();
+    expect(platform.seen[0]?.path).toBe('/hr/platform/api/me');
+    await client.close();
+  });
+
+  it('sends nothing that the specification does not allow, and names the field', async () => {
+    const { client, platform } = await rig(() => ({ body: GROUP }));
+    const error = await rejection(client.groups.create({ ...NEW_GROUP, users: ['u1', ''] }));
+    expect(error).toBeInstanceOf(InvalidRequestError);
+    expect(error).toMatchObject({ sent: 'no', message: expect.stringContaining('users.1') });
+    await expect(client.groups.get('..')).rejects.toBeInstanceOf(InvalidRequestError);
+    await expect(client.groups.delete('')).rejects.toBeInstanceOf(InvalidRequestError);
+    expect(platform.seen).toEqual([]);
+  });
+});
+
+describe('an answer outside 2xx', () => {
+  it.each([
+    [400, BadRequestError],
+    [401, UnauthorizedError],
+    [403, ForbiddenError],
+    [404, NotFoundError],
+    [405, UnexpectedStatusError],
+    [408, TimeoutError],
+    [409, ConflictError],
+    [410, UnexpectedStatusError],
+    [412, ConflictError],
+    [422, BadRequestError],
+    [429, RateLimitedError],
+    [500, ServerError],
+    [502, ServerError],
+    [503, ServerError],
+    [504, ServerError],
+  ])('%i is a typed error that names method, path template, status and request id', async (status, type) => {
+    const headers = { 'x-request-id': 'req-7' };
+    const { client } = await rig(() => ({ status, headers, body: { detail: 'no such thing' } }), {
+      maxAttempts: 1,
+    });
+    const error = await rejection(client.groups.get('secret-group'));
+    expect(error).toBeInstanceOf(type);
+    expect((error as object).constructor).toBe(type);
+    expect(error).toMatchObject({
+      name: type.name,
+      method: 'GET',
+      pathTemplate: '/platform/api/groups/{groupId}',
+      status,
+      requestId: 'req-7',
+      sent: 'answered',
+      excerpt: '{"detail":"no such thing"}',
+    });
+    expect((error as Error).message).toContain(`GET /platform/api/groups/{groupId} answered ${status}`);
+  });
+
+  it('is an error for a redirect, which is not followed', async () => {
+    const { client, platform } = await rig(() => ({ status: 302, headers: { location: '/elsewhere' } }));
+    await expect(client.me()).rejects.toBeInstanceOf(UnexpectedStatusError);
+    expect(platform.seen).toHaveLength(1);
+  });
+
+  it.each<[string, Answer]>([
+    [
+      'HTML of a proxy',
+      { status: 404, headers: { 'content-type': 'text/html' }, body: '<h1>Not\u0000here</h1>' },
+    ],
+    ['an array of strings', { status: 404, body: ['a', 'b'] }],
+    ['no body', { status: 404, body: '' }],
+    ['a body that breaks off', { status: 404, failure: 'cut' }],
+    ['a body with a wrong encoding', { status: 404, headers: { 'content-encoding': 'gzip' }, body: 'plain' }],
+  ])('needs no shape: %s', async (_, answer) => {
+    const { client } = await rig(() => answer);
+    await expect(client.groups.get('g1')).rejects.toBeInstanceOf(NotFoundError);
+  });
+
+  it('shows no token and no address, however deep one looks', async () => {
+    const { client } = await rig(() => ({ status: 400, body: `token ${TOKEN} of ann@acme.test` }));
+    const error = await rejection(client.me());
+    const shown = inspect(error, { depth: 10, showHidden: true });
+    expect(shown).toContain('BadRequestError');
+    expect(shown).not.toContain(TOKEN);
+    expect(shown).not.toContain('ann@acme.test');
+  });
+});
+
+describe('no whole answer', () => {
+  it('a hanging answer ends at the time limit; a write may have been done', async () => {
+    const { client, platform } = await rig(() => ({ failure: 'hang' }), { timeoutMs: 50 });
+    const error = await rejection(client.groups.create(NEW_GROUP));
+    expect(error).toBeInstanceOf(TimeoutError);
+    expect(error).toMatchObject({ sent: 'maybe', status: undefined });
+    expect(mayHaveTakenEffect(error as PlatformError)).toBe(true);
+    expect(platform.seen).toHaveLength(1);
+  });
+
+  it('a broken connection is a network error; a write is not repeated and may have been done', async () => {
+    const { client, platform } = await rig(() => ({ failure: 'drop' }));
+    const error = await rejection(client.groups.create(NEW_GROUP));
+    expect(error).toBeInstanceOf(NetworkError);
+    expect(error).toMatchObject({ sent: 'maybe' });
+    expect(mayHaveTakenEffect(error as PlatformError)).toBe(true);
+    expect(platform.seen).toHaveLength(1);
+  });
+
+  it('a 2xx that breaks off was answered: a read is repeated, a write may have been done', async () => {
+    const { client, platform } = await rig(inTurn({ failure: 'cut' }, { body: GROUP }));
+    await expect(client.groups.get('g1')).resolves.toEqual(GROUP);
+    expect(platform.seen).toHaveLength(2);
+    const cut = await rig(() => ({ failure: 'cut' }));
+    const error = await rejection(cut.client.groups.create(NEW_GROUP));
+    expect(error).toMatchObject({ name: 'NetworkError', sent: 'answered', status: 200 });
+    expect(mayHaveTakenEffect(error as PlatformError)).toBe(true);
+    expect(cut.platform.seen).toHaveLength(1);
+  });
+
+  it('a refused connection sent nothing, so even a POST is tried again', async () => {
+    const { client, platform, time } = await rig(() => ({}));
+    await platform.close();
+    const error = await rejection(client.groups.create(NEW_GROUP));
+    expect(error).toBeInstanceOf(NetworkError);
+    expect(error).toMatchObject({ sent: 'no', message: expect.stringContaining('ECONNREFUSED') });
+    expect(mayHaveTakenEffect(error as PlatformError)).toBe(false);
+    expect(time.waits).toHaveLength(3);
+    expect(inspect(error, { depth: 10, showHidden: true })).not.toContain(TOKEN);
+  });
+
+  it('an unknown host sent nothing', async () => {
+    const { client } = await rig(() => ({}), { baseUrl: 'https://groupsync.invalid', maxAttempts: 1 });
+    await expect(client.me()).rejects.toMatchObject({ sent: 'no' });
+  });
+});
+
+describe('a caller that gives up', () => {
+  it('ends a call in flight', async () => {
+    const controller = new AbortController();
+    const { client } = await rig(() => {
+      setImmediate(() => controller.abort(new Error('enough')));
+      return { failure: 'hang' };
+    });
+    const error = await rejection(client.me({ signal: controller.signal }));
+    expect(error).toBeInstanceOf(AbortedError);
+    expect(error).toMatchObject({ sent: 'maybe', cause: { message: 'enough' } });
+  });
+
+  it('sends nothing where the signal fired before', async () => {
+    const { client, platform } = await rig(() => ({ body: USER }));
+    await expect(client.me({ signal: AbortSignal.abort() })).rejects.toMatchObject({
+      name: 'AbortedError',
+      sent: 'no',
+    });
+    expect(platform.seen).toEqual([]);
+  });
+
+  it('ends the wait between two tries', async () => {
+    const controller = new AbortController();
+    const { client } = await rig(() => {
+      controller.abort();
+      return { status: 429, body: {} };
+    });
+    await expect(client.me({ signal: controller.signal })).rejects.toBeInstanceOf(AbortedError);
+  });
+});
+
+describe('tries', () => {
+  it('a read is repeated after 500 and then succeeds', async () => {
+    const { client, time } = await rig(inTurn({ status: 500 }, { status: 502 }, { body: USER }));
+    await expect(client.me()).resolves.toEqual(USER);
+    expect(time.waits).toEqual([100, 200]);
+  });
+
+  it('429 is waited out, also by a POST', async () => {
+    const busy = { status: 429, headers: { 'retry-after': '3' } };
+    const { client, platform, time } = await rig(inTurn(busy, { body: GROUP }));
+    await expect(client.groups.create(NEW_GROUP)).resolves.toEqual(GROUP);
+    expect(time.waits).toEqual([3125]);
+    expect(platform.seen.map(({ method }) => method)).toEqual(['POST', 'POST']);
+  });
+
+  it('a Retry-After longer than the time left is an error that carries it', async () => {
+    const { client, time } = await rig(() => ({ status: 429, headers: { 'retry-after': '3600' } }));
+    const error = await rejection(client.me({ deadlineMs: time.nowMs + 5000 }));
+    expect(error).toBeInstanceOf(RateLimitedError);
+    expect(error).toMatchObject({ retryAfterMs: 3_600_000 });
+    expect(time.waits).toEqual([]);
+  });
+
+  it('500 on a write is not repeated', async () => {
+    const { client, platform } = await rig(() => ({ status: 500 }));
+    await expect(client.groups.patch('g1', { name: 'x', version: 'v1' })).rejects.toBeInstanceOf(ServerError);
+    expect(platform.seen).toHaveLength(1);
+  });
+
+  it('sends nothing once the deadline has passed', async () => {
+    const { client, platform, time } = await rig(() => ({ body: USER }));
+    await expect(client.me({ deadlineMs: time.nowMs })).rejects.toMatchObject({
+      name: 'TimeoutError',
+      sent: 'no',
+    });
+    expect(platform.seen).toEqual([]);
+  });
+
+  it('keeps at most `concurrency` calls in flight', async () => {
+    let inFlight = 0;
+    let most = 0;
+    const { client } = await rig(
+      async () => {
+        inFlight += 1;
+        most = Math.max(most, inFlight);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        inFlight -= 1;
+        return { body: USER };
+      },
+      { concurrency: 3 },
+    );
+    await Promise.all(Array.from({ length: 12 }, () => client.me()));
+    expect(most).toBe(3);
+  });
+
+  it('tells of each try without ids or tokens', async () => {
+    const facts: AttemptFacts[] = [];
+    const { client } = await rig(inTurn({ status: 503 }, { body: { ...GROUP } }), {
+      onAttempt: (fact) => facts.push(fact),
+    });
+    await client.groups.get('g1');
+    const told = { method: 'GET', pathTemplate: '/platform/api/groups/{groupId}', durationMs: 0 };
+    expect(facts).toEqual([
+      { ...told, attempt: 1, status: 503, error: 'ServerError', waitMs: 100 },
+      { ...told, attempt: 2, status: 200, ignoredFields: [] },
+    ]);
+  });
+});
+
+describe('a body that is not as specified', () => {
+  const { version: _version, ...withoutVersion } = GROUP;
+  const { users: _users, ...withoutUsers } = GROUP;
+
+  it.each<[string, unknown, string]>([
+    ['without users', withoutUsers, 'users'],
+    ['with users null', { ...GROUP, users: null }, 'users'],
+    ['with users as text', { ...GROUP, users: 'u1' }, 'users'],
+    ['with a user that is no string', { ...GROUP, users: ['u1', 7] }, 'users[1]'],
+    ['without version', withoutVersion, 'version'],
+    ['with a version that is a number', { ...GROUP, version: 7 }, 'version'],
+    ['with a spokeId that is a number', { ...GROUP, spokeId: 7 }, 'spokeId'],
+    ['without an id', { ...GROUP, id: '' }, 'id'],
+    ['null', null, ''],
+    ['an error in a 200', { ok: false, error: 'x' }, 'id'],
+  ])('a group %s is an error that names endpoint and field', async (_, body, field) => {
+    const { client, platform } = await rig(() => ({ body }));
+    const error = await rejection(client.groups.get('g1'));
+    expect(error).toBeInstanceOf(UnexpectedBodyError);
+    expect(error).toMatchObject({ field, pathTemplate: '/platform/api/groups/{groupId}', status: 200 });
+    expect((error as Error).message).toContain(field);
+    expect(platform.seen).toHaveLength(1);
+  });
+
+  it('one bad group fails the whole list: a part of it is no list', async () => {
+    const { client } = await rig(() => ({ body: [GROUP, { ...GROUP, users: null }] }));
+    await expect(client.groups.list()).rejects.toMatchObject({ field: '[1].users' });
+  });
+
+  it('an object instead of a list is an error that names its keys', async () => {
+    const { client } = await rig(() => ({ body: { results: [], next: null } }));
+    await expect(client.groups.list()).rejects.toThrow('an object with keys results, next');
+  });
+
+  it.each<[string, Answer]>([
+    ['an empty body', { body: '' }],
+    ['HTML', { headers: { 'content-type': 'text/html' }, body: '<html>ann@acme.test</html>' }],
+    ['half of JSON', { body: '{"id":' }],
+    ['bytes that are no UTF-8', { body: Buffer.from([0x22, 0xff, 0x22]) }],
+    ['a wrong encoding', { headers: { 'content-encoding': 'gzip' }, body: 'plain' }],
+    ['an unknown encoding', { headers: { 'content-encoding': 'zstd' }, body: 'x' }],
+  ])('%s is an error without the text', async (_, answer) => {
+    const { client } = await rig(() => answer);
+    const error = await rejection(client.me());
+    expect(error).toBeInstanceOf(UnexpectedBodyError);
+    expect(inspect(error)).not.toContain('ann@acme.test');
+  });
+
+  it('a body larger than allowed is an error, compressed or not', async () => {
+    const large = JSON.stringify({ ...USER, note: 'x'.repeat(5000) });
+    const plain = await rig(() => ({ body: large }), { maxBodyBytes: 1000 });
+    await expect(plain.client.me()).rejects.toThrow('expected at most 1000 bytes');
+    const answer = { headers: { 'content-encoding': 'gzip' }, body: gzipSync(large) };
+    const bomb = await rig(() => answer, { maxBodyBytes: 1000 });
+    await expect(bomb.client.me()).rejects.toThrow('expected at most 1000 bytes');
+  });
+
+  it('a compressed body is read', async () => {
+    const answer = { headers: { 'content-encoding': 'gzip' }, body: gzipSync(JSON.stringify(USER)) };
+    const { client, platform } = await rig(() => answer);
+    await expect(client.me()).resolves.toEqual(USER);
+    expect(platform.seen[0]?.headers['accept-encoding']).toContain('gzip');
+  });
+
+  it('an optional field of another form is left out and told of; the rest is read', async () => {
+    const facts: AttemptFacts[] = [];
+    const body = { id: 'r1', name: 'Ann', photo: { url: 'x' }, workSchedule: { MONDAY: { hours: '8' } } };
+    const { client } = await rig(() => ({ body }), { onAttempt: (fact) => facts.push(fact) });
+    await expect(client.employees.get('r1')).resolves.toEqual({
+      id: 'r1',
+      name: 'Ann',
+      workSchedule: { MONDAY: {} },
+    });
+    expect(facts[0]?.ignoredFields).toEqual(['workSchedule.MONDAY.hours', 'photo']);
+  });
+});
+
+describe('the outcome of a write', () => {
+  it.each([
+    [400, false],
+    [404, false],
+    [409, false],
+    [429, false],
+    [302, false],
+    [408, true],
+    [500, true],
+    [503, true],
+    [504, true],
+  ])('after %i: may have taken effect is %s', async (status, expected) => {
+    const { client } = await rig(() => ({ status }), { maxAttempts: 1 });
+    const error = await rejection(client.groups.create(NEW_GROUP));
+    expect(mayHaveTakenEffect(error as PlatformError)).toBe(expected);
+  });
+
+  it('after a 2xx that cannot be read it has', async () => {
+    const { client } = await rig(() => ({ body: {} }));
+    const error = await rejection(client.groups.create(NEW_GROUP));
+    expect(error).toBeInstanceOf(PlatformError);
+    expect(mayHaveTakenEffect(error as PlatformError)).toBe(true);
+  });
+});
+
+describe('an injected dispatcher', () => {
+  it('is used, and left open by close', async () => {
+    const { MockAgent } = await import('undici');
+    const agent = new MockAgent();
+    agent.disableNetConnect();
+    agent.get('https://api.acme.test').intercept({ path: '/platform/api/me' }).reply(200, USER).times(2);
+    const { client } = await rig(() => ({}), { baseUrl: 'https://api.acme.test', dispatcher: agent });
+    await expect(client.me()).resolves.toEqual(USER);
+    await client.close();
+    await expect(client.me()).resolves.toEqual(USER);
+    await agent.close();
+  });
+});

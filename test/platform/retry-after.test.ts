@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { retryAfterOf } from '../../shared/platform/retry-after.ts';
+
+const NOW = Date.UTC(2026, 10, 20, 10, 0, 0);
+
+describe('retryAfterOf', () => {
+  it.each([
+    ['seconds', '120', 120_000],
+    ['zero seconds', '0', 0],
+    ['a fraction of a second', '1.5', 1500],
+    ['spaces around', ' 7 ', 7000],
+    ['an IMF-fixdate', 'Fri, 20 Nov 2026 10:00:30 GMT', 30_000],
+    ['an RFC 850 date', 'Friday, 20-Nov-26 10:00:30 GMT', 30_000],
+    ['an asctime date, in GMT whatever the machine', 'Fri Nov 20 10:00:30 2026', 30_000],
+    ['a date that has passed', 'Fri, 20 Nov 2026 09:00:00 GMT', 0],
+    ['more seconds than a number holds exactly', '9'.repeat(30), Number.MAX_SAFE_INTEGER],
+  ])('reads %s', (_, header, expected) => {
+    expect(retryAfterOf(header, NOW)).toBe(expected);
+  });
+
+  it.each([undefined, '', 'soon', '-5', '5 apples', 'Fri, 99 Foo 2026 10:00:30 GMT', '2026-11-20T10:00:30Z'])(
+    'takes %j as absent',
+    (header) => {
+      expect(retryAfterOf(header, NOW)).toBeUndefined();
+    },
+  );
+});

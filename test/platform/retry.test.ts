@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { decideRetry, type RetryFailure, type RetryMethod } from '../../shared/platform/retry.ts';
+
+const METHODS: readonly RetryMethod[] = ['GET', 'PUT', 'PATCH', 'DELETE', 'POST'];
+const NOW = 1_000_000;
+
+const ask = (method: RetryMethod, failure: RetryFailure, more: { attempt?: number; leftMs?: number } = {}) =>
+  decideRetry({
+    method,
+    failure,
+    attempt: more.attempt ?? 1,
+    maxAttempts: 4,
+    nowMs: NOW,
+    deadlineMs: NOW + (more.leftMs ?? 60_000),
+    random: 0.5,
+  });
+
+/** What the table in retry.ts says: for GET, for PUT, PATCH and DELETE, and for POST. */
+const TABLE: readonly [string, RetryFailure, string, string, string][] = [
+  ['a request that never left', { sent: 'no' }, 'again', 'again', 'again'],
+  ['no answer', { sent: 'maybe' }, 'again', 'outcome_unknown', 'outcome_unknown'],
+  ['429', { status: 429 }, 'again', 'again', 'again'],
+  ['429 with Retry-After', { status: 429, retryAfterMs: 2000 }, 'again', 'again', 'again'],
+  ['503 with Retry-After', { status: 503, retryAfterMs: 2000 }, 'again', 'again', 'outcome_unknown'],
+  ['503 without', { status: 503 }, 'again', 'outcome_unknown', 'outcome_unknown'],
+  ['502 with Retry-After', { status: 502, retryAfterMs: 1 }, 'again', 'outcome_unknown', 'outcome_unknown'],
+  ...[408, 500, 502, 504].map((status): [string, RetryFailure, string, string, string] => [
+    `${status}`,
+    { status },
+    'again',
+    'outcome_unknown',
+    'outcome_unknown',
+  ]),
+  ...[200, 302, 400, 401, 403, 404, 405, 409, 412, 422].map(
+    (status): [string, RetryFailure, string, string, string] => [
+      `${status}`,
+      { status },
+      'not_retryable',
+      'not_retryable',
+      'not_retryable',
+    ],
+  ),
+];
+
+describe('decideRetry', () => {
+  it.each(TABLE)('after %s', (_, failure, get, write, post) => {
+    const expected = { GET: get, PUT: write, PATCH: write, DELETE: write, POST: post };
+    for (const method of METHODS) {
+      const decision = ask(method, failure);
+      expect([method, 'wait' in decision ? 'again' : decision.stop]).toEqual([method, expected[method]]);
+    }
+  });
+
+  it('waits as long as the platform asks, a little spread', () => {
+    expect(ask('GET', { status: 429, retryAfterMs: 2000 })).toEqual({ wait: 2125 });
+  });
+
+  it('doubles the range of the jitter with each try and caps it', () => {
+    const waits = [1, 2, 3].map((attempt) => ask('GET', { status: 500 }, { attempt }));
+    expect(waits).toEqual([{ wait: 100 }, { wait: 200 }, { wait: 400 }]);
+    const late = decideRetry({
+      method: 'GET',
+      failure: { status: 500 },
+      attempt: 40,
+      maxAttempts: 50,
+      nowMs: NOW,
+      deadlineMs: NOW + 60_000,
+      random: 0.5,
+    });
+    expect(late).toEqual({ wait: 10_000 });
+  });
+
+  it('stops after the last try', () => {
+    expect(ask('GET', { status: 500 }, { attempt: 4 })).toEqual({ stop: 'attempts' });
+  });
+
+  it('stops where Retry-After is longer than the time left', () => {
+    expect(ask('GET', { status: 429, retryAfterMs: 5000 }, { leftMs: 5000 })).toEqual({ stop: 'deadline' });
+  });
+});
