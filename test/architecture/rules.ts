@@ -23,6 +23,8 @@ const PLAN = 'shared/plan/*';
 const CONTRACT = 'shared/contract/*';
 const PORTS = 'shared/sync/ports*';
 const ANY = '*';
+/** Bounded concurrency, and nothing else: no clock, no timers, no outside world. */
+const BOUNDED = 'p-map';
 
 const pure = (name: string) =>
   `${name} is pure: take what it needs as an argument, or do the impure part in sync, in an adapter or in runtime`;
@@ -36,28 +38,29 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   {
     files: 'shared/sync/*',
     mayImport: ['shared/sync/*', DOMAIN, PLAN, CONTRACT],
-    packages: [],
+    // A hash is as pure as a sum; what `node:crypto` has of chance, the randomness rule refuses.
+    packages: ['node:crypto', BOUNDED],
     mend: 'shared/sync holds the use cases: declare what it needs of the world as a port in shared/sync/ports and let shared/runtime/wire.ts supply it',
   },
   {
     files: 'shared/platform/*',
     mayImport: ['shared/platform/*', DOMAIN, CONTRACT],
     mayImportTypesOf: [PORTS],
-    packages: ['zod', 'undici', 'node:*'],
+    packages: ['zod', 'undici', 'node:*', BOUNDED],
     mend: adapter('shared/platform'),
   },
   {
     files: 'shared/store/*',
     mayImport: ['shared/store/*', DOMAIN, CONTRACT],
     mayImportTypesOf: [PORTS],
-    packages: ['zod', '@aws-sdk/client-dynamodb', '@aws-sdk/lib-dynamodb', 'node:*'],
+    packages: ['zod', '@aws-sdk/client-dynamodb', '@aws-sdk/lib-dynamodb', 'node:*', BOUNDED],
     mend: adapter('shared/store'),
   },
   {
     files: 'shared/queues/*',
     mayImport: ['shared/queues/*', DOMAIN, CONTRACT],
     mayImportTypesOf: [PORTS],
-    packages: ['zod', '@aws-sdk/client-sqs', 'node:*'],
+    packages: ['zod', '@aws-sdk/client-sqs', 'node:*', BOUNDED],
     mend: adapter('shared/queues'),
   },
   {
@@ -96,7 +99,16 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   {
     files: 'infra/*',
     mayImport: ['infra/*', CONTRACT],
-    packages: ['zod', 'aws-cdk-lib*', 'constructs', 'cdk-nag', 'esbuild', 'node:*'],
+    packages: [
+      'zod',
+      'aws-cdk-lib*',
+      'constructs',
+      'cdk-nag',
+      'esbuild',
+      'node:*',
+      // Bundled into the functions in place of the SDK's whole credential chain.
+      '@aws-sdk/credential-provider-env',
+    ],
     mend: 'infra shares names, topology and metrics through shared/contract and names handlers by path: move what both need to shared/contract',
   },
   // Nothing above may import these; they may import everything.

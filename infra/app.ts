@@ -1,0 +1,32 @@
+import { fileURLToPath } from 'node:url';
+import { App, Validations } from 'aws-cdk-lib';
+import { AwsSolutionsChecks } from 'cdk-nag';
+import { bundleHandlers } from './bundle.ts';
+import { ConnectorStack } from './connector-stack.ts';
+import { environmentFromCli, readSettings, SettingsError } from './settings.ts';
+
+const BUNDLES = fileURLToPath(new URL('../dist/functions', import.meta.url));
+
+/** Builds the stack of one stage from cdk.json and the command line: `npx cdk synth | diff | deploy | destroy`. */
+function main(): void {
+  const app = new App();
+  const settings = readSettings((name) => app.node.tryGetContext(name));
+  const cli = environmentFromCli();
+  const region = settings.region ?? cli.region;
+  new ConnectorStack(app, settings.prefix, {
+    description: 'groupsync: keeps the groups of the Workforce Platform equal to those of the directory',
+    env: { ...cli, ...(region === undefined ? {} : { region }) },
+    settings,
+    code: bundleHandlers(BUNDLES),
+  });
+  Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
+  app.synth();
+}
+
+try {
+  main();
+} catch (error) {
+  if (!(error instanceof SettingsError)) throw error;
+  console.error(error.message);
+  process.exitCode = 1;
+}

@@ -1,0 +1,56 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { BuildResult } from 'esbuild';
+import { buildSync } from 'esbuild';
+import { FUNCTION_KEYS, type FunctionKey } from '../shared/contract/names.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+/** One folder per function, each with an `index.mjs` that exports `handler`. */
+export type FunctionCode = Readonly<Record<FunctionKey, string>>;
+
+/** The handlers by path: infra never imports them. */
+export const HANDLERS: FunctionCode = {
+  ingest: join(ROOT, 'functions/ingest.ts'),
+  apply: join(ROOT, 'functions/apply.ts'),
+  reconcile: join(ROOT, 'functions/reconcile.ts'),
+  people: join(ROOT, 'functions/people.ts'),
+};
+
+/** Bundles all handlers in one run into `<outDir>/<function>/index.mjs`; the same sources give the same bytes. */
+export function bundleHandlers(outDir: string, handlers: FunctionCode = HANDLERS): FunctionCode {
+  bundle(Object.fromEntries(FUNCTION_KEYS.map((key) => [`${key}/index`, handlers[key]])), outDir);
+  const folders = FUNCTION_KEYS.map((key) => [key, join(outDir, key)] as const);
+  return Object.fromEntries(folders) as Record<FunctionKey, string>;
+}
+
+/**
+ * The one way in which code is built for Lambda; the bundle check builds its baseline with it too.
+ * @param entries output name without extension → source file
+ */
+export function bundle(entries: Record<string, string>, outDir: string): BuildResult<{ metafile: true }> {
+  return buildSync({
+    absWorkingDir: ROOT,
+    entryPoints: entries,
+    outdir: outDir,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    minify: true,
+    // Minifying would rename error classes, and their names are what logs and alarms are searched by.
+    keepNames: true,
+    // The ESM builds of the SDK can be shaken; its CommonJS builds cannot.
+    mainFields: ['module', 'main'],
+    // Lambda hands credentials over in the environment: the chain for laptops and instances is never reached.
+    alias: { '@aws-sdk/credential-provider-node': join(ROOT, 'infra/lambda-credentials.ts') },
+    // Dependencies that are CommonJS call `require` for Node's own modules.
+    banner: {
+      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+    },
+    legalComments: 'none',
+    logLevel: 'warning',
+    metafile: true,
+  });
+}

@@ -1,0 +1,112 @@
+import { Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
+import { ComparisonOperator, type IMetric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import { Architecture, Code, Function as LambdaFunction, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+import { type FunctionKey, functionName } from '../shared/contract/names.ts';
+import { type AlarmDesk, addAlarm } from './alarm.ts';
+import type { Settings } from './settings.ts';
+
+export interface ConnectorFunctionProps {
+  readonly settings: Settings;
+  readonly name: FunctionKey;
+  readonly description: string;
+  /** Folder with the bundled handler. */
+  readonly code: string;
+  readonly memoryMiB: number;
+  readonly timeoutSeconds: number;
+  readonly key: IKey;
+  readonly desk: AlarmDesk;
+}
+
+/** Share of the timeout above which the next larger input may be cut off. */
+const NEAR_TIMEOUT = 0.8;
+
+/**
+ * One function with its role, its log group and the alarms that every function has. The role starts with logging and
+ * tracing only; the stack adds what `permissions.ts` lists.
+ *
+ * No reserved concurrency: a new account has 10 executions in all and must keep them unreserved. Event sources have a
+ * maximum concurrency instead, and scheduled runs keep out of each other's way by leases.
+ */
+export class ConnectorFunction extends Construct {
+  readonly name: FunctionKey;
+  readonly function: LambdaFunction;
+  readonly role: Role;
+
+  constructor(scope: Construct, id: string, props: ConnectorFunctionProps) {
+    super(scope, id);
+    const { settings, name, timeoutSeconds } = props;
+    this.name = name;
+    const logGroup = new LogGroup(this, 'Logs', {
+      logGroupName: `/aws/lambda/${functionName(settings.prefix, name)}`,
+      retention: settings.logRetentionDays,
+      encryptionKey: props.key,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    this.role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
+    this.role.addToPolicy(
+      new PolicyStatement({
+        sid: 'WriteLogs',
+        actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
+        resources: [logGroup.logGroupArn],
+      }),
+    );
+    this.function = new LambdaFunction(this, 'Function', {
+      functionName: functionName(settings.prefix, name),
+      description: props.description,
+      runtime: Runtime.NODEJS_24_X,
+      architecture: Architecture.ARM_64,
+      code: Code.fromAsset(props.code),
+      handler: 'index.handler',
+      memorySize: props.memoryMiB,
+      timeout: Duration.seconds(timeoutSeconds),
+      role: this.role,
+      logGroup,
+      tracing: Tracing.ACTIVE,
+    });
+    this.#acknowledge();
+    this.#alarms(name, timeoutSeconds, props.desk);
+  }
+
+  #acknowledge(): void {
+    Validations.of(this.role).acknowledge({
+      id: 'AwsSolutions-IAM5[Resource::*]',
+      reason:
+        'xray:PutTraceSegments and xray:PutTelemetryRecords have no resource level (service authorization reference).',
+    });
+  }
+
+  #alarms(name: FunctionKey, timeoutSeconds: number, desk: AlarmDesk): void {
+    const { function: target } = this;
+    const alarm = (heading: string, meaning: string, metric: IMetric, threshold: number, periods: number) =>
+      addAlarm(this, desk, {
+        heading,
+        of: name,
+        meaning,
+        metric,
+        threshold,
+        evaluationPeriods: periods,
+        comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+        // A function that was not called reports nothing; that it should have been, the heartbeat alarms tell.
+        missing: TreatMissingData.NOT_BREACHING,
+      });
+    alarm('Function errors', `The function ${name} crashed or ran out of time.`, target.metricErrors(), 1, 1);
+    alarm(
+      'Function throttles',
+      `Calls of the function ${name} were refused.`,
+      target.metricThrottles(),
+      1,
+      3,
+    );
+    alarm(
+      'Function near its time limit',
+      `A run of the function ${name} took over ${NEAR_TIMEOUT * 100} % of its ${timeoutSeconds} seconds.`,
+      target.metricDuration({ statistic: 'Maximum' }),
+      NEAR_TIMEOUT * timeoutSeconds * 1000,
+      3,
+    );
+  }
+}

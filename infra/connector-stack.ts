@@ -1,0 +1,135 @@
+import { CfnOutput, Stack, type StackProps, Tags } from 'aws-cdk-lib';
+import { Topic } from 'aws-cdk-lib/aws-sns';
+import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
+import type { Construct } from 'constructs';
+import { ENVIRONMENT, FUNCTION_KEYS, type FunctionKey, STACK_OUTPUTS } from '../shared/contract/names.ts';
+import { applyDelaySeconds, SCHEDULES } from '../shared/contract/topology.ts';
+import type { AlarmDesk } from './alarm.ts';
+import type { FunctionCode } from './bundle.ts';
+import type { ConnectorFunction } from './connector-function.ts';
+import { Dashboard } from './dashboard.ts';
+import { HealthAlarms } from './health-alarms.ts';
+import { encryptionKey } from './key.ts';
+import { grant, PERMISSIONS, type Resources } from './permissions.ts';
+import { ScheduledWorker } from './schedule.ts';
+import type { Settings } from './settings.ts';
+import { Sources } from './sources.ts';
+import { State } from './state.ts';
+import { Undelivered } from './undelivered.ts';
+import { Worker } from './worker.ts';
+
+export interface ConnectorStackProps extends StackProps {
+  readonly settings: Settings;
+  readonly code: FunctionCode;
+}
+
+/** Lambda's maximum: a sweep of 10,000 groups ends in minutes, and stops cleanly by itself before this. */
+const SCHEDULED_TIMEOUT_SECONDS = 900;
+
+/** Memory buys processor time too (1,769 MiB is one vCPU): enough for the largest batch, group, listing. */
+const MEMORY_MIB: Readonly<Record<FunctionKey, number>> = {
+  ingest: 512,
+  apply: 1024,
+  reconcile: 1024,
+  people: 1024,
+};
+
+/** The whole connector of one stage: composition only, each part is a construct of its own. */
+export class ConnectorStack extends Stack {
+  constructor(scope: Construct, id: string, { settings, code, ...props }: ConnectorStackProps) {
+    super(scope, id, props);
+    const { prefix } = settings;
+    const key = encryptionKey(this, settings);
+    const topic = new Topic(this, 'AlarmTopic', {
+      topicName: `${prefix}-alarms`,
+      masterKey: key,
+      enforceSSL: true,
+    });
+    if (settings.alarmEmail !== undefined) topic.addSubscription(new EmailSubscription(settings.alarmEmail));
+    const desk: AlarmDesk = { prefix, topic, runbookUrl: settings.runbookUrl };
+    const every = { settings, key, desk };
+    const the = (name: FunctionKey, description: string) =>
+      ({ ...every, name, description, code: code[name], memoryMiB: MEMORY_MIB[name] }) as const;
+
+    const { table } = new State(this, 'State', every);
+    const { queue: undelivered } = new Undelivered(this, 'Undelivered', every);
+    const ingest = new Worker(this, 'Ingest', {
+      ...the('ingest', 'Folds directory events into desired state'),
+      name: 'ingest',
+    });
+    const apply = new Worker(this, 'Apply', {
+      ...the('apply', 'Makes groups of the platform equal to desired state'),
+      name: 'apply',
+      delaySeconds: applyDelaySeconds(settings.coalesceSeconds),
+    });
+    const scheduled = { timeoutSeconds: SCHEDULED_TIMEOUT_SECONDS, undelivered };
+    const reconcile = new ScheduledWorker(this, 'Reconcile', {
+      ...the('reconcile', 'Re-enqueues what waits, follows the activity feed, sweeps'),
+      ...scheduled,
+      tasks: [
+        task('pump', settings.pumpMinutes, 'Wakes the groups that are due'),
+        task('feed', settings.feedMinutes, "Follows the platform's activity feed"),
+        task('sweep', settings.sweepMinutes, 'Compares all links with all groups of the platform'),
+        task('health', SCHEDULES.healthMinutes, 'Checks each credential'),
+      ],
+    });
+    const people = new ScheduledWorker(this, 'People', {
+      ...the('people', 'Reads employees into the people index'),
+      ...scheduled,
+      tasks: [{ ...task('people', settings.peopleMinutes, 'Refreshes the people index'), payload: {} }],
+    });
+
+    const queues = {
+      events: ingest.lane.queue,
+      eventsDlq: ingest.lane.deadLetters,
+      apply: apply.lane.queue,
+      applyDlq: apply.lane.deadLetters,
+    };
+    const workers = { ingest, apply, reconcile, people };
+    const resources: Resources = { prefix, table, queues, key };
+    for (const name of FUNCTION_KEYS) equip(workers[name].worker, name, { settings, resources });
+
+    new Sources(this, 'Sources', { settings, events: queues.events, undelivered, key });
+    new HealthAlarms(this, 'Health', { ...settings, desk });
+    new Dashboard(this, 'Dashboard', { prefix, resources, workers });
+
+    const output = (name: string, value: string) => new CfnOutput(this, name, { value });
+    output(STACK_OUTPUTS.events, queues.events.queueUrl);
+    output(STACK_OUTPUTS.eventsDlq, queues.eventsDlq.queueUrl);
+    output(STACK_OUTPUTS.apply, queues.apply.queueUrl);
+    output(STACK_OUTPUTS.applyDlq, queues.applyDlq.queueUrl);
+    output(STACK_OUTPUTS.table, table.tableName);
+    output('KeyArn', key.keyArn);
+    output('AlarmTopicArn', topic.topicArn);
+    // CloudFormation takes no tags on a dashboard in every region yet.
+    Tags.of(this).add('groupsync:stage', settings.stage, {
+      excludeResourceTypes: ['AWS::CloudWatch::Dashboard'],
+    });
+  }
+}
+
+const task = (
+  name: 'pump' | 'feed' | 'sweep' | 'health' | 'people',
+  everyMinutes: number,
+  description: string,
+) => ({ name, everyMinutes, description, payload: { task: name } }) as const;
+
+/** Gives a function its rights and its environment. */
+function equip(
+  { function: target, role }: ConnectorFunction,
+  name: FunctionKey,
+  { settings, resources }: { readonly settings: Settings; readonly resources: Resources },
+): void {
+  grant(role, PERMISSIONS[name], resources);
+  const { queues, table } = resources;
+  const environment = {
+    [ENVIRONMENT.prefix]: settings.prefix,
+    [ENVIRONMENT.table]: table.tableName,
+    [ENVIRONMENT.applyQueueUrl]: queues.apply.queueUrl,
+    [ENVIRONMENT.eventsDlqUrl]: queues.eventsDlq.queueUrl,
+    [ENVIRONMENT.applyDlqUrl]: queues.applyDlq.queueUrl,
+    [ENVIRONMENT.coalesceSeconds]: String(settings.coalesceSeconds),
+    [ENVIRONMENT.logLevel]: settings.logLevel,
+  };
+  for (const [variable, value] of Object.entries(environment)) target.addEnvironment(variable, value);
+}

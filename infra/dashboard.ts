@@ -1,0 +1,161 @@
+import { Duration } from 'aws-cdk-lib';
+import {
+  Dashboard as CloudWatchDashboard,
+  GraphWidget,
+  type IMetric,
+  type IWidget,
+  MathExpression,
+  TextWidget,
+} from 'aws-cdk-lib/aws-cloudwatch';
+import { Construct } from 'constructs';
+import { METRIC_DIMENSIONS, METRICS, type MetricName } from '../shared/contract/metrics.ts';
+import { FUNCTION_KEYS, type FunctionKey, METRIC_NAMESPACE, QUEUE_KEYS } from '../shared/contract/names.ts';
+import { stageMetric } from './alarm.ts';
+import type { ConnectorFunction } from './connector-function.ts';
+import type { Resources } from './permissions.ts';
+
+interface DashboardProps {
+  readonly prefix: string;
+  readonly resources: Resources;
+  readonly workers: Readonly<Record<FunctionKey, { readonly worker: ConnectorFunction }>>;
+}
+
+const PERIOD = Duration.minutes(5);
+
+/** One page that answers: does it arrive, is it applied, how late, what waits, what is wrong, what does it cost. */
+export class Dashboard extends Construct {
+  constructor(scope: Construct, id: string, props: DashboardProps) {
+    super(scope, id);
+    const { prefix } = props;
+    new CloudWatchDashboard(this, 'Dashboard', {
+      dashboardName: prefix,
+      defaultInterval: Duration.hours(12),
+      widgets: [...flow(prefix), ...waiting(prefix), ...health(props), ...cost(props)],
+    });
+  }
+}
+
+function flow(prefix: string): IWidget[][] {
+  const lag = (statistic: string) =>
+    stageMetric(prefix, 'ApplyLagMs', PERIOD).with({ statistic, label: statistic });
+  return [
+    [title('Flow')],
+    [
+      graph('Events in', [
+        stageMetric(prefix, 'EventsReceived', PERIOD),
+        stageMetric(prefix, 'EventsIgnored', PERIOD),
+      ]),
+      graph('Events rejected, by code', [broken(prefix, 'EventsRejected')]),
+      graph('Lag: event to platform, ms', [lag('p50'), lag('p95'), lag('p99')]),
+    ],
+    [
+      graph('Writes to the platform, by kind', [broken(prefix, 'PlatformWrites')]),
+      graph('Conflicts', [stageMetric(prefix, 'PlatformConflicts', PERIOD)]),
+      graph('Failed attempts, by kind', [broken(prefix, 'ApplyFailures')]),
+    ],
+  ];
+}
+
+function waiting(prefix: string): IWidget[][] {
+  return [
+    [title('Waiting, by connection')],
+    [
+      graph('Backlog: groups not yet applied', [broken(prefix, 'DirtyGroups')]),
+      graph('Longest wait, seconds', [broken(prefix, 'OldestDirtySeconds')]),
+      graph('Pending members', [broken(prefix, 'PendingMembers')]),
+    ],
+    [
+      graph('Held by the guard', [broken(prefix, 'HoldsWaiting')]),
+      graph('Gate closed, seconds; credential refused', [
+        broken(prefix, 'GateClosedSeconds'),
+        broken(prefix, 'CredentialUnauthorized'),
+      ]),
+      graph('Activity feed: age of the cursor, seconds', [broken(prefix, 'FeedCursorAgeSeconds')]),
+    ],
+  ];
+}
+
+function health({ prefix, resources, workers }: DashboardProps): IWidget[][] {
+  const each = (metric: (worker: ConnectorFunction) => IMetric) =>
+    FUNCTION_KEYS.map((name) => metric(workers[name].worker));
+  const messages = QUEUE_KEYS.map((name) =>
+    resources.queues[name].metricApproximateNumberOfMessagesVisible({ label: name, period: PERIOD }),
+  );
+  return [
+    [title('Health')],
+    [
+      graph('Drift found, by kind', [broken(prefix, 'DriftFound')]),
+      graph('Sweeps and pumps done, sweeps halted', [
+        stageMetric(prefix, 'SweepCompleted', Duration.hours(1)),
+        stageMetric(prefix, 'PumpCompleted', Duration.hours(1)),
+        stageMetric(prefix, 'SweepHalted', Duration.hours(1)),
+      ]),
+      graph('Messages in queues', messages),
+    ],
+    [
+      graph(
+        'Errors',
+        each((one) => one.function.metricErrors({ label: one.name, period: PERIOD })),
+      ),
+      graph(
+        'Throttles',
+        each((one) => one.function.metricThrottles({ label: one.name, period: PERIOD })),
+      ),
+      graph(
+        'Longest run, ms',
+        each((one) => one.function.metricDuration({ label: one.name, statistic: 'Maximum', period: PERIOD })),
+      ),
+    ],
+  ];
+}
+
+function cost({ prefix, resources, workers }: DashboardProps): IWidget[][] {
+  const { table, queues } = resources;
+  return [
+    [title('What drives the cost')],
+    [
+      graph('DynamoDB units', [
+        table.metricConsumedReadCapacityUnits({ label: 'read', period: PERIOD }),
+        table.metricConsumedWriteCapacityUnits({ label: 'write', period: PERIOD }),
+      ]),
+      graph('SQS messages', [
+        queues.events.metricNumberOfMessagesSent({ label: 'events', period: PERIOD }),
+        queues.apply.metricNumberOfMessagesSent({ label: 'apply', period: PERIOD }),
+      ]),
+      graph(
+        'Lambda calls',
+        FUNCTION_KEYS.map((name) =>
+          workers[name].worker.function.metricInvocations({ label: name, period: PERIOD }),
+        ),
+      ),
+    ],
+    [
+      graph(
+        'Lambda time, ms',
+        FUNCTION_KEYS.map((name) =>
+          workers[name].worker.function.metricDuration({ label: name, statistic: 'Sum', period: PERIOD }),
+        ),
+      ),
+      graph('Activity events read', [stageMetric(prefix, 'FeedEventsRead', PERIOD)]),
+      graph('Employees read', [stageMetric(prefix, 'PeopleRefreshed', PERIOD)]),
+    ],
+  ];
+}
+
+const title = (text: string) => new TextWidget({ markdown: `## ${text}`, width: 24, height: 1 });
+const graph = (name: string, left: IMetric[]) => new GraphWidget({ title: name, left, width: 8, height: 6 });
+
+/** A metric broken down by its second dimension, whatever connections or kinds there are or will be. */
+function broken(prefix: string, name: MetricName): MathExpression {
+  const { form, by } = METRICS[name] as { form: string; by?: 'Connection' | 'Kind' };
+  if (by === undefined) throw new Error(`expected the metric ${name} to have a second dimension`);
+  const schema = `{${METRIC_NAMESPACE},${METRIC_DIMENSIONS.prefix},${by}}`;
+  const terms = `MetricName="${name}" ${METRIC_DIMENSIONS.prefix}="${prefix}"`;
+  const statistic = form === 'count' ? 'Sum' : 'Maximum';
+  return new MathExpression({
+    expression: `SEARCH('${schema} ${terms}', '${statistic}', ${PERIOD.toSeconds()})`,
+    usingMetrics: {},
+    label: '',
+    period: PERIOD,
+  });
+}

@@ -1,0 +1,112 @@
+import { Duration } from 'aws-cdk-lib';
+import { ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { Construct } from 'constructs';
+import type { MetricName } from '../shared/contract/metrics.ts';
+import { type AlarmDesk, type AlarmSpec, addAlarm, stageMetric } from './alarm.ts';
+
+interface HealthAlarm extends Omit<AlarmSpec, 'metric' | 'missing'> {
+  readonly metric: MetricName;
+  readonly periodMinutes?: number;
+  readonly missing?: TreatMissingData;
+}
+
+/** The pump reports levels each minute; that it has stopped is told by an alarm of its own, not by all of them. */
+const LEVELS_MAY_BE_MISSING = TreatMissingData.NOT_BREACHING;
+
+const HOUR_MINUTES = 60;
+
+/** What can be wrong with a stage as a whole, judged by the metrics that the code emits. */
+function healthAlarms(sweepMinutes: number, pumpMinutes: number): readonly HealthAlarm[] {
+  return [
+    {
+      heading: 'Apply failures',
+      meaning: 'Over 20 attempts to write groups to the platform have failed within 15 minutes.',
+      metric: 'ApplyFailures',
+      periodMinutes: 15,
+      threshold: 20,
+      evaluationPeriods: 1,
+    },
+    {
+      heading: 'Changes wait over an hour',
+      meaning: 'A group has differed from the directory for over an hour.',
+      metric: 'OldestDirtySeconds',
+      threshold: 3600,
+      evaluationPeriods: 1,
+    },
+    {
+      heading: 'Gate closed',
+      meaning: 'A connection has not been able to write to the platform for over 15 minutes.',
+      metric: 'GateClosedSeconds',
+      threshold: 900,
+      evaluationPeriods: 1,
+    },
+    {
+      heading: 'Credential unauthorised',
+      meaning: 'The platform refuses the credential of a connection.',
+      metric: 'CredentialUnauthorized',
+      threshold: 1,
+      evaluationPeriods: 1,
+    },
+    {
+      heading: 'Holds waiting',
+      meaning: 'The removal guard has stopped removals, and they wait for a decision.',
+      metric: 'HoldsWaiting',
+      threshold: 1,
+      evaluationPeriods: 1,
+    },
+    {
+      heading: 'Feed cursor stale',
+      meaning: 'The activity feed of a connection has not been read to its end for over 24 hours.',
+      metric: 'FeedCursorAgeSeconds',
+      threshold: 24 * 3600,
+      evaluationPeriods: 1,
+    },
+    {
+      heading: 'Sweep halted',
+      meaning: 'A sweep found over 5 % of the linked groups missing on the platform and re-created none.',
+      metric: 'SweepHalted',
+      threshold: 1,
+      evaluationPeriods: 1,
+    },
+    {
+      heading: 'Sweep not run',
+      meaning: 'No sweep has come to its end in three of its turns.',
+      metric: 'SweepCompleted',
+      // Above an hour an alarm takes whole hours only.
+      periodMinutes: Math.ceil(sweepMinutes / HOUR_MINUTES) * HOUR_MINUTES,
+      threshold: 1,
+      evaluationPeriods: 3,
+      comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
+      missing: TreatMissingData.BREACHING,
+    },
+    {
+      heading: 'Pump not run',
+      meaning: 'The pump has not come to its end in three of its turns, so that other alarms may be blind.',
+      metric: 'PumpCompleted',
+      periodMinutes: Math.max(5, pumpMinutes),
+      threshold: 1,
+      evaluationPeriods: 3,
+      comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
+      missing: TreatMissingData.BREACHING,
+    },
+  ];
+}
+
+interface HealthAlarmsProps {
+  readonly desk: AlarmDesk;
+  readonly sweepMinutes: number;
+  readonly pumpMinutes: number;
+}
+
+export class HealthAlarms extends Construct {
+  constructor(scope: Construct, id: string, { desk, sweepMinutes, pumpMinutes }: HealthAlarmsProps) {
+    super(scope, id);
+    for (const { metric, periodMinutes = 5, missing, ...spec } of healthAlarms(sweepMinutes, pumpMinutes)) {
+      addAlarm(this, desk, {
+        ...spec,
+        metric: stageMetric(desk.prefix, metric, Duration.minutes(periodMinutes)),
+        missing: missing ?? LEVELS_MAY_BE_MISSING,
+      });
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import { ArnFormat, Duration, Stack } from 'aws-cdk-lib';
+import { TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import { Queue, QueueEncryption, type QueueProps, RedrivePermission } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import { type QueueKey, queueName } from '../shared/contract/names.ts';
+import { QUEUES } from '../shared/contract/topology.ts';
+import { type AlarmDesk, addAlarm } from './alarm.ts';
+
+interface LaneProps {
+  readonly prefix: string;
+  readonly queue: 'events' | 'apply';
+  readonly delaySeconds?: number;
+  readonly key: IKey;
+  readonly desk: AlarmDesk;
+}
+
+/** How old a message may grow. Both functions acknowledge within a minute or two, whatever befalls the platform. */
+const OLDEST_MESSAGE_SECONDS = 900;
+
+const HEADINGS = {
+  events: { dead: 'Events dead letters', oldest: 'Events wait too long' },
+  apply: { dead: 'Apply dead letters', oldest: 'Apply messages wait too long' },
+} as const;
+
+/** A queue with its dead-letter queue, and the alarms on both. */
+export class Lane extends Construct {
+  readonly queue: Queue;
+  readonly deadLetters: Queue;
+
+  constructor(scope: Construct, id: string, props: LaneProps) {
+    super(scope, id);
+    const { prefix, queue, desk } = props;
+    const redrive = QUEUES[queue].redrive;
+    if (redrive === undefined)
+      throw new Error(`expected the queue ${queue} to have a redrive in topology.ts`);
+    this.deadLetters = new Queue(this, 'DeadLetters', {
+      ...queueProps(redrive.to, props),
+      redriveAllowPolicy: {
+        redrivePermission: RedrivePermission.BY_QUEUE,
+        sourceQueues: [this.#byName(queueName(prefix, queue))],
+      },
+    });
+    this.queue = new Queue(this, 'Queue', {
+      ...queueProps(queue, props),
+      deliveryDelay: Duration.seconds(props.delaySeconds ?? 0),
+      deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: redrive.maxReceiveCount },
+    });
+    this.#alarms(queue, desk);
+  }
+
+  /** The queue by its name alone: each of the two names the other, and a reference both ways would be a cycle. */
+  #byName(name: string) {
+    const arn = Stack.of(this).formatArn({
+      service: 'sqs',
+      resource: name,
+      arnFormat: ArnFormat.NO_RESOURCE_NAME,
+    });
+    return Queue.fromQueueAttributes(this, 'Source', { queueArn: arn, fifo: name.endsWith('.fifo') });
+  }
+
+  #alarms(queue: 'events' | 'apply', desk: AlarmDesk): void {
+    addAlarm(this, desk, {
+      heading: HEADINGS[queue].dead,
+      meaning: `Messages lie in the ${queue} dead-letter queue.`,
+      metric: this.deadLetters.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum' }),
+      threshold: 1,
+      evaluationPeriods: 1,
+      // SQS stops reporting on a queue that has been empty for hours: silence means that nothing is there.
+      missing: TreatMissingData.NOT_BREACHING,
+    });
+    addAlarm(this, desk, {
+      heading: HEADINGS[queue].oldest,
+      meaning: `The oldest message of the ${queue} queue has waited over ${OLDEST_MESSAGE_SECONDS / 60} minutes.`,
+      metric: this.queue.metricApproximateAgeOfOldestMessage({ statistic: 'Maximum' }),
+      threshold: OLDEST_MESSAGE_SECONDS,
+      evaluationPeriods: 2,
+      // As above: an empty queue has no oldest message.
+      missing: TreatMissingData.NOT_BREACHING,
+    });
+  }
+}
+
+function queueProps(queue: QueueKey, { prefix, key }: LaneProps): QueueProps {
+  const { fifo, retentionSeconds, visibilityTimeoutSeconds } = QUEUES[queue];
+  return {
+    queueName: queueName(prefix, queue),
+    ...(fifo ? { fifo, contentBasedDeduplication: false } : {}),
+    retentionPeriod: Duration.seconds(retentionSeconds),
+    visibilityTimeout: Duration.seconds(visibilityTimeoutSeconds),
+    encryption: QueueEncryption.KMS,
+    encryptionMasterKey: key,
+    enforceSSL: true,
+  };
+}

@@ -1,0 +1,121 @@
+import { ArnFormat, Stack, Token, Validations } from 'aws-cdk-lib';
+import type { Table } from 'aws-cdk-lib/aws-dynamodb';
+import { PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import type { IQueue } from 'aws-cdk-lib/aws-sqs';
+import type { Construct } from 'constructs';
+import { type FunctionKey, QUEUE_KEYS, type QueueKey } from '../shared/contract/names.ts';
+import { TABLE } from '../shared/contract/topology.ts';
+
+/** What one function may call, by service; what is not listed is refused. */
+export interface Permissions {
+  readonly table: readonly string[];
+  readonly index: readonly string[];
+  readonly queues: Readonly<Partial<Record<QueueKey, readonly string[]>>>;
+  /** On the secrets of the stage's connections. */
+  readonly secrets: readonly string[];
+}
+
+/** What Lambda's poller calls in the function's name (Lambda developer guide, "Using Lambda with Amazon SQS"). */
+const CONSUME = ['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'] as const;
+const SEND = ['SendMessage'] as const;
+const READ_AND_WRITE = ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'] as const;
+/** A refreshed OAuth token is stored by whichever function met the expiry. */
+const USE_CREDENTIAL = ['GetSecretValue', 'PutSecretValue'] as const;
+
+export const PERMISSIONS: Readonly<Record<FunctionKey, Permissions>> = {
+  ingest: {
+    table: READ_AND_WRITE,
+    index: ['Query'],
+    queues: { events: CONSUME, eventsDlq: SEND, apply: SEND },
+    secrets: [],
+  },
+  apply: {
+    table: READ_AND_WRITE,
+    index: ['Query'],
+    queues: { apply: [...CONSUME, ...SEND], applyDlq: SEND },
+    secrets: USE_CREDENTIAL,
+  },
+  reconcile: {
+    table: READ_AND_WRITE,
+    index: ['Query'],
+    queues: { apply: SEND },
+    secrets: USE_CREDENTIAL,
+  },
+  people: {
+    table: READ_AND_WRITE,
+    index: ['Query'],
+    queues: { apply: SEND },
+    secrets: USE_CREDENTIAL,
+  },
+};
+
+/** What the permissions are about. */
+export interface Resources {
+  readonly prefix: string;
+  readonly table: Table;
+  readonly queues: Readonly<Record<QueueKey, IQueue>>;
+  readonly key: IKey;
+}
+
+/** Gives one function's role what the permissions say: every action by name, every resource by its own ARN. */
+export function grant(role: Role, permissions: Permissions, on: Resources): void {
+  for (const statement of statementsFor(role, permissions, on)) role.addToPolicy(statement);
+  if (permissions.secrets.length === 0) return;
+  Validations.of(role).acknowledge({
+    id: `AwsSolutions-IAM5[Resource::${asFound(connectionSecrets(role, on.prefix))}]`,
+    reason:
+      "Connections are made and removed without a deployment, so their secrets are named by the path that holds this stage's connections and nothing else.",
+  });
+}
+
+function statementsFor(scope: Construct, permissions: Permissions, on: Resources): PolicyStatement[] {
+  const queues = QUEUE_KEYS.flatMap((queue) =>
+    statement(`Use${queue}`, 'sqs', permissions.queues[queue] ?? [], [on.queues[queue].queueArn]),
+  );
+  const index = `${on.table.tableArn}/index/${TABLE.index.name}`;
+  return [
+    ...queues,
+    ...statement('UseTable', 'dynamodb', permissions.table, [on.table.tableArn]),
+    ...statement('UseIndex', 'dynamodb', permissions.index, [index]),
+    ...statement('UseCredentials', 'secretsmanager', permissions.secrets, [
+      connectionSecrets(scope, on.prefix),
+    ]),
+    ...keyStatements(scope, on.key),
+  ];
+}
+
+function statement(sid: string, service: string, actions: readonly string[], resources: string[]) {
+  if (actions.length === 0) return [];
+  return [new PolicyStatement({ sid, actions: actions.map((action) => `${service}:${action}`), resources })];
+}
+
+/** `<prefix>/connections/*`: connections come and go without a deployment. */
+const connectionSecrets = (scope: Construct, prefix: string) =>
+  Stack.of(scope).formatArn({
+    service: 'secretsmanager',
+    resource: 'secret',
+    resourceName: `${prefix}/connections/*`,
+    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+  });
+
+/** An ARN as cdk-nag writes it in the id of a finding: what is known at deploy time only is `<AWS::…>`. */
+const asFound = (arn: string) =>
+  Token.asString(arn).replaceAll(/\$\{Token\[AWS[.:]+(\w+)[^\]]*\]\}/g, '<AWS::$1>');
+
+/** The key is usable only by way of the services that hold the data, never to decrypt something else with it. */
+function keyStatements(scope: Construct, key: IKey): PolicyStatement[] {
+  const { region } = Stack.of(scope);
+  const by = (sid: string, service: string, actions: string[]) =>
+    new PolicyStatement({
+      sid,
+      actions,
+      resources: [key.keyArn],
+      conditions: { StringEquals: { 'kms:ViaService': `${service}.${region}.amazonaws.com` } },
+    });
+  return [
+    by('UseKeyOfQueues', 'sqs', ['kms:Decrypt', 'kms:GenerateDataKey']),
+    // DynamoDB developer guide, "Authorizing use of your customer managed key", less what creating a table needs.
+    by('UseKeyOfTable', 'dynamodb', ['kms:Decrypt', 'kms:DescribeKey', 'kms:Encrypt', 'kms:GenerateDataKey']),
+  ];
+}

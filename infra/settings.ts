@@ -1,0 +1,119 @@
+import { z } from 'zod';
+import { DEFAULT_PREFIX } from '../shared/contract/names.ts';
+import { DEFAULT_COALESCE_SECONDS, SCHEDULES } from '../shared/contract/topology.ts';
+
+/** Values that CloudWatch Logs takes (API reference, PutRetentionPolicy). */
+const LOG_RETENTION_DAYS = [
+  1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
+];
+
+/** `-c name=value` gives text only; cdk.json gives JSON. Both end up the same. */
+const number = z.union([z.number(), z.string().regex(/^\d+$/, 'expected a whole number').transform(Number)]);
+const flag = z.union([z.boolean(), z.enum(['true', 'false']).transform((text) => text === 'true')]);
+const list = z.union([z.array(z.string()), z.string().transform(splitList)]);
+
+function splitList(text: string): string[] {
+  return text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+}
+
+const minutes = (most: number) => number.pipe(z.int().min(1).max(most));
+/** A role or user by its full name: a wildcard or a whole account would let others grant access to groups. */
+const PRINCIPAL_ARN = /^arn:aws[a-z-]*:iam::\d{12}:(?:role|user)\/[\w+=,.@/-]+$/;
+
+/** Settings of one stage of the connector: `docs/deploy.md`, "Settings", says what each one is for. */
+const StageSettings = z.strictObject({
+  prefix: z
+    .string()
+    .regex(/^[a-z][a-z0-9-]{0,31}$/, 'expected 1 to 32 of a-z, 0-9 and -, beginning with a letter')
+    .default(DEFAULT_PREFIX),
+  region: z
+    .string()
+    .regex(/^[a-z]{2}(?:-[a-z]+)+-\d$/, 'expected a region such as eu-west-1')
+    .optional(),
+  // Above 300 s the deduplication of FIFO queues (5 minutes) would no longer span the window.
+  coalesceSeconds: number.pipe(z.int().min(0).max(300)).default(DEFAULT_COALESCE_SECONDS),
+  pumpMinutes: minutes(60).default(SCHEDULES.pumpMinutes),
+  feedMinutes: minutes(24 * 60).default(SCHEDULES.feedMinutes),
+  sweepMinutes: minutes(24 * 60).default(SCHEDULES.sweepMinutes),
+  peopleMinutes: minutes(24 * 60).default(SCHEDULES.peopleMinutes),
+  alarmEmail: z.email().optional(),
+  producers: list
+    .pipe(z.array(z.string().regex(PRINCIPAL_ARN, 'expected the ARN of one IAM role or user')))
+    .default([]),
+  oktaEventSource: z
+    .string()
+    .regex(/^aws\.partner\/okta\.com\/.+$/, 'expected aws.partner/okta.com/…, as EventBridge shows it')
+    .optional(),
+  snsTopicArn: z
+    .string()
+    .regex(/^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w-]+$/, 'expected the ARN of a standard SNS topic')
+    .optional(),
+  keyArn: z
+    .string()
+    .regex(/^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key\/[\w-]+$/, 'expected the ARN of a KMS key')
+    .optional(),
+  logRetentionDays: number
+    .refine((days) => LOG_RETENTION_DAYS.includes(days), {
+      error: `expected one of ${LOG_RETENTION_DAYS.join(', ')}`,
+    })
+    .default(30),
+  logLevel: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
+  retainData: flag.default(true),
+  runbookUrl: z.string().min(1).default('docs/runbook.md'),
+});
+
+export type Settings = z.infer<typeof StageSettings> & { readonly stage: string };
+
+/** Where a value comes from: `app.node.tryGetContext`, which knows cdk.json and `-c name=value`. */
+export type Context = (name: string) => unknown;
+
+/** @throws SettingsError with one line per fault: which setting, what was expected. */
+export function readSettings(context: Context): Settings {
+  const stages = Stages.safeParse(context('stages') ?? {});
+  if (!stages.success) throw new SettingsError('stages', stages.error);
+  const stage = StageName.safeParse(context('stage') ?? 'production');
+  if (!stage.success) throw new SettingsError('stage', stage.error);
+  const ofStage = stages.data[stage.data];
+  if (ofStage === undefined && Object.keys(stages.data).length > 0) {
+    const known = Object.keys(stages.data).join(', ');
+    throw new SettingsError(`stage "${stage.data}": not in cdk.json, which has ${known}`);
+  }
+  const parsed = StageSettings.safeParse({ ...ofStage, ...given(context) });
+  if (!parsed.success) throw new SettingsError(`stage "${stage.data}"`, parsed.error);
+  return { ...parsed.data, stage: stage.data };
+}
+
+const StageName = z.string().regex(/^[a-z][a-z0-9-]{0,31}$/, 'expected a name such as production');
+const Stages = z.record(StageName, z.record(z.string(), z.unknown()));
+
+/** Settings given one by one, which win over those of the stage. */
+function given(context: Context): Record<string, unknown> {
+  const names = Object.keys(StageSettings.shape);
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = context(name);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}
+
+/** The account and region that the CDK command line has credentials for, where it has any. */
+export function environmentFromCli(env: NodeJS.ProcessEnv = process.env): {
+  account?: string;
+  region?: string;
+} {
+  const account = env['CDK_DEFAULT_ACCOUNT'];
+  const region = env['CDK_DEFAULT_REGION'];
+  return { ...(account ? { account } : {}), ...(region ? { region } : {}) };
+}
+
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError';
+  constructor(where: string, cause?: z.ZodError) {
+    const faults = (cause?.issues ?? []).map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
+    super([`The settings cannot be used. ${where}`, ...faults].join('\n'), { cause });
+  }
+}

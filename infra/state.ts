@@ -1,0 +1,82 @@
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { MathExpression, Metric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { AttributeType, BillingMode, ProjectionType, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import { Construct } from 'constructs';
+import { tableName } from '../shared/contract/names.ts';
+import { TABLE } from '../shared/contract/topology.ts';
+import { type AlarmDesk, addAlarm } from './alarm.ts';
+import type { Settings } from './settings.ts';
+
+interface StateProps {
+  readonly settings: Settings;
+  readonly key: IKey;
+  readonly desk: AlarmDesk;
+}
+
+const text = (name: string) => ({ name, type: AttributeType.STRING });
+
+/** The one table: all that groupsync knows. It outlives the stack unless `retainData` was switched off before. */
+export class State extends Construct {
+  readonly table: Table;
+
+  constructor(scope: Construct, id: string, { settings, key, desk }: StateProps) {
+    super(scope, id);
+    this.table = new Table(this, 'Table', {
+      tableName: tableName(settings.prefix),
+      partitionKey: text(TABLE.partitionKey),
+      sortKey: text(TABLE.sortKey),
+      timeToLiveAttribute: TABLE.timeToLive,
+      // On demand: directories change in bursts (a reorganisation, an import), with quiet nights between.
+      billingMode: BillingMode.PAY_PER_REQUEST,
+      encryption: TableEncryption.CUSTOMER_MANAGED,
+      encryptionKey: key,
+      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+      deletionProtection: settings.retainData,
+      removalPolicy: settings.retainData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+    });
+    this.table.addGlobalSecondaryIndex({
+      indexName: TABLE.index.name,
+      partitionKey: text(TABLE.index.partitionKey),
+      sortKey: text(TABLE.index.sortKey),
+      projectionType: ProjectionType.ALL,
+    });
+    this.#alarmOnThrottles(desk);
+  }
+
+  /** The index throttles the table's writes too, and reports under its own dimension. */
+  #alarmOnThrottles(desk: AlarmDesk): void {
+    const TableName = this.table.tableName;
+    const index = { TableName, GlobalSecondaryIndexName: TABLE.index.name };
+    const usingMetrics = {
+      read: throttles('ReadThrottleEvents', { TableName }),
+      write: throttles('WriteThrottleEvents', { TableName }),
+      indexRead: throttles('ReadThrottleEvents', index),
+      indexWrite: throttles('WriteThrottleEvents', index),
+    };
+    const sum = Object.keys(usingMetrics).map((name) => `FILL(${name}, 0)`);
+    addAlarm(this, desk, {
+      heading: 'Table throttles',
+      meaning: 'DynamoDB has refused over 100 requests in each of three periods of 5 minutes.',
+      metric: new MathExpression({
+        expression: sum.join(' + '),
+        usingMetrics,
+        label: 'throttled requests',
+        period: Duration.minutes(5),
+      }),
+      threshold: 100,
+      evaluationPeriods: 3,
+      // DynamoDB reports throttles only when there are some.
+      missing: TreatMissingData.NOT_BREACHING,
+    });
+  }
+}
+
+const throttles = (metricName: string, dimensionsMap: Record<string, string>) =>
+  new Metric({
+    namespace: 'AWS/DynamoDB',
+    metricName,
+    dimensionsMap,
+    statistic: 'Sum',
+    period: Duration.minutes(5),
+  });

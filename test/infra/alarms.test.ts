@@ -1,0 +1,104 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { headingSlug } from '../../infra/alarm.ts';
+import { METRICS } from '../../shared/contract/metrics.ts';
+import { METRIC_NAMESPACE } from '../../shared/contract/names.ts';
+import { resourcesOf, synthesise } from './synthesised.ts';
+
+const { template } = synthesise();
+const alarms = Object.values(resourcesOf(template, 'AWS::CloudWatch::Alarm')).map(
+  ({ Properties }) => Properties,
+);
+const runbook = readFileSync(new URL('../../docs/runbook.md', import.meta.url), 'utf8');
+const sections = new Map(
+  runbook
+    .split(/^## /m)
+    .slice(1)
+    .map((section) => [headingSlug(section.slice(0, section.indexOf('\n')).trim()), section]),
+);
+
+describe('alarms', () => {
+  it('cover what can go wrong', () => {
+    expect(alarms.map(({ AlarmName }) => AlarmName).sort()).toMatchInlineSnapshot(`
+      [
+        "groupsync-apply-dead-letters",
+        "groupsync-apply-failures",
+        "groupsync-apply-messages-wait-too-long",
+        "groupsync-changes-wait-over-an-hour",
+        "groupsync-credential-unauthorised",
+        "groupsync-events-dead-letters",
+        "groupsync-events-wait-too-long",
+        "groupsync-feed-cursor-stale",
+        "groupsync-function-errors-apply",
+        "groupsync-function-errors-ingest",
+        "groupsync-function-errors-people",
+        "groupsync-function-errors-reconcile",
+        "groupsync-function-near-its-time-limit-apply",
+        "groupsync-function-near-its-time-limit-ingest",
+        "groupsync-function-near-its-time-limit-people",
+        "groupsync-function-near-its-time-limit-reconcile",
+        "groupsync-function-throttles-apply",
+        "groupsync-function-throttles-ingest",
+        "groupsync-function-throttles-people",
+        "groupsync-function-throttles-reconcile",
+        "groupsync-gate-closed",
+        "groupsync-holds-waiting",
+        "groupsync-pump-not-run",
+        "groupsync-sweep-halted",
+        "groupsync-sweep-not-run",
+        "groupsync-table-throttles",
+        "groupsync-undelivered-calls",
+      ]
+    `);
+  });
+
+  it.each(alarms.map((alarm) => [alarm.AlarmName as string, alarm] as const))(
+    '%s tells the topic when it rings and when it ends, has decided what silence means, and links its runbook heading',
+    (_name, alarm) => {
+      const [topic] = Object.keys(resourcesOf(template, 'AWS::SNS::Topic'));
+      expect(alarm.AlarmActions).toEqual([{ Ref: topic }]);
+      expect(alarm.OKActions).toEqual([{ Ref: topic }]);
+      expect(['notBreaching', 'breaching']).toContain(alarm.TreatMissingData);
+      const anchor = /docs\/runbook\.md#([a-z0-9-]+)$/.exec(alarm.AlarmDescription)?.[1] ?? 'none';
+      expect([...sections.keys()]).toContain(anchor);
+    },
+  );
+
+  it('have a runbook section each that says what it means, what is felt, how to look and how to mend', () => {
+    const linked = new Set(alarms.map(({ AlarmDescription }) => AlarmDescription.split('#')[1] as string));
+    for (const anchor of linked) {
+      const section = sections.get(anchor) ?? '';
+      for (const part of ['**Means.**', '**Felt.**', '**Look.**', '**Mend.**']) {
+        expect(section, `${anchor} has no part ${part}`).toContain(part);
+      }
+      expect(section, `${anchor} has no command`).toContain('```sh');
+    }
+  });
+
+  it('read only metrics that the code emits, over the whole stage', () => {
+    const ours = alarms.filter(({ Namespace }) => Namespace === METRIC_NAMESPACE);
+    expect(ours.length).toBeGreaterThanOrEqual(9);
+    for (const { MetricName, Dimensions } of ours) {
+      expect(Object.keys(METRICS)).toContain(MetricName);
+      expect(Dimensions).toEqual([{ Name: 'Prefix', Value: 'groupsync' }]);
+    }
+  });
+
+  it('judge silence of the heartbeats as bad news, and of everything else as no news', () => {
+    const breaching = alarms.filter(({ TreatMissingData }) => TreatMissingData === 'breaching');
+    expect(breaching.map(({ AlarmName }) => AlarmName).sort()).toEqual([
+      'groupsync-pump-not-run',
+      'groupsync-sweep-not-run',
+    ]);
+  });
+});
+
+describe('the dashboard', () => {
+  const [dashboard] = Object.values(resourcesOf(template, 'AWS::CloudWatch::Dashboard'));
+  const body = JSON.stringify(dashboard?.Properties.DashboardBody);
+
+  it.each(Object.keys(METRICS))('shows %s', (name) => {
+    // As a boolean: the body is too long to be printed with a failure.
+    expect(body.includes(name)).toBe(true);
+  });
+});

@@ -1,0 +1,21 @@
+import { AwsSolutionsChecks } from 'cdk-nag';
+import { describe, expect, it } from 'vitest';
+import { synthesise } from './synthesised.ts';
+
+const SOURCES = {
+  producers: 'arn:aws:iam::111122223333:role/directory',
+  oktaEventSource: 'aws.partner/okta.com/acme/stream',
+  snsTopicArn: 'arn:aws:sns:eu-west-1:111122223333:directory',
+};
+
+describe('cdk-nag AwsSolutions', () => {
+  it.each([
+    ['as delivered', {}],
+    ['with every source of events', SOURCES],
+    ['with the data given up', { retainData: false }],
+    ['with the key of an earlier stack', { keyArn: 'arn:aws:kms:eu-west-1:111122223333:key/a-b' }],
+  ])('finds nothing that is not explained: %s', (_title, settings) => {
+    const { app } = synthesise(settings);
+    expect(new AwsSolutionsChecks(app).validateScope(app).violations).toEqual([]);
+  });
+});

@@ -1,0 +1,216 @@
+import { describe, expect, it } from 'vitest';
+import { ENVIRONMENT, FUNCTION_KEYS, STACK_OUTPUTS } from '../../shared/contract/names.ts';
+import { EVENT_SOURCES, QUEUES } from '../../shared/contract/topology.ts';
+import { type CfnResource, resourcesOf, synthesise } from './synthesised.ts';
+
+const { template } = synthesise();
+/** Properties that name a resource once per account and region. */
+const NAME_FIELDS = [
+  'TableName',
+  'QueueName',
+  'FunctionName',
+  'LogGroupName',
+  'TopicName',
+  'AlarmName',
+  'DashboardName',
+  'Name',
+];
+const all = (type: string) => Object.values(resourcesOf(template, type));
+const named = (type: string, field: string, name: string) => {
+  const found = all(type).find(({ Properties }) => Properties[field] === name);
+  if (found === undefined) throw new Error(`expected a ${type} called ${name}`);
+  return found;
+};
+
+describe('queues', () => {
+  it.each([
+    ['groupsync-events', 'groupsync-events-dlq', QUEUES.events],
+    ['groupsync-apply.fifo', 'groupsync-apply-dlq.fifo', QUEUES.apply],
+  ])('%s is as the topology says and redrives to %s', (name, deadLetters, topology) => {
+    const { Properties } = named('AWS::SQS::Queue', 'QueueName', name);
+    const dead = Object.entries(resourcesOf(template, 'AWS::SQS::Queue')).find(
+      ([, queue]) => queue.Properties.QueueName === deadLetters,
+    );
+    expect(Properties).toMatchObject({
+      MessageRetentionPeriod: topology.retentionSeconds,
+      VisibilityTimeout: topology.visibilityTimeoutSeconds,
+      RedrivePolicy: {
+        deadLetterTargetArn: { 'Fn::GetAtt': [dead?.[0], 'Arn'] },
+        maxReceiveCount: topology.redrive?.maxReceiveCount,
+      },
+    });
+    expect(Properties.FifoQueue ?? false).toBe(topology.fifo);
+  });
+
+  it.each(['groupsync-events', 'groupsync-apply'])(
+    'the dead letters of %s are kept 14 days and come from it only',
+    (name) => {
+      const suffix = name.endsWith('apply') ? '.fifo' : '';
+      const { Properties } = named('AWS::SQS::Queue', 'QueueName', `${name}-dlq${suffix}`);
+      expect(Properties.MessageRetentionPeriod).toBe(14 * 86_400);
+      expect(Properties.RedriveAllowPolicy.redrivePermission).toBe('byQueue');
+      expect(Properties.RedriveAllowPolicy.sourceQueueArns).toHaveLength(1);
+      expect(JSON.stringify(Properties.RedriveAllowPolicy.sourceQueueArns)).toContain(`:${name}${suffix}"`);
+    },
+  );
+
+  it('delay apply messages by the window and its margin, and not at all without a window', () => {
+    const delay = (coalesceSeconds: number) =>
+      Object.values(resourcesOf(synthesise({ coalesceSeconds }).template, 'AWS::SQS::Queue')).find(
+        ({ Properties }) => Properties.QueueName === 'groupsync-apply.fifo',
+      )?.Properties.DelaySeconds;
+    expect([delay(5), delay(0)]).toEqual([7, 0]);
+  });
+});
+
+describe('the table', () => {
+  const table = named('AWS::DynamoDB::Table', 'TableName', 'groupsync-state');
+
+  it('is on demand, restorable to any second, protected, and ends its expired items', () => {
+    expect(table.Properties).toMatchObject({
+      BillingMode: 'PAY_PER_REQUEST',
+      PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+      DeletionProtectionEnabled: true,
+      TimeToLiveSpecification: { AttributeName: 'expiresAt', Enabled: true },
+    });
+  });
+
+  it('outlives the stack, unless the data was given up before', () => {
+    expect(table).toMatchObject({ DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' });
+    const given = synthesise({ retainData: false }).template;
+    const [gone] = Object.values(resourcesOf(given, 'AWS::DynamoDB::Table'));
+    expect(gone).toMatchObject({
+      DeletionPolicy: 'Delete',
+      Properties: { DeletionProtectionEnabled: false },
+    });
+  });
+});
+
+describe('functions', () => {
+  it.each(FUNCTION_KEYS)(
+    '%s runs on Node 24, arm64, traced, with its own expiring log and the whole environment',
+    (name) => {
+      const { Properties } = named('AWS::Lambda::Function', 'FunctionName', `groupsync-${name}`);
+      expect(Properties).toMatchObject({
+        Runtime: 'nodejs24.x',
+        Architectures: ['arm64'],
+        Handler: 'index.handler',
+        TracingConfig: { Mode: 'Active' },
+      });
+      expect(Object.keys(Properties.Environment.Variables).sort()).toEqual(Object.values(ENVIRONMENT).sort());
+      const log = named('AWS::Logs::LogGroup', 'LogGroupName', `/aws/lambda/groupsync-${name}`);
+      expect(log.Properties.RetentionInDays).toBe(30);
+    },
+  );
+
+  it('take from their queues as the topology says, failing messages one by one', () => {
+    const mappings = all('AWS::Lambda::EventSourceMapping').map(({ Properties }) => Properties);
+    expect(mappings).toHaveLength(2);
+    for (const source of Object.values(EVENT_SOURCES)) {
+      expect(mappings).toContainEqual(
+        expect.objectContaining({
+          BatchSize: source.batchSize,
+          FunctionResponseTypes: ['ReportBatchItemFailures'],
+          ScalingConfig: { MaximumConcurrency: source.maximumConcurrency },
+        }),
+      );
+    }
+  });
+
+  it('leave a sixth of the visibility timeout or less to one run', () => {
+    for (const { queue, functionTimeoutSeconds } of Object.values(EVENT_SOURCES)) {
+      expect(QUEUES[queue].visibilityTimeoutSeconds).toBeGreaterThanOrEqual(6 * functionTimeoutSeconds);
+    }
+  });
+});
+
+describe('schedules', () => {
+  it('call with their task, at their rate, with bounded retries and a place for what fails', () => {
+    const schedules = all('AWS::Scheduler::Schedule').map(({ Properties }) => [
+      Properties.Name,
+      Properties.ScheduleExpression,
+      Properties.Target.Input,
+    ]);
+    expect(schedules.sort()).toEqual([
+      ['groupsync-feed', 'rate(5 minutes)', '{"task":"feed"}'],
+      ['groupsync-health', 'rate(1440 minutes)', '{"task":"health"}'],
+      ['groupsync-people', 'rate(60 minutes)', '{}'],
+      ['groupsync-pump', 'rate(1 minute)', '{"task":"pump"}'],
+      ['groupsync-sweep', 'rate(60 minutes)', '{"task":"sweep"}'],
+    ]);
+    const [undelivered] = Object.keys(resourcesOf(template, 'AWS::SQS::Queue')).filter((id) =>
+      id.startsWith('Undelivered'),
+    );
+    for (const { Properties } of all('AWS::Scheduler::Schedule')) {
+      expect(Properties.Target.DeadLetterConfig).toEqual({ Arn: { 'Fn::GetAtt': [undelivered, 'Arn'] } });
+      expect(Properties.Target.RetryPolicy.MaximumRetryAttempts).toBe(3);
+      expect(Properties.Target.RetryPolicy.MaximumEventAgeInSeconds).toBeLessThanOrEqual(86_400);
+    }
+  });
+
+  it('call functions that are not tried again by themselves', () => {
+    const configs = all('AWS::Lambda::EventInvokeConfig').map(
+      ({ Properties }) => Properties.MaximumRetryAttempts,
+    );
+    expect(configs).toEqual([0, 0]);
+  });
+});
+
+describe('the stack', () => {
+  it('has the outputs that the command line looks for', () => {
+    expect(Object.keys(template.findOutputs('*'))).toEqual(
+      expect.arrayContaining([...Object.values(STACK_OUTPUTS), 'KeyArn', 'AlarmTopicArn']),
+    );
+  });
+
+  it('shares no physical name with another stage', () => {
+    const names = (prefix: string) => {
+      const { Resources } = synthesise({ prefix }).template.toJSON();
+      return Object.values(Resources as Record<string, CfnResource>).flatMap(({ Properties = {} }) =>
+        NAME_FIELDS.flatMap((field) => (typeof Properties[field] === 'string' ? [Properties[field]] : [])),
+      );
+    };
+    const [one, two] = [names('one'), names('two')];
+    expect(one.length).toBeGreaterThan(40);
+    expect(one.filter((name) => two.includes(name))).toEqual([]);
+  });
+
+  it('keeps table, key and queues in place whatever else is set differently', () => {
+    const stateful = ['AWS::DynamoDB::Table', 'AWS::KMS::Key', 'AWS::SQS::Queue'];
+    const changed = synthesise({
+      coalesceSeconds: 0,
+      pumpMinutes: 2,
+      sweepMinutes: 30,
+      alarmEmail: 'ops@acme.test',
+      producers: 'arn:aws:iam::111122223333:role/a',
+      logRetentionDays: 90,
+      logLevel: 'debug',
+      retainData: false,
+    }).template;
+    const identity = (from: typeof template) =>
+      stateful.flatMap((type) =>
+        Object.entries(resourcesOf(from, type)).map(([id, { Properties: p }]) => ({
+          id,
+          names: [p.TableName, p.QueueName, p.FifoQueue, p.KeySchema, p.KeySpec],
+        })),
+      );
+    expect(identity(changed)).toEqual(identity(template));
+  });
+
+  it('has never moved its stateful resources: a new logical id would replace them', () => {
+    const ids = ['AWS::DynamoDB::Table', 'AWS::KMS::Key', 'AWS::SQS::Queue'].flatMap((type) =>
+      Object.keys(resourcesOf(template, type)),
+    );
+    expect(ids.sort()).toMatchInlineSnapshot(`
+      [
+        "ApplyLaneDeadLetters8DB35133",
+        "ApplyLaneQueueF7C89A1C",
+        "IngestLaneDeadLetters2AD6BD77",
+        "IngestLaneQueue22CA3C12",
+        "Key961B73FD",
+        "StateTable962DE04C",
+        "UndeliveredQueue47FA64CB",
+      ]
+    `);
+  });
+});

@@ -1,0 +1,186 @@
+import { describe, expect, it } from 'vitest';
+import { FUNCTION_KEYS } from '../../shared/contract/names.ts';
+import { resourcesOf, synthesise } from './synthesised.ts';
+
+const ROLE = 'arn:aws:iam::111122223333:role/directory';
+const plain = synthesise().template;
+const full = synthesise({
+  producers: ROLE,
+  oktaEventSource: 'aws.partner/okta.com/acme/stream',
+  snsTopicArn: 'arn:aws:sns:eu-west-1:111122223333:directory',
+  alarmEmail: 'ops@acme.test',
+}).template;
+
+interface Statement {
+  readonly Sid?: string;
+  readonly Effect: string;
+  readonly Principal?: unknown;
+  readonly Action: string | string[];
+  readonly Resource: unknown;
+  readonly Condition?: Record<string, Record<string, unknown>>;
+}
+const listed = <T>(value: T | T[]): T[] => (Array.isArray(value) ? value : [value]);
+const statementsOf = (document: { Statement: Statement[] }) => document.Statement;
+
+/** Every statement of every role's policies, with the logical id of the policy. */
+const roleStatements = Object.entries(resourcesOf(full, 'AWS::IAM::Policy')).flatMap(([id, policy]) =>
+  statementsOf(policy.Properties.PolicyDocument).map((statement) => ({ id, ...statement })),
+);
+
+describe('encryption', () => {
+  it('is by the one key, for every queue, the table, the alarm topic and every log group', () => {
+    const [key] = Object.keys(resourcesOf(full, 'AWS::KMS::Key'));
+    const arn = { 'Fn::GetAtt': [key, 'Arn'] };
+    const queues = Object.values(resourcesOf(full, 'AWS::SQS::Queue'));
+    const logs = Object.values(resourcesOf(full, 'AWS::Logs::LogGroup'));
+    expect(queues).toHaveLength(5);
+    expect(logs).toHaveLength(FUNCTION_KEYS.length);
+    for (const queue of queues) expect(queue.Properties.KmsMasterKeyId).toEqual(arn);
+    for (const log of logs) expect(log.Properties.KmsKeyId).toEqual(arn);
+    for (const table of Object.values(resourcesOf(full, 'AWS::DynamoDB::Table'))) {
+      expect(table.Properties.SSESpecification).toEqual({
+        SSEEnabled: true,
+        SSEType: 'KMS',
+        KMSMasterKeyId: arn,
+      });
+    }
+    for (const topic of Object.values(resourcesOf(full, 'AWS::SNS::Topic'))) {
+      expect(topic.Properties.KmsMasterKeyId).toEqual(arn);
+    }
+  });
+
+  it('uses a key that rotates and outlives the stack', () => {
+    const [key] = Object.values(resourcesOf(plain, 'AWS::KMS::Key'));
+    expect(key).toMatchObject({
+      DeletionPolicy: 'Retain',
+      UpdateReplacePolicy: 'Retain',
+      Properties: { EnableKeyRotation: true },
+    });
+  });
+
+  it('gives the key to AWS services under a condition only', () => {
+    const [key] = Object.values(resourcesOf(full, 'AWS::KMS::Key'));
+    const toServices = statementsOf(key?.Properties.KeyPolicy).filter(({ Principal }) =>
+      JSON.stringify(Principal).includes('"Service"'),
+    );
+    expect(toServices.length).toBeGreaterThanOrEqual(4);
+    for (const statement of toServices) expect(statement.Condition).toBeDefined();
+  });
+});
+
+describe('transport', () => {
+  it('is refused without TLS by every queue and the alarm topic', () => {
+    const denials = [
+      ...Object.values(resourcesOf(full, 'AWS::SQS::QueuePolicy')),
+      ...Object.values(resourcesOf(full, 'AWS::SNS::TopicPolicy')),
+    ].map(({ Properties }) =>
+      statementsOf(Properties.PolicyDocument).some(
+        ({ Effect, Principal, Condition }) =>
+          Effect === 'Deny' &&
+          ['{"AWS":"*"}', '"*"'].includes(JSON.stringify(Principal)) &&
+          Condition?.['Bool']?.['aws:SecureTransport'] === 'false',
+      ),
+    );
+    expect(denials).toHaveLength(6);
+    expect(denials.every(Boolean)).toBe(true);
+  });
+});
+
+describe('producers', () => {
+  const policyOf = (template: typeof full) => {
+    const policies = Object.entries(resourcesOf(template, 'AWS::SQS::QueuePolicy'));
+    const found = policies.find(([id]) => id.startsWith('IngestLaneQueue'));
+    return statementsOf(found?.[1].Properties.PolicyDocument);
+  };
+
+  it('are the named ones, and a service that was set up to send', () => {
+    const allowed = policyOf(full).filter(({ Effect }) => Effect === 'Allow');
+    const principals = allowed.map(({ Principal }) => JSON.stringify(Principal)).sort();
+    expect(principals).toEqual([
+      JSON.stringify({ AWS: ROLE }),
+      JSON.stringify({ Service: 'events.amazonaws.com' }),
+      JSON.stringify({ Service: 'sns.amazonaws.com' }),
+    ]);
+    for (const { Principal, Condition } of allowed) {
+      if (JSON.stringify(Principal).includes('Service')) expect(Condition).toBeDefined();
+    }
+  });
+
+  it('exclude everyone else of the account, whatever their own policies say', () => {
+    expect(policyOf(full).find(({ Sid }) => Sid === 'NobodyElse')).toMatchObject({
+      Effect: 'Deny',
+      Principal: { AWS: '*' },
+      Action: 'sqs:SendMessage',
+      Condition: {
+        ArnNotEquals: { 'aws:PrincipalArn': [ROLE] },
+        Bool: { 'aws:PrincipalIsAWSService': 'false' },
+      },
+    });
+  });
+
+  it('are left to IAM where none is named: the queue itself admits nobody', () => {
+    expect(policyOf(plain).filter(({ Effect }) => Effect === 'Allow')).toEqual([]);
+  });
+});
+
+describe('roles', () => {
+  it('have no managed policies', () => {
+    for (const role of Object.values(resourcesOf(full, 'AWS::IAM::Role'))) {
+      expect(role.Properties.ManagedPolicyArns).toBeUndefined();
+    }
+  });
+
+  it('have no action with a wildcard', () => {
+    expect(roleStatements.flatMap(({ Action }) => listed(Action)).filter((one) => one.includes('*'))).toEqual(
+      [],
+    );
+  });
+
+  it('have the resource * for tracing only, which has no resources', () => {
+    const open = roleStatements.filter(({ Resource }) => listed(Resource).includes('*'));
+    expect(open.flatMap(({ Action }) => listed(Action)).sort()).toEqual(
+      FUNCTION_KEYS.flatMap(() => ['xray:PutTelemetryRecords', 'xray:PutTraceSegments']).sort(),
+    );
+  });
+
+  it.each([
+    ['Ingest', undefined],
+    ['Apply', ['secretsmanager:GetSecretValue', 'secretsmanager:PutSecretValue']],
+    ['Reconcile', ['secretsmanager:GetSecretValue', 'secretsmanager:PutSecretValue']],
+    ['People', ['secretsmanager:GetSecretValue', 'secretsmanager:PutSecretValue']],
+  ])('%s reaches secrets only as listed, and only those of its connections', (name, actions) => {
+    const secrets = roleStatements.filter(
+      ({ id, Action }) =>
+        id.startsWith(`${name}WorkerRole`) && listed(Action).some((one) => one.startsWith('secretsmanager:')),
+    );
+    expect(secrets.map(({ Action }) => Action)).toEqual(actions === undefined ? [] : [actions]);
+    for (const { Resource } of secrets) {
+      expect(JSON.stringify(Resource)).toContain(':secret:groupsync/connections/*');
+    }
+  });
+
+  it('use the key through the services that hold the data only, the scheduler aside', () => {
+    const onKey = roleStatements.filter(({ Action }) => listed(Action).some((one) => one.startsWith('kms:')));
+    expect(onKey).toHaveLength(2 * FUNCTION_KEYS.length + 2);
+    for (const { id, Condition } of onKey) {
+      if (!id.includes('SchedulerRole')) expect(Condition?.['StringEquals']).toHaveProperty('kms:ViaService');
+    }
+  });
+
+  it('of schedules can be taken by schedules of this account only', () => {
+    const roles = Object.entries(resourcesOf(full, 'AWS::IAM::Role')).filter(([id]) =>
+      id.includes('Scheduler'),
+    );
+    expect(roles).toHaveLength(2);
+    for (const [, role] of roles) {
+      expect(role.Properties.AssumeRolePolicyDocument.Statement).toEqual([
+        expect.objectContaining({
+          Principal: { Service: 'scheduler.amazonaws.com' },
+          Condition: {
+            StringEquals: expect.objectContaining({ 'aws:SourceAccount': { Ref: 'AWS::AccountId' } }),
+          },
+        }),
+      ]);
+    }
+  });
+});

@@ -1,0 +1,39 @@
+import { fileURLToPath } from 'node:url';
+import { App } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import cdkJson from '../../cdk.json' with { type: 'json' };
+import type { FunctionCode } from '../../infra/bundle.ts';
+import { ConnectorStack } from '../../infra/connector-stack.ts';
+import { readSettings } from '../../infra/settings.ts';
+import { FUNCTION_KEYS, type FunctionKey } from '../../shared/contract/names.ts';
+
+/** Four handlers that do nothing: what the functions hold is not the template's business. */
+const code = Object.fromEntries(
+  FUNCTION_KEYS.map((name) => [name, fileURLToPath(new URL(`fixture/${name}`, import.meta.url))]),
+) as Record<FunctionKey, string> satisfies FunctionCode;
+
+export interface Synthesised {
+  readonly app: App;
+  readonly stack: ConnectorStack;
+  readonly template: Template;
+}
+
+/** The stack of one stage, under the feature flags of cdk.json; the context's settings and these on top. */
+export function synthesise(given: Record<string, unknown> = {}): Synthesised {
+  const app = new App({ context: cdkJson.context });
+  const settings = readSettings((name) => given[name] ?? app.node.tryGetContext(name));
+  const stack = new ConnectorStack(app, settings.prefix, { settings, code, env: { region: 'eu-west-1' } });
+  return { app, stack, template: Template.fromStack(stack) };
+}
+
+/** A resource of the template as CloudFormation reads it. */
+export interface CfnResource {
+  readonly Type: string;
+  readonly DeletionPolicy?: string;
+  readonly UpdateReplacePolicy?: string;
+  // biome-ignore lint/suspicious/noExplicitAny: properties differ by type, and the assertions read deep into them
+  readonly Properties: any;
+}
+
+export const resourcesOf = (template: Template, type: string): Record<string, CfnResource> =>
+  template.findResources(type) as Record<string, CfnResource>;
