@@ -85,13 +85,20 @@ function unexpected(error: z.ZodError, raw: unknown, facts: PlatformErrorFacts):
   const path = issue?.path ?? [];
   const field = formatPath(path);
   const what = `expected ${field === '' ? 'a body' : `field ${field}`} as specified (${issue?.message ?? 'unknown'})`;
-  return new UnexpectedBodyError(`${what}, got ${shapeOf(path.reduce(memberOf, raw))}`, facts, field);
+  return new UnexpectedBodyError(`${what}, got ${shapeAt(raw, path)}`, facts, field);
 }
 
 function memberOf(value: unknown, key: PropertyKey): unknown {
   return typeof value === 'object' && value !== null
     ? (value as Record<PropertyKey, unknown>)[key]
     : undefined;
+}
+
+/** What came at a path; where nothing did, what came around it. */
+function shapeAt(raw: unknown, path: Path): string {
+  const value = path.reduce(memberOf, raw);
+  if (value !== undefined || path.length === 0) return shapeOf(value);
+  return `nothing in ${shapeOf(path.slice(0, -1).reduce(memberOf, raw))}`;
 }
 
 /** Names a value's form and its keys, never its content. */

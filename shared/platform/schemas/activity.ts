@@ -21,7 +21,7 @@ const Initiator = z.object({
  */
 export const ActivityEvent = z.object({
   id: z.string().min(1),
-  request_data: z.unknown(),
+  request_data: z.unknown().optional(),
   linked_events: z.array(z.unknown()).nullish(),
   subjects: z.array(Subject).nullish(),
   event_type: openEnum([

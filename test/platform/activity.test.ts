@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest';
+import { ReportedError, UnexpectedBodyError } from '../../shared/platform/errors.ts';
+import { collect, fakeTime, rejection, rig } from './support/platform-client.ts';
+import type { Answer } from './support/scripted-platform.ts';
+
+const DAY_MS = 24 * 3_600_000;
+const event = (id: string) => ({ id, event_type: 'EXTERNAL_GROUP_MEMBER_REMOVE' });
+const page = (ids: readonly string[], next: unknown): Answer => ({
+  body: { data: { events: ids.map(event), ...(next === undefined ? {} : { next }) }, error: null },
+});
+const inTurn =
+  (...answers: readonly Answer[]) =>
+  (_: unknown, index: number) =>
+    answers[index] ?? { status: 410 };
+
+describe('activity.follow', () => {
+  it('begins with the start date and the page size, then sends the cursor alone', async () => {
+    const { client, platform, time } = await rig(
+      inTurn(page(['a'], 'c1'), page(['b'], 'c2'), page([], null)),
+    );
+    const sinceMs = time.nowMs - 89 * DAY_MS;
+    const pages = await collect(client.activity.follow({ sinceMs, untilMs: time.nowMs }));
+    expect(platform.seen.map(({ query }) => query)).toEqual([
+      { startDate: '2026-08-23T10:00:00.000Z', endDate: '2026-11-20T10:00:00.000Z', limit: '1000' },
+      { next: 'c1' },
+      { next: 'c2' },
+    ]);
+    expect(pages.map(({ events, next, done }) => [events.map(({ id }) => id), next, done])).toEqual([
+      [['a'], 'c1', false],
+      [['b'], 'c2', false],
+      [[], 'c2', true],
+    ]);
+  });
+
+  it('uses the parameter names and the page size of the settings', async () => {
+    const activity = { startParam: 'from', endParam: 'to', sizeParam: 'page_size', pageSize: 50 };
+    const { client, platform, time } = await rig(inTurn(page([], null)), { activity });
+    await collect(client.activity.follow({ sinceMs: time.nowMs, untilMs: time.nowMs }));
+    expect(Object.keys(platform.seen[0]?.query ?? {})).toEqual(['from', 'to', 'page_size']);
+    expect(platform.seen[0]?.query['page_size']).toBe('50');
+  });
+
+  it('goes on from a stored cursor', async () => {
+    const { client, platform } = await rig(inTurn(page(['b'], 'c2'), page([], 'c2')));
+    await collect(client.activity.follow({ cursor: 'c1&x' }));
+    expect(platform.seen.map(({ query }) => query)).toEqual([{ next: 'c1&x' }, { next: 'c2' }]);
+  });
+
+  it.each<[string, unknown]>([
+    ['null', null],
+    ['absent', undefined],
+    ['empty', ''],
+    ['the same cursor again', 'c1'],
+  ])('ends at a next that is %s, gives its events and keeps the last usable cursor', async (_, next) => {
+    const { client, platform } = await rig(inTurn(page(['z'], next)));
+    const pages = await collect(client.activity.follow({ cursor: 'c1' }));
+    expect(pages).toEqual([{ events: [event('z')], next: 'c1', done: true }]);
+    expect(platform.seen).toHaveLength(1);
+  });
+
+  it('has no cursor to store where none ever came', async () => {
+    const { client } = await rig(inTurn(page(['z'], null)));
+    await expect(collect(client.activity.follow())).resolves.toMatchObject([{ next: null, done: true }]);
+  });
+
+  it('goes on over an empty page with a new cursor, but not for ever', async () => {
+    const middle = await rig(inTurn(page([], 'c1'), page(['a'], 'c2'), page([], 'c2')));
+    const pages = await collect(middle.client.activity.follow());
+    expect(pages.flatMap(({ events }) => events.map(({ id }) => id))).toEqual(['a']);
+    const endless = await rig((_, index) => page([], `c${index}`));
+    const last = (await collect(endless.client.activity.follow())).at(-1);
+    expect(last).toEqual({ events: [], next: 'c19', done: true });
+  });
+
+  it('fails where the cursors run in a circle', async () => {
+    const { client } = await rig((_, index) => page(['a'], index % 2 === 0 ? 'c1' : 'c2'));
+    await expect(collect(client.activity.follow())).rejects.toMatchObject({ field: 'data.next' });
+  });
+
+  it("makes the envelope's error an error, redacted", async () => {
+    const error = { code: 'bad_cursor', token: 'abc' };
+    const { client } = await rig(inTurn({ body: { data: null, error } }));
+    const thrown = await rejection(collect(client.activity.follow()));
+    expect(thrown).toBeInstanceOf(ReportedError);
+    expect(thrown).toMatchObject({ status: 200, excerpt: '{"code":"bad_cursor","token":[redacted]}' });
+  });
+
+  it.each<[string, unknown, string]>([
+    ['{events}', { events: [], next: 'c' }, 'an object with keys events, next'],
+    ['{results}', { results: [] }, 'an object with keys results'],
+    ['no events', { data: { next: 'c1' }, error: null }, 'field data.events'],
+    ['events null', { data: { events: null, next: 'c1' }, error: null }, 'field data.events'],
+    ['a cursor that is no text', { data: { events: [], next: { id: 1 } }, error: null }, 'field data.next'],
+    ['an event without an id', { data: { events: [{ name: 'x' }] }, error: null }, 'field data.events[0].id'],
+  ])('another envelope, %s, is an error that says what came', async (_, body, message) => {
+    const { client } = await rig(inTurn({ body }));
+    const error = await rejection(collect(client.activity.follow()));
+    expect(error).toBeInstanceOf(UnexpectedBodyError);
+    expect((error as Error).message).toContain(message);
+  });
+
+  it('an event of an unknown type, with odd details, is data', async () => {
+    const odd = {
+      id: 'e1',
+      event_type: 'NEW',
+      owner: 7,
+      subjects: [{ instance: 'g1', type: 'PLANET', icon: 5 }],
+    };
+    const { client } = await rig(inTurn({ body: { data: { events: [odd], next: null }, error: null } }));
+    const [first] = await collect(client.activity.follow());
+    expect(first?.events).toEqual([
+      { id: 'e1', event_type: 'NEW', subjects: [{ instance: 'g1', type: 'PLANET' }] },
+    ]);
+  });
+
+  it('refuses a start 90 days ago or longer, and an empty cursor, before it sends anything', async () => {
+    const { client, platform } = await rig(inTurn(page([], null)));
+    const sinceMs = fakeTime().nowMs - 90 * DAY_MS;
+    await expect(collect(client.activity.follow({ sinceMs }))).rejects.toThrow('less than 90 days ago');
+    await expect(collect(client.activity.follow({ cursor: '' }))).rejects.toThrow('argument');
+    expect(platform.seen).toEqual([]);
+    await collect(client.activity.follow({ sinceMs: sinceMs + 1 }));
+    expect(platform.seen).toHaveLength(1);
+  });
+
+  it('refuses a page size above 1000', async () => {
+    await expect(rig(() => ({}), { activity: { pageSize: 1001 } })).rejects.toThrow('at most 1000');
+  });
+});

@@ -1,0 +1,272 @@
+import { inspect } from 'node:util';
+import { Agent } from 'undici';
+import { afterAll, describe, expect, it } from 'vitest';
+import {
+  InvalidGrantError,
+  NetworkError,
+  ServerError,
+  UnauthorizedError,
+} from '../../shared/platform/errors.ts';
+import { oauthCredential } from '../../shared/platform/oauth.ts';
+import type { OAuthOptions, OAuthTokens } from '../../shared/platform/token-request.ts';
+import { fakeTime, rejection, rig } from './support/platform-client.ts';
+import type { Answer, Seen } from './support/scripted-platform.ts';
+
+const USER = { id: 'r1', company: 'c1' };
+const agent = new Agent();
+afterAll(() => agent.close());
+
+interface Setup {
+  readonly tokens?: OAuthTokens;
+  /** Answers of the token endpoint, by number. */
+  readonly token?: (index: number, request: Seen) => Answer | Promise<Answer>;
+  /** Access tokens that the platform accepts; default: those that the token endpoint gives. */
+  readonly accepts?: (token: string) => boolean;
+  readonly options?: Partial<OAuthOptions>;
+}
+
+const given = (index: number): Answer => ({
+  body: {
+    access_token: `access-${index}`,
+    token_type: 'bearer',
+    expires_in: 3600,
+    refresh_token: `refresh-${index}`,
+  },
+});
+
+/** A platform with a token endpoint at /oauth/token, and a client whose credential refreshes there. */
+async function setup({ tokens, token = given, accepts = () => true, options }: Setup = {}) {
+  const time = fakeTime();
+  const stored: OAuthTokens[] = [];
+  const requests: Seen[] = [];
+  const { platform } = await rig(async (request) => {
+    if (request.path === '/oauth/token') return token(requests.push(request) - 1, request);
+    const bearer = request.headers.authorization?.replace('Bearer ', '') ?? '';
+    return accepts(bearer) ? { body: USER } : { status: 401, body: { error: bearer } };
+  });
+  const credential = oauthCredential({
+    tokenUrl: `${platform.url}/oauth/token`,
+    clientId: 'client one',
+    clientSecret: 'p@ss:word',
+    tokens: tokens ?? { refreshToken: 'refresh-start' },
+    clock: time.clock,
+    dispatcher: () => agent,
+    onTokens: async (fresh) => {
+      stored.push(fresh);
+    },
+    ...options,
+  });
+  const { client } = await rig(() => ({}), {
+    baseUrl: platform.url,
+    credential,
+    clock: time.clock,
+    sleep: time.sleep,
+  });
+  const bearers = () =>
+    platform.seen.filter(({ path }) => path !== '/oauth/token').map(({ headers }) => headers.authorization);
+  return { client, time, stored, requests, bearers };
+}
+
+describe('oauthCredential', () => {
+  it('asks for a token with Basic client authentication and a form', async () => {
+    const { client, requests, bearers } = await setup();
+    await client.me();
+    expect(requests).toHaveLength(1);
+    expect(requests[0]).toMatchObject({
+      method: 'POST',
+      text: 'grant_type=refresh_token&refresh_token=refresh-start',
+      headers: {
+        'content-type': 'application/x-www-form-urlencoded',
+        // client+one:p%40ss%3Aword
+        authorization: 'Basic Y2xpZW50K29uZTpwJTQwc3MlM0F3b3Jk',
+      },
+    });
+    expect(bearers()).toEqual(['Bearer access-0']);
+  });
+
+  it('uses a token until a minute before its end, then the rotated refresh token', async () => {
+    const { client, time, requests, stored } = await setup();
+    await client.me();
+    time.nowMs += 3_539_999;
+    await client.me();
+    expect(requests).toHaveLength(1);
+    time.nowMs += 1;
+    await client.me();
+    expect(requests[1]?.text).toContain('refresh_token=refresh-0');
+    expect(stored).toEqual([
+      { accessToken: 'access-0', refreshToken: 'refresh-0', refreshAtMs: fakeTime().nowMs + 3_540_000 },
+      { accessToken: 'access-1', refreshToken: 'refresh-1', refreshAtMs: time.nowMs + 3_540_000 },
+    ]);
+  });
+
+  it('keeps the old refresh token where no new one comes', async () => {
+    const { client, stored } = await setup({ token: () => ({ body: { access_token: 'a' } }) });
+    await client.me();
+    expect(stored).toEqual([{ accessToken: 'a', refreshToken: 'refresh-start', refreshAtMs: undefined }]);
+  });
+
+  it('uses a token of a short life for nine tenths of it', async () => {
+    const { client, time, requests } = await setup({
+      token: (index) => ({ body: { access_token: `a${index}`, expires_in: '30' } }),
+    });
+    await client.me();
+    time.nowMs += 26_999;
+    await client.me();
+    expect(requests).toHaveLength(1);
+    time.nowMs += 1;
+    await client.me();
+    expect(requests).toHaveLength(2);
+  });
+
+  it('refreshes once for many concurrent calls', async () => {
+    const { client, requests, bearers } = await setup();
+    await Promise.all(Array.from({ length: 20 }, () => client.me()));
+    expect(requests).toHaveLength(1);
+    expect(new Set(bearers())).toEqual(new Set(['Bearer access-0']));
+  });
+
+  it('stores both tokens before it uses them', async () => {
+    const order: string[] = [];
+    const { client } = await setup({
+      accepts: () => order.push('used') > 0,
+      options: {
+        onTokens: async ({ accessToken, refreshToken }) => {
+          await new Promise((resolve) => setImmediate(resolve));
+          order.push(`stored ${accessToken} ${refreshToken}`);
+        },
+      },
+    });
+    await client.me();
+    expect(order).toEqual(['stored access-0 refresh-0', 'used']);
+  });
+
+  it('does not use or lose tokens that could not be stored', async () => {
+    let fail = true;
+    const saved: string[] = [];
+    const { client, requests, bearers } = await setup({
+      options: {
+        onTokens: async ({ refreshToken }) => {
+          if (fail) throw new Error('store is down');
+          saved.push(refreshToken);
+        },
+      },
+    });
+    await expect(client.me()).rejects.toThrow('store is down');
+    expect(bearers()).toEqual([]);
+    fail = false;
+    await client.me();
+    expect(requests).toHaveLength(1);
+    expect(saved).toEqual(['refresh-0']);
+  });
+
+  it('refreshes once after a 401 and tries once more, for all calls that got it', async () => {
+    const { client, requests, bearers } = await setup({
+      tokens: { refreshToken: 'r', accessToken: 'revoked' },
+      accepts: (token) => token === 'access-0',
+    });
+    await Promise.all([client.me(), client.me(), client.groups.delete('g1')]);
+    expect(requests).toHaveLength(1);
+    expect(bearers().filter((bearer) => bearer === 'Bearer access-0')).toHaveLength(3);
+  });
+
+  it('gives up at the second 401', async () => {
+    const { client, requests, bearers } = await setup({ accepts: () => false });
+    const error = await rejection(client.me());
+    expect(error).toBeInstanceOf(UnauthorizedError);
+    expect(bearers()).toEqual(['Bearer access-0', 'Bearer access-1']);
+    expect(requests).toHaveLength(2);
+    expect(inspect(error, { depth: 9, showHidden: true })).not.toContain('access-');
+  });
+
+  it('invalid_grant is an error of its own, without a secret, and nothing was sent to the platform', async () => {
+    const body = { error: 'invalid_grant', error_description: 'refresh-start is revoked' };
+    const { client, bearers, requests } = await setup({ token: () => ({ status: 400, body }) });
+    const error = await rejection(client.me());
+    expect(error).toBeInstanceOf(InvalidGrantError);
+    expect(error).toMatchObject({ sent: 'no', status: 400, excerpt: 'invalid_grant' });
+    expect(inspect(error, { depth: 9, showHidden: true })).not.toMatch(/refresh-start|p@ss/);
+    expect(bearers()).toEqual([]);
+    expect(requests).toHaveLength(1);
+  });
+
+  it.each<[string, Answer, unknown]>([
+    ['a client that is not accepted', { status: 401, body: { error: 'invalid_client' } }, UnauthorizedError],
+    ['a failing token endpoint', { status: 503, body: 'down' }, ServerError],
+    ['a broken connection', { failure: 'drop' }, NetworkError],
+  ])('%s sent nothing to the platform, and is not repeated', async (_, answer, type) => {
+    const { client, requests } = await setup({ token: () => answer });
+    const error = await rejection(client.groups.create({ name: 'x', spokeId: 's', users: [] }));
+    expect(error).toBeInstanceOf(type);
+    expect(error).toMatchObject({ sent: 'no', pathTemplate: '(token endpoint)' });
+    expect(requests).toHaveLength(1);
+  });
+
+  it('a failed refresh is tried again by the next call', async () => {
+    const { client } = await setup({ token: (index) => (index === 0 ? { status: 503 } : given(index)) });
+    await expect(client.me()).rejects.toBeInstanceOf(ServerError);
+    await expect(client.me()).resolves.toEqual(USER);
+  });
+
+  it('takes over what another process has stored instead of refreshing', async () => {
+    const { client, requests, bearers, stored } = await setup({
+      options: { reread: async () => ({ refreshToken: 'r9', accessToken: 'theirs' }) },
+    });
+    await client.me();
+    expect(requests).toEqual([]);
+    expect(stored).toEqual([]);
+    expect(bearers()).toEqual(['Bearer theirs']);
+  });
+
+  it('reads the store again after invalid_grant, for another process may have rotated the token', async () => {
+    let reads = 0;
+    const { client, requests } = await setup({
+      token: (index) => (index === 0 ? { status: 400, body: { error: 'invalid_grant' } } : given(index)),
+      options: { reread: async () => ({ refreshToken: reads++ === 0 ? 'refresh-start' : 'rotated' }) },
+    });
+    await client.me();
+    expect(requests.map(({ text }) => text.split('refresh_token=')[1])).toEqual(['refresh-start', 'rotated']);
+  });
+
+  it('refreshes and stores inside the lease', async () => {
+    const order: string[] = [];
+    const { client } = await setup({
+      token: (index) => {
+        order.push('refresh');
+        return given(index);
+      },
+      options: {
+        exclusively: async (work) => {
+          order.push('lease');
+          const result = await work();
+          order.push('release');
+          return result;
+        },
+        onTokens: async () => {
+          order.push('store');
+        },
+      },
+    });
+    await client.me();
+    expect(order).toEqual(['lease', 'refresh', 'store', 'release']);
+  });
+
+  it('a caller that gives up ends its own wait, not the refresh of the others', async () => {
+    const controller = new AbortController();
+    const { client } = await setup({
+      token: async (index) => {
+        controller.abort();
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        return given(index);
+      },
+    });
+    const impatient = client.me({ signal: controller.signal });
+    const patient = client.me();
+    await expect(impatient).rejects.toMatchObject({ name: 'AbortedError', sent: 'no' });
+    await expect(patient).resolves.toEqual(USER);
+  });
+
+  it('refuses a token URL that is not https', () => {
+    const options = { tokenUrl: 'http://auth.acme.test/token' } as OAuthOptions;
+    expect(() => oauthCredential(options)).toThrow('tokenUrl: expected https');
+  });
+});

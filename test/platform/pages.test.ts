@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import { collect, rejection, rig } from './support/platform-client.ts';
+import type { Answer, Seen } from './support/scripted-platform.ts';
+
+const PEOPLE = Array.from({ length: 250 }, (_, at) => ({
+  id: `r${at}`,
+  personalEmail: null,
+  roleState: 'ACTIVE',
+}));
+const IDS = PEOPLE.map(({ id }) => id);
+
+/** A list served by limit and offset, as the specification has it. */
+const serve = (request: Seen): Answer => {
+  const offset = Number(request.query['offset']);
+  return { body: PEOPLE.slice(offset, offset + Number(request.query['limit'])) };
+};
+const asked = (seen: readonly Seen[]) => seen.map(({ query }) => `${query['limit']}@${query['offset']}`);
+
+describe('a paginated list', () => {
+  it('is read to the empty page, 100 at a time', async () => {
+    const { client, platform } = await rig(serve);
+    const people = await collect(client.employees.list());
+    expect(people.map(({ id }) => id)).toEqual(IDS);
+    expect(asked(platform.seen)).toEqual(['100@0', '100@100', '100@200', '100@250']);
+  });
+
+  it('goes on after a short page, by as much as came', async () => {
+    const { client, platform } = await rig((request) => {
+      const offset = Number(request.query['offset']);
+      return { body: PEOPLE.slice(offset, offset + 70) };
+    });
+    expect((await collect(client.employees.list())).map(({ id }) => id)).toEqual(IDS);
+    expect(asked(platform.seen)).toEqual(['100@0', '100@70', '100@140', '100@210', '100@250']);
+  });
+
+  it('gives pages, none of them empty, from an offset and of a size', async () => {
+    const { client } = await rig(serve);
+    const pages = await collect(client.employees.pages({ limit: 60, offset: 100 }));
+    expect(pages.map((page) => page.length)).toEqual([60, 60, 30]);
+    expect(pages[0]?.[0]?.id).toBe('r100');
+  });
+
+  it('reads no further than it is consumed', async () => {
+    const { client, platform } = await rig(serve);
+    for await (const person of client.employees.list()) if (person.id === 'r50') break;
+    expect(platform.seen).toHaveLength(1);
+  });
+
+  it.each([0, 101, 1.5, -1])('refuses the page size %d before it sends anything', async (limit) => {
+    const { client, platform } = await rig(serve);
+    await expect(collect(client.employees.list({ limit }))).rejects.toMatchObject({
+      name: 'InvalidRequestError',
+    });
+    expect(platform.seen).toEqual([]);
+  });
+
+  it('takes a page that answers 504 in smaller ones, then grows back below what failed', async () => {
+    const { client, platform, time } = await rig((request) =>
+      Number(request.query['limit']) > 30 ? { status: 504 } : serve(request),
+    );
+    expect((await collect(client.employees.list())).map(({ id }) => id)).toEqual(IDS);
+    expect(asked(platform.seen).slice(0, 6)).toEqual(['100@0', '50@0', '25@0', '49@25', '24@25', '48@49']);
+    expect(time.waits).toEqual([]);
+  });
+
+  it('takes a page that times out in smaller ones', async () => {
+    const { client, platform } = await rig(
+      (request) => (Number(request.query['limit']) > 60 ? { failure: 'hang' } : serve(request)),
+      { timeoutMs: 60 },
+    );
+    expect((await collect(client.employees.list({ offset: 200 }))).map(({ id }) => id)).toEqual(
+      IDS.slice(200),
+    );
+    expect(asked(platform.seen).slice(0, 2)).toEqual(['100@200', '50@200']);
+  });
+
+  it('gives up where even one item is too slow, after the usual tries', async () => {
+    const { client, platform } = await rig(() => ({ status: 504 }));
+    await expect(collect(client.employees.list())).rejects.toMatchObject({
+      name: 'ServerError',
+      status: 504,
+    });
+    expect(asked(platform.seen).slice(-5)).toEqual(['3@0', '1@0', '1@0', '1@0', '1@0']);
+  });
+
+  it('ends, whole, where an endpoint knows no offset and gave less than it was asked for', async () => {
+    const { client, platform } = await rig(() => ({ body: PEOPLE.slice(0, 3) }));
+    expect(await collect(client.employees.list())).toHaveLength(3);
+    expect(platform.seen).toHaveLength(2);
+  });
+
+  it('ends, whole, where an endpoint knows neither limit nor offset', async () => {
+    const { client } = await rig(() => ({ body: PEOPLE }));
+    expect(await collect(client.employees.list())).toHaveLength(250);
+  });
+
+  it('fails where the offset is ignored and the list may have been cut', async () => {
+    const { client } = await rig(() => ({ body: PEOPLE.slice(0, 100) }));
+    const error = await rejection(collect(client.employees.list()));
+    expect(error).toMatchObject({
+      name: 'UnexpectedBodyError',
+      message: expect.stringContaining('offset 100'),
+    });
+  });
+
+  it('names the item and the field where a guaranteed one is missing, and gives none of that page', async () => {
+    const { client } = await rig(() => ({ body: [PEOPLE[0], { id: 'r1', roleState: 'ACTIVE' }] }));
+    const error = await rejection(collect(client.employees.list()));
+    expect(error).toMatchObject({ field: '[1].personalEmail', pathTemplate: '/platform/api/employees' });
+  });
+
+  it('guarantees less of employees who may have left', async () => {
+    const { client } = await rig((_, index) => ({ body: index === 0 ? [{ id: 'r1' }] : [] }));
+    expect(await collect(client.employees.listAll())).toEqual([{ id: 'r1' }]);
+  });
+
+  it('sends the filters of the terminated list under their names', async () => {
+    const { client, platform } = await rig(() => ({ body: [] }));
+    await collect(client.employees.listAll({ ein: 12345, sendAllRoles: false, limit: 5 }));
+    expect(platform.seen[0]?.query).toEqual({
+      limit: '5',
+      offset: '0',
+      EIN: '12345',
+      send_all_roles: 'false',
+    });
+  });
+
+  it('holds one page of 10,000 people at a time', async () => {
+    let served = 0;
+    const { client } = await rig((request) => {
+      served = Number(request.query['offset']);
+      const length = Math.min(100, 10_000 - served);
+      const page = Array.from({ length }, (_, at) => ({
+        id: `r${served + at}`,
+        personalEmail: null,
+        roleState: 'X',
+      }));
+      return { body: page };
+    });
+    let read = 0;
+    let mostAhead = 0;
+    for await (const _ of client.employees.list()) {
+      read += 1;
+      mostAhead = Math.max(mostAhead, served + 100 - read);
+    }
+    expect(read).toBe(10_000);
+    expect(mostAhead).toBeLessThan(100);
+  });
+});
