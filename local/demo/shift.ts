@@ -1,0 +1,25 @@
+import { normaliseInstant } from '../../shared/domain/stamp.ts';
+
+const SUB_MILLISECOND = '000000';
+
+/**
+ * Events moved in time as one, so that the newest happened at `nowMs` (milliseconds since 1970): their order and the
+ * time between them stay. An example kept in a file would otherwise grow too old to be accepted.
+ * @throws RangeError where a time is no RFC 3339 instant.
+ */
+export function shiftToNow<Event extends { readonly time: string }>(
+  events: readonly Event[],
+  nowMs: number,
+): Event[] {
+  const instants = events.map(({ time }) => {
+    const instant = normaliseInstant(time);
+    if (instant === undefined) throw new RangeError(`expected an RFC 3339 time, got ${JSON.stringify(time)}`);
+    return { ms: Date.parse(`${instant.slice(0, 23)}Z`), rest: instant.slice(23, 29) };
+  });
+  const newestMs = instants.reduce((newest, { ms }) => Math.max(newest, ms), Number.NEGATIVE_INFINITY);
+  return events.map((event, index) => {
+    const { ms, rest } = instants[index] ?? { ms: newestMs, rest: SUB_MILLISECOND };
+    const time = new Date(ms - newestMs + nowMs).toISOString();
+    return { ...event, time: rest === SUB_MILLISECOND ? time : time.replace('Z', `${rest}Z`) };
+  });
+}

@@ -1,0 +1,54 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { EVENT_SCHEMAS } from './event-schemas.ts';
+import { exampleEvents, exampleWorld } from './example-company.ts';
+
+/** A committed file that is made from something else in the project. The same project gives the same bytes. */
+export interface GeneratedFile {
+  /** From the root of the project. */
+  readonly path: string;
+  readonly content: () => string | Promise<string>;
+}
+
+/** Everything that `npm run generate` writes and `npm run generated:check` compares. */
+const GENERATED: readonly GeneratedFile[] = [
+  ...EVENT_SCHEMAS,
+  { path: 'examples/company.events.jsonl', content: exampleEvents },
+  { path: 'examples/company.world.json', content: exampleWorld },
+];
+
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
+
+async function committed(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(join(ROOT, path), 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Writes what has changed, or with `check` only names it. @returns the paths of the files that differ */
+async function generate(check: boolean): Promise<string[]> {
+  const changed: string[] = [];
+  for (const { path, content } of GENERATED) {
+    const wanted = await content();
+    if ((await committed(path)) === wanted) continue;
+    changed.push(path);
+    if (check) continue;
+    await mkdir(dirname(join(ROOT, path)), { recursive: true });
+    await writeFile(join(ROOT, path), wanted);
+  }
+  return changed;
+}
+
+const check = process.argv.includes('--check');
+const changed = await generate(check);
+if (check && changed.length > 0) {
+  console.error(`These generated files are stale or missing; run \`npm run generate\` and commit them:`);
+  for (const path of changed) console.error(`  ${path}`);
+  process.exitCode = 1;
+} else {
+  console.log(`${GENERATED.length} generated files, ${changed.length} ${check ? 'stale' : 'written'}`);
+}
