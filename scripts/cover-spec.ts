@@ -1,0 +1,16 @@
+import { type CoveredItem, measureCoverage } from '../test/platform/support/coverage.ts';
+
+/** Prints every endpoint, parameter and field of the specification with the tests that exercise it; 1 where one has none. */
+function report(items: readonly CoveredItem[]): number {
+  for (const { endpoint, kind, name, cases } of items) {
+    const tests = cases.length === 0 ? 'NO TEST' : cases.join(' | ');
+    console.log(
+      kind === 'endpoint' ? `\n${endpoint}\n  ${tests}` : `    ${kind.padEnd(6)} ${name.padEnd(46)} ${tests}`,
+    );
+  }
+  const missing = items.filter(({ cases }) => cases.length === 0).length;
+  console.log(`\n${items.length} endpoints, parameters and fields; ${missing} without a test`);
+  return missing === 0 ? 0 : 1;
+}
+
+process.exitCode = report(await measureCoverage());
