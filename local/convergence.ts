@@ -1,0 +1,86 @@
+import { GetQueueAttributesCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import type { GroupReport } from './report.ts';
+
+/** How far the stack has come. `groups` is undefined until the queues are empty for the first time. */
+export interface Standing {
+  /** Messages visible, delayed or in flight. */
+  readonly events: number;
+  readonly apply: number;
+  readonly groups: readonly GroupReport[] | undefined;
+  readonly dirty: number;
+}
+
+export interface ConvergenceOptions {
+  readonly client: SQSClient;
+  readonly eventsQueueUrl: string;
+  readonly applyQueueUrl: string;
+  readonly readGroups: () => Promise<readonly GroupReport[]>;
+  readonly onStanding: (standing: Standing) => void;
+  readonly signal: AbortSignal;
+  readonly pollMs?: number;
+}
+
+const POLL_MS = 250;
+
+/**
+ * Waits until nothing is visible, delayed or in flight in the queues of events and of apply, and no group is dirty;
+ * seen twice in a row, because a queue's counts and the groups are not read in one instant.
+ * @returns the groups as they are then, or as last read where `signal` ends the wait
+ */
+export async function untilConverged(
+  options: ConvergenceOptions,
+): Promise<{ converged: boolean; groups: readonly GroupReport[] }> {
+  let seen = 0;
+  while (!options.signal.aborted) {
+    const standing = await look(options);
+    options.onStanding(standing);
+    seen = isSettled(standing) ? seen + 1 : 0;
+    if (seen === 2) return { converged: true, groups: standing.groups ?? [] };
+    await pause(options.pollMs ?? POLL_MS, options.signal);
+  }
+  return { converged: false, groups: await options.readGroups() };
+}
+
+const isSettled = (standing: Standing) =>
+  standing.events === 0 && standing.apply === 0 && standing.groups !== undefined && standing.dirty === 0;
+
+async function look({
+  client,
+  eventsQueueUrl,
+  applyQueueUrl,
+  readGroups,
+}: ConvergenceOptions): Promise<Standing> {
+  const [events, apply] = await Promise.all([
+    countMessages(client, eventsQueueUrl),
+    countMessages(client, applyQueueUrl),
+  ]);
+  if (events > 0 || apply > 0) return { events, apply, groups: undefined, dirty: 0 };
+  const groups = await readGroups();
+  return { events, apply, groups, dirty: groups.filter(({ state }) => state === 'dirty').length };
+}
+
+async function countMessages(client: SQSClient, queueUrl: string): Promise<number> {
+  const { Attributes } = await client.send(
+    new GetQueueAttributesCommand({
+      QueueUrl: queueUrl,
+      AttributeNames: [
+        'ApproximateNumberOfMessages',
+        'ApproximateNumberOfMessagesNotVisible',
+        'ApproximateNumberOfMessagesDelayed',
+      ],
+    }),
+  );
+  return Object.values(Attributes ?? {}).reduce((sum, count) => sum + Number(count), 0);
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done);
+  });
+}

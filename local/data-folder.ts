@@ -1,0 +1,98 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import { UsageError } from './usage.ts';
+
+/** The folder of `--data`, held by this process until `release`. */
+export interface DataFolder {
+  readonly tables: string;
+  readonly platform: string;
+  /**
+   * The instant at which the example's events end, in milliseconds since 1970. It is chosen at the first start and
+   * kept: shifted anew at each start, old events would be newer than what happened in between.
+   */
+  readonly exampleEndMs: number;
+  readonly release: () => void;
+}
+
+const Lock = z.object({ pid: z.int().positive(), startedAt: z.string() });
+
+/** @throws UsageError where another process uses the folder, or it cannot be written. */
+export function openDataFolder(path: string, nowMs: number): DataFolder {
+  const folder = resolve(path);
+  try {
+    mkdirSync(folder, { recursive: true });
+  } catch (cause) {
+    throw new UsageError(`--data ${path}: cannot make this folder: ${(cause as Error).message}`, { cause });
+  }
+  const lock = join(folder, 'lock');
+  takeLock(lock, path);
+  return {
+    tables: join(folder, 'dynamodb'),
+    platform: join(folder, 'platform.jsonl'),
+    exampleEndMs: readOrChooseEnd(join(folder, 'example-end'), nowMs),
+    release: () => rmSync(lock, { force: true }),
+  };
+}
+
+/** The lock of a process that is gone (kill -9) is taken over. */
+function takeLock(lock: string, path: string): void {
+  const mine = JSON.stringify({ pid: process.pid, startedAt: startOf(process.pid) });
+  for (let attempt = 0; attempt < 2; attempt += 1) {
+    try {
+      writeFileSync(lock, mine, { flag: 'wx' });
+      return;
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') {
+        throw new UsageError(`--data ${path}: cannot write there: ${(cause as Error).message}`, { cause });
+      }
+      const holder = readLock(lock);
+      if (holder !== undefined && isRunning(holder)) {
+        throw new UsageError(`--data ${path}: in use by process ${holder.pid}; stop it first`, { cause });
+      }
+      rmSync(lock, { force: true });
+    }
+  }
+  throw new UsageError(`--data ${path}: another process takes this folder at the same time`);
+}
+
+function readLock(lock: string): z.infer<typeof Lock> | undefined {
+  try {
+    return Lock.parse(JSON.parse(readFileSync(lock, 'utf8')));
+  } catch {
+    return undefined;
+  }
+}
+
+function isRunning({ pid, startedAt }: z.infer<typeof Lock>): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
+  }
+  return startOf(pid) === startedAt;
+}
+
+/**
+ * When the process started, in clock ticks since boot (proc(5), field 22 of `stat`): tells a process from a later one
+ * with the same id. Empty where there is no /proc; the id alone decides then.
+ */
+function startOf(pid: number): string {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+  } catch {
+    return '';
+  }
+}
+
+function readOrChooseEnd(file: string, nowMs: number): number {
+  try {
+    const kept = Number(readFileSync(file, 'utf8'));
+    if (Number.isFinite(kept) && kept > 0) return kept;
+  } catch {
+    // The first start.
+  }
+  writeFileSync(file, String(nowMs));
+  return nowMs;
+}

@@ -1,0 +1,55 @@
+import { ENVIRONMENT, type QueueKey, tableName } from '../shared/contract/names.ts';
+
+export const REGION = 'us-east-1';
+
+/** Base URLs of the emulated services. */
+export interface Endpoints {
+  readonly dynamodb: string;
+  readonly sqs: string;
+  readonly secretsManager: string;
+  readonly lambda: string;
+  readonly scheduler: string;
+}
+
+/** Variables that would lead the AWS SDK past the emulators: to a person's profile, or to real endpoints. */
+const MISLEADING = [
+  'AWS_PROFILE',
+  'AWS_SESSION_TOKEN',
+  'AWS_ENDPOINT_URL',
+  'AWS_IGNORE_CONFIGURED_ENDPOINT_URLS',
+  'AWS_CONTAINER_CREDENTIALS_RELATIVE_URI',
+  'AWS_CONTAINER_CREDENTIALS_FULL_URI',
+  'AWS_WEB_IDENTITY_TOKEN_FILE',
+];
+
+/** What the handlers find in `process.env`: what the stack gives them when deployed, and where the emulators are. */
+export function functionEnvironment(stack: {
+  prefix: string;
+  coalesceSeconds: number;
+  endpoints: Endpoints;
+  queueUrls: Readonly<Record<QueueKey, string>>;
+}): Record<string, string> {
+  const { endpoints, queueUrls } = stack;
+  return {
+    [ENVIRONMENT.prefix]: stack.prefix,
+    [ENVIRONMENT.table]: tableName(stack.prefix),
+    [ENVIRONMENT.applyQueueUrl]: queueUrls.apply,
+    [ENVIRONMENT.eventsDlqUrl]: queueUrls.eventsDlq,
+    [ENVIRONMENT.applyDlqUrl]: queueUrls.applyDlq,
+    [ENVIRONMENT.coalesceSeconds]: String(stack.coalesceSeconds),
+    AWS_REGION: REGION,
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
+    AWS_ENDPOINT_URL_DYNAMODB: endpoints.dynamodb,
+    AWS_ENDPOINT_URL_SQS: endpoints.sqs,
+    AWS_ENDPOINT_URL_SECRETS_MANAGER: endpoints.secretsManager,
+    AWS_ENDPOINT_URL_LAMBDA: endpoints.lambda,
+    AWS_ENDPOINT_URL_SCHEDULER: endpoints.scheduler,
+  };
+}
+
+/** Puts the handlers' environment in place. Must run before they are imported. */
+export function setEnvironment(values: Readonly<Record<string, string>>): void {
+  for (const name of MISLEADING) delete process.env[name];
+  Object.assign(process.env, values);
+}

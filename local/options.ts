@@ -1,0 +1,125 @@
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { UsageError } from './usage.ts';
+
+/** What `npm start` was asked for. Durations are in seconds. */
+export interface StartOptions {
+  readonly once: boolean;
+  readonly timeout: number;
+  /** Undefined: the bundled example. */
+  readonly events: readonly string[] | undefined;
+  readonly world: string | undefined;
+  readonly empty: boolean;
+  readonly setting: readonly (readonly [key: string, value: unknown])[];
+  readonly awsPort: number;
+  readonly sqsPort: number;
+  readonly platformPort: number;
+  readonly peopleEvery: number;
+  readonly reconcileEvery: number;
+  readonly sweepEvery: number;
+  readonly pumpEvery: number;
+  readonly data: string | undefined;
+  readonly json: boolean;
+  readonly localFile: string;
+}
+
+const EXAMPLES = `
+Examples:
+  npm start                                       the example company, until Ctrl-C
+  npm start -- --once                             the same, ending when every group is in step
+  npm start -- --empty --data .groupsync/data     nothing at first; keeps its state for the next start
+  npm start -- --events mine.jsonl --world mine.json --once
+  npm start -- --setting guard=null --setting drift=report
+  npm start --silent -- --once --json | jq .groups
+`;
+
+/**
+ * Reads the command line.
+ * @returns the options, or the help text where that was asked for
+ * @throws UsageError with one line that says what is wrong
+ */
+export function parseOptions(args: readonly string[]): StartOptions | { readonly help: string } {
+  let help = '';
+  const command = commandLine().exitOverride();
+  command.configureOutput({
+    writeOut: (text) => {
+      help += text;
+    },
+    writeErr: () => undefined,
+  });
+  try {
+    command.parse([...args], { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return { help };
+    throw new UsageError(`${oneLine(error.message)}; --help lists the options`);
+  }
+  const options = command.opts<StartOptions & { setting?: StartOptions['setting'] }>();
+  if (options.empty && options.events !== undefined) {
+    throw new UsageError('--empty and --events exclude each other: one publishes nothing, the other a file');
+  }
+  return { ...options, events: options.events, setting: options.setting ?? [] };
+}
+
+const oneLine = (message: string) =>
+  message
+    .replace(/^error: /, '')
+    .replaceAll('\n', ' ')
+    .trim();
+
+function commandLine(): Command {
+  return new Command('npm start --')
+    .description(
+      'Runs groupsync on this machine: queues, table, platform and the deployed handlers, in one process.',
+    )
+    .option('--once', 'exit when every group is in step: 0, or 1 if that takes longer than --timeout', false)
+    .option('--timeout <seconds>', 'how long --once waits', seconds, 120)
+    .option('--events <file>', 'publish this JSONL file, one event a line (repeatable)', collect)
+    .option('--world <file>', "the platform's world as JSON")
+    .option('--empty', 'publish nothing', false)
+    .option('--setting <key=value>', 'a connection setting, the value as JSON (repeatable)', collectSetting)
+    .option('--aws-port <n>', 'port of DynamoDB, Secrets Manager, Lambda and Scheduler', port, 0)
+    .option('--sqs-port <n>', 'port of SQS', port, 0)
+    .option('--platform-port <n>', 'port of the platform simulator', port, 0)
+    .option('--people-every <seconds>', 'how often people are read', seconds, 60)
+    .option('--reconcile-every <seconds>', 'how often the activity feed is read', seconds, 60)
+    .option('--sweep-every <seconds>', 'how often every group is compared', seconds, 300)
+    .option('--pump-every <seconds>', 'how often waiting groups are taken up again', seconds, 2)
+    .option('--data <dir>', 'keep tables and platform in this folder')
+    .option('--json', 'print one JSON document on stdout and nothing else', false)
+    .addOption(
+      new Option('--local-file <path>', 'where the addresses of this run are written').default(
+        '.groupsync/local.json',
+      ),
+    )
+    .helpOption('-h, --help', 'show this text')
+    .allowExcessArguments(false)
+    .addHelpText('after', EXAMPLES);
+}
+
+const collect = (file: string, before: readonly string[] = []) => [...before, file];
+
+/** A value that is no JSON is taken as text: `drift=report` is what people write. */
+function collectSetting(text: string, before: StartOptions['setting'] = []): StartOptions['setting'] {
+  const split = text.indexOf('=');
+  if (split < 1) throw new InvalidArgumentError('expected KEY=VALUE');
+  const [key, value] = [text.slice(0, split), text.slice(split + 1)];
+  try {
+    return [...before, [key, JSON.parse(value)]];
+  } catch {
+    return [...before, [key, value]];
+  }
+}
+
+const MAX_SECONDS = 86_400;
+
+function seconds(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== '' && value > 0 && value <= MAX_SECONDS) return value;
+  throw new InvalidArgumentError(`expected seconds above 0, at most ${MAX_SECONDS}`);
+}
+
+function port(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== '' && Number.isInteger(value) && value >= 0 && value <= 65_535) return value;
+  throw new InvalidArgumentError('expected a port from 0 to 65535');
+}

@@ -1,0 +1,44 @@
+import { relative } from 'node:path';
+import type { LocalFile } from './local-file.ts';
+import type { GroupReport } from './report.ts';
+import { groupsSummary, groupsTable } from './table.ts';
+
+/** How a run stands when it is shown. */
+export interface RunResult {
+  readonly converged: boolean;
+  readonly groups: readonly GroupReport[];
+  readonly elapsedMs: number;
+  readonly address: LocalFile;
+}
+
+/** The document of `--json`. The endpoints are those of the local file, without process and token. */
+export function jsonDocument({ converged, groups, elapsedMs, address }: RunResult): string {
+  const { pid: _pid, platformToken: _token, ...endpoints } = address;
+  return `${JSON.stringify({ groups, endpoints, converged, elapsedMs }, null, 2)}\n`;
+}
+
+/** The table, what it comes to, and where everything is. */
+export function readableReport(
+  { converged, groups, elapsedMs, address }: RunResult,
+  options: { readonly once: boolean; readonly localFile: string; readonly logPath: string },
+): string {
+  const seconds = (elapsedMs / 1000).toFixed(1);
+  const verdict = converged
+    ? `converged after ${seconds} s`
+    : `NOT converged after ${seconds} s; the handlers' log is in ${shown(options.logPath)}`;
+  const lines = [groupsTable(groups), `${groupsSummary(groups)}; ${verdict}`];
+  if (!options.once) lines.push('', ...endpointLines(address, options));
+  return `${lines.join('\n')}\n`;
+}
+
+const endpointLines = (address: LocalFile, options: { localFile: string; logPath: string }): string[] => [
+  `platform    ${address.platform}`,
+  `AWS         ${address.dynamodb} (DynamoDB, Secrets Manager, Lambda, Scheduler)`,
+  `SQS         ${address.sqs}`,
+  `events      ${address.eventsQueueUrl}`,
+  `addresses   ${shown(options.localFile)}, read by groupsync --local`,
+  `log         ${shown(options.logPath)}`,
+  'Ctrl-C stops.',
+];
+
+const shown = (path: string) => relative(process.cwd(), path) || path;

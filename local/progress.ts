@@ -1,0 +1,75 @@
+import { SingleBar } from 'cli-progress';
+import type { Standing } from './convergence.ts';
+
+/** Shows on standard error how far the stack has come. */
+export interface Progress {
+  readonly show: (standing: Standing) => void;
+  /** A line of its own, above the bar where there is one. */
+  readonly say: (line: string) => void;
+  readonly end: () => void;
+}
+
+/** What the progress is written to: standard error, or a test's. */
+export interface Screen {
+  readonly isTTY?: boolean;
+  readonly write: (text: string) => unknown;
+}
+
+const QUIET_MS = 2000;
+
+/** A bar on a terminal; elsewhere a line when something has changed, at most every two seconds. */
+export function startProgress(screen: Screen, published: number, clock: () => number): Progress {
+  return screen.isTTY === true ? barProgress(screen, published) : lineProgress(screen, clock);
+}
+
+/** The bar counts events taken up, and then, once more, groups written: two queues that follow on each other. */
+function barProgress(screen: Screen, published: number): Progress {
+  const bar = new SingleBar({
+    format: '{bar} {percentage}% | {what}',
+    stream: screen as NodeJS.WritableStream,
+    barsize: 30,
+    hideCursor: true,
+    clearOnComplete: true,
+    noTTYOutput: false,
+  });
+  const total = Math.max(1, published);
+  bar.start(total * 2, 0, { what: 'starting' });
+  let mostApply = 1;
+  return {
+    show(standing) {
+      mostApply = Math.max(mostApply, standing.apply);
+      const taken = Math.max(0, total - standing.events);
+      const written = standing.events > 0 ? 0 : total * (1 - standing.apply / mostApply);
+      bar.update(Math.floor(taken + written), { what: describe(standing) });
+    },
+    say(line) {
+      screen.write(`\r\u001B[K${line}\n`);
+    },
+    end: () => bar.stop(),
+  };
+}
+
+function lineProgress(screen: Screen, clock: () => number): Progress {
+  let last = '';
+  let lastMs = Number.NEGATIVE_INFINITY;
+  return {
+    show(standing) {
+      const line = describe(standing);
+      const nowMs = clock();
+      if (line === last || nowMs - lastMs < QUIET_MS) return;
+      last = line;
+      lastMs = nowMs;
+      screen.write(`${line}\n`);
+    },
+    say: (line) => void screen.write(`${line}\n`),
+    end: () => undefined,
+  };
+}
+
+function describe({ events, apply, groups, dirty }: Standing): string {
+  if (events > 0) return `${events} events waiting, ${apply} groups waiting`;
+  if (groups === undefined) return `${apply} groups waiting`;
+  return dirty > 0
+    ? `${dirty} of ${groups.length} groups not in step yet`
+    : `${groups.length} groups settled`;
+}

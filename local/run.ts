@@ -1,0 +1,136 @@
+import { dirname, join } from 'node:path';
+import { DEFAULT_CONNECTION, DEFAULT_PREFIX, ENVIRONMENT } from '../shared/contract/names.ts';
+import { DEFAULT_COALESCE_SECONDS } from '../shared/contract/topology.ts';
+import { localSettings } from './connection.ts';
+import { untilConverged } from './convergence.ts';
+import { openDataFolder } from './data-folder.ts';
+import type { EventLine } from './event-files.ts';
+import { readInputs } from './inputs.ts';
+import { removeLocalFile, writeLocalFile } from './local-file.ts';
+import { openPlatform } from './open-platform.ts';
+import type { StartOptions } from './options.ts';
+import { jsonDocument, readableReport } from './output.ts';
+import type { LoadParts } from './parts.ts';
+import { startProgress } from './progress.ts';
+import { publish } from './publish.ts';
+import { type Stack, type StackOptions, startStack } from './stack.ts';
+import { UsageError } from './usage.ts';
+
+export interface Surroundings {
+  readonly loadParts: LoadParts;
+  /** Aborted by SIGTERM or Ctrl-C. */
+  readonly signal: AbortSignal;
+  /** Standard output, which the handlers do not write to. */
+  readonly print: (text: string) => void;
+}
+
+/**
+ * Runs the local stack from its first read to its last close.
+ * @returns the exit code: 0 converged or stopped, 1 not converged in time
+ * @throws UsageError for a command line or file that cannot be used
+ */
+export async function runLocal(options: StartOptions, around: Surroundings): Promise<number> {
+  const startedMs = Date.now();
+  localSettings('http://127.0.0.1', options.setting);
+  const closers: (() => unknown)[] = [];
+  try {
+    const data = options.data === undefined ? undefined : openDataFolder(options.data, startedMs);
+    closers.push(() => data?.release());
+    const { world, events } = readInputs(options, data?.exampleEndMs ?? startedMs);
+    const platform = await openPlatform({ world, dataFile: data?.platform, port: options.platformPort });
+    closers.push(platform.close);
+    const say = { line: (line: string) => void process.stderr.write(`${line}\n`) };
+    const stack = await startStack({
+      ...stackOptions(options),
+      tables: data?.tables,
+      platform,
+      loadParts: around.loadParts,
+      onError: (message) => say.line(message),
+    });
+    closers.push(stack.stop);
+    writeLocalFile(options.localFile, stack.address);
+    closers.push(() => removeLocalFile(options.localFile, process.pid));
+    const outcome = await converge(stack, { ...options, events, signal: around.signal, say });
+    const result = { ...outcome, elapsedMs: Date.now() - startedMs, address: stack.address };
+    if (options.once || outcome.converged) around.print(show(result, options));
+    if (options.once) return outcome.converged ? 0 : 1;
+    await aborted(around.signal);
+    return 0;
+  } finally {
+    for (const close of closers.reverse()) await close();
+  }
+}
+
+/** Where the handlers' output goes: beside the local file. */
+export const logPath = (localFile: string): string => join(dirname(localFile), 'local.log');
+
+const show = (result: Parameters<typeof jsonDocument>[0], options: StartOptions): string =>
+  options.json
+    ? jsonDocument(result)
+    : readableReport(result, { ...options, logPath: logPath(options.localFile) });
+
+/** Publishes the events and waits until they have had their effect, with `--once` no longer than `--timeout`. */
+async function converge(
+  stack: Stack,
+  options: Pick<StartOptions, 'once' | 'timeout'> & {
+    readonly events: readonly EventLine[];
+    readonly signal: AbortSignal;
+    /** While the progress is shown, lines go through it. */
+    readonly say: { line: (line: string) => void };
+  },
+) {
+  const { events, say } = options;
+  const { eventsQueueUrl, applyQueueUrl } = stack.address;
+  const deadline = AbortSignal.timeout(options.timeout * 1000);
+  const progress = startProgress(process.stderr, events.length, Date.now);
+  const plainLine = say.line;
+  say.line = progress.say;
+  try {
+    const { sent, refused } = await publish(stack.sqs, eventsQueueUrl, events);
+    for (const { line, reason } of refused) say.line(`${line.file}:${line.line}: not published: ${reason}`);
+    if (events.length > 0) say.line(`published ${sent} events`);
+    return await untilConverged({
+      client: stack.sqs,
+      eventsQueueUrl,
+      applyQueueUrl,
+      readGroups: () => stack.parts.readGroups(DEFAULT_CONNECTION),
+      onStanding: progress.show,
+      signal: options.once ? AbortSignal.any([options.signal, deadline]) : options.signal,
+    });
+  } finally {
+    progress.end();
+    say.line = plainLine;
+  }
+}
+
+const stackOptions = (
+  options: StartOptions,
+): Pick<StackOptions, 'prefix' | 'coalesceSeconds' | 'ports' | 'settings' | 'everySeconds'> => ({
+  prefix: process.env[ENVIRONMENT.prefix] ?? DEFAULT_PREFIX,
+  coalesceSeconds: coalesceSeconds(process.env[ENVIRONMENT.coalesceSeconds]),
+  ports: { aws: options.awsPort, sqs: options.sqsPort },
+  settings: options.setting,
+  everySeconds: {
+    people: options.peopleEvery,
+    feed: options.reconcileEvery,
+    sweep: options.sweepEvery,
+    pump: options.pumpEvery,
+  },
+});
+
+/** The delay of the apply queue is two seconds more, and SQS allows 900. */
+const LONGEST_WINDOW_SECONDS = 898;
+
+function coalesceSeconds(text: string | undefined): number {
+  if (text === undefined || text === '') return DEFAULT_COALESCE_SECONDS;
+  const value = Number(text);
+  if (Number.isInteger(value) && value >= 0 && value <= LONGEST_WINDOW_SECONDS) return value;
+  throw new UsageError(
+    `${ENVIRONMENT.coalesceSeconds}: expected whole seconds from 0 to ${LONGEST_WINDOW_SECONDS}, got ${text}`,
+  );
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}

@@ -1,0 +1,156 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import {
+  DEFAULT_CONNECTION,
+  type FunctionKey,
+  functionName,
+  type QueueKey,
+  tableName,
+} from '../shared/contract/names.ts';
+import { localSettings, storeCredential } from './connection.ts';
+import { createTable } from './emulators/dynamodb.ts';
+import { startAwsFront } from './emulators/front.ts';
+import { createLambda } from './emulators/lambda.ts';
+import { createScheduler } from './emulators/scheduler.ts';
+import { createSecretsManager } from './emulators/secrets-manager.ts';
+import { createQueues, startSqs } from './emulators/sqs.ts';
+import { type Endpoints, functionEnvironment, REGION, setEnvironment } from './environment.ts';
+import type { LocalFunction } from './invocation.ts';
+import type { LocalFile } from './local-file.ts';
+import type { LoadParts, StackParts } from './parts.ts';
+import type { Schedule } from './schedules.ts';
+import { startWork } from './work.ts';
+
+export interface StackOptions {
+  readonly prefix: string;
+  readonly coalesceSeconds: number;
+  readonly ports: { readonly aws: number; readonly sqs: number };
+  /** Folder of the tables; in memory where undefined. */
+  readonly tables: string | undefined;
+  /** A running platform and the credential to use there. */
+  readonly platform: { readonly url: string; readonly token: string; readonly company: string };
+  readonly settings: readonly (readonly [key: string, value: unknown])[];
+  readonly everySeconds: Readonly<Record<'people' | 'feed' | 'sweep' | 'pump', number>>;
+  readonly loadParts: LoadParts;
+  readonly onError: (message: string) => void;
+}
+
+export interface Stack {
+  readonly address: LocalFile;
+  readonly sqs: SQSClient;
+  readonly parts: StackParts;
+  /** Ends pollers and schedules, then the emulators. Waits for work under way no longer than `graceMs`. */
+  readonly stop: (graceMs?: number) => Promise<void>;
+}
+
+const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
+const GRACE_MS = 2000;
+
+/**
+ * Starts emulators, registers the connection `default`, reads the people once, and only then lets the pollers and
+ * schedules run the handlers.
+ */
+export async function startStack(options: StackOptions): Promise<Stack> {
+  const functions = new Map<string, LocalFunction>();
+  const schedules = new Map<string, Schedule>();
+  const front = await startAwsFront({
+    port: options.ports.aws,
+    dataPath: options.tables,
+    services: [createSecretsManager(), createLambda(functions), createScheduler(schedules)],
+  });
+  const sqs = await startSqs(options.ports.sqs).catch(async (error: unknown) => {
+    await front.close();
+    throw error;
+  });
+  const closeEmulators = async () => void (await Promise.all([front.close(), sqs.close()]));
+  try {
+    const endpoints: Endpoints = {
+      dynamodb: front.url,
+      sqs: sqs.url,
+      secretsManager: front.url,
+      lambda: front.url,
+      scheduler: front.url,
+    };
+    const client = new SQSClient({ region: REGION, credentials: CREDENTIALS, endpoint: sqs.url });
+    const queueUrls = await createQueues(client, options);
+    await createTable(
+      new DynamoDBClient({ region: REGION, credentials: CREDENTIALS, endpoint: front.url }),
+      tableName(options.prefix),
+    );
+    setEnvironment(functionEnvironment({ ...options, endpoints, queueUrls }));
+    const parts = await options.loadParts();
+    await registerConnection(options, parts, front.url);
+    for (const fn of localFunctions(options.prefix, parts)) functions.set(fn.name, fn);
+    const work = await startWork({ ...options, client, queueUrls, functions, schedules });
+    return {
+      address: describeAddress(options, endpoints, queueUrls),
+      sqs: client,
+      parts,
+      async stop(graceMs = GRACE_MS) {
+        await within(graceMs, work.stop());
+        client.destroy();
+        await closeEmulators();
+      },
+    };
+  } catch (error) {
+    await closeEmulators();
+    throw error;
+  }
+}
+
+/** The address and the credential are written at every start: ports change, and a world file may be another one. */
+async function registerConnection(options: StackOptions, parts: StackParts, url: string): Promise<void> {
+  const { prefix, platform, settings } = options;
+  const secrets = new SecretsManagerClient({ region: REGION, credentials: CREDENTIALS, endpoint: url });
+  await storeCredential(secrets, { prefix, connection: DEFAULT_CONNECTION, token: platform.token });
+  secrets.destroy();
+  await parts.putConnection({
+    name: DEFAULT_CONNECTION,
+    company: platform.company,
+    settings: localSettings(platform.url, settings),
+  });
+  await parts.clearLeases(DEFAULT_CONNECTION);
+}
+
+const TIMEOUT_SECONDS: Readonly<Record<FunctionKey, number>> = {
+  ingest: 60,
+  apply: 120,
+  reconcile: 300,
+  people: 300,
+};
+
+const localFunctions = (prefix: string, { handlers }: StackParts): LocalFunction[] =>
+  (Object.keys(TIMEOUT_SECONDS) as FunctionKey[]).map((key) => ({
+    name: functionName(prefix, key),
+    timeoutSeconds: TIMEOUT_SECONDS[key],
+    handler: handlers[key],
+  }));
+
+const describeAddress = (
+  { prefix, platform }: StackOptions,
+  endpoints: Endpoints,
+  queueUrls: Readonly<Record<QueueKey, string>>,
+): LocalFile => ({
+  pid: process.pid,
+  region: REGION,
+  prefix,
+  connection: DEFAULT_CONNECTION,
+  ...endpoints,
+  platform: platform.url,
+  table: tableName(prefix),
+  eventsQueueUrl: queueUrls.events,
+  eventsDlqUrl: queueUrls.eventsDlq,
+  applyQueueUrl: queueUrls.apply,
+  applyDlqUrl: queueUrls.applyDlq,
+  platformToken: platform.token,
+});
+
+async function within(ms: number, work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, late]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,78 @@
+import type { SQSClient } from '@aws-sdk/client-sqs';
+import { functionName, type QueueKey, queueName } from '../shared/contract/names.ts';
+import { EVENT_SOURCES } from '../shared/contract/topology.ts';
+import { queueArn } from './emulators/sqs.ts';
+import { invoke, type LocalFunction } from './invocation.ts';
+import { type Poller, startPoller } from './poller.ts';
+import { type Schedule, startSchedule } from './schedules.ts';
+
+/** The name of each schedule after the prefix, the function it runs and the event that it sends. */
+const TASKS = {
+  pump: { fn: 'reconcile', event: { task: 'pump' } },
+  feed: { fn: 'reconcile', event: { task: 'feed' } },
+  sweep: { fn: 'reconcile', event: { task: 'sweep' } },
+  people: { fn: 'people', event: {} },
+} as const;
+const RETRY_AFTER_SECONDS = 2;
+
+export interface WorkOptions {
+  readonly prefix: string;
+  readonly client: SQSClient;
+  readonly queueUrls: Readonly<Record<QueueKey, string>>;
+  readonly functions: ReadonlyMap<string, LocalFunction>;
+  readonly everySeconds: Readonly<Record<keyof typeof TASKS, number>>;
+  /** Filled with the schedules by name, so that the Scheduler adapter sees them. */
+  readonly schedules: Map<string, Schedule>;
+  readonly onError: (message: string) => void;
+}
+
+/**
+ * Runs the handlers as the deployed event sources and schedules do. The people are read once before anything is
+ * applied, else every member would be unknown at first; then what an earlier run left dirty is enqueued again,
+ * because the queues did not outlive it.
+ */
+export async function startWork(options: WorkOptions): Promise<{ stop: () => Promise<void> }> {
+  await run(options, 'people', {});
+  await run(options, 'reconcile', { task: 'pump', all: true });
+  for (const key of Object.keys(TASKS) as (keyof typeof TASKS)[]) {
+    const { fn, event } = TASKS[key];
+    const schedule = startSchedule({
+      name: `${options.prefix}-${key}`,
+      everySeconds: options.everySeconds[key],
+      task: () => run(options, fn, event),
+      onError: (name, error) => options.onError(`${name}: ${String(error)}`),
+    });
+    options.schedules.set(schedule.name, schedule);
+  }
+  const pollers: Poller[] = (['ingest', 'apply'] as const).map((key) => {
+    const source = EVENT_SOURCES[key];
+    return startPoller({
+      client: options.client,
+      source,
+      queueUrl: options.queueUrls[source.queue],
+      queueArn: queueArn(queueName(options.prefix, source.queue)),
+      fn: functionOf(options, key),
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+      onError: options.onError,
+    });
+  });
+  return {
+    async stop() {
+      const parts = [...pollers, ...options.schedules.values()];
+      await Promise.all(parts.map((part) => part.stop()));
+    },
+  };
+}
+
+/** A failed run is reported; the schedule brings the next one. */
+async function run(options: WorkOptions, key: 'people' | 'reconcile', event: object): Promise<void> {
+  const fn = functionOf(options, key);
+  const result = await invoke(fn, event);
+  if (!result.ok) options.onError(`${fn.name}: ${result.errorType}: ${result.errorMessage}`);
+}
+
+function functionOf({ prefix, functions }: WorkOptions, key: 'ingest' | 'apply' | 'people' | 'reconcile') {
+  const fn = functions.get(functionName(prefix, key));
+  if (fn === undefined) throw new Error(`no function ${functionName(prefix, key)}`);
+  return fn;
+}

@@ -1,0 +1,26 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { readEventFile } from '../../local/event-files.ts';
+import { exampleEvents } from '../../local/example.ts';
+
+it('reads lines as they are, without blank ones, byte order mark and carriage returns', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'groupsync-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'events.jsonl');
+  writeFileSync(file, '\uFEFF{"a":1}\r\n\r\n  \n{"b":"line\u2028separator"}\nnot json');
+  expect(readEventFile(file)).toEqual([
+    { file, line: 1, text: '{"a":1}' },
+    { file, line: 4, text: '{"b":"line\u2028separator"}' },
+    { file, line: 5, text: 'not json' },
+  ]);
+});
+
+it('moves the example in time so that its newest event is at the instant given', () => {
+  const endMs = Date.parse('2031-01-02T03:04:05.678Z');
+  const times = exampleEvents(endMs).map(({ text }) => Date.parse(JSON.parse(text).time));
+  expect(times.length).toBeGreaterThan(1000);
+  expect(Math.max(...times)).toBe(endMs);
+  expect(Math.min(...times)).toBeGreaterThan(endMs - 366 * 86_400_000);
+});

@@ -1,0 +1,48 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { type LocalFile, removeLocalFile, writeLocalFile } from '../../local/local-file.ts';
+
+const ADDRESS: LocalFile = {
+  pid: 4711,
+  region: 'us-east-1',
+  prefix: 'groupsync',
+  connection: 'default',
+  dynamodb: 'http://127.0.0.1:1',
+  sqs: 'http://127.0.0.1:2',
+  secretsManager: 'http://127.0.0.1:1',
+  lambda: 'http://127.0.0.1:1',
+  scheduler: 'http://127.0.0.1:1',
+  platform: 'http://127.0.0.1:3',
+  table: 'groupsync-state',
+  eventsQueueUrl: 'http://127.0.0.1:2/000000000000/groupsync-events',
+  eventsDlqUrl: 'http://127.0.0.1:2/000000000000/groupsync-events-dlq',
+  applyQueueUrl: 'http://127.0.0.1:2/000000000000/groupsync-apply.fifo',
+  applyDlqUrl: 'http://127.0.0.1:2/000000000000/groupsync-apply-dlq.fifo',
+  platformToken: 'token',
+};
+
+function folder() {
+  const path = mkdtempSync(join(tmpdir(), 'groupsync-'));
+  onTestFinished(() => rmSync(path, { recursive: true }));
+  return path;
+}
+
+it('writes the file for its owner alone, folders included, and leaves no draft', () => {
+  const path = join(folder(), 'a', 'b');
+  writeLocalFile(join(path, 'local.json'), ADDRESS);
+  expect(JSON.parse(readFileSync(join(path, 'local.json'), 'utf8'))).toEqual(ADDRESS);
+  expect(statSync(join(path, 'local.json')).mode & 0o777).toBe(0o600);
+  expect(readdirSync(path)).toEqual(['local.json']);
+});
+
+it('removes the file of its own process, not that of another one', () => {
+  const path = join(folder(), 'local.json');
+  writeLocalFile(path, ADDRESS);
+  removeLocalFile(path, 1);
+  expect(statSync(path).isFile()).toBe(true);
+  removeLocalFile(path, 4711);
+  expect(() => statSync(path)).toThrow();
+  expect(() => removeLocalFile(path, 4711)).not.toThrow();
+});

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { parseOptions } from '../../local/options.ts';
+import { UsageError } from '../../local/usage.ts';
+
+describe('parseOptions', () => {
+  it('has the documented defaults', () => {
+    expect(parseOptions([])).toEqual({
+      once: false,
+      timeout: 120,
+      events: undefined,
+      world: undefined,
+      empty: false,
+      setting: [],
+      awsPort: 0,
+      sqsPort: 0,
+      platformPort: 0,
+      peopleEvery: 60,
+      reconcileEvery: 60,
+      sweepEvery: 300,
+      pumpEvery: 2,
+      data: undefined,
+      json: false,
+      localFile: '.groupsync/local.json',
+    });
+  });
+
+  it('reads every flag', () => {
+    const args =
+      '--once --timeout 9 --events a --events b --world w --aws-port 1 --sqs-port 2 --platform-port 3 --people-every 4 --reconcile-every 5 --sweep-every 6 --pump-every 0.5 --data d --json --local-file l';
+    expect(parseOptions(args.split(' '))).toMatchObject({
+      once: true,
+      timeout: 9,
+      events: ['a', 'b'],
+      world: 'w',
+      awsPort: 1,
+      sqsPort: 2,
+      platformPort: 3,
+      peopleEvery: 4,
+      reconcileEvery: 5,
+      sweepEvery: 6,
+      pumpEvery: 0.5,
+      data: 'd',
+      json: true,
+      localFile: 'l',
+    });
+  });
+
+  it('reads settings as JSON, and what is no JSON as text', () => {
+    const args = ['--setting', 'guard=null', '--setting', 'drift=report', '--setting', 'match=["a=b"]'];
+    expect(parseOptions([...args, '--setting', 'nameTemplate={name} = {id}'])).toMatchObject({
+      setting: [
+        ['guard', null],
+        ['drift', 'report'],
+        ['match', ['a=b']],
+        ['nameTemplate', '{name} = {id}'],
+      ],
+    });
+  });
+
+  it.each([
+    [['--onc'], /unknown option '--onc'.*--once/],
+    [['file'], /too many arguments/],
+    [['--events'], /argument missing/],
+    [['--timeout', 'soon'], /--timeout.*seconds/],
+    [['--timeout', '0'], /--timeout.*seconds/],
+    [['--sqs-port', '65536'], /--sqs-port.*port/],
+    [['--setting', 'guard'], /--setting.*KEY=VALUE/],
+    [['--empty', '--events', 'a'], /exclude each other/],
+  ])('refuses %j in one line', (args, says) => {
+    const parse = () => parseOptions(args);
+    expect(parse).toThrow(UsageError);
+    expect(parse).toThrow(says);
+    expect(parse).not.toThrow(/\n/);
+  });
+
+  it('gives a help text with every flag and examples', () => {
+    const { help } = parseOptions(['--help']) as { help: string };
+    for (const flag of [
+      '--once',
+      '--timeout',
+      '--events',
+      '--world',
+      '--empty',
+      '--setting',
+      '--data',
+      '--json',
+    ]) {
+      expect(help).toContain(flag);
+    }
+    expect(help).toContain('Examples:');
+  });
+});

@@ -1,0 +1,59 @@
+import { SendMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import { describe, expect, it, vi } from 'vitest';
+import type { EventLine } from '../../local/event-files.ts';
+import { publish } from '../../local/publish.ts';
+import { startQueue } from './support/queue.ts';
+
+const lines = (...texts: string[]): EventLine[] =>
+  texts.map((text, index) => ({ file: 'events.jsonl', line: index + 1, text }));
+
+const batchSizes = (client: SQSClient) =>
+  vi
+    .mocked(client.send)
+    .mock.calls.map(([command]) => command as unknown)
+    .filter((command) => command instanceof SendMessageBatchCommand)
+    .map((command) => command.input.Entries?.length);
+
+describe('publish', () => {
+  it('sends each line as one message, ten in a call, whatever is in it', async () => {
+    const { client, queueUrl, count } = await startQueue();
+    vi.spyOn(client, 'send');
+    const texts = Array.from({ length: 23 }, (_, n) => `not json ${n} "🚀`);
+    expect(await publish(client, queueUrl, lines(...texts))).toEqual({ sent: 23, refused: [] });
+    expect(batchSizes(client)).toEqual([10, 10, 3]);
+    expect(await count(queueUrl)).toBe(23);
+  });
+
+  it('keeps each call within 1 MiB', async () => {
+    const { client, queueUrl } = await startQueue();
+    vi.spyOn(client, 'send');
+    const half = 'x'.repeat(512 * 1024);
+    expect(await publish(client, queueUrl, lines(half, half, half))).toMatchObject({ sent: 3 });
+    expect(batchSizes(client)).toEqual([2, 1]);
+  });
+
+  it('says which lines SQS refuses, and sends the others', async () => {
+    const { client, queueUrl, count } = await startQueue();
+    const all = lines('good', 'x'.repeat(1_048_577), 'control \u0001', 'fine');
+    const { sent, refused } = await publish(client, queueUrl, all);
+    expect(sent).toBe(2);
+    expect(refused.map(({ line }) => line.line)).toEqual([2, 3]);
+    expect(refused[0]?.reason).toContain('1048576');
+    expect(refused[1]?.reason).toContain('Invalid characters');
+    expect(await count(queueUrl)).toBe(2);
+  });
+
+  it('tries again what failed without our fault', async () => {
+    const { client, queueUrl, count } = await startQueue();
+    const send = client.send.bind(client);
+    let failures = 2;
+    vi.spyOn(client, 'send').mockImplementation(((command: SendMessageBatchCommand) => {
+      if (failures-- <= 0) return send(command);
+      const Failed = command.input.Entries?.map(({ Id }) => ({ Id, SenderFault: false, Code: 'Throttled' }));
+      return Promise.resolve({ Failed });
+    }) as never);
+    expect(await publish(client, queueUrl, lines('a', 'b'))).toEqual({ sent: 2, refused: [] });
+    vi.restoreAllMocks();
+    expect(await count(queueUrl)).toBe(2);
+  });
+});

@@ -1,0 +1,186 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { LocalFile } from '../../local/local-file.ts';
+import { parseOptions, type StartOptions } from '../../local/options.ts';
+import { runLocal } from '../../local/run.ts';
+import { UsageError } from '../../local/usage.ts';
+import { fakeParts, WORLD } from './support/parts.ts';
+import { CREDENTIALS } from './support/queue.ts';
+
+vi.spyOn(process.stderr, 'write').mockImplementation(() => true);
+
+function folder() {
+  const path = mkdtempSync(join(tmpdir(), 'groupsync-'));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  const write = (name: string, text: string) => {
+    writeFileSync(join(path, name), text);
+    return join(path, name);
+  };
+  return { path, write, world: write('world.json', JSON.stringify(WORLD)), file: join(path, 'local.json') };
+}
+
+const options = (...args: string[]) => parseOptions(args) as StartOptions;
+
+function run(args: string[], fake = fakeParts()) {
+  const stopping = new AbortController();
+  const printed: string[] = [];
+  const exit = runLocal(options(...args), {
+    loadParts: fake.loadParts,
+    signal: stopping.signal,
+    print: (text) => printed.push(text),
+  });
+  return { exit, printed, stop: () => stopping.abort(), ...fake };
+}
+
+describe('a run with --once', () => {
+  it('publishes the events, waits for them and prints one JSON document', async () => {
+    const { world, write, file } = folder();
+    const events = write('events.jsonl', '{"id":"a"}\n\n  \nnot json\n');
+    const args = ['--once', '--json', '--world', world, '--events', events, '--local-file', file];
+    const { exit, printed } = run(args);
+    expect(await exit).toBe(0);
+    expect(printed).toHaveLength(1);
+    const document = JSON.parse(printed[0] ?? '');
+    expect(document).toMatchObject({ converged: true, elapsedMs: expect.any(Number) });
+    expect(document.groups.map(({ id }: { id: string }) => id).sort()).toEqual(['not json', '{"id":"a"}']);
+    expect(document.endpoints).toMatchObject({
+      region: 'us-east-1',
+      eventsQueueUrl: `${document.endpoints.sqs}/000000000000/groupsync-events`,
+    });
+    expect(printed[0]).not.toContain('app-token');
+  });
+
+  it('reads the people and takes up what was left dirty before anything is applied', async () => {
+    const { world, write, file } = folder();
+    const events = write('events.jsonl', 'a\n');
+    const args = ['--once', '--world', world, '--events', events, '--local-file', file];
+    const { exit, calls, printed } = run(args);
+    await exit;
+    expect(calls.slice(0, 4)).toEqual([
+      'connection default of c1',
+      'leases',
+      'people',
+      'reconcile {"task":"pump","all":true}',
+    ]);
+    expect(calls).toContain('ingest');
+    expect(printed.join('')).toContain('Group a');
+  });
+
+  it('ends with 1 where a group stays dirty until the time is up, and shows it', async () => {
+    const { world, file } = folder();
+    const fake = fakeParts();
+    fake.groups.push({ ...(await fake.parts.readGroups('default' as never))[0], state: 'dirty' } as never);
+    const args = ['--once', '--json', '--timeout', '0.3', '--empty', '--world', world, '--local-file', file];
+    const { exit, printed } = run(args, fake);
+    expect(await exit).toBe(1);
+    expect(JSON.parse(printed[0] ?? '')).toMatchObject({ converged: false, groups: [{ state: 'dirty' }] });
+  });
+
+  it('ends with 1 where messages keep coming back', async () => {
+    const { world, write, file } = folder();
+    const events = write('events.jsonl', 'a\n');
+    const fake = fakeParts({ ingest: () => Promise.reject(new Error('broken')) });
+    const args = ['--once', '--timeout', '0.5', '--events', events, '--world', world, '--local-file', file];
+    expect(await run(args, fake).exit).toBe(1);
+  });
+});
+
+describe('a run that stays', () => {
+  it('is found by its local file while it runs, and leaves none behind', async () => {
+    const { world, file } = folder();
+    const { exit, printed, stop } = run(['--empty', '--world', world, '--local-file', file]);
+    await vi.waitUntil(() => printed.length === 1, { timeout: 5000, interval: 5 });
+    const address = LocalFile.parse(JSON.parse(readFileSync(file, 'utf8')));
+    expect(address).toMatchObject({ pid: process.pid, platformToken: 'app-token', connection: 'default' });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect((await fetch(`${address.platform}/_simulator/state`)).status).toBe(200);
+    expect(printed[0]).toContain(address.eventsQueueUrl);
+
+    const client = new SecretsManagerClient({ ...CREDENTIALS, endpoint: address.secretsManager });
+    const secret = await client.send(
+      new GetSecretValueCommand({ SecretId: 'groupsync/connections/default' }),
+    );
+    expect(secret.SecretString).toBe('{"token":"app-token"}');
+    expect(secret.VersionId).toMatch(/^[0-9a-f]{64}$/);
+
+    stop();
+    expect(await exit).toBe(0);
+    expect(() => statSync(file)).toThrow();
+    await expect(fetch(`${address.platform}/_simulator/state`)).rejects.toThrow();
+  });
+
+  it('does not wait for a handler that does not end', async () => {
+    const { world, write, file } = folder();
+    const events = write('events.jsonl', 'a\n');
+    let begun = false;
+    const fake = fakeParts({
+      ingest: () => {
+        begun = true;
+        return new Promise(() => {});
+      },
+    });
+    const { exit, stop } = run(['--events', events, '--world', world, '--local-file', file], fake);
+    await vi.waitUntil(() => begun, { timeout: 5000, interval: 5 });
+    const startedMs = Date.now();
+    stop();
+    expect(await exit).toBe(0);
+    expect(Date.now() - startedMs).toBeLessThan(4500);
+  });
+});
+
+describe('--data', () => {
+  it('keeps the tables, and lets only one run use them', async () => {
+    const { world, path, file } = folder();
+    const args = ['--empty', '--world', world, '--local-file', file, '--data', join(path, 'data')];
+    const first = run(args);
+    await vi.waitUntil(() => first.printed.length === 1, { timeout: 5000, interval: 5 });
+    const second = run([...args.slice(0, 4), `${file}2`, ...args.slice(5)]);
+    await expect(second.exit).rejects.toThrow(`in use by process ${process.pid}`);
+    first.stop();
+    await first.exit;
+    const third = run([...args, '--once']);
+    expect(await third.exit).toBe(0);
+  });
+
+  it('takes over the folder of a process that was killed', async () => {
+    const { world, path, write, file } = folder();
+    write('lock', '{"pid":4194304,"startedAt":"1"}');
+    const args = ['--once', '--empty', '--world', world, '--local-file', file, '--data', path];
+    expect(await run(args).exit).toBe(0);
+  });
+});
+
+describe('what cannot be used', () => {
+  it.each<[title: string, args: (at: ReturnType<typeof folder>) => string[], says: RegExp]>([
+    [
+      'an events file that is missing',
+      () => ['--events', '/nowhere.jsonl'],
+      /--events \/nowhere\.jsonl: .*no such file/,
+    ],
+    ['an events file that is a folder', ({ path }) => ['--events', path], /it is a folder/],
+    [
+      'a world file that is missing',
+      () => ['--world', '/nowhere.json'],
+      /--world \/nowhere\.json: .*no such file/,
+    ],
+    ['a world file that is no JSON', ({ write }) => ['--world', write('w', '{')], /--world .*JSON/],
+    ['a world file of another form', ({ write }) => ['--world', write('w', '{}')], /--world .*companies/],
+    [
+      'a world without an app',
+      ({ write }) => ['--world', write('w', JSON.stringify({ ...WORLD, credentials: [] }))],
+      /credential of kind oauth_app/,
+    ],
+    ['an unknown setting', () => ['--setting', 'colour=1'], /--setting .*colour/],
+    ['a value that a setting does not take', () => ['--setting', 'drift=maybe'], /--setting drift: expected/],
+  ])('refuses %s in one line', async (_, args, says) => {
+    const at = folder();
+    const { exit } = run(['--local-file', at.file, ...args(at)]);
+    const error = await exit.catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(UsageError);
+    expect((error as Error).message).toMatch(says);
+    expect((error as Error).message).not.toContain('\n');
+  });
+});

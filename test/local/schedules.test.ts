@@ -1,0 +1,69 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { startSchedule } from '../../local/schedules.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+function start(task: () => Promise<void>) {
+  const errors: unknown[] = [];
+  const schedule = startSchedule({
+    name: 'pump',
+    everySeconds: 2,
+    task,
+    onError: (_, error) => errors.push(error),
+  });
+  return { schedule, errors };
+}
+
+describe('a schedule', () => {
+  it('runs one period after its start and one period after each end, never twice at once', async () => {
+    let active = 0;
+    let most = 0;
+    const task = vi.fn(async () => {
+      most = Math.max(most, ++active);
+      await new Promise((resolve) => setTimeout(resolve, 5000));
+      active -= 1;
+    });
+    start(task);
+    await vi.advanceTimersByTimeAsync(1999);
+    expect(task).toHaveBeenCalledTimes(0);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(task).toHaveBeenCalledTimes(1);
+    await vi.advanceTimersByTimeAsync(6999);
+    expect(task).toHaveBeenCalledTimes(1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(task).toHaveBeenCalledTimes(2);
+    expect(most).toBe(1);
+  });
+
+  it('goes on after a run that failed, and reports it', async () => {
+    const task = vi.fn(() => Promise.reject(new Error('broken')));
+    const { errors } = start(task);
+    await vi.advanceTimersByTimeAsync(4000);
+    expect(task).toHaveBeenCalledTimes(2);
+    expect(errors).toHaveLength(2);
+  });
+
+  it('shares a run under way with whoever asks for one', async () => {
+    const task = vi.fn(() => new Promise<void>((resolve) => setTimeout(resolve, 100)));
+    const { schedule } = start(task);
+    const both = Promise.all([schedule.runNow(), schedule.runNow()]);
+    await vi.advanceTimersByTimeAsync(100);
+    await both;
+    expect(task).toHaveBeenCalledTimes(1);
+  });
+
+  it('begins nothing once it is stopped, and waits for the run under way', async () => {
+    let done = false;
+    const task = vi.fn(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      done = true;
+    });
+    const { schedule } = start(task);
+    void schedule.runNow();
+    const stopped = schedule.stop().then(() => expect(done).toBe(true));
+    await vi.advanceTimersByTimeAsync(60_000);
+    await stopped;
+    expect(task).toHaveBeenCalledTimes(1);
+  });
+});
