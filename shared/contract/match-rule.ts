@@ -53,3 +53,17 @@ function parseEmployeeField(text: string): EmployeeField | undefined {
 export function memberValue(member: Member, attribute: string): string | undefined {
   return attribute === 'id' ? member.id : member.attributes.get(attribute);
 }
+
+/** Name of an employee field as rules spell it, and as the people index keys it. */
+export const fieldName = (field: EmployeeField): string =>
+  field.kind === 'field' ? field.name : `${CUSTOM_FIELD_PREFIX}${field.title}`;
+
+/**
+ * Both sides of a rule in the form that is compared: trimmed, and e-mail addresses with ASCII letters folded. Further
+ * folding could make two people one (RFC 6530 leaves the rest of an address to its own mail system).
+ */
+export function matchForm(field: string, value: string): string {
+  const trimmed = value.trim();
+  const isEmail = field === 'workEmail' || field === 'personalEmail';
+  return isEmail ? trimmed.replace(/[A-Z]/g, (letter) => letter.toLowerCase()) : trimmed;
+}

@@ -1,0 +1,18 @@
+import type { PlatformUserId, VersionToken } from './ids.ts';
+
+/** A platform group as it was last written or read: the base of the next comparison. */
+export interface View {
+  readonly name: string;
+  readonly spokeId: string | null;
+  /** Everybody in the group; `true` where we put them there. */
+  readonly users: ReadonlyMap<PlatformUserId, boolean>;
+}
+
+/** A platform group as one response showed it. */
+export interface ObservedGroup {
+  readonly id: string;
+  readonly name: string;
+  readonly spokeId: string | null;
+  readonly users: readonly PlatformUserId[];
+  readonly version: VersionToken;
+}

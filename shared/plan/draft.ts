@@ -1,0 +1,143 @@
+import type { MemberId, PlatformUserId } from '../domain/ids.ts';
+import type { View } from '../domain/view.ts';
+import { mergeUsers } from './merge.ts';
+import { compareText, NO_PLAN, type Plan, type PlanAction, type PlanChange, sortChanges } from './plan.ts';
+
+/** A directory group as it should look on the platform. */
+export interface WantedGroup {
+  readonly name: string;
+  readonly spokeId: string;
+  /** Users to be in it, with a directory member that each stands for. */
+  readonly users: ReadonlyMap<PlatformUserId, MemberId>;
+}
+
+export interface DraftInput {
+  /** undefined: the directory has no such group (any more). */
+  readonly wanted: WantedGroup | undefined;
+  /** The platform group as last known; undefined where we own none. */
+  readonly current: View | undefined;
+  readonly membership: 'authoritative' | 'additive';
+  readonly mode: 'sync' | 'upsertOnly' | 'report';
+  readonly onGroupDeleted: 'delete' | 'empty' | 'release';
+  /** Send every field (PUT) rather than the changed ones: when taking a group over, or healing one. */
+  readonly whole: boolean;
+  /** Removals that may not happen now. */
+  readonly held: ReadonlySet<PlatformUserId>;
+  /** Why somebody whom the directory names is not wanted, for the reason of a removal. */
+  readonly whyNot: ReadonlyMap<PlatformUserId, { readonly member: MemberId; readonly reason: string }>;
+}
+
+/** Compares what should be with what is. Pure and sorted: a dry run prints exactly what apply would do. */
+export function draftPlan(input: DraftInput): Plan {
+  const { wanted, current, mode } = input;
+  if (mode === 'report') return NO_PLAN(current);
+  if (wanted === undefined) return current === undefined ? NO_PLAN(undefined) : planDeparture(input, current);
+  return current === undefined ? planCreation(wanted) : planUpdate(input, wanted, current);
+}
+
+function planCreation(wanted: WantedGroup): Plan {
+  const reason = 'the directory has this group, the platform does not';
+  const additions = [...wanted.users].map(([user, member]) => added(user, member));
+  return {
+    action: 'create',
+    changes: sortChanges([{ kind: 'create_group', before: null, after: wanted.name, reason }, ...additions]),
+    after: {
+      name: wanted.name,
+      spokeId: wanted.spokeId,
+      users: new Map([...wanted.users.keys()].map((user) => [user, true])),
+    },
+    removals: [],
+  };
+}
+
+/** The directory's group is gone: what happens to the platform's is a policy of the connection. */
+function planDeparture({ mode, onGroupDeleted, held }: DraftInput, current: View): Plan {
+  if (mode === 'upsertOnly') return NO_PLAN(current);
+  const reason = 'the directory deleted this group';
+  if (onGroupDeleted === 'release') {
+    return {
+      action: 'release',
+      changes: [{ kind: 'release_group', before: current.name, after: null, reason }],
+      after: undefined,
+      removals: [],
+    };
+  }
+  const everybody = [...current.users.keys()].sort(compareText);
+  if (onGroupDeleted === 'delete') {
+    if (everybody.some((user) => held.has(user))) return NO_PLAN(current);
+    return {
+      action: 'delete',
+      changes: [{ kind: 'delete_group', before: current.name, after: null, reason }],
+      after: undefined,
+      removals: everybody,
+    };
+  }
+  const stay = new Map([...current.users].filter(([user]) => held.has(user)));
+  const removals = everybody.filter((user) => !stay.has(user));
+  return {
+    action: removals.length === 0 ? 'none' : 'patch',
+    changes: removals.map((user) => removed(user, null, reason)),
+    after: { ...current, users: stay },
+    removals,
+  };
+}
+
+function planUpdate(input: DraftInput, wanted: WantedGroup, current: View): Plan {
+  const users = mergeUsers({
+    ours: new Set(wanted.users.keys()),
+    theirs: current.users,
+    membership: input.membership,
+    keep: (user) => input.mode === 'upsertOnly' || input.held.has(user),
+  });
+  const removals = [...current.users.keys()].filter((user) => !users.has(user)).sort(compareText);
+  const changes = [
+    ...fieldChanges(wanted, current),
+    ...[...users.keys()]
+      .filter((user) => !current.users.has(user))
+      .map((user) => added(user, wanted.users.get(user) ?? null)),
+    ...removals.map((user) => {
+      const known = input.whyNot.get(user);
+      return removed(
+        user,
+        known?.member ?? null,
+        known?.reason ?? 'the directory does not have them in this group',
+      );
+    }),
+  ];
+  const action: PlanAction = changes.length === 0 ? 'none' : input.whole ? 'put' : 'patch';
+  return {
+    action,
+    changes: sortChanges(changes),
+    after: { name: wanted.name, spokeId: wanted.spokeId, users },
+    removals,
+  };
+}
+
+function fieldChanges(wanted: WantedGroup, current: View): readonly PlanChange[] {
+  const changes: PlanChange[] = [];
+  if (wanted.name !== current.name) {
+    const reason = 'the directory gives this name';
+    changes.push({ kind: 'rename', before: current.name, after: wanted.name, reason });
+  }
+  if (wanted.spokeId !== current.spokeId) {
+    const reason = 'spokeId is the directory id of the group';
+    changes.push({ kind: 'set_spoke_id', before: current.spokeId, after: wanted.spokeId, reason });
+  }
+  return changes;
+}
+
+const added = (user: PlatformUserId, member: MemberId | null): PlanChange => ({
+  kind: 'add_member',
+  member,
+  before: null,
+  after: user,
+  reason: 'the directory has them in this group',
+});
+
+const removed = (user: PlatformUserId, member: MemberId | null, reason: string): PlanChange => ({
+  kind: 'remove_member',
+  member,
+  before: user,
+  after: null,
+  reason,
+});

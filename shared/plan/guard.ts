@@ -1,0 +1,40 @@
+/** Limits on removals that nobody approved; null switches the guard off. */
+export interface GuardLimits {
+  readonly minSize: number;
+  readonly maxRemovedShare: number;
+  readonly maxRemovedCount: number;
+  readonly perHourCount: number;
+}
+
+export interface GuardInput {
+  readonly limits: GuardLimits | null;
+  /** Users in the group now. */
+  readonly size: number;
+  /** Users that this write would remove. */
+  readonly removals: number;
+  /** The directory deleted the group by an event of its own: that it loses everybody is the point. */
+  readonly deletesGroup: boolean;
+  /** Removed within the rolling hour before this write. */
+  readonly recent: { readonly group: number; readonly connection: number };
+}
+
+export type GuardVerdict =
+  | { readonly allowed: true }
+  | { readonly allowed: false; readonly rule: 'share' | 'count' | 'per_hour'; readonly share: number };
+
+/**
+ * Whether removals may go ahead without a person's approval (invariant 5). Everything removed in the rolling hour
+ * counts, so that many small writes are judged like one large one: the group's base is what it had before them.
+ */
+export function judgeRemovals({ limits, size, removals, deletesGroup, recent }: GuardInput): GuardVerdict {
+  const inGroup = removals + recent.group;
+  const base = size + recent.group;
+  const share = base === 0 ? 0 : inGroup / base;
+  if (limits === null || removals === 0) return { allowed: true };
+  if (removals + recent.connection > limits.perHourCount) return { allowed: false, rule: 'per_hour', share };
+  if (deletesGroup) return { allowed: true };
+  if (inGroup > limits.maxRemovedCount) return { allowed: false, rule: 'count', share };
+  if (base >= limits.minSize && share > limits.maxRemovedShare)
+    return { allowed: false, rule: 'share', share };
+  return { allowed: true };
+}

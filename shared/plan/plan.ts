@@ -1,0 +1,70 @@
+import type { MemberId, PlatformUserId } from '../domain/ids.ts';
+import type { View } from '../domain/view.ts';
+
+/** One difference between the platform and what should be, with the reason for the audit; nothing branches on it. */
+export type PlanChange =
+  | { readonly kind: 'create_group'; readonly before: null; readonly after: string; readonly reason: string }
+  | { readonly kind: 'delete_group'; readonly before: string; readonly after: null; readonly reason: string }
+  | { readonly kind: 'release_group'; readonly before: string; readonly after: null; readonly reason: string }
+  | { readonly kind: 'rename'; readonly before: string; readonly after: string; readonly reason: string }
+  | {
+      readonly kind: 'set_spoke_id';
+      readonly before: string | null;
+      readonly after: string;
+      readonly reason: string;
+    }
+  | {
+      readonly kind: 'add_member';
+      readonly member: MemberId | null;
+      readonly before: null;
+      readonly after: PlatformUserId;
+      readonly reason: string;
+    }
+  | {
+      readonly kind: 'remove_member';
+      readonly member: MemberId | null;
+      readonly before: PlatformUserId;
+      readonly after: null;
+      readonly reason: string;
+    };
+
+export type PlanAction = 'none' | 'create' | 'patch' | 'put' | 'delete' | 'release';
+
+/** What apply will do to one group. The same input gives the same bytes. */
+export interface Plan {
+  readonly action: PlanAction;
+  /** Sorted by kind, then by user. */
+  readonly changes: readonly PlanChange[];
+  /** The group afterwards; undefined where it will be gone or let go. */
+  readonly after: View | undefined;
+  /** Users that the plan takes out of the group (all of them where it deletes the group), sorted. */
+  readonly removals: readonly PlatformUserId[];
+}
+
+export const NO_PLAN = (after: View | undefined): Plan => ({
+  action: 'none',
+  changes: [],
+  after,
+  removals: [],
+});
+
+const KIND_ORDER: Readonly<Record<PlanChange['kind'], number>> = {
+  create_group: 0,
+  delete_group: 1,
+  release_group: 2,
+  rename: 3,
+  set_spoke_id: 4,
+  add_member: 5,
+  remove_member: 6,
+};
+
+export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+export function sortChanges(changes: readonly PlanChange[]): readonly PlanChange[] {
+  return [...changes].sort(
+    (a, b) =>
+      KIND_ORDER[a.kind] - KIND_ORDER[b.kind] ||
+      compareText(a.before ?? '', b.before ?? '') ||
+      compareText(a.after ?? '', b.after ?? ''),
+  );
+}

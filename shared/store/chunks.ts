@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto';
+import type { Item, Key, Table } from './table.ts';
+
+/** An item may have 400 KB (Amazon DynamoDB quotas); keys and attribute names want a little of that. */
+const MAX_CHUNK_BYTES = 350_000;
+
+export interface Chunked {
+  readonly chunks: number;
+  /** Hex sha256 over all chunks: a reader that finds another has an incomplete or foreign set. */
+  readonly hash: string;
+}
+
+/** Lines packed into texts of at most `MAX_CHUNK_BYTES`; always at least one, so that an empty list is a list too. */
+export function packLines(lines: Iterable<string>): readonly string[] {
+  const texts: string[] = [];
+  let current: string[] = [];
+  let bytes = 0;
+  for (const line of lines) {
+    const size = Buffer.byteLength(line) + 1;
+    if (bytes + size > MAX_CHUNK_BYTES && current.length > 0) {
+      texts.push(current.join('\n'));
+      current = [];
+      bytes = 0;
+    }
+    current.push(line);
+    bytes += size;
+  }
+  texts.push(current.join('\n'));
+  return texts;
+}
+
+export async function writeChunks(
+  table: Table,
+  keyOf: (index: number) => Key,
+  {
+    lines,
+    extra = {},
+  }: { readonly lines: Iterable<string>; readonly extra?: { readonly [name: string]: number } },
+): Promise<Chunked> {
+  const texts = packLines(lines);
+  for (const [index, text] of texts.entries()) await table.put({ ...keyOf(index), ...extra, text });
+  return { chunks: texts.length, hash: hashOf(texts) };
+}
+
+/** @returns the lines, or undefined where a chunk is missing or is not the one that was written */
+export async function readChunks(
+  table: Table,
+  keyOf: (index: number) => Key,
+  { chunks, hash }: Chunked,
+): Promise<readonly string[] | undefined> {
+  const keys = Array.from({ length: chunks }, (_, index) => keyOf(index));
+  const bySort = new Map((await table.getMany(keys)).map((item: Item) => [item.sk, item['text']]));
+  const texts = keys.map(({ sk }) => bySort.get(sk));
+  if (!texts.every((text) => typeof text === 'string') || hashOf(texts) !== hash) return undefined;
+  return texts.flatMap((text) => text.split('\n'));
+}
+
+export async function deleteChunks(
+  table: Table,
+  keyOf: (index: number) => Key,
+  chunks: number,
+): Promise<void> {
+  for (let index = 0; index < chunks; index += 1) await table.delete(keyOf(index));
+}
+
+function hashOf(texts: readonly string[]): string {
+  const hash = createHash('sha256');
+  for (const text of texts) hash.update(text).update('\0');
+  return hash.digest('hex');
+}

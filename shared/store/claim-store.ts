@@ -1,0 +1,34 @@
+import { connectionName, type GroupRef, groupId, type PlatformGroupId } from '../domain/ids.ts';
+import type { ClaimStore } from '../sync/ports/claims.ts';
+import { claimKey } from './keys.ts';
+import { all, any, type Condition, equal, type Item, missing, type Table } from './table.ts';
+
+const freeOrOwn = ({ connection, group }: GroupRef): Condition =>
+  any(missing('pk'), ownedBy({ connection, group }));
+const ownedBy = ({ connection, group }: GroupRef): Condition =>
+  all(equal('connection', connection), equal('group', group));
+
+export function createClaimStore(table: Table): ClaimStore {
+  return {
+    claim: (company, id, owner) =>
+      table.put(
+        { ...claimKey(company, id), platformId: id, connection: owner.connection, group: owner.group },
+        freeOrOwn(owner),
+      ),
+
+    async drop(company, id, owner) {
+      await table.delete(claimKey(company, id), ownedBy(owner));
+    },
+
+    async owners(company, ids) {
+      const items = await table.getMany(ids.map((id) => claimKey(company, id)));
+      return new Map(items.map((item) => [platformIdOf(item), ownerOf(item)]));
+    },
+  };
+}
+
+const platformIdOf = (item: Item) => String(item['platformId']) as PlatformGroupId;
+const ownerOf = (item: Item): GroupRef => ({
+  connection: connectionName(String(item['connection'])),
+  group: groupId(String(item['group'])),
+});

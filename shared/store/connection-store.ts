@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import { ConnectionSettings } from '../contract/settings.ts';
+import { type ConnectionName, connectionName } from '../domain/ids.ts';
+import type { Connection, ConnectionStore } from '../sync/ports/connections.ts';
+import { CorruptItemError } from './errors.ts';
+import { CONNECTIONS_PARTITION, connectionKey } from './keys.ts';
+import type { Item, Table, Value } from './table.ts';
+
+const ConnectionItem = z.object({
+  name: z.string().transform(connectionName),
+  company: z.string(),
+  settings: ConnectionSettings,
+  observing: z.boolean(),
+});
+
+/**
+ * Connections change rarely and are read by every batch, so they are remembered for `rememberMs`. One that is not
+ * known is looked up again each time: its first events must not be rejected because somebody asked too early.
+ */
+export function createConnectionStore(
+  table: Table,
+  { clock, rememberMs }: { readonly clock: () => number; readonly rememberMs: number },
+): ConnectionStore {
+  const remembered = new Map<ConnectionName, { readonly connection: Connection; readonly untilMs: number }>();
+  return {
+    async find(name) {
+      const known = remembered.get(name);
+      if (known !== undefined && clock() < known.untilMs) return known.connection;
+      const item = await table.get(connectionKey(name));
+      if (item === undefined) {
+        remembered.delete(name);
+        return undefined;
+      }
+      const connection = parseConnection(item);
+      remembered.set(name, { connection, untilMs: clock() + rememberMs });
+      return connection;
+    },
+
+    async list() {
+      const connections: Connection[] = [];
+      for await (const page of table.query({ partition: CONNECTIONS_PARTITION, index: true })) {
+        for (const { name } of page) {
+          const item = await table.get(connectionKey(connectionName(String(name))));
+          if (item !== undefined) connections.push(parseConnection(item));
+        }
+      }
+      return connections;
+    },
+
+    async save(connection) {
+      remembered.delete(connection.name);
+      await table.put({
+        ...connectionKey(connection.name),
+        name: connection.name,
+        company: connection.company,
+        settings: connection.settings as { readonly [name: string]: Value },
+        observing: connection.observing,
+        gpk: CONNECTIONS_PARTITION,
+        gsk: connection.name,
+      });
+    },
+
+    async remove(name) {
+      remembered.delete(name);
+      await table.delete(connectionKey(name));
+    },
+  };
+}
+
+function parseConnection(item: Item): Connection {
+  const parsed = ConnectionItem.safeParse(item);
+  if (!parsed.success) throw new CorruptItemError('expected a connection', { cause: parsed.error });
+  return parsed.data;
+}

@@ -1,0 +1,116 @@
+import type { GroupRegisters } from '../domain/group.ts';
+import type { GroupRef } from '../domain/ids.ts';
+import { completeSnapshotFloor } from '../domain/snapshot.ts';
+import { parseStamp, STAMP_ZERO, type Stamp, stampTimeMs } from '../domain/stamp.ts';
+import type { DesiredStore, MemberEntry } from '../sync/ports/desired.ts';
+import { CorruptItemError } from './errors.ts';
+import {
+  dueText,
+  groupIndexSort,
+  groupKey,
+  indexPartition,
+  inGroupKey,
+  memberKey,
+  partKey,
+  partPrefix,
+  shardOf,
+} from './keys.ts';
+import { all, any, type Condition, equal, greater, type Item, less, missing, type Table } from './table.ts';
+
+/**
+ * How long a tombstone lives past its stamp or its receipt, whichever is later. Events, replays included, are refused
+ * once they are 400 days old, and a message may wait up to 14 days in a queue and 14 more in a dead-letter queue: by
+ * the end of 430 days nothing older than the tombstone can still be accepted, so its end can resurrect nobody.
+ */
+const TOMBSTONE_LIFE_MS = 430 * 24 * 3_600_000;
+
+export const tombstoneEndSeconds = (stamp: Stamp, receivedAtMs: number): number =>
+  Math.ceil((Math.max(stampTimeMs(stamp), receivedAtMs) + TOMBSTONE_LIFE_MS) / 1_000);
+
+/** The register rule of `supersedes`, as the store must hold it: later stamp wins, then the smaller value. */
+const newerThanStored = (stampName: string, valueName: string, stamp: Stamp, value: string): Condition =>
+  any(missing(stampName), less(stampName, stamp), all(equal(stampName, stamp), greater(valueName, value)));
+
+const laterThanStored = (name: string, stamp: Stamp): Condition => any(missing(name), less(name, stamp));
+
+export function createDesiredStore(table: Table): DesiredStore {
+  return {
+    async noteMembership(ref, member) {
+      await table.put({ ...inGroupKey(ref, member), group: ref.group });
+    },
+
+    async joinMember(ref, { member, register }, nowMs) {
+      await table.update(
+        memberKey(ref, member),
+        memberChange({ member, register }, nowMs),
+        newerThanStored('stamp', 'presence', register.stamp, register.value),
+      );
+    },
+
+    async joinGroup(ref, registers) {
+      await joinGroupRegisters(table, ref, registers);
+    },
+
+    async recordPart(ref, part, nowMs) {
+      const prefix = partPrefix(part.source, part.snapshotId, part.count);
+      await table.put({
+        ...partKey(ref, prefix, part),
+        index: part.index,
+        stamp: part.stamp,
+        expiresAt: tombstoneEndSeconds(part.stamp, nowMs),
+      });
+      const { pk } = groupKey(ref);
+      const arrived = [];
+      for await (const page of table.query({ partition: pk, prefix })) arrived.push(...page.map(readPart));
+      return completeSnapshotFloor(part.count, arrived);
+    },
+
+    async markDirty({ connection, group }, { nowMs, dueMs }) {
+      await table.update(groupKey({ connection, group }), {
+        add: { rev: 1 },
+        set: {
+          connection,
+          group,
+          gpk: indexPartition('groups', connection, shardOf(group)),
+          gsk: groupIndexSort(dueText(dueMs), group),
+        },
+        setIfMissing: { dirtySince: nowMs },
+        remove: ['failedAt'],
+      });
+    },
+  };
+}
+
+function memberChange({ member, register }: MemberEntry, nowMs: number) {
+  const set = { member, stamp: register.stamp, presence: register.value };
+  return register.value === 'present'
+    ? { set, remove: ['expiresAt'] }
+    : { set: { ...set, expiresAt: tombstoneEndSeconds(register.stamp, nowMs) } };
+}
+
+/** Each register of the group has its own condition, so each is its own write; most events touch one or two. */
+async function joinGroupRegisters(table: Table, ref: GroupRef, registers: GroupRegisters): Promise<void> {
+  const key = groupKey(ref);
+  for (const name of ['upserted', 'deleted', 'snapshot'] as const) {
+    const stamp = registers[name];
+    if (stamp !== STAMP_ZERO) {
+      await table.update(key, { set: { [name]: stamp } }, laterThanStored(name, stamp));
+    }
+  }
+  const { name } = registers;
+  if (name === undefined) return;
+  await table.update(
+    key,
+    { set: { name: name.value, nameStamp: name.stamp } },
+    newerThanStored('nameStamp', 'name', name.stamp, name.value),
+  );
+}
+
+function readPart(item: Item): { index: number; stamp: Stamp } {
+  const { index, stamp } = item;
+  const parsed = typeof stamp === 'string' ? parseStamp(stamp) : undefined;
+  if (typeof index !== 'number' || parsed === undefined) {
+    throw new CorruptItemError(`expected a snapshot part with index and stamp at ${item.sk}`);
+  }
+  return { index, stamp: parsed };
+}

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { type Gate, type GateStore, OPEN_GATE } from '../sync/ports/gate.ts';
+import { CorruptItemError } from './errors.ts';
+import { gateKey } from './keys.ts';
+import { equal, missing, type Table } from './table.ts';
+
+const GateItem = z.object({
+  state: z.enum(['open', 'backoff', 'unauthorized', 'paused']),
+  reason: z.string().exactOptional(),
+  sinceMs: z.number().exactOptional(),
+  untilMs: z.number().exactOptional(),
+  closings: z.number(),
+  secretVersion: z.string().exactOptional(),
+  /** Counts changes, so that one made from an old reading is refused. */
+  change: z.number(),
+});
+
+export function createGateStore(table: Table): GateStore {
+  return {
+    async read(connection) {
+      const item = await table.get(gateKey(connection));
+      if (item === undefined) return OPEN_GATE;
+      const parsed = GateItem.safeParse(item);
+      if (!parsed.success) throw new CorruptItemError('expected a gate', { cause: parsed.error });
+      return parsed.data;
+    },
+
+    write: (connection, seen, next) => {
+      const change = changeOf(seen);
+      return table.put(
+        { ...gateKey(connection), ...withoutUndefined(next), change: change + 1 },
+        change === 0 ? missing('pk') : equal('change', change),
+      );
+    },
+  };
+}
+
+const changeOf = (gate: Gate & { readonly change?: number }): number => gate.change ?? 0;
+
+const withoutUndefined = (gate: Gate) =>
+  Object.fromEntries(Object.entries(gate).filter(([, value]) => value !== undefined)) as Record<
+    string,
+    string | number
+  >;

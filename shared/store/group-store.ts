@@ -1,0 +1,235 @@
+import { type GroupRef, type IntentId, type PlatformUserId, platformUserId } from '../domain/ids.ts';
+import type { View } from '../domain/view.ts';
+import type { GroupState, GroupStore, Intent, LinkedGroup } from '../sync/ports/groups.ts';
+import { deleteChunks, readChunks, writeChunks } from './chunks.ts';
+import { parseGroup, parseMember } from './group-item.ts';
+import {
+  dueText,
+  groupIndexSort,
+  groupKey,
+  heldChunkKey,
+  indexPartition,
+  keyPart,
+  MEMBER_PREFIX,
+  memberKey,
+  NOT_DUE,
+  shardOf,
+  viewChunkKey,
+} from './keys.ts';
+import { all, type Change, type Condition, equal, exists, missing, type Table, type Value } from './table.ts';
+
+/*
+ * The life of a write, as conditions on the group item:
+ *
+ *     openIntent   no intent, view pointer as it was read        intent := ours
+ *     flip         intent is ours (and rev as it was read)       view, version, intent gone (dirty gone)
+ *     dropIntent   intent is ours                                intent gone
+ *     absorb       no intent, view pointer as it was read        view, version
+ *     settle       no intent, rev as it was read                 dirty gone
+ *
+ * A worker that was overtaken fails its condition and changes nothing.
+ */
+const intentIs = (id: IntentId): Condition => equal('intentId', id);
+const viewIsAs = ({ view }: GroupState): Condition =>
+  view === undefined ? missing('viewId') : equal('viewId', view.id);
+const untouchedSince = (seen: GroupState): Condition => all(missing('intentId'), viewIsAs(seen));
+/** A suspicion that came after the look is not answered by it. */
+const suspectIsAs = ({ suspect }: GroupState): Condition =>
+  suspect === undefined ? missing('suspectAt') : equal('suspectAt', suspect.atMs);
+const revIsAs = ({ rev }: GroupState): Condition => (rev === 0 ? missing('rev') : equal('rev', rev));
+
+const notDue = (ref: GroupRef) => ({ gsk: groupIndexSort(NOT_DUE, ref.group) });
+const CLEAN = ['dirtySince', 'attempts', 'lastError', 'failedAt'] as const;
+const LINK = ['platformId', 'version', 'view', 'viewId', 'createdAt', 'takeOver'] as const;
+
+const linkAttributes = ({ id, version, view }: LinkedGroup) => ({
+  platformId: id,
+  version,
+  view: { ...view },
+  viewId: view.id,
+});
+
+export function createGroupStore(table: Table): GroupStore {
+  const update = async (ref: GroupRef, change: Change, when?: Condition) =>
+    (await table.update(groupKey(ref), change, when)).written;
+  const discard = async (
+    ref: GroupRef,
+    view: { readonly id: IntentId; readonly chunks: number } | undefined,
+  ) => {
+    if (view !== undefined) await deleteChunks(table, (n) => viewChunkKey(ref, view.id, n), view.chunks);
+  };
+
+  return {
+    async read(ref) {
+      const item = await table.get(groupKey(ref));
+      return item === undefined ? undefined : parseGroup(ref, item);
+    },
+
+    async members(ref) {
+      const found = [];
+      const { pk } = groupKey(ref);
+      for await (const page of table.query({ partition: pk, prefix: MEMBER_PREFIX })) {
+        found.push(...page.map(parseMember));
+      }
+      return found;
+    },
+
+    async markPending(ref, member, mark) {
+      const { connection, group } = ref;
+      const change: Change =
+        mark === undefined
+          ? { remove: ['pendingCause', 'pendingSince', 'pendingRevision', 'gpk', 'gsk'] }
+          : {
+              set: {
+                pendingCause: mark.cause,
+                pendingSince: mark.sinceMs,
+                group,
+                gpk: indexPartition('pending', connection, shardOf(group)),
+                gsk: `${keyPart(group)}#${keyPart(member)}`,
+                ...(mark.personRevision === undefined ? {} : { pendingRevision: mark.personRevision }),
+              },
+              ...(mark.personRevision === undefined ? { remove: ['pendingRevision'] } : {}),
+            };
+      await table.update(memberKey(ref, member), change, exists('stamp'));
+    },
+
+    async readView(ref, pointer) {
+      const lines = await readChunks(table, (n) => viewChunkKey(ref, pointer.id, n), pointer);
+      return lines === undefined ? undefined : viewFrom(lines);
+    },
+
+    async prepareView(ref, id, view) {
+      const { chunks, hash } = await writeChunks(table, (n) => viewChunkKey(ref, id, n), {
+        lines: viewLines(view),
+      });
+      return { id, chunks, hash, size: view.users.size };
+    },
+
+    openIntent: (seen, intent) =>
+      update(seen.ref, { set: { intent: plain(intent), intentId: intent.id } }, untouchedSince(seen)),
+
+    noteMiss: (ref, intent) => update(ref, { set: { intent: plain(intent) } }, intentIs(intent.id)),
+
+    async dropIntent(ref, intent) {
+      const dropped = await update(ref, { remove: ['intent', 'intentId'] }, intentIs(intent.id));
+      if (dropped) await discard(ref, intent.view);
+      return dropped;
+    },
+
+    async flip(ref, flip) {
+      const { seen, platform } = flip;
+      const isSame = platform !== undefined && platform.view.id === seen.view?.id;
+      const written: Change = {
+        set: {
+          ...(platform === undefined ? {} : linkAttributes(platform)),
+          ...(flip.createdAtMs === undefined ? {} : { createdAt: flip.createdAtMs }),
+          settled: flip.settled,
+          counts: { ...flip.counts },
+          lastWriteAt: flip.nowMs,
+        },
+        remove: [
+          'intent',
+          'intentId',
+          ...(platform === undefined ? LINK : ['takeOver']),
+          ...(flip.consumedHold !== undefined && seen.hold?.digest === flip.consumedHold ? ['hold'] : []),
+        ],
+      };
+      const clean: Change = {
+        set: { ...written.set, ...notDue(ref) },
+        remove: [...(written.remove ?? []), ...CLEAN],
+      };
+      const mayBeClean = flip.unfinished !== true;
+      const isClean = mayBeClean && (await update(ref, clean, all(intentIs(flip.intent), revIsAs(seen))));
+      if (!isClean && !(await update(ref, written, intentIs(flip.intent)))) return undefined;
+      if (!isSame) await discard(ref, seen.view);
+      return { clean: isClean };
+    },
+
+    async absorb(seen, platform) {
+      const isNews = platform?.view.id !== seen.view?.id;
+      const answered = seen.suspect === undefined ? [] : ['suspect', 'suspectAt'];
+      const change: Change =
+        platform === undefined
+          ? { remove: [...LINK, ...answered] }
+          : {
+              set: { ...linkAttributes(platform), ...(isNews ? { takeOver: true } : {}) },
+              remove: answered,
+            };
+      const absorbed = await update(seen.ref, change, all(untouchedSince(seen), suspectIsAs(seen)));
+      if (absorbed && isNews) await discard(seen.ref, seen.view);
+      return absorbed;
+    },
+
+    settle: (seen, settled, counts) =>
+      update(
+        seen.ref,
+        { set: { settled, counts: { ...counts }, ...notDue(seen.ref) }, remove: [...CLEAN] },
+        all(missing('intentId'), revIsAs(seen)),
+      ),
+
+    async postpone(ref, retryAtMs, error, attempts) {
+      await update(
+        ref,
+        {
+          set: {
+            attempts,
+            lastError: { ...error },
+            gsk: groupIndexSort(dueText(retryAtMs), ref.group),
+          },
+        },
+        exists('dirtySince'),
+      );
+    },
+
+    fail: (seen, error) =>
+      update(
+        seen.ref,
+        {
+          set: { failedAt: error.atMs, lastError: { ...error }, ...notDue(seen.ref) },
+          remove: ['dirtySince', 'attempts'],
+        },
+        revIsAs(seen),
+      ),
+
+    async hold(ref, hold, held) {
+      if (hold === undefined || held === undefined) {
+        await update(ref, { remove: ['hold'] }, exists('hold'));
+        return;
+      }
+      const { chunks, hash } = await writeChunks(table, (n) => heldChunkKey(ref, hold.digest, n), {
+        lines: [...held].sort().map(encodeURIComponent),
+        // Nothing needs the set after the hold is over; a rejected one is read as superseded then.
+        extra: { expiresAt: Math.ceil(hold.expiresAtMs / 1_000) + 400 * 86_400 },
+      });
+      await update(ref, { set: { hold: { ...hold, decision: { ...hold.decision }, chunks, hash } } });
+    },
+
+    async readHeld(ref, hold) {
+      const lines = await readChunks(table, (n) => heldChunkKey(ref, hold.digest, n), hold);
+      return lines === undefined ? undefined : new Set(lines.map(decodeUser));
+    },
+  };
+}
+
+/** Intents are plain JSON; the cast only drops the brands of their ids. */
+const plain = (intent: Intent): { readonly [name: string]: Value } =>
+  Object.fromEntries(Object.entries(intent).filter(([, value]) => value !== undefined)) as {
+    readonly [name: string]: Value;
+  };
+
+const decodeUser = (line: string): PlatformUserId => platformUserId(decodeURIComponent(line));
+
+/** A line for each field, then one per user: `+` for ours, `-` for somebody else's. Encoding keeps a line a line. */
+function* viewLines({ name, spokeId, users }: View): Iterable<string> {
+  yield encodeURIComponent(name);
+  yield spokeId === null ? '-' : `+${encodeURIComponent(spokeId)}`;
+  for (const [user, mine] of users) yield `${mine ? '+' : '-'}${encodeURIComponent(user)}`;
+}
+
+function viewFrom([name = '', spokeId = '', ...users]: readonly string[]): View {
+  return {
+    name: decodeURIComponent(name),
+    spokeId: spokeId.startsWith('+') ? decodeURIComponent(spokeId.slice(1)) : null,
+    users: new Map(users.map((line) => [decodeUser(line.slice(1)), line.startsWith('+')])),
+  };
+}

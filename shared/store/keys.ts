@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto';
+import type { ConnectionName, GroupId, GroupRef, IntentId, MemberId, RoleId } from '../domain/ids.ts';
+import type { Key } from './table.ts';
+
+/*
+ * Keys of the one table. Ids come from producers, so each part is encoded: '#' separates parts and may not occur in
+ * one, and a part too long for a sort key (DynamoDB allows 1,024 bytes) is replaced by its hash. Items carry the raw
+ * ids as attributes; nothing is ever read back out of a key.
+ */
+
+const MAX_PART_BYTES = 400;
+
+export function keyPart(text: string): string {
+  const encoded = text.replace(/[%#~]/g, (character) => encodeURIComponent(character).replace('~', '%7E'));
+  if (Buffer.byteLength(encoded) <= MAX_PART_BYTES) return encoded;
+  return `~${createHash('sha256').update(text).digest('hex')}`;
+}
+
+const groupPartition = ({ connection, group }: GroupRef) => `G#${connection}#${keyPart(group)}`;
+const userPartition = (connection: ConnectionName, member: MemberId) => `U#${connection}#${keyPart(member)}`;
+const personPartition = (connection: ConnectionName, role: RoleId) => `R#${connection}#${keyPart(role)}`;
+const connectionPartition = (connection: ConnectionName) => `C#${connection}`;
+
+export const groupKey = (ref: GroupRef): Key => ({ pk: groupPartition(ref), sk: 'GROUP' });
+export const MEMBER_PREFIX = 'M#';
+export const memberKey = (ref: GroupRef, member: MemberId): Key => ({
+  pk: groupPartition(ref),
+  sk: `${MEMBER_PREFIX}${keyPart(member)}`,
+});
+export const viewChunkKey = (ref: GroupRef, view: IntentId, index: number): Key => ({
+  pk: groupPartition(ref),
+  sk: `VIEW#${view}#${String(index).padStart(4, '0')}`,
+});
+export const VIEW_PREFIX = 'VIEW#';
+export const heldChunkKey = (ref: GroupRef, digest: string, index: number): Key => ({
+  pk: groupPartition(ref),
+  sk: `HELD#${digest}#${String(index).padStart(4, '0')}`,
+});
+export const HELD_PREFIX = 'HELD#';
+
+/** All arrivals of the parts of one snapshot lie side by side. */
+export const partPrefix = (source: string, snapshotId: string, count: number): string =>
+  `PART#${createHash('sha256')
+    .update(JSON.stringify([source, snapshotId, count]))
+    .digest('hex')}#`;
+export const partKey = (ref: GroupRef, prefix: string, part: { index: number; stamp: string }): Key => ({
+  pk: groupPartition(ref),
+  sk: `${prefix}${part.index}#${createHash('sha256').update(part.stamp).digest('hex').slice(0, 32)}`,
+});
+
+export const AUDIT_PREFIX = 'A#';
+export const auditKey = (ref: GroupRef, at: string, intent: IntentId): Key => ({
+  pk: groupPartition(ref),
+  sk: `${AUDIT_PREFIX}${at}#${intent}`,
+});
+
+export const userKey = (connection: ConnectionName, member: MemberId): Key => ({
+  pk: userPartition(connection, member),
+  sk: 'USER',
+});
+export const IN_PREFIX = 'IN#';
+export const inGroupKey = (ref: GroupRef, member: MemberId): Key => ({
+  pk: userPartition(ref.connection, member),
+  sk: `${IN_PREFIX}${keyPart(ref.group)}`,
+});
+
+export const personKey = (connection: ConnectionName, role: RoleId): Key => ({
+  pk: personPartition(connection, role),
+  sk: 'PERSON',
+});
+export const boundMemberKey = (connection: ConnectionName, role: RoleId, member: MemberId): Key => ({
+  pk: personPartition(connection, role),
+  sk: `${MEMBER_PREFIX}${keyPart(member)}`,
+});
+export const pointerPartition = (connection: ConnectionName, field: string, value: string): string =>
+  `P#${connection}#${keyPart(field)}#${keyPart(value)}`;
+export const pointerKey = (partition: string, role: RoleId): Key => ({ pk: partition, sk: keyPart(role) });
+
+export const connectionKey = (connection: ConnectionName): Key => ({
+  pk: connectionPartition(connection),
+  sk: 'CONNECTION',
+});
+export const gateKey = (connection: ConnectionName): Key => ({
+  pk: connectionPartition(connection),
+  sk: 'GATE',
+});
+export const feedKey = (connection: ConnectionName): Key => ({
+  pk: connectionPartition(connection),
+  sk: 'FEED',
+});
+export const leaseKey = (connection: ConnectionName, name: string): Key => ({
+  pk: connectionPartition(connection),
+  sk: `LEASE#${name}`,
+});
+export const GUARD_PREFIX = 'GUARD#';
+/** Minutes since 1970, zero-padded, so that a range of the sort key is a span of time. */
+export const guardMinute = (atMs: number): string => String(Math.floor(atMs / 60_000)).padStart(10, '0');
+export const guardKey = (connection: ConnectionName, atMs: number, intent: IntentId): Key => ({
+  pk: connectionPartition(connection),
+  sk: `${GUARD_PREFIX}${guardMinute(atMs)}#${intent}`,
+});
+export const DRIFT_PREFIX = 'DRIFT#';
+export const driftKey = (connection: ConnectionName, id: string): Key => ({
+  pk: connectionPartition(connection),
+  sk: `${DRIFT_PREFIX}${id}`,
+});
+
+/** Claims of platform groups are spread over shards, so that no company is one hot partition. */
+export const claimKey = (company: string, platformId: string): Key => ({
+  pk: `L#${keyPart(company)}#${shardOf(platformId)}`,
+  sk: keyPart(platformId),
+});
+
+export const SHARDS = 4;
+export function shardOf(text: string): number {
+  return createHash('sha256').update(text).digest().readUInt8(0) % SHARDS;
+}
+
+/** Partitions of the index. */
+export const indexPartition = (
+  kind: 'groups' | 'pending' | 'walks',
+  connection: ConnectionName,
+  shard: number,
+): string => `${kind}#${connection}#${shard}`;
+export const CONNECTIONS_PARTITION = 'connections';
+/** Sorts after every time: a group that waits for nothing. */
+export const NOT_DUE = '~';
+export const dueText = (atMs: number): string => String(Math.max(0, Math.floor(atMs))).padStart(14, '0');
+export const groupIndexSort = (due: string, group: GroupId): string => `${due}#${keyPart(group)}`;

@@ -1,0 +1,72 @@
+/*
+ * The few things that groupsync asks of its table. Every protocol works with conditional writes of one item, so the
+ * language is small: it says exactly what DynamoDB can do, and a store in memory can be held to the same rules.
+ */
+
+export interface Key {
+  readonly pk: string;
+  readonly sk: string;
+}
+
+export type Value = string | number | boolean | null | readonly Value[] | { readonly [name: string]: Value };
+export type Attributes = { readonly [name: string]: Value };
+export type Item = Key & Attributes;
+
+/** What must be true of the stored item for a write to happen; names are top-level attributes. */
+export type Condition =
+  | { readonly kind: 'exists' | 'missing'; readonly name: string }
+  | { readonly kind: 'equal' | 'notEqual' | 'less' | 'greater'; readonly name: string; readonly value: Value }
+  | { readonly kind: 'all' | 'any'; readonly of: readonly Condition[] };
+
+export const exists = (name: string): Condition => ({ kind: 'exists', name });
+export const missing = (name: string): Condition => ({ kind: 'missing', name });
+export const equal = (name: string, value: Value): Condition => ({ kind: 'equal', name, value });
+export const notEqual = (name: string, value: Value): Condition => ({ kind: 'notEqual', name, value });
+export const less = (name: string, value: Value): Condition => ({ kind: 'less', name, value });
+export const greater = (name: string, value: Value): Condition => ({ kind: 'greater', name, value });
+export const all = (...of: readonly Condition[]): Condition => ({ kind: 'all', of });
+export const any = (...of: readonly Condition[]): Condition => ({ kind: 'any', of });
+
+/** A change of one item; the item comes into being where it was missing. An attribute is named in one part only. */
+export interface Change {
+  readonly set?: Attributes;
+  /** Set only where the attribute is missing. */
+  readonly setIfMissing?: Attributes;
+  /** Numbers to add; a missing attribute counts as 0. */
+  readonly add?: { readonly [name: string]: number };
+  readonly remove?: readonly string[];
+}
+
+export interface QueryRequest {
+  /** Partition of the table, or of the index where `index` is true (which is eventually consistent). */
+  readonly partition: string;
+  readonly index?: boolean;
+  /** Only sort keys that begin with this. */
+  readonly prefix?: string;
+  /** Only sort keys from the first to the second, both inclusive; not together with `prefix`. */
+  readonly between?: readonly [string, string];
+  readonly newestFirst?: boolean;
+  /** Items per page at most: for callers that stop early. */
+  readonly pageSize?: number;
+}
+
+export type WriteOutcome =
+  | { readonly written: true; readonly item: Item }
+  /** The condition did not hold; nothing changed. */
+  | { readonly written: false };
+
+/**
+ * The table. Reads by key and of partitions are strongly consistent; throttling is retried inside.
+ * @throws StoreError where the table cannot be reached or refuses: the caller's message is tried again later.
+ */
+export interface Table {
+  get(key: Key): Promise<Item | undefined>;
+  /** The items that exist, in no particular order. Any number of keys; duplicates are read once. */
+  getMany(keys: readonly Key[]): Promise<readonly Item[]>;
+  /** Pages of items in the order of the sort key. */
+  query(request: QueryRequest): AsyncIterable<readonly Item[]>;
+  put(item: Item, when?: Condition): Promise<boolean>;
+  /** The outcome carries the item as it is after the write. */
+  update(key: Key, change: Change, when?: Condition): Promise<WriteOutcome>;
+  delete(key: Key, when?: Condition): Promise<boolean>;
+}

@@ -1,0 +1,174 @@
+import { z } from 'zod';
+import { type ConnectionName, groupId, type MemberId, memberId, roleId } from '../domain/ids.ts';
+import { join, type Register } from '../domain/register.ts';
+import { laterStamp, STAMP_ZERO, type Stamp } from '../domain/stamp.ts';
+import type { UserChange, UserState, UserStore } from '../sync/ports/desired.ts';
+import { CorruptItemError } from './errors.ts';
+import { IN_PREFIX, indexPartition, keyPart, memberKey, SHARDS, shardOf, userKey } from './keys.ts';
+import { all, any, type Condition, equal, exists, type Item, less, missing, type Table } from './table.ts';
+
+const StampText = z.string().transform((text) => text as Stamp);
+const UserItem = z.object({
+  member: z.string().transform(memberId),
+  attributes: z.record(z.string(), z.object({ value: z.string(), stamp: StampText })).default({}),
+  floor: StampText.default(STAMP_ZERO),
+  role: z.string().transform(roleId).optional(),
+  review: z.boolean().default(false),
+  revision: z.number().default(0),
+  walk: z.number().optional(),
+  /** Counts writes, so that a change computed from what was read cannot overwrite another. */
+  writes: z.number().default(0),
+});
+type UserItem = z.infer<typeof UserItem>;
+
+/** A user written by this many others between our read and our write would be a fault elsewhere. */
+const MAX_RACES = 50;
+
+export function createUserStore(table: Table): UserStore {
+  return {
+    async read(connection, members) {
+      const items = await table.getMany(members.map((member) => userKey(connection, member)));
+      return new Map(items.map((item) => [parseUser(item).member, stateOf(parseUser(item))]));
+    },
+
+    async join(connection, member, change, matched) {
+      const key = userKey(connection, member);
+      for (let race = 0; race < MAX_RACES; race += 1) {
+        const stored = await table.get(key);
+        const current = stored === undefined ? undefined : parseUser(stored);
+        const next = joined(member, current, change, matched);
+        if (next === undefined && current !== undefined) return stateOf(current);
+        const fresh = next ?? newUser(member);
+        if (await table.put(itemOf(connection, fresh), unwrittenSince(current))) return stateOf(fresh);
+      }
+      throw new CorruptItemError(`gave up after ${MAX_RACES} concurrent writes of one user`);
+    },
+
+    async *groupsOf(connection, member) {
+      const { pk } = userKey(connection, member);
+      for await (const page of table.query({ partition: pk, prefix: IN_PREFIX })) {
+        yield page.map(({ group }) => groupId(String(group)));
+      }
+    },
+
+    async copyToMember(ref, member, { revision, floor, role }) {
+      const set = { copyRevision: revision, copyFloor: floor };
+      await table.update(
+        memberKey(ref, member),
+        role === undefined ? { set, remove: ['copyRole'] } : { set: { ...set, copyRole: role } },
+        knowsLessThan(revision),
+      );
+    },
+
+    async endWalk(connection, member, revision) {
+      await table.update(
+        userKey(connection, member),
+        { remove: ['walk', 'gpk', 'gsk'], add: { writes: 1 } },
+        all(exists('walk'), equal('revision', revision)),
+      );
+    },
+
+    async *openWalks(connection) {
+      for (let shard = 0; shard < SHARDS; shard += 1) {
+        const partition = indexPartition('walks', connection, shard);
+        for await (const page of table.query({ partition, index: true })) {
+          yield page.map(({ member }) => memberId(String(member)));
+        }
+      }
+    },
+  };
+}
+
+const unwrittenSince = (current: UserItem | undefined): Condition =>
+  current === undefined ? missing('pk') : equal('writes', current.writes);
+
+/** At the same revision a copy may still gain the role of a first binding, which raises no revision. */
+const knowsLessThan = (revision: number): Condition =>
+  all(
+    exists('stamp'),
+    any(
+      missing('copyRevision'),
+      less('copyRevision', revision),
+      all(equal('copyRevision', revision), missing('copyRole')),
+    ),
+  );
+
+const newUser = (member: MemberId): UserItem => ({
+  member,
+  attributes: {},
+  floor: STAMP_ZERO,
+  review: false,
+  revision: 0,
+  writes: 0,
+});
+
+/** The user after the change; undefined where the change says nothing new. */
+function joined(
+  member: MemberId,
+  current: UserItem | undefined,
+  change: UserChange,
+  matched: ReadonlySet<string>,
+): UserItem | undefined {
+  const before = current ?? newUser(member);
+  const attributes = new Map<string, Register<string>>(Object.entries(before.attributes));
+  let isNews = current === undefined;
+  let mustBeHeard = current === undefined;
+  let changesMatch = false;
+  for (const [name, register] of change.attributes) {
+    const stored = attributes.get(name);
+    const winner = join(stored, register);
+    if (winner === stored) continue;
+    attributes.set(name, winner);
+    isNews ||= stored?.stamp !== winner.stamp || stored.value !== winner.value;
+    changesMatch ||= matched.has(name) && stored?.value !== winner.value;
+  }
+  const floor = laterStamp(before.floor, change.deleted);
+  mustBeHeard ||= changesMatch || floor !== before.floor;
+  if (!isNews && !mustBeHeard) return undefined;
+  const revision = before.revision + (mustBeHeard ? 1 : 0);
+  return {
+    ...before,
+    attributes: Object.fromEntries(attributes),
+    floor,
+    review: before.review || (changesMatch && before.role !== undefined),
+    revision,
+    writes: before.writes + 1,
+    ...(mustBeHeard ? { walk: revision } : {}),
+  };
+}
+
+function itemOf(connection: ConnectionName, user: UserItem): Item {
+  const { role, walk, attributes, ...rest } = user;
+  return {
+    ...userKey(connection, user.member),
+    ...rest,
+    attributes: attributes as { readonly [name: string]: { value: string; stamp: string } },
+    ...(role === undefined ? {} : { role }),
+    ...(walk === undefined
+      ? {}
+      : {
+          walk,
+          gpk: indexPartition('walks', connection, shardOf(user.member)),
+          gsk: keyPart(user.member),
+        }),
+  };
+}
+
+function parseUser(item: Item): UserItem {
+  const parsed = UserItem.safeParse(item);
+  if (parsed.success) return parsed.data;
+  throw new CorruptItemError(`expected a directory user at sort key ${item.sk}`, { cause: parsed.error });
+}
+
+function stateOf(user: UserItem): UserState {
+  const { member, floor, review, revision, role, walk } = user;
+  return {
+    member,
+    attributes: new Map(Object.entries(user.attributes)),
+    floor,
+    review,
+    revision,
+    walking: walk !== undefined,
+    ...(role === undefined ? {} : { role }),
+  };
+}

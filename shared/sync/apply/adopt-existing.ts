@@ -1,0 +1,59 @@
+import type { PlatformGroupId } from '../../domain/ids.ts';
+import type { ObservedGroup } from '../../domain/view.ts';
+import { compareText, type Plan } from '../../plan/plan.ts';
+import type { GroupState } from '../ports/groups.ts';
+import { LISTING_AGE_MS } from '../tuning.ts';
+import { linkTo, viewOf } from './observed.ts';
+import type { Lane } from './ports.ts';
+import type { Step } from './step.ts';
+
+/** Either a group was adopted (or somebody was faster): `step`; or one must be created, and these are not it. */
+export interface Found {
+  readonly step?: Step;
+  readonly known: readonly PlatformGroupId[];
+}
+
+/**
+ * Before a group is created: is it there already? Groups that carry its spokeId or name are adopted where the
+ * connection says so; the others are remembered, so that they are never taken for what our POST made.
+ */
+export async function adoptExisting(state: GroupState, plan: Plan, lane: Lane): Promise<Found> {
+  const listed = await lane.platform.groups.list(LISTING_AGE_MS);
+  const same = listed
+    .filter(({ name, spokeId }) => spokeId === plan.after?.spokeId || name === plan.after?.name)
+    .sort((a, b) => compareText(a.id, b.id));
+  const known = same.map(({ id }) => id as PlatformGroupId);
+  for (const candidate of adoptable(same, plan, lane)) {
+    const step = await adopt(state, candidate, lane);
+    if (step !== undefined) return { step, known };
+  }
+  return { known };
+}
+
+/** By spokeId all that carry it, in turn; by name only a single one, since a name proves little. */
+function adoptable(
+  same: readonly ObservedGroup[],
+  plan: Plan,
+  { connection }: Lane,
+): readonly ObservedGroup[] {
+  const { adoptExisting } = connection.settings;
+  if (adoptExisting === 'never') return [];
+  const bySpokeId = same.filter(({ spokeId }) => spokeId === plan.after?.spokeId);
+  if (bySpokeId.length > 0 || adoptExisting === 'bySpokeId') return bySpokeId;
+  const byName = same.filter(({ name }) => name === plan.after?.name);
+  return byName.length === 1 ? byName : [];
+}
+
+/** Claim, then look, then link: the next round plans from what is there, and sends the whole group. */
+async function adopt(state: GroupState, candidate: ObservedGroup, lane: Lane): Promise<Step | undefined> {
+  const { ports, platform, connection } = lane;
+  const id = candidate.id as PlatformGroupId;
+  if (!(await ports.claims.claim(connection.company, id, state.ref))) return undefined;
+  const observed = await platform.groups.get(id);
+  if (observed === undefined) {
+    await ports.claims.drop(connection.company, id, state.ref);
+    return undefined;
+  }
+  const link = await linkTo(state, observed, { view: viewOf(observed), lane });
+  return (await ports.groups.absorb(state, link)) ? { kind: 'again' } : { kind: 'overtaken' };
+}

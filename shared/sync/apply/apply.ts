@@ -1,0 +1,125 @@
+import type { GroupRef } from '../../domain/ids.ts';
+import type { GroupState } from '../ports/groups.ts';
+import { PlatformFailure } from '../ports/platform.ts';
+import { MAX_CONFLICTS } from '../tuning.ts';
+import { converge } from './converge.ts';
+import { handleFailure, postpone } from './failure.ts';
+import type { ApplyPorts, Lane } from './ports.ts';
+import { settleIntent } from './settle-intent.ts';
+import type { Step, WriteMade } from './step.ts';
+
+export interface ApplyReport {
+  readonly ref: GroupRef;
+  readonly outcome:
+    | 'written'
+    | 'in_step'
+    | 'postponed'
+    | 'failed'
+    | 'gate_closed'
+    | 'paused'
+    | 'observing'
+    | 'nothing_to_do';
+  readonly writes: readonly WriteMade[];
+  readonly conflicts: number;
+  /** From when the group became dirty to the confirmation of the write, where that made it clean. */
+  readonly lagMs?: number;
+  readonly cause?: unknown;
+}
+
+type Ending = Pick<ApplyReport, 'outcome' | 'lagMs' | 'cause'>;
+
+interface Tally {
+  readonly writes: WriteMade[];
+  conflicts: number;
+}
+
+/** Every round ends in a write, a settlement or a conflict; past this many the group waits its turn again. */
+const MAX_ROUNDS = 3 * MAX_CONFLICTS;
+
+/**
+ * Makes the platform show what the directory wants of one group. The message that woke us is trusted with nothing but
+ * the group's name: all else is read now, and consistently.
+ *
+ *     group item ──▶ open intent settled ──▶ registers ──▶ resolve, plan, guard ──▶ view chunks, intent
+ *       ──▶ platform call ──▶ audit ──▶ flip (view pointer, version, intent cleared, dirty cleared if rev is unchanged)
+ *
+ * Any arrow may be the last that this process lives to see: the next apply finds the intent and settles it
+ * (invariant 2).
+ * @throws only where our own table or queue fails: the message then comes again.
+ */
+export async function applyGroup(ref: GroupRef, ports: ApplyPorts): Promise<ApplyReport> {
+  const nothing: ApplyReport = { ref, outcome: 'nothing_to_do', writes: [], conflicts: 0 };
+  const connection = await ports.connections.find(ref.connection);
+  if (connection === undefined) return nothing;
+  if (connection.observing) return { ...nothing, outcome: 'observing' };
+  const gate = await ports.gates.read(ref.connection);
+  if (gate.state !== 'open') return { ...nothing, outcome: 'gate_closed' };
+
+  const tally: Tally = { writes: [], conflicts: 0 };
+  try {
+    const lane: Lane = { connection, platform: await ports.platforms.open(connection), ports };
+    return { ...nothing, ...(await applyInLane(ref, lane, tally)), ...tally };
+  } catch (cause) {
+    if (!(cause instanceof PlatformFailure)) throw cause;
+    const outcome = await handleFailure(ref, cause, { connection, ports, gate });
+    return { ...nothing, ...tally, outcome, cause };
+  }
+}
+
+async function applyInLane(ref: GroupRef, lane: Lane, tally: Tally): Promise<Ending> {
+  for (let round = 0; round < MAX_ROUNDS && tally.conflicts <= MAX_CONFLICTS; round += 1) {
+    const state = await lane.ports.groups.read(ref);
+    if (state === undefined || !needsApply(state)) return { outcome: 'nothing_to_do' };
+    if (state.paused) return { outcome: 'paused' };
+    const step = await takeStep(state, lane);
+    if (step.kind === 'again') continue;
+    if (step.kind === 'conflict') tally.conflicts += 1;
+    else return endWith(step, { state, lane, tally });
+  }
+  const state = await lane.ports.groups.read(ref);
+  const error = { code: 'conflicts', message: `met ${tally.conflicts} conflicting changes in a row` };
+  await postpone(ref, error, { attempts: state?.attempts ?? 0, ports: lane.ports });
+  return { outcome: 'postponed' };
+}
+
+const needsApply = (state: GroupState): boolean =>
+  state.dirtySinceMs !== undefined || state.intent !== undefined || state.suspect !== undefined;
+
+async function takeStep(state: GroupState, lane: Lane): Promise<Step> {
+  if (state.intent === undefined) return converge(state, lane);
+  const settlement = await settleIntent(state, state.intent, lane);
+  if (settlement.kind !== 'settled') return settlement;
+  return settlement.happened === 'conflict' ? { kind: 'conflict' } : { kind: 'again' };
+}
+
+interface Situation {
+  readonly state: GroupState;
+  readonly lane: Lane;
+  readonly tally: Tally;
+}
+
+async function endWith(
+  step: Exclude<Step, { kind: 'again' | 'conflict' }>,
+  { state, lane, tally }: Situation,
+): Promise<Ending> {
+  const { ports } = lane;
+  switch (step.kind) {
+    case 'wait': {
+      const error = { code: 'waiting', message: 'the platform does not show the created group yet' };
+      await postpone(state.ref, error, { attempts: state.attempts, ports, waitMs: step.ms });
+      return { outcome: 'postponed' };
+    }
+    case 'overtaken':
+      return { outcome: 'nothing_to_do' };
+    case 'failed':
+      return { outcome: 'failed', cause: step.cause };
+    case 'in_step':
+      return { outcome: tally.writes.length > 0 ? 'written' : 'in_step' };
+    case 'written':
+      tally.writes.push(step.write);
+      if (!step.clean) await ports.applyQueue.wake([state.ref]);
+      return step.clean && state.dirtySinceMs !== undefined
+        ? { outcome: 'written', lagMs: Math.max(0, ports.clock() - state.dirtySinceMs) }
+        : { outcome: 'written' };
+  }
+}

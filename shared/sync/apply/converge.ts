@@ -1,0 +1,79 @@
+import { policyFor } from '../../contract/group-policy.ts';
+import { groupName } from '../../domain/group.ts';
+import { intentId } from '../../domain/ids.ts';
+import type { View } from '../../domain/view.ts';
+import { type DraftInput, draftPlan } from '../../plan/draft.ts';
+import type { Plan } from '../../plan/plan.ts';
+import type { GroupState, MemberCounts, SettledState } from '../ports/groups.ts';
+import { countsOf } from './counts.ts';
+import { execute } from './execute.ts';
+import { guardRemovals } from './guard-removals.ts';
+import { letGo } from './let-go.ts';
+import { observe } from './observe.ts';
+import { markPending } from './pending.ts';
+import type { Lane } from './ports.ts';
+import type { Step } from './step.ts';
+import { readWanted } from './wanted.ts';
+
+/** One round for a group without an open intent: read, plan, guard, and at most one write. */
+export async function converge(state: GroupState, lane: Lane): Promise<Step> {
+  const treatment = policyFor(lane.connection.settings, state.ref.group, groupName(state.registers));
+  if (treatment.excluded || state.released) return settleAs('excluded', { state, lane });
+  if (state.suspect !== undefined) return observe(state, lane);
+
+  const wanted = await readWanted(state, lane);
+  await markPending(state, wanted, lane);
+  if (wanted.state === 'unnamed') return settleAs('unnamed', { state, lane });
+  const current = await readCurrent(state, lane);
+  if (current === 'unreadable') return observe(state, lane);
+
+  const { settings } = lane.connection;
+  const input: Omit<DraftInput, 'held'> = {
+    wanted: wanted.group,
+    current,
+    membership: settings.membership,
+    mode: treatment.mode,
+    onGroupDeleted: settings.onGroupDeleted,
+    whole: state.takeOver,
+    whyNot: wanted.whyNot,
+  };
+  const unguarded = draftPlan({ ...input, held: new Set() });
+  if (unguarded.action === 'release') return letGo(state, unguarded, lane);
+  if (needsFreshLook(unguarded, lane)) {
+    const look = await observe(state, lane);
+    if (look.kind !== 'in_step') return look;
+  }
+  const intent = intentId(lane.ports.newId());
+  const guarded = await guardRemovals(unguarded, { state, lane, intent, current });
+  const plan = draftPlan({ ...input, held: guarded.held });
+  if (plan.action === 'none') {
+    const settled: SettledState =
+      guarded.held.size > 0 ? 'held' : wanted.state === 'absent' ? 'deleted' : 'in_sync';
+    return settleAs(settled, { state, lane, counts: countsOf(wanted, plan.after) });
+  }
+  return execute(plan, { state, lane, intent, wanted, guarded });
+}
+
+/** What is in step needs no further look at the platform; a write that could take somebody away does. */
+const needsFreshLook = (plan: Plan, { connection }: Lane): boolean =>
+  plan.action === 'delete' ||
+  (connection.settings.membership === 'additive' && (plan.action === 'patch' || plan.action === 'put'));
+
+async function readCurrent(state: GroupState, { ports }: Lane): Promise<View | undefined | 'unreadable'> {
+  if (state.platformId === undefined) return undefined;
+  const view = state.view === undefined ? undefined : await ports.groups.readView(state.ref, state.view);
+  return view ?? 'unreadable';
+}
+
+async function settleAs(
+  settled: SettledState,
+  {
+    state,
+    lane,
+    counts,
+  }: { readonly state: GroupState; readonly lane: Lane; readonly counts?: MemberCounts },
+): Promise<Step> {
+  const nobody: MemberCounts = { wanted: 0, applied: 0, pending: 0 };
+  await lane.ports.groups.settle(state, settled, counts ?? nobody);
+  return { kind: 'in_step' };
+}

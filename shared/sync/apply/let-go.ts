@@ -1,0 +1,24 @@
+import { intentId } from '../../domain/ids.ts';
+import type { Plan } from '../../plan/plan.ts';
+import type { GroupState } from '../ports/groups.ts';
+import type { Lane } from './ports.ts';
+import type { Step } from './step.ts';
+
+/** The directory's group is gone and the platform's stays, without an owner from now on: nothing is sent. */
+export async function letGo(state: GroupState, plan: Plan, { ports, connection }: Lane): Promise<Step> {
+  const { platformId, version = null } = state;
+  await ports.audit.record(state.ref, {
+    atMs: ports.clock(),
+    intent: intentId(ports.newId()),
+    action: plan.action,
+    changes: plan.changes,
+    changeCount: plan.changes.length,
+    versionBefore: version,
+    versionAfter: version,
+    cause: `rev ${state.rev}`,
+    outcome: 'written',
+  });
+  if (!(await ports.groups.absorb(state, undefined))) return { kind: 'overtaken' };
+  if (platformId !== undefined) await ports.claims.drop(connection.company, platformId, state.ref);
+  return { kind: 'again' };
+}

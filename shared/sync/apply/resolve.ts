@@ -1,0 +1,94 @@
+import pMap from 'p-map';
+import { fieldName, type MatchRule, matchForm } from '../../contract/match-rule.ts';
+import { matchRules } from '../../contract/settings.ts';
+import type { ConnectionName, MemberId, RoleId } from '../../domain/ids.ts';
+import type { UserState } from '../ports/desired.ts';
+import type { PendingCause } from '../ports/groups.ts';
+import type { PeopleStore, Person } from '../ports/people.ts';
+import { READS_IN_FLIGHT } from '../tuning.ts';
+
+export type Resolution =
+  | { readonly kind: 'person'; readonly person: Person }
+  | { readonly kind: 'pending'; readonly cause: PendingCause; readonly person?: Person };
+
+interface MatchInput {
+  readonly connection: ConnectionName;
+  readonly rules: readonly MatchRule[];
+  readonly people: Pick<PeopleStore, 'holding'>;
+}
+
+/**
+ * Who a member is, by the connection's rules: the first rule that finds anybody decides. Several persons with one
+ * value are told apart by who is ACTIVE (a leaver's address may have been given to a newcomer), else nobody is chosen.
+ */
+export async function matchMember(
+  user: UserState,
+  { connection, rules, people }: MatchInput,
+): Promise<Resolution> {
+  for (const rule of rules) {
+    const value =
+      rule.memberAttribute === 'id' ? user.member : user.attributes.get(rule.memberAttribute)?.value;
+    if (value === undefined) continue;
+    const field = fieldName(rule.employeeField);
+    const found = await people.holding(connection, field, matchForm(field, value));
+    if (found.length > 0) return chosen(found);
+  }
+  return { kind: 'pending', cause: 'unknown' };
+}
+
+function chosen(found: readonly Person[]): Resolution {
+  const candidates = found.length === 1 ? found : found.filter(({ state }) => state === 'ACTIVE');
+  const [only, ...others] = candidates;
+  return only !== undefined && others.length === 0
+    ? { kind: 'person', person: only }
+    : { kind: 'pending', cause: 'ambiguous' };
+}
+
+export interface ResolveInput {
+  readonly connection: ConnectionName;
+  readonly settings: Parameters<typeof matchRules>[0];
+  readonly people: PeopleStore;
+}
+
+/**
+ * Resolves users, keeping bindings. A binding never follows a value to another person: only attributes of the member
+ * that changed (`review`) have it looked at again, and then another person is `ambiguous` until somebody confirms it.
+ * First matches, and reviews that found nobody else, are recorded.
+ */
+export async function resolveUsers(
+  users: readonly UserState[],
+  { connection, settings, people }: ResolveInput,
+): Promise<ReadonlyMap<MemberId, Resolution>> {
+  const rules = matchRules(settings);
+  const bound = await people.read(
+    connection,
+    users.flatMap(({ role }) => (role === undefined ? [] : [role])),
+  );
+  const entries = await pMap(
+    users,
+    async (user): Promise<[MemberId, Resolution]> => {
+      const person = user.role === undefined ? undefined : bound.get(user.role);
+      if (user.role !== undefined && !user.review) return [user.member, known(person)];
+      const matched = await matchMember(user, { connection, rules, people });
+      const resolution = user.role === undefined ? matched : reviewed(user.role, person, matched);
+      if (resolution.kind === 'person') {
+        const { role } = resolution.person;
+        await people.bind(connection, user.member, { role, revision: user.revision });
+      }
+      return [user.member, resolution];
+    },
+    { concurrency: READS_IN_FLIGHT },
+  );
+  return new Map(entries);
+}
+
+const known = (person: Person | undefined): Resolution =>
+  person === undefined ? { kind: 'pending', cause: 'unknown' } : { kind: 'person', person };
+
+function reviewed(bound: RoleId, person: Person | undefined, matched: Resolution): Resolution {
+  const foundSomebody = matched.kind === 'person' || matched.cause === 'ambiguous';
+  if (foundSomebody && !(matched.kind === 'person' && matched.person.role === bound)) {
+    return { kind: 'pending', cause: 'ambiguous' };
+  }
+  return known(person);
+}

@@ -1,0 +1,123 @@
+import type { PlatformGroupId } from '../../domain/ids.ts';
+import type { ObservedGroup, View } from '../../domain/view.ts';
+import type { GroupState, Intent } from '../ports/groups.ts';
+import { CREATE_MISSES } from '../tuning.ts';
+import { auditFound } from './audit-entry.ts';
+import { linkTo, shows, viewOf } from './observed.ts';
+import type { Lane } from './ports.ts';
+
+/** What became of an intent whose outcome was not known. */
+export type Settlement =
+  /** It is settled, one way or the other: read the group again and go on. */
+  | { readonly kind: 'settled'; readonly happened: boolean | 'conflict' }
+  /** A created group is not to be seen yet: look again after this many milliseconds. */
+  | { readonly kind: 'wait'; readonly ms: number }
+  /** Another worker settled it first. */
+  | { readonly kind: 'overtaken' };
+
+/**
+ * Settles an open intent by its own name, spokeId and users, whatever the directory wants by now.
+ *
+ *     the platform shows            | create          | patch, put | delete
+ *     ------------------------------|-----------------|------------|--------------
+ *     what the intent would make    | it happened     | happened   | –
+ *     the version from before       | –               | did not    | did not
+ *     something else                | –               | conflict   | did not
+ *     nothing (404, not listed)     | three misses    | did not    | it happened
+ */
+export async function settleIntent(state: GroupState, intent: Intent, lane: Lane): Promise<Settlement> {
+  if (intent.action === 'create') return settleCreation(state, intent, lane);
+  const observed = await lane.platform.groups.get(intent.platformId as PlatformGroupId);
+  if (intent.action === 'delete') {
+    return observed === undefined ? confirmGone(state, intent, lane) : didNotHappen(state, intent, lane);
+  }
+  if (observed === undefined || observed.version === intent.versionBefore) {
+    return didNotHappen(state, intent, lane);
+  }
+  return confirm(state, intent, { observed, lane });
+}
+
+async function settleCreation(state: GroupState, intent: Intent, lane: Lane): Promise<Settlement> {
+  const { ports, platform, connection } = lane;
+  const prepared = await readPrepared(state, intent, lane);
+  const listed = await platform.groups.list(0);
+  for (const observed of listed.filter((group) => isOurCreation(group, intent, prepared))) {
+    const id = observed.id as PlatformGroupId;
+    if (await ports.claims.claim(connection.company, id, state.ref)) {
+      return confirm(state, intent, { observed, lane });
+    }
+  }
+  const misses = (intent.misses ?? 0) + 1;
+  const waitedMs = ports.clock() - intent.atMs;
+  if (misses >= CREATE_MISSES && waitedMs >= ports.createSettleMs) return didNotHappen(state, intent, lane);
+  const noted = await ports.groups.noteMiss(state.ref, { ...intent, misses });
+  return noted
+    ? { kind: 'wait', ms: Math.ceil(ports.createSettleMs / CREATE_MISSES) }
+    : { kind: 'overtaken' };
+}
+
+/** By spokeId; where the platform does not echo it, by name and users. Groups that were there before are not it. */
+function isOurCreation(observed: ObservedGroup, intent: Intent, prepared: View | undefined): boolean {
+  if (intent.known?.includes(observed.id as PlatformGroupId)) return false;
+  if (observed.spokeId !== null) return observed.spokeId === intent.spokeId;
+  return prepared !== undefined && shows(observed, prepared);
+}
+
+const readPrepared = async (state: GroupState, intent: Intent, { ports }: Lane): Promise<View | undefined> =>
+  intent.view === undefined ? undefined : ports.groups.readView(state.ref, intent.view);
+
+async function didNotHappen(
+  state: GroupState,
+  intent: Intent,
+  { ports, connection }: Lane,
+): Promise<Settlement> {
+  await ports.guard.cancel({ connection: connection.name, intent: intent.id, atMs: intent.atMs });
+  const dropped = await ports.groups.dropIntent(state.ref, intent);
+  return dropped ? { kind: 'settled', happened: false } : { kind: 'overtaken' };
+}
+
+/** The group is left dirty: what the directory wants now may be something else again. */
+async function confirm(
+  state: GroupState,
+  intent: Intent,
+  { observed, lane }: { readonly observed: ObservedGroup; readonly lane: Lane },
+): Promise<Settlement> {
+  const { ports } = lane;
+  const prepared = await readPrepared(state, intent, lane);
+  const base = state.view === undefined ? undefined : await ports.groups.readView(state.ref, state.view);
+  const happened = prepared !== undefined && shows(observed, prepared);
+  const platform = await linkTo(state, observed, { view: viewOf(observed, base, prepared), lane });
+  const nowMs = ports.clock();
+  await ports.audit.record(state.ref, auditFound(intent, { nowMs, version: observed.version, happened }));
+  const flipped = await ports.groups.flip(state.ref, {
+    intent: intent.id,
+    seen: state,
+    nowMs,
+    platform,
+    settled: 'in_sync',
+    counts: state.counts ?? { wanted: 0, applied: 0, pending: 0 },
+    unfinished: true,
+    ...(intent.action === 'create' ? { createdAtMs: intent.atMs } : {}),
+  });
+  if (flipped === undefined) return { kind: 'overtaken' };
+  return { kind: 'settled', happened: happened ? true : 'conflict' };
+}
+
+async function confirmGone(state: GroupState, intent: Intent, lane: Lane): Promise<Settlement> {
+  const { ports, connection } = lane;
+  const nowMs = ports.clock();
+  await ports.audit.record(state.ref, auditFound(intent, { nowMs, version: null, happened: true }));
+  const flipped = await ports.groups.flip(state.ref, {
+    intent: intent.id,
+    seen: state,
+    nowMs,
+    settled: 'deleted',
+    counts: { wanted: 0, applied: 0, pending: 0 },
+    unfinished: true,
+  });
+  if (flipped === undefined) return { kind: 'overtaken' };
+  if (intent.platformId !== undefined) {
+    await ports.claims.drop(connection.company, intent.platformId, state.ref);
+  }
+  return { kind: 'settled', happened: true };
+}

@@ -1,0 +1,166 @@
+import pMap from 'p-map';
+import { renderName } from '../../contract/name-template.ts';
+import { desiredGroup, groupFloor, memberCounts } from '../../domain/group.ts';
+import { type MemberId, type PlatformUserId, platformUserId } from '../../domain/ids.ts';
+import { STAMP_ZERO } from '../../domain/stamp.ts';
+import type { WantedGroup } from '../../plan/draft.ts';
+import type { UserState } from '../ports/desired.ts';
+import type { GroupState, PendingCause, StoredMember } from '../ports/groups.ts';
+import type { Person } from '../ports/people.ts';
+import { WRITES_IN_FLIGHT } from '../tuning.ts';
+import { copyOf } from '../walk.ts';
+import type { Lane } from './ports.ts';
+import { type Resolution, resolveUsers } from './resolve.ts';
+
+/** A member that the directory has in the group but that cannot be written. */
+export interface PendingMember {
+  readonly cause: PendingCause;
+  /** `refused`: the person's revision that the platform refused. */
+  readonly personRevision?: number;
+}
+
+/** Who stands behind a user that is wanted: a refusal is remembered with the person's revision. */
+export interface Standing {
+  readonly member: MemberId;
+  readonly person: Person;
+}
+
+/** What the directory wants of one group, in the platform's terms. */
+export interface Wanted {
+  readonly state: 'absent' | 'unnamed' | 'present';
+  /** Only of a group that is `present`. */
+  readonly group: WantedGroup | undefined;
+  /** Members present in the directory, pending ones included. */
+  readonly count: number;
+  readonly pending: ReadonlyMap<MemberId, PendingMember>;
+  /** Users whom the directory names but who may not be members now, for the reason of their removal. */
+  readonly whyNot: ReadonlyMap<PlatformUserId, { readonly member: MemberId; readonly reason: string }>;
+  readonly standing: ReadonlyMap<PlatformUserId, readonly Standing[]>;
+  readonly registers: readonly StoredMember[];
+}
+
+/** Reads the group's registers, all of them and consistently, and resolves the members that count. */
+export async function readWanted(state: GroupState, lane: Lane): Promise<Wanted> {
+  const registers = await lane.ports.groups.members(state.ref);
+  const desired = desiredGroup(state.ref.group, state.registers);
+  if (desired.state !== 'present') return wantsNobody(desired.state, registers);
+
+  const users = await countingUsers(state, registers, lane);
+  const { settings, name: connection } = lane.connection;
+  const resolutions = await resolveUsers(users, { connection, settings, people: lane.ports.people });
+  await rememberRoles(state, users, resolutions, lane);
+  const placed = place(registers, resolutions, lane);
+  return {
+    ...placed,
+    state: 'present',
+    count: users.length,
+    registers,
+    group: {
+      name: renderName(settings.nameTemplate, { name: desired.name, id: desired.id, connection }),
+      spokeId: desired.id,
+      users: new Map([...placed.standing].map(([user, standing]) => [user, firstMember(standing)])),
+    },
+  };
+}
+
+const wantsNobody = (state: 'absent' | 'unnamed', registers: readonly StoredMember[]): Wanted => ({
+  state,
+  group: undefined,
+  count: 0,
+  pending: new Map(),
+  whyNot: new Map(),
+  standing: new Map(),
+  registers,
+});
+
+const firstMember = ([first]: readonly Standing[]): MemberId => (first as Standing).member;
+
+/** The users behind the registers that count. A register with a copy of its user saves reading that user. */
+async function countingUsers(
+  state: GroupState,
+  registers: readonly StoredMember[],
+  { connection, ports }: Lane,
+): Promise<readonly UserState[]> {
+  const floor = groupFloor(state.registers);
+  const present = registers.filter((register) => memberCounts(register, floor, STAMP_ZERO));
+  const uncopied = present.filter(({ user }) => user?.role === undefined).map(({ member }) => member);
+  const read = await ports.users.read(connection.name, uncopied);
+  return present
+    .map((register) => ({ register, user: read.get(register.member) ?? fromCopy(register) }))
+    .filter(({ register, user }) => memberCounts(register, floor, user.floor))
+    .map(({ user }) => user);
+}
+
+const fromCopy = ({ member, user }: StoredMember): UserState => ({
+  member,
+  attributes: new Map(),
+  floor: user?.floor ?? STAMP_ZERO,
+  review: false,
+  revision: user?.revision ?? 0,
+  walking: false,
+  ...(user?.role === undefined ? {} : { role: user.role }),
+});
+
+/** Copies the role of each user that was just resolved onto its register, so that the next apply need not read it. */
+async function rememberRoles(
+  state: GroupState,
+  users: readonly UserState[],
+  resolutions: ReadonlyMap<MemberId, Resolution>,
+  { ports }: Lane,
+): Promise<void> {
+  await pMap(
+    users,
+    async (user) => {
+      const resolution = resolutions.get(user.member);
+      if (resolution?.kind !== 'person') return;
+      if (user.role === resolution.person.role && !user.review && user.attributes.size === 0) return;
+      await ports.users.copyToMember(state.ref, user.member, {
+        ...copyOf(user),
+        role: resolution.person.role,
+      });
+    },
+    { concurrency: WRITES_IN_FLIGHT },
+  );
+}
+
+/** Sorts the resolved members into users that are wanted and members that have to wait. */
+function place(
+  registers: readonly StoredMember[],
+  resolutions: ReadonlyMap<MemberId, Resolution>,
+  { connection }: Lane,
+): Pick<Wanted, 'pending' | 'whyNot' | 'standing'> {
+  const { includeStates, memberIdField } = connection.settings;
+  const states: ReadonlySet<string> = new Set(includeStates);
+  const refused = new Map(
+    registers.flatMap(({ member, pending }) =>
+      pending?.cause === 'refused' ? [[member, pending.personRevision] as const] : [],
+    ),
+  );
+  const pending = new Map<MemberId, PendingMember>();
+  const whyNot = new Map<PlatformUserId, { readonly member: MemberId; readonly reason: string }>();
+  const standing = new Map<PlatformUserId, Standing[]>();
+  for (const [member, resolution] of resolutions) {
+    if (resolution.kind === 'pending') {
+      pending.set(member, { cause: resolution.cause });
+      continue;
+    }
+    const { person } = resolution;
+    const id = memberIdField === 'userId' ? person.userId : person.role;
+    if (id === undefined) {
+      pending.set(member, { cause: 'unknown' });
+      continue;
+    }
+    const user = platformUserId(id);
+    if (!states.has(person.state)) {
+      pending.set(member, { cause: 'inactive' });
+      whyNot.set(user, { member, reason: `their roleState is ${person.state}` });
+    } else if (refused.get(member) === person.revision) {
+      pending.set(member, { cause: 'refused', personRevision: person.revision });
+    } else {
+      const others = standing.get(user);
+      if (others === undefined) standing.set(user, [{ member, person }]);
+      else others.push({ member, person });
+    }
+  }
+  return { pending, whyNot, standing };
+}

@@ -1,0 +1,90 @@
+import { type DecodedMessage, decodeMessage } from '../../contract/decode.ts';
+import type { DirectoryEvent } from '../../domain/event.ts';
+import type { ConnectionName } from '../../domain/ids.ts';
+import type { Connections } from '../ports/connections.ts';
+import type { DeadLetter, DeadLetterQueue } from '../ports/queue.ts';
+import type { Failures } from './failures.ts';
+
+export interface AcceptPorts {
+  readonly connections: Connections;
+  readonly deadLetters: DeadLetterQueue;
+  readonly clock: () => number;
+}
+
+/** One message of the events queue. */
+export interface IncomingMessage {
+  readonly messageId: string;
+  readonly body: string;
+  /** SQS SentTimestamp, milliseconds since 1970: the time of formats that carry none. */
+  readonly sentAtMs: number;
+  readonly connection?: string | undefined;
+  readonly stamp?: string | undefined;
+}
+
+export interface AcceptedEvent {
+  readonly event: DirectoryEvent;
+  readonly messageId: string;
+}
+
+export interface Acceptance {
+  readonly accepted: AcceptedEvent[];
+  readonly rejected: DeadLetter[];
+  ignored: number;
+}
+
+/** Reads every message; what cannot be an event is dead-lettered at once and alone (invariant 9). */
+export async function acceptEvents(
+  messages: readonly IncomingMessage[],
+  ports: AcceptPorts,
+  failures: Failures,
+): Promise<Acceptance> {
+  const result: Acceptance = { accepted: [], rejected: [], ignored: 0 };
+  for (const message of messages) {
+    try {
+      collect(message, await decodeForKnownConnections(message, ports), result);
+    } catch (cause) {
+      failures.add(cause, [message.messageId]);
+    }
+  }
+  const refused = await ports.deadLetters.bury(result.rejected);
+  if (refused.length > 0) failures.add(new Error('the dead-letter queue did not accept a message'), refused);
+  return result;
+}
+
+/** Looks up each connection that the message names; an event of an unknown one is rejected alone. */
+async function decodeForKnownConnections(
+  message: IncomingMessage,
+  ports: AcceptPorts,
+): Promise<DecodedMessage> {
+  const receivedAtMs = ports.clock();
+  const decoded = decode(message, receivedAtMs, () => true);
+  const unknown = new Set<ConnectionName>();
+  for (const name of new Set(decoded.events.map(({ connection }) => connection))) {
+    if ((await ports.connections.find(name)) === undefined) unknown.add(name);
+  }
+  return unknown.size === 0 ? decoded : decode(message, receivedAtMs, (name) => !unknown.has(name));
+}
+
+function decode(
+  message: IncomingMessage,
+  receivedAtMs: number,
+  knowsConnection: (name: ConnectionName) => boolean,
+): DecodedMessage {
+  const { body, messageId, sentAtMs, connection, stamp } = message;
+  return decodeMessage({
+    body,
+    messageId,
+    sentAtMs,
+    receivedAtMs,
+    knowsConnection,
+    connectionAttribute: connection,
+    stampAttribute: stamp,
+  });
+}
+
+function collect(message: IncomingMessage, decoded: DecodedMessage, into: Acceptance): void {
+  const { messageId, connection } = message;
+  into.ignored += decoded.ignored;
+  for (const event of decoded.events) into.accepted.push({ event, messageId });
+  for (const rejection of decoded.rejected) into.rejected.push({ messageId, connection, ...rejection });
+}

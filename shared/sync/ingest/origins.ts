@@ -1,0 +1,29 @@
+import type { ConnectionName, GroupId, MemberId } from '../../domain/ids.ts';
+import type { AcceptedEvent } from './accept.ts';
+
+/** Which messages must come again when a group, or a user, could not be written. */
+export interface Origins {
+  ofGroup(group: GroupId): Iterable<string>;
+  ofUser(user: MemberId): Iterable<string>;
+}
+
+/** Within one connection. */
+export function originsOf(accepted: readonly AcceptedEvent[], connection: ConnectionName): Origins {
+  const groups = new Map<GroupId, Set<string>>();
+  const users = new Map<MemberId, Set<string>>();
+  for (const { event, messageId } of accepted) {
+    if (event.connection !== connection) continue;
+    const { change } = event;
+    if ('group' in change) note(groups, change.group, messageId);
+    if ('members' in change) for (const { id } of change.members) note(users, id, messageId);
+    if (change.kind === 'user.upserted') note(users, change.user.id, messageId);
+    if (change.kind === 'user.deleted') note(users, change.user, messageId);
+  }
+  return { ofGroup: (group) => groups.get(group) ?? [], ofUser: (user) => users.get(user) ?? [] };
+}
+
+function note<Id>(messagesById: Map<Id, Set<string>>, id: Id, messageId: string): void {
+  const known = messagesById.get(id);
+  if (known === undefined) messagesById.set(id, new Set([messageId]));
+  else known.add(messageId);
+}

@@ -1,0 +1,185 @@
+import pMap from 'p-map';
+import { matchRules } from '../../contract/settings.ts';
+import type { ConnectionFold, GroupFold, UserFold } from '../../domain/fold.ts';
+import type { ConnectionName, GroupId, GroupRef, MemberId } from '../../domain/ids.ts';
+import { laterStamp } from '../../domain/stamp.ts';
+import type { Connections } from '../ports/connections.ts';
+import type { DesiredStore, UserState, UserStore } from '../ports/desired.ts';
+import { WRITES_IN_FLIGHT } from '../tuning.ts';
+import { type UnwokenGroup, type WakePorts, wakeGroups } from '../wake.ts';
+import { copyOf, saysNothing, walkUser } from '../walk.ts';
+import type { Failures } from './failures.ts';
+import type { Origins } from './origins.ts';
+
+export interface StorePorts extends WakePorts {
+  readonly desired: DesiredStore;
+  readonly users: UserStore;
+  readonly connections: Connections;
+}
+
+interface Batch {
+  readonly ports: StorePorts;
+  readonly origins: Origins;
+  readonly failures: Failures;
+}
+
+/** A user that changed, and the groups which have heard of it. */
+interface Walk {
+  readonly user: UserState;
+  readonly groups: readonly GroupId[];
+}
+
+/**
+ * Everything that one batch says of one connection, from registers to wake-ups. What fails is charged to the messages
+ * that said it; the rest goes on.
+ * @returns the groups that were touched
+ */
+export async function storeFold(fold: ConnectionFold, batch: Batch): Promise<readonly GroupRef[]> {
+  const { connection } = fold;
+  await storeGroups(fold, batch);
+  const users = await storeUsers(fold, batch);
+  await copyToJoiners(fold, users, batch);
+  const walks = await walkAll(connection, users, batch);
+
+  const named = new Set([...fold.groups.keys(), ...walks.flatMap(({ groups }) => groups)]);
+  const refs = [...named].map((group) => ({ connection, group }));
+  const unwoken = await wakeGroups(refs, batch.ports);
+  chargeUnwoken(unwoken, walks, batch);
+  await endWalks(connection, walks, unwoken, batch);
+  return refs;
+}
+
+async function storeGroups(fold: ConnectionFold, { ports, origins, failures }: Batch): Promise<void> {
+  for (const group of fold.groups.values()) {
+    try {
+      await storeGroup({ connection: fold.connection, group: group.group }, group, ports);
+    } catch (cause) {
+      failures.add(cause, origins.ofGroup(group.group));
+    }
+  }
+}
+
+/** Members before parts, parts before the floor: a floor that came first would hide members still to be written. */
+async function storeGroup(ref: GroupRef, fold: GroupFold, { desired, clock }: StorePorts): Promise<void> {
+  const nowMs = clock();
+  await pMap(
+    fold.members,
+    async ([member, register]) => {
+      if (register.value === 'present') await desired.noteMembership(ref, member);
+      await desired.joinMember(ref, { member, register }, nowMs);
+    },
+    { concurrency: WRITES_IN_FLIGHT },
+  );
+  let { snapshot } = fold;
+  for (const part of fold.parts.values()) {
+    snapshot = laterStamp(snapshot, await desired.recordPart(ref, part, nowMs));
+  }
+  await desired.joinGroup(ref, { ...fold, snapshot });
+}
+
+/** Users are read after their registers were written: see walkUser for why. */
+async function storeUsers(fold: ConnectionFold, batch: Batch): Promise<ReadonlyMap<MemberId, UserState>> {
+  const { ports, origins, failures } = batch;
+  const matched = await matchedAttributes(fold.connection, ports.connections);
+  const silent = [...fold.users.values()].filter((user) => !isChange(user)).map(({ user }) => user);
+  const known = new Map(await ports.users.read(fold.connection, silent));
+  await pMap(
+    [...fold.users.values()].filter(isChange),
+    async ({ user, attributes, deleted }) => {
+      try {
+        known.set(user, await ports.users.join(fold.connection, user, { attributes, deleted }, matched));
+      } catch (cause) {
+        failures.add(cause, origins.ofUser(user));
+      }
+    },
+    { concurrency: WRITES_IN_FLIGHT },
+  );
+  return known;
+}
+
+const isChange = (fold: UserFold): boolean => fold.attributes.size > 0 || fold.deleted !== '';
+
+async function matchedAttributes(
+  connection: ConnectionName,
+  connections: Connections,
+): Promise<ReadonlySet<string>> {
+  const found = await connections.find(connection);
+  return new Set(found === undefined ? [] : matchRules(found.settings).map((rule) => rule.memberAttribute));
+}
+
+async function copyToJoiners(
+  fold: ConnectionFold,
+  users: ReadonlyMap<MemberId, UserState>,
+  { ports, origins, failures }: Batch,
+): Promise<void> {
+  for (const { group, members } of fold.groups.values()) {
+    const joiners = [...members].filter(([, { value }]) => value === 'present').map(([member]) => member);
+    try {
+      await pMap(
+        joiners,
+        async (member) => {
+          const user = users.get(member);
+          if (user === undefined || saysNothing(copyOf(user))) return;
+          await ports.users.copyToMember({ connection: fold.connection, group }, member, copyOf(user));
+        },
+        { concurrency: WRITES_IN_FLIGHT },
+      );
+    } catch (cause) {
+      failures.add(cause, origins.ofGroup(group));
+    }
+  }
+}
+
+async function walkAll(
+  connection: ConnectionName,
+  users: ReadonlyMap<MemberId, UserState>,
+  { ports, origins, failures }: Batch,
+): Promise<readonly Walk[]> {
+  const walks: Walk[] = [];
+  await pMap(
+    [...users.values()].filter(({ walking }) => walking),
+    async (user) => {
+      try {
+        walks.push({ user, groups: await walkUser(ports.users, connection, user) });
+      } catch (cause) {
+        failures.add(cause, origins.ofUser(user.member));
+      }
+    },
+    { concurrency: WRITES_IN_FLIGHT },
+  );
+  return walks;
+}
+
+function chargeUnwoken(
+  unwoken: readonly UnwokenGroup[],
+  walks: readonly Walk[],
+  { origins, failures }: Batch,
+): void {
+  for (const { ref, cause } of unwoken) {
+    failures.add(cause, origins.ofGroup(ref.group));
+    for (const { user, groups } of walks) {
+      if (groups.includes(ref.group)) failures.add(cause, origins.ofUser(user.member));
+    }
+  }
+}
+
+/** A walk ends only when every group that it reached was woken; the others are found again by the pump. */
+async function endWalks(
+  connection: ConnectionName,
+  walks: readonly Walk[],
+  unwoken: readonly UnwokenGroup[],
+  { ports, origins, failures }: Batch,
+): Promise<void> {
+  const lost = new Set(unwoken.map(({ ref }) => ref.group));
+  await pMap(
+    walks.filter(({ groups }) => !groups.some((group) => lost.has(group))),
+    async ({ user }) => {
+      try {
+        await ports.users.endWalk(connection, user.member, user.revision);
+      } catch (cause) {
+        failures.add(cause, origins.ofUser(user.member));
+      }
+    },
+    { concurrency: WRITES_IN_FLIGHT },
+  );
+}

@@ -1,0 +1,23 @@
+import type { ConnectionSettings } from '../../contract/settings.ts';
+import type { ConnectionName } from '../../domain/ids.ts';
+
+/** A company that groupsync serves. */
+export interface Connection {
+  readonly name: ConnectionName;
+  /** Company id that `/me` named when the connection was made; a secret of another company is refused. */
+  readonly company: string;
+  readonly settings: ConnectionSettings;
+  /** Plan only, write nothing, until a person resumes. */
+  readonly observing: boolean;
+}
+
+export interface Connections {
+  /** undefined where no such connection exists. May be up to a minute old. */
+  find(name: ConnectionName): Promise<Connection | undefined>;
+  list(): Promise<readonly Connection[]>;
+}
+
+export interface ConnectionStore extends Connections {
+  save(connection: Connection): Promise<void>;
+  remove(name: ConnectionName): Promise<void>;
+}

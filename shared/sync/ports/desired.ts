@@ -1,0 +1,71 @@
+import type { PartMarker } from '../../domain/fold.ts';
+import type { GroupRegisters, UserCopy } from '../../domain/group.ts';
+import type { ConnectionName, GroupId, GroupRef, MemberId, RoleId } from '../../domain/ids.ts';
+import type { Presence, Register } from '../../domain/register.ts';
+import type { Stamp } from '../../domain/stamp.ts';
+
+/** Where the directory's word about groups is kept. Each method is one conditional write of one item. */
+export interface DesiredStore {
+  /** Notes that the member may be in the group, so that a change of the user finds its way there. Never undone. */
+  noteMembership(ref: GroupRef, member: MemberId): Promise<void>;
+  /** Joins the register with what is stored; a stored later one stays. `nowMs` dates a tombstone's end. */
+  joinMember(ref: GroupRef, entry: MemberEntry, nowMs: number): Promise<void>;
+  /** Joins the group's own registers, each by its own stamp. */
+  joinGroup(ref: GroupRef, registers: GroupRegisters): Promise<void>;
+  /** Records the arrival, then reads all arrivals of the same snapshot: the floor that they set, if any. */
+  recordPart(ref: GroupRef, part: PartMarker, nowMs: number): Promise<Stamp>;
+  /**
+   * Raises rev and marks the group dirty, always: a redelivery after a crash may find nothing else to write.
+   * @param dueMs when the pump may consider the message lost that is about to be sent
+   */
+  markDirty(ref: GroupRef, dirty: { readonly nowMs: number; readonly dueMs: number }): Promise<void>;
+}
+
+export interface MemberEntry {
+  readonly member: MemberId;
+  readonly register: Register<Presence>;
+}
+
+/** A directory user: attributes for matching, the deletion floor, the person it is bound to. */
+export interface UserState {
+  readonly member: MemberId;
+  readonly attributes: ReadonlyMap<string, Register<string>>;
+  readonly floor: Stamp;
+  /** The person found at the first match; sticky. */
+  readonly role?: RoleId;
+  /** Attributes that matching uses changed since the binding: it must be looked at again. */
+  readonly review: boolean;
+  /** Raised by every change that registers must hear of. */
+  readonly revision: number;
+  /** The groups have not all heard of `revision` yet. */
+  readonly walking: boolean;
+}
+
+/** What one change says of a user: joined with what is stored. */
+export interface UserChange {
+  readonly attributes: ReadonlyMap<string, Register<string>>;
+  readonly deleted: Stamp;
+}
+
+export interface UserStore {
+  /** Users that are known, by id. */
+  read(connection: ConnectionName, members: readonly MemberId[]): Promise<ReadonlyMap<MemberId, UserState>>;
+  /**
+   * Joins attributes and floor with what is stored. Where that makes a new user, moves the floor or changes an
+   * attribute in `matched`, the same write raises the revision and sets the walk.
+   */
+  join(
+    connection: ConnectionName,
+    member: MemberId,
+    change: UserChange,
+    matched: ReadonlySet<string>,
+  ): Promise<UserState>;
+  /** Groups that the member may be in, in pages. */
+  groupsOf(connection: ConnectionName, member: MemberId): AsyncIterable<readonly GroupId[]>;
+  /** Copies what the register must know of its user, unless it knows as much already. */
+  copyToMember(ref: GroupRef, member: MemberId, copy: UserCopy): Promise<void>;
+  /** Ends the walk unless the user has changed again. */
+  endWalk(connection: ConnectionName, member: MemberId, revision: number): Promise<void>;
+  /** Members whose walk was begun and not ended, from the (eventually consistent) index. */
+  openWalks(connection: ConnectionName): AsyncIterable<readonly MemberId[]>;
+}

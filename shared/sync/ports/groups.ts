@@ -1,0 +1,168 @@
+import type { GroupRegisters, MemberRegister } from '../../domain/group.ts';
+import type { GroupRef, IntentId, MemberId, PlatformGroupId, VersionToken } from '../../domain/ids.ts';
+import type { View } from '../../domain/view.ts';
+import type { HeldSet, Hold } from './holds.ts';
+
+/** Where the parts of a view lie, and how to tell that they are whole. */
+export interface ViewPointer {
+  readonly id: IntentId;
+  readonly chunks: number;
+  readonly hash: string;
+  readonly size: number;
+}
+
+export type WriteAction = 'create' | 'patch' | 'put' | 'delete';
+
+/**
+ * A write to the platform that is about to happen, kept until its outcome is known. It is settled by its own name,
+ * spokeId and users, even when the group has been renamed or deleted since.
+ */
+export interface Intent {
+  readonly id: IntentId;
+  readonly action: WriteAction;
+  readonly atMs: number;
+  readonly name: string;
+  readonly spokeId: string;
+  /** All but `create`. */
+  readonly platformId?: PlatformGroupId;
+  readonly versionBefore?: VersionToken;
+  /** What the group will look like; a deletion has none. */
+  readonly view?: ViewPointer;
+  /** `create`: groups that carried our spokeId or name before the POST, and so are not what it made. */
+  readonly known?: readonly PlatformGroupId[];
+  /** `create` of unknown outcome: how often, and since when, the new group was looked for in vain. */
+  readonly misses?: number;
+}
+
+/** A sign that somebody else changed the group on the platform. */
+export interface Suspect {
+  readonly version: VersionToken | null;
+  readonly initiator: string;
+  readonly eventIds: readonly string[];
+  /** When it was noted: tells one suspicion from the next. */
+  readonly atMs: number;
+}
+
+export interface GroupError {
+  readonly code: string;
+  readonly message: string;
+  readonly atMs: number;
+}
+
+export interface MemberCounts {
+  /** Present in the directory, pending included. */
+  readonly wanted: number;
+  /** Confirmed on the platform. */
+  readonly applied: number;
+  readonly pending: number;
+}
+
+/** What the last apply left behind; a dirty group's is out of date. */
+export type SettledState = 'in_sync' | 'held' | 'deleted' | 'unnamed' | 'excluded';
+
+/** One group as apply finds it. */
+export interface GroupState {
+  readonly ref: GroupRef;
+  readonly registers: GroupRegisters;
+  /** Raised by everything that apply must look at; an apply clears `dirty` only at the rev it has read. */
+  readonly rev: number;
+  readonly dirtySinceMs?: number;
+  readonly settled?: SettledState;
+  readonly failedAtMs?: number;
+  readonly attempts: number;
+  readonly lastError?: GroupError;
+  readonly platformId?: PlatformGroupId;
+  readonly version?: VersionToken;
+  readonly view?: ViewPointer;
+  readonly intent?: Intent;
+  readonly hold?: Hold;
+  readonly suspect?: Suspect;
+  /** When we created the platform group: a 404 soon after is the platform's delay, not a deletion. */
+  readonly createdAtMs?: number;
+  /** The group was taken over, or changed by somebody else: the next write sends every field. */
+  readonly takeOver: boolean;
+  /** A person let go of this group; only `adopt` takes it back. */
+  readonly released: boolean;
+  readonly paused: boolean;
+  readonly counts?: MemberCounts;
+  readonly lastWriteAtMs?: number;
+}
+
+/** Why a member cannot be written yet. */
+export type PendingCause = 'unknown' | 'ambiguous' | 'inactive' | 'refused';
+
+export interface PendingMark {
+  readonly cause: PendingCause;
+  readonly sinceMs: number;
+  /** `refused`: the person's revision that the platform refused; tried again when it changes. */
+  readonly personRevision?: number;
+}
+
+export interface StoredMember extends MemberRegister {
+  readonly pending?: PendingMark;
+}
+
+/** The platform group that a directory group is linked to, as last written or read. */
+export interface LinkedGroup {
+  readonly id: PlatformGroupId;
+  readonly version: VersionToken;
+  readonly view: ViewPointer;
+}
+
+/** How a group is left after a platform write was confirmed, or found to have happened. */
+export interface Flip {
+  readonly intent: IntentId;
+  /** The group as the write was planned from it: dirty is cleared only if its rev is still the same. */
+  readonly seen: GroupState;
+  readonly nowMs: number;
+  /** undefined once the platform group is gone or let go. */
+  readonly platform?: {
+    readonly id: PlatformGroupId;
+    readonly version: VersionToken;
+    readonly view: ViewPointer;
+  };
+  readonly createdAtMs?: number;
+  readonly settled: SettledState;
+  readonly counts: MemberCounts;
+  /** Leave the group dirty: what was written is not all that is wanted. */
+  readonly unfinished?: boolean;
+  /** The hold that the write used up. */
+  readonly consumedHold?: string;
+}
+
+export interface GroupStore {
+  read(ref: GroupRef): Promise<GroupState | undefined>;
+  /** Every member register of the group, tombstones included. */
+  members(ref: GroupRef): Promise<readonly StoredMember[]>;
+  /** Sets or clears why a member is pending; the index lists it. */
+  markPending(ref: GroupRef, member: MemberId, mark: PendingMark | undefined): Promise<void>;
+  /** undefined where the chunks are not what the pointer says: the caller reads the platform instead. */
+  readView(ref: GroupRef, pointer: ViewPointer): Promise<View | undefined>;
+  /** Writes the chunks of a view that nothing points to yet. */
+  prepareView(ref: GroupRef, id: IntentId, view: View): Promise<ViewPointer>;
+  /** false where another worker has opened an intent or moved the view since `seen` was read. */
+  openIntent(seen: GroupState, intent: Intent): Promise<boolean>;
+  /**
+   * Makes what was observed on the platform the group's view, without a write of ours: dirty stays, a suspicion that
+   * this answers is cleared. false where an intent was opened or the view moved since `seen`.
+   */
+  absorb(seen: GroupState, platform: LinkedGroup | undefined): Promise<boolean>;
+  /** Counts a vain search for a created group. */
+  noteMiss(ref: GroupRef, intent: Intent): Promise<boolean>;
+  /** The intent certainly did not happen: it and what was prepared for it go. */
+  dropIntent(ref: GroupRef, intent: Intent): Promise<boolean>;
+  /**
+   * Makes the written view the group's view, and clears dirty if nothing has happened since.
+   * @returns undefined where the intent is no longer ours; otherwise whether the group is clean
+   */
+  flip(ref: GroupRef, flip: Flip): Promise<{ readonly clean: boolean } | undefined>;
+  /** Clears dirty where nothing had to be written. false where rev moved: another message is on its way. */
+  settle(seen: GroupState, settled: SettledState, counts: MemberCounts): Promise<boolean>;
+  /** Writes when to try again, and why it did not work. The group stays dirty. */
+  postpone(ref: GroupRef, retryAtMs: number, error: GroupError, attempts: number): Promise<void>;
+  /** Gives up until the next change. false where one has come already. */
+  fail(seen: GroupState, error: GroupError): Promise<boolean>;
+  /** Records or clears a hold. */
+  hold(ref: GroupRef, hold: Hold | undefined, held?: HeldSet): Promise<void>;
+  readHeld(ref: GroupRef, hold: Hold): Promise<HeldSet | undefined>;
+}

@@ -1,0 +1,33 @@
+import type { ConnectionName, MemberId, RoleId } from '../../domain/ids.ts';
+
+/** A platform employee, as far as groups need to know one. */
+export interface PersonFacts {
+  readonly role: RoleId;
+  /** Absent where the credential's scopes hide it. */
+  readonly userId?: string;
+  /** `roleState` of the specification; a 404 by id is kept as `GONE`. */
+  readonly state: string;
+  /** Values of the fields that match rules name, in the form that is compared. */
+  readonly values: ReadonlyMap<string, string>;
+}
+
+export interface Person extends PersonFacts {
+  /** Raised by each change. */
+  readonly revision: number;
+}
+
+export interface PeopleStore {
+  read(connection: ConnectionName, roles: readonly RoleId[]): Promise<ReadonlyMap<RoleId, Person>>;
+  /** Everybody who holds the value now; pointers that are out of date are passed over. */
+  holding(connection: ConnectionName, field: string, value: string): Promise<readonly Person[]>;
+  /** Records that the member is this person, unless the user changed since `revision` was read. */
+  bind(
+    connection: ConnectionName,
+    member: MemberId,
+    binding: { readonly role: RoleId; readonly revision: number },
+  ): Promise<boolean>;
+  /** Replaces what is known of a person; false where it is no longer what was `seen`. */
+  save(connection: ConnectionName, facts: PersonFacts, seen: Person | undefined): Promise<boolean>;
+  /** Members that were bound to the person at some time; whoever was bound elsewhere since is among them too. */
+  membersBoundTo(connection: ConnectionName, role: RoleId): AsyncIterable<readonly MemberId[]>;
+}

@@ -1,0 +1,96 @@
+import type { PlatformGroupId, PlatformUserId, VersionToken } from '../../domain/ids.ts';
+import type { ObservedGroup } from '../../domain/view.ts';
+import type { Connection } from './connections.ts';
+
+/** Fields of a group to write; a missing one keeps its value (PATCH). */
+export interface GroupFields {
+  readonly name?: string;
+  readonly spokeId?: string;
+  readonly users?: readonly PlatformUserId[];
+}
+
+/**
+ * The platform's groups for one connection. Every method may throw a PlatformFailure that says what the caller can
+ * do; nothing else is thrown, and no failed or partial read is ever an empty list (invariant 4).
+ */
+export interface PlatformGroups {
+  /** All groups of the company; a listing up to `maxAgeMs` old will do, shared with other groups of this worker. */
+  list(maxAgeMs: number): Promise<readonly ObservedGroup[]>;
+  /** undefined where the platform answers 404. */
+  get(id: PlatformGroupId): Promise<ObservedGroup | undefined>;
+  create(fields: Required<GroupFields>): Promise<ObservedGroup>;
+  patch(id: PlatformGroupId, fields: GroupFields, version: VersionToken): Promise<ObservedGroup>;
+  put(id: PlatformGroupId, fields: Required<GroupFields>, version: VersionToken): Promise<ObservedGroup>;
+  /** Also fine where the group is gone already (404). */
+  delete(id: PlatformGroupId): Promise<void>;
+}
+
+/** The platform as one connection's credential sees it. */
+export interface Platform {
+  readonly groups: PlatformGroups;
+  /** Version of the secret in use: what is learnt of a credential is void once another one is current. */
+  readonly secretVersion: string;
+  /**
+   * Asks something neutral (`/me`, the list of groups), to tell a fault of one group from one of the whole connection.
+   * @returns undefined where all is well
+   */
+  probe(): Promise<PlatformFailure | undefined>;
+}
+
+export interface Platforms {
+  /** @throws PlatformFailure `unauthorized` where the secret is missing, unreadable or of another company */
+  open(connection: Connection): Promise<Platform>;
+}
+
+/** What a failed call means for the caller. */
+export type FailureKind =
+  /** The credential is not accepted. */
+  | 'unauthorized'
+  /** The credential may not do this; by itself it does not tell whether it may do anything. */
+  | 'forbidden'
+  | 'not_found'
+  /** Another 4xx: a stale version, or a request that will never be accepted. Re-reading tells which. */
+  | 'rejected'
+  /** Told to wait (429, or 503 with Retry-After): no work was done. */
+  | 'throttled'
+  /** The platform failed (5xx, unreadable answer): the write may or may not have happened. */
+  | 'unavailable'
+  /** The answer was lost: the write may have happened. */
+  | 'unanswered'
+  /** The request certainly never reached the platform. */
+  | 'unreached';
+
+export class PlatformFailure extends Error {
+  override readonly name = 'PlatformFailure';
+  readonly kind: FailureKind;
+  readonly status: number | undefined;
+  readonly retryAfterMs: number | undefined;
+  /** Version of the secret that the call was made with. */
+  readonly secretVersion: string | undefined;
+
+  constructor(
+    kind: FailureKind,
+    message: string,
+    detail: {
+      readonly status?: number | undefined;
+      readonly retryAfterMs?: number | undefined;
+      readonly secretVersion?: string | undefined;
+      readonly cause?: unknown;
+    },
+  ) {
+    super(message, { cause: detail.cause });
+    this.kind = kind;
+    this.status = detail.status;
+    this.retryAfterMs = detail.retryAfterMs;
+    this.secretVersion = detail.secretVersion;
+  }
+}
+
+/** Whether the write behind this failure certainly did not happen. */
+export const didNotHappen = (failure: PlatformFailure): boolean =>
+  failure.kind === 'unreached' ||
+  failure.kind === 'throttled' ||
+  failure.kind === 'unauthorized' ||
+  failure.kind === 'forbidden' ||
+  failure.kind === 'not_found' ||
+  failure.kind === 'rejected';

@@ -1,0 +1,29 @@
+/** Writes of one batch that are under way together: enough to hide the round trip, few enough to share a partition. */
+export const WRITES_IN_FLIGHT = 32;
+export const READS_IN_FLIGHT = 32;
+
+/**
+ * How long after a group was woken the pump may take the message for lost, on top of the coalescing window: longer
+ * than a message waits in a healthy queue, so that the pump does not repeat what is merely on its way.
+ */
+export const WAKE_GRACE_MS = 60_000;
+
+/** How often one apply may meet a conflict before the group goes back to wait its turn. */
+export const MAX_CONFLICTS = 5;
+/** Attempts in a row, hours apart by then, after which a group needs a person or a new change. */
+export const MAX_ATTEMPTS = 20;
+/** A listing of the platform's groups may be this old when a group is created. */
+export const LISTING_AGE_MS = 60_000;
+/** A POST later than this after its intent might meet a group that was created since the listing was read. */
+export const CREATE_DEADLINE_MS = 30_000;
+/** How often a created group is looked for in vain before it is taken for never created. */
+export const CREATE_MISSES = 3;
+
+const FIRST_BACKOFF_MS = 2_000;
+const LONGEST_BACKOFF_MS = 3_600_000;
+
+/** Exponential, with half of it at random, so that groups which failed together do not return together. */
+export function backoffMs(attempts: number, random: number): number {
+  const full = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.min(attempts, 20));
+  return Math.round(full / 2 + (full / 2) * random);
+}

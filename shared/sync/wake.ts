@@ -1,0 +1,46 @@
+import pMap from 'p-map';
+import type { GroupRef } from '../domain/ids.ts';
+import type { DesiredStore } from './ports/desired.ts';
+import type { ApplyQueue } from './ports/queue.ts';
+import { WAKE_GRACE_MS, WRITES_IN_FLIGHT } from './tuning.ts';
+
+export interface WakePorts {
+  readonly desired: Pick<DesiredStore, 'markDirty'>;
+  readonly applyQueue: ApplyQueue;
+  readonly clock: () => number;
+  readonly coalesceMs: number;
+}
+
+export interface UnwokenGroup {
+  readonly ref: GroupRef;
+  readonly cause: unknown;
+}
+
+/**
+ * Marks groups dirty and wakes their lanes, in that order: a lost message leaves a dirty group, which the pump finds;
+ * a message without the mark would find a group that looks clean.
+ * @returns the groups for which either failed
+ */
+export async function wakeGroups(
+  refs: readonly GroupRef[],
+  ports: WakePorts,
+): Promise<readonly UnwokenGroup[]> {
+  const unwoken: UnwokenGroup[] = [];
+  const marked: GroupRef[] = [];
+  await pMap(
+    refs,
+    async (ref) => {
+      const nowMs = ports.clock();
+      try {
+        await ports.desired.markDirty(ref, { nowMs, dueMs: nowMs + ports.coalesceMs + WAKE_GRACE_MS });
+        marked.push(ref);
+      } catch (cause) {
+        unwoken.push({ ref, cause });
+      }
+    },
+    { concurrency: WRITES_IN_FLIGHT },
+  );
+  const unsent = await ports.applyQueue.wake(marked);
+  const cause = new Error('the apply queue did not accept the message');
+  return [...unwoken, ...unsent.map((ref) => ({ ref, cause }))];
+}
