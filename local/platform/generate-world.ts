@@ -13,6 +13,9 @@ export interface WorldSize {
   readonly nowMs: number;
 }
 
+/** Keeps a world of many people and groups at a size that fits in memory. */
+const MOST_MEMBERS = 2_000;
+
 type WorldCompanyInput = WorldInput['companies'][number];
 
 /**
@@ -128,8 +131,8 @@ function generateGroups({
     const department = DEPARTMENTS[index % DEPARTMENTS.length]?.name ?? '';
     const kind = GROUP_KINDS[Math.floor(index / DEPARTMENTS.length) % GROUP_KINDS.length] ?? '';
     const round = Math.floor(index / (DEPARTMENTS.length * GROUP_KINDS.length));
-    // Cubed: most groups are small, a few hold half of the company.
-    const size = Math.ceil(random.fraction() ** 3 * active.length * 0.5);
+    // By a high power: most groups are small, a few hold half of the company.
+    const size = Math.min(MOST_MEMBERS, Math.ceil(random.fraction() ** 6 * active.length * 0.5));
     const users = new Set<string>();
     for (let member = 0; member < size; member += 1) users.add(random.pick(active));
     if (random.chance(0.05)) users.add(`usr_left_${random.hex(6)}`);

@@ -19,14 +19,7 @@ const listActive = endpoint({
   response: z.array(Employee),
   handle: ({ company, credential, query }) => {
     const active = employees(company, (one) => one.provisioned && one.roleState === 'ACTIVE');
-    const view = employeeView(credential);
-    // Only this list spells the nickname with a capital L (specification, "Employee").
-    return page(active, query).map((employee) => {
-      const { worklocationNickname, ...rest } = view(employee);
-      return worklocationNickname === undefined
-        ? rest
-        : { ...rest, workLocationNickname: worklocationNickname };
-    });
+    return page(active, query).map(employeeView(credential, 'workLocationNickname'));
   },
 });
 
@@ -50,7 +43,7 @@ const listAll = endpoint({
         (query.send_all_roles === true || (one.provisioned && hasWorked(one))) &&
         (query.EIN === undefined || einNumber(one) === query.EIN),
     );
-    return page(listed, query).map(employeeView(credential));
+    return page(listed, query).map(employeeView(credential, 'worklocationNickname'));
   },
 });
 
@@ -65,7 +58,7 @@ const readOne = endpoint({
   handle: ({ company, credential, params }) => {
     const employee = company.employees.get(params.employeeId);
     if (employee === undefined || !employee.provisioned) throw notFound('employee', params.employeeId);
-    return employeeView(credential)(employee);
+    return employeeView(credential, 'worklocationNickname')(employee);
   },
 });
 
@@ -85,12 +78,17 @@ export function employees(company: CompanyState, matches: (employee: EmployeeRec
   return found;
 }
 
-function employeeView(credential: Credential) {
+/**
+ * The fields that the credential's scopes open.
+ * @param nickname how the work location's nickname is spelled: the list of active employees has a capital L
+ *   (specification, "Employee")
+ */
+function employeeView(credential: Credential, nickname: 'workLocationNickname' | 'worklocationNickname') {
   const fields = ['id', 'personalEmail', 'roleState', ...fieldsOf(EMPLOYEE_SCOPES, credential.scopes)];
   return (employee: EmployeeRecord): Record<string, unknown> => {
     const source: Readonly<Record<string, unknown>> = employee;
     const view: Record<string, unknown> = {};
-    for (const field of fields) view[field] = source[field];
+    for (const field of fields) view[field === 'worklocationNickname' ? nickname : field] = source[field];
     return view;
   };
 }

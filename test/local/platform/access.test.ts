@@ -1,0 +1,160 @@
+import { expect, test } from 'vitest';
+import { ENDPOINTS } from '../../../local/platform/endpoints.ts';
+import { OTHER_APP, startSimulator } from './fixture.ts';
+
+const requests = ENDPOINTS.map(({ method, path, oauthOnly }) => ({
+  request: `${method} ${path.replace('/platform/api', '').replaceAll(/:\w+/g, 'any')}`,
+  oauthOnly: oauthOnly ?? false,
+}));
+
+test('the interface has the 25 endpoints of the specification', () => {
+  expect(requests.map(({ request }) => request).sort()).toEqual(
+    [
+      'GET /employees',
+      'GET /employees/include_terminated',
+      'GET /employees/any',
+      'GET /companies/current',
+      'GET /work_locations',
+      'GET /departments',
+      'GET /teams',
+      'GET /levels',
+      'GET /custom_fields',
+      'GET /company_leave_types',
+      'POST /leave_requests',
+      'PATCH /leave_requests/any',
+      'POST /leave_requests/any/process',
+      'GET /leave_balances/any',
+      'GET /leave_balances',
+      'GET /groups',
+      'POST /groups',
+      'GET /groups/any',
+      'PUT /groups/any',
+      'PATCH /groups/any',
+      'DELETE /groups/any',
+      'POST /ats_candidates/push_candidate',
+      'GET /company_activity',
+      'GET /me',
+      'POST /mark_app_installed',
+    ].sort(),
+  );
+});
+
+test.each(requests)('$request needs a known bearer token', async ({ request }) => {
+  const { call } = startSimulator();
+  for (const authorization of [undefined, 'Bearer unknown', 'Basic acme-app', 'Bearer ', 'acme-app']) {
+    const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
+    const refused = await call(request, { token: null, headers });
+    expect(refused.status).toBe(401);
+    expect(refused.json.error).toMatchObject({ code: 'unauthorized', message: expect.any(String) });
+    expect(refused.headers['x-request-id']).toBe(refused.json.error.requestId);
+    expect(refused.headers['www-authenticate']).toBe('Bearer');
+  }
+});
+
+test.each(requests)('$request is open to API keys unless it is for OAuth applications', async (one) => {
+  const { call } = startSimulator();
+  const { status } = await call(one.request, { token: 'acme-key', body: {} });
+  if (one.oauthOnly) expect(status).toBe(403);
+  else expect([200, 400, 404]).toContain(status);
+});
+
+test('only groups and candidates are for OAuth applications', () => {
+  const areas = new Set(ENDPOINTS.filter((one) => one.oauthOnly).map((one) => one.area));
+  expect([...areas]).toEqual(['Groups', 'Candidates']);
+});
+
+test('a company does not see the other’s employees, groups, leave or activity', async () => {
+  const { call } = startSimulator();
+  await call('PATCH /groups/g1', { body: { users: [] } });
+  const leave = await call('POST /leave_requests', { body: { ...LEAVE } });
+  const theirs = async (request: string, body?: unknown) =>
+    call(request, { token: OTHER_APP, ...(body === undefined ? {} : { body }) });
+  expect((await theirs('GET /employees')).json.map((one: { id: string }) => one.id)).toEqual(['x1']);
+  expect((await theirs('GET /employees/include_terminated?send_all_roles=true')).json).toHaveLength(1);
+  expect((await theirs('GET /employees/r1')).status).toBe(404);
+  expect((await theirs('GET /groups')).json.map((one: { id: string }) => one.id)).toEqual(['gx']);
+  expect((await theirs('DELETE /groups/g1')).status).toBe(404);
+  expect((await theirs('GET /leave_balances/r1')).status).toBe(404);
+  expect((await theirs(`PATCH /leave_requests/${leave.json[0].id}`, {})).status).toBe(404);
+  expect((await theirs('GET /company_activity')).json.data.events).toEqual([]);
+  expect((await theirs('GET /companies/current')).json).toMatchObject({ id: 'globex', name: 'Globex' });
+});
+
+const LEAVE = {
+  role: 'r1',
+  companyLeaveType: 'vac',
+  leavePolicy: 'p1',
+  startDate: '2026-12-01',
+  endDate: '2026-12-02',
+};
+
+test('an unknown path is 404 and a known path with another method 405, both with a JSON body', async () => {
+  const { call } = startSimulator();
+  const unknown = await call('GET /nothing');
+  expect(unknown.status).toBe(404);
+  expect(unknown.json.error.code).toBe('not_found');
+  const wrong = await call('DELETE /employees/r1');
+  expect(wrong.status).toBe(405);
+  expect(wrong.headers['allow']).toBe('GET');
+  expect(wrong.json.error.requestId).toBe(wrong.headers['x-request-id']);
+});
+
+test('a body that is not JSON is refused only after the token, and other media types are 415', async () => {
+  const { call } = startSimulator();
+  expect((await call('POST /groups', { body: '{', token: null })).status).toBe(401);
+  expect((await call('POST /groups', { body: '{' })).status).toBe(400);
+  const plain = await call('POST /groups', { body: 'hi', headers: { 'content-type': 'text/plain' } });
+  expect(plain.status).toBe(415);
+  expect(plain.json.error.message).toBeTypeOf('string');
+});
+
+test('a JSON content type without a body is no body', async () => {
+  const { call } = startSimulator();
+  const headers = { 'content-type': 'application/json' };
+  expect((await call('POST /mark_app_installed', { headers })).json).toEqual({ ok: true });
+  expect((await call('DELETE /groups/g1', { headers })).status).toBe(200);
+});
+
+test('an id with reserved characters is found percent-encoded', async () => {
+  const users: string[] = [];
+  const world = {
+    companies: [{ id: 'c', groups: [{ id: 'a/b ü%', name: 'Odd', users }] }],
+    credentials: [{ token: 't', kind: 'oauth_app' as const }],
+  };
+  const { call } = startSimulator({ world });
+  const found = await call(`GET /groups/${encodeURIComponent('a/b ü%')}`, { token: 't' });
+  expect(found.json.name).toBe('Odd');
+});
+
+test('/me names the owner of the token and the company', async () => {
+  const { call } = startSimulator();
+  expect((await call('GET /me')).json).toEqual({ id: 'u1', workEmail: 'ann@acme.test', company: 'acme' });
+  const { json } = await call('GET /me', { token: 'acme-employee' });
+  expect(json).toEqual({ id: 'u2', workEmail: 'bob@acme.test', company: 'acme' });
+});
+
+test('any authenticated call marks the application as installed, a refused one does not', async () => {
+  const { call, simulator } = startSimulator();
+  const installed = () => simulator.credentials.filter((one) => one.installed).map((one) => one.token);
+  await call('GET /me', { token: null });
+  expect(installed()).toEqual([]);
+  await call('GET /levels');
+  expect(installed()).toEqual(['acme-app']);
+  const marked = await call('POST /mark_app_installed', { token: 'acme-bare' });
+  expect(marked.json).toEqual({ ok: true });
+  expect(installed()).toContain('acme-bare');
+  expect(installed()).not.toContain(OTHER_APP);
+});
+
+test('requestsPerSecond answers 429 with Retry-After until the second is over, for each credential alone', async () => {
+  const { call, clock } = startSimulator();
+  await call('POST /_simulator/settings', { body: { requestsPerSecond: 2 } });
+  const statuses = async () => [(await call('GET /me')).status, (await call('GET /me')).status];
+  expect(await statuses()).toEqual([200, 200]);
+  const refused = await call('GET /me');
+  expect(refused.status).toBe(429);
+  expect(refused.headers['retry-after']).toBe('1');
+  expect((await call('GET /me', { token: 'acme-key' })).status).toBe(200);
+  clock.ms += 1000;
+  expect(await statuses()).toEqual([200, 200]);
+});

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import { startSimulator } from './fixture.ts';
+
+const BODY = {
+  name: 'Kim Kaya',
+  email: 'kim@mail.test',
+  jobTitle: 'Engineer',
+  phoneNumber: '+1 555 0101',
+  candidateId: 'ats-1',
+  startDate: '2027-01-04',
+  salaryUnit: 'PAY_PERIOD',
+  salaryPerUnit: 4321.5,
+  signingBonus: 1000.25,
+  currency: 'USD',
+  equityShares: 10,
+  department: 'd1',
+  employmentType: 'SALARIED_FT',
+  workLocation: 'w1',
+  attachments: [{ file_name: 'cv.pdf', file_url: 'https://files.test/cv.pdf' }],
+};
+const push = 'POST /ats_candidates/push_candidate';
+
+test('answers the candidate', async () => {
+  const { call } = startSimulator();
+  const { status, json } = await call(push, { body: BODY });
+  expect(status).toBe(200);
+  expect(json).toEqual(BODY);
+});
+
+test('the same candidateId again replaces the candidate', async () => {
+  const { call, simulator } = startSimulator();
+  await call(push, { body: BODY });
+  await call(push, { body: { ...BODY, jobTitle: 'Lead' } });
+  const candidates = simulator.world().companies[0]?.candidates;
+  expect(candidates?.map((one) => one.jobTitle)).toEqual(['Lead']);
+});
+
+test('salaryUnit and employmentType are answered even when they were not sent', async () => {
+  const { call } = startSimulator();
+  const { json } = await call(push, { body: { name: 'Kim', email: 'kim@mail.test' } });
+  expect(json).toEqual({ name: 'Kim', email: 'kim@mail.test', salaryUnit: null, employmentType: null });
+});
+
+test.each([
+  { name: '' },
+  { email: 'nobody' },
+  { startDate: 'soon' },
+  { salaryUnit: 'YEAR' },
+  { salaryPerUnit: '4321.5' },
+  { signingBonus: 1.005 },
+  { currency: 'usd' },
+  { department: 'Engineering' },
+  { workLocation: 'HQ' },
+  { employmentType: 'FULL_TIME' },
+  { attachments: [{ file_name: 'cv.pdf' }] },
+])('refuses %j', async (fields) => {
+  const { call } = startSimulator();
+  const refused = await call(push, { body: { ...BODY, ...fields } });
+  expect(refused.status).toBe(400);
+  expect(refused.json.error.message).toContain(`body.${Object.keys(fields)[0]}`);
+});

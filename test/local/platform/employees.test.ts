@@ -1,0 +1,114 @@
+import { expect, test } from 'vitest';
+import { EmployeeRecord } from '../../../local/platform/schemas/employee.ts';
+import { startSimulator } from './fixture.ts';
+
+const ids = (list: readonly { id: string }[]) => list.map((one) => one.id);
+const { provisioned: _, ein: __, timezone: ___, ...fields } = EmployeeRecord.shape;
+
+test('the active list has ACTIVE employees who are provisioned, and nobody else', async () => {
+  const { call } = startSimulator();
+  expect(ids((await call('GET /employees')).json)).toEqual(['r1', 'r2']);
+});
+
+test('include_terminated adds the terminated ones', async () => {
+  const { call } = startSimulator();
+  const { json } = await call('GET /employees/include_terminated');
+  expect(ids(json)).toEqual(['r1', 'r2', 'r3']);
+  expect(json[2]).toMatchObject({ roleState: 'TERMINATED', endDate: '2026-01-31' });
+});
+
+test('send_all_roles gives everyone in every state, provisioned or not', async () => {
+  const { call } = startSimulator();
+  for (const value of ['true', 'TRUE', 'True']) {
+    const { json } = await call(`GET /employees/include_terminated?send_all_roles=${value}`);
+    expect(ids(json)).toEqual(['r1', 'r2', 'r3', 'r4', 'r5']);
+  }
+  const { json } = await call('GET /employees/include_terminated?send_all_roles=false');
+  expect(ids(json)).toEqual(['r1', 'r2', 'r3']);
+});
+
+test('EIN keeps the employees of one employer', async () => {
+  const { call } = startSimulator();
+  expect(ids((await call('GET /employees/include_terminated?EIN=123456789')).json)).toEqual(['r1']);
+  expect(ids((await call('GET /employees/include_terminated?EIN=987654321')).json)).toEqual(['r2']);
+  expect((await call('GET /employees/include_terminated?EIN=1')).json).toEqual([]);
+});
+
+test('one employee is found by role id in any state, and by no other id', async () => {
+  const { call } = startSimulator();
+  expect((await call('GET /employees/r1')).json).toMatchObject({
+    id: 'r1',
+    userId: 'u1',
+    name: 'Ann Archer',
+  });
+  expect((await call('GET /employees/r3')).json.roleState).toBe('TERMINATED');
+  expect((await call('GET /employees/r5')).json.roleState).toBe('ACCEPTED');
+  expect((await call('GET /employees/u1')).status).toBe(404);
+  expect((await call('GET /employees/r4')).status).toBe(404);
+});
+
+test('with every scope an employee has every field of the table', async () => {
+  const { call } = startSimulator();
+  const { json } = await call('GET /employees/r2');
+  expect(Object.keys(json).sort()).toEqual(Object.keys(fields).sort());
+});
+
+test('only the active list spells workLocationNickname with a capital L', async () => {
+  const { call } = startSimulator();
+  const active = (await call('GET /employees')).json[0];
+  expect([active.workLocationNickname, active.worklocationNickname]).toEqual(['HQ', undefined]);
+  for (const path of ['/employees/include_terminated?limit=1', '/employees/r1']) {
+    const answer = (await call(`GET ${path}`)).json;
+    const one = Array.isArray(answer) ? answer[0] : answer;
+    expect([one.workLocationNickname, one.worklocationNickname]).toEqual([undefined, 'HQ']);
+  }
+});
+
+test.each(['/employees', '/employees/include_terminated', '/employees/r1'])(
+  'without scopes %s returns what is guaranteed and nothing more',
+  async (path) => {
+    const { call } = startSimulator();
+    const answer = (await call(`GET ${path}`, { token: 'acme-bare' })).json;
+    const one = Array.isArray(answer) ? answer[0] : answer;
+    expect(one).toEqual({ id: 'r1', personalEmail: 'ann@home.test', roleState: 'ACTIVE' });
+  },
+);
+
+test('a scope opens its fields', async () => {
+  const { call } = startSimulator();
+  const { json } = await call('GET /employees/r1', { token: 'acme-mail' });
+  expect(Object.keys(json)).toEqual(['id', 'personalEmail', 'roleState', 'workEmail']);
+});
+
+test('pages by limit and offset cover the list once, and the page after the last is empty', async () => {
+  const { call } = startSimulator();
+  const pages: string[][] = [];
+  for (let offset = 0; offset <= 4; offset += 2) {
+    const { json } = await call(`GET /employees/include_terminated?limit=2&offset=${offset}`);
+    pages.push(ids(json));
+  }
+  expect(pages).toEqual([['r1', 'r2'], ['r3'], []]);
+  expect(ids((await call('GET /employees?offset=1')).json)).toEqual(['r2']);
+});
+
+test.each([
+  'limit=x',
+  'limit=-1',
+  'limit=1.5',
+  'limit=',
+  'limit=1&limit=2',
+  'offset=-1',
+  'offset=1e3',
+  'EIN=12-3456789',
+  'send_all_roles=yes',
+])('refuses ?%s with a message that names the parameter', async (query) => {
+  const { call } = startSimulator();
+  const refused = await call(`GET /employees/include_terminated?${query}`);
+  expect(refused.status).toBe(400);
+  expect(refused.json.error.message).toContain(`query.${query.split('=')[0]}`);
+});
+
+test('ignores query parameters that it does not know', async () => {
+  const { call } = startSimulator();
+  expect((await call('GET /employees?fields=name')).status).toBe(200);
+});

@@ -1,0 +1,189 @@
+import { expect, test } from 'vitest';
+import { startSimulator } from './fixture.ts';
+
+const BODY = {
+  role: 'r2',
+  companyLeaveType: 'vac',
+  leavePolicy: 'p1',
+  startDate: '2026-12-03',
+  endDate: '2026-12-07',
+  startDateCustomHours: '4.5',
+  reasonForLeave: 'Trip',
+};
+
+test('creates a pending request, answered in an array of one', async () => {
+  const { call } = startSimulator();
+  const { status, json } = await call('POST /leave_requests', { body: BODY });
+  expect(status).toBe(200);
+  expect(json).toEqual([
+    {
+      id: expect.any(String),
+      createdAt: '2026-11-20T10:00:00.000+00:00',
+      updatedAt: '2026-11-20T10:00:00.000+00:00',
+      role: 'r2',
+      roleName: 'Bob Baker',
+      requestedBy: 'r1',
+      requestedByName: 'Ann Archer',
+      status: 'PENDING',
+      startDate: '2026-12-03',
+      endDate: '2026-12-07',
+      startDateStartTime: null,
+      endDateEndTime: null,
+      startDateCustomHours: 4.5,
+      endDateCustomHours: null,
+      comments: null,
+      numHours: 20.5,
+      numMinutes: 1230,
+      leavePolicy: 'p1',
+      leaveType: 'VACATION',
+      policyDisplayName: 'Standard vacation',
+      reasonForLeave: 'Trip',
+      processedAt: null,
+      processedBy: null,
+      processedByName: null,
+      externalId: null,
+      roleTimezone: 'UTC',
+      // Thursday, Friday, Monday: the weekend is not worked.
+      dates: [
+        { date: '2026-12-03', numMinutes: 270 },
+        { date: '2026-12-04', numMinutes: 480 },
+        { date: '2026-12-07', numMinutes: 480 },
+      ],
+      isPaid: true,
+      managedBy: 'PTO',
+      partialDays: [{ partialDay: '2026-12-03', numMinutes: 270 }],
+    },
+  ]);
+});
+
+test.each([
+  [{ leavePolicy: undefined }, 'body.leavePolicy'],
+  [{ leavePolicy: 'p9' }, 'body.leavePolicy'],
+  [{ status: 'APPROVED' }, 'body.status'],
+  [{ status: 'DONE' }, 'body.status'],
+  [{ role: 'u2' }, 'body.role'],
+  [{ role: 'x1' }, 'body.role'],
+  [{ role: undefined }, 'body.role'],
+  [{ companyLeaveType: 'VACATION' }, 'body.companyLeaveType'],
+  [{ startDate: '2026-02-30' }, 'body.startDate'],
+  [{ startDate: '03/12/2026' }, 'body.startDate'],
+  [{ endDate: '2026-12-02' }, 'body.endDate'],
+  [{ endDate: '2099-12-02' }, 'body.endDate'],
+  [{ startDateCustomHours: 4 }, 'body.startDateCustomHours'],
+  [{ endDateCustomHours: 'four' }, 'body.endDateCustomHours'],
+  [{ startDateStartTime: '2026-12-03T09:00:00' }, 'body.startDateStartTime'],
+])('refuses to create with %j', async (fields, reason) => {
+  const { call } = startSimulator();
+  const refused = await call('POST /leave_requests', { body: { ...BODY, ...fields } });
+  expect(refused.status).toBe(400);
+  expect(refused.json.error.message).toContain(reason);
+});
+
+test.each([
+  ['its externalId', { externalId: 'partner-1', leavePolicy: undefined }],
+  ['its leave type', { companyLeaveType: 'jury', leavePolicy: undefined }],
+])('a request that is partner-managed by %s may have any status and no policy', async (_, fields) => {
+  const { call } = startSimulator();
+  const body = { ...BODY, ...fields, status: 'APPROVED' };
+  const [request] = (await call('POST /leave_requests', { body })).json;
+  expect(request).toMatchObject({ status: 'APPROVED', managedBy: 'PARTNER', leavePolicy: null });
+  expect(request.processedAt).toBe('2026-11-20T10:00:00.000+00:00');
+  const canceled = await call(`PATCH /leave_requests/${request.id}`, { body: { status: 'CANCELED' } });
+  expect(canceled.json[0].status).toBe('CANCELED');
+});
+
+test('PATCH changes the fields given and answers an array of one', async () => {
+  const { call, clock } = startSimulator();
+  const [created] = (await call('POST /leave_requests', { body: BODY })).json;
+  clock.ms += 1000;
+  const body = { reasonForLeave: 'Longer trip', endDate: '2026-12-08', startDateCustomHours: null };
+  const { json } = await call(`PATCH /leave_requests/${created.id}`, { body });
+  expect(json).toHaveLength(1);
+  expect(json[0]).toMatchObject({
+    id: created.id,
+    reasonForLeave: 'Longer trip',
+    numHours: 32,
+    startDateCustomHours: null,
+    createdAt: created.createdAt,
+    updatedAt: '2026-11-20T10:00:01.000+00:00',
+  });
+  expect((await call(`PATCH /leave_requests/${created.id}`, { body: { status: 'APPROVED' } })).status).toBe(
+    400,
+  );
+  expect((await call('PATCH /leave_requests/none', { body })).status).toBe(404);
+});
+
+test.each([
+  ['approve', 'APPROVED'],
+  ['decline', 'REJECTED'],
+])('%s leads to %s, names who and when, and calls the type leaveTypeUniqueId', async (action, status) => {
+  const { call } = startSimulator();
+  const [created] = (await call('POST /leave_requests', { body: BODY })).json;
+  const processed = await call(`POST /leave_requests/${created.id}/process?action=${action}`, {
+    token: 'acme-manager',
+  });
+  const { leaveType, ...rest } = created;
+  expect(processed.json).toEqual({
+    ...rest,
+    status,
+    leaveTypeUniqueId: leaveType,
+    processedAt: '2026-11-20T10:00:00.000+00:00',
+    processedBy: 'r1',
+    processedByName: 'Ann Archer',
+  });
+  const again = await call(`POST /leave_requests/${created.id}/process?action=approve`);
+  expect(again.status).toBe(409);
+  const changed = await call(`PATCH /leave_requests/${created.id}`, { body: { endDate: '2026-12-20' } });
+  expect(changed.status).toBe(409);
+  const texts = await call(`PATCH /leave_requests/${created.id}`, { body: { reasonForLeave: 'Other' } });
+  expect(texts.json[0]).toMatchObject({ status, reasonForLeave: 'Other' });
+});
+
+test('an employee’s credential may not process', async () => {
+  const { call, simulator } = startSimulator();
+  const [created] = (await call('POST /leave_requests', { body: BODY })).json;
+  const path = `/leave_requests/${created.id}/process`;
+  expect((await call(`POST ${path}?action=approve`, { token: 'acme-employee' })).status).toBe(403);
+  expect(simulator.world().companies[0]?.leaveRequests[0]?.status).toBe('PENDING');
+  expect((await call(`POST ${path}`)).status).toBe(400);
+  expect((await call(`POST ${path}?action=cancel`)).status).toBe(400);
+  expect((await call('POST /leave_requests/none/process?action=approve')).status).toBe(404);
+});
+
+test('balances are strings for one role and numbers in the list, and absent when unlimited', async () => {
+  const { call } = startSimulator();
+  const jury = { companyLeaveType: 'jury', isBalanceUnlimited: false };
+  expect((await call('GET /leave_balances/r2')).json).toEqual({
+    role: 'r2',
+    balances: [
+      {
+        companyLeaveType: 'vac',
+        isBalanceUnlimited: false,
+        balanceWithFutureRequests: '120.00',
+        balanceWithoutFutureRequests: '120.00',
+      },
+      { companyLeaveType: 'sick', isBalanceUnlimited: true },
+      { ...jury, balanceWithFutureRequests: '120.00', balanceWithoutFutureRequests: '120.00' },
+    ],
+  });
+  const { json } = await call('GET /leave_balances');
+  expect(json.map((one: { role: string }) => one.role)).toEqual(['r1', 'r2']);
+  expect(json[0].balances[0].balanceWithFutureRequests).toBe(120);
+  expect((await call('GET /leave_balances/nobody')).status).toBe(404);
+});
+
+test('pending and approved leave lowers the balance, declined leave gives it back', async () => {
+  const { call, clock } = startSimulator();
+  const vacation = async () => {
+    const [balance] = (await call('GET /leave_balances/r2')).json.balances;
+    return [balance.balanceWithFutureRequests, balance.balanceWithoutFutureRequests];
+  };
+  const [kept] = (await call('POST /leave_requests', { body: BODY })).json;
+  const [lost] = (await call('POST /leave_requests', { body: BODY })).json;
+  expect(await vacation()).toEqual(['79.00', '120.00']);
+  await call(`POST /leave_requests/${lost.id}/process?action=decline`);
+  await call(`POST /leave_requests/${kept.id}/process?action=approve`);
+  expect(await vacation()).toEqual(['99.50', '120.00']);
+  clock.ms = Date.UTC(2026, 11, 24);
+  expect(await vacation()).toEqual(['99.50', '99.50']);
+});
