@@ -26,7 +26,6 @@ describe('the table of groups', () => {
     ).toEqual([
       ['(3)', '2', '1', '1', 'unnamed', '–'],
       ['a name that is far too lo…', '2', '1', '1', 'held', 'ffffff…'],
-      ),
       ['Accounting', '12345', '12344', '1', 'in_sync', 'v1'],
     ]);
     for (const title of ['group', 'wanted', 'applied', 'pending', 'state', 'version']) {
