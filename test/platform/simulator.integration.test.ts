@@ -1,0 +1,248 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createSimulator, type Simulator } from '../../local/platform/simulator.ts';
+import { createPlatformClient, type PlatformClient } from '../../shared/platform/client.ts';
+import { staticBearer } from '../../shared/platform/credential.ts';
+import {
+  BadRequestError,
+  ConflictError,
+  ForbiddenError,
+  mayHaveTakenEffect,
+  NotFoundError,
+  PlatformError,
+  UnauthorizedError,
+} from '../../shared/platform/errors.ts';
+import { collect, rejection } from './support/platform-client.ts';
+import { SPECIFICATION } from './support/specification.ts';
+
+const PEOPLE = 130;
+const person = (at: number) => ({
+  id: `role-${at}`,
+  userId: `user-${at}`,
+  name: `Person ${at}`,
+  workEmail: `person${at}@acme.test`,
+  personalEmail: `person${at}@home.test`,
+  roleState: at % 10 === 9 ? 'TERMINATED' : 'ACTIVE',
+  employeeNumber: String(at),
+});
+const units = (kind: string) => [
+  { id: `${kind}-1`, name: 'All' },
+  { id: `${kind}-2`, name: 'Some', parent: `${kind}-1` },
+];
+
+const WORLD = {
+  companies: [
+    {
+      id: 'company-1',
+      name: 'Acme',
+      employees: Array.from({ length: PEOPLE }, (_, at) => person(at)),
+      departments: units('department'),
+      teams: units('team'),
+      levels: units('level'),
+      workLocations: [{ id: 'location-1', nickname: 'HQ', address: { city: 'Harbour City' } }],
+      customFields: [{ id: 'field-1', title: 'Okta ID', type: 'TEXT', required: false }],
+      leaveTypes: [{ id: 'clt-1', leaveType: 'VACATION', name: 'Vacation' }],
+      leavePolicies: [{ id: 'policy-1', companyLeaveType: 'clt-1' }],
+    },
+  ],
+  credentials: [
+    { token: 'app-token', kind: 'oauth_app', company: 'company-1', role: 'admin', employee: 'role-1' },
+    { token: 'key-token', kind: 'api_key', company: 'company-1', role: 'employee', employee: 'role-2' },
+  ],
+};
+
+describe('the client and the simulator, written apart from one specification', () => {
+  const answered = new Set<string>();
+  let simulator: Simulator;
+  let url: string;
+  let app: PlatformClient;
+  let key: PlatformClient;
+
+  const connect = (token: string, timeoutMs = 5000) =>
+    createPlatformClient({
+      baseUrl: url,
+      credential: staticBearer(token),
+      clock: Date.now,
+      random: Math.random,
+      sleep: (ms, signal) => delay(ms, undefined, signal === undefined ? {} : { signal }),
+      timeoutMs,
+      onAttempt: ({ method, pathTemplate, error }) => {
+        if (error === undefined) answered.add(`${method} ${pathTemplate}`);
+      },
+    });
+  const control = (path: string, body: unknown) =>
+    fetch(`${url}/_simulator/${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+
+  beforeAll(async () => {
+    let ids = 0;
+    simulator = createSimulator({ world: WORLD, clock: Date.now, newId: () => `id-${++ids}` });
+    ({ url } = await simulator.listen());
+    app = connect('app-token');
+    key = connect('key-token');
+  });
+  afterAll(async () => {
+    await app.close();
+    await key.close();
+    await simulator.close();
+  });
+
+  it('reads employees: active, all, one', async () => {
+    const active = await collect(app.employees.list());
+    const everyone = await collect(app.employees.listAll({ limit: 50 }));
+    expect(active).toHaveLength(117);
+    expect(new Set(active.map(({ roleState }) => roleState))).toEqual(new Set(['ACTIVE']));
+    expect(new Set(everyone.map(({ id }) => String(id)))).toEqual(
+      new Set(WORLD.companies[0]?.employees.map(({ id }) => id)),
+    );
+    await expect(app.employees.get('role-9')).resolves.toMatchObject({
+      userId: 'user-9',
+      roleState: 'TERMINATED',
+    });
+    await expect(app.employees.get('nobody')).rejects.toBeInstanceOf(NotFoundError);
+  });
+
+  it('reads the company and its structure', async () => {
+    await expect(app.company.current()).resolves.toMatchObject({ id: 'company-1', name: 'Acme' });
+    expect(await collect(app.company.workLocations.list())).toMatchObject([{ nickname: 'HQ' }]);
+    for (const list of [app.company.departments, app.company.teams, app.company.levels]) {
+      expect(
+        (await collect(list.list({ limit: 1 }))).map(({ name, parent }) => [name, parent !== null]),
+      ).toEqual([
+        ['All', false],
+        ['Some', true],
+      ]);
+    }
+    expect(await collect(app.company.customFields.list())).toMatchObject([
+      { title: 'Okta ID', type: 'TEXT' },
+    ]);
+    await expect(app.company.leaveTypes()).resolves.toMatchObject([{ id: 'clt-1', leaveType: 'VACATION' }]);
+    await expect(app.company.leaveTypes({ managedBy: 'PARTNER' })).resolves.toEqual([]);
+  });
+
+  it('creates, updates and processes a leave request', async () => {
+    const request = { role: 'role-1', companyLeaveType: 'clt-1', leavePolicy: 'policy-1' };
+    const created = await app.leave.requests.create({
+      ...request,
+      startDate: '2026-12-01',
+      endDate: '2026-12-01',
+      startDateCustomHours: 4,
+      reasonForLeave: 'rest',
+    });
+    expect(created).toMatchObject({
+      role: 'role-1',
+      status: 'PENDING',
+      leaveType: 'VACATION',
+      processedAt: null,
+    });
+    const updated = await app.leave.requests.update(created.id, { reasonForLeave: 'sun' });
+    expect(updated).toMatchObject({ id: created.id, reasonForLeave: 'sun' });
+    await expect(key.leave.requests.process(created.id, 'approve')).rejects.toBeInstanceOf(ForbiddenError);
+    const processed = await app.leave.requests.process(created.id, 'approve');
+    expect(processed).toMatchObject({ status: 'APPROVED', leaveType: 'VACATION' });
+    await expect(app.leave.requests.process(created.id, 'decline')).rejects.toBeInstanceOf(PlatformError);
+  });
+
+  it('reads leave balances of one and of all', async () => {
+    const one = await app.leave.balances.get('role-1');
+    expect(one).toMatchObject({ role: 'role-1', balances: [{ companyLeaveType: 'clt-1' }] });
+    const all = await collect(app.leave.balances.list());
+    expect(all.length).toBeGreaterThanOrEqual(117);
+    expect(all.find(({ role }) => role === 'role-1')).toEqual(one);
+  });
+
+  it('creates, reads, patches, replaces and deletes a group', async () => {
+    const created = await app.groups.create({ name: 'Ops', spokeId: '00g1', users: ['user-1', 'nobody'] });
+    expect(created).toMatchObject({ name: 'Ops', spokeId: '00g1', users: ['user-1', 'nobody'] });
+    await expect(app.groups.get(created.id)).resolves.toEqual(created);
+    const patched = await app.groups.patch(created.id, { users: ['user-2'], version: created.version });
+    expect(patched).toMatchObject({ name: 'Ops', spokeId: '00g1', users: ['user-2'] });
+    expect(patched.version).not.toBe(created.version);
+    const stale = { name: 'Ops 2', spokeId: '00g1', users: [], version: created.version };
+    await expect(app.groups.replace(created.id, stale)).rejects.toBeInstanceOf(ConflictError);
+    const replaced = await app.groups.replace(created.id, { ...stale, version: patched.version });
+    expect(replaced).toMatchObject({ name: 'Ops 2', users: [] });
+    await expect(app.groups.list()).resolves.toEqual([replaced]);
+    await expect(app.groups.delete(created.id)).resolves.toBe('deleted');
+    await expect(app.groups.delete(created.id)).resolves.toBe('absent');
+    await expect(key.groups.list()).rejects.toBeInstanceOf(ForbiddenError);
+  });
+
+  it('is told of a stale version by whatever status the platform chose', async () => {
+    const group = await app.groups.create({ name: 'Stale', spokeId: '00g2', users: [] });
+    const attempt = () => rejection(app.groups.patch(group.id, { name: 'x', version: 'old' }));
+    for (const [staleVersionStatus, type] of [
+      [412, ConflictError],
+      [400, BadRequestError],
+      [409, ConflictError],
+    ] as const) {
+      await control('settings', { staleVersionStatus });
+      const error = await attempt();
+      expect(error).toBeInstanceOf(type);
+      expect(mayHaveTakenEffect(error as PlatformError)).toBe(false);
+    }
+    await app.groups.delete(group.id);
+  });
+
+  it('pushes a candidate', async () => {
+    const candidate = {
+      name: 'Cy Moss',
+      email: 'cy@acme.test',
+      jobTitle: 'Analyst',
+      phoneNumber: '+1 555 0101',
+      candidateId: 'cand-1',
+      startDate: '2027-01-04',
+      salaryUnit: 'MONTH',
+      salaryPerUnit: 4100.5,
+      signingBonus: 1000.25,
+      currency: 'USD',
+      equityShares: 300,
+      department: 'department-1',
+      employmentType: 'SALARIED_FT',
+      workLocation: 'location-1',
+      attachments: [{ file_name: 'cv.pdf', file_url: 'https://files.acme.test/cv.pdf' }],
+    } as const;
+    await expect(app.candidates.push(candidate)).resolves.toEqual(candidate);
+    await expect(key.candidates.push(candidate)).rejects.toBeInstanceOf(ForbiddenError);
+  });
+
+  it('follows company activity, and from the cursor only what is new', async () => {
+    const first = await collect(app.activity.follow({ sinceMs: Date.now() - 3_600_000 }));
+    const cursor = first.at(-1)?.next;
+    expect(cursor).toEqual(expect.any(String));
+    const group = await app.groups.create({ name: 'Watched', spokeId: '00g3', users: ['user-1'] });
+    const seen = new Set(first.flatMap(({ events }) => events.map(({ id }) => id)));
+    const pages = await collect(app.activity.follow({ cursor: String(cursor) }));
+    const fresh = pages.flatMap(({ events }) => events).filter(({ id }) => !seen.has(id));
+    expect(fresh.map(({ event_type }) => event_type)).toContain('EXTERNAL_GROUP_MEMBER_ADD');
+    expect(fresh.every(({ subjects }) => subjects?.some(({ instance }) => instance === group.id))).toBe(true);
+  });
+
+  it('knows who it is, marks itself installed, and is refused with another token', async () => {
+    await expect(app.me()).resolves.toMatchObject({ company: 'company-1', workEmail: 'person1@acme.test' });
+    await expect(app.markInstalled()).resolves.toEqual({ ok: true });
+    const stranger = connect('no-such-token');
+    await expect(stranger.me()).rejects.toBeInstanceOf(UnauthorizedError);
+    await stranger.close();
+  });
+
+  it('reads past pages that are too slow, whole', async () => {
+    const slow = { match: { method: 'GET', path: '/platform/api/employees' }, times: 2, status: 504 };
+    await control('faults', [slow]);
+    expect(await collect(app.employees.list())).toHaveLength(117);
+  });
+
+  it('tells of a write whose answer was lost that it may have been done, as it was', async () => {
+    await control('faults', [{ match: { method: 'POST', path: '/platform/api/groups' }, drop: 'after' }]);
+    const error = await rejection(app.groups.create({ name: 'Lost', spokeId: '00g4', users: [] }));
+    expect(error).toMatchObject({ name: 'NetworkError', sent: 'maybe' });
+    expect((await app.groups.list()).filter(({ spokeId }) => spokeId === '00g4')).toHaveLength(1);
+  });
+
+  it('has called every endpoint of the specification with success', () => {
+    expect([...answered].sort()).toEqual(SPECIFICATION.map(({ endpoint }) => endpoint).sort());
+  });
+});
