@@ -43,8 +43,11 @@ export function bundle(entries: Record<string, string>, outDir: string): BuildRe
     keepNames: true,
     // The ESM builds of the SDK can be shaken; its CommonJS builds cannot.
     mainFields: ['module', 'main'],
-    // Lambda hands credentials over in the environment: the chain for laptops and instances is never reached.
-    alias: { '@aws-sdk/credential-provider-node': join(ROOT, 'infra/lambda-credentials.ts') },
+    // What the functions use of two packages; each substitute says what it leaves out.
+    alias: {
+      '@aws-sdk/credential-provider-node': join(ROOT, 'infra/substitutes/credentials.ts'),
+      undici: join(ROOT, 'infra/substitutes/undici.mjs'),
+    },
     // Dependencies that are CommonJS call `require` for Node's own modules.
     banner: {
       js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",

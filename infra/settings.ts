@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { DEFAULT_PREFIX } from '../shared/contract/names.ts';
 import { DEFAULT_COALESCE_SECONDS, SCHEDULES } from '../shared/contract/topology.ts';
 

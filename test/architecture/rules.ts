@@ -98,7 +98,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
   {
     files: 'infra/*',
-    mayImport: ['infra/*', CONTRACT],
+    mayImport: ['infra/*', CONTRACT, 'node_modules/undici/lib/*'],
     packages: [
       'zod',
       'aws-cdk-lib*',
@@ -106,7 +106,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
       'cdk-nag',
       'esbuild',
       'node:*',
-      // Bundled into the functions in place of the SDK's whole credential chain.
+      // Bundled into the functions in place of the SDK's whole credential chain; the part of undici above likewise.
       '@aws-sdk/credential-provider-env',
     ],
     mend: 'infra shares names, topology and metrics through shared/contract and names handlers by path: move what both need to shared/contract',

@@ -1,0 +1,132 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { Metafile } from 'esbuild';
+import { parseSync } from 'oxc-parser';
+import { bundle, HANDLERS } from '../infra/bundle.ts';
+import { ENVIRONMENT, FUNCTION_KEYS, type FunctionKey } from '../shared/contract/names.ts';
+
+/*
+ * `npm run bundle:check`: are the functions as small, and do they start as fast, as they can with what they must import?
+ * The baseline of a function is a bundle of nothing but the imports that its own sources make from packages: the same
+ * names, built the same way. What start-up costs beyond that is ours.
+ */
+
+const MAX_BYTES = 900_000;
+const MAX_INIT_RATIO = 1.25;
+const RUNS = 15;
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+/** Enough for a handler that reads its configuration when it is loaded. */
+const LOADING_ENVIRONMENT: Record<string, string> = {
+  PATH: process.env['PATH'] ?? '',
+  AWS_REGION: 'eu-west-1',
+  AWS_ACCESS_KEY_ID: 'none',
+  AWS_SECRET_ACCESS_KEY: 'none',
+  [ENVIRONMENT.prefix]: 'groupsync',
+  [ENVIRONMENT.table]: 'groupsync-state',
+  [ENVIRONMENT.applyQueueUrl]: 'https://sqs.eu-west-1.amazonaws.com/111122223333/groupsync-apply.fifo',
+  [ENVIRONMENT.eventsDlqUrl]: 'https://sqs.eu-west-1.amazonaws.com/111122223333/groupsync-events-dlq',
+  [ENVIRONMENT.applyDlqUrl]: 'https://sqs.eu-west-1.amazonaws.com/111122223333/groupsync-apply-dlq.fifo',
+  [ENVIRONMENT.coalesceSeconds]: '5',
+  [ENVIRONMENT.logLevel]: 'error',
+};
+
+/** Source files of the project that ended up in the bundle. */
+const ownSources = (metafile: Metafile): string[] =>
+  Object.keys(metafile.inputs).filter((path) => !path.includes('node_modules/') && !path.startsWith('..'));
+
+const packagesIn = (metafile: Metafile): Set<string> =>
+  new Set(
+    Object.values(metafile.outputs)
+      .flatMap(({ inputs }) => Object.entries(inputs))
+      .filter(([, { bytesInOutput }]) => bytesInOutput > 0)
+      .flatMap(([path]) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []),
+  );
+
+/** The source of a module that re-exports what these files import from packages: each name once. */
+function baselineSource(paths: readonly string[]): string {
+  const imports = paths.flatMap((path) => {
+    const { module } = parseSync(path, readFileSync(join(ROOT, path), 'utf8'));
+    return module.staticImports
+      .filter(({ moduleRequest: { value } }) => !value.startsWith('.') && !value.startsWith('node:'))
+      .flatMap(({ moduleRequest, entries }) =>
+        entries
+          .filter(({ isType }) => !isType)
+          .map(({ importName }) => ({
+            from: moduleRequest.value,
+            name: importName.name,
+            kind: importName.kind,
+          })),
+      );
+  });
+  const clauses = imports.map(({ from, name, kind }) => {
+    if (kind === 'NamespaceObject') return `* as $ from '${from}'`;
+    return `{ ${kind === 'Default' ? 'default' : name} as $ } from '${from}'`;
+  });
+  return [...new Set(clauses)].map((clause, i) => `export ${clause.replace('$', `x${i}`)};`).join('\n');
+}
+
+function loadMs(file: string): number {
+  const script = `const t = performance.now(); await import(${JSON.stringify(pathToFileURL(file).href)}); console.log(performance.now() - t); process.exit(0)`;
+  const options = { env: LOADING_ENVIRONMENT, encoding: 'utf8' } as const;
+  const out = execFileSync(process.execPath, ['--input-type=module', '-e', script], options);
+  return Number(out.trim().split('\n').at(-1));
+}
+
+const median = (values: readonly number[]): number =>
+  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+
+interface Measured {
+  readonly name: FunctionKey;
+  readonly bytes: number;
+  readonly baselineBytes: number;
+  readonly initMs: number;
+  readonly baselineMs: number;
+  readonly faults: readonly string[];
+}
+
+function measure(name: FunctionKey, folder: string): Measured {
+  const { metafile } = bundle({ [name]: HANDLERS[name] }, folder);
+  const source = join(folder, `${name}-baseline.ts`);
+  writeFileSync(source, baselineSource(ownSources(metafile)));
+  bundle({ [`${name}-baseline`]: source }, folder);
+  const file = join(folder, `${name}.mjs`);
+  const baseline = join(folder, `${name}-baseline.mjs`);
+  // In turns, so that whatever else the machine does weighs on both alike.
+  const pairs = Array.from({ length: RUNS }, () => [loadMs(file), loadMs(baseline)] as const);
+  const initMs = median(pairs.map(([ours]) => ours));
+  const baselineMs = median(pairs.map(([, theirs]) => theirs));
+  const bytes = statSync(file).size;
+  const faults = [
+    ...(bytes > MAX_BYTES ? [`is over ${MAX_BYTES} bytes`] : []),
+    ...(initMs / baselineMs > MAX_INIT_RATIO ? [`starts over ${MAX_INIT_RATIO} times its baseline`] : []),
+    ...(name === 'ingest' && packagesIn(metafile).has('undici') ? ['contains undici'] : []),
+  ];
+  return { name, bytes, baselineBytes: statSync(baseline).size, initMs, baselineMs, faults };
+}
+
+function main(): void {
+  // Inside the project, so that the baselines find the same node_modules.
+  const folder = mkdtempSync(join(ROOT, 'dist-check-'));
+  try {
+    const measured = FUNCTION_KEYS.map((name) => measure(name, folder));
+    console.log('function   bundle kB  baseline kB  import ms  baseline ms  ratio');
+    for (const { name, bytes, baselineBytes, initMs, baselineMs, faults } of measured) {
+      const figures = [
+        (bytes / 1000).toFixed(0).padStart(9),
+        (baselineBytes / 1000).toFixed(0).padStart(11),
+        initMs.toFixed(1).padStart(9),
+        baselineMs.toFixed(1).padStart(11),
+        (initMs / baselineMs).toFixed(2).padStart(5),
+      ];
+      console.log(`${name.padEnd(10)} ${figures.join('  ')}  ${faults.join(', ')}`);
+    }
+    if (measured.some(({ faults }) => faults.length > 0)) process.exitCode = 1;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+main();
