@@ -52,7 +52,10 @@ export const NewCandidate = z.strictObject({
     .enum(['CONTRACTOR', 'SALARIED_PT', 'SALARIED_FT', 'HOURLY_FT', 'HOURLY_PT', 'TEMP'])
     .optional(),
   workLocation: required.optional(),
-  attachments: z.array(z.strictObject({ file_name: required, file_url: z.url() })).optional(),
+  attachments: z
+    .array(z.strictObject({ file_name: required, file_url: z.url() }))
+    .readonly()
+    .optional(),
 });
 export type NewCandidate = z.infer<typeof NewCandidate>;
 

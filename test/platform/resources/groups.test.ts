@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { InvalidRequestError } from '../../../shared/platform/errors.ts';
+import { rig } from '../support/platform-client.ts';
+
+const GROUP = { id: 'g1', name: 'Ops', spokeId: 'd1', users: ['u1'], version: 'v1' };
+const sent = (text: string | undefined): unknown => JSON.parse(text ?? '');
+
+describe('groups', () => {
+  it('patch sends the version and only the fields given', async () => {
+    const { client, platform } = await rig(() => ({ body: GROUP }));
+    await client.groups.patch('g1', { users: [], version: 'v0' });
+    await client.groups.patch('g1', { name: 'Ops', users: undefined, version: 'v0' });
+    expect(platform.seen.map(({ text }) => sent(text))).toEqual([
+      { users: [], version: 'v0' },
+      { name: 'Ops', version: 'v0' },
+    ]);
+  });
+
+  it('replace always sends the whole group, also one without a spokeId', async () => {
+    const { client, platform } = await rig(() => ({ body: GROUP }));
+    const whole = { name: 'Ops', spokeId: null, users: ['u1', 'u1'], version: 'v0' };
+    await client.groups.replace('g1', whole);
+    expect(sent(platform.seen[0]?.text)).toEqual(whole);
+  });
+
+  it.each<[string, object]>([
+    ['no version', { name: 'Ops' }],
+    ['an empty version', { name: 'Ops', version: '' }],
+    ['nothing but the version', { version: 'v0' }],
+    ['an empty name', { name: '', version: 'v0' }],
+    ['users that are null', { users: null, version: 'v0' }],
+    ['a field of another name', { name: 'Ops', version: 'v0', members: [] }],
+  ])('patch with %s is not sent', async (_, change) => {
+    const { client, platform } = await rig(() => ({ body: GROUP }));
+    await expect(client.groups.patch('g1', change as never)).rejects.toBeInstanceOf(InvalidRequestError);
+    expect(platform.seen).toEqual([]);
+  });
+
+  it.each(['name', 'spokeId', 'users', 'version'])('replace without %s is not sent', async (field) => {
+    const { client, platform } = await rig(() => ({ body: GROUP }));
+    const whole = { name: 'Ops', spokeId: 'd1', users: [], version: 'v0', [field]: undefined };
+    await expect(client.groups.replace('g1', whole as never)).rejects.toThrow(field);
+    expect(platform.seen).toEqual([]);
+  });
+
+  it.each<[number, unknown]>([
+    [200, ''],
+    [200, 'deleted'],
+    [202, { ok: true }],
+    [204, undefined],
+  ])('delete takes %i with the body %j as done', async (status, body) => {
+    const { client } = await rig(() => ({ status, body }));
+    await expect(client.groups.delete('g1')).resolves.toBe('deleted');
+  });
+
+  it('delete of a group that is gone is done, too', async () => {
+    const { client } = await rig(() => ({ status: 404 }));
+    await expect(client.groups.delete('g1')).resolves.toBe('absent');
+  });
+
+  it('any 2xx of a write is success', async () => {
+    const { client } = await rig(() => ({ status: 201, body: GROUP }));
+    await expect(client.groups.create({ name: 'Ops', spokeId: 'd1', users: [] })).resolves.toEqual(GROUP);
+  });
+
+  it('ignores fields that it does not know, and keeps ids of nobody and repeated ids', async () => {
+    const users = ['u1', 'nobody', 'u1'];
+    const { client } = await rig(() => ({ body: { ...GROUP, users, parentName: 'x', spoke: {} } }));
+    await expect(client.groups.get('g1')).resolves.toEqual({ ...GROUP, users });
+  });
+
+  it.each([undefined, null])('a spokeId of %j is null', async (spokeId) => {
+    const { client } = await rig(() => ({ body: [{ ...GROUP, spokeId }] }));
+    await expect(client.groups.list()).resolves.toEqual([{ ...GROUP, spokeId: null }]);
+  });
+
+  it('an empty list of groups is a list', async () => {
+    const { client } = await rig(() => ({ body: [] }));
+    await expect(client.groups.list()).resolves.toEqual([]);
+  });
+});

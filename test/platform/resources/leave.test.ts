@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import { InvalidRequestError, UnexpectedBodyError } from '../../../shared/platform/errors.ts';
+import { collect, rig } from '../support/platform-client.ts';
+
+const NEW = { role: 'r1', companyLeaveType: 'clt-1', startDate: '2026-12-01', endDate: '2026-12-02' };
+
+describe('leave.requests', () => {
+  it.each<[string, unknown]>([
+    ['an array of one', [{ id: 'l1', status: 'PENDING' }]],
+    ['an object', { id: 'l1', status: 'PENDING' }],
+  ])('reads the answer as %s, from all three endpoints', async (_, body) => {
+    const { client } = await rig(() => ({ body }));
+    const expected = { id: 'l1', status: 'PENDING' };
+    await expect(client.leave.requests.create(NEW)).resolves.toEqual(expected);
+    await expect(client.leave.requests.update('l1', { reasonForLeave: 'sun' })).resolves.toEqual(expected);
+    await expect(client.leave.requests.process('l1', 'decline')).resolves.toEqual(expected);
+  });
+
+  it.each<[string, unknown]>([
+    ['an empty array', []],
+    ['an array of two', [{ id: 'l1' }, { id: 'l2' }]],
+    ['an array in an array', [[{ id: 'l1' }]]],
+  ])('refuses %s', async (_, body) => {
+    const { client } = await rig(() => ({ body }));
+    await expect(client.leave.requests.create(NEW)).rejects.toBeInstanceOf(UnexpectedBodyError);
+  });
+
+  it.each<[number | string, string]>([
+    [4, '4'],
+    [3.5, '3.5'],
+    ['3.50', '3.5'],
+    ['0', '0'],
+  ])('sends %j custom hours as the text %j', async (hours, text) => {
+    const { client, platform } = await rig(() => ({ body: [{ id: 'l1' }] }));
+    await client.leave.requests.create({ ...NEW, startDateCustomHours: hours });
+    expect(JSON.parse(platform.seen[0]?.text ?? '')).toEqual({ ...NEW, startDateCustomHours: text });
+  });
+
+  it('reads custom hours as numbers, also where they come as text', async () => {
+    const { client } = await rig(() => ({
+      body: { id: 'l1', startDateCustomHours: 4.5, endDateCustomHours: '3.50' },
+    }));
+    await expect(client.leave.requests.process('l1', 'approve')).resolves.toEqual({
+      id: 'l1',
+      startDateCustomHours: 4.5,
+      endDateCustomHours: 3.5,
+    });
+  });
+
+  it.each<[string, object]>([
+    ['a date that is none', { startDate: '2026-02-30' }],
+    ['a time without an offset', { startDateStartTime: '2026-12-01T09:00:00' }],
+    ['hours that are no number', { startDateCustomHours: 'four' }],
+    ['hours below zero', { startDateCustomHours: '-1' }],
+    ['a status that nobody knows', { status: 'DECLINED' }],
+    ['a field of another name', { comments: 'x' }],
+  ])('does not send %s', async (_, wrong) => {
+    const { client, platform } = await rig(() => ({ body: [{ id: 'l1' }] }));
+    await expect(client.leave.requests.create({ ...NEW, ...wrong })).rejects.toBeInstanceOf(
+      InvalidRequestError,
+    );
+    expect(platform.seen).toEqual([]);
+  });
+
+  it('does not send an update of nothing, nor another action', async () => {
+    const { client, platform } = await rig(() => ({ body: [{ id: 'l1' }] }));
+    await expect(client.leave.requests.update('l1', {})).rejects.toThrow('expected a field to change');
+    const process = client.leave.requests.process as (id: string, action: string) => Promise<unknown>;
+    await expect(process('l1', 'cancel')).rejects.toBeInstanceOf(InvalidRequestError);
+    expect(platform.seen).toEqual([]);
+  });
+
+  it('passes a status that the platform added', async () => {
+    const { client } = await rig(() => ({ body: { id: 'l1', status: 'DECLINED', managedBy: 'SOMEONE' } }));
+    const expected = { id: 'l1', status: 'DECLINED', managedBy: 'SOMEONE' };
+    await expect(client.leave.requests.process('l1', 'decline')).resolves.toEqual(expected);
+  });
+});
+
+describe('leave.balances', () => {
+  it.each([
+    ['20.123456789012345678', '20.123456789012345678'],
+    ['"12.50"', '12.5'],
+    ['7', '7'],
+    ['-0.10', '-0.1'],
+    ['1e2', '100'],
+    ['null', null],
+  ])('reads the amount %s exactly', async (json, expected) => {
+    const body = `{"role":"r1","balances":[{"companyLeaveType":"c1","balanceWithFutureRequests": ${json}}]}`;
+    const { client } = await rig((_, index) => ({
+      body: index === 0 ? body : index === 1 ? `[${body}]` : '[]',
+    }));
+    const balance = {
+      role: 'r1',
+      balances: [{ companyLeaveType: 'c1', balanceWithFutureRequests: expected }],
+    };
+    await expect(client.leave.balances.get('r1')).resolves.toEqual(balance);
+    expect(await collect(client.leave.balances.list())).toEqual([balance]);
+  });
+
+  it('names the entry where the list of balances is missing', async () => {
+    const { client } = await rig(() => ({ body: [{ role: 'r1' }] }));
+    await expect(collect(client.leave.balances.list())).rejects.toMatchObject({ field: '[0].balances' });
+  });
+});
