@@ -53,12 +53,24 @@ export function parseOptions(args: readonly string[]): StartOptions | { readonly
     if (error.exitCode === 0) return { help };
     throw new UsageError(`${oneLine(error.message)}; --help lists the options`);
   }
-  const options = command.opts<StartOptions & { setting?: StartOptions['setting'] }>();
-  if (options.empty && options.events !== undefined) {
+  const options = command.opts<Partial<Given> & Omit<StartOptions, keyof Given>>();
+  if (options.empty === true && options.events !== undefined) {
     throw new UsageError('--empty and --events exclude each other: one publishes nothing, the other a file');
   }
-  return { ...options, events: options.events, setting: options.setting ?? [] };
+  return { ...NOT_GIVEN, ...options };
 }
+
+/** What commander leaves out where the flag is not given. */
+const NOT_GIVEN = {
+  once: false,
+  events: undefined,
+  world: undefined,
+  empty: false,
+  setting: [],
+  data: undefined,
+  json: false,
+} as const satisfies Partial<StartOptions>;
+type Given = Pick<StartOptions, keyof typeof NOT_GIVEN>;
 
 const oneLine = (message: string) =>
   message
@@ -71,21 +83,21 @@ function commandLine(): Command {
     .description(
       'Runs groupsync on this machine: queues, table, platform and the deployed handlers, in one process.',
     )
-    .option('--once', 'exit when every group is in step: 0, or 1 if that takes longer than --timeout', false)
+    .option('--once', 'exit when every group is in step: 0, or 1 if that takes longer than --timeout')
     .option('--timeout <seconds>', 'how long --once waits', seconds, 120)
     .option('--events <file>', 'publish this JSONL file, one event a line (repeatable)', collect)
     .option('--world <file>', "the platform's world as JSON")
-    .option('--empty', 'publish nothing', false)
+    .option('--empty', 'publish nothing')
     .option('--setting <key=value>', 'a connection setting, the value as JSON (repeatable)', collectSetting)
-    .option('--aws-port <n>', 'port of DynamoDB, Secrets Manager, Lambda and Scheduler', port, 0)
-    .option('--sqs-port <n>', 'port of SQS', port, 0)
-    .option('--platform-port <n>', 'port of the platform simulator', port, 0)
+    .addOption(portOption('--aws-port <n>', 'port of DynamoDB, Secrets Manager, Lambda and Scheduler'))
+    .addOption(portOption('--sqs-port <n>', 'port of SQS'))
+    .addOption(portOption('--platform-port <n>', 'port of the platform simulator'))
     .option('--people-every <seconds>', 'how often people are read', seconds, 60)
     .option('--reconcile-every <seconds>', 'how often the activity feed is read', seconds, 60)
     .option('--sweep-every <seconds>', 'how often every group is compared', seconds, 300)
     .option('--pump-every <seconds>', 'how often waiting groups are taken up again', seconds, 2)
     .option('--data <dir>', 'keep tables and platform in this folder')
-    .option('--json', 'print one JSON document on stdout and nothing else', false)
+    .option('--json', 'print one JSON document on stdout and nothing else')
     .addOption(
       new Option('--local-file <path>', 'where the addresses of this run are written').default(
         '.groupsync/local.json',
@@ -95,6 +107,9 @@ function commandLine(): Command {
     .allowExcessArguments(false)
     .addHelpText('after', EXAMPLES);
 }
+
+const portOption = (flags: string, description: string) =>
+  new Option(flags, description).argParser(port).default(0, 'a free one');
 
 const collect = (file: string, before: readonly string[] = []) => [...before, file];
 

@@ -11,10 +11,12 @@ export interface RunResult {
   readonly address: LocalFile;
 }
 
-/** The document of `--json`. The endpoints are those of the local file, without process and token. */
+/**
+ * The document of `--json`, as one line: npm prints two lines of its own before it unless it is told `--silent`, and
+ * the last line is the document either way. The endpoints are those of the local file, without process and token. */
 export function jsonDocument({ converged, groups, elapsedMs, address }: RunResult): string {
   const { pid: _pid, platformToken: _token, ...endpoints } = address;
-  return `${JSON.stringify({ groups, endpoints, converged, elapsedMs }, null, 2)}\n`;
+  return `${JSON.stringify({ groups, endpoints, converged, elapsedMs })}\n`;
 }
 
 /** The table, what it comes to, and where everything is. */

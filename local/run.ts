@@ -20,8 +20,8 @@ export interface Surroundings {
   readonly loadParts: LoadParts;
   /** Aborted by SIGTERM or Ctrl-C. */
   readonly signal: AbortSignal;
-  /** Standard output, which the handlers do not write to. */
-  readonly print: (text: string) => void;
+  /** Takes standard output from the handlers, which log to it, and gives it to the run. */
+  readonly takeOutput: (logPath: string) => { readonly print: (text: string) => void };
 }
 
 /**
@@ -39,6 +39,7 @@ export async function runLocal(options: StartOptions, around: Surroundings): Pro
     const { world, events } = readInputs(options, data?.exampleEndMs ?? startedMs);
     const platform = await openPlatform({ world, dataFile: data?.platform, port: options.platformPort });
     closers.push(platform.close);
+    const { print } = around.takeOutput(logPath(options.localFile));
     const say = { line: (line: string) => void process.stderr.write(`${line}\n`) };
     const stack = await startStack({
       ...stackOptions(options),
@@ -52,7 +53,7 @@ export async function runLocal(options: StartOptions, around: Surroundings): Pro
     closers.push(() => removeLocalFile(options.localFile, process.pid));
     const outcome = await converge(stack, { ...options, events, signal: around.signal, say });
     const result = { ...outcome, elapsedMs: Date.now() - startedMs, address: stack.address };
-    if (options.once || outcome.converged) around.print(show(result, options));
+    if (options.once || outcome.converged) print(show(result, options));
     if (options.once) return outcome.converged ? 0 : 1;
     await aborted(around.signal);
     return 0;
@@ -62,7 +63,7 @@ export async function runLocal(options: StartOptions, around: Surroundings): Pro
 }
 
 /** Where the handlers' output goes: beside the local file. */
-export const logPath = (localFile: string): string => join(dirname(localFile), 'local.log');
+const logPath = (localFile: string): string => join(dirname(localFile), 'local.log');
 
 const show = (result: Parameters<typeof jsonDocument>[0], options: StartOptions): string =>
   options.json

@@ -2,7 +2,7 @@ import { divertOutput } from './handler-log.ts';
 import { loadParts } from './load-parts.ts';
 import { removeLocalFile } from './local-file.ts';
 import { parseOptions } from './options.ts';
-import { logPath, runLocal } from './run.ts';
+import { runLocal } from './run.ts';
 import { UsageError } from './usage.ts';
 
 /** Stopping takes less; what has not ended by then is not waited for. */
@@ -26,8 +26,13 @@ async function main(args: readonly string[]): Promise<number> {
   }
   // Also where a defect or the last moment ends the process before the stack has closed.
   process.on('exit', () => removeLocalFile(options.localFile, process.pid));
-  const { print } = divertOutput(logPath(options.localFile));
-  return runLocal(options, { loadParts, signal: stopSignal(options.once ? 1 : 0), print });
+  // The SDK's notice about the Node of 2027 is not for someone who tries the demo.
+  process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] = 'true';
+  return runLocal(options, {
+    loadParts,
+    signal: stopSignal(options.once ? 1 : 0),
+    takeOutput: divertOutput,
+  });
 }
 
 /**

@@ -30,7 +30,7 @@ function run(args: string[], fake = fakeParts()) {
   const exit = runLocal(options(...args), {
     loadParts: fake.loadParts,
     signal: stopping.signal,
-    print: (text) => printed.push(text),
+    takeOutput: () => ({ print: (text) => void printed.push(text) }),
   });
   return { exit, printed, stop: () => stopping.abort(), ...fake };
 }
