@@ -165,10 +165,12 @@ function injectFaults(app: FastifyInstance, { faults }: Controls): void {
     const fault = faults.take(request.method, path);
     if (fault === undefined) return;
     request.fault = fault;
-    if (fault.delayMs !== undefined) await delay(fault.delayMs, undefined, { signal: closing.signal });
+    const isClosed = fault.delayMs !== undefined && !(await isWaitedOut(fault.delayMs, closing.signal));
+    // A server that stops breaks its connections.
+    if (isClosed) request.fault = { ...fault, drop: 'before' };
     if (fault.retryAfter !== undefined) reply.header('retry-after', String(fault.retryAfter));
     const status = fault.status ?? (fault.retryAfter === undefined ? undefined : 429);
-    if (fault.drop !== 'before' && status === undefined) return;
+    if (request.fault.drop !== 'before' && status === undefined) return;
     const asked = 'this answer was asked for through /_simulator/faults';
     const body = fault.body ?? errorBody(request, new ApiError(status ?? 0, 'fault', asked));
     return sendFault(reply.status(status ?? 500), body);
@@ -184,6 +186,10 @@ function injectFaults(app: FastifyInstance, { faults }: Controls): void {
     return faultText(fault.body);
   });
 }
+
+/** False when the signal ended the wait. */
+const isWaitedOut = (delayMs: number, signal: AbortSignal) =>
+  delay(delayMs, true, { signal }).catch(() => false);
 
 const sendFault = (reply: FastifyReply, body: unknown) => reply.type(faultType(body)).send(faultText(body));
 /** A string stands for what a proxy sends. */

@@ -1,0 +1,189 @@
+import { expect, test } from 'vitest';
+import { NOW_MS, OTHER_APP, startSimulator } from './fixture.ts';
+
+type Call = ReturnType<typeof startSimulator>['call'];
+const DAY_MS = 86_400_000;
+
+const page = async (call: Call, query = '') => (await call(`GET /company_activity${query}`)).json.data;
+const types = (events: readonly { event_type: string }[]) =>
+  events.map((event) => event.event_type.replace('EXTERNAL_GROUP_', ''));
+const at = (ms: number) => encodeURIComponent(new Date(ms).toISOString());
+
+test('a member’s removal is the event that the specification shows', async () => {
+  const { call } = startSimulator();
+  await call('PATCH /groups/g1', { body: { users: ['nobody'], version: 'v1' } });
+  const { json } = await call('GET /company_activity');
+  expect(json.error).toBeNull();
+  expect(json.data.events).toEqual([
+    {
+      id: expect.any(String),
+      request_data: null,
+      linked_events: [],
+      subjects: [
+        { instance: 'g1', type: 'GROUP', display_name: 'Admins', icon: null },
+        { instance: 'u1', type: 'SPOKE_USER', display_name: 'Ann Archer', icon: null },
+        { instance: 'r1', type: 'ROLE', display_name: 'Ann Archer', icon: null },
+      ],
+      event_type: 'EXTERNAL_GROUP_MEMBER_REMOVE',
+      timestamp: '2026-11-20T10:00:00.000+00:00',
+      company: 'acme',
+      spoke: 'directory-sync',
+      owner: 'acme',
+      initiator: { type: 'EXTERNAL', role: null, display_name: 'directory-sync', icon: null },
+      event_reason: { reason: 'CHANGE_SYNCED_FROM_EXTERNAL_APP', message: expect.any(String) },
+      name: 'Account removed from group',
+    },
+  ]);
+  expect(json.data.next).toBeTypeOf('string');
+});
+
+test('every change of a group writes events', async () => {
+  const { call } = startSimulator();
+  const { id } = (await call('POST /groups', { body: { name: 'New', users: ['u1', 'ghost'] } })).json;
+  await call(`PUT /groups/${id}`, { body: { name: 'Newer', users: ['u2', 'ghost'] } });
+  await call(`PATCH /groups/${id}`, { body: { users: ['ghost', 'u2'] } });
+  await call(`PATCH /groups/${id}`, { body: { users: ['ghost', 'u2'] } });
+  await call(`DELETE /groups/${id}`);
+  const { events } = await page(call);
+  expect(types(events)).toEqual([
+    'ADD',
+    'MEMBER_ADD',
+    'MEMBER_ADD',
+    'UPDATE',
+    'MEMBER_REMOVE',
+    'MEMBER_ADD',
+    // Another order of the same users is a new version, so it is an event too.
+    'UPDATE',
+    'REMOVE',
+  ]);
+  expect(events[2].subjects).toEqual([
+    { instance: id, type: 'GROUP', display_name: 'New', icon: null },
+    { instance: 'ghost', type: 'SPOKE_USER', display_name: 'ghost', icon: null },
+  ]);
+});
+
+test('changes by someone else name the initiator they were given', async () => {
+  const { call } = startSimulator();
+  for (const initiator of ['ROLE', 'SYSTEM', 'EXTERNAL']) {
+    await call('POST /_simulator/groups/g1', { body: { name: `By ${initiator}`, initiator } });
+  }
+  await call('DELETE /_simulator/groups/g1');
+  const { events } = await page(call);
+  expect(events.map((event: { initiator: unknown }) => event.initiator)).toMatchObject([
+    { type: 'ROLE', role: 'r1', display_name: 'Ann Archer' },
+    { type: 'SYSTEM', role: null },
+    { type: 'EXTERNAL', role: null },
+    { type: 'ROLE', role: 'r1' },
+  ]);
+});
+
+test('next continues without overlap and, at the end, finds what is written later', async () => {
+  const { call } = startSimulator();
+  const { json: group } = await call('POST /groups', { body: { name: 'G', users: ['a', 'b', 'c'] } });
+  const first = await page(call, '?limit=3');
+  const second = await page(call, `?limit=3&next=${first.next}`);
+  expect([first.events.length, second.events.length]).toEqual([3, 1]);
+  const nothing = await page(call, `?next=${second.next}`);
+  expect(nothing).toEqual({ events: [], next: second.next });
+  await call(`PATCH /groups/${group.id}`, { body: { users: ['a', 'b'] } });
+  expect(types((await page(call, `?next=${nothing.next}`)).events)).toEqual(['MEMBER_REMOVE']);
+});
+
+test('startDate and endDate are inclusive, in any notation of the instant', async () => {
+  const { call, clock } = startSimulator();
+  for (const name of ['A', 'B', 'C']) {
+    await call('PATCH /groups/g1', { body: { name } });
+    clock.ms += 1000;
+  }
+  const names = async (query: string) =>
+    (await page(call, query)).events.map(
+      (event: { subjects: { display_name: string }[] }) => event.subjects[0]?.display_name,
+    );
+  expect(await names(`?startDate=${at(NOW_MS + 1000)}`)).toEqual(['B', 'C']);
+  expect(await names('?startDate=2026-11-20T11:00:01%2B01:00')).toEqual(['B', 'C']);
+  expect(await names('?startDate=2026-11-20T11:00:01+01:00')).toEqual(['B', 'C']);
+  expect(await names('?startDate=2026-11-20')).toEqual(['A', 'B', 'C']);
+  expect(await names(`?endDate=${at(NOW_MS + 1000)}`)).toEqual(['A', 'B']);
+  expect(await names(`?startDate=${at(NOW_MS + 1)}&endDate=${at(NOW_MS + 1999)}`)).toEqual(['B']);
+});
+
+test('an end given at the start holds for the pages that next leads to', async () => {
+  const { call, clock } = startSimulator();
+  await call('PATCH /groups/g1', { body: { name: 'A' } });
+  await call('PATCH /groups/g1', { body: { name: 'B' } });
+  clock.ms += 5000;
+  await call('PATCH /groups/g1', { body: { name: 'C' } });
+  const first = await page(call, `?limit=1&endDate=${at(NOW_MS)}`);
+  const second = await page(call, `?limit=5&next=${first.next}`);
+  expect(second.events).toHaveLength(1);
+  expect((await page(call, `?next=${second.next}`)).events).toEqual([]);
+});
+
+test('a start in the future waits for that time', async () => {
+  const { call, clock } = startSimulator();
+  const { next } = await page(call, `?startDate=${at(NOW_MS + 1000)}`);
+  await call('PATCH /groups/g1', { body: { name: 'Early' } });
+  clock.ms += 1000;
+  await call('PATCH /groups/g1', { body: { name: 'Due' } });
+  const { events } = await page(call, `?next=${next}`);
+  expect(
+    events.map((event: { subjects: { display_name: string }[] }) => event.subjects[0]?.display_name),
+  ).toEqual(['Due']);
+});
+
+test('the start must be less than 90 days ago, which is also the default', async () => {
+  const { call, clock } = startSimulator();
+  await call('PATCH /groups/g1', { body: { name: 'Old' } });
+  clock.ms = NOW_MS + 90 * DAY_MS;
+  expect((await call(`GET /company_activity?startDate=${at(NOW_MS)}`)).status).toBe(400);
+  expect((await call(`GET /company_activity?startDate=${at(NOW_MS + 1)}`)).status).toBe(200);
+  expect((await page(call)).events).toHaveLength(1);
+  clock.ms += 1;
+  expect((await page(call)).events).toHaveLength(0);
+});
+
+test.each([
+  'limit=0',
+  'limit=1001',
+  'limit=ten',
+  'startDate=yesterday',
+  'endDate=1',
+  'next=rubbish',
+  'next=',
+])('refuses ?%s in the feed’s own envelope', async (query) => {
+  const { call } = startSimulator();
+  const refused = await call(`GET /company_activity?${query}`);
+  expect(refused.status).toBe(400);
+  expect(refused.json.data).toBeNull();
+  expect(refused.json.error.message).toContain(`query.${query.split('=')[0]}`);
+});
+
+test('a cursor of another company or of before a reset is refused', async () => {
+  const { call } = startSimulator();
+  const { next } = await page(call);
+  expect((await call(`GET /company_activity?next=${next}`, { token: OTHER_APP })).status).toBe(400);
+  await call('POST /_simulator/reset');
+  expect((await call(`GET /company_activity?next=${next}`)).status).toBe(400);
+});
+
+test.each([
+  ['null', { events: expect.any(Array), next: null }],
+  ['empty', { events: expect.any(Array), next: '' }],
+  ['absent', { events: expect.any(Array) }],
+])('endOfFeed %s is the form of next on the last page only', async (endOfFeed, last) => {
+  const { call } = startSimulator();
+  await call('POST /_simulator/settings', { body: { endOfFeed } });
+  await call('PATCH /groups/g1', { body: { users: [] } });
+  const first = await page(call, '?limit=1');
+  expect(first.next).toMatch(/./);
+  expect(await page(call, `?next=${first.next}`)).toEqual(last);
+});
+
+test('a clock that goes back does not disturb the order of the feed', async () => {
+  const { call, clock } = startSimulator();
+  await call('PATCH /groups/g1', { body: { name: 'A' } });
+  clock.ms -= 60_000;
+  await call('PATCH /groups/g1', { body: { name: 'B' } });
+  const { events } = await page(call, `?startDate=${at(NOW_MS)}`);
+  expect(events).toHaveLength(2);
+});

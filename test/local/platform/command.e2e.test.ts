@@ -1,0 +1,92 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { WORLD } from './fixture.ts';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'platform-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function run(...args: string[]) {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'local/platform.ts', ...args], { stdio: 'pipe' });
+  let stdout = '';
+  let stderr = '';
+  let ready: () => void = () => {};
+  const listening = new Promise<void>((resolve) => {
+    ready = resolve;
+  });
+  child.stdout.on('data', (chunk) => {
+    stdout += chunk;
+    ready();
+  });
+  child.stderr.on('data', (chunk) => {
+    stderr += chunk;
+  });
+  const exit = new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
+    child.on('close', (code) => {
+      ready();
+      resolve({ code, stdout, stderr });
+    });
+  });
+  return { child, exit, listening: listening.then(() => stdout.split('\n')) };
+}
+
+function file(name: string, content: string) {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+test('prints the address, then the tokens; survives kill -9 with --data; stops cleanly on SIGTERM', async () => {
+  const world = file('world.json', JSON.stringify(WORLD));
+  const data = join(folder, 'data.jsonl');
+  const first = run('--world', world, '--data', data);
+  const [address = '', ...tokens] = await first.listening;
+  expect(address).toMatch(/^listening on http:\/\/127\.0\.0\.1:\d+$/);
+  expect(tokens[0]).toMatch(/^acme-app {2}oauth_app admin of acme/);
+  const headers = { authorization: 'Bearer acme-app', 'content-type': 'application/json' };
+  const groups = `${address.replace('listening on ', '')}/platform/api/groups`;
+  const created = await fetch(groups, { method: 'POST', headers, body: '{"name":"Kept"}' });
+  const group = (await created.json()) as { id: string };
+  first.child.kill('SIGKILL');
+  await first.exit;
+  const second = run('--data', data);
+  const [again = ''] = await second.listening;
+  const read = await fetch(`${again.replace('listening on ', '')}/platform/api/groups/${group.id}`, {
+    headers,
+  });
+  expect(await read.json()).toEqual(group);
+  second.child.kill('SIGTERM');
+  expect(await second.exit).toMatchObject({ code: 0, stderr: '' });
+});
+
+test('a file or flag that cannot be used is one line on stderr and exit 2', async () => {
+  const broken = file('broken.json', '{"companies":[{"groups":[{"id":"g"}]}]}');
+  const outcomes = await Promise.all(
+    [
+      ['--world', broken],
+      ['--world', file('not.json', 'companies:')],
+      ['--world', join(folder, 'absent.json')],
+      ['--data', file('other.jsonl', '{"a":1}\n')],
+      ['--people', 'many'],
+      ['--colour', 'red'],
+    ].map((args) => run(...args).exit),
+  );
+  for (const { code, stdout, stderr } of outcomes) {
+    expect({ code, stdout, lines: stderr.split('\n').length }).toEqual({ code: 2, stdout: '', lines: 2 });
+  }
+  expect(outcomes[0]?.stderr).toContain('companies[0].groups[0].name');
+  expect(outcomes[4]?.stderr).toContain('--people');
+});
+
+test('--help explains the flags', async () => {
+  const { code, stdout } = await run('--help').exit;
+  expect(code).toBe(0);
+  for (const flag of ['--port', '--world', '--data', '--people', '--groups', '--seed']) {
+    expect(stdout).toContain(flag);
+  }
+});

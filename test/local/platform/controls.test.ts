@@ -1,0 +1,285 @@
+import { afterEach, expect, test } from 'vitest';
+import { createRequestLog } from '../../../local/platform/controls/request-log.ts';
+import { APP, startSimulator, WORLD } from './fixture.ts';
+
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((simulator) => simulator.close()));
+});
+
+/** A simulator on a real socket, for what injection cannot show. */
+async function listening() {
+  const started = startSimulator();
+  open.push(started.simulator);
+  const { url, port } = await started.simulator.listen();
+  const send = (method: string, path: string, body?: unknown) =>
+    fetch(`${url}/platform/api${path}`, {
+      method,
+      headers: { authorization: `Bearer ${APP}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  return { ...started, url, port, send };
+}
+
+const names = (groups: readonly { name: string }[]) => groups.map((group) => group.name);
+
+test('listens on 127.0.0.1 on a port of its own choice', async () => {
+  const { url, port, simulator } = await listening();
+  expect(url).toBe(`http://127.0.0.1:${port}`);
+  expect(simulator.app.addresses()).toMatchObject([{ address: '127.0.0.1', port }]);
+});
+
+test('state is a world that a second simulator serves alike, cursors included', async () => {
+  const { call } = startSimulator();
+  await call('PATCH /groups/g1', { body: { users: ['u2'] } });
+  const { next } = (await call('GET /company_activity')).json.data;
+  const leave = { role: 'r1', companyLeaveType: 'jury', startDate: '2026-12-01', endDate: '2026-12-01' };
+  await call('POST /leave_requests', { body: leave });
+  const state = (await call('GET /_simulator/state')).json;
+  const second = startSimulator({ world: state });
+  expect((await second.call('GET /_simulator/state')).json).toEqual(state);
+  for (const path of [
+    '/groups',
+    '/employees',
+    '/company_activity',
+    '/leave_balances',
+    `/company_activity?next=${next}`,
+  ]) {
+    expect((await second.call(`GET ${path}`)).json).toEqual((await call(`GET ${path}`)).json);
+  }
+});
+
+test('reset restores the world and clears faults, settings and the log', async () => {
+  const { call } = startSimulator();
+  await call('DELETE /groups/g1');
+  await call('POST /_simulator/settings', { body: { echoSpokeId: false } });
+  await call('POST /_simulator/faults', { body: [{ status: 500, times: 9 }] });
+  expect((await call('POST /_simulator/reset')).json).toEqual({ ok: true });
+  expect((await call('GET /_simulator/requests')).json.requests).toEqual([]);
+  expect((await call('GET /groups/g1')).json).toMatchObject({ spokeId: 's1', version: 'v1' });
+});
+
+test('requests are listed in the order of their answers, without the controls', async () => {
+  const { call } = startSimulator();
+  await call('GET /groups?x=1');
+  await call('GET /_simulator/state');
+  await call('PATCH /groups/g1', { body: { name: 'N' } });
+  await call('GET /groups', { token: null });
+  const { requests, next } = (await call('GET /_simulator/requests')).json;
+  expect(requests).toEqual([
+    {
+      seq: 1,
+      method: 'GET',
+      path: '/platform/api/groups',
+      query: 'x=1',
+      status: 200,
+      at: expect.any(String),
+      bytes: 0,
+    },
+    {
+      seq: 2,
+      method: 'PATCH',
+      path: '/platform/api/groups/g1',
+      query: '',
+      status: 200,
+      at: expect.any(String),
+      bytes: 12,
+    },
+    {
+      seq: 3,
+      method: 'GET',
+      path: '/platform/api/groups',
+      query: '',
+      status: 401,
+      at: expect.any(String),
+      bytes: 0,
+    },
+  ]);
+  expect(next).toBe(3);
+  const later = (await call('GET /_simulator/requests?since=1&bodies=1')).json.requests;
+  expect(later.map((one: { body?: unknown }) => one.body)).toEqual([{ name: 'N' }, undefined]);
+  expect((await call('GET /_simulator/requests?since=3')).json).toEqual({ requests: [], next: 3 });
+});
+
+test('the log drops the oldest bodies and requests, and keeps counting', () => {
+  const log = createRequestLog(10, 25);
+  const request = { method: 'POST', path: '/p', query: '', status: 200, at: '' };
+  for (let index = 1; index <= 12; index += 1) log.record(request, Buffer.from(`"body-${index % 10}-"`));
+  const { requests, next } = log.since(0, true);
+  expect(next).toBe(12);
+  expect(requests.map((one) => one.seq)).toEqual([3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+  expect(requests.map((one) => one.body).filter((body) => body !== undefined)).toEqual([
+    'body-1-',
+    'body-2-',
+  ]);
+});
+
+test('a fault with a status answers instead of the work, as often as it was told', async () => {
+  const { call } = startSimulator();
+  const fault = {
+    match: { method: 'PATCH', path: '/platform/api/groups/*' },
+    times: 2,
+    status: 503,
+    retryAfter: 7,
+  };
+  await call('POST /_simulator/faults', { body: [fault] });
+  expect((await call('GET /groups/g1')).status).toBe(200);
+  for (let time = 0; time < 2; time += 1) {
+    const refused = await call('PATCH /groups/g1', { body: { name: 'Lost' } });
+    expect([refused.status, refused.headers['retry-after']]).toEqual([503, '7']);
+  }
+  expect((await call('GET /groups/g1')).json.name).toBe('Admins');
+  expect((await call('PATCH /groups/g1', { body: { name: 'Kept' } })).status).toBe(200);
+  const logged = (await call('GET /_simulator/requests?bodies=1')).json.requests;
+  expect(logged[1]).toMatchObject({ status: 503, body: { name: 'Lost' } });
+});
+
+test('faults are appended, the first match wins, an empty list clears them', async () => {
+  const { call } = startSimulator();
+  await call('POST /_simulator/faults', { body: [{ match: { path: '*/me' }, status: 500 }] });
+  await call('POST /_simulator/faults', { body: [{ status: 502 }, { status: 504 }] });
+  expect((await call('GET /levels')).status).toBe(502);
+  expect((await call('GET /me')).status).toBe(500);
+  const left = (await call('POST /_simulator/faults', { body: [] })).json;
+  expect(left).toEqual({ faults: [] });
+  expect((await call('GET /me')).status).toBe(200);
+});
+
+test('a fault’s body is sent as it is: a string as HTML, anything else as JSON', async () => {
+  const { call } = startSimulator();
+  const faults = [
+    { status: 502, body: '<h1>Bad gateway</h1>' },
+    { status: 400, body: ['name is wrong'] },
+    { match: { method: 'POST' }, body: '<p>garbled</p>' },
+  ];
+  await call('POST /_simulator/faults', { body: faults });
+  const html = await call('GET /groups');
+  expect([html.status, html.text]).toEqual([502, '<h1>Bad gateway</h1>']);
+  expect(html.headers['content-type']).toContain('text/html');
+  expect((await call('GET /groups')).json).toEqual(['name is wrong']);
+  const garbled = await call('POST /groups', { body: { name: 'Made all the same' } });
+  expect([garbled.status, garbled.text]).toEqual([200, '<p>garbled</p>']);
+  expect(names((await call('GET /groups')).json)).toContain('Made all the same');
+});
+
+test.each([
+  [[{ status: 99 }], 'body[0].status'],
+  [[{ times: 0 }], 'body[0].times'],
+  [[{ match: { url: '/' } }], 'body[0].match'],
+  [{ status: 500 }, 'body'],
+])('refuses the faults %j', async (body, reason) => {
+  const { call } = startSimulator();
+  const refused = await call('POST /_simulator/faults', { body });
+  expect(refused.status).toBe(400);
+  expect(refused.json.error.message).toContain(reason);
+});
+
+test('drop "before" breaks the connection without the work, "after" with it', async () => {
+  const { call, send } = await listening();
+  const match = { method: 'POST', path: '/platform/api/groups' };
+  await call('POST /_simulator/faults', {
+    body: [
+      { match, drop: 'before' },
+      { match, drop: 'after' },
+    ],
+  });
+  await expect(send('POST', '/groups', { name: 'Never' })).rejects.toThrow('fetch failed');
+  await expect(send('POST', '/groups', { name: 'Done' })).rejects.toThrow('fetch failed');
+  const groups = await (await send('GET', '/groups')).json();
+  expect(names(groups as { name: string }[])).toEqual(['Admins', 'Done']);
+  const { requests } = (await call('GET /_simulator/requests')).json;
+  expect(requests).toMatchObject([
+    { status: 0, dropped: 'before' },
+    { status: 200, dropped: 'after' },
+    { status: 200 },
+  ]);
+});
+
+test('a delayed answer comes late, and closing does not wait for it', async () => {
+  const { call, send, simulator } = await listening();
+  await call('POST /_simulator/faults', { body: [{ delayMs: 50 }, { delayMs: 600_000 }] });
+  const begun = performance.now();
+  expect((await send('GET', '/me')).status).toBe(200);
+  expect(performance.now() - begun).toBeGreaterThanOrEqual(45);
+  const never = send('GET', '/me').catch(() => 'closed');
+  // The second fault is gone from the list once its request is being delayed.
+  await expect.poll(async () => (await call('GET /_simulator/faults')).json.faults).toEqual([]);
+  await simulator.close();
+  open.length = 0;
+  expect(await never).toBe('closed');
+});
+
+test('settings are merged, shown and refused when unknown', async () => {
+  const { call } = startSimulator();
+  const defaults = {
+    staleVersionStatus: 409,
+    enforceVersionOnPatch: true,
+    echoSpokeId: true,
+    requestsPerSecond: null,
+    endOfFeed: 'same',
+  };
+  expect((await call('GET /_simulator/settings')).json).toEqual(defaults);
+  await call('POST /_simulator/settings', { body: { staleVersionStatus: 412 } });
+  const { json } = await call('POST /_simulator/settings', { body: { echoSpokeId: false } });
+  expect(json).toEqual({ ...defaults, staleVersionStatus: 412, echoSpokeId: false });
+  expect((await call('POST /_simulator/settings', { body: { staleVersionStatus: 418 } })).status).toBe(400);
+  expect((await call('POST /_simulator/settings', { body: { colour: 'red' } })).status).toBe(400);
+});
+
+test('a change by someone else bumps the version; what it does not name stays', async () => {
+  const { call } = startSimulator();
+  const { json } = await call('POST /_simulator/groups/g1', { body: { users: ['u2'], initiator: 'SYSTEM' } });
+  expect(json).toMatchObject({ id: 'g1', name: 'Admins', spokeId: 's1', users: ['u2'] });
+  expect((await call('PATCH /groups/g1', { body: { name: 'Late', version: 'v1' } })).status).toBe(409);
+  expect((await call('DELETE /_simulator/groups/g1?initiator=SYSTEM')).json).toEqual({ ok: true });
+  expect((await call('GET /groups/g1')).status).toBe(404);
+  expect((await call('POST /_simulator/groups/g1', { body: {} })).status).toBe(404);
+  expect((await call('POST /_simulator/groups/gx', { body: { initiator: 'NOBODY' } })).status).toBe(400);
+});
+
+test('employees are added with every field, or changed in the fields given', async () => {
+  const { call } = startSimulator();
+  const left = { id: 'r1', roleState: 'TERMINATED', endDate: '2026-11-19' };
+  await call('POST /_simulator/employees', { body: left });
+  expect((await call('GET /employees/r1')).json).toMatchObject({ ...left, name: 'Ann Archer', userId: 'u1' });
+  const added = (
+    await call('POST /_simulator/employees', { body: { name: 'New Hire', workEmail: 'new@acme.test' } })
+  ).json;
+  expect((await call(`GET /employees/${added.id}`)).json).toMatchObject({
+    firstName: 'New',
+    employeeNumber: '6',
+  });
+  await call('POST /_simulator/employees', { body: { company: 'globex', id: 'x2', name: 'Yan Yu' } });
+  expect((await call('GET /employees', { token: 'globex-app' })).json).toHaveLength(2);
+  expect((await call('POST /_simulator/employees', { body: { company: 'none' } })).status).toBe(404);
+  expect((await call('POST /_simulator/employees', { body: { roleState: 'GONE' } })).status).toBe(400);
+});
+
+test('the controls answer no other machine, no other host name and no foreign page', async () => {
+  const { simulator, call } = startSimulator();
+  const state = { method: 'GET', url: '/_simulator/state' } as const;
+  const from = async (remoteAddress: string) =>
+    (await simulator.app.inject({ ...state, remoteAddress })).statusCode;
+  expect(await Promise.all(['127.0.0.1', '::1', '::ffff:127.0.0.1'].map(from))).toEqual([200, 200, 200]);
+  expect(await Promise.all(['10.0.0.7', '::ffff:10.0.0.7', '2001:db8::1'].map(from))).toEqual([
+    403, 403, 403,
+  ]);
+  for (const host of ['evil.test', 'localhost.evil.test:80', '127.0.0.1.evil.test', '0.0.0.0']) {
+    expect((await call('GET /_simulator/state', { headers: { host } })).status, host).toBe(403);
+  }
+  for (const host of ['localhost', '127.0.0.1:8080', '[::1]:9', 'LOCALHOST:1']) {
+    expect((await call('GET /_simulator/state', { headers: { host } })).status, host).toBe(200);
+  }
+  expect((await call('POST /_simulator/reset', { headers: { origin: 'https://evil.test' } })).status).toBe(
+    403,
+  );
+});
+
+test('a group of 100,000 users is accepted', async () => {
+  const { call } = startSimulator({ world: WORLD });
+  const users = Array.from({ length: 100_000 }, (_, index) => `user-${index}-0123456789abcdef`);
+  const { json } = await call('PATCH /groups/g1', { body: { users, version: 'v1' } });
+  expect(json.users).toHaveLength(100_000);
+  const { status, json: refused } = await call('POST /groups', { body: `"${'x'.repeat(21 * 1024 * 1024)}"` });
+  expect([status, refused.error.message]).toEqual([413, expect.any(String)]);
+});

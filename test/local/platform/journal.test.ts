@@ -1,0 +1,118 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { startSimulator } from './fixture.ts';
+
+let folder: string;
+let dataFile: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'simulator-'));
+  dataFile = join(folder, 'platform.jsonl');
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const world = (simulator: ReturnType<typeof startSimulator>['simulator']) =>
+  JSON.parse(JSON.stringify(simulator.world()));
+const LEAVE = { role: 'r1', companyLeaveType: 'jury', startDate: '2026-12-01', endDate: '2026-12-01' };
+
+/** One request of every kind that changes something. */
+async function changeEverything({ call }: ReturnType<typeof startSimulator>) {
+  const { id } = (await call('POST /groups', { body: { name: 'G', users: ['u1', 'ü “2”\n'] } })).json;
+  await call(`PATCH /groups/${id}`, { body: { users: ['u1'] } });
+  await call(`DELETE /groups/g1`);
+  await call('POST /leave_requests', { body: LEAVE });
+  await call('POST /ats_candidates/push_candidate', { body: { name: 'K', email: 'k@mail.test' } });
+  await call('POST /_simulator/employees', { body: { name: 'New Hire' } });
+}
+
+test('what was answered is there after a restart, without a clean stop', async () => {
+  const first = startSimulator({ dataFile });
+  await changeEverything(first);
+  const second = startSimulator({ dataFile });
+  expect(world(second.simulator)).toEqual(world(first.simulator));
+  expect((await second.call('GET /company_activity')).json).toEqual(
+    (await first.call('GET /company_activity')).json,
+  );
+});
+
+test('the data file wins over the world, and is readable by its owner alone', async () => {
+  await startSimulator({ dataFile }).call('DELETE /groups/g1');
+  const { call } = startSimulator({ dataFile });
+  expect((await call('GET /groups')).json).toEqual([]);
+  expect(statSync(dataFile).mode & 0o777).toBe(0o600);
+});
+
+test('each change is in the file before its answer', async () => {
+  const { call } = startSimulator({ dataFile });
+  const lines = () => readFileSync(dataFile, 'utf8').split('\n').length - 1;
+  // The first call also marks the application as installed: a line of its own.
+  await call('GET /groups');
+  expect(lines()).toBe(2);
+  await call('PATCH /groups/g1', { body: { name: 'N' } });
+  expect(lines()).toBe(3);
+  await call('PATCH /groups/g1', { body: { name: 'N' } });
+  await call('GET /groups');
+  expect(lines()).toBe(3);
+});
+
+test('a kill at any byte of the last record leaves the state before it or after it', async () => {
+  const first = startSimulator({ dataFile });
+  await first.call('GET /groups');
+  const before = world(first.simulator);
+  const bytesBefore = statSync(dataFile).size;
+  await first.call('PATCH /groups/g1', { body: { name: 'Zoë', users: ['u2'], version: 'v1' } });
+  const after = world(first.simulator);
+  const whole = readFileSync(dataFile);
+  expect(after).not.toEqual(before);
+  for (let bytes = bytesBefore; bytes <= whole.length; bytes += 1) {
+    writeFileSync(dataFile, whole.subarray(0, bytes));
+    const restarted = startSimulator({ dataFile });
+    expect(world(restarted.simulator), `${bytes} bytes`).toEqual(bytes === whole.length ? after : before);
+  }
+});
+
+test('after a torn record the next change is kept', async () => {
+  await startSimulator({ dataFile }).call('GET /groups');
+  writeFileSync(dataFile, Buffer.concat([readFileSync(dataFile), Buffer.from('[{"kind":"group","comp')]));
+  await startSimulator({ dataFile }).call('PATCH /groups/g1', { body: { name: 'Next' } });
+  const { call } = startSimulator({ dataFile });
+  expect((await call('GET /groups/g1')).json.name).toBe('Next');
+});
+
+test('a damaged line that was complete is an error that names it', async () => {
+  const { call } = startSimulator({ dataFile });
+  await call('GET /groups');
+  const intact = readFileSync(dataFile, 'utf8');
+  writeFileSync(dataFile, `${intact}[{"kind":"group"}]\n`);
+  expect(() => startSimulator({ dataFile })).toThrow(/line 3/);
+  writeFileSync(dataFile, '{"my":"own file"}\n');
+  expect(() => startSimulator({ dataFile })).toThrow(/line 1/);
+  // Nothing of it was overwritten.
+  expect(readFileSync(dataFile, 'utf8')).toBe('{"my":"own file"}\n');
+});
+
+test('a reset is kept too', async () => {
+  const { call } = startSimulator({ dataFile });
+  await call('DELETE /groups/g1');
+  await call('POST /_simulator/reset');
+  const restarted = startSimulator({ dataFile });
+  expect((await restarted.call('GET /groups')).json).toHaveLength(1);
+});
+
+test('a long journal is folded into a new file, which holds the same state', async () => {
+  const first = startSimulator({ dataFile });
+  const users = Array.from({ length: 20_000 }, (_, index) => `user-${index}-0123456789`);
+  let largest = 0;
+  let shrunk = false;
+  for (let round = 0; round < 20; round += 1) {
+    // Alternating order: a new version with a single event, so that the state stays small.
+    await first.call('PATCH /groups/g1', { body: { users: round % 2 === 0 ? users : [...users].reverse() } });
+    const { size } = statSync(dataFile);
+    shrunk ||= size < largest;
+    largest = Math.max(largest, size);
+  }
+  expect(shrunk).toBe(true);
+  expect(existsSync(`${dataFile}.new`)).toBe(false);
+  expect(world(startSimulator({ dataFile }).simulator)).toEqual(world(first.simulator));
+});

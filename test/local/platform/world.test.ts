@@ -1,0 +1,148 @@
+import { expect, test } from 'vitest';
+import { generateWorld } from '../../../local/platform/generate-world.ts';
+import { createSimulator } from '../../../local/platform/simulator.ts';
+import { parseWorld, World } from '../../../local/platform/state/world.ts';
+import { NOW_MS, startSimulator } from './fixture.ts';
+
+const company = { id: 'c', name: 'C' };
+
+test.each([
+  [{}, 'companies: '],
+  [{ companies: [] }, 'companies: expected at least one company'],
+  [
+    { companies: [{ ...company, employees: [{ roleState: 'GONE' }] }] },
+    'companies[0].employees[0].roleState: ',
+  ],
+  [{ companies: [{ ...company, groups: [{ users: [] }] }] }, 'companies[0].groups[0].name: '],
+  [{ companies: [{ ...company, groups: [{ name: 'G', users: [1] }] }] }, 'companies[0].groups[0].users[0]: '],
+  [{ companies: [company], credentials: [{ kind: 'oauth_app' }] }, 'credentials[0].token: '],
+  [{ companies: [company], credentials: [{ token: 't', kind: 'key' }] }, 'credentials[0].kind: '],
+  [{ companies: [company, company] }, 'companies[1].id: this value is used twice'],
+  [
+    {
+      companies: [
+        {
+          ...company,
+          groups: [
+            { id: 'g', name: 'A' },
+            { id: 'g', name: 'B' },
+          ],
+        },
+      ],
+    },
+    'companies[0].groups[1].id: this value is used twice',
+  ],
+  [
+    { companies: [{ ...company, employees: [{ id: 'r' }, { id: 'r' }] }] },
+    'companies[0].employees[1].id: this value is used twice',
+  ],
+  [
+    { companies: [company], credentials: [{ token: 't', kind: 'api_key', company: 'x' }] },
+    'credentials[0].company: expected the id or the name',
+  ],
+  [
+    { companies: [company], credentials: [{ token: 't', kind: 'api_key', employee: 'r' }] },
+    'credentials[0].employee: ',
+  ],
+])('refuses the world %j with the path of the field', (world, message) => {
+  const start = () => startSimulator({ world: parseWorld(world) });
+  expect(start).toThrow(message);
+  expect(start).not.toThrow('\n');
+});
+
+test('what a world leaves out is filled in', async () => {
+  const world = {
+    companies: [{ name: 'Only', employees: [{ name: 'Ann Lee Archer' }, {}], groups: [{ name: 'G' }] }],
+    credentials: [{ token: 't', kind: 'oauth_app' as const, company: 'Only' }],
+  };
+  const { call } = startSimulator({ world });
+  const [ann, nameless] = (await call('GET /employees', { token: 't' })).json;
+  expect(ann).toMatchObject({
+    firstName: 'Ann',
+    lastName: 'Lee Archer',
+    employeeNumber: '1',
+    roleState: 'ACTIVE',
+  });
+  expect(ann.personalEmail).toBe(`${ann.id}@personal.example`);
+  expect(nameless.userId).not.toBe(ann.userId);
+  const [group] = (await call('GET /groups', { token: 't' })).json;
+  expect(group).toEqual({
+    id: expect.any(String),
+    name: 'G',
+    spokeId: null,
+    users: [],
+    version: expect.any(String),
+  });
+});
+
+test('null where the specification has a string is read as left out; numbers serve as numbers of employees', () => {
+  const employee = { id: 'r', title: null, department: null, employeeNumber: 7, workEmail: null, ein: 12 };
+  const world = { companies: [{ employees: [employee] }] };
+  const { simulator } = startSimulator({ world: parseWorld(world) });
+  expect(simulator.world().companies[0]?.employees[0]).toMatchObject({
+    title: '',
+    department: '',
+    employeeNumber: '7',
+    workEmail: null,
+    ein: '12',
+  });
+});
+
+test('two companies may use the same ids of groups', async () => {
+  const groups = [{ id: 'g', name: 'Same id' }];
+  const world = {
+    companies: [
+      { id: 'a', groups },
+      { id: 'b', groups },
+    ],
+    credentials: [
+      { token: 'ta', kind: 'oauth_app' as const, company: 'a' },
+      { token: 'tb', kind: 'oauth_app' as const, company: 'b' },
+    ],
+  };
+  const { call } = startSimulator({ world });
+  await call('POST /_simulator/groups/g', { body: { company: 'b', name: 'Changed' } });
+  expect((await call('GET /groups/g', { token: 'ta' })).json.name).toBe('Same id');
+  expect((await call('GET /groups/g', { token: 'tb' })).json.name).toBe('Changed');
+});
+
+const size = { people: 600, groups: 60, seed: '7', nowMs: NOW_MS };
+
+test('the generated world is the same for the same seed and another for another', () => {
+  expect(generateWorld(size)).toEqual(generateWorld(size));
+  expect(generateWorld({ ...size, seed: '8' }).credentials).not.toEqual(generateWorld(size).credentials);
+});
+
+test('the generated world has the size asked for and hangs together', () => {
+  const world = World.parse(generateWorld(size));
+  const [only] = world.companies;
+  expect([only?.employees.length, only?.groups.length]).toEqual([600, 60]);
+  const byId = new Map(only?.employees.map((one) => [one.id, one]));
+  const managers = only?.employees.flatMap((one) => one.manager ?? []) ?? [];
+  expect(managers.filter((id) => byId.get(id)?.isManager !== true)).toEqual([]);
+  expect(new Set(only?.employees.map((one) => one.workEmail)).size).toBe(600);
+  const states = new Set(only?.employees.map((one) => one.roleState));
+  expect(states).toContain('TERMINATED');
+  const departments = new Set(only?.departments.map((one) => one.name));
+  expect(only?.employees.filter((one) => !departments.has(one.department ?? ''))).toEqual([]);
+  expect(new Set(only?.groups.map((group) => group.name)).size).toBe(60);
+  expect(world.credentials.map((one) => one.kind).sort()).toEqual([
+    'api_key',
+    'api_key',
+    'oauth_app',
+    'oauth_app',
+  ]);
+});
+
+test.each([
+  [0, 0],
+  [1, 3],
+])('a world of %i people and %i groups can be served', async (people, groups) => {
+  const world = generateWorld({ ...size, people, groups });
+  const simulator = createSimulator({ world, clock: () => NOW_MS, newId: () => 'id' });
+  const authorization = `Bearer ${simulator.credentials[0]?.token}`;
+  const get = (url: string) => simulator.app.inject({ url, headers: { authorization } });
+  expect((await get('/platform/api/employees')).json()).toHaveLength(people);
+  expect((await get('/platform/api/groups')).json()).toHaveLength(groups);
+  expect((await get('/platform/api/me')).statusCode).toBe(200);
+});
