@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import { DEFAULT_CONNECTION, DEFAULT_PREFIX, ENVIRONMENT } from '../shared/contract/names.ts';
-import { DEFAULT_COALESCE_SECONDS } from '../shared/contract/topology.ts';
+import { DEFAULT_COALESCE_SECONDS, SCHEDULES } from '../shared/contract/topology.ts';
 import { localSettings } from './connection.ts';
 import { untilConverged } from './convergence.ts';
 import { openDataFolder } from './data-folder.ts';
@@ -116,6 +116,7 @@ const stackOptions = (
     feed: options.reconcileEvery,
     sweep: options.sweepEvery,
     pump: options.pumpEvery,
+    health: SCHEDULES.healthMinutes * 60,
   },
 });
 

@@ -6,8 +6,10 @@ import {
   type FunctionKey,
   functionName,
   type QueueKey,
+  type ScheduleKey,
   tableName,
 } from '../shared/contract/names.ts';
+import { EVENT_SOURCES } from '../shared/contract/topology.ts';
 import { localSettings, storeCredential } from './connection.ts';
 import { createTable } from './emulators/dynamodb.ts';
 import { startAwsFront } from './emulators/front.ts';
@@ -31,7 +33,7 @@ export interface StackOptions {
   /** A running platform and the credential to use there. */
   readonly platform: { readonly url: string; readonly token: string; readonly company: string };
   readonly settings: readonly (readonly [key: string, value: unknown])[];
-  readonly everySeconds: Readonly<Record<'people' | 'feed' | 'sweep' | 'pump', number>>;
+  readonly everySeconds: Readonly<Record<ScheduleKey, number>>;
   readonly loadParts: LoadParts;
   readonly onError: (message: string) => void;
 }
@@ -113,11 +115,13 @@ async function registerConnection(options: StackOptions, parts: StackParts, url:
   await parts.clearLeases(DEFAULT_CONNECTION);
 }
 
+/** Lambda's longest. */
+const SCHEDULED_TIMEOUT_SECONDS = 900;
 const TIMEOUT_SECONDS: Readonly<Record<FunctionKey, number>> = {
-  ingest: 60,
-  apply: 120,
-  reconcile: 300,
-  people: 300,
+  ingest: EVENT_SOURCES.ingest.functionTimeoutSeconds,
+  apply: EVENT_SOURCES.apply.functionTimeoutSeconds,
+  reconcile: SCHEDULED_TIMEOUT_SECONDS,
+  people: SCHEDULED_TIMEOUT_SECONDS,
 };
 
 const localFunctions = (prefix: string, { handlers }: StackParts): LocalFunction[] =>

@@ -1,18 +1,26 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
-import { functionName, type QueueKey, queueName } from '../shared/contract/names.ts';
+import {
+  functionName,
+  type QueueKey,
+  queueName,
+  SCHEDULE_KEYS,
+  type ScheduleKey,
+  scheduleName,
+} from '../shared/contract/names.ts';
 import { EVENT_SOURCES } from '../shared/contract/topology.ts';
 import { queueArn } from './emulators/sqs.ts';
 import { invoke, type LocalFunction } from './invocation.ts';
 import { type Poller, startPoller } from './poller.ts';
 import { type Schedule, startSchedule } from './schedules.ts';
 
-/** The name of each schedule after the prefix, the function it runs and the event that it sends. */
+/** The function that each schedule runs and the event that it sends. */
 const TASKS = {
   pump: { fn: 'reconcile', event: { task: 'pump' } },
   feed: { fn: 'reconcile', event: { task: 'feed' } },
   sweep: { fn: 'reconcile', event: { task: 'sweep' } },
+  health: { fn: 'reconcile', event: { task: 'health' } },
   people: { fn: 'people', event: {} },
-} as const;
+} as const satisfies Readonly<Record<ScheduleKey, { fn: string; event: object }>>;
 const RETRY_AFTER_SECONDS = 2;
 
 export interface WorkOptions {
@@ -20,7 +28,7 @@ export interface WorkOptions {
   readonly client: SQSClient;
   readonly queueUrls: Readonly<Record<QueueKey, string>>;
   readonly functions: ReadonlyMap<string, LocalFunction>;
-  readonly everySeconds: Readonly<Record<keyof typeof TASKS, number>>;
+  readonly everySeconds: Readonly<Record<ScheduleKey, number>>;
   /** Filled with the schedules by name, so that the Scheduler adapter sees them. */
   readonly schedules: Map<string, Schedule>;
   readonly onError: (message: string) => void;
@@ -34,10 +42,10 @@ export interface WorkOptions {
 export async function startWork(options: WorkOptions): Promise<{ stop: () => Promise<void> }> {
   await run(options, 'people', {});
   await run(options, 'reconcile', { task: 'pump', all: true });
-  for (const key of Object.keys(TASKS) as (keyof typeof TASKS)[]) {
+  for (const key of SCHEDULE_KEYS) {
     const { fn, event } = TASKS[key];
     const schedule = startSchedule({
-      name: `${options.prefix}-${key}`,
+      name: scheduleName(options.prefix, key),
       everySeconds: options.everySeconds[key],
       task: () => run(options, fn, event),
       onError: (name, error) => options.onError(`${name}: ${String(error)}`),
