@@ -67,13 +67,14 @@ function changesOf(
 ): Reading | { readonly changes: readonly DirectoryChange[] } {
   const groups = targets.filter((target) => target.type === 'UserGroup');
   const members = usersAmong(targets).map(memberOf);
-  const data = type.startsWith('directory.user.')
+  const isOfUser = type.startsWith('directory.user.');
+  const data = isOfUser
     ? members.map((user) => ({ user }))
     : groups.map(({ id, displayName }) => ({ group: { id, name: displayName }, members }));
-  if (data.length === 0 || (type.startsWith('directory.group.member.') && members.length === 0)) {
-    return invalid(
-      `target: expected ${type.startsWith('directory.user.') ? 'a User' : 'a UserGroup with its User'}`,
-    );
+  const isMembership = type.startsWith('directory.group.member.');
+  if (data.length === 0 || (isMembership && members.length === 0)) {
+    const expected = isMembership ? 'a UserGroup and a User' : isOfUser ? 'a User' : 'a UserGroup';
+    return invalid(`target: expected ${expected}`);
   }
   const changes: DirectoryChange[] = [];
   for (const item of data) {

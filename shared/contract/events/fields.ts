@@ -44,8 +44,8 @@ const sequenceExpected = expecting(`a sequence of 1 to ${MAX_SEQUENCE_DIGITS} di
 export const Sequence = z
   .union(
     [
-      z.string().regex(new RegExp(`^[0-9]{1,${MAX_SEQUENCE_DIGITS}}$`)),
-      z.int().min(0).max(Number.MAX_SAFE_INTEGER),
+      z.string().regex(new RegExp(`^[0-9]{1,${MAX_SEQUENCE_DIGITS}}$`), sequenceExpected),
+      z.int(sequenceExpected).min(0, sequenceExpected).max(Number.MAX_SAFE_INTEGER, sequenceExpected),
     ],
     sequenceExpected,
   )

@@ -1,0 +1,264 @@
+import { describe, expect, it } from 'vitest';
+import { changesOf, decode, member, native, problemsOf } from '../decoding.ts';
+
+const group = { id: '00g1' };
+const added = 'directory.group.member.added';
+
+describe('every native type', () => {
+  it.each([
+    [
+      'directory.group.upserted',
+      { group: { id: '00g1', name: 'Sales' } },
+      { kind: 'group.upserted', group: '00g1', name: 'Sales' },
+    ],
+    ['directory.group.deleted', { group }, { kind: 'group.deleted', group: '00g1' }],
+    [
+      'directory.group.snapshot',
+      {
+        group: { id: '00g1', name: 'Sales' },
+        members: [{ id: '00u1' }],
+        part: { snapshotId: 's', index: 1, count: 2 },
+      },
+      {
+        kind: 'group.snapshot',
+        group: '00g1',
+        name: 'Sales',
+        members: [member('00u1')],
+        part: { snapshotId: 's', index: 1, count: 2 },
+      },
+    ],
+    [
+      'directory.group.snapshot',
+      { group, members: [] },
+      { kind: 'group.snapshot', group: '00g1', members: [] },
+    ],
+    [
+      added,
+      { group, members: [{ id: '00u1', email: 'Ann@acme.example' }] },
+      { kind: 'member.added', group: '00g1', members: [member('00u1', { email: 'Ann@acme.example' })] },
+    ],
+    [
+      'directory.group.member.removed',
+      { group, members: [{ id: '00u1' }] },
+      { kind: 'member.removed', group: '00g1', members: [member('00u1')] },
+    ],
+    [
+      'directory.user.upserted',
+      { user: { id: '00u1', badge: 'B7' } },
+      { kind: 'user.upserted', user: member('00u1', { badge: 'B7' }) },
+    ],
+    ['directory.user.deleted', { user: { id: '00u1' } }, { kind: 'user.deleted', user: '00u1' }],
+  ])('%s is read', (type, data, change) => {
+    expect(changesOf(native(type, data))).toEqual([change]);
+  });
+
+  it('has its id, source, connection and stamp from the event', () => {
+    const event = native(added, { group, members: [] }, { sequence: '0042', connection: 'acme-eu' });
+    expect(decode(event, { connectionAttribute: 'other' }).events).toMatchObject([
+      {
+        id: 'e1',
+        source: 'okta/acme',
+        connection: 'acme-eu',
+        stamp: '2026-11-20T10:00:00.123000000Z.0242.6531.6f6b74612f61636d65.00000',
+      },
+    ]);
+  });
+
+  it('may be one of an array', () => {
+    const events = ['a', 'b'].map((id) => native('directory.user.deleted', { user: { id } }, { id }));
+    expect(changesOf(events)).toEqual([
+      { kind: 'user.deleted', user: 'a' },
+      { kind: 'user.deleted', user: 'b' },
+    ]);
+  });
+
+  it('keeps ids byte for byte', () => {
+    const id = ' 00G1/#%é\u0301\u0000';
+    expect(changesOf(native('directory.group.deleted', { group: { id } }))).toEqual([
+      { kind: 'group.deleted', group: id },
+    ]);
+  });
+});
+
+describe('leniency', () => {
+  it('ignores fields that it does not know, at every level', () => {
+    const event = native(
+      added,
+      { group: { ...group, colour: 1 }, members: [], extra: {} },
+      { subject: 'x', traceparent: 7 },
+    );
+    expect(changesOf(event)).toHaveLength(1);
+  });
+
+  it('takes null for absent: sequence, connection, name and part', () => {
+    const event = native(
+      'directory.group.snapshot',
+      { group: { id: '00g1', name: null }, members: [], part: null },
+      { sequence: null, connection: null },
+    );
+    expect(changesOf(event)).toEqual([{ kind: 'group.snapshot', group: '00g1', members: [] }]);
+  });
+
+  it('takes a sequence that is an exact number', () => {
+    const [event] = decode(native(added, { group, members: [] }, { sequence: 42 })).events;
+    expect(event?.stamp).toContain('Z.0242.');
+  });
+
+  it('keeps text and whole numbers as attributes, and nothing else', () => {
+    const raw = {
+      id: '00u1',
+      email: null,
+      employeeNumber: 7,
+      share: 0.5,
+      active: true,
+      teams: ['a'],
+      manager: { id: 1 },
+    };
+    expect(changesOf(native('directory.user.upserted', { user: raw }))).toEqual([
+      { kind: 'user.upserted', user: member('00u1', { employeeNumber: '7' }) },
+    ]);
+  });
+
+  it('is not misled by attributes named like parts of an object', () => {
+    const body = JSON.stringify(
+      native('directory.user.upserted', { user: { id: '00u1', constructor: 'c' } }),
+    );
+    const poisoned = body.replace(
+      '"constructor"',
+      '"__proto__":{"email":"x@acme.example"},"toString":"t","constructor"',
+    );
+    const [change] = changesOf(poisoned);
+    expect(change).toEqual({
+      kind: 'user.upserted',
+      user: member('00u1', { toString: 't', constructor: 'c' }),
+    });
+  });
+});
+
+describe('a CloudEvent of somebody else', () => {
+  it.each(['com.example.order.created', 'directory', 'directories.x'])('of type %s is ignored', (type) => {
+    expect(decode({ specversion: '1.0', id: 'x', source: 'shop', type })).toEqual({
+      events: [],
+      ignored: 1,
+      rejected: [],
+    });
+  });
+});
+
+describe('a native event that is wrong', () => {
+  it.each([
+    [
+      native('directory.group.renamed', {}),
+      /^unknown_type: type: expected one of directory\.group\.upserted, /,
+    ],
+    [native('directory.', {}), /^unknown_type/],
+    [native('directory.constructor', {}), /^unknown_type/],
+    [
+      native(added, { group, members: [] }, { specversion: '0.3' }),
+      /^invalid_event: specversion: expected "1\.0"/,
+    ],
+    [
+      native(added, { group, members: [] }, { id: '' }),
+      /^invalid_event: id: expected an id of 1 to 512 characters/,
+    ],
+    [native(added, { group, members: [] }, { id: 7 }), /^invalid_event: id: expected an id/],
+    [native(added, { group, members: [] }, { source: undefined }), /^invalid_event: source: .*got nothing/],
+    [
+      native(added, { group, members: [] }, { time: undefined }),
+      /^invalid_event: time: expected an RFC 3339 time, got nothing/,
+    ],
+    [native(added, { group, members: [] }, { time: '2026-02-30T00:00:00Z' }), /^invalid_event: time: /],
+    [
+      native(added, { group, members: [] }, { sequence: 'x' }),
+      /^invalid_event: sequence: expected a sequence of 1 to 32 digits/,
+    ],
+    [native(added, { group, members: [] }, { sequence: '1'.repeat(33) }), /^invalid_event: sequence/],
+    [native(added, { group, members: [] }, { sequence: -1 }), /^invalid_event: sequence/],
+    [native(added, { group, members: [] }, { sequence: 1.5 }), /^invalid_event: sequence/],
+    [
+      native(added, { group, members: [] }, { connection: 'Acme' }),
+      /^invalid_event: connection: expected a connection name/,
+    ],
+    [native(added, { group, members: [] }, { connection: '' }), /^invalid_event: connection/],
+    [native(added, undefined), /^invalid_event: data: expected data \{group, members\}, got nothing/],
+    [native(added, { members: [] }), /^invalid_event: data\.group: expected a group \{id\}, got nothing/],
+    [native(added, { group }), /^invalid_event: data\.members: expected a list of members, got nothing/],
+    [native(added, { group, members: {} }), /^invalid_event: data\.members: expected a list of members/],
+    [
+      native(added, { group, members: ['00u1'] }),
+      /^invalid_event: data\.members\.0: expected a member \{id, …\}, got text of 4/,
+    ],
+    [
+      native(added, { group, members: [{}] }),
+      /^invalid_event: data\.members\.0\.id: expected an id .*got nothing/,
+    ],
+    [native(added, { group: { id: 'x'.repeat(513) }, members: [] }), /^invalid_event: data\.group\.id/],
+    [native('directory.group.upserted', { group }), /^invalid_event: data\.group\.name: expected a name/],
+    [
+      native('directory.group.upserted', { group: { ...group, name: '' } }),
+      /^invalid_event: data\.group\.name/,
+    ],
+    [
+      native('directory.group.snapshot', {
+        group,
+        members: [],
+        part: { snapshotId: 's', index: 2, count: 2 },
+      }),
+      /^invalid_event: data\.part: expected an index below the count/,
+    ],
+    [
+      native('directory.user.deleted', { user: { id: null } }),
+      /^invalid_event: data\.user\.id: expected an id .*got null/,
+    ],
+  ])('is rejected with what was expected and where (%#)', (event, problem) => {
+    expect(problemsOf(event)).toEqual([expect.stringMatching(problem)]);
+  });
+
+  it('is rejected for half a surrogate pair in an id, which has no UTF-8 form', () => {
+    const body = JSON.stringify(native('directory.group.deleted', { group: { id: 'XX' } })).replace(
+      'XX',
+      '\\ud800',
+    );
+    expect(problemsOf(body)).toEqual([
+      'invalid_event: data.group.id: expected an id that is valid Unicode, got text of 1 characters',
+    ]);
+  });
+
+  it('is told of without the names and addresses that came with it', () => {
+    const user = { id: '', email: 'ann@acme.example', name: 'Ann Example' };
+    const problems = problemsOf(native('directory.user.upserted', { user })).join();
+    expect(problems).toContain('data.user.id');
+    expect(problems).not.toMatch(/ann/i);
+  });
+});
+
+describe('bounds', () => {
+  const members = (count: number) => Array.from({ length: count }, (_, index) => ({ id: `u${index}` }));
+  const attributes = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`a${index}`, 'x']));
+  const user = (raw: object) => native('directory.user.upserted', { user: { id: '00u1', ...raw } });
+
+  it('takes 20,000 members and refuses one more as too large', () => {
+    expect(changesOf(native(added, { group, members: members(20_000) }))).toHaveLength(1);
+    expect(problemsOf(native(added, { group, members: members(20_001) }))).toEqual([
+      'too_large: data.members: expected at most 20000 members',
+    ]);
+  });
+
+  it('takes ids of 512 characters', () => {
+    expect(changesOf(native('directory.group.deleted', { group: { id: 'x'.repeat(512) } }))).toHaveLength(1);
+  });
+
+  it('takes 32 attributes and refuses one more', () => {
+    expect(changesOf(user(attributes(32)))).toHaveLength(1);
+    expect(problemsOf(user(attributes(33)))).toEqual([
+      'invalid_event: data.user: expected at most 32 attributes, got 33',
+    ]);
+  });
+
+  it('takes an attribute of 1,024 bytes with its name and refuses one more byte', () => {
+    expect(changesOf(user({ note: 'x'.repeat(1_020) }))).toHaveLength(1);
+    expect(problemsOf(user({ note: 'x'.repeat(1_021) }))).toHaveLength(1);
+    expect(problemsOf(user({ note: 'é'.repeat(511) }))).toHaveLength(1);
+  });
+});

@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest';
+import { changesOf, decode, native, problemsOf } from '../decoding.ts';
+
+const deleted = native('directory.group.deleted', { group: { id: '00g1' } });
+const change = { kind: 'group.deleted', group: '00g1' };
+const timelessGroup = {
+  schemas: ['urn:ietf:params:scim:schemas:core:2.0:Group'],
+  externalId: '00g1',
+  displayName: 'Sales',
+};
+
+/** As SQS delivers it from a subscription without raw delivery. */
+const sns = (message: unknown, more: object = {}) => ({
+  Type: 'Notification',
+  MessageId: '3c1f7f0e-6f0a-5d55-8a57-2b0ef0a8b111',
+  TopicArn: 'arn:aws:sns:eu-central-1:111122223333:directory',
+  Subject: 'directory change',
+  Message: typeof message === 'string' ? message : JSON.stringify(message),
+  Timestamp: '2026-11-20T11:00:00.250Z',
+  SignatureVersion: '1',
+  Signature: 'c2lnbmF0dXJl',
+  SigningCertURL: 'https://sns.eu-central-1.amazonaws.com/SimpleNotificationService-0.pem',
+  UnsubscribeURL: 'https://sns.eu-central-1.amazonaws.com/?Action=Unsubscribe',
+  ...more,
+});
+
+const eventBridge = (detail: unknown, more: object = {}) => ({
+  version: '0',
+  id: '0e5a3c2b-7d1f-4a70-9c55-1f1c2a8f9d01',
+  'detail-type': 'DirectoryChange',
+  source: 'acme.directory',
+  account: '111122223333',
+  time: '2026-11-20T11:30:00Z',
+  region: 'eu-central-1',
+  resources: [],
+  detail,
+  ...more,
+});
+
+describe('an SNS notification', () => {
+  it('carries one event or an array', () => {
+    expect(changesOf(sns(deleted))).toEqual([change]);
+    expect(changesOf(sns([deleted, { ...deleted, id: 'e2' }]))).toEqual([change, change]);
+  });
+
+  it('leaves an event its own time and id', () => {
+    expect(decode(sns(deleted)).events[0]?.stamp).toBe(decode(deleted).events[0]?.stamp);
+  });
+
+  it('gives its time and id to an event that has none', () => {
+    const [event] = decode(sns({ ...timelessGroup })).events;
+    expect(event?.stamp).toMatch(/^2026-11-20T11:00:00\.250000000Z\./);
+  });
+
+  it('gives its attribute connection to an event that names none', () => {
+    const attributed = sns(deleted, {
+      MessageAttributes: { connection: { Type: 'String', Value: 'acme-eu' } },
+    });
+    expect(decode(attributed, { connectionAttribute: 'other' }).events[0]?.connection).toBe('acme-eu');
+  });
+
+  it('may come without the fields that only its receiver over HTTP needs', () => {
+    expect(changesOf({ Type: 'Notification', Message: JSON.stringify(deleted) })).toEqual([change]);
+  });
+
+  it('is rejected whole where its message is no JSON or no event', () => {
+    const body = JSON.stringify(sns('not JSON'));
+    expect(decode(body).rejected).toMatchObject([{ code: 'invalid_json', body }]);
+    expect(problemsOf(sns('{}'))).toEqual([expect.stringMatching(/^invalid_event: expected a CloudEvent/)]);
+  });
+
+  it('that asks for confirmation is rejected, so that a person sees it', () => {
+    const confirmation = {
+      ...sns('please confirm'),
+      Type: 'SubscriptionConfirmation',
+      SubscribeURL: 'https://example.test',
+    };
+    expect(problemsOf(confirmation)).toEqual([expect.stringMatching(/^invalid_event/)]);
+  });
+});
+
+describe('an EventBridge event', () => {
+  it('carries an event in its detail', () => {
+    expect(changesOf(eventBridge(deleted))).toEqual([change]);
+  });
+
+  it('with a directory detail type is an event itself', () => {
+    const detail = { group: { id: '00g1' }, sequence: '7', connection: 'acme-eu' };
+    const { events } = decode(eventBridge(detail, { 'detail-type': 'directory.group.deleted' }));
+    expect(events).toMatchObject([{ change, source: 'acme.directory', connection: 'acme-eu' }]);
+    expect(events[0]?.stamp).toMatch(/^2026-11-20T11:30:00\.000000000Z\.017\./);
+  });
+
+  it('with a directory detail type that does not exist is rejected', () => {
+    expect(problemsOf(eventBridge({}, { 'detail-type': 'directory.x' }))).toEqual([
+      expect.stringMatching(/^unknown_type/),
+    ]);
+  });
+
+  it('gives its time and id to an event that has none', () => {
+    const [event] = decode(eventBridge(timelessGroup)).events;
+    expect(event?.stamp).toMatch(/^2026-11-20T11:30:00\.000000000Z\./);
+  });
+
+  it.each([{}, { instance: 'i-1', state: 'running' }])('with the detail %j is ignored', (detail) => {
+    expect(decode(eventBridge(detail))).toEqual({ events: [], ignored: 1, rejected: [] });
+  });
+
+  it('with a wrong event of ours in its detail is rejected', () => {
+    expect(problemsOf(eventBridge({ ...deleted, data: {} }))).toEqual([
+      expect.stringMatching(/^invalid_event: data\.group/),
+    ]);
+  });
+
+  it('without a detail is rejected', () => {
+    expect(problemsOf(eventBridge(undefined))).toEqual([expect.stringMatching(/^invalid_event: detail/)]);
+  });
+});
+
+describe('envelopes in envelopes', () => {
+  it('are taken off, four of them', () => {
+    expect(changesOf(sns(eventBridge(deleted)))).toEqual([change]);
+    const four = sns(sns(sns(sns(deleted))));
+    expect(changesOf(four)).toEqual([change]);
+    expect(problemsOf(sns(four))).toEqual(['invalid_event: expected at most 4 envelopes within each other']);
+  });
+
+  it('may stand in an array, where a bad one is rejected as it is', () => {
+    const bad = sns('not JSON');
+    const { events, rejected } = decode([sns(deleted), bad]);
+    expect(events).toHaveLength(1);
+    expect(rejected).toMatchObject([{ code: 'invalid_json', body: JSON.stringify(bad) }]);
+  });
+});

@@ -1,0 +1,227 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { changesOf, decode, member, problemsOf, SENT_AT } from '../decoding.ts';
+
+const patch = (operations: unknown, more: object = {}) => ({
+  schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
+  groupId: 'g1',
+  Operations: operations,
+  ...more,
+});
+const group = (more: object) => ({
+  schemas: [
+    'urn:ietf:params:scim:schemas:core:2.0:Group',
+    'http://schemas.microsoft.com/2006/11/ResourceManagement/ADSCIM/2.0/Group',
+  ],
+  ...more,
+});
+
+const snapshot = (...members: unknown[]) => ({ kind: 'group.snapshot', group: 'g1', members });
+const added = (...members: unknown[]) => ({ kind: 'member.added', group: 'g1', members });
+const removed = (...members: unknown[]) => ({ kind: 'member.removed', group: 'g1', members });
+const named = (name: string) => ({ kind: 'group.upserted', group: 'g1', name });
+
+describe('operations that identity providers send', () => {
+  it.each([
+    ['Okta rename, no path', { op: 'replace', value: { id: 'g1', displayName: 'Sales' } }, [named('Sales')]],
+    [
+      'Okta add',
+      { op: 'add', path: 'members', value: [{ value: 'u2', display: 'u2@acme.example' }] },
+      [added(member('u2', { userName: 'u2@acme.example', email: 'u2@acme.example' }))],
+    ],
+    ['Okta remove', { op: 'remove', path: 'members[value eq "u1"]' }, [removed(member('u1'))]],
+    ['Okta push now', { op: 'replace', path: 'members', value: [{ value: 'u1' }] }, [snapshot(member('u1'))]],
+    ['Okta push of an empty group', { op: 'replace', path: 'members', value: [] }, [snapshot()]],
+    [
+      'Okta push, no path',
+      { op: 'replace', value: { members: [], id: 'g1', displayName: 'Sales' } },
+      [snapshot(), named('Sales')],
+    ],
+    ['Entra rename', { op: 'Replace', path: 'displayName', value: 'Sales' }, [named('Sales')]],
+    [
+      'Entra add',
+      { op: 'Add', path: 'members', value: [{ $ref: null, value: 'u1' }] },
+      [added(member('u1'))],
+    ],
+    [
+      'Entra remove: those, never all',
+      { op: 'Remove', path: 'members', value: [{ $ref: null, value: 'u1' }] },
+      [removed(member('u1'))],
+    ],
+    ['RFC remove of all', { op: 'remove', path: 'members' }, [snapshot()]],
+    ['remove of none', { op: 'remove', path: 'members', value: [] }, [removed()]],
+    ['one member, no list', { op: 'add', path: 'MEMBERS', value: { value: 'u1' } }, [added(member('u1'))]],
+    ['bare ids', { op: 'add', path: 'members', value: ['u1', 'u2'] }, [added(member('u1'), member('u2'))]],
+    [
+      'a display that is a name',
+      { op: 'add', path: 'members', value: [{ value: 'u1', display: 'Ann Lee', type: 'User' }] },
+      [added(member('u1', { name: 'Ann Lee', type: 'User' }))],
+    ],
+    [
+      'URN in front',
+      { op: 'replace', path: 'urn:ietf:params:scim:schemas:core:2.0:Group:displayName', value: 'Sales' },
+      [named('Sales')],
+    ],
+    [
+      'URN in a value',
+      { op: 'add', value: { 'URN:ietf:params:scim:schemas:core:2.0:group:members': ['u1'] } },
+      [added(member('u1'))],
+    ],
+    [
+      'a filter with an escape',
+      { op: 'remove', path: 'members[ value EQ "a\\"]b\\u00e9" ]' },
+      [removed(member('a"]bé'))],
+    ],
+  ])('%s', (_, operation, changes) => {
+    expect(changesOf(patch([operation]))).toEqual(changes);
+  });
+
+  it.each([
+    { op: 'replace', path: 'externalId', value: 'x' },
+    { op: 'remove', path: 'displayName' },
+    { op: 'replace', path: 'members[value eq "u1"].display', value: 'Ann' },
+    { op: 'replace', value: { id: 'g1', externalId: 'x' } },
+  ])('%j is no news', (operation) => {
+    expect(decode(patch([operation]))).toEqual({ events: [], ignored: 1, rejected: [] });
+  });
+
+  it('count in their order, each with its own stamp', () => {
+    const { events } = decode(
+      patch([
+        { op: 'remove', path: 'members' },
+        { op: 'add', path: 'members', value: ['u1'] },
+        { op: 'replace', path: 'externalId', value: 'x' },
+        { op: 'remove', path: 'members[value eq "u2"]' },
+      ]),
+    );
+    expect(events.map(({ change }) => change)).toEqual([
+      snapshot(),
+      added(member('u1')),
+      removed(member('u2')),
+    ]);
+    const stamps = events.map(({ stamp }) => stamp);
+    expect(stamps.toSorted()).toEqual(stamps);
+    expect(new Set(stamps).size).toBe(3);
+  });
+});
+
+describe('a PATCH that cannot be read', () => {
+  it.each([
+    [
+      [{ op: 'move', path: 'members' }],
+      'Operations.0.op: expected add, remove or replace, got text of 4 characters',
+    ],
+    [[], 'Operations: expected at least one operation, got a list'],
+    [undefined, 'Operations: expected a list of operations, got nothing'],
+    [[{ op: 'remove' }], 'Operations.0: expected a path, which remove needs (RFC 7644 section 3.5.2.2)'],
+    [
+      [{ op: 'replace', value: 'x' }],
+      'Operations.0: expected a path, or a value that is an object of attributes',
+    ],
+    [[{ op: 'add', path: 'members' }], 'Operations.0: expected a list of members, got nothing'],
+    [[{ op: 'replace', path: 'members', value: null }], 'Operations.0: expected a list of members, got null'],
+    [[{ op: 'remove', path: 'members', value: null }], 'Operations.0: expected a list of members, got null'],
+    [
+      [{ op: 'replace', value: { members: null } }],
+      'Operations.0: value.members: expected a list of members, got null',
+    ],
+    [
+      [{ op: 'add', path: 'members', value: [{ display: 'x' }] }],
+      'Operations.0: 0.id: expected an id of 1 to 512 characters, got nothing',
+    ],
+    [
+      [{ op: 'replace', path: 'displayName', value: '' }],
+      'Operations.0: expected a name of 1 to 1024 characters, got text of 0 characters',
+    ],
+    [
+      [{ op: 'remove', path: 'members[display eq "x"]' }],
+      'Operations.0: expected a path such as members or members[value eq "…"]',
+    ],
+    [
+      [{ op: 'remove', path: `members${'['.repeat(5_000)}` }],
+      'Operations.0: expected a path such as members or members[value eq "…"]',
+    ],
+    [
+      [{ op: 'add', path: 'members[value eq "u1"]' }],
+      'Operations.0: expected remove for a path with a filter, got add',
+    ],
+  ])('is rejected (%#)', (operations, problem) => {
+    expect(problemsOf(patch(operations))).toEqual([`invalid_event: ${problem}`]);
+  });
+
+  it('counts not at all, even where other operations could be read', () => {
+    const operations = [
+      { op: 'replace', path: 'displayName', value: 'Sales' },
+      { op: 'add', path: 'members' },
+    ];
+    expect(decode(patch(operations)).events).toEqual([]);
+  });
+
+  it('is rejected without a group', () => {
+    expect(problemsOf(patch([{ op: 'remove', path: 'members' }], { groupId: undefined }))).toEqual([
+      expect.stringMatching(/^invalid_event: groupId: expected an id/),
+    ]);
+  });
+});
+
+describe('a Group resource', () => {
+  it.each([
+    ['named only', { id: 's1', externalId: 'g1', displayName: 'Sales' }, [named('Sales')]],
+    [
+      'null members are absent members',
+      { externalId: 'g1', displayName: 'Sales', members: null },
+      [named('Sales')],
+    ],
+    [
+      'members',
+      { id: 's1', externalId: 'g1', displayName: 'Sales', members: [{ value: 'u1' }] },
+      [{ ...snapshot(member('u1')), name: 'Sales' }],
+    ],
+    ['no members', { id: 'g1', displayName: 'Sales', members: [] }, [{ ...snapshot(), name: 'Sales' }]],
+    ['without a name', { id: 'g1', members: [] }, [snapshot()]],
+  ])('%s', (_, fields, changes) => {
+    expect(changesOf(group(fields))).toEqual(changes);
+  });
+
+  it.each([
+    [{ displayName: 'Sales' }, 'externalId: expected it or id, got neither'],
+    [{ id: 'g1' }, 'displayName: expected it or members, got neither'],
+    [
+      { id: 'g1', members: 'u1,u2', displayName: '' },
+      'displayName: expected a name of 1 to 1024 characters, got text of 0 characters',
+    ],
+  ])('%j is rejected', (fields, problem) => {
+    expect(problemsOf(group(fields))).toEqual([`invalid_event: ${problem}`]);
+  });
+});
+
+describe('the place of a SCIM message in the order', () => {
+  const rename = [{ op: 'replace', path: 'displayName', value: 'Sales' }];
+
+  it('is its own where it says time, sequence and id', () => {
+    const own = patch(rename, {
+      time: '2026-11-20T09:00:00Z',
+      sequence: '3',
+      id: 'p1',
+      connection: 'acme-eu',
+    });
+    const { events } = decode(own, { stampAttribute: 'unreadable' });
+    expect(events).toMatchObject([{ id: 'p1', connection: 'acme-eu' }]);
+    expect(events[0]?.stamp).toBe('2026-11-20T09:00:00.000000000Z.013.7031.7363696d.00000');
+  });
+
+  it('is that of its first sending where it does not', () => {
+    expect(decode(patch(rename)).events[0]?.stamp).toBe(`${SENT_AT}.00.6d31.7363696d.00000`);
+  });
+});
+
+describe('examples/scim-patch.json', () => {
+  it('renames a group, adds two members and removes one', () => {
+    const url = new URL('../../../examples/scim-patch.json', import.meta.url);
+    expect(changesOf(readFileSync(url, 'utf8'))).toMatchObject([
+      { kind: 'group.upserted' },
+      { kind: 'member.added', members: [{}, {}] },
+      { kind: 'member.removed', members: [{}] },
+    ]);
+  });
+});

@@ -1,0 +1,226 @@
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { NATIVE_TYPES } from '../../shared/contract/events/native.ts';
+import { DEAD_LETTER_CODES } from '../../shared/contract/names.ts';
+import { decode, native } from './decoding.ts';
+
+const example = (name: string) => readFileSync(new URL(`../../examples/${name}`, import.meta.url), 'utf8');
+const someLines = (name: string, every: number) =>
+  example(name)
+    .trim()
+    .split('\n')
+    .filter((_, index) => index % every === 0);
+
+/** Every body comes out as events, as something to ignore, or as a rejection that the dead-letter queue can take. */
+function expectHandled(body: string): void {
+  const { events, ignored, rejected } = decode(body);
+  expect(events.length + ignored + rejected.length).toBeGreaterThan(0);
+  for (const rejection of rejected) {
+    expect(DEAD_LETTER_CODES).toContain(rejection.code);
+    expect(rejection.message).not.toBe('');
+    expect(typeof rejection.body).toBe('string');
+  }
+}
+
+const idOrNot = fc.oneof(
+  fc.string(),
+  fc.constantFrom('g1', '', '__proto__'),
+  fc.integer(),
+  fc.constant(null),
+);
+const memberOrNot = fc.oneof(
+  fc.record({ id: idOrNot, email: fc.jsonValue() }, { requiredKeys: [] }),
+  fc.jsonValue(),
+);
+
+/** Values that look like events of every form, with any part missing or wrong. */
+const nearlyEvent = fc.oneof(
+  fc.record(
+    {
+      specversion: fc.constantFrom('1.0', '0.3', 1),
+      id: idOrNot,
+      source: idOrNot,
+      type: fc.constantFrom(...NATIVE_TYPES, 'directory.x', 'shop.y', 7),
+      time: fc.constantFrom('2026-11-20T10:00:00Z', '2036-01-01T00:00:00Z', 'soon', 7),
+      sequence: fc.oneof(fc.string(), fc.integer(), fc.constantFrom('1', null)),
+      connection: fc.constantFrom('default', 'A', '', null, 7),
+      data: fc.oneof(
+        fc.record(
+          {
+            group: fc.record({ id: idOrNot, name: idOrNot }, { requiredKeys: [] }),
+            user: memberOrNot,
+            members: fc.array(memberOrNot, { maxLength: 3 }),
+            part: fc.record(
+              { snapshotId: idOrNot, index: fc.integer(), count: fc.integer() },
+              { requiredKeys: [] },
+            ),
+          },
+          { requiredKeys: [] },
+        ),
+        fc.jsonValue(),
+      ),
+    },
+    { requiredKeys: ['specversion'] },
+  ),
+  fc.record(
+    {
+      schemas: fc.constantFrom(
+        ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
+        ['urn:ietf:params:scim:schemas:core:2.0:Group'],
+      ),
+      groupId: idOrNot,
+      externalId: idOrNot,
+      displayName: idOrNot,
+      members: fc.array(memberOrNot, { maxLength: 3 }),
+      Operations: fc.array(
+        fc.record(
+          {
+            op: fc.constantFrom('add', 'Remove', 'REPLACE', 'move', 7),
+            path: fc.oneof(
+              fc.constantFrom('members', 'members[value eq "u1"]', 'displayName', null),
+              fc.string(),
+            ),
+            value: fc.oneof(fc.array(memberOrNot, { maxLength: 3 }), fc.jsonValue()),
+          },
+          { requiredKeys: [] },
+        ),
+        { maxLength: 3 },
+      ),
+    },
+    { requiredKeys: ['schemas'] },
+  ),
+  fc.record(
+    {
+      uuid: idOrNot,
+      published: fc.constantFrom('2026-11-20T10:00:00Z', 'soon'),
+      eventType: fc.constantFrom(
+        'group.user_membership.add',
+        'group.profile.update',
+        'user.lifecycle.deactivate',
+        'x',
+        7,
+      ),
+      target: fc.array(
+        fc.record(
+          {
+            id: idOrNot,
+            type: fc.constantFrom('User', 'UserGroup', 'AppUser', 7),
+            alternateId: idOrNot,
+            displayName: idOrNot,
+          },
+          { requiredKeys: [] },
+        ),
+        { maxLength: 3 },
+      ),
+    },
+    { requiredKeys: ['uuid', 'published', 'eventType'] },
+  ),
+);
+
+const wrapped = fc.oneof(
+  nearlyEvent,
+  fc.array(nearlyEvent, { maxLength: 4 }),
+  nearlyEvent.map((event) => ({ Type: 'Notification', Message: JSON.stringify(event) })),
+  nearlyEvent.map((detail) => ({
+    'detail-type': 'SystemLog',
+    detail,
+    time: '2026-11-20T10:00:00Z',
+    id: 'b',
+  })),
+  nearlyEvent.map((event) => ({ eventType: 'com.okta.event_hook', data: { events: [event] } })),
+);
+
+describe('decodeMessage never throws, and accepts, ignores or rejects', () => {
+  it('any text', () => {
+    fc.assert(fc.property(fc.oneof(fc.string(), fc.string({ unit: 'binary' })), expectHandled));
+  });
+
+  it('any JSON', () => {
+    fc.assert(fc.property(fc.json(), expectHandled), { numRuns: 300 });
+  });
+
+  it('anything that resembles an event of a known form, in any envelope', () => {
+    fc.assert(
+      fc.property(wrapped, (value) => expectHandled(JSON.stringify(value))),
+      { numRuns: 1_500 },
+    );
+  });
+
+  it('200 valid bodies with one byte changed', () => {
+    const bodies = [
+      ...someLines('company.events.jsonl', 9),
+      ...someLines('okta-eventbridge.jsonl', 1),
+      ...Array.from({ length: 20 }, () => example('scim-patch.json')),
+    ];
+    expect(bodies.length).toBeGreaterThanOrEqual(200);
+    fc.assert(
+      fc.property(fc.nat(), fc.integer({ min: 0, max: 255 }), (at, byte) => {
+        for (const body of bodies.slice(0, 200)) {
+          const bytes = Buffer.from(body);
+          bytes[at % bytes.length] = byte;
+          expectHandled(bytes.toString());
+        }
+      }),
+      { numRuns: 10 },
+    );
+  });
+
+  it('whatever the attributes of the message', () => {
+    const attribute = fc.option(fc.string(), { nil: undefined });
+    const body = JSON.stringify({
+      schemas: ['urn:ietf:params:scim:schemas:core:2.0:Group'],
+      id: 'g1',
+      displayName: 'Sales',
+    });
+    fc.assert(
+      fc.property(
+        attribute,
+        attribute,
+        fc.string(),
+        fc.double(),
+        (connectionAttribute, stampAttribute, messageId, sentAtMs) => {
+          const decoded = decode(body, { connectionAttribute, stampAttribute, messageId, sentAtMs });
+          expect(decoded.events.length + decoded.rejected.length).toBe(1);
+        },
+      ),
+    );
+  });
+});
+
+describe('the order of what arrives does not matter', () => {
+  const bodies = [
+    ...someLines('company.events.jsonl', 40),
+    JSON.stringify([native('directory.user.deleted', { user: { id: 'a' } }, { id: 'x1' }), 7]),
+    example('scim-patch.json'),
+  ];
+  const eventsOf = (texts: readonly string[]) =>
+    texts
+      .flatMap((text) => decode(text).events)
+      .map(({ change, stamp, connection }) => JSON.stringify([stamp, connection, change.kind]))
+      .toSorted();
+
+  it('shuffled and repeated messages give the same set of events', () => {
+    const expected = new Set(eventsOf(bodies));
+    fc.assert(
+      fc.property(
+        fc.shuffledSubarray(bodies, { minLength: bodies.length }),
+        fc.subarray(bodies),
+        (all, again) => {
+          expect(new Set(eventsOf([...all, ...again]))).toEqual(expected);
+        },
+      ),
+      { numRuns: 20 },
+    );
+  });
+
+  it('a list gives the events that its items give alone', () => {
+    const lines = someLines('company.events.jsonl', 60);
+    fc.assert(
+      fc.property(fc.shuffledSubarray(lines, { minLength: 1 }), (some) => {
+        expect(eventsOf([`[${some.join(',')}]`])).toEqual(eventsOf(some));
+      }),
+      { numRuns: 20 },
+    );
+  });
+});

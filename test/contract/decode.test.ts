@@ -1,0 +1,234 @@
+import { describe, expect, it } from 'vitest';
+import { MAX_JSON_DEPTH } from '../../shared/contract/events/bounds.ts';
+import { nestsDeeperThan } from '../../shared/contract/json.ts';
+import { decode, native, problemsOf, SENT_AT, SENT_MS } from './decoding.ts';
+
+const deleted = (id: string, attributes: object = {}) =>
+  native('directory.group.deleted', { group: { id } }, { id: `e-${id}`, ...attributes });
+const timeless = (id: string) => ({
+  schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
+  groupId: id,
+  Operations: [
+    { op: 'add', path: 'members', value: ['u1'] },
+    { op: 'remove', path: 'members[value eq "u2"]' },
+  ],
+});
+
+describe('a body that is no event', () => {
+  it.each(['', ' ', '{', '[1,', 'hello', '{"a":1}}', "{'a':1}", '\u{feff}{}', 'NaN', '\0', '"\ud800'])(
+    '%j is invalid_json',
+    (body) => {
+      const { events, rejected } = decode(body);
+      expect(events).toEqual([]);
+      expect(rejected).toMatchObject([{ code: 'invalid_json', body }]);
+    },
+  );
+
+  it.each([
+    'null',
+    'true',
+    '42',
+    '"text"',
+    '{}',
+    '[]',
+    '[[]]',
+    '[null]',
+    '{"type":"directory.group.deleted"}',
+    '{"schemas":[]}',
+  ])('%s is invalid_event', (body) => {
+    expect(problemsOf(body)).toEqual([expect.stringMatching(/^invalid_event: /)]);
+  });
+
+  it('is told of without quoting it', () => {
+    expect(problemsOf('ann@acme.example')).toEqual([
+      'invalid_json: expected JSON, got 16 characters that are not',
+    ]);
+  });
+});
+
+describe('depth', () => {
+  const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
+
+  it('is accepted up to the bound and refused past it', () => {
+    const withExtra = (extra: string) =>
+      JSON.stringify(deleted('g1', { extra: 0 })).replace('"extra":0', `"extra":${extra}`);
+    expect(decode(withExtra(nested(MAX_JSON_DEPTH - 1))).events).toHaveLength(1);
+    expect(problemsOf(withExtra(nested(MAX_JSON_DEPTH)))).toEqual([
+      'invalid_event: expected JSON nested at most 32 levels deep',
+    ]);
+  });
+
+  it('is judged without recursion, whatever the text', () => {
+    expect(problemsOf('['.repeat(1_000_000))).toEqual([expect.stringMatching(/^invalid_event: .*32 levels/)]);
+    expect(problemsOf('{"a":'.repeat(200_000))).toHaveLength(1);
+  });
+
+  it('counts no brackets within strings', () => {
+    expect(nestsDeeperThan(JSON.stringify(['[[[[', '\\"[[[[', '"]}']), 1)).toBe(false);
+    expect(nestsDeeperThan('[[]]', 1)).toBe(true);
+  });
+
+  it('is judged again for the text that an envelope carries', () => {
+    const body = { Type: 'Notification', Message: nested(MAX_JSON_DEPTH + 1) };
+    expect(problemsOf(body)).toEqual(['invalid_event: expected JSON nested at most 32 levels deep']);
+  });
+});
+
+describe('an array', () => {
+  it('gives its good events, and each bad one alone with its own text', () => {
+    const unknown = native('directory.x', {});
+    const { events, ignored, rejected } = decode([
+      deleted('g1'),
+      unknown,
+      { ...unknown, type: 'shop.x' },
+      7,
+      deleted('g2'),
+    ]);
+    expect(events.map(({ id }) => id)).toEqual(['e-g1', 'e-g2']);
+    expect(ignored).toBe(1);
+    expect(rejected).toMatchObject([
+      { code: 'unknown_type', body: JSON.stringify(unknown) },
+      { code: 'invalid_event', body: '7' },
+    ]);
+  });
+
+  it('holds 10,000 events; with one more it is rejected whole as too large', () => {
+    const list = Array.from({ length: 10_000 }, () => deleted('g'));
+    expect(decode(list).events).toHaveLength(10_000);
+    const body = JSON.stringify([...list, deleted('g')]);
+    const { events, rejected } = decode(body);
+    expect(events).toEqual([]);
+    expect(rejected).toMatchObject([
+      { code: 'too_large', body, message: 'expected at most 10000 events in one message' },
+    ]);
+    expect(rejected).toHaveLength(1);
+  });
+});
+
+describe('time', () => {
+  it.each([
+    ['2026-11-20T12:05:00Z', []],
+    ['2026-11-20T12:05:00.001Z', ['time_in_future: time: expected at most 5 minutes after the receipt']],
+    ['2025-10-16T12:00:00Z', []],
+    ['2025-10-16T11:59:59.999Z', ['too_old: time: expected at most 400 days before the receipt']],
+  ])('%s, received at noon of 20 November 2026: %j', (time, problems) => {
+    expect(problemsOf(deleted('g1', { time }))).toEqual(problems);
+  });
+
+  it('is judged by the receipt and not by the sending', () => {
+    expect(problemsOf(timeless('g1'), { receivedAtMs: SENT_MS + 401 * 86_400_000 })).toEqual([
+      expect.stringMatching(/^too_old/),
+    ]);
+  });
+
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, -1, 8.65e15])(
+    'of sending that is no time (%d) rejects, and does not throw',
+    (sentAtMs) => {
+      expect(decode(timeless('g1'), { sentAtMs }).rejected).toHaveLength(1);
+    },
+  );
+});
+
+describe('connection', () => {
+  it('is the event’s, else the message attribute’s, else default', () => {
+    const connectionOf = (event: unknown, connectionAttribute?: string) =>
+      decode(event, { connectionAttribute }).events[0]?.connection;
+    expect(connectionOf(deleted('g1', { connection: 'a' }), 'b')).toBe('a');
+    expect(connectionOf(deleted('g1'), 'b')).toBe('b');
+    expect(connectionOf(deleted('g1'))).toBe('default');
+  });
+
+  it.each(['', 'Acme', 'a b', 'x'.repeat(33), 'ü', 'a\n'])(
+    '%j as attribute is no name',
+    (connectionAttribute) => {
+      expect(problemsOf(deleted('g1'), { connectionAttribute })).toEqual([
+        'invalid_event: connection: expected a name [a-z0-9-]{1,32}',
+      ]);
+    },
+  );
+
+  it('that does not exist is rejected, for those events alone that name it', () => {
+    const list = [deleted('g1', { connection: 'gone' }), deleted('g2')];
+    const { events, rejected } = decode(list, { knowsConnection: (name) => name !== 'gone' });
+    expect(events).toMatchObject([{ connection: 'default' }]);
+    expect(rejected).toMatchObject([{ code: 'unknown_connection', body: JSON.stringify(list[0]) }]);
+  });
+
+  it('of the message goes along with a bad event, whose own text does not have it', () => {
+    const sns = {
+      Type: 'Notification',
+      Message: '[{}]',
+      MessageAttributes: { connection: { Type: 'String', Value: 'acme-eu' } },
+    };
+    expect(decode(sns).rejected).toMatchObject([{ body: '{}', connection: 'acme-eu' }]);
+  });
+});
+
+describe('a message without a time of its own', () => {
+  it('is placed by SentTimestamp and message id, and by the attribute stamp once it has been sent again', () => {
+    const first = decode(timeless('g1'), { receivedAtMs: SENT_MS + 1_000 });
+    const stamps = first.events.map(({ stamp }) => stamp);
+    expect(stamps).toEqual([`${SENT_AT}.00.6d31.7363696d.00000`, `${SENT_AT}.00.6d31.7363696d.00001`]);
+    const again = decode(timeless('g1'), {
+      messageId: 'm2',
+      sentAtMs: SENT_MS + 60_000,
+      receivedAtMs: SENT_MS + 60_000,
+      stampAttribute: stamps[0],
+    });
+    expect(again.events.map(({ stamp }) => stamp)).toEqual(stamps);
+  });
+
+  it('that is rejected says the stamp that it would have had', () => {
+    const knowsConnection = () => false;
+    const [rejection] = decode(timeless('g1'), { knowsConnection }).rejected;
+    expect(rejection).toMatchObject({
+      code: 'unknown_connection',
+      stamp: `${SENT_AT}.00.6d31.7363696d.00000`,
+    });
+    const replayed = decode(rejection?.body ?? '', {
+      messageId: 'm9',
+      sentAtMs: SENT_MS + 1_000,
+      stampAttribute: rejection?.stamp,
+    });
+    expect(replayed).toEqual(decode(timeless('g1')));
+  });
+
+  it('keeps its place within an array when it is replayed alone', () => {
+    const bad = { ...timeless('g2'), Operations: [{ op: 'ad' }] };
+    const { events, rejected } = decode([timeless('g1'), bad, timeless('g3')]);
+    const mended = decode(timeless('g2'), {
+      messageId: 'm7',
+      sentAtMs: SENT_MS + 5_000,
+      stampAttribute: rejected[0]?.stamp,
+    });
+    const [, beforeIt, afterIt] = events.map(({ stamp }) => stamp);
+    const place = mended.events[0]?.stamp ?? '';
+    expect(place > (beforeIt ?? '')).toBe(true);
+    expect(place <= (afterIt ?? '')).toBe(true);
+  });
+
+  it('is rejected where the attribute stamp cannot be read, rather than take a new place', () => {
+    expect(problemsOf(timeless('g1'), { stampAttribute: '2026-11-20' })).toEqual([
+      'invalid_event: attribute stamp: expected a stamp, got other text',
+    ]);
+  });
+
+  it('is rejected where its operations would pass the last index', () => {
+    const stampAttribute = `${SENT_AT}.00.6d31..99999`;
+    expect(problemsOf(timeless('g1'), { stampAttribute })).toEqual([
+      expect.stringMatching(/^invalid_event: expected at most 99999 operations/),
+    ]);
+  });
+});
+
+describe('an event with a time of its own', () => {
+  it('ignores SentTimestamp, message id and the attribute stamp', () => {
+    const stampAttribute = `${SENT_AT}.00.6d31..00007`;
+    const elsewhere = decode(deleted('g1'), { messageId: 'm2', sentAtMs: 0, stampAttribute });
+    expect(elsewhere).toEqual(decode(deleted('g1')));
+  });
+
+  it('needs no stamp beside it when it is rejected', () => {
+    expect(decode(deleted('g1', { time: '2000-01-01T00:00:00Z' })).rejected[0]).not.toHaveProperty('stamp');
+  });
+});
