@@ -39,7 +39,8 @@ export class State extends Construct {
       indexName: TABLE.index.name,
       partitionKey: text(TABLE.index.partitionKey),
       sortKey: text(TABLE.index.sortKey),
-      projectionType: ProjectionType.ALL,
+      projectionType: ProjectionType.INCLUDE,
+      nonKeyAttributes: [...TABLE.index.projected],
     });
     this.#alarmOnThrottles(desk);
   }

@@ -19,7 +19,7 @@ export async function createTable(client: DynamoDBClient, name: string): Promise
       {
         IndexName: index.name,
         KeySchema: keySchema(index.partitionKey, index.sortKey),
-        Projection: { ProjectionType: 'ALL' },
+        Projection: { ProjectionType: 'INCLUDE', NonKeyAttributes: [...TABLE.index.projected] },
       },
     ],
   });

@@ -71,12 +71,31 @@ export const CLOCK_MARGIN_SECONDS = 2;
 export const applyDelaySeconds = (coalesceSeconds: number): number =>
   coalesceSeconds === 0 ? 0 : coalesceSeconds + CLOCK_MARGIN_SECONDS;
 
-/** Key names of the table and of its one index. */
+/**
+ * Key names of the table and of its one index, with what the index shows of an item beside its keys: only what its
+ * readers need, because each attribute shown is written and paid for twice.
+ */
 export const TABLE = {
   partitionKey: 'pk',
   sortKey: 'sk',
   timeToLive: 'expiresAt',
-  index: { name: 'due', partitionKey: 'gpk', sortKey: 'gsk' },
+  index: {
+    name: 'due',
+    partitionKey: 'gpk',
+    sortKey: 'gsk',
+    projected: [
+      'name',
+      'group',
+      'member',
+      'settled',
+      'dirtySince',
+      'failedAt',
+      'paused',
+      'hold',
+      'pendingCause',
+      'pendingSince',
+    ],
+  },
 } as const;
 
 /** How often the scheduled parts run when deployed. */
