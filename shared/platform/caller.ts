@@ -64,46 +64,36 @@ export function createCaller(settings: CallerSettings): Caller {
 }
 
 async function run<T>(settings: CallerSettings, limiter: Limiter, prepared: Prepared<T>): Promise<T> {
-  const { endpoint } = prepared.call;
+  const { method, path: pathTemplate } = prepared.call.endpoint;
+  const { credential, clock, onAttempt } = settings;
+  const { signal } = prepared.options;
   let renewed = false;
   for (let attempt = 1; ; attempt += 1) {
-    const startedMs = settings.clock();
-    const told = { method: endpoint.method, pathTemplate: endpoint.path, attempt };
-    const token = await settings.credential.accessToken(prepared.options.signal);
+    const startedMs = clock();
+    const tell = (facts: Partial<AttemptFacts>) =>
+      onAttempt?.({ method, pathTemplate, attempt, durationMs: clock() - startedMs, ...facts });
+    const token = await credential.accessToken(signal);
     try {
       const answer = await send(settings, limiter, prepared, token);
+      const facts = factsOf({ method, pathTemplate }, answer);
       const { value, ignoredFields } = decode(
         answer.text,
         prepared.call.decoding,
-        factsOf(told, answer),
-        settings.credential.secrets(),
+        facts,
+        credential.secrets(),
       );
-      settings.onAttempt?.({
-        ...told,
-        durationMs: settings.clock() - startedMs,
-        status: answer.status,
-        ignoredFields,
-      });
+      tell({ status: answer.status, ignoredFields });
       return value;
     } catch (error) {
       if (!(error instanceof PlatformError)) throw error;
-      const facts = {
-        ...told,
-        durationMs: settings.clock() - startedMs,
-        status: error.status,
-        error: error.name,
-      };
-      if (error instanceof UnauthorizedError && !renewed) {
-        renewed = await settings.credential.renewAfter(token, prepared.options.signal);
-        if (renewed) {
-          settings.onAttempt?.({ ...facts, waitMs: 0 });
-          continue;
-        }
-      }
-      const waitMs = waitAfter(error, attempt, settings, prepared);
-      settings.onAttempt?.({ ...facts, waitMs });
+      // A 401 says that nothing was done; a fresh token makes it another call, so it costs no try's wait.
+      const renews: boolean = error instanceof UnauthorizedError && !renewed;
+      renewed ||= renews;
+      const again = renews && (await credential.renewAfter(token, signal));
+      const waitMs = again ? 0 : waitAfter(error, attempt, settings, prepared);
+      tell({ status: error.status, error: error.name, waitMs });
       if (waitMs === undefined) throw error;
-      await pause(settings, waitMs, error, prepared.options.signal);
+      if (!again) await pause(settings, waitMs, error, signal);
     }
   }
 }
