@@ -12,7 +12,8 @@ import type { Credential } from './state/state.ts';
 
 /** Room for a group of 100,000 users with long ids. */
 const BODY_LIMIT_BYTES = 20 * 1024 * 1024;
-export const API_PREFIX = '/platform/api';
+const API_PREFIX = '/platform/api';
+export const JSON_TYPE = 'application/json; charset=utf-8';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -74,6 +75,10 @@ function parseJsonBodies(app: FastifyInstance): void {
       }
     },
   );
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body: Buffer, done) => {
+    if (body.length === 0) return done(null, undefined);
+    done(new ApiError(415, 'unsupported_media_type', 'expected a body of the type application/json'));
+  });
 }
 
 function registerEndpoint({
@@ -109,7 +114,7 @@ function registerEndpoint({
         body: parse(endpoint.body, jsonBody(request), 'body'),
         simulation,
       };
-      return reply.type('application/json; charset=utf-8').send(JSON.stringify(endpoint.handle(call)));
+      return reply.type(JSON_TYPE).send(JSON.stringify(endpoint.handle(call)));
     },
   });
 }
@@ -193,8 +198,7 @@ const isWaitedOut = (delayMs: number, signal: AbortSignal) =>
 
 const sendFault = (reply: FastifyReply, body: unknown) => reply.type(faultType(body)).send(faultText(body));
 /** A string stands for what a proxy sends. */
-const faultType = (body: unknown) =>
-  typeof body === 'string' ? 'text/html; charset=utf-8' : 'application/json; charset=utf-8';
+const faultType = (body: unknown) => (typeof body === 'string' ? 'text/html; charset=utf-8' : JSON_TYPE);
 const faultText = (body: unknown) => (typeof body === 'string' ? body : JSON.stringify(body));
 
 /** Recorded before the answer leaves, so that a client that has its answer finds its request in the log. */
@@ -233,7 +237,7 @@ function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown)
   return reply
     .status(answer.status)
     .headers(answer.headers)
-    .type('application/json; charset=utf-8')
+    .type(JSON_TYPE)
     .send(JSON.stringify(errorBody(request, answer)));
 }
 

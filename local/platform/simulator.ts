@@ -5,7 +5,7 @@ import { DEFAULT_SETTINGS } from './controls/settings.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { openApiDocument } from './openapi.ts';
 import { overviewPage } from './overview-page.ts';
-import { createServer } from './server.ts';
+import { createServer, JSON_TYPE } from './server.ts';
 import type { NewId } from './state/from-world.ts';
 import type { Credential } from './state/state.ts';
 import { openStore } from './state/store.ts';
@@ -64,10 +64,10 @@ export function createSimulator(options: SimulatorOptions): Simulator {
     },
     onDefect: options.onDefect ?? (() => {}),
   });
-  const document = JSON.stringify(openApiDocument(ENDPOINTS));
-  const page = overviewPage(ENDPOINTS);
-  app.get('/openapi.json', (_, reply) => reply.type('application/json; charset=utf-8').send(document));
-  app.get('/', (_, reply) => reply.type('text/html; charset=utf-8').send(page));
+  app.get('/openapi.json', (_, reply) =>
+    reply.type(JSON_TYPE).send(JSON.stringify(openApiDocument(ENDPOINTS))),
+  );
+  app.get('/', (_, reply) => reply.type('text/html; charset=utf-8').send(overviewPage(ENDPOINTS)));
   return {
     app,
     get credentials() {

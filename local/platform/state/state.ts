@@ -39,7 +39,7 @@ export interface CompanyState {
   readonly leavePolicies: ReadonlyMap<string, z.infer<typeof LeavePolicy>>;
   /** By role id, in the order of arrival, which is the order of the lists. */
   readonly employees: Map<string, EmployeeRecord>;
-  /** Role id by user id; of several roles of one user, the one last written. */
+  /** Role id by user id; of several roles of one user, an active one. */
   readonly roleByUser: Map<string, string>;
   readonly groups: Map<string, Group>;
   readonly leaveRequests: Map<string, LeaveRecord>;
@@ -70,8 +70,14 @@ export function employeeOf(company: CompanyState, user: string): EmployeeRecord 
 }
 
 export function putEmployee(company: CompanyState, employee: EmployeeRecord): void {
-  company.employees.set(employee.id, employee);
-  company.roleByUser.set(employee.userId, employee.id);
+  const { id, userId } = employee;
+  const former = company.employees.get(id);
+  if (former !== undefined && company.roleByUser.get(former.userId) === id) {
+    company.roleByUser.delete(former.userId);
+  }
+  company.employees.set(id, employee);
+  const other = company.employees.get(company.roleByUser.get(userId) ?? '');
+  if (other?.roleState !== 'ACTIVE' || employee.roleState === 'ACTIVE') company.roleByUser.set(userId, id);
 }
 
 export function putLeaveRequest(company: CompanyState, request: LeaveRecord): void {

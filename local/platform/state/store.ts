@@ -4,6 +4,7 @@ import type { NewId } from './from-world.ts';
 import { stateFromWorld } from './from-world.ts';
 import { openJournal, readJournal } from './journal.ts';
 import type { State } from './state.ts';
+import { worldFromState } from './to-world.ts';
 import type { World } from './world.ts';
 
 /** The one place where the state changes. */
@@ -29,9 +30,10 @@ export interface StoreOptions {
  * @throws {JournalError} for a data file that cannot be read
  */
 export function openStore({ world, dataFile, newId }: StoreOptions): Store {
+  // Ids are given once: after a reset everything has the id that it had at the start.
+  const initial = worldFromState(stateFromWorld(world, newId));
   const kept = dataFile === undefined ? undefined : readJournal(dataFile, newId);
-  // Parsed before anything is served, so that a reset cannot fail later.
-  let state = kept ?? stateFromWorld(world, newId);
+  let state = kept ?? stateFromWorld(initial, newId);
   const journal = dataFile === undefined ? undefined : openJournal(dataFile, state);
   return {
     get state() {
@@ -44,10 +46,19 @@ export function openStore({ world, dataFile, newId }: StoreOptions): Store {
       journal?.compactIfDue(state);
     },
     reset() {
-      const fresh = stateFromWorld(world, newId);
+      const fresh = stateFromWorld(withNewFeeds(initial, newId), newId);
       journal?.rewrite(fresh);
       state = fresh;
     },
     close: () => journal?.close(),
   };
+}
+
+/** Cursors given out before must not be read against a feed that has begun anew. */
+function withNewFeeds(world: World, newId: NewId): World {
+  const companies = world.companies.map((company) => ({
+    ...company,
+    activity: { feed: newId(), batches: company.activity?.batches ?? [] },
+  }));
+  return { ...world, companies };
 }

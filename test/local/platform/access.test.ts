@@ -113,6 +113,15 @@ test('a JSON content type without a body is no body', async () => {
   const headers = { 'content-type': 'application/json' };
   expect((await call('POST /mark_app_installed', { headers })).json).toEqual({ ok: true });
   expect((await call('DELETE /groups/g1', { headers })).status).toBe(200);
+  const form = { 'content-type': 'application/x-www-form-urlencoded' };
+  expect((await call('POST /mark_app_installed', { headers: form, body: '' })).status).toBe(200);
+});
+
+test('a path that cannot be decoded is a 400 with a JSON body', async () => {
+  const { call } = startSimulator();
+  const refused = await call('GET /groups/%zz');
+  expect(refused.status).toBe(400);
+  expect(refused.json.error.requestId).toBe(refused.headers['x-request-id']);
 });
 
 test('an id with reserved characters is found percent-encoded', async () => {

@@ -59,6 +59,18 @@ test('reset restores the world and clears faults, settings and the log', async (
   expect((await call('GET /groups/g1')).json).toMatchObject({ spokeId: 's1', version: 'v1' });
 });
 
+test('a reset gives everything the id that it had at the start', async () => {
+  const world = {
+    companies: [{ id: 'c', employees: [{ name: 'Ann' }], groups: [{ name: 'G' }] }],
+    credentials: [{ token: 't', kind: 'oauth_app' as const }],
+  };
+  const { call } = startSimulator({ world });
+  const before = (await call('GET /_simulator/state')).json.companies[0];
+  await call('POST /_simulator/reset');
+  const after = (await call('GET /_simulator/state')).json.companies[0];
+  expect(after).toEqual({ ...before, activity: { feed: expect.any(String), batches: [] } });
+});
+
 test('requests are listed in the order of their answers, without the controls', async () => {
   const { call } = startSimulator();
   await call('GET /groups?x=1');
