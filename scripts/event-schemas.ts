@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { NATIVE_DATA, NATIVE_TYPES, nativeEvent } from '../shared/contract/events/native.ts';
-import type { GeneratedFile } from './generate.ts';
+import type { GeneratedFile } from './generated-file.ts';
 
 /** JSON Schemas of the native events, for producers: from the very schemas that the decoder reads with. */
 export const EVENT_SCHEMAS: readonly GeneratedFile[] = NATIVE_TYPES.map((type) => ({

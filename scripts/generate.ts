@@ -3,13 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { EVENT_SCHEMAS } from './event-schemas.ts';
 import { exampleEvents, exampleWorld } from './example-company.ts';
-
-/** A committed file that is made from something else in the project. The same project gives the same bytes. */
-export interface GeneratedFile {
-  /** From the root of the project. */
-  readonly path: string;
-  readonly content: () => string | Promise<string>;
-}
+import type { GeneratedFile } from './generated-file.ts';
 
 /** Everything that `npm run generate` writes and `npm run generated:check` compares. */
 const GENERATED: readonly GeneratedFile[] = [
