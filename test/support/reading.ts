@@ -22,6 +22,7 @@ interface RawMember {
 }
 
 export interface RawEvent {
+  specversion: string;
   id: string;
   source: string;
   type: string;

@@ -1,0 +1,139 @@
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decodeMessage } from '../../shared/contract/decode.ts';
+import {
+  type ConnectionFold,
+  foldEvents,
+  type GroupFold,
+  type PartMarker,
+} from '../../shared/domain/fold.ts';
+import { desiredGroup, groupFloor, memberCounts } from '../../shared/domain/group.ts';
+import { completeSnapshotFloor } from '../../shared/domain/snapshot.ts';
+import { laterStamp, STAMP_ZERO, type Stamp } from '../../shared/domain/stamp.ts';
+import { parseLines, type RawEvent, readDirectory } from '../support/reading.ts';
+
+/*
+ * Two readings of one stream: the naive replay in order that end-to-end tests trust, and decoding followed by the
+ * fold of registers in any order. They share no code, so a mistake in either shows here.
+ */
+
+const NOW_MS = Date.UTC(2026, 10, 20);
+
+function byRegisters(
+  events: readonly RawEvent[],
+): Map<string, { name: string | undefined; members: Set<string> }> {
+  const body = JSON.stringify(events);
+  const { events: decoded, rejected } = decodeMessage({
+    body,
+    messageId: 'm',
+    sentAtMs: NOW_MS,
+    receivedAtMs: NOW_MS,
+  });
+  expect(rejected).toEqual([]);
+  const [fold] = foldEvents(decoded).values();
+  return new Map([...(fold?.groups.values() ?? [])].flatMap((group) => presentGroup(group, fold)));
+}
+
+function presentGroup(group: GroupFold, fold: ConnectionFold | undefined) {
+  const registers = { ...group, snapshot: laterStamp(group.snapshot, partsFloor(group)) };
+  const desired = desiredGroup(group.group, registers);
+  if (desired.state === 'absent') return [];
+  const counting = [...group.members].filter(([member, register]) =>
+    memberCounts(register, groupFloor(registers), fold?.users.get(member)?.deleted ?? STAMP_ZERO),
+  );
+  const members = new Set<string>(counting.map(([member]) => member));
+  return [
+    [
+      group.group as string,
+      { name: desired.state === 'present' ? desired.name : undefined, members },
+    ] as const,
+  ];
+}
+
+function partsFloor({ parts }: GroupFold): Stamp {
+  const sets = new Map<string, PartMarker[]>();
+  for (const part of parts.values()) {
+    const key = `${part.snapshotId}/${part.count}`;
+    sets.set(key, [...(sets.get(key) ?? []), part]);
+  }
+  return [...sets.values()].reduce(
+    (floor, set) => laterStamp(floor, completeSnapshotFloor(set[0]?.count ?? 0, set)),
+    STAMP_ZERO,
+  );
+}
+
+const id = fc.constantFrom('a', 'b', 'c');
+const members = fc.uniqueArray(id, { maxLength: 3 }).map((ids) => ids.map((one) => ({ id: one })));
+const group = fc.constantFrom('g1', 'g2').map((one) => ({ id: one }));
+const named = fc.tuple(group, fc.constantFrom('N1', 'N2')).map(([{ id: one }, name]) => ({ id: one, name }));
+
+const typeAndData: fc.Arbitrary<Pick<RawEvent, 'type' | 'data'>> = fc.oneof(
+  named.map((one) => ({ type: 'directory.group.upserted', data: { group: one } })),
+  group.map((one) => ({ type: 'directory.group.deleted', data: { group: one } })),
+  fc
+    .tuple(fc.oneof(group, named), members)
+    .map(([one, some]) => ({ type: 'directory.group.snapshot', data: { group: one, members: some } })),
+  fc.tuple(group, members, fc.constantFrom('added', 'removed')).map(([one, some, what]) => ({
+    type: `directory.group.member.${what}`,
+    data: { group: one, members: some },
+  })),
+  id.map((one) => ({ type: 'directory.user.deleted', data: { user: { id: one } } })),
+);
+
+/** Every event has its own id, and many share an instant. */
+const stream = fc
+  .array(fc.tuple(typeAndData, fc.integer({ min: 0, max: 5 }), fc.option(fc.nat(11), { nil: undefined })), {
+    maxLength: 25,
+  })
+  .map((drafts) =>
+    drafts.map(
+      ([draft, second, sequence], index): RawEvent => ({
+        specversion: '1.0',
+        id: `e${index}`,
+        source: 's',
+        time: new Date(NOW_MS + second * 1_000).toISOString(),
+        ...(sequence !== undefined && { sequence: String(sequence) }),
+        ...draft,
+      }),
+    ),
+  );
+
+/** The parts of one snapshot of g1, each a second after the other, as an export writes them. */
+const parts = fc.array(members, { minLength: 2, maxLength: 3 }).map((lists) =>
+  lists.map(
+    (some, index): RawEvent => ({
+      specversion: '1.0',
+      id: `p${index}`,
+      source: 's',
+      type: 'directory.group.snapshot',
+      time: new Date(NOW_MS + 1_500 + index * 1_000).toISOString(),
+      data: { group: { id: 'g1' }, members: some, part: { snapshotId: 'p', index, count: lists.length } },
+    }),
+  ),
+);
+
+describe('the naive reading and the registers agree', () => {
+  it('on the example company', () => {
+    const url = new URL('../../examples/company.events.jsonl', import.meta.url);
+    const events = parseLines(readFileSync(url, 'utf8'));
+    expect(byRegisters(events)).toEqual(readDirectory(events).groups);
+  });
+
+  it('on any stream, shuffled, with events repeated and a snapshot in parts among them', () => {
+    const arrivals = fc.tuple(stream, parts).chain(([events, some]) => {
+      const all = [...events, ...some];
+      return fc.tuple(
+        fc.constant(all),
+        fc.shuffledSubarray(all, { minLength: all.length }),
+        fc.subarray(all),
+      );
+    });
+    fc.assert(
+      fc.property(arrivals, ([all, shuffled, again]) => {
+        expect(byRegisters([...shuffled, ...again])).toEqual(readDirectory(all).groups);
+      }),
+      { numRuns: 600 },
+    );
+  });
+});
