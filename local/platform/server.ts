@@ -1,19 +1,18 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import Fastify from 'fastify';
 import type { Controls } from './controls/endpoints.ts';
-import { CONTROLS_PREFIX, registerControls } from './controls/endpoints.ts';
+import { registerControls } from './controls/endpoints.ts';
 import type { Fault } from './controls/faults.ts';
+import { injectFaults, logRequests } from './controls/hooks.ts';
 import { refuseForeignHost } from './controls/loopback.ts';
 import type { Call, Endpoint } from './endpoint.ts';
+import { JSON_TYPE, noSuchEndpoint, sendError, statusOf } from './error-answers.ts';
 import { ApiError, badRequest, describeIssues, forbidden } from './errors.ts';
 import { createRateLimit } from './rate-limit.ts';
 import type { Credential } from './state/state.ts';
 
 /** Room for a group of 100,000 users with long ids. */
 const BODY_LIMIT_BYTES = 20 * 1024 * 1024;
-const API_PREFIX = '/platform/api';
-export const JSON_TYPE = 'application/json; charset=utf-8';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -154,111 +153,4 @@ function credentialOf(request: FastifyRequest, { simulation }: Controls): Creden
       ? 'expected the header Authorization: Bearer <ACCESS_TOKEN>'
       : 'the access token is unknown, expired or revoked';
   throw new ApiError(401, 'unauthorized', message, { 'www-authenticate': 'Bearer' });
-}
-
-/**
- * Faults come before authentication and validation, as an outage does. `drop: "after"` and a `body` without a status let the work
- * happen and spoil only the answer; their other half is in the onSend hook.
- */
-function injectFaults(app: FastifyInstance, { faults }: Controls): void {
-  const closing = new AbortController();
-  app.addHook('preClose', async () => closing.abort());
-  // After parsing, so that the log has the bodies of failed requests too.
-  app.addHook('preValidation', async (request, reply) => {
-    const path = pathOf(request);
-    if (!path.startsWith('/platform/')) return;
-    const fault = faults.take(request.method, path);
-    if (fault === undefined) return;
-    request.fault = fault;
-    const isClosed = fault.delayMs !== undefined && !(await isWaitedOut(fault.delayMs, closing.signal));
-    // A server that stops breaks its connections.
-    if (isClosed) request.fault = { ...fault, drop: 'before' };
-    if (fault.retryAfter !== undefined) reply.header('retry-after', String(fault.retryAfter));
-    const status = fault.status ?? (fault.retryAfter === undefined ? undefined : 429);
-    if (request.fault.drop !== 'before' && status === undefined) return;
-    const asked = 'this answer was asked for through /_simulator/faults';
-    const body = fault.body ?? errorBody(request, new ApiError(status ?? 0, 'fault', asked));
-    return sendFault(reply.status(status ?? 500), body);
-  });
-  app.addHook('onSend', async (request, reply, payload) => {
-    const { fault } = request;
-    if (fault === null) return payload;
-    const isSpoiled =
-      fault.status === undefined && fault.retryAfter === undefined && fault.body !== undefined;
-    if (!isSpoiled || fault.drop === 'before') return payload;
-    reply.removeHeader('content-length');
-    reply.type(faultType(fault.body));
-    return faultText(fault.body);
-  });
-}
-
-/** False when the signal ended the wait. */
-const isWaitedOut = (delayMs: number, signal: AbortSignal) =>
-  delay(delayMs, true, { signal }).catch(() => false);
-
-const sendFault = (reply: FastifyReply, body: unknown) => reply.type(faultType(body)).send(faultText(body));
-/** A string stands for what a proxy sends. */
-const faultType = (body: unknown) => (typeof body === 'string' ? 'text/html; charset=utf-8' : JSON_TYPE);
-const faultText = (body: unknown) => (typeof body === 'string' ? body : JSON.stringify(body));
-
-/** Recorded before the answer leaves, so that a client that has its answer finds its request in the log. */
-function logRequests(app: FastifyInstance, { log, simulation }: Controls): void {
-  app.addHook('onSend', async (request, reply, payload) => {
-    const path = pathOf(request);
-    if (!path.startsWith('/platform/')) return payload;
-    const drop = request.fault?.drop;
-    const { method, url } = request;
-    const at = new Date(simulation.clock()).toISOString();
-    const status = drop === 'before' ? 0 : reply.statusCode;
-    const query = url.slice(path.length + 1);
-    const dropped = drop === undefined ? {} : { dropped: drop };
-    log.record({ method, path, query, status, at, ...dropped }, request.rawBody ?? undefined);
-    if (drop !== undefined) request.raw.socket.destroy();
-    return payload;
-  });
-}
-
-const pathOf = (request: FastifyRequest) => request.url.split('?', 1)[0] ?? '';
-
-function noSuchEndpoint(endpoints: readonly Endpoint[], request: FastifyRequest): ApiError {
-  const path = pathOf(request);
-  const allowed = endpoints
-    .filter((one) => new RegExp(`^${one.path.replaceAll(/:\w+/g, '[^/]+')}/?$`).test(path))
-    .map((one) => one.method);
-  if (allowed.length === 0 || path.startsWith(CONTROLS_PREFIX)) {
-    return new ApiError(404, 'not_found', `no endpoint ${request.method} ${path}`);
-  }
-  const methods = [...new Set(allowed)].join(', ');
-  return new ApiError(405, 'method_not_allowed', `${path} takes ${methods}`, { allow: methods });
-}
-
-function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
-  const answer = error instanceof ApiError ? error : fromFramework(error);
-  return reply
-    .status(answer.status)
-    .headers(answer.headers)
-    .type(JSON_TYPE)
-    .send(JSON.stringify(errorBody(request, answer)));
-}
-
-/** The activity feed answers errors in its own envelope (specification, "Company activity"). */
-function errorBody(request: FastifyRequest, { code, message }: ApiError) {
-  const error = { code, message, requestId: request.id };
-  return pathOf(request) === `${API_PREFIX}/company_activity` ? { data: null, error } : { error };
-}
-
-/** Fastify's own errors carry a status; anything without one is a defect. */
-function statusOf(error: unknown): number {
-  const status =
-    typeof error === 'object' && error !== null && 'statusCode' in error ? error.statusCode : 500;
-  return typeof status === 'number' ? status : 500;
-}
-
-function fromFramework(error: unknown): ApiError {
-  const status = statusOf(error);
-  if (status >= 500 || !(error instanceof Error)) {
-    return new ApiError(500, 'internal_error', 'the simulator failed; this is a defect of the simulator');
-  }
-  const code = 'code' in error ? String(error.code) : 'bad_request';
-  return new ApiError(status, code.toLowerCase(), error.message);
 }

@@ -3,7 +3,10 @@ import { z } from 'zod';
 /** How the simulator behaves where the specification leaves a choice; changed by `POST /_simulator/settings`. */
 export const Settings = z.strictObject({
   staleVersionStatus: z.union([z.literal(409), z.literal(412), z.literal(400)]),
+  /** Whether the version that a PATCH carries is compared; a PUT's always is. */
   enforceVersionOnPatch: z.boolean(),
+  /** Whether PUT and PATCH without a version are refused. */
+  requireVersion: z.boolean(),
   echoSpokeId: z.boolean(),
   /** Per credential; null means no limit. */
   requestsPerSecond: z.number().positive().nullable(),
@@ -15,6 +18,7 @@ export type Settings = z.infer<typeof Settings>;
 export const DEFAULT_SETTINGS: Settings = {
   staleVersionStatus: 409,
   enforceVersionOnPatch: true,
+  requireVersion: false,
   echoSpokeId: true,
   requestsPerSecond: null,
   endOfFeed: 'same',

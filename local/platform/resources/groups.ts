@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Call } from '../endpoint.ts';
 import { endpoint } from '../endpoint.ts';
-import { ApiError, notFound } from '../errors.ts';
+import { ApiError, badRequest, notFound } from '../errors.ts';
 import { changeGroup, createGroup, deleteGroup } from '../group-changes.ts';
 import { Ok } from '../schemas/account.ts';
 import { CreateGroup, Group, WriteGroup } from '../schemas/group.ts';
@@ -111,11 +111,16 @@ function existing({ company, params }: Call<z.infer<typeof ofGroup>>): Group {
   return group;
 }
 
-/** A body without a version is taken as it is: the specification does not say that the version is required. */
+/**
+ * A body without a version is taken as it is, unless a setting says otherwise: the specification does not say that
+ * the version is required.
+ */
 function refuseStale(group: Group, { body, simulation }: Call<unknown, unknown, WriteGroup>): void {
+  const { requireVersion, staleVersionStatus } = simulation.settings();
+  if (body.version === undefined && requireVersion) throw badRequest('body.version: expected a version');
   if (body.version === undefined || body.version === group.version) return;
   throw new ApiError(
-    simulation.settings().staleVersionStatus,
+    staleVersionStatus,
     'stale_version',
     'the group has been changed since the version that the body carries; read it again',
   );

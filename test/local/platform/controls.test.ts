@@ -226,6 +226,7 @@ test('settings are merged, shown and refused when unknown', async () => {
   const defaults = {
     staleVersionStatus: 409,
     enforceVersionOnPatch: true,
+    requireVersion: false,
     echoSpokeId: true,
     requestsPerSecond: null,
     endOfFeed: 'same',

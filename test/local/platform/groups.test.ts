@@ -90,10 +90,20 @@ test('enforceVersionOnPatch switched off lets a stale PATCH through but not a st
   expect((await call('PATCH /groups/g1', { body: { name: 'B', version: 'v0' } })).json.name).toBe('B');
 });
 
+test('requireVersion refuses PUT and PATCH without a version', async () => {
+  const { call } = startSimulator();
+  await call('POST /_simulator/settings', { body: { requireVersion: true } });
+  for (const method of ['PUT', 'PATCH']) {
+    expect((await call(`${method} /groups/g1`, { body: { name: 'N' } })).status).toBe(400);
+  }
+  expect((await call('PATCH /groups/g1', { body: { name: 'N', version: 'v1' } })).status).toBe(200);
+});
+
 test('a write that changes nothing keeps the version and writes no event', async () => {
   const { call } = startSimulator();
   const same = await call('PATCH /groups/g1', { body: { users: ['u1', 'nobody'], version: 'v1' } });
   expect(same.json.version).toBe('v1');
+  expect((await call('GET /company_activity')).json.data.events).toEqual([]);
 });
 
 test('DELETE removes the group; a second one finds nothing', async () => {

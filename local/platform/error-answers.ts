@@ -1,0 +1,54 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { CONTROLS_PREFIX } from './controls/endpoints.ts';
+import type { Endpoint } from './endpoint.ts';
+import { ApiError } from './errors.ts';
+
+const FEED_PATH = '/platform/api/company_activity';
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
+export const pathOf = (request: FastifyRequest) => request.url.split('?', 1)[0] ?? '';
+
+/** 405 where another method would do, else 404. */
+export function noSuchEndpoint(endpoints: readonly Endpoint[], request: FastifyRequest): ApiError {
+  const path = pathOf(request);
+  const allowed = endpoints
+    .filter((one) => new RegExp(`^${one.path.replaceAll(/:\w+/g, '[^/]+')}/?$`).test(path))
+    .map((one) => one.method);
+  if (allowed.length === 0 || path.startsWith(CONTROLS_PREFIX)) {
+    return new ApiError(404, 'not_found', `no endpoint ${request.method} ${path}`);
+  }
+  const methods = [...new Set(allowed)].join(', ');
+  return new ApiError(405, 'method_not_allowed', `${path} takes ${methods}`, { allow: methods });
+}
+
+/** Sends the JSON of an error: an {@link ApiError} as it is, anything else as what it means. */
+export function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
+  const answer = error instanceof ApiError ? error : fromFramework(error);
+  return reply
+    .status(answer.status)
+    .headers(answer.headers)
+    .type(JSON_TYPE)
+    .send(JSON.stringify(errorBody(request, answer)));
+}
+
+/** The activity feed answers errors in its own envelope (specification, "Company activity"). */
+export function errorBody(request: FastifyRequest, { code, message }: ApiError) {
+  const error = { code, message, requestId: request.id };
+  return pathOf(request) === FEED_PATH ? { data: null, error } : { error };
+}
+
+/** Fastify's own errors carry a status; anything without one is a defect. */
+export function statusOf(error: unknown): number {
+  const status =
+    typeof error === 'object' && error !== null && 'statusCode' in error ? error.statusCode : 500;
+  return typeof status === 'number' ? status : 500;
+}
+
+function fromFramework(error: unknown): ApiError {
+  const status = statusOf(error);
+  if (status >= 500 || !(error instanceof Error)) {
+    return new ApiError(500, 'internal_error', 'the simulator failed; this is a defect of the simulator');
+  }
+  const code = 'code' in error ? String(error.code) : 'bad_request';
+  return new ApiError(status, code.toLowerCase(), error.message);
+}
