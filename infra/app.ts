@@ -1,11 +1,11 @@
-import { fileURLToPath } from 'node:url';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { bundleHandlers } from './bundle.ts';
 import { ConnectorStack } from './connector-stack.ts';
 import { environmentFromCli, readSettings, SettingsError } from './settings.ts';
-
-const BUNDLES = fileURLToPath(new URL('../dist/functions', import.meta.url));
 
 /** Builds the stack of one stage from cdk.json and the command line: `npx cdk synth | diff | deploy | destroy`. */
 function main(): void {
@@ -13,14 +13,17 @@ function main(): void {
   const settings = readSettings((name) => app.node.tryGetContext(name));
   const cli = environmentFromCli();
   const region = settings.region ?? cli.region;
+  // A folder of its own for each run: two stages may be synthesised at once. The stack copies what it needs.
+  const bundles = mkdtempSync(join(tmpdir(), 'groupsync-functions-'));
   new ConnectorStack(app, settings.prefix, {
     description: 'groupsync: keeps the groups of the Workforce Platform equal to those of the directory',
     env: { ...cli, ...(region === undefined ? {} : { region }) },
     settings,
-    code: bundleHandlers(BUNDLES),
+    code: bundleHandlers(bundles),
   });
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
   app.synth();
+  rmSync(bundles, { recursive: true });
 }
 
 try {

@@ -1,4 +1,4 @@
-import { CfnOutput, Stack, type StackProps, Tags } from 'aws-cdk-lib';
+import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Construct } from 'constructs';
@@ -37,7 +37,8 @@ const MEMORY_MIB: Readonly<Record<FunctionKey, number>> = {
 /** The whole connector of one stage: composition only, each part is a construct of its own. */
 export class ConnectorStack extends Stack {
   constructor(scope: Construct, id: string, { settings, code, ...props }: ConnectorStackProps) {
-    super(scope, id, props);
+    // CloudFormation puts the stack's tags on every resource that can carry them.
+    super(scope, id, { ...props, tags: { ...props.tags, 'groupsync:stage': settings.stage } });
     const { prefix } = settings;
     const key = encryptionKey(this, settings);
     const topic = new Topic(this, 'AlarmTopic', {
@@ -101,10 +102,6 @@ export class ConnectorStack extends Stack {
     output(STACK_OUTPUTS.table, table.tableName);
     output('KeyArn', key.keyArn);
     output('AlarmTopicArn', topic.topicArn);
-    // CloudFormation takes no tags on a dashboard in every region yet.
-    Tags.of(this).add('groupsync:stage', settings.stage, {
-      excludeResourceTypes: ['AWS::CloudWatch::Dashboard'],
-    });
   }
 }
 

@@ -1,0 +1,74 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const CDK = join(ROOT, 'node_modules/aws-cdk/bin/cdk');
+
+export type Environment = Readonly<Record<string, string>>;
+
+/** Runs the CDK command line; its output is shown only where it fails. */
+async function cdk(args: readonly string[], options: { env: Environment; cwd?: string }): Promise<string> {
+  const child = spawn(process.execPath, [CDK, ...args], {
+    cwd: options.cwd ?? ROOT,
+    env: options.env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  if (code !== 0) throw new Error(`cdk ${args.join(' ')} ended with ${code}:\n${output}`);
+  return output;
+}
+
+/** One stage of the connector as `cdk` sees it: synthesised once into `out`, deployed from there. */
+export interface StageOfStack {
+  readonly prefix: string;
+  readonly out: string;
+  readonly context: Readonly<Record<string, string>>;
+}
+
+export interface Cdk {
+  bootstrap(account: string, region: string): Promise<void>;
+  synth(stage: StageOfStack): Promise<void>;
+  deploy(stage: StageOfStack): Promise<void>;
+  /** @throws where the deployed template differs from the synthesised one */
+  expectNoDifference(stage: StageOfStack): Promise<void>;
+  destroy(stage: StageOfStack): Promise<void>;
+}
+
+export function createCdk(env: Environment): Cdk {
+  return {
+    async bootstrap(account, region) {
+      // From an empty folder: in this one the command would synthesise the app first.
+      const cwd = mkdtempSync(join(tmpdir(), 'groupsync-bootstrap-'));
+      try {
+        await cdk(['bootstrap', `aws://${account}/${region}`], { env, cwd });
+      } finally {
+        rmSync(cwd, { recursive: true, force: true });
+      }
+    },
+    async synth({ prefix, out, context }) {
+      const given = Object.entries({ ...context, prefix }).flatMap(([name, value]) => [
+        '-c',
+        `${name}=${value}`,
+      ]);
+      await cdk(['synth', '--quiet', '--output', out, ...given], { env });
+    },
+    async deploy({ out }) {
+      const args = ['--all', '--require-approval', 'never', '--outputs-file', join(out, 'outputs.json')];
+      await cdk(['deploy', '--app', out, ...args], { env });
+    },
+    async expectNoDifference({ out }) {
+      await cdk(['diff', '--app', out, '--all', '--method', 'template', '--fail'], { env });
+    },
+    async destroy({ out }) {
+      await cdk(['destroy', '--app', out, '--all', '--force'], { env });
+    },
+  };
+}

@@ -1,0 +1,123 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DescribeTableCommand, DynamoDBClient, ResourceNotFoundException } from '@aws-sdk/client-dynamodb';
+import { LambdaClient, ListEventSourceMappingsCommand } from '@aws-sdk/client-lambda';
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { GetQueueAttributesCommand, ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs';
+import * as z from 'zod';
+import {
+  FUNCTION_KEYS,
+  type FunctionKey,
+  functionName,
+  STACK_OUTPUTS,
+  tableName,
+} from '../../shared/contract/names.ts';
+import type { Environment, StageOfStack } from './cdk.ts';
+import { type DeployedFunction, startDeployedFunction } from './deployed-function.ts';
+import { type EventSource, startEventSource } from './event-source.ts';
+
+export interface Clients {
+  readonly dynamodb: DynamoDBClient;
+  readonly lambda: LambdaClient;
+  readonly secrets: SecretsManagerClient;
+  readonly sqs: SQSClient;
+}
+
+export function createClients(endpoint: string, region: string): Clients {
+  const common = { endpoint, region, credentials: { accessKeyId: 'testing', secretAccessKey: 'testing' } };
+  return {
+    dynamodb: new DynamoDBClient(common),
+    lambda: new LambdaClient(common),
+    secrets: new SecretsManagerClient(common),
+    sqs: new SQSClient(common),
+  };
+}
+
+/** The stack's outputs, by the names that the command line looks for. */
+export function readOutputs(stage: StageOfStack) {
+  const Outputs = z.object({
+    [stage.prefix]: z.object(
+      Object.fromEntries(Object.values(STACK_OUTPUTS).map((name) => [name, z.string()])),
+    ),
+  });
+  const outputs = Outputs.parse(JSON.parse(readFileSync(join(stage.out, 'outputs.json'), 'utf8')))[
+    stage.prefix
+  ];
+  return (name: string): string => {
+    const value = outputs?.[name];
+    if (value === undefined) throw new Error(`expected the output ${name} of the stack ${stage.prefix}`);
+    return value;
+  };
+}
+
+/** The functions of a deployed stage at work. */
+export interface Running {
+  readonly functions: Readonly<Record<FunctionKey, DeployedFunction>>;
+  /** @throws the first fault of a function, where one failed */
+  stop(): Promise<void>;
+}
+
+export async function run(
+  clients: Clients,
+  stage: StageOfStack,
+  options: { env: Environment; logFile: string },
+): Promise<Running> {
+  const started = await Promise.all(
+    FUNCTION_KEYS.map(async (key) => {
+      const name = functionName(stage.prefix, key);
+      return [key, await startDeployedFunction(clients.lambda, name, { stage, ...options })] as const;
+    }),
+  );
+  const functions = Object.fromEntries(started) as Record<FunctionKey, DeployedFunction>;
+  const sources: EventSource[] = [];
+  for (const target of Object.values(functions)) {
+    const { EventSourceMappings = [] } = await clients.lambda.send(
+      new ListEventSourceMappingsCommand({ FunctionName: target.name }),
+    );
+    for (const mapping of EventSourceMappings)
+      sources.push(await startEventSource(clients.sqs, mapping, target));
+  }
+  if (sources.length !== 2) throw new Error(`expected 2 event source mappings, found ${sources.length}`);
+  return {
+    functions,
+    async stop() {
+      try {
+        await Promise.all(sources.map((source) => source.stop()));
+      } finally {
+        for (const target of Object.values(functions)) target.stop();
+      }
+    },
+  };
+}
+
+/** What must still be the same after an update: a replaced table or queue has another birthday. */
+export async function identityOf(clients: Clients, stage: StageOfStack): Promise<Record<string, string>> {
+  const output = readOutputs(stage);
+  const identity: Record<string, string> = { table: String(await tableBirthday(clients, stage)) };
+  for (const queue of ['events', 'eventsDlq', 'apply', 'applyDlq'] as const) {
+    const { Attributes } = await clients.sqs.send(
+      new GetQueueAttributesCommand({
+        QueueUrl: output(STACK_OUTPUTS[queue]),
+        AttributeNames: ['CreatedTimestamp', 'QueueArn'],
+      }),
+    );
+    identity[queue] = `${Attributes?.['QueueArn']} ${Attributes?.['CreatedTimestamp']}`;
+  }
+  return identity;
+}
+
+/** When the stage's table was made, in ms; undefined where there is none. */
+export async function tableBirthday(clients: Clients, { prefix }: StageOfStack): Promise<number | undefined> {
+  try {
+    const described = await clients.dynamodb.send(new DescribeTableCommand({ TableName: tableName(prefix) }));
+    return described.Table?.CreationDateTime?.getTime();
+  } catch (error) {
+    if (error instanceof ResourceNotFoundException) return undefined;
+    throw error;
+  }
+}
+
+export async function queuesOf(clients: Clients, { prefix }: StageOfStack): Promise<readonly string[]> {
+  const { QueueUrls = [] } = await clients.sqs.send(new ListQueuesCommand({ QueueNamePrefix: `${prefix}-` }));
+  return QueueUrls;
+}

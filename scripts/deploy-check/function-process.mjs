@@ -1,0 +1,23 @@
+// One execution environment of a deployed function: loads the bundle once, then answers one event at a time.
+import { pathToFileURL } from 'node:url';
+
+const [file] = process.argv.slice(2);
+const { handler } = await import(pathToFileURL(file).href);
+process.send({ ready: true });
+
+process.on('message', async ({ id, event, timeoutMs }) => {
+  const endsAt = Date.now() + timeoutMs;
+  const context = {
+    awsRequestId: id,
+    functionName: process.env.AWS_LAMBDA_FUNCTION_NAME,
+    functionVersion: '$LATEST',
+    invokedFunctionArn: process.env.DEPLOYED_FUNCTION_ARN,
+    memoryLimitInMB: process.env.AWS_LAMBDA_FUNCTION_MEMORY_SIZE,
+    getRemainingTimeInMillis: () => Math.max(0, endsAt - Date.now()),
+  };
+  try {
+    process.send({ id, ok: true, result: (await handler(event, context)) ?? null });
+  } catch (error) {
+    process.send({ id, ok: false, error: String(error?.stack ?? error) });
+  }
+});

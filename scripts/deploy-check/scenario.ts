@@ -1,0 +1,81 @@
+import { SendMessageCommand } from '@aws-sdk/client-sqs';
+import { STACK_OUTPUTS } from '../../shared/contract/names.ts';
+import type { StageOfStack } from './cdk.ts';
+import { type Clients, type Running, readOutputs } from './deployment.ts';
+import type { Platform } from './simulator.ts';
+
+const member = (name: string) => ({ id: `directory-${name}`, email: `${name}@acme.test` });
+
+/** A native event as its producer would send it; `sequence` orders the events of one instant. */
+function event(type: string, data: unknown, { time, sequence }: { time: string; sequence: number }): string {
+  return JSON.stringify({
+    specversion: '1.0',
+    id: `deploy-check-${sequence}-${time}`,
+    source: 'deploy-check',
+    type: `directory.${type}`,
+    time,
+    sequence: String(sequence),
+    data,
+  });
+}
+
+/** Two groups, one of them built up out of order, and a message that no adapter knows. */
+export function firstEvents(time: string): readonly string[] {
+  const engineering = { id: 'g-eng', name: 'Engineering' };
+  const design = { id: 'g-des', name: 'Design' };
+  return [
+    event('group.member.removed', { group: engineering, members: [member('ben')] }, { time, sequence: 3 }),
+    event(
+      'group.member.added',
+      { group: engineering, members: [member('ann'), member('ben')] },
+      { time, sequence: 2 },
+    ),
+    event('group.upserted', { group: engineering }, { time, sequence: 1 }),
+    event(
+      'group.snapshot',
+      { group: design, members: [member('cleo'), member('dan')] },
+      { time, sequence: 4 },
+    ),
+    'not an event',
+  ];
+}
+
+export const FIRST_GROUPS = { Design: ['user-cleo', 'user-dan'], Engineering: ['user-ann'] };
+
+/** After the update: one joins, one group is renamed. */
+export function laterEvents(time: string): readonly string[] {
+  return [
+    event('group.member.added', { group: { id: 'g-eng' }, members: [member('dan')] }, { time, sequence: 5 }),
+    event('group.upserted', { group: { id: 'g-des', name: 'Product design' } }, { time, sequence: 6 }),
+  ];
+}
+
+export const LATER_GROUPS = {
+  Engineering: ['user-ann', 'user-dan'],
+  'Product design': ['user-cleo', 'user-dan'],
+};
+
+export async function send(clients: Clients, stage: StageOfStack, bodies: readonly string[]): Promise<void> {
+  const QueueUrl = readOutputs(stage)(STACK_OUTPUTS.events);
+  for (const MessageBody of bodies) await clients.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }));
+}
+
+/** Calls the pump, as the schedule would, until the platform shows these groups. */
+export async function untilGroups(
+  { functions }: Running,
+  platform: Platform,
+  { expected, timeoutMs }: { expected: unknown; timeoutMs: number },
+): Promise<void> {
+  const endsAt = Date.now() + timeoutMs;
+  for (;;) {
+    const groups = await platform.groups();
+    if (JSON.stringify(groups) === JSON.stringify(expected)) return;
+    if (Date.now() > endsAt) {
+      throw new Error(
+        `expected the groups ${JSON.stringify(expected)}, the platform has ${JSON.stringify(groups)}`,
+      );
+    }
+    await functions.reconcile.invoke({ task: 'pump' });
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+}
