@@ -49,7 +49,7 @@ export function decode<T>(
   if (first.success) return { value: first.data, ignoredFields: [] };
   const paths = first.error.issues.map((issue) => issue.path);
   const matters = typeof exact === 'function' ? exact : () => exact;
-  if (paths.every((path) => isField(path) && !matters(path))) {
+  if (!paths.some(matters)) {
     const second = schema.safeParse(paths.reduce(without, raw));
     if (second.success) return { value: second.data, ignoredFields: paths.map(formatPath) };
   }
@@ -66,9 +66,7 @@ function parseJson(text: string, facts: PlatformErrorFacts): unknown {
   }
 }
 
-/** Only a named field may be left out. Leaving out an item of a list would shorten the list. */
-const isField = (path: Path) => typeof path.at(-1) === 'string';
-
+/** Leaves out the named field at a path. An item of a list stays as it is: without it the list would be shorter. */
 function without(value: unknown, path: Path): unknown {
   const [head, ...rest] = path;
   if (head === undefined || typeof value !== 'object' || value === null) return value;

@@ -120,7 +120,7 @@ function failureOf(
   answered: { status: number; headers: ExchangeResponse['headers'] } | undefined,
 ): unknown {
   if (thrown instanceof Error && 'pathTemplate' in thrown) return thrown;
-  const sent: Sent = answered !== undefined ? 'answered' : neverLeft(thrown) ? 'no' : 'maybe';
+  const sent: Sent = neverLeft(thrown) ? 'no' : 'maybe';
   if (ended === 'aborted') return abortedError(request, sent, answered);
   const facts = { ...baseFacts(request, sent, answered), cause: safeCause(thrown, request.secrets) };
   if (ended === 'timeout') return new TimeoutError(`no whole answer within ${request.timeoutMs} ms`, facts);

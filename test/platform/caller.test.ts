@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import { gzipSync } from 'node:zlib';
+import { MockAgent } from 'undici';
 import { describe, expect, it } from 'vitest';
 import type { AttemptFacts } from '../../shared/platform/call.ts';
 import {
@@ -147,6 +148,11 @@ describe('no whole answer', () => {
     expect(platform.seen).toHaveLength(1);
   });
 
+  it('an error whose body never ends is still that error', async () => {
+    const { client } = await rig(() => ({ status: 404, failure: 'stall' }), { timeoutMs: 50 });
+    await expect(client.groups.get('g1')).rejects.toBeInstanceOf(NotFoundError);
+  });
+
   it('a broken connection is a network error; a write is not repeated and may have been done', async () => {
     const { client, platform } = await rig(() => ({ failure: 'drop' }));
     const error = await rejection(client.groups.create(NEW_GROUP));
@@ -184,7 +190,46 @@ describe('no whole answer', () => {
   });
 });
 
+describe('whether a request can have arrived', () => {
+  const failed = (syscall: string, code = 'ETIMEDOUT') => Object.assign(new Error(code), { code, syscall });
+
+  it.each([
+    ['a connection that timed out', failed('connect'), 'no'],
+    [
+      'every address refused',
+      new AggregateError([failed('connect'), failed('connect', 'EHOSTUNREACH')]),
+      'no',
+    ],
+    ['a socket that timed out', failed('read'), 'maybe'],
+    ['one address that was connected to', new AggregateError([failed('connect'), failed('read')]), 'maybe'],
+    ['an untrusted certificate', failed('', 'DEPTH_ZERO_SELF_SIGNED_CERT'), 'no'],
+    ['a reset', failed('read', 'ECONNRESET'), 'maybe'],
+  ])('%s', async (_, thrown, sent) => {
+    const agent = new MockAgent();
+    agent.disableNetConnect();
+    agent.get('https://api.acme.test').intercept({ path: '/platform/api/me' }).replyWithError(thrown);
+    const options = { baseUrl: 'https://api.acme.test', dispatcher: agent, maxAttempts: 1 };
+    const { client } = await rig(() => ({}), options);
+    await expect(client.me()).rejects.toMatchObject({ name: 'NetworkError', sent });
+    await agent.close();
+  });
+});
+
 describe('a caller that gives up', () => {
+  it('is told so also where an error was on its way', async () => {
+    const controller = new AbortController();
+    const { client } = await rig(() => {
+      setTimeout(() => controller.abort(), 20);
+      return { status: 500, failure: 'stall' };
+    });
+    const change = { name: 'x', version: 'v1' };
+    await expect(client.groups.patch('g1', change, { signal: controller.signal })).rejects.toMatchObject({
+      name: 'AbortedError',
+      sent: 'answered',
+      status: 500,
+    });
+  });
+
   it('ends a call in flight', async () => {
     const controller = new AbortController();
     const { client } = await rig(() => {
@@ -311,6 +356,8 @@ describe('a body that is not as specified', () => {
   it('one bad group fails the whole list: a part of it is no list', async () => {
     const { client } = await rig(() => ({ body: [GROUP, { ...GROUP, users: null }] }));
     await expect(client.groups.list()).rejects.toMatchObject({ field: '[1].users' });
+    const odd = await rig(() => ({ body: [{ ...GROUP, spokeId: 7 }] }));
+    await expect(odd.client.groups.list()).rejects.toMatchObject({ field: '[0].spokeId' });
   });
 
   it('an object instead of a list is an error that names its keys', async () => {
@@ -388,7 +435,6 @@ describe('the outcome of a write', () => {
 
 describe('an injected dispatcher', () => {
   it('is used, and left open by close', async () => {
-    const { MockAgent } = await import('undici');
     const agent = new MockAgent();
     agent.disableNetConnect();
     agent.get('https://api.acme.test').intercept({ path: '/platform/api/me' }).reply(200, USER).times(2);

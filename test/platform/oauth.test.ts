@@ -64,7 +64,7 @@ async function setup({ tokens, token = given, accepts = () => true, options }: S
   });
   const bearers = () =>
     platform.seen.filter(({ path }) => path !== '/oauth/token').map(({ headers }) => headers.authorization);
-  return { client, time, stored, requests, bearers };
+  return { client, credential, time, stored, requests, bearers };
 }
 
 describe('oauthCredential', () => {
@@ -167,6 +167,23 @@ describe('oauthCredential', () => {
     await Promise.all([client.me(), client.me(), client.groups.delete('g1')]);
     expect(requests).toHaveLength(1);
     expect(bearers().filter((bearer) => bearer === 'Bearer access-0')).toHaveLength(3);
+  });
+
+  it('does not refresh again for a 401 that comes after the refresh', async () => {
+    let release = () => {};
+    const refreshed = new Promise<void>((resolve) => (release = resolve));
+    const platform = await rig(async (request) => {
+      if (request.headers.authorization === 'Bearer access-0') return { body: USER };
+      if (request.path.endsWith('/slow')) await refreshed;
+      return { status: 401 };
+    });
+    const { credential, requests } = await setup({ tokens: { refreshToken: 'r', accessToken: 'revoked' } });
+    const { client } = await rig(() => ({}), { baseUrl: platform.platform.url, credential });
+    const late = client.employees.get('slow');
+    await client.me();
+    release();
+    await late;
+    expect(requests).toHaveLength(1);
   });
 
   it('gives up at the second 401', async () => {

@@ -75,6 +75,8 @@ describe('decideRetry', () => {
   });
 
   it('stops where Retry-After is longer than the time left', () => {
-    expect(ask('GET', { status: 429, retryAfterMs: 5000 }, { leftMs: 5000 })).toEqual({ stop: 'deadline' });
+    const failure = { status: 429, retryAfterMs: 4875 };
+    expect(ask('GET', failure, { leftMs: 5001 })).toEqual({ wait: 5000 });
+    expect(ask('GET', failure, { leftMs: 5000 })).toEqual({ stop: 'deadline' });
   });
 });

@@ -17,8 +17,11 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
   /** Strings and bytes go out as they are, everything else as JSON. */
   readonly body?: unknown;
-  /** `drop`: the connection breaks without an answer. `hang`: no answer at all. `cut`: breaks off inside the body. */
-  readonly failure?: 'drop' | 'hang' | 'cut';
+  /**
+   * `drop`: the connection breaks without an answer. `hang`: no answer at all. `cut`: breaks off inside the body.
+   * `stall`: the body begins and never ends.
+   */
+  readonly failure?: 'drop' | 'hang' | 'cut' | 'stall';
 }
 
 export interface ScriptedPlatform {
@@ -66,9 +69,9 @@ function reply(response: ServerResponse, { status = 200, headers = {}, body, fai
   }
   const bytes = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
   const type = headers['content-type'] ?? 'application/json';
-  if (failure === 'cut') {
+  if (failure === 'cut' || failure === 'stall') {
     response.writeHead(status, { ...headers, 'content-type': type, 'content-length': '1000' });
-    response.write(bytes ?? '{', () => response.socket?.destroy());
+    response.write(bytes ?? '{', () => failure === 'cut' && response.socket?.destroy());
     return;
   }
   response.writeHead(status, { 'content-type': type, ...headers });
