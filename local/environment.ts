@@ -37,6 +37,7 @@ export function functionEnvironment(stack: {
     [ENVIRONMENT.eventsDlqUrl]: queueUrls.eventsDlq,
     [ENVIRONMENT.applyDlqUrl]: queueUrls.applyDlq,
     [ENVIRONMENT.coalesceSeconds]: String(stack.coalesceSeconds),
+    [ENVIRONMENT.createSettleSeconds]: '5',
     AWS_REGION: REGION,
     AWS_ACCESS_KEY_ID: 'local',
     AWS_SECRET_ACCESS_KEY: 'local',

@@ -1,6 +1,37 @@
+import { connectionKey } from '../shared/store/keys.ts';
+import { reportGroups } from '../shared/sync/report.ts';
+import type { LocalFunction } from './invocation.ts';
 import type { StackParts } from './parts.ts';
+
+const LEASE_PREFIX = 'LEASE#';
 
 /** The handlers as they are deployed, and the shared code behind the stack's own few questions. */
 export async function loadParts(): Promise<StackParts> {
-  throw new Error('the handlers are not part of this version yet');
+  const [ingest, apply, reconcile, people, { wireTool }] = await Promise.all([
+    import('../functions/ingest.ts'),
+    import('../functions/apply.ts'),
+    import('../functions/reconcile.ts'),
+    import('../functions/people.ts'),
+    import('../shared/runtime/wire-platform.ts'),
+  ]);
+  const { ports } = wireTool();
+  return {
+    handlers: {
+      ingest: ingest.handler as LocalFunction['handler'],
+      apply: apply.handler as LocalFunction['handler'],
+      reconcile: reconcile.handler,
+      people: people.handler,
+    },
+    putConnection: async (connection) => {
+      const known = await ports.connections.find(connection.name);
+      await ports.connections.save({ ...connection, observing: known?.observing ?? false });
+    },
+    readGroups: (connection) => reportGroups(connection, ports),
+    clearLeases: async (connection) => {
+      const { pk } = connectionKey(connection);
+      for await (const leases of ports.table.query({ partition: pk, prefix: LEASE_PREFIX })) {
+        for (const lease of leases) await ports.table.delete(lease);
+      }
+    },
+  };
 }

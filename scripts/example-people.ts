@@ -41,7 +41,6 @@ function departmentOf(index: number): string {
 const STAFF = 340;
 const JOINERS = 60;
 const NOT_STARTED = 4;
-const RENAMED = 6;
 
 const FIRST_NAMES =
   'Adaeze Aisha Alejandra Amara Anaïs Andrei Anja Arjun Astrid Ayumi Beatriz Benedikt Björn Bruno Camille Carlos Chiara Clara Daniel Dmitri Elena Elif Emeka Emma Farah Felix Fatima Gabriela Giulia Grace Hannah Haruto Helena Hugo Ibrahim Ines Ingrid Isaac Jana Jasper Joana José Julia Kaito Kamila Katarina Kwame Lara Leon Lina Lucia Magnus Malik Mara Marta Mateo Mei Mila Nadia Naomi Nikhil Noémie Nora Olga Oliver Omar Paula Pedro Priya Rafael Rania Renée Rosa Samuel Sanjay Sara Sofia Stefan Tariq Teresa Thomas Uma Valentina Victor Wanjiru Yara Yusuf Zoë'.split(
@@ -54,11 +53,11 @@ const LAST_NAMES =
 
 /** Everyone of the story, in the order of their employee numbers. No two share a name. */
 export function makePeople(random: Random): Person[] {
-  const names = distinctNames(random, STAFF + JOINERS + NOT_STARTED + RENAMED);
+  const names = distinctNames(random, STAFF + JOINERS + NOT_STARTED);
+  const taken = new Set(names.map((name) => name.join(' ')));
   return Array.from({ length: STAFF + JOINERS + NOT_STARTED }, (_, index) => {
     const [firstName = '', lastName = ''] = names[index] ?? [];
-    const former =
-      index % 50 === 7 ? names[STAFF + JOINERS + NOT_STARTED + Math.floor(index / 50)] : undefined;
+    const isRenamed = index < STAFF && index % 50 === 7;
     const digits = String(index + 1).padStart(4, '0');
     return {
       number: 1_000 + index,
@@ -67,7 +66,7 @@ export function makePeople(random: Random): Person[] {
       userId: `user_${digits}`,
       firstName,
       lastName,
-      formerLastName: index < STAFF ? former?.[1] : undefined,
+      formerLastName: isRenamed ? freeName(firstName, taken) : undefined,
       department: departmentOf(index),
       office: random.pick(OFFICES),
       isManager: index % 9 === 0,
@@ -75,6 +74,10 @@ export function makePeople(random: Random): Person[] {
     };
   });
 }
+
+/** A name given up by one person and borne by another would make the one's old address the other's. */
+const freeName = (firstName: string, taken: ReadonlySet<string>): string | undefined =>
+  LAST_NAMES.find((lastName) => !taken.has(`${firstName} ${lastName}`));
 
 function distinctNames(random: Random, count: number): (readonly [string, string])[] {
   const all = FIRST_NAMES.flatMap((first) => LAST_NAMES.map((last) => [first, last] as const));

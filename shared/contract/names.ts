@@ -44,6 +44,7 @@ export const ENVIRONMENT = {
   eventsDlqUrl: 'GROUPSYNC_EVENTS_DLQ_URL',
   applyDlqUrl: 'GROUPSYNC_APPLY_DLQ_URL',
   coalesceSeconds: 'GROUPSYNC_COALESCE_SECONDS',
+  createSettleSeconds: 'GROUPSYNC_CREATE_SETTLE_SECONDS',
   logLevel: 'GROUPSYNC_LOG_LEVEL',
 } as const;
 

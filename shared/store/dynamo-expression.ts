@@ -22,11 +22,21 @@ export class Expression {
       case 'missing':
         return `attribute_not_exists(${this.#name(condition.name)})`;
       case 'all':
+        return condition.of.map((part) => this.#conjunct(part)).join(' AND ');
       case 'any':
-        return `(${condition.of.map((part) => this.condition(part)).join(condition.kind === 'all' ? ' AND ' : ' OR ')})`;
+        return condition.of.map((part) => this.condition(part)).join(' OR ');
       default:
         return `${this.#name(condition.name)} ${COMPARISON[condition.kind]} ${this.#value(condition.value)}`;
     }
+  }
+
+  /**
+   * AND binds tighter than OR, so only an `any` inside an `all` needs parentheses. Fewer are kinder to readers, and to
+   * emulators, whose parsers take time exponential in their depth.
+   */
+  #conjunct(part: Condition): string {
+    const text = this.condition(part);
+    return part.kind === 'any' && part.of.length > 1 ? `(${text})` : text;
   }
 
   change({ set = {}, setIfMissing = {}, add = {}, remove = [] }: Change): string {

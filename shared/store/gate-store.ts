@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type Gate, type GateStore, OPEN_GATE } from '../sync/ports/gate.ts';
+import { type Gate, OPEN_GATE } from '../domain/gate.ts';
+import type { GateStore } from '../sync/ports/gate.ts';
 import { CorruptItemError } from './errors.ts';
 import { gateKey } from './keys.ts';
 import { equal, missing, type Table } from './table.ts';

@@ -1,7 +1,7 @@
 import pMap from 'p-map';
 import { z } from 'zod';
 import { type ConnectionName, type MemberId, memberId, type RoleId, roleId } from '../domain/ids.ts';
-import type { PeopleStore, Person, PersonFacts } from '../sync/ports/people.ts';
+import type { PeopleStore, Person } from '../sync/ports/people.ts';
 import { CorruptItemError } from './errors.ts';
 import { boundMemberKey, MEMBER_PREFIX, personKey, pointerKey, pointerPartition, userKey } from './keys.ts';
 import { all, any, type Condition, equal, type Item, missing, type Table } from './table.ts';
@@ -12,6 +12,7 @@ const PersonItem = z.object({
   state: z.string(),
   values: z.record(z.string(), z.string()).default({}),
   revision: z.number(),
+  unheard: z.boolean().default(false),
 });
 
 const WRITES_IN_FLIGHT = 8;
@@ -60,6 +61,7 @@ export function createPeopleStore(table: Table): PeopleStore {
           state: facts.state,
           values: Object.fromEntries(facts.values),
           revision,
+          ...(facts.unheard ? { unheard: true } : {}),
           ...(facts.userId === undefined ? {} : { userId: facts.userId }),
         },
         seen === undefined ? missing('pk') : equal('revision', seen.revision),
@@ -82,6 +84,15 @@ export function createPeopleStore(table: Table): PeopleStore {
       }
     },
 
+    async heard(connection, persons) {
+      await pMap(
+        persons,
+        ({ role, revision }) =>
+          table.update(personKey(connection, role), { remove: ['unheard'] }, equal('revision', revision)),
+        { concurrency: WRITES_IN_FLIGHT },
+      );
+    },
+
     async *membersBoundTo(connection, role) {
       const { pk } = personKey(connection, role);
       for await (const page of table.query({ partition: pk, prefix: MEMBER_PREFIX })) {
@@ -101,5 +112,3 @@ function parsePerson(item: Item): Person {
   const { values, ...person } = parsed.data;
   return { ...person, values: new Map(Object.entries(values)) };
 }
-
-export type { PersonFacts };

@@ -1,9 +1,18 @@
+import pMap from 'p-map';
 import { z } from 'zod';
-import { type ConnectionName, groupId, type MemberId, memberId, roleId } from '../domain/ids.ts';
+import type { UserCopy } from '../domain/group.ts';
+import {
+  type ConnectionName,
+  type GroupRef,
+  groupId,
+  type MemberId,
+  memberId,
+  roleId,
+} from '../domain/ids.ts';
 import { join, type Register } from '../domain/register.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../domain/stamp.ts';
-import type { UserChange, UserState, UserStore } from '../sync/ports/desired.ts';
-import { CorruptItemError } from './errors.ts';
+import type { JoinedUser, UserChange, UserState, UserStore } from '../sync/ports/desired.ts';
+import { CorruptItemError, StoreError } from './errors.ts';
 import { IN_PREFIX, indexPartition, keyPart, memberKey, SHARDS, shardOf, userKey } from './keys.ts';
 import { all, any, type Condition, equal, exists, type Item, less, missing, type Table } from './table.ts';
 
@@ -23,25 +32,62 @@ type UserItem = z.infer<typeof UserItem>;
 
 /** A user written by this many others between our read and our write would be a fault elsewhere. */
 const MAX_RACES = 50;
+const WRITES_IN_FLIGHT = 32;
 
 export function createUserStore(table: Table): UserStore {
+  /** Writes what was computed from `known` if the item is still that; else computes it again from what is there now. */
+  async function joinOne(
+    connection: ConnectionName,
+    change: UserChange,
+    { known, matched }: { readonly known: UserItem | undefined; readonly matched: ReadonlySet<string> },
+  ): Promise<UserState> {
+    const key = userKey(connection, change.user);
+    let current = known;
+    for (let race = 0; race < MAX_RACES; race += 1) {
+      const next = joined(current, change, matched);
+      if (next === undefined && current !== undefined) return stateOf(current);
+      const fresh = next ?? newUser(change.user);
+      if (await table.put(itemOf(connection, fresh), unwrittenSince(current))) return stateOf(fresh);
+      const stored = await table.get(key);
+      current = stored === undefined ? undefined : parseUser(stored);
+    }
+    throw new StoreError(`gave up after ${MAX_RACES} concurrent writes of one user`);
+  }
+
+  const writeCopy = async (
+    ref: GroupRef,
+    member: MemberId,
+    { copy: { revision, floor, role }, when }: { readonly copy: UserCopy; readonly when: Condition },
+  ) => {
+    const set = { copyRevision: revision, copyFloor: floor };
+    await table.update(
+      memberKey(ref, member),
+      role === undefined ? { set, remove: ['copyRole'] } : { set: { ...set, copyRole: role } },
+      when,
+    );
+  };
+
   return {
     async read(connection, members) {
       const items = await table.getMany(members.map((member) => userKey(connection, member)));
       return new Map(items.map((item) => [parseUser(item).member, stateOf(parseUser(item))]));
     },
 
-    async join(connection, member, change, matched) {
-      const key = userKey(connection, member);
-      for (let race = 0; race < MAX_RACES; race += 1) {
-        const stored = await table.get(key);
-        const current = stored === undefined ? undefined : parseUser(stored);
-        const next = joined(member, current, change, matched);
-        if (next === undefined && current !== undefined) return stateOf(current);
-        const fresh = next ?? newUser(member);
-        if (await table.put(itemOf(connection, fresh), unwrittenSince(current))) return stateOf(fresh);
-      }
-      throw new CorruptItemError(`gave up after ${MAX_RACES} concurrent writes of one user`);
+    async join(connection, changes, matched) {
+      const items = await table.getMany(changes.map(({ user }) => userKey(connection, user)));
+      const known = new Map(items.map(parseUser).map((user) => [user.member, user]));
+      return pMap(
+        changes,
+        async (change): Promise<JoinedUser> => {
+          const { user } = change;
+          try {
+            return { user, state: await joinOne(connection, change, { known: known.get(user), matched }) };
+          } catch (cause) {
+            return { user, cause };
+          }
+        },
+        { concurrency: WRITES_IN_FLIGHT },
+      );
     },
 
     async *groupsOf(connection, member) {
@@ -51,14 +97,11 @@ export function createUserStore(table: Table): UserStore {
       }
     },
 
-    async copyToMember(ref, member, { revision, floor, role }) {
-      const set = { copyRevision: revision, copyFloor: floor };
-      await table.update(
-        memberKey(ref, member),
-        role === undefined ? { set, remove: ['copyRole'] } : { set: { ...set, copyRole: role } },
-        knowsLessThan(revision),
-      );
-    },
+    copyToMember: (ref, member, copy) =>
+      writeCopy(ref, member, { copy, when: all(exists('stamp'), knowsLessThan(copy.revision)) }),
+
+    renewCopy: (ref, member, copy) =>
+      writeCopy(ref, member, { copy, when: less('copyRevision', copy.revision) }),
 
     async endWalk(connection, member, revision) {
       await table.update(
@@ -84,13 +127,10 @@ const unwrittenSince = (current: UserItem | undefined): Condition =>
 
 /** At the same revision a copy may still gain the role of a first binding, which raises no revision. */
 const knowsLessThan = (revision: number): Condition =>
-  all(
-    exists('stamp'),
-    any(
-      missing('copyRevision'),
-      less('copyRevision', revision),
-      all(equal('copyRevision', revision), missing('copyRole')),
-    ),
+  any(
+    missing('copyRevision'),
+    less('copyRevision', revision),
+    all(equal('copyRevision', revision), missing('copyRole')),
   );
 
 const newUser = (member: MemberId): UserItem => ({
@@ -104,12 +144,11 @@ const newUser = (member: MemberId): UserItem => ({
 
 /** The user after the change; undefined where the change says nothing new. */
 function joined(
-  member: MemberId,
   current: UserItem | undefined,
   change: UserChange,
   matched: ReadonlySet<string>,
 ): UserItem | undefined {
-  const before = current ?? newUser(member);
+  const before = current ?? newUser(change.user);
   const attributes = new Map<string, Register<string>>(Object.entries(before.attributes));
   let isNews = current === undefined;
   let mustBeHeard = current === undefined;

@@ -19,6 +19,12 @@ export const CREATE_DEADLINE_MS = 30_000;
 /** How often a created group is looked for in vain before it is taken for never created. */
 export const CREATE_MISSES = 3;
 
+/** From this size on a group's registers carry copies of their users' roles. */
+export const LARGE_GROUP = 1_000;
+
+/** Groups that one pump wakes per connection: a backlog drains at this many a minute when deployed. */
+export const PUMP_BATCH = 600;
+
 const FIRST_BACKOFF_MS = 2_000;
 const LONGEST_BACKOFF_MS = 3_600_000;
 

@@ -1,7 +1,6 @@
 import pMap from 'p-map';
 import type { UserCopy } from '../domain/group.ts';
 import type { ConnectionName, GroupId } from '../domain/ids.ts';
-import { STAMP_ZERO } from '../domain/stamp.ts';
 import type { UserState, UserStore } from './ports/desired.ts';
 import { WRITES_IN_FLIGHT } from './tuning.ts';
 
@@ -13,18 +12,16 @@ export function copyOf(user: UserState): UserCopy {
   return role === undefined || user.review ? { revision, floor } : { revision, floor, role };
 }
 
-/** A register without a copy is read as this, so there is no need to write it. */
-export const saysNothing = (copy: UserCopy): boolean => copy.floor === STAMP_ZERO && copy.role === undefined;
-
 /**
- * Carries a changed user to the registers of all its groups, and names the groups, which the caller then marks dirty
- * and wakes before it ends the walk.
+ * Carries a changed user to the groups it may be in, and names them: the caller marks them dirty and wakes them before
+ * it ends the walk. Registers of large groups that hold a copy of the user get the new one first.
  *
- * Why nobody is missed: whoever makes a member present writes IN#, then the register, then reads USER; the walk comes
- * after the write of USER and reads IN# consistently. Either the walk sees the IN#, or the other reads the new USER.
+ * Why nobody is missed: whoever makes a member present writes IN# before the register and wakes the group after it; the
+ * walk comes after the write of USER and reads IN# consistently. Either the walk sees the IN#, or the group is woken
+ * after USER was written, and apply reads USER then.
  *
- *     joiner   IN# ──▶ register ──▶ reads USER
- *     walker   USER (revision, walk) ──▶ reads IN# ──▶ copies ──▶ marks dirty, wakes ──▶ clears walk
+ *     joiner   IN# ──▶ register ──▶ marks dirty, wakes
+ *     walker   USER (revision, walk) ──▶ reads IN# ──▶ renews copies ──▶ marks dirty, wakes ──▶ clears walk
  */
 export async function walkUser(
   users: UserStore,
@@ -35,8 +32,7 @@ export async function walkUser(
   const reached: GroupId[] = [];
   for await (const groups of users.groupsOf(connection, user.member)) {
     reached.push(...groups);
-    if (saysNothing(copy)) continue;
-    await pMap(groups, (group) => users.copyToMember({ connection, group }, user.member, copy), {
+    await pMap(groups, (group) => users.renewCopy({ connection, group }, user.member, copy), {
       concurrency: WRITES_IN_FLIGHT,
     });
   }

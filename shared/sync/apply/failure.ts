@@ -1,6 +1,6 @@
+import type { Gate } from '../../domain/gate.ts';
 import type { GroupRef } from '../../domain/ids.ts';
 import type { Connection } from '../ports/connections.ts';
-import type { Gate } from '../ports/gate.ts';
 import type { GroupState } from '../ports/groups.ts';
 import { PlatformFailure } from '../ports/platform.ts';
 import { backoffMs, MAX_ATTEMPTS } from '../tuning.ts';

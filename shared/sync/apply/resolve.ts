@@ -71,11 +71,11 @@ export async function resolveUsers(
       if (user.role !== undefined && !user.review) return [user.member, known(person)];
       const matched = await matchMember(user, { connection, rules, people });
       const resolution = user.role === undefined ? matched : reviewed(user.role, person, matched);
-      if (resolution.kind === 'person') {
-        const { role } = resolution.person;
-        await people.bind(connection, user.member, { role, revision: user.revision });
-      }
-      return [user.member, resolution];
+      if (resolution.kind !== 'person') return [user.member, resolution];
+      const { role } = resolution.person;
+      await people.bind(connection, user.member, { role, revision: user.revision });
+      // Read again once the binding can be seen: a refresh that changed the person before would not have woken us.
+      return [user.member, known((await people.read(connection, [role])).get(role))];
     },
     { concurrency: READS_IN_FLIGHT },
   );

@@ -7,7 +7,7 @@ import type { WantedGroup } from '../../plan/draft.ts';
 import type { UserState } from '../ports/desired.ts';
 import type { GroupState, PendingCause, StoredMember } from '../ports/groups.ts';
 import type { Person } from '../ports/people.ts';
-import { WRITES_IN_FLIGHT } from '../tuning.ts';
+import { LARGE_GROUP, WRITES_IN_FLIGHT } from '../tuning.ts';
 import { copyOf } from '../walk.ts';
 import type { Lane } from './ports.ts';
 import { type Resolution, resolveUsers } from './resolve.ts';
@@ -101,13 +101,17 @@ const fromCopy = ({ member, user }: StoredMember): UserState => ({
   ...(user?.role === undefined ? {} : { role: user.role }),
 });
 
-/** Copies the role of each user that was just resolved onto its register, so that the next apply need not read it. */
+/**
+ * In a large group, copies the role of each user that was just resolved onto its register: one write, once, saves every
+ * later apply a read. In a small one the reads are too few to matter.
+ */
 async function rememberRoles(
   state: GroupState,
   users: readonly UserState[],
   resolutions: ReadonlyMap<MemberId, Resolution>,
   { ports }: Lane,
 ): Promise<void> {
+  if (users.length < LARGE_GROUP) return;
   await pMap(
     users,
     async (user) => {

@@ -1,5 +1,5 @@
 import { foldEvents } from '../../domain/fold.ts';
-import type { GroupRef } from '../../domain/ids.ts';
+import type { ConnectionName, GroupRef } from '../../domain/ids.ts';
 import type { UserStore } from '../ports/desired.ts';
 import type { DeadLetter } from '../ports/queue.ts';
 import { type AcceptPorts, acceptEvents, type IncomingMessage } from './accept.ts';
@@ -14,7 +14,8 @@ export interface IngestReport {
   readonly failedMessages: ReadonlySet<string>;
   /** Why, for the log. */
   readonly causes: readonly unknown[];
-  readonly accepted: number;
+  /** The connection of each event that was accepted. */
+  readonly acceptedFrom: readonly ConnectionName[];
   readonly ignored: number;
   readonly rejected: readonly DeadLetter[];
   readonly touched: readonly GroupRef[];
@@ -42,7 +43,7 @@ export async function ingest(
   return {
     failedMessages: failures.messages,
     causes: failures.causes,
-    accepted: accepted.length,
+    acceptedFrom: accepted.map(({ event }) => event.connection),
     ignored,
     rejected,
     touched,

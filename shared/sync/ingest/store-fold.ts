@@ -1,13 +1,13 @@
 import pMap from 'p-map';
 import { matchRules } from '../../contract/settings.ts';
 import type { ConnectionFold, GroupFold, UserFold } from '../../domain/fold.ts';
-import type { ConnectionName, GroupId, GroupRef, MemberId } from '../../domain/ids.ts';
-import { laterStamp } from '../../domain/stamp.ts';
+import type { ConnectionName, GroupId, GroupRef } from '../../domain/ids.ts';
+import { laterStamp, STAMP_ZERO } from '../../domain/stamp.ts';
 import type { Connections } from '../ports/connections.ts';
 import type { DesiredStore, UserState, UserStore } from '../ports/desired.ts';
 import { WRITES_IN_FLIGHT } from '../tuning.ts';
 import { type UnwokenGroup, type WakePorts, wakeGroups } from '../wake.ts';
-import { copyOf, saysNothing, walkUser } from '../walk.ts';
+import { walkUser } from '../walk.ts';
 import type { Failures } from './failures.ts';
 import type { Origins } from './origins.ts';
 
@@ -38,7 +38,6 @@ export async function storeFold(fold: ConnectionFold, batch: Batch): Promise<rea
   const { connection } = fold;
   await storeGroups(fold, batch);
   const users = await storeUsers(fold, batch);
-  await copyToJoiners(fold, users, batch);
   const walks = await walkAll(connection, users, batch);
 
   const named = new Set([...fold.groups.keys(), ...walks.flatMap(({ groups }) => groups)]);
@@ -77,27 +76,20 @@ async function storeGroup(ref: GroupRef, fold: GroupFold, { desired, clock }: St
   await desired.joinGroup(ref, { ...fold, snapshot });
 }
 
-/** Users are read after their registers were written: see walkUser for why. */
-async function storeUsers(fold: ConnectionFold, batch: Batch): Promise<ReadonlyMap<MemberId, UserState>> {
+/** Registers first: a user that is walked from here on finds every group of this batch. */
+async function storeUsers(fold: ConnectionFold, batch: Batch): Promise<readonly UserState[]> {
   const { ports, origins, failures } = batch;
   const matched = await matchedAttributes(fold.connection, ports.connections);
-  const silent = [...fold.users.values()].filter((user) => !isChange(user)).map(({ user }) => user);
-  const known = new Map(await ports.users.read(fold.connection, silent));
-  await pMap(
-    [...fold.users.values()].filter(isChange),
-    async ({ user, attributes, deleted }) => {
-      try {
-        known.set(user, await ports.users.join(fold.connection, user, { attributes, deleted }, matched));
-      } catch (cause) {
-        failures.add(cause, origins.ofUser(user));
-      }
-    },
-    { concurrency: WRITES_IN_FLIGHT },
-  );
-  return known;
+  const changes = [...fold.users.values()].filter(isChange);
+  const stored: UserState[] = [];
+  for (const joined of await ports.users.join(fold.connection, changes, matched)) {
+    if ('state' in joined) stored.push(joined.state);
+    else failures.add(joined.cause, origins.ofUser(joined.user));
+  }
+  return stored;
 }
 
-const isChange = (fold: UserFold): boolean => fold.attributes.size > 0 || fold.deleted !== '';
+const isChange = (fold: UserFold): boolean => fold.attributes.size > 0 || fold.deleted !== STAMP_ZERO;
 
 async function matchedAttributes(
   connection: ConnectionName,
@@ -107,37 +99,14 @@ async function matchedAttributes(
   return new Set(found === undefined ? [] : matchRules(found.settings).map((rule) => rule.memberAttribute));
 }
 
-async function copyToJoiners(
-  fold: ConnectionFold,
-  users: ReadonlyMap<MemberId, UserState>,
-  { ports, origins, failures }: Batch,
-): Promise<void> {
-  for (const { group, members } of fold.groups.values()) {
-    const joiners = [...members].filter(([, { value }]) => value === 'present').map(([member]) => member);
-    try {
-      await pMap(
-        joiners,
-        async (member) => {
-          const user = users.get(member);
-          if (user === undefined || saysNothing(copyOf(user))) return;
-          await ports.users.copyToMember({ connection: fold.connection, group }, member, copyOf(user));
-        },
-        { concurrency: WRITES_IN_FLIGHT },
-      );
-    } catch (cause) {
-      failures.add(cause, origins.ofGroup(group));
-    }
-  }
-}
-
 async function walkAll(
   connection: ConnectionName,
-  users: ReadonlyMap<MemberId, UserState>,
+  users: readonly UserState[],
   { ports, origins, failures }: Batch,
 ): Promise<readonly Walk[]> {
   const walks: Walk[] = [];
   await pMap(
-    [...users.values()].filter(({ walking }) => walking),
+    users.filter(({ walking }) => walking),
     async (user) => {
       try {
         walks.push({ user, groups: await walkUser(ports.users, connection, user) });

@@ -43,9 +43,14 @@ export interface UserState {
 
 /** What one change says of a user: joined with what is stored. */
 export interface UserChange {
+  readonly user: MemberId;
   readonly attributes: ReadonlyMap<string, Register<string>>;
   readonly deleted: Stamp;
 }
+
+export type JoinedUser =
+  | { readonly user: MemberId; readonly state: UserState }
+  | { readonly user: MemberId; readonly cause: unknown };
 
 export interface UserStore {
   /** Users that are known, by id. */
@@ -53,17 +58,19 @@ export interface UserStore {
   /**
    * Joins attributes and floor with what is stored. Where that makes a new user, moves the floor or changes an
    * attribute in `matched`, the same write raises the revision and sets the walk.
+   * @returns each user as it is then, or why it could not be written
    */
   join(
     connection: ConnectionName,
-    member: MemberId,
-    change: UserChange,
+    changes: readonly UserChange[],
     matched: ReadonlySet<string>,
-  ): Promise<UserState>;
+  ): Promise<readonly JoinedUser[]>;
   /** Groups that the member may be in, in pages. */
   groupsOf(connection: ConnectionName, member: MemberId): AsyncIterable<readonly GroupId[]>;
-  /** Copies what the register must know of its user, unless it knows as much already. */
+  /** Copies the user's part onto a register of a large group, which may have none yet or an older one. */
   copyToMember(ref: GroupRef, member: MemberId, copy: UserCopy): Promise<void>;
+  /** The same, but only where the register has an older copy: one without reads the user itself. */
+  renewCopy(ref: GroupRef, member: MemberId, copy: UserCopy): Promise<void>;
   /** Ends the walk unless the user has changed again. */
   endWalk(connection: ConnectionName, member: MemberId, revision: number): Promise<void>;
   /** Members whose walk was begun and not ended, from the (eventually consistent) index. */

@@ -14,6 +14,8 @@ export interface PersonFacts {
 export interface Person extends PersonFacts {
   /** Raised by each change. */
   readonly revision: number;
+  /** State or user id changed, and the groups have not been woken for it yet. */
+  readonly unheard: boolean;
 }
 
 export interface PeopleStore {
@@ -26,8 +28,17 @@ export interface PeopleStore {
     member: MemberId,
     binding: { readonly role: RoleId; readonly revision: number },
   ): Promise<boolean>;
-  /** Replaces what is known of a person; false where it is no longer what was `seen`. */
-  save(connection: ConnectionName, facts: PersonFacts, seen: Person | undefined): Promise<boolean>;
+  /**
+   * Replaces what is known of a person; false where it is no longer what was `seen`. `unheard` is kept with it until
+   * `heard`, so that a crash in between loses no wake-up.
+   */
+  save(
+    connection: ConnectionName,
+    facts: PersonFacts & { readonly unheard: boolean },
+    seen: Person | undefined,
+  ): Promise<boolean>;
+  /** The groups of these persons were woken; whoever has changed again since stays unheard. */
+  heard(connection: ConnectionName, persons: readonly Pick<Person, 'role' | 'revision'>[]): Promise<void>;
   /** Members that were bound to the person at some time; whoever was bound elsewhere since is among them too. */
   membersBoundTo(connection: ConnectionName, role: RoleId): AsyncIterable<readonly MemberId[]>;
 }

@@ -1,4 +1,5 @@
-import type { PlatformGroupId, PlatformUserId, VersionToken } from '../../domain/ids.ts';
+import type { EmployeeField } from '../../contract/match-rule.ts';
+import type { PlatformGroupId, PlatformUserId, RoleId, VersionToken } from '../../domain/ids.ts';
 import type { ObservedGroup } from '../../domain/view.ts';
 import type { Connection } from './connections.ts';
 
@@ -35,6 +36,19 @@ export interface Platform {
    * @returns undefined where all is well
    */
   probe(): Promise<PlatformFailure | undefined>;
+  /** Employees page by page, to the end; `fields` are those that match rules name. */
+  employees(wanted: {
+    readonly fields: readonly EmployeeField[];
+    readonly states: readonly string[];
+  }): AsyncIterable<readonly EmployeeRecord[]>;
+}
+
+/** What one listing says of an employee; what it does not carry is left out. */
+export interface EmployeeRecord {
+  readonly role: RoleId;
+  readonly userId?: string;
+  readonly state?: string;
+  readonly fields: ReadonlyMap<EmployeeField, string | null>;
 }
 
 export interface Platforms {

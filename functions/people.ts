@@ -1,0 +1,22 @@
+import { PeopleInvocation } from '../shared/contract/invocation.ts';
+import { eachConnection } from '../shared/runtime/each-connection.ts';
+import { wirePeople } from '../shared/runtime/wire-platform.ts';
+import { type PeopleReport, refreshPeople } from '../shared/sync/people.ts';
+import { once } from './frame/once.ts';
+
+const wired = once(wirePeople);
+
+/** Schedule, or by hand → people index. One connection's failure keeps no other from its turn. */
+export async function handler(event: unknown): Promise<{ readonly reports: readonly PeopleReport[] }> {
+  const { ports, ...base } = wired();
+  const { connection } = PeopleInvocation.parse(event ?? {});
+  const reports = await eachConnection(
+    { ...base, connections: ports.connections, only: connection },
+    (each) => refreshPeople(each, ports),
+  );
+  base.metrics.emit(
+    'PeopleRefreshed',
+    reports.reduce((sum, { read }) => sum + read, 0),
+  );
+  return { reports };
+}

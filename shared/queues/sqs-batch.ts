@@ -1,0 +1,74 @@
+import {
+  SendMessageBatchCommand,
+  type SendMessageBatchRequestEntry,
+  type SQSClient,
+} from '@aws-sdk/client-sqs';
+import pMap from 'p-map';
+
+/** SendMessageBatch takes at most 10 messages (Amazon SQS quotas). */
+const BATCH_SIZE = 10;
+const BATCHES_IN_FLIGHT = 8;
+
+/** A batch request may carry this much, bodies and attributes together (Amazon SQS quotas: 1 MiB). */
+const MAX_BATCH_BYTES = 1_048_576;
+
+export type Outgoing = Omit<SendMessageBatchRequestEntry, 'Id'>;
+
+/**
+ * Sends messages in as few requests as fit.
+ * @returns the positions of those that SQS did not accept, whatever the reason; never throws
+ */
+export async function sendAll(
+  client: SQSClient,
+  queueUrl: string,
+  messages: readonly Outgoing[],
+): Promise<ReadonlySet<number>> {
+  const refused = new Set<number>();
+  await pMap(
+    batchesOf(messages),
+    async (positions) => {
+      const Entries = positions.map((position) => ({ ...messages[position], Id: String(position) }));
+      try {
+        const answer = await client.send(
+          new SendMessageBatchCommand({
+            QueueUrl: queueUrl,
+            Entries: Entries as SendMessageBatchRequestEntry[],
+          }),
+        );
+        const accepted = new Set((answer.Successful ?? []).map(({ Id }) => Number(Id)));
+        for (const position of positions) if (!accepted.has(position)) refused.add(position);
+      } catch {
+        for (const position of positions) refused.add(position);
+      }
+    },
+    { concurrency: BATCHES_IN_FLIGHT },
+  );
+  return refused;
+}
+
+function batchesOf(messages: readonly Outgoing[]): readonly number[][] {
+  const batches: number[][] = [];
+  let current: number[] = [];
+  let bytes = 0;
+  for (const [position, message] of messages.entries()) {
+    const size = sizeOf(message);
+    if (current.length === BATCH_SIZE || (current.length > 0 && bytes + size > MAX_BATCH_BYTES)) {
+      batches.push(current);
+      current = [];
+      bytes = 0;
+    }
+    current.push(position);
+    bytes += size;
+  }
+  if (current.length > 0) batches.push(current);
+  return batches;
+}
+
+/** As SQS counts: the body, and each attribute's name, type and value. */
+export function sizeOf({ MessageBody = '', MessageAttributes = {} }: Outgoing): number {
+  let bytes = Buffer.byteLength(MessageBody);
+  for (const [name, { DataType = '', StringValue = '' }] of Object.entries(MessageAttributes)) {
+    bytes += Buffer.byteLength(name) + Buffer.byteLength(DataType) + Buffer.byteLength(StringValue);
+  }
+  return bytes;
+}

@@ -1,0 +1,53 @@
+import type { EmployeeField } from '../contract/match-rule.ts';
+import type { PlatformClient } from '../platform/client.ts';
+import type { Employee } from '../platform/schemas/employee.ts';
+import type { EmployeeRecord } from '../sync/ports/platform.ts';
+
+interface Wanted {
+  readonly fields: readonly EmployeeField[];
+  readonly states: readonly string[];
+}
+
+/** States that `include_terminated` lists; people before their first day appear only with `send_all_roles`. */
+const LISTED_STATES: ReadonlySet<string> = new Set(['ACTIVE', 'TERMINATED']);
+
+/** Employees as the people index wants them, page by page. Terminated ones too: leaving must be told, not concluded. */
+export async function* employeePages(
+  client: PlatformClient,
+  { fields, states }: Wanted,
+  call: <Result>(run: () => Promise<Result>) => Promise<Result>,
+): AsyncGenerator<readonly EmployeeRecord[]> {
+  const sendAllRoles = states.some((state) => !LISTED_STATES.has(state));
+  const pages = client.employees.pagesAll(sendAllRoles ? { sendAllRoles } : {});
+  for (;;) {
+    const { value, done } = await call(() => pages.next());
+    if (done === true) return;
+    yield value.map((employee) => recordOf(employee, fields));
+  }
+}
+
+function recordOf(employee: Employee, fields: readonly EmployeeField[]): EmployeeRecord {
+  const { id, userId, roleState } = employee;
+  const values = fields.flatMap((field): [EmployeeField, string | null][] => {
+    const value = fieldValueOf(employee, field);
+    return value === undefined ? [] : [[field, value]];
+  });
+  return {
+    role: id,
+    fields: new Map(values),
+    ...(typeof userId === 'string' ? { userId } : {}),
+    ...(typeof roleState === 'string' ? { state: roleState } : {}),
+  };
+}
+
+/** undefined: the answer does not say. The specification leaves the form of custom field values open. */
+function fieldValueOf(employee: Employee, field: EmployeeField): string | null | undefined {
+  if (field.kind === 'field') return employee[field.name];
+  const value = employee.customFields?.[field.title];
+  return textOf(isObject(value) && 'value' in value ? value.value : value);
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+const textOf = (value: unknown): string | null | undefined =>
+  typeof value === 'number' ? String(value) : typeof value === 'string' || value === null ? value : undefined;

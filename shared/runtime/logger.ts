@@ -1,0 +1,59 @@
+/** Ids, counts, codes and durations only: no token, e-mail address or name ever (invariant 10). */
+export type LogFields = {
+  readonly [name: string]: string | number | boolean | null | undefined | readonly string[] | LogFields;
+};
+
+export interface Logger {
+  debug(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
+  /** The same logger with fields that every line carries. */
+  with(fields: LogFields): Logger;
+}
+
+const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+type Level = (typeof LEVELS)[number];
+
+export interface LoggerOptions {
+  readonly level: Level;
+  readonly clock: () => number;
+  /** Where a line goes; Lambda reads standard output. */
+  readonly write: (line: string) => void;
+}
+
+/** One JSON object per line. */
+export function createLogger(options: LoggerOptions, context: LogFields = {}): Logger {
+  const log =
+    (level: Level) =>
+    (message: string, fields: LogFields = {}) => {
+      if (LEVELS.indexOf(level) < LEVELS.indexOf(options.level)) return;
+      const time = new Date(options.clock()).toISOString();
+      options.write(JSON.stringify({ time, level, message, ...context, ...fields }));
+    };
+  return {
+    debug: log('debug'),
+    info: log('info'),
+    warn: log('warn'),
+    error: log('error'),
+    with: (fields) => createLogger(options, { ...context, ...fields }),
+  };
+}
+
+const MAX_CAUSES = 5;
+
+/**
+ * An error for the log: names and messages along its causes. Ours carry ids only; a message that came from a library
+ * may quote anything, so of those the name alone is kept.
+ */
+export function errorFields(error: unknown): LogFields {
+  const chain: string[] = [];
+  let current: unknown = error;
+  for (let depth = 0; depth < MAX_CAUSES && current instanceof Error; depth += 1) {
+    chain.push(OURS.test(current.name) ? `${current.name}: ${current.message}` : current.name);
+    current = current.cause;
+  }
+  return { error: chain };
+}
+
+const OURS = /^(?:StoreError|CorruptItemError|PlatformFailure|ConfigError|SecretError|Error)$/;

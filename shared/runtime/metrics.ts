@@ -1,0 +1,49 @@
+import { METRIC_DIMENSIONS, METRICS, type MetricName } from '../contract/metrics.ts';
+import { METRIC_NAMESPACE } from '../contract/names.ts';
+
+export interface Metrics {
+  /** Adds to a count, or states a level or a duration; `by` is the connection or the kind, as METRICS says. */
+  emit(name: MetricName, value: number, by?: string): void;
+}
+
+export interface MetricsOptions {
+  readonly prefix: string;
+  readonly clock: () => number;
+  readonly write: (line: string) => void;
+}
+
+/**
+ * Metrics in CloudWatch's embedded metric format: a log line each, which CloudWatch Logs turns into metrics. Every
+ * metric comes under the prefix alone, for alarms, and where it has one under its second dimension, for the dashboard.
+ * Source: Amazon CloudWatch user guide, "Specification: Embedded metric format".
+ */
+export function createMetrics({ prefix, clock, write }: MetricsOptions): Metrics {
+  return {
+    emit(name, value, by) {
+      const definition = METRICS[name];
+      const second = 'by' in definition ? definition.by : undefined;
+      const dimension = second === 'Connection' ? METRIC_DIMENSIONS.connection : METRIC_DIMENSIONS.kind;
+      const isSplit = second !== undefined && by !== undefined;
+      write(
+        JSON.stringify({
+          _aws: {
+            Timestamp: clock(),
+            CloudWatchMetrics: [
+              {
+                Namespace: METRIC_NAMESPACE,
+                Dimensions: [
+                  [METRIC_DIMENSIONS.prefix],
+                  ...(isSplit ? [[METRIC_DIMENSIONS.prefix, dimension]] : []),
+                ],
+                Metrics: [{ Name: name, Unit: definition.unit }],
+              },
+            ],
+          },
+          [METRIC_DIMENSIONS.prefix]: prefix,
+          ...(isSplit ? { [dimension]: by } : {}),
+          [name]: value,
+        }),
+      );
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import {
+  AbortedError,
+  ForbiddenError,
+  mayHaveTakenEffect,
+  NetworkError,
+  NotFoundError,
+  PlatformError,
+  RateLimitedError,
+  ReportedError,
+  ServerError,
+  TimeoutError,
+  UnauthorizedError,
+  UnexpectedBodyError,
+} from '../platform/errors.ts';
+import { type FailureKind, PlatformFailure } from '../sync/ports/platform.ts';
+
+/** Says in the use cases' words what went wrong; errors that are not the platform's pass through unchanged. */
+export async function translating<Result>(
+  secretVersion: string,
+  call: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await call();
+  } catch (error) {
+    throw error instanceof PlatformError ? failureOf(error, secretVersion) : error;
+  }
+}
+
+export function failureOf(cause: PlatformError, secretVersion: string): PlatformFailure {
+  const { status, retryAfterMs } = cause;
+  return new PlatformFailure(kindOf(cause), cause.message, { status, retryAfterMs, secretVersion, cause });
+}
+
+function kindOf(error: PlatformError): FailureKind {
+  if (error instanceof UnauthorizedError) return 'unauthorized';
+  if (error instanceof ForbiddenError) return 'forbidden';
+  if (error instanceof NotFoundError) return 'not_found';
+  if (error instanceof RateLimitedError) return 'throttled';
+  if (
+    error instanceof ServerError ||
+    error instanceof UnexpectedBodyError ||
+    error instanceof ReportedError
+  ) {
+    return 'unavailable';
+  }
+  if (error instanceof TimeoutError || error instanceof NetworkError || error instanceof AbortedError) {
+    return mayHaveTakenEffect(error) ? 'unanswered' : 'unreached';
+  }
+  return 'rejected';
+}

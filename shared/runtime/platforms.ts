@@ -1,0 +1,164 @@
+import type { Dispatcher } from 'undici';
+import { createPlatformClient, type PlatformClient } from '../platform/client.ts';
+import { type Credential, staticBearer } from '../platform/credential.ts';
+import { oauthCredential } from '../platform/oauth.ts';
+import type { Connection } from '../sync/ports/connections.ts';
+import { type Platform, PlatformFailure, type Platforms } from '../sync/ports/platform.ts';
+import { employeePages } from './employee-records.ts';
+import { translating } from './platform-failure.ts';
+import { type Secret, SecretError, type Secrets } from './secrets.ts';
+import { VERSION } from './version.ts';
+
+export interface PlatformsOptions {
+  readonly secrets: Secrets;
+  readonly clock: () => number;
+  readonly random: () => number;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** Connections to every platform, kept alive between invocations. */
+  readonly dispatcher: Dispatcher;
+}
+
+/** A secret that was good is used this long before it is read again; one that failed is read again at once. */
+const SECRET_AGE_MS = 60_000;
+/** A wait that the platform asks for is kept in place up to this; longer ones close the gate instead. */
+const PATIENCE_MS = 20_000;
+
+interface OpenPlatform {
+  readonly platform: Platform;
+  readonly secretReadAtMs: number;
+}
+
+/** The platform for each connection, through the client; one per connection and worker. */
+export function createPlatforms(options: PlatformsOptions): Platforms {
+  const open = new Map<string, OpenPlatform>();
+
+  return {
+    async open(connection) {
+      const key = JSON.stringify([connection.name, connection.company, connection.settings]);
+      const known = open.get(key);
+      const nowMs = options.clock();
+      if (known !== undefined && nowMs - known.secretReadAtMs < SECRET_AGE_MS) return known.platform;
+      const secret = await readSecret(connection, options.secrets);
+      const forget = () => open.delete(key);
+      const platform =
+        known?.platform.secretVersion === secret.version
+          ? known.platform
+          : await connect(connection, { secret, options, forget });
+      open.set(key, { platform, secretReadAtMs: nowMs });
+      return platform;
+    },
+  };
+}
+
+async function readSecret(connection: Connection, secrets: Secrets): Promise<Secret> {
+  try {
+    return await secrets.read(connection.name);
+  } catch (cause) {
+    if (!(cause instanceof SecretError)) throw cause;
+    throw new PlatformFailure('unauthorized', cause.message, { cause });
+  }
+}
+
+interface Connecting {
+  readonly secret: Secret;
+  readonly options: PlatformsOptions;
+  readonly forget: () => void;
+}
+
+/** A credential of another company would fill that company's groups with our people: it is refused before any use. */
+async function connect(connection: Connection, { secret, options, forget }: Connecting): Promise<Platform> {
+  const { settings } = connection;
+  const client = createPlatformClient({
+    baseUrl: settings.baseUrl,
+    credential: credentialOf(connection, secret, options),
+    clock: options.clock,
+    random: options.random,
+    sleep: options.sleep,
+    timeoutMs: settings.timeoutMs,
+    patienceMs: PATIENCE_MS,
+    concurrency: settings.concurrency,
+    activity: settings.activity,
+    version: VERSION,
+    dispatcher: options.dispatcher,
+  });
+  const call = async <Result>(run: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await translating(secret.version, run);
+    } catch (error) {
+      if (error instanceof PlatformFailure && error.kind === 'unauthorized') forget();
+      throw error;
+    }
+  };
+  const { company } = await call(() => client.me());
+  if (company !== connection.company) {
+    throw new PlatformFailure('unauthorized', 'wrong_company: the credential belongs to another company', {
+      secretVersion: secret.version,
+    });
+  }
+  return platformOf(client, { call, secretVersion: secret.version, clock: options.clock });
+}
+
+function credentialOf(connection: Connection, { value }: Secret, options: PlatformsOptions): Credential {
+  if ('token' in value) return staticBearer(value.token);
+  const { clientId, clientSecret, tokenUrl, refreshToken } = value;
+  return oauthCredential({
+    clientId,
+    clientSecret,
+    tokenUrl,
+    tokens: { refreshToken },
+    clock: options.clock,
+    dispatcher: () => options.dispatcher,
+    onTokens: async (tokens) => {
+      await options.secrets.write(connection.name, { ...value, refreshToken: tokens.refreshToken });
+    },
+  });
+}
+
+interface Calling {
+  readonly call: <Result>(run: () => Promise<Result>) => Promise<Result>;
+  readonly secretVersion: string;
+  readonly clock: () => number;
+}
+
+function platformOf(client: PlatformClient, { call, secretVersion, clock }: Calling): Platform {
+  const { groups } = client;
+  let listing: { readonly atMs: number; readonly groups: ReturnType<typeof groups.list> } | undefined;
+  const list = (maxAgeMs: number) => {
+    if (listing === undefined || clock() - listing.atMs > maxAgeMs || maxAgeMs === 0) {
+      const current = { atMs: clock(), groups: groups.list() };
+      listing = current;
+      current.groups.catch(() => {
+        if (listing === current) listing = undefined;
+      });
+    }
+    return listing.groups;
+  };
+  const answer = async (run: () => Promise<unknown>): Promise<PlatformFailure | undefined> => {
+    try {
+      await call(run);
+      return undefined;
+    } catch (error) {
+      if (error instanceof PlatformFailure) return error;
+      throw error;
+    }
+  };
+  return {
+    secretVersion,
+    probe: async () => (await answer(() => client.me())) ?? (await answer(() => groups.list())),
+    employees: (wanted) => employeePages(client, wanted, call),
+    groups: {
+      list: (maxAgeMs) => call(() => list(maxAgeMs)),
+      get: (id) =>
+        call(() => groups.get(id)).catch((error: unknown) => {
+          if (error instanceof PlatformFailure && error.kind === 'not_found') return undefined;
+          throw error;
+        }),
+      create: (fields) => call(() => groups.create(fields)),
+      patch: (id, fields, version) => call(() => groups.patch(id, { ...fields, version })),
+      put: (id, fields, version) => call(() => groups.replace(id, { ...fields, version })),
+      delete: async (id) => {
+        await call(() => groups.delete(id));
+      },
+    },
+  };
+}

@@ -1,0 +1,54 @@
+import type { GroupRef } from '../domain/ids.ts';
+import type { ApplyReport } from '../sync/apply/apply.ts';
+import type { IngestReport } from '../sync/ingest/ingest.ts';
+import { errorFields, type Logger } from './logger.ts';
+import type { Metrics } from './metrics.ts';
+
+interface Telling {
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/** Use cases return facts; here they become log lines and metrics. */
+export function reportIngest(report: IngestReport, { logger, metrics }: Telling): void {
+  const byConnection = new Map<string, number>();
+  for (const connection of report.acceptedFrom) {
+    byConnection.set(connection, (byConnection.get(connection) ?? 0) + 1);
+  }
+  for (const [connection, count] of byConnection) metrics.emit('EventsReceived', count, connection);
+  if (report.ignored > 0) metrics.emit('EventsIgnored', report.ignored);
+  for (const { code } of report.rejected) metrics.emit('EventsRejected', 1, code);
+  logger.info('ingested', {
+    accepted: report.acceptedFrom.length,
+    ignored: report.ignored,
+    rejected: report.rejected.length,
+    touched: report.touched.length,
+    retried: report.failedMessages.size,
+  });
+  for (const cause of report.causes) logger.error('not stored', errorFields(cause));
+}
+
+export function reportApply(report: ApplyReport, { logger, metrics }: Telling): void {
+  const { ref, outcome, writes, conflicts, lagMs, cause } = report;
+  for (const { action } of writes) metrics.emit('PlatformWrites', 1, action);
+  if (conflicts > 0) metrics.emit('PlatformConflicts', conflicts);
+  if (lagMs !== undefined) metrics.emit('ApplyLagMs', lagMs);
+  if (outcome === 'postponed') metrics.emit('ApplyFailures', 1, 'retry');
+  if (outcome === 'failed') metrics.emit('ApplyFailures', 1, 'failed');
+  const level = cause === undefined ? 'info' : 'warn';
+  logger[level]('applied', {
+    connection: ref.connection,
+    group: ref.group,
+    outcome,
+    writes: writes.map(({ action }) => action),
+    conflicts,
+    lagMs,
+    ...(cause === undefined ? {} : errorFields(cause)),
+  });
+}
+
+/** Our own table or queue failed; the message comes again by itself. */
+export function reportCrash(ref: GroupRef, error: unknown, { logger, metrics }: Telling): void {
+  metrics.emit('ApplyFailures', 1, 'retry');
+  logger.error('not applied', { connection: ref.connection, group: ref.group, ...errorFields(error) });
+}

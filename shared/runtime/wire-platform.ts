@@ -1,0 +1,73 @@
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { Agent } from 'undici';
+import { ENVIRONMENT } from '../contract/names.ts';
+import { createDeadLetterQueue } from '../queues/dead-letter-queue.ts';
+import { createAuditLog } from '../store/audit-log.ts';
+import { createClaimStore } from '../store/claim-store.ts';
+import { createGateStore } from '../store/gate-store.ts';
+import { createGroupIndex } from '../store/group-index.ts';
+import { createGroupStore } from '../store/group-store.ts';
+import { createGuardStore } from '../store/guard-store.ts';
+import { createPeopleStore } from '../store/people-store.ts';
+import type { ApplyPorts } from '../sync/apply/ports.ts';
+import type { PeoplePorts } from '../sync/people.ts';
+import type { PumpPorts } from '../sync/pump.ts';
+import { sleep, systemClock, systemRandom } from './clock.ts';
+import type { Config } from './config.ts';
+import { required } from './config.ts';
+import { createPlatforms } from './platforms.ts';
+import { createSecrets } from './secrets.ts';
+import { type Base, wireBase, wireState } from './wire.ts';
+
+const CONNECTIONS_PER_ORIGIN = 16;
+/** Shorter than any call, so that a platform that cannot be reached is told from one that does not answer. */
+const CONNECT_TIMEOUT_MS = 3_000;
+
+/** The second half of the composition root: the functions that talk to the platform. */
+function wireSync(config: Config) {
+  const state = wireState(config);
+  const dispatcher = new Agent({
+    connections: CONNECTIONS_PER_ORIGIN,
+    connect: { timeout: CONNECT_TIMEOUT_MS },
+  });
+  const secrets = createSecrets(new SecretsManagerClient({}), config.prefix);
+  return {
+    ...state,
+    groups: createGroupStore(state.table),
+    people: createPeopleStore(state.table),
+    claims: createClaimStore(state.table),
+    guard: createGuardStore(state.table),
+    gates: createGateStore(state.table),
+    audit: createAuditLog(state.table),
+    index: createGroupIndex(state.table),
+    platforms: createPlatforms({ secrets, dispatcher, clock: systemClock, random: systemRandom, sleep }),
+    createSettleMs: config.createSettleMs,
+  };
+}
+
+export function wireApply(): Base & { readonly ports: ApplyPorts } {
+  const base = wireBase();
+  const sync = wireSync(base.config);
+  const deadLetters = createDeadLetterQueue(sync.sqs, {
+    queueUrl: required(base.config.queueUrls.applyDlq, ENVIRONMENT.applyDlqUrl),
+    source: 'apply',
+    clock: systemClock,
+  });
+  return { ...base, ports: { ...sync, deadLetters } };
+}
+
+export function wirePeople(): Base & { readonly ports: PeoplePorts & Pick<ApplyPorts, 'connections'> } {
+  const base = wireBase();
+  return { ...base, ports: wireSync(base.config) };
+}
+
+export function wireReconcile(): Base & { readonly ports: PumpPorts } {
+  const base = wireBase();
+  return { ...base, ports: wireSync(base.config) };
+}
+
+/** Everything, for the command line and the local stack, which ask what the functions never do. */
+export function wireTool() {
+  const base = wireBase();
+  return { ...base, ports: wireSync(base.config) };
+}

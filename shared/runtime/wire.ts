@@ -1,0 +1,68 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { ENVIRONMENT } from '../contract/names.ts';
+import { createApplyQueue } from '../queues/apply-queue.ts';
+import { createDeadLetterQueue } from '../queues/dead-letter-queue.ts';
+import { createConnectionStore } from '../store/connection-store.ts';
+import { createDesiredStore } from '../store/desired-store.ts';
+import { createDynamoTable } from '../store/dynamo-table.ts';
+import { createUserStore } from '../store/user-store.ts';
+import type { IngestPorts } from '../sync/ingest/ingest.ts';
+import { newId, sleep, systemClock, systemRandom } from './clock.ts';
+import { type Config, readConfig, required } from './config.ts';
+import { createLogger, type Logger } from './logger.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
+
+/** What every function has, whatever it does. */
+export interface Base {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/** Connections change rarely; a change is seen by every worker after this. */
+const CONNECTIONS_REMEMBERED_MS = 30_000;
+
+/*
+ * The composition root: here, and only here, ports meet what implements them. What needs the platform's client is in
+ * wire-platform.ts, so that the bundle of ingest does not carry it.
+ */
+
+export function wireBase(config: Config = readConfig()): Base {
+  const write = (line: string) => process.stdout.write(`${line}\n`);
+  return {
+    config,
+    logger: createLogger({ level: config.logLevel, clock: systemClock, write }),
+    metrics: createMetrics({ prefix: config.prefix, clock: systemClock, write }),
+  };
+}
+
+/** The stores that every function shares, and the queue that wakes groups. */
+export function wireState(config: Config) {
+  const sqs = new SQSClient({});
+  const table = createDynamoTable(new DynamoDBClient({}), { tableName: config.tableName, sleep });
+  const queueUrl = required(config.queueUrls.apply, ENVIRONMENT.applyQueueUrl);
+  return {
+    sqs,
+    table,
+    clock: systemClock,
+    random: systemRandom,
+    newId,
+    coalesceMs: config.coalesceMs,
+    desired: createDesiredStore(table),
+    users: createUserStore(table),
+    connections: createConnectionStore(table, { clock: systemClock, rememberMs: CONNECTIONS_REMEMBERED_MS }),
+    applyQueue: createApplyQueue(sqs, { queueUrl, coalesceMs: config.coalesceMs, clock: systemClock, newId }),
+  };
+}
+
+export function wireIngest(): Base & { readonly ports: IngestPorts } {
+  const base = wireBase();
+  const state = wireState(base.config);
+  const deadLetters = createDeadLetterQueue(state.sqs, {
+    queueUrl: required(base.config.queueUrls.eventsDlq, ENVIRONMENT.eventsDlqUrl),
+    source: 'ingest',
+    clock: systemClock,
+  });
+  return { ...base, ports: { ...state, deadLetters } };
+}

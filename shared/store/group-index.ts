@@ -1,0 +1,80 @@
+import { type ConnectionName, type GroupRef, groupId, memberId } from '../domain/ids.ts';
+import type { PendingCause, SettledState } from '../sync/ports/groups.ts';
+import type { GroupIndex, GroupSummary, PendingEntry } from '../sync/ports/index.ts';
+import { dueText, groupIndexSort, groupKey, indexPartition, SHARDS } from './keys.ts';
+import { exists, type Item, type Table } from './table.ts';
+
+export function createGroupIndex(table: Table): GroupIndex {
+  async function* shards(kind: 'groups' | 'pending', connection: ConnectionName) {
+    for (let shard = 0; shard < SHARDS; shard += 1) {
+      yield* table.query({ partition: indexPartition(kind, connection, shard), index: true });
+    }
+  }
+
+  return {
+    async due(connection, { nowMs, limit }) {
+      const found: Item[] = [];
+      for (let shard = 0; shard < SHARDS; shard += 1) {
+        const partition = indexPartition('groups', connection, shard);
+        found.push(...(await firstDue(table, partition, { nowMs, limit })));
+      }
+      found.sort((a, b) => (String(a['gsk']) < String(b['gsk']) ? -1 : 1));
+      return found.slice(0, limit).map((item) => refOf(connection, item));
+    },
+
+    async reschedule(ref, dueMs) {
+      const gsk = groupIndexSort(dueText(dueMs), ref.group);
+      await table.update(groupKey(ref), { set: { gsk } }, exists('dirtySince'));
+    },
+
+    async *all(connection) {
+      for await (const page of shards('groups', connection)) {
+        yield page.map((item) => summaryOf(connection, item));
+      }
+    },
+
+    async *pending(connection) {
+      for await (const page of shards('pending', connection)) {
+        yield page.map((item) => pendingOf(connection, item));
+      }
+    },
+  };
+}
+
+async function firstDue(
+  table: Table,
+  partition: string,
+  { nowMs, limit }: { readonly nowMs: number; readonly limit: number },
+): Promise<readonly Item[]> {
+  const found: Item[] = [];
+  const between = ['0', `${dueText(nowMs)}#~`] as const;
+  for await (const page of table.query({ partition, index: true, between, pageSize: limit })) {
+    found.push(...page);
+    if (found.length >= limit) break;
+  }
+  return found;
+}
+
+const refOf = (connection: ConnectionName, item: Item): GroupRef => ({
+  connection,
+  group: groupId(String(item['group'])),
+});
+
+function summaryOf(connection: ConnectionName, item: Item): GroupSummary {
+  const { settled, dirtySince, failedAt, paused, hold } = item;
+  return {
+    ref: refOf(connection, item),
+    paused: paused === true,
+    holdWaits: hold !== undefined,
+    ...(typeof settled === 'string' ? { settled: settled as SettledState } : {}),
+    ...(typeof dirtySince === 'number' ? { dirtySinceMs: dirtySince } : {}),
+    ...(typeof failedAt === 'number' ? { failedAtMs: failedAt } : {}),
+  };
+}
+
+const pendingOf = (connection: ConnectionName, item: Item): PendingEntry => ({
+  ref: refOf(connection, item),
+  member: memberId(String(item['member'])),
+  cause: item['pendingCause'] as PendingCause,
+  sinceMs: Number(item['pendingSince']),
+});

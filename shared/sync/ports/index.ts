@@ -1,0 +1,32 @@
+import type { ConnectionName, GroupRef, MemberId } from '../../domain/ids.ts';
+import type { PendingCause, SettledState } from './groups.ts';
+
+/** What the index shows of a group; up to a second or so behind the group itself. */
+export interface GroupSummary {
+  readonly ref: GroupRef;
+  readonly settled?: SettledState;
+  readonly dirtySinceMs?: number;
+  readonly failedAtMs?: number;
+  readonly paused: boolean;
+  readonly holdWaits: boolean;
+}
+
+export interface PendingEntry {
+  readonly ref: GroupRef;
+  readonly member: MemberId;
+  readonly cause: PendingCause;
+  readonly sinceMs: number;
+}
+
+/** Lists over many groups, from the one index. */
+export interface GroupIndex {
+  /** Dirty groups whose time has come, the longest due first. */
+  due(
+    connection: ConnectionName,
+    at: { readonly nowMs: number; readonly limit: number },
+  ): Promise<readonly GroupRef[]>;
+  /** Moves the time at which a dirty group is due; a clean one is left alone. */
+  reschedule(ref: GroupRef, dueMs: number): Promise<void>;
+  all(connection: ConnectionName): AsyncIterable<readonly GroupSummary[]>;
+  pending(connection: ConnectionName): AsyncIterable<readonly PendingEntry[]>;
+}

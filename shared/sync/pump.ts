@@ -1,0 +1,75 @@
+import pMap from 'p-map';
+import type { ConnectionName, GroupRef, MemberId } from '../domain/ids.ts';
+import { type GateKeeperPorts, tryGate } from './gatekeeper.ts';
+import type { Connections } from './ports/connections.ts';
+import type { UserStore } from './ports/desired.ts';
+import type { GroupIndex } from './ports/index.ts';
+import { backoffMs, PUMP_BATCH, WAKE_GRACE_MS, WRITES_IN_FLIGHT } from './tuning.ts';
+import { type WakePorts, wakeGroups } from './wake.ts';
+import { walkUser } from './walk.ts';
+
+export interface PumpPorts extends WakePorts, GateKeeperPorts {
+  readonly index: GroupIndex;
+  readonly users: UserStore;
+  readonly connections: Connections;
+}
+
+export interface PumpReport {
+  readonly connection: ConnectionName;
+  readonly gate: string;
+  readonly walksResumed: number;
+  readonly reenqueued: number;
+}
+
+/**
+ * What keeps everything moving (each minute): tries a closed gate, takes up walks that were interrupted, and wakes the
+ * dirty groups that are due, the longest due first and so many at a time that a backlog drains at a bounded rate.
+ * @param everything wake every dirty group, due or not: after a restart with empty queues
+ */
+export async function pump(
+  connection: ConnectionName,
+  ports: PumpPorts,
+  { everything = false }: { readonly everything?: boolean } = {},
+): Promise<PumpReport> {
+  const walksResumed = await resumeWalks(connection, ports);
+  const gate = await tryGate(connection, ports);
+  if (gate.state !== 'open' && !everything) {
+    return { connection, gate: gate.state, walksResumed, reenqueued: 0 };
+  }
+  const reenqueued = await wakeDue(connection, ports, everything);
+  return { connection, gate: gate.state, walksResumed, reenqueued };
+}
+
+async function wakeDue(connection: ConnectionName, ports: PumpPorts, everything: boolean): Promise<number> {
+  const nowMs = everything ? Number.MAX_SAFE_INTEGER / 1_000 : ports.clock();
+  const limit = everything ? Number.MAX_SAFE_INTEGER : PUMP_BATCH;
+  const due = await ports.index.due(connection, { nowMs, limit });
+  // The next time is set before the message goes: a pump that dies in between is late, never too busy.
+  await pMap(due, (ref) => ports.index.reschedule(ref, nextLook(ports)), { concurrency: WRITES_IN_FLIGHT });
+  const lost = await ports.applyQueue.wake(due);
+  return due.length - lost.length;
+}
+
+const nextLook = ({ clock, coalesceMs, random }: PumpPorts): number =>
+  clock() + coalesceMs + WAKE_GRACE_MS + backoffMs(0, random());
+
+async function resumeWalks(connection: ConnectionName, ports: PumpPorts): Promise<number> {
+  let resumed = 0;
+  for await (const members of ports.users.openWalks(connection)) {
+    for (const member of members) {
+      await resumeWalk(connection, member, ports);
+      resumed += 1;
+    }
+  }
+  return resumed;
+}
+
+/** The same steps as in ingest: groups hear of the user, are woken, and only then does the walk end. */
+async function resumeWalk(connection: ConnectionName, member: MemberId, ports: PumpPorts): Promise<void> {
+  const user = (await ports.users.read(connection, [member])).get(member);
+  if (user === undefined || !user.walking) return;
+  const groups = await walkUser(ports.users, connection, user);
+  const refs: GroupRef[] = groups.map((group) => ({ connection, group }));
+  const unwoken = await wakeGroups(refs, ports);
+  if (unwoken.length === 0) await ports.users.endWalk(connection, member, user.revision);
+}
