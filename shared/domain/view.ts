@@ -1,4 +1,5 @@
 import type { PlatformUserId, VersionToken } from './ids.ts';
+import type { Waiver } from './waiver.ts';
 
 /** A platform group as it was last written or read: the base of the next comparison. */
 export interface View {
@@ -6,6 +7,8 @@ export interface View {
   readonly spokeId: string | null;
   /** Everybody in the group; `true` where we put them there. */
   readonly users: ReadonlyMap<PlatformUserId, boolean>;
+  /** Differences by somebody else that a policy lets stand. */
+  readonly waiver?: Waiver;
 }
 
 /** A platform group as one response showed it. */

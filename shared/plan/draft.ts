@@ -1,5 +1,6 @@
 import type { MemberId, PlatformUserId } from '../domain/ids.ts';
 import type { View } from '../domain/view.ts';
+import type { Waiver } from '../domain/waiver.ts';
 import { mergeUsers } from './merge.ts';
 import { compareText, NO_PLAN, type Plan, type PlanAction, type PlanChange, sortChanges } from './plan.ts';
 
@@ -23,6 +24,8 @@ export interface DraftInput {
   readonly whole: boolean;
   /** Removals that may not happen now. */
   readonly held: ReadonlySet<PlatformUserId>;
+  /** Differences that stay as they are, and what still stands of them. */
+  readonly waiver?: Waiver | undefined;
   /** Why somebody whom the directory names is not wanted, for the reason of a removal. */
   readonly whyNot: ReadonlyMap<PlatformUserId, { readonly member: MemberId; readonly reason: string }>;
 }
@@ -82,12 +85,14 @@ function planDeparture({ mode, onGroupDeleted, held }: DraftInput, current: View
   };
 }
 
-function planUpdate(input: DraftInput, wanted: WantedGroup, current: View): Plan {
+function planUpdate(input: DraftInput, directory: WantedGroup, current: View): Plan {
+  const { waiver } = input;
+  const wanted = withWaiver(directory, current, waiver);
   const users = mergeUsers({
     ours: new Set(wanted.users.keys()),
     theirs: current.users,
     membership: input.membership,
-    keep: (user) => input.mode === 'upsertOnly' || input.held.has(user),
+    keep: (user) => input.mode === 'upsertOnly' || input.held.has(user) || waiver?.present.has(user) === true,
   });
   const removals = [...current.users.keys()].filter((user) => !users.has(user)).sort(compareText);
   const changes = [
@@ -108,8 +113,23 @@ function planUpdate(input: DraftInput, wanted: WantedGroup, current: View): Plan
   return {
     action,
     changes: sortChanges(changes),
-    after: { name: wanted.name, spokeId: wanted.spokeId, users },
+    after: {
+      name: wanted.name,
+      spokeId: wanted.spokeId,
+      users,
+      ...(waiver === undefined ? {} : { waiver }),
+    },
     removals,
+  };
+}
+
+/** What is waived is wanted as it is. */
+function withWaiver(wanted: WantedGroup, current: View, waiver: Waiver | undefined): WantedGroup {
+  if (waiver === undefined) return wanted;
+  return {
+    name: waiver.name ? current.name : wanted.name,
+    spokeId: waiver.spokeId ? (current.spokeId ?? wanted.spokeId) : wanted.spokeId,
+    users: new Map([...wanted.users].filter(([user]) => !waiver.absent.has(user))),
   };
 }
 

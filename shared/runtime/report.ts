@@ -30,6 +30,7 @@ export function reportIngest(report: IngestReport, { logger, metrics }: Telling)
 
 export function reportApply(report: ApplyReport, { logger, metrics }: Telling): void {
   const { ref, outcome, writes, conflicts, lagMs, cause } = report;
+  for (const kind of report.drift) metrics.emit('DriftFound', 1, kind);
   for (const { action } of writes) metrics.emit('PlatformWrites', 1, action);
   if (conflicts > 0) metrics.emit('PlatformConflicts', conflicts);
   if (lagMs !== undefined) metrics.emit('ApplyLagMs', lagMs);

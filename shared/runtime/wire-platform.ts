@@ -4,6 +4,7 @@ import { ENVIRONMENT } from '../contract/names.ts';
 import { createDeadLetterQueue } from '../queues/dead-letter-queue.ts';
 import { createAuditLog } from '../store/audit-log.ts';
 import { createClaimStore } from '../store/claim-store.ts';
+import { createDriftLog } from '../store/drift-log.ts';
 import { createGateStore } from '../store/gate-store.ts';
 import { createGroupIndex } from '../store/group-index.ts';
 import { createGroupStore } from '../store/group-store.ts';
@@ -39,6 +40,7 @@ function wireSync(config: Config) {
     guard: createGuardStore(state.table),
     gates: createGateStore(state.table),
     audit: createAuditLog(state.table),
+    drift: createDriftLog(state.table),
     index: createGroupIndex(state.table),
     platforms: createPlatforms({ secrets, dispatcher, clock: systemClock, random: systemRandom, sleep }),
     createSettleMs: config.createSettleMs,

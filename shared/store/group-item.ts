@@ -85,6 +85,8 @@ const GroupItem = z.object({
     .exactOptional(),
   createdAt: z.number().exactOptional(),
   takeOver: z.boolean().default(false),
+  openDrift: z.array(z.string()).default([]),
+  deletionWaiver: z.object({ policy: z.enum(['report', 'adopt']), seen: stamp }).exactOptional(),
   released: z.boolean().default(false),
   paused: z.boolean().default(false),
   counts: z.object({ wanted: z.number(), applied: z.number(), pending: z.number() }).exactOptional(),

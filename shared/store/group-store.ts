@@ -1,7 +1,7 @@
-import { type GroupRef, type IntentId, type PlatformUserId, platformUserId } from '../domain/ids.ts';
-import type { View } from '../domain/view.ts';
+import type { GroupRef, IntentId } from '../domain/ids.ts';
 import type { GroupState, GroupStore, Intent, LinkedGroup } from '../sync/ports/groups.ts';
 import { deleteChunks, readChunks, writeChunks } from './chunks.ts';
+import { collectGarbage } from './garbage.ts';
 import { parseGroup, parseMember } from './group-item.ts';
 import {
   dueText,
@@ -16,7 +16,19 @@ import {
   shardOf,
   viewChunkKey,
 } from './keys.ts';
-import { all, type Change, type Condition, equal, exists, missing, type Table, type Value } from './table.ts';
+import {
+  all,
+  any,
+  type Change,
+  type Condition,
+  equal,
+  exists,
+  less,
+  missing,
+  type Table,
+  type Value,
+} from './table.ts';
+import { decodeUser, viewFrom, viewLines } from './view-lines.ts';
 
 /*
  * The life of a write, as conditions on the group item:
@@ -41,6 +53,8 @@ const revIsAs = ({ rev }: GroupState): Condition => (rev === 0 ? missing('rev') 
 const notDue = (ref: GroupRef) => ({ gsk: groupIndexSort(NOT_DUE, ref.group) });
 const CLEAN = ['dirtySince', 'attempts', 'lastError', 'failedAt'] as const;
 const LINK = ['platformId', 'version', 'view', 'viewId', 'createdAt', 'takeOver'] as const;
+
+const MAX_OPEN_DRIFT = 100;
 
 const linkAttributes = ({ id, version, view }: LinkedGroup) => ({
   platformId: id,
@@ -130,6 +144,8 @@ export function createGroupStore(table: Table): GroupStore {
         remove: [
           'intent',
           'intentId',
+          'openDrift',
+          'deletionWaiver',
           ...(platform === undefined ? LINK : ['takeOver']),
           ...(flip.consumedHold !== undefined && seen.hold?.digest === flip.consumedHold ? ['hold'] : []),
         ],
@@ -145,14 +161,20 @@ export function createGroupStore(table: Table): GroupStore {
       return { clean: isClean };
     },
 
-    async absorb(seen, platform) {
+    async absorb(seen, platform, { openDrift = [], deletionWaiver } = {}) {
       const isNews = platform?.view.id !== seen.view?.id;
       const answered = seen.suspect === undefined ? [] : ['suspect', 'suspectAt'];
+      const foundNow = {
+        ...(openDrift.length === 0
+          ? {}
+          : { openDrift: [...new Set([...seen.openDrift, ...openDrift])].slice(-MAX_OPEN_DRIFT) }),
+        ...(deletionWaiver === undefined ? {} : { deletionWaiver: { ...deletionWaiver } }),
+      };
       const change: Change =
         platform === undefined
-          ? { remove: [...LINK, ...answered] }
+          ? { set: foundNow, remove: [...LINK, ...answered] }
           : {
-              set: { ...linkAttributes(platform), ...(isNews ? { takeOver: true } : {}) },
+              set: { ...linkAttributes(platform), ...(isNews ? { takeOver: true } : {}), ...foundNow },
               remove: answered,
             };
       const absorbed = await update(seen.ref, change, all(untouchedSince(seen), suspectIsAs(seen)));
@@ -163,9 +185,39 @@ export function createGroupStore(table: Table): GroupStore {
     settle: (seen, settled, counts) =>
       update(
         seen.ref,
-        { set: { settled, counts: { ...counts }, ...notDue(seen.ref) }, remove: [...CLEAN] },
+        {
+          set: { settled, counts: { ...counts }, ...notDue(seen.ref) },
+          remove: [...CLEAN, ...(settled === 'held' ? [] : ['openDrift'])],
+        },
         all(missing('intentId'), revIsAs(seen)),
       ),
+
+    suspect: ({ connection, group }, suspicion, { nowMs, dueMs }) =>
+      update(
+        { connection, group },
+        {
+          add: { rev: 1 },
+          set: {
+            suspect: { ...suspicion },
+            suspectAt: suspicion.atMs,
+            gsk: groupIndexSort(dueText(dueMs), group),
+          },
+          setIfMissing: { dirtySince: nowMs },
+          remove: ['failedAt'],
+        },
+        all(exists('platformId'), any(missing('suspectAt'), less('suspectAt', suspicion.atMs))),
+      ),
+
+    async readMany(refs) {
+      const byKey = new Map(refs.map((ref) => [groupKey(ref).pk, ref]));
+      const items = await table.getMany(refs.map(groupKey));
+      return items.flatMap((item) => {
+        const ref = byKey.get(item.pk);
+        return ref === undefined ? [] : [parseGroup(ref, item)];
+      });
+    },
+
+    collect: (state, nowMs) => collectGarbage(table, state, nowMs),
 
     async postpone(ref, retryAtMs, error, attempts) {
       await update(
@@ -216,20 +268,3 @@ const plain = (intent: Intent): { readonly [name: string]: Value } =>
   Object.fromEntries(Object.entries(intent).filter(([, value]) => value !== undefined)) as {
     readonly [name: string]: Value;
   };
-
-const decodeUser = (line: string): PlatformUserId => platformUserId(decodeURIComponent(line));
-
-/** A line for each field, then one per user: `+` for ours, `-` for somebody else's. Encoding keeps a line a line. */
-function* viewLines({ name, spokeId, users }: View): Iterable<string> {
-  yield encodeURIComponent(name);
-  yield spokeId === null ? '-' : `+${encodeURIComponent(spokeId)}`;
-  for (const [user, mine] of users) yield `${mine ? '+' : '-'}${encodeURIComponent(user)}`;
-}
-
-function viewFrom([name = '', spokeId = '', ...users]: readonly string[]): View {
-  return {
-    name: decodeURIComponent(name),
-    spokeId: spokeId.startsWith('+') ? decodeURIComponent(spokeId.slice(1)) : null,
-    users: new Map(users.map((line) => [decodeUser(line.slice(1)), line.startsWith('+')])),
-  };
-}

@@ -1,3 +1,4 @@
+import type { DriftKind } from '../../domain/drift.ts';
 import type { GroupRef } from '../../domain/ids.ts';
 import type { GroupState } from '../ports/groups.ts';
 import { PlatformFailure } from '../ports/platform.ts';
@@ -21,6 +22,8 @@ export interface ApplyReport {
     | 'nothing_to_do';
   readonly writes: readonly WriteMade[];
   readonly conflicts: number;
+  /** Differences by somebody else that were found, by kind. */
+  readonly drift: readonly DriftKind[];
   /** From when the group became dirty to the confirmation of the write, where that made it clean. */
   readonly lagMs?: number;
   readonly cause?: unknown;
@@ -30,6 +33,7 @@ type Ending = Pick<ApplyReport, 'outcome' | 'lagMs' | 'cause'>;
 
 interface Tally {
   readonly writes: WriteMade[];
+  readonly drift: DriftKind[];
   conflicts: number;
 }
 
@@ -48,16 +52,17 @@ const MAX_ROUNDS = 3 * MAX_CONFLICTS;
  * @throws only where our own table or queue fails: the message then comes again.
  */
 export async function applyGroup(ref: GroupRef, ports: ApplyPorts): Promise<ApplyReport> {
-  const nothing: ApplyReport = { ref, outcome: 'nothing_to_do', writes: [], conflicts: 0 };
+  const nothing: ApplyReport = { ref, outcome: 'nothing_to_do', writes: [], conflicts: 0, drift: [] };
   const connection = await ports.connections.find(ref.connection);
   if (connection === undefined) return nothing;
   if (connection.observing) return { ...nothing, outcome: 'observing' };
   const gate = await ports.gates.read(ref.connection);
   if (gate.state !== 'open') return { ...nothing, outcome: 'gate_closed' };
 
-  const tally: Tally = { writes: [], conflicts: 0 };
+  const tally: Tally = { writes: [], conflicts: 0, drift: [] };
   try {
-    const lane: Lane = { connection, platform: await ports.platforms.open(connection), ports };
+    const found = (kind: DriftKind) => tally.drift.push(kind);
+    const lane: Lane = { connection, platform: await ports.platforms.open(connection), ports, found };
     return { ...nothing, ...(await applyInLane(ref, lane, tally)), ...tally };
   } catch (cause) {
     if (!(cause instanceof PlatformFailure)) throw cause;

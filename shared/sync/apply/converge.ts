@@ -4,16 +4,19 @@ import { intentId } from '../../domain/ids.ts';
 import type { View } from '../../domain/view.ts';
 import { type DraftInput, draftPlan } from '../../plan/draft.ts';
 import type { Plan } from '../../plan/plan.ts';
+import { standingWaiver } from '../../plan/waive.ts';
 import type { GroupState, MemberCounts, SettledState } from '../ports/groups.ts';
+import { closeDrift } from './close-drift.ts';
 import { countsOf } from './counts.ts';
 import { execute } from './execute.ts';
 import { guardRemovals } from './guard-removals.ts';
 import { letGo } from './let-go.ts';
+import { newnessOf } from './newness.ts';
 import { observe } from './observe.ts';
 import { markPending } from './pending.ts';
 import type { Lane } from './ports.ts';
 import type { Step } from './step.ts';
-import { readWanted } from './wanted.ts';
+import { readWanted, type Wanted } from './wanted.ts';
 
 /** One round for a group without an open intent: read, plan, guard, and at most one write. */
 export async function converge(state: GroupState, lane: Lane): Promise<Step> {
@@ -27,6 +30,8 @@ export async function converge(state: GroupState, lane: Lane): Promise<Step> {
   const current = await readCurrent(state, lane);
   if (current === 'unreadable') return observe(state, lane);
 
+  if (current === undefined && isLeftDeleted(state, wanted)) return settleAs('in_sync', { state, lane });
+
   const { settings } = lane.connection;
   const input: Omit<DraftInput, 'held'> = {
     wanted: wanted.group,
@@ -36,6 +41,10 @@ export async function converge(state: GroupState, lane: Lane): Promise<Step> {
     onGroupDeleted: settings.onGroupDeleted,
     whole: state.takeOver,
     whyNot: wanted.whyNot,
+    waiver:
+      treatment.drift === 'restore' || wanted.group === undefined
+        ? undefined
+        : standingWaiver(current?.waiver, newnessOf(state, wanted), wanted.group),
   };
   const unguarded = draftPlan({ ...input, held: new Set() });
   if (unguarded.action === 'release') return letGo(state, unguarded, lane);
@@ -59,6 +68,14 @@ const needsFreshLook = (plan: Plan, { connection }: Lane): boolean =>
   plan.action === 'delete' ||
   (connection.settings.membership === 'additive' && (plan.action === 'patch' || plan.action === 'put'));
 
+/** Somebody deleted the platform's group, the policy let that stand, and the directory has not spoken since. */
+function isLeftDeleted(state: GroupState, wanted: Wanted): boolean {
+  const { deletionWaiver, registers } = state;
+  if (deletionWaiver === undefined || wanted.state !== 'present') return false;
+  const word = deletionWaiver.policy === 'adopt' ? registers.upserted : newnessOf(state, wanted).newest;
+  return word <= deletionWaiver.seen;
+}
+
 async function readCurrent(state: GroupState, { ports }: Lane): Promise<View | undefined | 'unreadable'> {
   if (state.platformId === undefined) return undefined;
   const view = state.view === undefined ? undefined : await ports.groups.readView(state.ref, state.view);
@@ -74,6 +91,7 @@ async function settleAs(
   }: { readonly state: GroupState; readonly lane: Lane; readonly counts?: MemberCounts },
 ): Promise<Step> {
   const nobody: MemberCounts = { wanted: 0, applied: 0, pending: 0 };
+  if (settled !== 'held') await closeDrift(state, lane);
   await lane.ports.groups.settle(state, settled, counts ?? nobody);
   return { kind: 'in_step' };
 }

@@ -6,6 +6,7 @@ import { didNotHappen, PlatformFailure } from '../ports/platform.ts';
 import { CREATE_DEADLINE_MS } from '../tuning.ts';
 import { adoptExisting } from './adopt-existing.ts';
 import { auditWritten } from './audit-entry.ts';
+import { closeDrift } from './close-drift.ts';
 import { countsOf } from './counts.ts';
 import { giveUp } from './failure.ts';
 import type { Guarded } from './guard-removals.ts';
@@ -131,6 +132,7 @@ async function confirm(plan: Plan, { intent, observed, execution }: Confirmation
       outcome: 'written',
     }),
   );
+  if (guarded.held.size === 0) await closeDrift(state, lane);
   const counts = countsOf(wanted, shown);
   const flipped = await ports.groups.flip(state.ref, {
     intent: intent.id,

@@ -9,12 +9,14 @@ import type { Lane } from './ports.ts';
  * A platform that does not echo spokeId is taken to hold the one that we sent.
  */
 export function viewOf(observed: ObservedGroup, ...ours: readonly (View | undefined)[]): View {
+  const waiver = ours.find((view) => view?.waiver !== undefined)?.waiver;
   return {
     name: observed.name,
     spokeId: observed.spokeId ?? ours.find((view) => view !== undefined)?.spokeId ?? null,
     users: new Map(
       observed.users.map((user) => [user, ours.some((view) => view?.users.get(user) === true)] as const),
     ),
+    ...(waiver === undefined ? {} : { waiver }),
   };
 }
 

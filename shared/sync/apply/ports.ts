@@ -1,7 +1,9 @@
+import type { DriftKind } from '../../domain/drift.ts';
 import type { AuditLog } from '../ports/audit.ts';
 import type { ClaimStore } from '../ports/claims.ts';
 import type { Connection, Connections } from '../ports/connections.ts';
 import type { UserStore } from '../ports/desired.ts';
+import type { DriftLog } from '../ports/drift.ts';
 import type { GateStore } from '../ports/gate.ts';
 import type { GroupStore } from '../ports/groups.ts';
 import type { GuardStore } from '../ports/holds.ts';
@@ -17,6 +19,7 @@ export interface ApplyPorts {
   readonly guard: GuardStore;
   readonly gates: GateStore;
   readonly audit: AuditLog;
+  readonly drift: DriftLog;
   readonly connections: Connections;
   readonly platforms: Platforms;
   readonly applyQueue: ApplyQueue;
@@ -35,4 +38,6 @@ export interface Lane {
   readonly connection: Connection;
   readonly platform: Platform;
   readonly ports: ApplyPorts;
+  /** Told of each difference by somebody else that was not known before. */
+  readonly found: (kind: DriftKind) => void;
 }

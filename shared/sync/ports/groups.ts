@@ -1,5 +1,6 @@
 import type { GroupRegisters, MemberRegister } from '../../domain/group.ts';
 import type { GroupRef, IntentId, MemberId, PlatformGroupId, VersionToken } from '../../domain/ids.ts';
+import type { Stamp } from '../../domain/stamp.ts';
 import type { View } from '../../domain/view.ts';
 import type { HeldSet, Hold } from './holds.ts';
 
@@ -81,6 +82,10 @@ export interface GroupState {
   readonly createdAtMs?: number;
   /** The group was taken over, or changed by somebody else: the next write sends every field. */
   readonly takeOver: boolean;
+  /** Records of differences that are being put right. */
+  readonly openDrift: readonly string[];
+  /** Somebody deleted the platform's group and the policy lets that stand, until the directory says more. */
+  readonly deletionWaiver?: DeletionWaiver;
   /** A person let go of this group; only `adopt` takes it back. */
   readonly released: boolean;
   readonly paused: boolean;
@@ -107,6 +112,11 @@ export interface LinkedGroup {
   readonly id: PlatformGroupId;
   readonly version: VersionToken;
   readonly view: ViewPointer;
+}
+
+export interface DeletionWaiver {
+  readonly policy: 'report' | 'adopt';
+  readonly seen: Stamp;
 }
 
 /** How a group is left after a platform write was confirmed, or found to have happened. */
@@ -146,7 +156,21 @@ export interface GroupStore {
    * Makes what was observed on the platform the group's view, without a write of ours: dirty stays, a suspicion that
    * this answers is cleared. false where an intent was opened or the view moved since `seen`.
    */
-  absorb(seen: GroupState, platform: LinkedGroup | undefined): Promise<boolean>;
+  absorb(
+    seen: GroupState,
+    platform: LinkedGroup | undefined,
+    found?: { readonly openDrift?: readonly string[]; readonly deletionWaiver?: DeletionWaiver },
+  ): Promise<boolean>;
+  /** Notes that somebody else may have changed the group, with rev and dirty in the same write; false if known. */
+  suspect(
+    ref: GroupRef,
+    suspicion: Suspect,
+    at: { readonly nowMs: number; readonly dueMs: number },
+  ): Promise<boolean>;
+  /** Many groups at once, for comparison only. */
+  readMany(refs: readonly GroupRef[]): Promise<readonly GroupState[]>;
+  /** Deletes what nothing points to any more: chunks of dead writes, tombstones past their time. */
+  collect(state: GroupState, nowMs: number): Promise<number>;
   /** Counts a vain search for a created group. */
   noteMiss(ref: GroupRef, intent: Intent): Promise<boolean>;
   /** The intent certainly did not happen: it and what was prepared for it go. */

@@ -1,0 +1,65 @@
+import type { Difference } from '../domain/drift.ts';
+import type { PlatformUserId } from '../domain/ids.ts';
+import { laterStamp, type Stamp } from '../domain/stamp.ts';
+import type { Waiver } from '../domain/waiver.ts';
+import type { WantedGroup } from './draft.ts';
+
+/** How new the directory's word is, about the group as a whole and about each thing in it. */
+export interface Newness {
+  readonly newest: Stamp;
+  readonly name: Stamp;
+  /** Of the register behind a user that is wanted; undefined for a user that is not. */
+  readonly user: (user: PlatformUserId) => Stamp | undefined;
+}
+
+export interface WaiveInput {
+  readonly policy: Waiver['policy'];
+  readonly seen: Stamp;
+  readonly differences: readonly Difference[];
+  /** What was waived before and still stands. */
+  readonly earlier: Waiver | undefined;
+}
+
+/** Adds what was just found to what is waived already. */
+export function waive({ policy, seen, differences, earlier }: WaiveInput): Waiver {
+  const present = new Set(earlier?.present);
+  const absent = new Set(earlier?.absent);
+  let { name = false, spokeId = false } = earlier ?? {};
+  for (const { kind, before, after } of differences) {
+    if (kind === 'name') name = true;
+    if (kind === 'spoke_id') spokeId = true;
+    if (kind === 'members_added') move(after, { into: present, outOf: absent });
+    if (kind === 'members_removed') move(before, { into: absent, outOf: present });
+  }
+  return { policy, seen: laterStamp(seen, earlier?.seen ?? seen), present, absent, name, spokeId };
+}
+
+function move(
+  users: Difference['after'],
+  { into, outOf }: { readonly into: Set<PlatformUserId>; readonly outOf: Set<PlatformUserId> },
+): void {
+  if (!Array.isArray(users)) return;
+  for (const user of users as readonly PlatformUserId[]) {
+    if (!outOf.delete(user)) into.add(user);
+  }
+}
+
+/**
+ * What of a waiver still stands. The directory's newer word ends it; so does the difference itself when it is gone
+ * (somebody who is wanted by now needs no waiver to stay).
+ */
+export function standingWaiver(
+  waiver: Waiver | undefined,
+  newness: Newness,
+  wanted: WantedGroup,
+): Waiver | undefined {
+  if (waiver === undefined) return undefined;
+  const { policy, seen } = waiver;
+  if (policy === 'report' && newness.newest > seen) return undefined;
+  const isOld = (stamp: Stamp | undefined) => stamp === undefined || stamp <= seen;
+  const present = [...waiver.present].filter((user) => !wanted.users.has(user));
+  const absent = [...waiver.absent].filter((user) => wanted.users.has(user) && isOld(newness.user(user)));
+  const name = waiver.name && isOld(newness.name);
+  if (present.length === 0 && absent.length === 0 && !name && !waiver.spokeId) return undefined;
+  return { ...waiver, present: new Set(present), absent: new Set(absent), name };
+}

@@ -1,0 +1,51 @@
+import { type PlatformUserId, platformUserId } from '../domain/ids.ts';
+import type { Stamp } from '../domain/stamp.ts';
+import type { View } from '../domain/view.ts';
+import type { Waiver } from '../domain/waiver.ts';
+
+/*
+ * A view as lines: name, spokeId, then a line per user (`+` ours, `-` somebody else's), then what is waived, each line
+ * beginning with `!`. Encoding keeps a line a line, whatever an id holds.
+ */
+
+export function* viewLines({ name, spokeId, users, waiver }: View): Iterable<string> {
+  yield encodeURIComponent(name);
+  yield spokeId === null ? '-' : `+${encodeURIComponent(spokeId)}`;
+  for (const [user, mine] of users) yield `${mine ? '+' : '-'}${encodeURIComponent(user)}`;
+  if (waiver !== undefined) yield* waiverLines(waiver);
+}
+
+export function viewFrom([name = '', spokeId = '', ...rest]: readonly string[]): View {
+  const waived = rest.filter((line) => line.startsWith('!'));
+  const users = rest.filter((line) => !line.startsWith('!'));
+  return {
+    name: decodeURIComponent(name),
+    spokeId: spokeId.startsWith('+') ? decodeURIComponent(spokeId.slice(1)) : null,
+    users: new Map(users.map((line) => [decodeUser(line.slice(1)), line.startsWith('+')])),
+    ...(waived.length === 0 ? {} : { waiver: waiverFrom(waived) }),
+  };
+}
+
+export const decodeUser = (line: string): PlatformUserId => platformUserId(decodeURIComponent(line));
+
+function* waiverLines({ policy, seen, present, absent, name, spokeId }: Waiver): Iterable<string> {
+  yield `!policy ${policy}`;
+  yield `!seen ${seen}`;
+  if (name) yield '!name';
+  if (spokeId) yield '!spokeId';
+  for (const user of present) yield `!+${encodeURIComponent(user)}`;
+  for (const user of absent) yield `!-${encodeURIComponent(user)}`;
+}
+
+function waiverFrom(lines: readonly string[]): Waiver {
+  const after = (prefix: string) =>
+    lines.filter((line) => line.startsWith(prefix)).map((line) => line.slice(prefix.length));
+  return {
+    policy: after('!policy ')[0] === 'adopt' ? 'adopt' : 'report',
+    seen: (after('!seen ')[0] ?? '') as Stamp,
+    name: lines.includes('!name'),
+    spokeId: lines.includes('!spokeId'),
+    present: new Set(after('!+').map(decodeUser)),
+    absent: new Set(after('!-').map(decodeUser)),
+  };
+}

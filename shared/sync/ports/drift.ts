@@ -1,0 +1,31 @@
+import type { Difference } from '../../domain/drift.ts';
+import type { ConnectionName, GroupId, PlatformGroupId } from '../../domain/ids.ts';
+
+export type DriftSettlement = 'restore' | 'report' | 'adopt';
+
+/** A difference on the platform that we did not make: who made it, and how it ended. */
+export interface DriftRecord extends Difference {
+  /** The same difference found again is the same record: hash of group, platform group, observed version and kind. */
+  readonly id: string;
+  readonly group: GroupId;
+  readonly platformId: PlatformGroupId | null;
+  /** `ROLE`, `SYSTEM` or `EXTERNAL`, as the activity feed says; `UNKNOWN` where no event told of it. */
+  readonly initiator: string;
+  readonly eventIds: readonly string[];
+  readonly policy: DriftSettlement;
+  readonly detectedAtMs: number;
+  readonly settledBy: DriftSettlement | null;
+  readonly settledAtMs: number | null;
+}
+
+export interface DriftLog {
+  /** false where it was known already. */
+  record(connection: ConnectionName, drift: DriftRecord): Promise<boolean>;
+  /** The first settlement stands. */
+  settle(
+    connection: ConnectionName,
+    ids: readonly string[],
+    how: { readonly by: DriftSettlement; readonly atMs: number },
+  ): Promise<void>;
+  list(connection: ConnectionName): AsyncIterable<readonly DriftRecord[]>;
+}
