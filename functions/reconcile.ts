@@ -1,19 +1,27 @@
+import type { Context } from 'aws-lambda';
 import { ReconcileInvocation } from '../shared/contract/invocation.ts';
 import { eachConnection } from '../shared/runtime/each-connection.ts';
+import { runReconcile } from '../shared/runtime/run-reconcile.ts';
 import { wireReconcile } from '../shared/runtime/wire-platform.ts';
-import { pump } from '../shared/sync/pump.ts';
 import { once } from './frame/once.ts';
 
 const wired = once(wireReconcile);
+/** Left for what must follow the last page: recording it, and answering. */
+const RESERVE_MS = 30_000;
 
 /** Schedules, or by hand → one task over one connection or all. */
-export async function handler(event: unknown): Promise<{ readonly reports: readonly unknown[] }> {
+export async function handler(
+  event: unknown,
+  context: Pick<Context, 'getRemainingTimeInMillis'>,
+): Promise<{ readonly reports: readonly unknown[] }> {
   const { ports, ...base } = wired();
-  const { task, connection, all = false } = ReconcileInvocation.parse(event);
+  const invocation = ReconcileInvocation.parse(event);
+  const deadlineMs = ports.clock() + Math.max(1_000, context.getRemainingTimeInMillis() - RESERVE_MS);
   const reports = await eachConnection(
-    { ...base, connections: ports.connections, only: connection },
-    (each) => (task === 'pump' ? pump(each.name, ports, { everything: all }) : Promise.resolve({})),
+    { ...base, connections: ports.connections, only: invocation.connection },
+    (connection) => runReconcile(connection, invocation, { ports, deadlineMs, metrics: base.metrics }),
   );
-  if (task === 'pump') base.metrics.emit('PumpCompleted', 1);
+  if (invocation.task === 'pump') base.metrics.emit('PumpCompleted', 1);
+  if (invocation.task === 'sweep') base.metrics.emit('SweepCompleted', 1);
   return { reports };
 }

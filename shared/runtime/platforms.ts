@@ -5,6 +5,7 @@ import { oauthCredential } from '../platform/oauth.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import { type Platform, PlatformFailure, type Platforms } from '../sync/ports/platform.ts';
 import { employeePages } from './employee-records.ts';
+import { feedPages } from './feed-pages.ts';
 import { translating } from './platform-failure.ts';
 import { type Secret, SecretError, type Secrets } from './secrets.ts';
 import { VERSION } from './version.ts';
@@ -146,6 +147,7 @@ function platformOf(client: PlatformClient, { call, secretVersion, clock }: Call
     secretVersion,
     probe: async () => (await answer(() => client.me())) ?? (await answer(() => groups.list())),
     employees: (wanted) => employeePages(client, wanted, call),
+    activity: (start) => feedPages(client, start, call),
     groups: {
       list: (maxAgeMs) => call(() => list(maxAgeMs)),
       get: (id) =>

@@ -9,14 +9,16 @@ import { createGateStore } from '../store/gate-store.ts';
 import { createGroupIndex } from '../store/group-index.ts';
 import { createGroupStore } from '../store/group-store.ts';
 import { createGuardStore } from '../store/guard-store.ts';
+import { createHealthStore } from '../store/health-store.ts';
 import { createPeopleStore } from '../store/people-store.ts';
+import { createFeedStore, createLeases } from '../store/reconcile-store.ts';
 import type { ApplyPorts } from '../sync/apply/ports.ts';
 import type { PeoplePorts } from '../sync/people.ts';
-import type { PumpPorts } from '../sync/pump.ts';
 import { sleep, systemClock, systemRandom } from './clock.ts';
 import type { Config } from './config.ts';
 import { required } from './config.ts';
 import { createPlatforms } from './platforms.ts';
+import type { ReconcileTaskPorts } from './run-reconcile.ts';
 import { createSecrets } from './secrets.ts';
 import { type Base, wireBase, wireState } from './wire.ts';
 
@@ -42,6 +44,9 @@ function wireSync(config: Config) {
     audit: createAuditLog(state.table),
     drift: createDriftLog(state.table),
     index: createGroupIndex(state.table),
+    feed: createFeedStore(state.table),
+    health: createHealthStore(state.table),
+    leases: createLeases(state.table),
     platforms: createPlatforms({ secrets, dispatcher, clock: systemClock, random: systemRandom, sleep }),
     createSettleMs: config.createSettleMs,
   };
@@ -63,7 +68,7 @@ export function wirePeople(): Base & { readonly ports: PeoplePorts & Pick<ApplyP
   return { ...base, ports: wireSync(base.config) };
 }
 
-export function wireReconcile(): Base & { readonly ports: PumpPorts } {
+export function wireReconcile(): Base & { readonly ports: ReconcileTaskPorts } {
   const base = wireBase();
   return { ...base, ports: wireSync(base.config) };
 }

@@ -127,3 +127,8 @@ export const CONNECTIONS_PARTITION = 'connections';
 export const NOT_DUE = '~';
 export const dueText = (atMs: number): string => String(Math.max(0, Math.floor(atMs))).padStart(14, '0');
 export const groupIndexSort = (due: string, group: GroupId): string => `${due}#${keyPart(group)}`;
+
+export const healthKey = (connection: ConnectionName): Key => ({
+  pk: connectionPartition(connection),
+  sk: 'HEALTH',
+});

@@ -121,7 +121,10 @@ async function groupsOfPeople(
 }
 
 /** Groups with a pending member for whom matching now says something else than when it was found pending. */
-async function groupsOfSolvable(connection: Connection, ports: PeoplePorts): Promise<readonly GroupId[]> {
+export async function groupsOfSolvable(
+  connection: Connection,
+  ports: PeoplePorts,
+): Promise<readonly GroupId[]> {
   const groups: GroupId[] = [];
   for await (const page of ports.index.pending(connection.name)) {
     groups.push(...(await solvable(connection, page, ports)));

@@ -2,6 +2,7 @@ import type { EmployeeField } from '../../contract/match-rule.ts';
 import type { PlatformGroupId, PlatformUserId, RoleId, VersionToken } from '../../domain/ids.ts';
 import type { ObservedGroup } from '../../domain/view.ts';
 import type { Connection } from './connections.ts';
+import type { FeedPage } from './reconcile.ts';
 
 /** Fields of a group to write; a missing one keeps its value (PATCH). */
 export interface GroupFields {
@@ -41,7 +42,12 @@ export interface Platform {
     readonly fields: readonly EmployeeField[];
     readonly states: readonly string[];
   }): AsyncIterable<readonly EmployeeRecord[]>;
+  /** The activity feed page by page, until there is no more for now. */
+  activity(start: FeedStart): AsyncIterable<FeedPage>;
 }
+
+/** Where to begin in the activity feed: after a cursor, or at an instant (milliseconds since 1970, inclusive). */
+export type FeedStart = { readonly cursor: string } | { readonly sinceMs: number };
 
 /** What one listing says of an employee; what it does not carry is left out. */
 export interface EmployeeRecord {

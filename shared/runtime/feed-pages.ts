@@ -1,0 +1,30 @@
+import { platformGroupId } from '../domain/ids.ts';
+import type { PlatformClient } from '../platform/client.ts';
+import type { ActivityEvent } from '../platform/schemas/activity.ts';
+import type { FeedStart } from '../sync/ports/platform.ts';
+import type { FeedEvent, FeedPage } from '../sync/ports/reconcile.ts';
+
+/** The feed as reconcile wants it: which groups were touched, by whom. An unknown event type is data, never an error. */
+export async function* feedPages(
+  client: PlatformClient,
+  start: FeedStart,
+  call: <Result>(run: () => Promise<Result>) => Promise<Result>,
+): AsyncGenerator<FeedPage> {
+  const pages = client.activity.follow(start);
+  for (;;) {
+    const { value, done } = await call(() => pages.next());
+    if (done === true) return;
+    yield { events: value.events.map(eventOf), next: value.next, done: value.done };
+  }
+}
+
+function eventOf({ id, timestamp, subjects, initiator }: ActivityEvent): FeedEvent {
+  return {
+    id,
+    at: timestamp ?? null,
+    initiator: initiator?.type ?? 'UNKNOWN',
+    groups: (subjects ?? []).flatMap(({ type, instance }) =>
+      type === 'GROUP' && typeof instance === 'string' ? [platformGroupId(instance)] : [],
+    ),
+  };
+}

@@ -1,0 +1,27 @@
+import type { FeedRun } from '../sync/reconcile/feed.ts';
+import type { Levels } from '../sync/reconcile/levels.ts';
+import type { SweepRun } from '../sync/reconcile/sweep.ts';
+import type { Metrics } from './metrics.ts';
+
+export function reportLevels(connection: string, levels: Levels, metrics: Metrics): void {
+  metrics.emit('DirtyGroups', levels.dirtyGroups, connection);
+  metrics.emit('OldestDirtySeconds', levels.oldestDirtySeconds, connection);
+  metrics.emit('HoldsWaiting', levels.holdsWaiting, connection);
+  metrics.emit('PendingMembers', levels.pendingMembers, connection);
+  metrics.emit('GateClosedSeconds', levels.gateClosedSeconds, connection);
+  metrics.emit('CredentialUnauthorized', levels.unauthorized ? 1 : 0, connection);
+  if (levels.feedCursorAgeSeconds !== undefined) {
+    metrics.emit('FeedCursorAgeSeconds', levels.feedCursorAgeSeconds, connection);
+  }
+}
+
+export function reportFeed({ report, sweep }: FeedRun, metrics: Metrics): void {
+  if (report.eventsRead > 0) metrics.emit('FeedEventsRead', report.eventsRead);
+  if (sweep !== undefined) reportSweep(sweep, metrics);
+}
+
+export function reportSweep({ halted, report }: SweepRun, metrics: Metrics): void {
+  if (halted) metrics.emit('SweepHalted', 1);
+  const duplicates = report.drift.duplicate_spoke_id ?? 0;
+  if (duplicates > 0) metrics.emit('DriftFound', duplicates, 'duplicate_spoke_id');
+}

@@ -1,0 +1,48 @@
+import type { ReconcileInvocation } from '../contract/invocation.ts';
+import type { Connection } from '../sync/ports/connections.ts';
+import { type PumpPorts, pump } from '../sync/pump.ts';
+import { followFeed } from '../sync/reconcile/feed.ts';
+import { checkHealth, type HealthPorts } from '../sync/reconcile/health.ts';
+import { readLevels } from '../sync/reconcile/levels.ts';
+import type { ReconcilePorts } from '../sync/reconcile/ports.ts';
+import { sweep } from '../sync/reconcile/sweep.ts';
+import type { Metrics } from './metrics.ts';
+import { reportFeed, reportLevels, reportSweep } from './report-reconcile.ts';
+
+export type ReconcileTaskPorts = ReconcilePorts & PumpPorts & HealthPorts;
+
+interface Run {
+  readonly ports: ReconcileTaskPorts;
+  readonly metrics: Metrics;
+  /** Milliseconds since 1970 by which a long task stops; the next run goes on. */
+  readonly deadlineMs: number;
+}
+
+/** One task for one connection, and its metrics. */
+export async function runReconcile(
+  connection: Connection,
+  { task, all = false }: ReconcileInvocation,
+  { ports, metrics, deadlineMs }: Run,
+): Promise<object> {
+  switch (task) {
+    case 'pump': {
+      const report = await pump(connection.name, ports, { everything: all });
+      reportLevels(connection.name, await readLevels(connection.name, ports), metrics);
+      return report;
+    }
+    case 'feed': {
+      const run = await followFeed(connection, ports, deadlineMs);
+      if (run === undefined)
+        return { connection: connection.name, skipped: 'another run is reading the feed' };
+      reportFeed(run, metrics);
+      return run.report;
+    }
+    case 'sweep': {
+      const run = await sweep(connection, ports);
+      reportSweep(run, metrics);
+      return run.report;
+    }
+    case 'health':
+      return { connection: connection.name, ...(await checkHealth(connection, ports)) };
+  }
+}

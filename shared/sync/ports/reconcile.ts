@@ -1,0 +1,53 @@
+import type { ConnectionName, PlatformGroupId } from '../../domain/ids.ts';
+
+/** How far the activity feed was read. */
+export interface FeedPosition {
+  readonly cursor: string | null;
+  /** Ids of the events that a repeated end, or a restart at `lastEventAt`, may bring again. */
+  readonly recentIds: readonly string[];
+  /** Timestamp of the newest event read, as the feed gave it. */
+  readonly lastEventAt: string | null;
+  /** When the feed was last read to its end. */
+  readonly readAtMs: number;
+  /** The next run must compare everything, because events may have been missed. */
+  readonly needsSweep: boolean;
+}
+
+/** A right to do something alone for a while. Whoever holds a later one has a greater `token`. */
+export interface Lease {
+  readonly name: string;
+  readonly token: number;
+}
+
+export interface Leases {
+  /** undefined while another holds it. */
+  take(
+    connection: ConnectionName,
+    name: string,
+    span: { readonly nowMs: number; readonly lengthMs: number },
+  ): Promise<Lease | undefined>;
+  /** Ends it early; nothing happens if it is no longer ours. */
+  release(connection: ConnectionName, lease: Lease): Promise<void>;
+}
+
+export interface FeedStore {
+  read(connection: ConnectionName): Promise<FeedPosition | undefined>;
+  /** false where a later holder of the lease has written: this one was paused too long, and must stop. */
+  write(connection: ConnectionName, position: FeedPosition, lease: Lease): Promise<boolean>;
+}
+
+/** One event of the feed, as far as groups need it. */
+export interface FeedEvent {
+  readonly id: string;
+  readonly at: string | null;
+  readonly groups: readonly PlatformGroupId[];
+  /** `ROLE`, `SYSTEM`, `EXTERNAL`, or whatever else the platform says. */
+  readonly initiator: string;
+}
+
+export interface FeedPage {
+  readonly events: readonly FeedEvent[];
+  /** null where none has come yet. */
+  readonly next: string | null;
+  readonly done: boolean;
+}

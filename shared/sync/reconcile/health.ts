@@ -1,0 +1,34 @@
+import type { Connection } from '../ports/connections.ts';
+import type { Health, HealthStore } from '../ports/health.ts';
+import { PlatformFailure, type Platforms } from '../ports/platform.ts';
+
+export interface HealthPorts {
+  readonly platforms: Platforms;
+  readonly health: HealthStore;
+  readonly clock: () => number;
+}
+
+/**
+ * Uses the credential once a day (`/me`), because customer API keys expire when nobody does, and because a company
+ * without changes should learn of a revoked one before the first change is lost on it.
+ */
+export async function checkHealth(connection: Connection, ports: HealthPorts): Promise<Health> {
+  const known = await ports.health.read(connection.name);
+  const failure = await firstFailure(connection, ports);
+  const nowMs = ports.clock();
+  const health: Health =
+    failure === undefined
+      ? { ...known, checkedAtMs: nowMs, goodAtMs: nowMs }
+      : { ...known, checkedAtMs: nowMs, lastFailure: { atMs: nowMs, message: failure.message } };
+  await ports.health.write(connection.name, health);
+  return health;
+}
+
+async function firstFailure(connection: Connection, { platforms }: HealthPorts) {
+  try {
+    return await (await platforms.open(connection)).probe();
+  } catch (error) {
+    if (error instanceof PlatformFailure) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,58 @@
+import type { ConnectionName } from '../../domain/ids.ts';
+import type { GateStore } from '../ports/gate.ts';
+import type { GroupIndex } from '../ports/index.ts';
+import type { FeedStore } from '../ports/reconcile.ts';
+
+export interface LevelPorts {
+  readonly index: GroupIndex;
+  readonly gates: GateStore;
+  readonly feed: FeedStore;
+  readonly clock: () => number;
+}
+
+/** How things stand with one connection: what alarms and the dashboard look at each minute. */
+export interface Levels {
+  readonly dirtyGroups: number;
+  readonly oldestDirtySeconds: number;
+  readonly holdsWaiting: number;
+  readonly pendingMembers: number;
+  /** 0 while open, or paused by a person. */
+  readonly gateClosedSeconds: number;
+  readonly unauthorized: boolean;
+  /** undefined before the feed was first read to its end. */
+  readonly feedCursorAgeSeconds?: number;
+}
+
+export async function readLevels(connection: ConnectionName, ports: LevelPorts): Promise<Levels> {
+  const nowMs = ports.clock();
+  const groups = await countGroups(connection, ports.index, nowMs);
+  let pendingMembers = 0;
+  for await (const page of ports.index.pending(connection)) pendingMembers += page.length;
+  const gate = await ports.gates.read(connection);
+  const isClosed = gate.state === 'backoff' || gate.state === 'unauthorized';
+  const feed = await ports.feed.read(connection);
+  return {
+    ...groups,
+    pendingMembers,
+    gateClosedSeconds: isClosed ? seconds(nowMs - (gate.sinceMs ?? nowMs)) : 0,
+    unauthorized: gate.state === 'unauthorized',
+    ...(feed === undefined ? {} : { feedCursorAgeSeconds: seconds(nowMs - feed.readAtMs) }),
+  };
+}
+
+async function countGroups(connection: ConnectionName, index: GroupIndex, nowMs: number) {
+  let dirtyGroups = 0;
+  let oldestDirtySeconds = 0;
+  let holdsWaiting = 0;
+  for await (const page of index.all(connection)) {
+    for (const { dirtySinceMs, holdWaits } of page) {
+      if (holdWaits) holdsWaiting += 1;
+      if (dirtySinceMs === undefined) continue;
+      dirtyGroups += 1;
+      oldestDirtySeconds = Math.max(oldestDirtySeconds, seconds(nowMs - dirtySinceMs));
+    }
+  }
+  return { dirtyGroups, oldestDirtySeconds, holdsWaiting };
+}
+
+const seconds = (ms: number): number => Math.max(0, Math.round(ms / 1_000));

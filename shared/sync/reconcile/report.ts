@@ -1,0 +1,76 @@
+import type { DriftKind } from '../../domain/drift.ts';
+import type { Connection } from '../ports/connections.ts';
+import type { DriftLog } from '../ports/drift.ts';
+
+/** What one run found and did. Drift is settled by apply, so its numbers are those since the run before. */
+export interface ReconcileReport {
+  readonly connection: string;
+  readonly eventsRead: number;
+  readonly groupsTouched: number;
+  /** Groups whose version was our own. */
+  readonly echoes: number;
+  readonly drift: { readonly [Kind in DriftKind]?: number };
+  readonly restored: number;
+  readonly reported: number;
+  readonly adopted: number;
+  /** Platform groups that carry the id of a directory group and are not linked to it. */
+  readonly orphans: number;
+  /** Links whose platform group is not listed. */
+  readonly missing: number;
+  readonly reenqueued: number;
+  readonly cursor: string | null;
+  readonly durationMs: number;
+}
+
+export type Tally = {
+  -readonly [Name in
+    | 'eventsRead'
+    | 'groupsTouched'
+    | 'echoes'
+    | 'orphans'
+    | 'missing'
+    | 'reenqueued']: number;
+};
+
+export const emptyTally = (): Tally => ({
+  eventsRead: 0,
+  groupsTouched: 0,
+  echoes: 0,
+  orphans: 0,
+  missing: 0,
+  reenqueued: 0,
+});
+
+interface Ending {
+  readonly drift: DriftLog;
+  readonly cursor: string | null;
+  readonly sinceMs: number;
+  readonly startedAtMs: number;
+  readonly nowMs: number;
+}
+
+export async function reportOf(
+  connection: Connection,
+  tally: Tally,
+  ending: Ending,
+): Promise<ReconcileReport> {
+  const kinds: { [Kind in DriftKind]?: number } = {};
+  const settled = { restore: 0, report: 0, adopt: 0 };
+  for await (const page of ending.drift.list(connection.name)) {
+    for (const { kind, detectedAtMs, settledBy, settledAtMs } of page) {
+      if (detectedAtMs >= ending.sinceMs) kinds[kind] = (kinds[kind] ?? 0) + 1;
+      if (settledBy !== null && settledAtMs !== null && settledAtMs >= ending.sinceMs)
+        settled[settledBy] += 1;
+    }
+  }
+  return {
+    connection: connection.name,
+    ...tally,
+    drift: kinds,
+    restored: settled.restore,
+    reported: settled.report,
+    adopted: settled.adopt,
+    cursor: ending.cursor,
+    durationMs: ending.nowMs - ending.startedAtMs,
+  };
+}
