@@ -19,31 +19,33 @@ export interface Permissions {
 /** What Lambda's poller calls in the function's name (Lambda developer guide, "Using Lambda with Amazon SQS"). */
 const CONSUME = ['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'] as const;
 const SEND = ['SendMessage'] as const;
-const READ_AND_WRITE = ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'] as const;
+/** Reads and writes are gathered into batches; a write that has a condition cannot be. No scan, ever. */
+const READ_AND_WRITE = ['BatchGetItem', 'Query', 'BatchWriteItem', 'PutItem', 'UpdateItem'] as const;
+const READ_WRITE_AND_DELETE = [...READ_AND_WRITE, 'DeleteItem'] as const;
 /** A refreshed OAuth token is stored by whichever function met the expiry. */
 const USE_CREDENTIAL = ['GetSecretValue', 'PutSecretValue'] as const;
 
 export const PERMISSIONS: Readonly<Record<FunctionKey, Permissions>> = {
   ingest: {
     table: READ_AND_WRITE,
-    index: ['Query'],
+    index: [],
     queues: { events: CONSUME, eventsDlq: SEND, apply: SEND },
     secrets: [],
   },
   apply: {
-    table: READ_AND_WRITE,
-    index: ['Query'],
+    table: READ_WRITE_AND_DELETE,
+    index: [],
     queues: { apply: [...CONSUME, ...SEND], applyDlq: SEND },
     secrets: USE_CREDENTIAL,
   },
   reconcile: {
-    table: READ_AND_WRITE,
+    table: READ_WRITE_AND_DELETE,
     index: ['Query'],
     queues: { apply: SEND },
     secrets: USE_CREDENTIAL,
   },
   people: {
-    table: READ_AND_WRITE,
+    table: READ_WRITE_AND_DELETE,
     index: ['Query'],
     queues: { apply: SEND },
     secrets: USE_CREDENTIAL,

@@ -24,7 +24,6 @@ const FunctionResource = z.object({
 /** A function as it was deployed: its own bundle, environment and timeout, in a process of its own. */
 export interface DeployedFunction {
   readonly name: string;
-  readonly environment: Environment;
   /** @throws where the function fails or runs out of time */
   invoke(event: unknown): Promise<unknown>;
   stop(): void;
@@ -47,28 +46,37 @@ export async function startDeployedFunction(
   options: { stage: StageOfStack; env: Environment; logFile: string },
 ): Promise<DeployedFunction> {
   const deployed = await lambda.send(new GetFunctionConfigurationCommand({ FunctionName: functionName }));
-  const environment = deployed.Environment?.Variables ?? {};
-  const timeoutMs = (deployed.Timeout ?? 3) * 1000;
   const [module = 'index'] = (deployed.Handler ?? '').split('.');
-  const child = fork(WORKER, [join(assetOf(options.stage, functionName), `${module}.mjs`)], {
+  return startFunction({
+    name: functionName,
+    file: join(assetOf(options.stage, functionName), `${module}.mjs`),
+    environment: { ...options.env, ...deployed.Environment?.Variables },
+    timeoutMs: (deployed.Timeout ?? 3) * 1000,
+    logFile: options.logFile,
+  });
+}
+
+/** Runs one bundle as Lambda would, in a process of its own. */
+export async function startFunction(options: {
+  name: string;
+  file: string;
+  environment: Environment;
+  timeoutMs: number;
+  logFile: string;
+}): Promise<DeployedFunction> {
+  const { name, file, environment, timeoutMs, logFile } = options;
+  const child = fork(WORKER, [file], {
     execArgv: ['--no-warnings'],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    env: {
-      ...options.env,
-      ...environment,
-      AWS_LAMBDA_FUNCTION_NAME: functionName,
-      AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(deployed.MemorySize),
-      DEPLOYED_FUNCTION_ARN: deployed.FunctionArn ?? '',
-    },
+    env: { ...environment, AWS_LAMBDA_FUNCTION_NAME: name },
   });
-  const log = createWriteStream(options.logFile, { flags: 'a' });
+  const log = createWriteStream(logFile, { flags: 'a' });
   child.stdout?.pipe(log, { end: false });
   child.stderr?.pipe(log, { end: false });
-  await untilReady(child, functionName, options.logFile);
+  await untilReady(child, name, logFile);
   return {
-    name: functionName,
-    environment,
-    invoke: (event) => ask(child, { event, timeoutMs, functionName }),
+    name,
+    invoke: (event) => ask(child, { event, timeoutMs, functionName: name }),
     stop: () => void child.kill(),
   };
 }

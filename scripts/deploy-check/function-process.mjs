@@ -11,8 +11,6 @@ process.on('message', async ({ id, event, timeoutMs }) => {
     awsRequestId: id,
     functionName: process.env.AWS_LAMBDA_FUNCTION_NAME,
     functionVersion: '$LATEST',
-    invokedFunctionArn: process.env.DEPLOYED_FUNCTION_ARN,
-    memoryLimitInMB: process.env.AWS_LAMBDA_FUNCTION_MEMORY_SIZE,
     getRemainingTimeInMillis: () => Math.max(0, endsAt - Date.now()),
   };
   try {

@@ -25,8 +25,11 @@ function nameOf(resource: unknown): string {
   return /(Ingest|Apply)Lane(Queue|DeadLetters)|StateTable/.exec(text)?.[0] ?? text;
 }
 
-const TABLE = ['BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'];
-const onTable = [...TABLE.map((action) => `dynamodb:${action} on StateTable`), 'dynamodb:Query on index'];
+const onTable = (...actions: string[]) =>
+  ['BatchGetItem', 'BatchWriteItem', 'PutItem', 'Query', 'UpdateItem', ...actions].map(
+    (action) => `dynamodb:${action} on StateTable`,
+  );
+const ON_INDEX = 'dynamodb:Query on index';
 const consume = (queue: string) =>
   ['DeleteMessage', 'GetQueueAttributes', 'ReceiveMessage'].map((action) => `sqs:${action} on ${queue}`);
 const send = (queue: string) => `sqs:SendMessage on ${queue}`;
@@ -39,7 +42,7 @@ describe('a role grants exactly', () => {
         ...consume('IngestLaneQueue'),
         send('IngestLaneDeadLetters'),
         send('ApplyLaneQueue'),
-        ...onTable,
+        ...onTable(),
       ].sort(),
     );
   });
@@ -50,13 +53,18 @@ describe('a role grants exactly', () => {
         ...consume('ApplyLaneQueue'),
         send('ApplyLaneQueue'),
         send('ApplyLaneDeadLetters'),
-        ...onTable,
+        ...onTable('DeleteItem'),
         ...onSecrets,
       ].sort(),
     );
   });
 
-  it.each(['Reconcile', 'People'])('%s: send to apply, use the table and the credentials', (role) => {
-    expect(grantsOf(role)).toEqual([send('ApplyLaneQueue'), ...onTable, ...onSecrets].sort());
-  });
+  it.each(['Reconcile', 'People'])(
+    '%s: send to apply, use the table, its index and the credentials',
+    (role) => {
+      expect(grantsOf(role)).toEqual(
+        [send('ApplyLaneQueue'), ...onTable('DeleteItem'), ON_INDEX, ...onSecrets].sort(),
+      );
+    },
+  );
 });

@@ -1,0 +1,156 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { CreateSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { bundleHandlers } from '../../infra/bundle.ts';
+import { createTable } from '../../local/emulators/dynamodb.ts';
+import { startAwsFront } from '../../local/emulators/front.ts';
+import { createSecretsManager } from '../../local/emulators/secrets-manager.ts';
+import { createQueues, startSqs } from '../../local/emulators/sqs.ts';
+import { createSimulator } from '../../local/platform/simulator.ts';
+import { type DeployedFunction, startFunction } from '../../scripts/deploy-check/deployed-function.ts';
+import { type Recorder, startRecorder } from '../../scripts/deploy-check/recorder.ts';
+import { parseSettings } from '../../shared/contract/change-setting.ts';
+import {
+  DEFAULT_CONNECTION,
+  ENVIRONMENT,
+  FUNCTION_KEYS,
+  type FunctionKey,
+  secretName,
+  tableName,
+} from '../../shared/contract/names.ts';
+import { createConnectionStore } from '../../shared/store/connection-store.ts';
+import { createDynamoTable } from '../../shared/store/dynamo-table.ts';
+
+const PREFIX = 'groupsync';
+const REGION = 'us-east-1';
+const TOKEN = 'access-token';
+const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
+
+/** The bundles of all functions at work on emulators, each behind a recorder of its own. */
+export interface CallingFunctions {
+  readonly functions: Readonly<Record<FunctionKey, DeployedFunction>>;
+  readonly recorders: Readonly<Record<FunctionKey, Recorder>>;
+  /** A test control of the simulator: `PUT`s, `POST`s … under `/_simulator/`. */
+  control(method: string, path: string, body: unknown): Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+/** The company's token endpoint: every refresh gives the same token and a new refresh token. */
+async function startTokenEndpoint() {
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(
+      JSON.stringify({ access_token: TOKEN, token_type: 'bearer', expires_in: 3600, refresh_token: 'next' }),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/token`, close: () => void server.close() };
+}
+
+/** The SDK sends to the host that the queue's URL names, so it names the recorder. */
+const through = (recorder: Recorder, queueUrl: string) => `${recorder.url}${new URL(queueUrl).pathname}`;
+
+export async function startCallingFunctions(world: { employees: unknown[] }): Promise<CallingFunctions> {
+  const folder = mkdtempSync(join(tmpdir(), 'groupsync-calls-'));
+  const code = bundleHandlers(join(folder, 'code'));
+  const front = await startAwsFront({ port: 0, services: [createSecretsManager()] });
+  const sqs = await startSqs(0);
+  const token = await startTokenEndpoint();
+  let ids = 0;
+  const simulator = createSimulator({
+    world: {
+      companies: [{ id: 'company', employees: world.employees as never }],
+      credentials: [{ token: TOKEN, kind: 'oauth_app', company: 'company' }],
+    },
+    clock: Date.now,
+    newId: () => {
+      ids += 1;
+      return `id-${ids}`;
+    },
+  });
+  const platform = await simulator.listen();
+
+  const common = { region: REGION, credentials: CREDENTIALS };
+  const dynamodb = new DynamoDBClient({ ...common, endpoint: front.url });
+  await createTable(dynamodb, tableName(PREFIX));
+  const queues = await createQueues(new SQSClient({ ...common, endpoint: sqs.url }), {
+    prefix: PREFIX,
+    coalesceSeconds: 0,
+  });
+  const sleep = () => Promise.resolve();
+  await createConnectionStore(createDynamoTable(dynamodb, { tableName: tableName(PREFIX), sleep }), {
+    clock: Date.now,
+    rememberMs: 0,
+  }).save({
+    name: DEFAULT_CONNECTION,
+    company: 'company',
+    settings: parseSettings({ baseUrl: platform.url }),
+    observing: false,
+  });
+  await new SecretsManagerClient({ ...common, endpoint: front.url }).send(
+    new CreateSecretCommand({
+      Name: secretName(PREFIX, DEFAULT_CONNECTION),
+      SecretString: JSON.stringify({
+        clientId: 'id',
+        clientSecret: 'secret',
+        refreshToken: 'first',
+        tokenUrl: token.url,
+      }),
+    }),
+  );
+
+  const started = await Promise.all(
+    FUNCTION_KEYS.map(async (name) => {
+      const recorder = await startRecorder((service) => (service === 'sqs' ? sqs.url : front.url));
+      const target = await startFunction({
+        name,
+        file: join(code[name], 'index.mjs'),
+        timeoutMs: 20_000,
+        logFile: join(folder, `${name}.log`),
+        environment: {
+          PATH: process.env['PATH'] ?? '',
+          AWS_REGION: REGION,
+          AWS_ACCESS_KEY_ID: 'local',
+          AWS_SECRET_ACCESS_KEY: 'local',
+          AWS_ENDPOINT_URL: recorder.url,
+          [ENVIRONMENT.prefix]: PREFIX,
+          [ENVIRONMENT.applyQueueUrl]: through(recorder, queues.apply),
+          [ENVIRONMENT.eventsDlqUrl]: through(recorder, queues.eventsDlq),
+          [ENVIRONMENT.applyDlqUrl]: through(recorder, queues.applyDlq),
+          [ENVIRONMENT.coalesceSeconds]: '0',
+        },
+      });
+      return { name, recorder, target };
+    }),
+  );
+  const by = <Value>(pick: (one: (typeof started)[number]) => Value) =>
+    Object.fromEntries(started.map((one) => [one.name, pick(one)])) as Record<FunctionKey, Value>;
+  return {
+    functions: by(({ target }) => target),
+    recorders: by(({ recorder }) => recorder),
+    async control(method, path, body) {
+      const response = await fetch(`${platform.url}/_simulator/${path}`, {
+        method,
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+      return response.json().catch(() => undefined);
+    },
+    async stop() {
+      for (const { target, recorder } of started) {
+        target.stop();
+        await recorder.close();
+      }
+      token.close();
+      await Promise.all([simulator.close(), front.close(), sqs.close()]);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

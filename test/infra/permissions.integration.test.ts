@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PERMISSIONS, type Permissions } from '../../infra/permissions.ts';
+import { QUEUE_KEYS, queueName } from '../../shared/contract/names.ts';
+import { type CallingFunctions, startCallingFunctions } from './calling-functions.ts';
+
+const employee = (name: string, email = `${name}@acme.test`) => ({
+  id: `role-${name}`,
+  userId: `user-${name}`,
+  name,
+  employeeNumber: name,
+  roleState: 'ACTIVE',
+  workEmail: email,
+});
+const member = (name: string, email = `${name}@acme.test`) => ({ id: `m-${name}`, email });
+
+/** What Lambda calls for the function, not the function itself. */
+const CONSUMED = ['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'];
+
+function granted(permissions: Permissions): string[] {
+  const { table, index, queues, secrets } = permissions;
+  return [
+    ...table.map((action) => `dynamodb:${action} on table`),
+    ...index.map((action) => `dynamodb:${action} on index`),
+    ...secrets.map((action) => `secretsmanager:${action} on groupsync/connections/default`),
+    ...QUEUE_KEYS.flatMap((key) =>
+      (queues[key] ?? [])
+        .filter((action) => !CONSUMED.includes(action))
+        .map((action) => `sqs:${action} on ${queueName('groupsync', key)}`),
+    ),
+  ].sort();
+}
+
+let messages = 0;
+const record = (body: string) => {
+  messages += 1;
+  return {
+    messageId: `message-${messages}`,
+    receiptHandle: `receipt-${messages}`,
+    body,
+    attributes: { SentTimestamp: String(Date.now()), ApproximateReceiveCount: '1' },
+    messageAttributes: {},
+    eventSourceARN: 'arn:aws:sqs:us-east-1:000000000000:groupsync-events',
+  };
+};
+let sequence = 0;
+const event = (type: string, data: unknown) => {
+  sequence += 1;
+  const time = new Date().toISOString();
+  return record(
+    JSON.stringify({
+      specversion: '1.0',
+      id: `e-${sequence}`,
+      source: 'test',
+      type: `directory.${type}`,
+      time,
+      sequence: String(sequence),
+      data,
+    }),
+  );
+};
+const apply = (...groups: string[]) => ({
+  Records: groups.map((group) => record(JSON.stringify({ connection: 'default', group }))),
+});
+
+describe('the calls that the bundles make', () => {
+  let running: CallingFunctions;
+  const calls = (name: keyof typeof PERMISSIONS) => [...running.recorders[name].calls].sort();
+
+  beforeAll(async () => {
+    running = await startCallingFunctions({ employees: [employee('ann'), employee('ben')] });
+    const { functions, control } = running;
+    const eng = { id: 'eng', name: 'Engineering' };
+    const ops = { id: 'ops', name: 'Operations' };
+    const ingest = (...Records: unknown[]) => functions.ingest.invoke({ Records });
+
+    await functions.people.invoke({});
+    await ingest(
+      event('group.upserted', { group: eng }),
+      event('group.member.added', { group: { id: 'eng' }, members: [member('ann'), member('cleo')] }),
+      event('group.snapshot', {
+        group: ops,
+        members: [member('ben')],
+        part: { snapshotId: 's', index: 0, count: 1 },
+      }),
+      record('not an event'),
+    );
+    await functions.apply.invoke(apply('eng', 'ops'));
+    // A newcomer resolves a pending member; a changed address leaves an outdated pointer behind.
+    await control('POST', 'employees', employee('cleo'));
+    await control('POST', 'employees', employee('ben', 'benjamin@acme.test'));
+    await functions.people.invoke({});
+    // A changed attribute and a deleted user are walked to their groups.
+    await ingest(
+      event('user.upserted', { user: member('ben', 'benjamin@acme.test') }),
+      event('user.deleted', { user: { id: 'm-cleo' } }),
+    );
+    await functions.apply.invoke(apply('eng', 'ops'));
+    // A change while a write is under way: the group stays dirty and is enqueued again.
+    await control('POST', 'faults', [{ match: { method: 'PATCH' }, delayMs: 400 }]);
+    await ingest(event('group.upserted', { group: { ...eng, name: 'Engineers' } }));
+    const busy = functions.apply.invoke(apply('eng'));
+    await ingest(event('group.member.added', { group: { id: 'eng' }, members: [member('ben')] }));
+    await busy;
+    // A rejection that waiting cannot mend is dead-lettered, and its reservation given back.
+    await control('POST', 'faults', [{ match: { method: 'PATCH' }, status: 422, times: 9 }]);
+    await ingest(event('group.member.removed', { group: { id: 'eng' }, members: [member('ann')] }));
+    await functions.apply.invoke(apply('eng'));
+    await control('POST', 'faults', []);
+    await ingest(event('group.deleted', { group: { id: 'ops' } }));
+    await functions.apply.invoke(apply('ops'));
+    await ingest(event('group.upserted', { group: { id: 'late', name: 'Late' } }));
+    for (const task of ['pump', 'feed', 'sweep', 'health']) await functions.reconcile.invoke({ task });
+  });
+  afterAll(() => running.stop());
+
+  it.each(['ingest', 'apply', 'people'] as const)(
+    'of %s are what its role grants, no less and no more',
+    (name) => {
+      expect(calls(name)).toEqual(granted(PERMISSIONS[name]));
+    },
+  );
+
+  it('of reconcile are among what its role grants', () => {
+    const allowed = granted(PERMISSIONS.reconcile);
+    expect(calls('reconcile')).not.toEqual([]);
+    expect(calls('reconcile').filter((call) => !allowed.includes(call))).toEqual([]);
+  });
+});
