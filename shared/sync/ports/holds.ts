@@ -1,4 +1,4 @@
-import type { ConnectionName, GroupId, IntentId, PlatformUserId } from '../../domain/ids.ts';
+import type { ConnectionName, GroupId, GroupRef, IntentId, PlatformUserId } from '../../domain/ids.ts';
 
 export type { Hold } from '../../domain/hold.ts';
 
@@ -13,9 +13,17 @@ export interface GuardReservation {
   readonly removals: number;
 }
 
+/** Users removed, or about to be, within the last 60 minutes. */
+export interface RecentRemovals {
+  readonly group: number;
+  readonly connection: number;
+}
+
 export interface GuardStore {
   /** Puts the reservation, then reads every other one of the last 60 minutes: removals of the group and of all. */
-  reserve(reservation: GuardReservation): Promise<{ readonly group: number; readonly connection: number }>;
+  reserve(reservation: GuardReservation): Promise<RecentRemovals>;
+  /** The same sums without a reservation: for a dry run. */
+  recent(ref: GroupRef, atMs: number): Promise<RecentRemovals>;
   /** The write will certainly not happen. */
   cancel(reservation: Pick<GuardReservation, 'connection' | 'intent' | 'atMs'>): Promise<void>;
 }
