@@ -3,18 +3,9 @@ import type { GroupRef } from '../domain/ids.ts';
 import { completeSnapshotFloor } from '../domain/snapshot.ts';
 import { parseStamp, STAMP_ZERO, type Stamp, stampTimeMs } from '../domain/stamp.ts';
 import type { DesiredStore, MemberEntry } from '../sync/ports/desired.ts';
+import { dirtying } from './dirtying.ts';
 import { CorruptItemError } from './errors.ts';
-import {
-  dueText,
-  groupIndexSort,
-  groupKey,
-  indexPartition,
-  inGroupKey,
-  memberKey,
-  partKey,
-  partPrefix,
-  shardOf,
-} from './keys.ts';
+import { groupKey, inGroupKey, memberKey, partKey, partPrefix } from './keys.ts';
 import { all, any, type Condition, equal, greater, type Item, less, missing, type Table } from './table.ts';
 
 /**
@@ -65,18 +56,8 @@ export function createDesiredStore(table: Table): DesiredStore {
       return completeSnapshotFloor(part.count, arrived);
     },
 
-    async markDirty({ connection, group }, { nowMs, dueMs }) {
-      await table.update(groupKey({ connection, group }), {
-        add: { rev: 1 },
-        set: {
-          connection,
-          group,
-          gpk: indexPartition('groups', connection, shardOf(group)),
-          gsk: groupIndexSort(dueText(dueMs), group),
-        },
-        setIfMissing: { dirtySince: nowMs },
-        remove: ['failedAt'],
-      });
+    async markDirty(ref, dirty) {
+      await table.update(groupKey(ref), dirtying(ref, dirty));
     },
   };
 }

@@ -1,6 +1,8 @@
+import type { Hold } from '../domain/hold.ts';
 import type { GroupRef, IntentId } from '../domain/ids.ts';
 import type { GroupState, GroupStore, Intent, LinkedGroup } from '../sync/ports/groups.ts';
 import { deleteChunks, readChunks, writeChunks } from './chunks.ts';
+import { dirtying } from './dirtying.ts';
 import { collectGarbage } from './garbage.ts';
 import { parseGroup, parseMember } from './group-item.ts';
 import {
@@ -53,6 +55,8 @@ const revIsAs = ({ rev }: GroupState): Condition => (rev === 0 ? missing('rev') 
 const notDue = (ref: GroupRef) => ({ gsk: groupIndexSort(NOT_DUE, ref.group) });
 const CLEAN = ['dirtySince', 'attempts', 'lastError', 'failedAt'] as const;
 const LINK = ['platformId', 'version', 'view', 'viewId', 'createdAt', 'takeOver'] as const;
+
+const HOLD = ['hold', 'holdDigest'] as const;
 
 const MAX_OPEN_DRIFT = 100;
 
@@ -147,7 +151,7 @@ export function createGroupStore(table: Table): GroupStore {
           'openDrift',
           'deletionWaiver',
           ...(platform === undefined ? LINK : ['takeOver']),
-          ...(flip.consumedHold !== undefined && seen.hold?.digest === flip.consumedHold ? ['hold'] : []),
+          ...(flip.consumedHold !== undefined && seen.hold?.digest === flip.consumedHold ? HOLD : []),
         ],
       };
       const clean: Change = {
@@ -192,21 +196,37 @@ export function createGroupStore(table: Table): GroupStore {
         all(missing('intentId'), revIsAs(seen)),
       ),
 
-    suspect: ({ connection, group }, suspicion, { nowMs, dueMs }) =>
+    suspect: (ref, suspicion, dirty) =>
       update(
-        { connection, group },
-        {
-          add: { rev: 1 },
-          set: {
-            suspect: { ...suspicion },
-            suspectAt: suspicion.atMs,
-            gsk: groupIndexSort(dueText(dueMs), group),
-          },
-          setIfMissing: { dirtySince: nowMs },
-          remove: ['failedAt'],
-        },
+        ref,
+        dirtying(ref, dirty, { set: { suspect: { ...suspicion }, suspectAt: suspicion.atMs } }),
         all(exists('platformId'), any(missing('suspectAt'), less('suspectAt', suspicion.atMs))),
       ),
+
+    decideHold: ({ ref, hold }, decision, { expiresAtMs, ...dirty }) =>
+      update(
+        ref,
+        dirtying(ref, dirty, {
+          set: { hold: { ...(hold as Hold), decision: { ...decision }, expiresAtMs } },
+        }),
+        equal('holdDigest', hold?.digest ?? ''),
+      ),
+
+    adopt: (seen, link, dirty) =>
+      update(
+        seen.ref,
+        dirtying(seen.ref, dirty, {
+          set: { ...linkAttributes(link), takeOver: true },
+          remove: ['released', 'createdAt', 'deletionWaiver', 'suspect', 'suspectAt'],
+        }),
+        all(exists('rev'), untouchedSince(seen)),
+      ),
+
+    release: (ref, dirty) => update(ref, dirtying(ref, dirty, { set: { released: true } }), exists('rev')),
+
+    pause: (ref) => update(ref, { set: { paused: true } }, exists('rev')),
+
+    resume: (ref, dirty) => update(ref, dirtying(ref, dirty, { remove: ['paused'] }), exists('paused')),
 
     async readMany(refs) {
       const byKey = new Map(refs.map((ref) => [groupKey(ref).pk, ref]));
@@ -243,18 +263,18 @@ export function createGroupStore(table: Table): GroupStore {
         revIsAs(seen),
       ),
 
-    async hold(ref, hold, held) {
-      if (hold === undefined || held === undefined) {
-        await update(ref, { remove: ['hold'] }, exists('hold'));
-        return;
-      }
+    async hold(seen, hold, held) {
+      const { ref } = seen;
       const { chunks, hash } = await writeChunks(table, (n) => heldChunkKey(ref, hold.digest, n), {
         lines: [...held].sort().map(encodeURIComponent),
-        // Nothing needs the set after the hold is over; a rejected one is read as superseded then.
+        // Nothing needs the set after the hold is over; a rejected one is judged afresh then.
         extra: { expiresAt: Math.ceil(hold.expiresAtMs / 1_000) + 400 * 86_400 },
       });
-      await update(ref, { set: { hold: { ...hold, decision: { ...hold.decision }, chunks, hash } } });
+      const recorded = { ...hold, decision: { ...hold.decision }, chunks, hash };
+      return update(ref, { set: { hold: recorded, holdDigest: hold.digest } }, revIsAs(seen));
     },
+
+    dropHold: (seen) => update(seen.ref, { remove: [...HOLD] }, all(exists('hold'), revIsAs(seen))),
 
     async readHeld(ref, hold) {
       const lines = await readChunks(table, (n) => heldChunkKey(ref, hold.digest, n), hold);

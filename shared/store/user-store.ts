@@ -13,7 +13,16 @@ import { join, type Register } from '../domain/register.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../domain/stamp.ts';
 import type { JoinedUser, UserChange, UserState, UserStore } from '../sync/ports/desired.ts';
 import { CorruptItemError, StoreError } from './errors.ts';
-import { IN_PREFIX, indexPartition, keyPart, memberKey, SHARDS, shardOf, userKey } from './keys.ts';
+import {
+  boundMemberKey,
+  IN_PREFIX,
+  indexPartition,
+  keyPart,
+  memberKey,
+  SHARDS,
+  shardOf,
+  userKey,
+} from './keys.ts';
 import { all, any, type Condition, equal, exists, type Item, less, missing, type Table } from './table.ts';
 
 const StampText = z.string().transform((text) => text as Stamp);
@@ -35,20 +44,22 @@ const MAX_RACES = 50;
 const WRITES_IN_FLIGHT = 32;
 
 export function createUserStore(table: Table): UserStore {
-  /** Writes what was computed from `known` if the item is still that; else computes it again from what is there now. */
-  async function joinOne(
+  /**
+   * Writes what was computed from `known` if the item is still that; else computes it again from what is there now.
+   * @param next the user after the change; undefined where the change says nothing new
+   */
+  async function changeUser(
     connection: ConnectionName,
-    change: UserChange,
-    { known, matched }: { readonly known: UserItem | undefined; readonly matched: ReadonlySet<string> },
+    member: MemberId,
+    next: (current: UserItem | undefined) => UserItem | undefined,
+    known?: UserItem,
   ): Promise<UserState> {
-    const key = userKey(connection, change.user);
     let current = known;
     for (let race = 0; race < MAX_RACES; race += 1) {
-      const next = joined(current, change, matched);
-      if (next === undefined && current !== undefined) return stateOf(current);
-      const fresh = next ?? newUser(change.user);
-      if (await table.put(itemOf(connection, fresh), unwrittenSince(current))) return stateOf(fresh);
-      const stored = await table.get(key);
+      const changed = next(current);
+      if (changed === undefined) return stateOf(current ?? newUser(member));
+      if (await table.put(itemOf(connection, changed), unwrittenSince(current))) return stateOf(changed);
+      const stored = await table.get(userKey(connection, member));
       current = stored === undefined ? undefined : parseUser(stored);
     }
     throw new StoreError(`gave up after ${MAX_RACES} concurrent writes of one user`);
@@ -81,13 +92,22 @@ export function createUserStore(table: Table): UserStore {
         async (change): Promise<JoinedUser> => {
           const { user } = change;
           try {
-            return { user, state: await joinOne(connection, change, { known: known.get(user), matched }) };
+            const next = (current: UserItem | undefined) => joined(current, change, matched);
+            return { user, state: await changeUser(connection, user, next, known.get(user)) };
           } catch (cause) {
             return { user, cause };
           }
         },
         { concurrency: WRITES_IN_FLIGHT },
       );
+    },
+
+    async rebind(connection, member, role) {
+      await table.put({ ...boundMemberKey(connection, role, member), member });
+      return changeUser(connection, member, (current = newUser(member)) => {
+        const revision = current.revision + 1;
+        return { ...current, role, review: false, revision, walk: revision, writes: current.writes + 1 };
+      });
     },
 
     async *groupsOf(connection, member) {

@@ -11,6 +11,12 @@ export interface WakePorts {
   readonly coalesceMs: number;
 }
 
+/** When a group that is woken now counts as dirty, and when the pump may take its message for lost. */
+export function dirtyNow({ clock, coalesceMs }: Pick<WakePorts, 'clock' | 'coalesceMs'>) {
+  const nowMs = clock();
+  return { nowMs, dueMs: nowMs + coalesceMs + WAKE_GRACE_MS };
+}
+
 export interface UnwokenGroup {
   readonly ref: GroupRef;
   readonly cause: unknown;
@@ -30,9 +36,8 @@ export async function wakeGroups(
   await pMap(
     refs,
     async (ref) => {
-      const nowMs = ports.clock();
       try {
-        await ports.desired.markDirty(ref, { nowMs, dueMs: nowMs + ports.coalesceMs + WAKE_GRACE_MS });
+        await ports.desired.markDirty(ref, dirtyNow(ports));
         marked.push(ref);
       } catch (cause) {
         unwoken.push({ ref, cause });

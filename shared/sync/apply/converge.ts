@@ -1,14 +1,14 @@
 import { policyFor } from '../../contract/group-policy.ts';
-import { groupName } from '../../domain/group.ts';
 import { intentId } from '../../domain/ids.ts';
 import type { View } from '../../domain/view.ts';
+import type { Waiver } from '../../domain/waiver.ts';
 import { type DraftInput, draftPlan } from '../../plan/draft.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { standingWaiver } from '../../plan/waive.ts';
 import type { GroupState, MemberCounts, SettledState } from '../ports/groups.ts';
 import { closeDrift } from './close-drift.ts';
 import { countsOf } from './counts.ts';
-import { execute } from './execute.ts';
+import { type Execution, execute } from './execute.ts';
 import { guardRemovals } from './guard-removals.ts';
 import { letGo } from './let-go.ts';
 import { newnessOf } from './newness.ts';
@@ -18,10 +18,18 @@ import type { Lane } from './ports.ts';
 import type { Step } from './step.ts';
 import { readWanted, type Wanted } from './wanted.ts';
 
+/** What is done with a plan: carried out, or, by a dry run, only looked at. */
+export type CarryOut = (plan: Plan, execution: Execution) => Promise<Step>;
+
 /** One round for a group without an open intent: read, plan, guard, and at most one write. */
-export async function converge(state: GroupState, lane: Lane): Promise<Step> {
-  const treatment = policyFor(lane.connection.settings, state.ref.group, groupName(state.registers));
-  if (treatment.excluded || state.released) return settleAs('excluded', { state, lane });
+export async function converge(state: GroupState, lane: Lane, carryOut: CarryOut = execute): Promise<Step> {
+  if (state.released) {
+    if (state.platformId !== undefined) return letGo(state, 'a person released this group', lane);
+    return settleAs('excluded', { state, lane });
+  }
+  // By the last name it had: a deletion takes the name along, and must find the group under the policy it had.
+  const treatment = policyFor(lane.connection.settings, state.ref.group, state.registers.name?.value);
+  if (treatment.excluded) return settleAs('excluded', { state, lane });
   if (state.suspect !== undefined) return observe(state, lane);
 
   const wanted = await readWanted(state, lane);
@@ -41,13 +49,10 @@ export async function converge(state: GroupState, lane: Lane): Promise<Step> {
     onGroupDeleted: settings.onGroupDeleted,
     whole: state.takeOver,
     whyNot: wanted.whyNot,
-    waiver:
-      treatment.drift === 'restore' || wanted.group === undefined
-        ? undefined
-        : standingWaiver(current?.waiver, newnessOf(state, wanted), wanted.group),
+    waiver: treatment.drift === 'restore' ? undefined : stillWaived(state, { current, wanted }),
   };
   const unguarded = draftPlan({ ...input, held: new Set() });
-  if (unguarded.action === 'release') return letGo(state, unguarded, lane);
+  if (unguarded.action === 'release') return letGo(state, 'the directory deleted this group', lane);
   if (needsFreshLook(unguarded, lane)) {
     const look = await observe(state, lane);
     if (look.kind !== 'in_step') return look;
@@ -60,13 +65,21 @@ export async function converge(state: GroupState, lane: Lane): Promise<Step> {
       guarded.held.size > 0 ? 'held' : wanted.state === 'absent' ? 'deleted' : 'in_sync';
     return settleAs(settled, { state, lane, counts: countsOf(wanted, plan.after) });
   }
-  return execute(plan, { state, lane, intent, wanted, guarded });
+  return carryOut(plan, { state, lane, intent, wanted, guarded });
 }
 
 /** What is in step needs no further look at the platform; a write that could take somebody away does. */
 const needsFreshLook = (plan: Plan, { connection }: Lane): boolean =>
   plan.action === 'delete' ||
   (connection.settings.membership === 'additive' && (plan.action === 'patch' || plan.action === 'put'));
+
+function stillWaived(
+  state: GroupState,
+  { current, wanted }: { readonly current: View | undefined; readonly wanted: Wanted },
+): Waiver | undefined {
+  if (wanted.group === undefined) return undefined;
+  return standingWaiver(current?.waiver, newnessOf(state, wanted), wanted.group);
+}
 
 /** Somebody deleted the platform's group, the policy let that stand, and the directory has not spoken since. */
 function isLeftDeleted(state: GroupState, wanted: Wanted): boolean {

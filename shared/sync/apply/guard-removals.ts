@@ -38,7 +38,7 @@ export async function guardRemovals(plan: Plan, context: GuardContext): Promise<
   const { state, lane } = context;
   const current = await heldNow(state, lane);
   if (plan.removals.length === 0) {
-    if (state.hold !== undefined) await lane.ports.groups.hold(state.ref, undefined);
+    if (state.hold !== undefined) await lane.ports.groups.dropHold(state);
     return { held: new Set() };
   }
   const verdict = judgeByHold(plan.removals, current, lane.ports.clock());
@@ -97,7 +97,7 @@ async function holdAll(
     const nowMs = lane.ports.clock();
     const size = current?.users.size ?? 0;
     await lane.ports.groups.hold(
-      state.ref,
+      state,
       {
         digest,
         rule,

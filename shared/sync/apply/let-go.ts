@@ -1,18 +1,17 @@
 import { intentId } from '../../domain/ids.ts';
-import type { Plan } from '../../plan/plan.ts';
 import type { GroupState } from '../ports/groups.ts';
 import type { Lane } from './ports.ts';
 import type { Step } from './step.ts';
 
-/** The directory's group is gone and the platform's stays, without an owner from now on: nothing is sent. */
-export async function letGo(state: GroupState, plan: Plan, { ports, connection }: Lane): Promise<Step> {
+/** The platform's group stays as it is, without an owner from now on: nothing is sent. */
+export async function letGo(state: GroupState, reason: string, { ports, connection }: Lane): Promise<Step> {
   const { platformId, version = null } = state;
   await ports.audit.record(state.ref, {
     atMs: ports.clock(),
     intent: intentId(ports.newId()),
-    action: plan.action,
-    changes: plan.changes,
-    changeCount: plan.changes.length,
+    action: 'release',
+    changes: [{ kind: 'release_group', before: platformId ?? null, after: null, reason }],
+    changeCount: 1,
     versionBefore: version,
     versionAfter: version,
     cause: `rev ${state.rev}`,

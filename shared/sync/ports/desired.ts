@@ -65,6 +65,11 @@ export interface UserStore {
     changes: readonly UserChange[],
     matched: ReadonlySet<string>,
   ): Promise<readonly JoinedUser[]>;
+  /**
+   * Binds the member to the person whatever it was bound to, ends a review, raises the revision and sets the walk.
+   * @returns the user as it is then
+   */
+  rebind(connection: ConnectionName, member: MemberId, role: RoleId): Promise<UserState>;
   /** Groups that the member may be in, in pages. */
   groupsOf(connection: ConnectionName, member: MemberId): AsyncIterable<readonly GroupId[]>;
   /** Copies the user's part onto a register of a large group, which may have none yet or an older one. */

@@ -1,4 +1,5 @@
 import type { GroupRegisters, MemberRegister } from '../../domain/group.ts';
+import type { HoldDecision } from '../../domain/hold.ts';
 import type { GroupRef, IntentId, MemberId, PlatformGroupId, VersionToken } from '../../domain/ids.ts';
 import type { Stamp } from '../../domain/stamp.ts';
 import type { View } from '../../domain/view.ts';
@@ -167,6 +168,24 @@ export interface GroupStore {
     suspicion: Suspect,
     at: { readonly nowMs: number; readonly dueMs: number },
   ): Promise<boolean>;
+  /** A person's word on the hold that `seen` carries, with rev and dirty; false where it is another hold by now. */
+  decideHold(
+    seen: GroupState,
+    decision: HoldDecision,
+    at: { readonly expiresAtMs: number; readonly nowMs: number; readonly dueMs: number },
+  ): Promise<boolean>;
+  /** Links a platform group that a person chose, with rev and dirty; false where `seen` is out of date. */
+  adopt(
+    seen: GroupState,
+    link: LinkedGroup,
+    at: { readonly nowMs: number; readonly dueMs: number },
+  ): Promise<boolean>;
+  /** Marks the group as released, with rev and dirty: apply lets go of it. false where there is no such group. */
+  release(ref: GroupRef, at: { readonly nowMs: number; readonly dueMs: number }): Promise<boolean>;
+  /** false where there is no such group. */
+  pause(ref: GroupRef): Promise<boolean>;
+  /** Ends a pause, with rev and dirty; false where the group is not paused. */
+  resume(ref: GroupRef, at: { readonly nowMs: number; readonly dueMs: number }): Promise<boolean>;
   /** Many groups at once, for comparison only. */
   readMany(refs: readonly GroupRef[]): Promise<readonly GroupState[]>;
   /** Deletes what nothing points to any more: chunks of dead writes, tombstones past their time. */
@@ -186,7 +205,9 @@ export interface GroupStore {
   postpone(ref: GroupRef, retryAtMs: number, error: GroupError, attempts: number): Promise<void>;
   /** Gives up until the next change. false where one has come already. */
   fail(seen: GroupState, error: GroupError): Promise<boolean>;
-  /** Records or clears a hold. */
-  hold(ref: GroupRef, hold: Hold | undefined, held?: HeldSet): Promise<void>;
+  /** Records a hold over these users in place of the one `seen`. false where rev moved: another look is on its way. */
+  hold(seen: GroupState, hold: Hold, held: HeldSet): Promise<boolean>;
+  /** The hold is about nothing any more. false where rev moved. */
+  dropHold(seen: GroupState): Promise<boolean>;
   readHeld(ref: GroupRef, hold: Hold): Promise<HeldSet | undefined>;
 }
