@@ -10,7 +10,7 @@ import { TABLE } from '../contract/topology.ts';
 import { createDynamoBatches, type DynamoTableOptions } from './dynamo-batches.ts';
 import { Expression } from './dynamo-expression.ts';
 import { StoreError } from './errors.ts';
-import type { Item, Key, QueryRequest, Table, WriteOutcome } from './table.ts';
+import type { Item, QueryRequest, Table, WriteOutcome } from './table.ts';
 
 /** The table on DynamoDB, with the few operations that groupsync needs; no transactions, no scans. */
 export function createDynamoTable(client: DynamoDBClient, options: DynamoTableOptions): Table {

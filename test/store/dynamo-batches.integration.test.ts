@@ -1,0 +1,61 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createTable } from '../../local/emulators/dynamodb.ts';
+import { createDynamoTable } from '../../shared/store/dynamo-table.ts';
+import { StoreError } from '../../shared/store/errors.ts';
+import { startFront } from '../local/support/front.ts';
+
+async function startTable() {
+  const client = new DynamoDBClient(await startFront());
+  onTestFinished(() => client.destroy());
+  await createTable(client, 'state');
+  const operations: string[] = [];
+  client.middlewareStack.add(
+    (next, context) => (args) => {
+      operations.push(context['commandName'] as string);
+      return next(args);
+    },
+    { step: 'initialize' },
+  );
+  return { table: createDynamoTable(client, { tableName: 'state', sleep: async () => {} }), operations };
+}
+
+const item = (sk: string, value = 0) => ({ pk: 'p', sk, value });
+const names = (count: number) => Array.from({ length: count }, (_, index) => `s${index}`);
+
+describe('a table whose callers ask at the same time', () => {
+  it('writes and reads any number of items in few requests', async () => {
+    const { table, operations } = await startTable();
+    await Promise.all(names(60).map((name, index) => table.put(item(name, index))));
+    const keys = [...names(120), 's1'].map((sk) => ({ pk: 'p', sk }));
+    const [many, one, none] = await Promise.all([
+      table.getMany(keys),
+      table.get(item('s7')),
+      table.get(item('x')),
+    ]);
+    expect(many.map(({ value }) => value)).toEqual(Array.from({ length: 60 }, (_, index) => index));
+    expect(one).toEqual(item('s7', 7));
+    expect(none).toBeUndefined();
+    expect(operations).toEqual([
+      ...Array(3).fill('BatchWriteItemCommand'),
+      ...Array(2).fill('BatchGetItemCommand'),
+    ]);
+  });
+
+  it('keeps the later of two writes of one item', async () => {
+    const { table } = await startTable();
+    await Promise.all([table.put(item('a', 1)), table.put(item('a', 2))]);
+    expect(await table.get(item('a'))).toEqual(item('a', 2));
+  });
+
+  it('lets a key that DynamoDB refuses fail alone', async () => {
+    const { table } = await startTable();
+    const tooLong = 'x'.repeat(1_025);
+    const writes = [table.put(item('a', 1)), table.put(item(tooLong)), table.put(item('b', 2))];
+    const outcomes = await Promise.allSettled(writes);
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    const reads = await Promise.allSettled([table.get(item('a')), table.get(item(tooLong))]);
+    expect(reads[0]).toEqual({ status: 'fulfilled', value: item('a', 1) });
+    expect(reads[1]).toMatchObject({ status: 'rejected', reason: expect.any(StoreError) });
+  });
+});
