@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Metafile } from 'esbuild';
@@ -8,14 +8,14 @@ import { bundle, HANDLERS } from '../infra/bundle.ts';
 import { ENVIRONMENT, FUNCTION_KEYS, type FunctionKey } from '../shared/contract/names.ts';
 
 /*
- * `npm run bundle:check`: are the functions as small, and do they start as fast, as they can with what they must import?
- * The baseline of a function is a bundle of nothing but the imports that its own sources make from packages: the same
- * names, built the same way. What start-up costs beyond that is ours.
+ * `npm run bundle:check`: are the functions small, and do they start about as fast as what they must import? The
+ * baseline of a function is a bundle of nothing but the imports that its own sources make from packages, re-exported
+ * and so kept, and built the same way. What start-up costs beyond that is ours.
  */
 
 const MAX_BYTES = 900_000;
 const MAX_INIT_RATIO = 1.25;
-const RUNS = 15;
+const RUNS = 21;
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /** Enough for a handler that reads its configuration when it is loaded. */
@@ -109,7 +109,8 @@ function measure(name: FunctionKey, folder: string): Measured {
 
 function main(): void {
   // Inside the project, so that the baselines find the same node_modules.
-  const folder = mkdtempSync(join(ROOT, 'dist-check-'));
+  mkdirSync(join(ROOT, 'dist'), { recursive: true });
+  const folder = mkdtempSync(join(ROOT, 'dist/bundle-check-'));
   try {
     const measured = FUNCTION_KEYS.map((name) => measure(name, folder));
     console.log('function   bundle kB  baseline kB  import ms  baseline ms  ratio');

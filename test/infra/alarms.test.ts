@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { headingSlug } from '../../infra/alarm.ts';
 import { METRICS } from '../../shared/contract/metrics.ts';
@@ -6,6 +6,16 @@ import { METRIC_NAMESPACE } from '../../shared/contract/names.ts';
 import { resourcesOf, synthesise } from './synthesised.ts';
 
 const { template } = synthesise();
+/** Metrics that code of the functions writes: the first argument of every call of `emit`. */
+const emitted = new Set(
+  ['shared', 'functions'].flatMap((folder) => {
+    const root = new URL(`../../${folder}/`, import.meta.url);
+    return readdirSync(root, { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.ts'))
+      .flatMap((path) => [...readFileSync(new URL(path, root), 'utf8').matchAll(/\bemit\(\s*'(\w+)'/g)])
+      .map(([, name]) => name);
+  }),
+);
 const alarms = Object.values(resourcesOf(template, 'AWS::CloudWatch::Alarm')).map(
   ({ Properties }) => Properties,
 );
@@ -79,7 +89,7 @@ describe('alarms', () => {
     const ours = alarms.filter(({ Namespace }) => Namespace === METRIC_NAMESPACE);
     expect(ours.length).toBeGreaterThanOrEqual(9);
     for (const { MetricName, Dimensions } of ours) {
-      expect(Object.keys(METRICS)).toContain(MetricName);
+      expect([...emitted]).toContain(MetricName);
       expect(Dimensions).toEqual([{ Name: 'Prefix', Value: 'groupsync' }]);
     }
   });
@@ -90,6 +100,12 @@ describe('alarms', () => {
       'groupsync-pump-not-run',
       'groupsync-sweep-not-run',
     ]);
+  });
+});
+
+describe('the list of metrics', () => {
+  it('names what the code emits, no more and no less', () => {
+    expect([...emitted].sort()).toEqual(Object.keys(METRICS).sort());
   });
 });
 

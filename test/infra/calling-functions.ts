@@ -25,6 +25,7 @@ import {
 } from '../../shared/contract/names.ts';
 import { createConnectionStore } from '../../shared/store/connection-store.ts';
 import { createDynamoTable } from '../../shared/store/dynamo-table.ts';
+import type { Table } from '../../shared/store/table.ts';
 
 const PREFIX = 'groupsync';
 const REGION = 'us-east-1';
@@ -35,6 +36,8 @@ const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
 export interface CallingFunctions {
   readonly functions: Readonly<Record<FunctionKey, DeployedFunction>>;
   readonly recorders: Readonly<Record<FunctionKey, Recorder>>;
+  /** The state, for what takes months to come about. */
+  readonly table: Table;
   /** A test control of the simulator: `PUT`s, `POST`s … under `/_simulator/`. */
   control(method: string, path: string, body: unknown): Promise<unknown>;
   stop(): Promise<void>;
@@ -84,10 +87,8 @@ export async function startCallingFunctions(world: { employees: unknown[] }): Pr
     coalesceSeconds: 0,
   });
   const sleep = () => Promise.resolve();
-  await createConnectionStore(createDynamoTable(dynamodb, { tableName: tableName(PREFIX), sleep }), {
-    clock: Date.now,
-    rememberMs: 0,
-  }).save({
+  const table = createDynamoTable(dynamodb, { tableName: tableName(PREFIX), sleep });
+  await createConnectionStore(table, { clock: Date.now, rememberMs: 0 }).save({
     name: DEFAULT_CONNECTION,
     company: 'company',
     settings: parseSettings({ baseUrl: platform.url }),
@@ -134,11 +135,12 @@ export async function startCallingFunctions(world: { employees: unknown[] }): Pr
   return {
     functions: by(({ target }) => target),
     recorders: by(({ recorder }) => recorder),
+    table,
     async control(method, path, body) {
       const response = await fetch(`${platform.url}/_simulator/${path}`, {
         method,
         headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(body),
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
       if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
       return response.json().catch(() => undefined);
