@@ -61,11 +61,12 @@ const refOf = (connection: ConnectionName, item: Item): GroupRef => ({
 });
 
 function summaryOf(connection: ConnectionName, item: Item): GroupSummary {
-  const { settled, dirtySince, failedAt, paused, hold } = item;
+  const { name, settled, dirtySince, failedAt, paused, hold } = item;
   return {
     ref: refOf(connection, item),
     paused: paused === true,
     holdWaits: hold !== undefined,
+    ...(typeof name === 'string' ? { name } : {}),
     ...(typeof settled === 'string' ? { settled: settled as SettledState } : {}),
     ...(typeof dirtySince === 'number' ? { dirtySinceMs: dirtySince } : {}),
     ...(typeof failedAt === 'number' ? { failedAtMs: failedAt } : {}),

@@ -92,6 +92,11 @@ export function createGroupStore(table: Table): GroupStore {
       return found;
     },
 
+    async registers(ref, members) {
+      const items = await table.getMany(members.map((member) => memberKey(ref, member)));
+      return items.map(parseMember);
+    },
+
     async markPending(ref, member, mark) {
       const { connection, group } = ref;
       const change: Change =

@@ -1,81 +1,83 @@
-import type { GroupRef, IntentId } from '../../domain/ids.ts';
-import type { View } from '../../domain/view.ts';
+import type { GroupRef } from '../../domain/ids.ts';
 import type { AuditEntry } from '../ports/audit.ts';
-import type { GroupState, GroupStore, LinkedGroup } from '../ports/groups.ts';
-import type { HeldSet, Hold } from '../ports/holds.ts';
-import { PlatformFailure } from '../ports/platform.ts';
+import type { GroupState } from '../ports/groups.ts';
+import type { HeldSet } from '../ports/holds.ts';
 import type { ApplyPorts } from './ports.ts';
+import { stageGroup } from './stage-group.ts';
 
 /** What a rehearsal would have left behind. */
-export interface Rehearsed {
+export interface Rehearsal {
   readonly ports: ApplyPorts;
-  /** The group as the rehearsal sees it by now. */
+  /** The group as the rehearsal has left it so far. */
   readonly state: () => Promise<GroupState | undefined>;
-  readonly audited: readonly AuditEntry[];
+  /** The removals that the rehearsal would have put on hold. */
   readonly held: () => HeldSet | undefined;
+  readonly audited: readonly AuditEntry[];
 }
 
 const nothing = async (): Promise<void> => {};
-const done = async (): Promise<boolean> => true;
+const yes = async (): Promise<boolean> => true;
 
 /**
  * Ports for one group that read the world and keep to themselves whatever would be written, so that the very code that
- * applies can be asked what it would do. Each port is spelt out and none is spread: one that gains a method must say
- * here what a rehearsal makes of it, or this file no longer compiles.
+ * applies can be asked what it would do. A method that is neither named as a read nor played here throws: a port that
+ * gains a way to write cannot be written to by a dry run.
  */
-export function rehearsalOf(ref: GroupRef, real: ApplyPorts): Rehearsed {
+export function rehearsalOf(ref: GroupRef, real: ApplyPorts): Rehearsal {
   const audited: AuditEntry[] = [];
   const stage = stageGroup(ref, real);
-  const { users, people, claims, connections, platforms, clock, newId, random, createSettleMs } = real;
   const ports: ApplyPorts = {
-    groups: stage.groups,
-    users: {
-      read: users.read,
-      groupsOf: users.groupsOf,
-      openWalks: users.openWalks,
-      join: async () => [],
+    groups: onlyReading(real.groups, ['members', 'readMany', 'registers'], stage.played),
+    users: onlyReading(real.users, ['read', 'groupsOf', 'openWalks'], {
       copyToMember: nothing,
       renewCopy: nothing,
-      endWalk: nothing,
-      ...sparing(users, 'rebind'),
-    },
-    people: {
-      read: people.read,
-      holding: people.holding,
-      membersBoundTo: people.membersBoundTo,
-      bind: done,
-      save: done,
-      heard: nothing,
-    },
-    claims: {
-      owners: claims.owners,
+    }),
+    people: onlyReading(real.people, ['read', 'holding', 'membersBoundTo'], { bind: yes }),
+    claims: onlyReading(real.claims, ['owners'], {
       claim: async (company, id, owner) => {
-        const current = (await claims.owners(company, [id])).get(id);
-        return current === undefined || isSame(current, owner);
+        const current = (await real.claims.owners(company, [id])).get(id);
+        return (
+          current === undefined || (current.connection === owner.connection && current.group === owner.group)
+        );
       },
       drop: nothing,
-    },
-    guard: {
-      recent: real.guard.recent,
-      reserve: ({ connection, group, atMs }) => real.guard.recent(connection, group, atMs),
+    }),
+    guard: onlyReading(real.guard, ['recent'], {
+      reserve: ({ connection, group, atMs }) => real.guard.recent({ connection, group }, atMs),
       cancel: nothing,
-    },
-    gates: { read: real.gates.read, write: done },
-    audit: {
-      read: real.audit.read,
+    }),
+    gates: onlyReading(real.gates, ['read'], {}),
+    audit: onlyReading(real.audit, ['read'], {
       record: async (_, entry) => {
         audited.push(entry);
       },
-    },
-    drift: { list: real.drift.list, record: async () => false, settle: nothing },
-    connections,
-    platforms,
+    }),
+    drift: onlyReading(real.drift, ['list'], { record: async () => false, settle: nothing }),
+    connections: real.connections,
+    platforms: real.platforms,
     applyQueue: { wake: async () => [] },
     deadLetters: { bury: async () => [] },
-    clock,
-    newId,
-    random,
-    createSettleMs,
+    clock: real.clock,
+    newId: real.newId,
+    random: real.random,
+    createSettleMs: real.createSettleMs,
   };
   return { ports, state: stage.state, held: stage.held, audited };
+}
+
+function onlyReading<Port extends object>(
+  port: Port,
+  reads: readonly (keyof Port)[],
+  played: Partial<Port>,
+): Port {
+  return new Proxy(port, {
+    get(target, name) {
+      const key = name as keyof Port;
+      if (played[key] !== undefined) return played[key];
+      if (reads.includes(key)) return target[key];
+      return () => {
+        throw new Error(`a rehearsal does not know what to make of ${String(name)}`);
+      };
+    },
+  });
 }

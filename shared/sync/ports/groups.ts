@@ -145,6 +145,8 @@ export interface GroupStore {
   read(ref: GroupRef): Promise<GroupState | undefined>;
   /** Every member register of the group, tombstones included. */
   members(ref: GroupRef): Promise<readonly StoredMember[]>;
+  /** The registers of these members, as far as there are any. */
+  registers(ref: GroupRef, members: readonly MemberId[]): Promise<readonly StoredMember[]>;
   /** Sets or clears why a member is pending; the index lists it. */
   markPending(ref: GroupRef, member: MemberId, mark: PendingMark | undefined): Promise<void>;
   /** undefined where the chunks are not what the pointer says: the caller reads the platform instead. */

@@ -4,6 +4,8 @@ import type { PendingCause, SettledState } from './groups.ts';
 /** What the index shows of a group; up to a second or so behind the group itself. */
 export interface GroupSummary {
   readonly ref: GroupRef;
+  /** As the directory last gave it. */
+  readonly name?: string;
   readonly settled?: SettledState;
   readonly dirtySinceMs?: number;
   readonly failedAtMs?: number;

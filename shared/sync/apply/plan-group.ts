@@ -1,0 +1,162 @@
+import { createHash } from 'node:crypto';
+import type { GroupRef } from '../../domain/ids.ts';
+import type { PlanAction, PlanChange } from '../../plan/plan.ts';
+import type { AuditedChange } from '../ports/audit.ts';
+import type { GroupState } from '../ports/groups.ts';
+import type { Hold } from '../ports/holds.ts';
+import type { Platform, Platforms } from '../ports/platform.ts';
+import { MAX_CONFLICTS } from '../tuning.ts';
+import { adoptExisting } from './adopt-existing.ts';
+import { type CarryOut, converge } from './converge.ts';
+import type { ApplyPorts, Lane } from './ports.ts';
+import { type Rehearsal, rehearsalOf } from './rehearsal.ts';
+import { settleIntent } from './settle-intent.ts';
+import type { Step } from './step.ts';
+
+/** What apply would do to one group if it ran now. */
+export interface GroupPlan {
+  readonly group: string;
+  /** `hold`: nothing can be written, because the guard stops all that is left. */
+  readonly action: PlanAction | 'hold';
+  /** What would be written; with `hold`, the removals that are stopped. */
+  readonly changes: readonly AuditedChange[];
+  /** Removals that the guard stops while the rest is written. */
+  readonly held: readonly string[];
+  readonly hold: Hold | null;
+  /** Of a hold: what an approval names. Otherwise of the action and its changes. */
+  readonly digest: string;
+  /** Why nothing would be done, where that is not simply because all is in step. */
+  readonly note: string | null;
+}
+
+/** As many rounds as apply itself would take. */
+const MAX_ROUNDS = 3 * MAX_CONFLICTS;
+
+interface Drafted {
+  plan?: { readonly action: PlanAction; readonly changes: readonly PlanChange[] };
+  held: readonly string[];
+}
+
+/**
+ * What apply would do to a group: apply's own rounds over ports that keep every write to themselves, up to the first
+ * write to the platform. The platform is asked only where apply itself would look.
+ * @throws PlatformFailure where apply would have to look and cannot
+ */
+export async function planGroup(ref: GroupRef, ports: ApplyPorts): Promise<GroupPlan> {
+  const connection = await ports.connections.find(ref.connection);
+  const rehearsal = rehearsalOf(ref, ports);
+  if (connection === undefined || (await rehearsal.state()) === undefined) {
+    return planOf(ref, 'none', { note: 'there is no such group' });
+  }
+  const drafted: Drafted = { held: [] };
+  const platform = openedWhenAsked(() => ports.platforms.open(connection));
+  const lane: Lane = { connection, platform, ports: rehearsal.ports, found: () => {} };
+  const last = await rehearse(lane, rehearsal, drafted);
+  return conclude(ref, { drafted, rehearsal, last });
+}
+
+async function rehearse(lane: Lane, rehearsal: Rehearsal, drafted: Drafted): Promise<Step | undefined> {
+  const draft: CarryOut = async (plan, execution) => {
+    if (plan.action === 'create') {
+      const { step } = await adoptExisting(execution.state, plan, lane);
+      if (step !== undefined) return step;
+    }
+    drafted.plan = plan;
+    drafted.held = [...execution.guarded.held];
+    return { kind: 'overtaken' };
+  };
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const state = await rehearsal.state();
+    if (state === undefined) return undefined;
+    const step = await takeStep(state, lane, draft);
+    if (step.kind !== 'again' && step.kind !== 'conflict') return step;
+  }
+  return undefined;
+}
+
+async function takeStep(state: GroupState, lane: Lane, draft: CarryOut): Promise<Step> {
+  if (state.intent === undefined) return converge(state, lane, draft);
+  const settlement = await settleIntent(state, state.intent, lane);
+  return settlement.kind === 'settled' ? { kind: 'again' } : settlement;
+}
+
+interface Conclusion {
+  readonly drafted: Drafted;
+  readonly rehearsal: Rehearsal;
+  readonly last: Step | undefined;
+}
+
+async function conclude(ref: GroupRef, { drafted, rehearsal, last }: Conclusion): Promise<GroupPlan> {
+  const state = await rehearsal.state();
+  const { hold } = state ?? {};
+  const { plan } = drafted;
+  if (plan !== undefined) {
+    const { action, changes } = plan;
+    return planOf(ref, action, {
+      changes,
+      held: drafted.held,
+      hold: drafted.held.length > 0 ? hold : undefined,
+    });
+  }
+  const released = rehearsal.audited.find(({ action }) => action === 'release');
+  if (released !== undefined) return planOf(ref, 'release', { changes: released.changes });
+  if (last?.kind === 'wait') {
+    return planOf(ref, 'none', { note: 'waits for the platform to show the outcome of an earlier write' });
+  }
+  if (state !== undefined && hold !== undefined && hold.decision.kind !== 'approved') {
+    const users = rehearsal.held() ?? (await rehearsal.ports.groups.readHeld(ref, hold)) ?? [];
+    const changes = [...users].sort().map((user) => stopped(user, hold));
+    return planOf(ref, 'hold', { changes, hold, held: [...users].sort() });
+  }
+  return planOf(ref, 'none', state?.released === true ? { note: 'a person let go of this group' } : {});
+}
+
+const stopped = (user: string, { rule }: Hold): AuditedChange => ({
+  kind: 'remove_member',
+  member: null,
+  before: user,
+  after: null,
+  reason: `stopped by the guard (${rule}), until a person approves`,
+});
+
+function planOf(
+  ref: GroupRef,
+  action: GroupPlan['action'],
+  {
+    changes = [],
+    held = [],
+    hold,
+    note = null,
+  }: Partial<Pick<GroupPlan, 'changes' | 'held' | 'note'>> & { readonly hold?: Hold | undefined },
+): GroupPlan {
+  const digest = action === 'hold' && hold !== undefined ? hold.digest : digestOf(action, changes);
+  return { group: ref.group, action, changes, held, hold: hold ?? null, digest, note };
+}
+
+const digestOf = (action: string, changes: readonly AuditedChange[]): string =>
+  createHash('sha256')
+    .update(JSON.stringify([action, changes.map(({ kind, before, after }) => [kind, before, after])]))
+    .digest('hex');
+
+/** A group that is in step needs no look at the platform, so a plan of it needs no credential either. */
+function openedWhenAsked(open: () => ReturnType<Platforms['open']>): Platform {
+  let opened: Promise<Platform> | undefined;
+  const platform = () => (opened ??= open());
+  const refuse = (): never => {
+    throw new Error('a rehearsal only looks at groups');
+  };
+  return {
+    secretVersion: '',
+    probe: async () => (await platform()).probe(),
+    employees: refuse,
+    activity: refuse,
+    groups: {
+      list: async (maxAgeMs) => (await platform()).groups.list(maxAgeMs),
+      get: async (id) => (await platform()).groups.get(id),
+      create: refuse,
+      patch: refuse,
+      put: refuse,
+      delete: refuse,
+    },
+  };
+}
