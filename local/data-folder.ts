@@ -7,6 +7,7 @@ import { UsageError } from './usage.ts';
 export interface DataFolder {
   readonly tables: string;
   readonly platform: string;
+  readonly secrets: string;
   /**
    * The instant at which the example's events end, in milliseconds since 1970. It is chosen at the first start and
    * kept: shifted anew at each start, old events would be newer than what happened in between.
@@ -30,6 +31,7 @@ export function openDataFolder(path: string, nowMs: number): DataFolder {
   return {
     tables: join(folder, 'dynamodb'),
     platform: join(folder, 'platform.jsonl'),
+    secrets: join(folder, 'secrets.json'),
     exampleEndMs: readOrChooseEnd(join(folder, 'example-end'), nowMs),
     release: () => rmSync(lock, { force: true }),
   };

@@ -44,6 +44,7 @@ export async function runLocal(options: StartOptions, around: Surroundings): Pro
     const stack = await startStack({
       ...stackOptions(options),
       tables: data?.tables,
+      secrets: data?.secrets,
       platform,
       loadParts: around.loadParts,
       onError: (message) => say.line(message),

@@ -30,6 +30,8 @@ export interface StackOptions {
   readonly ports: { readonly aws: number; readonly sqs: number };
   /** Folder of the tables; in memory where undefined. */
   readonly tables: string | undefined;
+  /** File of the secrets; in memory where undefined. */
+  readonly secrets: string | undefined;
   /** A running platform and the credential to use there. */
   readonly platform: { readonly url: string; readonly token: string; readonly company: string };
   readonly settings: readonly (readonly [key: string, value: unknown])[];
@@ -47,7 +49,7 @@ export interface Stack {
 }
 
 const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
-const GRACE_MS = 2000;
+const GRACE_MS = 3500;
 
 /**
  * Starts emulators, registers the connection `default`, reads the people once, and only then lets the pollers and
@@ -59,7 +61,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const front = await startAwsFront({
     port: options.ports.aws,
     dataPath: options.tables,
-    services: [createSecretsManager(), createLambda(functions), createScheduler(schedules)],
+    services: [createSecretsManager(options.secrets), createLambda(functions), createScheduler(schedules)],
   });
   const sqs = await startSqs(options.ports.sqs).catch(async (error: unknown) => {
     await front.close();

@@ -12,6 +12,8 @@ export interface AwsFront {
 
 /** As dynalite's own limit. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
+/** How long requests under way are waited for; one takes milliseconds. */
+const DRAIN_MS = 1000;
 
 /**
  * One loopback server for DynamoDB and the small services: each request goes to the first service that takes it,
@@ -28,14 +30,58 @@ export async function startAwsFront(options: {
     createTableMs: 1,
     ...(options.dataPath === undefined ? {} : { path: options.dataPath }),
   });
-  const dynamoDb = server.listeners('request')[0] as RequestListener;
+  const dynamoDb = guarded(server.listeners('request')[0] as RequestListener);
   server.removeAllListeners('request');
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    void serve(request, response, { services: options.services, dynamoDb });
+    void serve(request, response, { services: options.services, dynamoDb: dynamoDb.listener });
   });
   const port = await listen(server, options.port);
-  return { url: `http://127.0.0.1:${port}`, close: () => close(server) };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async close() {
+      await dynamoDb.drain();
+      await close(server);
+    },
+  };
 }
+
+/**
+ * dynalite throws, and so ends the process, when a request reaches a store that is closed. A handler that nobody waits
+ * for any more may still send one: from `drain` on, requests are cut off, and those under way are waited for.
+ */
+function guarded(dynamoDb: RequestListener): { listener: RequestListener; drain: () => Promise<void> } {
+  const underWay = new Set<Promise<void>>();
+  let isClosing = false;
+  return {
+    listener(request, response) {
+      if (isClosing) {
+        response.destroy();
+        return;
+      }
+      const done = ended(response);
+      underWay.add(done);
+      void done.then(() => underWay.delete(done));
+      dynamoDb(request, response);
+    },
+    async drain() {
+      isClosing = true;
+      await Promise.race([Promise.all(underWay), late(DRAIN_MS)]);
+    },
+  };
+}
+
+/** Resolves when dynalite answers, whether or not anybody is left to hear it. */
+function ended(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const end = response.end.bind(response);
+    response.end = ((...args: Parameters<typeof end>) => {
+      resolve();
+      return end(...args);
+    }) as typeof response.end;
+  });
+}
+
+const late = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms).unref());
 
 async function serve(
   request: IncomingMessage,

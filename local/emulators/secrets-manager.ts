@@ -8,18 +8,7 @@ import {
   jsonReply,
   readBody,
 } from './exchange.ts';
-
-/** One secret with its versions; of their stages only AWSCURRENT and AWSPREVIOUS exist here. */
-interface Secret {
-  readonly name: string;
-  readonly arn: string;
-  readonly createdAtMs: number;
-  readonly description: string | undefined;
-  readonly versions: Map<string, { readonly text: string; readonly createdAtMs: number }>;
-  current: string;
-  previous: string | undefined;
-  deletedAtMs: number | undefined;
-}
+import { readSecrets, type Secret, writeSecrets } from './secrets-file.ts';
 
 const TARGET = 'secretsmanager.';
 const DAY_MS = 86_400_000;
@@ -40,15 +29,22 @@ const Delete = Named.extend({
   RecoveryWindowInDays: z.number().int().min(7).max(30).default(30),
 });
 
-/** The part of AWS Secrets Manager that groupsync uses, in memory. */
-export function createSecretsManager(): AwsService {
-  const secrets = new Map<string, Secret>();
+/**
+ * The part of AWS Secrets Manager that groupsync uses.
+ * @param file keeps the secrets, each change before its answer; without it they live in memory.
+ */
+export function createSecretsManager(file?: string): AwsService {
+  const secrets = file === undefined ? new Map<string, Secret>() : readSecrets(file);
+  const saved = <Answer>(answer: Answer): Answer => {
+    if (file !== undefined) writeSecrets(file, secrets);
+    return answer;
+  };
   const operations: Readonly<Record<string, (request: AwsRequest) => unknown>> = {
-    CreateSecret: (request) => createSecret(secrets, readBody(request, Create)),
-    PutSecretValue: (request) => putValue(secrets, readBody(request, Put)),
+    CreateSecret: (request) => saved(createSecret(secrets, readBody(request, Create))),
+    PutSecretValue: (request) => saved(putValue(secrets, readBody(request, Put))),
     GetSecretValue: (request) => getValue(secrets, readBody(request, Get)),
     DescribeSecret: (request) => describe(find(secrets, readBody(request, Named).SecretId)),
-    DeleteSecret: (request) => deleteSecret(secrets, readBody(request, Delete)),
+    DeleteSecret: (request) => saved(deleteSecret(secrets, readBody(request, Delete))),
     ListSecrets: () => ({
       SecretList: [...secrets.values()].filter((one) => one.deletedAtMs === undefined).map(describe),
     }),

@@ -1,10 +1,12 @@
 import { connect } from 'node:net';
 import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, GetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { createTable } from '../../../local/emulators/dynamodb.ts';
+import { startAwsFront } from '../../../local/emulators/front.ts';
 import { TABLE } from '../../../shared/contract/topology.ts';
 import { startFront } from '../support/front.ts';
+import { CREDENTIALS } from '../support/queue.ts';
 
 it('serves the table with its index', async () => {
   const client = new DynamoDBClient(await startFront());
@@ -44,4 +46,31 @@ it('outlives a client that goes away in the middle of a request', async () => {
   });
   const get = new GetCommand({ TableName: 'groupsync-state', Key: { pk: 'a', sk: 'b' } });
   await expect(DynamoDBDocumentClient.from(client).send(get)).resolves.toMatchObject({});
+});
+
+it('ends under load without harm: what is under way is answered, what comes later is cut off', async () => {
+  const front = await startAwsFront({ port: 0, services: [] });
+  const client = new DynamoDBClient({ ...CREDENTIALS, endpoint: front.url, maxAttempts: 1 });
+  await createTable(client, 'groupsync-state');
+  const documents = DynamoDBDocumentClient.from(client);
+  const put = (sk: string) =>
+    documents.send(new PutCommand({ TableName: 'groupsync-state', Item: { pk: 'a', sk } }));
+  const outcomes: Promise<'answered' | 'cut off'>[] = [];
+  let isOver = false;
+  const load = (async () => {
+    for (let n = 0; !isOver; n += 1) {
+      const outcome = put(String(n)).then(
+        () => 'answered' as const,
+        () => 'cut off' as const,
+      );
+      outcomes.push(outcome);
+      if (n % 20 === 19) await outcome;
+    }
+  })();
+  await vi.waitUntil(() => outcomes.length > 40, { interval: 1 });
+  await front.close();
+  isOver = true;
+  await load;
+  const counts = new Set(await Promise.all(outcomes));
+  expect(counts).toEqual(new Set(['answered', 'cut off']));
 });

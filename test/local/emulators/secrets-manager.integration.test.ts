@@ -1,4 +1,7 @@
 import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import {
   CreateSecretCommand,
   DeleteSecretCommand,
@@ -9,7 +12,7 @@ import {
   ReplicateSecretToRegionsCommand,
   SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createSecretsManager } from '../../../local/emulators/secrets-manager.ts';
 import { startFront } from '../support/front.ts';
 
@@ -105,5 +108,30 @@ describe('Secrets Manager as the SDK sees it', () => {
       name: 'ValidationException',
       message: expect.stringContaining('SecretString'),
     });
+  });
+});
+
+describe('a file of secrets', () => {
+  const startOver = (file: string) =>
+    startFront(createSecretsManager(file)).then((settings) => new SecretsManagerClient(settings));
+
+  it('keeps values, versions and their order for the next start, for its owner alone', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'groupsync-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const file = join(folder, 'secrets.json');
+    const first = await startOver(file);
+    await first.send(
+      new CreateSecretCommand({ Name: NAME, SecretString: 'one', ClientRequestToken: versionOf('one') }),
+    );
+    await put(first, 'two');
+    await first.send(new CreateSecretCommand({ Name: 'left', SecretString: 'x' }));
+    await first.send(new DeleteSecretCommand({ SecretId: 'left' }));
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+
+    const second = await startOver(file);
+    expect(await get(second)).toMatchObject({ SecretString: 'two', VersionId: versionOf('two') });
+    expect(await get(second, { VersionStage: 'AWSPREVIOUS' })).toMatchObject({ SecretString: 'one' });
+    const { SecretList = [] } = await second.send(new ListSecretsCommand({}));
+    expect(SecretList.map(({ Name }) => Name)).toEqual([NAME]);
   });
 });
