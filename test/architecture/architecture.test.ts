@@ -55,6 +55,12 @@ describe('each rule refuses its bad example', () => {
     ['contract imports plan', 'shared/contract/a.ts', "import { p } from '../plan/p.ts'", 'is pure'],
     ['plan imports zod', 'shared/plan/a.ts', "import { z } from 'zod'", 'is pure'],
     ['plan imports the AWS SDK', 'shared/plan/a.ts', "import '@aws-sdk/client-sqs'", 'is pure'],
+    [
+      'scim imports sync',
+      'shared/scim/a.ts',
+      "import type { S } from '../sync/ports.ts'",
+      'the protocol alone',
+    ],
     ['sync imports store', 'shared/sync/a.ts', "import { s } from '../store/s.ts'", 'as a port'],
     ['sync imports node', 'shared/sync/a.ts', "import 'node:fs'", 'as a port'],
     ['platform imports store', 'shared/platform/a.ts', "import '../store/s.ts'", 'an adapter'],

@@ -36,6 +36,12 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   { files: CONTRACT, mayImport: [CONTRACT, DOMAIN], packages: ['zod'], mend: pure('shared/contract') },
   { files: PLAN, mayImport: [PLAN, DOMAIN], packages: [], mend: pure('shared/plan') },
   {
+    files: 'shared/scim/*',
+    mayImport: ['shared/scim/*', DOMAIN, CONTRACT],
+    packages: ['zod'],
+    mend: `${pure('shared/scim')}: it is the protocol alone, and what a request means for the desired state is a use case`,
+  },
+  {
     files: 'shared/sync/*',
     mayImport: ['shared/sync/*', DOMAIN, PLAN, CONTRACT],
     // A hash is as pure as a sum; what `node:crypto` has of chance, the randomness rule refuses.
