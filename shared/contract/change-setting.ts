@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { ConnectionSettings } from './settings.ts';
 
 /** Settings that cannot be used; `problems` has one line per fault, each `key: expected …, got …`. */

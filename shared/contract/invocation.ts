@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { connectionName, type GroupRef, groupId } from '../domain/ids.ts';
 
 const connection = z

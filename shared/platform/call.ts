@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { Decoding } from './decode.ts';
 import type { Endpoint, QueryValue } from './endpoint.ts';
 

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { Call } from './call.ts';
 import { type Endpoint, targetOf } from './endpoint.ts';
 import { InvalidRequestError } from './errors.ts';

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { type PlatformErrorFacts, ReportedError, UnexpectedBodyError } from './errors.ts';
 import { excerptOf } from './redact.ts';
 

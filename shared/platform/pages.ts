@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { Call, Caller, CallOptions } from './call.ts';
 import { checked } from './checked.ts';
 import type { Endpoint, QueryValue } from './endpoint.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { DEFAULT_PREFIX, ENVIRONMENT, tableName } from '../contract/names.ts';
 import { DEFAULT_COALESCE_SECONDS } from '../contract/topology.ts';
 

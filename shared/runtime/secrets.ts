@@ -3,7 +3,7 @@ import {
   PutSecretValueCommand,
   type SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
-import { z } from 'zod';
+import * as z from 'zod';
 import { secretName } from '../contract/names.ts';
 import type { ConnectionName } from '../domain/ids.ts';
 

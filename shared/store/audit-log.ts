@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { intentId } from '../domain/ids.ts';
 import type { AuditEntry, AuditLog } from '../sync/ports/audit.ts';
 import { CorruptItemError } from './errors.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { ConnectionSettings } from '../contract/settings.ts';
 import { type ConnectionName, connectionName } from '../domain/ids.ts';
 import type { Connection, ConnectionStore } from '../sync/ports/connections.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { DRIFT_KINDS } from '../domain/drift.ts';
 import { groupId, platformGroupId } from '../domain/ids.ts';
 import type { DriftLog, DriftRecord } from '../sync/ports/drift.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Gate, OPEN_GATE } from '../domain/gate.ts';
 import type { GateStore } from '../sync/ports/gate.ts';
 import { CorruptItemError } from './errors.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type GroupRef, intentId, memberId, platformGroupId, roleId, versionToken } from '../domain/ids.ts';
 import type { Stamp } from '../domain/stamp.ts';
 import type { GroupState, StoredMember } from '../sync/ports/groups.ts';

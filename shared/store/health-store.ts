@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { HealthStore } from '../sync/ports/health.ts';
 import { CorruptItemError } from './errors.ts';
 import { healthKey } from './keys.ts';

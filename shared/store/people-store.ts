@@ -1,5 +1,5 @@
 import pMap from 'p-map';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type ConnectionName, type MemberId, memberId, type RoleId, roleId } from '../domain/ids.ts';
 import type { PeopleStore, Person } from '../sync/ports/people.ts';
 import { CorruptItemError } from './errors.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { FeedStore, Leases } from '../sync/ports/reconcile.ts';
 import { CorruptItemError } from './errors.ts';
 import { feedKey, leaseKey } from './keys.ts';

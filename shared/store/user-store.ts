@@ -1,5 +1,5 @@
 import pMap from 'p-map';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { UserCopy } from '../domain/group.ts';
 import {
   type ConnectionName,

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { Identifier, Instant } from '../events/fields.ts';
 import { readNative } from './cloud-event.ts';
 import { type Adapter, invalidBy } from './reading.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { DirectoryChange } from '../../domain/event.ts';
 import { Identifier, Instant } from '../events/fields.ts';
 import { NATIVE_DATA } from '../events/native.ts';

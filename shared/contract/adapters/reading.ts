@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { DirectoryChange } from '../../domain/event.ts';
 import type { DeadLetterCode } from '../names.ts';
 

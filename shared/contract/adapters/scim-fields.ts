@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { ConnectionText, Instant, Sequence } from '../events/fields.ts';
 import { MembersField } from '../events/member.ts';
 import { attributesOfDisplay } from './member-text.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { groupId } from '../../domain/ids.ts';
 import { GroupName, Identifier } from '../events/fields.ts';
 import { type Adapter, invalid, invalidBy } from './reading.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { DirectoryChange, Member } from '../../domain/event.ts';
 import { type GroupId, groupId, memberId } from '../../domain/ids.ts';
 import { MAX_EVENTS_PER_MESSAGE } from '../events/bounds.ts';

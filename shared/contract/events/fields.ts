@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { MAX_SEQUENCE_DIGITS, normaliseInstant } from '../../domain/stamp.ts';
 import { MAX_ID_LENGTH, MAX_NAME_LENGTH } from './bounds.ts';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Member } from '../../domain/event.ts';
 import { memberId } from '../../domain/ids.ts';
 import { MAX_ATTRIBUTE_BYTES, MAX_ATTRIBUTES_PER_MEMBER, MAX_MEMBERS_PER_EVENT } from './bounds.ts';

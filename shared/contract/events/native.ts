@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { DirectoryChange } from '../../domain/event.ts';
 import { groupId, memberId } from '../../domain/ids.ts';
 import { MAX_ID_LENGTH, MAX_SNAPSHOT_PARTS } from './bounds.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Call, Caller, CallOptions } from '../call.ts';
 import { checked } from '../checked.ts';
 import type { Endpoint } from '../endpoint.ts';

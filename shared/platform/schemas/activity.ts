@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { openEnum, text } from './field.ts';
 
 const Subject = z.object({

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { flag, text } from './field.ts';
 
 /** Tax location codes of an address (Workforce Platform API, Address). */

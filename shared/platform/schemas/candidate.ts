@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { EmploymentType } from './employee.ts';
 import { amount, CalendarDate, openEnum, text } from './field.ts';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { text } from './field.ts';
 
 /** Workforce Platform API, Current user. `company` is the company's id. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { roleId } from '../../domain/ids.ts';
 import { Address } from './address.ts';
 import { amount, flag, openEnum, text } from './field.ts';

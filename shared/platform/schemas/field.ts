@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /*
  * Fields that the specification names without guaranteeing them: credentials' scopes leave them out, and null stands

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { platformGroupId, platformUserId, versionToken } from '../../domain/ids.ts';
 
 /**

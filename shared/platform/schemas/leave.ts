@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { roleId } from '../../domain/ids.ts';
 import { canonicalDecimal, Decimal } from './decimal.ts';
 import { amount, CalendarDate, flag, OffsetTime, openEnum, text } from './field.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** More is not advised (Workforce Platform API, Limits). */
 export const MAX_PAGE_SIZE = 100;
