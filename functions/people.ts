@@ -10,7 +10,7 @@ const wired = once(wirePeople);
 export async function handler(event: unknown): Promise<{ readonly reports: readonly PeopleReport[] }> {
   const { ports, ...base } = wired();
   const { connection } = PeopleInvocation.parse(event ?? {});
-  const reports = await eachConnection(
+  const { reports, failure } = await eachConnection(
     { ...base, connections: ports.connections, only: connection },
     (each) => refreshPeople(each, ports),
   );
@@ -18,5 +18,6 @@ export async function handler(event: unknown): Promise<{ readonly reports: reado
     'PeopleRefreshed',
     reports.reduce((sum, { read }) => sum + read, 0),
   );
+  if (failure !== undefined) throw failure.error;
   return { reports };
 }

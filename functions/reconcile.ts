@@ -17,11 +17,13 @@ export async function handler(
   const { ports, ...base } = wired();
   const invocation = ReconcileInvocation.parse(event);
   const deadlineMs = ports.clock() + Math.max(1_000, context.getRemainingTimeInMillis() - RESERVE_MS);
-  const reports = await eachConnection(
+  const { reports, failure } = await eachConnection(
     { ...base, connections: ports.connections, only: invocation.connection },
     (connection) => runReconcile(connection, invocation, { ports, deadlineMs, metrics: base.metrics }),
   );
+  // All have had their turn: one company's fault must not look as if nothing ran.
   if (invocation.task === 'pump') base.metrics.emit('PumpCompleted', 1);
   if (invocation.task === 'sweep') base.metrics.emit('SweepCompleted', 1);
+  if (failure !== undefined) throw failure.error;
   return { reports };
 }

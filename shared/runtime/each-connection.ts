@@ -9,14 +9,17 @@ interface Round {
   readonly logger: Logger;
 }
 
-/**
- * Runs a task for each connection, one company's failure keeping no other from its turn.
- * @throws the last failure when all have had their turn, so that the invocation shows as failed
- */
+/** What each connection's turn gave; a failure is thrown by the caller once it has said what it must. */
+export interface Turns<Report> {
+  readonly reports: readonly Report[];
+  readonly failure?: { readonly error: unknown };
+}
+
+/** Runs a task for each connection, one company's failure keeping no other from its turn. */
 export async function eachConnection<Report>(
   { connections, only, logger }: Round,
   run: (connection: Connection) => Promise<Report>,
-): Promise<readonly Report[]> {
+): Promise<Turns<Report>> {
   const chosen = only === undefined ? await connections.list() : [await connections.find(only)];
   const reports: Report[] = [];
   let failure: { readonly error: unknown } | undefined;
@@ -31,6 +34,5 @@ export async function eachConnection<Report>(
       failure = { error };
     }
   }
-  if (failure !== undefined) throw failure.error;
-  return reports;
+  return failure === undefined ? { reports } : { reports, failure };
 }

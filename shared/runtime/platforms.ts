@@ -4,8 +4,10 @@ import { type Credential, staticBearer } from '../platform/credential.ts';
 import { oauthCredential } from '../platform/oauth.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import { type Platform, PlatformFailure, type Platforms } from '../sync/ports/platform.ts';
+import type { Leases } from '../sync/ports/reconcile.ts';
 import { employeePages } from './employee-records.ts';
 import { feedPages } from './feed-pages.ts';
+import { oauthOptions } from './oauth-secret.ts';
 import { translating } from './platform-failure.ts';
 import { type Secret, SecretError, type Secrets } from './secrets.ts';
 import { VERSION } from './version.ts';
@@ -15,6 +17,8 @@ export interface PlatformsOptions {
   readonly clock: () => number;
   readonly random: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** A refresh of OAuth tokens is one worker's business at a time. */
+  readonly leases: Leases;
   /** Connections to every platform, kept alive between invocations. */
   readonly dispatcher: Dispatcher;
 }
@@ -101,18 +105,7 @@ async function connect(connection: Connection, { secret, options, forget }: Conn
 
 function credentialOf(connection: Connection, { value }: Secret, options: PlatformsOptions): Credential {
   if ('token' in value) return staticBearer(value.token);
-  const { clientId, clientSecret, tokenUrl, refreshToken } = value;
-  return oauthCredential({
-    clientId,
-    clientSecret,
-    tokenUrl,
-    tokens: { refreshToken },
-    clock: options.clock,
-    dispatcher: () => options.dispatcher,
-    onTokens: async (tokens) => {
-      await options.secrets.write(connection.name, { ...value, refreshToken: tokens.refreshToken });
-    },
-  });
+  return oauthCredential(oauthOptions(connection, value, options));
 }
 
 interface Calling {

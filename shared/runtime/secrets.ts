@@ -20,7 +20,8 @@ const SecretValue = z.union([
     refreshToken: z.string().min(1),
     tokenUrl: z.url(),
     accessToken: z.string().min(1).optional(),
-    accessTokenExpiresAtMs: z.number().optional(),
+    /** When a new one is fetched, milliseconds since 1970. */
+    refreshAtMs: z.number().optional(),
   }),
 ]);
 export type SecretValue = z.infer<typeof SecretValue>;

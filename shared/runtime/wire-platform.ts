@@ -33,6 +33,7 @@ function wireSync(config: Config) {
     connections: CONNECTIONS_PER_ORIGIN,
     connect: { timeout: CONNECT_TIMEOUT_MS },
   });
+  const leases = createLeases(state.table);
   const secrets = createSecrets(new SecretsManagerClient({}), config.prefix);
   return {
     ...state,
@@ -46,8 +47,15 @@ function wireSync(config: Config) {
     index: createGroupIndex(state.table),
     feed: createFeedStore(state.table),
     health: createHealthStore(state.table),
-    leases: createLeases(state.table),
-    platforms: createPlatforms({ secrets, dispatcher, clock: systemClock, random: systemRandom, sleep }),
+    leases,
+    platforms: createPlatforms({
+      secrets,
+      leases,
+      dispatcher,
+      clock: systemClock,
+      random: systemRandom,
+      sleep,
+    }),
     createSettleMs: config.createSettleMs,
   };
 }

@@ -1,0 +1,73 @@
+import type { ConnectionName } from '../domain/ids.ts';
+import type { OAuthOptions, OAuthTokens } from '../platform/token-request.ts';
+import type { Connection } from '../sync/ports/connections.ts';
+import type { PlatformsOptions } from './platforms.ts';
+import type { SecretValue } from './secrets.ts';
+
+type OAuthSecret = Exclude<SecretValue, { token: string }>;
+
+/** Longer than a token request takes; a worker that died with it holds nobody up for longer. */
+const LEASE_MS = 30_000;
+const LEASE_NAME = 'oauth';
+const LOOK_AGAIN_MS = 500;
+
+/**
+ * OAuth by the connection's secret: both tokens are stored there, so that the next worker starts with a fresh one, and
+ * only one worker refreshes at a time, because a refresh may make the old refresh token void.
+ */
+export function oauthOptions(
+  { name }: Connection,
+  secret: OAuthSecret,
+  options: PlatformsOptions,
+): OAuthOptions {
+  const { clientId, clientSecret, tokenUrl } = secret;
+  return {
+    clientId,
+    clientSecret,
+    tokenUrl,
+    tokens: tokensOf(secret),
+    clock: options.clock,
+    dispatcher: () => options.dispatcher,
+    onTokens: async (tokens) => {
+      await options.secrets.write(name, { clientId, clientSecret, tokenUrl, ...definedOf(tokens) });
+    },
+    reread: async () => {
+      const { value } = await options.secrets.read(name);
+      return tokensOf('token' in value ? secret : value);
+    },
+    exclusively: (work) => withLease(name, work, options),
+  };
+}
+
+const tokensOf = ({ refreshToken, accessToken, refreshAtMs }: OAuthSecret): OAuthTokens => ({
+  refreshToken,
+  accessToken,
+  refreshAtMs,
+});
+
+const definedOf = ({ refreshToken, accessToken, refreshAtMs }: OAuthTokens) => ({
+  refreshToken,
+  ...(accessToken === undefined ? {} : { accessToken }),
+  ...(refreshAtMs === undefined ? {} : { refreshAtMs }),
+});
+
+/** Waits for whoever is refreshing; what they stored is found by `reread`, and then there is nothing left to do. */
+async function withLease<Result>(
+  connection: ConnectionName,
+  work: () => Promise<Result>,
+  { leases, clock, sleep }: PlatformsOptions,
+): Promise<Result> {
+  const giveUpAtMs = clock() + LEASE_MS;
+  for (;;) {
+    const lease = await leases.take(connection, LEASE_NAME, { nowMs: clock(), lengthMs: LEASE_MS });
+    if (lease !== undefined) {
+      try {
+        return await work();
+      } finally {
+        await leases.release(connection, lease);
+      }
+    }
+    if (clock() > giveUpAtMs) return work();
+    await sleep(LOOK_AGAIN_MS);
+  }
+}
