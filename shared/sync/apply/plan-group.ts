@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
-import type { GroupRef } from '../../domain/ids.ts';
+import type { GroupRef, PlatformGroupId, VersionToken } from '../../domain/ids.ts';
 import type { PlanAction, PlanChange } from '../../plan/plan.ts';
 import type { AuditedChange } from '../ports/audit.ts';
 import type { GroupState } from '../ports/groups.ts';
 import type { Hold } from '../ports/holds.ts';
-import type { Platform, Platforms } from '../ports/platform.ts';
+import { type Platform, PlatformFailure, type Platforms } from '../ports/platform.ts';
 import { MAX_CONFLICTS } from '../tuning.ts';
-import { adoptExisting } from './adopt-existing.ts';
 import { type CarryOut, converge } from './converge.ts';
+import { execute } from './execute.ts';
 import type { ApplyPorts, Lane } from './ports.ts';
 import { type Rehearsal, rehearsalOf } from './rehearsal.ts';
 import { settleIntent } from './settle-intent.ts';
@@ -35,12 +35,15 @@ const MAX_ROUNDS = 3 * MAX_CONFLICTS;
 interface Drafted {
   plan?: { readonly action: PlanAction; readonly changes: readonly PlanChange[] };
   held: readonly string[];
+  /** Why the platform could not be asked whether its group is still as we know it. */
+  unseen?: string;
 }
 
 /**
  * What apply would do to a group: apply's own rounds over ports that keep every write to themselves, up to the first
- * write to the platform. The platform is asked only where apply itself would look.
- * @throws PlatformFailure where apply would have to look and cannot
+ * write that the platform would take. Whether it would is asked first, as a stale version makes apply look again and
+ * plan anew; where the platform cannot be asked, the plan is drawn from what was last seen, and says so.
+ * @throws PlatformFailure where apply itself would have to look before it plans, and cannot
  */
 export async function planGroup(ref: GroupRef, ports: ApplyPorts): Promise<GroupPlan> {
   const connection = await ports.connections.find(ref.connection);
@@ -49,30 +52,34 @@ export async function planGroup(ref: GroupRef, ports: ApplyPorts): Promise<Group
     return planOf(ref, 'none', { note: 'there is no such group' });
   }
   const drafted: Drafted = { held: [] };
-  const platform = openedWhenAsked(() => ports.platforms.open(connection));
+  const platform = stagePlatform(() => ports.platforms.open(connection), drafted);
   const lane: Lane = { connection, platform, ports: rehearsal.ports, found: () => {} };
   const last = await rehearse(lane, rehearsal, drafted);
   return conclude(ref, { drafted, rehearsal, last });
 }
 
 async function rehearse(lane: Lane, rehearsal: Rehearsal, drafted: Drafted): Promise<Step | undefined> {
-  const draft: CarryOut = async (plan, execution) => {
-    if (plan.action === 'create') {
-      const { step } = await adoptExisting(execution.state, plan, lane);
-      if (step !== undefined) return step;
-    }
+  const draft: CarryOut = (plan, execution) => {
     drafted.plan = plan;
     drafted.held = [...execution.guarded.held];
-    return { kind: 'overtaken' };
+    return execute(plan, execution);
   };
-  for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    const state = await rehearsal.state();
-    if (state === undefined) return undefined;
-    const step = await takeStep(state, lane, draft);
-    if (step.kind !== 'again' && step.kind !== 'conflict') return step;
+  try {
+    for (let round = 0; round < MAX_ROUNDS; round += 1) {
+      const state = await rehearsal.state();
+      if (state === undefined) return undefined;
+      delete drafted.plan;
+      const step = await takeStep(state, lane, draft);
+      if (step.kind !== 'again' && step.kind !== 'conflict') return step;
+    }
+  } catch (error) {
+    if (!(error instanceof WouldWrite)) throw error;
   }
   return undefined;
 }
+
+/** The platform would have been written to here, and would have taken it. */
+class WouldWrite extends Error {}
 
 async function takeStep(state: GroupState, lane: Lane, draft: CarryOut): Promise<Step> {
   if (state.intent === undefined) return converge(state, lane, draft);
@@ -138,25 +145,44 @@ const digestOf = (action: string, changes: readonly AuditedChange[]): string =>
     .update(JSON.stringify([action, changes.map(({ kind, before, after }) => [kind, before, after])]))
     .digest('hex');
 
-/** A group that is in step needs no look at the platform, so a plan of it needs no credential either. */
-function openedWhenAsked(open: () => ReturnType<Platforms['open']>): Platform {
+/** Opened when first asked: a group that is in step needs no look at the platform, so its plan needs no credential. */
+function stagePlatform(open: () => ReturnType<Platforms['open']>, drafted: Drafted): Platform {
   let opened: Promise<Platform> | undefined;
-  const platform = () => (opened ??= open());
+  const platform = () => {
+    opened ??= open();
+    return opened;
+  };
   const refuse = (): never => {
     throw new Error('a rehearsal only looks at groups');
   };
+  const write = async (id?: PlatformGroupId, version?: VersionToken): Promise<never> => {
+    const observed = id === undefined ? undefined : await look(id);
+    if (observed !== undefined && version !== undefined && observed.version !== version) {
+      throw new PlatformFailure('rejected', 'the platform has another version by now', {});
+    }
+    throw new WouldWrite();
+  };
+  const look = async (id: PlatformGroupId) => {
+    try {
+      return await (await platform()).groups.get(id);
+    } catch (error) {
+      if (!(error instanceof PlatformFailure)) throw error;
+      drafted.unseen = error.message;
+      return undefined;
+    }
+  };
   return {
     secretVersion: '',
-    probe: async () => (await platform()).probe(),
+    probe: refuse,
     employees: refuse,
     activity: refuse,
     groups: {
       list: async (maxAgeMs) => (await platform()).groups.list(maxAgeMs),
       get: async (id) => (await platform()).groups.get(id),
-      create: refuse,
-      patch: refuse,
-      put: refuse,
-      delete: refuse,
+      create: () => write(),
+      patch: (id, _, version) => write(id, version),
+      put: (id, _, version) => write(id, version),
+      delete: () => write(),
     },
   };
 }

@@ -33,6 +33,7 @@ export function stageGroup(ref: GroupRef, { groups }: Pick<ApplyPorts, 'groups'>
         openDrift: [...seen.openDrift, ...(found.openDrift ?? [])],
         ...(found.deletionWaiver === undefined ? {} : { deletionWaiver: found.deletionWaiver }),
       }),
+    openIntent: async (seen, intent) => become({ ...seen, intent }),
     dropIntent: async () => {
       const seen = await state();
       if (seen === undefined) return false;
@@ -40,9 +41,15 @@ export function stageGroup(ref: GroupRef, { groups }: Pick<ApplyPorts, 'groups'>
       return become(rest);
     },
     noteMiss: async () => true,
-    flip: async (_, { seen, platform }) => {
+    flip: async (_, { seen, platform, createdAtMs }) => {
       const { intent: _settled, ...rest } = seen;
-      become(platform === undefined ? unlinked(rest) : linked(rest, platform));
+      const linkedTo = platform && {
+        platformId: platform.id,
+        version: platform.version,
+        view: platform.view,
+      };
+      const created = createdAtMs === undefined ? {} : { createdAtMs };
+      become(linkedTo === undefined ? unlinked(rest) : { ...rest, ...linkedTo, ...created, takeOver: false });
       return { clean: false };
     },
     settle: async () => true,
