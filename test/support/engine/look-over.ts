@@ -1,0 +1,29 @@
+import { CONNECTION, type World } from './world.ts';
+
+/** Every group's platform version against ours; one that differs is suspected, as reconcile would do. */
+export async function suspectChanged({ onlooker, platform, nowMs, applyQueue }: World): Promise<boolean> {
+  let found = false;
+  for await (const page of onlooker.index.all(CONNECTION)) {
+    for (const { ref } of page) {
+      const state = await onlooker.groups.read(ref);
+      if (state?.platformId === undefined) continue;
+      const version = platform.versionOf(state.platformId) ?? null;
+      if (version === state.version) continue;
+      const at = { nowMs: nowMs(), dueMs: nowMs() };
+      const suspicion = { version, initiator: 'EXTERNAL', eventIds: [], atMs: nowMs() };
+      found = (await onlooker.groups.suspect(ref, suspicion, at)) || found;
+      await onlooker.applyQueue.wake([ref]);
+    }
+  }
+  return found || applyQueue.messages.length > 0;
+}
+
+/** What the platform shows of our groups, by spokeId; a second group of the same spokeId is listed as such. */
+export function shownGroups({ platform }: World): ReadonlyMap<string, unknown> {
+  const shown = new Map<string, unknown>();
+  for (const { spokeId, name, users, isOurs } of platform.groups.values()) {
+    if (!isOurs) continue;
+    shown.set(shown.has(spokeId) ? `${spokeId} again` : spokeId, { name, users: [...users].sort() });
+  }
+  return shown;
+}

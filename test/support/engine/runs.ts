@@ -1,0 +1,14 @@
+/**
+ * How often a property is tried: a thousand times in `npm test`, a hundred thousand in `npm run test:deep`. A failure
+ * prints its seed; GROUPSYNC_SEED plays it again.
+ */
+const asked = Number(process.env['GROUPSYNC_RUNS'] ?? 0);
+const seed = process.env['GROUPSYNC_SEED'];
+
+export const runs = (usually = 1_000) => ({
+  numRuns: asked === 0 ? usually : Math.ceil((asked * usually) / 1_000),
+  ...(seed === undefined ? {} : { seed: Number(seed) }),
+});
+
+/** Milliseconds that a property of the engine may take: by far longer when asked for more runs. */
+export const PATIENCE_MS = asked === 0 ? 120_000 : 12 * 3_600_000;
