@@ -12,9 +12,13 @@ export function copyOf(user: UserState): UserCopy {
   return role === undefined || user.review ? { revision, floor } : { revision, floor, role };
 }
 
+const FIRST_REVISION = 1;
+
 /**
  * Carries a changed user to the groups it may be in, and names them: the caller marks them dirty and wakes them before
- * it ends the walk. Registers of large groups that hold a copy of the user get the new one first.
+ * it ends the walk. Every register gets the new copy first, also one without: an apply that has read the user before it
+ * changed may be about to write its old copy there. Only the very first revision needs none, because copies of users
+ * that have no revision are never made.
  *
  * Why nobody is missed: whoever makes a member present writes IN# before the register and wakes the group after it; the
  * walk comes after the write of USER and reads IN# consistently. Either the walk sees the IN#, or the group is woken
@@ -32,6 +36,7 @@ export async function walkUser(
   const reached: GroupId[] = [];
   for await (const groups of users.groupsOf(connection, user.member)) {
     reached.push(...groups);
+    if (user.revision === FIRST_REVISION) continue;
     await pMap(groups, (group) => users.renewCopy({ connection, group }, user.member, copy), {
       concurrency: WRITES_IN_FLIGHT,
     });

@@ -74,7 +74,7 @@ export interface UserStore {
   groupsOf(connection: ConnectionName, member: MemberId): AsyncIterable<readonly GroupId[]>;
   /** Copies the user's part onto a register of a large group, which may have none yet or an older one. */
   copyToMember(ref: GroupRef, member: MemberId, copy: UserCopy): Promise<void>;
-  /** The same, but only where the register has an older copy: one without reads the user itself. */
+  /** The same, but only where the register has no copy or one of an older revision. */
   renewCopy(ref: GroupRef, member: MemberId, copy: UserCopy): Promise<void>;
   /** Ends the walk unless the user has changed again. */
   endWalk(connection: ConnectionName, member: MemberId, revision: number): Promise<void>;
