@@ -86,12 +86,16 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const parts = await options.loadParts();
     await registerConnection(options, parts, front.url);
     for (const fn of localFunctions(options.prefix, parts)) functions.set(fn.name, fn);
-    const work = await startWork({ ...options, client, queueUrls, functions, schedules });
+    let isStopping = false;
+    // What fails because the stack stops is no news.
+    const onError = (message: string) => void (isStopping || options.onError(message));
+    const work = await startWork({ ...options, onError, client, queueUrls, functions, schedules });
     return {
       address: describeAddress(options, endpoints, queueUrls),
       sqs: client,
       parts,
       async stop(graceMs = GRACE_MS) {
+        isStopping = true;
         await within(graceMs, work.stop());
         client.destroy();
         await closeEmulators();

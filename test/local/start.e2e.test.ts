@@ -1,5 +1,102 @@
-import { describe, expect, it } from 'vitest';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { readDirectory } from '../support/reading.ts';
+import { expectedGroups, reportedGroups } from './support/expected.ts';
 import { start } from './support/start.ts';
+import { companyOf, storyOf } from './support/story.ts';
+
+const EXAMPLES = new URL('../../examples/', import.meta.url);
+const readExample = (name: string) => readFileSync(new URL(name, EXAMPLES), 'utf8');
+
+function folder() {
+  const path = mkdtempSync(join(tmpdir(), 'groupsync-'));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return { path, localFile: join(path, 'local.json'), log: join(path, 'local.log') };
+}
+
+describe('npm start -- --once --json', () => {
+  it('brings the example company into step, as a naive reading of its events says', async () => {
+    const { localFile, log } = folder();
+    const { code, stdout } = await start(['--once', '--json', '--local-file', localFile]).exit;
+    expect(code).toBe(0);
+    const { converged, groups } = JSON.parse(stdout);
+    expect(converged).toBe(true);
+    const directory = readDirectory(readExample('company.events.jsonl'));
+    const world = JSON.parse(readExample('company.world.json'));
+    const expected = expectedGroups(directory, world);
+    expect(expected).toHaveLength(40);
+    expect(reportedGroups(groups)).toEqual(expected);
+    expect(new Set(groups.map(({ state }: { state: string }) => state))).toEqual(
+      new Set(['in_sync', 'deleted']),
+    );
+
+    const lines = readFileSync(log, 'utf8');
+    expect(lines).toContain('"message":"applied"');
+    for (const secret of secretsOf(world)) expect(lines.toLowerCase()).not.toContain(secret.toLowerCase());
+  }, 120_000);
+});
+
+/** What no log may show: every person's name and addresses, and every token. */
+function secretsOf({ companies, credentials }: { companies: unknown[]; credentials: { token: string }[] }) {
+  const people = companies.flatMap(
+    (company) => (company as { employees: Record<string, string>[] }).employees,
+  );
+  const personal = people.flatMap(({ name, workEmail, personalEmail }) => [name, workEmail, personalEmail]);
+  const secrets = [...personal, ...credentials.map(({ token }) => token)].filter(
+    (text) => text !== undefined,
+  );
+  expect(secrets.length).toBeGreaterThan(1_000);
+  return secrets;
+}
+
+describe('the end of npm start', () => {
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'comes within 5 s of %s, with exit code 0 and no local file',
+    async (name) => {
+      const { localFile } = folder();
+      const { exit, signal } = start(['--empty', '--json', '--local-file', localFile]);
+      await vi.waitUntil(() => existsSync(localFile), { timeout: 20_000, interval: 20 });
+      const startedMs = Date.now();
+      signal(name);
+      const { code, stderr } = await exit;
+      expect(Date.now() - startedMs).toBeLessThan(5_000);
+      expect(code).toBe(0);
+      expect(stderr).toMatch(/^(0 groups settled\n)?$/);
+      expect(existsSync(localFile)).toBe(false);
+    },
+  );
+
+  it('comes in the middle of the work as quietly, and with 1 where --once has not converged', async () => {
+    const { localFile } = folder();
+    const { exit, output, signal } = start(['--once', '--json', '--local-file', localFile]);
+    await vi.waitUntil(() => output.stderr.includes('groups waiting'), { timeout: 30_000, interval: 20 });
+    const startedMs = Date.now();
+    signal('SIGTERM');
+    const { code, stdout, stderr } = await exit;
+    expect(Date.now() - startedMs).toBeLessThan(5_000);
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({ converged: false });
+    expect(stderr).not.toMatch(/Error|\n {4}at /);
+    expect(existsSync(localFile)).toBe(false);
+  });
+
+  it('is 1 where the time is up', async () => {
+    const { path, localFile } = folder();
+    const write = (name: string, text: string) => {
+      writeFileSync(join(path, name), text);
+      return join(path, name);
+    };
+    const world = write('world.json', JSON.stringify(companyOf(3)));
+    const story = storyOf({ seed: 'late', groups: 1, people: 3, changes: 3, endMs: Date.now() });
+    const events = write('events.jsonl', story.map((event) => JSON.stringify(event)).join('\n'));
+    const args = ['--once', '--json', '--timeout', '0.1', '--world', world, '--events', events];
+    const { code, stdout } = await start([...args, '--local-file', localFile]).exit;
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({ converged: false });
+  });
+});
 
 describe('the command line of npm start', () => {
   it.each([

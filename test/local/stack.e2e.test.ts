@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type RawEvent, readDirectory } from '../support/reading.ts';
+import { BAD_BODIES } from './support/bad-bodies.ts';
+import { expectedGroups, platformGroups, reportedGroups } from './support/expected.ts';
+import { type PlatformRequest, startTestStack } from './support/stack.ts';
+import { companyOf, jumbled, memberOf, storyOf } from './support/story.ts';
+
+const PEOPLE = 80;
+const WINDOW_SECONDS = 1;
+/** Changes of one burst; 10,000 take a minute, so they are for whoever asks for them. */
+const BURST = Number(process.env['GROUPSYNC_TEST_BURST'] ?? 2_000);
+const TIMEOUT_MS = 120_000;
+
+let stack: Awaited<ReturnType<typeof startTestStack>>;
+beforeAll(async () => {
+  stack = await startTestStack({ world: companyOf(PEOPLE), coalesceSeconds: WINDOW_SECONDS });
+});
+afterAll(() => stack.close());
+
+/** Events a millisecond apart, the last of them now. */
+function eventsOf(source: string, told: readonly Pick<RawEvent, 'type' | 'data'>[]): RawEvent[] {
+  const startMs = Date.now() - told.length;
+  return told.map((one, n) => ({
+    specversion: '1.0',
+    id: `${source}-${n}`,
+    source,
+    time: new Date(startMs + n).toISOString(),
+    ...one,
+  }));
+}
+const bodies = (events: readonly RawEvent[]) => events.map((one) => JSON.stringify(one));
+const belongsTo = (seed: string) => (group: { readonly id: string }) => group.id.startsWith(seed);
+
+it(
+  'shows what a naive reading says of a stream that comes in any order, a fifth of it twice',
+  async () => {
+    const story = storyOf({
+      seed: 'story',
+      groups: 15,
+      people: PEOPLE + 10,
+      changes: 400,
+      endMs: Date.now(),
+    });
+    await stack.send(bodies(jumbled(story, 'any order')));
+    const groups = (await stack.converge()).filter(belongsTo('story'));
+
+    const expected = expectedGroups(readDirectory(story), companyOf(PEOPLE));
+    expect(expected.length).toBeGreaterThan(10);
+    expect(expected.flatMap(({ pending }) => pending)).not.toEqual([]);
+    expect(reportedGroups(groups)).toEqual(expected);
+    const onPlatform = platformGroups(await stack.platformState()).filter(belongsTo('story'));
+    expect(onPlatform).toEqual(expected.map(({ pending: _, ...group }) => group));
+  },
+  TIMEOUT_MS,
+);
+
+it(
+  'dead-letters 200 bad bodies within one receive and applies the good ones among them',
+  async () => {
+    const told = Array.from({ length: 40 }, (_, n) => ({
+      type: 'directory.group.snapshot',
+      data: { group: { id: `good-${n}`, name: `Good ${n}` }, members: [memberOf(n)] },
+    }));
+    const good = eventsOf('good', told);
+    const bad = Array.from({ length: 200 }, (_, n) => {
+      const kind = BAD_BODIES[n % BAD_BODIES.length] as (typeof BAD_BODIES)[number];
+      return { body: kind.body(n), code: kind.code };
+    });
+    const mixed = jumbledOnce([...bodies(good), ...bad.map(({ body }) => body)]);
+    const ids = await stack.send(mixed);
+    const groups = await stack.converge();
+
+    expect(reportedGroups(groups.filter(belongsTo('good')))).toEqual(
+      expectedGroups(readDirectory(good), companyOf(PEOPLE)),
+    );
+    const dead = await stack.deadLetters();
+    const codes = new Map(bad.map(({ body, code }) => [body, code]));
+    expect(dead.map(({ Body = '' }) => Body).sort()).toEqual([...codes.keys()].sort());
+    for (const { Body = '', MessageAttributes = {} } of dead) {
+      const attributes = Object.fromEntries(
+        Object.entries(MessageAttributes).map(([name, { StringValue }]) => [name, StringValue]),
+      );
+      expect(attributes).toMatchObject({
+        errorCode: codes.get(Body),
+        errorMessage: expect.stringMatching(/^.{5,500}$/),
+        failedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+        originalMessageId: ids[mixed.indexOf(Body)],
+        source: 'ingest',
+      });
+    }
+    expect(stack.errors).toEqual([]);
+    expect(stack.logged('ingested').reduce((sum, { retried }) => sum + Number(retried), 0)).toBe(0);
+  },
+  TIMEOUT_MS,
+);
+
+it(
+  'applies a group without the person nobody knows, and with them once they are there',
+  async () => {
+    const [stranger] = [{ id: 'stranger', email: 'stranger@acme.test' }];
+    const told = {
+      type: 'directory.group.snapshot',
+      data: { group: { id: 'guests', name: 'Guests' }, members: [memberOf(1), memberOf(2), stranger] },
+    };
+    await stack.send(bodies(eventsOf('guests', [told])));
+    const before = (await stack.converge()).find(belongsTo('guests'));
+    expect(before).toMatchObject({ state: 'in_sync', wanted: 3, applied: 2, users: ['u1', 'u2'] });
+    expect(before?.pending).toMatchObject([{ id: 'stranger', cause: 'unknown' }]);
+
+    const employee = { id: 'r-new', userId: 'u-new', name: 'Nomen Nescio', workEmail: stranger.email };
+    await stack.control('employees', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(employee),
+    });
+    await stack.invoke('people', {});
+    const after = (await stack.converge()).find(belongsTo('guests'));
+    expect(after).toMatchObject({ state: 'in_sync', applied: 3, users: ['u-new', 'u1', 'u2'], pending: [] });
+  },
+  TIMEOUT_MS,
+);
+
+it(
+  `writes a burst of ${BURST} changes to one group once for each window at most`,
+  async () => {
+    const told = Array.from({ length: BURST }, (_, n) => ({
+      type: `directory.group.member.${n % 3 === 2 ? 'removed' : 'added'}`,
+      data: { group: { id: 'burst' }, members: [memberOf((n * 7) % PEOPLE)] },
+    }));
+    const first = { type: 'directory.group.upserted', data: { group: { id: 'burst', name: 'Burst' } } };
+    const events = eventsOf('burst', [first, ...told]);
+    const { next } = await stack.requests();
+    const startedMs = Date.now();
+    await stack.send(bodies(jumbled(events, 'burst')));
+    const group = (await stack.converge()).filter(belongsTo('burst'));
+
+    expect(reportedGroups(group)).toEqual(expectedGroups(readDirectory(events), companyOf(PEOPLE)));
+    const ingestSeconds = (Date.parse(stack.logged('ingested').at(-1)?.time ?? '') - startedMs) / 1_000;
+    const writes = (await stack.requests(next)).requests.filter(isWrite);
+    expect(writes.length).toBeGreaterThan(0);
+    expect(writes.length).toBeLessThanOrEqual(Math.ceil(ingestSeconds / WINDOW_SECONDS) + 1);
+  },
+  TIMEOUT_MS,
+);
+
+it('has logged no address, name or token of anybody in all that', () => {
+  expect(stack.logged('applied').length).toBeGreaterThan(50);
+  expect(stack.logs.join('')).not.toMatch(/@acme\.test|Nomen|token-of-acme/i);
+});
+
+const isWrite = ({ method }: PlatformRequest) => method !== 'GET';
+const jumbledOnce = (all: readonly string[]) => [...new Set(jumbled(all, 'mixed'))];

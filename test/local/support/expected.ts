@@ -1,0 +1,62 @@
+import type { GroupReport } from '../../../local/report.ts';
+import type { ReadDirectory } from '../../support/reading.ts';
+
+export interface ExpectedGroup {
+  readonly id: string;
+  readonly name: string;
+  /** Users of the platform, sorted. */
+  readonly users: readonly string[];
+  /** Members of the directory whom nobody on the platform answers to, sorted. */
+  readonly pending: readonly string[];
+}
+
+export interface People {
+  readonly companies: readonly {
+    readonly employees: readonly {
+      readonly userId: string;
+      readonly workEmail: string;
+      readonly roleState?: string;
+    }[];
+  }[];
+}
+
+/** What the platform must show of a directory, told by e-mail address; by id, groups without a name left out. */
+export function expectedGroups(directory: ReadDirectory, { companies }: People): readonly ExpectedGroup[] {
+  const users = new Map(
+    companies
+      .flatMap(({ employees }) => employees)
+      .filter(({ roleState }) => (roleState ?? 'ACTIVE') === 'ACTIVE')
+      .map(({ workEmail, userId }) => [workEmail.toLowerCase(), userId]),
+  );
+  const expected: ExpectedGroup[] = [];
+  for (const [id, { name, members }] of directory.groups) {
+    if (name === undefined) continue;
+    const userOf = (member: string) => users.get(directory.emails.get(member)?.toLowerCase() ?? '');
+    const known = [...members].flatMap((member) => userOf(member) ?? []);
+    const pending = [...members].filter((member) => userOf(member) === undefined);
+    expected.push({ id, name, users: [...new Set(known)].sort(), pending: pending.sort() });
+  }
+  return expected.sort(byId);
+}
+
+/** The groups of a report that exist, in the form of what is expected. */
+export const reportedGroups = (groups: readonly GroupReport[]): readonly ExpectedGroup[] =>
+  groups
+    .filter(({ state }) => state !== 'deleted' && state !== 'unnamed')
+    .map(({ id, name, users, pending }) => ({
+      id,
+      name: name ?? '',
+      users,
+      pending: pending.map((member) => member.id).sort(),
+    }))
+    .sort(byId);
+
+/** The groups of the platform; more than one of a `spokeId` shows as a repetition. */
+export const platformGroups = (
+  groups: readonly { spokeId: string | null; name: string; users: readonly string[] }[],
+): readonly Omit<ExpectedGroup, 'pending'>[] =>
+  groups
+    .map(({ spokeId, name, users }) => ({ id: spokeId ?? '', name, users: [...users].sort() }))
+    .sort(byId);
+
+const byId = (a: { readonly id: string }, b: { readonly id: string }) => (a.id < b.id ? -1 : 1);

@@ -1,0 +1,88 @@
+import { seededRandom } from '../../../local/platform/seeded-random.ts';
+import type { RawEvent } from '../../support/reading.ts';
+
+/** A company of numbered people: `u7` on the platform is the directory's `m7`, and both know `p7@acme.test`. */
+export const companyOf = (people: number) => ({
+  companies: [
+    {
+      id: 'acme',
+      name: 'Acme',
+      employees: Array.from({ length: people }, (_, n) => ({
+        id: `r${n}`,
+        userId: `u${n}`,
+        name: `Nomen Nescio ${n}`,
+        workEmail: emailOf(n),
+      })),
+    },
+  ],
+  credentials: [{ token: 'token-of-acme', kind: 'oauth_app', company: 'acme' }],
+});
+
+export const emailOf = (person: number) => `p${person}@acme.test`;
+export const memberOf = (person: number) => ({ id: `m${person}`, email: emailOf(person) });
+
+export interface StoryOptions {
+  readonly seed: string;
+  readonly groups: number;
+  readonly people: number;
+  readonly changes: number;
+  readonly endMs: number;
+}
+
+/**
+ * A directory's life at random, in order: groups come, change their names, go and return; people join, leave and
+ * are deleted; snapshots, some of them in two parts. Every so often two events bear the same time.
+ */
+export function storyOf({ seed, groups, people, changes, endMs }: StoryOptions): RawEvent[] {
+  const random = seededRandom(seed);
+  const events: RawEvent[] = [];
+  const tell = (type: string, data: RawEvent['data']) => {
+    const n = events.length;
+    const time = new Date(endMs - (changes + groups - n + (n % 5 === 0 ? 1 : 0)) * 1_000).toISOString();
+    const event = {
+      specversion: '1.0',
+      id: `${seed}-${n}`,
+      source: 'story',
+      type: `directory.${type}`,
+      time,
+    };
+    events.push({ ...event, sequence: String(n), data });
+  };
+  const group = () => `${seed}-g${random.below(groups)}`;
+  const some = (most: number) => [
+    ...new Map(
+      Array.from({ length: 1 + random.below(most) }, () => random.below(people)).map((n) => [n, memberOf(n)]),
+    ).values(),
+  ];
+  for (let n = 0; n < groups; n += 1) {
+    tell('group.upserted', { group: { id: `${seed}-g${n}`, name: `Group ${n}` } });
+  }
+  while (events.length < changes + groups) {
+    const id = group();
+    const choice = random.fraction();
+    if (choice < 0.5) tell('group.member.added', { group: { id }, members: some(6) });
+    else if (choice < 0.75) tell('group.member.removed', { group: { id }, members: some(3) });
+    else if (choice < 0.82) tell('group.upserted', { group: { id, name: `Name ${events.length}` } });
+    else if (choice < 0.85) tell('group.deleted', { group: { id } });
+    else if (choice < 0.88) tell('user.deleted', { user: { id: `m${random.below(people)}` } });
+    else if (choice < 0.94) tell('group.snapshot', { group: { id }, members: some(20) });
+    else {
+      const snapshotId = `s${events.length}`;
+      for (const index of [0, 1]) {
+        tell('group.snapshot', { group: { id }, members: some(10), part: { snapshotId, index, count: 2 } });
+      }
+    }
+  }
+  return events;
+}
+
+/** In any order, and a fifth of it twice: what a standard queue may make of a stream. */
+export function jumbled<Entry>(entries: readonly Entry[], seed: string): Entry[] {
+  const random = seededRandom(seed);
+  const all = [...entries, ...entries.filter(() => random.chance(0.2))];
+  for (let last = all.length - 1; last > 0; last -= 1) {
+    const other = random.below(last + 1);
+    [all[last], all[other]] = [all[other] as Entry, all[last] as Entry];
+  }
+  return all;
+}
