@@ -50,6 +50,7 @@ function planCreation(wanted: WantedGroup): Plan {
       users: new Map([...wanted.users.keys()].map((user) => [user, true])),
     },
     removals: [],
+    departs: false,
   };
 }
 
@@ -63,6 +64,7 @@ function planDeparture({ mode, onGroupDeleted, held }: DraftInput, current: View
       changes: [{ kind: 'release_group', before: current.name, after: null, reason }],
       after: undefined,
       removals: [],
+      departs: true,
     };
   }
   const everybody = [...current.users.keys()].sort(compareText);
@@ -73,6 +75,7 @@ function planDeparture({ mode, onGroupDeleted, held }: DraftInput, current: View
       changes: [{ kind: 'delete_group', before: current.name, after: null, reason }],
       after: undefined,
       removals: everybody,
+      departs: true,
     };
   }
   const stay = new Map([...current.users].filter(([user]) => held.has(user)));
@@ -82,6 +85,7 @@ function planDeparture({ mode, onGroupDeleted, held }: DraftInput, current: View
     changes: removals.map((user) => removed(user, null, reason)),
     after: { ...current, users: stay },
     removals,
+    departs: true,
   };
 }
 
@@ -120,6 +124,7 @@ function planUpdate(input: DraftInput, directory: WantedGroup, current: View): P
       ...(waiver === undefined ? {} : { waiver }),
     },
     removals,
+    departs: false,
   };
 }
 

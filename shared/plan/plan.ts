@@ -39,6 +39,8 @@ export interface Plan {
   readonly after: View | undefined;
   /** Users that the plan takes out of the group (all of them where it deletes the group), sorted. */
   readonly removals: readonly PlatformUserId[];
+  /** The directory deleted the group by an event of its own: that it loses everybody is the point. */
+  readonly departs: boolean;
 }
 
 export const NO_PLAN = (after: View | undefined): Plan => ({
@@ -46,6 +48,7 @@ export const NO_PLAN = (after: View | undefined): Plan => ({
   changes: [],
   after,
   removals: [],
+  departs: false,
 });
 
 const KIND_ORDER: Readonly<Record<PlanChange['kind'], number>> = {

@@ -22,6 +22,12 @@ const ViewPointer = z.object({
   size: z.number(),
 });
 
+const GuardRecord = z.object({
+  intent: z.string().transform(intentId),
+  atMs: z.number(),
+  removals: z.number(),
+});
+
 const Intent = z.object({
   id: z.string().transform(intentId),
   action: z.enum(['create', 'patch', 'put', 'delete']),
@@ -33,6 +39,8 @@ const Intent = z.object({
   view: ViewPointer.exactOptional(),
   known: z.array(z.string().transform(platformGroupId)).exactOptional(),
   misses: z.number().exactOptional(),
+  reserved: GuardRecord.exactOptional(),
+  consumes: z.string().exactOptional(),
 });
 
 const Decision = z.union([
@@ -58,6 +66,13 @@ const Hold = z.object({
   hash: z.string(),
 });
 
+const Trace = z.object({
+  id: z.string(),
+  initiator: z.string(),
+  type: z.string(),
+  at: z.string().nullable(),
+});
+
 const GroupItem = z.object({
   upserted: stamp,
   deleted: stamp,
@@ -75,17 +90,18 @@ const GroupItem = z.object({
   view: ViewPointer.exactOptional(),
   intent: Intent.exactOptional(),
   hold: Hold.exactOptional(),
+  unsettledRemovals: GuardRecord.exactOptional(),
   suspect: z
     .object({
       version: z.string().transform(versionToken).nullable(),
-      initiator: z.string(),
-      eventIds: z.array(z.string()),
+      traces: z.array(Trace),
       atMs: z.number(),
     })
     .exactOptional(),
   createdAt: z.number().exactOptional(),
   takeOver: z.boolean().default(false),
   openDrift: z.array(z.string()).default([]),
+  unattributed: z.array(z.string()).default([]),
   deletionWaiver: z.object({ policy: z.enum(['report', 'adopt']), seen: stamp }).exactOptional(),
   released: z.boolean().default(false),
   paused: z.boolean().default(false),

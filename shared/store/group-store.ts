@@ -1,6 +1,6 @@
 import type { Hold } from '../domain/hold.ts';
 import type { GroupRef, IntentId } from '../domain/ids.ts';
-import type { GroupState, GroupStore, Intent, LinkedGroup } from '../sync/ports/groups.ts';
+import type { FoundForeign, GroupState, GroupStore, Intent, LinkedGroup } from '../sync/ports/groups.ts';
 import { deleteChunks, readChunks, writeChunks } from './chunks.ts';
 import { dirtying } from './dirtying.ts';
 import { collectGarbage } from './garbage.ts';
@@ -19,13 +19,12 @@ import {
   viewChunkKey,
 } from './keys.ts';
 import {
+  type Attributes,
   all,
-  any,
   type Change,
   type Condition,
   equal,
   exists,
-  less,
   missing,
   type Table,
   type Value,
@@ -39,7 +38,7 @@ import { decodeUser, viewFrom, viewLines } from './view-lines.ts';
  *     flip         intent is ours (and rev as it was read)       view, version, intent gone (dirty gone)
  *     dropIntent   intent is ours                                intent gone
  *     absorb       no intent, view pointer as it was read        view, version
- *     settle       no intent, rev as it was read                 dirty gone
+ *     settle       no intent, rev and view as they were read     dirty gone
  *
  * A worker that was overtaken fails its condition and changes nothing.
  */
@@ -58,7 +57,9 @@ const LINK = ['platformId', 'version', 'view', 'viewId', 'createdAt', 'takeOver'
 
 const HOLD = ['hold', 'holdDigest'] as const;
 
-const MAX_OPEN_DRIFT = 100;
+/** Bounds of lists on the group item: far more than ever stand open, far less than an item holds. */
+const MAX_OPEN_DRIFT = 500;
+const MAX_UNATTRIBUTED = 100;
 
 const linkAttributes = ({ id, version, view }: LinkedGroup) => ({
   platformId: id,
@@ -129,12 +130,17 @@ export function createGroupStore(table: Table): GroupStore {
     },
 
     openIntent: (seen, intent) =>
-      update(seen.ref, { set: { intent: plain(intent), intentId: intent.id } }, untouchedSince(seen)),
+      update(
+        seen.ref,
+        { set: { intent: plain(intent), intentId: intent.id }, remove: ['unsettledRemovals'] },
+        untouchedSince(seen),
+      ),
 
     noteMiss: (ref, intent) => update(ref, { set: { intent: plain(intent) } }, intentIs(intent.id)),
 
-    async dropIntent(ref, intent) {
-      const dropped = await update(ref, { remove: ['intent', 'intentId'] }, intentIs(intent.id));
+    async dropIntent(ref, intent, yet) {
+      const set = yet === undefined ? {} : { unsettledRemovals: { ...yet } };
+      const dropped = await update(ref, { set, remove: ['intent', 'intentId'] }, intentIs(intent.id));
       if (dropped) await discard(ref, intent.view);
       return dropped;
     },
@@ -146,6 +152,7 @@ export function createGroupStore(table: Table): GroupStore {
         set: {
           ...(platform === undefined ? {} : linkAttributes(platform)),
           ...(flip.createdAtMs === undefined ? {} : { createdAt: flip.createdAtMs }),
+          ...foundBeside(seen, flip.found),
           settled: flip.settled,
           counts: { ...flip.counts },
           lastWriteAt: flip.nowMs,
@@ -153,7 +160,7 @@ export function createGroupStore(table: Table): GroupStore {
         remove: [
           'intent',
           'intentId',
-          'openDrift',
+          ...(flip.driftClosed === true ? ['openDrift'] : []),
           'deletionWaiver',
           ...(platform === undefined ? LINK : ['takeOver']),
           ...(flip.consumedHold !== undefined && seen.hold?.digest === flip.consumedHold ? HOLD : []),
@@ -170,15 +177,10 @@ export function createGroupStore(table: Table): GroupStore {
       return { clean: isClean };
     },
 
-    async absorb(seen, platform, { openDrift = [], deletionWaiver } = {}) {
+    async absorb(seen, platform, found) {
       const isNews = platform?.view.id !== seen.view?.id;
       const answered = seen.suspect === undefined ? [] : ['suspect', 'suspectAt'];
-      const foundNow = {
-        ...(openDrift.length === 0
-          ? {}
-          : { openDrift: [...new Set([...seen.openDrift, ...openDrift])].slice(-MAX_OPEN_DRIFT) }),
-        ...(deletionWaiver === undefined ? {} : { deletionWaiver: { ...deletionWaiver } }),
-      };
+      const foundNow = foundBeside(seen, found);
       const change: Change =
         platform === undefined
           ? { set: foundNow, remove: [...LINK, ...answered] }
@@ -191,22 +193,31 @@ export function createGroupStore(table: Table): GroupStore {
       return absorbed;
     },
 
-    settle: (seen, settled, counts) =>
+    settle: (seen, settled, { counts, driftClosed }) =>
       update(
         seen.ref,
         {
           set: { settled, counts: { ...counts }, ...notDue(seen.ref) },
-          remove: [...CLEAN, ...(settled === 'held' ? [] : ['openDrift'])],
+          remove: [...CLEAN, ...(driftClosed ? ['openDrift'] : [])],
         },
-        all(missing('intentId'), revIsAs(seen)),
+        all(untouchedSince(seen), revIsAs(seen)),
       ),
 
-    suspect: (ref, suspicion, dirty) =>
-      update(
-        ref,
-        dirtying(ref, dirty, { set: { suspect: { ...suspicion }, suspectAt: suspicion.atMs } }),
-        all(exists('platformId'), any(missing('suspectAt'), less('suspectAt', suspicion.atMs))),
-      ),
+    async keepUnattributed(seen, ids) {
+      const unchanged = equal('unattributed', [...seen.unattributed]);
+      const change = ids.length === 0 ? { remove: ['unattributed'] } : { set: { unattributed: [...ids] } };
+      await update(seen.ref, change, unchanged);
+    },
+
+    suspect: (seen, suspicion, dirty) => {
+      const { version, atMs } = suspicion;
+      const suspect = { version, atMs, traces: suspicion.traces.map((trace) => ({ ...trace })) };
+      return update(
+        seen.ref,
+        dirtying(seen.ref, dirty, { set: { suspect, suspectAt: atMs } }),
+        all(exists('platformId'), suspectIsAs(seen)),
+      );
+    },
 
     decideHold: ({ ref, hold }, decision, { expiresAtMs, ...dirty }) =>
       update(
@@ -287,6 +298,20 @@ export function createGroupStore(table: Table): GroupStore {
     },
   };
 }
+
+const foundBeside = (
+  seen: GroupState,
+  { openDrift = [], unattributed = [], deletionWaiver }: FoundForeign = {},
+): Attributes => ({
+  ...(openDrift.length === 0 ? {} : { openDrift: merged(seen.openDrift, openDrift, MAX_OPEN_DRIFT) }),
+  ...(unattributed.length === 0
+    ? {}
+    : { unattributed: merged(seen.unattributed, unattributed, MAX_UNATTRIBUTED) }),
+  ...(deletionWaiver === undefined ? {} : { deletionWaiver: { ...deletionWaiver } }),
+});
+
+const merged = (before: readonly string[], more: readonly string[], most: number): readonly string[] =>
+  [...new Set([...before, ...more])].slice(-most);
 
 /** Intents are plain JSON; the cast only drops the brands of their ids. */
 const plain = (intent: Intent): { readonly [name: string]: Value } =>

@@ -3,17 +3,22 @@ import type { GuardStore } from '../sync/ports/holds.ts';
 import { connectionKey, GUARD_PREFIX, guardKey, guardMinute } from './keys.ts';
 import type { Table } from './table.ts';
 
-const HOUR_MS = 3_600_000;
+/**
+ * A reservation counts for an hour, and for as long again as its write may take to happen after it: what is rolling is
+ * the hour of the removals, not that of the bookkeeping. Longer than a worker lives, a late write included.
+ */
+const COUNTS_MS = 3_600_000 + 15 * 60_000;
+const KEPT_MS = 2 * COUNTS_MS;
 
 /** Reservations of the rolling hour, one item per write; see guardRemovals for why they are put before they are read. */
 export function createGuardStore(table: Table): GuardStore {
-  const recentBeside = async ({ connection, group }: GroupRef, atMs: number, ownKey?: string) => {
+  const recentBeside = async ({ connection, group }: GroupRef, atMs: number, besides: readonly string[]) => {
     const recent = { group: 0, connection: 0 };
     const { pk } = connectionKey(connection);
-    const from = `${GUARD_PREFIX}${guardMinute(atMs - HOUR_MS)}`;
+    const from = `${GUARD_PREFIX}${guardMinute(atMs - COUNTS_MS)}`;
     for await (const page of table.query({ partition: pk, between: [from, `${GUARD_PREFIX}~`] })) {
       for (const item of page) {
-        if (item.sk === ownKey || Number(item['atMs']) <= atMs - HOUR_MS) continue;
+        if (besides.includes(item.sk) || Number(item['atMs']) <= atMs - COUNTS_MS) continue;
         recent.connection += Number(item['removals']);
         if (item['group'] === group) recent.group += Number(item['removals']);
       }
@@ -22,19 +27,20 @@ export function createGuardStore(table: Table): GuardStore {
   };
 
   return {
-    async reserve({ connection, group, intent, atMs, removals }) {
+    async reserve({ connection, group, intent, atMs, removals }, instead) {
       const own = guardKey(connection, atMs, intent);
       await table.put({
         ...own,
         group,
         removals,
         atMs,
-        expiresAt: Math.ceil((atMs + 2 * HOUR_MS) / 1_000),
+        expiresAt: Math.ceil((atMs + KEPT_MS) / 1_000),
       });
-      return recentBeside({ connection, group }, atMs, own.sk);
+      const replaced = instead === undefined ? [] : [guardKey(connection, instead.atMs, instead.intent).sk];
+      return recentBeside({ connection, group }, atMs, [own.sk, ...replaced]);
     },
 
-    recent: (ref, atMs) => recentBeside(ref, atMs),
+    recent: (ref, atMs) => recentBeside(ref, atMs, []),
 
     async cancel({ connection, intent, atMs }) {
       await table.delete(guardKey(connection, atMs, intent));

@@ -2,10 +2,12 @@ import type { IntentId, PlatformGroupId, PlatformUserId, VersionToken } from '..
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { GroupState, Intent, LinkedGroup, ViewPointer, WriteAction } from '../ports/groups.ts';
+import type { GuardRecord, GuardReservation } from '../ports/holds.ts';
 import { didNotHappen, PlatformFailure } from '../ports/platform.ts';
 import { CREATE_DEADLINE_MS } from '../tuning.ts';
 import { adoptExisting } from './adopt-existing.ts';
 import { auditWritten } from './audit-entry.ts';
+import { causeOf } from './cause.ts';
 import { closeDrift } from './close-drift.ts';
 import { countsOf } from './counts.ts';
 import { giveUp } from './failure.ts';
@@ -25,6 +27,9 @@ export interface Execution {
   readonly guarded: Guarded;
 }
 
+const CONFLICT: Step = { kind: 'conflict' };
+const OVERTAKEN: Step = { kind: 'overtaken' };
+
 /** Carries out a plan: chunks of the view, intent, call, audit, flip. */
 export async function execute(plan: Plan, execution: Execution): Promise<Step> {
   const { state, lane } = execution;
@@ -35,20 +40,26 @@ export async function execute(plan: Plan, execution: Execution): Promise<Step> {
     known = found.known;
   }
   const intent = await openIntent(plan, known, execution);
-  if (intent === undefined) return { kind: 'overtaken' };
+  const { reservation, instead } = execution.guarded;
+  const { connection } = state.ref;
+  if (intent === undefined) {
+    if (reservation !== undefined) await lane.ports.guard.cancel(reservation);
+    return { kind: 'overtaken' };
+  }
+  if (instead !== undefined) await lane.ports.guard.cancel({ connection, ...instead });
   try {
     const observed = await call(plan, intent, execution);
     return await confirm(plan, { intent, observed, execution });
   } catch (cause) {
     if (!(cause instanceof PlatformFailure)) throw cause;
-    return afterFailure(cause, intent, execution);
+    return afterFailure(cause, { plan, intent, execution });
   }
 }
 
 async function openIntent(
   plan: Plan,
   known: readonly PlatformGroupId[],
-  { state, lane: { ports }, intent: id }: Execution,
+  { state, lane: { ports }, intent: id, guarded }: Execution,
 ): Promise<Intent | undefined> {
   const view =
     plan.after === undefined ? undefined : await ports.groups.prepareView(state.ref, id, plan.after);
@@ -59,6 +70,8 @@ async function openIntent(
     name: plan.after?.name ?? '',
     spokeId: plan.after?.spokeId ?? '',
     known,
+    ...(guarded.reservation && { reserved: recordOf(guarded.reservation) }),
+    ...(guarded.consumes === undefined ? {} : { consumes: guarded.consumes }),
     ...(view === undefined ? {} : { view }),
     ...(state.platformId === undefined ? {} : { platformId: state.platformId }),
     ...(state.version === undefined ? {} : { versionBefore: state.version }),
@@ -116,8 +129,8 @@ interface Confirmation {
 async function confirm(plan: Plan, { intent, observed, execution }: Confirmation): Promise<Step> {
   const { state, lane, wanted, guarded } = execution;
   const { ports, connection } = lane;
-  if (observed !== undefined && plan.action === 'create') {
-    await ports.claims.claim(connection.company, observed.id as PlatformGroupId, state.ref);
+  if (intent.action === 'create' && observed !== undefined && !(await claimed(observed, execution))) {
+    return (await ports.groups.dropIntent(state.ref, intent, undefined)) ? CONFLICT : OVERTAKEN;
   }
   const shown = observed === undefined ? undefined : viewOf(observed, plan.after);
   const refused = await markRefused(plan, shown, execution);
@@ -128,7 +141,7 @@ async function confirm(plan: Plan, { intent, observed, execution }: Confirmation
     auditWritten(intent, plan, {
       nowMs,
       version: observed?.version ?? null,
-      cause: guarded.consumes === undefined ? `rev ${state.rev}` : `approval of hold ${guarded.consumes}`,
+      cause: causeOf(execution),
       outcome: 'written',
     }),
   );
@@ -141,7 +154,7 @@ async function confirm(plan: Plan, { intent, observed, execution }: Confirmation
     settled: guarded.held.size > 0 ? 'held' : observed === undefined ? 'deleted' : 'in_sync',
     counts: { ...counts, pending: counts.pending + refused },
     ...(platform === undefined ? {} : { platform }),
-    ...(plan.action === 'create' ? { createdAtMs: nowMs } : {}),
+    ...(intent.action === 'create' ? { createdAtMs: nowMs } : {}),
     ...(guarded.consumes === undefined ? {} : { consumedHold: guarded.consumes }),
     ...(guarded.consumes !== undefined && guarded.held.size > 0 ? { unfinished: true } : {}),
   });
@@ -153,6 +166,12 @@ async function confirm(plan: Plan, { intent, observed, execution }: Confirmation
   const write = { action: intent.action, added, removed: plan.removals.length };
   return { kind: 'written', write, clean: flipped.clean };
 }
+
+/** false where another directory group took it over between our POST and this: it is theirs, and we have none. */
+const claimed = (
+  { id }: ObservedGroup,
+  { state, lane: { ports, connection } }: Execution,
+): Promise<boolean> => ports.claims.claim(connection.company, id as PlatformGroupId, state.ref);
 
 /** The prepared view serves if the platform shows just that; else what it shows is stored, whatever we had sent. */
 async function linkAs(
@@ -191,24 +210,61 @@ async function markRefused(
   return refused;
 }
 
+interface Attempt {
+  readonly plan: Plan;
+  readonly intent: Intent;
+  readonly execution: Execution;
+}
+
 /** A write that certainly did not happen leaves no intent; any other leaves it, to be settled by a look. */
-async function afterFailure(failure: PlatformFailure, intent: Intent, execution: Execution): Promise<Step> {
-  const { state, lane, guarded } = execution;
+async function afterFailure(failure: PlatformFailure, attempt: Attempt): Promise<Step> {
   if (!didNotHappen(failure)) throw failure;
-  if (guarded.reservation !== undefined) await lane.ports.guard.cancel(guarded.reservation);
+  const { intent, execution } = attempt;
   if (failure.kind === 'rejected' && (intent.action === 'patch' || intent.action === 'put')) {
-    const settlement = await settleIntent(state, intent, lane);
-    if (settlement.kind !== 'settled') return settlement;
-    if (settlement.happened !== false) return { kind: 'conflict' };
-    return rejected(failure, execution);
+    return afterRejection(failure, attempt);
   }
-  await lane.ports.groups.dropIntent(state.ref, intent);
-  if (failure.kind === 'rejected') return rejected(failure, execution);
-  if (failure.kind === 'not_found' && state.platformId !== undefined) return missing(state, lane);
+  await execution.lane.ports.groups.dropIntent(execution.state.ref, intent, stillOwed(attempt));
+  await unreserve(attempt);
+  if (failure.kind === 'rejected') return rejected(failure, attempt);
+  if (failure.kind === 'not_found' && execution.state.platformId !== undefined) {
+    return missing(execution.state, execution.lane);
+  }
   throw failure;
 }
 
-async function rejected(cause: PlatformFailure, { state, lane }: Execution): Promise<Step> {
+/** Whichever 4xx it was: if the version is not the one that we sent, it was a conflict, else a refusal. */
+async function afterRejection(cause: PlatformFailure, attempt: Attempt): Promise<Step> {
+  const { intent, execution } = attempt;
+  const settlement = await settleIntent(execution.state, intent, execution.lane, {
+    wasRejected: true,
+    yet: stillOwed(attempt),
+  });
+  if (settlement.kind !== 'settled') return settlement;
+  // The client repeats what a server declined to serve (503, Retry-After); should that have been done after all, the
+  // repetition meets its own version, and the removals stay in the guard's book.
+  if (settlement.happened === true) return { kind: 'conflict' };
+  await unreserve(attempt);
+  return settlement.happened === 'conflict' ? { kind: 'conflict' } : rejected(cause, attempt);
+}
+
+/** Removals that stand in the guard's book for an earlier write as well, which may yet happen: the next takes them over. */
+const stillOwed = ({ intent, execution: { guarded } }: Attempt): GuardRecord | undefined =>
+  guarded.instead === undefined ? undefined : intent.reserved;
+
+async function unreserve({ execution: { guarded, lane } }: Attempt): Promise<void> {
+  const { reservation, instead } = guarded;
+  if (reservation !== undefined && instead === undefined) await lane.ports.guard.cancel(reservation);
+}
+
+async function rejected(cause: PlatformFailure, { plan, intent, execution }: Attempt): Promise<Step> {
+  const { state, lane } = execution;
+  const entry = { nowMs: lane.ports.clock(), version: intent.versionBefore ?? null };
+  await lane.ports.audit.record(
+    state.ref,
+    auditWritten(intent, plan, { ...entry, cause: causeOf(execution), outcome: 'rejected' }),
+  );
   await giveUp(state, cause, { ports: lane.ports, code: 'platform_rejected' });
   return { kind: 'failed', cause };
 }
+
+const recordOf = ({ intent, atMs, removals }: GuardReservation): GuardRecord => ({ intent, atMs, removals });

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { HOLD_LIFE_MS, type Hold } from '../../domain/hold.ts';
-import type { IntentId, PlatformUserId } from '../../domain/ids.ts';
+import type { IntentId, PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
 import type { View } from '../../domain/view.ts';
 import { judgeRemovals } from '../../plan/guard.ts';
-import { type HeldRemovals, judgeByHold } from '../../plan/hold.ts';
+import { type HeldRemovals, isOver, judgeByHold } from '../../plan/hold.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { GroupState } from '../ports/groups.ts';
-import type { GuardReservation } from '../ports/holds.ts';
+import type { GuardRecord, GuardReservation } from '../ports/holds.ts';
 import type { Lane } from './ports.ts';
 
 /** What the guard made of a plan's removals. */
@@ -17,6 +17,8 @@ export interface Guarded {
   readonly consumes?: string;
   /** Counted against the limits before the write; cancelled when the write certainly does not happen. */
   readonly reservation?: GuardReservation;
+  /** The record that the reservation takes the place of once the write is under way. */
+  readonly instead?: GuardRecord;
 }
 
 interface GuardContext {
@@ -36,23 +38,26 @@ interface GuardContext {
  */
 export async function guardRemovals(plan: Plan, context: GuardContext): Promise<Guarded> {
   const { state, lane } = context;
-  const current = await heldNow(state, lane);
   if (plan.removals.length === 0) {
     if (state.hold !== undefined) await lane.ports.groups.dropHold(state);
     return { held: new Set() };
   }
+  const current = await heldNow(state, { plan, context });
+  const isVoid = current === undefined || isOver(current.hold, lane.ports.clock());
+  if (state.hold !== undefined && isVoid) await lane.ports.groups.dropHold(state);
   const verdict = judgeByHold(plan.removals, current, lane.ports.clock());
-  if (verdict.superseded) return holdAll(plan.removals, current?.hold.rule ?? 'count', { plan, context });
+  if (verdict.superseded)
+    return holdAll(plan.removals, current?.hold.rule ?? 'count', { plan, context, current });
   const consumes = verdict.approved.length > 0 ? { consumes: state.hold?.digest ?? '' } : {};
   const held = new Set(verdict.held);
   if (verdict.unjudged.length === 0) return { held, ...consumes };
 
-  const { reservation, stoppedBy } = await reserve(verdict.unjudged.length, { plan, context });
-  if (stoppedBy === undefined) return { held, ...consumes, ...(reservation && { reservation }) };
+  const { stoppedBy, ...reserved } = await reserve(verdict.unjudged.length, { plan, context });
+  if (stoppedBy === undefined) return { held, ...consumes, ...reserved };
   const all = [...verdict.held, ...verdict.unjudged];
   // An approval is used up before what came after it is held in its turn: a group has one hold at a time.
   if (verdict.approved.length > 0) return { held: new Set(all), ...consumes };
-  return holdAll(all, stoppedBy, { plan, context });
+  return holdAll(all, stoppedBy, { plan, context, current });
 }
 
 interface Judged {
@@ -60,41 +65,56 @@ interface Judged {
   readonly context: GuardContext;
 }
 
-async function heldNow(state: GroupState, { ports }: Lane): Promise<HeldRemovals | undefined> {
-  if (state.hold === undefined) return undefined;
-  const users = await ports.groups.readHeld(state.ref, state.hold);
-  return users === undefined ? undefined : { hold: state.hold, users };
+/**
+ * The hold that is about this plan. One over another platform group, or over another kind of write, says nothing of
+ * these removals: what was approved, or stopped, as removals is not a deletion, and the reverse.
+ */
+async function heldNow(
+  { hold, ref, ...state }: GroupState,
+  { plan, context }: Judged,
+): Promise<HeldRemovals | undefined> {
+  if (hold === undefined) return undefined;
+  const users = await context.lane.ports.groups.readHeld(ref, hold);
+  if (users === undefined || digestOf(state.platformId, plan, [...users]) !== hold.digest) return undefined;
+  return { hold, users };
 }
 
-async function reserve(
-  removals: number,
-  { plan, context }: Judged,
-): Promise<{ reservation?: GuardReservation; stoppedBy?: Hold['rule'] }> {
+interface Reserved {
+  readonly reservation?: GuardReservation;
+  readonly instead?: GuardRecord;
+  readonly stoppedBy?: Hold['rule'];
+}
+
+async function reserve(removals: number, { plan, context }: Judged): Promise<Reserved> {
   const { state, lane, intent, current } = context;
   const { ports, connection } = lane;
   const limits = connection.settings.guard;
   if (limits === null) return {};
   const { connection: name, group } = state.ref;
-  const reservation = { connection: name, group, intent, atMs: ports.clock(), removals };
-  const recent = await ports.guard.reserve(reservation);
+  const instead = state.unsettledRemovals;
+  // Either the earlier write happens yet or this one does, so the larger of the two is what is at stake.
+  const atStake = Math.max(removals, instead?.removals ?? 0);
+  const reservation = { connection: name, group, intent, atMs: ports.clock(), removals: atStake };
+  const recent = await ports.guard.reserve(reservation, instead);
   const size = current?.users.size ?? 0;
-  const judgement = judgeRemovals({ limits, size, removals, deletesGroup: plan.action === 'delete', recent });
-  if (judgement.allowed) return { reservation };
+  const deletesGroup = plan.departs;
+  const judgement = judgeRemovals({ limits, size, removals: atStake, deletesGroup, recent });
+  if (judgement.allowed) return { reservation, ...(instead && { instead }) };
   await ports.guard.cancel(reservation);
   return { stoppedBy: judgement.rule };
 }
 
-/** Records a hold over exactly these users; a hold over the same set stays as it is, decision included. */
+/** Records a hold over exactly these users; one over the same set that is not over stays as it is. */
 async function holdAll(
   users: readonly PlatformUserId[],
   rule: Hold['rule'],
-  { plan, context }: Judged,
+  { plan, context, current: before }: Judged & { readonly current: HeldRemovals | undefined },
 ): Promise<Guarded> {
   const { state, lane, current } = context;
   const held = new Set(users);
-  const digest = digestOf(state, plan, users);
-  if (state.hold?.digest !== digest) {
-    const nowMs = lane.ports.clock();
+  const digest = digestOf(state.platformId, plan, users);
+  const nowMs = lane.ports.clock();
+  if (before?.hold.digest !== digest || isOver(before.hold, nowMs)) {
     const size = current?.users.size ?? 0;
     await lane.ports.groups.hold(
       state,
@@ -117,8 +137,12 @@ async function holdAll(
 }
 
 /** What a person approves: these removals, from this platform group, by this kind of write. */
-function digestOf(state: GroupState, plan: Plan, users: readonly PlatformUserId[]): string {
-  const action = plan.action === 'delete' ? 'delete' : 'remove';
-  const set = JSON.stringify([state.platformId ?? null, action, [...users].sort()]);
+function digestOf(
+  platformId: PlatformGroupId | undefined,
+  plan: Plan,
+  users: readonly PlatformUserId[],
+): string {
+  const action = plan.departs ? 'delete' : 'remove';
+  const set = JSON.stringify([platformId ?? null, action, [...users].sort()]);
   return createHash('sha256').update(set).digest('hex');
 }

@@ -1,6 +1,7 @@
 import type { PlatformGroupId } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import type { GroupState, Intent } from '../ports/groups.ts';
+import type { GuardRecord } from '../ports/holds.ts';
 import { CREATE_MISSES } from '../tuning.ts';
 import { auditFound } from './audit-entry.ts';
 import { linkTo, shows, viewOf } from './observed.ts';
@@ -15,6 +16,14 @@ export type Settlement =
   /** Another worker settled it first. */
   | { readonly kind: 'overtaken' };
 
+/** What the caller knows of the write beside its intent. */
+interface Known {
+  /** The platform answered that it would not do it. */
+  readonly wasRejected?: boolean;
+  /** Removals in the guard's book that may happen all the same; those of the intent itself unless it says otherwise. */
+  readonly yet?: GuardRecord | undefined;
+}
+
 /**
  * Settles an open intent by its own name, spokeId and users, whatever the directory wants by now.
  *
@@ -25,16 +34,21 @@ export type Settlement =
  *     something else                | –               | conflict   | did not
  *     nothing (404, not listed)     | three misses    | did not    | it happened
  */
-export async function settleIntent(state: GroupState, intent: Intent, lane: Lane): Promise<Settlement> {
+export async function settleIntent(
+  state: GroupState,
+  intent: Intent,
+  lane: Lane,
+  known: Known = {},
+): Promise<Settlement> {
   if (intent.action === 'create') return settleCreation(state, intent, lane);
   const observed = await lane.platform.groups.get(intent.platformId as PlatformGroupId);
   if (intent.action === 'delete') {
     return observed === undefined ? confirmGone(state, intent, lane) : didNotHappen(state, intent, lane);
   }
   if (observed === undefined || observed.version === intent.versionBefore) {
-    return didNotHappen(state, intent, lane);
+    return didNotHappen(state, intent, lane, known);
   }
-  return confirm(state, intent, { observed, lane });
+  return confirm(state, intent, { observed, lane, known });
 }
 
 async function settleCreation(state: GroupState, intent: Intent, lane: Lane): Promise<Settlement> {
@@ -66,13 +80,18 @@ function isOurCreation(observed: ObservedGroup, intent: Intent, prepared: View |
 const readPrepared = async (state: GroupState, intent: Intent, { ports }: Lane): Promise<View | undefined> =>
   intent.view === undefined ? undefined : ports.groups.readView(state.ref, intent.view);
 
+/**
+ * The guard's record stays: that a look did not find the write says nothing of a request that is still on its way. No
+ * more than one of two writes from the same version can succeed, so the next one takes the record over.
+ */
 async function didNotHappen(
   state: GroupState,
   intent: Intent,
-  { ports, connection }: Lane,
+  { ports }: Lane,
+  known: Known = {},
 ): Promise<Settlement> {
-  await ports.guard.cancel({ connection: connection.name, intent: intent.id, atMs: intent.atMs });
-  const dropped = await ports.groups.dropIntent(state.ref, intent);
+  const yet = 'yet' in known ? known.yet : intent.reserved;
+  const dropped = await ports.groups.dropIntent(state.ref, intent, yet);
   return dropped ? { kind: 'settled', happened: false } : { kind: 'overtaken' };
 }
 
@@ -80,13 +99,19 @@ async function didNotHappen(
 async function confirm(
   state: GroupState,
   intent: Intent,
-  { observed, lane }: { readonly observed: ObservedGroup; readonly lane: Lane },
+  {
+    observed,
+    lane,
+    known = {},
+  }: { readonly observed: ObservedGroup; readonly lane: Lane; readonly known?: Known },
 ): Promise<Settlement> {
   const { ports } = lane;
   const prepared = await readPrepared(state, intent, lane);
   const base = state.view === undefined ? undefined : await ports.groups.readView(state.ref, state.view);
   const happened = prepared !== undefined && shows(observed, prepared);
-  const platform = await linkTo(state, observed, { view: viewOf(observed, base, prepared), lane });
+  // What a refused write would have added is nobody's but theirs, where it is there all the same.
+  const ours = known.wasRejected && !happened ? [base] : [base, prepared];
+  const platform = await linkTo(state, observed, { view: viewOf(observed, ...ours), lane });
   const nowMs = ports.clock();
   await ports.audit.record(state.ref, auditFound(intent, { nowMs, version: observed.version, happened }));
   const flipped = await ports.groups.flip(state.ref, {
@@ -97,6 +122,7 @@ async function confirm(
     settled: 'in_sync',
     counts: state.counts ?? { wanted: 0, applied: 0, pending: 0 },
     unfinished: true,
+    ...(happened && intent.consumes !== undefined ? { consumedHold: intent.consumes } : {}),
     ...(intent.action === 'create' ? { createdAtMs: intent.atMs } : {}),
   });
   if (flipped === undefined) return { kind: 'overtaken' };
@@ -114,6 +140,7 @@ async function confirmGone(state: GroupState, intent: Intent, lane: Lane): Promi
     settled: 'deleted',
     counts: { wanted: 0, applied: 0, pending: 0 },
     unfinished: true,
+    ...(intent.consumes === undefined ? {} : { consumedHold: intent.consumes }),
   });
   if (flipped === undefined) return { kind: 'overtaken' };
   if (intent.platformId !== undefined) {

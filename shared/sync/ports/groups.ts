@@ -1,9 +1,10 @@
+import type { Trace } from '../../domain/drift.ts';
 import type { GroupRegisters, MemberRegister } from '../../domain/group.ts';
 import type { HoldDecision } from '../../domain/hold.ts';
 import type { GroupRef, IntentId, MemberId, PlatformGroupId, VersionToken } from '../../domain/ids.ts';
 import type { Stamp } from '../../domain/stamp.ts';
 import type { View } from '../../domain/view.ts';
-import type { HeldSet, Hold } from './holds.ts';
+import type { GuardRecord, HeldSet, Hold } from './holds.ts';
 
 /** Where the parts of a view lie, and how to tell that they are whole. */
 export interface ViewPointer {
@@ -34,14 +35,18 @@ export interface Intent {
   readonly known?: readonly PlatformGroupId[];
   /** `create` of unknown outcome: how often, and since when, the new group was looked for in vain. */
   readonly misses?: number;
+  /** What the guard's book says of this write's removals. */
+  readonly reserved?: GuardRecord;
+  /** Digest of the approval that the write uses up. */
+  readonly consumes?: string;
 }
 
 /** A sign that somebody else changed the group on the platform. */
 export interface Suspect {
   readonly version: VersionToken | null;
-  readonly initiator: string;
-  readonly eventIds: readonly string[];
-  /** When it was noted: tells one suspicion from the next. */
+  /** What the activity feed told of it, oldest first; empty where a comparison found it. */
+  readonly traces: readonly Trace[];
+  /** When it was noted; later than every suspicion before it, so that it tells one from the next. */
   readonly atMs: number;
 }
 
@@ -78,6 +83,11 @@ export interface GroupState {
   readonly view?: ViewPointer;
   readonly intent?: Intent;
   readonly hold?: Hold;
+  /**
+   * Removals of a write that was looked for and not found, but may yet happen: its request may still be on its way.
+   * The next write's reservation takes this one's place, since no two writes from one version can both succeed.
+   */
+  readonly unsettledRemovals?: GuardRecord;
   readonly suspect?: Suspect;
   /** When we created the platform group: a 404 soon after is the platform's delay, not a deletion. */
   readonly createdAtMs?: number;
@@ -85,6 +95,8 @@ export interface GroupState {
   readonly takeOver: boolean;
   /** Records of differences that are being put right. */
   readonly openDrift: readonly string[];
+  /** Records of differences that were found before the feed told who made them. */
+  readonly unattributed: readonly string[];
   /** Somebody deleted the platform's group and the policy lets that stand, until the directory says more. */
   readonly deletionWaiver?: DeletionWaiver;
   /** A person let go of this group; only `adopt` takes it back. */
@@ -115,6 +127,14 @@ export interface LinkedGroup {
   readonly view: ViewPointer;
 }
 
+/** What a look at the platform left behind beside the view. */
+export interface FoundForeign {
+  /** Records to be closed once the group is put right. */
+  readonly openDrift?: readonly string[];
+  readonly unattributed?: readonly string[];
+  readonly deletionWaiver?: DeletionWaiver;
+}
+
 export interface DeletionWaiver {
   readonly policy: 'report' | 'adopt';
   readonly seen: Stamp;
@@ -139,6 +159,10 @@ export interface Flip {
   readonly unfinished?: boolean;
   /** The hold that the write used up. */
   readonly consumedHold?: string;
+  /** Every record in `openDrift` was closed. */
+  readonly driftClosed?: boolean;
+  /** Where what was found is not only what we wrote. */
+  readonly found?: FoundForeign;
 }
 
 export interface GroupStore {
@@ -159,14 +183,13 @@ export interface GroupStore {
    * Makes what was observed on the platform the group's view, without a write of ours: dirty stays, a suspicion that
    * this answers is cleared. false where an intent was opened or the view moved since `seen`.
    */
-  absorb(
-    seen: GroupState,
-    platform: LinkedGroup | undefined,
-    found?: { readonly openDrift?: readonly string[]; readonly deletionWaiver?: DeletionWaiver },
-  ): Promise<boolean>;
-  /** Notes that somebody else may have changed the group, with rev and dirty in the same write; false if known. */
+  absorb(seen: GroupState, platform: LinkedGroup | undefined, found?: FoundForeign): Promise<boolean>;
+  /**
+   * Notes that somebody else may have changed the group, with rev and dirty in the same write; false where there is
+   * another suspicion than `seen` carries by now, or no link any more.
+   */
   suspect(
-    ref: GroupRef,
+    seen: GroupState,
     suspicion: Suspect,
     at: { readonly nowMs: number; readonly dueMs: number },
   ): Promise<boolean>;
@@ -194,15 +217,24 @@ export interface GroupStore {
   collect(state: GroupState, nowMs: number): Promise<number>;
   /** Counts a vain search for a created group. */
   noteMiss(ref: GroupRef, intent: Intent): Promise<boolean>;
-  /** The intent certainly did not happen: it and what was prepared for it go. */
-  dropIntent(ref: GroupRef, intent: Intent): Promise<boolean>;
+  /** The intent did not happen: it and what was prepared for it go, but for removals that may `yet` happen. */
+  dropIntent(ref: GroupRef, intent: Intent, yet: GuardRecord | undefined): Promise<boolean>;
   /**
    * Makes the written view the group's view, and clears dirty if nothing has happened since.
    * @returns undefined where the intent is no longer ours; otherwise whether the group is clean
    */
   flip(ref: GroupRef, flip: Flip): Promise<{ readonly clean: boolean } | undefined>;
-  /** Clears dirty where nothing had to be written. false where rev moved: another message is on its way. */
-  settle(seen: GroupState, settled: SettledState, counts: MemberCounts): Promise<boolean>;
+  /**
+   * Clears dirty where nothing had to be written. false where rev or the view moved: another message is on its way.
+   * @param how.driftClosed every record in `openDrift` was closed
+   */
+  settle(
+    seen: GroupState,
+    settled: SettledState,
+    how: { readonly counts: MemberCounts; readonly driftClosed: boolean },
+  ): Promise<boolean>;
+  /** The records that `seen` carries as unattributed need nobody's name any more, but for these. */
+  keepUnattributed(seen: GroupState, ids: readonly string[]): Promise<void>;
   /** Writes when to try again, and why it did not work. The group stays dirty. */
   postpone(ref: GroupRef, retryAtMs: number, error: GroupError, attempts: number): Promise<void>;
   /** Gives up until the next change. false where one has come already. */

@@ -13,15 +13,21 @@ export interface GuardReservation {
   readonly removals: number;
 }
 
-/** Users removed, or about to be, within the last 60 minutes. */
+/** A record in the guard's book. */
+export type GuardRecord = Pick<GuardReservation, 'intent' | 'atMs' | 'removals'>;
+
+/** Users removed, or about to be, within the rolling hour. */
 export interface RecentRemovals {
   readonly group: number;
   readonly connection: number;
 }
 
 export interface GuardStore {
-  /** Puts the reservation, then reads every other one of the last 60 minutes: removals of the group and of all. */
-  reserve(reservation: GuardReservation): Promise<RecentRemovals>;
+  /**
+   * Puts the reservation, then reads every other one that counts: removals of the group and of all.
+   * @param instead a record that this one takes the place of, and that is therefore not counted beside it
+   */
+  reserve(reservation: GuardReservation, instead?: GuardRecord): Promise<RecentRemovals>;
   /** The same sums without a reservation: for a dry run. */
   recent(ref: GroupRef, atMs: number): Promise<RecentRemovals>;
   /** The write will certainly not happen. */

@@ -10,8 +10,8 @@ export async function suspectChanged({ onlooker, platform, nowMs, applyQueue }: 
       const version = platform.versionOf(state.platformId) ?? null;
       if (version === state.version) continue;
       const at = { nowMs: nowMs(), dueMs: nowMs() };
-      const suspicion = { version, initiator: 'EXTERNAL', eventIds: [], atMs: nowMs() };
-      found = (await onlooker.groups.suspect(ref, suspicion, at)) || found;
+      const suspicion = { version, traces: [], atMs: nowMs() };
+      found = (await onlooker.groups.suspect(state, suspicion, at)) || found;
       await onlooker.applyQueue.wake([ref]);
     }
   }
