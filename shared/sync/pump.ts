@@ -32,18 +32,29 @@ export async function pump(
   { everything = false }: { readonly everything?: boolean } = {},
 ): Promise<PumpReport> {
   const walksResumed = await resumeWalks(connection, ports);
+  const before = await ports.gates.read(connection);
   const gate = await tryGate(connection, ports);
   if (gate.state !== 'open' && !everything) {
     return { connection, gate: gate.state, walksResumed, reenqueued: 0 };
   }
-  const reenqueued = await wakeDue(connection, ports, everything);
+  // What failed behind a gate that has just opened need not wait out its own back-off.
+  const hasOpened = before.state !== 'open' && gate.state === 'open';
+  const reenqueued = await wakeDirty(connection, ports, {
+    dueByMs: everything || hasOpened ? NO_MATTER_WHEN : ports.clock(),
+    limit: everything ? Number.MAX_SAFE_INTEGER : PUMP_BATCH,
+  });
   return { connection, gate: gate.state, walksResumed, reenqueued };
 }
 
-async function wakeDue(connection: ConnectionName, ports: PumpPorts, everything: boolean): Promise<number> {
-  const nowMs = everything ? Number.MAX_SAFE_INTEGER / 1_000 : ports.clock();
-  const limit = everything ? Number.MAX_SAFE_INTEGER : PUMP_BATCH;
-  const due = await ports.index.due(connection, { nowMs, limit });
+/** Later than any group can be due, and still of the width that the index sorts by. */
+const NO_MATTER_WHEN = 9_999_999_999_999;
+
+async function wakeDirty(
+  connection: ConnectionName,
+  ports: PumpPorts,
+  { dueByMs, limit }: { readonly dueByMs: number; readonly limit: number },
+): Promise<number> {
+  const due = await ports.index.due(connection, { nowMs: dueByMs, limit });
   // The next time is set before the message goes: a pump that dies in between is late, never too busy.
   await pMap(due, (ref) => ports.index.reschedule(ref, nextLook(ports)), { concurrency: WRITES_IN_FLIGHT });
   const lost = await ports.applyQueue.wake(due);
