@@ -40,7 +40,7 @@ function messageOf(letter: DeadLetter, options: DeadLetterQueueOptions): Outgoin
   if (sizeOf(message) <= MAX_MESSAGE_BYTES) return message;
   return {
     ...message,
-    MessageBody: letter.body.slice(0, EXCERPT_CHARACTERS),
+    MessageBody: sendable(start(letter.body, EXCERPT_CHARACTERS)),
     MessageAttributes: attributesOf({ ...letter, code: 'too_large' }, options),
   };
 }
@@ -69,4 +69,7 @@ const sendable = (body: string): string =>
 /** SQS refuses control characters in attributes. */
 const printable = (text: string): string =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must go
-  text.replace(/[\u0000-\u001f\u007f-\u009f\ufffe\uffff]/g, ' ').slice(0, MAX_TEXT);
+  start(text.replace(/[\u0000-\u001f\u007f-\u009f\ufffe\uffff]/g, ' '), MAX_TEXT);
+
+/** The beginning of a text, never ending in half of a character, which SQS refuses. */
+const start = (text: string, length: number): string => text.slice(0, length).replace(/[\ud800-\udbff]$/, '');
