@@ -38,6 +38,30 @@ export const METRICS = {
     meaning: 'events that ingest dead-lettered; Kind is the error code',
   },
 
+  // scim
+  ScimRequests: {
+    unit: 'Count',
+    form: 'count',
+    by: 'Connection',
+    meaning: 'requests to the SCIM server; those without a valid token belong to no connection',
+  },
+  ScimRefusals: {
+    unit: 'Count',
+    form: 'count',
+    by: 'Kind',
+    meaning: 'SCIM requests answered with a 4xx; Kind is the status',
+  },
+  ScimFailures: {
+    unit: 'Count',
+    form: 'count',
+    meaning: 'SCIM requests answered with a 5xx: providers try again and quarantine the app if it lasts',
+  },
+  ScimLatencyMs: {
+    unit: 'Milliseconds',
+    form: 'duration',
+    meaning: 'from a SCIM request to its answer',
+  },
+
   // apply
   ApplyLagMs: {
     unit: 'Milliseconds',

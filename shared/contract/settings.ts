@@ -130,6 +130,10 @@ export const ConnectionSettings = object('an object of connection settings', {
     sizeParam: QueryParameter.default('limit'),
     pageSize: wholeNumber(1, 1_000).default(1_000),
   }).prefault({}),
+  scim: object('an object {storeProfile}', {
+    /** Keep all that the directory says of its users, not only what matching needs. */
+    storeProfile: z.boolean(expecting('true or false')).default(false),
+  }).prefault({}),
   /** Calls to the platform in flight per worker. */
   concurrency: wholeNumber(1, 64).default(8),
   /** Limit of one call to the platform, in milliseconds. */

@@ -15,3 +15,6 @@ export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
 export function newId(): string {
   return `${Date.now().toString(16).padStart(12, '0')}${randomBytes(10).toString('hex')}`;
 }
+
+/** That many random bytes, as hex: for secrets, and what must not be guessed. */
+export const randomHex = (bytes: number): string => randomBytes(bytes).toString('hex');

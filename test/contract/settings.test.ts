@@ -35,6 +35,7 @@ describe('the defaults', () => {
       groups: { include: ['*'], exclude: [], policies: [] },
       nameTemplate: '{name}',
       activity: { startParam: 'startDate', endParam: 'endDate', sizeParam: 'limit', pageSize: 1000 },
+      scim: { storeProfile: false },
       concurrency: 8,
       timeoutMs: 10_000,
     });

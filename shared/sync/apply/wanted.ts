@@ -1,5 +1,6 @@
 import pMap from 'p-map';
 import { renderName } from '../../contract/name-template.ts';
+import { isActive } from '../../domain/active.ts';
 import { desiredGroup, groupFloor, memberCounts } from '../../domain/group.ts';
 import { type MemberId, type PlatformUserId, platformUserId } from '../../domain/ids.ts';
 import { STAMP_ZERO } from '../../domain/stamp.ts';
@@ -87,7 +88,7 @@ async function countingUsers(
   const read = await ports.users.read(connection.name, uncopied);
   return present
     .map((register) => ({ register, user: read.get(register.member) ?? fromCopy(register) }))
-    .filter(({ register, user }) => memberCounts(register, floor, user.floor))
+    .filter(({ register, user }) => memberCounts(register, floor, user.floor) && isActive(user.attributes))
     .map(({ user }) => user);
 }
 

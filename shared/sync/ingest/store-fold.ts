@@ -1,5 +1,6 @@
 import pMap from 'p-map';
 import { matchRules } from '../../contract/settings.ts';
+import { ACTIVE_ATTRIBUTE } from '../../domain/active.ts';
 import type { ConnectionFold, GroupFold, UserFold } from '../../domain/fold.ts';
 import type { ConnectionName, GroupId, GroupRef } from '../../domain/ids.ts';
 import { laterStamp, STAMP_ZERO } from '../../domain/stamp.ts';
@@ -91,12 +92,14 @@ async function storeUsers(fold: ConnectionFold, batch: Batch): Promise<readonly 
 
 const isChange = (fold: UserFold): boolean => fold.attributes.size > 0 || fold.deleted !== STAMP_ZERO;
 
+/** What decides who a member is, or whether they count. */
 async function matchedAttributes(
   connection: ConnectionName,
   connections: Connections,
 ): Promise<ReadonlySet<string>> {
   const found = await connections.find(connection);
-  return new Set(found === undefined ? [] : matchRules(found.settings).map((rule) => rule.memberAttribute));
+  const rules = found === undefined ? [] : matchRules(found.settings);
+  return new Set([ACTIVE_ATTRIBUTE, ...rules.map((rule) => rule.memberAttribute)]);
 }
 
 async function walkAll(

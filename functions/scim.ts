@@ -1,0 +1,42 @@
+import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
+import { endpointOf, reportScim } from '../shared/runtime/report-scim.ts';
+import { wireScim } from '../shared/runtime/wire-scim.ts';
+import { type HttpRequest, handleScim } from '../shared/sync/scim/handle.ts';
+import { once } from './frame/once.ts';
+
+const wired = once(wireScim);
+
+/** HTTP API, payload format 2.0 → the SCIM server. */
+export async function handler(
+  event: APIGatewayProxyEventV2,
+  context: Context,
+): Promise<APIGatewayProxyStructuredResultV2> {
+  const { ports, logger, metrics } = wired();
+  const startedMs = ports.clock();
+  const request = requestOf(event);
+  const report = await handleScim(request, ports);
+  reportScim(
+    report,
+    {
+      method: request.method,
+      endpoint: endpointOf(request.path),
+      elapsedMs: ports.clock() - startedMs,
+    },
+    { logger: logger.with({ requestId: context.awsRequestId }), metrics },
+  );
+  const { status, headers, body } = report.reply;
+  return { statusCode: status, headers, body };
+}
+
+/** The stage `$default` is not part of the path; API Gateway gives header names in lower case. */
+function requestOf(event: APIGatewayProxyEventV2): HttpRequest {
+  const { body, isBase64Encoded, requestContext } = event;
+  return {
+    method: requestContext.http.method,
+    path: event.rawPath,
+    query: event.rawQueryString,
+    headers: event.headers,
+    body: isBase64Encoded && body !== undefined ? Buffer.from(body, 'base64').toString('utf8') : body,
+    origin: `https://${requestContext.domainName}`,
+  };
+}

@@ -1,0 +1,23 @@
+import { createGroupStore } from '../store/group-store.ts';
+import { createScimStore } from '../store/scim-store.ts';
+import { createScimTokenStore } from '../store/scim-token-store.ts';
+import type { ScimPorts } from '../sync/scim/handle.ts';
+import { createRateLimiter, REQUEST_RATE } from '../sync/scim/limiter.ts';
+import { systemClock } from './clock.ts';
+import { type Base, wireBase, wireState } from './wire.ts';
+
+/** The SCIM server: what ingest writes, read back, and the resources and tokens beside it. */
+export function wireScim(): Base & { readonly ports: ScimPorts } {
+  const base = wireBase();
+  const state = wireState(base.config);
+  return {
+    ...base,
+    ports: {
+      ...state,
+      groups: createGroupStore(state.table),
+      scim: createScimStore(state.table),
+      tokens: createScimTokenStore(state.table),
+      limiter: createRateLimiter(systemClock, REQUEST_RATE),
+    },
+  };
+}

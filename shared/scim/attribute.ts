@@ -1,0 +1,67 @@
+/** What a schema says of one attribute (RFC 7643 section 7), in the form in which `/Schemas` shows it. */
+export interface Attribute {
+  readonly name: string;
+  readonly type: 'string' | 'boolean' | 'dateTime' | 'reference' | 'binary' | 'complex';
+  readonly multiValued: boolean;
+  readonly description: string;
+  readonly required: boolean;
+  readonly caseExact: boolean;
+  readonly mutability: 'readOnly' | 'readWrite' | 'immutable' | 'writeOnly';
+  readonly returned: 'always' | 'default' | 'never' | 'request';
+  readonly uniqueness: 'none' | 'server';
+  readonly canonicalValues?: readonly string[];
+  readonly referenceTypes?: readonly string[];
+  readonly subAttributes?: readonly Attribute[];
+}
+
+export interface Schema {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly attributes: readonly Attribute[];
+}
+
+type Details = Partial<Omit<Attribute, 'name' | 'description' | 'type'>>;
+
+/** An attribute with RFC 7643's defaults (section 2.2); booleans and complex values have no case. */
+export function attribute(
+  type: Attribute['type'],
+  name: string,
+  [description, details = {}]: readonly [description: string, details?: Details],
+): Attribute {
+  return {
+    name,
+    type,
+    multiValued: false,
+    description,
+    required: false,
+    caseExact: false,
+    mutability: 'readWrite',
+    returned: 'default',
+    uniqueness: 'none',
+    ...details,
+  };
+}
+
+export const text = (name: string, description: string, details: Details = {}): Attribute =>
+  attribute('string', name, [description, details]);
+
+export const flag = (name: string, description: string, details: Details = {}): Attribute =>
+  attribute('boolean', name, [description, details]);
+
+/** A list of values of one kind, each with the sub-attributes of RFC 7643 section 2.4. */
+export function plural(name: string, description: string, types: readonly string[] = []): Attribute {
+  const kind = text('type', 'What the value is used for.', { canonicalValues: types });
+  return attribute('complex', name, [
+    description,
+    {
+      multiValued: true,
+      subAttributes: [
+        text('value', 'The value.'),
+        text('display', 'The value for people to read.'),
+        kind,
+        flag('primary', 'Whether this is the preferred value.'),
+      ],
+    },
+  ]);
+}

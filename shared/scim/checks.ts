@@ -1,0 +1,47 @@
+import { badRequest } from './errors.ts';
+import type { ResourceType } from './resource-type.ts';
+import { elements, isObject, type ScimObject, type ScimValue } from './value.ts';
+
+/** What matching reads goes into registers, which hold 1 KB each with their name. */
+const MAX_MATCHED_BYTES = 900;
+/** Longest name of a group, in characters; also the bound of events. */
+const MAX_GROUP_NAME_LENGTH = 1_024;
+/** A resource is one item of the table, which may have 400 KB (Amazon DynamoDB quotas). */
+const MAX_RESOURCE_BYTES = 200_000;
+
+const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
+
+/**
+ * What a resource must be whichever request made it so.
+ * @throws ScimError invalidValue or tooMany
+ */
+export function checkResource(attributes: ScimObject, type: ResourceType): void {
+  const name = attributes[type.uniqueAttribute];
+  if (typeof name !== 'string' || name.trim() === '') {
+    throw badRequest('invalidValue', `${type.uniqueAttribute}: expected a value, which a ${type.name} needs`);
+  }
+  if (type.name === 'Group' && name.length > MAX_GROUP_NAME_LENGTH) {
+    throw badRequest('invalidValue', `displayName: expected at most ${MAX_GROUP_NAME_LENGTH} characters`);
+  }
+  for (const [where, text] of matchedTexts(attributes, type)) {
+    if (bytesOf(text) > MAX_MATCHED_BYTES) {
+      throw badRequest('invalidValue', `${where}: expected at most ${MAX_MATCHED_BYTES} bytes`);
+    }
+  }
+  if (bytesOf(JSON.stringify(attributes)) > MAX_RESOURCE_BYTES) {
+    throw badRequest('tooMany', `expected a resource of at most ${MAX_RESOURCE_BYTES} bytes`);
+  }
+}
+
+function matchedTexts(attributes: ScimObject, type: ResourceType): readonly (readonly [string, string])[] {
+  const extension = type.extension === undefined ? undefined : attributes[type.extension.id];
+  const named: readonly (readonly [string, ScimValue | undefined])[] = [
+    ['externalId', attributes['externalId']],
+    ...(type.name === 'User' ? ([['userName', attributes['userName']]] as const) : []),
+    ...elements(attributes['emails']).map(
+      (email) => ['emails', isObject(email) ? email['value'] : undefined] as const,
+    ),
+    ['employeeNumber', isObject(extension) ? extension['employeeNumber'] : undefined],
+  ];
+  return named.flatMap(([where, value]) => (typeof value === 'string' ? [[where, value] as const] : []));
+}

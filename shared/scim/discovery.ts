@@ -1,0 +1,60 @@
+import type { Schema } from './attribute.ts';
+import { MAX_BODY_BYTES, MAX_BULK_OPERATIONS } from './limits.ts';
+import { MAX_PAGE } from './list-query.ts';
+import type { ResourceType, ResourceTypes } from './resource-type.ts';
+import type { ScimObject, ScimValue } from './value.ts';
+
+const CONFIG = 'urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig';
+const RESOURCE_TYPE = 'urn:ietf:params:scim:schemas:core:2.0:ResourceType';
+const SCHEMA = 'urn:ietf:params:scim:schemas:core:2.0:Schema';
+
+/** RFC 7643 section 5. */
+export const serviceProviderConfig = (baseUrl: string): ScimObject => ({
+  schemas: [CONFIG],
+  patch: { supported: true },
+  bulk: { supported: true, maxOperations: MAX_BULK_OPERATIONS, maxPayloadSize: MAX_BODY_BYTES },
+  filter: { supported: true, maxResults: MAX_PAGE },
+  changePassword: { supported: false },
+  sort: { supported: true },
+  etag: { supported: true },
+  authenticationSchemes: [
+    {
+      type: 'oauthbearertoken',
+      name: 'OAuth Bearer Token',
+      description: 'A token of this connection in the header Authorization, as Bearer.',
+      specUri: 'https://www.rfc-editor.org/info/rfc6750',
+      primary: true,
+    },
+  ],
+  meta: { resourceType: 'ServiceProviderConfig', location: `${baseUrl}/ServiceProviderConfig` },
+});
+
+/** RFC 7643 section 6. */
+export const resourceTypeDocument = (type: ResourceType, baseUrl: string): ScimObject => ({
+  schemas: [RESOURCE_TYPE],
+  id: type.name,
+  name: type.name,
+  description: type.core.description,
+  endpoint: type.endpoint,
+  schema: type.core.id,
+  schemaExtensions:
+    type.kept.extension === undefined ? [] : [{ schema: type.kept.extension.id, required: false }],
+  meta: { resourceType: 'ResourceType', location: `${baseUrl}/ResourceTypes/${type.name}` },
+});
+
+/** RFC 7643 section 7. */
+const schemaDocument = (schema: Schema, baseUrl: string): ScimObject => ({
+  schemas: [SCHEMA],
+  id: schema.id,
+  name: schema.name,
+  description: schema.description,
+  // Attribute definitions are plain JSON already.
+  attributes: schema.attributes as unknown as ScimValue,
+  meta: { resourceType: 'Schema', location: `${baseUrl}/Schemas/${schema.id}` },
+});
+
+/** What is kept, by type; `/Schemas` promises no attribute that would be forgotten. */
+export const schemaDocuments = (types: ResourceTypes, baseUrl: string): readonly ScimObject[] =>
+  [types.User.kept.core, types.User.kept.extension, types.Group.kept.core]
+    .filter((schema) => schema !== undefined)
+    .map((schema) => schemaDocument(schema, baseUrl));

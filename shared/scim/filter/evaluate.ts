@@ -1,0 +1,135 @@
+import type { Attribute } from '../attribute.ts';
+import { badRequest } from '../errors.ts';
+import { type AttributePath, placeOf, type ResourceType } from '../resource-type.ts';
+import { elements, isObject, type ScimObject, type ScimValue } from '../value.ts';
+import type { Comparison, Filter, Literal } from './filter.ts';
+
+/** The values that a path names, and what the schema says of them; undefined for what no schema knows. */
+interface Named {
+  readonly attribute: Attribute;
+  readonly values: readonly ScimValue[];
+}
+type Lookup = (path: AttributePath) => Named | undefined;
+
+/**
+ * Whether a resource satisfies a filter. An attribute that no schema knows has no value (RFC 7644 section 3.4.2.1).
+ * @throws ScimError invalidFilter for an order of values that have none
+ */
+export function matchesFilter(filter: Filter, resource: ScimObject, type: ResourceType): boolean {
+  return holds(filter, (path) => valuesAt(resource, type, path));
+}
+
+/** The same for one value of a multi-valued attribute, as in `members[value eq "x"]`. */
+export function matchesElement(filter: Filter, element: ScimValue, attribute: Attribute): boolean {
+  return holds(filter, (path) => partsOf(element, attribute, path.name));
+}
+
+export function valuesAt(resource: ScimObject, type: ResourceType, path: AttributePath): Named | undefined {
+  const place = placeOf(type, path);
+  if (place === undefined) return undefined;
+  const { extension, attribute, sub } = place;
+  const holder = extension === undefined ? resource : resource[extension];
+  const values = elements(isObject(holder) ? holder[attribute.name] : undefined);
+  if (sub === undefined) return { attribute, values };
+  return {
+    attribute: sub,
+    values: values.flatMap((value) => (isObject(value) ? elements(value[sub.name]) : [])),
+  };
+}
+
+function partsOf(element: ScimValue, attribute: Attribute, name: string): Named | undefined {
+  const folded = name.toLowerCase();
+  const sub = attribute.subAttributes?.find((one) => one.name.toLowerCase() === folded);
+  if (sub === undefined) return undefined;
+  return { attribute: sub, values: isObject(element) ? elements(element[sub.name]) : [] };
+}
+
+function holds(filter: Filter, lookup: Lookup): boolean {
+  switch (filter.kind) {
+    case 'and':
+      return filter.of.every((part) => holds(part, lookup));
+    case 'or':
+      return filter.of.some((part) => holds(part, lookup));
+    case 'not':
+      return !holds(filter.of, lookup);
+    case 'present':
+      return (lookup(filter.path)?.values ?? []).some(isPresent);
+    case 'element': {
+      const named = lookup(filter.path);
+      return (named?.values ?? []).some((value) =>
+        holds(filter.where, (path) => named && partsOf(value, named.attribute, path.name)),
+      );
+    }
+    default:
+      return compares(comparable(lookup(filter.path)), filter.operator, filter.value);
+  }
+}
+
+const isPresent = (value: ScimValue): boolean =>
+  value !== null && value !== '' && !(isObject(value) && Object.keys(value).length === 0);
+
+/** A complex attribute without a part stands for its `value` (RFC 7644 section 3.4.2.2). */
+function comparable(named: Named | undefined): Named | undefined {
+  if (named?.attribute.type !== 'complex') return named;
+  const parts = named.values.map((value) => partsOf(value, named.attribute, 'value'));
+  const attribute = parts.find((part) => part !== undefined)?.attribute;
+  return attribute && { attribute, values: parts.flatMap((part) => part?.values ?? []) };
+}
+
+/** One value that compares is enough; `ne` is the opposite of `eq`. */
+function compares(named: Named | undefined, operator: Comparison, literal: Literal): boolean {
+  if (operator === 'ne') return !compares(named, 'eq', literal);
+  const values = named?.values ?? [];
+  if (literal === null) return operator === 'eq' && values.length === 0;
+  if (named === undefined) return false;
+  const { attribute } = named;
+  if (isOrder(operator) && (attribute.type === 'boolean' || typeof literal === 'boolean')) {
+    throw badRequest(
+      'invalidFilter',
+      `expected a value that has an order for ${operator} (${attribute.name})`,
+    );
+  }
+  const wanted = form(attribute, literal);
+  return values.some((value) => compareOne(form(attribute, value), operator, wanted));
+}
+
+const isOrder = (operator: Comparison) => ['gt', 'ge', 'lt', 'le'].includes(operator);
+
+/** The form in which values of the attribute are compared: case, instants and spelt booleans folded. */
+function form(attribute: Attribute, value: ScimValue): ScimValue {
+  if (typeof value !== 'string') return value;
+  if (attribute.type === 'boolean') return asBoolean(value) ?? value;
+  if (attribute.type === 'dateTime') return Number.isNaN(Date.parse(value)) ? value : Date.parse(value);
+  return attribute.caseExact ? value : value.toLowerCase();
+}
+
+function asBoolean(text: string): boolean | undefined {
+  const folded = text.toLowerCase();
+  return folded === 'true' ? true : folded === 'false' ? false : undefined;
+}
+
+function compareOne(value: ScimValue, operator: Comparison, wanted: ScimValue): boolean {
+  if (operator === 'eq') return value === wanted;
+  if (typeof value === 'string' && typeof wanted === 'string') {
+    if (operator === 'co') return value.includes(wanted);
+    if (operator === 'sw') return value.startsWith(wanted);
+    if (operator === 'ew') return value.endsWith(wanted);
+    return ordered(value < wanted ? -1 : value > wanted ? 1 : 0, operator);
+  }
+  return typeof value === 'number' && typeof wanted === 'number' && ordered(value - wanted, operator);
+}
+
+function ordered(difference: number, operator: Comparison): boolean {
+  switch (operator) {
+    case 'gt':
+      return difference > 0;
+    case 'ge':
+      return difference >= 0;
+    case 'lt':
+      return difference < 0;
+    case 'le':
+      return difference <= 0;
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,178 @@
+import { badRequest } from '../errors.ts';
+import { parseAttributePath } from '../path.ts';
+import type { AttributePath } from '../resource-type.ts';
+import { COMPARISONS, type Comparison, type Filter } from './filter.ts';
+import { type Token, tokenise } from './tokens.ts';
+
+/** Parentheses, brackets and `not` within each other. The parser and the evaluator recurse no deeper. */
+export const MAX_FILTER_DEPTH = 32;
+
+/** What a PATCH path names: an attribute, perhaps only those of its values that a filter selects, perhaps a part. */
+export interface PatchPath {
+  readonly path: AttributePath;
+  readonly where: Filter | undefined;
+}
+
+/**
+ * Reads a filter by recursive descent.
+ *
+ *     or      = and *("or" and)
+ *     and     = unary *("and" unary)
+ *     unary   = "not" unary / "(" or ")" / path "pr" / path operator literal / path "[" or "]" [ "." part … ]
+ *
+ * @throws ScimError invalidFilter
+ */
+export function parseFilter(text: string): Filter {
+  const reader = new Reader(tokenise(text));
+  const filter = readOr(reader, 0);
+  reader.expectEnd();
+  return filter;
+}
+
+/**
+ * Reads the path of a PATCH operation: `attribute`, `attribute[filter]` or `attribute[filter].part`.
+ * @throws ScimError invalidPath
+ */
+export function parsePatchPath(text: string): PatchPath {
+  try {
+    const reader = new Reader(tokenise(text));
+    const path = reader.path();
+    if (!reader.take('[')) {
+      reader.expectEnd();
+      return { path, where: undefined };
+    }
+    const where = readOr(reader, 1);
+    reader.expect(']');
+    const sub = reader.atEnd() ? undefined : readPart(reader);
+    reader.expectEnd();
+    return { path: { ...path, sub: sub ?? path.sub }, where };
+  } catch {
+    throw badRequest(
+      'invalidPath',
+      'expected a path such as displayName, name.givenName or emails[type eq "work"].value',
+    );
+  }
+}
+
+/** Tokens and how far they have been read. */
+class Reader {
+  readonly #tokens: readonly Token[];
+  #at = 0;
+
+  constructor(tokens: readonly Token[]) {
+    this.#tokens = tokens;
+  }
+
+  atEnd(): boolean {
+    return this.#at === this.#tokens.length;
+  }
+
+  take(kind: '(' | ')' | '[' | ']'): boolean {
+    const taken = this.#tokens[this.#at]?.kind === kind;
+    if (taken) this.#at += 1;
+    return taken;
+  }
+
+  expect(kind: ')' | ']'): void {
+    if (!this.take(kind)) throw this.#expected(`"${kind}"`);
+  }
+
+  takeWord(word: string): boolean {
+    const token = this.#tokens[this.#at];
+    const taken = token?.kind === 'word' && token.text.toLowerCase() === word;
+    if (taken) this.#at += 1;
+    return taken;
+  }
+
+  isAtPart(): boolean {
+    const token = this.#tokens[this.#at];
+    return token?.kind === 'word' && token.text.startsWith('.');
+  }
+
+  word(what: string): string {
+    const token = this.#tokens[this.#at];
+    if (token?.kind !== 'word') throw this.#expected(what);
+    this.#at += 1;
+    return token.text;
+  }
+
+  literal(): Extract<Token, { kind: 'literal' }>['value'] {
+    const token = this.#tokens[this.#at];
+    if (token?.kind !== 'literal') throw this.#expected('a string, a number, true, false or null');
+    this.#at += 1;
+    return token.value;
+  }
+
+  path(): AttributePath {
+    const path = parseAttributePath(this.word('the name of an attribute'));
+    if (path === undefined) throw this.#expected('the name of an attribute');
+    return path;
+  }
+
+  comparison(): Comparison {
+    const word = this.word('an operator').toLowerCase();
+    const found = COMPARISONS.find((operator) => operator === word);
+    if (found === undefined) throw this.#expected('one of the operators eq ne co sw ew gt ge lt le pr');
+    return found;
+  }
+
+  expectEnd(): void {
+    if (!this.atEnd()) throw this.#expected('the end');
+  }
+
+  #expected(what: string) {
+    return badRequest('invalidFilter', `expected ${what} as part ${this.#at + 1} of the filter`);
+  }
+}
+
+function readOr(reader: Reader, depth: number): Filter {
+  const first = readAnd(reader, depth);
+  const of = [first];
+  while (reader.takeWord('or')) of.push(readAnd(reader, depth));
+  return of.length === 1 ? first : { kind: 'or', of };
+}
+
+function readAnd(reader: Reader, depth: number): Filter {
+  const first = readUnary(reader, depth);
+  const of = [first];
+  while (reader.takeWord('and')) of.push(readUnary(reader, depth));
+  return of.length === 1 ? first : { kind: 'and', of };
+}
+
+function readUnary(reader: Reader, depth: number): Filter {
+  if (depth > MAX_FILTER_DEPTH) {
+    throw badRequest('invalidFilter', `expected a filter nested at most ${MAX_FILTER_DEPTH} levels deep`);
+  }
+  if (reader.take('(')) {
+    const inner = readOr(reader, depth + 1);
+    reader.expect(')');
+    return inner;
+  }
+  if (reader.takeWord('not')) return { kind: 'not', of: readUnary(reader, depth + 1) };
+  const path = reader.path();
+  if (!reader.take('[')) return readExpression(reader, path);
+  const where = readOr(reader, depth + 1);
+  reader.expect(']');
+  return { kind: 'element', path, where: withPart(reader, where) };
+}
+
+function readExpression(reader: Reader, path: AttributePath): Filter {
+  if (reader.takeWord('pr')) return { kind: 'present', path };
+  return { kind: 'compare', path, operator: reader.comparison(), value: reader.literal() };
+}
+
+/** `emails[type eq "work"].value eq "x"` is beyond the grammar, but sent: one value for which both hold. */
+function withPart(reader: Reader, where: Filter): Filter {
+  if (!reader.isAtPart()) return where;
+  const path = { schema: undefined, name: readPart(reader), sub: undefined };
+  return { kind: 'and', of: [where, readExpression(reader, path)] };
+}
+
+function readPart(reader: Reader): string {
+  const word = reader.word('a sub-attribute');
+  const path = word.startsWith('.') ? parseAttributePath(word.slice(1)) : undefined;
+  if (path === undefined || path.sub !== undefined || path.schema !== undefined) {
+    throw badRequest('invalidFilter', 'expected a sub-attribute such as .value');
+  }
+  return path.name;
+}

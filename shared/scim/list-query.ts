@@ -1,0 +1,80 @@
+import { badRequest } from './errors.ts';
+import type { Filter } from './filter/filter.ts';
+import { parseFilter } from './filter/parse.ts';
+import { parseAttributePath } from './path.ts';
+import { type Projection, readProjection } from './projection.ts';
+import type { AttributePath } from './resource-type.ts';
+import { elements, fieldOf, type ScimObject, type ScimValue } from './value.ts';
+
+/** Most resources in one answer, whatever the client asks for; also what it gets when it does not ask. */
+export const MAX_PAGE = 500;
+export const DEFAULT_PAGE = 100;
+
+export interface ListQuery {
+  readonly filter: Filter | undefined;
+  readonly sortBy: AttributePath | undefined;
+  readonly descending: boolean;
+  /** From 1. */
+  readonly startIndex: number;
+  readonly count: number;
+  readonly projection: Projection;
+}
+
+/**
+ * Reads the parameters of a list (RFC 7644 section 3.4.2), from a query string or from the body of `.search`. A
+ * startIndex below 1 means 1, a negative count 0 (table 6).
+ * @throws ScimError invalidFilter or invalidValue
+ */
+export function readListQuery(given: ScimObject): ListQuery {
+  const filter = textOf(given, 'filter');
+  const sortBy = textOf(given, 'sortBy');
+  const sortPath = sortBy === undefined ? undefined : parseAttributePath(sortBy);
+  if (sortBy !== undefined && sortPath === undefined) {
+    throw badRequest('invalidValue', 'sortBy: expected the name of an attribute');
+  }
+  return {
+    filter: filter === undefined ? undefined : parseFilter(filter),
+    sortBy: sortPath,
+    descending: textOf(given, 'sortOrder')?.toLowerCase() === 'descending',
+    startIndex: Math.max(1, wholeNumber(given, 'startIndex') ?? 1),
+    count: Math.min(MAX_PAGE, Math.max(0, wholeNumber(given, 'count') ?? DEFAULT_PAGE)),
+    projection: projectionOf(given),
+  };
+}
+
+/** `attributes` and `excludedAttributes`, a list or text with commas. */
+export const projectionOf = (given: ScimObject): Projection =>
+  readProjection(namesOf(given, 'attributes'), namesOf(given, 'excludedAttributes'));
+
+export const hasProjection = (given: ScimObject): boolean =>
+  namesOf(given, 'attributes') !== undefined || namesOf(given, 'excludedAttributes') !== undefined;
+
+/** Parameters of a query string; one that is given twice counts once, the first time. */
+export function readQueryString(query: string): ScimObject {
+  const given: { [name: string]: ScimValue } = Object.create(null);
+  for (const [name, value] of new URLSearchParams(query)) given[name] ??= value;
+  return given;
+}
+
+function namesOf(given: ScimObject, name: string): readonly string[] | undefined {
+  const value = fieldOf(given, name);
+  if (value == null) return undefined;
+  const names = elements(value).flatMap((element) => String(element).split(','));
+  const named = names.map((one) => one.trim()).filter((one) => one !== '');
+  return named.length === 0 ? undefined : named;
+}
+
+function textOf(given: ScimObject, name: string): string | undefined {
+  const value = fieldOf(given, name);
+  if (value == null || value === '') return undefined;
+  if (typeof value !== 'string') throw badRequest('invalidValue', `${name}: expected a string`);
+  return value;
+}
+
+function wholeNumber(given: ScimObject, name: string): number | undefined {
+  const value = fieldOf(given, name);
+  if (value == null || value === '') return undefined;
+  const number = typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
+  if (!Number.isSafeInteger(number)) throw badRequest('invalidValue', `${name}: expected a whole number`);
+  return number as number;
+}

@@ -1,0 +1,113 @@
+import { badRequest } from '../errors.ts';
+import { parseAttributePath } from '../path.ts';
+import { isKept, type Place, placeOf, type ResourceType } from '../resource-type.ts';
+import { isObject, type ScimDraft, type ScimObject, type ScimValue } from '../value.ts';
+import { type Assignment, assign } from './assign.ts';
+import type { PatchOperation } from './operation.ts';
+
+/**
+ * The resource after the operations, in their order; the one given stays as it is. What the type does not keep is
+ * accepted and forgotten.
+ * @throws ScimError where one of the operations cannot be done: then none of them is
+ */
+export function applyPatch(
+  resource: ScimObject,
+  operations: readonly PatchOperation[],
+  type: ResourceType,
+): ScimObject {
+  const draft = structuredClone(resource) as ScimDraft;
+  for (const operation of operations) {
+    if (operation.path === undefined) assignAll(draft, operation, type);
+    else assignOne(draft, operation, type);
+  }
+  return draft;
+}
+
+/** The resource that a POST or PUT describes: its attributes as far as schemas know them and clients may write them. */
+export const readResource = (body: ScimObject, type: ResourceType): ScimObject =>
+  applyPatch({}, [{ op: 'add', path: undefined, value: body }], type);
+
+function assignOne(draft: ScimDraft, { op, path, value }: PatchOperation, type: ResourceType): void {
+  if (path === undefined) return;
+  const place = placeOf(type, path.path);
+  if (place !== undefined) {
+    refuseReadOnly(place);
+    if (isKept(type, place)) write(draft, place, { op, where: path.where, value });
+    return;
+  }
+  const { schema, name } = path.path;
+  // A path may name a schema as a whole; its last part then looks like an attribute.
+  const urn = `${schema}:${name}`.toLowerCase();
+  if (urn === type.extension?.id.toLowerCase()) {
+    assignExtension(draft, { op, value: value ?? null, type });
+  } else if (schema === undefined || schema === type.core.id.toLowerCase()) {
+    throw badRequest(
+      'invalidPath',
+      `expected an attribute of ${type.name}, got one that its schemas do not know`,
+    );
+  }
+}
+
+/**
+ * Without a path the value is an object of attributes, whose names may be dotted (`name.givenName`) or carry their
+ * schema, as Entra ID writes them. What is unknown or not to be written is passed over; null takes a value away.
+ */
+function assignAll(draft: ScimDraft, { op, value }: PatchOperation, type: ResourceType): void {
+  if (!isObject(value)) return;
+  for (const [key, item] of Object.entries(value)) {
+    if (type.extension !== undefined && key.toLowerCase() === type.extension.id.toLowerCase()) {
+      assignExtension(draft, { op, value: item, type });
+      continue;
+    }
+    const path = parseAttributePath(key);
+    const place = path && placeOf(type, path);
+    if (place === undefined || isReadOnly(place) || !isKept(type, place)) continue;
+    if (item !== null) write(draft, place, { op, where: undefined, value: item });
+    else if (op === 'replace' && !place.attribute.required) {
+      write(draft, place, { op: 'remove', where: undefined, value: undefined });
+    }
+  }
+}
+
+function assignExtension(
+  draft: ScimDraft,
+  {
+    op,
+    value,
+    type,
+  }: { readonly op: PatchOperation['op']; readonly value: ScimValue; readonly type: ResourceType },
+): void {
+  const { extension } = type;
+  if (extension === undefined) return;
+  if (op === 'remove') {
+    delete draft[extension.id];
+    return;
+  }
+  if (!isObject(value)) throw badRequest('invalidValue', `${extension.name}: expected an object`);
+  const named = Object.entries(value).map(([name, item]): [string, ScimValue] => [
+    `${extension.id}:${name}`,
+    item,
+  ]);
+  assignAll(draft, { op, path: undefined, value: Object.fromEntries(named) }, type);
+}
+
+const isReadOnly = ({ attribute, sub }: Place): boolean =>
+  attribute.mutability === 'readOnly' || sub?.mutability === 'readOnly';
+
+function refuseReadOnly(place: Place): void {
+  if (isReadOnly(place))
+    throw badRequest('mutability', `${place.attribute.name}: expected an attribute that may be written`);
+}
+
+/** Assigns in the resource or in its extension, which comes and goes with its attributes. */
+function write(draft: ScimDraft, { extension, attribute, sub }: Place, change: Assignment): void {
+  if (extension === undefined) {
+    assign(draft, { attribute, sub }, change);
+    return;
+  }
+  const held = draft[extension];
+  const holder: ScimDraft = isObject(held) ? { ...held } : {};
+  assign(holder, { attribute, sub }, change);
+  if (Object.keys(holder).length === 0) delete draft[extension];
+  else draft[extension] = holder;
+}

@@ -1,0 +1,143 @@
+import type { Attribute } from '../attribute.ts';
+import { badRequest } from '../errors.ts';
+import { matchesElement } from '../filter/evaluate.ts';
+import { conjuncts, type Filter } from '../filter/filter.ts';
+import { readSingle, readValue } from '../read-value.ts';
+import type { Place } from '../resource-type.ts';
+import { elements, isObject, type ScimDraft, type ScimObject, type ScimValue } from '../value.ts';
+import type { PatchOperation } from './operation.ts';
+
+export interface Assignment {
+  readonly op: PatchOperation['op'];
+  /** Which values of a multi-valued attribute; all where undefined. */
+  readonly where: Filter | undefined;
+  readonly value: ScimValue | undefined;
+}
+
+type Target = Pick<Place, 'attribute' | 'sub'>;
+
+/**
+ * Changes one attribute of `holder` (RFC 7644 sections 3.5.2.1 to 3.5.2.3).
+ *
+ * | attribute       | add                          | replace                         | remove                     |
+ * |-----------------|------------------------------|---------------------------------|----------------------------|
+ * | simple          | set                          | set                             | gone                       |
+ * | complex         | its parts are merged in      | the same                        | gone                       |
+ * | list            | new values join              | exactly these                   | gone, or those named       |
+ * | list[filter]    | merged in, or made           | merged in; none found: noTarget | those gone                 |
+ * | part of one     | set, made where missing      | set                             | gone                       |
+ */
+export function assign(holder: ScimDraft, target: Target, change: Assignment): void {
+  const { attribute } = target;
+  const before = holder[attribute.name];
+  const after = attribute.multiValued
+    ? changedList(elements(before), target, change)
+    : changedSingle(before, target, change);
+  const isNothing = after === undefined || (Array.isArray(after) && after.length === 0);
+  if (!isNothing) holder[attribute.name] = after;
+  else if (attribute.required)
+    throw badRequest('mutability', `${attribute.name}: expected a value, which it needs`);
+  else delete holder[attribute.name];
+}
+
+function changedSingle(
+  before: ScimValue | undefined,
+  { attribute, sub }: Target,
+  { op, value }: Assignment,
+): ScimValue | undefined {
+  if (sub !== undefined)
+    return withPart(isObject(before) ? before : {}, sub, op === 'remove' ? undefined : value);
+  if (op === 'remove') return undefined;
+  const read = readSingle(attribute, value ?? null);
+  return isObject(read) && isObject(before) ? { ...before, ...read } : read;
+}
+
+function changedList(before: readonly ScimValue[], target: Target, change: Assignment): readonly ScimValue[] {
+  const { attribute, sub } = target;
+  const { op, where, value } = change;
+  if (where !== undefined || sub !== undefined) return changedElements(before, target, change);
+  if (op === 'remove') return value === undefined ? [] : withoutNamed(before, attribute, value);
+  const read = elements(readValue(attribute, value ?? null));
+  const list =
+    op === 'replace' ? read : [...before, ...read.filter((one) => !before.some((old) => isSame(old, one)))];
+  return onePrimary(list, list.length - 1);
+}
+
+/** Entra ID removes values of a list by naming them; null or an empty list names none. */
+function withoutNamed(
+  before: readonly ScimValue[],
+  attribute: Attribute,
+  value: ScimValue,
+): readonly ScimValue[] {
+  const named = elements(readValue(attribute, value));
+  return before.filter((old) => !named.some((one) => idOf(one) === idOf(old)));
+}
+
+const idOf = (element: ScimValue): ScimValue | undefined => (isObject(element) ? element['value'] : element);
+
+/** Changes the values that the filter selects, or all of them, as a whole or in one part. */
+function changedElements(
+  before: readonly ScimValue[],
+  { attribute, sub }: Target,
+  { op, where, value }: Assignment,
+): readonly ScimValue[] {
+  const isMeant = (element: ScimValue) => where === undefined || matchesElement(where, element, attribute);
+  if (op === 'remove' && sub === undefined) return before.filter((element) => !isMeant(element));
+  const edit = (element: ScimValue): ScimValue | undefined => {
+    const parts = isObject(element) ? element : {};
+    if (sub !== undefined) return withPart(parts, sub, op === 'remove' ? undefined : value);
+    const read = readSingle(attribute, value ?? null);
+    return isObject(read) ? { ...parts, ...read } : read;
+  };
+  const meant = before.findIndex(isMeant);
+  if (meant !== -1) {
+    const edited = before.flatMap((element) => (isMeant(element) ? (edit(element) ?? []) : [element]));
+    return onePrimary(edited, meant);
+  }
+  if (op === 'remove') return before;
+  if (op === 'replace' && where !== undefined) {
+    throw badRequest(
+      'noTarget',
+      `${attribute.name}: expected a filter that selects a value, got one that selects none`,
+    );
+  }
+  const made = edit(where === undefined ? {} : impliedBy(where, attribute));
+  return made === undefined ? before : onePrimary([...before, made], before.length);
+}
+
+/** `emails[type eq "work"]` that is not there yet is made with that type. */
+function impliedBy(where: Filter, attribute: Attribute): ScimObject {
+  const implied: ScimDraft = {};
+  for (const part of conjuncts(where)) {
+    if (part.kind !== 'compare' || part.operator !== 'eq') continue;
+    const sub = attribute.subAttributes?.find(
+      ({ name }) => name.toLowerCase() === part.path.name.toLowerCase(),
+    );
+    if (sub !== undefined) implied[sub.name] = part.value;
+  }
+  return implied;
+}
+
+function withPart(parts: ScimObject, sub: Attribute, value: ScimValue | undefined): ScimObject | undefined {
+  const changed: ScimDraft = { ...parts };
+  const read = value === undefined ? undefined : readValue(sub, value);
+  if (read === undefined) delete changed[sub.name];
+  else changed[sub.name] = read;
+  return Object.keys(changed).length === 0 ? undefined : changed;
+}
+
+/** At most one value is primary (RFC 7643 section 2.4): the one at `newest` if it is, else the last that says so. */
+function onePrimary(list: readonly ScimValue[], newest: number): readonly ScimValue[] {
+  const isPrimary = (element: ScimValue | undefined) => isObject(element) && element['primary'] === true;
+  if (list.filter(isPrimary).length < 2) return list;
+  const keeper = isPrimary(list[newest]) ? newest : list.findLastIndex(isPrimary);
+  return list.map((element, index) =>
+    index !== keeper && isObject(element) && isPrimary(element) ? { ...element, primary: false } : element,
+  );
+}
+
+function isSame(a: ScimValue, b: ScimValue): boolean {
+  if (!isObject(a) || !isObject(b)) return JSON.stringify(a) === JSON.stringify(b);
+  const names = new Set([...Object.keys(a), ...Object.keys(b)]);
+  return [...names].every((name) => JSON.stringify(a[name]) === JSON.stringify(b[name]));
+}

@@ -1,0 +1,166 @@
+import { badRequest } from '../errors.ts';
+import { matchesElement } from '../filter/evaluate.ts';
+import type { Filter } from '../filter/filter.ts';
+import { parseAttributePath } from '../path.ts';
+import { type AttributePath, placeOf, type ResourceType } from '../resource-type.ts';
+import { elements, isObject, type ScimObject, type ScimValue } from '../value.ts';
+import type { PatchOperation } from './operation.ts';
+
+/** What a request does to a group's members, as operations on the set: the set itself is not needed to say it. */
+export type MemberOperation =
+  | { readonly kind: 'add' | 'remove' | 'replace'; readonly ids: readonly string[] }
+  | { readonly kind: 'clear' }
+  /** Removes the members that a filter selects which only the set itself can answer. */
+  | { readonly kind: 'removeWhere'; readonly where: Filter };
+
+export interface GroupPatch {
+  readonly members: readonly MemberOperation[];
+  /** Everything else. */
+  readonly attributes: readonly PatchOperation[];
+}
+
+const MAX_ID_LENGTH = 512;
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/** Parts the operations on members from all others; an operation without a path may be both. */
+export function splitGroupPatch(operations: readonly PatchOperation[], type: ResourceType): GroupPatch {
+  const members: MemberOperation[] = [];
+  const attributes: PatchOperation[] = [];
+  for (const operation of operations) {
+    const { op, path, value } = operation;
+    if (path !== undefined) {
+      if (namesMembers(path.path, type)) members.push(...memberOperations(operation, path));
+      else attributes.push(operation);
+      continue;
+    }
+    const split = splitMembers(isObject(value) ? value : {}, type);
+    // Without a path null says nothing: only an explicit [] empties a group.
+    if (split.members != null) members.push(setOperation(op, split.members));
+    attributes.push({ ...operation, value: split.others });
+  }
+  return { members, attributes };
+}
+
+/** Takes `members`, however it is spelt, out of the attributes of a group. */
+export function splitMembers(
+  value: ScimObject,
+  type: ResourceType,
+): { readonly members: ScimValue | undefined; readonly others: ScimObject } {
+  let members: ScimValue | undefined;
+  const others: [string, ScimValue][] = [];
+  for (const [key, item] of Object.entries(value)) {
+    const path = parseAttributePath(key);
+    if (path !== undefined && path.sub === undefined && namesMembers(path, type)) members = item;
+    else others.push([key, item]);
+  }
+  return { members, others: Object.fromEntries(others) };
+}
+
+export const namesMembers = (path: AttributePath, type: ResourceType): boolean =>
+  placeOf(type, path)?.attribute.name === 'members';
+
+/**
+ * | op      | `members`, value a list        | value absent   | value null | `members[filter]`  | `members[filter].part` |
+ * |---------|--------------------------------|----------------|------------|--------------------|------------------------|
+ * | add     | these join                     | refused        | refused    | refused            | nothing                |
+ * | replace | exactly these, none if empty   | refused        | refused    | refused            | nothing                |
+ * | remove  | these leave, nobody if empty   | all of them go | refused    | who is selected    | nothing                |
+ *
+ * Parts of a member (`display`, `type`) are not kept, so there is nothing to change in them.
+ */
+function memberOperations(
+  { op, value }: PatchOperation,
+  { path, where }: NonNullable<PatchOperation['path']>,
+): readonly MemberOperation[] {
+  if (path.sub !== undefined) return [];
+  if (where === undefined) {
+    return [op === 'remove' && value === undefined ? { kind: 'clear' } : setOperation(op, value ?? null)];
+  }
+  if (op !== 'remove') {
+    throw badRequest('invalidPath', `members: expected remove for a path with a filter, got ${op}`);
+  }
+  const ids = namedIds(where);
+  return [ids === undefined ? { kind: 'removeWhere', where } : { kind: 'remove', ids }];
+}
+
+function setOperation(op: PatchOperation['op'], value: ScimValue): MemberOperation {
+  if (value === null) throw badRequest('invalidValue', 'members: expected a list of members, got null');
+  return { kind: op, ids: readMemberIds(value) };
+}
+
+/**
+ * Ids of a list of members: `{value, …}` or, by some clients, bare ids; each once.
+ * @throws ScimError invalidValue
+ */
+export function readMemberIds(value: ScimValue): readonly string[] {
+  const ids = new Set<string>();
+  for (const element of elements(value)) {
+    const id = isObject(element) ? element['value'] : element;
+    if (typeof id !== 'string' || id.length === 0 || id.length > MAX_ID_LENGTH || LONE_SURROGATE.test(id)) {
+      throw badRequest('invalidValue', `members: expected values of 1 to ${MAX_ID_LENGTH} characters`);
+    }
+    ids.add(id);
+  }
+  return [...ids];
+}
+
+/** The ids that `value eq "a" or value eq "b"` names; undefined for any other filter. */
+export function namedIds(where: Filter): readonly string[] | undefined {
+  if (where.kind === 'or') {
+    const each = where.of.map(namedIds);
+    return each.every((ids) => ids !== undefined) ? each.flat() : undefined;
+  }
+  const isId =
+    where.kind === 'compare' && where.operator === 'eq' && where.path.name.toLowerCase() === 'value';
+  return isId && typeof where.value === 'string' ? [where.value] : undefined;
+}
+
+/** The net effect of operations on a set: whether it begins empty, who is certainly in and who is certainly out. */
+export interface MemberChange {
+  /** Whoever is not in `present` leaves. */
+  readonly emptied: boolean;
+  readonly present: ReadonlySet<string>;
+  readonly absent: ReadonlySet<string>;
+}
+
+export const needsCurrentMembers = (operations: readonly MemberOperation[]): boolean =>
+  operations.some(({ kind }) => kind === 'removeWhere');
+
+/**
+ * Folds operations, in their order, to their net effect.
+ * @param current who is in the group; only `removeWhere` asks
+ */
+export function foldMembers(
+  operations: readonly MemberOperation[],
+  { current, type }: { readonly current: ReadonlySet<string>; readonly type: ResourceType },
+): MemberChange {
+  let emptied = false;
+  const present = new Set<string>();
+  const absent = new Set<string>();
+  const put = (ids: Iterable<string>, into: Set<string>, from: Set<string>) => {
+    for (const id of ids) {
+      into.add(id);
+      from.delete(id);
+    }
+  };
+  for (const operation of operations) {
+    if (operation.kind === 'clear' || operation.kind === 'replace') {
+      emptied = true;
+      present.clear();
+      absent.clear();
+    }
+    if (operation.kind === 'add' || operation.kind === 'replace') put(operation.ids, present, absent);
+    else if (operation.kind === 'remove') put(operation.ids, absent, present);
+    else if (operation.kind === 'removeWhere') {
+      const now = new Set([...(emptied ? [] : current), ...present].filter((id) => !absent.has(id)));
+      put(selected(now, operation.where, type), absent, present);
+    }
+  }
+  return { emptied, present, absent };
+}
+
+function selected(ids: Iterable<string>, where: Filter, type: ResourceType): readonly string[] {
+  const attribute = type.core.attributes.find(({ name }) => name === 'members');
+  if (attribute === undefined) return [];
+  return [...ids].filter((id) => matchesElement(where, { value: id, type: 'User' }, attribute));
+}

@@ -1,0 +1,122 @@
+import { badRequest } from './errors.ts';
+import { parseAttributePath } from './path.ts';
+import { type AttributePath, type Place, placeOf, type ResourceType } from './resource-type.ts';
+import { isObject, type ScimDraft, type ScimObject, type ScimValue } from './value.ts';
+
+/** Which attributes an answer carries (RFC 7644 section 3.9). */
+export interface Projection {
+  /** Only these, and what is always returned; undefined for all. */
+  readonly only: readonly AttributePath[] | undefined;
+  readonly without: readonly AttributePath[];
+}
+
+export const EVERYTHING: Projection = { only: undefined, without: [] };
+
+/** @throws ScimError invalidValue for text that names no attribute */
+export function readProjection(
+  attributes: readonly string[] | undefined,
+  excludedAttributes: readonly string[] | undefined,
+): Projection {
+  return {
+    only: attributes === undefined ? undefined : attributes.map(readPath),
+    without: (excludedAttributes ?? []).map(readPath),
+  };
+}
+
+function readPath(text: string): AttributePath {
+  const path = parseAttributePath(text.trim());
+  if (path === undefined) throw badRequest('invalidValue', 'attributes: expected names of attributes');
+  return path;
+}
+
+/** Whether an answer will show any of the attribute: what it will not show need not be read. */
+export function shows(projection: Projection, name: string, type: ResourceType): boolean {
+  const names = (path: AttributePath) => placeOf(type, path)?.attribute.name === name;
+  if (projection.only !== undefined && !projection.only.some(names)) return false;
+  return !projection.without.some((path) => path.sub === undefined && names(path));
+}
+
+/** The resource with what the client asked for; `schemas` and `id` always. */
+export function project(resource: ScimObject, projection: Projection, type: ResourceType): ScimObject {
+  const { only, without } = projection;
+  const chosen = only === undefined ? resource : including(resource, only, type);
+  if (without.length === 0) return chosen;
+  const draft = structuredClone(chosen) as ScimDraft;
+  for (const path of without) exclude(draft, path, type);
+  return draft;
+}
+
+const ALWAYS = ['schemas', 'id'] as const;
+
+function including(resource: ScimObject, only: readonly AttributePath[], type: ResourceType): ScimObject {
+  const chosen: ScimDraft = {};
+  for (const name of ALWAYS) if (resource[name] !== undefined) chosen[name] = resource[name];
+  for (const path of only) {
+    const place = placeOf(type, path);
+    if (place !== undefined) include(chosen, resource, place);
+    else includeExtension(chosen, resource, { path, type });
+  }
+  return chosen;
+}
+
+function include(chosen: ScimDraft, resource: ScimObject, { extension, attribute, sub }: Place): void {
+  const holder = extension === undefined ? resource : resource[extension];
+  const value = isObject(holder) ? holder[attribute.name] : undefined;
+  if (value === undefined) return;
+  const target: ScimDraft = extension === undefined ? chosen : { ...asObject(chosen[extension]) };
+  target[attribute.name] =
+    sub === undefined ? value : merged(target[attribute.name], partOf(value, sub.name));
+  if (extension !== undefined) chosen[extension] = target;
+}
+
+/** A path may name the extension as a whole. */
+function includeExtension(
+  chosen: ScimDraft,
+  resource: ScimObject,
+  { path, type }: { readonly path: AttributePath; readonly type: ResourceType },
+): void {
+  const id = type.extension?.id;
+  if (id === undefined || !namesUrn(path, id) || resource[id] === undefined) return;
+  chosen[id] = resource[id];
+}
+
+const namesUrn = ({ schema, name, sub }: AttributePath, urn: string): boolean =>
+  sub === undefined && `${schema}:${name}`.toLowerCase() === urn.toLowerCase();
+
+function exclude(draft: ScimDraft, path: AttributePath, type: ResourceType): void {
+  const place = placeOf(type, path);
+  if (place === undefined) {
+    if (type.extension !== undefined && namesUrn(path, type.extension.id)) delete draft[type.extension.id];
+    return;
+  }
+  const { extension, attribute, sub } = place;
+  if (attribute.returned === 'always') return;
+  const holder = (extension === undefined ? draft : draft[extension]) as ScimDraft | undefined;
+  if (holder === undefined) return;
+  const value = holder[attribute.name];
+  if (sub === undefined) delete holder[attribute.name];
+  else if (value !== undefined) holder[attribute.name] = withoutPart(value, sub.name);
+  if (extension !== undefined && Object.keys(holder).length === 0) delete draft[extension];
+}
+
+const asObject = (value: ScimValue | undefined): ScimObject => (isObject(value) ? value : {});
+
+function partOf(value: ScimValue, name: string): ScimValue {
+  if (Array.isArray(value)) return value.map((element: ScimValue) => partOf(element, name));
+  const part = asObject(value)[name];
+  return part === undefined ? {} : { [name]: part };
+}
+
+function withoutPart(value: ScimValue, name: string): ScimValue {
+  if (Array.isArray(value)) return value.map((element: ScimValue) => withoutPart(element, name));
+  const { [name]: _gone, ...others } = asObject(value);
+  return others;
+}
+
+/** Two parts of the same values, such as `emails.value` and `emails.type`. */
+function merged(before: ScimValue | undefined, added: ScimValue): ScimValue {
+  if (Array.isArray(before) && Array.isArray(added)) {
+    return added.map((element: ScimValue, index) => merged(before[index], element));
+  }
+  return { ...asObject(before), ...asObject(added) };
+}

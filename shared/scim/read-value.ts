@@ -1,0 +1,75 @@
+import type { Attribute } from './attribute.ts';
+import { badRequest } from './errors.ts';
+import { elements, fieldOf, isObject, type ScimDraft, type ScimObject, type ScimValue } from './value.ts';
+
+/** Longest text of one attribute, in characters: what matches or names anything is far shorter. */
+const MAX_TEXT_LENGTH = 4_096;
+/** Values of one multi-valued attribute other than `members`. */
+const MAX_VALUES = 1_000;
+
+/** Half of a surrogate pair has no UTF-8 form, so two different texts could become one in the store. */
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/**
+ * A value as the schema has it: canonical names, booleans that were spelt ("False"), a list where there are several,
+ * nothing that no schema knows. null and empty lists are no value (RFC 7643 section 2.5).
+ * @returns undefined for no value
+ * @throws ScimError invalidValue
+ */
+export function readValue(attribute: Attribute, raw: ScimValue): ScimValue | undefined {
+  if (!attribute.multiValued) return readSingle(attribute, raw);
+  const values = elements(raw);
+  if (values.length > MAX_VALUES) throw wrong(attribute, `at most ${MAX_VALUES} values`);
+  const read = values.flatMap((value) => readSingle(attribute, value) ?? []);
+  return read.length === 0 ? undefined : read;
+}
+
+/** One value of an attribute, whether it may hold several or not. */
+export function readSingle(attribute: Attribute, raw: ScimValue): ScimValue | undefined {
+  if (raw === null) return undefined;
+  switch (attribute.type) {
+    case 'complex':
+      return readComplex(attribute, raw);
+    case 'boolean':
+      return readBoolean(attribute, raw);
+    case 'dateTime':
+      if (typeof raw !== 'string' || Number.isNaN(Date.parse(raw))) throw wrong(attribute, 'a date and time');
+      return raw;
+    default:
+      return readText(attribute, raw);
+  }
+}
+
+/** A bare value stands for an object with that `value`, as some clients write members, addresses and managers. */
+function readComplex(attribute: Attribute, raw: ScimValue): ScimObject | undefined {
+  const given: ScimValue = isObject(raw) ? raw : { value: raw };
+  if (!isObject(raw) && !attribute.subAttributes?.some(({ name }) => name === 'value')) {
+    throw wrong(attribute, 'an object');
+  }
+  const read: ScimDraft = {};
+  for (const sub of attribute.subAttributes ?? []) {
+    if (sub.mutability === 'readOnly') continue;
+    const value = readValue(sub, fieldOf(given, sub.name) ?? null);
+    if (value !== undefined) read[sub.name] = value;
+  }
+  return Object.keys(read).length === 0 ? undefined : read;
+}
+
+function readBoolean(attribute: Attribute, raw: ScimValue): boolean {
+  if (typeof raw === 'boolean') return raw;
+  const folded = typeof raw === 'string' ? raw.toLowerCase() : '';
+  if (folded !== 'true' && folded !== 'false') throw wrong(attribute, 'true or false');
+  return folded === 'true';
+}
+
+function readText(attribute: Attribute, raw: ScimValue): string {
+  // An employee number is often sent as a number; other numbers have no one way to write them.
+  const text = Number.isSafeInteger(raw) ? String(raw) : raw;
+  if (typeof text !== 'string') throw wrong(attribute, 'a string');
+  if (text.length > MAX_TEXT_LENGTH) throw wrong(attribute, `at most ${MAX_TEXT_LENGTH} characters`);
+  if (LONE_SURROGATE.test(text)) throw wrong(attribute, 'valid Unicode');
+  return text;
+}
+
+export const wrong = (attribute: Attribute, what: string) =>
+  badRequest('invalidValue', `${attribute.name}: expected ${what}`);

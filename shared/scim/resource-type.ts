@@ -1,0 +1,89 @@
+import type { Attribute, Schema } from './attribute.ts';
+import { COMMON_ATTRIBUTES } from './schemas/common.ts';
+import { GROUP_SCHEMA } from './schemas/group.ts';
+import { FULL_USER, LEAN_USER } from './schemas/user.ts';
+
+export type TypeName = 'User' | 'Group';
+
+/** A type of resource: its schemas, and which of their attributes are kept. */
+export interface ResourceType {
+  readonly name: TypeName;
+  readonly endpoint: '/Users' | '/Groups';
+  /** What a client may name. */
+  readonly core: Schema;
+  readonly extension: Schema | undefined;
+  /** What is kept and shown: the same, or part of it. What is not kept is accepted and forgotten. */
+  readonly kept: { readonly core: Schema; readonly extension: Schema | undefined };
+  /** Attributes by which the store finds a resource; of the first, no two resources hold the same. */
+  readonly uniqueAttribute: 'userName' | 'displayName';
+}
+
+const GROUP: ResourceType = {
+  name: 'Group',
+  endpoint: '/Groups',
+  core: GROUP_SCHEMA,
+  extension: undefined,
+  kept: { core: GROUP_SCHEMA, extension: undefined },
+  uniqueAttribute: 'displayName',
+};
+
+const user = ([core, extension]: readonly [Schema, Schema]): ResourceType => ({
+  name: 'User',
+  endpoint: '/Users',
+  core: FULL_USER[0],
+  extension: FULL_USER[1],
+  kept: { core, extension },
+  uniqueAttribute: 'userName',
+});
+
+export type ResourceTypes = Readonly<Record<TypeName, ResourceType>>;
+
+const LEAN: ResourceTypes = { User: user(LEAN_USER), Group: GROUP };
+const FULL: ResourceTypes = { User: user(FULL_USER), Group: GROUP };
+
+/** @param storeProfile the connection's setting `scim.storeProfile` */
+export const resourceTypes = (storeProfile: boolean): ResourceTypes => (storeProfile ? FULL : LEAN);
+
+/** Where an attribute is found in a resource. */
+export interface Place {
+  /** URN of the extension that holds it. */
+  readonly extension: string | undefined;
+  readonly attribute: Attribute;
+  readonly sub: Attribute | undefined;
+}
+
+/** An attribute as a client names it (RFC 7644 section 3.10); the schema in lower case. */
+export interface AttributePath {
+  readonly schema: string | undefined;
+  readonly name: string;
+  readonly sub: string | undefined;
+}
+
+const sameName = (name: string) => {
+  const folded = name.toLowerCase();
+  return (candidate: { readonly name: string }) => candidate.name.toLowerCase() === folded;
+};
+
+/**
+ * Finds what a path names. A path without a schema may also mean an attribute of the extension, as some clients write.
+ * @returns undefined for what no schema of the type knows
+ */
+export function placeOf(type: ResourceType, path: AttributePath): Place | undefined {
+  const { schema, name, sub } = path;
+  const inCore = schema === undefined || schema === type.core.id.toLowerCase();
+  const inExtension = schema === undefined || schema === type.extension?.id.toLowerCase();
+  const fromCore = inCore ? [...COMMON_ATTRIBUTES, ...type.core.attributes].find(sameName(name)) : undefined;
+  const fromExtension = inExtension ? type.extension?.attributes.find(sameName(name)) : undefined;
+  const attribute = fromCore ?? fromExtension;
+  if (attribute === undefined) return undefined;
+  const extension = fromCore === undefined ? type.extension?.id : undefined;
+  if (sub === undefined) return { extension, attribute, sub: undefined };
+  const found = attribute.subAttributes?.find(sameName(sub));
+  return found === undefined ? undefined : { extension, attribute, sub: found };
+}
+
+/** Whether a value at this place is kept. */
+export function isKept(type: ResourceType, { extension, attribute }: Place): boolean {
+  const schema = extension === undefined ? type.kept.core : type.kept.extension;
+  return [...COMMON_ATTRIBUTES, ...(schema?.attributes ?? [])].some(sameName(attribute.name));
+}

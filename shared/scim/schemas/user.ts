@@ -1,0 +1,92 @@
+import { type Attribute, attribute, flag, plural, type Schema, text } from '../attribute.ts';
+
+const USER_URN = 'urn:ietf:params:scim:schemas:core:2.0:User';
+const ENTERPRISE_URN = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
+
+/** What matching and membership need: always kept. */
+const NEEDED: readonly Attribute[] = [
+  text('userName', 'Login name; unique without regard to case.', { required: true, uniqueness: 'server' }),
+  flag('active', 'Whether the user counts as a member of groups.'),
+  plural('emails', 'E-mail addresses.', ['work', 'home', 'other']),
+];
+const EMPLOYEE_NUMBER = text('employeeNumber', 'Number of the employee.');
+
+const complex = (name: string, description: string, subAttributes: readonly Attribute[]) =>
+  attribute('complex', name, [description, { subAttributes }]);
+
+const address = attribute('complex', 'addresses', [
+  'Postal addresses.',
+  {
+    multiValued: true,
+    subAttributes: [
+      text('formatted', 'The whole address.'),
+      text('streetAddress', 'Street and number.'),
+      text('locality', 'City.'),
+      text('region', 'State or region.'),
+      text('postalCode', 'Postal code.'),
+      text('country', 'Country.'),
+      text('type', 'What the address is used for.', { canonicalValues: ['work', 'home', 'other'] }),
+      flag('primary', 'Whether this is the preferred address.'),
+    ],
+  },
+]);
+
+/** Kept only where the connection says `scim.storeProfile`; a password is never kept. */
+const PROFILE: readonly Attribute[] = [
+  complex('name', 'Parts of the name.', [
+    text('formatted', 'The whole name.'),
+    text('familyName', 'Family name.'),
+    text('givenName', 'Given name.'),
+    text('middleName', 'Middle names.'),
+    text('honorificPrefix', 'Title before the name.'),
+    text('honorificSuffix', 'Suffix after the name.'),
+  ]),
+  text('displayName', 'Name for people to read.'),
+  text('nickName', 'Casual name.'),
+  attribute('reference', 'profileUrl', ['Address of a profile page.', { referenceTypes: ['external'] }]),
+  text('title', 'Job title.'),
+  text('userType', 'Relation to the organisation.'),
+  text('preferredLanguage', 'Language.'),
+  text('locale', 'Locale.'),
+  text('timezone', 'Time zone.'),
+  plural('phoneNumbers', 'Phone numbers.', ['work', 'home', 'mobile', 'fax', 'pager', 'other']),
+  plural('ims', 'Instant messaging addresses.'),
+  plural('photos', 'Addresses of photos.', ['photo', 'thumbnail']),
+  address,
+  plural('entitlements', 'Entitlements.'),
+  plural('roles', 'Roles.'),
+  plural('x509Certificates', 'Certificates.'),
+];
+
+const ENTERPRISE_PROFILE: readonly Attribute[] = [
+  text('costCenter', 'Cost centre.'),
+  text('organization', 'Organisation.'),
+  text('division', 'Division.'),
+  text('department', 'Department.'),
+  complex('manager', 'The manager.', [
+    text('value', 'Id of the manager.', { caseExact: true }),
+    attribute('reference', '$ref', ['Address of the manager.', { referenceTypes: ['User'] }]),
+    text('displayName', 'Name of the manager.', { mutability: 'readOnly' }),
+  ]),
+];
+
+const user = (attributes: readonly Attribute[]): Schema => ({
+  id: USER_URN,
+  name: 'User',
+  description: 'User account',
+  attributes,
+});
+const enterprise = (attributes: readonly Attribute[]): Schema => ({
+  id: ENTERPRISE_URN,
+  name: 'EnterpriseUser',
+  description: 'Enterprise user',
+  attributes,
+});
+
+/** The whole of RFC 7643 sections 4.1 and 4.3: what a client may name. */
+export const FULL_USER = [
+  user([...NEEDED, ...PROFILE]),
+  enterprise([EMPLOYEE_NUMBER, ...ENTERPRISE_PROFILE]),
+] as const;
+/** What is kept without `scim.storeProfile`. */
+export const LEAN_USER = [user(NEEDED), enterprise([EMPLOYEE_NUMBER])] as const;

@@ -1,0 +1,31 @@
+/** Any JSON value, as a request carries it or a resource holds it. */
+export type ScimValue =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly ScimValue[]
+  | { readonly [name: string]: ScimValue };
+
+/** The attributes of a resource under their canonical names; those of an extension under its URN. */
+export type ScimObject = { readonly [name: string]: ScimValue };
+
+/** The same while it is being put together. */
+export type ScimDraft = { [name: string]: ScimValue };
+
+export const isObject = (value: unknown): value is ScimObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The elements of an attribute, whether it holds one, several or none. */
+export function elements(value: ScimValue | undefined): readonly ScimValue[] {
+  if (value === undefined || value === null) return [];
+  return Array.isArray(value) ? (value as readonly ScimValue[]) : [value];
+}
+
+/** The attribute of that name, however the client spells its case (RFC 7643 section 2.1). */
+export function fieldOf(value: ScimObject, name: string): ScimValue | undefined {
+  if (Object.hasOwn(value, name)) return value[name];
+  const folded = name.toLowerCase();
+  const found = Object.keys(value).find((key) => key.toLowerCase() === folded);
+  return found === undefined ? undefined : value[found];
+}

@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto';
+import type { ConnectionName } from '../domain/ids.ts';
+import type { IndexedValue, ScimResource } from '../sync/ports/scim.ts';
+import { keyPart } from './keys.ts';
+import type { Key } from './table.ts';
+
+/*
+ * | item                                   | pk                                     | sk         |
+ * |----------------------------------------|----------------------------------------|------------|
+ * | resource                               | `S#<conn>#<type>`                      | `<id>`     |
+ * | claim of a unique value                | `SX#<conn>#<type>#<attribute>#<hash>`  | `HOLDER`   |
+ * | pointer of a value that several may have | the same                             | `AT#<id>`  |
+ * | token                                  | `ST#<prefix>`                          | `TOKEN`    |
+ * | tokens of a connection                 | `S#<conn>#tokens`                      | `<prefix>` |
+ *
+ * Values are hashed: they may be long, and keys are no place for names and addresses.
+ */
+
+export const resourcePartition = (connection: ConnectionName, type: ScimResource['type']): string =>
+  `S#${connection}#${type}`;
+export const resourceKey = (connection: ConnectionName, type: ScimResource['type'], id: string): Key => ({
+  pk: resourcePartition(connection, type),
+  sk: keyPart(id),
+});
+
+export function valuePartition(connection: ConnectionName, { type, attribute, value }: IndexedValue): string {
+  return `SX#${connection}#${type}#${attribute}#${createHash('sha256').update(value).digest('hex')}`;
+}
+export const claimKey = (connection: ConnectionName, value: IndexedValue): Key => ({
+  pk: valuePartition(connection, value),
+  sk: 'HOLDER',
+});
+export const POINTER_PREFIX = 'AT#';
+export const pointerKey = (connection: ConnectionName, value: IndexedValue, id: string): Key => ({
+  pk: valuePartition(connection, value),
+  sk: `${POINTER_PREFIX}${keyPart(id)}`,
+});
+
+export const tokenKey = (prefix: string): Key => ({ pk: `ST#${keyPart(prefix)}`, sk: 'TOKEN' });
+export const tokensPartition = (connection: ConnectionName): string => `S#${connection}#tokens`;
+export const tokenListKey = (connection: ConnectionName, prefix: string): Key => ({
+  pk: tokensPartition(connection),
+  sk: keyPart(prefix),
+});

@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import type { ScimResource, ScimStore } from '../sync/ports/scim.ts';
+import { CorruptItemError } from './errors.ts';
+import { parseMember } from './group-item.ts';
+import { memberKey } from './keys.ts';
+import {
+  claimKey,
+  POINTER_PREFIX,
+  pointerKey,
+  resourceKey,
+  resourcePartition,
+  valuePartition,
+} from './scim-keys.ts';
+import { type Attributes, any, equal, type Item, missing, type Table } from './table.ts';
+
+const ResourceItem = z.object({
+  type: z.enum(['User', 'Group']),
+  id: z.string(),
+  attributes: z.record(z.string(), z.unknown()).transform((attributes) => attributes as Attributes),
+  revision: z.number(),
+  createdMs: z.number(),
+  modifiedMs: z.number(),
+  state: z.enum(['live', 'ending']),
+  open: z.literal(true).optional(),
+});
+
+export function createScimStore(table: Table): ScimStore {
+  return {
+    async read(connection, type, ids) {
+      const items = await table.getMany(ids.map((id) => resourceKey(connection, type, id)));
+      return items.map(parseResource);
+    },
+
+    async *list(connection, type) {
+      const partition = resourcePartition(connection, type);
+      for await (const page of table.query({ partition })) yield page.map(parseResource);
+    },
+
+    save(connection, resource, seen) {
+      const { settled, ...kept } = resource;
+      return table.put(
+        {
+          ...resourceKey(connection, resource.type, resource.id),
+          ...kept,
+          ...(settled ? {} : { open: true }),
+        },
+        seen === undefined ? missing('pk') : equal('revision', seen.revision),
+      );
+    },
+
+    async settle(connection, { type, id, revision }) {
+      await table.update(
+        resourceKey(connection, type, id),
+        { remove: ['open'] },
+        equal('revision', revision),
+      );
+    },
+
+    async remove(connection, { type, id, revision }) {
+      await table.delete(resourceKey(connection, type, id), equal('revision', revision));
+    },
+
+    async holder(connection, value) {
+      const claim = await table.get(claimKey(connection, value));
+      return claim === undefined ? undefined : String(claim['holder']);
+    },
+
+    claim: (connection, value, { id, from }) =>
+      table.put(
+        { ...claimKey(connection, value), holder: id },
+        any(missing('pk'), equal('holder', id), ...(from === undefined ? [] : [equal('holder', from)])),
+      ),
+
+    async release(connection, value, id) {
+      await table.delete(claimKey(connection, value), equal('holder', id));
+    },
+
+    async point(connection, value, id) {
+      await table.put({ ...pointerKey(connection, value, id), id });
+    },
+
+    async unpoint(connection, value, id) {
+      await table.delete(pointerKey(connection, value, id));
+    },
+
+    async pointedAt(connection, value) {
+      const ids: string[] = [];
+      const partition = valuePartition(connection, value);
+      for await (const page of table.query({ partition, prefix: POINTER_PREFIX })) {
+        ids.push(...page.map(({ id }) => String(id)));
+      }
+      return ids;
+    },
+
+    async memberships(ref, members) {
+      const items = await table.getMany(members.map((member) => memberKey(ref, member)));
+      return items.map(parseMember);
+    },
+  };
+}
+
+function parseResource(item: Item): ScimResource {
+  const parsed = ResourceItem.safeParse(item);
+  if (!parsed.success) {
+    throw new CorruptItemError(`expected a SCIM resource in partition ${item.pk}`, { cause: parsed.error });
+  }
+  const { open, ...resource } = parsed.data;
+  return { ...resource, settled: open === undefined };
+}

@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { connectionName } from '../domain/ids.ts';
+import type { ScimToken, ScimTokenStore } from '../sync/ports/scim.ts';
+import { CorruptItemError } from './errors.ts';
+import { tokenKey, tokenListKey, tokensPartition } from './scim-keys.ts';
+import { all, any, equal, type Item, less, missing, type Table } from './table.ts';
+
+const TokenItem = z.object({
+  prefix: z.string(),
+  connection: z.string().transform(connectionName),
+  hash: z.string(),
+  createdMs: z.number(),
+  expiresMs: z.number().exactOptional(),
+  revokedMs: z.number().exactOptional(),
+  lastUsedMs: z.number().exactOptional(),
+});
+
+/** A token is found by its prefix, before anybody knows whose it is; a list entry written before it finds it again. */
+export function createScimTokenStore(table: Table): ScimTokenStore {
+  const find = async (prefix: string) => {
+    const item = await table.get(tokenKey(prefix));
+    return item === undefined ? undefined : parseToken(item);
+  };
+
+  return {
+    find,
+
+    async list(connection) {
+      const prefixes: string[] = [];
+      for await (const page of table.query({ partition: tokensPartition(connection) })) {
+        prefixes.push(...page.map(({ prefix }) => String(prefix)));
+      }
+      const items = await table.getMany(prefixes.map(tokenKey));
+      return items.map(parseToken).filter((token) => token.connection === connection);
+    },
+
+    async add(token) {
+      await table.put({ ...tokenListKey(token.connection, token.prefix), prefix: token.prefix });
+      return table.put({ ...tokenKey(token.prefix), ...token }, missing('pk'));
+    },
+
+    async revoke(connection, prefix, atMs) {
+      const { written } = await table.update(
+        tokenKey(prefix),
+        { setIfMissing: { revokedMs: atMs } },
+        equal('connection', connection),
+      );
+      return written;
+    },
+
+    async noteUse(prefix, { atMs, unlessSinceMs }) {
+      await table.update(
+        tokenKey(prefix),
+        { set: { lastUsedMs: atMs } },
+        all(equal('prefix', prefix), any(missing('lastUsedMs'), less('lastUsedMs', unlessSinceMs))),
+      );
+    },
+  };
+}
+
+function parseToken(item: Item): ScimToken {
+  const parsed = TokenItem.safeParse(item);
+  if (!parsed.success) throw new CorruptItemError('expected a SCIM token', { cause: parsed.error });
+  return parsed.data;
+}

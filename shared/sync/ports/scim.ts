@@ -1,0 +1,84 @@
+import type { MemberRegister } from '../../domain/group.ts';
+import type { ConnectionName, GroupRef, MemberId } from '../../domain/ids.ts';
+import type { ResourceType, TypeName } from '../../scim/resource-type.ts';
+import type { ScimObject } from '../../scim/value.ts';
+
+/** A user or group as its SCIM client made it. A group's members are not here but in its registers. */
+export interface ScimResource {
+  readonly type: TypeName;
+  /** Ours, opaque; also the id of the group or member in desired state. Ids sort by when they were made. */
+  readonly id: string;
+  /** Under their canonical names, without `id`, `schemas`, `meta` and `members`. */
+  readonly attributes: ScimObject;
+  /** Raised by each change: the entity tag, and the sequence of the stamps that the change makes. */
+  readonly revision: number;
+  readonly createdMs: number;
+  /** Never goes back, whatever the clocks of the servers say: the time of the stamps that the change makes. */
+  readonly modifiedMs: number;
+  /** `ending`: deleted for its client, while registers and index entries are still to follow. */
+  readonly state: 'live' | 'ending';
+  /** Registers have followed this revision; false after a crash in between, until the next touch mends it. */
+  readonly settled: boolean;
+}
+
+/** A value by which resources of one type are found; folded by the caller where case does not matter. */
+export interface IndexedValue {
+  readonly type: TypeName;
+  readonly attribute: ResourceType['uniqueAttribute'] | 'externalId';
+  readonly value: string;
+}
+
+/** SCIM resources and what finds them. Each write is one conditional write of one item; reads are consistent. */
+export interface ScimStore {
+  read(connection: ConnectionName, type: TypeName, ids: readonly string[]): Promise<readonly ScimResource[]>;
+  /** All of a type, those that are ending included, in the order of their ids, in pages. */
+  list(connection: ConnectionName, type: TypeName): AsyncIterable<readonly ScimResource[]>;
+  /** Replaces what was `seen` (nothing, for a new one); false where it has changed since. */
+  save(connection: ConnectionName, resource: ScimResource, seen: ScimResource | undefined): Promise<boolean>;
+  /** Notes that registers have followed, unless the resource has changed again. */
+  settle(connection: ConnectionName, resource: ScimResource): Promise<void>;
+  remove(connection: ConnectionName, resource: ScimResource): Promise<void>;
+
+  /** Who holds a unique value, as the claim says: the holder itself may have moved on. */
+  holder(connection: ConnectionName, value: IndexedValue): Promise<string | undefined>;
+  /** Claims a unique value for `id`; false where somebody other than `from` holds it. */
+  claim(
+    connection: ConnectionName,
+    value: IndexedValue,
+    claim: { readonly id: string; readonly from: string | undefined },
+  ): Promise<boolean>;
+  release(connection: ConnectionName, value: IndexedValue, id: string): Promise<void>;
+
+  /** Notes that the resource may have the value; several may. */
+  point(connection: ConnectionName, value: IndexedValue, id: string): Promise<void>;
+  unpoint(connection: ConnectionName, value: IndexedValue, id: string): Promise<void>;
+  pointedAt(connection: ConnectionName, value: IndexedValue): Promise<readonly string[]>;
+
+  /** The registers of these members in the group, of those that have one. */
+  memberships(ref: GroupRef, members: readonly MemberId[]): Promise<readonly MemberRegister[]>;
+}
+
+/** A bearer token of one connection; of its secret only the hash is kept. */
+export interface ScimToken {
+  /** Eight characters that tell tokens apart and may be shown. */
+  readonly prefix: string;
+  readonly connection: ConnectionName;
+  /** Hex sha256 of the whole token: it has 256 random bits, so a slow hash would add nothing. */
+  readonly hash: string;
+  readonly createdMs: number;
+  readonly expiresMs?: number;
+  readonly revokedMs?: number;
+  /** To the hour. */
+  readonly lastUsedMs?: number;
+}
+
+export interface ScimTokenStore {
+  find(prefix: string): Promise<ScimToken | undefined>;
+  list(connection: ConnectionName): Promise<readonly ScimToken[]>;
+  /** false where the prefix is taken. */
+  add(token: ScimToken): Promise<boolean>;
+  /** false where the connection has no such token. */
+  revoke(connection: ConnectionName, prefix: string, atMs: number): Promise<boolean>;
+  /** Notes the use, unless a use at or after `unlessSinceMs` is noted already. */
+  noteUse(prefix: string, use: { readonly atMs: number; readonly unlessSinceMs: number }): Promise<void>;
+}

@@ -1,0 +1,69 @@
+import pMap from 'p-map';
+import { type GroupId, groupId, memberId } from '../../domain/ids.ts';
+import type { ResourceType } from '../../scim/resource-type.ts';
+import type { ScimResource } from '../ports/scim.ts';
+import { READS_IN_FLIGHT } from '../tuning.ts';
+import type { ScimContext } from './context.ts';
+import { unindex } from './indexing.ts';
+import { listedAmong } from './membership.ts';
+import { type Recorded, record } from './record.ts';
+import { touchGroup } from './touch.ts';
+import { userEnd } from './user-facts.ts';
+
+/**
+ * What follows when a resource was marked as ending: desired state hears of it, what finds it is let go, it is removed.
+ * Each step may be repeated; whoever meets an ending resource after a crash goes on here.
+ */
+export async function finishEnding(
+  ending: ScimResource,
+  type: ResourceType,
+  context: ScimContext,
+): Promise<void> {
+  const { ports, connection } = context;
+  if (ending.type === 'Group') {
+    await record([{ by: ending, change: { kind: 'group.deleted', group: groupId(ending.id) } }], context);
+  } else {
+    await endUser(ending, context);
+  }
+  await unindex(ending, undefined, { type, context });
+  await ports.scim.remove(connection, ending);
+}
+
+/**
+ * The deletion's floor ends a user's memberships; beside it each group is told by a change of its own, so that its list
+ * no longer shows the member and its version says that it changed.
+ */
+async function endUser(ending: ScimResource, context: ScimContext): Promise<void> {
+  const { ports, connection } = context;
+  const member = memberId(ending.id);
+  const touched: ScimResource[] = [];
+  for await (const groups of ports.users.groupsOf(connection, member)) {
+    const listing = await pMap(
+      groups,
+      async (group) => ((await isListed(group, member, context)) ? [group] : []),
+      {
+        concurrency: READS_IN_FLIGHT,
+      },
+    );
+    for (const group of listing.flat()) touched.push(...(await touchGroup(group, context)));
+  }
+  const leaves = touched.map(
+    (by): Recorded => ({
+      by,
+      change: {
+        kind: 'member.removed',
+        group: groupId(by.id),
+        members: [{ id: member, attributes: new Map() }],
+      },
+    }),
+  );
+  await record([...userEnd(ending).map((change) => ({ by: ending, change })), ...leaves], context);
+}
+
+async function isListed(
+  group: GroupId,
+  member: ReturnType<typeof memberId>,
+  context: ScimContext,
+): Promise<boolean> {
+  return (await listedAmong(group, [member], context)).size > 0;
+}

@@ -1,0 +1,108 @@
+import { groupId } from '../../domain/ids.ts';
+import { checkResource } from '../../scim/checks.ts';
+import { applyPatch, readResource } from '../../scim/patch/apply.ts';
+import {
+  foldMembers,
+  type MemberOperation,
+  needsCurrentMembers,
+  readMemberIds,
+  splitGroupPatch,
+  splitMembers,
+} from '../../scim/patch/members.ts';
+import { readPatch } from '../../scim/patch/operation.ts';
+import type { ScimObject, ScimValue } from '../../scim/value.ts';
+import type { ScimResource } from '../ports/scim.ts';
+import type { ScimContext } from './context.ts';
+import { joinFirstMembers, listedMembers, membershipChanges } from './membership.ts';
+import { record } from './record.ts';
+import {
+  createResource,
+  factsOf,
+  type Precondition,
+  type Rewrite,
+  rewriteResource,
+  settleResource,
+} from './resources.ts';
+
+/** Members before the group: whoever sees it sees all of it, and a crash before that leaves nothing to see. */
+export async function createGroup(body: ScimObject, context: ScimContext): Promise<ScimResource> {
+  const type = context.types.Group;
+  const { members, others } = splitMembers(body, type);
+  const ids = readMemberIds(members ?? null);
+  const attributes = readResource(others, type);
+  checkResource(attributes, type);
+  const group = await createResource(attributes, type, {
+    context,
+    prepare: (resource) => joinFirstMembers(resource, { group: groupId(resource.id), ids }, context),
+  });
+  await record([{ by: group, change: factsOf(group) }], context);
+  await context.ports.scim.settle(context.connection, group);
+  return group;
+}
+
+export interface GroupChange extends Precondition {
+  readonly context: ScimContext;
+}
+
+/** Members that the body does not name stay: only a list, be it empty, says who is in the group. */
+export function replaceGroup(id: string, body: ScimObject, change: GroupChange): Promise<ScimResource> {
+  const type = change.context.types.Group;
+  const { members, others } = splitMembers(body, type);
+  const replaced = readResource(others, type);
+  return rewriteGroup(id, change, {
+    edit: () => replaced,
+    members: members == null ? [] : [{ kind: 'replace', ids: readMemberIds(members) }],
+  });
+}
+
+export function patchGroup(id: string, body: ScimValue, change: GroupChange): Promise<ScimResource> {
+  const type = change.context.types.Group;
+  const { members, attributes: operations } = splitGroupPatch(readPatch(body), type);
+  return rewriteGroup(id, change, {
+    edit: (attributes) => applyPatch(attributes, operations, type),
+    members,
+  });
+}
+
+interface GroupEdit {
+  readonly edit: (attributes: ScimObject) => ScimObject;
+  readonly members: readonly MemberOperation[];
+}
+
+/** All of a request is judged before any of it is written, and all of it carries the stamp of one revision. */
+async function rewriteGroup(
+  id: string,
+  change: GroupChange,
+  { edit, members }: GroupEdit,
+): Promise<ScimResource> {
+  const { context } = change;
+  const type = context.types.Group;
+  const group = groupId(id);
+  const current = needsCurrentMembers(members) ? await listedMembers(group, context) : [];
+  const net = foldMembers(members, { current: new Set<string>(current), type });
+  const rewrite = await rewriteResource(id, type, {
+    ...change,
+    edit: (attributes) => {
+      const edited = edit(attributes);
+      checkResource(edited, type);
+      return edited;
+    },
+  });
+  const { after } = rewrite;
+  const changes = [
+    ...(saysName(rewrite) ? [factsOf(after)] : []),
+    ...(await membershipChanges(group, net, context)),
+  ];
+  await record(
+    changes.length > 0
+      ? changes.map((one) => ({ by: after, change: one }))
+      : [{ by: after, change: { kind: 'member.added', group, members: [] } }],
+    context,
+  );
+  await settleResource(rewrite, type, context);
+  return after;
+}
+
+/** After a crash the name may not have been recorded, whatever this request says of it. */
+const saysName = ({ before, after }: Rewrite): boolean =>
+  !before.settled || before.attributes['displayName'] !== after.attributes['displayName'];

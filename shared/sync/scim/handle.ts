@@ -1,0 +1,137 @@
+import { parseJson } from '../../contract/json.ts';
+import type { ConnectionName } from '../../domain/ids.ts';
+import { badRequest, ScimError } from '../../scim/errors.ts';
+import { MAX_BODY_BYTES } from '../../scim/limits.ts';
+import { readQueryString } from '../../scim/list-query.ts';
+import { errorBody, SCIM_MEDIA_TYPE } from '../../scim/messages.ts';
+import { resourceTypes } from '../../scim/resource-type.ts';
+import type { ScimValue } from '../../scim/value.ts';
+import type { ScimTokenStore } from '../ports/scim.ts';
+import type { DirectoryPorts } from './context.ts';
+import type { ScimReply } from './exchange.ts';
+import type { RateLimiter } from './limiter.ts';
+import { route } from './routes.ts';
+import { connectionOfToken } from './tokens.ts';
+
+/** Where the server stands below its host. */
+export const SCIM_PATH = '/scim/v2';
+
+export interface ScimPorts extends DirectoryPorts {
+  readonly tokens: ScimTokenStore;
+  readonly limiter: RateLimiter;
+}
+
+/** One HTTP request as it came. */
+export interface HttpRequest {
+  readonly method: string;
+  /** Of the URL, not decoded. */
+  readonly path: string;
+  readonly query: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** undefined for none. */
+  readonly body: string | undefined;
+  /** Scheme and host under which the client reached us. */
+  readonly origin: string;
+}
+
+export interface HttpReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** What came of a request, for log and metrics. */
+export interface ScimReport {
+  readonly reply: HttpReply;
+  /** undefined where nobody was authorised. */
+  readonly connection: ConnectionName | undefined;
+  /** What failed on our side. */
+  readonly cause: unknown;
+}
+
+/**
+ * The SCIM 2.0 server (RFC 7643, RFC 7644): one request, one answer, which is an error's where something went wrong.
+ * Who asks is decided by the token alone, so connections cannot see each other.
+ */
+export async function handleScim(request: HttpRequest, ports: ScimPorts): Promise<ScimReport> {
+  let connection: ConnectionName | undefined;
+  let cause: unknown;
+  const answerError = (error: unknown): ScimReply => {
+    if (error instanceof ScimError)
+      return { status: error.status, headers: error.headers, body: errorBody(error) };
+    cause = error;
+    // What failed is for the log: it may name things that are none of the client's business.
+    const message = 'something failed on our side; the request may be sent again';
+    return { status: 500, headers: {}, body: errorBody({ status: 500, scimType: undefined, message }) };
+  };
+  let reply: ScimReply;
+  try {
+    const path = pathBelow(request.path);
+    const caller = await authorise(request, ports);
+    connection = caller.name;
+    const body = readBody(request);
+    const { method, headers } = request;
+    const query = readQueryString(request.query);
+    reply = await route(
+      { method, path, query, headers, body },
+      {
+        ports,
+        connection,
+        types: resourceTypes(caller.settings.scim.storeProfile),
+        baseUrl: `${request.origin}${SCIM_PATH}`,
+        answerError,
+      },
+    );
+  } catch (error) {
+    reply = answerError(error);
+  }
+  return { reply: toHttp(reply), connection, cause };
+}
+
+function pathBelow(path: string): string {
+  if (path !== SCIM_PATH && !path.startsWith(`${SCIM_PATH}/`)) {
+    throw new ScimError(404, `expected a path below ${SCIM_PATH}`);
+  }
+  return path.slice(SCIM_PATH.length);
+}
+
+async function authorise({ headers }: HttpRequest, ports: ScimPorts) {
+  const token = /^bearer +(\S+)$/i.exec(headers['authorization']?.trim() ?? '')?.[1];
+  const name = token === undefined ? undefined : await connectionOfToken(token, ports);
+  const connection = name && (await ports.connections.find(name));
+  if (connection === undefined) {
+    const challenge = `Bearer realm="groupsync"${token === undefined ? '' : ', error="invalid_token"'}`;
+    throw new ScimError(401, 'expected a valid token in the header Authorization, as Bearer', {
+      headers: { 'www-authenticate': challenge },
+    });
+  }
+  const waitSeconds = ports.limiter.take(connection.name);
+  if (waitSeconds > 0) {
+    throw new ScimError(429, 'expected fewer requests at a time', {
+      headers: { 'retry-after': String(waitSeconds) },
+    });
+  }
+  return connection;
+}
+
+const JSON_TYPES = /^(?:application\/(?:scim\+)?json|\*\/\*)\s*(?:;.*)?$/i;
+
+function readBody({ body, headers, method }: HttpRequest): ScimValue | undefined {
+  if (body === undefined || body === '' || method.toUpperCase() === 'GET') return undefined;
+  if (new TextEncoder().encode(body).length > MAX_BODY_BYTES) {
+    throw new ScimError(413, `expected a body of at most ${MAX_BODY_BYTES} bytes`);
+  }
+  if (!JSON_TYPES.test(headers['content-type']?.trim() ?? SCIM_MEDIA_TYPE)) {
+    throw new ScimError(415, `expected a body of type ${SCIM_MEDIA_TYPE}`);
+  }
+  const parsed = parseJson(body);
+  if (!parsed.ok) throw badRequest('invalidSyntax', parsed.message);
+  return parsed.value as ScimValue;
+}
+
+/** The media type is exact and stands only beside a body. */
+function toHttp({ status, headers, body }: ScimReply): HttpReply {
+  if (body === undefined) return { status, headers, body: '' };
+  return { status, headers: { 'content-type': SCIM_MEDIA_TYPE, ...headers }, body: JSON.stringify(body) };
+}

@@ -1,0 +1,146 @@
+import pMap from 'p-map';
+import { groupId, memberId } from '../../domain/ids.ts';
+import { documentOf } from '../../scim/document.ts';
+import { ScimError } from '../../scim/errors.ts';
+import { matchesFilter } from '../../scim/filter/evaluate.ts';
+import type { Filter } from '../../scim/filter/filter.ts';
+import { type Lookup, lookupOf, membersAskedBy } from '../../scim/filter/lookup.ts';
+import type { ListQuery } from '../../scim/list-query.ts';
+import { listBody } from '../../scim/messages.ts';
+import type { ResourceType } from '../../scim/resource-type.ts';
+import { sorted } from '../../scim/sort.ts';
+import type { ScimObject } from '../../scim/value.ts';
+import type { ScimResource } from '../ports/scim.ts';
+import type { ScimContext } from './context.ts';
+import { listedAmong, listedMembers } from './membership.ts';
+import { mend } from './resources.ts';
+import { show } from './show.ts';
+
+const GROUPS_IN_FLIGHT = 8;
+/** Members in one answer, all of its groups together: about 4 MB of the 6 that Lambda answers. */
+const MAX_MEMBERS_SHOWN = 50_000;
+
+/** A resource that satisfies the filter, as the filter saw it. */
+interface Found {
+  readonly resource: ScimResource;
+  readonly type: ResourceType;
+  readonly document: ScimObject;
+}
+
+/**
+ * A list of one type, or of several, one after the other (RFC 7644 sections 3.4.2 and 3.4.3). The order is that of
+ * the ids, which grow: a list that is read page by page keeps its order while resources are added at its end.
+ */
+export async function listResources(
+  types: readonly ResourceType[],
+  query: ListQuery,
+  context: ScimContext,
+): Promise<ScimObject> {
+  const found: Found[] = [];
+  for (const type of types) found.push(...(await findAll(type, query, context)));
+  const { startIndex, count, projection } = query;
+  const page = found.slice(startIndex - 1, startIndex - 1 + count);
+  let members = 0;
+  const resources = await pMap(
+    page,
+    async ({ resource, type }) => {
+      const shown = await show(resource, { type, projection }, context);
+      members += Array.isArray(shown['members']) ? shown['members'].length : 0;
+      if (members > MAX_MEMBERS_SHOWN) throw tooMany();
+      return shown;
+    },
+    { concurrency: GROUPS_IN_FLIGHT },
+  );
+  return listBody(resources, { totalResults: found.length, startIndex });
+}
+
+const tooMany = () =>
+  new ScimError(
+    400,
+    `expected a page of at most ${MAX_MEMBERS_SHOWN} members; ask for fewer groups, or without members`,
+    {
+      scimType: 'tooMany',
+    },
+  );
+
+async function findAll(
+  type: ResourceType,
+  { filter, sortBy, descending }: ListQuery,
+  context: ScimContext,
+): Promise<readonly Found[]> {
+  const found: Found[] = [];
+  for (const resource of await candidates(type, filter, context)) {
+    const mended = await mend(resource, type, context);
+    if (mended === undefined) continue;
+    const document = documentOf(mended, type, context.baseUrl);
+    if (
+      filter === undefined ||
+      matchesFilter(filter, await seenBy(filter, { resource: mended, type, document }, context), type)
+    ) {
+      found.push({ resource: mended, type, document });
+    }
+  }
+  if (sortBy === undefined) return found;
+  const byDocument = new Map(found.map((one) => [one.document, one]));
+  return sorted([...byDocument.keys()], { sortBy, descending }, type).flatMap(
+    (one) => byDocument.get(one) ?? [],
+  );
+}
+
+/** What could satisfy the filter: by index where it names a value, else everything. */
+async function candidates(
+  type: ResourceType,
+  filter: Filter | undefined,
+  context: ScimContext,
+): Promise<readonly ScimResource[]> {
+  const { ports, connection } = context;
+  const lookup = filter && lookupOf(filter, type);
+  if (lookup !== undefined) {
+    const ids = await idsBy(lookup, type, context);
+    const read = await ports.scim.read(connection, type.name, ids);
+    return read.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  }
+  const all: ScimResource[] = [];
+  for await (const page of ports.scim.list(connection, type.name)) all.push(...page);
+  return all;
+}
+
+async function idsBy(
+  { by, value }: Lookup,
+  type: ResourceType,
+  { ports, connection }: ScimContext,
+): Promise<readonly string[]> {
+  switch (by) {
+    case 'id':
+      return [value];
+    case 'externalId':
+      return ports.scim.pointedAt(connection, { type: type.name, attribute: by, value });
+    case 'unique': {
+      const indexed = { type: type.name, attribute: type.uniqueAttribute, value: value.toLowerCase() };
+      const holder = await ports.scim.holder(connection, indexed);
+      return holder === undefined ? [] : [holder];
+    }
+    case 'member': {
+      const ids: string[] = [];
+      for await (const groups of ports.users.groupsOf(connection, memberId(value))) ids.push(...groups);
+      return ids;
+    }
+  }
+}
+
+/** The document with as many of its members as the filter asks about. */
+async function seenBy(
+  filter: Filter,
+  { resource, type, document }: Found,
+  context: ScimContext,
+): Promise<ScimObject> {
+  if (type.name !== 'Group') return document;
+  const asked = membersAskedBy(filter, type);
+  if (asked !== 'all' && asked.length === 0) return document;
+  const group = groupId(resource.id);
+  const members =
+    asked === 'all'
+      ? await listedMembers(group, context)
+      : [...(await listedAmong(group, asked.map(memberId), context))];
+  return { ...document, members: members.map((value) => ({ value, type: 'User' })) };
+}

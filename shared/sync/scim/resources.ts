@@ -1,0 +1,182 @@
+import type { DirectoryChange } from '../../domain/event.ts';
+import { groupId } from '../../domain/ids.ts';
+import { ScimError } from '../../scim/errors.ts';
+import { namesVersion } from '../../scim/etag.ts';
+import type { ResourceType } from '../../scim/resource-type.ts';
+import type { ScimObject } from '../../scim/value.ts';
+import type { ScimResource } from '../ports/scim.ts';
+import type { ScimContext } from './context.ts';
+import { finishEnding } from './ending.ts';
+import { indexResource, unindex, verifyClaim } from './indexing.ts';
+import { record } from './record.ts';
+import { userChange } from './user-facts.ts';
+
+/** One resource written by this many others between our read and our write would be a fault elsewhere. */
+const MAX_RACES = 50;
+
+/** What a resource says to desired state, its members aside. */
+export function factsOf(resource: ScimResource): DirectoryChange {
+  if (resource.type === 'User') return userChange(resource);
+  return {
+    kind: 'group.upserted',
+    group: groupId(resource.id),
+    name: String(resource.attributes['displayName']),
+  };
+}
+
+/**
+ * The resource, consistently read. One that a crash left unsettled is mended on the way.
+ * @throws ScimError 404
+ */
+export async function findResource(
+  id: string,
+  type: ResourceType,
+  context: ScimContext,
+): Promise<ScimResource> {
+  const [found] = await context.ports.scim.read(context.connection, type.name, [id]);
+  const mended = found && (await mend(found, type, context));
+  if (mended === undefined)
+    throw new ScimError(404, `expected the id of a ${type.name}, got one that does not exist`);
+  return mended;
+}
+
+/** Does what a crash left undone: registers that must follow the resource, or the rest of its deletion. */
+export async function mend(
+  found: ScimResource,
+  type: ResourceType,
+  context: ScimContext,
+): Promise<ScimResource | undefined> {
+  if (found.state === 'ending') {
+    await finishEnding(found, type, context);
+    return undefined;
+  }
+  if (!found.settled) {
+    await record([{ by: found, change: factsOf(found) }], context);
+    await context.ports.scim.settle(context.connection, found);
+  }
+  return found;
+}
+
+/** A new resource; the caller records what it means. @throws ScimError uniqueness */
+export async function createResource(
+  attributes: ScimObject,
+  type: ResourceType,
+  {
+    context,
+    prepare = async () => {},
+  }: {
+    readonly context: ScimContext;
+    /** Done before the resource can be seen: what must not be missing once it can. */
+    readonly prepare?: (resource: ScimResource) => Promise<void>;
+  },
+): Promise<ScimResource> {
+  const { ports, connection } = context;
+  const nowMs = ports.clock();
+  const resource: ScimResource = {
+    type: type.name,
+    id: ports.newId(),
+    attributes,
+    revision: 1,
+    createdMs: nowMs,
+    modifiedMs: nowMs,
+    state: 'live',
+    settled: false,
+  };
+  await indexResource(resource, type, context);
+  await prepare(resource);
+  if (!(await ports.scim.save(connection, resource, undefined))) throw new Error('a new id was not new');
+  try {
+    await verifyClaim(resource, type, context);
+  } catch (overtaken) {
+    await ports.scim.remove(connection, resource);
+    throw overtaken;
+  }
+  return resource;
+}
+
+export interface Precondition {
+  /** Header If-Match. */
+  readonly ifMatch: string | undefined;
+}
+
+/** @throws ScimError 412 */
+export function checkPrecondition({ ifMatch }: Precondition, { revision }: ScimResource): void {
+  if (ifMatch !== undefined && !namesVersion(ifMatch, revision)) {
+    throw new ScimError(412, 'If-Match: expected the current version of the resource');
+  }
+}
+
+export interface Rewrite {
+  readonly before: ScimResource;
+  readonly after: ScimResource;
+}
+
+/**
+ * Changes a resource: its next revision, with attributes computed from the current one and written only if it still is
+ * that. The caller records what the change means, and settles it.
+ * @throws ScimError 404, 412, 409 or what `edit` throws; then nothing has changed
+ */
+export async function rewriteResource(
+  id: string,
+  type: ResourceType,
+  {
+    context,
+    ifMatch,
+    edit,
+    state = 'live',
+  }: Precondition & {
+    readonly context: ScimContext;
+    readonly edit: (attributes: ScimObject) => ScimObject;
+    readonly state?: ScimResource['state'];
+  },
+): Promise<Rewrite> {
+  const { ports, connection } = context;
+  for (let race = 0; race < MAX_RACES; race += 1) {
+    const before = await readForChange(id, type, context);
+    checkPrecondition({ ifMatch }, before);
+    const attributes = edit(before.attributes);
+    const after = { ...nextRevision(before, ports.clock()), attributes, state };
+    if (state === 'live') await indexResource(after, type, context);
+    if (!(await ports.scim.save(connection, after, before))) continue;
+    if (state === 'live') await keepIfOurs({ before, after }, type, context);
+    return { before, after };
+  }
+  throw new Error(`gave up after ${MAX_RACES} concurrent writes of one resource`);
+}
+
+/** An unsettled one is not mended first: its next revision says all that it said. */
+async function readForChange(id: string, type: ResourceType, context: ScimContext): Promise<ScimResource> {
+  const [found] = await context.ports.scim.read(context.connection, type.name, [id]);
+  return found?.state === 'live' ? found : findResource(id, type, context);
+}
+
+export const nextRevision = (before: ScimResource, nowMs: number): ScimResource => ({
+  ...before,
+  revision: before.revision + 1,
+  modifiedMs: Math.max(nowMs, before.modifiedMs),
+  settled: false,
+});
+
+async function keepIfOurs(
+  { before, after }: Rewrite,
+  type: ResourceType,
+  context: ScimContext,
+): Promise<void> {
+  try {
+    await verifyClaim(after, type, context);
+  } catch (overtaken) {
+    const restored = { ...nextRevision(after, context.ports.clock()), attributes: before.attributes };
+    await context.ports.scim.save(context.connection, restored, after);
+    throw overtaken;
+  }
+}
+
+/** Ends a change: registers have followed, the values that it gave up are free. */
+export async function settleResource(
+  { before, after }: Rewrite,
+  type: ResourceType,
+  context: ScimContext,
+): Promise<void> {
+  await context.ports.scim.settle(context.connection, after);
+  await unindex(before, after, { type, context });
+}

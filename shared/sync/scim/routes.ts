@@ -1,0 +1,210 @@
+import { resourceTypeDocument, schemaDocuments, serviceProviderConfig } from '../../scim/discovery.ts';
+import { ScimError } from '../../scim/errors.ts';
+import { namesVersion } from '../../scim/etag.ts';
+import { hasProjection, projectionOf, readListQuery } from '../../scim/list-query.ts';
+import { listBody } from '../../scim/messages.ts';
+import type { ResourceType } from '../../scim/resource-type.ts';
+import type { ScimObject } from '../../scim/value.ts';
+import type { ScimResource } from '../ports/scim.ts';
+import { runBulk } from './bulk.ts';
+import type { ScimContext } from './context.ts';
+import { finishEnding } from './ending.ts';
+import { noContent, objectBody, ok, type ScimReply, type ScimRequest } from './exchange.ts';
+import { createGroup, patchGroup, replaceGroup } from './groups.ts';
+import { listResources } from './list.ts';
+import { findResource, rewriteResource } from './resources.ts';
+import { etagHeader, locationHeader, type Shown, show } from './show.ts';
+import { createUser, patchUser, replaceUser } from './users.ts';
+
+type Endpoint = (request: ScimRequest, context: ScimContext) => Promise<ScimReply>;
+type Methods = Readonly<Partial<Record<string, Endpoint>>>;
+
+/**
+ * Answers a request of an authorised client (RFC 7644 section 3.2, table 2).
+ * @throws ScimError for what the client got wrong
+ */
+export async function route(request: ScimRequest, context: ScimContext): Promise<ScimReply> {
+  const segments = request.path.split('/').filter((segment) => segment !== '');
+  const methods = methodsOf(segments, context);
+  if (methods === undefined)
+    throw new ScimError(404, 'expected an endpoint of SCIM 2.0, got a path that is none');
+  const endpoint = methods[request.method.toUpperCase()];
+  if (endpoint === undefined) {
+    const allow = Object.keys(methods).join(', ');
+    throw new ScimError(405, `expected one of the methods ${allow}`, { headers: { allow } });
+  }
+  return endpoint(request, context);
+}
+
+function methodsOf([first, second, ...more]: readonly string[], { types }: ScimContext): Methods | undefined {
+  if (more.length > 0) return undefined;
+  const everything = Object.values(types);
+  switch (first) {
+    case undefined:
+      return { GET: list(everything) };
+    case '.search':
+      return second === undefined ? { POST: search(everything) } : undefined;
+    case 'Users':
+      return methodsOfType(types.User, second);
+    case 'Groups':
+      return methodsOfType(types.Group, second);
+    case 'Bulk':
+      return second === undefined ? { POST: bulk } : undefined;
+    case 'Me':
+      return second === undefined ? ME : undefined;
+    default:
+      return discovery(first, second);
+  }
+}
+
+function methodsOfType(type: ResourceType, segment: string | undefined): Methods {
+  if (segment === undefined) return { GET: list([type]), POST: create(type) };
+  if (segment === '.search') return { POST: search([type]) };
+  const id = decoded(segment);
+  return { GET: read(type, id), PUT: replace(type, id), PATCH: patch(type, id), DELETE: remove(type, id) };
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+const notImplemented: Endpoint = () => {
+  throw new ScimError(501, 'a token of a connection is no user: /Me has nobody to show');
+};
+const ME: Methods = {
+  GET: notImplemented,
+  POST: notImplemented,
+  PUT: notImplemented,
+  PATCH: notImplemented,
+  DELETE: notImplemented,
+};
+
+/** Parameters mean nothing here (RFC 7644 section 4), whatever a client adds. */
+function discovery(first: string, second: string | undefined): Methods | undefined {
+  const one = (find: (context: ScimContext) => ScimObject | undefined): Methods => ({
+    GET: async (_request, context) => {
+      const found = find(context);
+      if (found === undefined)
+        throw new ScimError(404, `expected one of ${first}, got one that does not exist`);
+      return ok(found);
+    },
+  });
+  const several = (find: (context: ScimContext) => readonly ScimObject[]): Methods => {
+    if (second !== undefined) {
+      const id = decoded(second).toLowerCase();
+      return one((context) => find(context).find((document) => String(document['id']).toLowerCase() === id));
+    }
+    return one((context) => {
+      const documents = find(context);
+      return listBody(documents, { totalResults: documents.length, startIndex: 1 });
+    });
+  };
+  switch (first) {
+    case 'ServiceProviderConfig':
+    case 'ServiceProviderConfigs':
+      return second === undefined ? one(({ baseUrl }) => serviceProviderConfig(baseUrl)) : undefined;
+    case 'ResourceTypes':
+      return several(({ types, baseUrl }) =>
+        Object.values(types).map((type) => resourceTypeDocument(type, baseUrl)),
+      );
+    case 'Schemas':
+      return several(({ types, baseUrl }) => schemaDocuments(types, baseUrl));
+    default:
+      return undefined;
+  }
+}
+
+const list =
+  (types: readonly ResourceType[]): Endpoint =>
+  async ({ query }, context) =>
+    ok(await listResources(types, readListQuery(query), context));
+
+const search =
+  (types: readonly ResourceType[]): Endpoint =>
+  async (request, context) =>
+    ok(await listResources(types, readListQuery(objectBody(request)), context));
+
+const bulk: Endpoint = (request, context) =>
+  runBulk(objectBody(request), async (operation) => {
+    try {
+      return await route(operation, context);
+    } catch (error) {
+      return context.answerError(error);
+    }
+  });
+
+const read =
+  (type: ResourceType, id: string): Endpoint =>
+  async ({ query, headers }, context) => {
+    const projection = projectionOf(query);
+    const found = await findResource(id, type, context);
+    const known = headers['if-none-match'];
+    if (known !== undefined && namesVersion(known, found.revision)) {
+      return { status: 304, headers: etagHeader(found), body: undefined };
+    }
+    return ok(await show(found, { type, projection }, context), etagHeader(found));
+  };
+
+const create =
+  (type: ResourceType): Endpoint =>
+  async (request, context) => {
+    const projection = projectionOf(request.query);
+    const made = type.name === 'User' ? createUser : createGroup;
+    const resource = await made(objectBody(request), context);
+    return {
+      status: 201,
+      headers: { ...etagHeader(resource), ...locationHeader(resource, type, context) },
+      body: await show(resource, { type, projection }, context),
+    };
+  };
+
+const replace =
+  (type: ResourceType, id: string): Endpoint =>
+  async (request, context) => {
+    const projection = projectionOf(request.query);
+    const replaced = type.name === 'User' ? replaceUser : replaceGroup;
+    const resource = await replaced(id, objectBody(request), {
+      context,
+      ifMatch: request.headers['if-match'],
+    });
+    return changed(resource, { type, projection }, context);
+  };
+
+/** A group's answer is empty unless attributes are asked for: its members may be many, and nobody asked for them. */
+const patch =
+  (type: ResourceType, id: string): Endpoint =>
+  async (request, context) => {
+    const projection = projectionOf(request.query);
+    const patched = type.name === 'User' ? patchUser : patchGroup;
+    const resource = await patched(id, objectBody(request), {
+      context,
+      ifMatch: request.headers['if-match'],
+    });
+    if (type.name === 'Group' && !hasProjection(request.query)) {
+      return noContent({ ...etagHeader(resource), ...locationHeader(resource, type, context) });
+    }
+    return changed(resource, { type, projection }, context);
+  };
+
+const remove =
+  (type: ResourceType, id: string): Endpoint =>
+  async ({ headers }, context) => {
+    const edit = (attributes: ScimObject) => attributes;
+    const ending = { context, ifMatch: headers['if-match'], edit, state: 'ending' } as const;
+    const { after } = await rewriteResource(id, type, ending);
+    await finishEnding(after, type, context);
+    return noContent();
+  };
+
+async function changed(
+  resource: ScimResource,
+  { type, projection }: Shown,
+  context: ScimContext,
+): Promise<ScimReply> {
+  const headers = { ...etagHeader(resource), ...locationHeader(resource, type, context) };
+  return ok(await show(resource, { type, projection }, context), headers);
+}

@@ -1,0 +1,33 @@
+import { groupId } from '../../domain/ids.ts';
+import { documentOf, locationOf, memberValues } from '../../scim/document.ts';
+import { etagOf } from '../../scim/etag.ts';
+import { type Projection, project, shows } from '../../scim/projection.ts';
+import type { ResourceType } from '../../scim/resource-type.ts';
+import type { ScimObject } from '../../scim/value.ts';
+import type { ScimResource } from '../ports/scim.ts';
+import type { ScimContext } from './context.ts';
+import { listedMembers } from './membership.ts';
+
+export interface Shown {
+  readonly type: ResourceType;
+  readonly projection: Projection;
+}
+
+/** A resource as the request asks to see it; a group's members are read only where they are shown. */
+export async function show(
+  resource: ScimResource,
+  { type, projection }: Shown,
+  context: ScimContext,
+): Promise<ScimObject> {
+  const document = documentOf(resource, type, context.baseUrl);
+  const hasMembers = type.name === 'Group' && shows(projection, 'members', type);
+  const members = hasMembers ? await listedMembers(groupId(resource.id), context) : [];
+  const whole = hasMembers ? { ...document, members: memberValues(members, context.baseUrl) } : document;
+  return project(whole, projection, type);
+}
+
+export const etagHeader = ({ revision }: ScimResource) => ({ etag: etagOf(revision) });
+
+export const locationHeader = ({ id }: ScimResource, type: ResourceType, { baseUrl }: ScimContext) => ({
+  location: locationOf(type, id, baseUrl),
+});

@@ -1,0 +1,57 @@
+import { checkResource } from '../../scim/checks.ts';
+import { applyPatch, readResource } from '../../scim/patch/apply.ts';
+import { readPatch } from '../../scim/patch/operation.ts';
+import type { ScimObject, ScimValue } from '../../scim/value.ts';
+import type { ScimResource } from '../ports/scim.ts';
+import type { ScimContext } from './context.ts';
+import { record } from './record.ts';
+import { createResource, factsOf, type Precondition, rewriteResource, settleResource } from './resources.ts';
+
+/** A user is switched on unless its client says otherwise. */
+export async function createUser(body: ScimObject, context: ScimContext): Promise<ScimResource> {
+  const type = context.types.User;
+  const attributes: ScimObject = { active: true, ...readResource(body, type) };
+  checkResource(attributes, type);
+  const user = await createResource(attributes, type, { context });
+  await record([{ by: user, change: factsOf(user) }], context);
+  await context.ports.scim.settle(context.connection, user);
+  return user;
+}
+
+/** Everything but `active` goes that the body does not name: silence must not switch an account on again. */
+export function replaceUser(id: string, body: ScimObject, change: UserChange): Promise<ScimResource> {
+  const type = change.context.types.User;
+  const given = readResource(body, type);
+  return rewriteUser(id, change, ({ active }) => ({ ...(active === undefined ? {} : { active }), ...given }));
+}
+
+export function patchUser(id: string, body: ScimValue, change: UserChange): Promise<ScimResource> {
+  const operations = readPatch(body);
+  return rewriteUser(id, change, (attributes) =>
+    applyPatch(attributes, operations, change.context.types.User),
+  );
+}
+
+export interface UserChange extends Precondition {
+  readonly context: ScimContext;
+}
+
+async function rewriteUser(
+  id: string,
+  change: UserChange,
+  edit: (attributes: ScimObject) => ScimObject,
+): Promise<ScimResource> {
+  const { context } = change;
+  const type = context.types.User;
+  const rewrite = await rewriteResource(id, type, {
+    ...change,
+    edit: (attributes) => {
+      const edited = edit(attributes);
+      checkResource(edited, type);
+      return edited;
+    },
+  });
+  await record([{ by: rewrite.after, change: factsOf(rewrite.after) }], context);
+  await settleResource(rewrite, type, context);
+  return rewrite.after;
+}
