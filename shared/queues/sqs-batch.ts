@@ -46,7 +46,7 @@ export async function sendAll(
   return refused;
 }
 
-function batchesOf(messages: readonly Outgoing[]): readonly number[][] {
+export function batchesOf(messages: readonly Outgoing[]): readonly number[][] {
   const batches: number[][] = [];
   let current: number[] = [];
   let bytes = 0;

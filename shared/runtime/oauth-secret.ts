@@ -16,7 +16,7 @@ const LOOK_AGAIN_MS = 500;
  * only one worker refreshes at a time, because a refresh may make the old refresh token void.
  */
 export function oauthOptions(
-  { name }: Connection,
+  { name }: Pick<Connection, 'name'>,
   secret: OAuthSecret,
   options: PlatformsOptions,
 ): OAuthOptions {

@@ -127,6 +127,21 @@ export function createUserStore(table: Table): UserStore {
       await writeCopy(ref, member, { copy, when: less('copyRevision', copy.revision) });
     },
 
+    async forget(connection, member) {
+      const key = userKey(connection, member);
+      for (let race = 0; race < MAX_RACES; race += 1) {
+        const stored = await table.get(key);
+        if (stored === undefined) return false;
+        const user = parseUser(stored);
+        const attributes = Object.fromEntries(
+          Object.entries(user.attributes).map(([name, { stamp }]) => [name, { value: '', stamp }]),
+        );
+        const erased = { ...user, attributes, writes: user.writes + 1 };
+        if (await table.put(itemOf(connection, erased), unwrittenSince(user))) return true;
+      }
+      throw new StoreError(`gave up after ${MAX_RACES} concurrent writes of one user`);
+    },
+
     async endWalk(connection, member, revision) {
       await table.update(
         userKey(connection, member),

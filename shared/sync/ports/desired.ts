@@ -76,6 +76,11 @@ export interface UserStore {
   copyToMember(ref: GroupRef, member: MemberId, copy: UserCopy): Promise<void>;
   /** The same, but only where the register has no copy or one of an older revision. */
   renewCopy(ref: GroupRef, member: MemberId, copy: UserCopy): Promise<void>;
+  /**
+   * Erases what is known of a person: every attribute keeps its stamp and loses its value, so that no replay brings it
+   * back, and a newer event may. false where there is no such user.
+   */
+  forget(connection: ConnectionName, member: MemberId): Promise<boolean>;
   /** Ends the walk unless the user has changed again. */
   endWalk(connection: ConnectionName, member: MemberId, revision: number): Promise<void>;
   /** Members whose walk was begun and not ended, from the (eventually consistent) index. */

@@ -1,0 +1,67 @@
+import {
+  type MessageAttributeValue,
+  SendMessageBatchCommand,
+  type SendMessageBatchRequestEntry,
+  type SQSClient,
+} from '@aws-sdk/client-sqs';
+import pMap from 'p-map';
+import { MESSAGE_ATTRIBUTES } from '../contract/names.ts';
+import { batchesOf, type Outgoing } from './sqs-batch.ts';
+
+interface EventMessage {
+  readonly body: string;
+  readonly connection?: string | undefined;
+  readonly stamp?: string | undefined;
+}
+
+interface Outcome {
+  readonly messageId?: string;
+  readonly refused?: string;
+}
+
+const BATCHES_IN_FLIGHT = 4;
+/** SQS refuses these two code points raw; in JSON an escape says the same. */
+const sendable = (body: string): string =>
+  body.replace(/[\ufffe\uffff]/g, (point) => `\\u${point.charCodeAt(0).toString(16)}`);
+
+/** The events queue, for what is sent on purpose: each message's fate is told. */
+export function createEventSender(client: SQSClient, queueUrl: () => Promise<string>) {
+  return {
+    async send(messages: readonly EventMessage[]): Promise<readonly Outcome[]> {
+      const outgoing = messages.map(outgoingOf);
+      const outcomes: Outcome[] = messages.map(() => ({ refused: 'not sent' }));
+      const QueueUrl = await queueUrl();
+      await pMap(
+        batchesOf(outgoing),
+        async (positions) => {
+          const Entries = positions.map((position) => ({ ...outgoing[position], Id: String(position) }));
+          try {
+            const answer = await client.send(
+              new SendMessageBatchCommand({ QueueUrl, Entries: Entries as SendMessageBatchRequestEntry[] }),
+            );
+            for (const { Id, MessageId = '' } of answer.Successful ?? []) {
+              outcomes[Number(Id)] = { messageId: MessageId };
+            }
+            for (const { Id, Code, Message } of answer.Failed ?? []) {
+              outcomes[Number(Id)] = { refused: Message ?? Code ?? 'refused' };
+            }
+          } catch (error) {
+            const refused = error instanceof Error ? error.message : String(error);
+            for (const position of positions) outcomes[position] = { refused };
+          }
+        },
+        { concurrency: BATCHES_IN_FLIGHT },
+      );
+      return outcomes;
+    },
+  };
+}
+
+function outgoingOf({ body, connection, stamp }: EventMessage): Outgoing {
+  const texts = { [MESSAGE_ATTRIBUTES.connection]: connection, [MESSAGE_ATTRIBUTES.stamp]: stamp };
+  const attributes: Record<string, MessageAttributeValue> = {};
+  for (const [name, text] of Object.entries(texts)) {
+    if (text !== undefined && text !== '') attributes[name] = { DataType: 'String', StringValue: text };
+  }
+  return { MessageBody: sendable(body), MessageAttributes: attributes };
+}

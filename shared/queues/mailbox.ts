@@ -1,0 +1,118 @@
+import {
+  ChangeMessageVisibilityBatchCommand,
+  DeleteMessageBatchCommand,
+  GetQueueAttributesCommand,
+  type Message,
+  ReceiveMessageCommand,
+  type SQSClient,
+} from '@aws-sdk/client-sqs';
+import { MESSAGE_ATTRIBUTES } from '../contract/names.ts';
+
+/** As a person works through it; the use cases' port of the same form is in shared/sync/tool. */
+export interface ReceivedMessage {
+  readonly id: string;
+  readonly receipt: string;
+  readonly body: string;
+  readonly sentAtMs: number;
+  readonly code: string;
+  readonly message: string;
+  readonly failedAtMs: number;
+  readonly connection?: string | undefined;
+  readonly stamp?: string | undefined;
+  readonly originalMessageId?: string | undefined;
+}
+
+export interface MailboxOptions {
+  readonly name: 'events' | 'apply';
+  /** Asked for at the first call. @throws where there is no such queue */
+  readonly queueUrl: () => Promise<string>;
+}
+
+/** A short long poll: unlike a short poll it asks every server of the queue, so that a message is not overlooked. */
+const WAIT_SECONDS = 1;
+/** SQS takes and gives ten messages at a time (Amazon SQS quotas). */
+const BATCH = 10;
+
+/** A dead-letter queue on SQS. */
+export function createMailbox(client: SQSClient, { name, queueUrl }: MailboxOptions) {
+  return {
+    name,
+
+    async take(most: number, holdSeconds: number): Promise<readonly ReceivedMessage[]> {
+      const { Messages = [] } = await client.send(
+        new ReceiveMessageCommand({
+          QueueUrl: await queueUrl(),
+          MaxNumberOfMessages: Math.min(BATCH, most),
+          VisibilityTimeout: holdSeconds,
+          WaitTimeSeconds: WAIT_SECONDS,
+          MessageSystemAttributeNames: ['All'],
+          MessageAttributeNames: ['All'],
+        }),
+      );
+      return Messages.map(messageOf);
+    },
+
+    async giveBack(messages: readonly { readonly receipt: string }[]): Promise<void> {
+      const QueueUrl = await queueUrl();
+      for (const entries of inTens(messages)) {
+        const Entries = entries.map((entry) => ({ ...entry, VisibilityTimeout: 0 }));
+        await client.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl, Entries }));
+      }
+    },
+
+    async remove(messages: readonly { readonly receipt: string }[]): Promise<void> {
+      const QueueUrl = await queueUrl();
+      for (const Entries of inTens(messages)) {
+        const { Failed = [] } = await client.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
+        if (Failed.length > 0)
+          throw new Error(`${Failed.length} messages could not be deleted: ${Failed[0]?.Code}`);
+      }
+    },
+
+    async counts(): Promise<{ readonly visible: number; readonly inFlight: number }> {
+      const { Attributes = {} } = await client.send(
+        new GetQueueAttributesCommand({
+          QueueUrl: await queueUrl(),
+          AttributeNames: ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'],
+        }),
+      );
+      return {
+        visible: Number(Attributes['ApproximateNumberOfMessages'] ?? 0),
+        inFlight: Number(Attributes['ApproximateNumberOfMessagesNotVisible'] ?? 0),
+      };
+    },
+  };
+}
+
+function* inTens(messages: readonly { readonly receipt: string }[]) {
+  for (let at = 0; at < messages.length; at += BATCH) {
+    yield messages
+      .slice(at, at + BATCH)
+      .map(({ receipt }, index) => ({ Id: String(index), ReceiptHandle: receipt }));
+  }
+}
+
+function messageOf({
+  MessageId = '',
+  ReceiptHandle = '',
+  Body = '',
+  Attributes,
+  MessageAttributes,
+}: Message) {
+  const text = (name: string) => MessageAttributes?.[name]?.StringValue;
+  const sentAtMs = Number(Attributes?.SentTimestamp ?? 0);
+  const failedAt = Date.parse(text(MESSAGE_ATTRIBUTES.failedAt) ?? '');
+  return {
+    id: MessageId,
+    receipt: ReceiptHandle,
+    body: Body,
+    sentAtMs,
+    code: text(MESSAGE_ATTRIBUTES.errorCode) ?? 'retries_exhausted',
+    message:
+      text(MESSAGE_ATTRIBUTES.errorMessage) ?? 'the function failed on it again and again; its log says why',
+    failedAtMs: Number.isNaN(failedAt) ? sentAtMs : failedAt,
+    connection: text(MESSAGE_ATTRIBUTES.connection),
+    stamp: text(MESSAGE_ATTRIBUTES.stamp),
+    originalMessageId: text(MESSAGE_ATTRIBUTES.originalMessageId),
+  };
+}

@@ -1,0 +1,78 @@
+import { type Dispatcher, request } from 'undici';
+import { fieldName, parseMatchRule } from '../../contract/match-rule.ts';
+import { createPlatformClient } from '../../platform/client.ts';
+import { type Credential, staticBearer } from '../../platform/credential.ts';
+import { oauthCredential } from '../../platform/oauth.ts';
+import type { Applicant, Applicants } from '../../sync/tool/ports.ts';
+import { employeePages } from '../employee-records.ts';
+import { oauthOptions } from '../oauth-secret.ts';
+import { translating } from '../platform-failure.ts';
+import type { PlatformsOptions } from '../platforms.ts';
+import { VERSION } from '../version.ts';
+
+const TIMEOUT_MS = 10_000;
+/** A person waits at the other end. */
+const PATIENCE_MS = 15_000;
+
+/** The platform for a credential that is to be tried, before or without a connection that uses it. */
+export function createApplicants(options: PlatformsOptions): Applicants {
+  return {
+    present: (baseUrl, token) => applicant(baseUrl, staticBearer(token), options),
+    async stored(name, baseUrl) {
+      const { value } = await options.secrets.read(name);
+      const credential =
+        'token' in value
+          ? staticBearer(value.token)
+          : oauthCredential(oauthOptions({ name }, value, options));
+      return applicant(baseUrl, credential, options);
+    },
+  };
+}
+
+function applicant(baseUrl: string, credential: Credential, options: PlatformsOptions): Applicant {
+  const { clock, random, sleep, dispatcher } = options;
+  const client = createPlatformClient({
+    baseUrl,
+    credential,
+    clock,
+    random,
+    sleep,
+    dispatcher,
+    timeoutMs: TIMEOUT_MS,
+    patienceMs: PATIENCE_MS,
+    version: VERSION,
+  });
+  const call = <Result>(run: () => Promise<Result>) => translating('', run);
+  return {
+    me: () => call(() => client.me()),
+    markInstalled: async () => {
+      await call(() => client.markInstalled());
+    },
+    groups: () => call(() => client.groups.list()),
+    async *employees(names, states) {
+      const fields = names.flatMap((name) => parseMatchRule(`id=${name}`)?.employeeField ?? []);
+      for await (const page of employeePages(client, { fields, states }, call)) {
+        yield page.map(
+          ({ fields: values }) => new Map([...values].map(([field, value]) => [fieldName(field), value])),
+        );
+      }
+    },
+    clockSkewMs: () => skewOf(baseUrl, dispatcher, clock),
+  };
+}
+
+/** The platform's Date header has whole seconds, so half a second of doubt remains. No credential is sent. */
+async function skewOf(
+  baseUrl: string,
+  dispatcher: Dispatcher,
+  clock: () => number,
+): Promise<number | undefined> {
+  const { headers, body } = await request(`${baseUrl}/platform/api/me`, {
+    dispatcher,
+    headersTimeout: TIMEOUT_MS,
+    bodyTimeout: TIMEOUT_MS,
+  });
+  await body.dump();
+  const theirs = Date.parse(String(headers['date'] ?? ''));
+  return Number.isNaN(theirs) ? undefined : clock() - theirs;
+}

@@ -1,0 +1,161 @@
+import {
+  DescribeContinuousBackupsCommand,
+  DescribeTableCommand,
+  DescribeTimeToLiveCommand,
+} from '@aws-sdk/client-dynamodb';
+import { GetFunctionConfigurationCommand, ListEventSourceMappingsCommand } from '@aws-sdk/client-lambda';
+import { GetScheduleCommand } from '@aws-sdk/client-scheduler';
+import { GetQueueAttributesCommand, GetQueueUrlCommand } from '@aws-sdk/client-sqs';
+import { GetCallerIdentityCommand } from '@aws-sdk/client-sts';
+import * as z from 'zod';
+import {
+  type FunctionKey,
+  functionName,
+  type QueueKey,
+  queueName,
+  scheduleName,
+} from '../../contract/names.ts';
+import type {
+  Deployment,
+  FunctionFacts,
+  QueueFacts,
+  ScheduleFacts,
+  TableFacts,
+} from '../../sync/tool/ports.ts';
+import type { Sdk } from './sdk.ts';
+
+export interface DeploymentOptions {
+  readonly prefix: string;
+  readonly tableName: string;
+  readonly region: string;
+  readonly isLocal: boolean;
+  /** URLs that are known already, as on the local stack; the others are asked for by name, once. */
+  readonly queueUrls: Partial<Readonly<Record<QueueKey, string>>>;
+}
+
+const Redrive = z.object({ deadLetterTargetArn: z.string() });
+
+export type QueueUrls = (key: QueueKey) => Promise<string | undefined>;
+
+/** URLs of the queues by their names, each asked for once. undefined where there is none of that name. */
+export function queueUrlsByName(sdk: Sdk, { prefix, queueUrls }: DeploymentOptions): QueueUrls {
+  const asked = new Map<QueueKey, Promise<string | undefined>>();
+  return (key) => {
+    const known = queueUrls[key];
+    if (known !== undefined) return Promise.resolve(known);
+    const asking =
+      asked.get(key) ??
+      unlessMissing(async () => {
+        const { QueueUrl } = await sdk.sqs.send(
+          new GetQueueUrlCommand({ QueueName: queueName(prefix, key) }),
+        );
+        return QueueUrl;
+      });
+    asked.set(key, asking);
+    return asking;
+  };
+}
+
+/** The deployed parts as AWS, or a local stack, describes them. */
+export function createDeployment(sdk: Sdk, options: DeploymentOptions, urlOf: QueueUrls): Deployment {
+  const { prefix, region, isLocal } = options;
+  return {
+    region,
+    isLocal,
+    account: async () =>
+      isLocal ? undefined : (await sdk.sts.send(new GetCallerIdentityCommand({}))).Account,
+    queue: async (key) => {
+      const url = await urlOf(key);
+      return url === undefined ? undefined : unlessMissing(() => readQueue(sdk, url));
+    },
+    table: () => unlessMissing(() => readTable(sdk, options.tableName)),
+    function: (key) => unlessMissing(() => readFunction(sdk, key, functionName(prefix, key))),
+    schedule: (key) =>
+      unlessMissing(async (): Promise<ScheduleFacts> => {
+        const { State, ScheduleExpression = '' } = await sdk.scheduler.send(
+          new GetScheduleCommand({ Name: scheduleName(prefix, key) }),
+        );
+        return { enabled: State === 'ENABLED', expression: ScheduleExpression };
+      }),
+  };
+}
+
+async function readQueue(sdk: Sdk, url: string): Promise<QueueFacts> {
+  const { Attributes: found = {} } = await sdk.sqs.send(
+    new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['All'] }),
+  );
+  const redrive = Redrive.safeParse(JSON.parse(found.RedrivePolicy ?? 'null'));
+  const target = redrive.success ? redrive.data.deadLetterTargetArn : undefined;
+  return {
+    url,
+    visible: Number(found.ApproximateNumberOfMessages ?? 0),
+    inFlight: Number(found.ApproximateNumberOfMessagesNotVisible ?? 0),
+    delayed: Number(found.ApproximateNumberOfMessagesDelayed ?? 0),
+    delaySeconds: Number(found.DelaySeconds ?? 0),
+    redrivesTo: target?.slice(target.lastIndexOf(':') + 1),
+  };
+}
+
+async function readTable(sdk: Sdk, TableName: string): Promise<TableFacts> {
+  const { Table } = await sdk.dynamodb.send(new DescribeTableCommand({ TableName }));
+  const timeToLive = await unlessUnsupported(async () => {
+    const { TimeToLiveDescription: ttl } = await sdk.dynamodb.send(
+      new DescribeTimeToLiveCommand({ TableName }),
+    );
+    return ttl?.TimeToLiveStatus === 'ENABLED' ? ttl.AttributeName : undefined;
+  });
+  const recoverable = await unlessUnsupported(async () => {
+    const { ContinuousBackupsDescription: backups } = await sdk.dynamodb.send(
+      new DescribeContinuousBackupsCommand({ TableName }),
+    );
+    return backups?.PointInTimeRecoveryDescription?.PointInTimeRecoveryStatus === 'ENABLED';
+  });
+  return {
+    active: Table?.TableStatus === 'ACTIVE',
+    indexes: (Table?.GlobalSecondaryIndexes ?? []).map(({ IndexName = '' }) => IndexName),
+    timeToLive,
+    recoverable,
+  };
+}
+
+async function readFunction(sdk: Sdk, key: FunctionKey, FunctionName: string): Promise<FunctionFacts> {
+  const { State = 'Unknown', Environment } = await sdk.lambda.send(
+    new GetFunctionConfigurationCommand({ FunctionName }),
+  );
+  const hasSource = key === 'ingest' || key === 'apply';
+  const sources = hasSource
+    ? await unlessUnsupported(async () => {
+        const answer = await sdk.lambda.send(new ListEventSourceMappingsCommand({ FunctionName }));
+        return answer.EventSourceMappings ?? [];
+      })
+    : null;
+  const [source] = sources ?? [];
+  return {
+    state: State,
+    environment: Environment?.Variables ?? {},
+    eventSource: sources === null ? undefined : (source?.State ?? 'missing'),
+  };
+}
+
+/** Emulators name some errors with a prefix, so the end of the name decides. */
+const MISSING = /(?:NonExistentQueue|QueueDoesNotExist|ResourceNotFoundException|NotFoundException)$/;
+const UNSUPPORTED = /(?:UnknownOperationException|AccessDenied\w*|ValidationException|NotFoundException)$/;
+
+async function unlessMissing<Result>(ask: () => Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof Error && MISSING.test(error.name)) return undefined;
+    throw error;
+  }
+}
+
+/** null where the emulator does not have the operation, or the credentials do not allow it: nothing is concluded. */
+async function unlessUnsupported<Result>(ask: () => Promise<Result>): Promise<Result | null> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof Error && (UNSUPPORTED.test(error.name) || error.name === 'SyntaxError')) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,145 @@
+import { Agent } from 'undici';
+import { ENVIRONMENT, type QueueKey, queueName, tableName } from '../../contract/names.ts';
+import { DEFAULT_COALESCE_SECONDS } from '../../contract/topology.ts';
+import { createApplyQueue } from '../../queues/apply-queue.ts';
+import { createEventSender } from '../../queues/event-sender.ts';
+import { createMailbox } from '../../queues/mailbox.ts';
+import { createAuditLog } from '../../store/audit-log.ts';
+import { createClaimStore } from '../../store/claim-store.ts';
+import { createConnectionStore } from '../../store/connection-store.ts';
+import { createDesiredStore } from '../../store/desired-store.ts';
+import { createDriftLog } from '../../store/drift-log.ts';
+import { createDynamoTable } from '../../store/dynamo-table.ts';
+import { createGateStore } from '../../store/gate-store.ts';
+import { createGroupIndex } from '../../store/group-index.ts';
+import { createGroupStore } from '../../store/group-store.ts';
+import { createGuardStore } from '../../store/guard-store.ts';
+import { createHealthStore } from '../../store/health-store.ts';
+import { createPeopleStore } from '../../store/people-store.ts';
+import { createFeedStore, createLeases } from '../../store/reconcile-store.ts';
+import { createUserStore } from '../../store/user-store.ts';
+import type { ApplyQueue } from '../../sync/ports/queue.ts';
+import type { ToolPorts } from '../../sync/tool/ports.ts';
+import { newId, sleep, systemClock, systemRandom } from '../clock.ts';
+import { createPlatforms } from '../platforms.ts';
+import { createSecrets } from '../secrets.ts';
+import { createApplicants } from './applicants.ts';
+import { createDeployment, type DeploymentOptions, queueUrlsByName } from './deployment.ts';
+import { createFunctions } from './functions.ts';
+import { type AwsTarget, createSdk, type Sdk } from './sdk.ts';
+import { createVault } from './vault.ts';
+
+/** A part of the deployment is missing; the message says which, and where it was looked for. */
+export class MissingPart extends Error {
+  override readonly name = 'MissingPart';
+}
+
+export interface ToolTarget extends AwsTarget {
+  readonly prefix: string;
+  readonly queueUrls?: Partial<Readonly<Record<QueueKey, string>>>;
+  readonly createSettleMs: number;
+}
+
+export interface Tool {
+  readonly ports: ToolPorts;
+  readonly close: () => Promise<void>;
+}
+
+const CONNECT_TIMEOUT_MS = 3_000;
+
+/**
+ * The composition root of the command line. Unlike a function it is told nothing by its environment: everything is
+ * found by the names that the prefix makes, and only when a command asks for it.
+ */
+export async function wireTool(target: ToolTarget): Promise<Tool> {
+  const sdk = createSdk(target);
+  const region = await sdk.region();
+  const options: DeploymentOptions = {
+    prefix: target.prefix,
+    tableName: tableName(target.prefix),
+    region,
+    isLocal: target.local !== undefined,
+    queueUrls: target.queueUrls ?? {},
+  };
+  const dispatcher = new Agent({ connect: { timeout: CONNECT_TIMEOUT_MS } });
+  const urlOf = queueUrlsByName(sdk, options);
+  const requireUrl = async (key: QueueKey): Promise<string> => {
+    const url = await urlOf(key);
+    if (url !== undefined) return url;
+    throw new MissingPart(`there is no queue ${queueName(target.prefix, key)} in ${region}`);
+  };
+  const deployment = createDeployment(sdk, options, urlOf);
+  const coalesceMs = await coalescingOf(deployment);
+  const table = createDynamoTable(sdk.dynamodb, { tableName: options.tableName, sleep });
+  const secrets = createSecrets(sdk.secrets, target.prefix);
+  const leases = createLeases(table);
+  const platformOptions = {
+    secrets,
+    leases,
+    dispatcher,
+    clock: systemClock,
+    random: systemRandom,
+    sleep,
+  };
+  const ports: ToolPorts = {
+    groups: createGroupStore(table),
+    users: createUserStore(table),
+    people: createPeopleStore(table),
+    claims: createClaimStore(table),
+    guard: createGuardStore(table),
+    gates: createGateStore(table),
+    audit: createAuditLog(table),
+    drift: createDriftLog(table),
+    index: createGroupIndex(table),
+    desired: createDesiredStore(table),
+    feed: createFeedStore(table),
+    health: createHealthStore(table),
+    connections: createConnectionStore(table, { clock: systemClock, rememberMs: 0 }),
+    platforms: createPlatforms(platformOptions),
+    applicants: createApplicants(platformOptions),
+    applyQueue: lazyApplyQueue(sdk, () => requireUrl('apply'), coalesceMs),
+    // The tool never gives up on a group by itself: only apply dead-letters.
+    deadLetters: { bury: async (letters) => letters.map(({ messageId }) => messageId) },
+    mailboxes: {
+      events: createMailbox(sdk.sqs, { name: 'events', queueUrl: () => requireUrl('eventsDlq') }),
+      apply: createMailbox(sdk.sqs, { name: 'apply', queueUrl: () => requireUrl('applyDlq') }),
+    },
+    events: createEventSender(sdk.sqs, () => requireUrl('events')),
+    vault: createVault(sdk.secrets, target.prefix),
+    functions: createFunctions(sdk.lambda, target.prefix),
+    deployment,
+    clock: systemClock,
+    newId,
+    random: systemRandom,
+    sleep,
+    coalesceMs,
+    createSettleMs: target.createSettleMs,
+  };
+  return {
+    ports,
+    close: async () => {
+      sdk.close();
+      await dispatcher.close();
+    },
+  };
+}
+
+function lazyApplyQueue(sdk: Sdk, url: () => Promise<string>, coalesceMs: number): ApplyQueue {
+  return {
+    async wake(groups) {
+      if (groups.length === 0) return [];
+      const queueUrl = await url();
+      return createApplyQueue(sdk.sqs, { queueUrl, coalesceMs, clock: systemClock, newId }).wake(groups);
+    },
+  };
+}
+
+/**
+ * The coalescing window of the deployment, as ingest was told; where that cannot be asked, the default. A window that
+ * is not theirs costs a message that might have been saved, and no change.
+ */
+async function coalescingOf({ function: ask }: ToolPorts['deployment']): Promise<number> {
+  const facts = await ask('ingest').catch(() => undefined);
+  const seconds = Number(facts?.environment[ENVIRONMENT.coalesceSeconds] ?? DEFAULT_COALESCE_SECONDS);
+  return (Number.isFinite(seconds) ? seconds : DEFAULT_COALESCE_SECONDS) * 1_000;
+}

@@ -1,0 +1,126 @@
+import { decodeMessage } from '../../../contract/decode.ts';
+import { DEFAULT_CONNECTION } from '../../../contract/names.ts';
+import { connectionName, type GroupRef, groupId } from '../../../domain/ids.ts';
+import { type JournalPorts, journalOf, recordDeed } from '../journal.ts';
+import type { EventSender } from '../ports.ts';
+import { type Letter, readLetter, stampOf } from './letter.ts';
+import type { DeadMessage, Mailbox } from './mailbox.ts';
+import { HOLD_SECONDS } from './walk.ts';
+
+export interface AmendPorts extends JournalPorts {
+  readonly mailboxes: Readonly<Record<Mailbox['name'], Mailbox>>;
+  readonly events: EventSender;
+}
+
+export interface Person {
+  readonly by: string;
+  readonly reason: string;
+}
+
+/** Where what a person did to a letter is kept: with its group, or in the connection's journal. */
+function auditedAt({ ref, group, events, message }: Letter): GroupRef {
+  if (ref !== undefined) return ref;
+  const named = /^[a-z0-9-]{1,32}$/.test(message.connection ?? '') ? message.connection : undefined;
+  const connection = events[0]?.connection ?? connectionName(named ?? DEFAULT_CONNECTION);
+  return group === undefined ? journalOf(connection) : { connection, group: groupId(group) };
+}
+
+/** Says what ingest would make of a body now: its problems, one line each; none where it would be accepted. */
+export function problemsOf(body: string, message: DeadMessage, nowMs: number): readonly string[] {
+  const { events, ignored, rejected } = decodeMessage({
+    body,
+    messageId: message.id,
+    sentAtMs: message.sentAtMs,
+    receivedAtMs: nowMs,
+    connectionAttribute: message.connection,
+    stampAttribute: stampOf(message),
+  });
+  if (rejected.length > 0) return rejected.map(({ code, message: why }) => `${code}: ${why}`);
+  return events.length === 0 && ignored > 0 ? ['nothing in it is an event of a directory'] : [];
+}
+
+/**
+ * Sends a letter of the events queue in another wording, and deletes the original, which is kept in the audit first.
+ * @returns false where the message was taken by somebody else since it was shown
+ */
+export async function sendAmended(
+  letter: Letter,
+  { body, person }: { readonly body: string; readonly person: Person },
+  ports: AmendPorts,
+): Promise<boolean> {
+  return withMessage(ports.mailboxes[letter.queue], letter.message.id, async (message) => {
+    const change = { kind: 'edit_letter', before: message.body, after: body, reason: person.reason };
+    const cause = `${person.by}: ${person.reason}`;
+    await recordDeed(auditedAt(letter), { action: 'dlq_edit', changes: [change], cause }, ports);
+    const [outcome] = await ports.events.send([
+      { body, connection: message.connection, stamp: stampOf(message) },
+    ]);
+    if (outcome?.messageId === undefined) throw new Error(`the events queue refused it: ${outcome?.refused}`);
+  });
+}
+
+/** Deletes a letter for good; what it said, who wanted that and why are kept in the audit. */
+export async function discardLetter(letter: Letter, person: Person, ports: AmendPorts): Promise<boolean> {
+  return withMessage(ports.mailboxes[letter.queue], letter.message.id, async (message) => {
+    const change = { kind: 'discard_letter', before: message.body, after: null, reason: person.reason };
+    const cause = `${person.by}: ${person.reason}`;
+    await recordDeed(auditedAt(letter), { action: 'dlq_discard', changes: [change], cause }, ports);
+  });
+}
+
+/** Looks for letters by their ids in every queue named; all are put back. In the order of the ids, without the missing. */
+export async function findLetters(
+  ids: readonly string[],
+  queues: readonly Mailbox['name'][],
+  ports: AmendPorts,
+): Promise<readonly Letter[]> {
+  const found = new Map<string, Letter>();
+  for (const queue of queues) {
+    const wanted = ids.filter((id) => !found.has(id));
+    if (wanted.length === 0) break;
+    await searchMailbox(ports.mailboxes[queue], (message) => {
+      if (wanted.includes(message.id)) found.set(message.id, readLetter(message, queue, ports.clock()));
+      return wanted.every((id) => found.has(id));
+    });
+  }
+  return ids.flatMap((id) => found.get(id) ?? []);
+}
+
+/** Takes one message, does something with it, deletes it; puts it back where that fails. */
+async function withMessage(
+  mailbox: Mailbox,
+  id: string,
+  act: (message: DeadMessage) => Promise<void>,
+): Promise<boolean> {
+  let done = false;
+  await searchMailbox(mailbox, async (message) => {
+    if (message.id !== id) return false;
+    await act(message);
+    await mailbox.remove([message]);
+    done = true;
+    return true;
+  });
+  return done;
+}
+
+const VAIN_TAKES = 2;
+
+/** Shows messages until one is enough, and puts back all that are still there. */
+async function searchMailbox(
+  mailbox: Mailbox,
+  isEnough: (message: DeadMessage) => boolean | Promise<boolean>,
+): Promise<void> {
+  const receipts = new Map<string, string>();
+  let vain = 0;
+  try {
+    while (vain < VAIN_TAKES) {
+      const taken = await mailbox.take(10, HOLD_SECONDS);
+      const fresh = taken.filter(({ id }) => !receipts.has(id));
+      vain = fresh.length === 0 ? vain + 1 : 0;
+      for (const { id, receipt } of taken) receipts.set(id, receipt);
+      for (const message of fresh) if (await isEnough(message)) return;
+    }
+  } finally {
+    await mailbox.giveBack([...receipts.values()].map((receipt) => ({ receipt })));
+  }
+}

@@ -1,0 +1,94 @@
+import type { GroupRef } from '../../domain/ids.ts';
+import type { Connections } from '../ports/connections.ts';
+import type { GateStore } from '../ports/gate.ts';
+import type { GroupStore } from '../ports/groups.ts';
+import { type GroupStateName, stateName } from '../report.ts';
+import { type WakePorts, wakeGroups } from '../wake.ts';
+
+export interface SyncPorts extends WakePorts {
+  readonly groups: Pick<GroupStore, 'readMany'>;
+  readonly gates: Pick<GateStore, 'read'>;
+  readonly connections: Pick<Connections, 'find'>;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+}
+
+export interface SyncedGroup {
+  readonly group: string;
+  readonly state: GroupStateName;
+  readonly version: string | null;
+  readonly lastError: string | null;
+}
+
+export interface SyncReport {
+  readonly synced: readonly SyncedGroup[];
+  /** Why the rest was not waited for, if it was not. */
+  readonly stopped: string | null;
+}
+
+export interface FollowOptions {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((done: number, total: number) => void) | undefined;
+}
+
+const LOOK_EVERY_MS = 400;
+
+/** Marks groups dirty, wakes them, and waits until each has been looked at: written, held, failed or in step. */
+export async function syncGroups(
+  refs: readonly GroupRef[],
+  ports: SyncPorts,
+  options: FollowOptions,
+): Promise<SyncReport> {
+  const unwoken = await wakeGroups(refs, ports);
+  if (unwoken.length > 0) {
+    throw new Error(`${unwoken.length} groups could not be woken`, { cause: unwoken[0]?.cause });
+  }
+  return followGroups(refs, ports, options);
+}
+
+/** Waits until no group is dirty; stops early where nothing can be written before a person acts. */
+export async function followGroups(
+  refs: readonly GroupRef[],
+  ports: SyncPorts,
+  { timeoutMs, signal, onProgress }: FollowOptions,
+): Promise<SyncReport> {
+  const endMs = ports.clock() + timeoutMs;
+  for (;;) {
+    const states = await ports.groups.readMany(refs);
+    const synced = states.map((state) => ({
+      group: state.ref.group,
+      state: stateName(state),
+      version: state.version ?? null,
+      lastError: state.lastError?.message ?? null,
+    }));
+    const waiting = synced.filter(({ state }) => state === 'dirty').length;
+    onProgress?.(synced.length - waiting, refs.length);
+    if (waiting === 0) return { synced: sorted(synced), stopped: null };
+    const stopped = await reasonToStop(refs, ports);
+    if (stopped !== undefined) return { synced: sorted(synced), stopped };
+    if (ports.clock() >= endMs) {
+      return {
+        synced: sorted(synced),
+        stopped: `${waiting} groups are not done after ${timeoutMs / 1_000} s`,
+      };
+    }
+    if (signal?.aborted === true) return { synced: sorted(synced), stopped: 'interrupted; apply goes on' };
+    await ports.sleep(LOOK_EVERY_MS);
+  }
+}
+
+const sorted = (groups: readonly SyncedGroup[]): readonly SyncedGroup[] =>
+  [...groups].sort((a, b) => (a.group < b.group ? -1 : 1));
+
+async function reasonToStop([first]: readonly GroupRef[], ports: SyncPorts): Promise<string | undefined> {
+  if (first === undefined) return undefined;
+  const { connection: name } = first;
+  const gate = await ports.gates.read(name);
+  if (gate.state === 'paused') return 'the connection is paused: groupsync resume';
+  if (gate.state === 'unauthorized') {
+    return `the gate is closed (unauthorized): ${gate.reason ?? ''}; groupsync connect ${name}`;
+  }
+  const connection = await ports.connections.find(name);
+  if (connection?.observing === true) return 'the connection only observes: groupsync resume';
+  return undefined;
+}

@@ -1,0 +1,86 @@
+import type { Row } from './rows.ts';
+
+/**
+ * How much of a message the members of one part may take, in bytes of JSON. Small enough for a part to be folded in a
+ * few seconds, and far below SQS's 1 MiB.
+ */
+const PART_BYTES = 60_000;
+/** What a member takes beside its id and address. */
+const MEMBER_OVERHEAD = 20;
+
+const encoder = new TextEncoder();
+/** At least the bytes that a row's member takes in a message. */
+export const weightOf = ({ member, email }: Pick<Row, 'member' | 'email'>): number =>
+  encoder.encode(JSON.stringify([member, email])).length + MEMBER_OVERHEAD;
+
+interface Cutting {
+  /** Weight of all rows of a group. */
+  readonly weights: (group: string) => number;
+  /** Of every event of this import. */
+  readonly time: string;
+  readonly importId: string;
+}
+
+interface OpenPart {
+  readonly group: string;
+  readonly name: string;
+  readonly index: number;
+  readonly members: { id: string; email?: string }[];
+}
+
+/**
+ * Cuts rows, sorted by group and member, into snapshot events. The number of a group's parts must be in its first
+ * part, so it is reckoned from the weight of all its rows: a row belongs to the part in which its last byte lies, and
+ * as no row is as long as a part, no part is left out.
+ */
+export async function* snapshotsOf(rows: AsyncIterable<Row>, cutting: Cutting): AsyncGenerator<string> {
+  let part: OpenPart | undefined;
+  let weight = 0;
+  let last = '';
+  let messages = 0;
+  const next = (cut: OpenPart) => {
+    messages += 1;
+    return eventOf(cut, messages, cutting);
+  };
+  for await (const row of rows) {
+    const isNewGroup = part?.group !== row.group;
+    weight = (isNewGroup ? 0 : weight) + weightOf(row);
+    const index = partOf(weight);
+    if (part === undefined || isNewGroup || part.index !== index) {
+      if (part !== undefined) yield next(part);
+      part = { group: row.group, name: row.name, index, members: [] };
+      if (isNewGroup) last = '';
+    }
+    // A line without a member only names the group; a repeated one was found to say the same.
+    if (row.member !== '' && row.member !== last) part.members.push(memberOf(row));
+    last = row.member;
+  }
+  if (part !== undefined) yield next(part);
+}
+
+const partOf = (weight: number): number => Math.floor((weight - 1) / PART_BYTES);
+
+/** How many parts a group of this weight has. */
+snapshotsOf.count = (weight: number): number => partOf(weight) + 1;
+
+const memberOf = ({ member, email }: Row) => (email === '' ? { id: member } : { id: member, email });
+
+function eventOf(
+  { group, name, index, members }: OpenPart,
+  ordinal: number,
+  { weights, time, importId }: Cutting,
+): string {
+  const count = snapshotsOf.count(weights(group));
+  return JSON.stringify({
+    specversion: '1.0',
+    id: `${importId}.${ordinal}`,
+    source: 'groupsync/import',
+    type: 'directory.group.snapshot',
+    time,
+    data: {
+      group: { id: group, name },
+      members,
+      ...(count === 1 ? {} : { part: { snapshotId: importId, index, count } }),
+    },
+  });
+}

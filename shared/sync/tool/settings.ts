@@ -1,0 +1,148 @@
+import { applySetting } from '../../contract/change-setting.ts';
+import type { ConnectionSettings } from '../../contract/settings.ts';
+import type { ConnectionName } from '../../domain/ids.ts';
+import type { Connection, ConnectionStore } from '../ports/connections.ts';
+import type { DesiredStore } from '../ports/desired.ts';
+import type { GateStore } from '../ports/gate.ts';
+import type { GroupIndex } from '../ports/index.ts';
+import { allGroups, NotFound } from './find-group.ts';
+import { type JournalPorts, journalOf, recordDeed } from './journal.ts';
+import type { CredentialVault } from './ports.ts';
+
+export interface SettingsPorts extends JournalPorts {
+  readonly connections: ConnectionStore;
+  readonly gates: Pick<GateStore, 'read'>;
+  readonly index: Pick<GroupIndex, 'all'>;
+  readonly desired: Pick<DesiredStore, 'markDirty'>;
+  readonly vault: Pick<CredentialVault, 'remove'>;
+}
+
+/** Workers remember a connection for half a minute; before that they would plan by the settings from before. */
+const WORKERS_KNOW_AFTER_MS = 35_000;
+/** Settings that say how the platform is called, not what should be there. */
+const CALLING = new Set(['baseUrl', 'concurrency', 'timeoutMs', 'activity']);
+
+export interface SettingChange {
+  readonly key: string;
+  readonly value: unknown;
+}
+
+export interface SettingsPlan {
+  readonly connection: Connection;
+  readonly next: ConnectionSettings;
+  readonly changes: readonly { readonly key: string; readonly before: string; readonly after: string }[];
+  /** Every group is planned anew. */
+  readonly replans: boolean;
+  /** The people index lacks what the new rules compare, until it is refreshed. */
+  readonly needsPeople: boolean;
+}
+
+/** @throws NotFound */
+export async function requireConnection(
+  name: ConnectionName,
+  { connections }: { readonly connections: Pick<ConnectionStore, 'find'> },
+): Promise<Connection> {
+  const connection = await connections.find(name);
+  if (connection === undefined) {
+    throw new NotFound(`there is no connection ${name}; groupsync connect ${name} makes it`);
+  }
+  return connection;
+}
+
+/** What changing settings would do. @throws InvalidSettingError, NotFound */
+export async function planSettings(
+  name: ConnectionName,
+  changes: readonly SettingChange[],
+  ports: Pick<SettingsPorts, 'connections'>,
+): Promise<SettingsPlan> {
+  const connection = await requireConnection(name, ports);
+  const next = changes.reduce(
+    (settings, { key, value }) => applySetting(settings, key, value),
+    connection.settings,
+  );
+  const differing = (Object.keys(next) as (keyof ConnectionSettings)[]).filter(
+    (key) => JSON.stringify(next[key]) !== JSON.stringify(connection.settings[key]),
+  );
+  return {
+    connection,
+    next,
+    changes: differing.map((key) => ({
+      key,
+      before: JSON.stringify(connection.settings[key]),
+      after: JSON.stringify(next[key]),
+    })),
+    replans: differing.some((key) => !CALLING.has(key)),
+    needsPeople: differing.includes('match') || differing.includes('includeStates'),
+  };
+}
+
+/**
+ * Saves settings, and marks every group dirty where plans may differ now. The pump wakes the groups once all workers
+ * have noticed the change. @returns how many groups are planned anew
+ */
+export async function changeSettings(plan: SettingsPlan, by: string, ports: SettingsPorts): Promise<number> {
+  const { connection, next } = plan;
+  const changes = plan.changes.map(({ key, before, after }) => ({
+    kind: 'set_setting',
+    before,
+    after,
+    reason: key,
+  }));
+  const deed = { action: 'connections_set', changes, cause: by };
+  await recordDeed(journalOf(connection.name), deed, ports);
+  await ports.connections.save({ ...connection, settings: next });
+  return plan.replans ? replanAll(connection.name, ports) : 0;
+}
+
+export async function replanAll(
+  connection: ConnectionName,
+  ports: Pick<SettingsPorts, 'index' | 'desired' | 'clock'>,
+): Promise<number> {
+  const refs = await allGroups(connection, ports);
+  const nowMs = ports.clock();
+  for (const ref of refs) await ports.desired.markDirty(ref, { nowMs, dueMs: nowMs + WORKERS_KNOW_AFTER_MS });
+  return refs.length;
+}
+
+export interface ConnectionRow {
+  readonly name: string;
+  readonly company: string;
+  readonly baseUrl: string;
+  readonly gate: string;
+  readonly since: string | null;
+  readonly reason: string | null;
+  readonly observing: boolean;
+}
+
+export async function listConnections(ports: SettingsPorts): Promise<readonly ConnectionRow[]> {
+  const rows: ConnectionRow[] = [];
+  for (const { name, company, settings, observing } of await ports.connections.list()) {
+    const { state, sinceMs, reason } = await ports.gates.read(name);
+    const since = sinceMs === undefined ? null : new Date(sinceMs).toISOString();
+    rows.push({
+      name,
+      company,
+      baseUrl: settings.baseUrl,
+      gate: state,
+      since,
+      reason: reason ?? null,
+      observing,
+    });
+  }
+  return rows.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/**
+ * Forgets a connection and its credential. Its groups stay on the platform as they are, and what the directory said of
+ * them stays in the table: connecting again under the same name goes on from there.
+ */
+export async function removeConnection(
+  name: ConnectionName,
+  by: string,
+  ports: SettingsPorts,
+): Promise<{ readonly secretRemoved: boolean }> {
+  await requireConnection(name, ports);
+  await recordDeed(journalOf(name), { action: 'connections_remove', changes: [], cause: by }, ports);
+  await ports.connections.remove(name);
+  return { secretRemoved: await ports.vault.remove(name) };
+}
