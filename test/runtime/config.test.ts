@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { ConfigError, readConfig, required } from '../../shared/runtime/config.ts';
+
+const caught = (run: () => unknown): unknown => {
+  try {
+    return run();
+  } catch (error) {
+    return error;
+  }
+};
+
+describe('the configuration of a function', () => {
+  it('has a default for everything that a stage need not say', () => {
+    expect(readConfig({})).toEqual({
+      prefix: 'groupsync',
+      tableName: 'groupsync-state',
+      coalesceMs: 5_000,
+      createSettleMs: 600_000,
+      logLevel: 'info',
+      queueUrls: { apply: undefined, eventsDlq: undefined, applyDlq: undefined },
+    });
+  });
+
+  it('names the table after the prefix unless it is named itself', () => {
+    expect(readConfig({ GROUPSYNC_PREFIX: 'stage' }).tableName).toBe('stage-state');
+    expect(readConfig({ GROUPSYNC_PREFIX: 'stage', GROUPSYNC_TABLE: 'other' }).tableName).toBe('other');
+  });
+
+  it('takes no window as such', () => {
+    expect(readConfig({ GROUPSYNC_COALESCE_SECONDS: '0' }).coalesceMs).toBe(0);
+  });
+
+  it.each([
+    ['GROUPSYNC_COALESCE_SECONDS', '899'],
+    ['GROUPSYNC_COALESCE_SECONDS', '-1'],
+    ['GROUPSYNC_COALESCE_SECONDS', '1.5'],
+    ['GROUPSYNC_COALESCE_SECONDS', 'soon'],
+    ['GROUPSYNC_APPLY_QUEUE_URL', 'apply.fifo'],
+    ['GROUPSYNC_LOG_LEVEL', 'loud'],
+    ['GROUPSYNC_PREFIX', ''],
+  ])('refuses %s=%s and says which variable, and what it holds', (name, value) => {
+    const error = caught(() => readConfig({ [name]: value }));
+    expect(error).toBeInstanceOf(ConfigError);
+    expect((error as Error).message).toContain(`${name}: `);
+    expect((error as Error).message).toContain(JSON.stringify(value));
+  });
+
+  it('misses a value only where a function needs it', () => {
+    expect(required('x', 'GROUPSYNC_APPLY_QUEUE_URL')).toBe('x');
+    const error = caught(() => required(undefined, 'GROUPSYNC_APPLY_QUEUE_URL'));
+    expect(error).toBeInstanceOf(ConfigError);
+    expect((error as Error).message).toContain('GROUPSYNC_APPLY_QUEUE_URL');
+  });
+});

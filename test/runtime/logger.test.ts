@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { createLogger, errorFields } from '../../shared/runtime/logger.ts';
+import { StoreError } from '../../shared/store/errors.ts';
+import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
+
+function logging(level: 'debug' | 'info' | 'warn' | 'error') {
+  const lines: string[] = [];
+  const clock = () => Date.UTC(2026, 10, 20);
+  const logger = createLogger({ level, clock, write: (line) => void lines.push(line) });
+  return { logger, read: () => lines.map((line): unknown => JSON.parse(line)) };
+}
+
+describe('a log line', () => {
+  it('is one JSON object with time, level, message, context and fields', () => {
+    const { logger, read } = logging('info');
+    logger
+      .with({ requestId: 'r1' })
+      .with({ connection: 'acme' })
+      .warn('applied', { group: 'g\n1', writes: ['put'] });
+    expect(read()).toEqual([
+      {
+        time: '2026-11-20T00:00:00.000Z',
+        level: 'warn',
+        message: 'applied',
+        requestId: 'r1',
+        connection: 'acme',
+        group: 'g\n1',
+        writes: ['put'],
+      },
+    ]);
+  });
+
+  it('is written from its level on', () => {
+    const { logger, read } = logging('warn');
+    for (const level of ['debug', 'info', 'warn', 'error'] as const) logger[level](level);
+    expect(read()).toMatchObject([{ level: 'warn' }, { level: 'error' }]);
+  });
+});
+
+describe('an error in a log line', () => {
+  it('is the names and messages of ours, along the causes', () => {
+    const cause = new PlatformFailure('throttled', 'GET /groups answered 429', { status: 429 });
+    const error = new StoreError('the table could not be read', { cause });
+    expect(errorFields(error)).toEqual({
+      error: ['StoreError: the table could not be read', 'PlatformFailure: GET /groups answered 429'],
+    });
+  });
+
+  it('of a library is its name alone, because its message may quote anything', () => {
+    const library = new TypeError('cannot read ann@acme.test');
+    const sdk = Object.assign(new Error('token abc is invalid'), { name: 'UnrecognizedClientException' });
+    expect(errorFields(new StoreError('the table could not be written', { cause: sdk }))).toEqual({
+      error: ['StoreError: the table could not be written', 'UnrecognizedClientException'],
+    });
+    expect(errorFields(library)).toEqual({ error: ['TypeError'] });
+  });
+
+  it('of no known kind says nothing of its content', () => {
+    expect(JSON.stringify(errorFields({ email: 'ann@acme.test' }))).not.toContain('ann');
+    expect(JSON.stringify(errorFields('ann@acme.test'))).not.toContain('ann');
+  });
+
+  it('whose causes go round ends', () => {
+    const error = new Error('round');
+    error.cause = error;
+    expect((errorFields(error)['error'] as readonly string[]).length).toBeLessThan(10);
+  });
+});

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import {
+  AbortedError,
+  BadRequestError,
+  ConflictError,
+  ForbiddenError,
+  InvalidGrantError,
+  InvalidRequestError,
+  NetworkError,
+  NotFoundError,
+  type PlatformError,
+  RateLimitedError,
+  ReportedError,
+  ServerError,
+  TimeoutError,
+  UnauthorizedError,
+  UnexpectedBodyError,
+  UnexpectedStatusError,
+} from '../../shared/platform/errors.ts';
+import { failureOf, translating } from '../../shared/runtime/platform-failure.ts';
+import { didNotHappen, PlatformFailure } from '../../shared/sync/ports/platform.ts';
+
+const facts = (sent: 'no' | 'maybe' | 'answered', status?: number) => ({
+  method: 'PUT',
+  pathTemplate: '/platform/api/groups/{groupId}',
+  sent,
+  status,
+  retryAfterMs: 7,
+});
+
+describe('what a failed call means', () => {
+  it.each<[PlatformError, kind: string, happened: boolean]>([
+    [new UnauthorizedError('', facts('answered', 401)), 'unauthorized', false],
+    [new InvalidGrantError('', facts('answered', 400)), 'unauthorized', false],
+    [new ForbiddenError('', facts('answered', 403)), 'forbidden', false],
+    [new NotFoundError('', facts('answered', 404)), 'not_found', false],
+    [new ConflictError('', facts('answered', 409)), 'rejected', false],
+    [new BadRequestError('', facts('answered', 400)), 'rejected', false],
+    [new UnexpectedStatusError('', facts('answered', 418)), 'rejected', false],
+    [new InvalidRequestError('', facts('no')), 'rejected', false],
+    [new RateLimitedError('', facts('answered', 429)), 'throttled', false],
+    [new ServerError('', facts('answered', 500)), 'unavailable', true],
+    [new UnexpectedBodyError('', facts('answered', 200)), 'unavailable', true],
+    [new ReportedError('', facts('answered', 200)), 'unavailable', true],
+    [new TimeoutError('', facts('maybe')), 'unanswered', true],
+    [new TimeoutError('', facts('answered', 408)), 'unanswered', true],
+    [new NetworkError('', facts('maybe')), 'unanswered', true],
+    [new NetworkError('', facts('no')), 'unreached', false],
+    [new TimeoutError('', facts('no')), 'unreached', false],
+    [new AbortedError('', facts('maybe')), 'unanswered', true],
+  ])('$name is %s', (error, kind, mayHaveHappened) => {
+    const failure = failureOf(error, 'v1');
+    expect(failure.kind).toBe(kind);
+    expect(didNotHappen(failure)).toBe(!mayHaveHappened);
+  });
+
+  it('keeps what the caller acts on, and the cause', () => {
+    const cause = new RateLimitedError('too many', facts('answered', 429));
+    const failure = failureOf(cause, 'v1');
+    expect(failure).toMatchObject({ status: 429, retryAfterMs: 7, secretVersion: 'v1', cause });
+    expect(failure.message).toBe(cause.message);
+  });
+});
+
+it('lets errors that are not the platform’s pass as they are', async () => {
+  const defect = new TypeError('ours');
+  await expect(translating('v1', () => Promise.reject(defect))).rejects.toBe(defect);
+  const known = new ServerError('', facts('answered', 500));
+  await expect(translating('v1', () => Promise.reject(known))).rejects.toBeInstanceOf(PlatformFailure);
+});

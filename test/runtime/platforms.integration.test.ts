@@ -1,0 +1,133 @@
+import { Agent } from 'undici';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openPlatform } from '../../local/open-platform.ts';
+import { parseWorld } from '../../local/platform/state/world.ts';
+import { parseSettings } from '../../shared/contract/change-setting.ts';
+import { DEFAULT_CONNECTION } from '../../shared/contract/names.ts';
+import { createPlatforms } from '../../shared/runtime/platforms.ts';
+import { SecretError, type Secrets } from '../../shared/runtime/secrets.ts';
+
+const WORLD = parseWorld({
+  companies: [
+    { id: 'acme', name: 'Acme', employees: [] },
+    { id: 'other', name: 'Other', employees: [] },
+  ],
+  credentials: [
+    { token: 'old', kind: 'oauth_app', company: 'acme' },
+    { token: 'new', kind: 'oauth_app', company: 'acme' },
+    { token: 'theirs', kind: 'oauth_app', company: 'other' },
+  ],
+});
+
+async function start() {
+  const simulator = await openPlatform({ world: WORLD, dataFile: undefined, port: 0 });
+  const dispatcher = new Agent();
+  onTestFinished(async () => {
+    await dispatcher.close();
+    await simulator.close();
+  });
+  const state = { nowMs: 0, reads: 0, token: 'old', isReadable: true };
+  const secrets: Secrets = {
+    async read() {
+      state.reads += 1;
+      if (!state.isReadable) throw new SecretError('the secret groupsync/connections/default cannot be read');
+      return { value: { token: state.token }, version: `version of ${state.token}` };
+    },
+    write: () => Promise.reject(new Error('not in these tests')),
+  };
+  const platforms = createPlatforms({
+    secrets,
+    clock: () => state.nowMs,
+    random: () => 0.5,
+    sleep: async () => {},
+    leases: { take: async () => undefined, release: async () => {} } as never,
+    dispatcher,
+  });
+  const connection = {
+    name: DEFAULT_CONNECTION,
+    company: simulator.company,
+    settings: parseSettings({ baseUrl: simulator.url }),
+    observing: false,
+  };
+  const control = (path: string, body: object) =>
+    fetch(`${simulator.url}/_simulator/${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  return { state, control, open: () => platforms.open(connection as never) };
+}
+
+describe('the platform of a connection', () => {
+  it('is opened once and its secret read again after a minute', async () => {
+    const { state, open } = await start();
+    const first = await open();
+    state.nowMs = 59_999;
+    expect(await open()).toBe(first);
+    expect(state.reads).toBe(1);
+    state.nowMs = 60_000;
+    expect(await open()).toBe(first);
+    expect(state.reads).toBe(2);
+  });
+
+  it('takes up a rotated secret within that minute, and says which version is in use', async () => {
+    const { state, open } = await start();
+    expect((await open()).secretVersion).toBe('version of old');
+    state.token = 'new';
+    state.nowMs = 60_000;
+    const rotated = await open();
+    expect(rotated.secretVersion).toBe('version of new');
+    expect(await rotated.probe()).toBeUndefined();
+  });
+
+  it('reads the secret again at once where the platform refused it', async () => {
+    const { state, control, open } = await start();
+    const platform = await open();
+    await control('faults', [{ match: { path: '/platform/api/groups' }, status: 401 }]);
+    await expect(platform.groups.list(0)).rejects.toMatchObject({ kind: 'unauthorized', status: 401 });
+    state.token = 'new';
+    expect((await open()).secretVersion).toBe('version of new');
+  });
+
+  it('is refused where the secret is of another company, before anything else is asked', async () => {
+    const { state, open } = await start();
+    state.token = 'theirs';
+    await expect(open()).rejects.toMatchObject({
+      kind: 'unauthorized',
+      message: expect.stringMatching(/^wrong_company/),
+      secretVersion: 'version of theirs',
+    });
+    state.token = 'old';
+    await expect(open()).resolves.toMatchObject({ secretVersion: 'version of old' });
+  });
+
+  it('is refused where the secret cannot be read or is not accepted, without a word of what it holds', async () => {
+    const { state, open } = await start();
+    state.isReadable = false;
+    await expect(open()).rejects.toMatchObject({ kind: 'unauthorized' });
+    Object.assign(state, { isReadable: true, token: 'wrong-token' });
+    const error = await open().catch((caught: unknown) => caught);
+    expect(error).toMatchObject({ kind: 'unauthorized', status: 401 });
+    expect(String(error)).not.toContain('wrong-token');
+  });
+
+  it('shares a listing of groups as long as it is young enough for whoever asks, and no failed one', async () => {
+    const { state, control, open } = await start();
+    const { groups } = await open();
+    await control('faults', [{ match: { path: '/platform/api/groups' }, status: 400 }]);
+    await expect(groups.list(60_000)).rejects.toMatchObject({ kind: 'rejected' });
+    expect(await groups.list(60_000)).toEqual([]);
+    await groups.create({ name: 'A', spokeId: 'a', users: [] });
+    expect(await groups.list(60_000)).toEqual([]);
+    expect(await groups.list(0)).toHaveLength(1);
+    state.nowMs = 60_001;
+    expect(await groups.list(60_000)).toHaveLength(1);
+  });
+
+  it('answers 404 as a group that is not there, and a deletion of it as done', async () => {
+    const { open } = await start();
+    const { groups } = await open();
+    expect(await groups.get('nobody' as never)).toBeUndefined();
+    await expect(groups.delete('nobody' as never)).resolves.toBeUndefined();
+  });
+});
