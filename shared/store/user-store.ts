@@ -120,12 +120,11 @@ export function createUserStore(table: Table): UserStore {
     copyToMember: (ref, member, copy) =>
       writeCopy(ref, member, { copy, when: all(exists('stamp'), knowsLessThan(copy.revision)) }),
 
-    // Most registers hold no copy: a look is cheaper than a write that would be refused.
-    async renewCopy(ref, member, copy) {
-      const register = await table.get(memberKey(ref, member));
-      if (register?.['copyRevision'] === undefined) return;
-      await writeCopy(ref, member, { copy, when: less('copyRevision', copy.revision) });
-    },
+    renewCopy: (ref, member, copy) =>
+      writeCopy(ref, member, {
+        copy,
+        when: all(exists('stamp'), any(missing('copyRevision'), less('copyRevision', copy.revision))),
+      }),
 
     async forget(connection, member) {
       const key = userKey(connection, member);

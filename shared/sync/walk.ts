@@ -1,15 +1,19 @@
 import pMap from 'p-map';
+import { isActive } from '../domain/active.ts';
 import type { UserCopy } from '../domain/group.ts';
 import type { ConnectionName, GroupId } from '../domain/ids.ts';
 import type { UserState, UserStore } from './ports/desired.ts';
 import { WRITES_IN_FLIGHT } from './tuning.ts';
 
 /**
- * What a register must know of its user. A binding under review is left out: apply then reads the user itself.
+ * What a register must know of its user. A role under review, or of a user who is not active, is left out: apply then
+ * reads the user itself.
  */
 export function copyOf(user: UserState): UserCopy {
   const { revision, floor, role } = user;
-  return role === undefined || user.review ? { revision, floor } : { revision, floor, role };
+  return role === undefined || user.review || !isActive(user.attributes)
+    ? { revision, floor }
+    : { revision, floor, role };
 }
 
 const FIRST_REVISION = 1;
