@@ -49,6 +49,14 @@ function flow(prefix: string): IWidget[][] {
       graph('Lag: event to platform, ms', [lag('p50'), lag('p95'), lag('p99')]),
     ],
     [
+      graph('SCIM requests, by connection', [broken(prefix, 'ScimRequests')]),
+      graph('SCIM requests refused, by status, and failed', [
+        broken(prefix, 'ScimRefusals'),
+        stageMetric(prefix, 'ScimFailures', PERIOD),
+      ]),
+      graph('SCIM: request to answer, ms', [stageMetric(prefix, 'ScimLatencyMs', PERIOD)]),
+    ],
+    [
       graph('Writes to the platform, by kind', [broken(prefix, 'PlatformWrites')]),
       graph('Conflicts', [stageMetric(prefix, 'PlatformConflicts', PERIOD)]),
       graph('Failed attempts, by kind', [broken(prefix, 'ApplyFailures')]),

@@ -2,17 +2,19 @@ import { connectionKey } from '../shared/store/keys.ts';
 import { reportGroups } from '../shared/sync/report.ts';
 import type { LocalFunction } from './invocation.ts';
 import type { StackParts } from './parts.ts';
+import { startScim } from './scim-endpoint.ts';
 
 const LEASE_PREFIX = 'LEASE#';
 
 /** The handlers as they are deployed, and the shared code behind the stack's own few questions. */
 export async function loadParts(): Promise<StackParts> {
-  const [ingest, apply, reconcile, people, { wireTool }] = await Promise.all([
+  const [ingest, apply, reconcile, people, { wireTool }, { wireScim }] = await Promise.all([
     import('../functions/ingest.ts'),
     import('../functions/apply.ts'),
     import('../functions/reconcile.ts'),
     import('../functions/people.ts'),
     import('../shared/runtime/wire-platform.ts'),
+    import('../shared/runtime/wire-scim.ts'),
   ]);
   const { ports } = wireTool();
   return {
@@ -27,6 +29,7 @@ export async function loadParts(): Promise<StackParts> {
       await ports.connections.save({ ...connection, observing: known?.observing ?? false });
     },
     readGroups: (connection) => reportGroups(connection, ports),
+    startScim: (connection) => startScim({ port: 0, connection }, wireScim()),
     clearLeases: async (connection) => {
       const { pk } = connectionKey(connection);
       for await (const leases of ports.table.query({ partition: pk, prefix: LEASE_PREFIX })) {

@@ -23,6 +23,9 @@ export const LocalFile = z.object({
   applyQueueUrl: z.url(),
   applyDlqUrl: z.url(),
   platformToken: z.string(),
+  /** Base URL of the SCIM server, and a token for it. */
+  scim: z.url(),
+  scimToken: z.string(),
 });
 export type LocalFile = z.infer<typeof LocalFile>;
 

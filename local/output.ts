@@ -13,9 +13,9 @@ export interface RunResult {
 
 /**
  * The document of `--json`, as one line: npm prints two lines of its own before it unless it is told `--silent`, and
- * the last line is the document either way. The endpoints are those of the local file, without process and token. */
+ * the last line is the document either way. The endpoints are those of the local file, without process and tokens. */
 export function jsonDocument({ converged, groups, elapsedMs, address }: RunResult): string {
-  const { pid: _pid, platformToken: _token, ...endpoints } = address;
+  const { pid: _pid, platformToken: _token, scimToken: _scimToken, ...endpoints } = address;
   return `${JSON.stringify({ groups, endpoints, converged, elapsedMs })}\n`;
 }
 
@@ -38,6 +38,7 @@ const endpointLines = (address: LocalFile, options: { localFile: string; logPath
   `AWS         ${address.dynamodb} (DynamoDB, Secrets Manager, Lambda, Scheduler)`,
   `SQS         ${address.sqs}`,
   `events      ${address.eventsQueueUrl}`,
+  `SCIM        ${address.scim}, token ${address.scimToken}`,
   `addresses   ${shown(options.localFile)}, read by groupsync --local`,
   `log         ${shown(options.logPath)}`,
   'Ctrl-C stops.',

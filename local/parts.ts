@@ -3,6 +3,7 @@ import type { ConnectionSettings } from '../shared/contract/settings.ts';
 import type { ConnectionName } from '../shared/domain/ids.ts';
 import type { LocalFunction } from './invocation.ts';
 import type { GroupReport } from './report.ts';
+import type { ScimEndpoint } from './scim-endpoint.ts';
 
 /** What the stack runs: the deployed handlers, and the few things that a person would do through the command line. */
 export interface StackParts {
@@ -14,6 +15,7 @@ export interface StackParts {
     readonly settings: ConnectionSettings;
   }) => Promise<void>;
   readonly readGroups: (connection: ConnectionName) => Promise<readonly GroupReport[]>;
+  readonly startScim: (connection: ConnectionName) => Promise<ScimEndpoint>;
   /** Leases of a process that was killed would hold its successor up. */
   readonly clearLeases: (connection: ConnectionName) => Promise<void>;
 }

@@ -90,13 +90,14 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     // What fails because the stack stops is no news.
     const onError = (message: string) => void (isStopping || options.onError(message));
     const work = await startWork({ ...options, onError, client, queueUrls, functions, schedules });
+    const scim = await parts.startScim(DEFAULT_CONNECTION);
     return {
-      address: describeAddress(options, endpoints, queueUrls),
+      address: { ...describeAddress(options, endpoints, queueUrls), scim: scim.url, scimToken: scim.token },
       sqs: client,
       parts,
       async stop(graceMs = GRACE_MS) {
         isStopping = true;
-        await within(graceMs, work.stop());
+        await within(graceMs, Promise.all([work.stop(), scim.stop()]));
         client.destroy();
         await closeEmulators();
       },
@@ -141,7 +142,7 @@ const describeAddress = (
   { prefix, platform }: StackOptions,
   endpoints: Endpoints,
   queueUrls: Readonly<Record<QueueKey, string>>,
-): LocalFile => ({
+): Omit<LocalFile, 'scim' | 'scimToken'> => ({
   pid: process.pid,
   region: REGION,
   prefix,
@@ -156,7 +157,7 @@ const describeAddress = (
   platformToken: platform.token,
 });
 
-async function within(ms: number, work: Promise<void>): Promise<void> {
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, ms);

@@ -21,6 +21,8 @@ const ADDRESS: LocalFile = {
   applyQueueUrl: 'http://127.0.0.1:2/000000000000/groupsync-apply.fifo',
   applyDlqUrl: 'http://127.0.0.1:2/000000000000/groupsync-apply-dlq.fifo',
   platformToken: 'token',
+  scim: 'http://127.0.0.1:6/scim/v2',
+  scimToken: 'gsync_scim_token',
 };
 
 function folder() {

@@ -19,6 +19,11 @@ export function fakeParts(over: Partial<StackParts['handlers']> = {}) {
     },
     putConnection: async ({ name, company }) => void calls.push(`connection ${name} of ${company}`),
     readGroups: async () => groups,
+    startScim: async () => ({
+      url: 'http://127.0.0.1:1/scim/v2',
+      token: 'scim-token',
+      stop: async () => void calls.push('scim stopped'),
+    }),
     clearLeases: async () => void calls.push('leases'),
   };
   return { parts, calls, groups, loadParts: async () => parts };

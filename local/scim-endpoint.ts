@@ -1,0 +1,107 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { ConnectionName } from '../shared/domain/ids.ts';
+import { randomHex } from '../shared/runtime/clock.ts';
+import { endpointOf, reportScim } from '../shared/runtime/report-scim.ts';
+import type { wireScim } from '../shared/runtime/wire-scim.ts';
+import { MAX_BODY_BYTES } from '../shared/scim/limits.ts';
+import { type HttpReply, type HttpRequest, handleScim, SCIM_PATH } from '../shared/sync/scim/handle.ts';
+import { createToken, revokeToken } from '../shared/sync/scim/tokens.ts';
+
+export interface ScimEndpoint {
+  /** Base URL, as a provider's admin page asks for it. */
+  readonly url: string;
+  /** For the connection given, until `stop`. */
+  readonly token: string;
+  readonly stop: () => Promise<void>;
+}
+
+/** Serves SCIM on this machine alone, as API Gateway and the function `scim` do when deployed. */
+export async function startScim(
+  { port, connection }: { readonly port: number; readonly connection: ConnectionName },
+  wired: ReturnType<typeof wireScim>,
+): Promise<ScimEndpoint> {
+  const { ports } = wired;
+  const { token, kept } = await createToken(connection, { ...ports, randomHex });
+  const server = createServer((request, response) => void serve(request, response, wired));
+  const origin = `http://127.0.0.1:${await listen(server, port)}`;
+  return {
+    url: `${origin}${SCIM_PATH}`,
+    token,
+    async stop() {
+      await close(server);
+      // With --data the table outlives the process, and the token should not.
+      await revokeToken(connection, kept.prefix, ports);
+    },
+  };
+}
+
+async function serve(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  { ports, logger, metrics }: ReturnType<typeof wireScim>,
+): Promise<void> {
+  const startedMs = ports.clock();
+  const body = await readBody(incoming);
+  if (body === undefined) return;
+  const request = requestOf(incoming, body);
+  const report = await handleScim(request, ports);
+  const call = { method: request.method, endpoint: endpointOf(request.path) };
+  reportScim(report, { ...call, elapsedMs: ports.clock() - startedMs }, { logger, metrics });
+  send(response, report.reply);
+}
+
+function requestOf({ method = 'GET', url = '/', headers }: IncomingMessage, body: string): HttpRequest {
+  const [path = '/', ...query] = url.split('?');
+  return {
+    method,
+    path,
+    query: query.join('?'),
+    headers: Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value]),
+    ),
+    body,
+    origin: `http://${headers.host ?? '127.0.0.1'}`,
+  };
+}
+
+/** The body, or as much of it as shows that it is too long; undefined where the client went away. */
+async function readBody(incoming: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of incoming as AsyncIterable<Buffer>) {
+      if (length <= MAX_BODY_BYTES) chunks.push(chunk);
+      length += chunk.length;
+    }
+  } catch {
+    return undefined;
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function send(response: ServerResponse, { status, headers, body }: HttpReply): void {
+  const hasBody = body !== '';
+  response.writeHead(status, {
+    ...headers,
+    ...(hasBody ? { 'content-length': Buffer.byteLength(body) } : {}),
+  });
+  response.end(hasBody ? body : undefined);
+}
+
+function listen(server: Server, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', () => {
+      server.off('error', reject);
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
