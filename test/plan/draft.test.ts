@@ -1,0 +1,236 @@
+import { describe, expect, it } from 'vitest';
+import { memberId, platformUserId } from '../../shared/domain/ids.ts';
+import { STAMP_ZERO } from '../../shared/domain/stamp.ts';
+import type { View } from '../../shared/domain/view.ts';
+import type { Waiver } from '../../shared/domain/waiver.ts';
+import { type DraftInput, draftPlan } from '../../shared/plan/draft.ts';
+
+const member = (user: string) => memberId(`m-${user}`);
+const wanted = (...users: string[]) => ({
+  name: 'Eng',
+  spokeId: 'g1',
+  users: new Map(users.map((user) => [platformUserId(user), member(user)] as const)),
+});
+const view = (users: Readonly<Record<string, boolean>>, change: Partial<View> = {}): View => ({
+  name: 'Eng',
+  spokeId: 'g1',
+  users: new Map(Object.entries(users).map(([user, mine]) => [platformUserId(user), mine])),
+  ...change,
+});
+const base: DraftInput = {
+  wanted: wanted('a', 'b'),
+  current: view({ a: true, b: true }),
+  membership: 'authoritative',
+  mode: 'sync',
+  onGroupDeleted: 'delete',
+  whole: false,
+  held: new Set(),
+  whyNot: new Map(),
+};
+const draft = (change: Partial<DraftInput>) => draftPlan({ ...base, ...change });
+const usersOf = (plan: ReturnType<typeof draftPlan>) => Object.fromEntries(plan.after?.users ?? []);
+const shortOf = (plan: ReturnType<typeof draftPlan>) =>
+  plan.changes.map(({ kind, before, after }) => [kind, before, after]);
+
+describe('a plan for a group that exists', () => {
+  it('does nothing where nothing differs, also when it may send everything', () => {
+    expect(draft({})).toMatchObject({ action: 'none', changes: [], removals: [], departs: false });
+    expect(draft({ whole: true }).action).toBe('none');
+  });
+
+  it('creates what the platform does not have', () => {
+    const plan = draft({ current: undefined });
+    expect(plan).toMatchObject({ action: 'create', removals: [], departs: false });
+    expect(plan.after).toEqual(view({ a: true, b: true }));
+    expect(plan.changes).toEqual([
+      {
+        kind: 'create_group',
+        before: null,
+        after: 'Eng',
+        reason: 'the directory has this group, the platform does not',
+      },
+      {
+        kind: 'add_member',
+        member: member('a'),
+        before: null,
+        after: 'a',
+        reason: 'the directory has them in this group',
+      },
+      {
+        kind: 'add_member',
+        member: member('b'),
+        before: null,
+        after: 'b',
+        reason: 'the directory has them in this group',
+      },
+    ]);
+  });
+
+  it('lists changes by kind, then by user, whatever the order of its input', () => {
+    const plan = draft({
+      wanted: wanted('z', 'c', 'a'),
+      current: view({ y: true, a: true, x: false }, { name: 'Old', spokeId: null }),
+    });
+    expect(plan.action).toBe('patch');
+    expect(shortOf(plan)).toEqual([
+      ['rename', 'Old', 'Eng'],
+      ['set_spoke_id', null, 'g1'],
+      ['add_member', null, 'c'],
+      ['add_member', null, 'z'],
+      ['remove_member', 'x', null],
+      ['remove_member', 'y', null],
+    ]);
+    expect(plan.removals).toEqual(['x', 'y']);
+    expect(plan.after).toEqual(view({ a: true, c: true, z: true }));
+    expect(plan.changes.map(({ reason }) => reason)).toEqual([
+      'the directory gives this name',
+      'spokeId is the directory id of the group',
+      'the directory has them in this group',
+      'the directory has them in this group',
+      'the directory does not have them in this group',
+      'the directory does not have them in this group',
+    ]);
+  });
+
+  it('sends everything where it is told to', () => {
+    expect(draft({ wanted: wanted('a'), whole: true }).action).toBe('put');
+    expect(draft({ wanted: wanted('a') }).action).toBe('patch');
+  });
+
+  it('says why somebody whom the directory names is removed, and who that is', () => {
+    const reason = 'their roleState is TERMINATED';
+    const plan = draft({
+      wanted: wanted('a'),
+      whyNot: new Map([[platformUserId('b'), { member: member('b'), reason }]]),
+    });
+    expect(plan.changes).toEqual([
+      { kind: 'remove_member', member: member('b'), before: 'b', after: null, reason },
+    ]);
+  });
+
+  it('keeps whom the guard holds, and goes on with the rest', () => {
+    const plan = draft({ wanted: wanted('c'), held: new Set([platformUserId('a')]) });
+    expect(plan.removals).toEqual(['b']);
+    expect(usersOf(plan)).toEqual({ a: true, c: true });
+  });
+
+  it('leaves others where membership is additive, and removes only whom we had added', () => {
+    const plan = draft({
+      wanted: wanted('n'),
+      membership: 'additive',
+      current: view({ mine: true, theirs: false }),
+    });
+    expect(plan.removals).toEqual(['mine']);
+    expect(usersOf(plan)).toEqual({ theirs: false, n: true });
+  });
+
+  it('removes nobody in mode upsertOnly, and does nothing at all in mode report', () => {
+    expect(draft({ wanted: wanted('c'), mode: 'upsertOnly' }).removals).toEqual([]);
+    const current = view({ a: true });
+    expect(draft({ wanted: wanted('c'), mode: 'report', current })).toEqual({
+      action: 'none',
+      changes: [],
+      after: current,
+      removals: [],
+      departs: false,
+    });
+  });
+});
+
+describe('a plan for a group that the directory deleted', () => {
+  const gone = { wanted: undefined };
+
+  it('does nothing where the platform has none either', () => {
+    expect(draft({ ...gone, current: undefined })).toMatchObject({ action: 'none', after: undefined });
+  });
+
+  it('deletes it with everybody in it', () => {
+    expect(draft({ ...gone, current: view({ b: true, a: false }) })).toEqual({
+      action: 'delete',
+      changes: [
+        { kind: 'delete_group', before: 'Eng', after: null, reason: 'the directory deleted this group' },
+      ],
+      after: undefined,
+      removals: ['a', 'b'],
+      departs: true,
+    });
+  });
+
+  it('does not delete it while anybody is held', () => {
+    expect(draft({ ...gone, held: new Set([platformUserId('b')]) }).action).toBe('none');
+    expect(draft({ ...gone, held: new Set([platformUserId('elsewhere')]) }).action).toBe('delete');
+  });
+
+  it('empties it, but for whom the guard holds', () => {
+    const empty = { ...gone, onGroupDeleted: 'empty' } as const;
+    const plan = draft({ ...empty, held: new Set([platformUserId('b')]) });
+    expect(plan).toMatchObject({ action: 'patch', removals: ['a'], departs: true });
+    expect(plan.after).toEqual(view({ b: true }));
+    expect(plan.changes).toEqual([
+      {
+        kind: 'remove_member',
+        member: null,
+        before: 'a',
+        after: null,
+        reason: 'the directory deleted this group',
+      },
+    ]);
+    expect(draft({ ...empty, current: view({}) }).action).toBe('none');
+  });
+
+  it('lets it go', () => {
+    expect(draft({ ...gone, onGroupDeleted: 'release' })).toEqual({
+      action: 'release',
+      changes: [
+        { kind: 'release_group', before: 'Eng', after: null, reason: 'the directory deleted this group' },
+      ],
+      after: undefined,
+      removals: [],
+      departs: true,
+    });
+  });
+
+  it('leaves it in mode upsertOnly', () => {
+    expect(draft({ ...gone, mode: 'upsertOnly' }).action).toBe('none');
+  });
+});
+
+describe('a plan with a waiver', () => {
+  const waiver: Waiver = {
+    policy: 'report',
+    seen: STAMP_ZERO,
+    present: new Set([platformUserId('stranger')]),
+    absent: new Set([platformUserId('b')]),
+    name: true,
+    spokeId: true,
+  };
+
+  it('wants what is waived as it is', () => {
+    const current = view({ a: true, stranger: false, other: false }, { name: 'Theirs', spokeId: 'x' });
+    const plan = draft({ current, waiver });
+    expect(plan.removals).toEqual(['other']);
+    expect(plan.after).toEqual({
+      name: 'Theirs',
+      spokeId: 'x',
+      users: new Map([
+        ['a', true],
+        ['stranger', false],
+      ]),
+      waiver,
+    });
+  });
+
+  it('still sets a spokeId that nothing shows, and every field that is not waived', () => {
+    const current = view({ a: true }, { name: 'Theirs', spokeId: null });
+    const plan = draft({ current, waiver: { ...waiver, name: false } });
+    expect(shortOf(plan)).toEqual([
+      ['rename', 'Theirs', 'Eng'],
+      ['set_spoke_id', null, 'g1'],
+    ]);
+    const spokeOnly = draft({
+      current: view({ a: true }, { spokeId: 'x' }),
+      waiver: { ...waiver, spokeId: false },
+    });
+    expect(shortOf(spokeOnly)).toEqual([['set_spoke_id', 'x', 'g1']]);
+  });
+});

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { type GuardInput, judgeRemovals } from '../../shared/plan/guard.ts';
+
+const limits = { minSize: 5, maxRemovedShare: 0.5, maxRemovedCount: 10, perHourCount: 20 };
+const calm: GuardInput = {
+  limits,
+  size: 100,
+  removals: 1,
+  deletesGroup: false,
+  recent: { group: 0, connection: 0 },
+};
+
+const ruleOf = (change: Partial<GuardInput>) => {
+  const verdict = judgeRemovals({ ...calm, ...change });
+  return verdict.allowed ? 'allowed' : verdict.rule;
+};
+
+describe('judgeRemovals', () => {
+  it.each<[string, Partial<GuardInput>, string]>([
+    ['as many as one group may lose', { removals: 10 }, 'allowed'],
+    ['one more', { removals: 11 }, 'count'],
+    [
+      'one more together with what went before',
+      { removals: 1, recent: { group: 10, connection: 10 } },
+      'count',
+    ],
+    ['just that many together', { removals: 1, recent: { group: 9, connection: 9 } }, 'allowed'],
+    ['half of a group', { size: 10, removals: 5 }, 'allowed'],
+    ['more than half', { size: 10, removals: 6 }, 'share'],
+    [
+      'half of what it was before the hour',
+      { size: 8, removals: 3, recent: { group: 2, connection: 2 } },
+      'allowed',
+    ],
+    ['more than half of what it was', { size: 8, removals: 4, recent: { group: 2, connection: 2 } }, 'share'],
+    ['all of a group below the least size', { size: 4, removals: 4 }, 'allowed'],
+    ['all of a group of the least size', { size: 5, removals: 5 }, 'share'],
+    [
+      'the rest of a group that was of the least size',
+      { size: 3, removals: 3, recent: { group: 2, connection: 2 } },
+      'share',
+    ],
+    [
+      'as many as the connection may lose in an hour',
+      { removals: 5, recent: { group: 0, connection: 15 } },
+      'allowed',
+    ],
+    ['one more than that', { removals: 6, recent: { group: 0, connection: 15 } }, 'per_hour'],
+    ['more than the hour allows, before any other rule', { size: 21, removals: 21 }, 'per_hour'],
+    [
+      'everybody, with a group that the directory deleted',
+      { size: 15, removals: 15, deletesGroup: true },
+      'allowed',
+    ],
+    ['a deletion past the hour', { size: 21, removals: 21, deletesGroup: true }, 'per_hour'],
+    ['anything with the guard off', { limits: null, size: 1_000, removals: 1_000 }, 'allowed'],
+    ['nothing, however much went before', { removals: 0, recent: { group: 50, connection: 50 } }, 'allowed'],
+  ])('%s', (_, change, rule) => {
+    expect(ruleOf(change)).toBe(rule);
+  });
+
+  it('says which share of the group was at stake', () => {
+    expect(judgeRemovals({ ...calm, size: 8, removals: 4, recent: { group: 2, connection: 2 } })).toEqual({
+      allowed: false,
+      rule: 'share',
+      share: 0.6,
+    });
+    expect(judgeRemovals({ ...calm, size: 40, removals: 20, recent: { group: 0, connection: 1 } })).toEqual({
+      allowed: false,
+      rule: 'per_hour',
+      share: 0.5,
+    });
+    expect(judgeRemovals({ ...calm, size: 44, removals: 11 })).toEqual({
+      allowed: false,
+      rule: 'count',
+      share: 0.25,
+    });
+  });
+});

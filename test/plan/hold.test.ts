@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import type { Hold, HoldDecision } from '../../shared/domain/hold.ts';
+import { platformUserId } from '../../shared/domain/ids.ts';
+import { isOver, judgeByHold } from '../../shared/plan/hold.ts';
+
+const users = (...ids: string[]) => ids.map(platformUserId);
+const SET = new Set(users('a', 'b'));
+const EXPIRES_MS = 1_000;
+
+const holdWith = (decision: HoldDecision): Hold => ({
+  digest: 'digest',
+  rule: 'count',
+  removes: 2,
+  keeps: 0,
+  share: 1,
+  createdAtMs: 0,
+  expiresAtMs: EXPIRES_MS,
+  decision,
+  chunks: 1,
+  hash: 'hash',
+});
+const waiting = holdWith({ kind: 'waiting' });
+const approved = holdWith({ kind: 'approved', by: 'Ann', reason: 'a reorganisation', atMs: 0 });
+const rejected = holdWith({ kind: 'rejected', by: 'Ann', reason: 'a mistake', atMs: 0 });
+
+describe('judgeByHold', () => {
+  it('leaves everything to the guard where nothing is held', () => {
+    expect(judgeByHold(users('a'), undefined, 0)).toEqual({
+      approved: [],
+      unjudged: users('a'),
+      held: [],
+      superseded: false,
+    });
+  });
+
+  it.each([
+    ['waiting', waiting, users('a'), { approved: [], unjudged: [], held: users('a'), superseded: false }],
+    [
+      'waiting',
+      waiting,
+      users('a', 'c'),
+      { approved: [], unjudged: [], held: users('a', 'c'), superseded: true },
+    ],
+    ['approved', approved, users('a'), { approved: users('a'), unjudged: [], held: [], superseded: false }],
+    [
+      'approved',
+      approved,
+      users('b', 'c'),
+      { approved: users('b'), unjudged: users('c'), held: [], superseded: false },
+    ],
+    [
+      'rejected',
+      rejected,
+      users('b', 'c'),
+      { approved: [], unjudged: users('c'), held: users('b'), superseded: false },
+    ],
+  ] as const)('a hold that is %s', (_, hold, removals, verdict) => {
+    expect(judgeByHold(removals, { hold, users: SET }, EXPIRES_MS - 1)).toEqual(verdict);
+  });
+
+  it.each([
+    ['waiting', waiting, true],
+    ['approved', approved, true],
+    ['rejected', rejected, false],
+  ] as const)('is over at its time where it is %s: %3$s', (_, hold, over) => {
+    expect(isOver(hold, EXPIRES_MS)).toBe(over);
+    expect(isOver(hold, EXPIRES_MS - 1)).toBe(false);
+    const { unjudged } = judgeByHold(users('a'), { hold, users: SET }, EXPIRES_MS);
+    expect(unjudged).toEqual(over ? users('a') : []);
+  });
+});

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { platformUserId } from '../../shared/domain/ids.ts';
+import { type MergeInput, mergeUsers } from '../../shared/plan/merge.ts';
+
+const U = platformUserId('u');
+
+/** wanted, there, mine → authoritative, additive; null: not in the group afterwards. */
+const TABLE: readonly (readonly [boolean, boolean, boolean, boolean | null, boolean | null])[] = [
+  [true, false, false, true, true],
+  [true, true, true, true, true],
+  [true, true, false, true, false],
+  [false, true, true, null, null],
+  [false, true, false, null, false],
+  [false, false, false, null, null],
+];
+
+function merge(row: (typeof TABLE)[number], membership: MergeInput['membership'], isKept = false) {
+  const [wanted, there, mine] = row;
+  const merged = mergeUsers({
+    ours: new Set(wanted ? [U] : []),
+    theirs: new Map(there ? [[U, mine]] : []),
+    membership,
+    keep: () => isKept,
+  });
+  return merged.has(U) ? merged.get(U) : null;
+}
+
+describe('mergeUsers', () => {
+  it.each(TABLE)('wanted %s, there %s, mine %s: authoritative %s, additive %s', (...row) => {
+    expect(merge(row, 'authoritative')).toBe(row[3]);
+    expect(merge(row, 'additive')).toBe(row[4]);
+  });
+
+  it.each(TABLE)(
+    'wanted %s, there %s, mine %s: kept, nobody is removed and nobody becomes ours',
+    (...row) => {
+      const [wanted, there, mine] = row;
+      for (const membership of ['authoritative', 'additive'] as const) {
+        const without = merge(row, membership);
+        expect(merge(row, membership, true)).toBe(!wanted && there ? mine : without);
+      }
+    },
+  );
+
+  it('asks whether to keep only those whom it would remove', () => {
+    const asked: string[] = [];
+    mergeUsers({
+      ours: new Set(['a', 'b'].map(platformUserId)),
+      theirs: new Map([
+        [platformUserId('b'), true],
+        [platformUserId('c'), true],
+        [platformUserId('d'), false],
+      ]),
+      membership: 'additive',
+      keep: (user) => asked.push(user) > 0,
+    });
+    expect(asked).toEqual(['c']);
+  });
+
+  it('takes time in proportion to both sides', () => {
+    const users = Array.from({ length: 100_000 }, (_, index) => platformUserId(`u${index}`));
+    const merged = mergeUsers({
+      ours: new Set(users.slice(1)),
+      theirs: new Map(users.slice(0, -1).map((user) => [user, true])),
+      membership: 'authoritative',
+      keep: () => false,
+    });
+    expect(merged.size).toBe(99_999);
+  }, 2_000);
+});
