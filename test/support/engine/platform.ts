@@ -47,6 +47,9 @@ const FAILS_AFTER: Partial<Record<PlatformFault, readonly [FailureKind, number |
   unavailable_after: ['unavailable', 504],
 };
 
+/** A request that got through at all is done by then: proxies and servers give up on it. */
+const LATEST_MS = 60_000;
+
 interface StoredGroup {
   readonly id: string;
   name: string;
@@ -90,7 +93,7 @@ export class FakePlatform {
   employees: readonly EmployeeRecord[] = [];
   secretVersion = 'secret-1';
   readonly #options: PlatformOptions;
-  readonly #late: (() => void)[] = [];
+  readonly #late: { readonly run: () => void; readonly latestMs: number }[] = [];
   #ids = 0;
 
   constructor(options: PlatformOptions) {
@@ -106,7 +109,9 @@ export class FakePlatform {
     const call = async <Result>(name: string, run: () => Result): Promise<Result> => {
       await worker.effect(`platform.${name}`);
       const fault = faultOf(name);
-      if (fault === 'lost_late') this.#late.push(() => attempt(run));
+      if (fault === 'lost_late') {
+        this.#late.push({ run: () => attempt(run), latestMs: this.#options.nowMs() + LATEST_MS });
+      }
       const before = FAILS_BEFORE[fault];
       if (before !== undefined) throw fail(before, name);
       const result = run();
@@ -155,7 +160,12 @@ export class FakePlatform {
 
   /** Does, at last, one of the writes whose callers have given up. */
   doLate(which: number): void {
-    this.#late.splice(which % Math.max(1, this.#late.length), 1)[0]?.();
+    this.#late.splice(which % Math.max(1, this.#late.length), 1)[0]?.run();
+  }
+
+  /** No request is on its way for ever: what is due by now is done. */
+  doOverdue(): void {
+    while (this.#late[0] !== undefined && this.#late[0].latestMs <= this.#options.nowMs()) this.doLate(0);
   }
 
   get lateCount(): number {

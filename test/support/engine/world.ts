@@ -102,6 +102,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     deadLetters: shared.deadLetters,
     advance: (ms) => {
       now += ms;
+      shared.platform.doOverdue();
     },
     portsFor: (worker) =>
       portsOver(
