@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import type { DirectoryChange, DirectoryEvent } from '../../shared/domain/event.ts';
+import { foldEvents } from '../../shared/domain/fold.ts';
+import { connectionName, groupId, memberId } from '../../shared/domain/ids.ts';
+import { makeStamp, STAMP_ZERO } from '../../shared/domain/stamp.ts';
+
+const A = groupId('a');
+const M = memberId('m');
+const N = memberId('n');
+const at = (second: number, id = 'e') =>
+  makeStamp({ time: `2026-11-20T10:00:${String(second).padStart(2, '0')}Z`, id, source: 's' });
+const event = (second: number, change: DirectoryChange, connection = 'one'): DirectoryEvent => ({
+  connection: connectionName(connection),
+  id: 'e',
+  source: 's',
+  stamp: at(second),
+  change,
+});
+const plain = (id: typeof M) => ({ id, attributes: new Map<string, string>() });
+const foldOne = (...events: readonly DirectoryEvent[]) => {
+  const fold = foldEvents(events).get(connectionName('one'));
+  if (fold === undefined) throw new Error('expected a fold');
+  return fold;
+};
+/** The same in every order. */
+const foldGroup = (...events: readonly DirectoryEvent[]) => {
+  const forth = foldOne(...events);
+  expect(foldOne(...events.toReversed(), ...events)).toEqual(forth);
+  return forth.groups.get(A);
+};
+
+describe('foldEvents', () => {
+  it('keeps connections apart', () => {
+    const upserted = { kind: 'group.upserted', group: A, name: 'A' } as const;
+    const folds = foldEvents([event(1, upserted), event(2, upserted, 'two')]);
+    expect([...folds.keys()]).toEqual(['one', 'two']);
+    expect(folds.get(connectionName('two'))?.groups.get(A)?.upserted).toBe(at(2));
+    expect(folds.get(connectionName('one'))?.groups.get(A)?.upserted).toBe(at(1));
+  });
+
+  it('keeps the latest of each register', () => {
+    const group = foldGroup(
+      event(1, { kind: 'group.upserted', group: A, name: 'First' }),
+      event(5, { kind: 'group.upserted', group: A, name: 'Last' }),
+      event(2, { kind: 'group.deleted', group: A }),
+      event(4, { kind: 'group.deleted', group: A }),
+    );
+    expect(group).toMatchObject({
+      upserted: at(5),
+      deleted: at(4),
+      snapshot: STAMP_ZERO,
+      name: { value: 'Last', stamp: at(5) },
+    });
+  });
+
+  it('lets the later word about a member win, and an equal stamp say absent', () => {
+    const group = foldGroup(
+      event(1, { kind: 'member.added', group: A, members: [plain(M), plain(N)] }),
+      event(1, { kind: 'member.removed', group: A, members: [plain(M)] }),
+      event(2, { kind: 'member.added', group: A, members: [plain(N)] }),
+    );
+    expect(group?.members.get(M)).toEqual({ value: 'absent', stamp: at(1) });
+    expect(group?.members.get(N)).toEqual({ value: 'present', stamp: at(2) });
+    expect(group?.upserted).toBe(STAMP_ZERO);
+  });
+
+  it('reads a whole snapshot as existence, floor, members, and a name if it has one', () => {
+    const whole = { kind: 'group.snapshot', group: A, members: [plain(M)] } as const;
+    const unnamed = foldGroup(event(3, whole));
+    expect(unnamed).toMatchObject({ upserted: at(3), snapshot: at(3) });
+    expect(unnamed?.name).toBeUndefined();
+    expect(unnamed?.members.get(M)).toEqual({ value: 'present', stamp: at(3) });
+    expect(foldGroup(event(3, { ...whole, name: 'S' }))?.name).toEqual({ value: 'S', stamp: at(3) });
+  });
+
+  it('keeps every arrival of a part, and moves no floor for one', () => {
+    const part = { snapshotId: 'x', index: 0, count: 2 };
+    const snapshot = { kind: 'group.snapshot', group: A, members: [], part } as const;
+    const group = foldGroup(event(1, snapshot), event(2, snapshot), event(2, snapshot));
+    expect(group).toMatchObject({ snapshot: STAMP_ZERO, upserted: at(2) });
+    expect([...(group?.parts.values() ?? [])]).toEqual(
+      expect.arrayContaining([
+        { ...part, source: 's', stamp: at(1) },
+        { ...part, source: 's', stamp: at(2) },
+      ]),
+    );
+    expect(group?.parts.size).toBe(2);
+  });
+
+  it('joins a user’s attributes one by one, from user and member events alike', () => {
+    const attributes = (entries: Record<string, string>) => new Map(Object.entries(entries));
+    const user = foldOne(
+      event(1, {
+        kind: 'user.upserted',
+        user: { id: M, attributes: attributes({ email: 'old', userName: 'u' }) },
+      }),
+      event(2, {
+        kind: 'member.removed',
+        group: A,
+        members: [{ id: M, attributes: attributes({ email: 'new' }) }],
+      }),
+      event(3, { kind: 'user.deleted', user: M }),
+      event(2, { kind: 'user.deleted', user: M }),
+    ).users.get(M);
+    expect(user).toEqual({
+      user: M,
+      deleted: at(3),
+      attributes: new Map([
+        ['email', { value: 'new', stamp: at(2) }],
+        ['userName', { value: 'u', stamp: at(1) }],
+      ]),
+    });
+  });
+});

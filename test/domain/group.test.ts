@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { ACTIVE_ATTRIBUTE, isActive } from '../../shared/domain/active.ts';
+import {
+  desiredGroup,
+  groupExists,
+  groupFloor,
+  groupName,
+  memberCounts,
+  NO_GROUP,
+} from '../../shared/domain/group.ts';
+import { groupId } from '../../shared/domain/ids.ts';
+import { earlierStamp, laterStamp, makeStamp, STAMP_ZERO } from '../../shared/domain/stamp.ts';
+
+const at = (second: number) => makeStamp({ time: `2026-11-20T10:00:0${second}Z`, id: 'e', source: 's' });
+const [one, two, three] = [at(1), at(2), at(3)];
+
+describe('a group', () => {
+  it('exists if it was upserted after it was last deleted', () => {
+    expect(groupExists(NO_GROUP)).toBe(false);
+    expect(groupExists({ ...NO_GROUP, upserted: one })).toBe(true);
+    expect(groupExists({ ...NO_GROUP, upserted: one, deleted: one })).toBe(false);
+    expect(groupExists({ ...NO_GROUP, upserted: one, deleted: two })).toBe(false);
+    expect(groupExists({ ...NO_GROUP, upserted: two, deleted: one })).toBe(true);
+  });
+
+  it('loses its name with its deletion', () => {
+    const named = { ...NO_GROUP, upserted: three, name: { value: 'A', stamp: two } };
+    expect(groupName(named)).toBe('A');
+    expect(groupName({ ...named, deleted: one })).toBe('A');
+    expect(groupName({ ...named, deleted: two })).toBeUndefined();
+    expect(groupName({ ...NO_GROUP, upserted: three })).toBeUndefined();
+  });
+
+  it('is absent, unnamed or present', () => {
+    const id = groupId('g');
+    const named = { ...NO_GROUP, upserted: two, name: { value: 'A', stamp: two } };
+    expect(desiredGroup(id, NO_GROUP)).toEqual({ state: 'absent' });
+    expect(desiredGroup(id, { ...named, deleted: three })).toEqual({ state: 'absent' });
+    expect(desiredGroup(id, { ...named, upserted: three, deleted: two })).toEqual({ state: 'unnamed' });
+    expect(desiredGroup(id, named)).toEqual({ state: 'present', id, name: 'A' });
+  });
+
+  it('has the later of deletion and snapshot as its floor', () => {
+    expect(groupFloor({ ...NO_GROUP, deleted: one, snapshot: two })).toBe(two);
+    expect(groupFloor({ ...NO_GROUP, deleted: two, snapshot: one })).toBe(two);
+    expect(groupFloor(NO_GROUP)).toBe(STAMP_ZERO);
+  });
+});
+
+describe('a member', () => {
+  const present = { value: 'present', stamp: two } as const;
+
+  it.each([
+    ['at the group’s floor', two, STAMP_ZERO, true],
+    ['above both floors', one, one, true],
+    ['below the group’s floor', three, STAMP_ZERO, false],
+    ['at the user’s floor', STAMP_ZERO, two, false],
+    ['below the user’s floor', STAMP_ZERO, three, false],
+  ])('%s counts: %4$s', (_, groupAt, userAt, counts) => {
+    expect(memberCounts(present, groupAt, userAt)).toBe(counts);
+    expect(memberCounts({ ...present, value: 'absent' }, groupAt, userAt)).toBe(false);
+  });
+
+  it('is active unless the directory says otherwise', () => {
+    const saying = (value: string) => new Map([[ACTIVE_ATTRIBUTE, { value, stamp: one }]]);
+    expect(isActive(new Map())).toBe(true);
+    expect(isActive(saying('true'))).toBe(true);
+    expect(isActive(saying('false'))).toBe(false);
+  });
+});
+
+describe('two stamps', () => {
+  it('have a later and an earlier one', () => {
+    expect([laterStamp(one, two), laterStamp(two, one), laterStamp(one, one)]).toEqual([two, two, one]);
+    expect([earlierStamp(one, two), earlierStamp(two, one)]).toEqual([one, one]);
+  });
+});

@@ -1,0 +1,52 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { compareUtf8, join, type Register, supersedes } from '../../shared/domain/register.ts';
+import type { Stamp } from '../../shared/domain/stamp.ts';
+import { runs } from '../support/engine/runs.ts';
+
+const register: fc.Arbitrary<Register<string>> = fc.record({
+  value: fc.constantFrom('absent', 'present', 'a', 'ab', '\u{ff5e}', '\u{1f600}'),
+  stamp: fc.constantFrom('1', '2', '3').map((text) => text as Stamp),
+});
+
+describe('join', () => {
+  it('is commutative, associative and idempotent', () => {
+    fc.assert(
+      fc.property(register, register, register, (a, b, c) => {
+        expect(join(a, b)).toEqual(join(b, a));
+        expect(join(join(a, b), c)).toEqual(join(a, join(b, c)));
+        expect(join(a, a)).toEqual(a);
+        expect(join(undefined, a)).toBe(a);
+      }),
+      runs(),
+    );
+  });
+
+  it('takes the later stamp, and of equal ones the smaller value', () => {
+    const old = { value: 'present', stamp: '1' as Stamp };
+    const late = { value: 'present', stamp: '2' as Stamp };
+    const gone = { value: 'absent', stamp: '1' as Stamp };
+    expect(join(old, late)).toBe(late);
+    expect(join(late, old)).toBe(late);
+    expect(join(old, gone)).toBe(gone);
+    expect(join(gone, old)).toBe(gone);
+    expect(supersedes(old, { ...old })).toBe(false);
+    expect(supersedes(old, undefined)).toBe(true);
+  });
+});
+
+describe('compareUtf8', () => {
+  it('orders text as its bytes are ordered', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (a, b) => {
+        const bytes = Buffer.compare(Buffer.from(a), Buffer.from(b));
+        expect(Math.sign(compareUtf8(a, b))).toBe(bytes);
+      }),
+      runs(),
+    );
+    expect(Math.sign(compareUtf8('\u{ff5e}', '\u{1f600}'))).toBe(-1);
+    expect(compareUtf8('a', 'ab')).toBeLessThan(0);
+    expect(compareUtf8('ab', 'a')).toBeGreaterThan(0);
+    expect(compareUtf8('ab', 'ab')).toBe(0);
+  });
+});

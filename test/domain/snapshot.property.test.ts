@@ -1,0 +1,70 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type ArrivedPart, completeSnapshotFloor, MAX_PART_SPREAD_MS } from '../../shared/domain/snapshot.ts';
+import { makeStamp, STAMP_ZERO, type Stamp, stampTimeMs } from '../../shared/domain/stamp.ts';
+import { runs } from '../support/engine/runs.ts';
+
+const START_MS = Date.UTC(2026, 10, 20);
+const at = (ms: number): Stamp =>
+  makeStamp({ time: new Date(START_MS + ms).toISOString(), id: 'e', source: 's' });
+
+/** The definition, tried out: the greatest stamp from which within an hour every index arrived. */
+function naiveFloor(count: number, parts: readonly ArrivedPart[]): Stamp {
+  const complete = parts
+    .map(({ stamp }) => stamp)
+    .filter((start) => {
+      const within = parts.filter(
+        ({ stamp }) => stamp >= start && stampTimeMs(stamp) - stampTimeMs(start) <= MAX_PART_SPREAD_MS,
+      );
+      return new Set(within.map(({ index }) => index)).size === count;
+    });
+  return complete.reduce((a, b) => (a > b ? a : b), STAMP_ZERO);
+}
+
+const STEP_MS = MAX_PART_SPREAD_MS / 4;
+const parts = fc.array(
+  fc.record({
+    index: fc.nat({ max: 2 }),
+    stamp: fc.integer({ min: 0, max: 12 }).map((step) => at(step * STEP_MS)),
+  }),
+  { maxLength: 12 },
+);
+
+describe('completeSnapshotFloor', () => {
+  it('is what its definition says, for parts in any order', () => {
+    fc.assert(
+      fc.property(parts, fc.integer({ min: 1, max: 3 }), (arrived, indexes) => {
+        const few = arrived.filter(({ index }) => index < indexes);
+        expect(completeSnapshotFloor(indexes, few)).toBe(naiveFloor(indexes, few));
+        expect(completeSnapshotFloor(indexes, few.toReversed())).toBe(naiveFloor(indexes, few));
+      }),
+      runs(),
+    );
+  });
+
+  it('only grows as more parts arrive', () => {
+    fc.assert(
+      fc.property(parts, (arrived) => {
+        let before = STAMP_ZERO;
+        for (let count = 0; count <= arrived.length; count += 1) {
+          const floor = completeSnapshotFloor(3, arrived.slice(0, count));
+          expect(floor >= before).toBe(true);
+          before = floor;
+        }
+      }),
+      runs(),
+    );
+  });
+
+  it('needs every part, within the hour and no later', () => {
+    const first = { index: 0, stamp: at(0) };
+    expect(completeSnapshotFloor(2, [first])).toBe(STAMP_ZERO);
+    expect(completeSnapshotFloor(2, [first, { ...first, stamp: at(1) }])).toBe(STAMP_ZERO);
+    expect(completeSnapshotFloor(2, [first, { index: 1, stamp: at(MAX_PART_SPREAD_MS) }])).toBe(at(0));
+    expect(completeSnapshotFloor(2, [first, { index: 1, stamp: at(MAX_PART_SPREAD_MS + 1) }])).toBe(
+      STAMP_ZERO,
+    );
+    expect(completeSnapshotFloor(1, [first, { index: 0, stamp: at(5) }])).toBe(at(5));
+    expect(completeSnapshotFloor(2, [])).toBe(STAMP_ZERO);
+  });
+});
