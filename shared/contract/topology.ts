@@ -94,6 +94,7 @@ export const TABLE = {
       'hold',
       'pendingCause',
       'pendingSince',
+      'pendingRevision',
     ],
   },
 } as const;

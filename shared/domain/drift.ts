@@ -10,6 +10,20 @@ export const DRIFT_KINDS = [
 ] as const;
 export type DriftKind = (typeof DRIFT_KINDS)[number];
 
+/** Stands for the initiator where no event told of a difference. */
+export const NOBODY_KNOWN = 'UNKNOWN';
+
+/** One event of the activity feed about a platform group: who did something, and of what kind. */
+export interface Trace {
+  readonly id: string;
+  /** `ROLE`, `SYSTEM`, `EXTERNAL`, or whatever else the platform says. */
+  readonly initiator: string;
+  /** `event_type` of the specification; most values are listed nowhere. */
+  readonly type: string;
+  /** Timestamp as the feed gave it. */
+  readonly at: string | null;
+}
+
 /** One difference, before somebody changed the platform and after; lists are sorted. */
 export interface Difference {
   readonly kind: DriftKind;

@@ -7,8 +7,22 @@ import { compareText } from './plan.ts';
  * What somebody else changed: whatever the platform shows that none of our own views explains. There are two views
  * where a write of ours has an unknown outcome: the one before it and the one it would have made. What either of them
  * says may be our own doing.
+ *
+ *     observed         | in the view before | in the view it would have made | then
+ *     -----------------|--------------------|--------------------------------|----------------
+ *     user in          | no                 | no                             | members_added
+ *     user in          | yes in either                                       | –
+ *     user out         | yes                | yes                            | members_removed
+ *     user out         | no in either                                        | –
+ *     name, spokeId    | another            | another                        | name, spoke_id
+ *
+ * @param look.isSpokeIdGone a null spokeId was taken away; otherwise the platform does not echo it, which says nothing
  */
-export function foreignDifferences(ours: readonly View[], observed: ObservedGroup): readonly Difference[] {
+export function foreignDifferences(
+  ours: readonly View[],
+  observed: ObservedGroup,
+  { isSpokeIdGone = false }: { readonly isSpokeIdGone?: boolean } = {},
+): readonly Difference[] {
   const [first] = ours;
   if (first === undefined) return [];
   const there = new Set(observed.users);
@@ -16,11 +30,12 @@ export function foreignDifferences(ours: readonly View[], observed: ObservedGrou
   const removed = [...first.users.keys()].filter(
     (user) => !there.has(user) && ours.every(({ users }) => users.has(user)),
   );
+  const isSpokeIdShown = observed.spokeId !== null || isSpokeIdGone;
   const differences: Difference[] = [];
   if (!ours.some(({ name }) => name === observed.name)) {
     differences.push({ kind: 'name', before: first.name, after: observed.name });
   }
-  if (observed.spokeId !== null && !ours.some(({ spokeId }) => spokeId === observed.spokeId)) {
+  if (isSpokeIdShown && !ours.some(({ spokeId }) => spokeId === observed.spokeId)) {
     differences.push({ kind: 'spoke_id', before: first.spokeId, after: observed.spokeId });
   }
   if (added.length > 0) differences.push({ kind: 'members_added', before: [], after: sorted(added) });

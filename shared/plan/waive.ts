@@ -8,8 +8,12 @@ import type { WantedGroup } from './draft.ts';
 export interface Newness {
   readonly newest: Stamp;
   readonly name: Stamp;
+  /** Latest complete snapshot: a word about everybody, whoever is not in it included. */
+  readonly snapshot: Stamp;
   /** Of the register behind a user that is wanted; undefined for a user that is not. */
   readonly user: (user: PlatformUserId) => Stamp | undefined;
+  /** Users whom the directory took out of the group, as far as that may matter, and when. */
+  readonly departed?: ReadonlyMap<PlatformUserId, Stamp>;
 }
 
 export interface WaiveInput {
@@ -47,6 +51,13 @@ function move(
 /**
  * What of a waiver still stands. The directory's newer word ends it; so does the difference itself when it is gone
  * (somebody who is wanted by now needs no waiver to stay).
+ *
+ *     the directory's newer word is about | report | adopt
+ *     ------------------------------------|--------|------------------------------------------
+ *     anything in the group               | ends   | stands, but for:
+ *     the name                            |        | the name ends
+ *     a user who was taken out, or added  |        | that user's ends
+ *     everybody (a complete snapshot)     |        | all users' end
  */
 export function standingWaiver(
   waiver: Waiver | undefined,
@@ -57,7 +68,9 @@ export function standingWaiver(
   const { policy, seen } = waiver;
   if (policy === 'report' && newness.newest > seen) return undefined;
   const isOld = (stamp: Stamp | undefined) => stamp === undefined || stamp <= seen;
-  const present = [...waiver.present].filter((user) => !wanted.users.has(user));
+  const present = [...waiver.present].filter(
+    (user) => !wanted.users.has(user) && isOld(newness.snapshot) && isOld(newness.departed?.get(user)),
+  );
   const absent = [...waiver.absent].filter((user) => wanted.users.has(user) && isOld(newness.user(user)));
   const name = waiver.name && isOld(newness.name);
   if (present.length === 0 && absent.length === 0 && !name && !waiver.spokeId) return undefined;

@@ -1,3 +1,4 @@
+import { NOBODY_KNOWN } from '../domain/drift.ts';
 import { platformGroupId } from '../domain/ids.ts';
 import type { PlatformClient } from '../platform/client.ts';
 import type { ActivityEvent } from '../platform/schemas/activity.ts';
@@ -18,11 +19,12 @@ export async function* feedPages(
   }
 }
 
-function eventOf({ id, timestamp, subjects, initiator }: ActivityEvent): FeedEvent {
+function eventOf({ id, timestamp, subjects, initiator, event_type: type }: ActivityEvent): FeedEvent {
   return {
     id,
     at: timestamp ?? null,
-    initiator: initiator?.type ?? 'UNKNOWN',
+    initiator: initiator?.type ?? NOBODY_KNOWN,
+    type: type ?? '',
     groups: (subjects ?? []).flatMap(({ type, instance }) =>
       type === 'GROUP' && typeof instance === 'string' ? [platformGroupId(instance)] : [],
     ),

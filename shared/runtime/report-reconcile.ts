@@ -15,13 +15,18 @@ export function reportLevels(connection: string, levels: Levels, metrics: Metric
   }
 }
 
-export function reportFeed({ report, sweep }: FeedRun, metrics: Metrics): void {
+export function reportFeed({ report, duplicates, sweep }: FeedRun, metrics: Metrics): void {
   if (report.eventsRead > 0) metrics.emit('FeedEventsRead', report.eventsRead);
+  reportDuplicates(duplicates, metrics);
   if (sweep !== undefined) reportSweep(sweep, metrics);
 }
 
-export function reportSweep({ halted, report }: SweepRun, metrics: Metrics): void {
+export function reportSweep({ halted, duplicates }: SweepRun, metrics: Metrics): void {
   if (halted) metrics.emit('SweepHalted', 1);
-  const duplicates = report.drift.duplicate_spoke_id ?? 0;
-  if (duplicates > 0) metrics.emit('DriftFound', duplicates, 'duplicate_spoke_id');
+  reportDuplicates(duplicates, metrics);
+}
+
+/** All other drift is found, and counted, by apply. */
+function reportDuplicates(count: number, metrics: Metrics): void {
+  if (count > 0) metrics.emit('DriftFound', count, 'duplicate_spoke_id');
 }

@@ -1,10 +1,12 @@
 import type { ReconcileInvocation } from '../contract/invocation.ts';
 import type { Connection } from '../sync/ports/connections.ts';
+import type { PlatformFailure } from '../sync/ports/platform.ts';
 import { type PumpPorts, pump } from '../sync/pump.ts';
 import { followFeed } from '../sync/reconcile/feed.ts';
 import { checkHealth, type HealthPorts } from '../sync/reconcile/health.ts';
 import { readLevels } from '../sync/reconcile/levels.ts';
 import type { ReconcilePorts } from '../sync/reconcile/ports.ts';
+import type { ReconcileReport } from '../sync/reconcile/report.ts';
 import { sweep } from '../sync/reconcile/sweep.ts';
 import type { Metrics } from './metrics.ts';
 import { reportFeed, reportLevels, reportSweep } from './report-reconcile.ts';
@@ -35,6 +37,7 @@ export async function runReconcile(
       if (run === undefined)
         return { connection: connection.name, skipped: 'another run is reading the feed' };
       reportFeed(run, metrics);
+      if (run.failure !== undefined) throw incomplete(run.report, run.failure);
       return run.report;
     }
     case 'sweep': {
@@ -46,3 +49,7 @@ export async function runReconcile(
       return { connection: connection.name, ...(await checkHealth(connection, ports)) };
   }
 }
+
+/** What was read is recorded and counted; that the rest is missing makes the run a failed one. */
+const incomplete = ({ eventsRead, groupsTouched }: ReconcileReport, cause: PlatformFailure): Error =>
+  new Error(`the feed broke off after ${eventsRead} events of ${groupsTouched} groups`, { cause });

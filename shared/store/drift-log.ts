@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { DRIFT_KINDS } from '../domain/drift.ts';
-import { groupId, platformGroupId } from '../domain/ids.ts';
+import { DRIFT_KINDS, NOBODY_KNOWN } from '../domain/drift.ts';
+import { type ConnectionName, groupId, platformGroupId } from '../domain/ids.ts';
 import type { DriftLog, DriftRecord } from '../sync/ports/drift.ts';
 import { CorruptItemError } from './errors.ts';
-import { connectionKey, DRIFT_PREFIX, driftKey } from './keys.ts';
+import { connectionKey, DRIFT_PREFIX, driftKey, driftPartition, driftPrefix, dueText } from './keys.ts';
 import { all, equal, exists, type Item, missing, type Table } from './table.ts';
 
 const DRIFT_LIFE_SECONDS = 400 * 86_400;
@@ -28,37 +28,63 @@ const DriftItem = z.object({
 });
 
 export function createDriftLog(table: Table): DriftLog {
+  async function* recordsUnder(connection: ConnectionName, prefix: string) {
+    const { pk } = connectionKey(connection);
+    for await (const page of table.query({ partition: pk, prefix })) yield page.map(parseDrift);
+  }
+
   return {
     record: (connection, drift) =>
       table.put(
         {
-          ...driftKey(connection, drift.id),
+          ...driftKey({ connection, group: drift.group }, drift.id),
           ...drift,
           before: bounded(drift.before),
           after: bounded(drift.after),
           eventIds: drift.eventIds.slice(0, MAX_LISTED),
+          ...happened(connection, drift.detectedAtMs, drift.id),
           expiresAt: Math.ceil(drift.detectedAtMs / 1_000) + DRIFT_LIFE_SECONDS,
         },
         missing('pk'),
       ),
 
-    async settle(connection, ids, { by, atMs }) {
+    async settle(ref, ids, { by, atMs }) {
       for (const id of ids) {
         await table.update(
-          driftKey(connection, id),
-          { set: { settledBy: by, settledAtMs: atMs } },
+          driftKey(ref, id),
+          { set: { settledBy: by, settledAtMs: atMs, ...happened(ref.connection, atMs, id) } },
           all(exists('pk'), equal('settledAtMs', null)),
         );
       }
     },
 
-    async *list(connection) {
-      const { pk } = connectionKey(connection);
-      for await (const page of table.query({ partition: pk, prefix: DRIFT_PREFIX }))
-        yield page.map(parseDrift);
+    async attribute(ref, id, { initiator, eventIds }) {
+      await table.update(
+        driftKey(ref, id),
+        { set: { initiator, eventIds: eventIds.slice(0, MAX_LISTED) } },
+        equal('initiator', NOBODY_KNOWN),
+      );
+    },
+
+    list: (connection) => recordsUnder(connection, DRIFT_PREFIX),
+
+    ofGroup: ({ connection, group }) => recordsUnder(connection, driftPrefix(group)),
+
+    async *since(connection, atMs) {
+      const between = [dueText(atMs), '~'] as const;
+      const partition = driftPartition(connection);
+      for await (const page of table.query({ partition, index: true, between })) {
+        yield (await table.getMany(page)).map(parseDrift);
+      }
     },
   };
 }
+
+/** Where the index has the record: by when something last happened to it. */
+const happened = (connection: ConnectionName, atMs: number, id: string) => ({
+  gpk: driftPartition(connection),
+  gsk: `${dueText(atMs)}#${id}`,
+});
 
 const bounded = (side: DriftRecord['before']) =>
   typeof side === 'string' || side === null ? side : side.slice(0, MAX_LISTED);

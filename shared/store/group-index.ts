@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import { type ConnectionName, type GroupRef, groupId, memberId } from '../domain/ids.ts';
 import type { PendingCause, SettledState } from '../sync/ports/groups.ts';
 import type { GroupIndex, GroupSummary, PendingEntry } from '../sync/ports/index.ts';
@@ -61,11 +62,14 @@ const refOf = (connection: ConnectionName, item: Item): GroupRef => ({
 });
 
 function summaryOf(connection: ConnectionName, item: Item): GroupSummary {
-  const { name, settled, dirtySince, failedAt, paused, hold } = item;
+  const { name, settled, dirtySince, failedAt, paused, hold, gsk } = item;
+  const dueMs = Number.parseInt(String(gsk), 10);
   return {
     ref: refOf(connection, item),
     paused: paused === true,
     holdWaits: hold !== undefined,
+    holdUndecided: isUndecided(hold),
+    ...(Number.isNaN(dueMs) ? {} : { dueMs }),
     ...(typeof name === 'string' ? { name } : {}),
     ...(typeof settled === 'string' ? { settled: settled as SettledState } : {}),
     ...(typeof dirtySince === 'number' ? { dirtySinceMs: dirtySince } : {}),
@@ -73,9 +77,13 @@ function summaryOf(connection: ConnectionName, item: Item): GroupSummary {
   };
 }
 
+const Undecided = z.object({ decision: z.object({ kind: z.literal('waiting') }) });
+const isUndecided = (hold: unknown): boolean => Undecided.safeParse(hold).success;
+
 const pendingOf = (connection: ConnectionName, item: Item): PendingEntry => ({
   ref: refOf(connection, item),
   member: memberId(String(item['member'])),
   cause: item['pendingCause'] as PendingCause,
   sinceMs: Number(item['pendingSince']),
+  ...(typeof item['pendingRevision'] === 'number' ? { personRevision: item['pendingRevision'] } : {}),
 });

@@ -100,9 +100,12 @@ export const guardKey = (connection: ConnectionName, atMs: number, intent: Inten
   sk: `${GUARD_PREFIX}${guardMinute(atMs)}#${intent}`,
 });
 export const DRIFT_PREFIX = 'DRIFT#';
-export const driftKey = (connection: ConnectionName, id: string): Key => ({
+/** Records of one group lie side by side. */
+export const driftPrefix = (group: GroupId): string =>
+  `${DRIFT_PREFIX}${createHash('sha256').update(group).digest('hex').slice(0, 16)}#`;
+export const driftKey = ({ connection, group }: GroupRef, id: string): Key => ({
   pk: connectionPartition(connection),
-  sk: `${DRIFT_PREFIX}${id}`,
+  sk: `${driftPrefix(group)}${id}`,
 });
 
 /** Claims of platform groups are spread over shards, so that no company is one hot partition. */
@@ -122,6 +125,8 @@ export const indexPartition = (
   connection: ConnectionName,
   shard: number,
 ): string => `${kind}#${connection}#${shard}`;
+/** Records by when something last happened to them. */
+export const driftPartition = (connection: ConnectionName): string => `drift#${connection}`;
 export const CONNECTIONS_PARTITION = 'connections';
 /** Sorts after every time: a group that waits for nothing. */
 export const NOT_DUE = '~';

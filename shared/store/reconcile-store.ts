@@ -1,34 +1,48 @@
 import * as z from 'zod';
-import type { FeedStore, Leases } from '../sync/ports/reconcile.ts';
+import type { FeedPosition, FeedStore, Leases } from '../sync/ports/reconcile.ts';
 import { CorruptItemError } from './errors.ts';
 import { feedKey, leaseKey } from './keys.ts';
-import { all, any, equal, less, missing, type Table } from './table.ts';
+import { all, any, type Condition, equal, type Item, less, missing, type Table } from './table.ts';
 
 const FeedItem = z.object({
   cursor: z.string().nullable(),
   recentIds: z.array(z.string()),
   lastEventAt: z.string().nullable(),
   readAtMs: z.number(),
+  writtenAtMs: z.number(),
   needsSweep: z.boolean(),
 });
 
-/** Tokens only grow, so a position that a later holder wrote refuses an earlier holder for ever. */
+/** Tokens only grow: once a later holder has begun, the position refuses every earlier one for ever. */
 export function createFeedStore(table: Table): FeedStore {
   return {
     async read(connection) {
       const item = await table.get(feedKey(connection));
-      if (item === undefined) return undefined;
-      const parsed = FeedItem.safeParse(item);
-      if (!parsed.success) throw new CorruptItemError('expected a feed position', { cause: parsed.error });
-      return parsed.data;
+      return item === undefined ? undefined : positionOf(item);
+    },
+
+    async begin(connection, { token }) {
+      const fenced = await table.update(feedKey(connection), { set: { token } }, noLaterThan(token));
+      return fenced.written ? { position: positionOf(fenced.item) } : undefined;
     },
 
     write: (connection, position, { token }) =>
       table.put(
         { ...feedKey(connection), ...position, recentIds: [...position.recentIds], token },
-        any(missing('token'), less('token', token), equal('token', token)),
+        noLaterThan(token),
       ),
   };
+}
+
+const noLaterThan = (token: number): Condition =>
+  any(missing('token'), less('token', token), equal('token', token));
+
+/** The first run writes its token before it has a position. */
+function positionOf(item: Item): FeedPosition | undefined {
+  if (item['readAtMs'] === undefined) return undefined;
+  const parsed = FeedItem.safeParse(item);
+  if (!parsed.success) throw new CorruptItemError('expected a feed position', { cause: parsed.error });
+  return parsed.data;
 }
 
 export function createLeases(table: Table): Leases {

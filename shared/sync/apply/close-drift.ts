@@ -1,8 +1,16 @@
+import type { DriftSettlement } from '../ports/drift.ts';
 import type { GroupState } from '../ports/groups.ts';
 import type { Lane } from './ports.ts';
 
-/** What somebody else had changed is put right. Said before the group forgets it: said twice does no harm. */
-export async function closeDrift({ openDrift, ref }: GroupState, { ports }: Lane): Promise<void> {
+/**
+ * What somebody else had changed has come to its end: put right, or left because the group is not ours to write any
+ * more. Said before the group forgets it: said twice does no harm.
+ */
+export async function closeDrift(
+  { openDrift, ref }: GroupState,
+  { ports }: Lane,
+  by: DriftSettlement = 'restore',
+): Promise<void> {
   if (openDrift.length === 0) return;
-  await ports.drift.settle(ref.connection, openDrift, { by: 'restore', atMs: ports.clock() });
+  await ports.drift.settle(ref, openDrift, { by, atMs: ports.clock() });
 }

@@ -1,17 +1,16 @@
 import { policyFor } from '../../contract/group-policy.ts';
 import { intentId } from '../../domain/ids.ts';
 import type { View } from '../../domain/view.ts';
-import type { Waiver } from '../../domain/waiver.ts';
 import { type DraftInput, draftPlan } from '../../plan/draft.ts';
 import type { Plan } from '../../plan/plan.ts';
-import { standingWaiver } from '../../plan/waive.ts';
+import type { DriftSettlement } from '../ports/drift.ts';
 import type { GroupState, MemberCounts, SettledState } from '../ports/groups.ts';
 import { closeDrift } from './close-drift.ts';
 import { countsOf } from './counts.ts';
 import { type Execution, execute } from './execute.ts';
-import { guardRemovals } from './guard-removals.ts';
+import { type Guarded, guardRemovals } from './guard-removals.ts';
 import { letGo } from './let-go.ts';
-import { newnessOf } from './newness.ts';
+import { newnessOf, stillWaived } from './newness.ts';
 import { observe } from './observe.ts';
 import { markPending } from './pending.ts';
 import type { Lane } from './ports.ts';
@@ -38,7 +37,8 @@ export async function converge(state: GroupState, lane: Lane, carryOut: CarryOut
   const current = await readCurrent(state, lane);
   if (current === 'unreadable') return observe(state, lane);
 
-  if (current === undefined && isLeftDeleted(state, wanted)) return settleAs('in_sync', { state, lane });
+  if (treatment.drift !== 'restore' && isLeftDeleted(state, wanted))
+    return settleAs('in_sync', { state, lane });
 
   const { settings } = lane.connection;
   const input: Omit<DraftInput, 'held'> = {
@@ -49,7 +49,8 @@ export async function converge(state: GroupState, lane: Lane, carryOut: CarryOut
     onGroupDeleted: settings.onGroupDeleted,
     whole: state.takeOver,
     whyNot: wanted.whyNot,
-    waiver: treatment.drift === 'restore' ? undefined : stillWaived(state, { current, wanted }),
+    waiver:
+      treatment.drift === 'restore' ? undefined : await stillWaived(state, current?.waiver, { wanted, lane }),
   };
   const unguarded = draftPlan({ ...input, held: new Set() });
   if (unguarded.action === 'release') return letGo(state, 'the directory deleted this group', lane);
@@ -61,9 +62,11 @@ export async function converge(state: GroupState, lane: Lane, carryOut: CarryOut
   const guarded = await guardRemovals(unguarded, { state, lane, intent, current });
   const plan = draftPlan({ ...input, held: guarded.held });
   if (plan.action === 'none') {
-    const settled: SettledState =
-      guarded.held.size > 0 ? 'held' : wanted.state === 'absent' ? 'deleted' : 'in_sync';
-    return settleAs(settled, { state, lane, counts: countsOf(wanted, plan.after) });
+    const settled = settledState(wanted, guarded);
+    const counts = countsOf(wanted, plan.after);
+    // A group that is only watched shows no difference because nobody draws one up.
+    const ending = treatment.mode === 'report' ? 'report' : ENDING[settled];
+    return settleAs(settled, { state, lane, counts, ending });
   }
   return carryOut(plan, { state, lane, intent, wanted, guarded });
 }
@@ -73,18 +76,11 @@ const needsFreshLook = (plan: Plan, { connection }: Lane): boolean =>
   plan.action === 'delete' ||
   (connection.settings.membership === 'additive' && (plan.action === 'patch' || plan.action === 'put'));
 
-function stillWaived(
-  state: GroupState,
-  { current, wanted }: { readonly current: View | undefined; readonly wanted: Wanted },
-): Waiver | undefined {
-  if (wanted.group === undefined) return undefined;
-  return standingWaiver(current?.waiver, newnessOf(state, wanted), wanted.group);
-}
-
 /** Somebody deleted the platform's group, the policy let that stand, and the directory has not spoken since. */
 function isLeftDeleted(state: GroupState, wanted: Wanted): boolean {
   const { deletionWaiver, registers } = state;
   if (deletionWaiver === undefined || wanted.state !== 'present') return false;
+  if (state.platformId !== undefined) return false;
   const word = deletionWaiver.policy === 'adopt' ? registers.upserted : newnessOf(state, wanted).newest;
   return word <= deletionWaiver.seen;
 }
@@ -95,16 +91,34 @@ async function readCurrent(state: GroupState, { ports }: Lane): Promise<View | u
   return view ?? 'unreadable';
 }
 
+const settledState = (wanted: Wanted, { held }: Guarded): SettledState =>
+  held.size > 0 ? 'held' : wanted.state === 'absent' ? 'deleted' : 'in_sync';
+
+type Ending = DriftSettlement | 'open';
+
+const NOBODY: MemberCounts = { wanted: 0, applied: 0, pending: 0 };
+
+interface Settling {
+  readonly state: GroupState;
+  readonly lane: Lane;
+  readonly counts?: MemberCounts;
+  readonly ending?: Ending;
+}
+
+/** How differences that were to be put right end with the group: a hold and a missing name only delay that. */
+const ENDING: Readonly<Record<SettledState, Ending>> = {
+  in_sync: 'restore',
+  deleted: 'restore',
+  excluded: 'report',
+  held: 'open',
+  unnamed: 'open',
+};
+
 async function settleAs(
   settled: SettledState,
-  {
-    state,
-    lane,
-    counts,
-  }: { readonly state: GroupState; readonly lane: Lane; readonly counts?: MemberCounts },
+  { state, lane, counts = NOBODY, ending = ENDING[settled] }: Settling,
 ): Promise<Step> {
-  const nobody: MemberCounts = { wanted: 0, applied: 0, pending: 0 };
-  if (settled !== 'held') await closeDrift(state, lane);
-  await lane.ports.groups.settle(state, settled, counts ?? nobody);
+  if (ending !== 'open') await closeDrift(state, lane, ending);
+  await lane.ports.groups.settle(state, settled, { counts, driftClosed: ending !== 'open' });
   return { kind: 'in_step' };
 }

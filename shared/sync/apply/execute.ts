@@ -145,12 +145,14 @@ async function confirm(plan: Plan, { intent, observed, execution }: Confirmation
       outcome: 'written',
     }),
   );
-  if (guarded.held.size === 0) await closeDrift(state, lane);
+  const driftClosed = guarded.held.size === 0;
+  if (driftClosed) await closeDrift(state, lane);
   const counts = countsOf(wanted, shown);
   const flipped = await ports.groups.flip(state.ref, {
     intent: intent.id,
     seen: state,
     nowMs,
+    driftClosed,
     settled: guarded.held.size > 0 ? 'held' : observed === undefined ? 'deleted' : 'in_sync',
     counts: { ...counts, pending: counts.pending + refused },
     ...(platform === undefined ? {} : { platform }),

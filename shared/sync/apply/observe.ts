@@ -1,12 +1,12 @@
 import type { Difference } from '../../domain/drift.ts';
 import type { PlatformGroupId } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
-import { foreignDifferences } from '../../plan/differences.ts';
-import { waive } from '../../plan/waive.ts';
-import type { GroupState } from '../ports/groups.ts';
+import { attributeDrift } from '../attribute-drift.ts';
+import type { FoundForeign, GroupState } from '../ports/groups.ts';
 import { CREATE_MISSES } from '../tuning.ts';
+import { isStillOurs, takeForeignChange } from './foreign-change.ts';
 import { newnessOf } from './newness.ts';
-import { linkTo, viewOf } from './observed.ts';
+import { linkTo } from './observed.ts';
 import type { Lane } from './ports.ts';
 import { recordDrift } from './record-drift.ts';
 import type { Step } from './step.ts';
@@ -30,6 +30,7 @@ export async function observe(state: GroupState, lane: Lane): Promise<Step> {
   const isOurs = observed.version === version && base !== undefined && view !== undefined;
   if (isOurs && suspect === undefined) return { kind: 'in_step' };
   if (isOurs) {
+    await attributeDrift(state, suspect?.traces ?? [], ports);
     const link = { id: platformId, version: observed.version, view };
     return (await ports.groups.absorb(state, link)) ? { kind: 'again' } : { kind: 'overtaken' };
   }
@@ -41,33 +42,10 @@ async function absorbForeign(
   observed: ObservedGroup,
   { base, lane }: { readonly base: View | undefined; readonly lane: Lane },
 ): Promise<Step> {
-  const differences = foreignDifferences(base === undefined ? [] : [base], observed);
-  const { policy, ids } = await recordDrift(state, differences, { version: observed.version, lane });
-  const shown = viewOf(observed, base);
-  const view =
-    policy === 'restore' || differences.length === 0
-      ? shown
-      : { ...shown, waiver: await waiverFor(state, differences, { policy, earlier: base?.waiver, lane }) };
-  const link = await linkTo(state, observed, { view, lane });
-  const absorbed = await lane.ports.groups.absorb(
-    state,
-    link,
-    policy === 'restore' ? { openDrift: ids } : {},
-  );
-  return { kind: absorbed ? 'conflict' : 'overtaken' };
-}
-
-async function waiverFor(
-  state: GroupState,
-  differences: readonly Difference[],
-  {
-    policy,
-    earlier,
-    lane,
-  }: { readonly policy: 'report' | 'adopt'; readonly earlier: View['waiver']; readonly lane: Lane },
-) {
-  const { newest } = newnessOf(state, await readWanted(state, lane));
-  return waive({ policy, seen: newest, differences, earlier });
+  const change = await takeForeignChange(state, observed, { ours: [base], lane });
+  if (change === undefined) return { kind: 'overtaken' };
+  const link = await linkTo(state, observed, { view: change.view, lane });
+  return { kind: (await lane.ports.groups.absorb(state, link, change.found)) ? 'conflict' : 'overtaken' };
 }
 
 /**
@@ -83,6 +61,7 @@ export async function missing(state: GroupState, lane: Lane): Promise<Step> {
   }
   if (platformId === undefined) return { kind: 'again' };
   if ((await platform.groups.get(platformId)) !== undefined) return { kind: 'conflict' };
+  if (!(await isStillOurs(state, undefined, lane))) return { kind: 'overtaken' };
   const found = await recordDeletion(state, platformId, lane);
   if (!(await ports.groups.absorb(state, undefined, found))) return { kind: 'overtaken' };
   await ports.claims.drop(connection.company, platformId, state.ref);
@@ -90,18 +69,26 @@ export async function missing(state: GroupState, lane: Lane): Promise<Step> {
 }
 
 /** Deleted, or deleted and made again: another group that carries our spokeId is what it became. */
-async function recordDeletion(state: GroupState, platformId: PlatformGroupId, lane: Lane) {
+async function recordDeletion(
+  state: GroupState,
+  platformId: PlatformGroupId,
+  lane: Lane,
+): Promise<FoundForeign> {
   const wanted = await readWanted(state, lane);
   // A group that the directory has deleted as well is nobody's loss.
   if (wanted.state === 'absent') return {};
-  const listed = await lane.platform.groups.list(0);
+  const listed = await lane.platform.groups.list(ageSinceSuspected(state, lane));
   const again = listed.find(({ id, spokeId }) => spokeId === state.ref.group && id !== platformId);
   const difference: Difference =
     again === undefined
       ? { kind: 'deleted', before: platformId, after: null }
       : { kind: 'recreated', before: platformId, after: again.id };
-  const { policy, ids } = await recordDrift(state, [difference], { version: null, lane });
-  return policy === 'restore'
-    ? { openDrift: ids }
-    : { deletionWaiver: { policy, seen: newnessOf(state, wanted).newest } };
+  const sighting = { platformId, version: null };
+  const { policy, found } = await recordDrift(state, [difference], { sighting, lane });
+  if (policy === 'restore') return found;
+  return { ...found, deletionWaiver: { policy, seen: newnessOf(state, wanted).newest } };
 }
+
+/** A listing made since somebody noticed shows what the group became; many deletions at once then share it. */
+const ageSinceSuspected = ({ suspect }: GroupState, { ports }: Lane): number =>
+  suspect === undefined ? 0 : Math.max(0, ports.clock() - suspect.atMs);

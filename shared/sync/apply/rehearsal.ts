@@ -52,7 +52,11 @@ export function rehearsalOf(ref: GroupRef, real: ApplyPorts): Rehearsal {
         audited.push(entry);
       },
     }),
-    drift: onlyReading(real.drift, ['list'], { record: async () => false, settle: nothing }),
+    drift: onlyReading(real.drift, ['list', 'ofGroup', 'since'], {
+      record: async () => false,
+      settle: nothing,
+      attribute: nothing,
+    }),
     connections: real.connections,
     platforms: real.platforms,
     applyQueue: { wake: async () => [] },

@@ -4,6 +4,7 @@ import type { GroupState, Intent } from '../ports/groups.ts';
 import type { GuardRecord } from '../ports/holds.ts';
 import { CREATE_MISSES } from '../tuning.ts';
 import { auditFound } from './audit-entry.ts';
+import { takeForeignChange } from './foreign-change.ts';
 import { linkTo, shows, viewOf } from './observed.ts';
 import type { Lane } from './ports.ts';
 
@@ -111,7 +112,10 @@ async function confirm(
   const happened = prepared !== undefined && shows(observed, prepared);
   // What a refused write would have added is nobody's but theirs, where it is there all the same.
   const ours = known.wasRejected && !happened ? [base] : [base, prepared];
-  const platform = await linkTo(state, observed, { view: viewOf(observed, ...ours), lane });
+  const foreign = happened ? undefined : await takeForeignChange(state, observed, { ours, intent, lane });
+  if (!happened && foreign === undefined) return { kind: 'overtaken' };
+  const view = foreign?.view ?? viewOf(observed, ...ours);
+  const platform = await linkTo(state, observed, { view, lane });
   const nowMs = ports.clock();
   await ports.audit.record(state.ref, auditFound(intent, { nowMs, version: observed.version, happened }));
   const flipped = await ports.groups.flip(state.ref, {
@@ -122,6 +126,7 @@ async function confirm(
     settled: 'in_sync',
     counts: state.counts ?? { wanted: 0, applied: 0, pending: 0 },
     unfinished: true,
+    ...(foreign === undefined ? {} : { found: foreign.found }),
     ...(happened && intent.consumes !== undefined ? { consumedHold: intent.consumes } : {}),
     ...(intent.action === 'create' ? { createdAtMs: intent.atMs } : {}),
   });

@@ -53,6 +53,7 @@ export function stageGroup(ref: GroupRef, { groups }: Pick<ApplyPorts, 'groups'>
       return { clean: false };
     },
     settle: async () => true,
+    keepUnattributed: async () => {},
     hold: async (seen, hold, users) => {
       held = users;
       return become({ ...seen, hold });

@@ -1,5 +1,6 @@
 import type { Difference } from '../../domain/drift.ts';
-import type { ConnectionName, GroupId, PlatformGroupId } from '../../domain/ids.ts';
+import type { ConnectionName, GroupId, GroupRef, PlatformGroupId } from '../../domain/ids.ts';
+import type { Attribution } from '../../plan/attribute.ts';
 
 export type DriftSettlement = 'restore' | 'report' | 'adopt';
 
@@ -19,13 +20,18 @@ export interface DriftRecord extends Difference {
 }
 
 export interface DriftLog {
-  /** false where it was known already. */
+  /** false where it was known already: it stays as it is. */
   record(connection: ConnectionName, drift: DriftRecord): Promise<boolean>;
   /** The first settlement stands. */
   settle(
-    connection: ConnectionName,
+    ref: GroupRef,
     ids: readonly string[],
     how: { readonly by: DriftSettlement; readonly atMs: number },
   ): Promise<void>;
+  /** Names who made a difference that was found before the feed told of it; the first name stands. */
+  attribute(ref: GroupRef, id: string, attribution: Attribution): Promise<void>;
   list(connection: ConnectionName): AsyncIterable<readonly DriftRecord[]>;
+  ofGroup(ref: GroupRef): AsyncIterable<readonly DriftRecord[]>;
+  /** Found or settled at or after the instant; up to a second or so behind. */
+  since(connection: ConnectionName, atMs: number): AsyncIterable<readonly DriftRecord[]>;
 }

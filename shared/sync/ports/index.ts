@@ -10,7 +10,12 @@ export interface GroupSummary {
   readonly dirtySinceMs?: number;
   readonly failedAtMs?: number;
   readonly paused: boolean;
+  /** It has a hold, decided or not. */
   readonly holdWaits: boolean;
+  /** Its hold waits for a person's word. */
+  readonly holdUndecided: boolean;
+  /** When a dirty group is looked at again; undefined where nothing is going to. */
+  readonly dueMs?: number;
 }
 
 export interface PendingEntry {
@@ -18,6 +23,8 @@ export interface PendingEntry {
   readonly member: MemberId;
   readonly cause: PendingCause;
   readonly sinceMs: number;
+  /** `refused`: the person's revision that the platform refused. */
+  readonly personRevision?: number;
 }
 
 /** Lists over many groups, from the one index. */

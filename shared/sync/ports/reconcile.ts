@@ -3,12 +3,14 @@ import type { ConnectionName, PlatformGroupId } from '../../domain/ids.ts';
 /** How far the activity feed was read. */
 export interface FeedPosition {
   readonly cursor: string | null;
-  /** Ids of the events that a repeated end, or a restart at `lastEventAt`, may bring again. */
+  /** Ids of events that a repeated end, or a restart at `lastEventAt`, may bring again. */
   readonly recentIds: readonly string[];
   /** Timestamp of the newest event read, as the feed gave it. */
   readonly lastEventAt: string | null;
-  /** When the feed was last read to its end. */
+  /** When the feed was last read to its end; before that, when it was first begun. */
   readonly readAtMs: number;
+  /** When this position was written: up to then the numbers of drift have been reported. */
+  readonly writtenAtMs: number;
   /** The next run must compare everything, because events may have been missed. */
   readonly needsSweep: boolean;
 }
@@ -31,7 +33,16 @@ export interface Leases {
 }
 
 export interface FeedStore {
+  /** undefined before the first step of the first run. */
   read(connection: ConnectionName): Promise<FeedPosition | undefined>;
+  /**
+   * Begins a run: from now on no holder of an earlier lease can write, wherever it was paused.
+   * @returns undefined where a later holder has begun already
+   */
+  begin(
+    connection: ConnectionName,
+    lease: Lease,
+  ): Promise<{ readonly position: FeedPosition | undefined } | undefined>;
   /** false where a later holder of the lease has written: this one was paused too long, and must stop. */
   write(connection: ConnectionName, position: FeedPosition, lease: Lease): Promise<boolean>;
 }
@@ -43,6 +54,8 @@ export interface FeedEvent {
   readonly groups: readonly PlatformGroupId[];
   /** `ROLE`, `SYSTEM`, `EXTERNAL`, or whatever else the platform says. */
   readonly initiator: string;
+  /** `event_type` of the specification. */
+  readonly type: string;
 }
 
 export interface FeedPage {

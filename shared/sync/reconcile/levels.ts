@@ -45,8 +45,8 @@ async function countGroups(connection: ConnectionName, index: GroupIndex, nowMs:
   let oldestDirtySeconds = 0;
   let holdsWaiting = 0;
   for await (const page of index.all(connection)) {
-    for (const { dirtySinceMs, holdWaits } of page) {
-      if (holdWaits) holdsWaiting += 1;
+    for (const { dirtySinceMs, holdUndecided } of page) {
+      if (holdUndecided) holdsWaiting += 1;
       if (dirtySinceMs === undefined) continue;
       dirtyGroups += 1;
       oldestDirtySeconds = Math.max(oldestDirtySeconds, seconds(nowMs - dirtySinceMs));

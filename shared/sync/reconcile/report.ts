@@ -42,9 +42,10 @@ export const emptyTally = (): Tally => ({
 });
 
 interface Ending {
-  readonly drift: DriftLog;
+  readonly drift: Pick<DriftLog, 'since'>;
   readonly cursor: string | null;
-  readonly sinceMs: number;
+  /** The span whose drift is counted: from the first, before the second. */
+  readonly drifted: readonly [fromMs: number, untilMs: number];
   readonly startedAtMs: number;
   readonly nowMs: number;
 }
@@ -52,15 +53,16 @@ interface Ending {
 export async function reportOf(
   connection: Connection,
   tally: Tally,
-  ending: Ending,
+  { drift, drifted, ...ending }: Ending,
 ): Promise<ReconcileReport> {
+  const [fromMs, untilMs] = drifted;
+  const isWithin = (atMs: number | null) => atMs !== null && atMs >= fromMs && atMs < untilMs;
   const kinds: { [Kind in DriftKind]?: number } = {};
   const settled = { restore: 0, report: 0, adopt: 0 };
-  for await (const page of ending.drift.list(connection.name)) {
+  for await (const page of drift.since(connection.name, fromMs)) {
     for (const { kind, detectedAtMs, settledBy, settledAtMs } of page) {
-      if (detectedAtMs >= ending.sinceMs) kinds[kind] = (kinds[kind] ?? 0) + 1;
-      if (settledBy !== null && settledAtMs !== null && settledAtMs >= ending.sinceMs)
-        settled[settledBy] += 1;
+      if (isWithin(detectedAtMs)) kinds[kind] = (kinds[kind] ?? 0) + 1;
+      if (settledBy !== null && isWithin(settledAtMs)) settled[settledBy] += 1;
     }
   }
   return {
@@ -74,3 +76,14 @@ export async function reportOf(
     durationMs: ending.nowMs - ending.startedAtMs,
   };
 }
+
+/** One run that did both: the drift is counted once. */
+export const together = (feed: ReconcileReport, sweep: ReconcileReport): ReconcileReport => ({
+  ...feed,
+  groupsTouched: feed.groupsTouched + sweep.groupsTouched,
+  echoes: feed.echoes + sweep.echoes,
+  orphans: sweep.orphans,
+  missing: sweep.missing,
+  reenqueued: feed.reenqueued + sweep.reenqueued,
+  durationMs: feed.durationMs + sweep.durationMs,
+});

@@ -1,86 +1,165 @@
 import pMap from 'p-map';
-import type { PlatformGroupId, VersionToken } from '../../domain/ids.ts';
+import { policyFor } from '../../contract/group-policy.ts';
+import type { Trace } from '../../domain/drift.ts';
+import { type GroupRef, groupId, type PlatformGroupId, type VersionToken } from '../../domain/ids.ts';
+import type { ObservedGroup } from '../../domain/view.ts';
+import { attributeDrift } from '../attribute-drift.ts';
 import type { Connection } from '../ports/connections.ts';
-import type { GroupState } from '../ports/groups.ts';
+import type { GroupState, Suspect } from '../ports/groups.ts';
 import type { Platform } from '../ports/platform.ts';
-import { READS_IN_FLIGHT, WAKE_GRACE_MS, WRITES_IN_FLIGHT } from '../tuning.ts';
+import { READS_IN_FLIGHT, WRITES_IN_FLIGHT } from '../tuning.ts';
+import { dirtyNow } from '../wake.ts';
+import { mayClaimSpokeId, recordDuplicate } from './duplicate.ts';
 import type { ReconcilePorts } from './ports.ts';
-
-/** Who touched a platform group, as the feed told it. */
-export interface Touch {
-  readonly initiator: string;
-  readonly eventIds: readonly string[];
-}
-
-export interface Suspicions {
-  readonly echoes: number;
-  readonly suspected: number;
-}
 
 /** Up to here groups are read one by one; past it one listing is cheaper, and kinder to the platform. */
 const FEW = 20;
+/** Events that a suspicion keeps: the group item stays small. */
+const MAX_TRACES = 50;
+/** A group that is suspected anew this often while it is being marked has others to take care of it. */
+const MAX_RACES = 5;
+
+type Shown = Pick<ObservedGroup, 'version' | 'spokeId'>;
+
+interface Looking {
+  readonly platform: Platform;
+  readonly ports: ReconcilePorts;
+}
 
 /**
  * Compares versions, nothing else: a version that is ours is the echo of our own write and costs nothing more. Any
  * other makes the group suspect, with rev and dirty in the same write; apply looks and finds out what it means.
- * Platform groups that nobody claimed are not ours to touch (invariant 6).
+ * Platform groups that nobody claimed are not ours to touch (invariant 6): one that carries the spokeId of a linked
+ * group is recorded, and that is all.
+ * @returns how many touched groups showed our own version, and how many strangers were newly recorded
  */
 export async function suspectTouched(
   connection: Connection,
-  touched: ReadonlyMap<PlatformGroupId, Touch>,
-  { platform, ports }: { readonly platform: Platform; readonly ports: ReconcilePorts },
-): Promise<Suspicions> {
+  touched: ReadonlyMap<PlatformGroupId, readonly Trace[]>,
+  looking: Looking,
+): Promise<{ readonly echoes: number; readonly duplicates: number }> {
+  const { ports } = looking;
   const owners = await ports.claims.owners(connection.company, [...touched.keys()]);
-  const mine = [...owners].filter(([, owner]) => owner.connection === connection.name);
-  if (mine.length === 0) return { echoes: 0, suspected: 0 };
-  const versions = await versionsOf(
-    mine.map(([id]) => id),
-    platform,
-  );
-  const states = await ports.groups.readMany(mine.map(([, ref]) => ref));
-  const suspects = states.filter(({ platformId, version }) => {
-    const seen = platformId === undefined ? undefined : versions.get(platformId);
-    return platformId !== undefined && touched.has(platformId) && seen !== version;
-  });
-  await markSuspects(suspects, ports, (state) => ({
-    version: versions.get(state.platformId as PlatformGroupId) ?? null,
-    ...(touched.get(state.platformId as PlatformGroupId) as Touch),
-  }));
-  return { echoes: states.length - suspects.length, suspected: suspects.length };
+  const mine = new Map([...owners].filter(([, owner]) => owner.connection === connection.name));
+  const strangers = [...touched].filter(([id, traces]) => !owners.has(id) && traces.some(mayClaimSpokeId));
+  const shown = await lookAt([...mine.keys(), ...strangers.map(([id]) => id)], looking);
+  const states = await watched([...mine.values()], connection, ports);
+  const suspects: Suspicion[] = [];
+  let echoes = 0;
+  for (const state of states) {
+    const traces = touched.get(state.platformId);
+    if (traces === undefined) continue;
+    const version = shown.get(state.platformId)?.version ?? null;
+    if (version !== state.version) suspects.push({ state, version, traces });
+    else {
+      echoes += 1;
+      await attributeDrift(state, traces, ports);
+    }
+  }
+  await markSuspects(suspects, ports);
+  return { echoes, duplicates: await recordDuplicates(connection, { strangers, shown, looking }) };
 }
 
-/** Versions as the platform shows them now; a group that it does not know is left out. */
-async function versionsOf(
+export interface Suspicion {
+  readonly state: GroupState;
+  /** The version that the platform shows; null where it does not show the group. */
+  readonly version: VersionToken | null;
+  readonly traces: readonly Trace[];
+}
+
+type Linked = GroupState & { readonly platformId: PlatformGroupId };
+
+/** Groups with a link that are ours to write. */
+export async function watched(
+  refs: readonly GroupRef[],
+  { settings }: Connection,
+  { groups }: Pick<ReconcilePorts, 'groups'>,
+): Promise<readonly Linked[]> {
+  const states = await groups.readMany(refs);
+  const isWatched = (state: GroupState): state is Linked =>
+    state.platformId !== undefined &&
+    !state.released &&
+    !policyFor(settings, state.ref.group, state.registers.name?.value).excluded;
+  return states.filter(isWatched);
+}
+
+/** Groups as the platform shows them now; one that it does not know is left out. */
+async function lookAt(
   ids: readonly PlatformGroupId[],
-  platform: Platform,
-): Promise<ReadonlyMap<PlatformGroupId, VersionToken>> {
+  { platform }: Looking,
+): Promise<ReadonlyMap<string, Shown>> {
   if (ids.length > FEW) {
+    const wanted = new Set<string>(ids);
     const listed = await platform.groups.list(0);
-    return new Map(listed.map(({ id, version }) => [id as PlatformGroupId, version]));
+    return new Map(listed.filter(({ id }) => wanted.has(id)).map((group) => [group.id, group]));
   }
-  const read = await pMap(ids, async (id) => [id, await platform.groups.get(id)] as const, {
-    concurrency: READS_IN_FLIGHT,
-  });
-  return new Map(read.flatMap(([id, group]) => (group === undefined ? [] : [[id, group.version] as const])));
+  const read = await pMap(ids, (id) => platform.groups.get(id), { concurrency: READS_IN_FLIGHT });
+  return new Map(read.flatMap((group) => (group === undefined ? [] : [[group.id, group] as const])));
 }
 
 /** Marks, then wakes: a mark whose message is lost is found by the pump. */
 export async function markSuspects(
-  states: readonly GroupState[],
-  ports: ReconcilePorts,
-  suspicionOf: (state: GroupState) => Touch & { readonly version: VersionToken | null },
+  suspicions: readonly Suspicion[],
+  ports: Pick<ReconcilePorts, 'groups' | 'applyQueue' | 'clock' | 'coalesceMs' | 'drift'>,
 ): Promise<void> {
-  const nowMs = ports.clock();
-  await pMap(
-    states,
-    (state) =>
-      ports.groups.suspect(
-        state.ref,
-        { ...suspicionOf(state), atMs: nowMs },
-        { nowMs, dueMs: nowMs + ports.coalesceMs + WAKE_GRACE_MS },
-      ),
-    { concurrency: WRITES_IN_FLIGHT },
-  );
-  const unsent = await ports.applyQueue.wake(states.map(({ ref }) => ref));
+  const marked = await pMap(suspicions, (suspicion) => mark(suspicion, ports), {
+    concurrency: WRITES_IN_FLIGHT,
+  });
+  const unsent = await ports.applyQueue.wake(marked.flatMap((ref) => ref ?? []));
   if (unsent.length > 0) throw new Error(`the apply queue did not accept ${unsent.length} messages`);
+}
+
+/**
+ * One suspicion joins another that nobody has answered yet, so that no event is forgotten: condition and new mark are
+ * one write, and whoever was faster is read and joined in turn.
+ * @returns the group where apply has something to look at
+ */
+async function mark(
+  { state, version, traces }: Suspicion,
+  ports: Parameters<typeof markSuspects>[1],
+): Promise<GroupRef | undefined> {
+  let current: GroupState | undefined = state;
+  for (let race = 0; race < MAX_RACES; race += 1) {
+    if (current === undefined || current.platformId !== state.platformId) return undefined;
+    if (current.version === version) {
+      await attributeDrift(current, traces, ports);
+      return undefined;
+    }
+    const suspect: Suspect | undefined = current.suspect;
+    const all = joined(suspect?.traces ?? [], traces);
+    const isKnown = suspect?.version === version && all.length === suspect.traces.length;
+    if (isKnown && current.dirtySinceMs !== undefined) return current.ref;
+    const dirty = dirtyNow(ports);
+    const atMs = Math.max(dirty.nowMs, (suspect?.atMs ?? 0) + 1);
+    if (await ports.groups.suspect(current, { version, traces: all, atMs }, dirty)) return current.ref;
+    current = await ports.groups.read(state.ref);
+  }
+  return undefined;
+}
+
+const joined = (before: readonly Trace[], more: readonly Trace[]): readonly Trace[] =>
+  [...new Map([...before, ...more].map((trace) => [trace.id, trace])).values()].slice(-MAX_TRACES);
+
+interface Strangers {
+  readonly strangers: readonly (readonly [PlatformGroupId, readonly Trace[]])[];
+  readonly shown: ReadonlyMap<string, Shown>;
+  readonly looking: Looking;
+}
+
+/** A stranger's claim to the spokeId of a linked group; where the linked group is gone, it was re-created instead. */
+async function recordDuplicates(
+  { name: connection }: Connection,
+  { strangers, shown, looking: { platform, ports } }: Strangers,
+): Promise<number> {
+  let recorded = 0;
+  for (const [id, traces] of strangers) {
+    const spokeId = shown.get(id)?.spokeId ?? null;
+    if (spokeId === null) continue;
+    const state = await ports.groups.read({ connection, group: groupId(spokeId) });
+    if (state?.platformId === undefined || state.platformId === id) continue;
+    const isThere =
+      shown.has(state.platformId) || (await platform.groups.get(state.platformId)) !== undefined;
+    if (isThere && (await recordDuplicate(state, { id, traces }, ports))) recorded += 1;
+  }
+  return recorded;
 }

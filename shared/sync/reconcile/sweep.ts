@@ -1,21 +1,25 @@
 import { createHash } from 'node:crypto';
-import type { GroupRef, PlatformGroupId } from '../../domain/ids.ts';
+import pMap from 'p-map';
+import { type GroupRef, groupId, type PlatformGroupId } from '../../domain/ids.ts';
 import type { ObservedGroup } from '../../domain/view.ts';
 import { isOver } from '../../plan/hold.ts';
 import { groupsOfSolvable } from '../people.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { GroupState } from '../ports/groups.ts';
+import type { GroupSummary } from '../ports/index.ts';
 import type { Platform } from '../ports/platform.ts';
+import { PUMP_BATCH, READS_IN_FLIGHT } from '../tuning.ts';
 import { wakeGroups } from '../wake.ts';
+import { recordDuplicate } from './duplicate.ts';
 import type { ReconcilePorts } from './ports.ts';
 import { emptyTally, type ReconcileReport, reportOf, type Tally } from './report.ts';
-import { markSuspects } from './suspect.ts';
+import { markSuspects, watched } from './suspect.ts';
 
 /** Of links not listed, past this share somebody's listing is wrong rather than so many groups deleted. */
 const MAX_MISSING_SHARE = 0.05;
-/** Below this many a share says nothing. */
-const MIN_MISSING = 3;
-/** A group that is dirty for longer and that nothing is due for has fallen through. */
+/** A single one says nothing of a listing, however few the links are. */
+const MIN_MISSING = 2;
+/** A group that is dirty for longer, and neither due nor waiting for its next try, has fallen through. */
 const STUCK_MS = 15 * 60_000;
 /** Litter is looked for in one group of so many per sweep: each in its turn, once a day when swept hourly. */
 const GARBAGE_TURNS = 24;
@@ -25,13 +29,18 @@ export interface SweepRun {
   readonly report: ReconcileReport;
   /** So many links are missing that nothing was concluded from it. */
   readonly halted: boolean;
+  /** Platform groups that were newly found to carry the spokeId of another. */
+  readonly duplicates: number;
 }
+
+/** What of a listed group matters here: its users are left to apply, and a million of them to the collector. */
+type Listed = Pick<ObservedGroup, 'version' | 'spokeId'>;
 
 interface Sweeping {
   readonly connection: Connection;
   readonly platform: Platform;
   readonly ports: ReconcilePorts;
-  readonly listed: ReadonlyMap<string, ObservedGroup>;
+  readonly listed: ReadonlyMap<string, Listed>;
   readonly tally: Tally;
 }
 
@@ -43,80 +52,95 @@ interface Sweeping {
 export async function sweep(connection: Connection, ports: ReconcilePorts): Promise<SweepRun> {
   const startedAtMs = ports.clock();
   const platform = await ports.platforms.open(connection);
-  const listed = new Map((await platform.groups.list(0)).map((group) => [group.id, group]));
-  const sweeping: Sweeping = { connection, platform, ports, listed, tally: emptyTally() };
+  const sweeping: Sweeping = {
+    connection,
+    platform,
+    ports,
+    listed: await listOf(platform),
+    tally: emptyTally(),
+  };
+  const { tally, listed } = sweeping;
   const missing: GroupState[] = [];
-  const linkedTo = new Map<string, GroupState>();
+  const linked = new Set<string>();
   for await (const page of ports.index.all(connection.name)) {
-    const states = await ports.groups.readMany(page.map(({ ref }) => ref));
-    missing.push(...(await compare(states, sweeping)));
-    for (const state of states) linkedTo.set(state.ref.group, state);
-    await pickUp(states, sweeping);
-    sweeping.tally.groupsTouched += states.length;
+    const refs = page.map(({ ref }) => ref);
+    const states = await watched(refs, connection, ports);
+    for (const { platformId } of states) linked.add(platformId);
+    missing.push(...states.filter(({ platformId }) => !listed.has(platformId)));
+    await suspectDiffering(states, sweeping);
+    await pickUp(page, sweeping);
+    tally.groupsTouched += states.length;
   }
-  const halted = isTooMany(missing.length, linkedTo.size);
+  tally.missing = missing.length;
+  const halted = missing.length >= MIN_MISSING && missing.length > linked.size * MAX_MISSING_SHARE;
   if (!halted) await suspectMissing(missing, sweeping);
-  sweeping.tally.missing = missing.length;
-  sweeping.tally.orphans = await recordDuplicates(linkedTo, sweeping);
+  const duplicates = await recordStrangers(linked, sweeping);
   await wake(await solvable(connection, ports), sweeping);
-  const report = await reportOf(connection, sweeping.tally, {
+  const nowMs = ports.clock();
+  const report = await reportOf(connection, tally, {
     drift: ports.drift,
     cursor: (await ports.feed.read(connection.name))?.cursor ?? null,
-    sinceMs: startedAtMs - HOUR_MS,
+    drifted: [startedAtMs - HOUR_MS, nowMs + 1],
     startedAtMs,
-    nowMs: ports.clock(),
+    nowMs,
   });
-  return { report, halted };
+  return { report, halted, duplicates };
 }
 
-const isTooMany = (missing: number, links: number): boolean =>
-  missing >= MIN_MISSING && missing > links * MAX_MISSING_SHARE;
+const listOf = async (platform: Platform): Promise<ReadonlyMap<string, Listed>> =>
+  new Map(
+    (await platform.groups.list(0)).map(({ id, version, spokeId }) => [id, { version, spokeId }] as const),
+  );
 
-/** Marks what differs; @returns linked groups that are not listed. */
-async function compare(
-  states: readonly GroupState[],
-  { listed, ports, tally }: Sweeping,
-): Promise<readonly GroupState[]> {
-  const linked = states.filter(({ platformId }) => platformId !== undefined);
-  const differing = linked.filter(({ platformId, version }) => {
-    const observed = listed.get(platformId as string);
-    return observed !== undefined && observed.version !== version;
+type Watched = Awaited<ReturnType<typeof watched>>;
+
+async function suspectDiffering(states: Watched, { listed, ports, tally }: Sweeping): Promise<void> {
+  const shown = states.flatMap((state) => {
+    const version = listed.get(state.platformId)?.version;
+    return version === undefined ? [] : [{ state, version, traces: [] }];
   });
-  tally.echoes += linked.length - differing.length;
-  await markSuspects(differing, ports, ({ platformId }) => ({
-    version: listed.get(platformId as string)?.version ?? null,
-    initiator: 'UNKNOWN',
-    eventIds: [],
-  }));
-  return linked.filter(({ platformId }) => !listed.has(platformId as string));
+  // A write under way may be what differs: it is settled by its own apply, which looks for itself.
+  const differing = shown.filter(({ state, version }) => state.version !== version && !state.intent);
+  tally.echoes += shown.length - differing.length;
+  await markSuspects(differing, ports);
 }
 
 async function suspectMissing(missing: readonly GroupState[], { platform, ports }: Sweeping): Promise<void> {
-  const gone: GroupState[] = [];
-  for (const state of missing) {
-    if ((await platform.groups.get(state.platformId as PlatformGroupId)) === undefined) gone.push(state);
-  }
-  await markSuspects(gone, ports, () => ({ version: null, initiator: 'UNKNOWN', eventIds: [] }));
+  const asked = await pMap(
+    missing,
+    async (state) => ((await platform.groups.get(state.platformId as PlatformGroupId)) ? [] : [state]),
+    { concurrency: READS_IN_FLIGHT },
+  );
+  await markSuspects(
+    asked.flat().map((state) => ({ state, version: null, traces: [] })),
+    ports,
+  );
 }
 
 /** Stuck groups, holds that are over, and a share of the litter. */
-async function pickUp(states: readonly GroupState[], sweeping: Sweeping): Promise<void> {
-  const { ports } = sweeping;
+async function pickUp(page: readonly GroupSummary[], sweeping: Sweeping): Promise<void> {
+  const { ports, tally } = sweeping;
   const nowMs = ports.clock();
-  const stuck = states.filter(
-    ({ dirtySinceMs, hold }) =>
-      (dirtySinceMs !== undefined && nowMs - dirtySinceMs > STUCK_MS) ||
-      (hold !== undefined && isOver(hold, nowMs)),
-  );
+  const stuck = page.filter((group) => isStuck(group, nowMs)).map(({ ref }) => ref);
+  // No faster than the pump: a backlog that is merely long must not come down at once.
+  await wake(stuck.slice(0, Math.max(0, PUMP_BATCH - tally.reenqueued)), sweeping);
+  const turn = Math.floor(nowMs / HOUR_MS) % GARBAGE_TURNS;
+  const inTurn = page.filter(({ ref, holdWaits }) => turnOf(ref) === turn || holdWaits).map(({ ref }) => ref);
+  const states = await ports.groups.readMany(inTurn);
+  const over = states.filter(({ hold }) => hold !== undefined && isOver(hold, nowMs));
   await wake(
-    stuck.map(({ ref }) => ref),
+    over.map(({ ref }) => ref),
     sweeping,
   );
-  const turn = Math.floor(nowMs / HOUR_MS) % GARBAGE_TURNS;
-  for (const state of states) {
-    if (turnOf(state.ref) === turn) await ports.groups.collect(state, nowMs);
-  }
+  for (const state of states) if (turnOf(state.ref) === turn) await ports.groups.collect(state, nowMs);
 }
+
+/** Dirty for long, and either due at no time at all or past its time: the pump alone would not, or did not, find it. */
+const isStuck = ({ dirtySinceMs, dueMs, paused }: GroupSummary, nowMs: number): boolean =>
+  !paused &&
+  dirtySinceMs !== undefined &&
+  nowMs - dirtySinceMs > STUCK_MS &&
+  (dueMs === undefined || nowMs - dueMs > STUCK_MS);
 
 const turnOf = ({ group }: GroupRef): number =>
   createHash('sha256').update(group).digest().readUInt8(1) % GARBAGE_TURNS;
@@ -131,34 +155,32 @@ async function solvable(connection: Connection, ports: ReconcilePorts): Promise<
   return [...groups].map((group) => ({ connection: connection.name, group }));
 }
 
-/** Platform groups that carry the id of a directory group which is linked to another: a person must choose. */
-async function recordDuplicates(
-  linkedTo: ReadonlyMap<string, GroupState>,
-  { connection, listed, ports }: Sweeping,
-): Promise<number> {
-  let orphans = 0;
-  for (const { id, spokeId } of listed.values()) {
-    const state = spokeId === null ? undefined : linkedTo.get(spokeId);
-    if (state?.platformId === undefined || state.platformId === id) continue;
-    orphans += 1;
-    const nowMs = ports.clock();
-    await ports.drift.record(connection.name, {
-      id: createHash('sha256')
-        .update(JSON.stringify([state.ref.group, id, 'duplicate']))
-        .digest('hex')
-        .slice(0, 32),
-      group: state.ref.group,
-      platformId: id as PlatformGroupId,
-      kind: 'duplicate_spoke_id',
-      before: state.platformId,
-      after: id,
-      initiator: 'UNKNOWN',
-      eventIds: [],
-      policy: 'report',
-      detectedAtMs: nowMs,
-      settledBy: 'report',
-      settledAtMs: nowMs,
-    });
+/**
+ * Platform groups of nobody that carry the id of one of our directory groups: orphans. Where that group is linked to
+ * another that is still there, two platform groups claim to be it, and a person must choose.
+ * @returns how many of those are new
+ */
+async function recordStrangers(linked: ReadonlySet<string>, sweeping: Sweeping): Promise<number> {
+  const { connection, listed, ports, tally } = sweeping;
+  const strangers = [...listed].flatMap(([id, { spokeId }]) =>
+    spokeId === null || linked.has(id) ? [] : [{ id: id as PlatformGroupId, spokeId }],
+  );
+  const known = await ports.claims.owners(
+    connection.company,
+    strangers.map(({ id }) => id),
+  );
+  const unowned = strangers.filter(({ id }) => !known.has(id));
+  const refs = unowned.map(({ spokeId }) => ({ connection: connection.name, group: groupId(spokeId) }));
+  const states = new Map(
+    (await ports.groups.readMany(refs)).map((state) => [String(state.ref.group), state]),
+  );
+  let duplicates = 0;
+  for (const { id, spokeId } of unowned) {
+    const state = states.get(spokeId);
+    if (state === undefined) continue;
+    tally.orphans += 1;
+    const isLinked = state.platformId !== undefined && listed.has(state.platformId);
+    if (isLinked && (await recordDuplicate(state, { id, traces: [] }, ports))) duplicates += 1;
   }
-  return orphans;
+  return duplicates;
 }

@@ -1,0 +1,48 @@
+import { NOBODY_KNOWN, type Trace } from '../domain/drift.ts';
+import { attribute } from '../plan/attribute.ts';
+import type { DriftLog, DriftRecord } from './ports/drift.ts';
+import type { GroupState, GroupStore } from './ports/groups.ts';
+
+interface AttributionPorts {
+  readonly drift: Pick<DriftLog, 'ofGroup' | 'attribute'>;
+  readonly groups: Pick<GroupStore, 'keepUnattributed'>;
+  readonly clock: () => number;
+}
+
+/** The feed tells of a change within minutes; after a day it will not any more. */
+const HOPE_MS = 24 * 3_600_000;
+/** How far the platform's clock may be ahead of ours: an event after that is not what was found before it. */
+const CLOCK_SLACK_MS = 60_000;
+
+export const isUnattributed = ({ initiator, detectedAtMs }: DriftRecord, nowMs: number): boolean =>
+  initiator === NOBODY_KNOWN && nowMs - detectedAtMs < HOPE_MS;
+
+/**
+ * Apply may meet a change before the feed has told of it: in a conflict, or in a look before a removal. Once the feed
+ * names somebody, the records that wait for a name get it.
+ */
+export async function attributeDrift(
+  state: GroupState,
+  traces: readonly Trace[],
+  { drift, groups, clock }: AttributionPorts,
+): Promise<void> {
+  if (state.unattributed.length === 0 || traces.length === 0) return;
+  const waiting = new Set(state.unattributed);
+  const left: string[] = [];
+  for await (const page of drift.ofGroup(state.ref)) {
+    for (const record of page.filter((one) => waiting.has(one.id) && isUnattributed(one, clock()))) {
+      const told = attribute(
+        record.kind,
+        traces.filter((trace) => isBefore(trace, record)),
+      );
+      if (told.initiator === NOBODY_KNOWN) left.push(record.id);
+      else await drift.attribute(state.ref, record.id, told);
+    }
+  }
+  if (left.length < waiting.size) await groups.keepUnattributed(state, left);
+}
+
+function isBefore({ at }: Trace, { detectedAtMs }: DriftRecord): boolean {
+  const atMs = at === null ? Number.NaN : Date.parse(at);
+  return Number.isNaN(atMs) || atMs <= detectedAtMs + CLOCK_SLACK_MS;
+}

@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto';
+import type { Trace } from '../../domain/drift.ts';
+import type { PlatformGroupId } from '../../domain/ids.ts';
+import { attribute } from '../../plan/attribute.ts';
+import type { DriftLog } from '../ports/drift.ts';
+import type { GroupState } from '../ports/groups.ts';
+
+/** Members come and go without a new spokeId, and what was removed carries none. */
+export const mayClaimSpokeId = ({ type }: Trace): boolean => !/_MEMBER_|_REMOVE$/.test(type);
+
+/**
+ * Records a platform group, not ours, that carries the spokeId of a linked one. It is told of once and left alone: it
+ * has another owner, and which of the two is meant only a person can say (`adopt`).
+ * @returns false where it was known already
+ */
+export async function recordDuplicate(
+  { ref, platformId }: GroupState,
+  { id, traces }: { readonly id: PlatformGroupId; readonly traces: readonly Trace[] },
+  { drift, clock }: { readonly drift: DriftLog; readonly clock: () => number },
+): Promise<boolean> {
+  const nowMs = clock();
+  const parts = JSON.stringify([ref.group, id, 'duplicate']);
+  return drift.record(ref.connection, {
+    ...attribute('duplicate_spoke_id', traces),
+    id: createHash('sha256').update(parts).digest('hex').slice(0, 32),
+    group: ref.group,
+    platformId: id,
+    kind: 'duplicate_spoke_id',
+    before: platformId ?? null,
+    after: id,
+    policy: 'report',
+    detectedAtMs: nowMs,
+    settledBy: 'report',
+    settledAtMs: nowMs,
+  });
+}

@@ -1,0 +1,78 @@
+import type { Trace } from '../../domain/drift.ts';
+import type { PlatformGroupId } from '../../domain/ids.ts';
+import type { FeedEvent, FeedPage, FeedPosition } from '../ports/reconcile.ts';
+
+export type FeedPages = readonly FeedPage[];
+
+const DAY_MS = 24 * 3_600_000;
+/** The platform lists less than 90 days (specification, "Company activity"); a day is left for clocks and delays. */
+export const LOOK_BACK_MS = 89 * DAY_MS;
+/** Two full pages: an item of these stays far below 400 KB. */
+const MAX_RECENT_IDS = 2_000;
+
+export const firstPosition = (nowMs: number): FeedPosition => ({
+  cursor: null,
+  recentIds: [],
+  lastEventAt: null,
+  readAtMs: nowMs,
+  writtenAtMs: nowMs,
+  needsSweep: false,
+});
+
+/** Events that were not read before: ends may be repeated, and a restart by date is inclusive. */
+export function freshEvents(pages: FeedPages, { recentIds }: FeedPosition): readonly FeedEvent[] {
+  const known = new Set(recentIds);
+  const events = pages.flatMap(({ events: of }) => of).filter(({ id }) => !known.has(id));
+  return [...new Map(events.map((event) => [event.id, event])).values()];
+}
+
+/** What the events tell of each group, in the order of the feed. */
+export function tracesByGroup(events: readonly FeedEvent[]): ReadonlyMap<PlatformGroupId, readonly Trace[]> {
+  const traces = new Map<PlatformGroupId, Trace[]>();
+  for (const { id, at, initiator, type, groups } of events) {
+    for (const group of new Set(groups)) {
+      const known = traces.get(group);
+      const trace: Trace = { id, at, initiator, type };
+      if (known === undefined) traces.set(group, [trace]);
+      else known.push(trace);
+    }
+  }
+  return traces;
+}
+
+/**
+ * The position after the pages. Two things may bring events again, and their ids are kept: the last page, which a feed
+ * without a new cursor repeats, and the newest instant, at which a restart by date begins.
+ */
+export function movedOn(position: FeedPosition, pages: FeedPages, nowMs: number): FeedPosition {
+  const events = pages.flatMap(({ events: of }) => of);
+  const lastEventAt = newest(events, position.lastEventAt);
+  const last = pages.at(-1);
+  const lastPage = pages.findLast(({ events: of }) => of.length > 0)?.events ?? [];
+  const mayRepeat = [
+    ...lastPage.map(({ id }) => id),
+    ...events.filter(({ at }) => at !== null && isSameInstant(at, lastEventAt)).map(({ id }) => id),
+    ...(lastPage.length === 0 || isSameInstant(lastEventAt, position.lastEventAt) ? position.recentIds : []),
+  ];
+  return {
+    cursor: last?.next ?? position.cursor,
+    recentIds: [...new Set(mayRepeat)].slice(0, MAX_RECENT_IDS),
+    lastEventAt,
+    readAtMs: last?.done === true ? nowMs : position.readAtMs,
+    writtenAtMs: nowMs,
+    needsSweep: position.needsSweep,
+  };
+}
+
+/** The latest readable timestamp, as the feed gave it. */
+const newest = (events: readonly FeedEvent[], before: string | null): string | null =>
+  events.reduce<string | null>(
+    (latest, { at }) => (at !== null && millis(at) > (millis(latest) || 0) ? at : latest),
+    before,
+  );
+
+const millis = (at: string | null): number => (at === null ? Number.NaN : Date.parse(at));
+
+/** To the millisecond, because that is what a restart by date can say. */
+const isSameInstant = (one: string | null, other: string | null): boolean =>
+  one === other || millis(one) === millis(other);
