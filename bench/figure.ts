@@ -1,0 +1,59 @@
+/** One figure: measured when it is asked for, told in Markdown with the numbers it was computed from. */
+export interface Figure {
+  readonly name: string;
+  readonly title: string;
+  /** @returns Markdown without the heading */
+  readonly run: (options: FigureOptions) => Promise<string>;
+}
+
+export interface FigureOptions {
+  /** Also what takes too long for the ten minutes. */
+  readonly full: boolean;
+}
+
+/** The fewest paired runs behind a ratio. */
+export const PAIRED_RUNS = 5;
+
+export interface Spread {
+  readonly median: number;
+  readonly least: number;
+  readonly most: number;
+  readonly runs: number;
+}
+
+export function spreadOf(values: readonly number[]): Spread {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  const at = (n: number): number => sorted[n] ?? Number.NaN;
+  const median = sorted.length % 2 === 1 ? at(middle) : (at(middle - 1) + at(middle)) / 2;
+  return { median, least: at(0), most: at(sorted.length - 1), runs: sorted.length };
+}
+
+export const showSpread = ({ median, least, most, runs }: Spread, digits = 2): string =>
+  `${median.toFixed(digits)} (${least.toFixed(digits)}–${most.toFixed(digits)}, ${runs} runs)`;
+
+/** Percentile by nearest rank. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
+}
+
+/** The exponent b of y = a·x^b, by least squares over the logarithms: 1 is linear, 2 quadratic. */
+export function growthExponent(points: readonly (readonly [x: number, y: number])[]): number {
+  const logs = points.map(([x, y]) => [Math.log(x), Math.log(y)] as const);
+  const mean = (pick: 0 | 1) => logs.reduce((sum, point) => sum + point[pick], 0) / logs.length;
+  const [meanX, meanY] = [mean(0), mean(1)];
+  const covariance = logs.reduce((sum, [x, y]) => sum + (x - meanX) * (y - meanY), 0);
+  return covariance / logs.reduce((sum, [x]) => sum + (x - meanX) ** 2, 0);
+}
+
+/** A Markdown table; numbers are grouped by thousands. */
+export function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
+  const line = (cells: readonly (string | number)[]) => `| ${cells.map(show).join(' | ')} |`;
+  return [line(head), line(head.map((_, n) => (n === 0 ? '---' : '--:'))), ...rows.map(line)].join('\n');
+}
+
+const show = (cell: string | number): string =>
+  typeof cell === 'string'
+    ? cell
+    : cell.toLocaleString('en-GB', { maximumFractionDigits: cell < 10 ? 2 : cell < 100 ? 1 : 0 });

@@ -1,0 +1,134 @@
+import { decodeMessage } from '../../shared/contract/decode.ts';
+import type { DirectoryEvent } from '../../shared/domain/event.ts';
+import { foldEvents } from '../../shared/domain/fold.ts';
+import { memberId, type PlatformUserId, platformUserId } from '../../shared/domain/ids.ts';
+import { type DraftInput, draftPlan } from '../../shared/plan/draft.ts';
+import { type Figure, growthExponent, PAIRED_RUNS, showSpread, spreadOf, table } from '../figure.ts';
+import { createDirectory } from '../memory/directory.ts';
+
+const SIZES = [10, 1_000, 100_000] as const;
+/** A message holds at most 10,000 events, and decoding has no memory of the ones before. */
+const DECODED_SIZES = [10, 100, 1_000] as const;
+const NOW_MS = Date.UTC(2026, 0, 5, 8);
+/** Work of one measurement, in members: small sizes are repeated until they can be timed. */
+const MEMBERS_PER_MEASUREMENT = 100_000;
+const GROUPS = 100;
+
+/** Microseconds of one call at this size. */
+function timeOf(size: number, call: () => unknown, members: number): number {
+  const calls = Math.max(1, Math.round(members / size));
+  const startedMs = performance.now();
+  for (let n = 0; n < calls; n += 1) call();
+  return ((performance.now() - startedMs) / calls) * 1_000;
+}
+
+const directory = createDirectory(() => NOW_MS);
+
+/** Joins of different members in a hundred groups. */
+const bodies = (size: number): readonly string[] =>
+  Array.from({ length: size }, (_, n) => JSON.stringify(directory.added(`d${n % GROUPS}`, n)));
+
+function decode(body: string): readonly DirectoryEvent[] {
+  const { events } = decodeMessage({
+    body,
+    messageId: 'bench',
+    sentAtMs: NOW_MS,
+    receivedAtMs: NOW_MS,
+    knowsConnection: () => true,
+    connectionAttribute: undefined,
+    stampAttribute: undefined,
+  });
+  return events;
+}
+
+/** A group of which one member in ten left and as many others joined. */
+function planInput(size: number): DraftInput {
+  const user = (n: number): PlatformUserId => platformUserId(`u${n}`);
+  const range = Array.from({ length: size }, (_, n) => n);
+  return {
+    wanted: {
+      name: 'Group',
+      spokeId: 'd0',
+      users: new Map(range.map((n) => [user(n + Math.ceil(size / 10)), memberId(`m${n}`)])),
+    },
+    current: { name: 'Group', spokeId: 'd0', users: new Map(range.map((n) => [user(n), true])) },
+    membership: 'authoritative',
+    mode: 'sync',
+    onGroupDeleted: 'delete',
+    whole: false,
+    held: new Set(),
+    whyNot: new Map(),
+  };
+}
+
+interface Work {
+  readonly name: string;
+  readonly sizes: readonly number[];
+  readonly at: (size: number) => () => unknown;
+}
+
+const WORK: readonly Work[] = [
+  {
+    name: 'decode events',
+    sizes: DECODED_SIZES,
+    at: (size) => {
+      const texts = bodies(size);
+      return () => texts.map(decode);
+    },
+  },
+  {
+    name: 'fold events',
+    sizes: SIZES,
+    at: (size) => {
+      const events = bodies(size).flatMap(decode);
+      return () => foldEvents(events);
+    },
+  },
+  {
+    name: 'fold one snapshot',
+    sizes: SIZES,
+    at: (size) => {
+      const range = Array.from({ length: size }, (_, n) => n);
+      // Beyond what one message may carry at 100,000, so the event is decoded in parts and put together.
+      const parts = Array.from({ length: Math.ceil(size / 10_000) }, (_, part) =>
+        decode(JSON.stringify(directory.snapshot('d0', range.slice(part * 10_000, (part + 1) * 10_000)))),
+      ).flat();
+      return () => foldEvents(parts);
+    },
+  },
+  {
+    name: 'plan a group',
+    sizes: SIZES,
+    at: (size) => {
+      const input = planInput(size);
+      return () => draftPlan(input);
+    },
+  },
+];
+
+export const pureCoreFigure: Figure = {
+  name: 'pure-core',
+  title: 'The pure core is linear',
+  async run() {
+    const rows = WORK.map(({ name, sizes, at }) => {
+      const members = Math.min(MEMBERS_PER_MEASUREMENT, 10 * Math.max(...sizes));
+      const calls = sizes.map((size) => [size, at(size)] as const);
+      for (const [size, call] of calls) timeOf(size, call, members);
+      const runs = Array.from({ length: PAIRED_RUNS }, () =>
+        calls.map(([size, call]) => [size, timeOf(size, call, members)] as const),
+      );
+      const exponent = spreadOf(runs.map(growthExponent));
+      const perSecond = sizes.map((size, n) => {
+        const { median } = spreadOf(runs.map((run) => (size / (run[n]?.[1] ?? Number.NaN)) * 1_000_000));
+        return `${size.toLocaleString('en-GB')}: ${Math.round(median).toLocaleString('en-GB')}`;
+      });
+      return [name, ...perSecond, showSpread(exponent)];
+    });
+    return [
+      'Size of the batch or group: events or members per second on one core. The exponent b is that of time = a·size^b',
+      'over the three sizes (1 is linear, 2 quadratic; the bar is 1.1).',
+      '',
+      table(['', 'small', 'middle', 'large', 'exponent'], rows),
+    ].join('\n');
+  },
+};

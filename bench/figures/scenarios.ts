@@ -1,0 +1,148 @@
+import { refreshPeople } from '../../shared/sync/people.ts';
+import { pump } from '../../shared/sync/pump.ts';
+import { followFeed } from '../../shared/sync/reconcile/feed.ts';
+import { sweep } from '../../shared/sync/reconcile/sweep.ts';
+import { CONNECTION, createRig, type Rig } from '../memory/rig.ts';
+import type { Counts } from '../memory/tally.ts';
+
+/** One thing that happens every day, whose calls are counted; `prepare` is not. */
+export interface Scenario {
+  readonly name: string;
+  readonly people: number;
+  readonly prepare: (rig: Rig) => Promise<void>;
+  readonly run: (rig: Rig) => Promise<unknown>;
+}
+
+const range = (length: number, from = 0) => Array.from({ length }, (_, n) => from + n);
+
+/** Groups `d0`, `d1`, … of so many members each, in step with the platform. */
+async function settle(rig: Rig, groups: number, members: number): Promise<void> {
+  await rig.ingest(range(groups).map((n) => rig.directory.snapshot(`d${n}`, range(members))));
+  await rig.drain();
+  // Past the window, so that what is counted begins in one of its own.
+  rig.pass(600_000);
+  await rig.ports.connections.find(CONNECTION);
+}
+
+const change = async (rig: Rig, events: Parameters<Rig['ingest']>[0]) => {
+  await rig.ingest(events);
+  await rig.drain();
+};
+
+export const SCENARIOS: readonly Scenario[] = [
+  {
+    name: 'one member joins a group of ten',
+    people: 50,
+    prepare: (rig) => settle(rig, 1, 10),
+    run: (rig) => change(rig, [rig.directory.added('d0', 20)]),
+  },
+  {
+    name: 'one member leaves a group of ten',
+    people: 50,
+    prepare: (rig) => settle(rig, 1, 10),
+    run: (rig) => change(rig, [rig.directory.removed('d0', 3)]),
+  },
+  {
+    name: 'a group is renamed',
+    people: 50,
+    prepare: (rig) => settle(rig, 1, 10),
+    run: (rig) => change(rig, [rig.directory.group('d0', 'Another name')]),
+  },
+  {
+    name: 'a new group of a hundred',
+    people: 100,
+    prepare: async () => {},
+    run: (rig) => change(rig, [rig.directory.snapshot('d0', range(100))]),
+  },
+  {
+    name: 'a hundred joins in ten groups',
+    people: 100,
+    prepare: (rig) => settle(rig, 10, 10),
+    run: (rig) =>
+      change(
+        rig,
+        range(100).map((n) => rig.directory.added(`d${n % 10}`, 20 + Math.floor(n / 10))),
+      ),
+  },
+  {
+    name: 'the same event again',
+    people: 50,
+    prepare: (rig) => settle(rig, 1, 10),
+    run: async (rig) => {
+      const event = rig.directory.added('d0', 20);
+      await change(rig, [event]);
+      rig.pass(600_000);
+      rig.tally.take();
+      await change(rig, [event]);
+    },
+  },
+  {
+    name: 'one member joins a group of a thousand',
+    people: 1_100,
+    prepare: (rig) => settle(rig, 1, 1_000),
+    run: (rig) => change(rig, [rig.directory.added('d0', 1_050)]),
+  },
+  {
+    name: 'a user in five groups gets another address',
+    people: 50,
+    prepare: (rig) => settle(rig, 5, 10),
+    run: (rig) => change(rig, [rig.directory.renamedUser(3, 'p3@other.test')]),
+  },
+  {
+    name: 'pump with nothing to do, of twenty groups',
+    people: 10,
+    prepare: (rig) => settle(rig, 20, 5),
+    run: (rig) => pump(CONNECTION, rig.ports),
+  },
+  {
+    name: 'feed with nothing new',
+    people: 10,
+    prepare: async (rig) => {
+      await settle(rig, 20, 5);
+      await followFeed(rig.connection, rig.ports, Number.MAX_SAFE_INTEGER);
+      rig.pass(300_000);
+    },
+    run: (rig) => followFeed(rig.connection, rig.ports, Number.MAX_SAFE_INTEGER),
+  },
+  {
+    name: 'feed with the echoes of twenty of our writes',
+    people: 10,
+    prepare: (rig) => settle(rig, 20, 5),
+    run: (rig) => followFeed(rig.connection, rig.ports, Number.MAX_SAFE_INTEGER),
+  },
+  {
+    name: 'feed finds one group changed by somebody else, and apply restores it',
+    people: 10,
+    prepare: async (rig) => {
+      await settle(rig, 20, 5);
+      await followFeed(rig.connection, rig.ports, Number.MAX_SAFE_INTEGER);
+      rig.pass(300_000);
+      const [id = ''] = rig.platform.groups.keys();
+      rig.platform.touch(id, ['u9']);
+    },
+    run: async (rig) => {
+      await followFeed(rig.connection, rig.ports, Number.MAX_SAFE_INTEGER);
+      await rig.drain();
+    },
+  },
+  {
+    name: 'sweep of a hundred groups in step',
+    people: 10,
+    prepare: (rig) => settle(rig, 100, 5),
+    run: (rig) => sweep(rig.connection, rig.ports),
+  },
+  {
+    name: 'people refresh of five hundred, nobody changed',
+    people: 500,
+    prepare: async () => {},
+    run: (rig) => refreshPeople(rig.connection, rig.ports),
+  },
+];
+
+export async function countCalls({ people, prepare, run }: Scenario): Promise<Counts> {
+  const rig = await createRig({ coalesceSeconds: 5, people, through: 'sdk' });
+  await prepare(rig);
+  rig.tally.take();
+  await run(rig);
+  return rig.tally.take();
+}

@@ -1,0 +1,114 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { Key, Value } from '../../shared/store/table.ts';
+import { plain, plainItem, type Wire, type WireItem, wireItem } from './attribute-values.ts';
+import type { Engine, PageRequest } from './engine.ts';
+import { type Placeholders, parseChange, parseCondition } from './expressions.ts';
+import { CREDENTIALS, inProcess, REGION, type WireAnswer } from './sdk-wire.ts';
+import type { Tally } from './tally.ts';
+
+interface Expressions {
+  readonly ConditionExpression?: string;
+  readonly ExpressionAttributeNames?: Readonly<Record<string, string>>;
+  readonly ExpressionAttributeValues?: WireItem;
+}
+
+interface QueryInput extends Expressions {
+  readonly IndexName?: string;
+  readonly KeyConditionExpression: string;
+  readonly ScanIndexForward?: boolean;
+  readonly Limit?: number;
+  readonly ExclusiveStartKey?: WireItem;
+}
+
+type Operation = (input: never, engine: Engine) => WireAnswer;
+
+const ok = (body: unknown): WireAnswer => ({ status: 200, body });
+const REFUSED: WireAnswer = {
+  status: 400,
+  body: {
+    __type: 'com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException',
+    message: 'The conditional request failed',
+  },
+};
+
+/** Marks where a page ended; nothing but this table reads it back. */
+const CURSOR = 'pk';
+
+const OPERATIONS: Readonly<Record<string, Operation>> = {
+  BatchGetItem(input: { RequestItems: Record<string, { Keys: readonly WireItem[] }> }, engine) {
+    const [[table, { Keys }] = ['', { Keys: [] }]] = Object.entries(input.RequestItems);
+    const found = Keys.flatMap((key) => engine.get(plainItem(key) as Key) ?? []);
+    return ok({ Responses: { [table]: found.map(wireItem) }, UnprocessedKeys: {} });
+  },
+  BatchWriteItem(
+    input: { RequestItems: Record<string, readonly { PutRequest?: { Item: WireItem } }[]> },
+    engine,
+  ) {
+    for (const { PutRequest } of Object.values(input.RequestItems).flat()) {
+      if (PutRequest === undefined) throw new Error("a batched delete is beyond the bench's table");
+      engine.put(plainItem(PutRequest.Item));
+    }
+    return ok({ UnprocessedItems: {} });
+  },
+  GetItem(input: { Key: WireItem }, engine) {
+    const item = engine.get(plainItem(input.Key));
+    return ok(item === undefined ? {} : { Item: wireItem(item) });
+  },
+  PutItem(input: Expressions & { Item: WireItem }, engine) {
+    return engine.put(plainItem(input.Item), conditionOf(input)) ? ok({}) : REFUSED;
+  },
+  UpdateItem(input: Expressions & { Key: WireItem; UpdateExpression: string }, engine) {
+    const change = parseChange(input.UpdateExpression, placeholdersOf(input));
+    const item = engine.update(plainItem(input.Key), change, conditionOf(input));
+    return item === undefined ? REFUSED : ok({ Attributes: wireItem(item) });
+  },
+  DeleteItem(input: Expressions & { Key: WireItem }, engine) {
+    return engine.delete(plainItem(input.Key), conditionOf(input)) ? ok({}) : REFUSED;
+  },
+  Query(input: QueryInput, engine) {
+    const { items, last } = engine.page(pageRequestOf(input));
+    return ok({
+      Items: items.map(wireItem),
+      Count: items.length,
+      ...(last === undefined ? {} : { LastEvaluatedKey: wireItem({ [CURSOR]: last, sk: '-' }) }),
+    });
+  },
+};
+
+/** A DynamoDB client over the engine; counts requests by operation. */
+export function createDynamoDbClient(engine: Engine, tally: Tally): DynamoDBClient {
+  const handler = inProcess((name, input) => {
+    const operation = OPERATIONS[name];
+    if (operation === undefined) throw new Error(`${name} is beyond the bench's table`);
+    tally.add(`dynamodb ${name}`);
+    return operation(input as never, engine);
+  });
+  return new DynamoDBClient({ region: REGION, credentials: CREDENTIALS, requestHandler: handler as never });
+}
+
+const placeholdersOf = (input: Expressions): Placeholders => ({
+  names: input.ExpressionAttributeNames ?? {},
+  values: input.ExpressionAttributeValues === undefined ? {} : plainItem(input.ExpressionAttributeValues),
+});
+
+const conditionOf = (input: Expressions) =>
+  input.ConditionExpression === undefined
+    ? undefined
+    : parseCondition(input.ConditionExpression, placeholdersOf(input));
+
+/** As dynamo-table.ts writes them: the partition, and a prefix or a range of the sort key. */
+function pageRequestOf(input: QueryInput): PageRequest {
+  const values = input.ExpressionAttributeValues ?? {};
+  const text = (name: string) => String(plain(values[name] as Wire) as Value);
+  const expression = input.KeyConditionExpression;
+  const cursor = input.ExclusiveStartKey?.[CURSOR];
+  return {
+    partition: text(':pk'),
+    index: input.IndexName !== undefined,
+    newestFirst: input.ScanIndexForward === false,
+    limit: input.Limit,
+    after: cursor === undefined ? undefined : String(plain(cursor)),
+    ...(expression.includes('begins_with') ? { prefix: text(':from') } : {}),
+    ...(expression.includes('BETWEEN') ? { between: [text(':from'), text(':to')] as const } : {}),
+  };
+}

@@ -1,0 +1,124 @@
+import { parseSettings } from '../../shared/contract/change-setting.ts';
+import { readApplyMessage } from '../../shared/contract/invocation.ts';
+import { applyDelaySeconds, EVENT_SOURCES } from '../../shared/contract/topology.ts';
+import { type ConnectionName, connectionName } from '../../shared/domain/ids.ts';
+import { createDynamoTable } from '../../shared/store/dynamo-table.ts';
+import { applyGroup } from '../../shared/sync/apply/apply.ts';
+import { ingest } from '../../shared/sync/ingest/ingest.ts';
+import { refreshPeople } from '../../shared/sync/people.ts';
+import type { Connection } from '../../shared/sync/ports/connections.ts';
+import { type BenchEvent, createDirectory } from './directory.ts';
+import { createDynamoDbClient } from './dynamodb.ts';
+import { createEngine } from './engine.ts';
+import { createMemoryTable } from './memory-table.ts';
+import { COMPANY, createMemoryPlatform } from './platform.ts';
+import { type BenchPorts, benchPorts } from './ports.ts';
+import { APPLY_QUEUE_URL, createMemoryQueue } from './sqs.ts';
+import { createTally } from './tally.ts';
+
+export interface RigOptions {
+  readonly coalesceSeconds: number;
+  readonly people: number;
+  /** Through the AWS SDK, counting its requests; or straight to the table, for large sizes. */
+  readonly through: 'sdk' | 'table';
+  /** Milliseconds since 1970 at which the clock stands. */
+  readonly startMs?: number;
+}
+
+export const CONNECTION: ConnectionName = connectionName('default');
+const START_MS = Date.UTC(2026, 0, 5, 8);
+/** How much later each batch of events is taken up than the one before it. */
+const BETWEEN_BATCHES_MS = 10;
+
+/**
+ * The connector with everything around it in memory: use cases, stores, queue and platform client are the real ones;
+ * DynamoDB, SQS and the platform answer in the same process, and time moves only when nothing is due.
+ */
+export async function createRig(options: RigOptions) {
+  const tally = createTally();
+  const time = { nowMs: options.startMs ?? START_MS };
+  const clock = () => time.nowMs;
+  let ids = 0;
+  const newId = () => {
+    ids += 1;
+    return `${clock().toString(16).padStart(12, '0')}${String(ids).padStart(20, '0')}`;
+  };
+  const delayMs = applyDelaySeconds(options.coalesceSeconds) * 1_000;
+  const queue = createMemoryQueue({ tally, clock, delayMs });
+  const platform = createMemoryPlatform({ tally, clock, people: options.people });
+  const engine = createEngine(tally);
+  const table =
+    options.through === 'table'
+      ? createMemoryTable(engine)
+      : createDynamoTable(createDynamoDbClient(engine, tally), {
+          tableName: 'bench',
+          sleep: async () => {},
+        });
+  const ports = benchPorts({
+    table,
+    sqs: queue.client,
+    applyQueueUrl: APPLY_QUEUE_URL,
+    dispatcher: platform.dispatcher,
+    coalesceMs: options.coalesceSeconds * 1_000,
+    clock,
+    newId,
+    onSecretRead: () => tally.add('secretsmanager GetSecretValue'),
+  });
+  const settings = parseSettings({ baseUrl: 'https://platform.test', guard: null });
+  const connection: Connection = { name: CONNECTION, company: COMPANY, settings, observing: false };
+  await ports.connections.save(connection);
+  await refreshPeople(connection, ports);
+  tally.take();
+
+  const rig = {
+    ports,
+    tally,
+    clock,
+    connection,
+    platform,
+    directory: createDirectory(clock),
+    items: engine.size,
+    pass: (ms: number) => {
+      time.nowMs += ms;
+    },
+    /** Takes up events in batches as Lambda gives them to ingest. */
+    async ingest(events: readonly BenchEvent[]): Promise<void> {
+      const { batchSize } = EVENT_SOURCES.ingest;
+      for (let at = 0; at < events.length; at += batchSize) {
+        await ingestBatch(events.slice(at, at + batchSize), ports);
+        time.nowMs += BETWEEN_BATCHES_MS;
+      }
+    },
+    /** Lets time pass until the apply queue is empty, running apply on what is due. @returns its invocations */
+    async drain(): Promise<number> {
+      let invocations = 0;
+      for (let due = queue.nextDueMs(); due !== undefined; due = queue.nextDueMs()) {
+        time.nowMs = Math.max(time.nowMs, due);
+        const batch = queue.receive(EVENT_SOURCES.apply.batchSize);
+        invocations += 1;
+        await Promise.all(batch.map(({ body }) => applyOne(body, ports)));
+      }
+      return invocations;
+    },
+  };
+  return rig;
+}
+
+export type Rig = Awaited<ReturnType<typeof createRig>>;
+
+async function ingestBatch(events: readonly BenchEvent[], ports: BenchPorts): Promise<void> {
+  const sentAtMs = ports.clock();
+  const report = await ingest(
+    events.map((event) => ({ messageId: event.id, body: JSON.stringify(event), sentAtMs })),
+    ports,
+  );
+  if (report.failedMessages.size > 0) throw new Error('ingest failed', { cause: report.causes[0] });
+}
+
+async function applyOne(body: string, ports: BenchPorts): Promise<void> {
+  const ref = readApplyMessage(body);
+  if (ref === undefined) throw new Error(`not an apply message: ${body}`);
+  const { outcome, cause } = await applyGroup(ref, ports);
+  const isFine = ['written', 'in_step', 'nothing_to_do'].includes(outcome);
+  if (!isFine) throw new Error(`apply ended as ${outcome}`, { cause });
+}

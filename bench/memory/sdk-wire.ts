@@ -1,0 +1,35 @@
+/** What an AWS SDK client sends and gets, as far as a handler in the same process must know. */
+export interface WireRequest {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+export interface WireAnswer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/**
+ * A request handler for an AWS SDK client that answers in the same process: everything the SDK does is done, except the
+ * socket. Each answer comes in one turn of the event loop, so counts do not depend on the machine.
+ */
+export const inProcess = (answer: (operation: string, input: unknown) => WireAnswer) => ({
+  handle: async (request: WireRequest) => {
+    const operation = (request.headers['x-amz-target'] ?? '').split('.').at(-1) ?? '';
+    const { status, body } = answer(operation, JSON.parse(textOf(request.body)));
+    await new Promise((resolve) => setImmediate(resolve));
+    return {
+      response: {
+        statusCode: status,
+        headers: { 'content-type': 'application/x-amz-json-1.0' },
+        body: new TextEncoder().encode(JSON.stringify(body)),
+      },
+    };
+  },
+});
+
+const textOf = (body: unknown): string =>
+  typeof body === 'string' ? body : new TextDecoder().decode(body as Uint8Array);
+
+export const CREDENTIALS = { accessKeyId: 'bench', secretAccessKey: 'bench' };
+export const REGION = 'us-east-1';

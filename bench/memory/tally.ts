@@ -1,0 +1,26 @@
+/** Counted calls by name, for example `dynamodb BatchGetItem` or `platform PATCH /groups/{id}`. */
+export type Counts = Readonly<Record<string, number>>;
+
+export interface Tally {
+  add(name: string, by?: number): void;
+  /** What was counted since the last look, names sorted; nothing that stayed at zero. */
+  take(): Counts;
+}
+
+export function createTally(): Tally {
+  let counts = new Map<string, number>();
+  return {
+    add(name, by = 1) {
+      counts.set(name, (counts.get(name) ?? 0) + by);
+    },
+    take() {
+      const taken = [...counts].filter(([, count]) => count !== 0).sort(([a], [b]) => (a < b ? -1 : 1));
+      counts = new Map();
+      return Object.fromEntries(taken);
+    },
+  };
+}
+
+/** The sum of all counts whose name begins so. */
+export const sumOf = (counts: Counts, prefix: string): number =>
+  Object.entries(counts).reduce((sum, [name, count]) => (name.startsWith(prefix) ? sum + count : sum), 0);

@@ -1,0 +1,66 @@
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { checkBudget, updateBudget } from './budget.ts';
+import type { Figure } from './figure.ts';
+import { callsFigure } from './figures/calls.ts';
+import { pureCoreFigure } from './figures/pure-core.ts';
+import { writesFigure } from './figures/writes.ts';
+import { describeMachine } from './machine.ts';
+
+const FIGURES: readonly Figure[] = [callsFigure, writesFigure, pureCoreFigure];
+
+const USAGE = `usage: npm run bench                      all figures, into bench/results.md
+       npm run bench -- NAME [--full]    one figure, printed: ${FIGURES.map(({ name }) => name).join(', ')}
+       npm run bench -- --check          counted calls against bench/budget.json
+       npm run bench -- --update-budget  write what is counted now into bench/budget.json`;
+
+/** @returns the exit code */
+async function main(args: readonly string[]): Promise<number> {
+  const [first] = args;
+  if (first === undefined) return runAll();
+  if (first === '--check') return checkBudget();
+  if (first === '--update-budget') {
+    await updateBudget();
+    return 0;
+  }
+  const figure = FIGURES.find(({ name }) => name === first);
+  if (figure === undefined) {
+    console.error(USAGE);
+    return 2;
+  }
+  console.log(`## ${figure.title}\n`);
+  console.log(await figure.run({ full: args.includes('--full') }));
+  return 0;
+}
+
+/** Each figure in a process of its own, one after the other, so that none finds the heap or the caches of another. */
+async function runAll(): Promise<number> {
+  const startedMs = Date.now();
+  const sections: string[] = [];
+  const failed: string[] = [];
+  for (const { name } of FIGURES) {
+    const { code, text } = await runAlone(name);
+    if (code !== 0) failed.push(name);
+    sections.push(text.trim());
+    console.log(`${text}\n`);
+  }
+  const seconds = Math.round((Date.now() - startedMs) / 1_000);
+  const head = `# Figures\n\n${describeMachine()}\n\nAll of them in ${seconds} s by \`npm run bench\`; one by \`npm run bench -- NAME\`.`;
+  writeFileSync(new URL('./results.md', import.meta.url), `${[head, ...sections].join('\n\n')}\n`);
+  for (const name of failed) console.error(`${name} failed`);
+  return failed.length === 0 ? 0 : 1;
+}
+
+function runAlone(name: string): Promise<{ readonly code: number | null; readonly text: string }> {
+  const child = spawn(process.execPath, [...process.execArgv, fileURLToPath(import.meta.url), name], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let text = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    text += chunk.toString();
+  });
+  return new Promise((resolve) => child.on('close', (code) => resolve({ code, text })));
+}
+
+process.exitCode = await main(process.argv.slice(2));
