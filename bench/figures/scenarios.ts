@@ -140,9 +140,9 @@ export const SCENARIOS: readonly Scenario[] = [
 ];
 
 export async function countCalls({ people, prepare, run }: Scenario): Promise<Counts> {
-  const rig = await createRig({ coalesceSeconds: 5, people, through: 'sdk' });
+  const rig = await createRig({ coalesceSeconds: 5, people });
   await prepare(rig);
-  rig.tally.take();
+  rig.countRequests();
   await run(rig);
   return rig.tally.take();
 }

@@ -22,7 +22,6 @@ async function burst(changes: number, groups: number, offsetMs: number): Promise
   const rig = await createRig({
     coalesceSeconds: WINDOW_SECONDS,
     people,
-    through: 'table',
     startMs: ALIGNED_MS,
   });
   const ids = Array.from({ length: groups }, (_, n) => `d${n}`);
@@ -47,7 +46,7 @@ async function burst(changes: number, groups: number, offsetMs: number): Promise
 
 /** The connector that this one is not: it reads each message and patches the group that the message names. */
 async function naiveWrites(messages: number): Promise<number> {
-  const rig = await createRig({ coalesceSeconds: 0, people: 1, through: 'table' });
+  const rig = await createRig({ coalesceSeconds: 0, people: 1 });
   await rig.ingest([rig.directory.snapshot('d0', [0])]);
   await rig.drain();
   const platform = await rig.ports.platforms.open(rig.connection);

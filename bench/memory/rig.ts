@@ -3,6 +3,7 @@ import { readApplyMessage } from '../../shared/contract/invocation.ts';
 import { applyDelaySeconds, EVENT_SOURCES } from '../../shared/contract/topology.ts';
 import { type ConnectionName, connectionName } from '../../shared/domain/ids.ts';
 import { createDynamoTable } from '../../shared/store/dynamo-table.ts';
+import type { Table } from '../../shared/store/table.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
@@ -19,8 +20,6 @@ import { createTally } from './tally.ts';
 export interface RigOptions {
   readonly coalesceSeconds: number;
   readonly people: number;
-  /** Through the AWS SDK, counting its requests; or straight to the table, for large sizes. */
-  readonly through: 'sdk' | 'table';
   /** Milliseconds since 1970 at which the clock stands. */
   readonly startMs?: number;
 }
@@ -47,13 +46,20 @@ export async function createRig(options: RigOptions) {
   const queue = createMemoryQueue({ tally, clock, delayMs });
   const platform = createMemoryPlatform({ tally, clock, people: options.people });
   const engine = createEngine(tally);
-  const table =
-    options.through === 'table'
-      ? createMemoryTable(engine)
-      : createDynamoTable(createDynamoDbClient(engine, tally), {
-          tableName: 'bench',
-          sleep: async () => {},
-        });
+  const direct = createMemoryTable(engine);
+  const counted = createDynamoTable(createDynamoDbClient(engine, tally), {
+    tableName: 'bench',
+    sleep: async () => {},
+  });
+  let active = direct;
+  const table: Table = {
+    get: (key) => active.get(key),
+    getMany: (keys) => active.getMany(keys),
+    query: (request) => active.query(request),
+    put: (item, when) => active.put(item, when),
+    update: (key, change, when) => active.update(key, change, when),
+    delete: (key, when) => active.delete(key, when),
+  };
   const ports = benchPorts({
     table,
     sqs: queue.client,
@@ -78,6 +84,11 @@ export async function createRig(options: RigOptions) {
     platform,
     directory: createDirectory(clock),
     items: engine.size,
+    /** From now on through the AWS SDK, which counts requests to DynamoDB too; before, and at large sizes, beside it. */
+    countRequests: () => {
+      active = counted;
+      tally.take();
+    },
     pass: (ms: number) => {
       time.nowMs += ms;
     },
