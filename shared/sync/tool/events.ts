@@ -53,7 +53,8 @@ export async function sendEvents(
     ports,
     onProgress,
   }: {
-    readonly connection: ConnectionName;
+    /** For events that do not name one themselves. */
+    readonly connection?: ConnectionName;
     readonly ports: EventsPorts;
     readonly onProgress?: (sent: number) => void;
   },

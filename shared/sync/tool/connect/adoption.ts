@@ -1,6 +1,6 @@
 import { renderName } from '../../../contract/name-template.ts';
 import { groupExists, groupName } from '../../../domain/group.ts';
-import type { InspectInput, InspectPorts } from './inspect.ts';
+import type { InspectInput, InspectPorts } from './input.ts';
 
 type Listed = { readonly id: string; readonly name: string; readonly spokeId: string | null };
 

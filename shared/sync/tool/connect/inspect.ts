@@ -1,12 +1,8 @@
 import { fieldName } from '../../../contract/match-rule.ts';
 import { type ConnectionSettings, matchRules } from '../../../contract/settings.ts';
-import type { ConnectionName } from '../../../domain/ids.ts';
-import type { Connection, Connections } from '../../ports/connections.ts';
-import type { UserStore } from '../../ports/desired.ts';
-import type { GroupStore } from '../../ports/groups.ts';
-import type { GroupIndex } from '../../ports/index.ts';
-import type { Applicant } from '../ports.ts';
+import type { Connection } from '../../ports/connections.ts';
 import { type AdoptionPlan, planAdoption } from './adoption.ts';
+import type { InspectInput, InspectPorts, SampledEmployee } from './input.ts';
 import { type MatchPreview, previewMatch } from './preview.ts';
 
 export interface ConnectCheck {
@@ -23,19 +19,6 @@ export interface Inspection {
   readonly usable: boolean;
   readonly preview: MatchPreview | null;
   readonly adoption: AdoptionPlan | null;
-}
-
-export interface InspectPorts {
-  readonly connections: Pick<Connections, 'find'>;
-  readonly index: Pick<GroupIndex, 'all'>;
-  readonly groups: Pick<GroupStore, 'read' | 'members'>;
-  readonly users: Pick<UserStore, 'read'>;
-}
-
-export interface InspectInput {
-  readonly name: ConnectionName;
-  readonly settings: ConnectionSettings;
-  readonly applicant: Applicant;
 }
 
 const good = (name: string, detail: string): ConnectCheck => ({ name, ok: true, detail, fix: null });
@@ -124,8 +107,6 @@ async function attempt<Result>(
     return undefined;
   }
 }
-
-export type SampledEmployee = ReadonlyMap<string, string | null>;
 
 async function sampleEmployees({ settings, applicant }: InspectInput): Promise<readonly SampledEmployee[]> {
   const sample: SampledEmployee[] = [];

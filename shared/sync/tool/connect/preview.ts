@@ -2,7 +2,7 @@ import { fieldName, matchForm } from '../../../contract/match-rule.ts';
 import { matchRules } from '../../../contract/settings.ts';
 import type { GroupRef, MemberId } from '../../../domain/ids.ts';
 import type { UserState } from '../../ports/desired.ts';
-import type { InspectInput, InspectPorts, SampledEmployee } from './inspect.ts';
+import type { InspectInput, InspectPorts, SampledEmployee } from './input.ts';
 
 /** How many members of the directory would find their employee. */
 export interface MatchPreview {

@@ -1,5 +1,6 @@
 import type { Connection } from '../../ports/connections.ts';
-import { checkFields, neededFields, type SampledEmployee } from '../connect/inspect.ts';
+import type { SampledEmployee } from '../connect/input.ts';
+import { checkFields, neededFields } from '../connect/inspect.ts';
 import type { Applicant } from '../ports.ts';
 import { type Check, check, type DoctorPorts, fault, guarded, well } from './check.ts';
 

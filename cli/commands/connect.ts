@@ -1,0 +1,184 @@
+import { text as askText, isCancel, password } from '@clack/prompts';
+import type { Command } from 'commander';
+import { parseSettings } from '../../shared/contract/change-setting.ts';
+import type { ConnectionSettings } from '../../shared/contract/settings.ts';
+import type { ConnectionName } from '../../shared/domain/ids.ts';
+import type { AdoptionPlan } from '../../shared/sync/tool/connect/adoption.ts';
+import { storeConnection } from '../../shared/sync/tool/connect/connect.ts';
+import { type Inspection, inspectCredential } from '../../shared/sync/tool/connect/inspect.ts';
+import type { ToolPorts } from '../../shared/sync/tool/ports.ts';
+import type { Act } from '../act.ts';
+import { type Context, parseConnectionName } from '../context.ts';
+import { EXIT, UsageError } from '../io.ts';
+import { plural } from '../output/words.ts';
+
+const ADOPT = { none: 'never', spokeId: 'bySpokeId', name: 'byName' } as const;
+
+interface ConnectOptions {
+  readonly baseUrl?: string;
+  readonly tokenStdin?: boolean;
+  readonly adopt?: string;
+  readonly observe?: boolean;
+  readonly yes?: boolean;
+}
+
+export function addConnect(program: Command, act: Act): void {
+  program
+    .command('connect')
+    .description('connect a company, or give its connection a new token; safe to run again')
+    .argument('[name]', 'default: --connection')
+    .option('--base-url <url>', "the platform's address")
+    .option('--token-stdin', 'read the token from standard input (it is never an argument)')
+    .option('--adopt <way>', 'take over groups that are there already: none, spokeId or name')
+    .option('--observe', 'plan only, write nothing until `groupsync resume`')
+    .option('-y, --yes', 'do not ask')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  groupsync connect                                     asks for everything
+  groupsync connect default --base-url https://platform.example --token-stdin --yes < token-file
+  groupsync connect acme --observe                      look first, write later`,
+    )
+    .action((name: string | undefined, options: ConnectOptions, command: Command) =>
+      act(command, (context) => connect(context, name, options)),
+    );
+}
+
+async function connect(context: Context, text: string | undefined, options: ConnectOptions): Promise<number> {
+  const { out } = context;
+  const name = text === undefined ? context.connection : parseConnectionName(text);
+  const ports = await context.ports();
+  const known = await ports.connections.find(name);
+  const settings = await settingsFor(context, options, known?.settings);
+  const token = await readToken(context, options);
+  const applicant = presentToken(ports, settings, token);
+  const inspection = await inspectCredential({ name, settings, applicant }, ports);
+  printInspection(inspection, context);
+  const { company } = inspection;
+  const document = (stored: boolean) => ({ connection: name, stored, ...inspection });
+  if (company === undefined || !inspection.usable) {
+    out.answer(document(false), () => out.line('nothing was stored: mend what is marked first'));
+    return EXIT.failed;
+  }
+  const observing = options.observe ?? known?.observing ?? false;
+  const verb = known === undefined ? 'Store' : 'Replace';
+  if (!(await context.confirm(`${verb} the connection ${name}?`, options.yes))) return EXIT.failed;
+  const { user: by } = context.io;
+  const replanned = await storeConnection({ name, company, settings, token, observing, by }, ports);
+  await readPeople(context, ports, name);
+  out.answer(document(true), () => {
+    out.line(`connected ${name} to the company ${company}${observing ? ', observing only' : ''}`);
+    if (replanned > 0) out.line(`${plural(replanned, 'group')} will be looked at within two minutes`);
+  });
+  if (observing) out.note('next: groupsync plan, then groupsync resume');
+  out.note(
+    'next: groupsync doctor; letters that waited for it: groupsync dlq replay --code unknown_connection',
+  );
+  return inspection.checks.every(({ ok }) => ok) ? EXIT.done : EXIT.attention;
+}
+
+async function settingsFor(
+  context: Context,
+  { baseUrl, adopt }: ConnectOptions,
+  known: ConnectionSettings | undefined,
+): Promise<ConnectionSettings> {
+  const url = baseUrl ?? known?.baseUrl ?? context.localFile?.platform ?? (await promptUrl(context));
+  if (adopt !== undefined && !Object.hasOwn(ADOPT, adopt)) {
+    throw new UsageError(`--adopt: expected ${Object.keys(ADOPT).join(', ')}, got "${adopt}"`);
+  }
+  const adoptExisting = adopt === undefined ? {} : { adoptExisting: ADOPT[adopt as keyof typeof ADOPT] };
+  return parseSettings({ ...known, baseUrl: url, ...adoptExisting });
+}
+
+async function promptUrl({ io }: Context): Promise<string> {
+  if (io.stdin.isTTY !== true) throw new UsageError('give --base-url where nobody can be asked');
+  const answer = await askText({
+    message: 'Address of the platform',
+    placeholder: 'https://platform.example',
+    input: io.stdin,
+    output: io.stderr,
+  });
+  if (isCancel(answer)) throw new UsageError('stopped; nothing was stored');
+  return answer.trim();
+}
+
+const MAX_TOKEN = 65_536;
+
+/** From standard input or a hidden prompt, never from an argument: those are for everybody on the machine to see. */
+async function readToken({ io }: Context, { tokenStdin }: ConnectOptions): Promise<string> {
+  if (tokenStdin !== true) {
+    if (io.stdin.isTTY !== true) throw new UsageError('give --token-stdin and the token on standard input');
+    const answer = await password({
+      message: 'Token of the OAuth application',
+      input: io.stdin,
+      output: io.stderr,
+    });
+    if (isCancel(answer)) throw new UsageError('stopped; nothing was stored');
+    return usable(answer);
+  }
+  let token = '';
+  for await (const chunk of io.stdin) {
+    token += String(chunk);
+    if (token.length > MAX_TOKEN) throw new UsageError('standard input is too long to be a token');
+  }
+  return usable(token);
+}
+
+function usable(text: string): string {
+  const token = text.trim();
+  if (token === '') throw new UsageError('expected a token, got nothing');
+  return token;
+}
+
+function presentToken(ports: ToolPorts, { baseUrl }: ConnectionSettings, token: string) {
+  try {
+    return ports.applicants.present(baseUrl, token);
+  } catch (cause) {
+    throw new UsageError((cause as Error).message, { cause });
+  }
+}
+
+function printInspection({ checks, preview, adoption }: Inspection, { out }: Context): void {
+  const { paint } = out;
+  for (const { ok, name, detail, fix } of checks) {
+    out.note(`${ok ? paint.green('ok  ') : paint.red('FAIL')} ${name}: ${detail}`);
+    if (fix !== null) out.note(`     ${fix}`);
+  }
+  if (preview !== null && preview.members > 0) {
+    out.note(
+      `match of ${preview.members} members known so far: ${preview.matched} found, ${preview.unmatched} not, ${preview.ambiguous} ambiguous`,
+    );
+    for (const { rule, matched } of preview.byRule) out.note(`     ${rule}: ${matched}`);
+  }
+  if (adoption !== null) for (const line of adoptionLines(adoption)) out.note(line);
+}
+
+const SHOWN_PAIRS = 10;
+
+function adoptionLines({ existing, directory, bySpokeId, byName }: AdoptionPlan): string[] {
+  const lines = [`groups: ${existing} on the platform, ${directory} from the directory so far`];
+  const ways = [
+    ['--adopt spokeId', bySpokeId],
+    ['--adopt name', byName],
+  ] as const;
+  for (const [flag, pairs] of ways) {
+    if (pairs.length === 0) continue;
+    lines.push(`     ${flag} would take over ${pairs.length}:`);
+    for (const { group, name, platformId } of pairs.slice(0, SHOWN_PAIRS)) {
+      lines.push(`       ${platformId} "${name}" for ${group}`);
+    }
+    if (pairs.length > SHOWN_PAIRS) lines.push(`       … and ${pairs.length - SHOWN_PAIRS} more`);
+  }
+  return lines;
+}
+
+/** Without the people index no member can be matched; the schedule would come within the hour. */
+async function readPeople({ out }: Context, ports: ToolPorts, connection: ConnectionName): Promise<void> {
+  out.note('reading employees …');
+  try {
+    await ports.functions.run('people', { connection });
+  } catch (error) {
+    out.note(`employees could not be read yet: ${(error as Error).message}; later: groupsync people refresh`);
+  }
+}

@@ -1,0 +1,199 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readStamp } from '../../shared/domain/stamp.ts';
+import {
+  discardLetter,
+  findLetters,
+  problemsOf,
+  sendAmended,
+} from '../../shared/sync/tool/dead-letters/amend.ts';
+import type { Letter } from '../../shared/sync/tool/dead-letters/letter.ts';
+import { type StandingNow, standingOf } from '../../shared/sync/tool/dead-letters/standing.ts';
+import { isSuperseded } from '../../shared/sync/tool/dead-letters/superseded.ts';
+import { NotFound } from '../../shared/sync/tool/find-group.ts';
+import type { Context } from '../context.ts';
+import { EXIT, UsageError } from '../io.ts';
+import { plural } from '../output/words.ts';
+import { type QueueOption, queuesOf } from './dlq-queue.ts';
+
+async function findOne(context: Context, id: string, options: QueueOption): Promise<Letter> {
+  const [letter] = await findLetters([id], queuesOf(options), await context.ports());
+  if (letter !== undefined) return letter;
+  throw new NotFound(
+    `no dead letter has the id ${id} (or another consumer holds it right now): groupsync dlq list`,
+  );
+}
+
+export async function show(context: Context, id: string, options: QueueOption): Promise<number> {
+  const { out } = context;
+  const ports = await context.ports();
+  const letter = await findOne(context, id, options);
+  const { message, queue, events, problems } = letter;
+  const superseded = await isSuperseded(letter, ports);
+  const now = await standingOf(letter, ports);
+  const decoded = events.map(({ connection, source, stamp, id: eventId, change }) => ({
+    id: eventId,
+    source,
+    connection,
+    time: readStamp(stamp)?.time ?? null,
+    kind: change.kind,
+    group: 'group' in change ? change.group : null,
+    members: 'members' in change ? change.members.map(({ id: member }) => member) : [],
+  }));
+  const document = {
+    id,
+    queue,
+    code: message.code,
+    message: message.message,
+    failedAt: new Date(message.failedAtMs).toISOString(),
+    connection: message.connection ?? null,
+    superseded,
+    problems,
+    events: decoded,
+    now,
+    body: message.body,
+  };
+  out.answer(document, () => print(document, context));
+  return EXIT.done;
+}
+
+interface Shown {
+  readonly id: string;
+  readonly queue: string;
+  readonly code: string;
+  readonly message: string;
+  readonly failedAt: string;
+  readonly superseded: boolean;
+  readonly problems: readonly string[];
+  readonly events: readonly {
+    kind: string;
+    group: string | null;
+    time: string | null;
+    members: readonly string[];
+  }[];
+  readonly now: readonly StandingNow[];
+  readonly body: string;
+}
+
+const SHOWN_BODY = 2_000;
+
+function print(letter: Shown, { out }: Context): void {
+  out.line(`message     ${letter.id} (${letter.queue})`);
+  out.line(`cause       ${letter.code}: ${letter.message}`);
+  out.line(`since       ${letter.failedAt}`);
+  out.line(`superseded  ${letter.superseded ? 'yes: newer state has made it moot' : 'no'}`);
+  for (const problem of letter.problems) out.line(`now         ${out.paint.red(problem)}`);
+  for (const { kind, group, time, members } of letter.events) {
+    const who = members.length === 0 ? '' : `: ${members.slice(0, 10).join(', ')}`;
+    out.line(`event       ${kind} ${group ?? ''} at ${time ?? '?'}${who}`);
+  }
+  for (const { group, state, platformId, wanted, users } of letter.now) {
+    out.line(
+      `group now   ${group}: ${state}; ${wanted} wanted; platform ${platformId ?? 'has none'}, ${users} users`,
+    );
+  }
+  out.line();
+  out.line(pretty(letter.body).slice(0, SHOWN_BODY));
+  if (letter.problems.length === 0) out.note(`next: groupsync dlq replay ${letter.id}`);
+  else out.note(`next: groupsync dlq edit ${letter.id}, or mend the cause and replay`);
+}
+
+function pretty(body: string): string {
+  try {
+    return JSON.stringify(JSON.parse(body), null, 2);
+  } catch {
+    return body;
+  }
+}
+
+interface EditOptions {
+  readonly reason: string;
+  readonly yes?: boolean;
+}
+
+/** The message goes back while a person thinks, and is taken again, by its id, when they are done. */
+export async function edit(context: Context, id: string, { reason, yes }: EditOptions): Promise<number> {
+  const { out, io } = context;
+  const ports = await context.ports();
+  const letter = await findOne(context, id, { queue: 'events' });
+  const original = pretty(letter.message.body);
+  const body = await editText(original, context);
+  if (body === original) {
+    out.answer({ id, sent: false }, () => out.line('nothing was changed, nothing was sent'));
+    return EXIT.done;
+  }
+  const problems = problemsOf(body, letter.message, ports.clock());
+  if (problems.length > 0) throw new Error(`not sent, ingest would refuse it:\n${problems.join('\n')}`);
+  if (!(await context.confirm('Send it in place of the original?', yes))) return EXIT.failed;
+  const sent = await sendAmended(letter, { body, person: { by: io.user, reason } }, ports);
+  out.answer({ id, sent }, () =>
+    out.line(
+      sent
+        ? 'sent; the original is kept in the audit'
+        : 'somebody else took the message meanwhile; nothing was sent',
+    ),
+  );
+  return sent ? EXIT.done : EXIT.failed;
+}
+
+/** Readable by its owner only, and gone afterwards: a message holds names and addresses. */
+async function editText(text: string, { io }: Context): Promise<string> {
+  const editor = io.env['VISUAL'] || io.env['EDITOR'];
+  if (!editor) throw new UsageError('set EDITOR (or VISUAL) to the editor to use');
+  const folder = mkdtempSync(join(tmpdir(), 'groupsync-edit-'));
+  const file = join(folder, 'message.json');
+  try {
+    writeFileSync(file, text, { mode: 0o600 });
+    await new Promise<void>((resolve, reject) => {
+      const child = spawn(`${editor} "$GROUPSYNC_EDITED_FILE"`, {
+        shell: true,
+        stdio: 'inherit',
+        env: { ...io.env, GROUPSYNC_EDITED_FILE: file },
+      });
+      child.on('error', reject);
+      child.on('close', (code) =>
+        code === 0 ? resolve() : reject(new Error(`the editor ended with ${code}; nothing was sent`)),
+      );
+    });
+    return readFileSync(file, 'utf8').trim();
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+interface DiscardOptions extends QueueOption {
+  readonly reason: string;
+  readonly yes?: boolean;
+}
+
+export async function discard(
+  context: Context,
+  ids: readonly string[],
+  options: DiscardOptions,
+): Promise<number> {
+  const { out, io } = context;
+  if (options.reason.trim() === '') throw new UsageError('--reason: expected why, got nothing');
+  const ports = await context.ports();
+  const letters = await findLetters(ids, queuesOf(options), ports);
+  for (const { message, group } of letters) {
+    out.note(`${message.id}  ${message.code}  ${group ?? ''}  ${message.message}`);
+  }
+  if (letters.length === 0) throw new NotFound('none of these is a dead letter: groupsync dlq list');
+  if (!(await context.confirm(`Delete ${plural(letters.length, 'message')} for good?`, options.yes))) {
+    return EXIT.failed;
+  }
+  let discarded = 0;
+  for (const letter of letters) {
+    if (io.signal.aborted) break;
+    const person = { by: io.user, reason: options.reason };
+    if (await discardLetter(letter, person, ports)) discarded += 1;
+  }
+  const missing = ids.length - discarded;
+  out.answer({ discarded, missing }, () => {
+    out.line(`${plural(discarded, 'message')} deleted`);
+    if (missing > 0) out.line(`${missing} not found, or held by another consumer`);
+  });
+  return missing === 0 ? EXIT.done : EXIT.attention;
+}

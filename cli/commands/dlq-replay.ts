@@ -1,0 +1,72 @@
+import { type ReplayReport, replayLetters } from '../../shared/sync/tool/dead-letters/replay.ts';
+import { type Selection, surveyLetters } from '../../shared/sync/tool/dead-letters/survey.ts';
+import type { Context } from '../context.ts';
+import { EXIT } from '../io.ts';
+import { renderTable } from '../output/table.ts';
+import { plural } from '../output/words.ts';
+import { printCauses, type QueueName, queuesOf, type ReplayFlags } from './dlq-queue.ts';
+
+/** Shows what would be replayed, asks, and replays queue after queue. */
+export async function replay(context: Context, selection: Selection, options: ReplayFlags): Promise<number> {
+  const { out, io } = context;
+  const ports = await context.ports();
+  const queues = queuesOf(options);
+  const plan = await surveyLetters(ports, { queues, selection, limit: 0, signal: io.signal });
+  printCauses(plan, { table: (rows, columns) => out.note(renderTable(rows, columns, 80)) });
+  if (plan.selected === 0 && plan.inFlightElsewhere === 0) {
+    out.answer({ replayed: 0, failed: 0, remaining: 0, cancelled: false }, () =>
+      out.line('nothing to replay'),
+    );
+    return (selection.ids ?? []).length > 0 ? EXIT.attention : EXIT.done;
+  }
+  const atLeast = plan.complete ? '' : 'at least ';
+  const question = `Replay ${atLeast}${plural(plan.selected, 'message')}?`;
+  out.note('sent first and deleted then: a message that is sent twice does no harm');
+  if (!(await context.confirm(question, options.yes))) return EXIT.failed;
+  const report = await replayAll(context, queues, { selection, rate: options.rate, planned: plan.selected });
+  out.answer(report, () => print(report, context));
+  if (report.failed > 0) return EXIT.failed;
+  return report.remaining > 0 ? EXIT.attention : EXIT.done;
+}
+
+interface Replaying {
+  readonly selection: Selection;
+  readonly rate: number | undefined;
+  readonly planned: number;
+}
+
+async function replayAll(
+  { out, io, ports }: Context,
+  queues: readonly QueueName[],
+  { selection, rate, planned }: Replaying,
+): Promise<ReplayReport> {
+  const progress = out.progress('replaying');
+  let total: ReplayReport = { replayed: 0, failed: 0, remaining: 0, cancelled: false };
+  try {
+    for (const queue of queues) {
+      const before = total;
+      const report = await replayLetters(queue, await ports(), {
+        selection,
+        rate,
+        signal: io.signal,
+        onProgress: ({ replayed }) => progress.show(before.replayed + replayed, Math.max(planned, replayed)),
+      });
+      total = {
+        replayed: before.replayed + report.replayed,
+        failed: before.failed + report.failed,
+        remaining: before.remaining + report.remaining,
+        cancelled: before.cancelled || report.cancelled,
+      };
+    }
+  } finally {
+    progress.end();
+  }
+  // What a stopped replay has not come to is counted by the plan.
+  return { ...total, remaining: Math.max(total.remaining, total.cancelled ? planned - total.replayed : 0) };
+}
+
+function print({ replayed, failed, remaining, cancelled }: ReplayReport, { out }: Context): void {
+  out.line(`${plural(replayed, 'message')} replayed${cancelled ? ', then stopped' : ''}`);
+  if (failed > 0) out.line(out.paint.red(`${failed} could not be sent; they are still dead letters`));
+  if (remaining > 0) out.line(`${remaining} remain: groupsync dlq list; run the same again to go on`);
+}

@@ -1,0 +1,61 @@
+import type { Command } from 'commander';
+import { type Explanation, explainMember } from '../../shared/sync/tool/explain.ts';
+import { requireConnection } from '../../shared/sync/tool/settings.ts';
+import type { Act } from '../act.ts';
+import type { Context } from '../context.ts';
+import { EXIT } from '../io.ts';
+
+export function addExplain(program: Command, act: Act): void {
+  program
+    .command('explain')
+    .description('why somebody is, or is not, in a group: from the event to the version on the platform')
+    .argument('<group>', 'id or exact name of the group')
+    .argument('<member>', "the member's id in the directory, or its e-mail address")
+    .addHelpText(
+      'after',
+      '\nExamples:\n  groupsync explain 00g1 00u7\n  groupsync explain Engineering ann@acme.test',
+    )
+    .action((group: string, member: string, _options, command: Command) =>
+      act(command, async (context) => {
+        const ports = await context.ports();
+        const connection = await requireConnection(context.connection, ports);
+        const explanation = await explainMember(await context.group(group), member, { connection, ports });
+        context.out.answer(explanation, () => print(explanation, context));
+        return EXIT.done;
+      }),
+    );
+}
+
+function print(explanation: Explanation, { out }: Context): void {
+  const { events, match, decision, write } = explanation;
+  const { paint } = out;
+  const verdict = explanation.present ? paint.green('is in the group') : paint.red('is not in the group');
+  out.line(`${explanation.member} ${verdict} ${explanation.group}`);
+  out.line(`because ${explanation.because}`);
+  out.line();
+  for (const { register, says, id, source, time } of events) {
+    out.line(`event     ${register}: ${says}`);
+    out.line(paint.dim(`          ${id} of ${source}, ${time}`));
+  }
+  for (const { rule, value, found } of match.rules) {
+    const holders = found.map(({ id, state }) => `${id} (${state})`).join(', ') || 'nobody';
+    out.line(
+      `match     ${rule}: ${value === null ? 'the member has no such attribute' : `"${value}" is ${holders}`}`,
+    );
+  }
+  if (match.person !== null) {
+    const { id, state } = match.person;
+    out.line(`person    ${id}, ${state}; in groups as ${match.user ?? 'nobody: the id is hidden'}`);
+  }
+  out.line(`decision  ${decision.outcome}`);
+  if (write === null) {
+    out.line('write     none has been about them');
+    return;
+  }
+  out.line(`write     ${write.action} at ${write.at}: ${write.reason}`);
+  out.line(
+    paint.dim(
+      `          version ${write.versionBefore ?? '–'} → ${write.versionAfter ?? '–'}, ${write.outcome}; ${write.cause}`,
+    ),
+  );
+}

@@ -1,0 +1,117 @@
+import type { Command } from 'commander';
+import type { Hold } from '../../shared/domain/hold.ts';
+import type { GroupRef } from '../../shared/domain/ids.ts';
+import { approveHold, type HoldOutcome, listHolds, rejectHold } from '../../shared/sync/holds.ts';
+import { holdRow } from '../../shared/sync/tool/lists.ts';
+import type { Act } from '../act.ts';
+import type { Context } from '../context.ts';
+import { EXIT, UsageError } from '../io.ts';
+import { percent, plural } from '../output/words.ts';
+
+interface Decision {
+  readonly reason: string;
+  readonly by?: string;
+  readonly digest?: string;
+  readonly yes?: boolean;
+}
+
+export function addHolds(program: Command, act: Act): void {
+  const holds = program
+    .command('holds')
+    .description('removals that the guard stopped, waiting for a person')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  groupsync holds\n  groupsync holds approve 00g1 --reason "team dissolved, ticket 4711"',
+    );
+  holds
+    .command('list', { isDefault: true })
+    .description('every hold: what would go, what stays, until when')
+    .action((_options, command: Command) => act(command, list));
+  const decisions = [
+    { name: 'approve', what: 'let the removals of a hold happen, once', decide: approveHold },
+    { name: 'reject', what: 'keep the removals from happening until nobody wants them', decide: rejectHold },
+  ];
+  for (const { name, what, decide } of decisions) {
+    holds
+      .command(name)
+      .description(what)
+      .argument('<group>', 'id or exact name')
+      .requiredOption('--reason <text>', 'why; kept in the audit')
+      .option('--by <name>', 'who decides; default: your login name')
+      .option('--digest <hex>', 'decide only if the hold is still over this set; its beginning is enough')
+      .option('-y, --yes', 'do not ask')
+      .action((group: string, decision: Decision, command: Command) =>
+        act(command, (context) => decideHold(context, group, { decision, name, decide })),
+      );
+  }
+}
+
+async function list({ out, connection, ports }: Context): Promise<number> {
+  const holds = (await listHolds(connection, await ports())).map(holdRow);
+  out.answer({ holds }, () => {
+    if (holds.length === 0) {
+      out.line('nothing is held');
+      return;
+    }
+    out.table(holds, [
+      { title: 'group', of: ({ group }) => group, whole: true },
+      { title: 'removes', of: ({ removes }) => removes, align: 'right' },
+      { title: 'keeps', of: ({ keeps }) => keeps, align: 'right' },
+      { title: 'share', of: ({ share }) => percent(share), align: 'right' },
+      { title: 'decision', of: ({ decision }) => decision },
+      { title: 'expires', of: ({ expiresAt }) => expiresAt.slice(0, 16) },
+      { title: 'digest', of: ({ digest }) => digest.slice(0, 12), whole: true },
+    ]);
+    out.note('next: groupsync plan GROUP shows who; groupsync holds approve|reject GROUP --reason …');
+  });
+  return EXIT.done;
+}
+
+interface Deciding {
+  readonly decision: Decision;
+  readonly name: string;
+  readonly decide: typeof approveHold;
+}
+
+async function decideHold(
+  context: Context,
+  group: string,
+  { decision, name, decide }: Deciding,
+): Promise<number> {
+  const { out, io } = context;
+  const ports = await context.ports();
+  const ref = await context.group(group);
+  const hold = (await ports.groups.read(ref))?.hold;
+  if (hold === undefined)
+    throw new UsageError(`nothing of ${ref.group} is held; groupsync holds lists what is`);
+  if (decision.digest !== undefined && !hold.digest.startsWith(decision.digest)) {
+    throw new UsageError(
+      `the hold is over another set by now (${hold.digest.slice(0, 12)}); look again: groupsync plan ${ref.group}`,
+    );
+  }
+  await describe(context, ref, hold);
+  const question = name === 'approve' ? `Remove ${plural(hold.removes, 'member')}?` : 'Keep them in?';
+  if (!(await context.confirm(question, decision.yes))) return EXIT.failed;
+  const word = { by: decision.by ?? io.user, reason: decision.reason, digest: hold.digest };
+  const outcome = await decide(ref, word, ports);
+  out.answer({ group: ref.group, outcome: outcome.kind, digest: hold.digest }, () =>
+    out.line(sayOutcome(outcome, name)),
+  );
+  return outcome.kind === 'decided' ? EXIT.done : EXIT.attention;
+}
+
+const SHOWN = 20;
+
+async function describe({ out, ports }: Context, ref: GroupRef, hold: Hold): Promise<void> {
+  const users = [...((await (await ports()).groups.readHeld(ref, hold)) ?? [])].sort();
+  out.note(
+    `${ref.group}: ${hold.removes} to go, ${hold.keeps} stay (${percent(hold.share)}, rule ${hold.rule})`,
+  );
+  for (const user of users.slice(0, SHOWN)) out.note(`  - ${user}`);
+  if (users.length > SHOWN) out.note(`  … and ${users.length - SHOWN} more`);
+}
+
+function sayOutcome({ kind }: HoldOutcome, name: string): string {
+  if (kind === 'decided') return name === 'approve' ? 'approved; apply does it now' : 'rejected; they stay';
+  return 'the hold changed while you looked; see groupsync holds';
+}

@@ -1,0 +1,83 @@
+import type { Command } from 'commander';
+import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../../shared/sync/pausing.ts';
+import { requireConnection } from '../../shared/sync/tool/settings.ts';
+import { readStatus } from '../../shared/sync/tool/status.ts';
+import type { Act } from '../act.ts';
+import type { Context } from '../context.ts';
+import { EXIT } from '../io.ts';
+import { duration, plural } from '../output/words.ts';
+
+interface PauseOptions {
+  readonly reason?: string;
+  readonly yes?: boolean;
+}
+
+export function addPause(program: Command, act: Act): void {
+  program
+    .command('pause')
+    .description('stop writing to the platform, for the connection or one group; events are kept')
+    .argument('[group]', 'id or exact name; without it: the whole connection')
+    .option('--reason <text>', 'why, for whoever asks next')
+    .option('-y, --yes', 'do not ask')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  groupsync pause --reason "platform maintenance"\n  groupsync pause 00g1',
+    )
+    .action((group: string | undefined, options: PauseOptions, command: Command) =>
+      act(command, (context) => pause(context, group, options)),
+    );
+  program
+    .command('resume')
+    .description('write again; shows first what has waited')
+    .argument('[group]', 'id or exact name; without it: the whole connection')
+    .option('-y, --yes', 'do not ask')
+    .addHelpText('after', '\nExamples:\n  groupsync resume\n  groupsync resume 00g1')
+    .action((group: string | undefined, { yes }: PauseOptions, command: Command) =>
+      act(command, (context) => resume(context, group, yes)),
+    );
+}
+
+async function pause(context: Context, group: string | undefined, options: PauseOptions): Promise<number> {
+  const { out, connection, io } = context;
+  const ports = await context.ports();
+  const ref = group === undefined ? undefined : await context.group(group);
+  if (ref === undefined) await requireConnection(connection, ports);
+  const what = ref === undefined ? `connection ${connection}` : `group ${ref.group}`;
+  if (!(await context.confirm(`Pause the ${what}? Changes are kept and written later.`, options.yes))) {
+    return EXIT.failed;
+  }
+  const reason = `${io.user}: ${options.reason ?? 'no reason given'}`;
+  if (ref === undefined) await pauseConnection(connection, reason, ports);
+  else await pauseGroup(ref, ports);
+  out.answer({ paused: ref?.group ?? connection }, () => out.line(`paused the ${what}`));
+  return EXIT.done;
+}
+
+async function resume(
+  context: Context,
+  group: string | undefined,
+  yes: boolean | undefined,
+): Promise<number> {
+  const { out, connection } = context;
+  const ports = await context.ports();
+  if (group !== undefined) {
+    const ref = await context.group(group);
+    if (!(await context.confirm(`Resume the group ${ref.group}?`, yes))) return EXIT.failed;
+    const resumed = await resumeGroup(ref, ports);
+    out.answer({ resumed: ref.group, wasPaused: resumed }, () =>
+      out.line(resumed ? 'resumed' : 'it was not paused'),
+    );
+    return EXIT.done;
+  }
+  await requireConnection(connection, ports);
+  const { backlog, oldestUnappliedMs, gate } = await readStatus(connection, ports);
+  const oldest = oldestUnappliedMs === null ? '' : `, the oldest for ${duration(oldestUnappliedMs)}`;
+  out.note(`gate ${gate.state}; ${plural(backlog, 'group')} wait${backlog === 1 ? 's' : ''}${oldest}`);
+  out.note('groupsync plan shows what will be written; the guard holds large removals');
+  if (!(await context.confirm(`Resume the connection ${connection}?`, yes))) return EXIT.failed;
+  await resumeConnection(connection, ports);
+  out.answer({ resumed: connection, backlog }, () =>
+    out.line(`resumed; the backlog is worked off at a bounded rate: groupsync status`),
+  );
+  return EXIT.done;
+}

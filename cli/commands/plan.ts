@@ -1,0 +1,114 @@
+import type { Command } from 'commander';
+import pMap from 'p-map';
+import type { GroupRef } from '../../shared/domain/ids.ts';
+import { type GroupPlan, planGroup } from '../../shared/sync/apply/plan-group.ts';
+import { allGroups } from '../../shared/sync/tool/find-group.ts';
+import { type SyncReport, syncGroups } from '../../shared/sync/tool/follow.ts';
+import { requireConnection } from '../../shared/sync/tool/settings.ts';
+import type { Act } from '../act.ts';
+import type { Context } from '../context.ts';
+import { EXIT, UsageError } from '../io.ts';
+import { showPlans } from '../output/show-plan.ts';
+import { plural } from '../output/words.ts';
+import { seconds } from './arguments.ts';
+
+export function addPlan(program: Command, act: Act): void {
+  program
+    .command('plan')
+    .description('what would be written to the platform, member by member; changes nothing')
+    .argument('[groups...]', 'ids or exact names; all groups where none is given')
+    .addHelpText('after', '\nExamples:\n  groupsync plan\n  groupsync plan 00g1 --json')
+    .action((groups: string[], _options, command: Command) =>
+      act(command, async (context) => {
+        const plans = await planAll(context, await chosen(context, groups));
+        context.out.answer({ plans }, () =>
+          plans.length === 0 ? context.out.line('no groups') : showPlans(plans, context.out),
+        );
+        return EXIT.done;
+      }),
+    );
+  program
+    .command('sync')
+    .description('look at groups now and write what differs; follows until they are done')
+    .argument('[groups...]', 'ids or exact names')
+    .option('--all', 'every group of the connection')
+    .option('--timeout <seconds>', 'how long to follow', seconds, 120)
+    .option('-y, --yes', 'do not ask')
+    .addHelpText('after', '\nExamples:\n  groupsync sync 00g1\n  groupsync sync --all --yes --json')
+    .action((groups: string[], options: SyncOptions, command: Command) =>
+      act(command, (context) => sync(context, groups, options)),
+    );
+}
+
+interface SyncOptions {
+  readonly all?: boolean;
+  readonly timeout: number;
+  readonly yes?: boolean;
+}
+
+async function chosen(context: Context, groups: readonly string[]): Promise<readonly GroupRef[]> {
+  const ports = await context.ports();
+  await requireConnection(context.connection, ports);
+  return groups.length === 0 ? allGroups(context.connection, ports) : Promise.all(groups.map(context.group));
+}
+
+const PLANS_AT_ONCE = 8;
+
+async function planAll(context: Context, refs: readonly GroupRef[]): Promise<readonly GroupPlan[]> {
+  const ports = await context.ports();
+  const progress = context.out.progress('planning');
+  let done = 0;
+  try {
+    return await pMap(
+      refs,
+      async (ref) => {
+        const plan = await planGroup(ref, ports);
+        done += 1;
+        progress.show(done, refs.length);
+        return plan;
+      },
+      { concurrency: PLANS_AT_ONCE },
+    );
+  } finally {
+    progress.end();
+  }
+}
+
+async function sync(context: Context, groups: readonly string[], options: SyncOptions): Promise<number> {
+  const { out, io } = context;
+  if (groups.length === 0 && options.all !== true) throw new UsageError('name groups, or give --all');
+  if (groups.length > 0 && options.all === true) throw new UsageError('name groups or give --all, not both');
+  const refs = await chosen(context, groups);
+  if (options.yes !== true) {
+    showPlans(await planAll(context, refs), out, out.note);
+    if (!(await context.confirm(`Sync ${plural(refs.length, 'group')}?`, options.yes))) return EXIT.failed;
+  }
+  const progress = out.progress('syncing');
+  const report = await syncGroups(refs, await context.ports(), {
+    timeoutMs: options.timeout * 1_000,
+    signal: io.signal,
+    onProgress: progress.show,
+  }).finally(progress.end);
+  out.answer({ synced: report.synced, stopped: report.stopped }, () => printSynced(report, context));
+  return exitOf(report);
+}
+
+function printSynced({ synced }: SyncReport, { out }: Context): void {
+  if (synced.length === 0) {
+    out.line('no groups');
+    return;
+  }
+  out.table(synced, [
+    { title: 'group', of: ({ group }) => group, whole: true },
+    { title: 'state', of: ({ state }) => state },
+    { title: 'version', of: ({ version }) => version },
+    { title: 'last error', of: ({ lastError }) => lastError },
+  ]);
+}
+
+const SETTLED = new Set(['in_sync', 'deleted', 'excluded']);
+
+function exitOf({ synced, stopped }: SyncReport): number {
+  if (stopped === null && synced.every(({ state }) => SETTLED.has(state))) return EXIT.done;
+  return EXIT.attention;
+}

@@ -1,0 +1,48 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { requireConnection } from '../../shared/sync/tool/settings.ts';
+import type { Act } from '../act.ts';
+import type { Context } from '../context.ts';
+import { EXIT } from '../io.ts';
+
+/** Functions answer for each connection; of a report whatever it holds is passed on. */
+const Answer = z.object({ reports: z.array(z.record(z.string(), z.unknown())) });
+const Skipped = z.object({ skipped: z.string() });
+
+export function addReconcile(program: Command, act: Act): void {
+  program
+    .command('reconcile')
+    .description("read the platform's activity feed now, or compare every group")
+    .option('--sweep', 'compare every group with the platform, not only those in the feed')
+    .addHelpText('after', '\nExamples:\n  groupsync reconcile\n  groupsync reconcile --sweep --json')
+    .action(({ sweep }: { sweep?: boolean }, command: Command) =>
+      act(command, (context) => runNow(context, 'reconcile', { task: sweep === true ? 'sweep' : 'feed' })),
+    );
+  const people = program.command('people').description('the index of employees by which members are matched');
+  people
+    .command('refresh')
+    .description('read all employees now')
+    .addHelpText('after', '\nExample:\n  groupsync people refresh')
+    .action((_options, command: Command) => act(command, (context) => runNow(context, 'people', {})));
+}
+
+/** The deployed function does it, with its own permissions and its own locks; this waits and reports. */
+async function runNow(context: Context, name: 'reconcile' | 'people', event: object): Promise<number> {
+  const { out, connection } = context;
+  const ports = await context.ports();
+  await requireConnection(connection, ports);
+  out.note(`running ${name} for ${connection} …`);
+  const answer = Answer.parse(await ports.functions.run(name, { ...event, connection }));
+  const [report = {}] = answer.reports;
+  const skipped = Skipped.safeParse(report);
+  out.answer(report, () => {
+    if (skipped.success) {
+      out.line(`not run: ${skipped.data.skipped}`);
+      return;
+    }
+    for (const [key, value] of Object.entries(report)) {
+      out.line(`${key.padEnd(14)} ${typeof value === 'object' ? JSON.stringify(value) : String(value)}`);
+    }
+  });
+  return skipped.success ? EXIT.attention : EXIT.done;
+}

@@ -1,0 +1,128 @@
+import type { Command } from 'commander';
+import { type GroupReport, reportGroups } from '../../shared/sync/report.ts';
+import { NotFound } from '../../shared/sync/tool/find-group.ts';
+import { requireConnection } from '../../shared/sync/tool/settings.ts';
+import {
+  type GroupStatus,
+  readGroupStatus,
+  readStatus,
+  type StatusReport,
+} from '../../shared/sync/tool/status.ts';
+import type { Act } from '../act.ts';
+import type { Context } from '../context.ts';
+import { EXIT, UsageError } from '../io.ts';
+import { duration, plural } from '../output/words.ts';
+
+const STATES = ['in_sync', 'dirty', 'held', 'failed', 'paused', 'deleted', 'unnamed', 'excluded'];
+
+export function addStatus(program: Command, act: Act): void {
+  program
+    .command('status')
+    .description('how the connection stands, or one group: counts, backlog, gate, queues')
+    .argument('[group]', 'id or exact name of a group')
+    .addHelpText('after', '\nExamples:\n  groupsync status\n  groupsync status 00g1 --json')
+    .action((group: string | undefined, _options, command: Command) =>
+      act(command, (context) => (group === undefined ? showStatus(context) : showGroup(context, group))),
+    );
+  program
+    .command('groups')
+    .description('every group with its state')
+    .option('--state <state>', `only groups in this state: ${STATES.join(', ')}`)
+    .addHelpText('after', '\nExamples:\n  groupsync groups\n  groupsync groups --state failed')
+    .action(({ state }: { state?: string }, command: Command) =>
+      act(command, (context) => showGroups(context, state)),
+    );
+}
+
+async function showStatus(context: Context): Promise<number> {
+  const ports = await context.ports();
+  await requireConnection(context.connection, ports);
+  const status = await readStatus(context.connection, ports);
+  context.out.answer(status, () => printStatus(status, context));
+  return EXIT.done;
+}
+
+function printStatus(status: StatusReport, { out }: Context): void {
+  const { gate, groups, queues, feed } = status;
+  const { paint } = out;
+  const open = gate.state === 'open';
+  const counts = Object.entries(groups).map(([state, count]) => `${count} ${state}`);
+  const number = (count: number | null) => (count === null ? 'missing' : String(count));
+  out.line(`connection  ${status.connection}`);
+  out.line(`gate        ${open ? paint.green('open') : paint.red(`${gate.state}: ${gate.reason ?? ''}`)}`);
+  out.line(`groups      ${counts.join(', ') || 'none yet'}`);
+  out.line(`pending     ${plural(status.pendingMembers, 'membership')}`);
+  out.line(`holds       ${status.holds}`);
+  const oldest =
+    status.oldestUnappliedMs === null ? '' : `, the oldest for ${duration(status.oldestUnappliedMs)}`;
+  out.line(`backlog     ${plural(status.backlog, 'group')}${oldest}`);
+  out.line(
+    `feed        ${feed.cursorAgeMs === null ? 'not read yet' : `read ${duration(feed.cursorAgeMs)} ago`}`,
+  );
+  out.line(
+    `queues      events ${number(queues.events)} (dead ${number(queues.eventsDlq)}), apply ${number(queues.apply)} (dead ${number(queues.applyDlq)})`,
+  );
+  const dead = (queues.eventsDlq ?? 0) + (queues.applyDlq ?? 0);
+  if (dead > 0) out.note(`next: groupsync dlq list`);
+  if (status.holds > 0) out.note('next: groupsync holds');
+  if (!open) out.note('next: groupsync doctor');
+}
+
+async function showGroup(context: Context, text: string): Promise<number> {
+  const ref = await context.group(text);
+  const status = await readGroupStatus(ref, await context.ports());
+  if (status === undefined) throw new NotFound(`there is no group ${text}`);
+  context.out.answer(status, () => printGroup(status, context));
+  return EXIT.done;
+}
+
+function printGroup(group: GroupStatus, { out, io }: Context): void {
+  const nowMs = Date.now();
+  out.line(`group       ${group.name ?? '(unnamed)'} (${group.id})`);
+  out.line(`state       ${group.state}`);
+  out.line(`members     ${group.wanted} wanted, ${group.applied} applied, ${group.pending.length} pending`);
+  const open = group.link?.openWrite == null ? '' : `, a ${group.link.openWrite} of unknown outcome`;
+  out.line(
+    `platform    ${group.link === null ? 'no group yet' : `${group.link.platformId}, version ${group.link.version ?? '–'}${open}`}`,
+  );
+  out.line(`last write  ${group.lastWriteAt ?? 'none'}`);
+  if (group.dirtySince !== null) out.line(`waiting     since ${group.dirtySince}`);
+  if (group.lastError !== null) out.line(`last error  ${group.lastError.code}: ${group.lastError.message}`);
+  if (group.hold !== null) out.line(`hold        ${group.hold.removes} removals, ${group.hold.decision}`);
+  if (group.pending.length > 0) {
+    out.line();
+    out.table(group.pending, [
+      { title: 'pending member', of: ({ id }) => id, whole: true },
+      { title: 'cause', of: ({ cause }) => cause },
+      { title: 'for', of: ({ sinceMs }) => duration(nowMs - sinceMs), align: 'right' },
+    ]);
+    if (io.stdout.isTTY === true) out.note(`next: groupsync explain ${group.id} MEMBER`);
+  }
+}
+
+async function showGroups(context: Context, state: string | undefined): Promise<number> {
+  if (state !== undefined && !STATES.includes(state)) {
+    throw new UsageError(`--state: expected one of ${STATES.join(', ')}, got "${state}"`);
+  }
+  const ports = await context.ports();
+  await requireConnection(context.connection, ports);
+  const all = await reportGroups(context.connection, ports);
+  const groups = all.filter((group) => state === undefined || group.state === state);
+  context.out.answer({ groups }, () => printGroups(groups, context));
+  return EXIT.done;
+}
+
+function printGroups(groups: readonly GroupReport[], { out }: Context): void {
+  if (groups.length === 0) {
+    out.line('no groups');
+    return;
+  }
+  out.table(groups, [
+    { title: 'group', of: ({ id }) => id, whole: true },
+    { title: 'name', of: ({ name }) => name },
+    { title: 'wanted', of: ({ wanted }) => wanted, align: 'right' },
+    { title: 'applied', of: ({ applied }) => applied, align: 'right' },
+    { title: 'pending', of: ({ pending }) => pending.length, align: 'right' },
+    { title: 'state', of: ({ state }) => state },
+  ]);
+}

@@ -1,0 +1,85 @@
+import { InvalidSettingError } from '../shared/contract/change-setting.ts';
+import { EXIT, type ExitCode, UsageError } from './io.ts';
+
+export interface Described {
+  readonly exitCode: ExitCode;
+  /** One or two lines: what happened, and what to do next. */
+  readonly text: string;
+}
+
+interface Known {
+  readonly pattern: RegExp;
+  readonly say: (message: string) => string;
+}
+
+/** Errors of AWS, by name: what the SDK says is for programmers. */
+const BY_NAME: readonly Known[] = [
+  {
+    pattern: /^CredentialsProviderError$/,
+    say: () =>
+      'no AWS credentials were found.\nGive --profile, sign in (aws sso login), or use --local for the stack of npm start.',
+  },
+  {
+    pattern: /^(ExpiredToken\w*|InvalidClientTokenId|UnrecognizedClientException|InvalidSignatureException)$/,
+    say: (message) =>
+      `AWS does not accept the credentials: ${message}\nSign in again, or give another --profile.`,
+  },
+  {
+    pattern: /AccessDenied\w*$/,
+    say: (message) => `AWS does not allow it: ${message}\nAsk for the permissions in docs/deploy.md.`,
+  },
+  {
+    pattern: /^ResourceNotFoundException$/,
+    say: (message) =>
+      `something is not there: ${message}\ngroupsync doctor says what is missing; see --region and --prefix.`,
+  },
+  {
+    pattern: /^MissingPart$/,
+    say: (message) =>
+      `${message}.\nCheck --region, --prefix and --profile; groupsync doctor looks at every part.`,
+  },
+  {
+    pattern: /^(TimeoutError|NetworkingError)$/,
+    say: (message) => `no answer: ${message}\nCheck the network, then try again.`,
+  },
+];
+
+/** Says an error to a person. Of causes the first that is known speaks, else the outermost message. */
+export function describeError(error: unknown): Described {
+  if (error instanceof UsageError) return { exitCode: EXIT.usage, text: error.message };
+  if (error instanceof InvalidSettingError) return { exitCode: EXIT.usage, text: error.problems.join('\n') };
+  for (const cause of causesOf(error)) {
+    const known = sayOf(cause);
+    if (known !== undefined) return { exitCode: EXIT.failed, text: known };
+  }
+  const { name = 'Error', message = String(error) } = error instanceof Error ? error : {};
+  const text = OURS.test(name) ? message : `${message} (${name})`;
+  return { exitCode: EXIT.failed, text };
+}
+
+/** Names whose messages were written for people. */
+const OURS = /^(?:Error|NotFound|FunctionFailed|PlatformFailure|SecretError|ConfigError|StoreError)$/;
+const MAX_CAUSES = 6;
+
+function* causesOf(error: unknown): Generator<Error> {
+  let current = error;
+  for (let depth = 0; depth < MAX_CAUSES && current instanceof Error; depth += 1) {
+    yield current;
+    current = current.cause;
+  }
+}
+
+function sayOf(error: Error): string | undefined {
+  const { code } = error as NodeJS.ErrnoException;
+  if (error.message === 'Region is missing') {
+    return 'no AWS region is given.\nGive --region or --profile, set AWS_REGION, or use --local for the stack of npm start.';
+  }
+  if (
+    code === 'ECONNREFUSED' ||
+    (error instanceof AggregateError && code === undefined && error.message === '')
+  ) {
+    return 'nothing answers at that address.\nIs the local stack (npm start) still running? Is the address right?';
+  }
+  if (code === 'ENOTFOUND') return `${error.message}.\nCheck the address, --region and the network.`;
+  return BY_NAME.find(({ pattern }) => pattern.test(error.name))?.say(error.message);
+}

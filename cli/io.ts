@@ -1,0 +1,33 @@
+import type { Readable, Writable } from 'node:stream';
+import type { Tool, ToolTarget } from '../shared/runtime/tool/wire-tool.ts';
+import type { Sorter } from '../shared/sync/tool/import/import.ts';
+
+export interface Terminal {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  write(text: string): unknown;
+}
+
+/** All that the command line has of the world outside: a test gives it another one. */
+export interface Io {
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stdout: Writable & Terminal;
+  readonly stderr: Writable & Terminal;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  /** Aborted by Ctrl-C: commands end between two steps and say what was done. */
+  readonly signal: AbortSignal;
+  /** Login name of the person, for the audit. */
+  readonly user: string;
+  readonly openTool: (target: ToolTarget) => Promise<Tool>;
+  readonly createSorter: () => Promise<Sorter>;
+}
+
+/** As documented in docs/cli.md. */
+export const EXIT = { done: 0, failed: 1, usage: 2, attention: 3 } as const;
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** The command line, or something that it names, cannot be used: exit 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}

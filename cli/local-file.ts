@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import type { ToolTarget } from '../shared/runtime/tool/wire-tool.ts';
+import { UsageError } from './io.ts';
+
+export const DEFAULT_LOCAL_FILE = '.groupsync/local.json';
+
+/** What the command line needs of the file by which a local stack (npm start) is found. */
+const LocalFile = z.object({
+  pid: z.int().positive(),
+  region: z.string(),
+  prefix: z.string(),
+  dynamodb: z.url(),
+  sqs: z.url(),
+  secretsManager: z.url(),
+  lambda: z.url(),
+  scheduler: z.url(),
+  platform: z.url(),
+  eventsQueueUrl: z.url(),
+  eventsDlqUrl: z.url(),
+  applyQueueUrl: z.url(),
+  applyDlqUrl: z.url(),
+});
+export type LocalFile = z.infer<typeof LocalFile>;
+
+const start = 'npm start runs a local stack, and --local-file says where its file is';
+
+/** @throws UsageError where there is no such file, or its stack has gone */
+export function readLocalFile(path: string, cwd: string): LocalFile {
+  let text: string;
+  try {
+    text = readFileSync(resolve(cwd, path), 'utf8');
+  } catch (cause) {
+    throw new UsageError(`there is no ${path} here, so no local stack.\n${start}.`, { cause });
+  }
+  const parsed = LocalFile.safeParse(parseJson(text));
+  if (!parsed.success) throw new UsageError(`${path} is not the file of a local stack.\n${start}.`);
+  if (!isRunning(parsed.data.pid)) {
+    throw new UsageError(`the local stack of ${path} (process ${parsed.data.pid}) has gone.\n${start}.`);
+  }
+  return parsed.data;
+}
+
+/** The platform simulator shows a group that it made at once; a few seconds are for its test controls. */
+const LOCAL_SETTLE_MS = 5_000;
+
+export function localTarget(file: LocalFile): ToolTarget {
+  const { region, prefix, dynamodb, sqs, secretsManager, lambda, scheduler } = file;
+  return {
+    region,
+    prefix,
+    createSettleMs: LOCAL_SETTLE_MS,
+    local: { dynamodb, sqs, secretsManager, lambda, scheduler },
+    queueUrls: {
+      events: file.eventsQueueUrl,
+      eventsDlq: file.eventsDlqUrl,
+      apply: file.applyQueueUrl,
+      applyDlq: file.applyDlqUrl,
+    },
+  };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

@@ -1,0 +1,68 @@
+import { Command } from 'commander';
+import { VERSION } from '../shared/runtime/version.ts';
+import type { Act } from './act.ts';
+import { addCompletion } from './commands/completion.ts';
+import { addConnect } from './commands/connect.ts';
+import { addConnections } from './commands/connections.ts';
+import { addDlq } from './commands/dlq.ts';
+import { addDoctor } from './commands/doctor.ts';
+import { addEvents } from './commands/events.ts';
+import { addExplain } from './commands/explain.ts';
+import { addHolds } from './commands/holds.ts';
+import { addLists } from './commands/lists.ts';
+import { addOwnership } from './commands/ownership.ts';
+import { addPause } from './commands/pause.ts';
+import { addPlan } from './commands/plan.ts';
+import { addReconcile } from './commands/reconcile.ts';
+import { addStatus } from './commands/status.ts';
+import { DEFAULT_LOCAL_FILE } from './local-file.ts';
+
+const AFTER = `
+Exit codes: 0 done, 1 failed, 2 usage, 3 done but something needs attention.
+
+Examples:
+  groupsync --local status                    the stack of npm start
+  groupsync --profile prod --region eu-west-1 doctor
+  groupsync plan 00g1                         what would be written, and why
+  groupsync dlq replay --code unknown_connection`;
+
+/** Every command. What a command does is in shared/sync: here it is asked for and printed. */
+export function createProgram(act: Act): Command {
+  const program = new Command('groupsync')
+    .description("Keeps the groups of the Workforce Platform equal to the groups of a company's directory.")
+    .version(VERSION, '--version', 'show the version')
+    .option('--connection <name>', 'which company (default: default)')
+    .option('--prefix <prefix>', 'prefix of the deployment (default: $GROUPSYNC_PREFIX, or groupsync)')
+    .option('--region <region>', 'AWS region')
+    .option('--profile <profile>', 'AWS profile')
+    .option('--local', 'the local stack of npm start instead of AWS')
+    .option(
+      '--local-file <path>',
+      `file of the local stack (default: ${DEFAULT_LOCAL_FILE}); implies --local`,
+    )
+    .option('--json', 'one JSON document on standard output, as docs/cli/schemas describes')
+    .option('--no-color', 'no colours (they are only for terminals anyway; NO_COLOR does the same)')
+    .option('--quiet', 'nothing on standard error but errors')
+    .helpOption('-h, --help', 'show help')
+    .addHelpText('after', AFTER)
+    .showSuggestionAfterError();
+  for (const add of [
+    addStatus,
+    addPlan,
+    addExplain,
+    addLists,
+    addHolds,
+    addOwnership,
+    addPause,
+    addReconcile,
+    addConnect,
+    addConnections,
+    addDoctor,
+    addEvents,
+    addDlq,
+    addCompletion,
+  ]) {
+    add(program, act);
+  }
+  return program;
+}

@@ -1,0 +1,50 @@
+import { type Command, CommanderError } from 'commander';
+import type { Act } from './act.ts';
+import { createContext, type GlobalOptions } from './context.ts';
+import { describeError } from './describe-error.ts';
+import { EXIT, type Io } from './io.ts';
+import { createProgram } from './program.ts';
+
+/**
+ * Runs one command line. Nothing is thrown: what went wrong is on standard error, in a line or two.
+ * @param args without the interpreter and the script
+ * @returns the exit code: 0 done, 1 failed, 2 usage, 3 done but something needs attention
+ */
+export async function run(args: readonly string[], io: Io): Promise<number> {
+  let exitCode: number = EXIT.done;
+  const act: Act = async (command, handler) => {
+    const context = createContext(io, command.optsWithGlobals<GlobalOptions>());
+    try {
+      exitCode = await handler(context);
+    } finally {
+      await context.close().catch(() => undefined);
+    }
+  };
+  const program = createProgram(act);
+  for (const command of everyCommand(program)) {
+    command.exitOverride();
+    command.configureOutput({
+      writeOut: (text) => void io.stdout.write(text),
+      writeErr: (text) => void io.stderr.write(text),
+      outputError: (text, write) => write(text.replace(/^error: /, 'groupsync: ')),
+    });
+  }
+  try {
+    await program.parseAsync([...args], { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) return exitOf(error);
+    const { exitCode: code, text } = describeError(error);
+    io.stderr.write(`groupsync: ${text}\n`);
+    return code;
+  }
+}
+
+/** Help and version were asked for and given; `groupsync` alone shows the help, and is no mistake either. */
+const exitOf = ({ code, exitCode }: CommanderError): number =>
+  exitCode === 0 || code === 'commander.help' ? EXIT.done : EXIT.usage;
+
+function* everyCommand(command: Command): Generator<Command> {
+  yield command;
+  for (const child of command.commands) yield* everyCommand(child);
+}
