@@ -1,0 +1,61 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { handler } from '../../functions/apply.ts';
+import type { GroupRef } from '../../shared/domain/ids.ts';
+import { StoreError } from '../../shared/store/errors.ts';
+import type { ApplyReport } from '../../shared/sync/apply/apply.ts';
+import { CONTEXT, fakeBase, recordOf } from './fake-base.ts';
+
+const world = vi.hoisted(() => ({ wired: undefined as unknown, applied: [] as GroupRef[] }));
+vi.mock('../../shared/runtime/wire-platform.ts', () => ({ wireApply: () => world.wired }));
+vi.mock('../../functions/frame/once.ts', () => ({ once: (wire: () => unknown) => wire }));
+vi.mock('../../shared/sync/apply/apply.ts', () => ({
+  applyGroup: async (ref: GroupRef): Promise<ApplyReport> => {
+    world.applied.push(ref);
+    if (ref.group.startsWith('broken')) {
+      throw new StoreError('the table could not be read', { cause: new Error('of ann@acme.test') });
+    }
+    const outcome = ref.group as string as ApplyReport['outcome'];
+    const writes = outcome === 'written' ? [{ action: 'put' as const, added: 1, removed: 0 }] : [];
+    return { ref, outcome, writes, conflicts: 0, drift: [] };
+  },
+}));
+
+let base: ReturnType<typeof fakeBase>;
+beforeEach(() => {
+  base = fakeBase();
+  world.wired = { ...base, ports: {} };
+  world.applied = [];
+});
+
+const wake = (group: string) => recordOf(JSON.stringify({ connection: 'default', group }));
+
+describe('the function behind the apply queue', () => {
+  it('applies the group that each message names, and acknowledges whatever came of it', async () => {
+    const outcomes = ['written', 'in_step', 'postponed', 'failed', 'gate_closed', 'paused'];
+    const answer = await handler({ Records: outcomes.map(wake) }, CONTEXT);
+    expect(answer).toEqual({ batchItemFailures: [] });
+    expect(world.applied.map(({ group }) => group)).toEqual(outcomes);
+    expect(base.emitted('PlatformWrites')).toEqual([1]);
+    expect(base.emitted('ApplyFailures')).toEqual([1, 1]);
+    expect(base.logged('applied')).toHaveLength(outcomes.length);
+  });
+
+  it('gives back only the message whose group our own table failed, and logs no word of a library', async () => {
+    const broken = wake('broken');
+    const answer = await handler({ Records: [wake('written'), broken, wake('in_step')] }, CONTEXT);
+    expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: broken.messageId }] });
+    expect(base.logged('not applied')).toMatchObject([
+      { level: 'error', group: 'broken', requestId: 'request-1', connection: 'default' },
+    ]);
+    expect(base.emitted('ApplyFailures')).toEqual([1]);
+  });
+
+  it.each(['', '{', '{"connection":"default"}', '{"connection":"NOT A NAME","group":"g"}', 'null'])(
+    'acknowledges %j, which is none of ours, and says so',
+    async (body) => {
+      expect(await handler({ Records: [recordOf(body)] }, CONTEXT)).toEqual({ batchItemFailures: [] });
+      expect(world.applied).toEqual([]);
+      expect(base.logged('not an apply message')).toHaveLength(1);
+    },
+  );
+});

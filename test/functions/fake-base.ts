@@ -1,0 +1,38 @@
+import type { Context, SQSRecord } from 'aws-lambda';
+import { createLogger } from '../../shared/runtime/logger.ts';
+import { createMetrics } from '../../shared/runtime/metrics.ts';
+
+export const CONTEXT = { awsRequestId: 'request-1', getRemainingTimeInMillis: () => 60_000 } as Context;
+
+/** Logger and metrics as a function has them, whose lines the test reads. */
+export function fakeBase() {
+  const lines: Record<string, unknown>[] = [];
+  const write = (line: string) => void lines.push(JSON.parse(line));
+  const clock = () => Date.UTC(2026, 10, 20);
+  return {
+    lines,
+    logger: createLogger({ level: 'info', clock, write }),
+    metrics: createMetrics({ prefix: 'test', clock, write }),
+    /** Values that were emitted of one metric. */
+    emitted: (name: string) => lines.flatMap((line) => (name in line ? [line[name]] : [])),
+    logged: (message: string) => lines.filter((line) => line['message'] === message),
+  };
+}
+
+export const recordOf = (body: string, over: Partial<SQSRecord> = {}): SQSRecord => ({
+  messageId: `message of ${body}`.slice(0, 100),
+  receiptHandle: 'r',
+  body,
+  attributes: {
+    ApproximateReceiveCount: '1',
+    SentTimestamp: String(Date.UTC(2026, 10, 20)),
+    SenderId: 's',
+    ApproximateFirstReceiveTimestamp: '0',
+  },
+  messageAttributes: {},
+  md5OfBody: '',
+  eventSource: 'aws:sqs',
+  eventSourceARN: 'arn',
+  awsRegion: 'us-east-1',
+  ...over,
+});

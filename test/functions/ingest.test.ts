@@ -1,0 +1,102 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { handler } from '../../functions/ingest.ts';
+import type { GroupRef } from '../../shared/domain/ids.ts';
+import { createDesiredStore } from '../../shared/store/desired-store.ts';
+import { createUserStore } from '../../shared/store/user-store.ts';
+import type { DeadLetter } from '../../shared/sync/ports/queue.ts';
+import { MemoryTable } from '../support/memory-table.ts';
+import { CONTEXT, fakeBase, recordOf } from './fake-base.ts';
+
+const NOW_MS = Date.UTC(2026, 10, 20);
+const world = vi.hoisted(() => ({ wired: undefined as unknown }));
+vi.mock('../../shared/runtime/wire.ts', () => ({ wireIngest: () => ({ ...(world.wired as object) }) }));
+vi.mock('../../functions/frame/once.ts', () => ({ once: (wire: () => unknown) => wire }));
+
+let base: ReturnType<typeof fakeBase>;
+let table: MemoryTable;
+let buried: DeadLetter[];
+let woken: GroupRef[];
+let brokenKey: string | undefined;
+
+beforeEach(() => {
+  base = fakeBase();
+  buried = [];
+  woken = [];
+  brokenKey = undefined;
+  table = new MemoryTable(async (_, key) => {
+    if (brokenKey !== undefined && key.includes(brokenKey)) throw new Error('the table is away');
+  });
+  world.wired = {
+    ...base,
+    ports: {
+      clock: () => NOW_MS,
+      coalesceMs: 0,
+      desired: createDesiredStore(table),
+      users: createUserStore(table),
+      connections: {
+        find: async (name: string) => (name === 'nobody' ? undefined : { name, settings: { match: [] } }),
+        list: async () => [],
+      },
+      applyQueue: {
+        wake: async (refs: readonly GroupRef[]) => {
+          woken.push(...refs);
+          return [];
+        },
+      },
+      deadLetters: {
+        bury: async (letters: readonly DeadLetter[]) => {
+          buried.push(...letters);
+          return [];
+        },
+      },
+    },
+  };
+});
+
+const eventOf = (group: string, over: object = {}) =>
+  JSON.stringify({
+    specversion: '1.0',
+    id: `event of ${group}`,
+    source: 'test',
+    type: 'directory.group.upserted',
+    time: '2026-11-19T00:00:00Z',
+    data: { group: { id: group, name: group } },
+    ...over,
+  });
+
+describe('the function behind the events queue', () => {
+  it('stores and wakes, and acknowledges everything', async () => {
+    const Records = [recordOf(eventOf('g1')), recordOf(`[${eventOf('g2')},${eventOf('g3')}]`)];
+    expect(await handler({ Records }, CONTEXT)).toEqual({ batchItemFailures: [] });
+    expect(woken.map(({ group }) => group)).toEqual(['g1', 'g2', 'g3']);
+    expect(base.emitted('EventsReceived')).toEqual([3]);
+    expect(base.logged('ingested')).toMatchObject([{ requestId: 'request-1', accepted: 3, rejected: 0 }]);
+  });
+
+  it('acknowledges a bad message once it is buried, and takes up the good one beside it', async () => {
+    const Records = [recordOf('{'), recordOf(eventOf('g1'))];
+    expect(await handler({ Records }, CONTEXT)).toEqual({ batchItemFailures: [] });
+    expect(buried).toMatchObject([{ code: 'invalid_json', body: '{', messageId: 'message of {' }]);
+    expect(woken).toMatchObject([{ group: 'g1' }]);
+    expect(base.emitted('EventsRejected')).toEqual([1]);
+  });
+
+  it('gives back only the message whose group could not be stored', async () => {
+    brokenKey = 'g2';
+    const bad = recordOf(eventOf('g2'));
+    const answer = await handler({ Records: [recordOf(eventOf('g1')), bad] }, CONTEXT);
+    expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: bad.messageId }] });
+    expect(woken).toMatchObject([{ group: 'g1' }]);
+    expect(base.logged('not stored').length).toBeGreaterThan(0);
+  });
+
+  it('reads connection and stamp from the message’s attributes', async () => {
+    const attribute = (stringValue: string) => ({ stringValue, dataType: 'String' as const });
+    const record = recordOf(eventOf('g1'), { messageAttributes: { connection: attribute('acme') } });
+    await handler({ Records: [record] }, CONTEXT);
+    expect(woken).toEqual([{ connection: 'acme', group: 'g1' }]);
+    const unknown = recordOf(eventOf('g1'), { messageAttributes: { connection: attribute('nobody') } });
+    await handler({ Records: [unknown] }, CONTEXT);
+    expect(buried).toMatchObject([{ code: 'unknown_connection', connection: 'nobody' }]);
+  });
+});

@@ -1,0 +1,71 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { handler as people } from '../../functions/people.ts';
+import { handler as reconcile } from '../../functions/reconcile.ts';
+import type { Connection } from '../../shared/sync/ports/connections.ts';
+import { CONTEXT, fakeBase } from './fake-base.ts';
+
+const world = vi.hoisted(() => ({ wired: undefined as unknown, ran: [] as string[] }));
+vi.mock('../../shared/runtime/wire-platform.ts', () => ({
+  wirePeople: () => world.wired,
+  wireReconcile: () => world.wired,
+}));
+vi.mock('../../functions/frame/once.ts', () => ({ once: (wire: () => unknown) => wire }));
+const turn = async ({ name }: Connection) => {
+  world.ran.push(name);
+  if (name === 'broken') throw new Error('the platform is away');
+  return { connection: name, read: 2 };
+};
+vi.mock('../../shared/sync/people.ts', () => ({ refreshPeople: turnOf }));
+vi.mock('../../shared/runtime/run-reconcile.ts', () => ({ runReconcile: turnOf }));
+function turnOf(connection: Connection) {
+  return turn(connection);
+}
+
+let base: ReturnType<typeof fakeBase>;
+beforeEach(() => {
+  base = fakeBase();
+  world.ran = [];
+  const names = ['first', 'broken', 'last'];
+  world.wired = {
+    ...base,
+    ports: {
+      clock: () => 0,
+      connections: {
+        list: async () => names.map((name) => ({ name })),
+        find: async (name: string) => (names.includes(name) ? { name } : undefined),
+      },
+    },
+  };
+});
+
+describe.each([
+  ['people', (event: unknown) => people(event), 'PeopleRefreshed', 4],
+  [
+    'the pump',
+    (event: unknown) => reconcile({ task: 'pump', ...(event as object) }, CONTEXT),
+    'PumpCompleted',
+    1,
+  ],
+] as const)('%s', (_, run, metric, value) => {
+  it('gives every connection its turn, then fails for the one that failed', async () => {
+    await expect(run({})).rejects.toThrow('the platform is away');
+    expect(world.ran).toEqual(['first', 'broken', 'last']);
+    expect(base.logged('failed')).toMatchObject([{ connection: 'broken' }]);
+    expect(base.emitted(metric)).toEqual([value]);
+  });
+
+  it('runs for one connection where that is asked', async () => {
+    expect(await run({ connection: 'last' })).toMatchObject({ reports: [{ connection: 'last' }] });
+    expect(world.ran).toEqual(['last']);
+  });
+
+  it('fails for a connection that does not exist, or a name that is none', async () => {
+    await expect(run({ connection: 'nobody' })).rejects.toThrow('there is no connection nobody');
+    await expect(run({ connection: 'No Name' })).rejects.toThrow();
+    expect(world.ran).toEqual([]);
+  });
+});
+
+it('reconcile refuses a task that it does not have', async () => {
+  await expect(reconcile({ task: 'tidy' }, CONTEXT)).rejects.toThrow();
+});
