@@ -113,7 +113,9 @@ function planUpdate(input: DraftInput, directory: WantedGroup, current: View): P
       );
     }),
   ];
-  const action: PlanAction = changes.length === 0 ? 'none' : input.whole ? 'put' : 'patch';
+  // A whole group cannot be sent without a spokeId, so where a policy lets that be gone, only the changes are.
+  const isWhole = input.whole && wanted.spokeId !== null;
+  const action: PlanAction = changes.length === 0 ? 'none' : isWhole ? 'put' : 'patch';
   return {
     action,
     changes: sortChanges(changes),
@@ -128,23 +130,25 @@ function planUpdate(input: DraftInput, directory: WantedGroup, current: View): P
   };
 }
 
+type Allowed = Omit<WantedGroup, 'spokeId'> & Pick<View, 'spokeId'>;
+
 /** What is waived is wanted as it is. */
-function withWaiver(wanted: WantedGroup, current: View, waiver: Waiver | undefined): WantedGroup {
+function withWaiver(wanted: WantedGroup, current: View, waiver: Waiver | undefined): Allowed {
   if (waiver === undefined) return wanted;
   return {
     name: waiver.name ? current.name : wanted.name,
-    spokeId: waiver.spokeId ? (current.spokeId ?? wanted.spokeId) : wanted.spokeId,
+    spokeId: waiver.spokeId ? current.spokeId : wanted.spokeId,
     users: new Map([...wanted.users].filter(([user]) => !waiver.absent.has(user))),
   };
 }
 
-function fieldChanges(wanted: WantedGroup, current: View): readonly PlanChange[] {
+function fieldChanges(wanted: Allowed, current: View): readonly PlanChange[] {
   const changes: PlanChange[] = [];
   if (wanted.name !== current.name) {
     const reason = 'the directory gives this name';
     changes.push({ kind: 'rename', before: current.name, after: wanted.name, reason });
   }
-  if (wanted.spokeId !== current.spokeId) {
+  if (wanted.spokeId !== null && wanted.spokeId !== current.spokeId) {
     const reason = 'spokeId is the directory id of the group';
     changes.push({ kind: 'set_spoke_id', before: current.spokeId, after: wanted.spokeId, reason });
   }

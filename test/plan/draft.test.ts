@@ -220,13 +220,14 @@ describe('a plan with a waiver', () => {
     });
   });
 
-  it('still sets a spokeId that nothing shows, and every field that is not waived', () => {
+  it('leaves a spokeId that was taken away, and sends the other fields alone', () => {
     const current = view({ a: true }, { name: 'Theirs', spokeId: null });
-    const plan = draft({ current, waiver: { ...waiver, name: false } });
-    expect(shortOf(plan)).toEqual([
-      ['rename', 'Theirs', 'Eng'],
-      ['set_spoke_id', null, 'g1'],
-    ]);
+    const plan = draft({ current, whole: true, waiver: { ...waiver, name: false } });
+    expect(shortOf(plan)).toEqual([['rename', 'Theirs', 'Eng']]);
+    expect(plan).toMatchObject({ action: 'patch', after: { spokeId: null } });
+  });
+
+  it('still sets every field that is not waived', () => {
     const spokeOnly = draft({
       current: view({ a: true }, { spokeId: 'x' }),
       waiver: { ...waiver, spokeId: false },

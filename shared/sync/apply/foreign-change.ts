@@ -5,12 +5,14 @@ import type { Waiver } from '../../domain/waiver.ts';
 import { foreignDifferences } from '../../plan/differences.ts';
 import { waive } from '../../plan/waive.ts';
 import type { FoundForeign, GroupState, Intent } from '../ports/groups.ts';
-import { LISTING_AGE_MS } from '../tuning.ts';
 import { newnessOf, stillWaived } from './newness.ts';
 import { viewOf } from './observed.ts';
 import type { Lane } from './ports.ts';
 import { recordDrift } from './record-drift.ts';
 import { readWanted } from './wanted.ts';
+
+/** Many changes at once share a listing; one from before our first group would show no spokeId yet. */
+const ECHO_LISTING_AGE_MS = 5_000;
 
 /** A group as somebody else left it: the view that it is from now on, and what is to be remembered with it. */
 export interface ForeignChange {
@@ -67,7 +69,7 @@ async function lostSpokeId(
   { platform }: Lane,
 ): Promise<boolean> {
   if (observed.spokeId !== null || !ours.some(({ spokeId }) => spokeId !== null)) return false;
-  const listed = await platform.groups.list(LISTING_AGE_MS);
+  const listed = await platform.groups.list(ECHO_LISTING_AGE_MS);
   return listed.some(({ id, spokeId }) => id !== observed.id && spokeId !== null);
 }
 
