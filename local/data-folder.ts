@@ -22,7 +22,7 @@ const Lock = z.object({ pid: z.int().positive(), startedAt: z.string() });
 export function openDataFolder(path: string, nowMs: number): DataFolder {
   const folder = resolve(path);
   try {
-    mkdirSync(folder, { recursive: true });
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch (cause) {
     throw new UsageError(`--data ${path}: cannot make this folder: ${(cause as Error).message}`, { cause });
   }

@@ -67,8 +67,8 @@ function lineProgress(screen: Screen, clock: () => number): Progress {
 }
 
 function describe({ events, apply, groups, dirty }: Standing): string {
-  if (events > 0) return `${events} events waiting, ${apply} groups waiting`;
-  if (groups === undefined) return `${apply} groups waiting`;
+  if (events > 0) return `${events} events and ${apply} wake-ups of groups waiting`;
+  if (groups === undefined) return `${apply} wake-ups of groups waiting`;
   return dirty > 0
     ? `${dirty} of ${groups.length} groups not in step yet`
     : `${groups.length} groups settled`;

@@ -71,7 +71,7 @@ describe('the end of npm start', () => {
   it('comes in the middle of the work as quietly, and with 1 where --once has not converged', async () => {
     const { localFile } = folder();
     const { exit, output, signal } = start(['--once', '--json', '--local-file', localFile]);
-    await vi.waitUntil(() => output.stderr.includes('groups waiting'), { timeout: 30_000, interval: 20 });
+    await vi.waitUntil(() => output.stderr.includes('waiting'), { timeout: 30_000, interval: 20 });
     const startedMs = Date.now();
     signal('SIGTERM');
     const { code, stdout, stderr } = await exit;
