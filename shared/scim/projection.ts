@@ -1,7 +1,7 @@
 import { badRequest } from './errors.ts';
 import { parseAttributePath } from './path.ts';
 import { type AttributePath, type Place, placeOf, type ResourceType } from './resource-type.ts';
-import { isObject, type ScimDraft, type ScimObject, type ScimValue } from './value.ts';
+import { elements, isObject, type ScimDraft, type ScimObject, type ScimValue } from './value.ts';
 
 /** Which attributes an answer carries (RFC 7644 section 3.9). */
 export interface Projection {
@@ -115,8 +115,9 @@ function withoutPart(value: ScimValue, name: string): ScimValue {
 
 /** Two parts of the same values, such as `emails.value` and `emails.type`. */
 function merged(before: ScimValue | undefined, added: ScimValue): ScimValue {
-  if (Array.isArray(before) && Array.isArray(added)) {
-    return added.map((element: ScimValue, index) => merged(before[index], element));
+  if (Array.isArray(added)) {
+    const others = elements(before);
+    return added.map((element: ScimValue, index) => merged(others[index], element));
   }
   return { ...asObject(before), ...asObject(added) };
 }

@@ -29,3 +29,13 @@ export function fieldOf(value: ScimObject, name: string): ScimValue | undefined 
   const found = Object.keys(value).find((key) => key.toLowerCase() === folded);
   return found === undefined ? undefined : value[found];
 }
+
+/** Whether two values are the same, in whatever order their names stand. */
+export function isSameValue(a: ScimValue | undefined, b: ScimValue | undefined): boolean {
+  if (Array.isArray(a) && Array.isArray(b)) {
+    return a.length === b.length && a.every((element: ScimValue, index) => isSameValue(element, b[index]));
+  }
+  if (!isObject(a) || !isObject(b)) return a === b;
+  const names = new Set([...Object.keys(a), ...Object.keys(b)]);
+  return [...names].every((name) => isSameValue(a[name], b[name]));
+}

@@ -11,7 +11,7 @@ import {
   resourcePartition,
   valuePartition,
 } from './scim-keys.ts';
-import { type Attributes, any, equal, type Item, missing, type Table } from './table.ts';
+import { type Attributes, all, any, equal, type Item, less, missing, type Table } from './table.ts';
 
 const ResourceItem = z.object({
   type: z.enum(['User', 'Group']),
@@ -46,6 +46,15 @@ export function createScimStore(table: Table): ScimStore {
         },
         seen === undefined ? missing('pk') : equal('revision', seen.revision),
       );
+    },
+
+    async advance(connection, { type, id }, nowMs) {
+      const outcome = await table.update(
+        resourceKey(connection, type, id),
+        { add: { revision: 1 }, set: { modifiedMs: nowMs } },
+        all(equal('state', 'live'), any(less('modifiedMs', nowMs), equal('modifiedMs', nowMs))),
+      );
+      return outcome.written ? parseResource(outcome.item) : undefined;
     },
 
     async settle(connection, { type, id, revision }) {

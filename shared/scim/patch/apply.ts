@@ -1,4 +1,5 @@
 import { badRequest } from '../errors.ts';
+import { type PatchPath, parsePatchPath } from '../filter/parse.ts';
 import { parseAttributePath } from '../path.ts';
 import { isKept, type Place, placeOf, type ResourceType } from '../resource-type.ts';
 import { isObject, type ScimDraft, type ScimObject, type ScimValue } from '../value.ts';
@@ -59,13 +60,29 @@ function assignAll(draft: ScimDraft, { op, value }: PatchOperation, type: Resour
       assignExtension(draft, { op, value: item, type });
       continue;
     }
-    const path = parseAttributePath(key);
+    const { path, where } = readKey(key) ?? {};
     const place = path && placeOf(type, path);
     if (place === undefined || isReadOnly(place) || !isKept(type, place)) continue;
-    if (item !== null) write(draft, place, { op, where: undefined, value: item });
-    else if (op === 'replace' && !place.attribute.required) {
-      write(draft, place, { op: 'remove', where: undefined, value: undefined });
+    if (item === null) {
+      if (op === 'add' || place.attribute.required) continue;
+      write(draft, place, { op: 'remove', where, value: undefined });
+    } else {
+      // A value that a filter does not find is made: nobody here asked whether it is there.
+      write(draft, place, { op: where === undefined ? op : 'add', where, value: item });
     }
+  }
+}
+
+/** A name, or as Entra ID may write it a whole path; undefined for what is neither. */
+function readKey(key: string): PatchPath | undefined {
+  if (!key.includes('[')) {
+    const path = parseAttributePath(key);
+    return path && { path, where: undefined };
+  }
+  try {
+    return parsePatchPath(key);
+  } catch {
+    return undefined;
   }
 }
 

@@ -4,7 +4,14 @@ import { matchesElement } from '../filter/evaluate.ts';
 import { conjuncts, type Filter } from '../filter/filter.ts';
 import { readSingle, readValue } from '../read-value.ts';
 import type { Place } from '../resource-type.ts';
-import { elements, isObject, type ScimDraft, type ScimObject, type ScimValue } from '../value.ts';
+import {
+  elements,
+  isObject,
+  isSameValue,
+  type ScimDraft,
+  type ScimObject,
+  type ScimValue,
+} from '../value.ts';
 import type { PatchOperation } from './operation.ts';
 
 export interface Assignment {
@@ -59,7 +66,9 @@ function changedList(before: readonly ScimValue[], target: Target, change: Assig
   if (op === 'remove') return value === undefined ? [] : withoutNamed(before, attribute, value);
   const read = elements(readValue(attribute, value ?? null));
   const list =
-    op === 'replace' ? read : [...before, ...read.filter((one) => !before.some((old) => isSame(old, one)))];
+    op === 'replace'
+      ? read
+      : [...before, ...read.filter((one) => !before.some((old) => isSameValue(old, one)))];
   return onePrimary(list, list.length - 1);
 }
 
@@ -134,10 +143,4 @@ function onePrimary(list: readonly ScimValue[], newest: number): readonly ScimVa
   return list.map((element, index) =>
     index !== keeper && isObject(element) && isPrimary(element) ? { ...element, primary: false } : element,
   );
-}
-
-function isSame(a: ScimValue, b: ScimValue): boolean {
-  if (!isObject(a) || !isObject(b)) return JSON.stringify(a) === JSON.stringify(b);
-  const names = new Set([...Object.keys(a), ...Object.keys(b)]);
-  return [...names].every((name) => JSON.stringify(a[name]) === JSON.stringify(b[name]));
 }

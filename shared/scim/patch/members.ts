@@ -36,7 +36,7 @@ export function splitGroupPatch(operations: readonly PatchOperation[], type: Res
     const split = splitMembers(isObject(value) ? value : {}, type);
     // Without a path null says nothing: only an explicit [] empties a group.
     if (split.members != null) members.push(setOperation(op, split.members));
-    attributes.push({ ...operation, value: split.others });
+    if (Object.keys(split.others).length > 0) attributes.push({ ...operation, value: split.others });
   }
   return { members, attributes };
 }

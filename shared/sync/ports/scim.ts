@@ -35,6 +35,15 @@ export interface ScimStore {
   list(connection: ConnectionName, type: TypeName): AsyncIterable<readonly ScimResource[]>;
   /** Replaces what was `seen` (nothing, for a new one); false where it has changed since. */
   save(connection: ConnectionName, resource: ScimResource, seen: ScimResource | undefined): Promise<boolean>;
+  /**
+   * The next revision of a live resource whose attributes stay as they are, in one write and without a read before it.
+   * @returns undefined where there is none, or where its time is later than `nowMs`
+   */
+  advance(
+    connection: ConnectionName,
+    target: { readonly type: TypeName; readonly id: string },
+    nowMs: number,
+  ): Promise<ScimResource | undefined>;
   /** Notes that registers have followed, unless the resource has changed again. */
   settle(connection: ConnectionName, resource: ScimResource): Promise<void>;
   remove(connection: ConnectionName, resource: ScimResource): Promise<void>;

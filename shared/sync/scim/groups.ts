@@ -10,12 +10,13 @@ import {
   splitMembers,
 } from '../../scim/patch/members.ts';
 import { readPatch } from '../../scim/patch/operation.ts';
-import type { ScimObject, ScimValue } from '../../scim/value.ts';
+import { isSameValue, type ScimObject, type ScimValue } from '../../scim/value.ts';
 import type { ScimResource } from '../ports/scim.ts';
 import type { ScimContext } from './context.ts';
 import { joinFirstMembers, listedMembers, membershipChanges } from './membership.ts';
 import { record } from './record.ts';
 import {
+  advanceResource,
   createResource,
   factsOf,
   type Precondition,
@@ -59,7 +60,7 @@ export function patchGroup(id: string, body: ScimValue, change: GroupChange): Pr
   const type = change.context.types.Group;
   const { members, attributes: operations } = splitGroupPatch(readPatch(body), type);
   return rewriteGroup(id, change, {
-    edit: (attributes) => applyPatch(attributes, operations, type),
+    edit: operations.length === 0 ? keepAttributes : (attributes) => applyPatch(attributes, operations, type),
     members,
   });
 }
@@ -80,14 +81,16 @@ async function rewriteGroup(
   const group = groupId(id);
   const current = needsCurrentMembers(members) ? await listedMembers(group, context) : [];
   const net = foldMembers(members, { current: new Set<string>(current), type });
-  const rewrite = await rewriteResource(id, type, {
-    ...change,
-    edit: (attributes) => {
-      const edited = edit(attributes);
-      checkResource(edited, type);
-      return edited;
-    },
-  });
+  const rewrite =
+    (await advancedOnly(id, change, edit)) ??
+    (await rewriteResource(id, type, {
+      ...change,
+      edit: (attributes) => {
+        const edited = edit(attributes);
+        checkResource(edited, type);
+        return edited;
+      },
+    }));
   const { after } = rewrite;
   const changes = [
     ...(saysName(rewrite) ? [factsOf(after)] : []),
@@ -102,6 +105,25 @@ async function rewriteGroup(
   await settleResource(rewrite, type, context);
   return after;
 }
+
+/**
+ * Most requests change members and nothing else, some while they repeat the name. Those do not compete for the group's
+ * attributes, so any number of them at once takes one write each.
+ */
+async function advancedOnly(
+  id: string,
+  { context, ifMatch }: GroupChange,
+  edit: GroupEdit['edit'],
+): Promise<Rewrite | undefined> {
+  if (ifMatch !== undefined) return undefined;
+  if (edit !== keepAttributes) {
+    const [found] = await context.ports.scim.read(context.connection, 'Group', [id]);
+    if (found === undefined || !isSameValue(edit(found.attributes), found.attributes)) return undefined;
+  }
+  return advanceResource(id, context.types.Group, context);
+}
+
+const keepAttributes = (attributes: ScimObject): ScimObject => attributes;
 
 /** After a crash the name may not have been recorded, whatever this request says of it. */
 const saysName = ({ before, after }: Rewrite): boolean =>

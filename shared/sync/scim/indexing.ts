@@ -24,6 +24,11 @@ export function externalValue({ type, attributes }: ScimResource): IndexedValue 
   return typeof value === 'string' ? { type, attribute: 'externalId', value } : undefined;
 }
 
+/** Whether two revisions are found by the same values. */
+export const isIndexedAlike = (before: ScimResource, after: ScimResource, type: ResourceType): boolean =>
+  uniqueValue(before, type)?.value === uniqueValue(after, type)?.value &&
+  externalValue(before)?.value === externalValue(after)?.value;
+
 /**
  * Claims what the resource must have alone, and points at it from what others may have too.
  * @throws ScimError uniqueness

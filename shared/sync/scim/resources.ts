@@ -7,7 +7,7 @@ import type { ScimObject } from '../../scim/value.ts';
 import type { ScimResource } from '../ports/scim.ts';
 import type { ScimContext } from './context.ts';
 import { finishEnding } from './ending.ts';
-import { indexResource, unindex, verifyClaim } from './indexing.ts';
+import { indexResource, isIndexedAlike, unindex, verifyClaim } from './indexing.ts';
 import { record } from './record.ts';
 import { userChange } from './user-facts.ts';
 
@@ -136,12 +136,26 @@ export async function rewriteResource(
     checkPrecondition({ ifMatch }, before);
     const attributes = edit(before.attributes);
     const after = { ...nextRevision(before, ports.clock()), attributes, state };
-    if (state === 'live') await indexResource(after, type, context);
+    const isIndexed = state === 'ending' || isIndexedAlike(before, after, type);
+    if (!isIndexed) await indexResource(after, type, context);
     if (!(await ports.scim.save(connection, after, before))) continue;
-    if (state === 'live') await keepIfOurs({ before, after }, type, context);
+    if (!isIndexed) await keepIfOurs({ before, after }, type, context);
     return { before, after };
   }
   throw new Error(`gave up after ${MAX_RACES} concurrent writes of one resource`);
+}
+
+/**
+ * The next revision of a resource whose attributes stay as they are: one write, however many others do the same.
+ * @returns undefined where only `rewriteResource` can tell what to do
+ */
+export async function advanceResource(
+  id: string,
+  type: ResourceType,
+  { ports, connection }: ScimContext,
+): Promise<Rewrite | undefined> {
+  const after = await ports.scim.advance(connection, { type: type.name, id }, ports.clock());
+  return after && { before: after, after };
 }
 
 /** An unsettled one is not mended first: its next revision says all that it said. */
@@ -177,6 +191,6 @@ export async function settleResource(
   type: ResourceType,
   context: ScimContext,
 ): Promise<void> {
-  await context.ports.scim.settle(context.connection, after);
+  if (!after.settled) await context.ports.scim.settle(context.connection, after);
   await unindex(before, after, { type, context });
 }

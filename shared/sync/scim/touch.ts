@@ -12,6 +12,8 @@ export async function touchGroup(
   group: GroupId,
   { ports, connection }: ScimContext,
 ): Promise<readonly ScimResource[]> {
+  const advanced = await ports.scim.advance(connection, { type: 'Group', id: group }, ports.clock());
+  if (advanced !== undefined) return [advanced];
   for (let race = 0; race < MAX_RACES; race += 1) {
     const [before] = await ports.scim.read(connection, 'Group', [group]);
     if (before?.state !== 'live') return [];

@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest';
+import { type Client, createWorld } from './support/server.ts';
+
+/* The server dies before any one of its writes; the client gets no answer and does what providers do: it tries again. */
+
+class Died extends Error {}
+
+type Request = (client: Client, ids: { group: string; user: string }) => Promise<{ status: number }>;
+
+/** Runs the request with a crash before write number `at`, then again. @returns undefined once there is no such write */
+async function crashedAt(at: number, request: Request, retry: Request) {
+  let left = Number.POSITIVE_INFINITY;
+  const world = createWorld({
+    before: async (operation) => {
+      if (!['put', 'update', 'delete'].includes(operation)) return;
+      left -= 1;
+      if (left < 0) throw new Died();
+    },
+  });
+  const client = await world.client();
+  const user = (await client.post('/Users', { userName: 'ann', externalId: 'e1' })).body.id;
+  const others = [{ value: user }, { value: 'm1' }, { value: 'm2' }];
+  const group = (await client.post('/Groups', { displayName: 'Before', externalId: 'x1', members: others }))
+    .body.id;
+  left = at;
+  const crashed = await request(client, { group, user });
+  const hasDied = left < 0;
+  left = Number.POSITIVE_INFINITY;
+  world.woken.length = 0;
+  const retried = hasDied ? await retry(client, { group, user }) : crashed;
+  return { world, client, group, user, crashed, retried, hasDied };
+}
+
+async function everyCrash(
+  request: Request,
+  check: (after: Awaited<ReturnType<typeof crashedAt>>) => Promise<void>,
+  retry = request,
+) {
+  let crashes = 0;
+  for (;;) {
+    const after = await crashedAt(crashes, request, retry);
+    if (after.hasDied) expect(after.crashed.status).toBe(500);
+    await check(after);
+    if (!after.hasDied) break;
+    crashes += 1;
+  }
+  expect(crashes).toBeGreaterThan(3);
+}
+
+describe('a crash before any write, and the same request again', () => {
+  it('of a change of name and members', () =>
+    everyCrash(
+      (client, { group }) =>
+        client.patch(`/Groups/${group}`, [
+          { op: 'replace', value: { displayName: 'After', externalId: 'x2' } },
+          { op: 'remove', path: 'members[value eq "m1"]' },
+          { op: 'add', path: 'members', value: [{ value: 'm3' }] },
+        ]),
+      async ({ world, client, group, user, retried }) => {
+        expect(retried.status).toBe(204);
+        expect(await world.desired(group)).toEqual({ name: 'After', members: [user, 'm2', 'm3'].sort() });
+        expect(
+          (await client.get('/Groups?filter=displayName eq "After" and externalId eq "x2"')).body
+            .totalResults,
+        ).toBe(1);
+        expect((await client.post('/Groups', { displayName: 'Before' })).status).toBe(201);
+        expect((await client.post('/Groups', { displayName: 'after' })).status).toBe(409);
+      },
+    ));
+
+  it('of a whole list by PUT wakes the group', () =>
+    everyCrash(
+      (client, { group }) =>
+        client.put(`/Groups/${group}`, { displayName: 'Put', members: [{ value: 'm2' }, { value: 'm9' }] }),
+      async ({ world, group, retried, hasDied }) => {
+        expect(retried.status).toBe(200);
+        expect(await world.desired(group)).toEqual({ name: 'Put', members: ['m2', 'm9'] });
+        if (hasDied) expect(world.woken).toContainEqual({ connection: 'default', group });
+      },
+    ));
+
+  it('of a deletion of a group', () =>
+    everyCrash(
+      (client, { group }) => client.delete(`/Groups/${group}`),
+      async ({ world, client, group, retried }) => {
+        expect([204, 404]).toContain(retried.status);
+        expect(await world.desired(group)).toBeUndefined();
+        expect((await client.get(`/Groups/${group}`)).status).toBe(404);
+        expect((await client.post('/Groups', { displayName: 'Before' })).status).toBe(201);
+      },
+    ));
+
+  it('of a deletion of a user', () =>
+    everyCrash(
+      (client, { user }) => client.delete(`/Users/${user}`),
+      async ({ world, client, group, user, retried }) => {
+        expect([204, 404]).toContain(retried.status);
+        expect((await world.desired(group))?.members).toEqual(['m1', 'm2']);
+        expect((await client.get(`/Groups/${group}`)).body.members).toHaveLength(2);
+        expect((await client.get(`/Users/${user}`)).status).toBe(404);
+        expect((await client.post('/Users', { userName: 'ann' })).status).toBe(201);
+      },
+    ));
+
+  it('of switching a user off', () =>
+    everyCrash(
+      (client, { user }) => client.patch(`/Users/${user}`, [{ op: 'replace', path: 'active', value: false }]),
+      async ({ world, group, retried }) => {
+        expect(retried.status).toBe(200);
+        expect((await world.desired(group))?.members).toEqual(['m1', 'm2']);
+      },
+    ));
+
+  it('of a creation leaves one group with all its members, whether the retry makes or finds it', () =>
+    everyCrash(
+      (client) => client.post('/Groups', { displayName: 'New', members: [{ value: 'm1' }, { value: 'm2' }] }),
+      async ({ world, client, retried }) => {
+        expect([201, 409]).toContain(retried.status);
+        const { body } = await client.get('/Groups?filter=displayName eq "new"');
+        expect(body.totalResults).toBe(1);
+        expect(await world.desired(body.Resources[0].id)).toEqual({ name: 'New', members: ['m1', 'm2'] });
+      },
+    ));
+
+  it('of a creation of a user leaves one, known to matching', () =>
+    everyCrash(
+      (client) => client.post('/Users', { userName: 'new', externalId: 'e9' }),
+      async ({ world, client, retried }) => {
+        expect([201, 409]).toContain(retried.status);
+        const { body } = await client.get('/Users?filter=externalId eq "e9"');
+        expect(body.totalResults).toBe(1);
+        const { id } = body.Resources[0];
+        const read = await world.ports.users.read('default' as never, [id]);
+        expect(read.get(id)?.attributes.get('userName')?.value).toBe('new');
+      },
+    ));
+});

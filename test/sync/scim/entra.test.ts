@@ -1,0 +1,195 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { memberId } from '../../../shared/domain/ids.ts';
+import { type Client, createWorld, ENTERPRISE, GROUP, LIST, USER } from './support/server.ts';
+
+/* What Microsoft Entra ID sends, request by request, with the state after each. */
+
+const ENTRA_GROUP = 'http://schemas.microsoft.com/2006/11/ResourceManagement/ADSCIM/2.0/Group';
+
+let world: ReturnType<typeof createWorld>;
+let entra: Client;
+let u1: string;
+let u2: string;
+let group: string;
+
+const desired = () => world.desired(group);
+const refs = (...ids: string[]) => ids.map((value) => ({ $ref: null, value }));
+const patch = (...operations: unknown[]) => entra.patch(`/Groups/${group}`, operations);
+
+beforeEach(async () => {
+  world = createWorld();
+  entra = await world.client();
+  const user = async (userName: string) =>
+    (
+      await entra.post('/Users', {
+        schemas: [USER, ENTERPRISE],
+        externalId: `ext-${userName}`,
+        userName,
+        active: true,
+        emails: [{ primary: true, type: 'work', value: userName }],
+        [ENTERPRISE]: { employeeNumber: '7' },
+      })
+    ).body.id;
+  u1 = await user('u1@acme.test');
+  u2 = await user('u2@acme.test');
+  const created = await entra.post('/Groups', {
+    schemas: [GROUP, ENTRA_GROUP],
+    externalId: '8aa1a0c0-c4c3-4bc0-b4a5-2ef676900159',
+    displayName: 'Sales',
+    meta: { resourceType: 'Group' },
+  });
+  expect(created.status).toBe(201);
+  group = created.body.id;
+});
+
+describe('the test of the connection', () => {
+  it('is an empty list, never a 404', async () => {
+    const { status, body } = await entra.get(
+      '/Users?filter=userName eq "8ef8f8a4-0b1c-4c6c-9d0e-5f6a7b8c9d0e"',
+    );
+    expect(status).toBe(200);
+    expect(body).toEqual({ schemas: [LIST], totalResults: 0, itemsPerPage: 0, startIndex: 1, Resources: [] });
+  });
+});
+
+describe('groups', () => {
+  it('are matched by name or external id, without their members where those are excluded', async () => {
+    await patch({ op: 'Add', path: 'members', value: refs(u1) });
+    for (const filter of ['displayName eq "Sales"', 'externalId eq "8aa1a0c0-c4c3-4bc0-b4a5-2ef676900159"']) {
+      const { status, body } = await entra.get(`/Groups?excludedAttributes=members&filter=${filter}`);
+      expect(status).toBe(200);
+      expect(body).toMatchObject({ totalResults: 1, Resources: [{ id: group, displayName: 'Sales' }] });
+      expect(body.Resources[0]).not.toHaveProperty('members');
+    }
+    const read = await entra.get(`/Groups/${group}?excludedAttributes=members`);
+    expect(read.body).toMatchObject({ id: group, externalId: '8aa1a0c0-c4c3-4bc0-b4a5-2ef676900159' });
+    expect(read.body).not.toHaveProperty('members');
+  });
+
+  it('show only the schema that is theirs', async () => {
+    expect((await entra.get(`/Groups/${group}`)).body.schemas).toEqual([GROUP]);
+  });
+
+  it('are renamed', async () => {
+    const renamed = await patch({ op: 'Replace', path: 'displayName', value: 'Sales EMEA' });
+    expect(renamed).toMatchObject({ status: 204, body: undefined });
+    expect((await desired())?.name).toBe('Sales EMEA');
+    expect((await entra.get('/Groups?filter=displayName eq "Sales"')).body.totalResults).toBe(0);
+    expect((await entra.get('/Groups?filter=displayName eq "Sales EMEA"')).body.totalResults).toBe(1);
+  });
+
+  it('get members', async () => {
+    expect((await patch({ op: 'Add', path: 'members', value: refs(u1, u2, u1) })).status).toBe(204);
+    expect((await desired())?.members).toEqual([u1, u2].sort());
+  });
+
+  it('lose exactly the members that Remove names in its value', async () => {
+    await patch({ op: 'Add', path: 'members', value: refs(u1, u2) });
+    expect((await patch({ op: 'Remove', path: 'members', value: refs(u1) })).status).toBe(204);
+    expect((await desired())?.members).toEqual([u2]);
+    await patch({ op: 'Remove', path: 'members', value: [] });
+    expect((await desired())?.members).toEqual([u2]);
+  });
+
+  it('lose the member that a filter names, with the flag aadOptscim062020', async () => {
+    await patch({ op: 'add', path: 'members', value: refs(u1, u2) });
+    expect((await patch({ op: 'remove', path: `members[value eq "${u1}"]` })).status).toBe(204);
+    expect((await desired())?.members).toEqual([u2]);
+  });
+
+  it('take 1,000 members in one request', async () => {
+    const many = Array.from({ length: 1_000 }, (_, n) => `member-${n}`);
+    expect((await patch({ op: 'Add', path: 'members', value: refs(...many) })).status).toBe(204);
+    expect((await desired())?.members).toHaveLength(1_000);
+  });
+
+  it('answer reference checks', async () => {
+    await patch({ op: 'Add', path: 'members', value: refs(u1) });
+    const total = async (filter: string) => (await entra.get(`/Groups?filter=${filter}`)).body.totalResults;
+    expect(await total(`id eq "${group}" and members eq "${u1}"`)).toBe(1);
+    expect(await total(`id eq "${group}" and members eq "${u2}"`)).toBe(0);
+    expect(await total(`members eq "${u1}"`)).toBe(1);
+    expect(await total(`members[value eq "${u1}"]`)).toBe(1);
+    expect(await total(`members.value eq "${u2}"`)).toBe(0);
+    const manager = await entra.get(`/Users?filter=id eq "${u1}" and manager eq "${u2}"`);
+    expect(manager).toMatchObject({ status: 200, body: { totalResults: 0 } });
+  });
+
+  it('are deleted', async () => {
+    expect((await entra.delete(`/Groups/${group}`)).status).toBe(204);
+    expect(await desired()).toBeUndefined();
+  });
+});
+
+describe('users', () => {
+  beforeEach(() => patch({ op: 'Add', path: 'members', value: refs(u1, u2) }));
+
+  it.each([
+    ['False', 'True'],
+    [false, true],
+  ])('are switched off with %j and on with %j', async (off, on) => {
+    await entra.patch(`/Users/${u1}`, [{ op: 'Replace', path: 'active', value: off }]);
+    expect((await entra.get(`/Users/${u1}`)).body.active).toBe(false);
+    expect((await desired())?.members).toEqual([u2]);
+    await entra.patch(`/Users/${u1}`, [{ op: 'Replace', path: 'active', value: on }]);
+    expect((await entra.get(`/Users/${u1}`)).body.active).toBe(true);
+    expect((await desired())?.members).toEqual([u1, u2].sort());
+  });
+
+  it('change several attributes at once, by dotted names and names with a schema', async () => {
+    const changed = await entra.patch(`/Users/${u1}`, [
+      {
+        op: 'Replace',
+        value: {
+          displayName: 'U One',
+          'name.givenName': 'U',
+          'emails[type eq "work"].value': 'one@acme.test',
+          userName: 'one@acme.test',
+          [`${ENTERPRISE}:employeeNumber`]: '42',
+        },
+      },
+    ]);
+    expect(changed.status).toBe(200);
+    expect(changed.body).toMatchObject({ userName: 'one@acme.test', [ENTERPRISE]: { employeeNumber: '42' } });
+    const state = await facts(u1);
+    expect(state).toMatchObject({ userName: 'one@acme.test', email: 'one@acme.test', employeeNumber: '42' });
+  });
+
+  it('feed matching with what they carry, and lose what is taken away', async () => {
+    expect(await facts(u1)).toEqual({
+      userName: 'u1@acme.test',
+      email: 'u1@acme.test',
+      externalId: 'ext-u1@acme.test',
+      employeeNumber: '7',
+      'scim:active': 'true',
+    });
+    await entra.patch(`/Users/${u1}`, [
+      { op: 'Remove', path: 'emails' },
+      { op: 'Remove', path: `${ENTERPRISE}:employeeNumber` },
+    ]);
+    expect(await facts(u1)).toMatchObject({ email: '', employeeNumber: '', externalId: 'ext-u1@acme.test' });
+  });
+
+  it('are deleted, from their groups and for good', async () => {
+    expect((await entra.delete(`/Users/${u1}`)).status).toBe(204);
+    expect((await desired())?.members).toEqual([u2]);
+    const listed = (await entra.get(`/Groups/${group}`)).body.members;
+    expect(listed.map(({ value }: { value: string }) => value)).toEqual([u2]);
+    expect((await entra.get(`/Users/${u1}`)).status).toBe(404);
+    expect(await facts(u1)).toMatchObject({ userName: '', email: '', externalId: '' });
+  });
+
+  it('of a custom extension are accepted without it', async () => {
+    const urn = 'urn:ietf:params:scim:schemas:extension:Custom:2.0:User';
+    const changed = await entra.patch(`/Users/${u1}`, [{ op: 'Add', path: `${urn}:tag`, value: 'x' }]);
+    expect(changed.status).toBe(200);
+    expect(changed.body).not.toHaveProperty(urn);
+  });
+});
+
+async function facts(id: string) {
+  const read = await world.ports.users.read('default' as never, [memberId(id)]);
+  return Object.fromEntries(
+    [...(read.get(memberId(id))?.attributes ?? [])].map(([name, { value }]) => [name, value]),
+  );
+}

@@ -1,0 +1,211 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type Client, createWorld, GROUP, LIST, USER } from './support/server.ts';
+
+/* What Okta's client sends, request by request, with the state after each. */
+
+let world: ReturnType<typeof createWorld>;
+let okta: Client;
+let ann: string;
+let bob: string;
+let group: string;
+
+const desired = () => world.desired(group);
+
+beforeEach(async () => {
+  world = createWorld();
+  okta = await world.client();
+  [ann, bob] = (await Promise.all(['ann@acme.test', 'bob@acme.test'].map((name) => addUser(okta, name)))) as [
+    string,
+    string,
+  ];
+  group = (await okta.post('/Groups', { schemas: [GROUP], displayName: 'Engineering', members: [] })).body.id;
+});
+
+async function addUser(client: Client, userName: string): Promise<string> {
+  const emails = [{ value: userName, type: 'work', primary: true }];
+  const answer = await client.post('/Users', {
+    schemas: [USER],
+    userName,
+    emails,
+    active: true,
+    groups: [],
+    password: 'x',
+  });
+  expect(answer.status).toBe(201);
+  return answer.body.id;
+}
+
+describe('connecting and importing', () => {
+  it('answers the connector test with at most two users and the number of all', async () => {
+    await addUser(okta, 'cas@acme.test');
+    const { status, body } = await okta.get('/Users?startIndex=1&count=2');
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ schemas: [LIST], totalResults: 3, itemsPerPage: 2, startIndex: 1 });
+    expect(body.Resources.map(({ id }: { id: string }) => id)).toEqual([ann, bob]);
+  });
+
+  it('gives every group once over pages of 100, in an order that stays', async () => {
+    for (let n = 0; n < 120; n += 1)
+      await okta.post('/Groups', { schemas: [GROUP], displayName: `Group ${n}` });
+    const seen: string[] = [];
+    for (const startIndex of [1, 101]) {
+      const { body } = await okta.get(`/Groups?startIndex=${startIndex}&count=100`);
+      expect(body.totalResults).toBe(121);
+      expect(body.startIndex).toBe(startIndex);
+      seen.push(...body.Resources.map(({ id }: { id: string }) => id));
+    }
+    expect(seen).toHaveLength(121);
+    expect(seen).toEqual([...new Set(seen)].sort());
+  });
+
+  it('matches a user by name and a group by display name, without regard to case', async () => {
+    const users = await okta.get('/Users?filter=userName eq "ANN@acme.test"&startIndex=1&count=100');
+    expect(users.body).toMatchObject({
+      totalResults: 1,
+      Resources: [{ id: ann, userName: 'ann@acme.test' }],
+    });
+    const groups = await okta.get('/Groups?filter=displayName eq "engineering"&startIndex=1&count=100');
+    expect(groups.body).toMatchObject({
+      totalResults: 1,
+      Resources: [{ id: group, displayName: 'Engineering' }],
+    });
+    expect((await okta.get('/Groups?filter=displayName eq "Nobody"')).body).toMatchObject({
+      totalResults: 0,
+      Resources: [],
+    });
+  });
+});
+
+describe('pushing a group', () => {
+  it('creates it empty, shows it whole, and wants it on the platform', async () => {
+    const { status, body } = await okta.get(`/Groups/${group}`);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ schemas: [GROUP], id: group, displayName: 'Engineering', members: [] });
+    expect(await desired()).toEqual({ name: 'Engineering', members: [] });
+    expect(world.woken).toContainEqual({ connection: 'default', group });
+  });
+
+  it('renames it without a path, and touches no member', async () => {
+    await okta.patch(`/Groups/${group}`, [{ op: 'add', path: 'members', value: [{ value: ann }] }]);
+    const renamed = await okta.patch(`/Groups/${group}`, [
+      { op: 'replace', value: { id: group, displayName: 'Eng' } },
+    ]);
+    expect(renamed.status).toBe(204);
+    expect(await desired()).toEqual({ name: 'Eng', members: [ann] });
+    expect((await okta.get(`/Groups/${group}`)).body.displayName).toBe('Eng');
+  });
+
+  it('takes the name along with each change of members', async () => {
+    await okta.patch(`/Groups/${group}`, [
+      { op: 'add', path: 'members', value: [{ value: ann, display: 'ann@acme.test' }] },
+    ]);
+    const changed = await okta.patch(`/Groups/${group}`, [
+      { op: 'replace', value: { id: group, displayName: 'Renamed' } },
+      { op: 'remove', path: `members[value eq "${ann}"]` },
+      { op: 'add', path: 'members', value: [{ value: bob, display: 'bob@acme.test' }] },
+    ]);
+    expect(changed.status).toBe(204);
+    expect(await desired()).toEqual({ name: 'Renamed', members: [bob] });
+  });
+
+  it('adds and removes 256 members in one request', async () => {
+    const many = Array.from({ length: 256 }, (_, n) => `member-${n}`);
+    await okta.patch(`/Groups/${group}`, [
+      { op: 'add', path: 'members', value: many.map((value) => ({ value })) },
+    ]);
+    expect((await desired())?.members).toHaveLength(256);
+    await okta.patch(
+      `/Groups/${group}`,
+      many.slice(1).map((id) => ({ op: 'remove', path: `members[value eq "${id}"]` })),
+    );
+    expect((await desired())?.members).toEqual(['member-0']);
+  });
+
+  it('pushes the whole list, also without a path, and an empty one empties the group', async () => {
+    const push = (value: readonly string[]) =>
+      okta.patch(`/Groups/${group}`, [
+        { op: 'replace', path: 'members', value: value.map((id) => ({ value: id })) },
+      ]);
+    await push([ann, bob]);
+    expect((await desired())?.members).toEqual([ann, bob].sort());
+    await push([bob]);
+    expect((await desired())?.members).toEqual([bob]);
+    await push([]);
+    expect(await desired()).toEqual({ name: 'Engineering', members: [] });
+    await push([ann]);
+    await okta.patch(`/Groups/${group}`, [
+      { op: 'replace', value: { members: [], id: group, displayName: 'Empty' } },
+    ]);
+    expect(await desired()).toEqual({ name: 'Empty', members: [] });
+  });
+
+  it('replaces all by PUT, as apps from the wizard do', async () => {
+    const put = (members: unknown) =>
+      okta.put(`/Groups/${group}`, { schemas: [GROUP], id: group, displayName: 'Put', members });
+    const first = await put([{ value: ann }, { value: bob, display: 'bob' }]);
+    expect(first.status).toBe(200);
+    expect(first.body.members.map(({ value }: { value: string }) => value).sort()).toEqual([ann, bob].sort());
+    await put([{ value: bob }]);
+    expect(await desired()).toEqual({ name: 'Put', members: [bob] });
+    await put([]);
+    expect(await desired()).toEqual({ name: 'Put', members: [] });
+  });
+
+  it('lets a client that reads, merges and puts keep everybody', async () => {
+    const many = Array.from({ length: 300 }, (_, n) => `member-${String(n).padStart(3, '0')}`);
+    await okta.patch(`/Groups/${group}`, [
+      { op: 'add', path: 'members', value: many.map((value) => ({ value })) },
+    ]);
+    const read = await okta.get(`/Groups/${group}`);
+    await okta.put(`/Groups/${group}`, { ...read.body, members: [...read.body.members, { value: ann }] });
+    expect((await desired())?.members).toEqual([...many, ann].sort());
+  });
+
+  it('deletes it, frees its name, and deletes nothing twice', async () => {
+    expect((await okta.delete(`/Groups/${group}`)).status).toBe(204);
+    expect(await desired()).toBeUndefined();
+    expect((await okta.get(`/Groups/${group}`)).status).toBe(404);
+    expect((await okta.delete(`/Groups/${group}`)).status).toBe(404);
+    const again = await okta.post('/Groups', { schemas: [GROUP], displayName: 'Engineering' });
+    expect(again.status).toBe(201);
+    expect(again.body.id).not.toBe(group);
+  });
+});
+
+describe('switching a user off', () => {
+  beforeEach(async () => {
+    await okta.patch(`/Groups/${group}`, [
+      { op: 'add', path: 'members', value: [{ value: ann }, { value: bob }] },
+    ]);
+  });
+
+  it('takes them from every group until they are switched on, though the groups still list them', async () => {
+    world.woken.length = 0;
+    const off = await okta.patch(`/Users/${ann}`, [{ op: 'replace', value: { active: false } }]);
+    expect(off).toMatchObject({ status: 200, body: { id: ann, active: false } });
+    expect((await desired())?.members).toEqual([bob]);
+    expect(world.woken).toContainEqual({ connection: 'default', group });
+    const listed = (await okta.get(`/Groups/${group}`)).body.members.map(
+      ({ value }: { value: string }) => value,
+    );
+    expect(listed.sort()).toEqual([ann, bob].sort());
+    await okta.put(`/Users/${ann}`, { schemas: [USER], id: ann, userName: 'ann@acme.test', active: true });
+    expect((await desired())?.members).toEqual([ann, bob].sort());
+  });
+
+  it('keeps them out when a group is pushed again with them in it', async () => {
+    await okta.put(`/Users/${ann}`, { schemas: [USER], userName: 'ann@acme.test', active: false });
+    await okta.put(`/Groups/${group}`, {
+      displayName: 'Engineering',
+      members: [{ value: ann }, { value: bob }],
+    });
+    expect((await desired())?.members).toEqual([bob]);
+  });
+
+  it('does not switch them on again by a PUT that does not say so', async () => {
+    await okta.patch(`/Users/${ann}`, [{ op: 'replace', value: { active: false } }]);
+    const put = await okta.put(`/Users/${ann}`, { schemas: [USER], userName: 'ann2@acme.test' });
+    expect(put.body).toMatchObject({ userName: 'ann2@acme.test', active: false });
+    expect((await desired())?.members).toEqual([bob]);
+  });
+});

@@ -1,0 +1,553 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { BASE, type Client, createWorld, ENTERPRISE, ERROR, GROUP, LIST, USER } from './support/server.ts';
+
+/* RFC 7643 and RFC 7644, section by section. */
+
+let world: ReturnType<typeof createWorld>;
+let client: Client;
+
+beforeEach(async () => {
+  world = createWorld({ storeProfile: true });
+  client = await world.client();
+});
+
+const addUser = async (userName: string, more: object = {}) =>
+  (await client.post('/Users', { schemas: [USER], userName, ...more })).body;
+const addGroup = async (displayName: string, more: object = {}) =>
+  (await client.post('/Groups', { schemas: [GROUP], displayName, ...more })).body;
+const names = (body: { Resources: { userName: string }[] }) => body.Resources.map(({ userName }) => userName);
+
+describe('authorisation (RFC 7644 section 2)', () => {
+  const paths = ['/Users', '/Users/x', '/Groups', '/ServiceProviderConfig', '/Schemas', '/nothing', '/Bulk'];
+  it.each(paths)('is needed for %s', async (path) => {
+    for (const who of [
+      world.anonymous(),
+      world.anonymous('Basic eDp5'),
+      world.anonymous('Bearer x'),
+      world.anonymous('Bearer '),
+    ]) {
+      const answer = await who.get(path);
+      expect(answer.status).toBe(401);
+      expect(answer.headers['www-authenticate']).toMatch(/^Bearer realm="groupsync"/);
+      expect(answer.body).toMatchObject({ schemas: [ERROR], status: '401' });
+    }
+  });
+
+  it('is refused alike for a token that is unknown, wrong, expired or revoked', async () => {
+    const good = await world.newToken();
+    const expired = await world.newToken('default', world.time.nowMs);
+    const revoked = await world.newToken();
+    await world.ports.tokens.revoke('default' as never, revoked.slice(11, 19), world.time.nowMs);
+    const wrong = `${good.slice(0, -1)}${good.endsWith('0') ? '1' : '0'}`;
+    const answers = await Promise.all(
+      [`gsync_scim_ffffffff_${'0'.repeat(64)}`, wrong, expired, revoked].map((token) =>
+        world.anonymous(`Bearer ${token}`).get('/Users'),
+      ),
+    );
+    for (const answer of answers) expect(answer).toEqual(answers[0]);
+    expect(answers[0]?.status).toBe(401);
+    expect((await world.anonymous(`Bearer ${good}`).get('/Users')).status).toBe(200);
+    expect((await world.anonymous(`bearer ${good}`).get('/Users')).status).toBe(200);
+  });
+
+  it('of a write is decided before anything is written', async () => {
+    await world.anonymous('Bearer x').post('/Users', { userName: 'a' });
+    expect([...world.table.items.keys()].filter((key) => key.startsWith('S#'))).toEqual([
+      'S#default#tokens 00000001',
+    ]);
+  });
+});
+
+describe('answers', () => {
+  it('have exactly the media type of SCIM, and none without a body', async () => {
+    const group = await addGroup('A');
+    for (const answer of [
+      await client.get('/Users'),
+      await client.get('/Users/none'),
+      await client.post('/Users', {}),
+    ]) {
+      expect(answer.headers['content-type']).toBe('application/scim+json');
+    }
+    const changed = await client.patch(`/Groups/${group.id}`, [{ op: 'add', path: 'members', value: [] }]);
+    expect(changed.status).toBe(204);
+    expect(changed.headers).not.toHaveProperty('content-type');
+  });
+
+  it('of a creation say where the resource is', async () => {
+    const made = await client.post('/Users', { schemas: [USER], userName: 'ann', externalId: 'e1' });
+    expect(made.status).toBe(201);
+    expect(made.headers['location']).toBe(`${BASE}/Users/${made.body.id}`);
+    expect(made.headers['etag']).toBe('W/"1"');
+    expect(made.body).toMatchObject({
+      schemas: [USER],
+      userName: 'ann',
+      externalId: 'e1',
+      active: true,
+      meta: {
+        resourceType: 'User',
+        location: `${BASE}/Users/${made.body.id}`,
+        version: 'W/"1"',
+        created: '2026-11-20T10:00:00.000Z',
+        lastModified: '2026-11-20T10:00:00.000Z',
+      },
+    });
+  });
+
+  it('show a change in version and time of change', async () => {
+    const { id } = await addUser('ann');
+    world.time.nowMs += 1_500;
+    const { body } = await client.patch(`/Users/${id}`, [{ op: 'replace', path: 'title', value: 'x' }]);
+    expect(body.meta).toMatchObject({
+      version: 'W/"2"',
+      created: '2026-11-20T10:00:00.000Z',
+      lastModified: '2026-11-20T10:00:01.500Z',
+    });
+  });
+
+  it('name the extension only where it is used', async () => {
+    expect((await addUser('a')).schemas).toEqual([USER]);
+    expect((await addUser('b', { [ENTERPRISE]: { department: 'R&D' } })).schemas).toEqual([USER, ENTERPRISE]);
+  });
+
+  it('never show a password', async () => {
+    const { id } = await addUser('ann', { password: 'secret' });
+    expect(JSON.stringify((await client.get(`/Users/${id}`)).body)).not.toContain('secret');
+    expect(JSON.stringify([...world.table.items.values()])).not.toContain('secret');
+  });
+});
+
+describe('errors (RFC 7644 section 3.12)', () => {
+  const cases: [
+    title: string,
+    method: string,
+    path: string,
+    body: unknown,
+    status: number,
+    scimType?: string,
+  ][] = [
+    ['no JSON', 'POST', '/Users', '{"userName"', 400, 'invalidSyntax'],
+    ['an array', 'POST', '/Users', [], 400, 'invalidSyntax'],
+    ['no body', 'POST', '/Users', undefined, 400, 'invalidSyntax'],
+    ['JSON too deep', 'POST', '/Users', `${'['.repeat(40)}${']'.repeat(40)}`, 400, 'invalidSyntax'],
+    ['no userName', 'POST', '/Users', { schemas: [USER] }, 400, 'invalidValue'],
+    ['an empty userName', 'POST', '/Users', { userName: ' ' }, 400, 'invalidValue'],
+    ['a userName that is an object', 'POST', '/Users', { userName: {} }, 400, 'invalidValue'],
+    ['an active that is a number', 'POST', '/Users', { userName: 'a', active: 1.5 }, 400, 'invalidValue'],
+    ['no displayName', 'POST', '/Groups', { schemas: [GROUP] }, 400, 'invalidValue'],
+    [
+      'a member without value',
+      'POST',
+      '/Groups',
+      { displayName: 'A', members: [{ display: 'x' }] },
+      400,
+      'invalidValue',
+    ],
+    ['an unknown user', 'GET', '/Users/none', undefined, 404],
+    [
+      'an unknown group',
+      'PATCH',
+      '/Groups/none',
+      { Operations: [{ op: 'add', path: 'members', value: [] }] },
+      404,
+    ],
+    ['an unknown user to put', 'PUT', '/Users/none', { userName: 'a' }, 404],
+    ['an unknown user to delete', 'DELETE', '/Users/none', undefined, 404],
+    ['an unknown endpoint', 'GET', '/Things', undefined, 404],
+    ['an unknown schema', 'GET', '/Schemas/urn:x', undefined, 404],
+    ['a method that is not there', 'DELETE', '/Users', undefined, 405],
+    ['a PUT of all users', 'PUT', '/Users', { userName: 'a' }, 405],
+    ['me', 'GET', '/Me', undefined, 501],
+    ['a bad filter', 'GET', '/Users?filter=userName eq', undefined, 400, 'invalidFilter'],
+    [
+      'a filter with an unknown operator',
+      'GET',
+      '/Users?filter=userName is "x"',
+      undefined,
+      400,
+      'invalidFilter',
+    ],
+    ['an order of booleans', 'GET', '/Users?filter=active gt true', undefined, 200],
+    ['a count that is no number', 'GET', '/Users?count=many', undefined, 400, 'invalidValue'],
+    ['a startIndex that is no number', 'GET', '/Users?startIndex=1.5', undefined, 400, 'invalidValue'],
+  ];
+  it.each(cases)('%s', async (_title, method, path, body, status, scimType) => {
+    const answer = await client.send(method, path, body);
+    expect(answer.status).toBe(status);
+    if (status < 400) return;
+    expect(answer.body).toMatchObject({
+      schemas: [ERROR],
+      status: String(status),
+      detail: expect.any(String),
+    });
+    expect(answer.body.scimType).toBe(scimType);
+  });
+
+  it('an order of booleans, once there is one to compare', async () => {
+    await addUser('ann');
+    const answer = await client.get('/Users?filter=active gt true');
+    expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidFilter' } });
+  });
+
+  it('a body of another type or of more than 5 MB', async () => {
+    const typed = await client.send('POST', '/Users', '<xml/>', { 'content-type': 'application/xml' });
+    expect(typed.status).toBe(415);
+    const long = await client.send(
+      'POST',
+      '/Users',
+      JSON.stringify({ userName: 'x'.repeat(5 * 1024 * 1024) }),
+    );
+    expect(long).toMatchObject({ status: 413, body: { status: '413' } });
+  });
+
+  it('a failure of ours says nothing of what failed', async () => {
+    const broken = createWorld({
+      before: async (operation, key) => {
+        if (operation === 'put' && key.startsWith('S#default#User'))
+          throw new Error('table of ann@acme.test is down');
+      },
+    });
+    const answer = await (await broken.client()).post('/Users', { userName: 'ann@acme.test' });
+    expect(answer).toMatchObject({ status: 500, body: { schemas: [ERROR], status: '500' } });
+    expect(JSON.stringify(answer.body)).not.toContain('ann');
+    expect(answer.cause).toBeInstanceOf(Error);
+  });
+});
+
+describe('uniqueness (RFC 7643 section 2.2)', () => {
+  it.each([
+    ['/Users', { userName: 'Ann' }, { userName: 'aNN' }, { userName: 'bob' }, 'userName'],
+    ['/Groups', { displayName: 'Eng' }, { displayName: 'ENG' }, { displayName: 'Ops' }, 'displayName'],
+  ])('of names in %s holds for create, replace and patch', async (path, first, same, other, attribute) => {
+    expect((await client.post(path, first)).status).toBe(201);
+    const taken = { status: 409, body: { schemas: [ERROR], status: '409', scimType: 'uniqueness' } };
+    expect(await client.post(path, same)).toMatchObject(taken);
+    const { id } = (await client.post(path, other)).body;
+    expect(await client.put(`${path}/${id}`, same)).toMatchObject(taken);
+    expect(
+      await client.patch(`${path}/${id}`, [
+        { op: 'replace', path: attribute, value: Object.values(same)[0] },
+      ]),
+    ).toMatchObject(taken);
+    expect((await client.get(`${path}/${id}`)).body).toMatchObject(other);
+  });
+
+  it('frees a name that its holder gave up, and lets a holder respell its own', async () => {
+    const { id } = await addUser('ann');
+    expect((await client.put(`/Users/${id}`, { userName: 'ANN' })).body.userName).toBe('ANN');
+    await client.put(`/Users/${id}`, { userName: 'anna' });
+    expect((await client.post('/Users', { userName: 'ann' })).status).toBe(201);
+  });
+
+  it('gives a name to exactly one of those who ask at once', async () => {
+    const answers = await Promise.all([1, 2, 3, 4].map(() => client.post('/Users', { userName: 'same' })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
+    expect((await client.get('/Users?filter=userName eq "same"')).body.totalResults).toBe(1);
+    expect((await client.get('/Users')).body.totalResults).toBe(1);
+  });
+
+  it('lets several have one external id', async () => {
+    await addUser('a', { externalId: 'X1' });
+    await addUser('b', { externalId: 'X1' });
+    expect(names((await client.get('/Users?filter=externalId eq "X1"')).body)).toEqual(['a', 'b']);
+    expect((await client.get('/Users?filter=externalId eq "x1"')).body.totalResults).toBe(0);
+  });
+});
+
+describe('versions (RFC 7644 section 3.14)', () => {
+  it('let a client that knows the current one be answered with 304', async () => {
+    const { id } = await addUser('ann');
+    for (const tag of ['W/"1"', '"1"', '*', 'W/"7", W/"1"']) {
+      const answer = await client.get(`/Users/${id}`, { 'if-none-match': tag });
+      expect(answer).toMatchObject({ status: 304, body: undefined, headers: { etag: 'W/"1"' } });
+    }
+    expect((await client.get(`/Users/${id}`, { 'if-none-match': 'W/"2"' })).status).toBe(200);
+  });
+
+  it.each(['/Users', '/Groups'])('stop PUT, PATCH and DELETE of %s with a wrong If-Match', async (path) => {
+    const body = path === '/Users' ? { userName: 'x' } : { displayName: 'x', members: [{ value: 'm' }] };
+    const { id } = (await client.post(path, body)).body;
+    const at = `${path}/${id}`;
+    const wrong = { 'if-match': 'W/"9"' };
+    const operation =
+      path === '/Users' ? { op: 'replace', path: 'active', value: false } : { op: 'remove', path: 'members' };
+    const before = await client.get(at);
+    for (const answer of [
+      await client.put(at, { ...body, members: [] }, wrong),
+      await client.patch(at, [operation], wrong),
+      await client.delete(at, wrong),
+    ]) {
+      expect(answer).toMatchObject({ status: 412, body: { schemas: [ERROR], status: '412' } });
+    }
+    expect(await client.get(at)).toEqual(before);
+    const right = { 'if-match': before.headers['etag'] ?? '' };
+    expect((await client.patch(at, [operation], right)).status).toBeLessThan(300);
+    expect((await client.patch(at, [operation], right)).status).toBe(412);
+    expect((await client.put(at, body, { 'if-match': '*' })).status).toBe(200);
+    expect((await client.delete(at, { 'if-match': 'W/"3"' })).status).toBe(204);
+  });
+
+  it('change when a member is deleted', async () => {
+    const { id } = await addUser('ann');
+    const group = await addGroup('A', { members: [{ value: id }] });
+    await client.delete(`/Users/${id}`);
+    expect((await client.get(`/Groups/${group.id}`)).headers['etag']).not.toBe(group.meta.version);
+  });
+});
+
+describe('lists (RFC 7644 section 3.4.2)', () => {
+  beforeEach(async () => {
+    for (const name of ['cas', 'ann', 'bob', 'dan', 'eve'])
+      await addUser(name, { title: name === 'bob' ? undefined : `t-${name}` });
+  });
+  const page = async (query: string) => (await client.get(`/Users?${query}`)).body;
+
+  it.each([
+    ['', 5, ['cas', 'ann', 'bob', 'dan', 'eve'], 1],
+    ['count=2', 5, ['cas', 'ann'], 1],
+    ['startIndex=3&count=2', 5, ['bob', 'dan'], 3],
+    ['startIndex=5&count=10', 5, ['eve'], 5],
+    ['startIndex=6', 5, [], 6],
+    ['startIndex=0&count=1', 5, ['cas'], 1],
+    ['startIndex=-7&count=1', 5, ['cas'], 1],
+    ['count=0', 5, [], 1],
+    ['count=-1', 5, [], 1],
+    ['sortBy=userName', 5, ['ann', 'bob', 'cas', 'dan', 'eve'], 1],
+    ['sortBy=userName&sortOrder=descending&count=2', 5, ['eve', 'dan'], 1],
+    ['sortBy=title', 5, ['ann', 'cas', 'dan', 'eve', 'bob'], 1],
+    ['sortBy=meta.created', 5, ['cas', 'ann', 'bob', 'dan', 'eve'], 1],
+    ['filter=title pr&count=1&startIndex=2', 4, ['ann'], 2],
+    ['filter=userName eq "ann"', 1, ['ann'], 1],
+    ['filter=userName eq "ann" or userName eq "bob"', 2, ['ann', 'bob'], 1],
+    ['filter=not (userName eq "ann")', 4, ['cas', 'bob', 'dan', 'eve'], 1],
+    ['filter=userName sw "c" and active eq true', 1, ['cas'], 1],
+    ['filter=active eq "True"', 5, ['cas', 'ann', 'bob', 'dan', 'eve'], 1],
+    ['filter=meta.created gt "2030-01-01T00:00:00Z"', 0, [], 1],
+    ['filter=meta.created le "2026-11-20T11:00:00%2B01:00"', 5, ['cas', 'ann', 'bob', 'dan', 'eve'], 1],
+    [`filter=${USER}:userName eq "ann"`, 1, ['ann'], 1],
+    ['filter=nonsense eq "x"', 0, [], 1],
+    ['filter=meta.resourceType eq "User"', 5, ['cas', 'ann', 'bob', 'dan', 'eve'], 1],
+  ])('%s', async (query, totalResults, expected, startIndex) => {
+    const body = await page(query);
+    expect(body).toMatchObject({ schemas: [LIST], totalResults, startIndex, itemsPerPage: expected.length });
+    expect(names(body)).toEqual(expected);
+  });
+
+  it('are searched by POST just the same', async () => {
+    const search = await client.post('/Users/.search', {
+      filter: 'userName sw "a" or userName sw "b"',
+      attributes: ['userName'],
+      sortBy: 'userName',
+      sortOrder: 'descending',
+      startIndex: 1,
+      count: 1,
+    });
+    expect(search.status).toBe(200);
+    expect(search.body).toMatchObject({ totalResults: 2, itemsPerPage: 1, Resources: [{ userName: 'bob' }] });
+    expect(Object.keys(search.body.Resources[0]).sort()).toEqual(['id', 'schemas', 'userName']);
+  });
+
+  it('are searched over all types at the root', async () => {
+    await addGroup('annals');
+    const { body } = await client.post('/.search', {
+      filter: 'userName eq "ann" or displayName eq "annals"',
+    });
+    expect(body.totalResults).toBe(2);
+    expect((await client.get('/?count=0')).body.totalResults).toBe(6);
+  });
+});
+
+describe('attributes and excludedAttributes (RFC 7644 section 3.9)', () => {
+  it.each([
+    ['attributes=userName', ['id', 'schemas', 'userName']],
+    ['attributes=USERNAME,name.givenName', ['id', 'name', 'schemas', 'userName']],
+    [`attributes=${ENTERPRISE}:department`, [ENTERPRISE, 'id', 'schemas']],
+    [`attributes=${ENTERPRISE}`, [ENTERPRISE, 'id', 'schemas']],
+    ['attributes=nothing', ['id', 'schemas']],
+    ['excludedAttributes=meta,name,emails,active', [ENTERPRISE, 'id', 'schemas', 'userName']],
+    ['excludedAttributes=id,schemas,meta,active,emails,name', [ENTERPRISE, 'id', 'schemas', 'userName']],
+  ])('%s', async (query, expected) => {
+    const { id } = await addUser('ann', {
+      name: { givenName: 'Ann', familyName: 'A' },
+      emails: [{ value: 'a@x', type: 'work' }],
+      [ENTERPRISE]: { department: 'D', costCenter: 'C' },
+    });
+    const one = await client.get(`/Users/${id}?${query}`);
+    expect(Object.keys(one.body).sort()).toEqual([...expected].sort());
+    const list = await client.get(`/Users?${query}`);
+    expect(Object.keys(list.body.Resources[0]).sort()).toEqual([...expected].sort());
+  });
+
+  it('reach parts of values', async () => {
+    const { id } = await addUser('ann', {
+      name: { givenName: 'Ann', familyName: 'A' },
+      emails: [{ value: 'a@x', type: 'work' }],
+    });
+    expect((await client.get(`/Users/${id}?attributes=name.givenName,emails.value`)).body).toMatchObject({
+      name: { givenName: 'Ann' },
+      emails: [{ value: 'a@x' }],
+    });
+    const without = (await client.get(`/Users/${id}?excludedAttributes=name.givenName,emails.type`)).body;
+    expect(without.name).toEqual({ familyName: 'A' });
+    expect(without.emails).toEqual([{ value: 'a@x' }]);
+  });
+
+  it('turn the empty answer to a PATCH of a group into one with a body', async () => {
+    const { id } = await addGroup('A');
+    const operations = [{ op: 'add', path: 'members', value: [{ value: 'm1' }] }];
+    const some = await client.patch(`/Groups/${id}?attributes=members`, operations);
+    expect(some).toMatchObject({ status: 200, body: { id, members: [{ value: 'm1' }] } });
+    const most = await client.patch(`/Groups/${id}?excludedAttributes=members`, operations);
+    expect(most).toMatchObject({ status: 200, body: { id, displayName: 'A' } });
+    expect(most.body).not.toHaveProperty('members');
+  });
+
+  it('spare the members from being read', async () => {
+    const reads: string[] = [];
+    const counting = createWorld({
+      before: async (operation, key) => void reads.push(`${operation} ${key}`),
+    });
+    const one = await counting.client();
+    const { id } = (await one.post('/Groups', { displayName: 'A', members: [{ value: 'm1' }] })).body;
+    reads.length = 0;
+    await one.get(`/Groups/${id}?excludedAttributes=members`);
+    await one.get('/Groups?excludedAttributes=members&filter=displayName eq "A"');
+    await one.patch(`/Groups/${id}`, [{ op: 'remove', path: 'members[value eq "m1"]' }]);
+    expect(reads.filter((read) => read.startsWith('query G#'))).toEqual([]);
+  });
+});
+
+describe('discovery (RFC 7644 section 4)', () => {
+  it('says what the server can', async () => {
+    const { body } = await client.get('/ServiceProviderConfig?filter=x&attributes=y');
+    expect(body).toMatchObject({
+      schemas: ['urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig'],
+      patch: { supported: true },
+      bulk: { supported: true, maxOperations: 1000, maxPayloadSize: 5242880 },
+      filter: { supported: true, maxResults: 500 },
+      sort: { supported: true },
+      etag: { supported: true },
+      changePassword: { supported: false },
+      authenticationSchemes: [{ type: 'oauthbearertoken' }],
+      meta: { resourceType: 'ServiceProviderConfig', location: `${BASE}/ServiceProviderConfig` },
+    });
+  });
+
+  it('lists resource types and schemas, whatever the parameters, and each by its id', async () => {
+    for (const [path, ids] of [
+      ['/ResourceTypes', ['User', 'Group']],
+      ['/Schemas', [USER, ENTERPRISE, GROUP]],
+    ] as const) {
+      const { body } = await client.get(`${path}?startIndex=99&count=0&filter=id eq "x"`);
+      expect(body).toMatchObject({ schemas: [LIST], totalResults: ids.length, itemsPerPage: ids.length });
+      expect(body.Resources.map(({ id }: { id: string }) => id)).toEqual(ids);
+      for (const id of ids) {
+        expect((await client.get(`${path}/${id}`)).body).toMatchObject({
+          id,
+          meta: { location: `${BASE}${path}/${id}` },
+        });
+      }
+    }
+  });
+
+  it('promises only attributes that are kept', async () => {
+    const attributesOf = async (one: Client) =>
+      (await one.get(`/Schemas/${USER}`)).body.attributes.map(({ name }: { name: string }) => name);
+    expect(await attributesOf(client)).toContain('name');
+    expect(await attributesOf(await createWorld().client())).toEqual(['userName', 'active', 'emails']);
+  });
+});
+
+describe('bulk (RFC 7644 section 3.7)', () => {
+  const bulk = (Operations: unknown[], more: object = {}) =>
+    client.post('/Bulk', {
+      schemas: ['urn:ietf:params:scim:api:messages:2.0:BulkRequest'],
+      Operations,
+      ...more,
+    });
+
+  it('makes users and a group that refers to them, in whatever order they come', async () => {
+    const { status, body } = await bulk([
+      {
+        method: 'POST',
+        path: '/Groups',
+        bulkId: 'g',
+        data: { displayName: 'A', members: [{ value: 'bulkId:u' }] },
+      },
+      { method: 'POST', path: '/Users', bulkId: 'u', data: { userName: 'ann' } },
+      {
+        method: 'PATCH',
+        path: '/Users/bulkId:u',
+        data: { Operations: [{ op: 'replace', path: 'active', value: false }] },
+      },
+    ]);
+    expect(status).toBe(200);
+    expect(body.schemas).toEqual(['urn:ietf:params:scim:api:messages:2.0:BulkResponse']);
+    expect(body.Operations).toMatchObject([
+      {
+        method: 'POST',
+        bulkId: 'g',
+        status: '201',
+        version: 'W/"1"',
+        location: expect.stringContaining('/Groups/'),
+      },
+      { method: 'POST', bulkId: 'u', status: '201' },
+      { method: 'PATCH', status: '200' },
+    ]);
+    const user = (await client.get('/Users?filter=userName eq "ann"')).body.Resources[0];
+    expect(user.active).toBe(false);
+    expect((await client.get('/Groups')).body.Resources[0].members).toMatchObject([{ value: user.id }]);
+  });
+
+  it('stops after so many errors, and answers what waits in a circle with 409', async () => {
+    const { body } = await bulk(
+      [
+        { method: 'POST', path: '/Users', bulkId: 'a', data: {} },
+        { method: 'POST', path: '/Users', bulkId: 'b', data: { userName: 'b' } },
+      ],
+      { failOnErrors: 1 },
+    );
+    expect(body.Operations).toMatchObject([
+      { bulkId: 'a', status: '400', response: { scimType: 'invalidValue' } },
+    ]);
+    const circle = await bulk([
+      {
+        method: 'POST',
+        path: '/Groups',
+        bulkId: 'a',
+        data: { displayName: 'a', members: [{ value: 'bulkId:b' }] },
+      },
+      {
+        method: 'POST',
+        path: '/Groups',
+        bulkId: 'b',
+        data: { displayName: 'b', members: [{ value: 'bulkId:a' }] },
+      },
+    ]);
+    expect(circle.body.Operations.map(({ status }: { status: string }) => status)).toEqual(['409', '409']);
+  });
+
+  it('minds versions, and refuses more operations than it says', async () => {
+    const { id } = await addUser('ann');
+    const { body } = await bulk([
+      { method: 'DELETE', path: `/Users/${id}`, version: 'W/"9"' },
+      { method: 'DELETE', path: `/Users/${id}`, version: 'W/"1"' },
+    ]);
+    expect(body.Operations.map(({ status }: { status: string }) => status)).toEqual(['412', '204']);
+    const many = Array.from({ length: 1_001 }, () => ({ method: 'DELETE', path: '/Users/x' }));
+    expect((await bulk(many)).status).toBe(413);
+    expect((await bulk([{ method: 'POST', path: '/Users', data: {} }])).status).toBe(400);
+  });
+});
+
+describe('the rate limit', () => {
+  it('answers 429 with the time to wait, for one connection alone', async () => {
+    const other = await world.client('other');
+    let answer = await client.get('/ServiceProviderConfig');
+    for (let n = 0; n < 1_000 && answer.status === 200; n += 1)
+      answer = await client.get('/ServiceProviderConfig');
+    expect(answer).toMatchObject({ status: 429, headers: { 'retry-after': '1' }, body: { status: '429' } });
+    expect((await other.get('/ServiceProviderConfig')).status).toBe(200);
+    world.time.nowMs += 1_000;
+    expect((await client.get('/ServiceProviderConfig')).status).toBe(200);
+  });
+});

@@ -1,0 +1,164 @@
+import { parseSettings } from '../../../../shared/contract/change-setting.ts';
+import { isActive } from '../../../../shared/domain/active.ts';
+import { desiredGroup, groupFloor, memberCounts } from '../../../../shared/domain/group.ts';
+import { connectionName, type GroupRef, groupId } from '../../../../shared/domain/ids.ts';
+import { STAMP_ZERO } from '../../../../shared/domain/stamp.ts';
+import { createDesiredStore } from '../../../../shared/store/desired-store.ts';
+import { createGroupStore } from '../../../../shared/store/group-store.ts';
+import { createScimStore } from '../../../../shared/store/scim-store.ts';
+import { createScimTokenStore } from '../../../../shared/store/scim-token-store.ts';
+import { createUserStore } from '../../../../shared/store/user-store.ts';
+import type { Connections } from '../../../../shared/sync/ports/connections.ts';
+import { type HttpReply, handleScim, type ScimPorts } from '../../../../shared/sync/scim/handle.ts';
+import { createRateLimiter, REQUEST_RATE } from '../../../../shared/sync/scim/limiter.ts';
+import { createToken } from '../../../../shared/sync/scim/tokens.ts';
+import { MemoryTable } from '../../../support/memory-table.ts';
+
+export const GROUP = 'urn:ietf:params:scim:schemas:core:2.0:Group';
+export const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
+export const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
+export const PATCH_OP = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
+export const ERROR = 'urn:ietf:params:scim:api:messages:2.0:Error';
+export const LIST = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
+export const ORIGIN = 'https://scim.acme.test';
+export const BASE = `${ORIGIN}/scim/v2`;
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are read in tests as their assertions expect them
+export type Body = any;
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Body;
+  readonly cause: unknown;
+}
+
+export interface Client {
+  send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  get(path: string, headers?: Record<string, string>): Promise<Answer>;
+  post(path: string, body: unknown): Promise<Answer>;
+  put(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>;
+  patch(path: string, operations: readonly unknown[], headers?: Record<string, string>): Promise<Answer>;
+  delete(path: string, headers?: Record<string, string>): Promise<Answer>;
+}
+
+export interface WorldOptions {
+  readonly before?: (operation: string, key: string) => Promise<void>;
+  readonly storeProfile?: boolean;
+  readonly connections?: readonly string[];
+}
+
+const START_MS = Date.parse('2026-11-20T10:00:00.000Z');
+
+/** The server over a table in memory, with a clock that a test may set and ids that count up. */
+export function createWorld({
+  before,
+  storeProfile = false,
+  connections = ['default', 'other'],
+}: WorldOptions = {}) {
+  const table = new MemoryTable(before);
+  const time = { nowMs: START_MS };
+  const woken: GroupRef[] = [];
+  let ids = 0;
+  let secrets = 0;
+  const settings = parseSettings({ baseUrl: 'https://platform.test', scim: { storeProfile } });
+  const known: Connections = {
+    find: async (name) =>
+      connections.includes(name) ? { name, company: 'acme', settings, observing: false } : undefined,
+    list: async () => [],
+  };
+  const clock = () => time.nowMs;
+  const groups = createGroupStore(table);
+  const users = createUserStore(table);
+  const ports: ScimPorts = {
+    clock,
+    coalesceMs: 0,
+    newId: () => {
+      ids += 1;
+      return `id${String(ids).padStart(6, '0')}`;
+    },
+    desired: createDesiredStore(table),
+    users,
+    groups,
+    connections: known,
+    applyQueue: {
+      wake: async (refs) => {
+        woken.push(...refs);
+        return [];
+      },
+    },
+    scim: createScimStore(table),
+    tokens: createScimTokenStore(table),
+    limiter: createRateLimiter(clock, REQUEST_RATE),
+  };
+  const randomHex = (bytes: number) => {
+    secrets += 1;
+    return String(secrets).padStart(bytes * 2, '0');
+  };
+
+  async function newToken(connection = 'default', expiresMs?: number): Promise<string> {
+    const { token } = await createToken(connectionName(connection), { ...ports, randomHex }, { expiresMs });
+    return token;
+  }
+
+  return { table, time, ports, woken, randomHex, newToken, client, anonymous, desired };
+
+  /** A client of one connection. */
+  async function client(connection = 'default'): Promise<Client> {
+    return withHeaders({ authorization: `Bearer ${await newToken(connection)}` });
+  }
+
+  function anonymous(authorization?: string): Client {
+    return withHeaders(authorization === undefined ? {} : { authorization });
+  }
+
+  function withHeaders(fixed: Record<string, string>): Client {
+    const send: Client['send'] = async (method, path, body, headers = {}) => {
+      const [pathname = '', query = ''] = path.split('?');
+      const { reply, cause } = await handleScim(
+        {
+          method,
+          path: `/scim/v2${pathname}`,
+          query,
+          headers: { 'content-type': 'application/scim+json', ...fixed, ...headers },
+          body: body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body),
+          origin: ORIGIN,
+        },
+        ports,
+      );
+      return { status: reply.status, headers: reply.headers, body: bodyOf(reply), cause };
+    };
+    return {
+      send,
+      get: (path, headers) => send('GET', path, undefined, headers),
+      post: (path, body) => send('POST', path, body),
+      put: (path, body, headers) => send('PUT', path, body, headers),
+      patch: (path, Operations, headers) => send('PATCH', path, { schemas: [PATCH_OP], Operations }, headers),
+      delete: (path, headers) => send('DELETE', path, undefined, headers),
+    };
+  }
+
+  /** What apply would want of a group: undefined where it does not exist, else its name and who counts, sorted. */
+  async function desired(id: string, connection = 'default') {
+    const ref = { connection: connectionName(connection), group: groupId(id) };
+    const state = await groups.read(ref);
+    if (state === undefined) return undefined;
+    const group = desiredGroup(ref.group, state.registers);
+    if (group.state !== 'present') return undefined;
+    const floor = groupFloor(state.registers);
+    const registers = (await groups.members(ref)).filter((one) => memberCounts(one, floor, STAMP_ZERO));
+    const found = await users.read(
+      ref.connection,
+      registers.map(({ member }) => member),
+    );
+    const members = registers.filter((register) => {
+      const user = found.get(register.member);
+      return (
+        memberCounts(register, floor, user?.floor ?? STAMP_ZERO) && isActive(user?.attributes ?? new Map())
+      );
+    });
+    return { name: group.name, members: members.map(({ member }): string => member).sort() };
+  }
+}
+
+const bodyOf = ({ body }: HttpReply): Body => (body === '' ? undefined : JSON.parse(body));
