@@ -1,0 +1,105 @@
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { parseArgs } from 'node:util';
+import { createVitest } from 'vitest/node';
+import { type Mutant, mutantsOf } from './mutate/mutants.ts';
+import { SURVIVORS } from './mutate/survivors.ts';
+
+/*
+ * Changes the pure core one small thing at a time and runs its tests: each change should be noticed. Works on a copy,
+ * so that a run that is stopped leaves nothing behind. `--only TEXT` takes the files whose path contains TEXT.
+ */
+
+/** Which tests are to notice a change in which folder. */
+const TESTS: Readonly<Record<string, readonly string[]>> = {
+  'shared/domain': ['test/domain'],
+  'shared/plan': ['test/plan'],
+};
+const LEAST_KILLED = 0.9;
+/** A mutant that loops for ever is noticed too. */
+const TEST_TIMEOUT_MS = 5_000;
+
+const { values } = parseArgs({ options: { only: { type: 'string', default: '' } } });
+const root = process.cwd();
+const copy = mkdtempSync(join(tmpdir(), 'groupsync-mutate-'));
+for (const folder of ['shared', 'test', 'examples', 'package.json', 'tsconfig.json', 'vitest.config.ts']) {
+  cpSync(join(root, folder), join(copy, folder), { recursive: true });
+}
+symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
+
+const files = Object.keys(TESTS)
+  .flatMap((folder) => readdirSync(join(copy, folder)).map((name) => join(folder, name)))
+  .filter((file) => file.includes(values.only));
+
+/** Fewer tries than in `npm test`: a property that needs a thousand to notice a changed operator is no help anyway. */
+process.env['GROUPSYNC_RUNS'] ??= '100';
+const vitest = await createVitest('test', {
+  root: copy,
+  watch: false,
+  testTimeout: TEST_TIMEOUT_MS,
+  bail: 1,
+  reporters: [{}],
+  pool: 'threads',
+});
+
+const first = await vitest.start([...new Set(files.flatMap(testsOf))]);
+if (!first.testModules.every((module) => module.ok())) throw new Error('the tests fail without any mutation');
+
+const survivors: string[] = [];
+let count = 0;
+try {
+  for (const file of files) {
+    const source = readFileSync(join(copy, file), 'utf8');
+    for (const mutant of mutantsOf(file, source)) {
+      count += 1;
+      if (await survives(file, source, mutant)) survivors.push(describe(file, source, mutant));
+    }
+    process.stderr.write(`${file}: ${count} mutants so far, ${survivors.length} alive\n`);
+  }
+} finally {
+  await vitest.close();
+  rmSync(copy, { recursive: true });
+}
+
+const unexplained = survivors.filter((line) => !SURVIVORS.has(line));
+const killed = (count - survivors.length) / count;
+for (const line of survivors) console.log(`alive: ${line}${SURVIVORS.has(line) ? ' (explained)' : ''}`);
+console.log(`${count} mutants, ${(killed * 100).toFixed(1)} % noticed, ${unexplained.length} unexplained`);
+process.exitCode = killed >= LEAST_KILLED && unexplained.length === 0 ? 0 : 1;
+process.exit();
+
+function testsOf(file: string): readonly string[] {
+  return Object.entries(TESTS).flatMap(([folder, tests]) => (file.startsWith(folder) ? tests : []));
+}
+
+async function passes(file: string): Promise<boolean> {
+  const folders = testsOf(file).map((folder) => join(copy, folder));
+  const modules = first.testModules.filter(({ moduleId }) =>
+    folders.some((folder) => moduleId.includes(relative(copy, folder))),
+  );
+  const specifications = modules.flatMap(({ moduleId }) => vitest.getModuleSpecifications(moduleId));
+  const { testModules } = await vitest.runTestSpecifications(specifications);
+  return testModules.every((module) => module.ok());
+}
+
+async function survives(file: string, source: string, { start, end, text }: Mutant): Promise<boolean> {
+  const path = join(copy, file);
+  writeFileSync(path, source.slice(0, start) + text + source.slice(end));
+  vitest.invalidateFile(path);
+  try {
+    return await passes(file);
+  } finally {
+    writeFileSync(path, source);
+    vitest.invalidateFile(path);
+  }
+}
+
+/** The same line of text for the same mutant, wherever in the file it moves. */
+function describe(file: string, source: string, { start, end, text }: Mutant): string {
+  const lineStart = source.lastIndexOf('\n', start) + 1;
+  const lineEnd = source.indexOf('\n', end);
+  const line = source.slice(lineStart, lineEnd).trim().replace(/\s+/g, ' ');
+  const was = source.slice(start, end).replace(/\s+/g, ' ');
+  return `${relative('.', file)}: ${line.slice(0, 120)} | ${was.slice(0, 60)} → ${text.slice(0, 60)}`;
+}
