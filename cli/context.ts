@@ -19,6 +19,7 @@ export interface GlobalOptions {
   readonly json?: boolean;
   readonly color?: boolean;
   readonly quiet?: boolean;
+  readonly yes?: boolean;
 }
 
 /** What a command works with. */
@@ -62,7 +63,7 @@ export function createContext(io: Io, options: GlobalOptions): Context {
     localFile,
     ports,
     group: async (text) => findGroup(connection, text, await ports()),
-    confirm: (question, yes) => ask(io, question, yes),
+    confirm: (question, yes) => ask(io, question, yes === true || options.yes === true),
     close: async () => {
       await (await opening)?.close();
     },
@@ -82,8 +83,8 @@ export function parseConnectionName(text: string): ConnectionName {
   throw new UsageError(`expected a connection name of a-z, 0-9 and -, at most 32 characters, got "${text}"`);
 }
 
-async function ask({ stdin, stderr }: Io, question: string, yes: boolean | undefined): Promise<boolean> {
-  if (yes === true) return true;
+async function ask({ stdin, stderr }: Io, question: string, yes: boolean): Promise<boolean> {
+  if (yes) return true;
   if (stdin.isTTY !== true || stderr.isTTY !== true) {
     throw new UsageError('this changes something and nobody can be asked here; give --yes to go ahead');
   }

@@ -14,6 +14,7 @@ import { addOwnership } from './commands/ownership.ts';
 import { addPause } from './commands/pause.ts';
 import { addPlan } from './commands/plan.ts';
 import { addReconcile } from './commands/reconcile.ts';
+import { addScim } from './commands/scim.ts';
 import { addStatus } from './commands/status.ts';
 import { DEFAULT_LOCAL_FILE } from './local-file.ts';
 
@@ -43,6 +44,7 @@ export function createProgram(act: Act): Command {
     .option('--json', 'one JSON document on standard output, as docs/cli/schemas describes')
     .option('--no-color', 'no colours (they are only for terminals anyway; NO_COLOR does the same)')
     .option('--quiet', 'nothing on standard error but errors')
+    .option('-y, --yes', 'do not ask before changing something')
     .helpOption('-h, --help', 'show help')
     .addHelpText('after', AFTER)
     .showSuggestionAfterError();
@@ -60,6 +62,7 @@ export function createProgram(act: Act): Command {
     addDoctor,
     addEvents,
     addDlq,
+    addScim,
     addCompletion,
   ]) {
     add(program, act);

@@ -1,6 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { CLI_SCHEMAS } from './cli-schemas.ts';
 import { EVENT_SCHEMAS } from './event-schemas.ts';
 import { exampleEvents, exampleWorld } from './example-company.ts';
 import type { GeneratedFile } from './generated-file.ts';
@@ -8,6 +9,7 @@ import type { GeneratedFile } from './generated-file.ts';
 /** Everything that `npm run generate` writes and `npm run generated:check` compares. */
 const GENERATED: readonly GeneratedFile[] = [
   ...EVENT_SCHEMAS,
+  ...CLI_SCHEMAS,
   { path: 'examples/company.events.jsonl', content: exampleEvents },
   { path: 'examples/company.world.json', content: exampleWorld },
 ];

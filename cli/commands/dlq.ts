@@ -118,7 +118,8 @@ function printSurvey(survey: Survey, { out }: Context): void {
       { title: 'moot', of: ({ superseded }) => (superseded ? 'yes' : '') },
     ]);
   }
-  if (selected > SHOWN_MESSAGES) out.line(`… and ${selected - SHOWN_MESSAGES} more; --json lists them`);
+  const shown = Math.min(SHOWN_MESSAGES, messages.length);
+  if (selected > shown) out.line(`… and ${selected - shown} more; --json lists them`);
   const elsewhere = inFlightElsewhere === 0 ? '' : `, ${inFlightElsewhere} of them in flight elsewhere`;
   out.line(`${plural(total, 'dead letter')}${elsewhere}${complete ? '' : '; there may be more'}`);
   if (causes.length > 0)

@@ -68,7 +68,7 @@ export function createDeployment(sdk: Sdk, options: DeploymentOptions, urlOf: Qu
       const url = await urlOf(key);
       return url === undefined ? undefined : unlessMissing(() => readQueue(sdk, url));
     },
-    table: () => unlessMissing(() => readTable(sdk, options.tableName)),
+    table: () => unlessMissing(() => readTable(sdk, options)),
     function: (key) => unlessMissing(() => readFunction(sdk, key, functionName(prefix, key))),
     schedule: (key) =>
       unlessMissing(async (): Promise<ScheduleFacts> => {
@@ -96,8 +96,17 @@ async function readQueue(sdk: Sdk, url: string): Promise<QueueFacts> {
   };
 }
 
-async function readTable(sdk: Sdk, TableName: string): Promise<TableFacts> {
+async function readTable(
+  sdk: Sdk,
+  { tableName: TableName, isLocal }: DeploymentOptions,
+): Promise<TableFacts> {
   const { Table } = await sdk.dynamodb.send(new DescribeTableCommand({ TableName }));
+  const described = {
+    active: Table?.TableStatus === 'ACTIVE',
+    indexes: (Table?.GlobalSecondaryIndexes ?? []).map(({ IndexName = '' }) => IndexName),
+  };
+  // The emulator keeps neither.
+  if (isLocal) return { ...described, timeToLive: null, recoverable: null };
   const timeToLive = await unlessUnsupported(async () => {
     const { TimeToLiveDescription: ttl } = await sdk.dynamodb.send(
       new DescribeTimeToLiveCommand({ TableName }),
@@ -110,12 +119,7 @@ async function readTable(sdk: Sdk, TableName: string): Promise<TableFacts> {
     );
     return backups?.PointInTimeRecoveryDescription?.PointInTimeRecoveryStatus === 'ENABLED';
   });
-  return {
-    active: Table?.TableStatus === 'ACTIVE',
-    indexes: (Table?.GlobalSecondaryIndexes ?? []).map(({ IndexName = '' }) => IndexName),
-    timeToLive,
-    recoverable,
-  };
+  return { ...described, timeToLive, recoverable };
 }
 
 async function readFunction(sdk: Sdk, key: FunctionKey, FunctionName: string): Promise<FunctionFacts> {

@@ -17,10 +17,12 @@ import { createGuardStore } from '../../store/guard-store.ts';
 import { createHealthStore } from '../../store/health-store.ts';
 import { createPeopleStore } from '../../store/people-store.ts';
 import { createFeedStore, createLeases } from '../../store/reconcile-store.ts';
+import { createScimStore } from '../../store/scim-store.ts';
+import { createScimTokenStore } from '../../store/scim-token-store.ts';
 import { createUserStore } from '../../store/user-store.ts';
 import type { ApplyQueue } from '../../sync/ports/queue.ts';
 import type { ToolPorts } from '../../sync/tool/ports.ts';
-import { newId, sleep, systemClock, systemRandom } from '../clock.ts';
+import { newId, randomHex, sleep, systemClock, systemRandom } from '../clock.ts';
 import { createPlatforms } from '../platforms.ts';
 import { createSecrets } from '../secrets.ts';
 import { createApplicants } from './applicants.ts';
@@ -94,6 +96,9 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
     desired: createDesiredStore(table),
     feed: createFeedStore(table),
     health: createHealthStore(table),
+    scim: createScimStore(table),
+    tokens: createScimTokenStore(table),
+    randomHex,
     connections: createConnectionStore(table, { clock: systemClock, rememberMs: 0 }),
     platforms: createPlatforms(platformOptions),
     applicants: createApplicants(platformOptions),

@@ -1,0 +1,105 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { createToken, listTokens, revokeToken, type TokenSummary } from '../../shared/sync/scim/tokens.ts';
+import { requireConnection } from '../../shared/sync/tool/settings.ts';
+import type { Act } from '../act.ts';
+import type { Context } from '../context.ts';
+import { EXIT } from '../io.ts';
+import { duration } from '../output/words.ts';
+
+interface CreateOptions {
+  /** Milliseconds. */
+  readonly expires?: number;
+}
+
+export function addScim(program: Command, act: Act): void {
+  const token = program
+    .command('scim')
+    .description('the SCIM server, for Okta, Entra ID and others')
+    .command('token')
+    .description('bearer tokens of a connection; several at once, so that one can follow another');
+  token
+    .command('create')
+    .description('make a token; it is shown once')
+    .option('--expires <duration>', 'its life, such as 90d or 12h; without it, until it is revoked', lifetime)
+    .addHelpText('after', '\nExample:\n  groupsync scim token create --expires 180d')
+    .action((options: CreateOptions, command: Command) =>
+      act(command, (context) => create(context, options)),
+    );
+  token
+    .command('list')
+    .description('prefix, age, end and last use of each token')
+    .action((_options: object, command: Command) => act(command, list));
+  token
+    .command('revoke')
+    .description('end a token at once')
+    .argument('<prefix>', 'the eight characters that list shows')
+    .option('-y, --yes', 'do not ask')
+    .addHelpText('after', '\nExample:\n  groupsync scim token revoke 3f9a01bc')
+    .action((prefix: string, { yes }: { readonly yes?: boolean }, command: Command) =>
+      act(command, (context) => revoke(context, prefix, yes)),
+    );
+}
+
+const UNITS_MS = { d: 86_400_000, h: 3_600_000, m: 60_000 } as const;
+const LONGEST_MS = 10 * 366 * UNITS_MS.d;
+
+function lifetime(text: string): number {
+  const [, digits = '', unit = ''] = /^(\d{1,6})([dhm])$/.exec(text) ?? [];
+  const ms = Number(digits) * (UNITS_MS[unit as keyof typeof UNITS_MS] ?? 0);
+  if (ms > 0 && ms <= LONGEST_MS) return ms;
+  throw new InvalidArgumentError('expected a duration such as 90d, 12h or 30m');
+}
+
+async function create({ out, connection, ports }: Context, { expires }: CreateOptions): Promise<number> {
+  const tool = await ports();
+  await requireConnection(connection, tool);
+  const expiresMs = expires === undefined ? undefined : tool.clock() + expires;
+  const { token, kept } = await createToken(connection, tool, { expiresMs });
+  out.note('this is the only time that the token is shown');
+  out.answer({ token, prefix: kept.prefix, connection, expiresAt: instant(expiresMs) }, () =>
+    out.line(token),
+  );
+  return EXIT.done;
+}
+
+async function list({ out, connection, ports }: Context): Promise<number> {
+  const tool = await ports();
+  await requireConnection(connection, tool);
+  const tokens = await listTokens(connection, tool);
+  const nowMs = tool.clock();
+  const ago = (atMs: number | undefined) => (atMs === undefined ? 'never' : `${duration(nowMs - atMs)} ago`);
+  out.answer({ tokens: tokens.map(document) }, () =>
+    out.table(tokens, [
+      { title: 'prefix', of: ({ prefix }) => prefix, whole: true },
+      { title: 'state', of: ({ state }) => state },
+      { title: 'created', of: ({ createdMs }) => ago(createdMs) },
+      { title: 'expires', of: ({ expiresMs }) => instant(expiresMs)?.slice(0, 10) ?? 'never' },
+      { title: 'last used', of: ({ lastUsedMs }) => ago(lastUsedMs) },
+    ]),
+  );
+  return EXIT.done;
+}
+
+const instant = (atMs: number | undefined): string | null =>
+  atMs === undefined ? null : new Date(atMs).toISOString();
+
+const document = ({ prefix, state, createdMs, expiresMs, revokedMs, lastUsedMs }: TokenSummary) => ({
+  prefix,
+  state,
+  createdAt: instant(createdMs),
+  expiresAt: instant(expiresMs),
+  revokedAt: instant(revokedMs),
+  lastUsedAt: instant(lastUsedMs),
+});
+
+async function revoke(context: Context, prefix: string, yes: boolean | undefined): Promise<number> {
+  const { out, connection } = context;
+  if (!(await context.confirm(`Revoke the token ${prefix}? Whoever uses it is refused from now on.`, yes))) {
+    return EXIT.failed;
+  }
+  const revoked = await revokeToken(connection, prefix, await context.ports());
+  out.answer({ prefix, revoked }, () =>
+    out.line(revoked ? `revoked ${prefix}` : `connection ${connection} has no token ${prefix}`),
+  );
+  return revoked ? EXIT.done : EXIT.failed;
+}
