@@ -36,7 +36,8 @@ export interface SchedulerOptions {
 export class Scheduler {
   readonly #options: SchedulerOptions;
   readonly #waiting: Waiting[] = [];
-  effects = 0;
+  /** Kinds of the effects that were done, in order. */
+  readonly effects: string[] = [];
   /** The effect at which the run was stopped. */
   crashedAt: string | undefined;
 
@@ -54,8 +55,8 @@ export class Scheduler {
         if (dead) throw new Crash(kind);
         await new Promise<void>((go) => this.#waiting.push({ worker, kind, go }));
         if (dead) throw new Crash(kind);
-        this.effects += 1;
-        if (this.effects === this.#options.crashAt) {
+        this.effects.push(kind);
+        if (this.effects.length === this.#options.crashAt) {
           dead = true;
           this.crashedAt = kind;
           throw new Crash(kind);
