@@ -6,7 +6,18 @@ import type { DesiredStore, MemberEntry } from '../sync/ports/desired.ts';
 import { dirtying } from './dirtying.ts';
 import { CorruptItemError } from './errors.ts';
 import { groupKey, inGroupKey, memberKey, partKey, partPrefix } from './keys.ts';
-import { all, any, type Condition, equal, greater, type Item, less, missing, type Table } from './table.ts';
+import {
+  type Attributes,
+  all,
+  any,
+  type Condition,
+  equal,
+  greater,
+  type Item,
+  less,
+  missing,
+  type Table,
+} from './table.ts';
 
 /**
  * How long a tombstone lives past its stamp or its receipt, whichever is later. Events, replays included, are refused
@@ -69,22 +80,40 @@ function memberChange({ member, register }: MemberEntry, nowMs: number) {
     : { set: { ...set, expiresAt: tombstoneEndSeconds(register.stamp, nowMs) } };
 }
 
-/** Each register of the group has its own condition, so each is its own write; most events touch one or two. */
+interface RegisterWrite {
+  readonly set: Attributes;
+  readonly when: Condition;
+}
+
+/**
+ * Each register of the group has its own condition. Most events are later than all that is stored, so all registers are
+ * tried in one write first; where one of them is not, each is written on its own.
+ */
 async function joinGroupRegisters(table: Table, ref: GroupRef, registers: GroupRegisters): Promise<void> {
   const key = groupKey(ref);
+  const writes = registerWrites(registers);
+  if (writes.length > 1) {
+    const set = Object.assign({}, ...writes.map((write) => write.set));
+    const together = await table.update(key, { set }, all(...writes.map(({ when }) => when)));
+    if (together.written) return;
+  }
+  for (const { set, when } of writes) await table.update(key, { set }, when);
+}
+
+function registerWrites(registers: GroupRegisters): readonly RegisterWrite[] {
+  const writes: RegisterWrite[] = [];
   for (const name of ['upserted', 'deleted', 'snapshot'] as const) {
     const stamp = registers[name];
-    if (stamp !== STAMP_ZERO) {
-      await table.update(key, { set: { [name]: stamp } }, laterThanStored(name, stamp));
-    }
+    if (stamp !== STAMP_ZERO) writes.push({ set: { [name]: stamp }, when: laterThanStored(name, stamp) });
   }
   const { name } = registers;
-  if (name === undefined) return;
-  await table.update(
-    key,
-    { set: { name: name.value, nameStamp: name.stamp } },
-    newerThanStored('nameStamp', 'name', name.stamp, name.value),
-  );
+  if (name !== undefined) {
+    writes.push({
+      set: { name: name.value, nameStamp: name.stamp },
+      when: newerThanStored('nameStamp', 'name', name.stamp, name.value),
+    });
+  }
+  return writes;
 }
 
 function readPart(item: Item): { index: number; stamp: Stamp } {
