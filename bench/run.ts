@@ -5,10 +5,11 @@ import { checkBudget, updateBudget } from './budget.ts';
 import type { Figure } from './figure.ts';
 import { callsFigure } from './figures/calls.ts';
 import { pureCoreFigure } from './figures/pure-core.ts';
+import { throughputFigure } from './figures/throughput.ts';
 import { writesFigure } from './figures/writes.ts';
 import { describeMachine } from './machine.ts';
 
-const FIGURES: readonly Figure[] = [callsFigure, writesFigure, pureCoreFigure];
+const FIGURES: readonly Figure[] = [callsFigure, writesFigure, pureCoreFigure, throughputFigure];
 
 const USAGE = `usage: npm run bench                      all figures, into bench/results.md
        npm run bench -- NAME [--full]    one figure, printed: ${FIGURES.map(({ name }) => name).join(', ')}

@@ -28,6 +28,7 @@ export interface PortsOptions {
   readonly newId: () => string;
   /** Told of each read of the connection's secret. */
   readonly onSecretRead: () => void;
+  readonly token?: string;
 }
 
 /** How long a connection is remembered, as shared/runtime/wire.ts has it. */
@@ -71,7 +72,7 @@ export function benchPorts(options: PortsOptions) {
       secrets: {
         read: async () => {
           options.onSecretRead();
-          return { value: { token: 'bench' }, version: '1' };
+          return { value: { token: options.token ?? 'bench' }, version: '1' };
         },
         write: async () => '1',
       },

@@ -36,20 +36,33 @@ interface OpenPlatform {
 /** The platform for each connection, through the client; one per connection and worker. */
 export function createPlatforms(options: PlatformsOptions): Platforms {
   const open = new Map<string, OpenPlatform>();
+  const opening = new Map<string, Promise<Platform>>();
+
+  const openAnew = async (connection: Connection, key: string, nowMs: number): Promise<Platform> => {
+    const secret = await readSecret(connection, options.secrets);
+    const forget = () => open.delete(key);
+    const known = open.get(key)?.platform;
+    const platform =
+      known?.secretVersion === secret.version
+        ? known
+        : await connect(connection, { secret, options, forget });
+    open.set(key, { platform, secretReadAtMs: nowMs });
+    return platform;
+  };
 
   return {
-    async open(connection) {
+    open(connection) {
       const key = JSON.stringify([connection.name, connection.company, connection.settings]);
       const known = open.get(key);
       const nowMs = options.clock();
-      if (known !== undefined && nowMs - known.secretReadAtMs < SECRET_AGE_MS) return known.platform;
-      const secret = await readSecret(connection, options.secrets);
-      const forget = () => open.delete(key);
-      const platform =
-        known?.platform.secretVersion === secret.version
-          ? known.platform
-          : await connect(connection, { secret, options, forget });
-      open.set(key, { platform, secretReadAtMs: nowMs });
+      if (known !== undefined && nowMs - known.secretReadAtMs < SECRET_AGE_MS) {
+        return Promise.resolve(known.platform);
+      }
+      // The groups of one batch ask at once: one look at the secret answers them all.
+      const underWay = opening.get(key);
+      if (underWay !== undefined) return underWay;
+      const platform = openAnew(connection, key, nowMs).finally(() => opening.delete(key));
+      opening.set(key, platform);
       return platform;
     },
   };
