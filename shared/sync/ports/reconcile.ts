@@ -3,7 +3,7 @@ import type { ConnectionName, PlatformGroupId } from '../../domain/ids.ts';
 /** How far the activity feed was read. */
 export interface FeedPosition {
   readonly cursor: string | null;
-  /** Ids of events that a repeated end, or a restart at `lastEventAt`, may bring again. */
+  /** Ids of the newest events, which a repeated end, or a restart at `lastEventAt`, may bring again. */
   readonly recentIds: readonly string[];
   /** Timestamp of the newest event read, as the feed gave it. */
   readonly lastEventAt: string | null;

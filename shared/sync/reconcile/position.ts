@@ -7,7 +7,7 @@ export type FeedPages = readonly FeedPage[];
 const DAY_MS = 24 * 3_600_000;
 /** The platform lists less than 90 days (specification, "Company activity"); a day is left for clocks and delays. */
 export const LOOK_BACK_MS = 89 * DAY_MS;
-/** Two full pages: an item of these stays far below 400 KB. */
+/** Two full pages, each of at most 1,000 events: an item of these stays far below 400 KB. */
 const MAX_RECENT_IDS = 2_000;
 
 export const firstPosition = (nowMs: number): FeedPosition => ({
@@ -41,23 +41,17 @@ export function tracesByGroup(events: readonly FeedEvent[]): ReadonlyMap<Platfor
 }
 
 /**
- * The position after the pages. Two things may bring events again, and their ids are kept: the last page, which a feed
- * without a new cursor repeats, and the newest instant, at which a restart by date begins.
+ * The position after the pages. The newest ids are kept, because a feed may give events again: a last page without a
+ * new cursor is repeated by the next run, and a restart by date begins at the newest instant, inclusive.
  */
 export function movedOn(position: FeedPosition, pages: FeedPages, nowMs: number): FeedPosition {
   const events = pages.flatMap(({ events: of }) => of);
-  const lastEventAt = newest(events, position.lastEventAt);
   const last = pages.at(-1);
-  const lastPage = pages.findLast(({ events: of }) => of.length > 0)?.events ?? [];
-  const mayRepeat = [
-    ...lastPage.map(({ id }) => id),
-    ...events.filter(({ at }) => at !== null && isSameInstant(at, lastEventAt)).map(({ id }) => id),
-    ...(lastPage.length === 0 || isSameInstant(lastEventAt, position.lastEventAt) ? position.recentIds : []),
-  ];
+  const newestFirst = [...events.map(({ id }) => id).reverse(), ...position.recentIds];
   return {
     cursor: last?.next ?? position.cursor,
-    recentIds: [...new Set(mayRepeat)].slice(0, MAX_RECENT_IDS),
-    lastEventAt,
+    recentIds: [...new Set(newestFirst)].slice(0, MAX_RECENT_IDS),
+    lastEventAt: newest(events, position.lastEventAt),
     readAtMs: last?.done === true ? nowMs : position.readAtMs,
     writtenAtMs: nowMs,
     needsSweep: position.needsSweep,
@@ -72,7 +66,3 @@ const newest = (events: readonly FeedEvent[], before: string | null): string | n
   );
 
 const millis = (at: string | null): number => (at === null ? Number.NaN : Date.parse(at));
-
-/** To the millisecond, because that is what a restart by date can say. */
-const isSameInstant = (one: string | null, other: string | null): boolean =>
-  one === other || millis(one) === millis(other);

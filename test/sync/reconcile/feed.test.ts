@@ -1,0 +1,270 @@
+import { describe, expect, it } from 'vitest';
+import type { PlatformFailure } from '../../../shared/sync/ports/platform.ts';
+import type { FeedEvent, FeedPage } from '../../../shared/sync/ports/reconcile.ts';
+import { followFeed } from '../../../shared/sync/reconcile/feed.ts';
+import { CONNECTION, createWorld, failure, START_MS, type World } from './support/world.ts';
+
+const DAY_MS = 24 * 3_600_000;
+const MINUTE_MS = 60_000;
+
+const event = (id: string, over: Partial<FeedEvent> = {}): FeedEvent => ({
+  id,
+  at: new Date(START_MS - 1_000).toISOString(),
+  groups: ['platform-g' as never],
+  initiator: 'ROLE',
+  type: 'EXTERNAL_GROUP_MEMBER_ADD',
+  ...over,
+});
+const page = (events: readonly FeedEvent[], next: string | null, done = false): FeedPage => ({
+  events,
+  next,
+  done,
+});
+
+type Script = (start: { cursor?: string; sinceMs?: number }) => readonly (FeedPage | PlatformFailure)[];
+
+function worldWith(script: Script) {
+  const starts: { cursor?: string; sinceMs?: number }[] = [];
+  const world = createWorld({
+    activity: async function* (start) {
+      starts.push(start);
+      for (const answer of script(start)) {
+        if (answer instanceof Error) throw answer;
+        yield answer;
+      }
+    },
+  });
+  return { world, starts };
+}
+
+const run = (world: World, minutes = 10) =>
+  followFeed(world.connection, world.ports, world.ports.clock() + minutes * MINUTE_MS);
+
+describe('the first run', () => {
+  it('begins 89 days back, and the next one at the cursor alone', async () => {
+    const { world, starts } = worldWith(() => [page([event('a')], 'c1', true)]);
+    await run(world);
+    await run(world);
+    expect(starts).toEqual([{ sinceMs: START_MS - 89 * DAY_MS }, { cursor: 'c1' }]);
+  });
+});
+
+describe('a run', () => {
+  it('does not overlap another, nor wait for one that ended', async () => {
+    const { world } = worldWith(() => [page([], 'c1', true)]);
+    await world.ports.leases.take(CONNECTION, 'feed', { nowMs: START_MS, lengthMs: MINUTE_MS });
+    expect(await run(world)).toBeUndefined();
+    world.advance(MINUTE_MS + 1);
+    expect(await run(world)).toBeDefined();
+    expect(await run(world)).toBeDefined();
+  });
+
+  it('that was paused past its lease cannot write once another has begun, even before that one has written', async () => {
+    let wakeUp = () => {};
+    const asleep = new Promise<void>((resolve) => {
+      wakeUp = resolve;
+    });
+    const { world } = worldWith(() => []);
+    world.platform.activity = async function* () {
+      await asleep;
+      yield page([event('a')], 'stale', true);
+    };
+    const paused = run(world);
+    await new Promise(setImmediate);
+    world.advance(17 * MINUTE_MS);
+    const later = await world.ports.leases.take(CONNECTION, 'feed', {
+      nowMs: world.ports.clock(),
+      lengthMs: MINUTE_MS,
+    });
+    expect(await world.ports.feed.begin(CONNECTION, later as never)).toEqual({ position: undefined });
+    wakeUp();
+    await expect(paused).rejects.toThrow('paused for too long');
+    expect(await world.ports.feed.read(CONNECTION)).toBeUndefined();
+  });
+
+  it('stops between two steps when its time is up, and the next goes on from there', async () => {
+    const { world, starts } = worldWith(({ cursor }) => {
+      world.advance(MINUTE_MS);
+      return cursor === 'c10'
+        ? [page([event('z')], 'c11', true)]
+        : Array.from({ length: 10 }, (_, n) => page([event(`e${n}`)], `c${n + 1}`));
+    });
+    const first = await run(world, 0.5);
+    expect(first?.report).toMatchObject({ eventsRead: 10, cursor: 'c10' });
+    const second = await run(world, 10);
+    expect(second?.report).toMatchObject({ eventsRead: 1, cursor: 'c11' });
+    expect(starts.at(-1)).toEqual({ cursor: 'c10' });
+  });
+
+  it('keeps what came before a failure, reports it, and says that it failed', async () => {
+    const { world } = worldWith(({ cursor }) =>
+      cursor === undefined
+        ? [page([event('a')], 'c1'), failure('throttled', 429)]
+        : [failure('throttled', 429)],
+    );
+    const done = await run(world);
+    expect(done).toMatchObject({ report: { eventsRead: 1, cursor: 'c1' }, failure: { kind: 'throttled' } });
+    expect(done?.sweep).toBeUndefined();
+  });
+});
+
+describe('a gap', () => {
+  it.each([
+    ['a 4xx', failure('rejected', 400)],
+    ['a 404', failure('not_found', 404)],
+    ['the error member of an answer 200', failure('unavailable', 200)],
+  ])('where the cursor is refused by %s is read over by date, once, and swept', async (_, refusal) => {
+    const { world, starts } = worldWith(({ cursor }) =>
+      cursor === 'c1'
+        ? [refusal]
+        : [page([event('a'), ...(starts.length > 1 ? [event('b')] : [])], 'c1', true)],
+    );
+    await run(world);
+    const done = await run(world);
+    expect(starts.at(-1)).toEqual({ sinceMs: START_MS - 1_000 });
+    expect(done?.report.eventsRead).toBe(1);
+    expect(done?.sweep).toBeDefined();
+    expect((await world.ports.feed.read(CONNECTION))?.needsSweep).toBe(false);
+  });
+
+  it('is swept by the next run where the sweep failed', async () => {
+    const { world, starts } = worldWith(({ cursor }) =>
+      cursor === 'c1' && starts.length === 2 ? [failure('rejected', 400)] : [page([], 'c1', true)],
+    );
+    await run(world);
+    world.listFails = failure('unavailable', 500);
+    await expect(run(world)).rejects.toThrow('the platform failed');
+    world.listFails = undefined;
+    expect((await run(world))?.sweep).toBeDefined();
+    expect((await run(world))?.sweep).toBeUndefined();
+  });
+
+  it('of more than 89 days is begun anew, and swept', async () => {
+    const { world, starts } = worldWith(() => [page([], 'c1', true)]);
+    await run(world);
+    world.advance(89 * DAY_MS + 1);
+    expect((await run(world))?.sweep).toBeDefined();
+    expect(starts.at(-1)).toEqual({ sinceMs: START_MS + 1 });
+  });
+
+  it('is not looked for without end where every cursor is refused', async () => {
+    const { world, starts } = worldWith(({ cursor }) =>
+      cursor === undefined
+        ? [page([event('a')], 'c1'), failure('rejected', 400)]
+        : [failure('rejected', 400)],
+    );
+    expect(await run(world)).toMatchObject({ failure: { kind: 'rejected' } });
+    expect(starts.length).toBeLessThan(10);
+  });
+});
+
+describe('touched groups', () => {
+  it('that show our own version are echoes: nothing is marked or woken', async () => {
+    const { world } = worldWith(() => [page([event('a')], 'c1', true)]);
+    world.show(await world.link('g'));
+    expect((await run(world))?.report).toMatchObject({ eventsRead: 1, groupsTouched: 1, echoes: 1 });
+    expect((await world.state('g')).suspect).toBeUndefined();
+    expect(world.woken).toEqual([]);
+  });
+
+  it.each([
+    ['of nobody', {}, undefined],
+    ['that was released', { released: true }, undefined],
+    ['that the settings exclude', {}, { groups: { exclude: ['g'] } }],
+  ])('%s are counted and left alone', async (title, extra, settings) => {
+    const { world } = worldWith(() => [page([event('a')], 'c1', true)]);
+    if (title !== 'of nobody') await world.link('g', extra);
+    world.show('platform-g', { version: 'theirs' });
+    const over = settings === undefined ? world : createWorld({ settings, table: world.table });
+    over.platform.activity = world.platform.activity;
+    over.show('platform-g', { version: 'theirs' });
+    expect((await run(over))?.report).toMatchObject({ eventsRead: 1, groupsTouched: 1, echoes: 0 });
+    expect(over.woken).toEqual([]);
+  });
+
+  it('are asked for one by one when they are few, and by one list when they are many', async () => {
+    const many = Array.from({ length: 21 }, (_, n) => `g${n}`);
+    const { world, starts } = worldWith(() => [
+      page(
+        starts.length === 1
+          ? [event('a', { groups: ['platform-g0' as never] })]
+          : many.map((id) => event(id, { groups: [`platform-${id}` as never] })),
+        `c${starts.length}`,
+        true,
+      ),
+    ]);
+    for (const id of many) world.show(await world.link(id), { version: id === 'g0' ? 'theirs' : 'ours' });
+    await run(world);
+    expect(world.calls.splice(0)).toEqual(['get platform-g0']);
+    await run(world);
+    expect(world.calls).toEqual(['list']);
+    expect(world.woken).toEqual(['g0', 'g0']);
+  });
+
+  it('gather the events of all runs until apply has looked', async () => {
+    const { world, starts } = worldWith(() => [
+      page(
+        [event(`e${starts.length}`, { initiator: starts.length === 1 ? 'ROLE' : 'SYSTEM' })],
+        `c${starts.length}`,
+        true,
+      ),
+    ]);
+    world.show(await world.link('g'), { version: 'v1' });
+    await run(world);
+    world.show('platform-g', { version: 'v2' });
+    await run(world);
+    const { suspect, dirtySinceMs } = await world.state('g');
+    expect(suspect).toMatchObject({ version: 'v2', traces: [{ id: 'e1' }, { id: 'e2' }] });
+    expect(dirtySinceMs).toBe(START_MS);
+  });
+
+  it('keep a suspicion apart from the next one of the same millisecond', async () => {
+    const { world } = worldWith(() => [page([event('a')], 'c1', true)]);
+    world.show(await world.link('g'), { version: 'v1' });
+    await run(world);
+    const seen = await world.state('g');
+    const at = { nowMs: START_MS, dueMs: START_MS };
+    const next = { version: 'v2' as never, traces: [], atMs: (seen.suspect?.atMs ?? 0) + 1 };
+    expect(await world.ports.groups.suspect(seen, next, at)).toBe(true);
+    // A look that answered the first one does not answer the second.
+    const view = await world.ports.groups.prepareView(seen.ref, 'i1' as never, {
+      name: '',
+      spokeId: null,
+      users: new Map(),
+    });
+    const link = { id: seen.platformId as never, version: 'v1' as never, view };
+    expect(await world.ports.groups.absorb(seen, link)).toBe(false);
+    expect((await world.state('g')).suspect?.version).toBe('v2');
+  });
+
+  it('of a stranger with the spokeId of a linked group are recorded, once, and by name', async () => {
+    const { world } = worldWith(() => [
+      page([event('x', { groups: ['stranger' as never], type: 'EXTERNAL_GROUP_ADD' })], null, true),
+    ]);
+    world.show(await world.link('g'));
+    world.show('stranger', { spokeId: 'g' });
+    expect((await run(world))?.duplicates).toBe(1);
+    expect((await run(world))?.duplicates).toBe(0);
+    expect(await world.drift()).toMatchObject([
+      {
+        kind: 'duplicate_spoke_id',
+        group: 'g',
+        before: 'platform-g',
+        after: 'stranger',
+        initiator: 'ROLE',
+        settledBy: 'report',
+      },
+    ]);
+    expect(world.woken).toEqual([]);
+  });
+
+  it('of a stranger in the place of a group that is gone are no duplicate: it was re-created', async () => {
+    const { world } = worldWith(() => [
+      page([event('x', { groups: ['stranger' as never], type: 'EXTERNAL_GROUP_ADD' })], null, true),
+    ]);
+    await world.link('g');
+    world.show('stranger', { spokeId: 'g' });
+    expect((await run(world))?.duplicates).toBe(0);
+    expect(await world.drift()).toEqual([]);
+  });
+});

@@ -1,0 +1,169 @@
+import { describe, expect, it } from 'vitest';
+import { memberId } from '../../../shared/domain/ids.ts';
+import { memberKey, viewChunkKey } from '../../../shared/store/keys.ts';
+import { sweep } from '../../../shared/sync/reconcile/sweep.ts';
+import { createWorld, failure, START_MS, type World } from './support/world.ts';
+
+const HOUR_MS = 3_600_000;
+const run = (world: World) => sweep(world.connection, world.ports);
+
+async function withGroups(count: number, settings = {}) {
+  const world = createWorld({ settings });
+  for (let n = 0; n < count; n += 1) world.show(await world.link(`g${n}`));
+  return world;
+}
+const suspects = async (world: World, count: number) => {
+  const found: string[] = [];
+  for (let n = 0; n < count; n += 1) if ((await world.state(`g${n}`)).suspect) found.push(`g${n}`);
+  return found;
+};
+
+describe('a sweep', () => {
+  it('suspects the groups whose version is another, and no others', async () => {
+    const world = await withGroups(4);
+    world.show('platform-g2', { version: 'theirs' });
+    const { report, halted } = await run(world);
+    expect(report).toMatchObject({ groupsTouched: 4, echoes: 3, missing: 0, orphans: 0 });
+    expect(halted).toBe(false);
+    expect(await suspects(world, 4)).toEqual(['g2']);
+    expect(world.woken).toEqual(['g2']);
+    expect(world.calls).toEqual(['list']);
+  });
+
+  it('leaves a write under way to its own apply', async () => {
+    const world = createWorld();
+    const intent = { id: 'i1', action: 'patch', atMs: START_MS, name: 'g', spokeId: 'g' };
+    world.show(await world.link('g0', { intent, intentId: 'i1' }), { version: 'being-written' });
+    await run(world);
+    expect(await suspects(world, 1)).toEqual([]);
+  });
+
+  it('asks for a group that is not listed by its id before it suspects it', async () => {
+    const world = await withGroups(40);
+    world.unlisted.add('platform-g1');
+    world.shown.delete('platform-g2');
+    const { report, halted } = await run(world);
+    expect(report.missing).toBe(2);
+    expect(halted).toBe(false);
+    expect(world.calls.filter((call) => call.startsWith('get')).sort()).toEqual([
+      'get platform-g1',
+      'get platform-g2',
+    ]);
+    expect(await suspects(world, 40)).toEqual(['g2']);
+    expect((await world.state('g2')).suspect?.version).toBeNull();
+  });
+
+  it.each([
+    ['an empty list', 20, 20],
+    ['one link in ten', 20, 2],
+  ])('concludes nothing where %s is missing', async (_, links, missing) => {
+    const world = await withGroups(links);
+    for (let n = 0; n < missing; n += 1) world.shown.delete(`platform-g${n}`);
+    const { report, halted } = await run(world);
+    expect(halted).toBe(true);
+    expect(report.missing).toBe(missing);
+    expect(await suspects(world, links)).toEqual([]);
+    expect(world.calls).toEqual(['list']);
+  });
+
+  it.each([
+    ['a single one, however few the links are', 3, 1],
+    ['just one in twenty', 40, 2],
+  ])('goes on where %s is missing', async (_, links, missing) => {
+    const world = await withGroups(links);
+    for (let n = 0; n < missing; n += 1) world.shown.delete(`platform-g${n}`);
+    expect((await run(world)).halted).toBe(false);
+    expect((await suspects(world, links)).length).toBe(missing);
+  });
+
+  it('concludes nothing from a list that failed', async () => {
+    const world = await withGroups(3);
+    world.listFails = failure('unavailable', 500);
+    await expect(run(world)).rejects.toThrow('the platform failed');
+    expect(await suspects(world, 3)).toEqual([]);
+  });
+
+  it('counts orphans, and records those whose place is taken, once', async () => {
+    const world = await withGroups(2);
+    await world.link('unlinked', { platformId: 'platform-gone' });
+    world.show('copy', { spokeId: 'g0' });
+    world.show('again', { spokeId: 'unlinked' });
+    world.show('theirs', { spokeId: 'no-group-of-ours' });
+    // One of ours under the spokeId of another of ours is a changed spokeId, and no orphan.
+    world.show('platform-g1', { spokeId: 'g0' });
+    expect(await run(world)).toMatchObject({ report: { orphans: 2 }, duplicates: 1 });
+    expect(await run(world)).toMatchObject({ report: { orphans: 2 }, duplicates: 0 });
+    expect(await world.drift()).toMatchObject([{ kind: 'duplicate_spoke_id', group: 'g0', after: 'copy' }]);
+  });
+});
+
+describe('what a sweep picks up', () => {
+  const MINUTE_MS = 60_000;
+  const dirtySince = START_MS - 20 * MINUTE_MS;
+
+  it.each<[string, number | undefined, number, boolean]>([
+    ['nothing is due for', undefined, dirtySince, true],
+    ['the pump passed by', START_MS - 16 * MINUTE_MS, dirtySince, true],
+    ['waits for its next try', START_MS + MINUTE_MS, dirtySince, false],
+    ['the pump is about to find', START_MS - MINUTE_MS, dirtySince, false],
+    ['has not been dirty for long', undefined, START_MS - MINUTE_MS, false],
+  ])('a dirty group that %s', async (_, dueMs, since, isWoken) => {
+    const world = createWorld();
+    world.show(await world.link('g', { dirtySince: since }, dueMs));
+    const { report } = await run(world);
+    expect(report.reenqueued).toBe(isWoken ? 1 : 0);
+    expect(world.woken).toEqual(isWoken ? ['g'] : []);
+  });
+
+  it('no more stuck groups at once than the pump would wake', async () => {
+    const world = createWorld();
+    for (let n = 0; n < 700; n += 1) world.show(await world.link(`g${n}`, { dirtySince }));
+    expect((await run(world)).report.reenqueued).toBe(600);
+  });
+
+  it.each([
+    ['waiting', START_MS - 1, true],
+    ['approved', START_MS - 1, true],
+    ['waiting', START_MS + 1, false],
+    ['rejected', START_MS - 1, false],
+  ] as const)('a hold that is %s until %i', async (kind, expiresAtMs, isWoken) => {
+    const decision = kind === 'waiting' ? { kind } : { kind, by: 'ann', reason: 'r', atMs: 1 };
+    const hold = {
+      ...{ digest: 'd', rule: 'count', removes: 1, keeps: 1, share: 0.5, createdAtMs: 1 },
+      ...{ expiresAtMs, decision, chunks: 1, hash: 'h' },
+    };
+    const world = createWorld();
+    world.show(await world.link('g', { hold, holdDigest: 'd' }));
+    await run(world);
+    expect(world.woken).toEqual(isWoken ? ['g'] : []);
+  });
+
+  it('litter, of each group once in twenty-four sweeps: dead chunks and tombstones, never what is in use', async () => {
+    const world = createWorld();
+    const made = (agoMs: number) => `${(START_MS - agoMs).toString(16).padStart(12, '0')}aa`;
+    const [used, dead, young] = [made(9 * HOUR_MS), made(9 * HOUR_MS + 1), made(-30 * HOUR_MS)];
+    world.show(await world.link('g', { view: { id: used, chunks: 1, hash: 'h', size: 0 }, viewId: used }));
+    const ref = world.ref('g');
+    for (const id of [used, dead, young])
+      await world.table.put({ ...viewChunkKey(ref, id as never, 0), text: '' });
+    const past = Math.floor(START_MS / 1_000) - 1;
+    for (const [member, expiresAt] of [
+      ['gone', past],
+      ['kept', past * 2],
+    ] as const) {
+      const key = memberKey(ref, memberId(member));
+      await world.table.put({ ...key, member, stamp: '', presence: 'absent', expiresAt });
+    }
+    for (let hour = 0; hour < 24; hour += 1) {
+      await run(world);
+      world.advance(HOUR_MS);
+    }
+    const found: string[] = [];
+    for (const prefix of ['VIEW#', 'M#']) {
+      for await (const page of world.table.query({ partition: memberKey(ref, memberId('x')).pk, prefix })) {
+        found.push(...page.map(({ sk }) => sk));
+      }
+    }
+    expect(found.sort()).toEqual(['M#kept', `VIEW#${used}#0000`, `VIEW#${young}#0000`].sort());
+  });
+});
