@@ -9,15 +9,18 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
 import { METRIC_DIMENSIONS, METRICS, type MetricName } from '../shared/contract/metrics.ts';
-import { FUNCTION_KEYS, type FunctionKey, METRIC_NAMESPACE, QUEUE_KEYS } from '../shared/contract/names.ts';
+import { METRIC_NAMESPACE, QUEUE_KEYS } from '../shared/contract/names.ts';
 import { stageMetric } from './alarm.ts';
 import type { ConnectorFunction } from './connector-function.ts';
 import type { Resources } from './permissions.ts';
+import type { Scim } from './scim.ts';
 
 interface DashboardProps {
   readonly prefix: string;
   readonly resources: Resources;
-  readonly workers: Readonly<Record<FunctionKey, { readonly worker: ConnectorFunction }>>;
+  readonly functions: readonly ConnectorFunction[];
+  /** undefined where the stage has no SCIM endpoint. */
+  readonly scim: Scim | undefined;
 }
 
 const PERIOD = Duration.minutes(5);
@@ -30,7 +33,7 @@ export class Dashboard extends Construct {
     new CloudWatchDashboard(this, 'Dashboard', {
       dashboardName: prefix,
       defaultInterval: Duration.hours(12),
-      widgets: [...flow(prefix), ...waiting(prefix), ...health(props), ...cost(props)],
+      widgets: [...flow(prefix), ...gateway(props), ...waiting(prefix), ...health(props), ...cost(props)],
     });
   }
 }
@@ -64,6 +67,25 @@ function flow(prefix: string): IWidget[][] {
   ];
 }
 
+/** What identity providers meet before our code does. */
+function gateway({ scim }: DashboardProps): IWidget[][] {
+  if (scim === undefined) return [];
+  const { api, alarms } = scim;
+  const latency = (statistic: string) => api.metricLatency({ statistic, label: statistic, period: PERIOD });
+  return [
+    [title('SCIM, at the gateway')],
+    [
+      graph('Requests', [api.metricCount({ statistic: 'SampleCount', label: 'all', period: PERIOD })]),
+      graph('Answered with 4xx, 429 and 5xx', [
+        api.metricClientError({ statistic: 'Sum', label: '4xx', period: PERIOD }),
+        alarms.throttled.with({ label: '429' }),
+        api.metricServerError({ statistic: 'Sum', label: '5xx', period: PERIOD }),
+      ]),
+      graph('Request to answer, ms', [latency('p50'), latency('p95'), latency('p99')]),
+    ],
+  ];
+}
+
 function waiting(prefix: string): IWidget[][] {
   return [
     [title('Waiting, by connection')],
@@ -78,14 +100,15 @@ function waiting(prefix: string): IWidget[][] {
         broken(prefix, 'GateClosedSeconds'),
         broken(prefix, 'CredentialUnauthorized'),
       ]),
-      graph('Activity feed: age of the cursor, seconds', [broken(prefix, 'FeedCursorAgeSeconds')]),
+      graph('Since the feed was read, and the credential found good, seconds', [
+        broken(prefix, 'FeedCursorAgeSeconds'),
+        broken(prefix, 'CredentialUncheckedSeconds'),
+      ]),
     ],
   ];
 }
 
-function health({ prefix, resources, workers }: DashboardProps): IWidget[][] {
-  const each = (metric: (worker: ConnectorFunction) => IMetric) =>
-    FUNCTION_KEYS.map((name) => metric(workers[name].worker));
+function health({ prefix, resources, functions }: DashboardProps): IWidget[][] {
   const messages = QUEUE_KEYS.map((name) =>
     resources.queues[name].metricApproximateNumberOfMessagesVisible({ label: name, period: PERIOD }),
   );
@@ -103,21 +126,23 @@ function health({ prefix, resources, workers }: DashboardProps): IWidget[][] {
     [
       graph(
         'Errors',
-        each((one) => one.function.metricErrors({ label: one.name, period: PERIOD })),
+        functions.map((one) => one.function.metricErrors({ label: one.name, period: PERIOD })),
       ),
       graph(
         'Throttles',
-        each((one) => one.function.metricThrottles({ label: one.name, period: PERIOD })),
+        functions.map((one) => one.function.metricThrottles({ label: one.name, period: PERIOD })),
       ),
       graph(
         'Longest run, ms',
-        each((one) => one.function.metricDuration({ label: one.name, statistic: 'Maximum', period: PERIOD })),
+        functions.map((one) =>
+          one.function.metricDuration({ label: one.name, statistic: 'Maximum', period: PERIOD }),
+        ),
       ),
     ],
   ];
 }
 
-function cost({ prefix, resources, workers }: DashboardProps): IWidget[][] {
+function cost({ prefix, resources, functions }: DashboardProps): IWidget[][] {
   const { table, queues } = resources;
   return [
     [title('What drives the cost')],
@@ -132,16 +157,14 @@ function cost({ prefix, resources, workers }: DashboardProps): IWidget[][] {
       ]),
       graph(
         'Lambda calls',
-        FUNCTION_KEYS.map((name) =>
-          workers[name].worker.function.metricInvocations({ label: name, period: PERIOD }),
-        ),
+        functions.map((one) => one.function.metricInvocations({ label: one.name, period: PERIOD })),
       ),
     ],
     [
       graph(
         'Lambda time, ms',
-        FUNCTION_KEYS.map((name) =>
-          workers[name].worker.function.metricDuration({ label: name, statistic: 'Sum', period: PERIOD }),
+        functions.map((one) =>
+          one.function.metricDuration({ label: one.name, statistic: 'Sum', period: PERIOD }),
         ),
       ),
       graph('Activity events read', [stageMetric(prefix, 'FeedEventsRead', PERIOD)]),

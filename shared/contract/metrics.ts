@@ -131,6 +131,13 @@ export const METRICS = {
     by: 'Connection',
     meaning: '1 while the gate is closed for an unauthorised credential, else 0',
   },
+  CredentialUncheckedSeconds: {
+    unit: 'Seconds',
+    form: 'gauge',
+    by: 'Connection',
+    meaning:
+      'since the credential was last found good by the daily check; a day more is a missed or failed check',
+  },
   FeedCursorAgeSeconds: {
     unit: 'Seconds',
     form: 'gauge',

@@ -1,10 +1,12 @@
 import pMap from 'p-map';
 import { fieldName, matchForm } from '../contract/match-rule.ts';
 import { matchRules } from '../contract/settings.ts';
-import type { ConnectionName, GroupId } from '../domain/ids.ts';
+import type { ConnectionName, GroupId, MemberId } from '../domain/ids.ts';
+import { STAMP_ZERO } from '../domain/stamp.ts';
 import { matchMember } from './apply/resolve.ts';
 import type { Connection } from './ports/connections.ts';
-import type { UserStore } from './ports/desired.ts';
+import type { UserState, UserStore } from './ports/desired.ts';
+import type { PendingCause } from './ports/groups.ts';
 import type { GroupIndex, PendingEntry } from './ports/index.ts';
 import type { PeopleStore, Person, PersonFacts } from './ports/people.ts';
 import type { EmployeeRecord, Platforms } from './ports/platform.ts';
@@ -38,7 +40,7 @@ export async function refreshPeople(connection: Connection, ports: PeoplePorts):
   const platform = await ports.platforms.open(connection);
   const unheard: Person[] = [];
   let read = 0;
-  for await (const page of platform.employees({ fields, states: settings.includeStates })) {
+  for await (const page of oneAhead(platform.employees({ fields, states: settings.includeStates }))) {
     read += page.length;
     unheard.push(...(await savePage(name, page, ports)));
   }
@@ -55,6 +57,26 @@ export async function refreshPeople(connection: Connection, ports: PeoplePorts):
   return { connection: name, read, changed: unheard.length, woken: refs.length };
 }
 
+/** Pages of one list come one after another; the next is on its way while this one is saved, and no more than that. */
+async function* oneAhead<Page>(pages: AsyncIterable<Page>): AsyncGenerator<Page> {
+  const iterator = pages[Symbol.asyncIterator]();
+  const ask = () => {
+    const page = iterator.next();
+    // Heard when its turn comes; until then a failure must not count as unhandled.
+    page.catch(() => {});
+    return page;
+  };
+  try {
+    for (let page = await ask(); page.done !== true; ) {
+      const next = ask();
+      yield page.value;
+      page = await next;
+    }
+  } finally {
+    await iterator.return?.();
+  }
+}
+
 /** @returns whom their groups must hear of: a new state or user id, now or in a run that did not come to its end */
 async function savePage(
   connection: ConnectionName,
@@ -68,17 +90,31 @@ async function savePage(
   const persons = await pMap(
     page,
     async (record) => {
-      const seen = known.get(record.role);
-      const facts = factsOf(record, seen);
-      if (seen !== undefined && !differs(facts, seen)) return seen;
-      const isNews = seen !== undefined && (facts.state !== seen.state || facts.userId !== seen.userId);
-      const unheard = isNews || seen?.unheard === true;
-      await people.save(connection, { ...facts, unheard }, seen);
-      return { ...facts, unheard, revision: (seen?.revision ?? 0) + 1 };
+      const first = await saveRecord(connection, record, { seen: known.get(record.role), people });
+      if (first !== undefined) return first;
+      // Another refresh was faster; what it wrote is read, and joined with what this one has seen.
+      const seen = (await people.read(connection, [record.role])).get(record.role);
+      const second = await saveRecord(connection, record, { seen, people });
+      if (second === undefined) throw new Error('a person was changed by two other refreshes at once');
+      return second;
     },
     { concurrency: WRITES_IN_FLIGHT },
   );
   return persons.filter(({ unheard }) => unheard);
+}
+
+/** @returns the person as it is then; undefined where it is not what was `seen` any more */
+async function saveRecord(
+  connection: ConnectionName,
+  record: EmployeeRecord,
+  { seen, people }: { readonly seen: Person | undefined; readonly people: PeopleStore },
+): Promise<Person | undefined> {
+  const facts = factsOf(record, seen);
+  if (seen !== undefined && !differs(facts, seen)) return seen;
+  const isNews = seen !== undefined && (facts.state !== seen.state || facts.userId !== seen.userId);
+  const unheard = isNews || seen?.unheard === true;
+  const isSaved = await people.save(connection, { ...facts, unheard }, seen);
+  return isSaved ? { ...facts, unheard, revision: (seen?.revision ?? 0) + 1 } : undefined;
 }
 
 /** A field that the answer does not carry (a scope that was lost) keeps its value; null says that there is none. */
@@ -120,38 +156,63 @@ async function groupsOfPeople(
   return groups;
 }
 
-/** Groups with a pending member for whom matching now says something else than when it was found pending. */
+/** Groups with a pending member who would not be pending now, or for another cause. */
 export async function groupsOfSolvable(
   connection: Connection,
   ports: PeoplePorts,
 ): Promise<readonly GroupId[]> {
   const groups: GroupId[] = [];
   for await (const page of ports.index.pending(connection.name)) {
-    groups.push(...(await solvable(connection, page, ports)));
+    const known = await ports.users.read(
+      connection.name,
+      page.map(({ member }) => member),
+    );
+    const solved = await pMap(
+      page,
+      async (entry) => {
+        // A member that no event described can still be known by its id.
+        const user = known.get(entry.member) ?? undescribed(entry.member);
+        return (await outcomeOf(user, entry, { connection, ports })) === entry.cause ? [] : [entry.ref.group];
+      },
+      { concurrency: WRITES_IN_FLIGHT },
+    );
+    groups.push(...solved.flat());
   }
   return groups;
 }
 
-async function solvable(
-  connection: Connection,
-  entries: readonly PendingEntry[],
-  { users, people }: PeoplePorts,
-): Promise<readonly GroupId[]> {
-  const undecided = entries.filter(({ cause }) => cause === 'unknown' || cause === 'ambiguous');
-  const known = await users.read(
-    connection.name,
-    undecided.map(({ member }) => member),
-  );
-  const rules = matchRules(connection.settings);
-  const solved = await pMap(
-    undecided,
-    async ({ ref, member, cause }) => {
-      const user = known.get(member);
-      if (user === undefined) return [];
-      const matched = await matchMember(user, { connection: connection.name, rules, people });
-      return matched.kind === 'person' || matched.cause !== cause ? [ref.group] : [];
-    },
-    { concurrency: WRITES_IN_FLIGHT },
-  );
-  return solved.flat();
+interface Resolving {
+  readonly connection: Connection;
+  readonly ports: PeoplePorts;
 }
+
+/** What apply would make of the member now, by the rules of `resolveUsers` and `place`, writing nothing. */
+async function outcomeOf(
+  user: UserState,
+  { personRevision }: PendingEntry,
+  { connection: { name, settings }, ports: { people } }: Resolving,
+): Promise<PendingCause | 'solved'> {
+  const bound = user.role === undefined ? undefined : (await people.read(name, [user.role])).get(user.role);
+  let person = bound;
+  if (user.role === undefined || user.review) {
+    const rules = matchRules(settings);
+    const matched = await matchMember(user, { connection: name, rules, people });
+    if (matched.kind === 'person') person = matched.person;
+    else if (user.role === undefined || matched.cause === 'ambiguous') return matched.cause;
+    if (user.role !== undefined && person !== undefined && person.role !== user.role) return 'ambiguous';
+  }
+  const id = settings.memberIdField === 'userId' ? person?.userId : person?.role;
+  if (person === undefined || id === undefined) return 'unknown';
+  const states: ReadonlySet<string> = new Set(settings.includeStates);
+  if (!states.has(person.state)) return 'inactive';
+  return person.revision === personRevision ? 'refused' : 'solved';
+}
+
+const undescribed = (member: MemberId): UserState => ({
+  member,
+  attributes: new Map(),
+  floor: STAMP_ZERO,
+  review: false,
+  revision: 0,
+  walking: false,
+});

@@ -1,12 +1,14 @@
 import type { ConnectionName } from '../../domain/ids.ts';
 import type { GateStore } from '../ports/gate.ts';
+import type { HealthStore } from '../ports/health.ts';
 import type { GroupIndex } from '../ports/index.ts';
 import type { FeedStore } from '../ports/reconcile.ts';
 
 export interface LevelPorts {
   readonly index: GroupIndex;
   readonly gates: GateStore;
-  readonly feed: FeedStore;
+  readonly feed: Pick<FeedStore, 'read'>;
+  readonly health: Pick<HealthStore, 'read'>;
   readonly clock: () => number;
 }
 
@@ -21,6 +23,8 @@ export interface Levels {
   readonly unauthorized: boolean;
   /** undefined before the feed was first read to its end. */
   readonly feedCursorAgeSeconds?: number;
+  /** Since the credential was last found good; undefined before the first check that went well. */
+  readonly credentialUncheckedSeconds?: number;
 }
 
 export async function readLevels(connection: ConnectionName, ports: LevelPorts): Promise<Levels> {
@@ -31,12 +35,14 @@ export async function readLevels(connection: ConnectionName, ports: LevelPorts):
   const gate = await ports.gates.read(connection);
   const isClosed = gate.state === 'backoff' || gate.state === 'unauthorized';
   const feed = await ports.feed.read(connection);
+  const goodAtMs = (await ports.health.read(connection))?.goodAtMs;
   return {
     ...groups,
     pendingMembers,
     gateClosedSeconds: isClosed ? seconds(nowMs - (gate.sinceMs ?? nowMs)) : 0,
     unauthorized: gate.state === 'unauthorized',
     ...(feed === undefined ? {} : { feedCursorAgeSeconds: seconds(nowMs - feed.readAtMs) }),
+    ...(goodAtMs === undefined ? {} : { credentialUncheckedSeconds: seconds(nowMs - goodAtMs) }),
   };
 }
 

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { createGateStore } from '../../../shared/store/gate-store.ts';
+import { checkHealth } from '../../../shared/sync/reconcile/health.ts';
+import { readLevels } from '../../../shared/sync/reconcile/levels.ts';
+import { CONNECTION, createWorld, failure, START_MS } from './support/world.ts';
+
+const DAY_MS = 24 * 3_600_000;
+
+describe('the daily check of a credential', () => {
+  it('says when it was last good and what its last failure was', async () => {
+    const world = createWorld();
+    expect(await checkHealth(world.connection, world.ports)).toEqual({
+      checkedAtMs: START_MS,
+      goodAtMs: START_MS,
+    });
+    world.advance(DAY_MS);
+    world.probeFails = failure('unauthorized', 401);
+    await checkHealth(world.connection, world.ports);
+    expect(await world.ports.health.read(CONNECTION)).toEqual({
+      checkedAtMs: START_MS + DAY_MS,
+      goodAtMs: START_MS,
+      lastFailure: { atMs: START_MS + DAY_MS, message: 'the platform failed: unauthorized' },
+    });
+    world.advance(DAY_MS);
+    world.probeFails = undefined;
+    expect(await checkHealth(world.connection, world.ports)).toMatchObject({
+      goodAtMs: START_MS + 2 * DAY_MS,
+      lastFailure: { atMs: START_MS + DAY_MS },
+    });
+  });
+
+  it('counts a secret that cannot be read as a failure, and our own faults as none', async () => {
+    const world = createWorld();
+    const failing = (error: Error) => ({
+      ...world.ports,
+      platforms: {
+        open: async () => {
+          throw error;
+        },
+      },
+    });
+    const refused = failing(failure('unauthorized'));
+    expect(await checkHealth(world.connection, refused)).toMatchObject({ lastFailure: { atMs: START_MS } });
+    await expect(checkHealth(world.connection, failing(new Error('ours')))).rejects.toThrow('ours');
+  });
+});
+
+describe('the levels of a connection', () => {
+  it('are what alarms look at', async () => {
+    const world = createWorld();
+    const gates = createGateStore(world.table);
+    const levels = () => readLevels(CONNECTION, { ...world.ports, gates });
+    expect(await levels()).toEqual({
+      dirtyGroups: 0,
+      oldestDirtySeconds: 0,
+      holdsWaiting: 0,
+      pendingMembers: 0,
+      gateClosedSeconds: 0,
+      unauthorized: false,
+    });
+    await checkHealth(world.connection, world.ports);
+    const hold = (kind: string) => ({ hold: { decision: { kind } } });
+    await world.link('a', { dirtySince: START_MS - 90_000, ...hold('waiting') });
+    await world.link('b', { dirtySince: START_MS, ...hold('approved') });
+    await gates.write(CONNECTION, await gates.read(CONNECTION), {
+      state: 'unauthorized',
+      closings: 1,
+      sinceMs: START_MS - 5_000,
+    });
+    world.advance(10_000);
+    expect(await levels()).toEqual({
+      dirtyGroups: 2,
+      oldestDirtySeconds: 100,
+      holdsWaiting: 1,
+      pendingMembers: 0,
+      gateClosedSeconds: 15,
+      unauthorized: true,
+      credentialUncheckedSeconds: 10,
+    });
+  });
+});

@@ -1,0 +1,203 @@
+import { describe, expect, it } from 'vitest';
+import type { EmployeeField } from '../../../shared/contract/match-rule.ts';
+import { matchRules } from '../../../shared/contract/settings.ts';
+import { memberId, roleId } from '../../../shared/domain/ids.ts';
+import { STAMP_ZERO, type Stamp } from '../../../shared/domain/stamp.ts';
+import { memberKey } from '../../../shared/store/keys.ts';
+import { refreshPeople } from '../../../shared/sync/people.ts';
+import type { PendingCause } from '../../../shared/sync/ports/groups.ts';
+import type { EmployeeRecord } from '../../../shared/sync/ports/platform.ts';
+import { MemoryTable } from '../../support/memory-table.ts';
+import { CONNECTION, createWorld, failure, type World } from './support/world.ts';
+
+const EMAIL = matchRules({ match: ['email=workEmail'] })[0]?.employeeField as EmployeeField;
+const ANN = memberId('m-ann');
+
+interface Employee {
+  readonly state?: string;
+  readonly userId?: string;
+  readonly email?: string | null;
+}
+
+const employee = (role: string, { state, userId, email }: Employee): EmployeeRecord => ({
+  role: roleId(role),
+  fields: new Map(email === undefined ? [] : [[EMAIL, email]]),
+  ...(state === undefined ? {} : { state }),
+  ...(userId === undefined ? {} : { userId }),
+});
+const ann = (over: Employee = {}) =>
+  employee('r-ann', { state: 'ACTIVE', userId: 'u-ann', email: 'ann@acme.test', ...over });
+
+const run = (world: World, pages: World['employees'], table = world.table) => {
+  world.employees = pages;
+  return refreshPeople(world.connection, world.portsOver(table));
+};
+const personOf = async (world: World, role = 'r-ann') =>
+  (await world.ports.people.read(CONNECTION, [roleId(role)])).get(roleId(role));
+
+/** A member of group `g` with this address, and, where given, a pending mark. */
+async function withMember(world: World, pending?: PendingCause, personRevision?: number) {
+  const ref = world.ref('g');
+  await world.table.put({
+    ...memberKey(ref, ANN),
+    member: ANN,
+    presence: 'present',
+    stamp: '1',
+    copyFloor: '',
+  });
+  await world.ports.desired.noteMembership(ref, ANN);
+  const attributes = new Map([['email', { value: 'ann@acme.test', stamp: '1' as Stamp }]]);
+  await world.ports.users.join(
+    CONNECTION,
+    [{ user: ANN, attributes, deleted: STAMP_ZERO }],
+    new Set(['email']),
+  );
+  if (pending === undefined) return;
+  const mark = { cause: pending, sinceMs: 1, ...(personRevision === undefined ? {} : { personRevision }) };
+  await world.ports.groups.markPending(ref, ANN, mark);
+}
+const bind = async (world: World, role = 'r-ann') => {
+  const revision = (await world.ports.users.read(CONNECTION, [ANN])).get(ANN)?.revision ?? 0;
+  expect(await world.ports.people.bind(CONNECTION, ANN, { role: roleId(role), revision })).toBe(role);
+};
+
+describe('a refresh of people', () => {
+  it('wakes the groups of a joiner who was pending, without another event', async () => {
+    const world = createWorld();
+    await withMember(world, 'unknown');
+    expect((await run(world, [[employee('r-bob', { email: 'bob@acme.test' })]])).woken).toBe(0);
+    expect((await run(world, [[ann()]])).woken).toBe(1);
+    expect(world.woken).toEqual(['g']);
+  });
+
+  it('wakes the groups of a leaver, once', async () => {
+    const world = createWorld();
+    await withMember(world);
+    await run(world, [[ann()]]);
+    await bind(world);
+    expect((await run(world, [[ann({ state: 'TERMINATED' })]])).woken).toBe(1);
+    expect((await run(world, [[ann({ state: 'TERMINATED' })]])).woken).toBe(0);
+    expect((await personOf(world))?.state).toBe('TERMINATED');
+  });
+
+  it.each<[string, World['employees']]>([
+    ['who is not listed', []],
+    ['whose fields a lost scope hides', [[employee('r-ann', {})]]],
+  ])('changes nothing for a person %s', async (_, pages) => {
+    const world = createWorld();
+    await withMember(world);
+    await run(world, [[ann()]]);
+    await bind(world);
+    const before = await personOf(world);
+    expect(await run(world, pages)).toMatchObject({ changed: 0, woken: 0 });
+    expect(await personOf(world)).toEqual(before);
+  });
+
+  it('keeps the person behind a member whose e-mail address changes, and whose old one another gets', async () => {
+    const world = createWorld();
+    await withMember(world);
+    await run(world, [[ann()]]);
+    await bind(world);
+    const newcomer = employee('r-new', { state: 'ACTIVE', userId: 'u-new', email: 'ann@acme.test' });
+    await run(world, [[ann({ email: 'ann.smith@acme.test' }), newcomer]]);
+    expect((await world.ports.users.read(CONNECTION, [ANN])).get(ANN)?.role).toBe('r-ann');
+    expect(world.woken).toEqual([]);
+  });
+
+  it('fails with a page that fails, keeps those before it, and wakes nobody', async () => {
+    const world = createWorld();
+    await withMember(world, 'unknown');
+    await expect(run(world, [[ann()], failure('unavailable', 500)])).rejects.toThrow('the platform failed');
+    expect((await personOf(world))?.state).toBe('ACTIVE');
+    expect(world.woken).toEqual([]);
+    expect((await run(world, [])).woken).toBe(1);
+  });
+
+  it('asks for the next page while it saves one, and for no more than that', async () => {
+    const world = createWorld();
+    const steps: string[] = [];
+    const table = new MemoryTable(async (operation, key) => {
+      if (operation === 'put' && key.includes('PERSON')) steps.push(`save ${key.split('#')[2]}`);
+    });
+    world.platform.employees = async function* () {
+      for (const n of [1, 2, 3]) {
+        steps.push(`page ${n}`);
+        yield [employee(`r${n}`, { email: `p${n}@acme.test` })];
+      }
+    };
+    await run(world, [], table);
+    expect(steps).toEqual([
+      'page 1',
+      'page 2',
+      'save r1 PERSON',
+      'page 3',
+      'save r2 PERSON',
+      'save r3 PERSON',
+    ]);
+  });
+
+  it('is heard of after a crash between any two effects', async () => {
+    const survivors = new Set<number>();
+    for (let diesAt = 1; diesAt < 40; diesAt += 1) {
+      const world = createWorld();
+      await withMember(world);
+      await run(world, [[ann()]]);
+      await bind(world);
+      let operations = 0;
+      const dying = new MemoryTable(async () => {
+        operations += 1;
+        if (operations >= diesAt) throw new Error('crash');
+      });
+      Object.defineProperty(dying, 'items', { value: (world.table as MemoryTable).items });
+      const died = await run(world, [[ann({ state: 'TERMINATED' })]], dying).then(
+        () => false,
+        () => true,
+      );
+      if (!died) survivors.add(diesAt);
+      await run(world, [[ann({ state: 'TERMINATED' })]]);
+      expect(world.woken, `died at ${diesAt}`).toContain('g');
+      expect((await personOf(world))?.unheard).toBe(false);
+    }
+    expect(survivors.size).toBeGreaterThan(0);
+    expect(survivors.has(1)).toBe(false);
+  });
+});
+
+describe('pending members', () => {
+  it.each<[PendingCause, Employee, number | undefined, boolean]>([
+    ['unknown', { userId: 'u-ann' }, undefined, true],
+    ['unknown', { email: 'other@acme.test' }, undefined, false],
+    ['inactive', { state: 'TERMINATED' }, undefined, false],
+    ['inactive', { state: 'ACTIVE' }, undefined, true],
+    ['refused', {}, 1, false],
+    ['refused', {}, 0, true],
+    ['ambiguous', {}, undefined, true],
+  ])('that are %s, with the person now %o (refused at revision %s), are tried again: %s', async (...row) => {
+    const [cause, now, refusedAt, isWoken] = row;
+    const world = createWorld();
+    await withMember(world, cause, refusedAt);
+    expect((await run(world, [[ann(now)]])).woken).toBe(isWoken ? 1 : 0);
+  });
+
+  it('without a user id stay unknown, and are not tried every time', async () => {
+    const world = createWorld();
+    await withMember(world, 'unknown');
+    const noId = employee('r-ann', { state: 'ACTIVE', email: 'ann@acme.test' });
+    expect((await run(world, [[noId]])).woken).toBe(0);
+  });
+
+  it('whose review found somebody else stay ambiguous', async () => {
+    const world = createWorld();
+    await withMember(world, 'ambiguous');
+    await run(world, [[ann({ email: 'first@acme.test' })]]);
+    await bind(world);
+    const attributes = new Map([['email', { value: 'bob@acme.test', stamp: '2' as Stamp }]]);
+    await world.ports.users.join(
+      CONNECTION,
+      [{ user: ANN, attributes, deleted: STAMP_ZERO }],
+      new Set(['email']),
+    );
+    const bob = employee('r-bob', { state: 'ACTIVE', userId: 'u-bob', email: 'bob@acme.test' });
+    expect((await run(world, [[bob]])).woken).toBe(0);
+  });
+});
