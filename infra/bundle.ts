@@ -2,12 +2,21 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { BuildResult } from 'esbuild';
 import { buildSync } from 'esbuild';
-import { FUNCTION_KEYS, type FunctionKey } from '../shared/contract/names.ts';
+import {
+  FUNCTION_KEYS,
+  type FunctionKey,
+  OPTIONAL_FUNCTION_KEYS,
+  type OptionalFunctionKey,
+} from '../shared/contract/names.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
+/** Everything that can be deployed, whether or not a stage asks for it. */
+export const DEPLOYABLE_KEYS = [...FUNCTION_KEYS, ...OPTIONAL_FUNCTION_KEYS] as const;
+export type DeployableKey = FunctionKey | OptionalFunctionKey;
+
 /** One folder per function, each with an `index.mjs` that exports `handler`. */
-export type FunctionCode = Readonly<Record<FunctionKey, string>>;
+export type FunctionCode = Readonly<Record<DeployableKey, string>>;
 
 /** The handlers by path: infra never imports them. */
 export const HANDLERS: FunctionCode = {
@@ -15,13 +24,14 @@ export const HANDLERS: FunctionCode = {
   apply: join(ROOT, 'functions/apply.ts'),
   reconcile: join(ROOT, 'functions/reconcile.ts'),
   people: join(ROOT, 'functions/people.ts'),
+  scim: join(ROOT, 'functions/scim.ts'),
 };
 
 /** Bundles all handlers in one run into `<outDir>/<function>/index.mjs`; the same sources give the same bytes. */
 export function bundleHandlers(outDir: string, handlers: FunctionCode = HANDLERS): FunctionCode {
-  bundle(Object.fromEntries(FUNCTION_KEYS.map((key) => [`${key}/index`, handlers[key]])), outDir);
-  const folders = FUNCTION_KEYS.map((key) => [key, join(outDir, key)] as const);
-  return Object.fromEntries(folders) as Record<FunctionKey, string>;
+  bundle(Object.fromEntries(DEPLOYABLE_KEYS.map((key) => [`${key}/index`, handlers[key]])), outDir);
+  const folders = DEPLOYABLE_KEYS.map((key) => [key, join(outDir, key)] as const);
+  return Object.fromEntries(folders) as Record<DeployableKey, string>;
 }
 
 /**

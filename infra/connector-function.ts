@@ -5,13 +5,14 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Architecture, Code, Function as LambdaFunction, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { type FunctionKey, functionName } from '../shared/contract/names.ts';
+import { functionName } from '../shared/contract/names.ts';
 import { type AlarmDesk, addAlarm } from './alarm.ts';
+import type { DeployableKey } from './bundle.ts';
 import type { Settings } from './settings.ts';
 
 export interface ConnectorFunctionProps {
   readonly settings: Settings;
-  readonly name: FunctionKey;
+  readonly name: DeployableKey;
   readonly description: string;
   /** Folder with the bundled handler. */
   readonly code: string;
@@ -29,10 +30,10 @@ const NEAR_TIMEOUT = 0.8;
  * tracing only; the stack adds what `permissions.ts` lists.
  *
  * No reserved concurrency: a new account has 10 executions in all and must keep them unreserved. Event sources have a
- * maximum concurrency instead, and scheduled runs keep out of each other's way by leases.
+ * maximum concurrency instead, the HTTP API has its throttle, and scheduled runs keep out of each other's way by leases.
  */
 export class ConnectorFunction extends Construct {
-  readonly name: FunctionKey;
+  readonly name: DeployableKey;
   readonly function: LambdaFunction;
   readonly role: Role;
 
@@ -79,7 +80,7 @@ export class ConnectorFunction extends Construct {
     });
   }
 
-  #alarms(name: FunctionKey, timeoutSeconds: number, desk: AlarmDesk): void {
+  #alarms(name: DeployableKey, timeoutSeconds: number, desk: AlarmDesk): void {
     const { function: target } = this;
     const alarm = (heading: string, meaning: string, metric: IMetric, threshold: number, periods: number) =>
       addAlarm(this, desk, {

@@ -2,16 +2,17 @@ import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Construct } from 'constructs';
-import { ENVIRONMENT, FUNCTION_KEYS, type FunctionKey, STACK_OUTPUTS } from '../shared/contract/names.ts';
+import { ENVIRONMENT, SCIM_URL_OUTPUT, STACK_OUTPUTS } from '../shared/contract/names.ts';
 import { applyDelaySeconds, SCHEDULES } from '../shared/contract/topology.ts';
 import type { AlarmDesk } from './alarm.ts';
-import type { FunctionCode } from './bundle.ts';
+import type { DeployableKey, FunctionCode } from './bundle.ts';
 import type { ConnectorFunction } from './connector-function.ts';
 import { Dashboard } from './dashboard.ts';
 import { HealthAlarms } from './health-alarms.ts';
 import { encryptionKey } from './key.ts';
 import { grant, PERMISSIONS, type Resources } from './permissions.ts';
 import { ScheduledWorker } from './schedule.ts';
+import { Scim } from './scim.ts';
 import type { Settings } from './settings.ts';
 import { Sources } from './sources.ts';
 import { State } from './state.ts';
@@ -27,11 +28,12 @@ export interface ConnectorStackProps extends StackProps {
 const SCHEDULED_TIMEOUT_SECONDS = 900;
 
 /** Memory buys processor time too (1,769 MiB is one vCPU): enough for the largest batch, group, listing. */
-const MEMORY_MIB: Readonly<Record<FunctionKey, number>> = {
+const MEMORY_MIB: Readonly<Record<DeployableKey, number>> = {
   ingest: 512,
   apply: 1024,
   reconcile: 1024,
   people: 1024,
+  scim: 1024,
 };
 
 /** The whole connector of one stage: composition only, each part is a construct of its own. */
@@ -49,7 +51,7 @@ export class ConnectorStack extends Stack {
     if (settings.alarmEmail !== undefined) topic.addSubscription(new EmailSubscription(settings.alarmEmail));
     const desk: AlarmDesk = { prefix, topic, runbookUrl: settings.runbookUrl };
     const every = { settings, key, desk };
-    const the = (name: FunctionKey, description: string) =>
+    const the = (name: DeployableKey, description: string) =>
       ({ ...every, name, description, code: code[name], memoryMiB: MEMORY_MIB[name] }) as const;
 
     const { table } = new State(this, 'State', every);
@@ -79,6 +81,7 @@ export class ConnectorStack extends Stack {
       ...scheduled,
       tasks: [{ ...task('people', settings.peopleMinutes, 'Refreshes the people index'), payload: {} }],
     });
+    const scim = settings.scim ? new Scim(this, 'Scim', the('scim', 'Answers SCIM requests')) : undefined;
 
     const queues = {
       events: ingest.lane.queue,
@@ -86,13 +89,14 @@ export class ConnectorStack extends Stack {
       apply: apply.lane.queue,
       applyDlq: apply.lane.deadLetters,
     };
-    const workers = { ingest, apply, reconcile, people };
+    const parts = [ingest, apply, reconcile, people, ...(scim === undefined ? [] : [scim])];
+    const functions = parts.map(({ worker }) => worker);
     const resources: Resources = { prefix, table, queues, key };
-    for (const name of FUNCTION_KEYS) equip(workers[name].worker, name, { settings, resources });
+    for (const each of functions) equip(each, { settings, resources });
 
     new Sources(this, 'Sources', { settings, events: queues.events, undelivered, key });
     new HealthAlarms(this, 'Health', { ...settings, desk });
-    new Dashboard(this, 'Dashboard', { prefix, resources, workers });
+    new Dashboard(this, 'Dashboard', { prefix, resources, functions, scim });
 
     const output = (name: string, value: string) => new CfnOutput(this, name, { value });
     output(STACK_OUTPUTS.events, queues.events.queueUrl);
@@ -102,6 +106,7 @@ export class ConnectorStack extends Stack {
     output(STACK_OUTPUTS.table, table.tableName);
     output('KeyArn', key.keyArn);
     output('AlarmTopicArn', topic.topicArn);
+    if (scim !== undefined) output(SCIM_URL_OUTPUT, scim.url);
   }
 }
 
@@ -113,8 +118,7 @@ const task = (
 
 /** Gives a function its rights and its environment. */
 function equip(
-  { function: target, role }: ConnectorFunction,
-  name: FunctionKey,
+  { name, function: target, role }: ConnectorFunction,
   { settings, resources }: { readonly settings: Settings; readonly resources: Resources },
 ): void {
   grant(role, PERMISSIONS[name], resources);

@@ -4,8 +4,9 @@ import { PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
-import { type FunctionKey, QUEUE_KEYS, type QueueKey } from '../shared/contract/names.ts';
+import { QUEUE_KEYS, type QueueKey } from '../shared/contract/names.ts';
 import { TABLE } from '../shared/contract/topology.ts';
+import type { DeployableKey } from './bundle.ts';
 
 /** What one function may call, by service; what is not listed is refused. */
 export interface Permissions {
@@ -25,7 +26,7 @@ const READ_WRITE_AND_DELETE = [...READ_AND_WRITE, 'DeleteItem'] as const;
 /** A refreshed OAuth token is stored by whichever function met the expiry. */
 const USE_CREDENTIAL = ['GetSecretValue', 'PutSecretValue'] as const;
 
-export const PERMISSIONS: Readonly<Record<FunctionKey, Permissions>> = {
+export const PERMISSIONS: Readonly<Record<DeployableKey, Permissions>> = {
   ingest: {
     table: READ_AND_WRITE,
     index: [],
@@ -49,6 +50,13 @@ export const PERMISSIONS: Readonly<Record<FunctionKey, Permissions>> = {
     index: ['Query'],
     queues: { apply: SEND },
     secrets: USE_CREDENTIAL,
+  },
+  // Writes desired state and wakes groups, as ingest does; like ingest it calls no platform and sees no secret.
+  scim: {
+    table: READ_WRITE_AND_DELETE,
+    index: [],
+    queues: { apply: SEND },
+    secrets: [],
   },
 };
 

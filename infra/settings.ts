@@ -51,6 +51,10 @@ const StageSettings = z.strictObject({
     .string()
     .regex(/^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w-]+$/, 'expected the ARN of a standard SNS topic')
     .optional(),
+  scim: flag.default(false),
+  // One identity provider sends up to 25 requests a second; the quotas of API Gateway, by region, end the ranges.
+  scimRequestsPerSecond: number.pipe(z.int().min(25).max(10_000)).default(100),
+  scimBurst: number.pipe(z.int().min(25).max(5_000)).default(200),
   keyArn: z
     .string()
     .regex(/^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key\/[\w-]+$/, 'expected the ARN of a KMS key')

@@ -9,6 +9,9 @@ export const QUEUE_KEYS = ['events', 'eventsDlq', 'apply', 'applyDlq'] as const;
 export type QueueKey = (typeof QUEUE_KEYS)[number];
 export const FUNCTION_KEYS = ['ingest', 'apply', 'reconcile', 'people'] as const;
 export type FunctionKey = (typeof FUNCTION_KEYS)[number];
+/** Functions that a stage has only where its settings ask for them. */
+export const OPTIONAL_FUNCTION_KEYS = ['scim'] as const;
+export type OptionalFunctionKey = (typeof OPTIONAL_FUNCTION_KEYS)[number];
 /** What runs again and again: tasks of reconcile, and people. */
 export const SCHEDULE_KEYS = ['pump', 'feed', 'sweep', 'health', 'people'] as const;
 export type ScheduleKey = (typeof SCHEDULE_KEYS)[number];
@@ -22,7 +25,7 @@ const QUEUE_SUFFIX: Readonly<Record<QueueKey, string>> = {
 
 export const queueName = (prefix: string, queue: QueueKey) => `${prefix}-${QUEUE_SUFFIX[queue]}`;
 export const tableName = (prefix: string) => `${prefix}-state`;
-export const functionName = (prefix: string, name: FunctionKey) => `${prefix}-${name}`;
+export const functionName = (prefix: string, name: FunctionKey | OptionalFunctionKey) => `${prefix}-${name}`;
 export const scheduleName = (prefix: string, schedule: ScheduleKey) => `${prefix}-${schedule}`;
 export const secretName = (prefix: string, connection: ConnectionName) =>
   `${prefix}/connections/${connection}`;
@@ -35,6 +38,8 @@ export const STACK_OUTPUTS: Readonly<Record<QueueKey, string>> & { readonly tabl
   applyDlq: 'ApplyDlqUrl',
   table: 'TableName',
 };
+/** Output of a stage with SCIM: the base URL that an identity provider asks for. */
+export const SCIM_URL_OUTPUT = 'ScimUrl';
 
 /** Environment variables that the functions read. */
 export const ENVIRONMENT = {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { CreateSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { bundleHandlers } from '../../infra/bundle.ts';
+import { bundleHandlers, DEPLOYABLE_KEYS, type DeployableKey } from '../../infra/bundle.ts';
 import { createTable } from '../../local/emulators/dynamodb.ts';
 import { startAwsFront } from '../../local/emulators/front.ts';
 import { createSecretsManager } from '../../local/emulators/secrets-manager.ts';
@@ -18,8 +18,6 @@ import { parseSettings } from '../../shared/contract/change-setting.ts';
 import {
   DEFAULT_CONNECTION,
   ENVIRONMENT,
-  FUNCTION_KEYS,
-  type FunctionKey,
   secretName,
   tableName,
 } from '../../shared/contract/names.ts';
@@ -34,8 +32,8 @@ const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
 
 /** The bundles of all functions at work on emulators, each behind a recorder of its own. */
 export interface CallingFunctions {
-  readonly functions: Readonly<Record<FunctionKey, DeployedFunction>>;
-  readonly recorders: Readonly<Record<FunctionKey, Recorder>>;
+  readonly functions: Readonly<Record<DeployableKey, DeployedFunction>>;
+  readonly recorders: Readonly<Record<DeployableKey, Recorder>>;
   /** The state, for what takes months to come about. */
   readonly table: Table;
   /** A test control of the simulator: `PUT`s, `POST`s … under `/_simulator/`. */
@@ -107,7 +105,7 @@ export async function startCallingFunctions(world: { employees: unknown[] }): Pr
   );
 
   const started = await Promise.all(
-    FUNCTION_KEYS.map(async (name) => {
+    DEPLOYABLE_KEYS.map(async (name) => {
       const recorder = await startRecorder((service) => (service === 'sqs' ? sqs.url : front.url));
       const target = await startFunction({
         name,
@@ -131,7 +129,7 @@ export async function startCallingFunctions(world: { employees: unknown[] }): Pr
     }),
   );
   const by = <Value>(pick: (one: (typeof started)[number]) => Value) =>
-    Object.fromEntries(started.map((one) => [one.name, pick(one)])) as Record<FunctionKey, Value>;
+    Object.fromEntries(started.map((one) => [one.name, pick(one)])) as Record<DeployableKey, Value>;
   return {
     functions: by(({ target }) => target),
     recorders: by(({ recorder }) => recorder),

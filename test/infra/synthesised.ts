@@ -2,15 +2,14 @@ import { fileURLToPath } from 'node:url';
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import cdkJson from '../../cdk.json' with { type: 'json' };
-import type { FunctionCode } from '../../infra/bundle.ts';
+import { DEPLOYABLE_KEYS, type DeployableKey, type FunctionCode } from '../../infra/bundle.ts';
 import { ConnectorStack } from '../../infra/connector-stack.ts';
 import { readSettings } from '../../infra/settings.ts';
-import { FUNCTION_KEYS, type FunctionKey } from '../../shared/contract/names.ts';
 
-/** Four handlers that do nothing: what the functions hold is not the template's business. */
+/** Handlers that do nothing: what the functions hold is not the template's business. */
 const code = Object.fromEntries(
-  FUNCTION_KEYS.map((name) => [name, fileURLToPath(new URL(`fixture/${name}`, import.meta.url))]),
-) as Record<FunctionKey, string> satisfies FunctionCode;
+  DEPLOYABLE_KEYS.map((name) => [name, fileURLToPath(new URL(`fixture/${name}`, import.meta.url))]),
+) as Record<DeployableKey, string> satisfies FunctionCode;
 
 export interface Synthesised {
   readonly app: App;

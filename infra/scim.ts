@@ -1,0 +1,103 @@
+import { RemovalPolicy, Validations } from 'aws-cdk-lib';
+import { AccessLogField, AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
+import {
+  HttpApi,
+  HttpMethod,
+  HttpStage,
+  LogGroupLogDestination,
+  PayloadFormatVersion,
+} from 'aws-cdk-lib/aws-apigatewayv2';
+import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+import { functionName } from '../shared/contract/names.ts';
+import { ConnectorFunction, type ConnectorFunctionProps } from './connector-function.ts';
+import { ScimAlarms } from './scim-alarms.ts';
+
+/** One second before an HTTP API gives up on its integration (API Gateway quotas: 30 s), so that the log says why. */
+const TIMEOUT_SECONDS = 29;
+
+/** Below the host; the function itself expects the same path (`functions/scim.ts`). */
+const BASE_PATH = '/scim/v2';
+
+/**
+ * What is kept of each request. No path, query or header: ids, filters with e-mail addresses and tokens stand there.
+ * JSON, so that CloudWatch can count by field.
+ */
+const ACCESS_LOG = AccessLogFormat.custom(
+  JSON.stringify({
+    requestId: AccessLogField.contextRequestId(),
+    route: '$context.routeKey',
+    method: AccessLogField.contextHttpMethod(),
+    status: AccessLogField.contextStatus(),
+    latencyMs: AccessLogField.contextResponseLatency(),
+  }),
+);
+
+type ScimProps = Omit<ConnectorFunctionProps, 'name' | 'timeoutSeconds'>;
+
+/**
+ * The SCIM server: a function behind an HTTP API, which admits TLS 1.2 and later only (API Gateway developer guide,
+ * "Security policy for HTTP APIs"). Its throttle is the one bound on all connections together.
+ */
+export class Scim extends Construct {
+  readonly worker: ConnectorFunction;
+  readonly alarms: ScimAlarms;
+  readonly api: HttpApi;
+  /** The base URL that identity providers ask for. */
+  readonly url: string;
+
+  constructor(scope: Construct, id: string, props: ScimProps) {
+    super(scope, id);
+    this.worker = new ConnectorFunction(this, 'Worker', {
+      ...props,
+      name: 'scim',
+      timeoutSeconds: TIMEOUT_SECONDS,
+    });
+    this.api = new HttpApi(this, 'Api', {
+      apiName: functionName(props.settings.prefix, 'scim'),
+      description: 'SCIM 2.0 for identity providers',
+      createDefaultStage: false,
+    });
+    this.url = `${this.api.apiEndpoint}${BASE_PATH}`;
+    this.#routes();
+    const accessLog = this.#stage(props);
+    this.alarms = new ScimAlarms(this, 'Alarms', { desk: props.desk, api: this.api, accessLog });
+  }
+
+  /** Two routes and no others: what is asked for elsewhere reaches no code of ours. */
+  #routes(): void {
+    const integration = new HttpLambdaIntegration('Integration', this.worker.function, {
+      payloadFormatVersion: PayloadFormatVersion.VERSION_2_0,
+    });
+    for (const path of [BASE_PATH, `${BASE_PATH}/{proxy+}`]) {
+      const routes = this.api.addRoutes({ path, methods: [HttpMethod.ANY], integration });
+      for (const route of routes) {
+        Validations.of(route).acknowledge({
+          id: 'AwsSolutions-APIG4',
+          reason:
+            'Identity providers send one bearer token, whose hash is in the table. The function checks it before anything else; an authorizer of API Gateway could only do the same look-up a second time.',
+        });
+      }
+    }
+  }
+
+  #stage({ settings, key }: ScimProps): LogGroup {
+    const accessLog = new LogGroup(this, 'AccessLog', {
+      // Named as the functions' logs are: the key, which may be that of an earlier stack, admits no other names.
+      logGroupName: `/aws/lambda/${functionName(settings.prefix, 'scim')}-access`,
+      retention: settings.logRetentionDays,
+      encryptionKey: key,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    new HttpStage(this, 'Stage', {
+      httpApi: this.api,
+      // The stage whose name is not part of the path.
+      stageName: '$default',
+      autoDeploy: true,
+      throttle: { rateLimit: settings.scimRequestsPerSecond, burstLimit: settings.scimBurst },
+      accessLogSettings: { destination: new LogGroupLogDestination(accessLog), format: ACCESS_LOG },
+    });
+    return accessLog;
+  }
+}
