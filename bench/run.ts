@@ -4,12 +4,23 @@ import { fileURLToPath } from 'node:url';
 import { checkBudget, updateBudget } from './budget.ts';
 import type { Figure } from './figure.ts';
 import { callsFigure } from './figures/calls.ts';
+import { costFigure } from './figures/cost.ts';
+import { latencyFigure } from './figures/latency.ts';
 import { pureCoreFigure } from './figures/pure-core.ts';
+import { scaleFigure } from './figures/scale.ts';
 import { throughputFigure } from './figures/throughput.ts';
 import { writesFigure } from './figures/writes.ts';
 import { describeMachine } from './machine.ts';
 
-const FIGURES: readonly Figure[] = [callsFigure, writesFigure, pureCoreFigure, throughputFigure];
+const FIGURES: readonly Figure[] = [
+  callsFigure,
+  writesFigure,
+  pureCoreFigure,
+  throughputFigure,
+  latencyFigure,
+  scaleFigure,
+  costFigure,
+];
 
 const USAGE = `usage: npm run bench                      all figures, into bench/results.md
        npm run bench -- NAME [--full]    one figure, printed: ${FIGURES.map(({ name }) => name).join(', ')}

@@ -15,6 +15,10 @@ export interface MemoryPlatform {
   /** Takes the client's requests in the same process. */
   readonly dispatcher: Dispatcher;
   readonly groups: ReadonlyMap<string, HeldGroup>;
+  /** A group that was there long ago: the feed does not tell of it. */
+  seed(group: Omit<HeldGroup, 'id' | 'version'>): HeldGroup;
+  /** The feed tells of this group once more, as it does some time after our own write. */
+  echo(id: string): void;
   /** A change by somebody else. */
   touch(id: string, users: readonly string[]): void;
 }
@@ -110,6 +114,15 @@ export function createMemoryPlatform(options: {
   return {
     dispatcher: dispatcherOver(answer),
     groups,
+    seed(group) {
+      const held = hold({ ...group, id: `s${serial}` });
+      feed.pop();
+      return held;
+    },
+    echo(id) {
+      serial += 1;
+      feed.push({ id: `e${serial}`, group: id, at: new Date(clock()).toISOString() });
+    },
     touch(id, users) {
       const known = groups.get(id);
       if (known !== undefined) hold({ ...known, users });

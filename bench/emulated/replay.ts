@@ -1,0 +1,59 @@
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import { DeleteMessageBatchCommand, type Message, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import pMap from 'p-map';
+import type { RecordedCall } from './recorder.ts';
+import type { Services } from './services.ts';
+
+/** Enough that no call waits for another while there is a processor to do its work. */
+const IN_FLIGHT = 32;
+
+/** Makes the same calls with the same contents in the same order, and nothing else: the limit of this process. */
+export async function replay(calls: readonly RecordedCall[], services: Services): Promise<void> {
+  const documents = DynamoDBDocumentClient.from(services.dynamodb, {
+    marshallOptions: { removeUndefinedValues: true },
+  });
+  const received: Message[] = [];
+  await pMap(
+    calls,
+    async (call) => {
+      if (call.to === 'platform') {
+        const origin = services.platform;
+        const answer = await services.dispatcher.request({ ...call.request, origin, signal: null });
+        await answer.body.text();
+      } else if (call.to === 'sqs') {
+        await replaySqs(call, services, received);
+      } else {
+        const command = new call.make(call.input as never);
+        await documents.send(command as never).catch((error: unknown) => {
+          if (!(error instanceof ConditionalCheckFailedException)) throw error;
+        });
+      }
+    },
+    { concurrency: IN_FLIGHT },
+  );
+}
+
+/** Queues and receipts have other names here. */
+async function replaySqs(
+  { make, input }: Extract<RecordedCall, { to: 'dynamodb' | 'sqs' }>,
+  { sqs, queueUrls }: Services,
+  received: Message[],
+): Promise<void> {
+  const { QueueUrl: recorded = '', ...rest } = input as {
+    readonly QueueUrl?: string;
+    readonly Entries?: object[];
+  };
+  const QueueUrl = recorded.endsWith('.fifo') ? queueUrls.apply : queueUrls.events;
+  if (make === (DeleteMessageBatchCommand as unknown)) {
+    const Entries = received
+      .splice(0, rest.Entries?.length ?? 0)
+      .map(({ ReceiptHandle }, n) => ({ Id: String(n), ReceiptHandle }));
+    if (Entries.length > 0) await sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
+    return;
+  }
+  const answer = await sqs.send(new make({ QueueUrl, ...rest } as never) as never);
+  if (make === (ReceiveMessageCommand as unknown)) {
+    received.push(...((answer as { readonly Messages?: Message[] }).Messages ?? []));
+  }
+}

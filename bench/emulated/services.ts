@@ -1,0 +1,94 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { Agent } from 'undici';
+import { createTable } from '../../local/emulators/dynamodb.ts';
+import { startAwsFront } from '../../local/emulators/front.ts';
+import { createQueues, startSqs } from '../../local/emulators/sqs.ts';
+import { createSimulator } from '../../local/platform/simulator.ts';
+import { parseSettings } from '../../shared/contract/change-setting.ts';
+import { connectionName } from '../../shared/domain/ids.ts';
+import { createDynamoTable } from '../../shared/store/dynamo-table.ts';
+import { refreshPeople } from '../../shared/sync/people.ts';
+import type { Connection } from '../../shared/sync/ports/connections.ts';
+import { benchPorts } from '../memory/ports.ts';
+import { CREDENTIALS, REGION } from '../memory/sdk-wire.ts';
+import { worldOf } from './world.ts';
+
+export const TABLE_NAME = 'bench';
+const TOKEN = 'bench-token';
+const COMPANY = 'bench';
+/** Longer than a run, so that a run is one window; nothing is delayed, since the bench fetches messages itself. */
+const COALESCE_MS = 600_000;
+
+/** The emulators of the local stack and the platform's simulator in this process, with the connector's ports over them. */
+export async function startServices({ people }: { readonly people: number }) {
+  const front = await startAwsFront({ port: 0, services: [] });
+  const queues = await startSqs(0);
+  const simulator = createSimulator({
+    world: worldOf({ people, token: TOKEN }),
+    clock: Date.now,
+    newId: counted(),
+  });
+  const { url: platform } = await simulator.listen();
+  // What a bare replay sends carries versions of another run: the work is the same with the check off.
+  await fetch(`${platform}/_simulator/settings`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ enforceVersionOnPatch: false }),
+  });
+  const dynamodb = new DynamoDBClient({ region: REGION, credentials: CREDENTIALS, endpoint: front.url });
+  const sqs = new SQSClient({ region: REGION, credentials: CREDENTIALS, endpoint: queues.url });
+  await createTable(dynamodb, TABLE_NAME);
+  const queueUrls = await createQueues(sqs, { prefix: 'bench', coalesceSeconds: 0 });
+  let aheadMs = 0;
+  const dispatcher = new Agent({ connections: 16 });
+  const ports = benchPorts({
+    table: createDynamoTable(dynamodb, { tableName: TABLE_NAME, sleep: async () => {} }),
+    sqs,
+    applyQueueUrl: queueUrls.apply,
+    dispatcher,
+    coalesceMs: COALESCE_MS,
+    clock: () => Date.now() + aheadMs,
+    newId: counted(),
+    onSecretRead: () => {},
+    token: TOKEN,
+  });
+  const connection: Connection = {
+    name: connectionName('default'),
+    company: COMPANY,
+    settings: parseSettings({ baseUrl: platform, guard: null }),
+    observing: false,
+  };
+  await ports.connections.save(connection);
+  await refreshPeople(connection, ports);
+  return {
+    ports,
+    connection,
+    dynamodb,
+    sqs,
+    queueUrls,
+    dispatcher,
+    platform,
+    /** Wake-ups sent so far no longer stand for later ones. */
+    nextWindow() {
+      aheadMs += COALESCE_MS;
+    },
+    async close() {
+      dynamodb.destroy();
+      sqs.destroy();
+      await dispatcher.close();
+      await Promise.all([front.close(), queues.close(), simulator.close()]);
+    },
+  };
+}
+
+export type Services = Awaited<ReturnType<typeof startServices>>;
+
+/** Ids that are the same in every run. */
+function counted(): () => string {
+  let last = 0;
+  return () => {
+    last += 1;
+    return `${Date.now().toString(16).padStart(12, '0').slice(0, 4)}${String(last).padStart(16, '0')}`;
+  };
+}

@@ -1,0 +1,92 @@
+import { startRecording } from '../emulated/recorder.ts';
+import { replay } from '../emulated/replay.ts';
+import { type Services, startServices } from '../emulated/services.ts';
+import { publish, work } from '../emulated/work.ts';
+import { type Figure, PAIRED_RUNS, showSpread, spreadOf, table } from '../figure.ts';
+import { type BenchEvent, createDirectory } from '../memory/directory.ts';
+
+const EVENTS = 1_000;
+const GROUPS = 20;
+const PEOPLE = 200;
+
+/** The directory knows all people and has the groups; what is measured is joins, one message each. */
+async function prepared(): Promise<Services> {
+  const services = await startServices({ people: PEOPLE });
+  const directory = createDirectory(Date.now);
+  const everybody = Array.from({ length: PEOPLE }, (_, n) => n);
+  await publish(services, [
+    directory.snapshot('all', everybody),
+    ...Array.from({ length: GROUPS }, (_, n) => directory.snapshot(`d${n}`, [0])),
+  ]);
+  await work(services);
+  services.nextWindow();
+  return services;
+}
+
+const joins = (): readonly BenchEvent[] => {
+  const directory = createDirectory(Date.now);
+  return Array.from({ length: EVENTS }, (_, n) =>
+    directory.added(`d${n % GROUPS}`, 1 + (Math.floor(n / GROUPS) % (PEOPLE - 1))),
+  );
+};
+
+interface Pair {
+  readonly oursMs: number;
+  readonly bareMs: number;
+  readonly calls: Readonly<Record<string, number>>;
+}
+
+async function timed(run: () => Promise<void>): Promise<number> {
+  globalThis.gc?.();
+  const startedMs = performance.now();
+  await run();
+  return performance.now() - startedMs;
+}
+
+/** Once through the connector, and the very calls that it made once more by nobody, over services in the same state. */
+async function pair(): Promise<Pair> {
+  const first = await prepared();
+  // Made now: what the directory says later counts.
+  const events = joins();
+  await publish(first, events);
+  const recording = startRecording();
+  const oursMs = await timed(() => work(first));
+  recording.stop();
+  await first.close();
+
+  const second = await prepared();
+  await publish(second, events);
+  const bareMs = await timed(() => replay(recording.calls, second));
+  await second.close();
+  const calls: Record<string, number> = {};
+  for (const { to } of recording.calls) calls[to] = (calls[to] ?? 0) + 1;
+  return { oursMs, bareMs, calls };
+}
+
+export const throughputFigure: Figure = {
+  name: 'throughput',
+  title: 'Throughput to the limit',
+  async run() {
+    await pair();
+    const pairs: Pair[] = [];
+    for (let run = 0; run < PAIRED_RUNS; run += 1) pairs.push(await pair());
+    const perSecond = (ms: number) => (EVENTS / ms) * 1_000;
+    const ours = spreadOf(pairs.map(({ oursMs }) => perSecond(oursMs)));
+    const bare = spreadOf(pairs.map(({ bareMs }) => perSecond(bareMs)));
+    const { dynamodb = 0, sqs = 0, platform = 0 } = pairs[0]?.calls ?? {};
+    return [
+      `${EVENTS} joins, one message each, in ${GROUPS} groups, through ingest and apply over the emulators of the local stack`,
+      'in this process; then the very calls that were made (recorded) once more without the connector, 32 in flight, over',
+      `services in the same state: ${dynamodb} to DynamoDB, ${sqs} to SQS, ${platform} to the platform. Bar: 0.8 of the limit.`,
+      '',
+      table(
+        ['', 'events/s'],
+        [
+          ['through ingest and apply', showSpread(ours, 0)],
+          ['the bare calls', showSpread(bare, 0)],
+          ['ratio', showSpread(spreadOf(pairs.map(({ oursMs, bareMs }) => bareMs / oursMs)))],
+        ],
+      ),
+    ].join('\n');
+  },
+};

@@ -1,0 +1,41 @@
+import { type GroupRef, groupId } from '../../shared/domain/ids.ts';
+import {
+  claimKey,
+  groupIndexSort,
+  groupKey,
+  indexPartition,
+  NOT_DUE,
+  shardOf,
+} from '../../shared/store/keys.ts';
+import type { Item } from '../../shared/store/table.ts';
+import { COMPANY } from './platform.ts';
+import { CONNECTION, type Rig } from './rig.ts';
+
+/**
+ * Puts so many groups beside the ones that the connector made itself, as copies of what it stored for `d0`: in step
+ * with the platform, of so many members each. For what reads groups and not their members (sweep, feed).
+ */
+export async function seedGroups(rig: Rig, groups: number, members: number): Promise<void> {
+  const { table } = rig.ports;
+  const model = await table.get(groupKey(refOf('d0')));
+  if (model === undefined) throw new Error('expected the group d0 to copy');
+  for (let n = 1; n < groups; n += 1) {
+    const ref = refOf(`d${n}`);
+    const users = Array.from({ length: members }, (_, user) => `u${(n * 5 + user) % (groups * 5)}`);
+    const { id, version } = rig.platform.seed({ name: `Group d${n}`, spokeId: `d${n}`, users });
+    const item: Item = {
+      ...model,
+      ...groupKey(ref),
+      group: ref.group,
+      name: `Group d${n}`,
+      platformId: id,
+      version,
+      gpk: indexPartition('groups', CONNECTION, shardOf(ref.group)),
+      gsk: groupIndexSort(NOT_DUE, ref.group),
+    };
+    await table.put(item);
+    await table.put({ ...claimKey(COMPANY, id), platformId: id, connection: CONNECTION, group: ref.group });
+  }
+}
+
+const refOf = (group: string): GroupRef => ({ connection: CONNECTION, group: groupId(group) });
