@@ -1,9 +1,9 @@
-import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
-import { readApplyMessage } from '../shared/contract/invocation.ts';
+import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { reportApply, reportCrash } from '../shared/runtime/report.ts';
 import { wireApply } from '../shared/runtime/wire-platform.ts';
 import { applyGroup } from '../shared/sync/apply/apply.ts';
 import { retry } from './frame/batch.ts';
+import { type Lane, lanesOf } from './frame/lanes.ts';
 import { once } from './frame/once.ts';
 
 const wired = once(wireApply);
@@ -13,16 +13,16 @@ export async function handler(event: SQSEvent, context: Context): Promise<SQSBat
   const { ports, ...base } = wired();
   const logger = base.logger.with({ requestId: context.awsRequestId });
   const failed: string[] = [];
-  const applyOne = async ({ messageId, body }: SQSRecord) => {
-    const ref = readApplyMessage(body);
-    if (ref === undefined) return logger.error('not an apply message', { messageId });
+  const applyOne = async ({ ref, messageIds }: Lane) => {
     try {
       reportApply(await applyGroup(ref, ports), { ...base, logger });
     } catch (error) {
       reportCrash(ref, error, { ...base, logger });
-      failed.push(messageId);
+      failed.push(...messageIds);
     }
   };
-  await Promise.all(event.Records.map(applyOne));
+  const { lanes, unreadable } = lanesOf(event.Records);
+  for (const messageId of unreadable) logger.error('not an apply message', { messageId });
+  await Promise.all(lanes.map(applyOne));
   return retry(failed);
 }

@@ -42,6 +42,9 @@ export function createGroupIndex(table: Table): GroupIndex {
   };
 }
 
+/** The service takes a 32-bit limit, and answers at most 1 MB anyway. */
+const MAX_PAGE = 1_000;
+
 async function firstDue(
   table: Table,
   partition: string,
@@ -49,7 +52,12 @@ async function firstDue(
 ): Promise<readonly Item[]> {
   const found: Item[] = [];
   const between = ['0', `${dueText(nowMs)}#~`] as const;
-  for await (const page of table.query({ partition, index: true, between, pageSize: limit })) {
+  for await (const page of table.query({
+    partition,
+    index: true,
+    between,
+    pageSize: Math.min(limit, MAX_PAGE),
+  })) {
     found.push(...page);
     if (found.length >= limit) break;
   }

@@ -45,9 +45,11 @@ export function createPeopleStore(table: Table): PeopleStore {
       const { written } = await table.update(
         userKey(connection, member),
         { set: { member, role }, add: { writes: 1 }, remove: ['review'] },
-        stillAt(revision),
+        all(stillAt(revision), any(missing('role'), equal('role', role))),
       );
-      return written;
+      if (written) return role;
+      const user = await table.get(userKey(connection, member));
+      return typeof user?.['role'] === 'string' ? roleId(user['role']) : role;
     },
 
     async save(connection, facts, seen) {

@@ -16,7 +16,6 @@ export interface Rehearsal {
 }
 
 const nothing = async (): Promise<void> => {};
-const yes = async (): Promise<boolean> => true;
 
 /**
  * Ports for one group that read the world and keep to themselves whatever would be written, so that the very code that
@@ -32,7 +31,9 @@ export function rehearsalOf(ref: GroupRef, real: ApplyPorts): Rehearsal {
       copyToMember: nothing,
       renewCopy: nothing,
     }),
-    people: onlyReading(real.people, ['read', 'holding', 'membersBoundTo'], { bind: yes }),
+    people: onlyReading(real.people, ['read', 'holding', 'membersBoundTo'], {
+      bind: async (_connection, _member, { role }) => role,
+    }),
     claims: onlyReading(real.claims, ['owners'], {
       claim: async (company, id, owner) => {
         const current = (await real.claims.owners(company, [id])).get(id);

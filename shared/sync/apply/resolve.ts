@@ -72,8 +72,8 @@ export async function resolveUsers(
       const matched = await matchMember(user, { connection, rules, people });
       const resolution = user.role === undefined ? matched : reviewed(user.role, person, matched);
       if (resolution.kind !== 'person') return [user.member, resolution];
-      const { role } = resolution.person;
-      await people.bind(connection, user.member, { role, revision: user.revision });
+      const found = { role: resolution.person.role, revision: user.revision };
+      const role = await people.bind(connection, user.member, found);
       // Read again once the binding can be seen: a refresh that changed the person before would not have woken us.
       return [user.member, known((await people.read(connection, [role])).get(role))];
     },

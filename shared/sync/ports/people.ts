@@ -22,12 +22,15 @@ export interface PeopleStore {
   read(connection: ConnectionName, roles: readonly RoleId[]): Promise<ReadonlyMap<RoleId, Person>>;
   /** Everybody who holds the value now; pointers that are out of date are passed over. */
   holding(connection: ConnectionName, field: string, value: string): Promise<readonly Person[]>;
-  /** Records that the member is this person, unless the user changed since `revision` was read. */
+  /**
+   * Records that the member is this person, unless the user changed since `revision` was read, or is bound already.
+   * @returns the person whom the member is bound to now: the first binding stays
+   */
   bind(
     connection: ConnectionName,
     member: MemberId,
     binding: { readonly role: RoleId; readonly revision: number },
-  ): Promise<boolean>;
+  ): Promise<RoleId>;
   /**
    * Replaces what is known of a person; false where it is no longer what was `seen`. `unheard` is kept with it until
    * `heard`, so that a crash in between loses no wake-up.
