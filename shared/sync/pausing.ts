@@ -5,6 +5,9 @@ import type { GateStore } from './ports/gate.ts';
 import type { GroupStore } from './ports/groups.ts';
 import { dirtyNow, type WakePorts } from './wake.ts';
 
+/** So many changes of one gate in a row would be a fault elsewhere. */
+const MAX_RACES = 20;
+
 export interface GroupPausePorts extends Pick<WakePorts, 'applyQueue' | 'clock' | 'coalesceMs'> {
   readonly groups: Pick<GroupStore, 'pause' | 'resume'>;
 }
@@ -51,7 +54,8 @@ export async function resumeConnection(name: ConnectionName, ports: ConnectionPa
 
 /** A worker may change the gate between our look and our write, but a person's word is the last. */
 async function changeGate(name: ConnectionName, gates: GateStore, next: () => Gate): Promise<void> {
-  while (!(await gates.write(name, await gates.read(name), next()))) {
-    // Somebody was faster: look again.
+  for (let race = 0; race < MAX_RACES; race += 1) {
+    if (await gates.write(name, await gates.read(name), next())) return;
   }
+  throw new Error(`the gate of ${name} changed ${MAX_RACES} times while it was to be set: try again`);
 }
