@@ -1,5 +1,6 @@
 import pMap from 'p-map';
 import * as z from 'zod';
+import { ACTIVE_ATTRIBUTE } from '../domain/active.ts';
 import type { UserCopy } from '../domain/group.ts';
 import {
   type ConnectionName,
@@ -133,7 +134,11 @@ export function createUserStore(table: Table): UserStore {
         if (stored === undefined) return false;
         const user = parseUser(stored);
         const attributes = Object.fromEntries(
-          Object.entries(user.attributes).map(([name, { stamp }]) => [name, { value: '', stamp }]),
+          Object.entries(user.attributes).map(([name, { value, stamp }]) => [
+            name,
+            // Whether an account is switched on says nothing of a person, and membership hangs on it.
+            { value: name === ACTIVE_ATTRIBUTE ? value : '', stamp },
+          ]),
         );
         const erased = { ...user, attributes, writes: user.writes + 1 };
         if (await table.put(itemOf(connection, erased), unwrittenSince(user))) return true;

@@ -56,8 +56,9 @@ export function splitMembers(
   return { members, others: Object.fromEntries(others) };
 }
 
+/** Parts of a member that no schema knows are parts of a member still. */
 export const namesMembers = (path: AttributePath, type: ResourceType): boolean =>
-  placeOf(type, path)?.attribute.name === 'members';
+  placeOf(type, { ...path, sub: undefined })?.attribute.name === 'members';
 
 /**
  * | op      | `members`, value a list        | value absent   | value null | `members[filter]`  | `members[filter].part` |

@@ -1,7 +1,7 @@
+import type { ConnectionName } from '../../domain/ids.ts';
 import { ScimError } from '../../scim/errors.ts';
 import type { ResourceType } from '../../scim/resource-type.ts';
-import type { IndexedValue, ScimResource } from '../ports/scim.ts';
-import type { ScimContext } from './context.ts';
+import type { IndexedValue, ScimResource, ScimStore } from '../ports/scim.ts';
 
 /*
  * How no two resources come to have one name, with writes of single items only:
@@ -11,6 +11,12 @@ import type { ScimContext } from './context.ts';
  * A claim whose holder is gone, or does not have the value, was left by a crash (or its holder has not come to its
  * save yet) and may be taken over; whoever was overtaken notices after its own save, and takes that back.
  */
+
+/** As much of a request's surroundings as an index needs. */
+export interface IndexContext {
+  readonly connection: ConnectionName;
+  readonly ports: { readonly scim: ScimStore };
+}
 
 /** Case does not matter for what is unique; an external id is the client's and stays as it is. */
 export function uniqueValue(resource: ScimResource, type: ResourceType): IndexedValue | undefined {
@@ -36,7 +42,7 @@ export const isIndexedAlike = (before: ScimResource, after: ScimResource, type: 
 export async function indexResource(
   resource: ScimResource,
   type: ResourceType,
-  context: ScimContext,
+  context: IndexContext,
 ): Promise<void> {
   const { ports, connection } = context;
   const unique = uniqueValue(resource, type);
@@ -48,7 +54,7 @@ export async function indexResource(
 async function claim(
   value: IndexedValue,
   { id }: ScimResource,
-  { type, context }: { readonly type: ResourceType; readonly context: ScimContext },
+  { type, context }: { readonly type: ResourceType; readonly context: IndexContext },
 ): Promise<void> {
   const { ports, connection } = context;
   const holder = await ports.scim.holder(connection, value);
@@ -69,7 +75,7 @@ const taken = (type: ResourceType) =>
 export async function verifyClaim(
   resource: ScimResource,
   type: ResourceType,
-  context: ScimContext,
+  context: IndexContext,
 ): Promise<void> {
   const value = uniqueValue(resource, type);
   if (value === undefined) return;
@@ -80,7 +86,7 @@ export async function verifyClaim(
 export async function unindex(
   before: ScimResource,
   after: ScimResource | undefined,
-  { type, context }: { readonly type: ResourceType; readonly context: ScimContext },
+  { type, context }: { readonly type: ResourceType; readonly context: IndexContext },
 ): Promise<void> {
   const { ports, connection } = context;
   const unique = uniqueValue(before, type);

@@ -1,8 +1,11 @@
 import type { ConnectionName, MemberId } from '../../domain/ids.ts';
 import type { UserStore } from '../ports/desired.ts';
+import type { ScimStore } from '../ports/scim.ts';
+import { forgetScimUser } from '../scim/forget.ts';
 import { type JournalPorts, journalOf, recordDeed } from './journal.ts';
 
 export interface ForgetPorts extends JournalPorts {
+  readonly scim: ScimStore;
   readonly users: Pick<UserStore, 'read' | 'forget'>;
 }
 
@@ -27,5 +30,7 @@ export async function forgetMember(
 ): Promise<boolean> {
   const change = { kind: 'forget_member', member, before: null, after: null, reason: 'erased on request' };
   await recordDeed(journalOf(connection), { action: 'forget', changes: [change], cause: by }, ports);
-  return ports.users.forget(connection, member);
+  const hadResource = await forgetScimUser(connection, member, ports);
+  const wasKnown = await ports.users.forget(connection, member);
+  return hadResource || wasKnown;
 }

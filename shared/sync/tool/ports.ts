@@ -6,6 +6,7 @@ import type { DesiredStore } from '../ports/desired.ts';
 import type { HealthStore } from '../ports/health.ts';
 import type { GroupIndex } from '../ports/index.ts';
 import type { FeedStore } from '../ports/reconcile.ts';
+import type { ScimStore, ScimTokenStore } from '../ports/scim.ts';
 import type { WakePorts } from '../wake.ts';
 import type { Mailbox } from './dead-letters/mailbox.ts';
 
@@ -127,6 +128,10 @@ export interface ToolPorts extends ApplyPorts, WakePorts {
   readonly applicants: Applicants;
   readonly feed: Pick<FeedStore, 'read'>;
   readonly health: Pick<HealthStore, 'read'>;
+  readonly scim: ScimStore;
+  readonly tokens: ScimTokenStore;
+  /** That many random bytes, as hex. */
+  readonly randomHex: (bytes: number) => string;
   /** @throws AbortError where the signal fires */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 }

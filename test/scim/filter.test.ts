@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest';
+import { matchesFilter } from '../../shared/scim/filter/evaluate.ts';
+import { lookupOf, membersAskedBy } from '../../shared/scim/filter/lookup.ts';
+import { parseFilter, parsePatchPath } from '../../shared/scim/filter/parse.ts';
+import { resourceTypes } from '../../shared/scim/resource-type.ts';
+
+const { User, Group } = resourceTypes(true);
+const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
+const ann = {
+  id: 'A1',
+  externalId: 'Ext',
+  userName: 'Ann "the" \\ Ä',
+  active: true,
+  title: '',
+  emails: [
+    { value: 'ann@work.test', type: 'work', primary: true },
+    { value: 'ann@home.test', type: 'home' },
+  ],
+  name: { familyName: 'Archer' },
+  meta: { created: '2026-11-20T10:00:00.000Z' },
+  [ENTERPRISE]: { employeeNumber: '7', manager: { value: 'M1' } },
+};
+const matches = (filter: string) => matchesFilter(parseFilter(filter), ann, User);
+
+describe('a filter', () => {
+  it.each([
+    ['userName eq "ann \\"THE\\" \\\\ ä"', true],
+    ['userName eq "Ann \\u0022the\\u0022 \\u005c \\u00c4"', true],
+    ['USERNAME SW "ann"', true],
+    ['userName co "THE"', true],
+    ['userName ew "ä"', true],
+    ['userName ne "x"', true],
+    ['userName gt "Anm"', true],
+    ['userName lt "Anm"', false],
+    ['userName ge "ann \\"the\\" \\\\ ä"', true],
+    ['userName le "a"', false],
+    ['id eq "a1"', false],
+    ['id eq "A1"', true],
+    ['externalId eq "ext"', false],
+    ['active eq true', true],
+    ['active eq "False"', false],
+    ['active ne true', false],
+    ['title pr', false],
+    ['nickName pr', false],
+    ['nickName eq null', true],
+    ['userName eq null', false],
+    ['nickName ne "x"', true],
+    ['name pr', true],
+    ['name.familyName eq "archer"', true],
+    ['emails pr', true],
+    ['emails eq "ann@HOME.test"', true],
+    ['emails.value co "work"', true],
+    ['emails[type eq "work" and value co "home"]', false],
+    ['emails[type eq "home" and value co "home"]', true],
+    ['emails[type eq "work"].value eq "ann@work.test"', true],
+    ['emails[type eq "work"].value eq "ann@home.test"', false],
+    ['emails[not (type eq "work")]', true],
+    ['emails[type eq "work"] and active eq true', true],
+    ['emails[primary eq true].value sw "ann" or userName eq "x"', true],
+    [`${ENTERPRISE}:employeeNumber eq "7"`, true],
+    [`${ENTERPRISE.toUpperCase()}:employeeNumber eq "7"`, true],
+    ['urn:ietf:params:scim:schemas:core:2.0:User:userName sw "Ann"', true],
+    ['manager eq "M1"', true],
+    ['manager eq "m1"', false],
+    ['employeeNumber eq "7"', true],
+    ['employeeNumber eq 7', false],
+    ['urn:unknown:thing:userName eq "x"', false],
+    ['meta.created lt "2026-11-20T12:00:00+01:00"', true],
+    ['meta.created eq "2026-11-20T11:00:00+01:00"', true],
+    ['not (active eq true)', false],
+    ['not active eq false', true],
+    ['id eq "x" or id eq "A1" and active eq false', false],
+    ['(id eq "x" or id eq "A1") and active eq true', true],
+    ['id eq "A1" or id eq "x" and active eq false', true],
+  ])('%s is %s', (filter, expected) => {
+    expect(matches(filter)).toBe(expected);
+  });
+
+  it.each([
+    '',
+    'userName',
+    'userName eq',
+    'eq "x"',
+    'userName eq x',
+    'userName eq "x',
+    'userName eq "x" and',
+    'userName eq "x" userName eq "y"',
+    '(userName eq "x"',
+    'userName eq "x")',
+    'emails[type eq "work"',
+    'emails[]',
+    'userName eq "\\x"',
+    'userName.a.b eq "x"',
+    '1abc eq "x"',
+    'not',
+    'userName pr "x"',
+    `${'('.repeat(3_000)}userName pr${')'.repeat(3_000)}`,
+    `${'not '.repeat(1_000)}userName pr`,
+    `userName eq "${'x'.repeat(9_000)}"`,
+  ])('that is none is refused: %.40s', (filter) => {
+    expect(() => parseFilter(filter)).toThrow(
+      expect.objectContaining({ status: 400, scimType: 'invalidFilter' }),
+    );
+  });
+
+  it('may be as long and deep as its limits', () => {
+    expect(matches(Array.from({ length: 200 }, () => 'id eq "A1"').join(' and '))).toBe(true);
+    expect(matches(`${'('.repeat(30)}id eq "A1"${')'.repeat(30)}`)).toBe(true);
+  });
+});
+
+describe('an index answers', () => {
+  it.each([
+    ['userName eq "X"', User, { by: 'unique', value: 'X' }],
+    ['displayName eq "X"', User, undefined],
+    ['displayName eq "X"', Group, { by: 'unique', value: 'X' }],
+    ['active eq true and (externalId eq "e")', User, { by: 'externalId', value: 'e' }],
+    ['id eq "X" and manager eq "Y"', User, { by: 'id', value: 'X' }],
+    ['members eq "U"', Group, { by: 'member', value: 'U' }],
+    ['members[value eq "U"]', Group, { by: 'member', value: 'U' }],
+    ['userName eq "X" or userName eq "Y"', User, undefined],
+    ['not (userName eq "X")', User, undefined],
+    ['userName ne "X"', User, undefined],
+    ['meta.version eq "X"', User, undefined],
+  ] as const)('%s', (filter, type, expected) => {
+    expect(lookupOf(parseFilter(filter), type)).toEqual(expected);
+  });
+
+  it.each([
+    ['displayName eq "X"', []],
+    ['id eq "X" and members eq "U"', ['U']],
+    ['members[value eq "U" or value eq "V"]', ['U', 'V']],
+    ['not (members.value eq "U")', ['U']],
+    ['members pr', 'all'],
+    ['id eq "X" or members.value sw "U"', 'all'],
+  ])('%s asks for the members %j', (filter, expected) => {
+    expect(membersAskedBy(parseFilter(filter), Group)).toEqual(expected);
+  });
+});
+
+describe('a path of PATCH', () => {
+  it.each([
+    ['userName', 'userName', undefined],
+    ['name.givenName', 'name', 'givenName'],
+    ['emails[type eq "work"].value', 'emails', 'value'],
+    ['members[value eq "x.y\\"[z]"]', 'members', undefined],
+    [`${ENTERPRISE}:manager.value`, 'manager', 'value'],
+  ])('%s', (text, name, sub) => {
+    expect(parsePatchPath(text).path).toMatchObject({ name, sub });
+  });
+
+  it.each([
+    '',
+    ' ',
+    'a b',
+    'emails[',
+    'emails[type]',
+    'emails[type eq "x"].',
+    'emails[type eq "x"].a.b',
+    'name.a.b',
+    `members${'['.repeat(3_000)}`,
+  ])('refuses %.20s', (text) => {
+    expect(() => parsePatchPath(text)).toThrow(expect.objectContaining({ scimType: 'invalidPath' }));
+  });
+});

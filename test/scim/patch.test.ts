@@ -1,0 +1,254 @@
+import { describe, expect, it } from 'vitest';
+import { applyPatch } from '../../shared/scim/patch/apply.ts';
+import { foldMembers, splitGroupPatch } from '../../shared/scim/patch/members.ts';
+import { readPatch } from '../../shared/scim/patch/operation.ts';
+import { resourceTypes } from '../../shared/scim/resource-type.ts';
+import type { ScimObject } from '../../shared/scim/value.ts';
+
+const { User, Group } = resourceTypes(true);
+const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
+const WORK = { value: 'w@x', type: 'work', primary: true };
+const HOME = { value: 'h@x', type: 'home' };
+const ann = { userName: 'ann', active: true, name: { givenName: 'Ann' }, emails: [WORK, HOME] };
+
+const patched = (operation: ScimObject, from: ScimObject = ann) =>
+  applyPatch(from, readPatch({ Operations: [operation] }), User);
+
+describe('a PATCH of attributes (RFC 7644 section 3.5.2)', () => {
+  it.each<[string, ScimObject, ScimObject]>([
+    ['adds a value', { op: 'add', path: 'title', value: 'x' }, { ...ann, title: 'x' }],
+    ['adds over a value', { op: 'add', path: 'userName', value: 'b' }, { ...ann, userName: 'b' }],
+    [
+      'reads names and operations in any case',
+      { op: 'ADD', path: 'USERNAME', value: 'b' },
+      { ...ann, userName: 'b' },
+    ],
+    ['reads "False" as false', { op: 'Replace', path: 'active', value: 'False' }, { ...ann, active: false }],
+    [
+      'merges a complex value',
+      { op: 'replace', path: 'name', value: { familyName: 'A' } },
+      { ...ann, name: { givenName: 'Ann', familyName: 'A' } },
+    ],
+    [
+      'changes a part',
+      { op: 'replace', path: 'name.givenName', value: 'B' },
+      { ...ann, name: { givenName: 'B' } },
+    ],
+    [
+      'removes a part',
+      { op: 'remove', path: 'name.givenName' },
+      { userName: 'ann', active: true, emails: [WORK, HOME] },
+    ],
+    [
+      'adds to a list, each value once',
+      { op: 'add', path: 'emails', value: [HOME, { value: 'n@x' }] },
+      { ...ann, emails: [WORK, HOME, { value: 'n@x' }] },
+    ],
+    [
+      'adds one value to a list',
+      { op: 'add', path: 'emails', value: { value: 'n@x' } },
+      { ...ann, emails: [WORK, HOME, { value: 'n@x' }] },
+    ],
+    [
+      'leaves one value primary',
+      { op: 'add', path: 'emails', value: [{ value: 'n@x', primary: true }] },
+      { ...ann, emails: [{ ...WORK, primary: false }, HOME, { value: 'n@x', primary: true }] },
+    ],
+    ['replaces a list', { op: 'replace', path: 'emails', value: [HOME] }, { ...ann, emails: [HOME] }],
+    [
+      'empties a list',
+      { op: 'replace', path: 'emails', value: [] },
+      { userName: 'ann', active: true, name: { givenName: 'Ann' } },
+    ],
+    [
+      'changes a part of the values found',
+      { op: 'replace', path: 'emails[type eq "home"].value', value: 'n@x' },
+      { ...ann, emails: [WORK, { ...HOME, value: 'n@x' }] },
+    ],
+    [
+      'merges into the values found',
+      { op: 'replace', path: 'emails[type eq "home"]', value: { value: 'n@x' } },
+      { ...ann, emails: [WORK, { ...HOME, value: 'n@x' }] },
+    ],
+    [
+      'makes a value that add does not find',
+      { op: 'Add', path: 'emails[type eq "other"].value', value: 'o@x' },
+      { ...ann, emails: [WORK, HOME, { type: 'other', value: 'o@x' }] },
+    ],
+    [
+      'removes the values found',
+      { op: 'remove', path: 'emails[type eq "home"]' },
+      { ...ann, emails: [WORK] },
+    ],
+    ['removes nothing where none is found', { op: 'remove', path: 'emails[type eq "fax"]' }, ann],
+    [
+      'removes the values named',
+      { op: 'Remove', path: 'emails', value: [{ value: 'h@x' }] },
+      { ...ann, emails: [WORK] },
+    ],
+    [
+      'removes a list',
+      { op: 'remove', path: 'emails' },
+      { userName: 'ann', active: true, name: { givenName: 'Ann' } },
+    ],
+    [
+      'takes many attributes without a path',
+      {
+        op: 'replace',
+        value: {
+          'name.givenName': 'B',
+          [`${ENTERPRISE}:department`]: 'D',
+          unknown: 1,
+          id: 'x',
+          nickName: null,
+        },
+      },
+      { ...ann, name: { givenName: 'B' }, [ENTERPRISE]: { department: 'D' } },
+    ],
+    [
+      'takes an extension as an object',
+      { op: 'add', value: { [ENTERPRISE]: { employeeNumber: 7, manager: 'M' } } },
+      { ...ann, [ENTERPRISE]: { employeeNumber: '7', manager: { value: 'M' } } },
+    ],
+    [
+      'takes an extension by its path',
+      { op: 'add', path: ENTERPRISE, value: { department: 'D' } },
+      { ...ann, [ENTERPRISE]: { department: 'D' } },
+    ],
+    ['passes over an unknown schema', { op: 'add', path: 'urn:other:1.0:User:tag', value: 'x' }, ann],
+    [
+      'takes a value away with null',
+      { op: 'replace', value: { emails: null, userName: null } },
+      { userName: 'ann', active: true, name: { givenName: 'Ann' } },
+    ],
+  ])('%s', (_title, operation, expected) => {
+    const before = structuredClone(ann);
+    expect(patched(operation)).toEqual(expected);
+    expect(ann).toEqual(before);
+  });
+
+  it.each<[string, ScimObject, string]>([
+    ['no operation', { path: 'title' }, 'invalidSyntax'],
+    ['an unknown operation', { op: 'move', path: 'title', value: 'x' }, 'invalidSyntax'],
+    ['an unknown attribute', { op: 'add', path: 'colour', value: 'x' }, 'invalidPath'],
+    ['a path that is none', { op: 'add', path: 'a b', value: 'x' }, 'invalidPath'],
+    ['no value', { op: 'add', path: 'title' }, 'invalidValue'],
+    ['a value without a path that is no object', { op: 'add', value: 'x' }, 'invalidValue'],
+    ['remove without a path', { op: 'remove' }, 'noTarget'],
+    [
+      'replace of what a filter does not find',
+      { op: 'replace', path: 'emails[type eq "fax"].value', value: 'x' },
+      'noTarget',
+    ],
+    ['a change of id', { op: 'replace', path: 'id', value: 'x' }, 'mutability'],
+    ['a change of meta', { op: 'replace', path: 'meta.created', value: 'x' }, 'mutability'],
+    ['the end of what is required', { op: 'remove', path: 'userName' }, 'mutability'],
+    ['text for a boolean', { op: 'replace', path: 'active', value: 'maybe' }, 'invalidValue'],
+    ['an object for text', { op: 'replace', path: 'title', value: {} }, 'invalidValue'],
+    ['half a character', { op: 'replace', path: 'title', value: '\ud800' }, 'invalidValue'],
+  ])('refuses %s', (_title, operation, scimType) => {
+    expect(() => patched(operation)).toThrow(expect.objectContaining({ status: 400, scimType }));
+  });
+});
+
+describe('a PATCH of members', () => {
+  const change = (operations: readonly ScimObject[], current: readonly string[] = ['a', 'b', 'c']) => {
+    const { members, attributes } = splitGroupPatch(readPatch({ Operations: operations }), Group);
+    const { emptied, present, absent } = foldMembers(members, { current: new Set(current), type: Group });
+    return { emptied, present: [...present], absent: [...absent], others: attributes.length };
+  };
+  const kept = { emptied: false, present: [], absent: [], others: 0 };
+
+  it.each<[string, readonly ScimObject[], ReturnType<typeof change>]>([
+    [
+      'adds, each once',
+      [{ op: 'add', path: 'members', value: [{ value: 'x' }, { value: 'x' }, 'y'] }],
+      { ...kept, present: ['x', 'y'] },
+    ],
+    [
+      'adds one object',
+      [{ op: 'add', path: 'members', value: { value: 'x', $ref: null } }],
+      { ...kept, present: ['x'] },
+    ],
+    ['removes by filter', [{ op: 'remove', path: 'members[value eq "a"]' }], { ...kept, absent: ['a'] }],
+    [
+      'removes by a filter of several',
+      [{ op: 'remove', path: 'members[value eq "a" or value eq "z"]' }],
+      { ...kept, absent: ['a', 'z'] },
+    ],
+    [
+      'removes by a filter that needs the set',
+      [{ op: 'remove', path: 'members[not (value eq "a")]' }],
+      { ...kept, absent: ['b', 'c'] },
+    ],
+    [
+      'removes those named in the value, never all',
+      [{ op: 'Remove', path: 'members', value: [{ $ref: null, value: 'a' }] }],
+      { ...kept, absent: ['a'] },
+    ],
+    ['removes nobody for an empty list', [{ op: 'remove', path: 'members', value: [] }], kept],
+    ['removes all without a value', [{ op: 'remove', path: 'members' }], { ...kept, emptied: true }],
+    [
+      'replaces',
+      [{ op: 'replace', path: 'members', value: [{ value: 'x' }] }],
+      { ...kept, emptied: true, present: ['x'] },
+    ],
+    ['empties by an empty list', [{ op: 'replace', path: 'members', value: [] }], { ...kept, emptied: true }],
+    [
+      'replaces without a path, beside a name',
+      [{ op: 'replace', value: { id: 'g', displayName: 'N', members: [] } }],
+      { ...kept, emptied: true, others: 1 },
+    ],
+    [
+      'adds without a path',
+      [{ op: 'add', value: { MEMBERS: [{ value: 'x' }] } }],
+      { ...kept, present: ['x'] },
+    ],
+    [
+      'touches nobody when a name alone is sent',
+      [{ op: 'replace', value: { displayName: 'N' } }],
+      { ...kept, others: 1 },
+    ],
+    [
+      'touches nobody when members are null without a path',
+      [{ op: 'replace', value: { members: null } }],
+      kept,
+    ],
+    [
+      'follows the order of operations',
+      [
+        { op: 'remove', path: 'members[value eq "a"]' },
+        { op: 'add', path: 'members', value: ['a', 'x'] },
+        { op: 'remove', path: 'members[value eq "x"]' },
+      ],
+      { ...kept, present: ['a'], absent: ['x'] },
+    ],
+    [
+      'follows the order around a replacement',
+      [
+        { op: 'add', path: 'members', value: ['x'] },
+        { op: 'replace', path: 'members', value: ['y'] },
+        { op: 'add', path: 'members', value: ['z'] },
+      ],
+      { ...kept, emptied: true, present: ['y', 'z'] },
+    ],
+    [
+      'passes over parts of a member',
+      [{ op: 'replace', path: 'members[value eq "a"].display', value: 'x' }],
+      kept,
+    ],
+  ])('%s', (_title, operations, expected) => {
+    expect(change(operations)).toEqual(expected);
+  });
+
+  it.each<[string, ScimObject, string]>([
+    ['null for the whole list', { op: 'replace', path: 'members', value: null }, 'invalidValue'],
+    ['null for whom to remove', { op: 'remove', path: 'members', value: null }, 'invalidValue'],
+    ['a member without an id', { op: 'add', path: 'members', value: [{}] }, 'invalidValue'],
+    ['an empty id', { op: 'add', path: 'members', value: [''] }, 'invalidValue'],
+    ['an id that is a number', { op: 'add', path: 'members', value: [{ value: 7 }] }, 'invalidValue'],
+    ['add to what a filter selects', { op: 'add', path: 'members[value eq "a"]', value: 'b' }, 'invalidPath'],
+  ])('refuses %s', (_title, operation, scimType) => {
+    expect(() => change([operation])).toThrow(expect.objectContaining({ status: 400, scimType }));
+  });
+});

@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest';
+import { connectionName } from '../../../shared/domain/ids.ts';
+import { forgetScimUser } from '../../../shared/sync/scim/forget.ts';
+import { createToken, listTokens, revokeToken } from '../../../shared/sync/scim/tokens.ts';
+import { createWorld, ENTERPRISE, USER } from './support/server.ts';
+
+const DEFAULT = connectionName('default');
+const OTHER = connectionName('other');
+
+describe('tokens', () => {
+  const hex = (bytes: number) => 'abcdef0123456789'.repeat(8).slice(0, bytes * 2);
+
+  it('are kept as a hash, never as themselves', async () => {
+    const { ports, table, randomHex } = createWorld();
+    const { token } = await createToken(DEFAULT, { ...ports, randomHex });
+    expect(token).toMatch(/^gsync_scim_[0-9a-f]{8}_[0-9a-f]{64}$/);
+    const stored = JSON.stringify([...table.items.values()]);
+    expect(stored).not.toContain(token.slice(20));
+    expect(stored).toContain(token.slice(11, 19));
+  });
+
+  it('never share a prefix', async () => {
+    const { ports } = createWorld();
+    await createToken(DEFAULT, { ...ports, randomHex: hex });
+    await expect(createToken(OTHER, { ...ports, randomHex: hex })).rejects.toThrow('no free prefix');
+    expect(await listTokens(OTHER, ports)).toEqual([]);
+  });
+
+  it('are listed by connection, with their end and last use to the hour', async () => {
+    const world = createWorld();
+    const token = await world.newToken('default', world.time.nowMs + 7_200_000);
+    await world.newToken('other');
+    const client = world.anonymous(`Bearer ${token}`);
+    const firstUseMs = world.time.nowMs;
+    await client.get('/Users');
+    world.time.nowMs += 60_000;
+    await client.get('/Users');
+    const [listed, ...more] = await listTokens(DEFAULT, world.ports);
+    expect(more).toEqual([]);
+    expect(listed).toMatchObject({ prefix: token.slice(11, 19), state: 'active', lastUsedMs: firstUseMs });
+    expect(listed).not.toHaveProperty('hash');
+    world.time.nowMs += 3_600_000;
+    await client.get('/Users');
+    expect((await listTokens(DEFAULT, world.ports))[0]?.lastUsedMs).toBe(world.time.nowMs);
+    world.time.nowMs += 3_600_000;
+    expect((await client.get('/Users')).status).toBe(401);
+    expect((await listTokens(DEFAULT, world.ports))[0]?.state).toBe('expired');
+  });
+
+  it('follow each other without a gap', async () => {
+    const world = createWorld();
+    const [old, fresh] = [await world.newToken(), await world.newToken()];
+    const status = async (token: string) => (await world.anonymous(`Bearer ${token}`).get('/Users')).status;
+    expect([await status(old), await status(fresh)]).toEqual([200, 200]);
+    expect(await revokeToken(OTHER, old.slice(11, 19), world.ports)).toBe(false);
+    expect(await status(old)).toBe(200);
+    expect(await revokeToken(DEFAULT, old.slice(11, 19), world.ports)).toBe(true);
+    expect([await status(old), await status(fresh)]).toEqual([401, 200]);
+  });
+
+  it('of a connection that is gone are refused', async () => {
+    const world = createWorld({ connections: [] });
+    expect((await (await world.client()).get('/Users')).status).toBe(401);
+  });
+});
+
+describe('two connections at the same time', () => {
+  it('never see each other', async () => {
+    const world = createWorld();
+    const [a, b] = [await world.client('default'), await world.client('other')];
+    const made = await Promise.all(
+      Array.from({ length: 40 }, async (_, n) => {
+        const client = n % 2 === 0 ? a : b;
+        const user = await client.post('/Users', {
+          schemas: [USER],
+          userName: `user-${Math.floor(n / 2)}`,
+          externalId: 'e',
+        });
+        const group = await client.post('/Groups', {
+          displayName: `g${Math.floor(n / 2)}`,
+          members: [{ value: user.body.id }],
+        });
+        expect([user.status, group.status]).toEqual([201, 201]);
+        return { client, user: user.body.id as string, group: group.body.id as string };
+      }),
+    );
+    for (const { client, user, group } of made) {
+      const stranger = client === a ? b : a;
+      for (const path of [`/Users/${user}`, `/Groups/${group}`]) {
+        expect((await client.get(path)).status).toBe(200);
+        for (const method of ['GET', 'DELETE']) expect((await stranger.send(method, path)).status).toBe(404);
+        expect((await stranger.put(path, { userName: 'x', displayName: 'x' })).status).toBe(404);
+      }
+      expect((await stranger.get(`/Groups?filter=members eq "${user}"`)).body.totalResults).toBe(0);
+    }
+    for (const client of [a, b]) {
+      expect((await client.get('/Users?filter=externalId eq "e"')).body.totalResults).toBe(20);
+      expect((await client.get('/Groups?count=0')).body.totalResults).toBe(20);
+    }
+  });
+});
+
+describe('what is kept of a user', () => {
+  const ann = {
+    schemas: [USER, ENTERPRISE],
+    userName: 'ann@acme.test',
+    name: { givenName: 'Annabel', familyName: 'Archer' },
+    displayName: 'Annabel Archer',
+    phoneNumbers: [{ value: '+31 20 5550123', type: 'work' }],
+    emails: [
+      { value: 'ann.home@acme.test', type: 'home', display: 'Home' },
+      { value: 'ann@acme.test', type: 'work' },
+    ],
+    [ENTERPRISE]: { employeeNumber: '42', department: 'Secret Projects' },
+  };
+  const storedText = (world: ReturnType<typeof createWorld>) => JSON.stringify([...world.table.items]);
+
+  it('is what matching needs, whatever the client sends', async () => {
+    const world = createWorld();
+    const client = await world.client();
+    const { body } = await client.post('/Users', ann);
+    expect(body).toMatchObject({ userName: 'ann@acme.test', [ENTERPRISE]: { employeeNumber: '42' } });
+    const patched = await client.patch(`/Users/${body.id}`, [
+      { op: 'replace', path: 'name.familyName', value: 'Archer-Smith' },
+      { op: 'replace', path: 'phoneNumbers[type eq "work"].value', value: '+31 20 5550199' },
+    ]);
+    expect(patched.status).toBe(200);
+    for (const text of ['Annabel', 'Archer', '5550', 'Secret Projects'])
+      expect(storedText(world)).not.toContain(text);
+    const names = ['active', 'emails', 'id', 'meta', 'schemas', ENTERPRISE, 'userName'];
+    expect(Object.keys(patched.body).sort()).toEqual(names);
+  });
+
+  it('is everything where the connection says so', async () => {
+    const world = createWorld({ storeProfile: true });
+    const client = await world.client();
+    const { body } = await client.post('/Users', ann);
+    expect(body).toMatchObject({
+      name: { givenName: 'Annabel' },
+      [ENTERPRISE]: { department: 'Secret Projects' },
+    });
+  });
+
+  it('is gone once the user is deleted or forgotten', async () => {
+    for (const end of ['delete', 'forget'] as const) {
+      const world = createWorld({ storeProfile: true });
+      const client = await world.client();
+      const { id } = (await client.post('/Users', { ...ann, externalId: 'annabel-ext' })).body;
+      const group = (await client.post('/Groups', { displayName: 'A', members: [{ value: id }] })).body.id;
+      if (end === 'delete') await client.delete(`/Users/${id}`);
+      else {
+        expect(await forgetScimUser(DEFAULT, id, world.ports)).toBe(true);
+        expect(await world.ports.users.forget(DEFAULT, id)).toBe(true);
+        expect(await forgetScimUser(DEFAULT, id, world.ports)).toBe(false);
+      }
+      for (const text of ['ann@', 'ann.home', 'Annabel', 'annabel-ext', '5550'])
+        expect(storedText(world)).not.toContain(text);
+      expect((await client.get(`/Users/${id}`)).status).toBe(404);
+      expect((await world.desired(group))?.members).toEqual(end === 'delete' ? [] : [id]);
+      expect((await client.post('/Users', ann)).status).toBe(201);
+    }
+  });
+
+  it('leaves an account switched off when it is forgotten', async () => {
+    const world = createWorld();
+    const client = await world.client();
+    const { id } = (await client.post('/Users', { ...ann, active: false })).body;
+    const group = (await client.post('/Groups', { displayName: 'A', members: [{ value: id }] })).body.id;
+    await forgetScimUser(DEFAULT, id, world.ports);
+    await world.ports.users.forget(DEFAULT, id);
+    expect((await world.desired(group))?.members).toEqual([]);
+  });
+});
