@@ -1,5 +1,5 @@
 import { readStamp } from '../../domain/stamp.ts';
-import type { Execution } from './execute.ts';
+import type { Execution } from './execution.ts';
 import { newnessOf } from './newness.ts';
 
 /** Why a write is made, for the audit: an approval, a difference being put right, or what the directory said last. */

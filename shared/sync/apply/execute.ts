@@ -1,34 +1,19 @@
-import type { IntentId, PlatformGroupId, PlatformUserId, VersionToken } from '../../domain/ids.ts';
-import type { ObservedGroup, View } from '../../domain/view.ts';
+import type { PlatformGroupId, PlatformUserId, VersionToken } from '../../domain/ids.ts';
+import type { ObservedGroup } from '../../domain/view.ts';
 import type { Plan } from '../../plan/plan.ts';
-import type { GroupState, Intent, LinkedGroup, ViewPointer, WriteAction } from '../ports/groups.ts';
+import type { Intent, WriteAction } from '../ports/groups.ts';
 import type { GuardRecord, GuardReservation } from '../ports/holds.ts';
 import { didNotHappen, PlatformFailure } from '../ports/platform.ts';
 import { CREATE_DEADLINE_MS } from '../tuning.ts';
 import { adoptExisting } from './adopt-existing.ts';
 import { auditWritten } from './audit-entry.ts';
 import { causeOf } from './cause.ts';
-import { closeDrift } from './close-drift.ts';
-import { countsOf } from './counts.ts';
+import { confirmWrite } from './confirm-write.ts';
+import type { Execution } from './execution.ts';
 import { giveUp } from './failure.ts';
-import type { Guarded } from './guard-removals.ts';
 import { missing } from './observe.ts';
-import { linkTo, shows, viewOf } from './observed.ts';
-import type { Lane } from './ports.ts';
 import { settleIntent } from './settle-intent.ts';
 import type { Step } from './step.ts';
-import type { Wanted } from './wanted.ts';
-
-export interface Execution {
-  readonly state: GroupState;
-  readonly lane: Lane;
-  readonly intent: IntentId;
-  readonly wanted: Wanted;
-  readonly guarded: Guarded;
-}
-
-const CONFLICT: Step = { kind: 'conflict' };
-const OVERTAKEN: Step = { kind: 'overtaken' };
 
 /** Carries out a plan: chunks of the view, intent, call, audit, flip. */
 export async function execute(plan: Plan, execution: Execution): Promise<Step> {
@@ -49,7 +34,7 @@ export async function execute(plan: Plan, execution: Execution): Promise<Step> {
   if (instead !== undefined) await lane.ports.guard.cancel({ connection, ...instead });
   try {
     const observed = await call(plan, intent, execution);
-    return await confirm(plan, { intent, observed, execution });
+    return await confirmWrite(plan, { intent, observed, execution });
   } catch (cause) {
     if (!(cause instanceof PlatformFailure)) throw cause;
     return afterFailure(cause, { plan, intent, execution });
@@ -118,98 +103,6 @@ function changedFields(plan: Plan, whole: { name: string; spokeId: string; users
     ...(kinds.has('set_spoke_id') ? { spokeId: whole.spokeId } : {}),
     ...(kinds.has('add_member') || kinds.has('remove_member') ? { users: whole.users } : {}),
   };
-}
-
-interface Confirmation {
-  readonly intent: Intent;
-  readonly observed: ObservedGroup | undefined;
-  readonly execution: Execution;
-}
-
-async function confirm(plan: Plan, { intent, observed, execution }: Confirmation): Promise<Step> {
-  const { state, lane, wanted, guarded } = execution;
-  const { ports, connection } = lane;
-  if (intent.action === 'create' && observed !== undefined && !(await claimed(observed, execution))) {
-    return (await ports.groups.dropIntent(state.ref, intent, undefined)) ? CONFLICT : OVERTAKEN;
-  }
-  const shown = observed === undefined ? undefined : viewOf(observed, plan.after);
-  const refused = await markRefused(plan, shown, execution);
-  const platform = observed && (await linkAs(intent.view, plan.after, { observed, execution }));
-  const nowMs = ports.clock();
-  await ports.audit.record(
-    state.ref,
-    auditWritten(intent, plan, {
-      nowMs,
-      version: observed?.version ?? null,
-      cause: causeOf(execution),
-      outcome: 'written',
-    }),
-  );
-  const driftClosed = guarded.held.size === 0;
-  if (driftClosed) await closeDrift(state, lane);
-  const counts = countsOf(wanted, shown);
-  const flipped = await ports.groups.flip(state.ref, {
-    intent: intent.id,
-    seen: state,
-    nowMs,
-    driftClosed,
-    settled: guarded.held.size > 0 ? 'held' : observed === undefined ? 'deleted' : 'in_sync',
-    counts: { ...counts, pending: counts.pending + refused },
-    ...(platform === undefined ? {} : { platform }),
-    ...(intent.action === 'create' ? { createdAtMs: nowMs } : {}),
-    ...(guarded.consumes === undefined ? {} : { consumedHold: guarded.consumes }),
-    ...(guarded.consumes !== undefined && guarded.held.size > 0 ? { unfinished: true } : {}),
-  });
-  if (flipped === undefined) return { kind: 'overtaken' };
-  if (observed === undefined && state.platformId !== undefined) {
-    await ports.claims.drop(connection.company, state.platformId, state.ref);
-  }
-  const added = plan.changes.filter(({ kind }) => kind === 'add_member').length;
-  const write = { action: intent.action, added, removed: plan.removals.length };
-  return { kind: 'written', write, clean: flipped.clean };
-}
-
-/** false where another directory group took it over between our POST and this: it is theirs, and we have none. */
-const claimed = (
-  { id }: ObservedGroup,
-  { state, lane: { ports, connection } }: Execution,
-): Promise<boolean> => ports.claims.claim(connection.company, id as PlatformGroupId, state.ref);
-
-/** The prepared view serves if the platform shows just that; else what it shows is stored, whatever we had sent. */
-async function linkAs(
-  prepared: ViewPointer | undefined,
-  after: View | undefined,
-  {
-    observed,
-    execution: { state, lane },
-  }: { readonly observed: ObservedGroup; readonly execution: Execution },
-): Promise<LinkedGroup> {
-  if (prepared !== undefined && after !== undefined && shows(observed, after)) {
-    return { id: observed.id as PlatformGroupId, version: observed.version, view: prepared };
-  }
-  return linkTo(state, observed, { view: viewOf(observed, after), lane });
-}
-
-/** Users that were sent and are not in the answer: the platform will not have them, until the person changes. */
-async function markRefused(
-  plan: Plan,
-  shown: View | undefined,
-  { state, lane, wanted }: Execution,
-): Promise<number> {
-  if (shown === undefined || plan.after === undefined) return 0;
-  let refused = 0;
-  for (const user of plan.after.users.keys()) {
-    if (shown.users.has(user)) continue;
-    for (const { member, person } of wanted.standing.get(user) ?? []) {
-      refused += 1;
-      await lane.ports.groups.markPending(state.ref, member, {
-        cause: 'refused',
-        sinceMs: lane.ports.clock(),
-        personRevision: person.revision,
-      });
-    }
-  }
-  return refused;
 }
 
 interface Attempt {

@@ -1,0 +1,144 @@
+import type { PlatformGroupId } from '../../domain/ids.ts';
+import type { ObservedGroup, View } from '../../domain/view.ts';
+import { foreignDifferences } from '../../plan/differences.ts';
+import type { Plan } from '../../plan/plan.ts';
+import type { Flip, Intent, LinkedGroup } from '../ports/groups.ts';
+import { auditWritten } from './audit-entry.ts';
+import { causeOf } from './cause.ts';
+import { closeDrift } from './close-drift.ts';
+import { countsOf } from './counts.ts';
+import type { Execution } from './execution.ts';
+import { type ForeignChange, takeForeignChange } from './foreign-change.ts';
+import { linkTo, shows, viewOf } from './observed.ts';
+import type { Step } from './step.ts';
+
+const CONFLICT: Step = { kind: 'conflict' };
+const OVERTAKEN: Step = { kind: 'overtaken' };
+
+interface Confirmation {
+  readonly intent: Intent;
+  readonly observed: ObservedGroup | undefined;
+  readonly execution: Execution;
+}
+
+/**
+ * The platform has answered: what it shows becomes the group's view, and the intent is over. Members that were sent and
+ * are not shown were refused; what is shown and was not sent is somebody else's.
+ */
+export async function confirmWrite(plan: Plan, { intent, observed, execution }: Confirmation): Promise<Step> {
+  const { state, lane, wanted, guarded } = execution;
+  const { ports, connection } = lane;
+  if (intent.action === 'create' && observed !== undefined && !(await claimed(observed, execution))) {
+    return (await ports.groups.dropIntent(state.ref, intent, undefined)) ? CONFLICT : OVERTAKEN;
+  }
+  const shown = observed === undefined ? undefined : viewOf(observed, plan.after);
+  const refused = await markRefused(plan, shown, execution);
+  const foreign = observed && (await foreignBeside(plan, { intent, observed, execution }));
+  const platform = observed && (await linkAs({ intent, plan, observed, foreign, execution }));
+  const nowMs = ports.clock();
+  await ports.audit.record(
+    state.ref,
+    auditWritten(intent, plan, {
+      nowMs,
+      version: observed?.version ?? null,
+      cause: causeOf(execution),
+      outcome: 'written',
+    }),
+  );
+  const driftClosed = guarded.held.size === 0 && foreign === undefined;
+  if (driftClosed) await closeDrift(state, lane);
+  const counts = countsOf(wanted, shown);
+  const flipped = await ports.groups.flip(state.ref, {
+    intent: intent.id,
+    seen: state,
+    nowMs,
+    driftClosed,
+    settled: guarded.held.size > 0 ? 'held' : observed === undefined ? 'deleted' : 'in_sync',
+    counts: { ...counts, pending: counts.pending + refused },
+    ...(platform === undefined ? {} : { platform }),
+    ...(intent.action === 'create' ? { createdAtMs: nowMs } : {}),
+    ...leftovers(execution, foreign),
+  });
+  if (flipped === undefined) return { kind: 'overtaken' };
+  if (observed === undefined && state.platformId !== undefined) {
+    await ports.claims.drop(connection.company, state.platformId, state.ref);
+  }
+  const added = plan.changes.filter(({ kind }) => kind === 'add_member').length;
+  const write = { action: intent.action, added, removed: plan.removals.length };
+  return { kind: 'written', write, clean: flipped.clean };
+}
+
+/** What the write used up, and why the group is not clean after it. */
+function leftovers({ guarded }: Execution, foreign: ForeignChange | undefined): Partial<Flip> {
+  const isMoreHeld = guarded.consumes !== undefined && guarded.held.size > 0;
+  return {
+    ...(guarded.consumes === undefined ? {} : { consumedHold: guarded.consumes }),
+    ...(isMoreHeld || foreign !== undefined ? { unfinished: true } : {}),
+    ...(foreign === undefined ? {} : { found: foreign.found }),
+  };
+}
+
+/** false where another directory group took it over between our POST and this: it is theirs, and we have none. */
+const claimed = (
+  { id }: ObservedGroup,
+  { state, lane: { ports, connection } }: Execution,
+): Promise<boolean> => ports.claims.claim(connection.company, id as PlatformGroupId, state.ref);
+
+/**
+ * What the answer to a PATCH shows beside what was sent. A platform that compares the version has refused the PATCH
+ * where somebody else was faster; one that does not has let both changes through, and only here can theirs be told.
+ */
+async function foreignBeside(
+  plan: Plan,
+  { intent, observed, execution: { state, lane } }: Confirmation & { readonly observed: ObservedGroup },
+): Promise<ForeignChange | undefined> {
+  const { after } = plan;
+  if (plan.action !== 'patch' || after === undefined || shows(observed, after)) return undefined;
+  // Of users that were sent, whoever is missing was refused.
+  const users = sendsUsers(plan) ? viewOf(observed, after).users : after.users;
+  const ours = [{ ...after, users }];
+  if (foreignDifferences(ours, observed).length === 0) return undefined;
+  return takeForeignChange(state, observed, { ours, intent, lane });
+}
+
+const sendsUsers = ({ action, changes }: Plan): boolean =>
+  action !== 'patch' || changes.some(({ kind }) => kind === 'add_member' || kind === 'remove_member');
+
+interface Linking extends Confirmation {
+  readonly plan: Plan;
+  readonly observed: ObservedGroup;
+  readonly foreign: ForeignChange | undefined;
+}
+
+/** The prepared view serves if the platform shows just that; else what it shows is stored, whatever we had sent. */
+async function linkAs({ intent, plan, observed, foreign, execution }: Linking): Promise<LinkedGroup> {
+  const { state, lane } = execution;
+  const { view: prepared } = intent;
+  const { after } = plan;
+  if (prepared !== undefined && after !== undefined && shows(observed, after)) {
+    return { id: observed.id as PlatformGroupId, version: observed.version, view: prepared };
+  }
+  return linkTo(state, observed, { view: foreign?.view ?? viewOf(observed, after), lane });
+}
+
+/** Users that were sent and are not in the answer: the platform will not have them, until the person changes. */
+async function markRefused(
+  plan: Plan,
+  shown: View | undefined,
+  { state, lane, wanted }: Execution,
+): Promise<number> {
+  if (shown === undefined || plan.after === undefined || !sendsUsers(plan)) return 0;
+  let refused = 0;
+  for (const user of plan.after.users.keys()) {
+    if (shown.users.has(user)) continue;
+    for (const { member, person } of wanted.standing.get(user) ?? []) {
+      refused += 1;
+      await lane.ports.groups.markPending(state.ref, member, {
+        cause: 'refused',
+        sinceMs: lane.ports.clock(),
+        personRevision: person.revision,
+      });
+    }
+  }
+  return refused;
+}

@@ -1,0 +1,361 @@
+import { describe, expect, it } from 'vitest';
+import { ConnectionSettings } from '../../../shared/contract/settings.ts';
+import type { Trace } from '../../../shared/domain/drift.ts';
+import { groupId } from '../../../shared/domain/ids.ts';
+import { applyGroup } from '../../../shared/sync/apply/apply.ts';
+import { approveHold } from '../../../shared/sync/holds.ts';
+import { ingest } from '../../../shared/sync/ingest/ingest.ts';
+import { PlatformFailure } from '../../../shared/sync/ports/platform.ts';
+import { suspectTouched } from '../../../shared/sync/reconcile/suspect.ts';
+import { messagesOf } from '../../support/engine/directory.ts';
+import { seededRandom } from '../../support/engine/random.ts';
+import { Crash, type Worker } from '../../support/engine/scheduler.ts';
+import { CONNECTION, createWorld, type Ports, START_MS, type World } from '../../support/engine/world.ts';
+import type { RawEvent } from '../../support/reading.ts';
+
+const REF = { connection: CONNECTION, group: groupId('g') };
+const MEMBERS = ['m0', 'm1', 'm2', 'm3', 'm4', 'm5'];
+const USERS = MEMBERS.map((id) => `u-${id}`);
+const HOUR_MS = 3_600_000;
+
+let sequence = 0;
+function event(type: string, data: RawEvent['data'], second = 0): RawEvent {
+  sequence += 1;
+  const time = new Date(START_MS - 60_000 + second * 1_000).toISOString();
+  return { specversion: '1.0', id: `e${sequence}`, source: 'test', type: `directory.${type}`, time, data };
+}
+const member = (id: string) => ({ id, email: `${id}@acme.test` });
+
+/** A directory group of six, linked and clean, whose creation is long past. */
+async function settled(settings: Readonly<Record<string, unknown>> = {}, options = {}) {
+  const people = [...MEMBERS, 'late'].map((role) => ({ role, email: `${role}@acme.test` }));
+  const world = await createWorld({ random: seededRandom(1), people, settings, platform: options });
+  await tell(
+    world,
+    event('group.snapshot', { group: { id: 'g', name: 'Ours' }, members: MEMBERS.map(member) }),
+  );
+  await applyGroup(REF, world.onlooker);
+  world.advance(HOUR_MS);
+  return { world, id: [...world.platform.groups.keys()][0] as string };
+}
+
+const tell = (world: World, ...events: RawEvent[]) => ingest(messagesOf(events), world.onlooker);
+const shown = ({ platform }: World, id: string) => {
+  const group = platform.groups.get(id);
+  return group && { name: group.name, users: [...group.users].sort() };
+};
+async function records({ onlooker }: World) {
+  const found = [];
+  for await (const page of onlooker.drift.list(CONNECTION)) found.push(...page);
+  return found;
+}
+const trace = (over: Partial<Trace> = {}): Trace => ({
+  id: 'event-1',
+  initiator: 'ROLE',
+  type: 'EXTERNAL_GROUP_UPDATE',
+  at: new Date(START_MS + HOUR_MS).toISOString(),
+  ...over,
+});
+
+/** As a run of the feed that read these events. */
+async function follow(world: World, id: string, ...traces: Trace[]) {
+  const ports = world.onlooker;
+  const connection = await ports.connections.find(CONNECTION);
+  if (connection === undefined) throw new Error('no connection');
+  const platform = await ports.platforms.open(connection);
+  await suspectTouched(connection, new Map([[id as never, traces]]), { platform, ports: ports as never });
+}
+async function change(world: World, settings: Readonly<Record<string, unknown>>) {
+  const known = await world.onlooker.connections.find(CONNECTION);
+  if (known === undefined) throw new Error('no connection');
+  const changed = ConnectionSettings.parse({ ...known.settings, ...settings });
+  await world.onlooker.connections.save({ ...known, settings: changed });
+  await world.onlooker.desired.markDirty(REF, { nowMs: world.nowMs(), dueMs: world.nowMs() });
+}
+const apply = (world: World) => applyGroup(REF, world.onlooker);
+
+describe('a difference that apply meets in a conflict', () => {
+  it('is recorded, and named once the feed tells who made it', async () => {
+    const { world, id } = await settled();
+    world.platform.changeAsOther(id, { name: 'Theirs' });
+    await tell(world, event('group.member.removed', { group: { id: 'g' }, members: [member('m0')] }, 1));
+    expect((await apply(world)).drift).toEqual(['name']);
+    expect(await records(world)).toMatchObject([
+      { kind: 'name', initiator: 'UNKNOWN', settledBy: 'restore' },
+    ]);
+    expect(shown(world, id)).toEqual({ name: 'Ours', users: USERS.slice(1) });
+    // Our own writes show in the feed as well, and never hide a person.
+    await follow(world, id, trace({ id: 'own', initiator: 'EXTERNAL' }), trace());
+    expect(await records(world)).toMatchObject([{ initiator: 'ROLE', eventIds: ['event-1'] }]);
+    expect((await world.onlooker.groups.read(REF))?.unattributed).toEqual([]);
+  });
+
+  it('is not given the name of somebody who came later', async () => {
+    const { world, id } = await settled();
+    world.platform.changeAsOther(id, { name: 'Theirs' });
+    await tell(world, event('group.member.removed', { group: { id: 'g' }, members: [member('m0')] }, 1));
+    await apply(world);
+    const later = new Date(START_MS + 3 * HOUR_MS).toISOString();
+    await follow(world, id, trace({ id: 'own', initiator: 'EXTERNAL', at: later }));
+    expect(await records(world)).toMatchObject([{ initiator: 'UNKNOWN' }]);
+  });
+
+  it('is left standing where the policy says so', async () => {
+    const { world, id } = await settled({ drift: 'adopt' });
+    world.platform.changeAsOther(id, { name: 'Theirs' });
+    await tell(world, event('group.member.removed', { group: { id: 'g' }, members: [member('m0')] }, 1));
+    await apply(world);
+    expect(await records(world)).toMatchObject([{ kind: 'name', settledBy: 'adopt' }]);
+    expect(shown(world, id)).toEqual({ name: 'Theirs', users: USERS.slice(1) });
+  });
+
+  it('in a platform that compares no version on PATCH is met in its answer', async () => {
+    const { world, id } = await settled({}, { enforceVersionOnPatch: false });
+    world.platform.changeAsOther(id, { name: 'Theirs' });
+    await tell(world, event('group.member.removed', { group: { id: 'g' }, members: [member('m0')] }, 1));
+    await apply(world);
+    await apply(world);
+    expect(await records(world)).toMatchObject([{ kind: 'name', settledBy: 'restore' }]);
+    expect(shown(world, id)).toEqual({ name: 'Ours', users: USERS.slice(1) });
+  });
+});
+
+describe('a difference that is to be restored', () => {
+  const strangers = ['s0', 's1', 's2', 's3', 's4', 's5', 's6'];
+  const guard = { minSize: 5, maxRemovedShare: 0.5, maxRemovedCount: 100, perHourCount: 500 };
+
+  it('stays open while the guard holds its removals, and ends when they are approved', async () => {
+    const { world, id } = await settled({ guard });
+    world.platform.changeAsOther(id, { name: 'Theirs', users: [...USERS, ...strangers] });
+    await follow(world, id, trace());
+    await apply(world);
+    expect(shown(world, id)).toEqual({ name: 'Ours', users: [...USERS, ...strangers].sort() });
+    const open = { settledBy: null, settledAtMs: null };
+    expect((await records(world)).find(({ kind }) => kind === 'members_added')).toMatchObject(open);
+    expect((await world.onlooker.groups.read(REF))?.settled).toBe('held');
+    await approveHold(REF, { by: 'ann', reason: 'right' }, world.onlooker);
+    await apply(world);
+    expect(shown(world, id)?.users).toEqual(USERS);
+    for (const record of await records(world)) expect(record).toMatchObject({ settledBy: 'restore' });
+  });
+
+  it('ends as reported where the group is taken out of our hands', async () => {
+    const { world, id } = await settled({ guard });
+    world.platform.changeAsOther(id, { users: [...USERS, ...strangers] });
+    await follow(world, id, trace());
+    await apply(world);
+    await change(world, { groups: { exclude: ['g'] } });
+    await apply(world);
+    expect(await records(world)).toMatchObject([{ kind: 'members_added', settledBy: 'report' }]);
+  });
+
+  it('is recorded once, whatever the effect before which apply died, and ends once', async () => {
+    let survived = false;
+    for (let crashAt = 1; !survived; crashAt += 1) {
+      const { world, id } = await settled();
+      world.platform.changeAsOther(id, { name: 'Theirs', users: USERS.slice(2) });
+      await follow(world, id, trace());
+      survived = await runs(world, crashAt);
+      world.advance(1_000);
+      await apply(world);
+      const found = await records(world);
+      expect(found.map(({ kind }) => kind).sort(), `crash at ${crashAt}`).toEqual([
+        'members_removed',
+        'name',
+      ]);
+      for (const record of found) expect(record).toMatchObject({ initiator: 'ROLE', settledBy: 'restore' });
+      expect(shown(world, id)).toEqual({ name: 'Ours', users: USERS });
+      const settledAt = found.map(({ settledAtMs }) => settledAtMs);
+      await follow(world, id, trace());
+      await apply(world);
+      expect((await records(world)).map(({ settledAtMs }) => settledAtMs)).toEqual(settledAt);
+      expect((await world.onlooker.groups.read(REF))?.openDrift).toEqual([]);
+    }
+  });
+
+  it('ends too where somebody else changes more between a crash and the next apply', async () => {
+    let survived = false;
+    for (let crashAt = 1; !survived; crashAt += 1) {
+      const { world, id } = await settled();
+      world.platform.changeAsOther(id, { name: 'Theirs' });
+      await follow(world, id, trace());
+      survived = await runs(world, crashAt);
+      // They take it back, under a new version: nothing differs any more.
+      world.platform.changeAsOther(id, { name: 'Ours' });
+      await follow(world, id, trace({ id: 'event-2' }));
+      await apply(world);
+      for (const record of await records(world))
+        expect(record.settledBy, `crash at ${crashAt}`).toBe('restore');
+    }
+  });
+
+  /** @returns whether the worker lived to its end */
+  async function runs(world: World, crashAt: number): Promise<boolean> {
+    let effects = 0;
+    const worker: Worker = {
+      name: 'mortal',
+      skewMs: 0,
+      isDead: () => effects >= crashAt,
+      effect: async (kind) => {
+        effects += 1;
+        if (effects >= crashAt) throw new Crash(kind);
+      },
+    };
+    await applyGroup(REF, world.portsFor(worker) as Ports).catch((error) =>
+      expect(error).toBeInstanceOf(Crash),
+    );
+    return effects < crashAt;
+  }
+});
+
+describe('another worker of ours', () => {
+  it('that writes while we look is not taken for somebody else', async () => {
+    const { world, id } = await settled();
+    await tell(world, event('group.member.added', { group: { id: 'g' }, members: [member('late')] }, 1));
+    const state = await world.onlooker.groups.read(REF);
+    if (state === undefined) throw new Error('no group');
+    const at = { nowMs: world.nowMs(), dueMs: world.nowMs() };
+    await world.onlooker.groups.suspect(state, { version: null, traces: [], atMs: at.nowMs }, at);
+    const { platforms } = world.onlooker;
+    let isFirst = true;
+    const slow = {
+      ...world.onlooker,
+      platforms: {
+        open: async (connection: Parameters<typeof platforms.open>[0]) => {
+          const platform = await platforms.open(connection);
+          const get: typeof platform.groups.get = async (asked) => {
+            // While this look was on its way, a second worker did all that there was to do.
+            if (isFirst) {
+              isFirst = false;
+              await apply(world);
+            }
+            return platform.groups.get(asked);
+          };
+          return { ...platform, groups: { ...platform.groups, get } };
+        },
+      },
+    };
+    await applyGroup(REF, slow);
+    expect(shown(world, id)?.users).toEqual(['u-late', ...USERS]);
+    expect(await records(world)).toEqual([]);
+  });
+});
+
+describe('what is reported', () => {
+  it('stays until the directory says anything about the group, and is not waived anew by the next difference', async () => {
+    const { world, id } = await settled({ drift: 'report' });
+    world.platform.changeAsOther(id, { name: 'Theirs' });
+    await follow(world, id, trace());
+    await apply(world);
+    expect(shown(world, id)?.name).toBe('Theirs');
+    // The directory speaks, and somebody adds a user, before apply has come by.
+    await tell(world, event('group.member.removed', { group: { id: 'g' }, members: [member('m0')] }, 5));
+    world.platform.changeAsOther(id, { users: [...USERS, 'stranger'] });
+    await follow(world, id, trace({ id: 'event-2' }));
+    await apply(world);
+    expect(shown(world, id)).toEqual({ name: 'Ours', users: ['stranger', ...USERS.slice(1)] });
+    expect((await records(world)).map(({ kind, settledBy }) => [kind, settledBy]).sort()).toEqual([
+      ['members_added', 'report'],
+      ['name', 'report'],
+    ]);
+  });
+
+  it('is put right once the policy is restore', async () => {
+    const { world, id } = await settled({ drift: 'report' });
+    world.platform.changeAsOther(id, { name: 'Theirs', users: USERS.slice(1) });
+    await follow(world, id, trace());
+    await apply(world);
+    await change(world, { drift: 'restore' });
+    await apply(world);
+    expect(shown(world, id)).toEqual({ name: 'Ours', users: USERS });
+  });
+
+  it('as deleted is made again once the policy is restore', async () => {
+    const { world, id } = await settled({ drift: 'report' });
+    world.platform.groups.delete(id);
+    await follow(world, id, trace({ type: 'EXTERNAL_GROUP_REMOVE' }));
+    await apply(world);
+    expect(world.platform.groups.size).toBe(0);
+    await change(world, { drift: 'restore' });
+    await apply(world);
+    expect(world.platform.groups.size).toBe(1);
+  });
+});
+
+describe('what is adopted', () => {
+  it('outlasts the directory’s word on other things, and ends with its word on this one', async () => {
+    const { world, id } = await settled({ drift: 'adopt' });
+    world.platform.changeAsOther(id, { name: 'Theirs', users: [...USERS.slice(1), 'u-late'] });
+    await follow(world, id, trace());
+    await apply(world);
+    await tell(world, event('group.member.removed', { group: { id: 'g' }, members: [member('m1')] }, 5));
+    await apply(world);
+    expect(shown(world, id)).toEqual({ name: 'Theirs', users: ['u-late', ...USERS.slice(2)] });
+    await tell(world, event('group.upserted', { group: { id: 'g', name: 'Renamed' } }, 6));
+    await tell(world, event('group.member.added', { group: { id: 'g' }, members: [member('m0')] }, 6));
+    await tell(world, event('group.member.removed', { group: { id: 'g' }, members: [member('late')] }, 6));
+    await apply(world);
+    expect(shown(world, id)).toEqual({ name: 'Renamed', users: [USERS[0], ...USERS.slice(2)] });
+  });
+
+  it('as added ends with a snapshot, which is a word about everybody', async () => {
+    const { world, id } = await settled({ drift: 'adopt' });
+    world.platform.changeAsOther(id, { users: [...USERS, 'stranger'] });
+    await follow(world, id, trace());
+    await apply(world);
+    expect(shown(world, id)?.users).toContain('stranger');
+    await tell(world, event('group.snapshot', { group: { id: 'g' }, members: MEMBERS.map(member) }, 5));
+    await apply(world);
+    expect(shown(world, id)?.users).toEqual(USERS);
+  });
+});
+
+describe('additions that may stay whatever the drift policy', () => {
+  it.each<[string, Readonly<Record<string, unknown>>]>([
+    ['additive membership', { membership: 'additive' }],
+    ['upsertOnly', { groups: { policies: [{ match: '*', mode: 'upsertOnly' }] } }],
+  ])('under %s are recorded as adopted, while the rest is restored', async (_, settings) => {
+    const { world, id } = await settled(settings);
+    world.platform.changeAsOther(id, { name: 'Theirs', users: [...USERS, 'stranger'] });
+    await follow(world, id, trace());
+    await apply(world);
+    expect(shown(world, id)).toEqual({ name: 'Ours', users: ['stranger', ...USERS] });
+    expect((await records(world)).map(({ kind, settledBy }) => [kind, settledBy]).sort()).toEqual([
+      ['members_added', 'adopt'],
+      ['name', 'restore'],
+    ]);
+  });
+});
+
+it('a group in mode report is only watched: what others change is reported, and nothing is written', async () => {
+  const { world, id } = await settled();
+  await change(world, { groups: { policies: [{ match: '*', mode: 'report' }] } });
+  const writes = world.platform.writes.length;
+  world.platform.changeAsOther(id, { name: 'Theirs' });
+  await follow(world, id, trace());
+  await apply(world);
+  expect(await records(world)).toMatchObject([{ kind: 'name', policy: 'report', settledBy: 'report' }]);
+  expect(world.platform.writes).toHaveLength(writes);
+});
+
+it('a look that fails concludes nothing', async () => {
+  const { world, id } = await settled();
+  world.platform.changeAsOther(id, { name: 'Theirs' });
+  await follow(world, id, trace());
+  const { platforms } = world.onlooker;
+  const failing = {
+    ...world.onlooker,
+    platforms: {
+      open: async (connection: Parameters<typeof platforms.open>[0]) => {
+        const platform = await platforms.open(connection);
+        const get = async () => {
+          throw new PlatformFailure('unavailable', 'no', { status: 500 });
+        };
+        return { ...platform, groups: { ...platform.groups, get } };
+      },
+    },
+  };
+  expect((await applyGroup(REF, failing)).outcome).toBe('postponed');
+  expect(await records(world)).toEqual([]);
+  expect((await world.onlooker.groups.read(REF))?.suspect).toBeDefined();
+});
