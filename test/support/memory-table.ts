@@ -1,3 +1,4 @@
+import { TABLE } from '../../shared/contract/topology.ts';
 import type {
   Change,
   Condition,
@@ -34,18 +35,19 @@ export class MemoryTable implements Table {
     await this.#before('query', partition);
     const [pk, sk] = index ? (['gpk', 'gsk'] as const) : (['pk', 'sk'] as const);
     const sorted = [...this.items.values()]
-      .filter((item) => item[pk] === partition && isInRange(String(item[sk]), prefix, between))
-      .sort((a, b) => (String(a[sk]) < String(b[sk]) ? -1 : 1));
+      .filter((item) => item[pk] === partition && isInRange(item[sk], prefix, between))
+      .sort((a, b) => compareBytes(String(a[sk]), String(b[sk])));
     if (newestFirst) sorted.reverse();
-    for (let start = 0; start === 0 || start < sorted.length; start += pageSize) {
-      yield sorted.slice(start, start + pageSize).map((item) => ({ ...item }));
+    const shown = index ? sorted.map(projected) : sorted;
+    for (let start = 0; start === 0 || start < shown.length; start += pageSize) {
+      yield shown.slice(start, start + pageSize).map((item) => structuredClone(item));
     }
   }
 
   async put(item: Item, when?: Condition): Promise<boolean> {
     await this.#before('put', nameOf(item));
     if (!holds(this.items.get(nameOf(item)), when)) return false;
-    this.items.set(nameOf(item), structuredClone(item));
+    this.items.set(nameOf(item), fitting(structuredClone(item)));
     return true;
   }
 
@@ -54,8 +56,8 @@ export class MemoryTable implements Table {
     const stored = this.items.get(nameOf(key));
     if (!holds(stored, when)) return { written: false };
     const item = changed(stored ?? { pk: key.pk, sk: key.sk }, change);
-    this.items.set(nameOf(key), item);
-    return { written: true, item: { ...item } };
+    this.items.set(nameOf(key), fitting(item));
+    return { written: true, item: structuredClone(item) };
   }
 
   async delete(key: Key, when?: Condition): Promise<boolean> {
@@ -69,9 +71,32 @@ export class MemoryTable implements Table {
 const nameOf = ({ pk, sk }: Key) => `${pk} ${sk}`;
 const copy = (item: Item | undefined) => (item === undefined ? undefined : structuredClone(item));
 
-function isInRange(sk: string, prefix: string | undefined, between: readonly [string, string] | undefined) {
+const compareBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
+
+function isInRange(
+  sk: Value | undefined,
+  prefix: string | undefined,
+  between: readonly [string, string] | undefined,
+): boolean {
+  // The index leaves out what has no sort key in it.
+  if (typeof sk !== 'string') return false;
   if (prefix !== undefined) return sk.startsWith(prefix);
-  return between === undefined || (between[0] <= sk && sk <= between[1]);
+  if (between === undefined) return true;
+  return compareBytes(between[0], sk) <= 0 && compareBytes(sk, between[1]) <= 0;
+}
+
+/** The index shows its keys, the table's, and what it was told to show. */
+const SHOWN: ReadonlySet<string> = new Set(['pk', 'sk', 'gpk', 'gsk', ...TABLE.index.projected]);
+const projected = (item: Item): Item =>
+  Object.fromEntries(Object.entries(item).filter(([name]) => SHOWN.has(name))) as Item;
+
+/** Amazon DynamoDB quotas: an item has at most 400 KB. */
+const MAX_ITEM_BYTES = 400 * 1_024;
+
+function fitting(item: Item): Item {
+  const bytes = Buffer.byteLength(JSON.stringify(item));
+  if (bytes > MAX_ITEM_BYTES) throw new Error(`expected an item of at most 400 KB, got ${bytes} bytes`);
+  return item;
 }
 
 function changed(item: Item, { set = {}, setIfMissing = {}, add = {}, remove = [] }: Change): Item {
@@ -105,7 +130,7 @@ function compares(stored: Value | undefined, when: Extract<Condition, { value: V
   if (when.kind === 'equal') return JSON.stringify(stored) === JSON.stringify(when.value);
   const { value } = when;
   if (typeof stored === 'string' && typeof value === 'string') {
-    const order = Buffer.compare(Buffer.from(stored), Buffer.from(value));
+    const order = compareBytes(stored, value);
     return when.kind === 'less' ? order < 0 : order > 0;
   }
   if (typeof stored !== 'number' || typeof value !== 'number') return false;
