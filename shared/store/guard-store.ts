@@ -1,5 +1,5 @@
-import type { GroupRef } from '../domain/ids.ts';
-import type { GuardStore } from '../sync/ports/holds.ts';
+import type { ConnectionName, GroupRef } from '../domain/ids.ts';
+import type { GuardRecord, GuardStore } from '../sync/ports/holds.ts';
 import { connectionKey, GUARD_PREFIX, guardKey, guardMinute } from './keys.ts';
 import type { Table } from './table.ts';
 
@@ -36,14 +36,16 @@ export function createGuardStore(table: Table): GuardStore {
         atMs,
         expiresAt: Math.ceil((atMs + KEPT_MS) / 1_000),
       });
-      const replaced = instead === undefined ? [] : [guardKey(connection, instead.atMs, instead.intent).sk];
-      return recentBeside({ connection, group }, atMs, [own.sk, ...replaced]);
+      return recentBeside({ connection, group }, atMs, [own.sk, ...keyOf(connection, instead)]);
     },
 
-    recent: (ref, atMs) => recentBeside(ref, atMs, []),
+    recent: (ref, atMs, instead) => recentBeside(ref, atMs, keyOf(ref.connection, instead)),
 
     async cancel({ connection, intent, atMs }) {
       await table.delete(guardKey(connection, atMs, intent));
     },
   };
 }
+
+const keyOf = (connection: ConnectionName, record: GuardRecord | undefined): readonly string[] =>
+  record === undefined ? [] : [guardKey(connection, record.atMs, record.intent).sk];

@@ -1,7 +1,7 @@
 import type { GroupRef } from '../../domain/ids.ts';
 import type { AuditEntry } from '../ports/audit.ts';
 import type { GroupState } from '../ports/groups.ts';
-import type { HeldSet } from '../ports/holds.ts';
+import type { GuardStore, HeldSet } from '../ports/holds.ts';
 import type { ApplyPorts } from './ports.ts';
 import { stageGroup } from './stage-group.ts';
 
@@ -43,10 +43,7 @@ export function rehearsalOf(ref: GroupRef, real: ApplyPorts): Rehearsal {
       },
       drop: nothing,
     }),
-    guard: onlyReading(real.guard, ['recent'], {
-      reserve: ({ connection, group, atMs }) => real.guard.recent({ connection, group }, atMs),
-      cancel: nothing,
-    }),
+    guard: onlyReading(real.guard, ['recent'], stageGuard(real.guard)),
     gates: onlyReading(real.gates, ['read'], {}),
     audit: onlyReading(real.audit, ['read'], {
       record: async (_, entry) => {
@@ -68,6 +65,23 @@ export function rehearsalOf(ref: GroupRef, real: ApplyPorts): Rehearsal {
     createSettleMs: real.createSettleMs,
   };
   return { ports, state: stage.state, held: stage.held, audited };
+}
+
+/** What an earlier round of the rehearsal has reserved counts in the next, as it would in truth. */
+function stageGuard(guard: GuardStore): Partial<GuardStore> {
+  const reserved = new Map<string, number>();
+  return {
+    reserve: async ({ connection, group, intent, atMs, removals }, instead) => {
+      if (instead !== undefined) reserved.delete(instead.intent);
+      const recent = await guard.recent({ connection, group }, atMs, instead);
+      const own = [...reserved.values()].reduce((sum, count) => sum + count, 0);
+      reserved.set(intent, removals);
+      return { group: recent.group + own, connection: recent.connection + own };
+    },
+    cancel: async ({ intent }) => {
+      reserved.delete(intent);
+    },
+  };
 }
 
 function onlyReading<Port extends object>(

@@ -29,7 +29,7 @@ export interface GuardStore {
    */
   reserve(reservation: GuardReservation, instead?: GuardRecord): Promise<RecentRemovals>;
   /** The same sums without a reservation: for a dry run. */
-  recent(ref: GroupRef, atMs: number): Promise<RecentRemovals>;
+  recent(ref: GroupRef, atMs: number, instead?: GuardRecord): Promise<RecentRemovals>;
   /** The write will certainly not happen. */
   cancel(reservation: Pick<GuardReservation, 'connection' | 'intent' | 'atMs'>): Promise<void>;
 }

@@ -10,14 +10,15 @@ interface Kept {
 export class FakeMailbox implements Mailbox {
   readonly name: 'events' | 'apply';
   readonly kept = new Map<string, Kept>();
-  readonly #now: () => number;
+  readonly #clock: { ms: number };
+  readonly #now = () => this.#clock.ms;
   /** Most messages that were hidden at one time. */
   mostHidden = 0;
   onTake: () => void = () => {};
 
-  constructor(name: 'events' | 'apply', now: () => number) {
+  constructor(name: 'events' | 'apply', clock: { ms: number }) {
     this.name = name;
-    this.#now = now;
+    this.#clock = clock;
   }
 
   add(message: Partial<DeadMessage> & { readonly id: string; readonly body: string }): void {
@@ -41,6 +42,8 @@ export class FakeMailbox implements Mailbox {
     const ready = [...this.kept.values()]
       .filter(({ hiddenUntilMs }) => hiddenUntilMs <= this.#now())
       .slice(0, most);
+    // A long poll that brings nothing takes its time.
+    if (ready.length === 0) this.#clock.ms += 1_000;
     const taken = ready.map((entry) => {
       entry.hiddenUntilMs = this.#now() + holdSeconds * 1_000;
       entry.receipts += 1;

@@ -14,6 +14,8 @@ import { createGuardStore } from '../../../shared/store/guard-store.ts';
 import { createHealthStore } from '../../../shared/store/health-store.ts';
 import { createPeopleStore } from '../../../shared/store/people-store.ts';
 import { createFeedStore } from '../../../shared/store/reconcile-store.ts';
+import { createScimStore } from '../../../shared/store/scim-store.ts';
+import { createScimTokenStore } from '../../../shared/store/scim-token-store.ts';
 import { createUserStore } from '../../../shared/store/user-store.ts';
 import { applyGroup } from '../../../shared/sync/apply/apply.ts';
 import { ingest } from '../../../shared/sync/ingest/ingest.ts';
@@ -47,7 +49,7 @@ export function createWorld(settings: Partial<ConnectionSettings> = {}) {
   const buried: unknown[] = [];
   const fault: { next: PlatformFault } = { next: 'none' };
   const worker = { name: 'tool', skewMs: 0, effect: async () => {}, isDead: () => false };
-  const mailboxes = { events: new FakeMailbox('events', now), apply: new FakeMailbox('apply', now) };
+  const mailboxes = { events: new FakeMailbox('events', clock), apply: new FakeMailbox('apply', clock) };
   const sent: { body: string; connection?: string | undefined; stamp?: string | undefined }[] = [];
   const ports: ToolPorts = {
     groups: createGroupStore(table),
@@ -62,6 +64,12 @@ export function createWorld(settings: Partial<ConnectionSettings> = {}) {
     desired: createDesiredStore(table),
     feed: createFeedStore(table),
     health: createHealthStore(table),
+    scim: createScimStore(table),
+    tokens: createScimTokenStore(table),
+    randomHex: (bytes) =>
+      newId()
+        .padStart(bytes * 2, '0')
+        .slice(-bytes * 2),
     connections: createConnectionStore(table, { clock: now, rememberMs: 0 }),
     platforms: platform.portFor(worker, () => fault.next),
     applyQueue: {

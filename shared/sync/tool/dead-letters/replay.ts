@@ -38,7 +38,8 @@ export interface ReplayReport extends ReplayCount {
 const TAKE = 10;
 /** What a killed replay held is visible again after its hold: the next one waits for it this long. */
 const WAIT_FOR_OTHERS_MS = (HOLD_SECONDS + 5) * 1_000;
-const VAIN_TAKES = 2;
+/** Takes that bring nothing new although something is visible: what is left cannot be had, or is not what we want. */
+const VAIN_TAKES = 3;
 
 /**
  * Sends letters back to where they came from, each one first sent and then deleted, never the reverse:
@@ -91,10 +92,10 @@ async function drain(mailbox: Mailbox, run: Run, { ports, options, send }: Drain
       if (rate !== undefined) await pause(ports, (chosen.length / rate) * 1_000, signal);
       continue;
     }
-    vain += 1;
     const { visible, inFlight } = await mailbox.counts();
     run.elsewhere = Math.max(0, inFlight - run.kept.size);
-    if (vain < VAIN_TAKES && visible > 0) continue;
+    vain = visible > 0 ? vain + 1 : 0;
+    if (vain > 0 && vain < VAIN_TAKES) continue;
     waitUntilMs ??= ports.clock() + WAIT_FOR_OTHERS_MS;
     if (run.elsewhere === 0 || ports.clock() >= waitUntilMs) return;
   }
