@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { checkBudget, updateBudget } from './budget.ts';
 import type { Figure } from './figure.ts';
 import { callsFigure } from './figures/calls.ts';
+import { coldStartFigure } from './figures/cold-start.ts';
 import { costFigure } from './figures/cost.ts';
 import { latencyFigure } from './figures/latency.ts';
 import { pureCoreFigure } from './figures/pure-core.ts';
@@ -18,6 +19,7 @@ const FIGURES: readonly Figure[] = [
   pureCoreFigure,
   throughputFigure,
   latencyFigure,
+  coldStartFigure,
   scaleFigure,
   costFigure,
 ];

@@ -19,7 +19,7 @@ import { worldOf } from './world.ts';
  */
 
 const PER_SECOND = 50;
-const SECONDS = 12;
+const SECONDS = 8;
 const GROUPS = 25;
 const PEOPLE = 1 + (PER_SECOND * SECONDS) / GROUPS;
 const TOKEN = 'bench-token';

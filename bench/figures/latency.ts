@@ -32,7 +32,7 @@ export const latencyFigure: Figure = {
       ...[0, 1, 2].map((p) => seconds(spreadOf(runs.map((run) => run[n]?.[p] ?? Number.NaN)))),
     ]);
     return [
-      'From sending an event to the write that put its member into the group, by the platform’s log: 50 events/s for 12 s,',
+      'From sending an event to the write that put its member into the group, by the platform’s log: 50 events/s for 8 s,',
       'one join each, over 25 groups, on the local stack with the deployed batches, windows and delays. The events queue’s',
       `batching window (1 s) and the apply queue’s delay are part of it. ${PAIRED_RUNS} runs of each window in turn.`,
       '',
