@@ -1,55 +1,50 @@
 import { describe, expect, it } from 'vitest';
-import { DRIFT_KINDS, type DriftKind } from '../../shared/domain/drift.ts';
-import { attribute, UNATTRIBUTED } from '../../shared/plan/attribute.ts';
+import type { DriftKind, Trace } from '../../shared/domain/drift.ts';
+import { attribute } from '../../shared/plan/attribute.ts';
 
-const trace = (id: string, type: string, initiator = 'ROLE') => ({ id, type, initiator, at: null });
-const TYPES = [
-  'EXTERNAL_GROUP_ADD',
-  'EXTERNAL_GROUP_REMOVE',
-  'EXTERNAL_GROUP_MEMBER_ADD',
-  'EXTERNAL_GROUP_MEMBER_REMOVE',
-  'SOMETHING_NEW',
-];
-/** Which of the types above explain a difference. */
-const EXPLAINED: Readonly<Record<DriftKind, readonly string[]>> = {
-  name: ['SOMETHING_NEW'],
-  spoke_id: ['SOMETHING_NEW'],
-  members_added: ['EXTERNAL_GROUP_MEMBER_ADD'],
-  members_removed: ['EXTERNAL_GROUP_MEMBER_REMOVE'],
-  deleted: ['EXTERNAL_GROUP_REMOVE'],
-  recreated: ['EXTERNAL_GROUP_REMOVE'],
-  duplicate_spoke_id: ['EXTERNAL_GROUP_ADD', 'SOMETHING_NEW'],
-};
+const MEMBER_ADDED = 'EXTERNAL_GROUP_MEMBER_ADD';
+const MEMBER_REMOVED = 'EXTERNAL_GROUP_MEMBER_REMOVE';
+const REMOVED = 'EXTERNAL_GROUP_REMOVE';
+const ADDED = 'EXTERNAL_GROUP_ADD';
+const OTHER = 'SOMETHING_NOBODY_LISTED';
+
+const traces = (...events: readonly (readonly [id: string, initiator: string, type: string])[]): Trace[] =>
+  events.map(([id, initiator, type]) => ({ id, initiator, type, at: null }));
 
 describe('attribute', () => {
-  it('names nobody where no event told of it', () => {
-    expect(attribute('name', [])).toEqual(UNATTRIBUTED);
-    expect(UNATTRIBUTED).toEqual({ initiator: 'UNKNOWN', eventIds: [] });
+  it.each<[DriftKind, string]>([
+    ['members_added', MEMBER_ADDED],
+    ['members_removed', MEMBER_REMOVED],
+    ['deleted', REMOVED],
+    ['recreated', REMOVED],
+    ['name', OTHER],
+    ['spoke_id', OTHER],
+    ['duplicate_spoke_id', ADDED],
+    ['duplicate_spoke_id', OTHER],
+  ])('of %s believes %s before stronger hands on other things', (kind, type) => {
+    const wrong = [MEMBER_ADDED, MEMBER_REMOVED, REMOVED].filter((one) => one !== type);
+    const told = traces(['right', 'EXTERNAL', type], ...wrong.map((one) => [one, 'ROLE', one] as const));
+    expect(attribute(kind, told)).toEqual({ initiator: 'EXTERNAL', eventIds: ['right'] });
   });
 
-  it.each(DRIFT_KINDS)('takes the events that explain %s', (kind) => {
-    const traces = TYPES.map((type) => trace(type, type));
-    expect(attribute(kind, traces).eventIds).toEqual(EXPLAINED[kind]);
+  it.each<[string, string[], string]>([
+    ['a person before the platform', ['SYSTEM', 'ROLE'], 'ROLE'],
+    ['the platform before an application, which may be ours', ['EXTERNAL', 'SYSTEM'], 'SYSTEM'],
+    ['anybody known before a word that is not', ['ROBOT', 'EXTERNAL'], 'EXTERNAL'],
+    ['the first of equals', ['ROBOT', 'GHOST'], 'ROBOT'],
+  ])('names %s, with that one’s events alone', (_, initiators, named) => {
+    const told = traces(
+      ...initiators.map((initiator) => [`by ${initiator}`, initiator, MEMBER_ADDED] as const),
+    );
+    expect(attribute('members_added', told)).toEqual({ initiator: named, eventIds: [`by ${named}`] });
   });
 
-  it('takes all events where none explains it', () => {
-    const traces = [trace('1', 'EXTERNAL_GROUP_ADD'), trace('2', 'EXTERNAL_GROUP_MEMBER_ADD')];
-    expect(attribute('deleted', traces).eventIds).toEqual(['1', '2']);
+  it('takes any event where none is of a fitting type', () => {
+    const told = traces(['a', 'ROLE', MEMBER_REMOVED]);
+    expect(attribute('name', told)).toEqual({ initiator: 'ROLE', eventIds: ['a'] });
   });
 
-  it('names the person before the platform, and the platform before an application', () => {
-    const order = ['WHOEVER', 'EXTERNAL', 'SYSTEM', 'ROLE'];
-    for (let count = 1; count <= order.length; count += 1) {
-      const hands = order.slice(0, count).map((initiator) => trace(initiator, 'SOMETHING_NEW', initiator));
-      const strongest = order[count - 1];
-      const found = { initiator: strongest, eventIds: [strongest] };
-      expect(attribute('name', hands)).toEqual(found);
-      expect(attribute('name', hands.toReversed())).toEqual(found);
-    }
-  });
-
-  it('names the first of two that are alike', () => {
-    const hands = [trace('1', 'NEW', 'ONE'), trace('2', 'NEW', 'TWO'), trace('3', 'NEW', 'ONE')];
-    expect(attribute('name', hands)).toEqual({ initiator: 'ONE', eventIds: ['1', '3'] });
+  it('names nobody where no event told', () => {
+    expect(attribute('name', [])).toEqual({ initiator: 'UNKNOWN', eventIds: [] });
   });
 });

@@ -1,57 +1,71 @@
 import { describe, expect, it } from 'vitest';
+import type { Difference } from '../../shared/domain/drift.ts';
 import { platformUserId, versionToken } from '../../shared/domain/ids.ts';
 import type { ObservedGroup, View } from '../../shared/domain/view.ts';
 import { foreignDifferences } from '../../shared/plan/differences.ts';
 
-const viewWith = (users: readonly string[], change: Partial<View> = {}): View => ({
-  name: 'Eng',
-  spokeId: 'g1',
-  users: new Map(users.map((user) => [platformUserId(user), true])),
-  ...change,
+const view = (users: string, over: Partial<View> = {}): View => ({
+  name: 'Ours',
+  spokeId: 'g',
+  users: new Map([...users].map((user) => [platformUserId(user), true])),
+  ...over,
 });
-const shown = (users: readonly string[], change: Partial<ObservedGroup> = {}): ObservedGroup => ({
-  id: 'p1',
-  name: 'Eng',
-  spokeId: 'g1',
-  users: users.map(platformUserId),
-  version: versionToken('v2'),
-  ...change,
+const observed = (users: string, over: Partial<ObservedGroup> = {}): ObservedGroup => ({
+  id: 'p',
+  name: 'Ours',
+  spokeId: 'g',
+  users: [...users].map(platformUserId),
+  version: versionToken('v'),
+  ...over,
 });
 
 describe('foreignDifferences', () => {
-  it('finds nothing where the platform shows our view, or where we have none', () => {
-    expect(foreignDifferences([viewWith(['a'])], shown(['a', 'a']))).toEqual([]);
-    expect(foreignDifferences([], shown(['a']))).toEqual([]);
+  it.each<[string, View[], ObservedGroup, Difference[]]>([
+    ['nothing where nothing differs, in whatever order and however often', [view('ab')], observed('baa'), []],
+    ['a name', [view('')], observed('', { name: 'X' }), [{ kind: 'name', before: 'Ours', after: 'X' }]],
+    [
+      'a spokeId',
+      [view('')],
+      observed('', { spokeId: 'x' }),
+      [{ kind: 'spoke_id', before: 'g', after: 'x' }],
+    ],
+    ['no spokeId where the platform shows none', [view('')], observed('', { spokeId: null }), []],
+    [
+      'additions, sorted',
+      [view('b')],
+      observed('cba'),
+      [{ kind: 'members_added', before: [], after: ['a', 'c'] }],
+    ],
+    [
+      'removals, sorted',
+      [view('cba')],
+      observed('b'),
+      [{ kind: 'members_removed', before: ['a', 'c'], after: [] }],
+    ],
+    ['nothing that a write of ours may have done: added', [view('a'), view('ab')], observed('ab'), []],
+    ['nothing that a write of ours may have done: removed', [view('ab'), view('a')], observed('a'), []],
+    [
+      'nothing that a write of ours may have done: half of it',
+      [view('ab'), view('bc', { name: 'New' })],
+      observed('abc', { name: 'New' }),
+      [],
+    ],
+    [
+      'what neither view explains',
+      [view('ab'), view('bc')],
+      observed('acx'),
+      [
+        { kind: 'members_added', before: [], after: ['x'] },
+        { kind: 'members_removed', before: ['b'], after: [] },
+      ],
+    ],
+    ['nothing where no view of ours is known', [], observed('a', { name: 'X' }), []],
+  ])('finds %s', (_, ours, seen, expected) => {
+    expect(foreignDifferences(ours, seen)).toEqual(expected);
   });
 
-  it('lists a new name, another spokeId, who came and who went, sorted', () => {
-    const observed = shown(['z', 'a', 'y'], { name: 'Theirs', spokeId: 'x' });
-    expect(foreignDifferences([viewWith(['c', 'a', 'b'])], observed)).toEqual([
-      { kind: 'name', before: 'Eng', after: 'Theirs' },
-      { kind: 'spoke_id', before: 'g1', after: 'x' },
-      { kind: 'members_added', before: [], after: ['y', 'z'] },
-      { kind: 'members_removed', before: ['b', 'c'], after: [] },
-    ]);
-  });
-
-  it('takes for our own what either of two views explains', () => {
-    const before = viewWith(['stays', 'goes']);
-    const after = viewWith(['stays', 'comes'], { name: 'New', spokeId: 'n' });
-    for (const users of [['stays', 'goes'], ['stays', 'comes'], ['stays', 'goes', 'comes'], ['stays']]) {
-      expect(foreignDifferences([before, after], shown(users))).toEqual([]);
-      expect(foreignDifferences([before, after], shown(users, { name: 'New', spokeId: 'n' }))).toEqual([]);
-    }
-    expect(foreignDifferences([before, after], shown(['stranger']))).toEqual([
-      { kind: 'members_added', before: [], after: ['stranger'] },
-      { kind: 'members_removed', before: ['stays'], after: [] },
-    ]);
-  });
-
-  it('concludes nothing from a spokeId that is not echoed, unless it is known to be gone', () => {
-    const observed = shown(['a'], { spokeId: null });
-    expect(foreignDifferences([viewWith(['a'])], observed)).toEqual([]);
-    expect(foreignDifferences([viewWith(['a'])], observed, { isSpokeIdGone: true })).toEqual([
-      { kind: 'spoke_id', before: 'g1', after: null },
-    ]);
+  it('finds a spokeId that was taken away, where the platform shows spokeIds', () => {
+    const gone = foreignDifferences([view('')], observed('', { spokeId: null }), { isSpokeIdGone: true });
+    expect(gone).toEqual([{ kind: 'spoke_id', before: 'g', after: null }]);
   });
 });

@@ -1,116 +1,99 @@
 import { describe, expect, it } from 'vitest';
-import { memberId, platformUserId } from '../../shared/domain/ids.ts';
-import { makeStamp, STAMP_ZERO } from '../../shared/domain/stamp.ts';
+import { memberId, type PlatformUserId, platformUserId } from '../../shared/domain/ids.ts';
+import type { Stamp } from '../../shared/domain/stamp.ts';
 import type { Waiver } from '../../shared/domain/waiver.ts';
 import type { WantedGroup } from '../../shared/plan/draft.ts';
 import { type Newness, standingWaiver, waive } from '../../shared/plan/waive.ts';
 
-const at = (second: number) => makeStamp({ time: `2026-11-20T10:00:0${second}Z`, id: 'e', source: 's' });
-const [one, two, three] = [at(1), at(2), at(3)];
-const users = (...ids: string[]) => new Set(ids.map(platformUserId));
-const nothing: Waiver = {
+const users = (ids: string) => [...ids].map(platformUserId);
+const set = (ids: string): ReadonlySet<PlatformUserId> => new Set(users(ids));
+const at = (stamp: string) => stamp as Stamp;
+const wanted = (ids: string): WantedGroup => ({
+  name: 'Ours',
+  spokeId: 'g',
+  users: new Map(users(ids).map((user) => [user, memberId(`m-${user}`)])),
+});
+const waiver = (over: Partial<Waiver> = {}): Waiver => ({
   policy: 'adopt',
-  seen: two,
-  present: users(),
-  absent: users(),
-  name: false,
-  spokeId: false,
-};
-const wanted = (...ids: string[]): WantedGroup => ({
-  name: 'Eng',
-  spokeId: 'g1',
-  users: new Map(ids.map((id) => [platformUserId(id), memberId(id)])),
+  seen: at('5'),
+  present: set('x'),
+  absent: set('a'),
+  name: true,
+  spokeId: true,
+  ...over,
 });
-const newness = (change: Partial<Newness> = {}): Newness => ({
-  newest: one,
-  name: one,
-  snapshot: STAMP_ZERO,
-  departed: new Map(),
-  user: () => one,
-  ...change,
+const newness = (over: Partial<Newness> = {}): Newness => ({
+  newest: at('5'),
+  name: at('5'),
+  snapshot: at('1'),
+  user: () => at('5'),
+  ...over,
 });
+const standing = (now: Partial<Newness>, given = waiver(), group = wanted('ab')) =>
+  standingWaiver(given, newness(now), group);
 
 describe('waive', () => {
-  it('turns differences into what stands', () => {
-    const waiver = waive({
+  it('keeps what was waived before, and takes back what is undone', () => {
+    const next = waive({
       policy: 'report',
-      seen: two,
-      earlier: undefined,
+      seen: at('4'),
       differences: [
-        { kind: 'name', before: 'a', after: 'b' },
-        { kind: 'spoke_id', before: 'a', after: 'b' },
-        { kind: 'members_added', before: [], after: ['in'] },
-        { kind: 'members_removed', before: ['out'], after: [] },
+        { kind: 'members_added', before: [], after: ['a', 'y'] },
+        { kind: 'members_removed', before: ['b', 'x'], after: [] },
       ],
+      earlier: waiver({ name: false }),
     });
-    expect(waiver).toEqual({
+    expect(next).toEqual({
       policy: 'report',
-      seen: two,
-      present: users('in'),
-      absent: users('out'),
-      name: true,
+      seen: '5',
+      present: set('y'),
+      absent: set('b'),
+      name: false,
       spokeId: true,
     });
   });
 
-  it('waives only what was found', () => {
-    const input = { policy: 'adopt', seen: two, earlier: undefined } as const;
-    expect(waive({ ...input, differences: [] })).toEqual(nothing);
-    expect(waive({ ...input, differences: [{ kind: 'deleted', before: 'p', after: null }] })).toEqual(
-      nothing,
-    );
-    expect(waive({ ...input, differences: [{ kind: 'members_added', before: [], after: null }] })).toEqual(
-      nothing,
-    );
-  });
-
-  it('adds to what was waived before, and somebody who comes back is no difference any more', () => {
-    const earlier = { ...nothing, present: users('p'), absent: users('q'), name: true, seen: three };
-    const waiver = waive({
-      policy: 'adopt',
-      seen: two,
-      earlier,
-      differences: [
-        { kind: 'members_added', before: [], after: ['q', 'r'] },
-        { kind: 'members_removed', before: ['p', 's'], after: [] },
-      ],
-    });
-    expect(waiver).toEqual({ ...nothing, seen: three, name: true, present: users('r'), absent: users('s') });
+  it('waives a name and a spokeId', () => {
+    const differences = [
+      { kind: 'name', before: 'a', after: 'b' },
+      { kind: 'spoke_id', before: 'a', after: null },
+    ] as const;
+    const next = waive({ policy: 'adopt', seen: at('4'), differences, earlier: undefined });
+    expect(next).toMatchObject({ name: true, spokeId: true, seen: '4' });
   });
 });
 
-describe('standingWaiver', () => {
-  it('is nothing where nothing was waived or nothing of it is left', () => {
-    expect(standingWaiver(undefined, newness(), wanted())).toBeUndefined();
-    expect(standingWaiver(nothing, newness(), wanted())).toBeUndefined();
+describe('what stands of a waiver', () => {
+  it('is all of it while the directory says nothing new', () => {
+    expect(standing({})).toEqual(waiver());
+    expect(standing({}, waiver({ policy: 'report' }))).toEqual(waiver({ policy: 'report' }));
   });
 
-  it('stands until the directory speaks of the very thing, where the policy is adopt', () => {
-    const waiver = { ...nothing, present: users('in'), absent: users('out'), name: true, spokeId: true };
-    const stands = (change: Partial<Newness>, ...want: string[]) =>
-      standingWaiver(waiver, newness(change), wanted(...want));
-    expect(stands({ newest: three }, 'out')).toEqual(waiver);
-    expect(stands({ name: two, user: () => two }, 'out')).toEqual(waiver);
-    expect(stands({ name: three }, 'out')).toEqual({ ...waiver, name: false });
-    expect(stands({ user: () => three }, 'out')).toEqual({ ...waiver, absent: users() });
-    expect(stands({ user: () => undefined }, 'out')).toEqual(waiver);
-    expect(stands({}, 'in', 'out')).toEqual({ ...waiver, present: users() });
-    expect(stands({})).toEqual({ ...waiver, absent: users() });
+  it.each<[string, Partial<Newness>, Partial<Waiver>]>([
+    ['the name', { name: at('6') }, { name: false }],
+    ['a user who was added', { user: () => at('6') }, { absent: set('') }],
+    [
+      'a user who was taken out',
+      { departed: new Map([[platformUserId('x'), at('6')]]) },
+      { present: set('') },
+    ],
+    ['a user who was taken out before', { departed: new Map([[platformUserId('x'), at('4')]]) }, {}],
+    ['everybody', { snapshot: at('6') }, { present: set('') }],
+    ['something else', {}, {}],
+  ])('under adopt ends only with a newer word about %s', (_, now, changed) => {
+    expect(standing({ newest: at('6'), ...now })).toEqual(waiver(changed));
   });
 
-  it.each([
-    ['somebody who is in', { present: users('in') }],
-    ['somebody who is out', { absent: users('out') }],
-    ['a name', { name: true }],
-    ['a spokeId', { spokeId: true }],
-  ])('stands for %s alone', (_, change) => {
-    const waiver = { ...nothing, ...change };
-    expect(standingWaiver(waiver, newness(), wanted('out'))).toEqual(waiver);
+  it('is nothing under report once the directory has said anything newer', () => {
+    expect(standing({ newest: at('6') }, waiver({ policy: 'report' }))).toBeUndefined();
   });
 
-  it('ends with any newer word about the group, where the policy is report', () => {
-    const waiver = { ...nothing, policy: 'report', name: true } as const;
-    expect(standingWaiver(waiver, newness({ newest: two }), wanted())).toEqual(waiver);
-    expect(standingWaiver(waiver, newness({ newest: three }), wanted())).toBeUndefined();
+  it('leaves out what is no difference any more', () => {
+    expect(standing({}, waiver(), wanted('xb'))).toEqual(waiver({ present: set(''), absent: set('') }));
+  });
+
+  it('is nothing where nothing is left of it', () => {
+    expect(standing({}, waiver({ name: false, spokeId: false }), wanted('xb'))).toBeUndefined();
+    expect(standingWaiver(undefined, newness(), wanted(''))).toBeUndefined();
   });
 });
