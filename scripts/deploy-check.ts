@@ -7,6 +7,7 @@ import { parseSettings } from '../shared/contract/change-setting.ts';
 import {
   DEFAULT_CONNECTION,
   MESSAGE_ATTRIBUTES,
+  SCIM_URL_OUTPUT,
   STACK_OUTPUTS,
   secretName,
   tableName,
@@ -29,16 +30,19 @@ import {
   firstEvents,
   LATER_GROUPS,
   laterEvents,
+  SCIM_GROUPS,
   send,
+  sendScim,
   untilGroups,
 } from './deploy-check/scenario.ts';
+import { scimClient } from './deploy-check/scim-client.ts';
 import { COMPANY, type Platform, startPlatform, TOKEN } from './deploy-check/simulator.ts';
 
 /*
  * `npm run deploy:check`: a whole life of the stack on an emulator of AWS. Deploy two stages, send events through the
  * deployed queues, run the deployed bundles, see the groups on the platform simulator, diff, update in place, destroy.
  * The emulator is any that AWS_ENDPOINT_URL names and that knows CloudFormation, IAM, KMS, SQS, DynamoDB, Lambda,
- * Scheduler, CloudWatch, SNS, Secrets Manager, S3, SSM and STS. Only loopback addresses are taken: this must never meet
+ * API Gateway, Scheduler, CloudWatch, SNS, Secrets Manager, S3, SSM and STS. Only loopback addresses are taken: this must never meet
  * a real account.
  */
 
@@ -156,10 +160,10 @@ async function lifeOfAStack(on: Check): Promise<void> {
   const changed = {
     ...stage,
     out: join(on.folder, 'changed'),
-    context: { coalesceSeconds: '0', logLevel: 'debug' },
+    context: { coalesceSeconds: '0', logLevel: 'debug', scim: 'true' },
   };
   const before = await identityOf(clients, stage);
-  await step('update in place', async () => {
+  await step('update in place, with SCIM switched on', async () => {
     await cdk.synth(changed);
     await cdk.deploy(changed);
     expectEqual('tables and queues after the update', await identityOf(clients, changed), before);
@@ -169,6 +173,18 @@ async function lifeOfAStack(on: Check): Promise<void> {
     whileRunning({ ...on, stage: changed }, async (running) => {
       await send(clients, changed, laterEvents(new Date().toISOString()));
       await untilGroups(running, on.platform, { expected: LATER_GROUPS, timeoutMs: TIMEOUT_MS });
+    }),
+  );
+  await step('SCIM requests become a group beside them', () =>
+    whileRunning({ ...on, stage: changed }, async (running) => {
+      if (running.scim === undefined) throw new Error('expected the update to bring the SCIM function');
+      expectEqual(
+        'the path of the SCIM URL',
+        new URL(readOutputs(changed)(SCIM_URL_OUTPUT)).pathname,
+        '/scim/v2',
+      );
+      await sendScim(await scimClient(running.scim, tableOf(on)));
+      await untilGroups(running, on.platform, { expected: SCIM_GROUPS, timeoutMs: TIMEOUT_MS });
     }),
   );
   await step('destroy both: the first keeps its data, the second was told not to', async () => {
@@ -193,14 +209,17 @@ async function connect({ clients, stage, platform }: Check): Promise<void> {
       SecretString: JSON.stringify({ token: TOKEN }),
     }),
   );
-  const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
-  const table = createDynamoTable(clients.dynamodb, { tableName: tableName(stage.prefix), sleep });
-  await createConnectionStore(table, { clock: Date.now, rememberMs: 0 }).save({
+  await createConnectionStore(tableOf({ clients, stage }), { clock: Date.now, rememberMs: 0 }).save({
     name: DEFAULT_CONNECTION,
     company: COMPANY,
     settings: parseSettings({ baseUrl: platform.baseUrl }),
     observing: false,
   });
+}
+
+function tableOf({ clients, stage }: Pick<Check, 'clients' | 'stage'>) {
+  const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+  return createDynamoTable(clients.dynamodb, { tableName: tableName(stage.prefix), sleep });
 }
 
 async function whileRunning(on: Check, work: (running: Running) => Promise<void>): Promise<void> {

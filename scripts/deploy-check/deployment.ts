@@ -9,6 +9,7 @@ import {
   FUNCTION_KEYS,
   type FunctionKey,
   functionName,
+  type OptionalFunctionKey,
   STACK_OUTPUTS,
   tableName,
 } from '../../shared/contract/names.ts';
@@ -33,13 +34,9 @@ export function createClients(endpoint: string, region: string): Clients {
   };
 }
 
-/** The stack's outputs, by the names that the command line looks for. */
+/** The stack's outputs, by the names that `names.ts` gives them. */
 export function readOutputs(stage: StageOfStack) {
-  const Outputs = z.object({
-    [stage.prefix]: z.object(
-      Object.fromEntries(Object.values(STACK_OUTPUTS).map((name) => [name, z.string()])),
-    ),
-  });
+  const Outputs = z.object({ [stage.prefix]: z.record(z.string(), z.string()) });
   const outputs = Outputs.parse(JSON.parse(readFileSync(join(stage.out, 'outputs.json'), 'utf8')))[
     stage.prefix
   ];
@@ -53,6 +50,8 @@ export function readOutputs(stage: StageOfStack) {
 /** The functions of a deployed stage at work. */
 export interface Running {
   readonly functions: Readonly<Record<FunctionKey, DeployedFunction>>;
+  /** undefined where the stage was deployed without it. */
+  readonly scim: DeployedFunction | undefined;
   /** @throws the first fault of a function, where one failed */
   stop(): Promise<void>;
 }
@@ -62,12 +61,10 @@ export async function run(
   stage: StageOfStack,
   options: { env: Environment; logFile: string },
 ): Promise<Running> {
-  const started = await Promise.all(
-    FUNCTION_KEYS.map(async (key) => {
-      const name = functionName(stage.prefix, key);
-      return [key, await startDeployedFunction(clients.lambda, name, { stage, ...options })] as const;
-    }),
-  );
+  const start = (key: FunctionKey | OptionalFunctionKey) =>
+    startDeployedFunction(clients.lambda, functionName(stage.prefix, key), { stage, ...options });
+  const started = await Promise.all(FUNCTION_KEYS.map(async (key) => [key, await start(key)] as const));
+  const scim = stage.context['scim'] === 'true' ? await start('scim') : undefined;
   const functions = Object.fromEntries(started) as Record<FunctionKey, DeployedFunction>;
   const sources: EventSource[] = [];
   for (const target of Object.values(functions)) {
@@ -80,11 +77,13 @@ export async function run(
   if (sources.length !== 2) throw new Error(`expected 2 event source mappings, found ${sources.length}`);
   return {
     functions,
+    scim,
     async stop() {
       try {
         await Promise.all(sources.map((source) => source.stop()));
       } finally {
         for (const target of Object.values(functions)) target.stop();
+        scim?.stop();
       }
     },
   };

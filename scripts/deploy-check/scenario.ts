@@ -2,6 +2,7 @@ import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { STACK_OUTPUTS } from '../../shared/contract/names.ts';
 import type { StageOfStack } from './cdk.ts';
 import { type Clients, type Running, readOutputs } from './deployment.ts';
+import type { ScimClient } from './scim-client.ts';
 import type { Platform } from './simulator.ts';
 
 const member = (name: string) => ({ id: `directory-${name}`, email: `${name}@acme.test` });
@@ -59,6 +60,15 @@ export async function send(clients: Clients, stage: StageOfStack, bodies: readon
   const QueueUrl = readOutputs(stage)(STACK_OUTPUTS.events);
   for (const MessageBody of bodies) await clients.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }));
 }
+
+/** What an identity provider sends first: a user, and a group with that user in it. */
+export async function sendScim(scim: ScimClient): Promise<void> {
+  const { id: value } = await scim('POST', '/Users', 201, { userName: 'ben@acme.test' });
+  await scim('POST', '/Groups', 201, { displayName: 'Sales', members: [{ value }] });
+  await scim('GET', '/Groups?filter=displayName%20eq%20%22Sales%22', 200);
+}
+
+export const SCIM_GROUPS = { ...LATER_GROUPS, Sales: ['user-ben'] };
 
 /** Calls the pump, as the schedule would, until the platform shows these groups. */
 export async function untilGroups(

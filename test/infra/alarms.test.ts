@@ -16,9 +16,12 @@ const emitted = new Set(
       .map(([, name]) => name);
   }),
 );
-const alarms = Object.values(resourcesOf(template, 'AWS::CloudWatch::Alarm')).map(
-  ({ Properties }) => Properties,
-);
+const alarmsOf = (from: typeof template) =>
+  Object.values(resourcesOf(from, 'AWS::CloudWatch::Alarm')).map(({ Properties }) => Properties);
+const alarms = alarmsOf(template);
+const withScim = synthesise({ scim: true }).template;
+const nameOf = ({ AlarmName }: { AlarmName: string }) => AlarmName;
+const scimAlarms = alarmsOf(withScim).filter((alarm) => !alarms.map(nameOf).includes(nameOf(alarm)));
 const runbook = readFileSync(new URL('../../docs/runbook.md', import.meta.url), 'utf8');
 const sections = new Map(
   runbook
@@ -62,7 +65,18 @@ describe('alarms', () => {
     `);
   });
 
-  it.each(alarms.map((alarm) => [alarm.AlarmName as string, alarm] as const))(
+  it('cover what identity providers would feel, where the stage has SCIM', () => {
+    expect(scimAlarms.map(nameOf).sort()).toEqual([
+      'groupsync-function-errors-scim',
+      'groupsync-function-near-its-time-limit-scim',
+      'groupsync-function-throttles-scim',
+      'groupsync-scim-requests-fail',
+      'groupsync-scim-requests-throttled',
+      'groupsync-scim-tokens-refused',
+    ]);
+  });
+
+  it.each([...alarms, ...scimAlarms].map((alarm) => [alarm.AlarmName as string, alarm] as const))(
     '%s tells the topic when it rings and when it ends, has decided what silence means, and links its runbook heading',
     (_name, alarm) => {
       const [topic] = Object.keys(resourcesOf(template, 'AWS::SNS::Topic'));
@@ -75,7 +89,9 @@ describe('alarms', () => {
   );
 
   it('have a runbook section each that says what it means, what is felt, how to look and how to mend', () => {
-    const linked = new Set(alarms.map(({ AlarmDescription }) => AlarmDescription.split('#')[1] as string));
+    const linked = new Set(
+      [...alarms, ...scimAlarms].map(({ AlarmDescription }) => AlarmDescription.split('#')[1] as string),
+    );
     for (const anchor of linked) {
       const section = sections.get(anchor) ?? '';
       for (const part of ['**Means.**', '**Felt.**', '**Look.**', '**Mend.**']) {
@@ -94,8 +110,37 @@ describe('alarms', () => {
     }
   });
 
+  it('of SCIM tell refused tokens by a status that the code counts, and throttles by one that the gateway logs', () => {
+    const alarm = (name: string) => scimAlarms.find((each) => nameOf(each) === `groupsync-scim-${name}`);
+    expect(alarm('tokens-refused')).toMatchObject({
+      Namespace: METRIC_NAMESPACE,
+      MetricName: 'ScimRefusals',
+      Dimensions: [
+        { Name: 'Kind', Value: '401' },
+        { Name: 'Prefix', Value: 'groupsync' },
+      ],
+    });
+    const [filter] = Object.values(resourcesOf(withScim, 'AWS::Logs::MetricFilter'));
+    expect(filter?.Properties.FilterPattern).toBe('{ $.status = "429" }');
+    expect(filter?.Properties.MetricTransformations).toEqual([
+      {
+        MetricNamespace: alarm('requests-throttled')?.Namespace,
+        MetricName: alarm('requests-throttled')?.MetricName,
+        MetricValue: '1',
+      },
+    ]);
+  });
+
+  it('of SCIM take no single failure for a rate', () => {
+    const failing = scimAlarms.find((each) => nameOf(each) === 'groupsync-scim-requests-fail');
+    expect(failing).toMatchObject({ Threshold: 5, DatapointsToAlarm: 2, EvaluationPeriods: 3 });
+    expect(failing?.Metrics[0].Expression).toBe('IF(failed >= 5, 100 * failed / requests, 0)');
+  });
+
   it('judge silence of the heartbeats as bad news, and of everything else as no news', () => {
-    const breaching = alarms.filter(({ TreatMissingData }) => TreatMissingData === 'breaching');
+    const breaching = [...alarms, ...scimAlarms].filter(
+      ({ TreatMissingData }) => TreatMissingData === 'breaching',
+    );
     expect(breaching.map(({ AlarmName }) => AlarmName).sort()).toEqual([
       'groupsync-pump-not-run',
       'groupsync-sweep-not-run',
@@ -117,4 +162,13 @@ describe('the dashboard', () => {
     // As a boolean: the body is too long to be printed with a failure.
     expect(body.includes(name)).toBe(true);
   });
+
+  it.each(['4xx', '5xx', 'ScimThrottled', 'Latency'])(
+    'shows %s of the gateway, where the stage has SCIM',
+    (name) => {
+      const [other] = Object.values(resourcesOf(withScim, 'AWS::CloudWatch::Dashboard'));
+      expect(JSON.stringify(other?.Properties.DashboardBody).includes(`\\"${name}\\"`)).toBe(true);
+      expect(body.includes(`\\"${name}\\"`)).toBe(false);
+    },
+  );
 });

@@ -4,7 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { CreateSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import {
+  CreateSecretCommand,
+  PutSecretValueCommand,
+  SecretsManagerClient,
+} from '@aws-sdk/client-secrets-manager';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { bundleHandlers, DEPLOYABLE_KEYS, type DeployableKey } from '../../infra/bundle.ts';
 import { createTable } from '../../local/emulators/dynamodb.ts';
@@ -15,12 +19,7 @@ import { createSimulator } from '../../local/platform/simulator.ts';
 import { type DeployedFunction, startFunction } from '../../scripts/deploy-check/deployed-function.ts';
 import { type Recorder, startRecorder } from '../../scripts/deploy-check/recorder.ts';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
-import {
-  DEFAULT_CONNECTION,
-  ENVIRONMENT,
-  secretName,
-  tableName,
-} from '../../shared/contract/names.ts';
+import { DEFAULT_CONNECTION, ENVIRONMENT, secretName, tableName } from '../../shared/contract/names.ts';
 import { createConnectionStore } from '../../shared/store/connection-store.ts';
 import { createDynamoTable } from '../../shared/store/dynamo-table.ts';
 import type { Table } from '../../shared/store/table.ts';
@@ -38,6 +37,8 @@ export interface CallingFunctions {
   readonly table: Table;
   /** A test control of the simulator: `PUT`s, `POST`s … under `/_simulator/`. */
   control(method: string, path: string, body: unknown): Promise<unknown>;
+  /** The secret as it is when no access token is left: whoever reads it next must refresh. */
+  expireCredential(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -92,17 +93,15 @@ export async function startCallingFunctions(world: { employees: unknown[] }): Pr
     settings: parseSettings({ baseUrl: platform.url }),
     observing: false,
   });
-  await new SecretsManagerClient({ ...common, endpoint: front.url }).send(
-    new CreateSecretCommand({
-      Name: secretName(PREFIX, DEFAULT_CONNECTION),
-      SecretString: JSON.stringify({
-        clientId: 'id',
-        clientSecret: 'secret',
-        refreshToken: 'first',
-        tokenUrl: token.url,
-      }),
-    }),
-  );
+  const secrets = new SecretsManagerClient({ ...common, endpoint: front.url });
+  const Name = secretName(PREFIX, DEFAULT_CONNECTION);
+  const SecretString = JSON.stringify({
+    clientId: 'id',
+    clientSecret: 'secret',
+    refreshToken: 'first',
+    tokenUrl: token.url,
+  });
+  await secrets.send(new CreateSecretCommand({ Name, SecretString }));
 
   const started = await Promise.all(
     DEPLOYABLE_KEYS.map(async (name) => {
@@ -142,6 +141,9 @@ export async function startCallingFunctions(world: { employees: unknown[] }): Pr
       });
       if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
       return response.json().catch(() => undefined);
+    },
+    async expireCredential() {
+      await secrets.send(new PutSecretValueCommand({ SecretId: Name, SecretString }));
     },
     async stop() {
       for (const { target, recorder } of started) {

@@ -12,6 +12,7 @@ describe('cdk-nag AwsSolutions', () => {
   it.each([
     ['as delivered', {}],
     ['with every source of events', SOURCES],
+    ['with SCIM', { scim: true }],
     ['with the data given up', { retainData: false }],
     ['with the key of an earlier stack', { keyArn: 'arn:aws:kms:eu-west-1:111122223333:key/a-b' }],
   ])('finds nothing that is not explained: %s', (_title, settings) => {

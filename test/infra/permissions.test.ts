@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { resourcesOf, synthesise } from './synthesised.ts';
 
-const { template } = synthesise();
+const { template } = synthesise({ scim: true });
 
 /** `action` on the part of the stack that the ARN names. */
 function grantsOf(role: string): string[] {
@@ -57,6 +57,10 @@ describe('a role grants exactly', () => {
         ...onSecrets,
       ].sort(),
     );
+  });
+
+  it('scim: send to apply and use the table, and reach neither index nor credentials', () => {
+    expect(grantsOf('Scim')).toEqual([send('ApplyLaneQueue'), ...onTable('DeleteItem')].sort());
   });
 
   it.each(['Reconcile', 'People'])(

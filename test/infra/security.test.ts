@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FUNCTION_KEYS } from '../../shared/contract/names.ts';
+import { DEPLOYABLE_KEYS } from '../../infra/bundle.ts';
 import { resourcesOf, synthesise } from './synthesised.ts';
 
 const ROLE = 'arn:aws:iam::111122223333:role/directory';
@@ -9,6 +9,7 @@ const full = synthesise({
   oktaEventSource: 'aws.partner/okta.com/acme/stream',
   snsTopicArn: 'arn:aws:sns:eu-west-1:111122223333:directory',
   alarmEmail: 'ops@acme.test',
+  scim: true,
 }).template;
 
 interface Statement {
@@ -34,7 +35,8 @@ describe('encryption', () => {
     const queues = Object.values(resourcesOf(full, 'AWS::SQS::Queue'));
     const logs = Object.values(resourcesOf(full, 'AWS::Logs::LogGroup'));
     expect(queues).toHaveLength(5);
-    expect(logs).toHaveLength(FUNCTION_KEYS.length);
+    // Of each function, and the access log of the HTTP API.
+    expect(logs).toHaveLength(DEPLOYABLE_KEYS.length + 1);
     for (const queue of queues) expect(queue.Properties.KmsMasterKeyId).toEqual(arn);
     for (const log of logs) expect(log.Properties.KmsKeyId).toEqual(arn);
     for (const table of Object.values(resourcesOf(full, 'AWS::DynamoDB::Table'))) {
@@ -139,12 +141,13 @@ describe('roles', () => {
   it('have the resource * for tracing only, which has no resources', () => {
     const open = roleStatements.filter(({ Resource }) => listed(Resource).includes('*'));
     expect(open.flatMap(({ Action }) => listed(Action)).sort()).toEqual(
-      FUNCTION_KEYS.flatMap(() => ['xray:PutTelemetryRecords', 'xray:PutTraceSegments']).sort(),
+      DEPLOYABLE_KEYS.flatMap(() => ['xray:PutTelemetryRecords', 'xray:PutTraceSegments']).sort(),
     );
   });
 
   it.each([
     ['Ingest', undefined],
+    ['Scim', undefined],
     ['Apply', ['secretsmanager:GetSecretValue', 'secretsmanager:PutSecretValue']],
     ['Reconcile', ['secretsmanager:GetSecretValue', 'secretsmanager:PutSecretValue']],
     ['People', ['secretsmanager:GetSecretValue', 'secretsmanager:PutSecretValue']],
@@ -161,7 +164,7 @@ describe('roles', () => {
 
   it('use the key through the services that hold the data only, the scheduler aside', () => {
     const onKey = roleStatements.filter(({ Action }) => listed(Action).some((one) => one.startsWith('kms:')));
-    expect(onKey).toHaveLength(2 * FUNCTION_KEYS.length + 2);
+    expect(onKey).toHaveLength(2 * DEPLOYABLE_KEYS.length + 2);
     for (const { id, Condition } of onKey) {
       if (!id.includes('SchedulerRole')) expect(Condition?.['StringEquals']).toHaveProperty('kms:ViaService');
     }

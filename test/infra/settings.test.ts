@@ -15,6 +15,9 @@ describe('readSettings', () => {
       sweepMinutes: 60,
       peopleMinutes: 60,
       producers: [],
+      scim: false,
+      scimRequestsPerSecond: 100,
+      scimBurst: 200,
       logRetentionDays: 30,
       logLevel: 'info',
       retainData: true,
@@ -71,6 +74,9 @@ describe('readSettings', () => {
       { oktaEventSource: 'acme' },
       'oktaEventSource: expected aws.partner/okta',
     ],
+    ['a SCIM switch that is neither', { scim: 'yes' }, 'scim'],
+    ['a throttle below what one provider sends', { scimRequestsPerSecond: 24 }, 'scimRequestsPerSecond'],
+    ['a burst beyond the quota of an account', { scimBurst: '5001' }, 'scimBurst'],
     ['a region that is none', { region: 'Frankfurt' }, 'region: expected a region such as'],
   ])('refuses %s and says what it expected', (_title, context, message) => {
     expect(() => read(context)).toThrow(SettingsError);

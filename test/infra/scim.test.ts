@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import { SCIM_URL_OUTPUT } from '../../shared/contract/names.ts';
+import { type CfnResource, resourcesOf, synthesise } from './synthesised.ts';
+
+const off = synthesise().template;
+const on = synthesise({ scim: true }).template;
+const only = (type: string, template = on) => {
+  const found = Object.entries(resourcesOf(template, type));
+  if (found.length !== 1) throw new Error(`expected one ${type}, got ${found.length}`);
+  const [[id, { Properties }]] = found as [[string, CfnResource]];
+  return { id, Properties };
+};
+const scimFunction = Object.entries(resourcesOf(on, 'AWS::Lambda::Function')).find(
+  ([, { Properties }]) => Properties.FunctionName === 'groupsync-scim',
+);
+
+describe('a stage without SCIM', () => {
+  it('has nothing of it: no resource, output or name', () => {
+    const text = JSON.stringify({ ...off.toJSON(), Resources: undefined });
+    const { Resources } = off.toJSON() as { Resources: Record<string, CfnResource> };
+    const others = Object.entries(Resources).filter(([, { Type }]) => Type !== 'AWS::CloudWatch::Dashboard');
+    expect(text + JSON.stringify(others)).not.toMatch(/scim|apigateway/i);
+  });
+
+  it('becomes one with SCIM by additions alone, the dashboard aside', () => {
+    const { Resources: before } = off.toJSON() as { Resources: Record<string, CfnResource> };
+    const { Resources: after } = on.toJSON() as { Resources: Record<string, CfnResource> };
+    const changed = Object.keys(before).filter(
+      (id) => JSON.stringify(before[id]) !== JSON.stringify(after[id]),
+    );
+    expect(changed.map((id) => before[id]?.Type)).toEqual(['AWS::CloudWatch::Dashboard']);
+  });
+});
+
+describe('the SCIM endpoint', () => {
+  it('is a function that ends before the gateway gives up on it', () => {
+    expect(scimFunction?.[1].Properties).toMatchObject({
+      Runtime: 'nodejs24.x',
+      Architectures: ['arm64'],
+      MemorySize: 1024,
+      Timeout: 29,
+      TracingConfig: { Mode: 'Active' },
+    });
+  });
+
+  it('takes the paths below /scim/v2 and no others, in payload format 2.0', () => {
+    const routes = Object.values(resourcesOf(on, 'AWS::ApiGatewayV2::Route'));
+    expect(routes.map(({ Properties }) => Properties.RouteKey).sort()).toEqual([
+      'ANY /scim/v2',
+      'ANY /scim/v2/{proxy+}',
+    ]);
+    const integration = only('AWS::ApiGatewayV2::Integration');
+    expect(integration.Properties).toMatchObject({
+      IntegrationType: 'AWS_PROXY',
+      IntegrationUri: { 'Fn::GetAtt': [scimFunction?.[0], 'Arn'] },
+      PayloadFormatVersion: '2.0',
+    });
+    for (const { Properties } of routes) {
+      expect(JSON.stringify(Properties.Target)).toContain(`"${integration.id}"`);
+    }
+  });
+
+  it('may be called by these routes of this API only', () => {
+    const permissions = Object.values(resourcesOf(on, 'AWS::Lambda::Permission'));
+    const api = only('AWS::ApiGatewayV2::Api').id;
+    const sources = permissions.map(({ Properties }) => {
+      expect(Properties).toMatchObject({
+        Action: 'lambda:InvokeFunction',
+        Principal: 'apigateway.amazonaws.com',
+        FunctionName: { 'Fn::GetAtt': [scimFunction?.[0], 'Arn'] },
+      });
+      return Properties.SourceArn['Fn::Join'][1].slice(-2);
+    });
+    expect(sources).toEqual([
+      [{ Ref: api }, '/*/*/scim/v2'],
+      [{ Ref: api }, '/*/*/scim/v2/{proxy+}'],
+    ]);
+  });
+
+  it('is throttled as the settings say, by default at 100 requests a second and 200 at once', () => {
+    const throttle = (given: Record<string, unknown>) => {
+      const { DefaultRouteSettings: route } = only(
+        'AWS::ApiGatewayV2::Stage',
+        synthesise({ scim: true, ...given }).template,
+      ).Properties;
+      return [route.ThrottlingRateLimit, route.ThrottlingBurstLimit];
+    };
+    expect(throttle({})).toEqual([100, 200]);
+    expect(throttle({ scimRequestsPerSecond: '25', scimBurst: 50 })).toEqual([25, 50]);
+  });
+
+  it('logs of a request its id, route, method, status and latency, and nothing that could hold a person or a token', () => {
+    const { AccessLogSettings } = only('AWS::ApiGatewayV2::Stage').Properties;
+    expect(JSON.parse(AccessLogSettings.Format)).toEqual({
+      requestId: '$context.requestId',
+      route: '$context.routeKey',
+      method: '$context.httpMethod',
+      status: '$context.status',
+      latencyMs: '$context.responseLatency',
+    });
+    const [id] = AccessLogSettings.DestinationArn['Fn::GetAtt'];
+    expect(resourcesOf(on, 'AWS::Logs::LogGroup')[id]?.Properties).toMatchObject({
+      LogGroupName: '/aws/lambda/groupsync-scim-access',
+      RetentionInDays: 30,
+    });
+  });
+
+  it('keeps its logs under names that the key admits, that of an earlier stack included', () => {
+    const policy = JSON.stringify(only('AWS::KMS::Key').Properties.KeyPolicy);
+    expect(policy).toContain(':log-group:/aws/lambda/groupsync-*');
+    for (const { Properties } of Object.values(resourcesOf(on, 'AWS::Logs::LogGroup'))) {
+      expect(Properties.LogGroupName).toMatch(/^\/aws\/lambda\/groupsync-/);
+    }
+  });
+
+  it('tells its base URL as an output', () => {
+    const api = only('AWS::ApiGatewayV2::Api').id;
+    expect(on.findOutputs(SCIM_URL_OUTPUT)[SCIM_URL_OUTPUT]?.['Value']).toEqual({
+      'Fn::Join': ['', [{ 'Fn::GetAtt': [api, 'ApiEndpoint'] }, '/scim/v2']],
+    });
+  });
+});
