@@ -12,7 +12,7 @@ import {
 import { EVENT_SOURCES } from '../shared/contract/topology.ts';
 import { localSettings, storeCredential } from './connection.ts';
 import { createTable } from './emulators/dynamodb.ts';
-import { startAwsFront } from './emulators/front.ts';
+import { startFrontThread } from './emulators/front-thread.ts';
 import { createLambda } from './emulators/lambda.ts';
 import { createScheduler } from './emulators/scheduler.ts';
 import { createSecretsManager } from './emulators/secrets-manager.ts';
@@ -58,7 +58,7 @@ const GRACE_MS = 3500;
 export async function startStack(options: StackOptions): Promise<Stack> {
   const functions = new Map<string, LocalFunction>();
   const schedules = new Map<string, Schedule>();
-  const front = await startAwsFront({
+  const front = await startFrontThread({
     port: options.ports.aws,
     dataPath: options.tables,
     services: [createSecretsManager(options.secrets), createLambda(functions), createScheduler(schedules)],

@@ -46,6 +46,14 @@ export const faultReply = (fault: AwsFault): AwsReply =>
     { 'x-amzn-errortype': fault.code },
   );
 
+/** The reply to what a service threw; what is no fault of AWS's kind is a defect of ours. */
+export const asFault = (error: unknown): AwsReply =>
+  faultReply(
+    error instanceof AwsFault
+      ? error
+      : new AwsFault('InternalServiceError', error instanceof Error ? error.message : String(error), 500),
+  );
+
 /** Reads a request's JSON body. @throws AwsFault where it is not what the operation takes. */
 export function readBody<Schema extends z.ZodType>(request: AwsRequest, schema: Schema): z.infer<Schema> {
   let value: unknown;

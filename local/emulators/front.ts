@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import dynalite from 'dynalite';
-import { AwsFault, type AwsReply, type AwsRequest, type AwsService, faultReply } from './exchange.ts';
+import { type AwsReply, type AwsRequest, type AwsService, asFault } from './exchange.ts';
 
 export interface AwsFront {
   /** Base URL of DynamoDB and of every service given. */
@@ -126,13 +126,6 @@ async function readAll(request: IncomingMessage): Promise<Buffer | undefined> {
   }
   return Buffer.concat(chunks);
 }
-
-const asFault = (error: unknown): AwsReply =>
-  faultReply(
-    error instanceof AwsFault
-      ? error
-      : new AwsFault('InternalServiceError', error instanceof Error ? error.message : String(error), 500),
-  );
 
 function send(response: ServerResponse, reply: AwsReply): void {
   response.writeHead(reply.status, { ...reply.headers, 'content-length': Buffer.byteLength(reply.body) });

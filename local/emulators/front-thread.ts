@@ -1,0 +1,49 @@
+import { Worker } from 'node:worker_threads';
+import { type AwsService, asFault } from './exchange.ts';
+import type { AwsFront } from './front.ts';
+import { type FromWorker, fromWire, type ToWorker, type WireRequest } from './front-messages.ts';
+
+const WORKER = new URL('./front-worker.mjs', import.meta.url);
+/** Longer than the front waits for requests under way. */
+const CLOSE_MS = 2000;
+
+/** The front in a thread of its own, so that DynamoDB and the handlers share two cores instead of one. */
+export async function startFrontThread(options: {
+  port: number;
+  dataPath?: string | undefined;
+  services: readonly AwsService[];
+}): Promise<AwsFront> {
+  const { services, ...workerData } = options;
+  const worker = new Worker(WORKER, { workerData, execArgv: [] });
+  const tell = (message: ToWorker) => worker.postMessage(message);
+  const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+  const url = await new Promise<string>((resolve, reject) => {
+    worker.on('error', reject);
+    worker.on('message', (message: FromWorker) => {
+      if (message.kind === 'listening') resolve(message.url);
+      else if (message.kind === 'failed') reject(new Error(message.reason));
+      else
+        void answer(message.request, services).then((reply) =>
+          tell({ kind: 'reply', id: message.id, reply }),
+        );
+    });
+  });
+  return {
+    url,
+    async close() {
+      tell({ kind: 'close' });
+      await Promise.race([ended, late(CLOSE_MS)]);
+      await worker.terminate();
+    },
+  };
+}
+
+async function answer(request: WireRequest, services: readonly AwsService[]) {
+  for (const service of services) {
+    const reply = service(fromWire(request));
+    if (reply !== undefined) return reply.catch(asFault);
+  }
+  return undefined;
+}
+
+const late = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms).unref());
