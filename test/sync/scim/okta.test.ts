@@ -161,6 +161,46 @@ describe('pushing a group', () => {
     expect((await desired())?.members).toEqual([...many, ann].sort());
   });
 
+  it('touches no member by a PUT that names none', async () => {
+    await okta.put(`/Groups/${group}`, { displayName: 'A', members: [{ value: ann }] });
+    await okta.put(`/Groups/${group}`, { displayName: 'B' });
+    expect(await desired()).toEqual({ name: 'B', members: [ann] });
+    await okta.put(`/Groups/${group}`, { displayName: 'C', members: null });
+    expect(await desired()).toEqual({ name: 'C', members: [ann] });
+  });
+
+  it('replaces a large list by PUT, those who left and those who joined', async () => {
+    const many = Array.from({ length: 400 }, (_, n) => `member-${String(n).padStart(3, '0')}`);
+    const put = (members: readonly string[]) =>
+      okta.put(`/Groups/${group}?excludedAttributes=members`, {
+        displayName: 'Large',
+        members: members.map((value) => ({ value })),
+      });
+    for (const members of [many, many.slice(5), [...many.slice(10), ann], many.slice(150, 300), [bob]]) {
+      await put(members);
+      expect((await desired())?.members).toEqual(members.toSorted());
+    }
+  });
+
+  it('removes 256 of many by one write each, and reads none of the others', async () => {
+    const operations: string[] = [];
+    world = createWorld({ before: async (operation, key) => void operations.push(`${operation} ${key}`) });
+    okta = await world.client();
+    const many = Array.from({ length: 1_000 }, (_, n) => `member-${n}`);
+    group = (await okta.post('/Groups', { displayName: 'Many', members: many.map((value) => ({ value })) }))
+      .body.id;
+    operations.length = 0;
+    await okta.patch(
+      `/Groups/${group}`,
+      many.slice(0, 256).map((id) => ({ op: 'remove', path: `members[value eq "${id}"]` })),
+    );
+    expect((await desired())?.members).toHaveLength(744);
+    const spent = operations.slice(0, operations.indexOf(`get G#default#${group} GROUP`));
+    expect(spent.filter((one) => one.startsWith('query'))).toEqual([]);
+    expect(spent.length).toBeGreaterThanOrEqual(256);
+    expect(spent.length).toBeLessThan(256 + 10);
+  });
+
   it('deletes it, frees its name, and deletes nothing twice', async () => {
     expect((await okta.delete(`/Groups/${group}`)).status).toBe(204);
     expect(await desired()).toBeUndefined();

@@ -1,0 +1,73 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type ScimEndpoint, startScim } from '../../local/scim-endpoint.ts';
+import { connectionName } from '../../shared/domain/ids.ts';
+import { createLogger } from '../../shared/runtime/logger.ts';
+import { createMetrics } from '../../shared/runtime/metrics.ts';
+import { listTokens } from '../../shared/sync/scim/tokens.ts';
+import { createWorld } from '../sync/scim/support/server.ts';
+
+const connection = connectionName('default');
+let lines: string[];
+let world: ReturnType<typeof createWorld>;
+let endpoint: ScimEndpoint;
+
+beforeEach(async () => {
+  lines = [];
+  world = createWorld();
+  const write = (line: string) => void lines.push(line);
+  const logger = createLogger({ level: 'info', clock: world.ports.clock, write });
+  const metrics = createMetrics({ prefix: 'p', clock: world.ports.clock, write });
+  endpoint = await startScim(
+    { port: 0, connection },
+    { ports: world.ports, logger, metrics, config: {} as never },
+  );
+});
+afterEach(() => endpoint.stop());
+
+const ask = (path: string, init: RequestInit = {}) =>
+  fetch(`${endpoint.url}${path}`, {
+    ...init,
+    headers: { authorization: `Bearer ${endpoint.token}`, 'content-type': 'application/scim+json' },
+  });
+
+it('serves SCIM on this machine, with locations under its own address', async () => {
+  expect(endpoint.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/scim\/v2$/);
+  const made = await ask('/Users', { method: 'POST', body: JSON.stringify({ userName: 'ann@acme.test' }) });
+  expect(made.status).toBe(201);
+  expect(made.headers.get('content-type')).toBe('application/scim+json');
+  const location = made.headers.get('location') ?? '';
+  expect(location).toMatch(`${endpoint.url}/Users/`);
+  const found = await ask(`/Users?filter=${encodeURIComponent('userName eq "ann@acme.test"')}`);
+  expect(await found.json()).toMatchObject({ totalResults: 1 });
+  const gone = await fetch(location, {
+    method: 'DELETE',
+    headers: { authorization: `Bearer ${endpoint.token}` },
+  });
+  expect([gone.status, await gone.text()]).toEqual([204, '']);
+});
+
+it('refuses a body of more than 5 MB without reading on', async () => {
+  const long = await ask('/Users', { method: 'POST', body: 'x'.repeat(7 * 1024 * 1024) });
+  expect(long.status).toBe(413);
+});
+
+it('logs endpoint, status and connection, and no name, address, id or token', async () => {
+  await ask('/Users', { method: 'POST', body: JSON.stringify({ userName: 'ann@acme.test' }) });
+  await ask(`/Groups/some-id?filter=${encodeURIComponent('displayName eq "Secret"')}`);
+  const logged = lines.join('\n');
+  for (const text of ['ann', 'Secret', 'some-id', endpoint.token.slice(20)])
+    expect(logged).not.toContain(text);
+  const answers = lines.map((line) => JSON.parse(line)).filter(({ message }) => message === 'answered');
+  expect(answers).toMatchObject([
+    { connection: 'default', method: 'POST', endpoint: 'Users', status: 201 },
+    { connection: 'default', method: 'GET', endpoint: 'Groups', status: 404 },
+  ]);
+  const metrics = lines.map((line) => JSON.parse(line)).filter((line) => '_aws' in line);
+  expect(metrics).toContainEqual(expect.objectContaining({ ScimRequests: 1, Connection: 'default' }));
+  expect(metrics).toContainEqual(expect.objectContaining({ ScimRefusals: 1, Kind: '404' }));
+});
+
+it('ends its token when it stops', async () => {
+  await endpoint.stop();
+  expect(await listTokens(connection, world.ports)).toMatchObject([{ state: 'revoked' }]);
+});
