@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createVitest } from 'vitest/node';
-import { type Mutant, mutantsOf } from './mutate/mutants.ts';
+import { type Mutant, mutantsOf, withLoopsEnding } from './mutate/mutants.ts';
 import { SURVIVORS } from './mutate/survivors.ts';
 
 /*
@@ -85,7 +85,8 @@ async function passes(file: string): Promise<boolean> {
 
 async function survives(file: string, source: string, { start, end, text }: Mutant): Promise<boolean> {
   const path = join(copy, file);
-  writeFileSync(path, source.slice(0, start) + text + source.slice(end));
+  const mutated = source.slice(0, start) + text + source.slice(end);
+  writeFileSync(path, withLoopsEnding(file, mutated));
   vitest.invalidateFile(path);
   try {
     return await passes(file);

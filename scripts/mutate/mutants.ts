@@ -43,6 +43,24 @@ export function mutantsOf(file: string, source: string): readonly Mutant[] {
   return mutants;
 }
 
+/** The same code, with loops that end: a mutant that would turn for ever fails instead, and so is noticed. */
+export function withLoopsEnding(file: string, source: string): string {
+  const bodies: number[] = [];
+  const { program } = parseSync(file, source);
+  visit(program as unknown as Node, (node) => {
+    const body = node['body'] as Node | undefined;
+    if (LOOPS.has(node.type) && body?.type === 'BlockStatement') bodies.push(body.start + 1);
+  });
+  const check = ` if ((globalThis.turns = (globalThis.turns ?? 0) + 1) > ${MAX_TURNS}) throw new Error('endless');`;
+  return bodies
+    .sort((a, b) => b - a)
+    .reduce((text, at) => text.slice(0, at) + check + text.slice(at), source);
+}
+
+const LOOPS: ReadonlySet<string> = new Set(['WhileStatement', 'DoWhileStatement', 'ForStatement']);
+/** Far more than all the tests of one run take together. */
+const MAX_TURNS = 20_000_000;
+
 function visit(node: Node, see: (node: Node) => void): void {
   if (node.type.startsWith('TS') || node.type === 'ImportDeclaration') return;
   see(node);

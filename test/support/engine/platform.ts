@@ -221,6 +221,7 @@ export class FakePlatform {
   }
 
   #create(fields: Required<GroupFields>, by: string): ObservedGroup {
+    this.#refuse(fields.spokeId);
     const twin = [...this.groups.values()].find(
       ({ isOurs, spokeId }) => isOurs && spokeId === fields.spokeId,
     );
@@ -264,6 +265,7 @@ export class FakePlatform {
   ): ObservedGroup {
     const group = this.groups.get(id);
     if (group === undefined) throw new PlatformFailure('not_found', 'no such group', { status: 404 });
+    this.#refuse(group.spokeId);
     const isChecked = action === 'put' || this.#options.enforceVersionOnPatch !== false;
     if (isChecked && version !== `v${group.version}`) {
       const status = this.#options.staleStatus ?? 409;
@@ -286,8 +288,18 @@ export class FakePlatform {
     this.#note('delete', group, { removed: group.users, by });
   }
 
+  /** Says of a write that it will never be accepted, and with which status it is refused. */
+  refusal: (spokeId: string) => number | undefined = () => undefined;
+
   /** Foreign groups that may be written because they were adopted. */
   readonly adopted = new Set<string>();
+
+  #refuse(spokeId: string): void {
+    const status = this.refusal(spokeId);
+    if (status === undefined) return;
+    const kind = status === 403 ? 'forbidden' : status >= 500 ? 'unavailable' : 'rejected';
+    throw new PlatformFailure(kind, `refused with ${status}`, { status, secretVersion: this.secretVersion });
+  }
 
   #accepted(users: readonly string[]): string[] {
     return [...new Set(users)].filter((user) => !this.refused.has(user));

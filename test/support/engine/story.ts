@@ -1,0 +1,112 @@
+import { type GroupRef, groupId, memberId, roleId } from '../../../shared/domain/ids.ts';
+import type { AuditEntry } from '../../../shared/sync/ports/audit.ts';
+import { drive } from './drive.ts';
+import { seededRandom } from './random.ts';
+import { Scheduler } from './scheduler.ts';
+import { CONNECTION, createWorld, type Faults, NO_FAULTS, type WorldOptions } from './world.ts';
+
+/** What the directory says: members are named by their ids, and have the address `<id>@acme.test`. */
+export type Saying =
+  | { readonly upsert: string; readonly name?: string }
+  | { readonly remove: string }
+  | { readonly snapshot: string; readonly of: readonly string[]; readonly name?: string }
+  | { readonly add: readonly string[]; readonly to: string }
+  | { readonly take: readonly string[]; readonly from: string }
+  | { readonly forget: string }
+  | { readonly user: string; readonly email: string };
+
+/** A world that is told things one after the other and comes to rest in between: for tests that tell a story. */
+export async function story(options: Partial<WorldOptions> = {}) {
+  const random = seededRandom(7);
+  const troubles: { faults: Faults } = { faults: NO_FAULTS };
+  const world = await createWorld({
+    random,
+    faults: {
+      table: () => troubles.faults.table(),
+      platform: (call) => troubles.faults.platform(call),
+      queue: () => troubles.faults.queue(),
+    },
+    ...options,
+  });
+  const scheduler = new Scheduler({ random, onEffect: () => world.advance(1) });
+  let told = 0;
+  const { onlooker } = world;
+
+  const say = (...sayings: readonly Saying[]) => {
+    for (const saying of sayings) {
+      told += 1;
+      world.advance(1_000);
+      const event = {
+        specversion: '1.0',
+        id: `e${told}`,
+        source: 'test',
+        time: at(world.nowMs()),
+        ...said(saying),
+      };
+      world.eventsQueue.messages.push({
+        messageId: event.id,
+        body: JSON.stringify(event),
+        sentAtMs: world.nowMs(),
+      });
+    }
+  };
+  return {
+    world,
+    troubles,
+    ref: (group: string): GroupRef => ({ connection: CONNECTION, group: groupId(group) }),
+    /** Says it, and lets the engine come to rest. */
+    async tell(...sayings: readonly Saying[]) {
+      say(...sayings);
+      await drive({ world, scheduler });
+    },
+    say,
+    /** Runs for some rounds only, where the engine is not to come to rest. */
+    async work(maxRounds: number) {
+      await drive({ world, scheduler, maxRounds }).catch((error: unknown) => {
+        if (!String(error).includes('still busy')) throw error;
+      });
+    },
+    state: (group: string) => onlooker.groups.read({ connection: CONNECTION, group: groupId(group) }),
+    /** Users of the platform's groups with this spokeId, sorted; one list for each such group. */
+    shown: (spokeId: string): readonly (readonly string[])[] =>
+      [...world.platform.groups.values()]
+        .filter((group) => group.spokeId === spokeId)
+        .map(({ users }) => [...users].sort()),
+    async audit(group: string): Promise<readonly AuditEntry[]> {
+      const entries: AuditEntry[] = [];
+      for await (const page of onlooker.audit.read({ connection: CONNECTION, group: groupId(group) })) {
+        entries.push(...page);
+      }
+      return entries;
+    },
+    /** Their e-mail address is `<id>@acme.test`, their user id `u-<id>`. */
+    hire: (...ids: readonly string[]) =>
+      onlooker.hire(ids.map((id) => ({ role: id, email: `${id}@acme.test` }))),
+    member: memberId,
+    role: roleId,
+  };
+}
+
+const at = (ms: number) => new Date(ms).toISOString();
+const members = (ids: readonly string[]) => ids.map((id) => ({ id, email: `${id}@acme.test` }));
+
+function said(saying: Saying) {
+  const of = (type: string, data: object) => ({ type: `directory.${type}`, data });
+  if ('upsert' in saying) {
+    const { upsert: id, name = `Group ${id}` } = saying;
+    return of('group.upserted', { group: { id, name } });
+  }
+  if ('remove' in saying) return of('group.deleted', { group: { id: saying.remove } });
+  if ('snapshot' in saying) {
+    const { snapshot: id, name = `Group ${id}` } = saying;
+    return of('group.snapshot', { group: { id, name }, members: members(saying.of) });
+  }
+  if ('add' in saying) {
+    return of('group.member.added', { group: { id: saying.to }, members: members(saying.add) });
+  }
+  if ('take' in saying) {
+    return of('group.member.removed', { group: { id: saying.from }, members: members(saying.take) });
+  }
+  if ('forget' in saying) return of('user.deleted', { user: { id: saying.forget } });
+  return of('user.upserted', { user: { id: saying.user, email: saying.email } });
+}

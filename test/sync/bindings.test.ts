@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { pump } from '../../shared/sync/pump.ts';
+import { rebindMember } from '../../shared/sync/rebind.ts';
+import { story } from '../support/engine/story.ts';
+import { CONNECTION } from '../support/engine/world.ts';
+
+const person = (role: string, email: string, state = 'ACTIVE') => ({
+  role,
+  email: `${email}@acme.test`,
+  state,
+});
+
+async function pendingOf(told: Awaited<ReturnType<typeof story>>, group: string) {
+  const registers = await told.world.onlooker.groups.members(told.ref(group));
+  return registers.flatMap(({ member, pending }) => (pending === undefined ? [] : [[member, pending.cause]]));
+}
+
+describe('a binding', () => {
+  it('stays with its person when the address goes to a newcomer', async () => {
+    const told = await story();
+    const { world, tell, shown } = told;
+    await world.onlooker.hire([person('leaver', 'ann')]);
+    await tell({ snapshot: 'g', of: ['ann'] });
+    await world.onlooker.hire([person('leaver', 'gone', 'TERMINATED'), person('newcomer', 'ann')]);
+    await tell({ upsert: 'g' });
+    expect(shown('g')).toEqual([[]]);
+    expect(await pendingOf(told, 'g')).toEqual([['ann', 'inactive']]);
+  });
+
+  it('prefers the one who is active of several persons with one value, and chooses nobody of two', async () => {
+    const told = await story();
+    const { world, tell, shown } = told;
+    await world.onlooker.hire([person('old', 'ann', 'TERMINATED'), person('new', 'ann')]);
+    await world.onlooker.hire([person('one', 'bob'), person('two', 'bob')]);
+    await tell({ snapshot: 'g', of: ['ann', 'bob', 'nobody'] });
+    expect(shown('g')).toEqual([['u-new']]);
+    expect(await pendingOf(told, 'g')).toEqual([
+      ['bob', 'ambiguous'],
+      ['nobody', 'unknown'],
+    ]);
+  });
+
+  it('is ambiguous when the member’s own address comes to mean another person, until somebody says who it is', async () => {
+    const told = await story();
+    const { world, tell, shown, member, role } = told;
+    await world.onlooker.hire([person('ann', 'ann'), person('other', 'other')]);
+    await tell({ snapshot: 'g', of: ['ann'] });
+    await tell({ user: 'ann', email: 'other@acme.test' });
+    expect(shown('g')).toEqual([[]]);
+    expect(await pendingOf(told, 'g')).toEqual([['ann', 'ambiguous']]);
+    const binding = { member: member('ann'), role: role('other') };
+    expect(await rebindMember(CONNECTION, binding, world.onlooker)).toEqual({
+      kind: 'rebound',
+      groups: ['g'],
+      unwoken: 0,
+    });
+    await tell();
+    expect(shown('g')).toEqual([['u-other']]);
+  });
+
+  it('stays when the member’s new address means nobody, or the same person', async () => {
+    const { world, tell, shown } = await story();
+    await world.onlooker.hire([person('ann', 'ann')]);
+    await tell({ snapshot: 'g', of: ['ann'] });
+    await tell({ user: 'ann', email: 'nobody@acme.test' });
+    expect(shown('g')).toEqual([['u-ann']]);
+    await tell({ user: 'ann', email: 'ANN@acme.test' });
+    expect(shown('g')).toEqual([['u-ann']]);
+  });
+
+  it('is made only to a person who is known', async () => {
+    const { world, member, role } = await story();
+    const binding = { member: member('ann'), role: role('nobody') };
+    expect(await rebindMember(CONNECTION, binding, world.onlooker)).toEqual({ kind: 'unknown_person' });
+  });
+
+  it('that was made anew reaches its groups though the walk was cut short', async () => {
+    const { world, tell, shown, member, role } = await story();
+    await world.onlooker.hire([person('ann', 'ann'), person('other', 'other')]);
+    await tell({ snapshot: 'g', of: ['ann'] }, { snapshot: 'h', of: ['ann'] });
+    await world.onlooker.users.rebind(CONNECTION, member('ann'), role('other'));
+    expect(await pump(CONNECTION, world.onlooker)).toMatchObject({ walksResumed: 1 });
+    await tell();
+    expect([shown('g'), shown('h')]).toEqual([[['u-other']], [['u-other']]]);
+    expect(await pump(CONNECTION, world.onlooker)).toMatchObject({ walksResumed: 0 });
+  });
+});
+
+describe('a user who is deleted', () => {
+  it('leaves every group, and comes back only by being added again', async () => {
+    const { world, tell, shown, hire } = await story();
+    await hire('ann', 'bob');
+    await tell({ snapshot: 'g', of: ['ann', 'bob'] }, { snapshot: 'h', of: ['ann'] });
+    await tell({ forget: 'ann' });
+    expect([shown('g'), shown('h')]).toEqual([[['u-bob']], [[]]]);
+    await tell({ user: 'ann', email: 'ann@acme.test' });
+    expect([shown('g'), shown('h')]).toEqual([[['u-bob']], [[]]]);
+    await tell({ add: ['ann'], to: 'h' });
+    expect([shown('g'), shown('h')]).toEqual([[['u-bob']], [['u-ann']]]);
+    expect(world.platform.violations).toEqual([]);
+  });
+});

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { applyGroup } from '../../shared/sync/apply/apply.ts';
+import { story } from '../support/engine/story.ts';
+import { NO_FAULTS } from '../support/engine/world.ts';
+
+async function company() {
+  const told = await story();
+  await told.hire('a', 'b', 'c');
+  return told;
+}
+
+describe('a write that the platform will never have', () => {
+  it('fails the group once, tells a person once, and is tried again with the next change', async () => {
+    const { tell, world, state, shown, audit } = await company();
+    await tell({ snapshot: 'g', of: ['a'] });
+    world.platform.refusal = () => 422;
+    await tell({ add: ['b'], to: 'g' });
+    expect(await state('g')).toMatchObject({
+      failedAtMs: expect.any(Number),
+      lastError: { code: 'platform_rejected' },
+    });
+    expect((await state('g'))?.dirtySinceMs).toBeUndefined();
+    expect(world.deadLetters).toMatchObject([{ code: 'platform_rejected', group: { group: 'g' } }]);
+    expect((await audit('g'))[0]).toMatchObject({ action: 'patch', outcome: 'rejected', changeCount: 1 });
+    world.advance(24 * 3_600_000);
+    await tell();
+    expect(world.deadLetters).toHaveLength(1);
+
+    world.platform.refusal = () => undefined;
+    await tell({ add: ['c'], to: 'g' });
+    expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c']]);
+    expect((await state('g'))?.failedAtMs).toBeUndefined();
+    expect(world.deadLetters).toHaveLength(1);
+  });
+
+  it('may be a creation, of which nothing is left', async () => {
+    const { tell, world, state } = await company();
+    world.platform.refusal = () => 400;
+    await tell({ snapshot: 'g', of: ['a'] });
+    expect(await state('g')).toMatchObject({ lastError: { code: 'platform_rejected' } });
+    expect((await state('g'))?.intent).toBeUndefined();
+    world.platform.refusal = () => undefined;
+    await tell({ upsert: 'g' });
+    expect(world.platform.groups.size).toBe(1);
+    expect(world.platform.violations).toEqual([]);
+  });
+});
+
+describe('a foreign writer who never stops', () => {
+  it.each([409, 412, 400])(
+    'meets bounded tries, then a wait, and costs nobody their place (%i)',
+    async (staleStatus) => {
+      const told = await story({
+        platform: { staleStatus: staleStatus as 409 },
+        settings: { membership: 'additive' },
+      });
+      const { tell, say, work, world, state, ref, shown, troubles, hire } = told;
+      await hire('a', 'b');
+      await tell({ snapshot: 'g', of: ['a'] });
+      const { platform } = world;
+      let guests = 0;
+      troubles.faults = {
+        ...NO_FAULTS,
+        platform: (call) => {
+          if (call === 'patch' || call === 'put') {
+            guests += 1;
+            const [group] = platform.groups.values();
+            platform.changeAsOther(group?.id ?? '', { users: [...(group?.users ?? []), `guest-${guests}`] });
+          }
+          return 'none';
+        },
+      };
+      say({ add: ['b'], to: 'g' });
+      await work(4);
+      const tries = guests;
+      expect(tries).toBeGreaterThan(1);
+      expect(tries).toBeLessThan(10);
+      expect(await state('g')).toMatchObject({ attempts: 1, lastError: { code: 'conflicts' } });
+      troubles.faults = NO_FAULTS;
+      world.advance(3_600_000);
+      await tell();
+      const everybody = Array.from({ length: tries }, (_, index) => `guest-${index + 1}`);
+      expect(shown('g')).toEqual([[...everybody, 'u-a', 'u-b'].sort()]);
+      expect(await applyGroup(ref('g'), world.onlooker)).toMatchObject({ outcome: 'nothing_to_do' });
+    },
+  );
+});
+
+describe('a user whom the platform drops', () => {
+  it('is refused, not sent again, and the rest of the group is written', async () => {
+    const { tell, world, state, shown } = await company();
+    world.platform.refused.add('u-b');
+    await tell({ snapshot: 'g', of: ['a', 'b'] });
+    expect(shown('g')).toEqual([['u-a']]);
+    expect((await state('g'))?.counts).toMatchObject({ wanted: 2, applied: 1, pending: 1 });
+    const writes = world.platform.writes.length;
+    await tell({ upsert: 'g' });
+    expect(world.platform.writes).toHaveLength(writes);
+    await tell({ add: ['c'], to: 'g' });
+    expect(shown('g')).toEqual([['u-a', 'u-c']]);
+  });
+});

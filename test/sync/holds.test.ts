@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import { approveHold, listHolds, rejectHold } from '../../shared/sync/holds.ts';
+import { story } from '../support/engine/story.ts';
+import { CONNECTION } from '../support/engine/world.ts';
+
+const EVERYBODY = ['a', 'b', 'c', 'd', 'e', 'f'];
+const DAY_MS = 24 * 3_600_000;
+const WORD = { by: 'Ann', reason: 'a reorganisation' };
+const users = (...ids: string[]) => ids.map((id) => `u-${id}`);
+
+async function company(guard: object = {}) {
+  const told = await story({ settings: { guard } });
+  await told.hire(...EVERYBODY, 'n');
+  await told.tell({ snapshot: 'g', of: EVERYBODY });
+  return told;
+}
+
+describe('a hold', () => {
+  it('stops the removals alone: additions and names of the same group go on', async () => {
+    const { tell, shown, state, world } = await company();
+    await tell({ snapshot: 'g', name: 'New', of: ['a', 'n'] });
+    expect(shown('g')).toEqual([users(...EVERYBODY, 'n')]);
+    expect([...world.platform.groups.values()][0]?.name).toBe('New');
+    expect(await state('g')).toMatchObject({
+      settled: 'held',
+      hold: { rule: 'share', removes: 5, keeps: 1, decision: { kind: 'waiting' } },
+    });
+  });
+
+  it('lets its removals go once, when a person approves them, and says so in the audit', async () => {
+    const { tell, shown, state, ref, world, audit } = await company();
+    await tell({ snapshot: 'g', of: ['a'] });
+    const [held] = await listHolds(CONNECTION, world.onlooker);
+    expect(held?.hold).toMatchObject({ removes: 5 });
+    const outcome = await approveHold(ref('g'), { ...WORD, digest: held?.hold.digest }, world.onlooker);
+    expect(outcome.kind).toBe('decided');
+    await tell();
+    expect(shown('g')).toEqual([users('a')]);
+    expect(await state('g')).toMatchObject({ settled: 'in_sync' });
+    expect((await state('g'))?.hold).toBeUndefined();
+    expect((await audit('g'))[0]).toMatchObject({
+      cause: 'approved by Ann: a reorganisation',
+      changeCount: 5,
+    });
+    await tell({ snapshot: 'g', of: EVERYBODY });
+    await tell({ snapshot: 'g', of: ['a'] });
+    expect(shown('g')).toEqual([users(...EVERYBODY)]);
+  });
+
+  it('is decided only as the person saw it', async () => {
+    const { tell, ref, world } = await company();
+    expect(await approveHold(ref('g'), WORD, world.onlooker)).toEqual({ kind: 'no_hold' });
+    await tell({ snapshot: 'g', of: ['a'] });
+    expect(await approveHold(ref('g'), { ...WORD, digest: 'other' }, world.onlooker)).toMatchObject({
+      kind: 'changed',
+      hold: { removes: 5 },
+    });
+  });
+
+  it('is superseded by new removals, not by old ones that are wanted no more', async () => {
+    const { tell, state, ref, world, shown } = await company();
+    await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
+    const first = (await state('g'))?.hold?.digest;
+    await tell({ add: ['a'], to: 'g' });
+    expect((await state('g'))?.hold?.digest).toBe(first);
+    await tell({ take: ['e'], from: 'g' });
+    const second = await state('g');
+    expect(second?.hold).toMatchObject({ removes: 4, decision: { kind: 'waiting' } });
+    expect(second?.hold?.digest).not.toBe(first);
+    await tell({ add: ['e'], to: 'g' });
+    await approveHold(ref('g'), WORD, world.onlooker);
+    await tell();
+    expect(shown('g')).toEqual([users('a', 'e', 'f')]);
+  });
+
+  it('stays where a person rejects it, until nobody wants the removals', async () => {
+    const { tell, state, ref, world, shown } = await company();
+    await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
+    await rejectHold(ref('g'), WORD, world.onlooker);
+    world.advance(8 * DAY_MS);
+    await tell({ upsert: 'g', name: 'Other' });
+    expect(shown('g')).toEqual([users(...EVERYBODY)]);
+    expect((await state('g'))?.hold?.decision.kind).toBe('rejected');
+    await tell({ add: ['a', 'b', 'c', 'd'], to: 'g' });
+    expect((await state('g'))?.hold).toBeUndefined();
+  });
+
+  it('that was approved ends after seven days, and the removals are judged afresh', async () => {
+    const { tell, state, ref, world, shown } = await company();
+    await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
+    const { onlooker } = world;
+    await onlooker.groups.pause(ref('g'));
+    await approveHold(ref('g'), WORD, onlooker);
+    world.advance(7 * DAY_MS);
+    await onlooker.groups.resume(ref('g'), { nowMs: world.nowMs(), dueMs: world.nowMs() });
+    await tell();
+    expect(shown('g')).toEqual([users(...EVERYBODY)]);
+    expect((await state('g'))?.hold).toMatchObject({
+      decision: { kind: 'waiting' },
+      expiresAtMs: expect.any(Number),
+    });
+    expect((await state('g'))?.hold?.expiresAtMs).toBeGreaterThan(world.nowMs());
+  });
+
+  it('over members says nothing of a deletion of the group, which the hour alone limits', async () => {
+    const { tell, shown } = await company();
+    await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
+    await tell({ remove: 'g' });
+    expect(shown('g')).toEqual([]);
+    const strict = await company({ perHourCount: 5 });
+    await strict.tell({ remove: 'g' });
+    expect(strict.shown('g')).toEqual([users(...EVERYBODY)]);
+    expect((await strict.state('g'))?.hold).toMatchObject({ rule: 'per_hour', removes: 6 });
+  });
+
+  it('limits an emptied group like a deleted one', async () => {
+    const told = await story({ settings: { guard: {}, onGroupDeleted: 'empty' } });
+    await told.hire(...EVERYBODY);
+    await told.tell({ snapshot: 'g', of: EVERYBODY });
+    await told.tell({ remove: 'g' });
+    expect(told.shown('g')).toEqual([[]]);
+  });
+
+  it('counts many small plans of one hour like one large one', async () => {
+    const { tell, shown, state } = await company();
+    for (const member of ['a', 'b', 'c', 'd']) await tell({ take: [member], from: 'g' });
+    expect(shown('g')).toEqual([users('d', 'e', 'f')]);
+    expect((await state('g'))?.hold).toMatchObject({ rule: 'share', removes: 1 });
+  });
+});
