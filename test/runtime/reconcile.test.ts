@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import type { MetricName } from '../../shared/contract/metrics.ts';
+import { type ReconcileTaskPorts, runReconcile } from '../../shared/runtime/run-reconcile.ts';
+import { createGateStore } from '../../shared/store/gate-store.ts';
+import { createWorld, failure, type World } from '../sync/reconcile/support/world.ts';
+
+type Emitted = readonly [name: MetricName, value: number, by: string | undefined];
+
+function tasks(world: World) {
+  const emitted: Emitted[] = [];
+  const ports = { ...world.ports, gates: createGateStore(world.table) } as ReconcileTaskPorts;
+  const metrics = { emit: (...metric: [MetricName, number, string?]) => void emitted.push(metric as never) };
+  const deadlineMs = world.ports.clock() + 60_000;
+  return {
+    emitted,
+    run: (task: 'pump' | 'feed' | 'sweep' | 'health') =>
+      runReconcile(world.connection, { task }, { ports, metrics, deadlineMs }),
+  };
+}
+
+const event = {
+  id: 'a',
+  at: null,
+  groups: ['stranger' as never],
+  initiator: 'ROLE',
+  type: 'EXTERNAL_GROUP_ADD',
+};
+
+describe('a run of the feed', () => {
+  it('answers the report and counts events and duplicates', async () => {
+    const world = createWorld({
+      activity: async function* () {
+        yield { events: [event], next: 'c1', done: true };
+      },
+    });
+    world.show(await world.link('g'));
+    world.show('stranger', { spokeId: 'g' });
+    const { run, emitted } = tasks(world);
+    expect(await run('feed')).toEqual({
+      connection: 'default',
+      eventsRead: 1,
+      groupsTouched: 1,
+      echoes: 0,
+      drift: {},
+      restored: 0,
+      reported: 0,
+      adopted: 0,
+      orphans: 0,
+      missing: 0,
+      reenqueued: 0,
+      cursor: 'c1',
+      durationMs: 0,
+    });
+    expect(emitted).toEqual([
+      ['FeedEventsRead', 1],
+      ['DriftFound', 1, 'duplicate_spoke_id'],
+    ]);
+    world.advance(1_000);
+    expect(await run('feed')).toMatchObject({ drift: { duplicate_spoke_id: 1 }, reported: 1 });
+  });
+
+  it('that breaks off counts what it read, and fails', async () => {
+    const world = createWorld({
+      activity: async function* ({ cursor }: { cursor?: string }) {
+        if (cursor === undefined) yield { events: [event], next: 'c1', done: false };
+        throw failure('throttled', 429);
+      } as never,
+    });
+    const { run, emitted } = tasks(world);
+    await expect(run('feed')).rejects.toThrow('the feed broke off after 1 events of 1 groups');
+    expect(emitted).toEqual([['FeedEventsRead', 1]]);
+  });
+
+  it('that finds another at it says so', async () => {
+    const world = createWorld();
+    const span = { nowMs: world.ports.clock(), lengthMs: 1_000 };
+    await world.ports.leases.take(world.connection.name, 'feed', span);
+    expect(await tasks(world).run('feed')).toEqual({
+      connection: 'default',
+      skipped: 'another run is reading the feed',
+    });
+  });
+
+  it('over a gap reports the sweep with it', async () => {
+    const world = createWorld({
+      activity: async function* ({ cursor }: { cursor?: string }) {
+        if (cursor !== undefined) throw failure('rejected', 400);
+        yield { events: [], next: 'c1', done: true };
+      } as never,
+    });
+    for (const group of ['a', 'b']) await world.link(group);
+    const { run, emitted } = tasks(world);
+    await run('feed');
+    expect(await run('feed')).toMatchObject({ missing: 2, groupsTouched: 2 });
+    expect(emitted).toEqual([['SweepHalted', 1]]);
+  });
+});
+
+describe('the other tasks', () => {
+  it('show the levels of the connection with each pump, the age of the last good check among them', async () => {
+    const world = createWorld();
+    const { run, emitted } = tasks(world);
+    expect(await run('health')).toMatchObject({ connection: 'default', goodAtMs: world.ports.clock() });
+    world.advance(86_400_000);
+    expect(await run('pump')).toMatchObject({ connection: 'default', gate: 'open', reenqueued: 0 });
+    expect(emitted).toContainEqual(['CredentialUncheckedSeconds', 86_400, 'default']);
+    expect(emitted).toContainEqual(['DirtyGroups', 0, 'default']);
+  });
+
+  it('answer the report of a sweep', async () => {
+    const world = createWorld();
+    world.show(await world.link('g'));
+    expect(await tasks(world).run('sweep')).toMatchObject({ groupsTouched: 1, echoes: 1, missing: 0 });
+  });
+});
