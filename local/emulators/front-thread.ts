@@ -18,7 +18,7 @@ export async function startFrontThread(options: {
   const tell = (message: ToWorker) => worker.postMessage(message);
   const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
   const url = await new Promise<string>((resolve, reject) => {
-    worker.on('error', reject);
+    worker.once('error', reject);
     worker.on('message', (message: FromWorker) => {
       if (message.kind === 'listening') resolve(message.url);
       else if (message.kind === 'failed') reject(new Error(message.reason));
@@ -28,9 +28,15 @@ export async function startFrontThread(options: {
         );
     });
   });
+  let isClosing = false;
+  worker.on('error', (error) => {
+    // Without its table the stack is of no use to anybody; at its end the table is of none to the stack.
+    if (!isClosing) throw error;
+  });
   return {
     url,
     async close() {
+      isClosing = true;
       tell({ kind: 'close' });
       await Promise.race([ended, late(CLOSE_MS)]);
       await worker.terminate();
