@@ -155,6 +155,7 @@ describe('what is kept of a user', () => {
       }
       for (const text of ['ann@', 'ann.home', 'Annabel', 'annabel-ext', '5550'])
         expect(storedText(world)).not.toContain(text);
+      expect([...world.table.items.keys()].filter((key) => key.startsWith('SX#default#User'))).toEqual([]);
       expect((await client.get(`/Users/${id}`)).status).toBe(404);
       expect((await world.desired(group))?.members).toEqual(end === 'delete' ? [] : [id]);
       expect((await client.post('/Users', ann)).status).toBe(201);

@@ -1,0 +1,78 @@
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import { beforeEach, expect, it, vi } from 'vitest';
+import { handler } from '../../functions/scim.ts';
+import { createWorld } from '../sync/scim/support/server.ts';
+import { CONTEXT, fakeBase } from './fake-base.ts';
+
+const wiring = vi.hoisted(() => ({ wired: undefined as unknown }));
+vi.mock('../../shared/runtime/wire-scim.ts', () => ({ wireScim: () => wiring.wired }));
+vi.mock('../../functions/frame/once.ts', () => ({ once: (wire: () => unknown) => wire }));
+
+let base: ReturnType<typeof fakeBase>;
+let token: string;
+let broken: boolean;
+
+beforeEach(async () => {
+  broken = false;
+  const world = createWorld({
+    before: async () => {
+      if (broken) throw new Error('the table is away');
+    },
+  });
+  base = fakeBase();
+  wiring.wired = { ...base, ports: world.ports };
+  token = await world.newToken();
+});
+
+const send = (method: string, rawPath: string, over: Partial<APIGatewayProxyEventV2> = {}) =>
+  handler(
+    {
+      version: '2.0',
+      routeKey: '$default',
+      rawPath,
+      rawQueryString: '',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/scim+json' },
+      requestContext: { domainName: 'api.acme.test', http: { method } },
+      isBase64Encoded: false,
+      ...over,
+    } as APIGatewayProxyEventV2,
+    CONTEXT,
+  );
+
+it('answers an HTTP API request, with locations under the domain that it came to', async () => {
+  const body = Buffer.from(JSON.stringify({ userName: 'Änn@acme.test' })).toString('base64');
+  const made = await send('POST', '/scim/v2/Users', { body, isBase64Encoded: true });
+  expect(made).toMatchObject({
+    statusCode: 201,
+    headers: { location: expect.stringMatching(/^https:\/\/api\.acme\.test\/scim\/v2\/Users\//) },
+  });
+  expect(JSON.parse(made.body ?? '').userName).toBe('Änn@acme.test');
+  const rawQueryString = `filter=${encodeURIComponent('userName eq "änn@acme.test"')}`;
+  const found = await send('GET', '/scim/v2/Users', { rawQueryString });
+  expect(JSON.parse(found.body ?? '').totalResults).toBe(1);
+});
+
+it('counts requests, refusals and failures, and logs no id and no filter', async () => {
+  await send('GET', '/scim/v2/Users/some-id', { rawQueryString: 'filter=secret' });
+  await send('GET', '/scim/v2/Users', { headers: {} });
+  broken = true;
+  const failed = await send('GET', '/scim/v2/Users');
+  expect(failed.statusCode).toBe(500);
+  expect(base.emitted('ScimRequests')).toEqual([1, 1, 1]);
+  expect(base.emitted('ScimRefusals')).toEqual([1, 1]);
+  expect(base.emitted('ScimFailures')).toEqual([1]);
+  expect(base.emitted('ScimLatencyMs')).toHaveLength(3);
+  expect(
+    base.logged('answered').map(({ status, endpoint, requestId }) => [status, endpoint, requestId]),
+  ).toEqual([
+    [404, 'Users', 'request-1'],
+    [401, 'Users', 'request-1'],
+    [500, 'Users', 'request-1'],
+  ]);
+  expect(JSON.stringify(base.lines)).not.toMatch(/some-id|secret|gsync_scim/);
+});
+
+it('is not found outside its base path', async () => {
+  expect((await send('GET', '/Users')).statusCode).toBe(404);
+  expect((await send('GET', '/scim/v2x/Users')).statusCode).toBe(404);
+});
