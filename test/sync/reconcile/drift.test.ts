@@ -224,10 +224,10 @@ describe('another worker of ours', () => {
         open: async (connection: Parameters<typeof platforms.open>[0]) => {
           const platform = await platforms.open(connection);
           const get: typeof platform.groups.get = async (asked) => {
-            // While this look was on its way, a second worker did all that there was to do.
+            // While this look was on its way, a second worker wrote, and has not come to say so.
             if (isFirst) {
               isFirst = false;
-              await apply(world);
+              await expect(applyGroup(REF, world.portsFor(stoppedAfterWriting()))).rejects.toThrow(Crash);
             }
             return platform.groups.get(asked);
           };
@@ -236,10 +236,25 @@ describe('another worker of ours', () => {
       },
     };
     await applyGroup(REF, slow);
+    expect(await records(world)).toEqual([]);
+    await apply(world);
     expect(shown(world, id)?.users).toEqual(['u-late', ...USERS]);
     expect(await records(world)).toEqual([]);
   });
 });
+
+function stoppedAfterWriting(): Worker {
+  let hasWritten = false;
+  return {
+    name: 'second',
+    skewMs: 0,
+    isDead: () => hasWritten,
+    effect: async (kind) => {
+      if (hasWritten) throw new Crash(kind);
+      hasWritten = kind === 'platform.patch' || kind === 'platform.put';
+    },
+  };
+}
 
 describe('what is reported', () => {
   it('stays until the directory says anything about the group, and is not waived anew by the next difference', async () => {
