@@ -94,7 +94,7 @@ function mutantsAt(node: Node, source: string): readonly Mutant[] {
     case 'ExpressionStatement':
       return [all(';')];
     case 'ReturnStatement':
-      return node['argument'] === null ? [] : [all('return undefined;')];
+      return textOf(node, source) === 'return undefined;' ? [] : [all('return undefined;')];
     default:
       return [];
   }

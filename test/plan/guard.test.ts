@@ -59,6 +59,11 @@ describe('judgeRemovals', () => {
     expect(ruleOf(change)).toBe(rule);
   });
 
+  it('speaks of no share where there was nobody', () => {
+    const verdict = judgeRemovals({ ...calm, size: 0, removals: 1, recent: { group: 0, connection: 20 } });
+    expect(verdict).toEqual({ allowed: false, rule: 'per_hour', share: 0 });
+  });
+
   it('says which share of the group was at stake', () => {
     expect(judgeRemovals({ ...calm, size: 8, removals: 4, recent: { group: 2, connection: 2 } })).toEqual({
       allowed: false,

@@ -13,6 +13,7 @@ import type {
 /** The table in memory, held to DynamoDB's rules; the integration tests run the same stores over the real API. */
 export class MemoryTable implements Table {
   readonly items = new Map<string, Item>();
+  readonly #partitions = new Map<string, Set<string>>();
   /** Called before each operation, so that a test can stop the run, or let another worker go first. */
   readonly #before: (operation: string, key: string) => Promise<void>;
 
@@ -34,7 +35,7 @@ export class MemoryTable implements Table {
   async *query({ partition, index, prefix, between, newestFirst, pageSize = 1_000 }: QueryRequest) {
     await this.#before('query', partition);
     const [pk, sk] = index ? (['gpk', 'gsk'] as const) : (['pk', 'sk'] as const);
-    const sorted = [...this.items.values()]
+    const sorted = this.#itemsOf(partition, index)
       .filter((item) => item[pk] === partition && isInRange(item[sk], prefix, between))
       .sort((a, b) => compareBytes(String(a[sk]), String(b[sk])));
     if (newestFirst) sorted.reverse();
@@ -44,10 +45,24 @@ export class MemoryTable implements Table {
     }
   }
 
+  /** Only those of the partition, so that a large table does not make every query slow. */
+  #itemsOf(partition: string, index: boolean | undefined): readonly Item[] {
+    if (index) return [...this.items.values()];
+    const names = this.#partitions.get(partition) ?? [];
+    return [...names].flatMap((name) => this.items.get(name) ?? []);
+  }
+
+  #keep(item: Item): void {
+    this.items.set(nameOf(item), fitting(item));
+    const names = this.#partitions.get(item.pk);
+    if (names === undefined) this.#partitions.set(item.pk, new Set([nameOf(item)]));
+    else names.add(nameOf(item));
+  }
+
   async put(item: Item, when?: Condition): Promise<boolean> {
     await this.#before('put', nameOf(item));
     if (!holds(this.items.get(nameOf(item)), when)) return false;
-    this.items.set(nameOf(item), fitting(structuredClone(item)));
+    this.#keep(structuredClone(item));
     return true;
   }
 
@@ -56,7 +71,7 @@ export class MemoryTable implements Table {
     const stored = this.items.get(nameOf(key));
     if (!holds(stored, when)) return { written: false };
     const item = changed(stored ?? { pk: key.pk, sk: key.sk }, change);
-    this.items.set(nameOf(key), fitting(item));
+    this.#keep(item);
     return { written: true, item: structuredClone(item) };
   }
 
@@ -64,6 +79,7 @@ export class MemoryTable implements Table {
     await this.#before('delete', nameOf(key));
     if (!holds(this.items.get(nameOf(key)), when)) return false;
     this.items.delete(nameOf(key));
+    this.#partitions.get(key.pk)?.delete(nameOf(key));
     return true;
   }
 }

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { intentId, memberId, platformUserId } from '../../shared/domain/ids.ts';
+import { makeStamp, STAMP_ZERO } from '../../shared/domain/stamp.ts';
+import { applyGroup } from '../../shared/sync/apply/apply.ts';
+import { story } from '../support/engine/story.ts';
+import { START_MS } from '../support/engine/world.ts';
+
+const HUNDRED_THOUSAND = 100_000;
+
+/** Fills the table directly: what is tested is apply, not how the members came to be. */
+async function filledGroup(size: number) {
+  const told = await story({ settings: { match: ['id=workEmail'] } });
+  const ref = told.ref('g');
+  const stamp = makeStamp({ time: new Date(START_MS).toISOString(), id: 'e', source: 's' });
+  const { onlooker } = told.world;
+  await onlooker.hire(
+    Array.from({ length: size }, (_, index) => ({ role: `r${index}`, email: `m${index}@acme.test` })),
+  );
+  for (let index = 0; index < size; index += 1) {
+    const member = memberId(`m${index}@acme.test`);
+    await onlooker.desired.joinMember(ref, { member, register: { value: 'present', stamp } }, START_MS);
+  }
+  await onlooker.desired.joinGroup(ref, {
+    upserted: stamp,
+    deleted: STAMP_ZERO,
+    snapshot: STAMP_ZERO,
+    name: { value: 'Everybody', stamp },
+  });
+  await onlooker.desired.markDirty(ref, { nowMs: START_MS, dueMs: START_MS });
+  return { ...told, onlooker, stamp, at: ref };
+}
+
+describe('a group of 100,000 members', () => {
+  it('keeps its view in chunks under the limit of an item, and reads it back as it was', async () => {
+    const { world, ref } = await story();
+    const { groups } = world.onlooker;
+    const users = new Map(
+      Array.from({ length: HUNDRED_THOUSAND }, (_, index) => [
+        platformUserId(`00000000-0000-4000-8000-${String(index).padStart(12, '0')}`),
+        index % 2 === 0,
+      ]),
+    );
+    const view = { name: 'Every\nbody', spokeId: 'g', users };
+    const pointer = await groups.prepareView(ref('g'), intentId('i1'), view);
+    expect(pointer.size).toBe(HUNDRED_THOUSAND);
+    const sizes = [...world.table.items.values()].map((item) =>
+      Buffer.byteLength(String(item['text'] ?? '')),
+    );
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(350_000);
+    expect(await groups.readView(ref('g'), pointer)).toEqual(view);
+  });
+
+  it('that has lost a chunk is looked up on the platform, and loses nobody', async () => {
+    const { world, at, onlooker, shown } = await filledGroup(50);
+    await applyGroup(at, onlooker);
+    for (const [name, { sk }] of world.table.items)
+      if (sk.startsWith('VIEW#')) world.table.items.delete(name);
+    await onlooker.desired.markDirty(at, { nowMs: world.nowMs(), dueMs: world.nowMs() });
+    await applyGroup(at, onlooker);
+    expect(shown('g')[0]).toHaveLength(50);
+    expect(await world.onlooker.groups.read(at)).toMatchObject({
+      settled: 'in_sync',
+      counts: { applied: 50 },
+    });
+  });
+
+  it('is applied in one write, and the next change in one more', async () => {
+    const size = 2_000;
+    const { world, at, onlooker, shown } = await filledGroup(size);
+    expect(await applyGroup(at, onlooker)).toMatchObject({ outcome: 'written', writes: [{ added: size }] });
+    const late = makeStamp({ time: new Date(START_MS + 1_000).toISOString(), id: 'f', source: 's' });
+    const register = { value: 'absent', stamp: late } as const;
+    await onlooker.desired.joinMember(at, { member: memberId('m7@acme.test'), register }, START_MS);
+    await onlooker.desired.markDirty(at, { nowMs: world.nowMs(), dueMs: world.nowMs() });
+    expect(await applyGroup(at, onlooker)).toMatchObject({ outcome: 'written', writes: [{ removed: 1 }] });
+    expect(shown('g')[0]).toHaveLength(size - 1);
+  });
+});
