@@ -1,5 +1,5 @@
 import { Agent } from 'undici';
-import { ENVIRONMENT, type QueueKey, queueName, tableName } from '../../contract/names.ts';
+import { type QueueKey, queueName, tableName } from '../../contract/names.ts';
 import { DEFAULT_COALESCE_SECONDS } from '../../contract/topology.ts';
 import { createApplyQueue } from '../../queues/apply-queue.ts';
 import { createEventSender } from '../../queues/event-sender.ts';
@@ -71,7 +71,6 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
     throw new MissingPart(`there is no queue ${queueName(target.prefix, key)} in ${region}`);
   };
   const deployment = createDeployment(sdk, options, urlOf);
-  const coalesceMs = await coalescingOf(deployment);
   const table = createDynamoTable(sdk.dynamodb, { tableName: options.tableName, sleep });
   const secrets = createSecrets(sdk.secrets, target.prefix);
   const leases = createLeases(table);
@@ -102,7 +101,7 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
     connections: createConnectionStore(table, { clock: systemClock, rememberMs: 0 }),
     platforms: createPlatforms(platformOptions),
     applicants: createApplicants(platformOptions),
-    applyQueue: lazyApplyQueue(sdk, () => requireUrl('apply'), coalesceMs),
+    applyQueue: lazyApplyQueue(sdk, () => requireUrl('apply')),
     // The tool never gives up on a group by itself: only apply dead-letters.
     deadLetters: { bury: async (letters) => letters.map(({ messageId }) => messageId) },
     mailboxes: {
@@ -117,7 +116,7 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
     newId,
     random: systemRandom,
     sleep,
-    coalesceMs,
+    coalesceMs: DEFAULT_COALESCE_SECONDS * 1_000,
     createSettleMs: target.createSettleMs,
   };
   return {
@@ -129,22 +128,16 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
   };
 }
 
-function lazyApplyQueue(sdk: Sdk, url: () => Promise<string>, coalesceMs: number): ApplyQueue {
+/**
+ * Wake-ups of a person's are never dropped for another's: each has an id of its own, whatever window the functions use.
+ * Somebody who mends a cause and syncs again at once must not be answered by the attempt before.
+ */
+function lazyApplyQueue(sdk: Sdk, url: () => Promise<string>): ApplyQueue {
   return {
     async wake(groups) {
       if (groups.length === 0) return [];
       const queueUrl = await url();
-      return createApplyQueue(sdk.sqs, { queueUrl, coalesceMs, clock: systemClock, newId }).wake(groups);
+      return createApplyQueue(sdk.sqs, { queueUrl, coalesceMs: 0, clock: systemClock, newId }).wake(groups);
     },
   };
-}
-
-/**
- * The coalescing window of the deployment, as ingest was told; where that cannot be asked, the default. A window that
- * is not theirs costs a message that might have been saved, and no change.
- */
-async function coalescingOf({ function: ask }: ToolPorts['deployment']): Promise<number> {
-  const facts = await ask('ingest').catch(() => undefined);
-  const seconds = Number(facts?.environment[ENVIRONMENT.coalesceSeconds] ?? DEFAULT_COALESCE_SECONDS);
-  return (Number.isFinite(seconds) ? seconds : DEFAULT_COALESCE_SECONDS) * 1_000;
 }

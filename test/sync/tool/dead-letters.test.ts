@@ -137,6 +137,14 @@ describe('replayLetters', () => {
     expect(await world.mailboxes.events.counts()).toEqual({ visible: 200, inFlight: 0 });
   });
 
+  it('finds what was selected behind any number of others', async () => {
+    const world = await worldWith(200, ['invalid_json']);
+    world.mailboxes.events.add({ id: 'last', body: bodyOf(group('g')), code: 'too_old' });
+    const report = await replayLetters('events', world.ports, { selection: { code: 'too_old' } });
+    expect(report).toMatchObject({ replayed: 1, remaining: 0 });
+    expect(await world.mailboxes.events.counts()).toEqual({ visible: 200, inFlight: 0 });
+  });
+
   it('loses no message wherever it is killed, and the next run takes up the rest', async () => {
     for (const killAt of [1, 2, 3, 4, 5, 6, 9]) {
       const world = await worldWith(45);

@@ -84,12 +84,15 @@ async function drain(mailbox: Mailbox, run: Run, { ports, options, send }: Drain
   while (signal?.aborted !== true && !run.hasAll(selection)) {
     const taken = await mailbox.take(most, HOLD_SECONDS);
     const letters = taken.map((message) => readLetter(message, mailbox.name, ports.clock()));
+    const isNews = letters.some(({ message }) => !run.kept.has(message.id));
     const chosen = run.sort(letters, { selection, send });
     if (chosen.length > 0) {
       await replayBatch(mailbox, chosen, { run, send });
       options.onProgress?.(run.count());
-      vain = 0;
       if (rate !== undefined) await pause(ports, (chosen.length / rate) * 1_000, signal);
+    }
+    if (isNews) {
+      vain = 0;
       continue;
     }
     const { visible, inFlight } = await mailbox.counts();

@@ -1,0 +1,300 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { OUTPUT_SCHEMAS } from '../../cli/schemas.ts';
+import { loadParts } from '../../local/load-parts.ts';
+import { writeLocalFile } from '../../local/local-file.ts';
+import { openPlatform } from '../../local/open-platform.ts';
+import { type Stack, startStack } from '../../local/stack.ts';
+import { runCli } from '../support/cli/io.ts';
+
+/*
+ * A new admin's way through the command line, on a whole local stack in this process: emulators, handlers, platform.
+ */
+
+const PEOPLE = ['ann', 'bob', 'cid', 'dee', 'eve', 'fay'];
+const TOKEN = 'a-token-that-nobody-may-see';
+const WORLD = {
+  companies: [
+    {
+      id: 'acme',
+      name: 'Acme',
+      employees: PEOPLE.map((name) => ({
+        id: `r-${name}`,
+        userId: `u-${name}`,
+        name,
+        workEmail: `${name}@acme.test`,
+      })),
+      groups: [],
+    },
+  ],
+  credentials: [{ token: TOKEN, kind: 'oauth_app' as const, company: 'acme' }],
+};
+
+const folder = mkdtempSync(join(tmpdir(), 'groupsync-cli-'));
+const localFile = join(folder, 'local.json');
+let stack: Stack;
+let stopPlatform: () => Promise<void>;
+const shown: string[] = [];
+
+beforeAll(async () => {
+  vi.spyOn(process.stdout, 'write').mockImplementation(() => true);
+  const platform = await openPlatform({ world: WORLD, dataFile: undefined, port: 0 });
+  stopPlatform = platform.close;
+  stack = await startStack({
+    prefix: 'groupsync',
+    coalesceSeconds: 0,
+    ports: { aws: 0, sqs: 0 },
+    tables: undefined,
+    secrets: undefined,
+    platform,
+    settings: [['guard', null]],
+    everySeconds: { pump: 1, feed: 60, sweep: 600, health: 6_000, people: 60 },
+    loadParts,
+    onError: () => undefined,
+  });
+  writeLocalFile(localFile, stack.address);
+});
+
+afterAll(async () => {
+  await stack.stop();
+  await stopPlatform();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function cli(args: readonly string[], around: Parameters<typeof runCli>[1] = {}) {
+  const ran = await runCli([...args, '--local-file', localFile], around);
+  shown.push(ran.stdout, ran.stderr);
+  return ran;
+}
+
+/** The document of a command, held against its published schema. */
+async function document(command: keyof typeof OUTPUT_SCHEMAS, args: readonly string[], around = {}) {
+  const ran = await cli([...args, '--json'], around);
+  expect(ran.json, `${args.join(' ')}: ${ran.stderr}`).toBeDefined();
+  expect(OUTPUT_SCHEMAS[command].safeParse(ran.json).error?.issues ?? []).toEqual([]);
+  return ran;
+}
+
+const eventually = (look: () => Promise<boolean>) => vi.waitUntil(look, { timeout: 25_000, interval: 100 });
+
+const publish = (bodies: readonly string[]) =>
+  Promise.all(
+    Array.from({ length: Math.ceil(bodies.length / 10) }, (_, at) =>
+      stack.sqs.send(
+        new SendMessageBatchCommand({
+          QueueUrl: stack.address.eventsQueueUrl,
+          Entries: bodies
+            .slice(at * 10, at * 10 + 10)
+            .map((MessageBody, index) => ({ Id: String(index), MessageBody })),
+        }),
+      ),
+    ),
+  );
+
+const nativeEvent = (id: string, type: string, data: unknown, extra = {}) =>
+  JSON.stringify({
+    specversion: '1.0',
+    id,
+    source: 'test',
+    type: `directory.${type}`,
+    time: new Date().toISOString(),
+    data,
+    ...extra,
+  });
+
+describe('the way of a new admin', () => {
+  it('connects: the token comes by standard input, and is checked before it is stored', async () => {
+    const wrong = await document('connect', ['connect', '--token-stdin', '--yes'], { stdin: 'nonsense\n' });
+    expect(wrong).toMatchObject({ code: 1, json: { stored: false, usable: false } });
+    const args = ['connect', 'acme', '--base-url', stack.address.platform, '--token-stdin', '--yes'];
+    const connected = await document('connect', args, { stdin: `${TOKEN}\n` });
+    expect(connected).toMatchObject({ code: 0, json: { stored: true, company: 'acme' } });
+    expect(connected.json.checks.every(({ ok }: { ok: boolean }) => ok)).toBe(true);
+    const { json } = await document('connections list', ['connections', 'list']);
+    expect(json.connections.map(({ name }: { name: string }) => name)).toEqual(['acme', 'default']);
+  });
+
+  it('imports a file and sees its groups come about', async () => {
+    const csv = join(folder, 'members.csv');
+    const rows = PEOPLE.map((name) => `g1,"One, the first",m-${name},${name}@acme.test`);
+    writeFileSync(
+      csv,
+      ['group id,group name,member id,email', ...rows, 'g2,Two,m-x,stranger@acme.test'].join('\r\n'),
+    );
+    expect(await document('import', ['import', csv, '--dry-run'])).toMatchObject({
+      code: 0,
+      json: { sent: false },
+    });
+    expect((await cli(['import', csv])).code).toBe(2);
+    const imported = await document('import', ['import', csv, '--yes']);
+    expect(imported).toMatchObject({ code: 0, json: { rows: 7, groups: 2, messages: 2, sent: true } });
+    await eventually(
+      async () => (await document('groups', ['groups', '--state', 'in_sync'])).json.groups.length === 2,
+    );
+    const { json } = await document('status GROUP', ['status', 'One, the first']);
+    expect(json).toMatchObject({ id: 'g1', wanted: 6, applied: 6, users: PEOPLE.map((name) => `u-${name}`) });
+    const status = await document('status', ['status']);
+    expect(status.json).toMatchObject({ gate: { state: 'open' }, groups: { in_sync: 2 }, pendingMembers: 1 });
+    expect((await document('pending', ['pending'])).json.pending).toMatchObject([
+      { group: 'g2', member: 'm-x', cause: 'unknown' },
+    ]);
+  });
+
+  it('plans and syncs: what is planned is what is then written', async () => {
+    await cli(['pause', '--yes']);
+    await publish([
+      nativeEvent('e1', 'group.member.removed', { group: { id: 'g1' }, members: [{ id: 'm-fay' }] }),
+    ]);
+    await eventually(async () => (await document('plan', ['plan', 'g1'])).json.plans[0].changes.length === 1);
+    const { json: planned } = await document('plan', ['plan', 'g1']);
+    expect(planned.plans[0]).toMatchObject({
+      action: 'patch',
+      changes: [{ kind: 'remove_member', before: 'u-fay' }],
+    });
+    const refused = await cli(['sync', 'g1']);
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') });
+    const paused = await document('sync', ['sync', 'g1', '--yes']);
+    expect(paused).toMatchObject({ code: 3, json: { stopped: expect.stringContaining('paused') } });
+    await cli(['resume', '--yes']);
+    const synced = await document('sync', ['sync', 'g1', '--yes']);
+    expect(synced).toMatchObject({ code: 0, json: { synced: [{ group: 'g1', state: 'in_sync' }] } });
+    const { json: audit } = await document('audit', ['audit', 'g1']);
+    const written = audit.entries.find(({ action }: { action: string }) => action === 'patch');
+    expect(written.changes).toEqual(planned.plans[0].changes);
+  });
+
+  it('explains why somebody is in a group, and why somebody is not', async () => {
+    const inside = await document('explain', ['explain', 'g1', 'ann@acme.test']);
+    expect(inside.json).toMatchObject({
+      member: 'm-ann',
+      present: true,
+      wanted: true,
+      decision: { outcome: 'in_sync' },
+    });
+    expect(inside.json.events[0]).toMatchObject({
+      register: 'member',
+      says: 'present',
+      source: 'groupsync/import',
+    });
+    expect(inside.json.write).toMatchObject({ action: 'create', outcome: 'written' });
+    const left = await document('explain', ['explain', 'g1', 'm-fay']);
+    expect(left.json).toMatchObject({
+      present: false,
+      wanted: false,
+      because: expect.stringContaining('took them out'),
+    });
+    expect(left.json.events[0]).toMatchObject({ id: 'e1', says: 'absent' });
+    const stranger = await document('explain', ['explain', 'g2', 'm-x']);
+    expect(stranger.json).toMatchObject({
+      present: false,
+      wanted: true,
+      decision: { outcome: 'pending:unknown' },
+    });
+    expect((await cli(['explain', 'g1', 'nobody'])).code).toBe(1);
+  });
+
+  it('examines every part, and names what is wrong', async () => {
+    const { json, code } = await document('doctor', ['doctor', '--connection', 'default']);
+    expect(json.checks.length).toBeGreaterThan(25);
+    const wrong = json.checks
+      .filter(({ ok }: { ok: boolean }) => !ok)
+      .map(({ name }: { name: string }) => name);
+    expect(wrong).toEqual(['default: unmatched members', 'default: activity feed']);
+    expect(code).toBe(3);
+    const report = await document('reconcile', ['reconcile']);
+    expect(report).toMatchObject({ code: 0, json: { connection: 'default' } });
+    const again = await document('doctor', ['doctor', '--connection', 'default', '--faults']);
+    expect(again.json.checks.map(({ name }: { name: string }) => name)).toEqual([
+      'default: unmatched members',
+    ]);
+    expect((await document('drift', ['drift'])).json.drift).toEqual([]);
+    expect((await document('holds', ['holds'])).json.holds).toEqual([]);
+  });
+
+  it('finds dead letters by cause, mends the cause, replays, and loses none to a kill -9', {
+    timeout: 60_000,
+  }, async () => {
+    const late = Array.from({ length: 120 }, (_, at) =>
+      nativeEvent(
+        `l${at}`,
+        'group.upserted',
+        { group: { id: `late-${at % 4}`, name: `Late ${at % 4}` } },
+        { connection: 'later' },
+      ),
+    );
+    await publish([...late, ...Array.from({ length: 30 }, (_, at) => `{broken ${at}`)]);
+    await eventually(async () => (await document('status', ['status'])).json.queues.eventsDlq === 150);
+    const { json: list } = await document('dlq list', ['dlq', 'list', '--queue', 'events']);
+    expect(list).toMatchObject({ queue: 'events', total: 150 });
+    expect(list.causes.map(({ code, count }: { code: string; count: number }) => [code, count])).toEqual([
+      ['unknown_connection', 120],
+      ['invalid_json', 30],
+    ]);
+    const waiting = list.messages.find(({ code }: { code: string }) => code === 'unknown_connection');
+    const { json: letter } = await document('dlq show', ['dlq', 'show', waiting.id]);
+    expect(letter.body).toContain('specversion');
+
+    await cli(['connect', 'later', '--token-stdin', '--observe', '--yes'], { stdin: TOKEN });
+    const replay = ['dlq', 'replay', '--code', 'unknown_connection', '--yes', '--local-file', localFile];
+    await killAfterFirst(replay, async () => (await counted()).events < 145);
+    const { json: rest } = await document('dlq replay', [
+      'dlq',
+      'replay',
+      '--code',
+      'unknown_connection',
+      '--yes',
+    ]);
+    expect(rest).toMatchObject({ failed: 0, remaining: 0 });
+    expect(rest.replayed).toBeGreaterThan(0);
+    const after = await document('dlq list', ['dlq', 'list']);
+    expect(after.json.causes).toMatchObject([{ code: 'invalid_json', count: 30 }]);
+    const { json: groups } = await document('groups', ['groups', '--connection', 'later']);
+    expect(groups.groups.map(({ id }: { id: string }) => id)).toEqual([
+      'late-0',
+      'late-1',
+      'late-2',
+      'late-3',
+    ]);
+  });
+
+  it('discards with a reason that is kept', async () => {
+    const { json } = await document('dlq list', ['dlq', 'list', '--code', 'invalid_json', '--limit', '2']);
+    const ids = json.messages.map(({ id }: { id: string }) => id);
+    const discarded = await cli(['dlq', 'discard', ...ids, '--reason', 'a test', '--yes', '--json']);
+    expect(discarded).toMatchObject({ code: 0, json: { discarded: 2, missing: 0 } });
+    const { json: audit } = await document('audit', ['audit', '--limit', '2']);
+    expect(audit.entries).toMatchObject([
+      { action: 'dlq_discard' },
+      { action: 'dlq_discard', cause: 'tester: a test' },
+    ]);
+  });
+
+  it('has shown the token nowhere', () => {
+    expect(shown.join('')).not.toContain(TOKEN);
+    expect(readFileSync(localFile, 'utf8')).toContain(TOKEN);
+  });
+});
+
+async function counted(): Promise<{ events: number }> {
+  return { events: (await document('status', ['status'])).json.queues.eventsDlq };
+}
+
+/** The real command as a process of its own, killed without a word once it has begun. */
+async function killAfterFirst(args: readonly string[], hasBegun: () => Promise<boolean>): Promise<void> {
+  const bin = fileURLToPath(new URL('../../cli/groupsync.mjs', import.meta.url));
+  const child: ChildProcess = spawn(process.execPath, [bin, ...args, '--rate', '10'], {
+    cwd: folder,
+    stdio: 'ignore',
+  });
+  const ended = new Promise<void>((resolve) => child.on('close', () => resolve()));
+  expect(child.spawnargs.join(' ')).not.toContain(TOKEN);
+  await eventually(async () => (await hasBegun()) || child.exitCode !== null);
+  expect(child.exitCode).toBeNull();
+  child.kill('SIGKILL');
+  await ended;
+}
