@@ -12,6 +12,7 @@ import { seededRandom } from '../../support/engine/random.ts';
 import { Crash, type Worker } from '../../support/engine/scheduler.ts';
 import { CONNECTION, createWorld, type Ports, START_MS, type World } from '../../support/engine/world.ts';
 import type { RawEvent } from '../../support/reading.ts';
+import { mortalWorker } from './support/mortal.ts';
 
 const REF = { connection: CONNECTION, group: groupId('g') };
 const MEMBERS = ['m0', 'm1', 'm2', 'm3', 'm4', 'm5'];
@@ -191,20 +192,11 @@ describe('a difference that is to be restored', () => {
 
   /** @returns whether the worker lived to its end */
   async function runs(world: World, crashAt: number): Promise<boolean> {
-    let effects = 0;
-    const worker: Worker = {
-      name: 'mortal',
-      skewMs: 0,
-      isDead: () => effects >= crashAt,
-      effect: async (kind) => {
-        effects += 1;
-        if (effects >= crashAt) throw new Crash(kind);
-      },
-    };
+    const worker = mortalWorker(crashAt);
     await applyGroup(REF, world.portsFor(worker) as Ports).catch((error) =>
       expect(error).toBeInstanceOf(Crash),
     );
-    return effects < crashAt;
+    return !worker.isDead();
   }
 });
 

@@ -1,8 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Table } from '../../../shared/store/table.ts';
 import { followFeed } from '../../../shared/sync/reconcile/feed.ts';
+import { Crash } from '../../support/engine/scheduler.ts';
 import { MemoryTable } from '../../support/memory-table.ts';
 import { createFeedServer, type EndForm, type Trouble } from './support/feed-server.ts';
+import { mortal } from './support/mortal.ts';
 import { CONNECTION, createWorld, START_MS } from './support/world.ts';
 
 const GROUPS = ['g0', 'g1', 'g2'];
@@ -26,19 +29,6 @@ const story = fc.record({
   end: fc.constantFrom(...ENDS),
   crashes: fc.array(fc.nat({ max: 60 }), { maxLength: 3 }),
 });
-
-class Crash extends Error {}
-
-/** The table of a process that dies at its n-th operation, and does nothing after it. */
-function mortal(table: MemoryTable, diesAt: number): MemoryTable {
-  let operations = 0;
-  const dying = new MemoryTable(async () => {
-    operations += 1;
-    if (operations >= diesAt) throw new Crash();
-  });
-  Object.defineProperty(dying, 'items', { value: table.items });
-  return dying;
-}
 
 async function setUp(options: { pageSizes: readonly number[]; troubles: readonly Trouble[]; end: EndForm }) {
   const table = new MemoryTable();
@@ -68,7 +58,7 @@ async function setUp(options: { pageSizes: readonly number[]; troubles: readonly
 }
 
 type Told = Awaited<ReturnType<typeof setUp>>;
-const run = ({ world }: Told, table = world.table) =>
+const run = ({ world }: Told, table: Table = world.table) =>
   followFeed(world.connection, world.portsOver(table), world.ports.clock() + HOUR_MS);
 
 const allOf = ({ server }: Told) => server.log.map(({ id }) => id).sort();

@@ -8,6 +8,7 @@ import { refreshPeople } from '../../../shared/sync/people.ts';
 import type { PendingCause } from '../../../shared/sync/ports/groups.ts';
 import type { EmployeeRecord } from '../../../shared/sync/ports/platform.ts';
 import { MemoryTable } from '../../support/memory-table.ts';
+import { mortal } from './support/mortal.ts';
 import { CONNECTION, createWorld, failure, type World } from './support/world.ts';
 
 const EMAIL = matchRules({ match: ['email=workEmail'] })[0]?.employeeField as EmployeeField;
@@ -143,13 +144,7 @@ describe('a refresh of people', () => {
       await withMember(world);
       await run(world, [[ann()]]);
       await bind(world);
-      let operations = 0;
-      const dying = new MemoryTable(async () => {
-        operations += 1;
-        if (operations >= diesAt) throw new Error('crash');
-      });
-      Object.defineProperty(dying, 'items', { value: (world.table as MemoryTable).items });
-      const died = await run(world, [[ann({ state: 'TERMINATED' })]], dying).then(
+      const died = await run(world, [[ann({ state: 'TERMINATED' })]], mortal(world.table, diesAt)).then(
         () => false,
         () => true,
       );
