@@ -63,7 +63,8 @@ export async function send(clients: Clients, stage: StageOfStack, bodies: readon
 
 /** What an identity provider sends first: a user, and a group with that user in it. */
 export async function sendScim(scim: ScimClient): Promise<void> {
-  const { id: value } = await scim('POST', '/Users', 201, { userName: 'ben@acme.test' });
+  const user = { userName: 'ben', emails: [{ value: 'ben@acme.test', primary: true }] };
+  const { id: value } = await scim('POST', '/Users', 201, user);
   await scim('POST', '/Groups', 201, { displayName: 'Sales', members: [{ value }] });
   await scim('GET', '/Groups?filter=displayName%20eq%20%22Sales%22', 200);
 }
