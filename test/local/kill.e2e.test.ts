@@ -46,7 +46,7 @@ it(`loses nothing where kill -9 ends npm start -- --data at ${KILLS} moments (se
   }
 
   const { exit, output } = start(args, environment);
-  await vi.waitUntil(() => output.stdout.endsWith('\n'), { timeout: 60_000, interval: 20 });
+  await vi.waitUntil(() => output.stdout.endsWith('\n'), { timeout: 150_000, interval: 20 });
   const { groups, endpoints } = JSON.parse(output.stdout);
   const expected = expectedGroups(readDirectory(story), world);
   expect(expected.length).toBeGreaterThan(5);
@@ -60,4 +60,4 @@ it(`loses nothing where kill -9 ends npm start -- --data at ${KILLS} moments (se
   expect(onPlatform).toEqual(expected.map(({ pending: _, ...group }) => group));
   expect(output.stderr).not.toMatch(/Error/);
   void exit;
-}, 180_000);
+}, 400_000);

@@ -19,7 +19,8 @@ function folder() {
 describe('npm start -- --once --json', () => {
   it('brings the example company into step, as a naive reading of its events says', async () => {
     const { localFile, log } = folder();
-    const { code, stdout } = await start(['--once', '--json', '--local-file', localFile]).exit;
+    const { code, stdout } = await start(['--once', '--json', '--timeout', '280', '--local-file', localFile])
+      .exit;
     expect(code).toBe(0);
     const { converged, groups } = JSON.parse(stdout);
     expect(converged).toBe(true);
@@ -35,7 +36,7 @@ describe('npm start -- --once --json', () => {
     const lines = readFileSync(log, 'utf8');
     expect(lines).toContain('"message":"applied"');
     for (const secret of secretsOf(world)) expect(lines.toLowerCase()).not.toContain(secret.toLowerCase());
-  }, 120_000);
+  }, 300_000);
 });
 
 /** What no log may show: every person's name and addresses, and every token. */

@@ -2,7 +2,7 @@
 export const BAD_BODIES: readonly { readonly code: string; readonly body: (n: number) => string }[] = [
   { code: 'invalid_json', body: (n) => `{"broken": ${n}` },
   { code: 'invalid_json', body: (n) => `no JSON at all ${n}` },
-  { code: 'invalid_json', body: (n) => `${'['.repeat(40)}${n}${']'.repeat(40)}` },
+  { code: 'invalid_event', body: (n) => `${'['.repeat(40)}${n}${']'.repeat(40)}` },
   { code: 'invalid_event', body: (n) => String(n) },
   { code: 'invalid_event', body: (n) => JSON.stringify(`text ${n}`) },
   { code: 'invalid_event', body: (n) => JSON.stringify({ hello: n }) },

@@ -98,7 +98,7 @@ export async function startTestStack(options: { world: unknown; coalesceSeconds:
       }
     },
     /** The groups once nothing moves any more. */
-    async converge(timeoutMs = 60_000): Promise<readonly GroupReport[]> {
+    async converge(timeoutMs = 150_000): Promise<readonly GroupReport[]> {
       const outcome = await untilConverged({
         client: stack.sqs,
         eventsQueueUrl: stack.address.eventsQueueUrl,
