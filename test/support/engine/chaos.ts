@@ -11,6 +11,8 @@ export interface ChaosOptions {
   readonly table?: readonly TableFault[];
   /** Whether somebody else changes our groups, and makes groups that look like ours. */
   readonly foreign?: boolean;
+  /** How likely a late write comes through at any one effect; a minute later it does in any case. */
+  readonly lateness?: number;
 }
 
 export const ALL_PLATFORM_FAULTS: readonly PlatformFault[] = [
@@ -54,8 +56,8 @@ export class Chaos implements Faults {
 
   /** Before each effect: late writes come through, and other people do things. */
   meddle({ platform }: World): void {
-    const { random, foreign = false } = this.#options;
-    if (platform.lateCount > 0 && random.chance(0.1)) platform.doLate(random.below(8));
+    const { random, foreign = false, lateness = 0.1 } = this.#options;
+    if (platform.lateCount > 0 && random.chance(lateness)) platform.doLate(random.below(8));
     if (!foreign || this.left <= 0 || !random.chance(0.02)) return;
     this.left -= 1;
     const groups = [...platform.groups.values()];
