@@ -18,7 +18,10 @@ export function addReconcile(program: Command, act: Act): void {
     .action(({ sweep }: { sweep?: boolean }, command: Command) =>
       act(command, (context) => runNow(context, 'reconcile', { task: sweep === true ? 'sweep' : 'feed' })),
     );
-  const people = program.command('people').description('the index of employees by which members are matched');
+  const people = program
+    .command('people')
+    .description('the index of employees by which members are matched')
+    .addHelpText('after', '\nExample:\n  groupsync people refresh');
   people
     .command('refresh')
     .description('read all employees now')

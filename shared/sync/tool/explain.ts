@@ -1,15 +1,14 @@
-import { policyFor } from '../../contract/group-policy.ts';
 import { fieldName, matchForm } from '../../contract/match-rule.ts';
 import { matchRules } from '../../contract/settings.ts';
-import { groupExists, groupFloor, groupName, memberCounts } from '../../domain/group.ts';
 import { type GroupRef, type MemberId, memberId, platformUserId } from '../../domain/ids.ts';
 import { readStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import type { AuditEntry, AuditLog } from '../ports/audit.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { UserState, UserStore } from '../ports/desired.ts';
 import type { GateStore } from '../ports/gate.ts';
-import type { GroupState, GroupStore, StoredMember } from '../ports/groups.ts';
+import type { GroupState, GroupStore } from '../ports/groups.ts';
 import type { PeopleStore, Person } from '../ports/people.ts';
+import { type Decision, decide, type ExplainedRule, type Facts, isWanted } from './explain-decision.ts';
 import { NotFound } from './find-group.ts';
 
 export interface ExplainPorts {
@@ -30,12 +29,6 @@ export interface ExplainedEvent {
   readonly time: string | null;
 }
 
-export interface ExplainedRule {
-  readonly rule: string;
-  readonly value: string | null;
-  readonly found: readonly { readonly id: string; readonly state: string }[];
-}
-
 /** Why somebody is, or is not, in a group: from the event to the version on the platform. */
 export interface Explanation {
   readonly group: string;
@@ -53,7 +46,7 @@ export interface Explanation {
     readonly person: { readonly id: string; readonly userId: string | null; readonly state: string } | null;
     readonly user: string | null;
   };
-  readonly decision: { readonly outcome: string; readonly detail: string };
+  readonly decision: Decision;
   readonly write: {
     readonly at: string;
     readonly action: string;
@@ -63,20 +56,6 @@ export interface Explanation {
     readonly versionAfter: string | null;
     readonly outcome: string;
   } | null;
-}
-
-interface Facts {
-  readonly connection: Connection;
-  readonly state: GroupState;
-  readonly member: MemberId;
-  readonly register: StoredMember | undefined;
-  readonly user: UserState | undefined;
-  readonly rules: readonly ExplainedRule[];
-  readonly person: Person | undefined;
-  readonly platformUser: string | undefined;
-  readonly present: boolean;
-  readonly held: boolean;
-  readonly gate: string;
 }
 
 /**
@@ -181,104 +160,6 @@ async function tryRules(
     });
   }
   return tried;
-}
-
-const isWanted = ({ state, register, user }: Facts): boolean =>
-  register !== undefined &&
-  groupExists(state.registers) &&
-  memberCounts(register, groupFloor(state.registers), user?.floor ?? register.user?.floor ?? STAMP_ZERO);
-
-type Decision = Explanation['decision'];
-
-const decision = (outcome: string, detail: string): Decision => ({ outcome, detail });
-
-/** The first thing, in the order of apply's own steps, that decides. */
-function decide(facts: Facts): Decision {
-  const { state, present, connection, gate } = facts;
-  const { registers } = state;
-  const treatment = policyFor(connection.settings, state.ref.group, groupName(registers));
-  if (state.released)
-    return decision('released', 'a person let go of this group: groupsync adopt takes it back');
-  if (treatment.excluded)
-    return decision('excluded', 'the settings groups.include and groups.exclude leave this group out');
-  if (!groupExists(registers)) return decision('group_absent', 'the directory has no such group (any more)');
-  if (groupName(registers) === undefined) {
-    return decision('unnamed', 'no event has named the group yet, and the platform wants a name');
-  }
-  if (!isWanted(facts)) return unwanted(facts);
-  const pending = pendingDecision(facts);
-  if (pending !== undefined) return pending;
-  if (present) return decision('in_sync', 'the directory has them in the group, and so has the platform');
-  return notYet(facts, gate);
-}
-
-function unwanted(facts: Facts): Decision {
-  const { register, state, user, present, held } = facts;
-  const floor = groupFloor(state.registers);
-  const userFloor = user?.floor ?? register?.user?.floor ?? STAMP_ZERO;
-  const why =
-    register?.value === 'absent'
-      ? 'the directory took them out of the group'
-      : register !== undefined && register.stamp <= userFloor
-        ? 'the directory deleted this user'
-        : register !== undefined && register.stamp < floor
-          ? 'a later snapshot or deletion of the group does not name them'
-          : 'the directory has never put them in';
-  if (!present) return decision('not_wanted', why);
-  if (held)
-    return decision('held', `${why}; the guard holds the removal until a person decides: groupsync holds`);
-  if (state.dirtySinceMs !== undefined) return decision('waiting', `${why}; the removal is not written yet`);
-  return decision('kept', `${why}; a policy (membership additive, upsertOnly or drift) lets them stay`);
-}
-
-function pendingDecision({ register, person, rules, connection, user }: Facts): Decision | undefined {
-  const { includeStates } = connection.settings;
-  const cause = register?.pending?.cause;
-  if (cause === 'refused')
-    return decision('pending:refused', 'the platform left them out of what it answered to our write');
-  if (user?.review === true && cause === 'ambiguous') {
-    return decision(
-      'pending:ambiguous',
-      'their attributes now point to somebody else: groupsync rebind MEMBER ROLE_ID confirms one',
-    );
-  }
-  if (person !== undefined) {
-    if ((includeStates as readonly string[]).includes(person.state)) return undefined;
-    return decision(
-      'pending:inactive',
-      `their roleState is ${person.state}; members may be ${includeStates.join(', ')}`,
-    );
-  }
-  const several = rules.find(({ found }) => found.length > 1);
-  if (several !== undefined) {
-    return decision('pending:ambiguous', `several employees have the same ${several.rule.split('=')[1]}`);
-  }
-  if (rules.some(({ found }) => found.length === 1)) return undefined;
-  const values = rules.filter(({ value }) => value !== null);
-  return decision(
-    'pending:unknown',
-    values.length === 0
-      ? `no event gave them an attribute that a match rule uses (${rules.map(({ rule }) => rule).join(', ')})`
-      : `no employee has this value: ${values.map(({ rule, value }) => `${rule} "${value}"`).join(', ')}`,
-  );
-}
-
-function notYet({ state, connection }: Facts, gate: string): Decision {
-  if (connection.observing) return decision('observing', 'the connection only observes: groupsync resume');
-  if (state.paused) return decision('paused', 'the group is paused: groupsync resume GROUP');
-  if (gate !== 'open')
-    return decision('gate_closed', `they will be added when the gate opens; it is ${gate}: groupsync doctor`);
-  if (state.dirtySinceMs !== undefined) {
-    const error = state.lastError === undefined ? '' : `; last try: ${state.lastError.message}`;
-    return decision('waiting', `they will be added by the next write${error}`);
-  }
-  if (state.failedAtMs !== undefined) {
-    return decision(
-      'failed',
-      `the platform refused the group: ${state.lastError?.message ?? 'no reason kept'}`,
-    );
-  }
-  return decision('waived', 'somebody took them out on the platform, and the drift policy lets that stand');
 }
 
 function eventsOf({ state, register, user }: Facts): readonly ExplainedEvent[] {

@@ -1,0 +1,288 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Command } from 'commander';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { renderTable } from '../../cli/output/table.ts';
+import { createProgram } from '../../cli/program.ts';
+import { OUTPUT_SCHEMAS } from '../../cli/schemas.ts';
+import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
+import { runCli } from '../support/cli/io.ts';
+import { added, createWorld, group, removed } from '../support/tool/world.ts';
+
+async function worldOf(settings = {}) {
+  const world = createWorld(settings);
+  await world.save();
+  await world.hire('ann', 'bob', 'cid', 'dee', 'eve', 'fay');
+  await world.publish(group('g', 'Blue'), added('g', 'ann', 'bob', 'cid', 'dee', 'eve', 'fay'));
+  await world.apply('g');
+  return { ...world, cli: (...args: string[]) => runCli(args, { ports: world.ports }) };
+}
+
+const commands = (command: Command, path: readonly string[] = []): string[][] => [
+  [...path],
+  ...command.commands.flatMap((child) => commands(child, [...path, child.name()])),
+];
+const ALL = commands(createProgram(async () => {})).filter((path) => path.length > 0);
+
+describe('the command line', () => {
+  it.each(ALL.map((path) => [path.join(' '), path] as const))('has help for %s', async (_, path) => {
+    const { code, stdout } = await runCli([...path, '--help']);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`groupsync ${path[0]}`);
+  });
+
+  it('gives an example with every command that stands alone', async () => {
+    for (const path of ALL.filter(({ length }) => length === 1)) {
+      expect((await runCli([...path, '--help'])).stdout, path.join(' ')).toMatch(/Examples?:/);
+    }
+  });
+
+  it('offers no flag that would take a secret', () => {
+    const flags = ALL.flatMap((path) => {
+      let command = createProgram(async () => {});
+      for (const name of path) command = command.commands.find((child) => child.name() === name) as Command;
+      return command.options.filter(({ required, optional }) => required || optional).map(({ long }) => long);
+    });
+    expect(flags.filter((flag) => /token|secret|password/.test(flag ?? ''))).toEqual([]);
+  });
+
+  it.each([
+    ['an unknown command', ['frobnicate'], /unknown command/],
+    ['an unknown option', ['status', '--frob'], /unknown option/],
+    ['a missing argument', ['explain', 'g'], /missing required argument/],
+    ['a name that is none', ['status', '--connection', 'Not A Name'], /connection name/],
+    ['an unknown state', ['groups', '--state', 'purple'], /in_sync/],
+    ['a replay of nothing in particular', ['dlq', 'replay'], /--all/],
+    ['a sync of nothing in particular', ['sync'], /--all/],
+    [
+      'an unknown setting',
+      ['connections', 'set', 'default', 'colour=1', '--yes'],
+      /unknown setting "colour"/,
+    ],
+    [
+      'a value that a setting does not take',
+      ['connections', 'set', 'default', 'drift=maybe', '--yes'],
+      /drift: expected/,
+    ],
+    ['a file that is not there', ['import', '/nowhere.csv', '--yes'], /no file/],
+    ['a local stack that is not there', ['status', '--local-file', '/nowhere/local.json'], /npm start/],
+    ['an unknown shell', ['completion', 'tcsh'], /bash, zsh, fish/],
+  ])('refuses %s with exit code 2, in two lines at most', async (_, args, says) => {
+    const world = await worldOf();
+    const { code, stdout, stderr } = await world.cli(...args);
+    expect(code).toBe(2);
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(says);
+    expect(stderr.trim().split('\n').length).toBeLessThanOrEqual(2);
+  });
+
+  it.each([
+    ['a group that nobody knows', ['status', 'nope'], /no group of connection default/],
+    ['a member that nobody knows', ['explain', 'g', 'nope'], /no event has ever named/],
+    ['a letter that is not there', ['dlq', 'show', 'nope'], /dlq list/],
+    ['a connection that is not there', ['status', '--connection', 'other'], /groupsync connect other/],
+  ])('fails for %s with exit code 1 and says what to do', async (_, args, says) => {
+    const world = await worldOf();
+    const { code, stderr } = await world.cli(...args);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(says);
+    expect(stderr).not.toMatch(/\n\s+at /);
+  });
+
+  it.each([
+    ['no region', new Error('Region is missing'), /--region/],
+    ['no credentials', Object.assign(new Error('x'), { name: 'CredentialsProviderError' }), /--profile/],
+    ['no answer', Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }), /npm start/],
+    [
+      'no permission',
+      Object.assign(new Error('not authorized'), { name: 'AccessDeniedException' }),
+      /permissions/,
+    ],
+    [
+      'a refusing platform',
+      new PlatformFailure('unauthorized', 'the credential was not accepted', {}),
+      /not accepted/,
+    ],
+  ])('says %s in words, not in a stack trace', async (_, error, says) => {
+    const world = await worldOf();
+    const ports = {
+      ...world.ports,
+      connections: { ...world.ports.connections, find: () => Promise.reject(error) },
+    };
+    const { code, stderr } = await runCli(['status'], { ports: ports as never });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(says);
+    expect(stderr.trim().split('\n').length).toBeLessThanOrEqual(2);
+  });
+
+  it('changes nothing without --yes where nobody can be asked', async () => {
+    const world = await worldOf();
+    const before = JSON.stringify([...world.table.items]);
+    const changing = [
+      ['sync', 'g'],
+      ['pause'],
+      ['resume'],
+      ['release', 'g'],
+      ['rebind', 'm-ann', 'r-bob'],
+      ['forget', 'm-ann'],
+      ['connections', 'set', 'default', 'drift=report'],
+      ['connections', 'remove', 'default'],
+    ];
+    for (const args of changing) {
+      expect(await world.cli(...args), args.join(' ')).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('--yes'),
+      });
+    }
+    expect(JSON.stringify([...world.table.items])).toBe(before);
+  });
+
+  it('runs from any folder, as the command that npm installs', () => {
+    const bin = fileURLToPath(new URL('../../cli/groupsync.mjs', import.meta.url));
+    const version = execFileSync(process.execPath, [bin, '--version'], { cwd: tmpdir(), encoding: 'utf8' });
+    expect(version.trim()).toMatch(/^\d+\.\d+\.\d+$/);
+  });
+});
+
+describe('tables', () => {
+  it('fit 80 columns, and show whole what people copy', () => {
+    const id = 'eed36494-26f1-4ca5-ba61-a22245199f46';
+    const rows = [{ id, text: 'a very long text '.repeat(20), evil: 'x\u001b[31my' }];
+    const table = renderTable(
+      rows,
+      [
+        { title: 'id', of: (row) => row.id, whole: true },
+        { title: 'text', of: (row) => row.text },
+        { title: 'evil', of: (row) => row.evil },
+      ],
+      80,
+    );
+    for (const line of table.split('\n')) expect([...line].length).toBeLessThanOrEqual(80);
+    expect(table).toContain(id);
+    expect(table).toContain('…');
+    expect(table).not.toContain('\u001b');
+  });
+});
+
+describe('holds', () => {
+  it('are listed, shown by plan, and approved over the very set that was shown', async () => {
+    const world = await worldOf();
+    await world.publish(removed('g', 'ann', 'bob', 'cid', 'dee'));
+    await world.apply('g');
+    const { json } = await world.cli('holds', '--json');
+    expect(OUTPUT_SCHEMAS.holds.safeParse(json).error).toBeUndefined();
+    expect(json.holds).toMatchObject([{ group: 'g', removes: 4, keeps: 2, decision: 'waiting' }]);
+    const plan = (await world.cli('plan', 'g', '--json')).json.plans[0];
+    expect(plan).toMatchObject({ action: 'hold', digest: json.holds[0].digest });
+    expect(plan.held).toEqual(['u-ann', 'u-bob', 'u-cid', 'u-dee']);
+    const stale = await world.cli('holds', 'approve', 'g', '--reason', 'r', '--digest', 'ffff', '--yes');
+    expect(stale).toMatchObject({ code: 2, stderr: expect.stringContaining('another set') });
+    const approved = await world.cli(
+      'holds',
+      'approve',
+      'Blue',
+      '--reason',
+      'ticket 4711',
+      '--digest',
+      plan.digest.slice(0, 12),
+      '--yes',
+    );
+    expect(approved.code).toBe(0);
+    await world.apply('g');
+    expect([...world.platform.groups.values()][0]?.users).toEqual(['u-eve', 'u-fay']);
+  });
+});
+
+describe('settings', () => {
+  it('are shown before they change, kept in the journal, and make every group planned anew', async () => {
+    const world = await worldOf();
+    const { code, stderr, json } = await world.cli(
+      'connections',
+      'set',
+      'default',
+      'drift=report',
+      'guard.minSize=3',
+      '--yes',
+      '--json',
+    );
+    expect(code).toBe(0);
+    expect(stderr).toContain('drift: "restore" → "report"');
+    expect(json).toMatchObject({ replanned: 1 });
+    expect((await world.ports.groups.read(world.refOf('g')))?.dirtySinceMs).toBeDefined();
+    const { json: audit } = await world.cli('audit', '--json');
+    expect(audit.entries).toMatchObject([{ action: 'connections_set', cause: 'tester' }]);
+    const again = await world.cli('connections', 'set', 'default', 'drift=report', '--yes', '--json');
+    expect(again.json).toMatchObject({ changed: [], replanned: 0 });
+  });
+});
+
+describe('forget', () => {
+  it('erases the attributes of a person for good, and keeps the ids', async () => {
+    const world = await worldOf();
+    const { json } = await world.cli('forget', 'm-ann', '--yes', '--json');
+    expect(json).toMatchObject({ forgotten: true, attributes: ['email'] });
+    expect(JSON.stringify([...world.table.items].filter(([key]) => key.startsWith('U#')))).not.toContain(
+      'ann@acme',
+    );
+    await world.publish({ ...added('g', 'ann'), time: '2026-01-01T00:00:00Z' });
+    expect(JSON.stringify([...world.table.items].filter(([key]) => key.startsWith('U#')))).not.toContain(
+      'ann@acme',
+    );
+    await world.apply('g');
+    expect((await world.cli('explain', 'g', 'm-ann', '--json')).json).toMatchObject({
+      present: true,
+      wanted: true,
+    });
+  });
+});
+
+describe('events', () => {
+  it('are checked line by line, and sent without the bad ones', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'groupsync-events-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const good = JSON.stringify({
+      specversion: '1.0',
+      id: '1',
+      source: 's',
+      type: 'directory.group.upserted',
+      time: new Date().toISOString(),
+      data: { group: { id: 'n', name: 'N' } },
+    });
+    const file = join(folder, 'events.jsonl');
+    writeFileSync(file, `${good.replace(/"time":"[^"]*"/, '"time":"2026-11-20T10:00:00Z"')}\n\nnot json\n`);
+    const world = await worldOf();
+    const sent = await world.cli('events', 'send', file, '--json');
+    expect(OUTPUT_SCHEMAS['events send'].safeParse(sent.json).error).toBeUndefined();
+    expect(sent).toMatchObject({ code: 3, json: { events: 1, messages: 1, errors: [{ line: 3 }] } });
+    expect(world.sent).toHaveLength(1);
+    const piped = await runCli(['events', 'validate', '-', '--json'], { stdin: 'nope\n' });
+    expect(piped).toMatchObject({ code: 1, json: { errorCount: 1 } });
+  });
+});
+
+describe('completion', () => {
+  it('offers every command, and the words of the one that was typed', async () => {
+    const { stdout } = await runCli(['completion', 'bash']);
+    const offered = (words: string) =>
+      execFileSync(
+        'bash',
+        [
+          '-c',
+          `${stdout}\nCOMP_WORDS=(groupsync ${words}); COMP_CWORD=$((\${#COMP_WORDS[@]}-1)); _groupsync; echo "\${COMPREPLY[*]}"`,
+        ],
+        { encoding: 'utf8' },
+      )
+        .trim()
+        .split(' ');
+    for (const [name] of ALL.filter(({ length }) => length === 1)) expect(offered("''")).toContain(name);
+    expect(offered('dlq rep')).toEqual(['replay']);
+    expect(offered('--local dlq replay --r')).toEqual(expect.arrayContaining(['--rate', '--region']));
+    expect((await runCli(['completion', 'fish'])).stdout).toContain(
+      '__fish_seen_subcommand_from dlq; and __fish_seen_subcommand_from replay',
+    );
+    expect((await runCli(['completion', 'zsh'])).stdout).toContain('#compdef groupsync');
+  });
+});

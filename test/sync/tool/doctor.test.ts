@@ -1,0 +1,354 @@
+import { describe, expect, it } from 'vitest';
+import { FUNCTION_KEYS, QUEUE_KEYS, queueName, SCHEDULE_KEYS } from '../../../shared/contract/names.ts';
+import { applyDelaySeconds, QUEUES, TABLE } from '../../../shared/contract/topology.ts';
+import { createFeedStore } from '../../../shared/store/reconcile-store.ts';
+import { examine } from '../../../shared/sync/tool/doctor/doctor.ts';
+import type { Applicant, Deployment, QueueFacts } from '../../../shared/sync/tool/ports.ts';
+import { added, createWorld, group } from '../../support/tool/world.ts';
+
+const PREFIX = 'groupsync';
+
+function soundDeployment(): Deployment {
+  return {
+    region: 'eu-west-1',
+    isLocal: false,
+    account: async () => '111122223333',
+    queue: async (key): Promise<QueueFacts> => ({
+      url: `https://sqs/${key}`,
+      visible: 0,
+      inFlight: 0,
+      delayed: 0,
+      delaySeconds: key === 'apply' ? applyDelaySeconds(5) : 0,
+      redrivesTo: QUEUES[key].redrive && queueName(PREFIX, QUEUES[key].redrive.to),
+    }),
+    table: async () => ({
+      active: true,
+      indexes: [TABLE.index.name],
+      timeToLive: TABLE.timeToLive,
+      recoverable: true,
+    }),
+    function: async (key) => ({
+      state: 'Active',
+      environment: { GROUPSYNC_COALESCE_SECONDS: '5' },
+      eventSource: key === 'ingest' || key === 'apply' ? 'Enabled' : undefined,
+    }),
+    schedule: async () => ({ enabled: true, expression: 'rate(1 minute)' }),
+  };
+}
+
+const soundApplicant: Applicant = {
+  me: async () => ({ company: 'company', id: 'me' }),
+  markInstalled: async () => {},
+  groups: async () => [],
+  employees: async function* () {
+    yield [
+      new Map([
+        ['workEmail', 'ann@acme.test'],
+        ['userId', 'u-ann'],
+      ] as const),
+    ];
+  },
+  clockSkewMs: async () => 200,
+};
+
+/** A world in which all is well, with parts to be broken. */
+async function soundWorld() {
+  const world = createWorld();
+  await world.save();
+  await world.hire('ann');
+  await world.publish(group('g'), added('g', 'ann'));
+  await world.apply('g');
+  const feed = createFeedStore(world.table);
+  const readAtMs = world.clock.ms;
+  const position = {
+    cursor: 'c',
+    recentIds: [],
+    lastEventAt: null,
+    readAtMs,
+    writtenAtMs: readAtMs,
+    needsSweep: false,
+  };
+  await feed.write(world.connection.name, position, { name: 'feed', token: 1 });
+  const parts = { deployment: soundDeployment(), applicant: soundApplicant };
+  const ask = () =>
+    examine(
+      { prefix: PREFIX, connection: undefined },
+      {
+        ...world.ports,
+        deployment: parts.deployment,
+        applicants: { present: () => parts.applicant, stored: async () => parts.applicant },
+      },
+    );
+  return { ...world, parts, ask };
+}
+type Sound = Awaited<ReturnType<typeof soundWorld>>;
+
+const lacking =
+  <Key>(missing: Key, ask: (key: Key) => Promise<unknown>) =>
+  async (key: Key) =>
+    key === missing ? undefined : ask(key);
+
+describe('examine', () => {
+  it('finds nothing where all is well, and has looked at every part', async () => {
+    const world = await soundWorld();
+    const { checks } = await world.ask();
+    expect(checks.filter(({ ok }) => !ok)).toEqual([]);
+    const names = checks.map(({ name }) => name).join('\n');
+    for (const key of QUEUE_KEYS) expect(names).toContain(`queue ${key}`);
+    for (const key of FUNCTION_KEYS) expect(names).toContain(`function ${key}`);
+    for (const key of SCHEDULE_KEYS) expect(names).toContain(`schedule ${key}`);
+  });
+
+  const deployed = (change: (sound: Deployment) => Partial<Deployment>) => async (world: Sound) => {
+    world.parts.deployment = { ...world.parts.deployment, ...change(world.parts.deployment) };
+  };
+  const queue = (key: string, facts: Partial<QueueFacts>) =>
+    deployed((sound) => ({
+      queue: async (asked) => ({
+        ...((await sound.queue(asked)) as QueueFacts),
+        ...(asked === key ? facts : {}),
+      }),
+    }));
+  const applicant = (change: Partial<Applicant>) => async (world: Sound) => {
+    world.parts.applicant = { ...world.parts.applicant, ...change };
+  };
+  const failing = async (): Promise<never> => {
+    throw new Error('it said no');
+  };
+  const gate =
+    (state: 'paused' | 'unauthorized' | 'backoff') =>
+    async ({ ports, connection }: Sound) => {
+      const seen = await ports.gates.read(connection.name);
+      await ports.gates.write(connection.name, seen, { state, reason: 'because', closings: 1 });
+    };
+
+  it.each<
+    [fault: string, breaks: (world: Sound) => Promise<unknown>, name: string, detail: RegExp, fix: RegExp]
+  >([
+    [
+      'a missing queue',
+      deployed((sound) => ({ queue: lacking('apply', sound.queue) as Deployment['queue'] })),
+      'queue apply',
+      /no queue groupsync-apply\.fifo/,
+      /region/,
+    ],
+    [
+      'a queue without its dead-letter queue',
+      queue('events', { redrivesTo: undefined }),
+      'redrive events',
+      /no dead-letter queue/,
+      /groupsync-events-dlq/,
+    ],
+    [
+      'dead letters',
+      queue('eventsDlq', { visible: 3 }),
+      'dead letters events',
+      /3 messages/,
+      /dlq list --queue events/,
+    ],
+    [
+      'credentials that AWS refuses',
+      deployed(() => ({ account: failing })),
+      'account',
+      /it said no/,
+      /credentials/,
+    ],
+    [
+      'a missing table',
+      deployed(() => ({ table: async () => undefined })),
+      'table',
+      /no table groupsync-state/,
+      /prefix/,
+    ],
+    [
+      'a table without time to live',
+      deployed(() => ({
+        table: async () => ({ active: true, indexes: ['due'], timeToLive: undefined, recoverable: true }),
+      })),
+      'table time to live',
+      /off/,
+      /expiresAt/,
+    ],
+    [
+      'a table without its index',
+      deployed(() => ({
+        table: async () => ({ active: true, indexes: [], timeToLive: 'expiresAt', recoverable: true }),
+      })),
+      'table index',
+      /no index/,
+      /due/,
+    ],
+    [
+      'a table without recovery',
+      deployed(() => ({
+        table: async () => ({ active: true, indexes: ['due'], timeToLive: 'expiresAt', recoverable: false }),
+      })),
+      'table recovery',
+      /off/,
+      /deploy/,
+    ],
+    [
+      'a missing function',
+      deployed((sound) => ({ function: lacking('people', sound.function) as Deployment['function'] })),
+      'function people',
+      /no function groupsync-people/,
+      /region/,
+    ],
+    [
+      'a trigger that is off',
+      deployed(() => ({
+        function: async (key) => ({
+          state: 'Active',
+          environment: {},
+          eventSource: key === 'apply' ? 'Disabled' : undefined,
+        }),
+      })),
+      'event source apply',
+      /Disabled/,
+      /enable/,
+    ],
+    [
+      'windows that differ',
+      queue('apply', { delaySeconds: 0 }),
+      'coalescing',
+      /delays by 0 s/,
+      /delay of 7 s/,
+    ],
+    [
+      'a schedule that is off',
+      deployed(() => ({
+        schedule: async (key) => ({ enabled: key !== 'pump', expression: 'rate(1 minute)' }),
+      })),
+      'schedule pump',
+      /switched off/,
+      /enable/,
+    ],
+    [
+      'a missing schedule',
+      deployed((sound) => ({ schedule: lacking('sweep', sound.schedule) as Deployment['schedule'] })),
+      'schedule sweep',
+      /no schedule/,
+      /deploy/,
+    ],
+    [
+      'no connection',
+      async ({ ports, connection }) => ports.connections.remove(connection.name),
+      'connections',
+      /no connection/,
+      /groupsync connect/,
+    ],
+    [
+      'a credential that is refused',
+      applicant({ me: failing }),
+      'default: credential',
+      /it said no/,
+      /groupsync connect default/,
+    ],
+    [
+      'a credential of another company',
+      applicant({ me: async () => ({ company: 'other', id: 'me' }) }),
+      'default: company',
+      /other/,
+      /token of that company/,
+    ],
+    [
+      'groups that may not be read',
+      applicant({ groups: failing }),
+      'default: groups permission',
+      /it said no/,
+      /permissions/,
+    ],
+    [
+      'a lost scope',
+      applicant({
+        employees: async function* () {
+          yield [new Map([['userId', 'u']])];
+        },
+      }),
+      'default: field workEmail',
+      /lacks the scope/,
+      /enable the scope that shows workEmail/,
+    ],
+    [
+      'nobody provisioned',
+      applicant({
+        employees: async function* () {
+          yield [];
+        },
+      }),
+      'default: employee fields',
+      /no employee/,
+      /provision/,
+    ],
+    [
+      'a clock that is off',
+      applicant({ clockSkewMs: async () => -400_000 }),
+      'default: clock',
+      /400 s behind/,
+      /set the clock/,
+    ],
+    [
+      'a gate that is closed',
+      gate('unauthorized'),
+      'default: gate',
+      /unauthorized.*because/,
+      /groupsync connect default/,
+    ],
+    ['a pause', gate('paused'), 'default: gate', /paused/, /groupsync resume/],
+    [
+      'a connection that only observes',
+      async ({ ports, connection }) => ports.connections.save({ ...connection, observing: true }),
+      'default: observing',
+      /writes nothing/,
+      /resume/,
+    ],
+    [
+      'a stale feed',
+      async (world) => {
+        world.clock.ms += 3_600_000;
+      },
+      'default: activity feed',
+      /60 min ago/,
+      /groupsync reconcile/,
+    ],
+    [
+      'unmatched members',
+      async (world) => {
+        await world.publish(added('g', 'x', 'y'));
+        await world.apply('g');
+      },
+      'default: unmatched members',
+      /2 of 3/,
+      /match/,
+    ],
+    [
+      'a backlog',
+      async (world) => {
+        await world.publish(group('late'));
+        world.clock.ms += 3_600_000;
+      },
+      'default: backlog',
+      /60 min/,
+      /--state dirty/,
+    ],
+    [
+      'a failed group',
+      async (world) => {
+        await world.publish(group('bad'));
+        const state = await world.ports.groups.read(world.refOf('bad'));
+        await world.ports.groups.fail(state as never, { code: 'x', message: 'y', atMs: 1 });
+      },
+      'default: failed groups',
+      /1 of 2/,
+      /--state failed/,
+    ],
+  ])('names %s and says how to mend it', async (_, breaks, name, detail, fix) => {
+    const world = await soundWorld();
+    await breaks(world);
+    const { checks } = await world.ask();
+    const found = checks.find((check) => check.name === name && !check.ok);
+    expect(found, JSON.stringify(checks.filter(({ ok }) => !ok))).toBeDefined();
+    expect(found?.detail).toMatch(detail);
+    expect(found?.fix).toMatch(fix);
+  });
+});
