@@ -1,7 +1,7 @@
 import type { ConnectionName } from '../domain/ids.ts';
 import type { OAuthOptions, OAuthTokens } from '../platform/token-request.ts';
 import type { Connection } from '../sync/ports/connections.ts';
-import type { PlatformsOptions } from './platforms.ts';
+import type { PlatformsOptions } from './platforms-options.ts';
 import type { SecretValue } from './secrets.ts';
 
 type OAuthSecret = Exclude<SecretValue, { token: string }>;

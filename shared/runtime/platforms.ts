@@ -1,27 +1,15 @@
-import type { Dispatcher } from 'undici';
 import { createPlatformClient, type PlatformClient } from '../platform/client.ts';
 import { type Credential, staticBearer } from '../platform/credential.ts';
 import { oauthCredential } from '../platform/oauth.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import { type Platform, PlatformFailure, type Platforms } from '../sync/ports/platform.ts';
-import type { Leases } from '../sync/ports/reconcile.ts';
 import { employeePages } from './employee-records.ts';
 import { feedPages } from './feed-pages.ts';
 import { oauthOptions } from './oauth-secret.ts';
 import { translating } from './platform-failure.ts';
+import type { PlatformsOptions } from './platforms-options.ts';
 import { type Secret, SecretError, type Secrets } from './secrets.ts';
 import { VERSION } from './version.ts';
-
-export interface PlatformsOptions {
-  readonly secrets: Secrets;
-  readonly clock: () => number;
-  readonly random: () => number;
-  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** A refresh of OAuth tokens is one worker's business at a time. */
-  readonly leases: Leases;
-  /** Connections to every platform, kept alive between invocations. */
-  readonly dispatcher: Dispatcher;
-}
 
 /** A secret that was good is used this long before it is read again; one that failed is read again at once. */
 const SECRET_AGE_MS = 60_000;

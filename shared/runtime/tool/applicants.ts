@@ -7,7 +7,7 @@ import type { Applicant, Applicants } from '../../sync/tool/ports.ts';
 import { employeePages } from '../employee-records.ts';
 import { oauthOptions } from '../oauth-secret.ts';
 import { translating } from '../platform-failure.ts';
-import type { PlatformsOptions } from '../platforms.ts';
+import type { PlatformsOptions } from '../platforms-options.ts';
 import { VERSION } from '../version.ts';
 
 const TIMEOUT_MS = 10_000;
