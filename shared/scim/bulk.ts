@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { badRequest, ScimError } from './errors.ts';
 import { MAX_BULK_OPERATIONS } from './limits.ts';
 import { fieldOf, isObject, type ScimObject, type ScimValue } from './value.ts';

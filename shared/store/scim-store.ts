@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ScimResource, ScimStore } from '../sync/ports/scim.ts';
 import { CorruptItemError } from './errors.ts';
 import { parseMember } from './group-item.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { connectionName } from '../domain/ids.ts';
 import type { ScimToken, ScimTokenStore } from '../sync/ports/scim.ts';
 import { CorruptItemError } from './errors.ts';
