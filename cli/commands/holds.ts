@@ -2,10 +2,11 @@ import type { Command } from 'commander';
 import type { Hold } from '../../shared/domain/hold.ts';
 import type { GroupRef } from '../../shared/domain/ids.ts';
 import { approveHold, type HoldOutcome, listHolds, rejectHold } from '../../shared/sync/holds.ts';
+import { NotFound } from '../../shared/sync/tool/find-group.ts';
 import { holdRow } from '../../shared/sync/tool/lists.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
-import { EXIT, UsageError } from '../io.ts';
+import { EXIT } from '../io.ts';
 import { percent, plural } from '../output/words.ts';
 
 interface Decision {
@@ -83,9 +84,9 @@ async function decideHold(
   const ref = await context.group(group);
   const hold = (await ports.groups.read(ref))?.hold;
   if (hold === undefined)
-    throw new UsageError(`nothing of ${ref.group} is held; groupsync holds lists what is`);
+    throw new NotFound(`nothing of ${ref.group} is held; groupsync holds lists what is`);
   if (decision.digest !== undefined && !hold.digest.startsWith(decision.digest)) {
-    throw new UsageError(
+    throw new NotFound(
       `the hold is over another set by now (${hold.digest.slice(0, 12)}); look again: groupsync plan ${ref.group}`,
     );
   }

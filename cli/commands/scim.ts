@@ -15,6 +15,7 @@ export function addScim(program: Command, act: Act): void {
   const token = program
     .command('scim')
     .description('the SCIM server, for Okta, Entra ID and others')
+    .addHelpText('after', '\nExample:\n  groupsync scim token create --expires 180d')
     .command('token')
     .description('bearer tokens of a connection; several at once, so that one can follow another');
   token

@@ -179,7 +179,7 @@ describe('holds', () => {
     expect(plan).toMatchObject({ action: 'hold', digest: json.holds[0].digest });
     expect(plan.held).toEqual(['u-ann', 'u-bob', 'u-cid', 'u-dee']);
     const stale = await world.cli('holds', 'approve', 'g', '--reason', 'r', '--digest', 'ffff', '--yes');
-    expect(stale).toMatchObject({ code: 2, stderr: expect.stringContaining('another set') });
+    expect(stale).toMatchObject({ code: 1, stderr: expect.stringContaining('another set') });
     const approved = await world.cli(
       'holds',
       'approve',
