@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DriftKind } from '../../shared/domain/drift.ts';
 import type { DriftRecord } from '../../shared/sync/ports/drift.ts';
@@ -66,6 +67,7 @@ const CASES = POLICIES.flatMap((policy, p) =>
     })),
   ),
 );
+const CREATE_SETTLE_MS = 5_200;
 /** Two hands on one group between two runs. */
 const BOTH = ['restore-both', 'report-both'];
 const QUIET = Array.from({ length: 10 }, (_, n) => `quiet-${n}`);
@@ -101,6 +103,8 @@ describe('fifty changes by others while events flow', () => {
     reports.push(await company.reconcile('feed'));
     for (const group of await company.shown()) if (group.spokeId !== null) before.set(group.spokeId, group);
 
+    // A 404 within createSettleSeconds (5 locally) of our own create is the platform's delay, not a deletion.
+    await setTimeout(CREATE_SETTLE_MS);
     const flowing = flow(company);
     for (const { id, change, initiator, other } of CASES) {
       await CHANGES[change]?.make(company, before.get(id) as ShownGroup, { initiator, other });

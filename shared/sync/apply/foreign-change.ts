@@ -11,7 +11,7 @@ import type { Lane } from './ports.ts';
 import { recordDrift } from './record-drift.ts';
 import { readWanted } from './wanted.ts';
 
-/** Many changes at once share a listing; one from before our first group would show no spokeId yet. */
+/** Many changes at once share a listing; one from before our first group shows no spokeId, and is read again. */
 const ECHO_LISTING_AGE_MS = 5_000;
 
 /** A group as somebody else left it: the view that it is from now on, and what is to be remembered with it. */
@@ -69,8 +69,12 @@ async function lostSpokeId(
   { platform }: Lane,
 ): Promise<boolean> {
   if (observed.spokeId !== null || !ours.some(({ spokeId }) => spokeId !== null)) return false;
-  const listed = await platform.groups.list(ECHO_LISTING_AGE_MS);
-  return listed.some(({ id, spokeId }) => id !== observed.id && spokeId !== null);
+  const othersShowTheirs = (groups: readonly ObservedGroup[]) =>
+    groups.some(({ id, spokeId }) => id !== observed.id && spokeId !== null);
+  return (
+    othersShowTheirs(await platform.groups.list(ECHO_LISTING_AGE_MS)) ||
+    othersShowTheirs(await platform.groups.list(0))
+  );
 }
 
 interface Leaving {
