@@ -15,11 +15,14 @@ import { createGroupIndex } from '../../store/group-index.ts';
 import { createGroupStore } from '../../store/group-store.ts';
 import { createGuardStore } from '../../store/guard-store.ts';
 import { createHealthStore } from '../../store/health-store.ts';
+import { createOverlayTable } from '../../store/overlay-table.ts';
 import { createPeopleStore } from '../../store/people-store.ts';
 import { createFeedStore, createLeases } from '../../store/reconcile-store.ts';
 import { createScimStore } from '../../store/scim-store.ts';
 import { createScimTokenStore } from '../../store/scim-token-store.ts';
+import type { Table } from '../../store/table.ts';
 import { createUserStore } from '../../store/user-store.ts';
+import type { RehearsalStores } from '../../sync/apply/plan-group.ts';
 import type { ApplyQueue } from '../../sync/ports/queue.ts';
 import type { ToolPorts } from '../../sync/tool/ports.ts';
 import { newId, randomHex, sleep, systemClock, systemRandom } from '../clock.ts';
@@ -83,14 +86,8 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
     sleep,
   };
   const ports: ToolPorts = {
-    groups: createGroupStore(table),
-    users: createUserStore(table),
-    people: createPeopleStore(table),
-    claims: createClaimStore(table),
-    guard: createGuardStore(table),
-    gates: createGateStore(table),
-    audit: createAuditLog(table),
-    drift: createDriftLog(table),
+    ...storesOver(table),
+    rehearse: () => storesOver(createOverlayTable(table)),
     index: createGroupIndex(table),
     desired: createDesiredStore(table),
     feed: createFeedStore(table),
@@ -127,6 +124,18 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
     },
   };
 }
+
+/** What apply reads and writes, over whatever table. */
+const storesOver = (table: Table): RehearsalStores => ({
+  groups: createGroupStore(table),
+  users: createUserStore(table),
+  people: createPeopleStore(table),
+  claims: createClaimStore(table),
+  guard: createGuardStore(table),
+  gates: createGateStore(table),
+  audit: createAuditLog(table),
+  drift: createDriftLog(table),
+});
 
 /**
  * Wake-ups of a person's are never dropped for another's: each has an id of its own, whatever window the functions use.

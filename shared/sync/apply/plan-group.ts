@@ -1,15 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { GroupRef, PlatformGroupId, VersionToken } from '../../domain/ids.ts';
 import type { PlanAction, PlanChange } from '../../plan/plan.ts';
-import type { AuditedChange } from '../ports/audit.ts';
-import type { GroupState } from '../ports/groups.ts';
+import type { AuditEntry, AuditedChange, AuditLog } from '../ports/audit.ts';
+import type { GroupState, GroupStore } from '../ports/groups.ts';
 import type { Hold } from '../ports/holds.ts';
 import { type Platform, PlatformFailure, type Platforms } from '../ports/platform.ts';
 import { MAX_CONFLICTS } from '../tuning.ts';
 import { type CarryOut, converge } from './converge.ts';
 import { execute } from './execute.ts';
 import type { ApplyPorts, Lane } from './ports.ts';
-import { type Rehearsal, rehearsalOf } from './rehearsal.ts';
 import { settleIntent } from './settle-intent.ts';
 import type { Step } from './step.ts';
 
@@ -39,26 +38,55 @@ interface Drafted {
   unseen?: string;
 }
 
+/** The stores that apply writes to. */
+export type RehearsalStores = Pick<
+  ApplyPorts,
+  'groups' | 'users' | 'people' | 'claims' | 'guard' | 'gates' | 'audit' | 'drift'
+>;
+
+export interface PlanPorts extends Omit<ApplyPorts, keyof RehearsalStores | 'applyQueue' | 'deadLetters'> {
+  /** The stores as they are now, keeping every write to themselves. */
+  readonly rehearse: () => RehearsalStores;
+}
+
 /**
- * What apply would do to a group: apply's own rounds over ports that keep every write to themselves, up to the first
+ * What apply would do to a group: apply's own rounds over stores that keep every write to themselves, up to the first
  * write that the platform would take. Whether it would is asked first, as a stale version makes apply look again and
  * plan anew; where the platform cannot be asked, the plan is drawn from what was last seen, and says so.
  * @throws PlatformFailure where apply itself would have to look before it plans, and cannot
  */
-export async function planGroup(ref: GroupRef, ports: ApplyPorts): Promise<GroupPlan> {
+export async function planGroup(ref: GroupRef, ports: PlanPorts): Promise<GroupPlan> {
   const connection = await ports.connections.find(ref.connection);
-  const rehearsal = rehearsalOf(ref, ports);
-  if (connection === undefined || (await rehearsal.state()) === undefined) {
+  const stores = ports.rehearse();
+  if (connection === undefined || (await stores.groups.read(ref)) === undefined) {
     return planOf(ref, 'none', { note: 'there is no such group' });
   }
   const drafted: Drafted = { held: [] };
-  const platform = stagePlatform(() => ports.platforms.open(connection), drafted);
-  const lane: Lane = { connection, platform, ports: rehearsal.ports, found: () => {} };
-  const last = await rehearse(lane, rehearsal, drafted);
-  return conclude(ref, { drafted, rehearsal, last });
+  const audited: AuditEntry[] = [];
+  const lane: Lane = {
+    connection,
+    platform: stagePlatform(() => ports.platforms.open(connection), drafted),
+    ports: { ...ports, ...stores, ...SILENT, audit: listening(stores.audit, audited) },
+    found: () => {},
+  };
+  const last = await rehearse(ref, lane, drafted);
+  return conclude(ref, { drafted, groups: stores.groups, audited, last });
 }
 
-async function rehearse(lane: Lane, rehearsal: Rehearsal, drafted: Drafted): Promise<Step | undefined> {
+/** Nobody is woken or told by a rehearsal. */
+const SILENT: Pick<ApplyPorts, 'applyQueue' | 'deadLetters'> = {
+  applyQueue: { wake: async () => [] },
+  deadLetters: { bury: async () => [] },
+};
+
+const listening = (audit: AuditLog, audited: AuditEntry[]): AuditLog => ({
+  read: (ref) => audit.read(ref),
+  record: async (_, entry) => {
+    audited.push(entry);
+  },
+});
+
+async function rehearse(ref: GroupRef, lane: Lane, drafted: Drafted): Promise<Step | undefined> {
   const draft: CarryOut = (plan, execution) => {
     drafted.plan = plan;
     drafted.held = [...execution.guarded.held];
@@ -66,7 +94,7 @@ async function rehearse(lane: Lane, rehearsal: Rehearsal, drafted: Drafted): Pro
   };
   try {
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
-      const state = await rehearsal.state();
+      const state = await lane.ports.groups.read(ref);
       if (state === undefined) return undefined;
       delete drafted.plan;
       const step = await takeStep(state, lane, draft);
@@ -89,12 +117,13 @@ async function takeStep(state: GroupState, lane: Lane, draft: CarryOut): Promise
 
 interface Conclusion {
   readonly drafted: Drafted;
-  readonly rehearsal: Rehearsal;
+  readonly groups: GroupStore;
+  readonly audited: readonly AuditEntry[];
   readonly last: Step | undefined;
 }
 
-async function conclude(ref: GroupRef, { drafted, rehearsal, last }: Conclusion): Promise<GroupPlan> {
-  const state = await rehearsal.state();
+async function conclude(ref: GroupRef, { drafted, groups, audited, last }: Conclusion): Promise<GroupPlan> {
+  const state = await groups.read(ref);
   const { hold } = state ?? {};
   const { plan } = drafted;
   if (plan !== undefined) {
@@ -105,13 +134,13 @@ async function conclude(ref: GroupRef, { drafted, rehearsal, last }: Conclusion)
       hold: drafted.held.length > 0 ? hold : undefined,
     });
   }
-  const released = rehearsal.audited.find(({ action }) => action === 'release');
+  const released = audited.find(({ action }) => action === 'release');
   if (released !== undefined) return planOf(ref, 'release', { changes: released.changes });
   if (last?.kind === 'wait') {
     return planOf(ref, 'none', { note: 'waits for the platform to show the outcome of an earlier write' });
   }
   if (state !== undefined && hold !== undefined && hold.decision.kind !== 'approved') {
-    const users = rehearsal.held() ?? (await rehearsal.ports.groups.readHeld(ref, hold)) ?? [];
+    const users = (await groups.readHeld(ref, hold)) ?? [];
     const changes = [...users].sort().map((user) => stopped(user, hold));
     return planOf(ref, 'hold', { changes, hold, held: [...users].sort() });
   }

@@ -1,5 +1,6 @@
 import type { FunctionKey, QueueKey, ScheduleKey } from '../../contract/names.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
+import type { PlanPorts } from '../apply/plan-group.ts';
 import type { ApplyPorts } from '../apply/ports.ts';
 import type { ConnectionStore } from '../ports/connections.ts';
 import type { DesiredStore } from '../ports/desired.ts';
@@ -117,6 +118,7 @@ export interface Applicants {
 }
 
 export interface ToolPorts extends ApplyPorts, WakePorts {
+  readonly rehearse: PlanPorts['rehearse'];
   readonly desired: DesiredStore;
   readonly connections: ConnectionStore;
   readonly index: GroupIndex;

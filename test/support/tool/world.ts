@@ -12,12 +12,15 @@ import { createGroupIndex } from '../../../shared/store/group-index.ts';
 import { createGroupStore } from '../../../shared/store/group-store.ts';
 import { createGuardStore } from '../../../shared/store/guard-store.ts';
 import { createHealthStore } from '../../../shared/store/health-store.ts';
+import { createOverlayTable } from '../../../shared/store/overlay-table.ts';
 import { createPeopleStore } from '../../../shared/store/people-store.ts';
 import { createFeedStore } from '../../../shared/store/reconcile-store.ts';
 import { createScimStore } from '../../../shared/store/scim-store.ts';
 import { createScimTokenStore } from '../../../shared/store/scim-token-store.ts';
+import type { Table } from '../../../shared/store/table.ts';
 import { createUserStore } from '../../../shared/store/user-store.ts';
 import { applyGroup } from '../../../shared/sync/apply/apply.ts';
+import type { RehearsalStores } from '../../../shared/sync/apply/plan-group.ts';
 import { ingest } from '../../../shared/sync/ingest/ingest.ts';
 import type { ToolPorts } from '../../../shared/sync/tool/ports.ts';
 import { FakePlatform, type PlatformFault } from '../engine/platform.ts';
@@ -33,6 +36,17 @@ export interface ShortEvent {
   readonly id?: string;
   readonly time?: string;
 }
+
+const storesOver = (table: Table): RehearsalStores => ({
+  groups: createGroupStore(table),
+  users: createUserStore(table),
+  people: createPeopleStore(table),
+  claims: createClaimStore(table),
+  guard: createGuardStore(table),
+  gates: createGateStore(table),
+  audit: createAuditLog(table),
+  drift: createDriftLog(table),
+});
 
 /** Everything the command line's use cases need, in memory, with the real stores and the real ingest and apply. */
 export function createWorld(settings: Partial<ConnectionSettings> = {}) {
@@ -52,14 +66,8 @@ export function createWorld(settings: Partial<ConnectionSettings> = {}) {
   const mailboxes = { events: new FakeMailbox('events', clock), apply: new FakeMailbox('apply', clock) };
   const sent: { body: string; connection?: string | undefined; stamp?: string | undefined }[] = [];
   const ports: ToolPorts = {
-    groups: createGroupStore(table),
-    users: createUserStore(table),
-    people: createPeopleStore(table),
-    claims: createClaimStore(table),
-    guard: createGuardStore(table),
-    gates: createGateStore(table),
-    audit: createAuditLog(table),
-    drift: createDriftLog(table),
+    ...storesOver(table),
+    rehearse: () => storesOver(createOverlayTable(table)),
     index: createGroupIndex(table),
     desired: createDesiredStore(table),
     feed: createFeedStore(table),
