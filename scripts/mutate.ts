@@ -54,7 +54,10 @@ try {
     const source = readFileSync(join(copy, file), 'utf8');
     for (const mutant of mutantsOf(file, source)) {
       count += 1;
-      if (await survives(file, source, mutant)) survivors.push(describe(file, source, mutant));
+      if (!(await survives(file, source, mutant))) continue;
+      const line = describe(file, source, mutant);
+      survivors.push(line);
+      console.log(`alive: ${line}${SURVIVORS.has(line) ? ' (explained)' : ''}`);
     }
     process.stderr.write(`${file}: ${count} mutants so far, ${survivors.length} alive\n`);
   }
@@ -65,7 +68,6 @@ try {
 
 const unexplained = survivors.filter((line) => !SURVIVORS.has(line));
 const killed = (count - survivors.length) / count;
-for (const line of survivors) console.log(`alive: ${line}${SURVIVORS.has(line) ? ' (explained)' : ''}`);
 console.log(`${count} mutants, ${(killed * 100).toFixed(1)} % noticed, ${unexplained.length} unexplained`);
 process.exitCode = killed >= LEAST_KILLED && unexplained.length === 0 ? 0 : 1;
 process.exit();

@@ -28,6 +28,7 @@ const OPERATORS: Readonly<Record<string, readonly string[]>> = {
   '&&': ['||'],
   '||': ['&&'],
 };
+const SAYING_NOTHING: ReadonlySet<string> = new Set(['return;', 'return undefined;']);
 const METHODS: Readonly<Record<string, string>> = {
   some: 'every',
   every: 'some',
@@ -94,7 +95,7 @@ function mutantsAt(node: Node, source: string): readonly Mutant[] {
     case 'ExpressionStatement':
       return [all(';')];
     case 'ReturnStatement':
-      return textOf(node, source) === 'return undefined;' ? [] : [all('return undefined;')];
+      return SAYING_NOTHING.has(textOf(node, source)) ? [] : [all('return undefined;')];
     default:
       return [];
   }
