@@ -36,6 +36,14 @@ export const groupExists = (group: GroupRegisters): boolean => group.upserted > 
 export const groupName = (group: GroupRegisters): string | undefined =>
   group.name !== undefined && group.name.stamp > group.deleted ? group.name.value : undefined;
 
+/**
+ * Whether whatever the platform has of the group has to go. A group that came back without a name is gone all the same:
+ * its name died with the deletion, and whether the platform's group outlived that must not depend on when we looked. A
+ * group that never had a name was never deleted either, so what a person linked to it stays.
+ */
+export const hasDeparted = (group: GroupRegisters): boolean =>
+  !groupExists(group) || (groupName(group) === undefined && group.deleted !== STAMP_ZERO);
+
 /** A register older than the floor does not count: a deletion clears the group, a complete snapshot restates it. */
 export const groupFloor = (group: GroupRegisters): Stamp => laterStamp(group.deleted, group.snapshot);
 

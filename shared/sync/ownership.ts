@@ -1,4 +1,4 @@
-import { groupExists } from '../domain/group.ts';
+import { hasDeparted } from '../domain/group.ts';
 import { type GroupRef, intentId, type PlatformGroupId } from '../domain/ids.ts';
 import type { ObservedGroup } from '../domain/view.ts';
 import { viewOf } from './apply/observed.ts';
@@ -41,7 +41,7 @@ export async function adoptGroup(
 ): Promise<AdoptOutcome> {
   const connection = await ports.connections.find(ref.connection);
   const seen = await ports.groups.read(ref);
-  if (connection === undefined || seen === undefined || !groupExists(seen.registers)) {
+  if (connection === undefined || seen === undefined || hasDeparted(seen.registers)) {
     return { kind: 'not_in_directory' };
   }
   if (seen.platformId !== undefined && seen.platformId !== platformId) {

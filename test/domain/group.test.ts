@@ -5,6 +5,7 @@ import {
   groupExists,
   groupFloor,
   groupName,
+  hasDeparted,
   memberCounts,
   NO_GROUP,
 } from '../../shared/domain/group.ts';
@@ -38,6 +39,16 @@ describe('a group', () => {
     expect(desiredGroup(id, { ...named, deleted: three })).toEqual({ state: 'absent' });
     expect(desiredGroup(id, { ...named, upserted: three, deleted: two })).toEqual({ state: 'unnamed' });
     expect(desiredGroup(id, named)).toEqual({ state: 'present', id, name: 'A' });
+  });
+
+  it.each([
+    ['was never heard of', NO_GROUP, true],
+    ['is deleted', { ...NO_GROUP, upserted: one, deleted: two }, true],
+    ['came back without a name', { ...NO_GROUP, upserted: three, deleted: two }, true],
+    ['came back with one', { upserted: three, name: { value: 'A', stamp: three }, deleted: two }, false],
+    ['never had a name', { ...NO_GROUP, upserted: one }, false],
+  ])('that %s has departed or not', (_, registers, departed) => {
+    expect(hasDeparted({ ...NO_GROUP, ...registers })).toBe(departed);
   });
 
   it('has the later of deletion and snapshot as its floor', () => {

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { seededRandom } from '../../local/platform/seeded-random.ts';
-import type { GroupReport } from '../../local/report.ts';
 import { readDirectory } from '../support/reading.ts';
 import { expectedGroups, platformGroups, reportedGroups } from './support/expected.ts';
 import { start } from './support/start.ts';
@@ -54,9 +53,7 @@ it(`loses nothing where kill -9 ends npm start -- --data at ${KILLS} moments (se
   const state = (await (await fetch(`${endpoints.platform}/_simulator/state`)).json()) as {
     companies: { groups: Parameters<typeof platformGroups>[0] }[];
   };
-  // A group that came back without a name stays on the platform as it was before, if it was there.
-  const unnamed = new Set(groups.flatMap(({ id, state }: GroupReport) => (state === 'unnamed' ? [id] : [])));
-  const onPlatform = platformGroups(state.companies[0]?.groups ?? []).filter(({ id }) => !unnamed.has(id));
+  const onPlatform = platformGroups(state.companies[0]?.groups ?? []);
   expect(onPlatform).toEqual(expected.map(({ pending: _, ...group }) => group));
   expect(output.stderr).not.toMatch(/Error/);
   void exit;

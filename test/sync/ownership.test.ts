@@ -92,6 +92,22 @@ describe('adopting by hand', () => {
   });
 });
 
+describe('a group that no event has named yet', () => {
+  it('leaves what a person linked to it as it is, unless it was deleted before', async () => {
+    const { tell, world, ref, state } = await company();
+    const id = world.platform.addForeign({ name: 'Theirs', spokeId: 'x', users: ['stranger'] });
+    const adopt = (group: string) => adoptGroup(ref(group), platformGroupId(id), world.onlooker);
+    await tell({ remove: 'h' }, { snapshot: 'h', of: ['a'], name: null });
+    expect(await adopt('h')).toEqual({ kind: 'not_in_directory' });
+    await tell({ snapshot: 'g', of: ['a'], name: null });
+    expect(await adopt('g')).toMatchObject({ kind: 'adopted' });
+    await tell({ add: ['b'], to: 'g' });
+    expect(await state('g')).toMatchObject({ settled: 'unnamed', platformId: id });
+    expect(world.platform.groups.get(id)).toMatchObject({ name: 'Theirs', users: ['stranger'] });
+    expect(world.platform.violations).toEqual([]);
+  });
+});
+
 describe('a released group', () => {
   it('is written no more, whatever the directory says, until it is adopted again', async () => {
     const { tell, world, ref, shown, state, audit } = await company();
@@ -127,6 +143,53 @@ describe('a group that the directory deletes', () => {
     await tell({ snapshot: 'g', of: ['b'] });
     expect(shown('g')).toEqual([users('b')]);
     expect(world.platform.violations).toEqual([]);
+  });
+
+  it.each([
+    ['delete', []],
+    ['empty', [[]]],
+    ['release', [users('a')]],
+  ])(
+    'and that comes back without a name ends the same, looked at in between or not: %s',
+    async (onGroupDeleted, left) => {
+      for (const isLookedAt of [true, false]) {
+        const { tell, say, shown, state, world } = await company({ onGroupDeleted });
+        await tell({ snapshot: 'g', of: ['a'] });
+        if (isLookedAt) await tell({ remove: 'g' });
+        else say({ remove: 'g' });
+        await tell({ snapshot: 'g', of: ['b'], name: null });
+        expect(shown('g')).toEqual(left);
+        expect(await state('g')).toMatchObject({ settled: 'unnamed' });
+        await tell({ upsert: 'g' });
+        // What was let go of still carries the group's spokeId, by which it is found and claimed again.
+        expect(shown('g')).toEqual([users('b')]);
+        expect(await state('g')).toMatchObject({ settled: 'in_sync' });
+        expect(world.platform.violations).toEqual([]);
+      }
+    },
+  );
+
+  it('stays deleted where it comes back without a name and the deletion is told last', async () => {
+    const { world, say, tell, shown, state } = await company();
+    await tell({ snapshot: 'g', of: ['a'] });
+    say({ remove: 'g' });
+    const late = world.eventsQueue.messages.pop();
+    await tell({ snapshot: 'g', of: ['a', 'b'], name: null });
+    expect(shown('g')).toEqual([users('a', 'b')]);
+    if (late !== undefined) world.eventsQueue.messages.push(late);
+    await tell();
+    expect(shown('g')).toEqual([]);
+    expect(await state('g')).toMatchObject({ settled: 'unnamed' });
+  });
+
+  it('is held like any other when it came back without a name', async () => {
+    const guard = { minSize: 1, maxRemovedShare: 1, maxRemovedCount: 9, perHourCount: 1 };
+    const { tell, say, shown, state } = await company({ guard });
+    await tell({ snapshot: 'g', of: ['a', 'b'] });
+    say({ remove: 'g' });
+    await tell({ snapshot: 'g', of: [], name: null });
+    expect(shown('g')).toEqual([users('a', 'b')]);
+    expect(await state('g')).toMatchObject({ settled: 'held', hold: { rule: 'per_hour', removes: 2 } });
   });
 
   it('keeps the policy that its name gave it', async () => {

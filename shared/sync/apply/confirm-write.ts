@@ -10,6 +10,7 @@ import { countsOf } from './counts.ts';
 import type { Execution } from './execution.ts';
 import { type ForeignChange, takeForeignChange } from './foreign-change.ts';
 import { linkTo, shows, viewOf } from './observed.ts';
+import { settledState } from './settled-state.ts';
 import type { Step } from './step.ts';
 
 const CONFLICT: Step = { kind: 'conflict' };
@@ -53,7 +54,7 @@ export async function confirmWrite(plan: Plan, { intent, observed, execution }: 
     seen: state,
     nowMs,
     driftClosed,
-    settled: guarded.held.size > 0 ? 'held' : observed === undefined ? 'deleted' : 'in_sync',
+    settled: settledState(wanted, guarded),
     counts: { ...counts, pending: counts.pending + refused },
     ...(platform === undefined ? {} : { platform }),
     ...(intent.action === 'create' ? { createdAtMs: nowMs } : {}),

@@ -1,4 +1,5 @@
 import { policyFor } from '../../contract/group-policy.ts';
+import { hasDeparted } from '../../domain/group.ts';
 import { intentId } from '../../domain/ids.ts';
 import type { View } from '../../domain/view.ts';
 import { type DraftInput, draftPlan } from '../../plan/draft.ts';
@@ -9,12 +10,13 @@ import { closeDrift } from './close-drift.ts';
 import { countsOf } from './counts.ts';
 import { execute } from './execute.ts';
 import type { Execution } from './execution.ts';
-import { type Guarded, guardRemovals } from './guard-removals.ts';
+import { guardRemovals } from './guard-removals.ts';
 import { letGo } from './let-go.ts';
 import { newnessOf, stillWaived } from './newness.ts';
 import { observe } from './observe.ts';
 import { markPending } from './pending.ts';
 import type { Lane } from './ports.ts';
+import { settledState } from './settled-state.ts';
 import type { Step } from './step.ts';
 import { readWanted, type Wanted } from './wanted.ts';
 
@@ -34,7 +36,9 @@ export async function converge(state: GroupState, lane: Lane, carryOut: CarryOut
 
   const wanted = await readWanted(state, lane);
   await markPending(state, wanted, lane);
-  if (wanted.state === 'unnamed') return settleAs('unnamed', { state, lane });
+  if (wanted.state === 'unnamed' && !hasDeparted(state.registers)) {
+    return settleAs('unnamed', { state, lane, ending: 'open' });
+  }
   const current = await readCurrent(state, lane);
   if (current === 'unreadable') return observe(state, lane);
 
@@ -92,9 +96,6 @@ async function readCurrent(state: GroupState, { ports }: Lane): Promise<View | u
   return view ?? 'unreadable';
 }
 
-const settledState = (wanted: Wanted, { held }: Guarded): SettledState =>
-  held.size > 0 ? 'held' : wanted.state === 'absent' ? 'deleted' : 'in_sync';
-
 type Ending = DriftSettlement | 'open';
 
 const NOBODY: MemberCounts = { wanted: 0, applied: 0, pending: 0 };
@@ -106,13 +107,13 @@ interface Settling {
   readonly ending?: Ending;
 }
 
-/** How differences that were to be put right end with the group: a hold and a missing name only delay that. */
+/** How differences that were to be put right end with the group: a hold only delays that. */
 const ENDING: Readonly<Record<SettledState, Ending>> = {
   in_sync: 'restore',
   deleted: 'restore',
   excluded: 'report',
   held: 'open',
-  unnamed: 'open',
+  unnamed: 'restore',
 };
 
 async function settleAs(

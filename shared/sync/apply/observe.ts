@@ -1,4 +1,5 @@
 import type { Difference } from '../../domain/drift.ts';
+import { hasDeparted } from '../../domain/group.ts';
 import type { PlatformGroupId } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import { attributeDrift } from '../attribute-drift.ts';
@@ -76,7 +77,7 @@ async function recordDeletion(
 ): Promise<FoundForeign> {
   const wanted = await readWanted(state, lane);
   // A group that the directory has deleted as well is nobody's loss.
-  if (wanted.state === 'absent') return {};
+  if (hasDeparted(state.registers)) return {};
   const listed = await lane.platform.groups.list(ageSinceSuspected(state, lane));
   const again = listed.find(({ id, spokeId }) => spokeId === state.ref.group && id !== platformId);
   const difference: Difference =

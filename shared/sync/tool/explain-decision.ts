@@ -1,5 +1,5 @@
 import { policyFor } from '../../contract/group-policy.ts';
-import { groupExists, groupFloor, groupName, memberCounts } from '../../domain/group.ts';
+import { groupExists, groupFloor, groupName, hasDeparted, memberCounts } from '../../domain/group.ts';
 import type { MemberId } from '../../domain/ids.ts';
 import { STAMP_ZERO } from '../../domain/stamp.ts';
 import type { Connection } from '../ports/connections.ts';
@@ -45,14 +45,19 @@ const decision = (outcome: string, detail: string): Decision => ({ outcome, deta
 export function decide(facts: Facts): Decision {
   const { state, present, connection, gate } = facts;
   const { registers } = state;
-  const treatment = policyFor(connection.settings, state.ref.group, groupName(registers));
+  const treatment = policyFor(connection.settings, state.ref.group, registers.name?.value);
   if (state.released)
     return decision('released', 'a person let go of this group: groupsync adopt takes it back');
   if (treatment.excluded)
     return decision('excluded', 'the settings groups.include and groups.exclude leave this group out');
   if (!groupExists(registers)) return decision('group_absent', 'the directory has no such group (any more)');
   if (groupName(registers) === undefined) {
-    return decision('unnamed', 'no event has named the group yet, and the platform wants a name');
+    return hasDeparted(registers)
+      ? decision(
+          'unnamed',
+          'the directory deleted the group, and no event has named it since; until one does it counts as deleted',
+        )
+      : decision('unnamed', 'no event has named the group yet, and the platform wants a name');
   }
   if (!isWanted(facts)) return unwanted(facts);
   const pending = pendingDecision(facts);

@@ -59,7 +59,9 @@ function eventOf({ kind, group, members, withEmail, second, index }: Move, posit
   if (kind === 3) return of('group.deleted', { group: { id: group } });
   if (kind < 7) return of('group.member.added', { group: { id: group }, members: listed });
   if (kind < 9) return of('group.member.removed', { group: { id: group }, members: listed });
-  if (kind === 9) return of('group.snapshot', { group: { id: group, name }, members: listed });
+  // Half of the snapshots give no name: a group that they bring back has none.
+  const stated = { id: group, ...(index === 0 ? { name } : {}) };
+  if (kind === 9) return of('group.snapshot', { group: stated, members: listed });
   if (kind === 10) {
     const part = { snapshotId: 's1', index, count: 2 };
     return of('group.snapshot', { group: { id: group, name }, members: listed, part });

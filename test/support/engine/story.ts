@@ -9,7 +9,8 @@ import { CONNECTION, createWorld, type Faults, NO_FAULTS, type WorldOptions } fr
 export type Saying =
   | { readonly upsert: string; readonly name?: string }
   | { readonly remove: string }
-  | { readonly snapshot: string; readonly of: readonly string[]; readonly name?: string }
+  /** `name: null`: the snapshot gives no name. */
+  | { readonly snapshot: string; readonly of: readonly string[]; readonly name?: string | null }
   | { readonly add: readonly string[]; readonly to: string }
   | { readonly take: readonly string[]; readonly from: string }
   | { readonly forget: string }
