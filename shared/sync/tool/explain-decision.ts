@@ -1,4 +1,5 @@
 import { policyFor } from '../../contract/group-policy.ts';
+import { isActive } from '../../domain/active.ts';
 import { groupExists, groupFloor, groupName, hasDeparted, memberCounts } from '../../domain/group.ts';
 import type { MemberId } from '../../domain/ids.ts';
 import { STAMP_ZERO } from '../../domain/stamp.ts';
@@ -37,7 +38,11 @@ export interface Decision {
 export const isWanted = ({ state, register, user }: Facts): boolean =>
   register !== undefined &&
   groupExists(state.registers) &&
+  isSwitchedOn(user) &&
   memberCounts(register, groupFloor(state.registers), user?.floor ?? register.user?.floor ?? STAMP_ZERO);
+
+const isSwitchedOn = (user: UserState | undefined): boolean =>
+  user === undefined || isActive(user.attributes);
 
 const decision = (outcome: string, detail: string): Decision => ({ outcome, detail });
 
@@ -77,7 +82,9 @@ function unwanted(facts: Facts): Decision {
         ? 'the directory deleted this user'
         : register !== undefined && register.stamp < floor
           ? 'a later snapshot or deletion of the group does not name them'
-          : 'the directory has never put them in';
+          : isSwitchedOn(user)
+            ? 'the directory has never put them in'
+            : 'the directory has switched their account off; the membership counts again when it is switched on';
   if (!present) return decision('not_wanted', why);
   if (held)
     return decision('held', `${why}; the guard holds the removal until a person decides: groupsync holds`);
