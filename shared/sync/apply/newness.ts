@@ -1,4 +1,4 @@
-import { type PlatformUserId, platformUserId } from '../../domain/ids.ts';
+import { type MemberId, type PlatformUserId, platformUserId } from '../../domain/ids.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import type { Waiver } from '../../domain/waiver.ts';
 import { type Newness, standingWaiver } from '../../plan/waive.ts';
@@ -13,6 +13,7 @@ export function newnessOf({ registers }: GroupState, wanted: Wanted): Newness {
   const ofMember = new Map(wanted.registers.map(({ member, stamp }) => [member, stamp]));
   let newest = [registers.upserted, registers.deleted, registers.snapshot, name].reduce(laterStamp);
   for (const stamp of ofMember.values()) newest = laterStamp(newest, stamp);
+  for (const floor of wanted.userFloors.values()) newest = laterStamp(newest, floor);
   return {
     newest,
     name,
@@ -36,17 +37,23 @@ export async function stillWaived(
   return standingWaiver(waiver, { ...newnessOf(state, wanted), departed }, wanted.group);
 }
 
-/** Tombstones name members; only where somebody's stay was adopted does it matter which users those are. */
+/**
+ * Tombstones and deleted users name members; only where somebody's stay was adopted does it matter which users of the
+ * platform those are.
+ */
 async function departedSince(
   { policy, seen, present }: Waiver,
-  { registers }: Wanted,
+  { registers, userFloors }: Wanted,
   { connection, ports }: Lane,
 ): Promise<ReadonlyMap<PlatformUserId, Stamp>> {
   if (policy !== 'adopt' || present.size === 0) return new Map();
   const gone = new Map(
     registers
-      .filter(({ value, stamp }) => value === 'absent' && stamp > seen)
-      .map(({ member, stamp }) => [member, stamp]),
+      .map(({ member, value, stamp }): [MemberId, Stamp] => [
+        member,
+        laterStamp(value === 'absent' ? stamp : STAMP_ZERO, userFloors.get(member) ?? STAMP_ZERO),
+      ])
+      .filter(([, stamp]) => stamp > seen),
   );
   const { settings, name } = connection;
   const users = await ports.users.read(name, [...gone.keys()]);

@@ -3,7 +3,7 @@ import { renderName } from '../../contract/name-template.ts';
 import { isActive } from '../../domain/active.ts';
 import { desiredGroup, groupFloor, memberCounts } from '../../domain/group.ts';
 import { type MemberId, type PlatformUserId, platformUserId } from '../../domain/ids.ts';
-import { STAMP_ZERO } from '../../domain/stamp.ts';
+import { STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import type { WantedGroup } from '../../plan/draft.ts';
 import type { UserState } from '../ports/desired.ts';
 import type { GroupState, PendingCause, StoredMember } from '../ports/groups.ts';
@@ -38,6 +38,8 @@ export interface Wanted {
   readonly whyNot: ReadonlyMap<PlatformUserId, { readonly member: MemberId; readonly reason: string }>;
   readonly standing: ReadonlyMap<PlatformUserId, readonly Standing[]>;
   readonly registers: readonly StoredMember[];
+  /** Up to when the directory deleted the users whose registers say that they are in. */
+  readonly userFloors: ReadonlyMap<MemberId, Stamp>;
 }
 
 /** Reads the group's registers, all of them and consistently, and resolves the members that count. */
@@ -46,7 +48,9 @@ export async function readWanted(state: GroupState, lane: Lane): Promise<Wanted>
   const desired = desiredGroup(state.ref.group, state.registers);
   if (desired.state !== 'present') return wantsNobody(desired.state, registers);
 
-  const users = await countingUsers(state, registers, lane);
+  const named = await usersNamed(state, registers, lane);
+  const users = named.filter(({ counts }) => counts).map(({ user }) => user);
+  const deleted = named.filter(({ user }) => user.floor !== STAMP_ZERO);
   const { settings, name: connection } = lane.connection;
   const resolutions = await resolveUsers(users, { connection, settings, people: lane.ports.people });
   await rememberRoles(state, users, resolutions, lane);
@@ -56,6 +60,7 @@ export async function readWanted(state: GroupState, lane: Lane): Promise<Wanted>
     state: 'present',
     count: users.length,
     registers,
+    userFloors: new Map(deleted.map(({ user }) => [user.member, user.floor])),
     group: {
       name: renderName(settings.nameTemplate, { name: desired.name, id: desired.id, connection }),
       spokeId: desired.id,
@@ -72,24 +77,31 @@ const wantsNobody = (state: 'absent' | 'unnamed', registers: readonly StoredMemb
   whyNot: new Map(),
   standing: new Map(),
   registers,
+  userFloors: new Map(),
 });
 
 const firstMember = ([first]: readonly Standing[]): MemberId => (first as Standing).member;
 
-/** The users behind the registers that count. A register with a copy of its user saves reading that user. */
-async function countingUsers(
+interface NamedUser {
+  readonly user: UserState;
+  /** Whether the user is a member, as far as the user's own registers have a say. */
+  readonly counts: boolean;
+}
+
+/** The users behind the registers that say present. A register with a copy of its user saves reading that user. */
+async function usersNamed(
   state: GroupState,
   registers: readonly StoredMember[],
   { connection, ports }: Lane,
-): Promise<readonly UserState[]> {
+): Promise<readonly NamedUser[]> {
   const floor = groupFloor(state.registers);
   const present = registers.filter((register) => memberCounts(register, floor, STAMP_ZERO));
   const uncopied = present.filter(({ user }) => user?.role === undefined).map(({ member }) => member);
   const read = await ports.users.read(connection.name, uncopied);
-  return present
-    .map((register) => ({ register, user: read.get(register.member) ?? fromCopy(register) }))
-    .filter(({ register, user }) => memberCounts(register, floor, user.floor) && isActive(user.attributes))
-    .map(({ user }) => user);
+  return present.map((register) => {
+    const user = read.get(register.member) ?? fromCopy(register);
+    return { user, counts: memberCounts(register, floor, user.floor) && isActive(user.attributes) };
+  });
 }
 
 const fromCopy = ({ member, user }: StoredMember): UserState => ({

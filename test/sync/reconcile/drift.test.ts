@@ -267,6 +267,28 @@ describe('what is reported', () => {
     ]);
   });
 
+  it.each([
+    ['whose register knows of it', [event('user.deleted', { user: { id: 'm0' } }, 5)], USERS.slice(1)],
+    [
+      'whom the directory deleted before it was known in the group',
+      [
+        event('user.deleted', { user: { id: 'late' } }, 5),
+        event('group.member.added', { group: { id: 'g' }, members: [member('late')] }, 1),
+      ],
+      USERS,
+    ],
+  ])('ends with the deletion of another member, %s', async (_, events, left) => {
+    const { world, id } = await settled({ drift: 'report' });
+    await tell(world, event('group.upserted', { group: { id: 'g', name: 'Ours' } }, 3));
+    world.platform.changeAsOther(id, { name: 'Theirs' });
+    await follow(world, id, trace());
+    await apply(world);
+    expect(shown(world, id)?.name).toBe('Theirs');
+    for (const each of events) await tell(world, each);
+    await apply(world);
+    expect(shown(world, id)).toEqual({ name: 'Ours', users: left });
+  });
+
   it('is put right once the policy is restore', async () => {
     const { world, id } = await settled({ drift: 'report' });
     world.platform.changeAsOther(id, { name: 'Theirs', users: USERS.slice(1) });
@@ -303,6 +325,22 @@ describe('what is adopted', () => {
     await tell(world, event('group.member.removed', { group: { id: 'g' }, members: [member('late')] }, 6));
     await apply(world);
     expect(shown(world, id)).toEqual({ name: 'Renamed', users: [USERS[0], ...USERS.slice(2)] });
+  });
+
+  it('as added ends with the deletion of the user, and with nobody else’s', async () => {
+    const { world, id } = await settled({ drift: 'adopt' });
+    await tell(world, event('user.deleted', { user: { id: 'm0' } }, 5));
+    await apply(world);
+    world.platform.changeAsOther(id, { users: USERS });
+    await follow(world, id, trace());
+    await apply(world);
+    expect(shown(world, id)?.users).toEqual(USERS);
+    await tell(world, event('user.deleted', { user: { id: 'm1' } }, 6));
+    await apply(world);
+    expect(shown(world, id)?.users).toEqual([USERS[0], ...USERS.slice(2)]);
+    await tell(world, event('user.deleted', { user: { id: 'm0' } }, 7));
+    await apply(world);
+    expect(shown(world, id)?.users).toEqual(USERS.slice(2));
   });
 
   it('as added ends with a snapshot, which is a word about everybody', async () => {
