@@ -1,6 +1,7 @@
-import { badRequest } from '../errors.ts';
+import { badRequest, ScimError } from '../errors.ts';
 import { matchesElement } from '../filter/evaluate.ts';
 import type { Filter } from '../filter/filter.ts';
+import { MAX_MEMBERS_CHANGED } from '../limits.ts';
 import { parseAttributePath } from '../path.ts';
 import { type AttributePath, placeOf, type ResourceType } from '../resource-type.ts';
 import { elements, isObject, type ScimObject, type ScimValue } from '../value.ts';
@@ -114,6 +115,15 @@ export function namedIds(where: Filter): readonly string[] | undefined {
   const isId =
     where.kind === 'compare' && where.operator === 'eq' && where.path.name.toLowerCase() === 'value';
   return isId && typeof where.value === 'string' ? [where.value] : undefined;
+}
+
+/** @throws ScimError 413 where a request would take longer than its client waits */
+export function checkMemberCount(count: number): void {
+  if (count <= MAX_MEMBERS_CHANGED) return;
+  throw new ScimError(
+    413,
+    `members: expected at most ${MAX_MEMBERS_CHANGED} in one request; send the rest in another`,
+  );
 }
 
 /** The net effect of operations on a set: whether it begins empty, who is certainly in and who is certainly out. */

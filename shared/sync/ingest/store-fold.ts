@@ -59,17 +59,17 @@ async function storeGroups(fold: ConnectionFold, { ports, origins, failures }: B
   }
 }
 
-/** Members before parts, parts before the floor: a floor that came first would hide members still to be written. */
+/**
+ * Members before parts, parts before the floor: a floor that came first would hide members still to be written. All
+ * notes at once before the registers, because they carry no condition and so travel together.
+ */
 async function storeGroup(ref: GroupRef, fold: GroupFold, { desired, clock }: StorePorts): Promise<void> {
   const nowMs = clock();
-  await pMap(
-    fold.members,
-    async ([member, register]) => {
-      if (register.value === 'present') await desired.noteMembership(ref, member);
-      await desired.joinMember(ref, { member, register }, nowMs);
-    },
-    { concurrency: WRITES_IN_FLIGHT },
-  );
+  const present = [...fold.members].filter(([, { value }]) => value === 'present');
+  await Promise.all(present.map(([member]) => desired.noteMembership(ref, member)));
+  await pMap(fold.members, ([member, register]) => desired.joinMember(ref, { member, register }, nowMs), {
+    concurrency: WRITES_IN_FLIGHT,
+  });
   let { snapshot } = fold;
   for (const part of fold.parts.values()) {
     snapshot = laterStamp(snapshot, await desired.recordPart(ref, part, nowMs));

@@ -4,12 +4,14 @@ import type { ConnectionName, GroupId, GroupRef, MemberId, RoleId } from '../../
 import type { Presence, Register } from '../../domain/register.ts';
 import type { Stamp } from '../../domain/stamp.ts';
 
-/** Where the directory's word about groups is kept. Each method is one conditional write of one item. */
+/** Where the directory's word about groups is kept. Each method but `joinNew` is one conditional write of one item. */
 export interface DesiredStore {
   /** Notes that the member may be in the group, so that a change of the user finds its way there. Never undone. */
   noteMembership(ref: GroupRef, member: MemberId): Promise<void>;
   /** Joins the register with what is stored; a stored later one stays. `nowMs` dates a tombstone's end. */
   joinMember(ref: GroupRef, entry: MemberEntry, nowMs: number): Promise<void>;
+  /** Notes and joins the first members of a group of which nobody else has heard: no register can be later. */
+  joinNew(ref: GroupRef, entries: readonly MemberEntry[], nowMs: number): Promise<void>;
   /** Joins the group's own registers, each by its own stamp. */
   joinGroup(ref: GroupRef, registers: GroupRegisters): Promise<void>;
   /** Records the arrival, then reads all arrivals of the same snapshot: the floor that they set, if any. */

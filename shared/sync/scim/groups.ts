@@ -2,6 +2,7 @@ import { groupId } from '../../domain/ids.ts';
 import { checkResource } from '../../scim/checks.ts';
 import { applyPatch, readResource } from '../../scim/patch/apply.ts';
 import {
+  checkMemberCount,
   foldMembers,
   type MemberOperation,
   needsCurrentMembers,
@@ -30,6 +31,7 @@ export async function createGroup(body: ScimObject, context: ScimContext): Promi
   const type = context.types.Group;
   const { members, others } = splitMembers(body, type);
   const ids = readMemberIds(members ?? null);
+  checkMemberCount(ids.length);
   const attributes = readResource(others, type);
   checkResource(attributes, type);
   const group = await createResource(attributes, type, {
@@ -81,6 +83,7 @@ async function rewriteGroup(
   const group = groupId(id);
   const current = needsCurrentMembers(members) ? await listedMembers(group, context) : [];
   const net = foldMembers(members, { current: new Set<string>(current), type });
+  checkMemberCount(net.present.size + net.absent.size);
   const rewrite =
     (await advancedOnly(id, change, edit)) ??
     (await rewriteResource(id, type, {

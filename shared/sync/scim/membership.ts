@@ -1,16 +1,16 @@
-import pMap from 'p-map';
 import type { DirectoryChange, Member } from '../../domain/event.ts';
 import { groupFloor, type MemberRegister, memberCounts, NO_GROUP } from '../../domain/group.ts';
 import { type GroupId, type MemberId, memberId } from '../../domain/ids.ts';
 import { STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import type { MemberChange } from '../../scim/patch/members.ts';
 import type { ScimResource } from '../ports/scim.ts';
-import { WRITES_IN_FLIGHT } from '../tuning.ts';
 import type { ScimContext } from './context.ts';
 import { stampOf } from './record.ts';
 
 /** A set of this size is stated anew as a whole; a larger one only where that is less than its difference. */
 const RESTATED_SIZE = 100;
+/** What providers send in one operation at most; a request that names more of them first asks who is listed. */
+const LOOKED_UP_SIZE = 1_000;
 
 /**
  * Whom a group lists: members whose registers are present and not older than its floor. A user who is switched off is
@@ -47,17 +47,9 @@ export async function joinFirstMembers(
   { group, ids }: { readonly group: GroupId; readonly ids: readonly string[] },
   { ports, connection }: ScimContext,
 ): Promise<void> {
-  const ref = { connection, group };
   const register = { value: 'present', stamp: stampOf(resource) } as const;
-  const nowMs = ports.clock();
-  await pMap(
-    ids,
-    async (id) => {
-      await ports.desired.noteMembership(ref, memberId(id));
-      await ports.desired.joinMember(ref, { member: memberId(id), register }, nowMs);
-    },
-    { concurrency: WRITES_IN_FLIGHT },
-  );
+  const entries = ids.map((id) => ({ member: memberId(id), register }));
+  await ports.desired.joinNew({ connection, group }, entries, ports.clock());
 }
 
 /**
@@ -69,7 +61,8 @@ export async function membershipChanges(
   { emptied, present, absent }: MemberChange,
   context: ScimContext,
 ): Promise<readonly DirectoryChange[]> {
-  if (!emptied) return [...joining(group, present), ...leaving(group, absent)];
+  if (!emptied)
+    return [...joining(group, await unlisted(group, present, context)), ...leaving(group, absent)];
   const snapshot: DirectoryChange = { kind: 'group.snapshot', group, members: asMembers(present) };
   if (present.size <= RESTATED_SIZE) return [snapshot];
   const current: ReadonlySet<string> = new Set(await listedMembers(group, context));
@@ -77,6 +70,20 @@ export async function membershipChanges(
   const left = [...current].filter((id) => !present.has(id));
   if (joined.length + left.length >= present.size) return [snapshot];
   return [...joining(group, joined), ...leaving(group, left)];
+}
+
+/**
+ * Of very many who join, those whom the group does not list yet. A client that waited no longer for its answer sends
+ * the same again, and so each time less is left to do.
+ */
+async function unlisted(
+  group: GroupId,
+  present: ReadonlySet<string>,
+  context: ScimContext,
+): Promise<Iterable<string>> {
+  if (present.size <= LOOKED_UP_SIZE) return present;
+  const listed: ReadonlySet<string> = await listedAmong(group, [...present].map(memberId), context);
+  return [...present].filter((id) => !listed.has(id));
 }
 
 function joining(group: GroupId, ids: Iterable<string>): readonly DirectoryChange[] {

@@ -1,0 +1,73 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type Client, createWorld, ERROR } from './support/server.ts';
+
+/* What a request costs is counted in operations on the table: how long they take, only a deployment can tell. */
+
+let world: ReturnType<typeof createWorld>;
+let client: Client;
+let operations: string[];
+
+beforeEach(async () => {
+  operations = [];
+  world = createWorld({ before: async (operation, key) => void operations.push(`${operation} ${key}`) });
+  client = await world.client();
+});
+
+const valuesOf = (ids: readonly string[]) => ids.map((value) => ({ value }));
+const people = (count: number, from = 0) => Array.from({ length: count }, (_, n) => `m${from + n}`);
+const counted = (start: string) => operations.filter((one) => one.startsWith(start)).length;
+
+async function groupOf(members: readonly string[]): Promise<string> {
+  const path = '/Groups?excludedAttributes=members';
+  const { status, body } = await client.post(path, { displayName: 'Large', members: valuesOf(members) });
+  expect(status).toBe(201);
+  operations.length = 0;
+  return body.id;
+}
+
+describe('a group of many', () => {
+  it('is made by writes that carry no condition, so that 25 of them travel in one request', async () => {
+    const path = '/Groups?excludedAttributes=members';
+    operations.length = 0;
+    const made = await client.post(path, { displayName: 'Large', members: valuesOf(people(3_000)) });
+    expect(made.status).toBe(201);
+    expect(counted('update')).toBeLessThan(10);
+    expect((await world.desired(made.body.id))?.members).toHaveLength(3_000);
+  });
+
+  it('loses 256 by 256 writes, and nobody else is read', async () => {
+    const group = await groupOf(people(5_000));
+    const gone = people(256).map((id) => ({ op: 'remove', path: `members[value eq "${id}"]` }));
+    expect((await client.patch(`/Groups/${group}`, gone)).status).toBe(204);
+    expect(operations.length).toBeLessThan(256 + 10);
+    expect(counted('query')).toBe(0);
+    expect((await world.desired(group))?.members).toHaveLength(5_000 - 256);
+  });
+
+  it('gets 5,000 in one request; sent once more, because nobody waited for the answer, it writes little', async () => {
+    const group = await groupOf(people(10));
+    const add = [{ op: 'Add', path: 'members', value: valuesOf(people(5_000)) }];
+    expect((await client.patch(`/Groups/${group}`, add)).status).toBe(204);
+    operations.length = 0;
+    world.woken.length = 0;
+    expect((await client.patch(`/Groups/${group}`, add)).status).toBe(204);
+    expect(counted('update')).toBeLessThan(10);
+    expect(world.woken).toContainEqual({ connection: 'default', group });
+    expect((await world.desired(group))?.members).toEqual(people(5_000).sort());
+  });
+
+  it('of 20,000 is taken, and one more is refused before anything is written', async () => {
+    const group = await groupOf(people(20_000));
+    const members = valuesOf(people(20_001));
+    for (const answer of [
+      await client.post('/Groups', { displayName: 'More', members }),
+      await client.put(`/Groups/${group}`, { displayName: 'Large', members }),
+      await client.patch(`/Groups/${group}`, [{ op: 'add', path: 'members', value: members }]),
+      await client.patch(`/Groups/${group}`, [{ op: 'remove', path: 'members', value: members }]),
+    ]) {
+      expect(answer).toMatchObject({ status: 413, body: { schemas: [ERROR], status: '413' } });
+    }
+    expect(operations.filter((one) => /^(?:put|update|delete) /.test(one))).toEqual([]);
+    expect((await world.desired(group))?.members).toHaveLength(20_000);
+  });
+});
