@@ -9,10 +9,14 @@ import { once } from './frame/once.ts';
 
 const wired = once(wireIngest);
 
-/** Events queue → desired state and wake-ups. Only what could not be stored or sent comes again. */
+/** Of the time that a run has, the part in which it begins something new; the rest is for ending it. */
+const SHARE_OF_TIME = 0.5;
+
+/** Events queue → desired state and wake-ups. Only what could not be stored or sent, or not in time, comes again. */
 export async function handler(event: SQSEvent, context: Context): Promise<SQSBatchResponse> {
   const { ports, logger, metrics } = wired();
-  const report = await ingest(event.Records.map(messageOf), ports);
+  const startUntilMs = ports.clock() + SHARE_OF_TIME * context.getRemainingTimeInMillis();
+  const report = await ingest(event.Records.map(messageOf), ports, { startUntilMs });
   reportIngest(report, { logger: logger.with({ requestId: context.awsRequestId }), metrics });
   return retry(report.failedMessages);
 }
@@ -24,5 +28,6 @@ function messageOf({ messageId, body, attributes, messageAttributes }: SQSRecord
     sentAtMs: Number(attributes.SentTimestamp),
     connection: messageAttributes[MESSAGE_ATTRIBUTES.connection]?.stringValue,
     stamp: messageAttributes[MESSAGE_ATTRIBUTES.stamp]?.stringValue,
+    receives: Number(attributes.ApproximateReceiveCount),
   };
 }

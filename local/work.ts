@@ -22,6 +22,11 @@ const TASKS = {
   people: { fn: 'people', event: {} },
 } as const satisfies Readonly<Record<ScheduleKey, { fn: string; event: object }>>;
 const RETRY_AFTER_SECONDS = 2;
+/**
+ * Lambda gives each run of a function its own processor; here all share one. As many as deployed would each take so
+ * long over a large import that none was done in time.
+ */
+const RUNS_AT_ONCE = { ingest: 2, apply: EVENT_SOURCES.apply.maximumConcurrency } as const;
 
 export interface WorkOptions {
   readonly prefix: string;
@@ -56,7 +61,7 @@ export async function startWork(options: WorkOptions): Promise<{ stop: () => Pro
     const source = EVENT_SOURCES[key];
     return startPoller({
       client: options.client,
-      source,
+      source: { ...source, maximumConcurrency: RUNS_AT_ONCE[key] },
       queueUrl: options.queueUrls[source.queue],
       queueArn: queueArn(queueName(options.prefix, source.queue)),
       fn: functionOf(options, key),

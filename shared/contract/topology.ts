@@ -33,7 +33,8 @@ export const QUEUES: Readonly<Record<QueueKey, QueueTopology>> = {
     fifo: false,
     visibilityTimeoutSeconds: 6 * INGEST_TIMEOUT_SECONDS,
     retentionSeconds: 14 * DAY,
-    redrive: { to: 'eventsDlq', maxReceiveCount: 5 },
+    // Twice as often as apply: of a batch with more members than one run can store, a part comes back by design.
+    redrive: { to: 'eventsDlq', maxReceiveCount: 10 },
   },
   eventsDlq: { fifo: false, visibilityTimeoutSeconds: 300, retentionSeconds: 14 * DAY },
   apply: {
@@ -87,6 +88,7 @@ export const TABLE = {
       'name',
       'group',
       'member',
+      'role',
       'settled',
       'dirtySince',
       'failedAt',

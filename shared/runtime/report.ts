@@ -24,6 +24,7 @@ export function reportIngest(report: IngestReport, { logger, metrics }: Telling)
     rejected: report.rejected.length,
     touched: report.touched.length,
     retried: report.failedMessages.size,
+    notStarted: report.notStarted,
   });
   for (const cause of report.causes) logger.error('not stored', errorFields(cause));
 }

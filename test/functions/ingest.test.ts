@@ -8,6 +8,8 @@ import { MemoryTable } from '../support/memory-table.ts';
 import { CONTEXT, fakeBase, recordOf } from './fake-base.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 20);
+/** What storing takes here: the clock stands still but for this. */
+const WAKE_MS = 20_000;
 const world = vi.hoisted(() => ({ wired: undefined as unknown }));
 vi.mock('../../shared/runtime/wire.ts', () => ({ wireIngest: () => ({ ...(world.wired as object) }) }));
 vi.mock('../../functions/frame/once.ts', () => ({ once: (wire: () => unknown) => wire }));
@@ -17,9 +19,11 @@ let table: MemoryTable;
 let buried: DeadLetter[];
 let woken: GroupRef[];
 let brokenKey: string | undefined;
+let nowMs: number;
 
 beforeEach(() => {
   base = fakeBase();
+  nowMs = NOW_MS;
   buried = [];
   woken = [];
   brokenKey = undefined;
@@ -29,7 +33,7 @@ beforeEach(() => {
   world.wired = {
     ...base,
     ports: {
-      clock: () => NOW_MS,
+      clock: () => nowMs,
       coalesceMs: 0,
       desired: createDesiredStore(table),
       users: createUserStore(table),
@@ -40,6 +44,7 @@ beforeEach(() => {
       applyQueue: {
         wake: async (refs: readonly GroupRef[]) => {
           woken.push(...refs);
+          nowMs += WAKE_MS;
           return [];
         },
       },
@@ -98,5 +103,42 @@ describe('the function behind the events queue', () => {
     const unknown = recordOf(eventOf('g1'), { messageAttributes: { connection: attribute('nobody') } });
     await handler({ Records: [unknown] }, CONTEXT);
     expect(buried).toMatchObject([{ code: 'unknown_connection', connection: 'nobody' }]);
+  });
+
+  describe('with more to store than the time allows', () => {
+    /** As large as a whole share of a batch. */
+    const large = (group: string, receives: string) => {
+      const record = recordOf(eventOf(group, { extra: 'x'.repeat(65_000) }), { messageId: group });
+      return { ...record, attributes: { ...record.attributes, ApproximateReceiveCount: receives } };
+    };
+    const within = (ms: number) => ({ ...CONTEXT, getRemainingTimeInMillis: () => ms });
+    const back = (...ids: string[]) => ({
+      batchItemFailures: ids.map((itemIdentifier) => ({ itemIdentifier })),
+    });
+
+    it('begins nothing new in the second half of its time, and gives the rest back untouched', async () => {
+      const Records = ['g1', 'g2', 'g3', 'g4'].map((group) => large(group, '1'));
+      expect(await handler({ Records }, within(60_000))).toEqual(back('g3', 'g4'));
+      expect(woken.map(({ group }) => group)).toEqual(['g1', 'g2']);
+      expect(base.logged('ingested')).toMatchObject([{ accepted: 2, retried: 2, notStarted: 2 }]);
+    });
+
+    it('takes first what was received most often, so that nothing is given back until it is dead', async () => {
+      const Records = [large('g1', '1'), large('g2', '9'), large('g3', '2')];
+      expect(await handler({ Records }, within(60_000))).toEqual(back('g1'));
+      expect(woken.map(({ group }) => group)).toEqual(['g2', 'g3']);
+    });
+
+    it('gets somewhere however little time there is', async () => {
+      expect(await handler({ Records: [large('g1', '1'), large('g2', '1')] }, within(0))).toEqual(back('g2'));
+    });
+
+    it('buries what is bad once, not each time that it comes again', async () => {
+      const bad = recordOf('{', { messageId: 'bad' });
+      expect(await handler({ Records: [large('g1', '1'), large('g2', '1'), bad] }, within(0))).toEqual(
+        back('g2', 'bad'),
+      );
+      expect(buried).toEqual([]);
+    });
   });
 });

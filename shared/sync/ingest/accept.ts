@@ -19,6 +19,8 @@ export interface IncomingMessage {
   readonly sentAtMs: number;
   readonly connection?: string | undefined;
   readonly stamp?: string | undefined;
+  /** How often the queue has given it out, this time included. */
+  readonly receives?: number;
 }
 
 export interface AcceptedEvent {

@@ -5,13 +5,16 @@ import type { DeadLetter } from '../ports/queue.ts';
 import { type AcceptPorts, acceptEvents, type IncomingMessage } from './accept.ts';
 import { Failures } from './failures.ts';
 import { originsOf } from './origins.ts';
+import { shareOut } from './shares.ts';
 import { type StorePorts, storeFold } from './store-fold.ts';
 
 export type IngestPorts = AcceptPorts & StorePorts & { readonly users: UserStore };
 
 export interface IngestReport {
-  /** Messages that must come again: something that they said could not be written or sent. */
+  /** Messages that must come again: something that they said could not be written or sent, or there was no time. */
   readonly failedMessages: ReadonlySet<string>;
+  /** Of those, how many were not looked at because the time was up. */
+  readonly notStarted: number;
   /** Why, for the log. */
   readonly causes: readonly unknown[];
   /** The connection of each event that was accepted. */
@@ -28,24 +31,38 @@ export interface IngestReport {
  *
  * A crash after any arrow leaves messages undeleted: they come again, every write is a join that repeats harmlessly,
  * and every group named is marked and woken again even though no register changes then (invariants 2 and 9).
+ *
+ * A hundred messages may name ten members or a hundred thousand. So the batch is taken in shares, and none is begun
+ * after `startUntilMs`: what a run stored is acknowledged instead of being lost with a run that was cut off.
  */
 export async function ingest(
   messages: readonly IncomingMessage[],
   ports: IngestPorts,
+  { startUntilMs = Number.POSITIVE_INFINITY }: { readonly startUntilMs?: number } = {},
 ): Promise<IngestReport> {
   const failures = new Failures();
-  const { accepted, rejected, ignored } = await acceptEvents(messages, ports, failures);
-  const touched: GroupRef[] = [];
-  for (const fold of foldEvents(accepted.map(({ event }) => event)).values()) {
-    const origins = originsOf(accepted, fold.connection);
-    touched.push(...(await storeFold(fold, { ports, origins, failures })));
-  }
-  return {
-    failedMessages: failures.messages,
-    causes: failures.causes,
-    acceptedFrom: accepted.map(({ event }) => event.connection),
-    ignored,
-    rejected,
-    touched,
+  const report = {
+    notStarted: 0,
+    acceptedFrom: [] as ConnectionName[],
+    ignored: 0,
+    rejected: [] as DeadLetter[],
+    touched: [] as GroupRef[],
   };
+  for (const [number, share] of shareOut(messages).entries()) {
+    // The first share is taken whatever the time, so that every run gets somewhere.
+    if (number > 0 && ports.clock() >= startUntilMs) {
+      for (const { messageId } of share) failures.messages.add(messageId);
+      report.notStarted += share.length;
+      continue;
+    }
+    const { accepted, rejected, ignored } = await acceptEvents(share, ports, failures);
+    report.acceptedFrom.push(...accepted.map(({ event }) => event.connection));
+    report.rejected.push(...rejected);
+    report.ignored += ignored;
+    for (const fold of foldEvents(accepted.map(({ event }) => event)).values()) {
+      const origins = originsOf(accepted, fold.connection);
+      report.touched.push(...(await storeFold(fold, { ports, origins, failures })));
+    }
+  }
+  return { ...report, failedMessages: failures.messages, causes: failures.causes };
 }

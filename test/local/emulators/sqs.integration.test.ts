@@ -30,7 +30,7 @@ it('creates the four queues as they are deployed', async () => {
     VisibilityTimeout: '360',
     DelaySeconds: '0',
     RedrivePolicy:
-      '{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:000000000000:groupsync-events-dlq","maxReceiveCount":5}',
+      '{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:000000000000:groupsync-events-dlq","maxReceiveCount":10}',
   });
   expect(await attributes(urls.apply)).toMatchObject({
     FifoQueue: 'true',

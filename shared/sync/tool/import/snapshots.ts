@@ -1,10 +1,10 @@
 import type { Row } from './rows.ts';
 
 /**
- * How much of a message the members of one part may take, in bytes of JSON. Small enough for a part to be folded in a
- * few seconds, and far below SQS's 1 MiB.
+ * How much of a message the members of one part may take, in bytes of JSON: some hundred members. A batch of ingest is
+ * a hundred messages, so that a full one can be stored within a run even if nobody in it was known before.
  */
-const PART_BYTES = 60_000;
+const PART_BYTES = 8_000;
 /** What a member takes beside its id and address. */
 const MEMBER_OVERHEAD = 20;
 

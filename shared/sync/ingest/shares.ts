@@ -1,0 +1,27 @@
+import type { IncomingMessage } from './accept.ts';
+
+/**
+ * Length of the bodies that are folded together. A thousand members as an import names them, so that a share takes
+ * seconds; a dozen events as Okta sends them, so that what they say of one group is still joined first and written once.
+ */
+const SHARE_LENGTH = 65_536;
+
+/**
+ * Cuts a batch into shares. What was received most often comes first: the time may end before the last share, and
+ * nobody's message may be the last until it has been received too often.
+ */
+export function shareOut(messages: readonly IncomingMessage[]): readonly (readonly IncomingMessage[])[] {
+  const shares: IncomingMessage[][] = [];
+  let length = 0;
+  for (const message of [...messages].sort((a, b) => (b.receives ?? 1) - (a.receives ?? 1))) {
+    const current = shares.at(-1);
+    if (current === undefined || length + message.body.length > SHARE_LENGTH) {
+      shares.push([message]);
+      length = message.body.length;
+    } else {
+      current.push(message);
+      length += message.body.length;
+    }
+  }
+  return shares;
+}
