@@ -5,7 +5,13 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     testTimeout: 30_000,
     hookTimeout: 30_000,
-    env: { CDK_VALIDATION: 'false', AWS_REGION: 'us-east-1', NO_COLOR: '1' },
+    env: {
+      CDK_VALIDATION: 'false',
+      AWS_REGION: 'us-east-1',
+      NO_COLOR: '1',
+      // The SDK's notice about the Node of 2027 would stand between the results.
+      AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
+    },
     coverage: {
       provider: 'v8',
       include: ['shared/**', 'functions/**', 'local/**', 'cli/**', 'infra/**'],
