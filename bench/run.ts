@@ -9,6 +9,7 @@ import { costFigure } from './figures/cost.ts';
 import { latencyFigure } from './figures/latency.ts';
 import { pureCoreFigure } from './figures/pure-core.ts';
 import { scaleFigure } from './figures/scale.ts';
+import { scimFigure } from './figures/scim.ts';
 import { throughputFigure } from './figures/throughput.ts';
 import { writesFigure } from './figures/writes.ts';
 import { describeMachine } from './machine.ts';
@@ -21,6 +22,7 @@ const FIGURES: readonly Figure[] = [
   latencyFigure,
   coldStartFigure,
   scaleFigure,
+  scimFigure,
   costFigure,
 ];
 
