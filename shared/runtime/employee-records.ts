@@ -26,7 +26,8 @@ export async function* employeePages(
   }
 }
 
-function recordOf(employee: Employee, fields: readonly EmployeeField[]): EmployeeRecord {
+/** What one answer says of an employee, in the people index's terms. */
+export function recordOf(employee: Employee, fields: readonly EmployeeField[]): EmployeeRecord {
   const { id, userId, roleState } = employee;
   const values = fields.flatMap((field): [EmployeeField, string | null][] => {
     const value = fieldValueOf(employee, field);

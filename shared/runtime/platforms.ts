@@ -3,7 +3,7 @@ import { type Credential, staticBearer } from '../platform/credential.ts';
 import { oauthCredential } from '../platform/oauth.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import { type Platform, PlatformFailure, type Platforms } from '../sync/ports/platform.ts';
-import { employeePages } from './employee-records.ts';
+import { employeePages, recordOf } from './employee-records.ts';
 import { feedPages } from './feed-pages.ts';
 import { oauthOptions } from './oauth-secret.ts';
 import { translating } from './platform-failure.ts';
@@ -137,18 +137,23 @@ function platformOf(client: PlatformClient, { call, secretVersion, clock }: Call
       throw error;
     }
   };
+  const found = <Result>(run: () => Promise<Result>): Promise<Result | undefined> =>
+    call(run).catch((error: unknown) => {
+      if (error instanceof PlatformFailure && error.kind === 'not_found') return undefined;
+      throw error;
+    });
   return {
     secretVersion,
     probe: async () => (await answer(() => client.me())) ?? (await answer(() => groups.list())),
     employees: (wanted) => employeePages(client, wanted, call),
+    employee: async (role, fields) => {
+      const employee = await found(() => client.employees.get(role));
+      return employee && recordOf(employee, fields);
+    },
     activity: (start) => feedPages(client, start, call),
     groups: {
       list: (maxAgeMs) => call(() => list(maxAgeMs)),
-      get: (id) =>
-        call(() => groups.get(id)).catch((error: unknown) => {
-          if (error instanceof PlatformFailure && error.kind === 'not_found') return undefined;
-          throw error;
-        }),
+      get: (id) => found(() => groups.get(id)),
       create: (fields) => call(() => groups.create(fields)),
       patch: (id, fields, version) => call(() => groups.patch(id, { ...fields, version })),
       put: (id, fields, version) => call(() => groups.replace(id, { ...fields, version })),

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ConnectionName, GroupId, GroupRef, IntentId, MemberId, RoleId } from '../domain/ids.ts';
-import type { Key } from './table.ts';
+import type { Item, Key } from './table.ts';
 
 /*
  * Keys of the one table. Ids come from producers, so each part is encoded: '#' separates parts and may not occur in
@@ -68,9 +68,17 @@ export const personKey = (connection: ConnectionName, role: RoleId): Key => ({
   pk: personPartition(connection, role),
   sk: 'PERSON',
 });
-export const boundMemberKey = (connection: ConnectionName, role: RoleId, member: MemberId): Key => ({
+const boundMemberKey = (connection: ConnectionName, role: RoleId, member: MemberId): Key => ({
   pk: personPartition(connection, role),
   sk: `${MEMBER_PREFIX}${keyPart(member)}`,
+});
+/** That a member is bound to a person; the index lists all persons of whom that was ever so. */
+export const boundMemberItem = (connection: ConnectionName, role: RoleId, member: MemberId): Item => ({
+  ...boundMemberKey(connection, role, member),
+  role,
+  member,
+  gpk: indexPartition('bound', connection, shardOf(role)),
+  gsk: `${keyPart(role)}#${keyPart(member)}`,
 });
 export const pointerPartition = (connection: ConnectionName, field: string, value: string): string =>
   `P#${connection}#${keyPart(field)}#${keyPart(value)}`;
@@ -121,7 +129,7 @@ export function shardOf(text: string): number {
 
 /** Partitions of the index. */
 export const indexPartition = (
-  kind: 'groups' | 'pending' | 'walks',
+  kind: 'groups' | 'pending' | 'walks' | 'bound',
   connection: ConnectionName,
   shard: number,
 ): string => `${kind}#${connection}#${shard}`;

@@ -3,7 +3,16 @@ import * as z from 'zod';
 import { type ConnectionName, type MemberId, memberId, type RoleId, roleId } from '../domain/ids.ts';
 import type { PeopleStore, Person } from '../sync/ports/people.ts';
 import { CorruptItemError } from './errors.ts';
-import { boundMemberKey, MEMBER_PREFIX, personKey, pointerKey, pointerPartition, userKey } from './keys.ts';
+import {
+  boundMemberItem,
+  indexPartition,
+  MEMBER_PREFIX,
+  personKey,
+  pointerKey,
+  pointerPartition,
+  SHARDS,
+  userKey,
+} from './keys.ts';
 import { all, any, type Condition, equal, type Item, missing, type Table } from './table.ts';
 
 const PersonItem = z.object({
@@ -41,7 +50,7 @@ export function createPeopleStore(table: Table): PeopleStore {
     },
 
     async bind(connection, member, { role, revision }) {
-      await table.put({ ...boundMemberKey(connection, role, member), member });
+      await table.put(boundMemberItem(connection, role, member));
       const { written } = await table.update(
         userKey(connection, member),
         { set: { member, role }, add: { writes: 1 }, remove: ['review'] },
@@ -99,6 +108,15 @@ export function createPeopleStore(table: Table): PeopleStore {
       const { pk } = personKey(connection, role);
       for await (const page of table.query({ partition: pk, prefix: MEMBER_PREFIX })) {
         yield page.map(({ member }): MemberId => memberId(String(member)));
+      }
+    },
+
+    async *bound(connection) {
+      for (let shard = 0; shard < SHARDS; shard += 1) {
+        const partition = indexPartition('bound', connection, shard);
+        for await (const page of table.query({ partition, index: true })) {
+          yield page.map(({ role }) => roleId(String(role)));
+        }
       }
     },
   };

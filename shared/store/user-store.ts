@@ -15,7 +15,7 @@ import { laterStamp, STAMP_ZERO, type Stamp } from '../domain/stamp.ts';
 import type { JoinedUser, UserChange, UserState, UserStore } from '../sync/ports/desired.ts';
 import { CorruptItemError, StoreError } from './errors.ts';
 import {
-  boundMemberKey,
+  boundMemberItem,
   IN_PREFIX,
   indexPartition,
   keyPart,
@@ -104,7 +104,7 @@ export function createUserStore(table: Table): UserStore {
     },
 
     async rebind(connection, member, role) {
-      await table.put({ ...boundMemberKey(connection, role, member), member });
+      await table.put(boundMemberItem(connection, role, member));
       return changeUser(connection, member, (current = newUser(member)) => {
         const revision = current.revision + 1;
         return { ...current, role, review: false, revision, walk: revision, writes: current.writes + 1 };

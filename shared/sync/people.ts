@@ -1,16 +1,17 @@
 import pMap from 'p-map';
 import { fieldName, matchForm } from '../contract/match-rule.ts';
 import { matchRules } from '../contract/settings.ts';
-import type { ConnectionName, GroupId, MemberId } from '../domain/ids.ts';
+import type { ConnectionName, GroupId, MemberId, RoleId } from '../domain/ids.ts';
 import { STAMP_ZERO } from '../domain/stamp.ts';
 import { matchMember } from './apply/resolve.ts';
 import type { Connection } from './ports/connections.ts';
 import type { UserState, UserStore } from './ports/desired.ts';
 import type { PendingCause } from './ports/groups.ts';
 import type { GroupIndex, PendingEntry } from './ports/index.ts';
-import type { PeopleStore, Person, PersonFacts } from './ports/people.ts';
+import { GONE, type PeopleStore, type Person, type PersonFacts } from './ports/people.ts';
 import type { EmployeeRecord, Platforms } from './ports/platform.ts';
 import { WRITES_IN_FLIGHT } from './tuning.ts';
+import { askUnlisted } from './unlisted-people.ts';
 import { type WakePorts, wakeGroups } from './wake.ts';
 
 export interface PeoplePorts extends WakePorts {
@@ -25,6 +26,9 @@ export interface PeopleReport {
   readonly read: number;
   readonly changed: number;
   readonly woken: number;
+  /** Asked for by id, because the listing did not name them, and of those who is gone. */
+  readonly asked: number;
+  readonly gone: number;
 }
 
 /**
@@ -32,29 +36,51 @@ export interface PeopleReport {
  * those of people whose state or ids changed, and those with a pending member who can be told by now.
  *
  * A page that fails ends the run with an error; what was read before it is kept, and nothing is concluded from anybody's
- * absence (invariant 4).
+ * absence (invariant 4). Whoever a complete listing did not name is asked for by id, once the others are heard of.
  */
 export async function refreshPeople(connection: Connection, ports: PeoplePorts): Promise<PeopleReport> {
   const { name, settings } = connection;
   const fields = matchRules(settings).map(({ employeeField }) => employeeField);
   const platform = await ports.platforms.open(connection);
   const unheard: Person[] = [];
-  let read = 0;
+  const listed = new Set<RoleId>();
   for await (const page of oneAhead(platform.employees({ fields, states: settings.includeStates }))) {
-    read += page.length;
+    for (const { role } of page) listed.add(role);
     unheard.push(...(await savePage(name, page, ports)));
   }
-  const groups = new Set<GroupId>([
-    ...(await groupsOfPeople(name, unheard, ports)),
-    ...(await groupsOfSolvable(connection, ports)),
-  ]);
-  const refs = [...groups].map((group) => ({ connection: name, group }));
-  const unwoken = await wakeGroups(refs, ports);
+  const woken = new Set(
+    await announce(name, unheard, { ports, also: await groupsOfSolvable(connection, ports) }),
+  );
+  const asking = { platform, people: ports.people, fields, listed, nowMs: ports.clock() };
+  const answers = await askUnlisted(connection, asking);
+  const changed = await savePage(name, answers, ports);
+  for (const group of await announce(name, changed, { ports })) woken.add(group);
+  return {
+    connection: name,
+    read: listed.size,
+    changed: unheard.length + changed.length,
+    woken: woken.size,
+    asked: answers.length,
+    gone: answers.filter(({ state }) => state === GONE).length,
+  };
+}
+
+/** Wakes the groups of people whose state or ids changed; only then have they been heard of. */
+async function announce(
+  connection: ConnectionName,
+  persons: readonly Person[],
+  { ports, also = [] }: { readonly ports: PeoplePorts; readonly also?: readonly GroupId[] },
+): Promise<readonly GroupId[]> {
+  const groups = [...new Set([...(await groupsOfPeople(connection, persons, ports)), ...also])];
+  const unwoken = await wakeGroups(
+    groups.map((group) => ({ connection, group })),
+    ports,
+  );
   if (unwoken.length > 0) {
     throw new Error(`${unwoken.length} groups could not be woken`, { cause: unwoken[0]?.cause });
   }
-  await ports.people.heard(name, unheard);
-  return { connection: name, read, changed: unheard.length, woken: refs.length };
+  await ports.people.heard(connection, persons);
+  return groups;
 }
 
 /** Pages of one list come one after another; the next is on its way while this one is saved, and no more than that. */
@@ -126,9 +152,11 @@ function factsOf(record: EmployeeRecord, seen: Person | undefined): PersonFacts 
     else values.set(name, matchForm(name, value));
   }
   const userId = record.userId ?? seen?.userId;
+  // Whoever answers again is there, even where the answer does not say how.
+  const before = seen?.state === GONE ? undefined : seen?.state;
   return {
     role: record.role,
-    state: record.state ?? seen?.state ?? 'UNKNOWN',
+    state: record.state ?? before ?? 'UNKNOWN',
     values,
     ...(userId === undefined ? {} : { userId }),
   };

@@ -22,6 +22,10 @@ export const CREATE_MISSES = 3;
 /** From this size on a group's registers carry copies of their users' roles. */
 export const LARGE_GROUP = 1_000;
 
+/** People missing from a listing whom one refresh asks for by id, and how many of these requests are under way together. */
+export const ASKED_BY_ID = 100;
+export const ASKED_IN_FLIGHT = 4;
+
 /** Groups that one pump wakes per connection: a backlog drains at this many a minute when deployed. */
 export const PUMP_BATCH = 600;
 

@@ -96,7 +96,7 @@ it(
 );
 
 it(
-  'applies a group without the person nobody knows, and with them once they are there',
+  'applies a group without the person nobody knows, and with them for as long as they are there',
   async () => {
     const [stranger] = [{ id: 'stranger', email: 'stranger@acme.test' }];
     const told = {
@@ -117,6 +117,17 @@ it(
     await stack.invoke('people', {});
     const after = (await stack.converge()).find(belongsTo('guests'));
     expect(after).toMatchObject({ state: 'in_sync', applied: 3, users: ['u-new', 'u1', 'u2'], pending: [] });
+
+    // Taken from the application: not listed any more, and a 404 by id.
+    await stack.control('employees', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ id: 'r-new', provisioned: false }),
+    });
+    await stack.invoke('people', {});
+    const left = (await stack.converge()).find(belongsTo('guests'));
+    expect(left).toMatchObject({ state: 'in_sync', applied: 2, users: ['u1', 'u2'] });
+    expect(left?.pending).toMatchObject([{ id: 'stranger', cause: 'inactive' }]);
   },
   TIMEOUT_MS,
 );

@@ -4,8 +4,10 @@ import { openPlatform } from '../../local/open-platform.ts';
 import { parseWorld } from '../../local/platform/state/world.ts';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
 import { DEFAULT_CONNECTION } from '../../shared/contract/names.ts';
+import { roleId } from '../../shared/domain/ids.ts';
 import { createPlatforms } from '../../shared/runtime/platforms.ts';
 import { SecretError, type Secrets } from '../../shared/runtime/secrets.ts';
+import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
 
 const WORLD = parseWorld({
   companies: [
@@ -129,5 +131,21 @@ describe('the platform of a connection', () => {
     const { groups } = await open();
     expect(await groups.get('nobody' as never)).toBeUndefined();
     await expect(groups.delete('nobody' as never)).resolves.toBeUndefined();
+  });
+
+  it('tells an employee whom it knows by id from one who answers 404, and neither from a failure', async () => {
+    const { open, control } = await start();
+    await control('employees', { id: 'r1', userId: 'u1', workEmail: 'ann@acme.test', company: 'acme' });
+    const platform = await open();
+    const fields = [{ kind: 'field', name: 'workEmail' }] as const;
+    expect(await platform.employee(roleId('r1'), fields)).toEqual({
+      role: 'r1',
+      userId: 'u1',
+      state: 'ACTIVE',
+      fields: new Map([[fields[0], 'ann@acme.test']]),
+    });
+    expect(await platform.employee(roleId('r2'), fields)).toBeUndefined();
+    await control('faults', [{ match: { path: '*/employees/r2' }, status: 400 }] as never);
+    await expect(platform.employee(roleId('r2'), fields)).rejects.toThrow(PlatformFailure);
   });
 });

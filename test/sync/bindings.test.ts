@@ -1,4 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { roleId } from '../../shared/domain/ids.ts';
+import { refreshPeople } from '../../shared/sync/people.ts';
+import type { Connection } from '../../shared/sync/ports/connections.ts';
+import type { EmployeeRecord } from '../../shared/sync/ports/platform.ts';
 import { pump } from '../../shared/sync/pump.ts';
 import { rebindMember } from '../../shared/sync/rebind.ts';
 import { story } from '../support/engine/story.ts';
@@ -14,6 +18,36 @@ async function pendingOf(told: Awaited<ReturnType<typeof story>>, group: string)
   const registers = await told.world.onlooker.groups.members(told.ref(group));
   return registers.flatMap(({ member, pending }) => (pending === undefined ? [] : [[member, pending.cause]]));
 }
+
+describe('a person whom the platform does not know any more', () => {
+  const guard = { minSize: 2, maxRemovedShare: 0.4, maxRemovedCount: 9, perHourCount: 9 };
+  const record = (id: string): EmployeeRecord => ({
+    role: roleId(id),
+    state: 'ACTIVE',
+    userId: `u-${id}`,
+    fields: new Map([[{ kind: 'field', name: 'workEmail' }, `${id}@acme.test`]]),
+  });
+
+  it('leaves their groups, past the guard like anybody else', async () => {
+    const told = await story({ settings: { guard } });
+    const { world, tell, shown, state } = told;
+    const refresh = async (...ids: string[]) => {
+      world.platform.employees = ids.map(record);
+      const connection = await world.onlooker.connections.find(CONNECTION);
+      await refreshPeople(connection as Connection, world.onlooker);
+      await tell();
+    };
+    await refresh('ann', 'bob', 'cid');
+    await tell({ snapshot: 'g', of: ['ann', 'bob', 'cid'] });
+    expect(shown('g')).toEqual([['u-ann', 'u-bob', 'u-cid']]);
+    await refresh('ann', 'bob');
+    expect(shown('g')).toEqual([['u-ann', 'u-bob']]);
+    expect(await pendingOf(told, 'g')).toEqual([['cid', 'inactive']]);
+    await refresh('ann');
+    expect(shown('g')).toEqual([['u-ann', 'u-bob']]);
+    expect(await state('g')).toMatchObject({ settled: 'held', hold: { removes: 1 } });
+  });
+});
 
 describe('a binding', () => {
   it('stays with its person when the address goes to a newcomer', async () => {

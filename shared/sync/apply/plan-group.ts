@@ -204,6 +204,7 @@ function stagePlatform(open: () => ReturnType<Platforms['open']>, drafted: Draft
     secretVersion: '',
     probe: refuse,
     employees: refuse,
+    employee: refuse,
     activity: refuse,
     groups: {
       list: async (maxAgeMs) => (await platform()).groups.list(maxAgeMs),

@@ -7,7 +7,7 @@ import { STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import type { WantedGroup } from '../../plan/draft.ts';
 import type { UserState } from '../ports/desired.ts';
 import type { GroupState, PendingCause, StoredMember } from '../ports/groups.ts';
-import type { Person } from '../ports/people.ts';
+import { GONE, type Person } from '../ports/people.ts';
 import { LARGE_GROUP, WRITES_IN_FLIGHT } from '../tuning.ts';
 import { copyOf } from '../walk.ts';
 import type { Lane } from './ports.ts';
@@ -141,6 +141,9 @@ async function rememberRoles(
   );
 }
 
+const whyInactive = ({ state }: Person): string =>
+  state === GONE ? 'the platform has no such employee any more' : `their roleState is ${state}`;
+
 /** Sorts the resolved members into users that are wanted and members that have to wait. */
 function place(
   registers: readonly StoredMember[],
@@ -171,7 +174,7 @@ function place(
     const user = platformUserId(id);
     if (!states.has(person.state)) {
       pending.set(member, { cause: 'inactive' });
-      whyNot.set(user, { member, reason: `their roleState is ${person.state}` });
+      whyNot.set(user, { member, reason: whyInactive(person) });
     } else if (refused.get(member) === person.revision) {
       pending.set(member, { cause: 'refused', personRevision: person.revision });
     } else {

@@ -1,5 +1,8 @@
 import type { ConnectionName, MemberId, RoleId } from '../../domain/ids.ts';
 
+/** State of a person whom the platform does not know by id any more; no roleState of its own is called that. */
+export const GONE = 'GONE';
+
 /** A platform employee, as far as groups need to know one. */
 export interface PersonFacts {
   readonly role: RoleId;
@@ -44,4 +47,6 @@ export interface PeopleStore {
   heard(connection: ConnectionName, persons: readonly Pick<Person, 'role' | 'revision'>[]): Promise<void>;
   /** Members that were bound to the person at some time; whoever was bound elsewhere since is among them too. */
   membersBoundTo(connection: ConnectionName, role: RoleId): AsyncIterable<readonly MemberId[]>;
+  /** Persons whom some member was bound to at some time, some of them more than once. */
+  bound(connection: ConnectionName): AsyncIterable<readonly RoleId[]>;
 }

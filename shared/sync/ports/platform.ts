@@ -42,6 +42,8 @@ export interface Platform {
     readonly fields: readonly EmployeeField[];
     readonly states: readonly string[];
   }): AsyncIterable<readonly EmployeeRecord[]>;
+  /** undefined where the platform answers 404: whoever is only missing from a listing has not left. */
+  employee(role: RoleId, fields: readonly EmployeeField[]): Promise<EmployeeRecord | undefined>;
   /** The activity feed page by page, until there is no more for now. */
   activity(start: FeedStart): AsyncIterable<FeedPage>;
 }

@@ -6,7 +6,7 @@ import { STAMP_ZERO } from '../../domain/stamp.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { UserState } from '../ports/desired.ts';
 import type { GroupState, StoredMember } from '../ports/groups.ts';
-import type { Person } from '../ports/people.ts';
+import { GONE, type Person } from '../ports/people.ts';
 
 export interface ExplainedRule {
   readonly rule: string;
@@ -107,7 +107,9 @@ function pendingDecision({ register, person, rules, connection, user }: Facts): 
     if ((includeStates as readonly string[]).includes(person.state)) return undefined;
     return decision(
       'pending:inactive',
-      `their roleState is ${person.state}; members may be ${includeStates.join(', ')}`,
+      person.state === GONE
+        ? 'the platform has no such employee any more: it answers 404 to their id'
+        : `their roleState is ${person.state}; members may be ${includeStates.join(', ')}`,
     );
   }
   const several = rules.find(({ found }) => found.length > 1);

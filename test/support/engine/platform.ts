@@ -134,6 +134,7 @@ export class FakePlatform {
       employees: async function* (this: FakePlatform) {
         yield await call('employees', () => this.employees);
       }.bind(this),
+      employee: (role) => call('employee', () => this.employees.find((one) => one.role === role)),
       // biome-ignore lint/correctness/useYield: no test of this kind follows the feed
       activity: async function* () {
         throw new Error('the feed is not part of this platform');

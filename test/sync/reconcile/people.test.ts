@@ -13,6 +13,7 @@ import { CONNECTION, createWorld, failure, type World } from './support/world.ts
 
 const EMAIL = matchRules({ match: ['email=workEmail'] })[0]?.employeeField as EmployeeField;
 const ANN = memberId('m-ann');
+const BOB = memberId('bob@acme.test');
 
 interface Employee {
   readonly state?: string;
@@ -158,6 +159,120 @@ describe('a refresh of people', () => {
   });
 });
 
+describe('somebody whom a listing does not name', () => {
+  const bob = employee('r-bob', { state: 'ACTIVE', email: 'bob@acme.test' });
+  const asked = ({ calls }: World) => calls.filter((call) => call.startsWith('employee'));
+
+  async function withAnn() {
+    const world = createWorld();
+    await withMember(world);
+    await run(world, [[ann()]]);
+    await bind(world);
+    return world;
+  }
+
+  it('stays as they are where the platform knows them by id', async () => {
+    const world = await withAnn();
+    world.byId.set('r-ann', employee('r-ann', {}));
+    const before = await personOf(world);
+    expect(await run(world, [[bob]])).toMatchObject({ asked: 1, gone: 0, changed: 0, woken: 0 });
+    expect(asked(world)).toEqual(['employee r-ann']);
+    expect(await personOf(world)).toEqual(before);
+  });
+
+  it('is gone by a 404, of which the groups hear once, and back when listed again', async () => {
+    const world = await withAnn();
+    expect(await run(world, [[bob]])).toMatchObject({ asked: 1, gone: 1, changed: 1, woken: 1 });
+    expect((await personOf(world))?.state).toBe('GONE');
+    expect(await run(world, [[bob]])).toMatchObject({ asked: 0, changed: 0, woken: 0 });
+    expect(await run(world, [[bob, ann()]])).toMatchObject({ asked: 0, changed: 1, woken: 1 });
+    expect((await personOf(world))?.state).toBe('ACTIVE');
+  });
+
+  it('is not active again by an answer that does not say so', async () => {
+    const world = await withAnn();
+    await run(world, [[bob]]);
+    await run(world, [[bob, employee('r-ann', {})]]);
+    expect((await personOf(world))?.state).toBe('UNKNOWN');
+  });
+
+  it('changes as the answer by id says', async () => {
+    const world = await withAnn();
+    world.byId.set('r-ann', ann({ state: 'HIRED' }));
+    expect(await run(world, [[bob]])).toMatchObject({ asked: 1, gone: 0, changed: 1, woken: 1 });
+    expect((await personOf(world))?.state).toBe('HIRED');
+  });
+
+  it.each<[string, World['employees']]>([
+    ['named nobody', []],
+    ['did not come to its end', [[bob], failure('unavailable', 503)]],
+  ])('is not asked for where the listing %s', async (_, pages) => {
+    const world = await withAnn();
+    await run(world, pages).catch(() => {});
+    expect(asked(world)).toEqual([]);
+    expect((await personOf(world))?.state).toBe('ACTIVE');
+  });
+
+  it('is not concluded to be gone from an answer that failed, and the others have been heard of by then', async () => {
+    const world = await withAnn();
+    const ref = world.ref('h');
+    await world.table.put({
+      ...memberKey(ref, BOB),
+      member: BOB,
+      presence: 'present',
+      stamp: '1',
+      copyFloor: '',
+    });
+    await world.ports.groups.markPending(ref, BOB, { cause: 'unknown', sinceMs: 1 });
+    world.byId.set('r-ann', failure('unavailable', 500));
+    const known = employee('r-bob', { state: 'ACTIVE', userId: 'u-bob', email: BOB });
+    const settings = { ...world.connection.settings, match: ['id=workEmail'] };
+    world.employees = [[known]];
+    const refresh = refreshPeople({ ...world.connection, settings } as World['connection'], world.ports);
+    await expect(refresh).rejects.toThrow('the platform failed');
+    expect((await personOf(world))?.state).toBe('ACTIVE');
+    expect(world.woken).toEqual(['h']);
+  });
+
+  it('is asked for only where that could take a member out of a group', async () => {
+    const world = await withAnn();
+    await run(world, [[ann({ state: 'TERMINATED' }), employee('r-unbound', { state: 'ACTIVE' })]]);
+    await run(world, [[bob]]);
+    expect(asked(world)).toEqual([]);
+  });
+
+  it('is one of a bounded number in each run, and everybody has their turn', async () => {
+    const world = createWorld();
+    const roles = Array.from({ length: 250 }, (_, n) => `r${n}`);
+    await run(world, [roles.map((role) => employee(role, { state: 'ACTIVE' }))]);
+    for (const role of roles) {
+      await world.ports.people.bind(CONNECTION, memberId(`m-${role}`), { role: roleId(role), revision: 0 });
+      world.byId.set(role, employee(role, { state: 'ACTIVE' }));
+    }
+    const counts: number[] = [];
+    for (let hour = 0; hour < 5; hour += 1) {
+      counts.push((await run(world, [[bob]])).asked);
+      world.advance(3_600_000);
+    }
+    expect(counts).toEqual([100, 100, 100, 100, 100]);
+    expect(new Set(asked(world)).size).toBe(250);
+  });
+
+  it('is heard of after a crash between any two effects', async () => {
+    let survived = false;
+    for (let diesAt = 1; !survived; diesAt += 1) {
+      const world = await withAnn();
+      survived = await run(world, [[bob]], mortal(world.table, diesAt)).then(
+        () => true,
+        () => false,
+      );
+      await run(world, [[bob]]);
+      expect(world.woken, `died at ${diesAt}`).toContain('g');
+      expect(await personOf(world)).toMatchObject({ state: 'GONE', unheard: false });
+    }
+  });
+});
+
 describe('pending members', () => {
   it.each<[PendingCause, Employee, number | undefined, boolean]>([
     ['unknown', { userId: 'u-ann' }, undefined, true],
@@ -193,6 +308,6 @@ describe('pending members', () => {
       new Set(['email']),
     );
     const bob = employee('r-bob', { state: 'ACTIVE', userId: 'u-bob', email: 'bob@acme.test' });
-    expect((await run(world, [[bob]])).woken).toBe(0);
+    expect((await run(world, [[bob, ann({ email: 'first@acme.test' })]])).woken).toBe(0);
   });
 });

@@ -55,6 +55,8 @@ export function createWorld({ settings = {}, activity, table = new MemoryTable()
   const woken: string[] = [];
   const world = {
     employees: [] as (readonly EmployeeRecord[] | Error)[],
+    /** What is answered by id; nothing is a 404. */
+    byId: new Map<string, EmployeeRecord | Error>(),
     /** What the list leaves out, though it is there by id. */
     unlisted: new Set<string>(),
     listFails: undefined as PlatformFailure | undefined,
@@ -68,6 +70,12 @@ export function createWorld({ settings = {}, activity, table = new MemoryTable()
         if (page instanceof Error) throw page;
         yield page;
       }
+    },
+    employee: async (role) => {
+      calls.push(`employee ${role}`);
+      const answer = world.byId.get(role);
+      if (answer instanceof Error) throw answer;
+      return answer;
     },
     activity:
       activity ??
