@@ -1,0 +1,245 @@
+import fc from 'fast-check';
+import {
+  filter as oracleTester,
+  type Filter as OracleFilter,
+  parse as oracleParse,
+} from 'scim2-parse-filter';
+import { describe, expect, it } from 'vitest';
+import { matchesFilter } from '../../shared/scim/filter/evaluate.ts';
+import type { Filter } from '../../shared/scim/filter/filter.ts';
+import { parseFilter } from '../../shared/scim/filter/parse.ts';
+import { type AttributePath, resourceTypes } from '../../shared/scim/resource-type.ts';
+import { runs } from '../support/engine/runs.ts';
+
+/*
+ * Filters read and judged twice: here, and by a parser that others wrote. What is generated keeps clear of the oracle's
+ * faults; those stand at the end, each with what RFC 7644 section 3.4.2.2 asks for, so that this file tells when one
+ * of them is mended.
+ */
+
+const { User } = resourceTypes(true);
+const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
+
+const letters = fc.string({ unit: fc.constantFrom('a', 'b', ' ', '"', '(', ']', '.', 'é'), maxLength: 4 });
+const orderOrPart = fc.constantFrom('eq', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le');
+const anyCase = (text: string) =>
+  fc
+    .array(fc.boolean(), { minLength: text.length, maxLength: text.length })
+    .map((upper) => [...text].map((one, n) => (upper[n] ? one.toUpperCase() : one.toLowerCase())).join(''));
+const quoted = (text: string) => `"${text.replaceAll('"', '\\"')}"`;
+const words = (...parts: readonly fc.Arbitrary<string>[]) => fc.tuple(...parts).map((all) => all.join(' '));
+
+const texts = (...names: readonly string[]) =>
+  words(fc.constantFrom(...names).chain(anyCase), orderOrPart.chain(anyCase), letters.map(quoted));
+const flags = (...names: readonly string[]) =>
+  words(fc.constantFrom(...names).chain(anyCase), anyCase('eq'), fc.constantFrom('true', 'false'));
+const present = (...names: readonly string[]) => words(fc.constantFrom(...names), anyCase('pr'));
+/** Of an attribute that always has one value, `ne` means the same to both. */
+const differs = words(fc.constant('userName'), anyCase('ne'), letters.map(quoted));
+
+/** Text of expressions and what joins them, as deep as the bounds allow twice over. */
+function joined(leaf: fc.Arbitrary<string>): fc.Arbitrary<string> {
+  const { tree } = fc.letrec<{ tree: string; pair: string }>((tie) => ({
+    tree: fc.oneof(
+      { depthSize: 'small', withCrossShrink: true },
+      leaf,
+      tie('pair'),
+      tie('tree').map((inner) => `(${inner})`),
+      words(
+        anyCase('not'),
+        tie('tree').map((inner) => `(${inner})`),
+      ),
+    ),
+    pair: words(tie('tree'), fc.constantFrom('and', 'or').chain(anyCase), tie('tree')),
+  }));
+  return tree;
+}
+
+const NAMES = [
+  'userName',
+  'title',
+  'name.familyName',
+  'emails.value',
+  'emails.type',
+  `${ENTERPRISE}:department`,
+];
+const ofElement = joined(fc.oneof(texts('value', 'type', 'display'), flags('primary'), present('type')));
+const element = ofElement.map((inner) => `emails[${inner}]`);
+const filters = joined(
+  fc.oneof(
+    texts(...NAMES, 'nothing'),
+    flags('active', 'emails.primary'),
+    present('title', 'emails', 'name.familyName', 'active', 'nothing'),
+    differs,
+    element,
+  ),
+);
+
+const some = letters.filter((text) => text !== '');
+const mail = fc.record(
+  { value: some, type: some, display: some, primary: fc.boolean() },
+  { requiredKeys: ['value'] },
+);
+const users = fc.record(
+  {
+    userName: some,
+    title: some,
+    active: fc.boolean(),
+    name: fc.record({ familyName: some }),
+    emails: fc.array(mail, { minLength: 1, maxLength: 3 }),
+    [ENTERPRISE]: fc.record({ department: some }),
+  },
+  { requiredKeys: ['userName'] },
+);
+
+const pathText = ({ schema, name, sub }: AttributePath): string =>
+  [schema === undefined ? '' : `${schema}:`, name, sub === undefined ? '' : `.${sub}`].join('').toLowerCase();
+
+/** Our tree and the oracle's, in one form. */
+function ours(filter: Filter): unknown {
+  switch (filter.kind) {
+    case 'and':
+    case 'or':
+      return { op: filter.kind, filters: filter.of.map(ours) };
+    case 'not':
+      return { op: 'not', filter: ours(filter.of) };
+    case 'present':
+      return { op: 'pr', path: pathText(filter.path) };
+    case 'element':
+      return { op: '[]', path: pathText(filter.path), where: ours(filter.where) };
+    default:
+      return { op: filter.operator, path: pathText(filter.path), value: filter.value };
+  }
+}
+
+function theirs(filter: OracleFilter): unknown {
+  if ('filters' in filter) return { op: filter.op, filters: filter.filters.map(theirs) };
+  if (filter.op === 'not' && 'filter' in filter) return { op: 'not', filter: theirs(filter.filter) };
+  if ('valFilter' in filter) {
+    return { op: '[]', path: filter.attrPath.toLowerCase(), where: theirs(filter.valFilter) };
+  }
+  if ('compValue' in filter) {
+    return { op: filter.op, path: filter.attrPath.toLowerCase(), value: filter.compValue };
+  }
+  return { op: 'pr', path: 'attrPath' in filter ? filter.attrPath.toLowerCase() : '' };
+}
+
+const read = (parse: () => unknown): unknown => {
+  try {
+    return parse();
+  } catch {
+    return 'refused';
+  }
+};
+const readings = (text: string) => ({
+  ours: read(() => ours(parseFilter(text))),
+  theirs: read(() => theirs(oracleParse(text))),
+});
+
+describe('a filter and the oracle', () => {
+  it('reads the same tree', () => {
+    fc.assert(
+      fc.property(filters, (text) => {
+        const { ours: mine, theirs: other } = readings(text);
+        expect(mine).toEqual(other);
+        expect(mine).not.toBe('refused');
+      }),
+      runs(2_000),
+    );
+  });
+
+  it('refuses the same of what somebody has damaged', () => {
+    const pieces = /"(?:[^"\\]|\\.)*"|[()[\]]|[^\s()[\]"]+/g;
+    const damage = fc.record({ at: fc.nat(), kind: fc.constantFrom('drop', 'twice', 'swap') });
+    let refused = 0;
+    fc.assert(
+      fc.property(filters, damage, (text, { at, kind }) => {
+        const tokens = text.match(pieces) ?? [];
+        const n = at % tokens.length;
+        const [one = '', next = ''] = tokens.slice(n, n + 2);
+        const put = { drop: [next], twice: [one, one, next], swap: [next, one] }[kind];
+        const damaged = tokens.toSpliced(n, 2, ...put).join(' ');
+        const { ours: mine, theirs: other } = readings(damaged);
+        if (mine === 'refused') refused += 1;
+        // It reads `a not b` as it reads `a and b`.
+        fc.pre(!JSON.stringify(other).includes('"op":"not","filters"'));
+        expect(mine).toEqual(other);
+      }),
+      runs(2_000),
+    );
+    expect(refused).toBeGreaterThan(100);
+  });
+
+  it('judges resources alike', () => {
+    const counts = new Map([
+      [true, 0],
+      [false, 0],
+    ]);
+    fc.assert(
+      fc.property(filters, users, (text, { emails = [], ...others }) => {
+        // What it asks of one value it asks of all of them together.
+        const few = text.includes('[') ? emails.slice(0, 1) : emails;
+        const user = few.length === 0 ? others : { ...others, emails: few };
+        const mine = matchesFilter(parseFilter(text), user, User);
+        counts.set(mine, (counts.get(mine) ?? 0) + 1);
+        expect(mine).toBe(oracleTester(oracleParse(text))(user));
+      }),
+      runs(4_000),
+    );
+    for (const count of counts.values()) expect(count).toBeGreaterThan(200);
+  });
+});
+
+describe('where the oracle is wrong', () => {
+  const user = {
+    userName: 'Ann',
+    title: '',
+    emails: [
+      { value: 'a@x', type: 'work' },
+      { value: 'b@x', type: 'home' },
+    ],
+    meta: { created: '2026-11-20T10:00:00.000Z' },
+    [ENTERPRISE]: { department: 'D' },
+  };
+  const judge = (text: string) => ({
+    ours: read(() => matchesFilter(parseFilter(text), user, User)),
+    theirs: read(() => oracleTester(oracleParse(text))(user)),
+  });
+
+  it.each<[fault: string, text: string, right: boolean]>([
+    ['minds case where the schema does not', 'userName eq "ann"', true],
+    ['does not read \\u', 'userName eq "\\u0041nn"', true],
+    ['takes \\\\ for two characters', 'userName sw "\\\\" or userName eq "A\\u006en"', true],
+    ['does not know core attributes with their schema', `${User.core.id}:userName eq "Ann"`, true],
+    ['compares instants as text', 'meta.created eq "2026-11-20T11:00:00+01:00"', true],
+    ['finds nothing unequal where there is no value', 'nickName ne "x"', true],
+    ['lets one of several values make an attribute unequal', 'emails.value ne "a@x"', false],
+    ['holds an empty text for a value', 'title pr', false],
+    ['does not know null for no value', 'nickName eq null', true],
+    ['does not read a complex attribute as its value', 'emails eq "a@x"', true],
+    ['does not ask one and the same value', 'emails[type eq "work" and value eq "b@x"]', false],
+    ['looks for the part in any value', 'emails[type eq "work"].value eq "b@x"', false],
+    ['refuses True', 'not (active eq True)', true],
+  ])('%s', (_fault, text, right) => {
+    const { ours: mine, theirs: other } = judge(text);
+    expect(mine).toBe(right);
+    expect(other).not.toBe(right);
+  });
+
+  it.each([
+    ['reads a name that begins with a digit', '1name pr'],
+    ['reads parts of parts', 'name.family.name pr'],
+    ['takes not for an operator between two', 'userName pr not title pr'],
+    ['nests without a bound', `${'('.repeat(100)}userName pr${')'.repeat(100)}`],
+  ])('%s', (_fault, text) => {
+    const { ours: mine, theirs: other } = readings(text);
+    expect(mine).toBe('refused');
+    expect(other).not.toBe('refused');
+  });
+
+  it('refuses a negative number before anything else', () => {
+    const { ours: mine, theirs: other } = readings('(userName eq -1)');
+    expect(mine).toEqual({ op: 'eq', path: 'username', value: -1 });
+    expect(other).toBe('refused');
+  });
+});
