@@ -22,18 +22,22 @@ export function createConnectionStore(
   { clock, rememberMs }: { readonly clock: () => number; readonly rememberMs: number },
 ): ConnectionStore {
   const remembered = new Map<ConnectionName, { readonly connection: Connection; readonly untilMs: number }>();
+  const current = async (name: ConnectionName): Promise<Connection | undefined> => {
+    const item = await table.get(connectionKey(name));
+    if (item === undefined) {
+      remembered.delete(name);
+      return undefined;
+    }
+    const connection = parseConnection(item);
+    remembered.set(name, { connection, untilMs: clock() + rememberMs });
+    return connection;
+  };
   return {
+    current,
+
     async find(name) {
       const known = remembered.get(name);
-      if (known !== undefined && clock() < known.untilMs) return known.connection;
-      const item = await table.get(connectionKey(name));
-      if (item === undefined) {
-        remembered.delete(name);
-        return undefined;
-      }
-      const connection = parseConnection(item);
-      remembered.set(name, { connection, untilMs: clock() + rememberMs });
-      return connection;
+      return known !== undefined && clock() < known.untilMs ? known.connection : current(name);
     },
 
     async list() {

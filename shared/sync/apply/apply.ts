@@ -1,5 +1,7 @@
 import type { DriftKind } from '../../domain/drift.ts';
+import type { Gate } from '../../domain/gate.ts';
 import type { GroupRef } from '../../domain/ids.ts';
+import type { Connection } from '../ports/connections.ts';
 import type { GroupState } from '../ports/groups.ts';
 import { PlatformFailure } from '../ports/platform.ts';
 import { MAX_CONFLICTS } from '../tuning.ts';
@@ -52,45 +54,64 @@ const MAX_ROUNDS = 3 * MAX_CONFLICTS;
  * @throws only where our own table or queue fails: the message then comes again.
  */
 export async function applyGroup(ref: GroupRef, ports: ApplyPorts): Promise<ApplyReport> {
-  const nothing: ApplyReport = { ref, outcome: 'nothing_to_do', writes: [], conflicts: 0, drift: [] };
-  const connection = await ports.connections.find(ref.connection);
-  if (connection === undefined) return nothing;
-  if (connection.observing) return { ...nothing, outcome: 'observing' };
-  const gate = await ports.gates.read(ref.connection);
-  if (gate.state !== 'open') return { ...nothing, outcome: 'gate_closed' };
-
   const tally: Tally = { writes: [], conflicts: 0, drift: [] };
-  try {
-    const found = (kind: DriftKind) => tally.drift.push(kind);
-    const lane: Lane = { connection, platform: await ports.platforms.open(connection), ports, found };
-    return { ...nothing, ...(await applyInLane(ref, lane, tally)), ...tally };
-  } catch (cause) {
-    if (!(cause instanceof PlatformFailure)) throw cause;
-    const outcome = await handleFailure(ref, cause, { connection, ports, gate });
-    return { ...nothing, ...tally, outcome, cause };
-  }
+  const ending = await applyInRounds(ref, ports, tally);
+  return { ref, ...ending, ...tally };
 }
 
-async function applyInLane(ref: GroupRef, lane: Lane, tally: Tally): Promise<Ending> {
+async function applyInRounds(ref: GroupRef, ports: ApplyPorts, tally: Tally): Promise<Ending> {
   for (let round = 0; round < MAX_ROUNDS && tally.conflicts <= MAX_CONFLICTS; round += 1) {
-    const state = await lane.ports.groups.read(ref);
+    const state = await ports.groups.read(ref);
     if (state === undefined || !needsApply(state)) return { outcome: 'nothing_to_do' };
-    if (state.paused) return { outcome: 'paused' };
-    const step = await takeStep(state, lane);
+    const admitted = await admit(state, ports);
+    if ('outcome' in admitted) return admitted;
+    let step: Step;
+    try {
+      step = await takeStep(state, admitted, { ports, tally });
+    } catch (cause) {
+      if (!(cause instanceof PlatformFailure)) throw cause;
+      return { outcome: await handleFailure(ref, cause, { ...admitted, ports }), cause };
+    }
     if (step.kind === 'again') continue;
     if (step.kind === 'conflict') tally.conflicts += 1;
-    else return endWith(step, { state, lane, tally });
+    else return endWith(step, { state, ports, tally });
   }
-  const state = await lane.ports.groups.read(ref);
+  const state = await ports.groups.read(ref);
   const error = { code: 'conflicts', message: `met ${tally.conflicts} conflicting changes in a row` };
-  await postpone(ref, error, { attempts: state?.attempts ?? 0, ports: lane.ports });
+  await postpone(ref, error, { attempts: state?.attempts ?? 0, ports });
   return { outcome: 'postponed' };
+}
+
+interface Admission {
+  readonly connection: Connection;
+  readonly gate: Gate;
+}
+
+/**
+ * Settings and gate, read after the group: whoever changes settings marks the groups dirty then. So either the new ones
+ * are found here, or the mark is newer than the state, and stays.
+ */
+async function admit({ ref, paused }: GroupState, ports: ApplyPorts): Promise<Admission | Ending> {
+  const [connection, gate] = await Promise.all([
+    ports.connections.current(ref.connection),
+    ports.gates.read(ref.connection),
+  ]);
+  if (connection === undefined) return { outcome: 'nothing_to_do' };
+  if (connection.observing) return { outcome: 'observing' };
+  if (gate.state !== 'open') return { outcome: 'gate_closed' };
+  return paused ? { outcome: 'paused' } : { connection, gate };
 }
 
 const needsApply = (state: GroupState): boolean =>
   state.dirtySinceMs !== undefined || state.intent !== undefined || state.suspect !== undefined;
 
-async function takeStep(state: GroupState, lane: Lane): Promise<Step> {
+async function takeStep(
+  state: GroupState,
+  { connection }: Admission,
+  { ports, tally }: Omit<Situation, 'state'>,
+): Promise<Step> {
+  const found = (kind: DriftKind) => tally.drift.push(kind);
+  const lane: Lane = { connection, platform: await ports.platforms.open(connection), ports, found };
   if (state.intent === undefined) return converge(state, lane);
   const settlement = await settleIntent(state, state.intent, lane);
   if (settlement.kind !== 'settled') return settlement;
@@ -99,15 +120,14 @@ async function takeStep(state: GroupState, lane: Lane): Promise<Step> {
 
 interface Situation {
   readonly state: GroupState;
-  readonly lane: Lane;
+  readonly ports: ApplyPorts;
   readonly tally: Tally;
 }
 
 async function endWith(
   step: Exclude<Step, { kind: 'again' | 'conflict' }>,
-  { state, lane, tally }: Situation,
+  { state, ports, tally }: Situation,
 ): Promise<Ending> {
-  const { ports } = lane;
   switch (step.kind) {
     case 'wait': {
       const error = { code: 'waiting', message: 'the platform does not show the created group yet' };

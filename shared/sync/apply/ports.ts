@@ -1,7 +1,7 @@
 import type { DriftKind } from '../../domain/drift.ts';
 import type { AuditLog } from '../ports/audit.ts';
 import type { ClaimStore } from '../ports/claims.ts';
-import type { Connection, Connections } from '../ports/connections.ts';
+import type { Connection, Connections, CurrentConnections } from '../ports/connections.ts';
 import type { UserStore } from '../ports/desired.ts';
 import type { DriftLog } from '../ports/drift.ts';
 import type { GateStore } from '../ports/gate.ts';
@@ -20,7 +20,7 @@ export interface ApplyPorts {
   readonly gates: GateStore;
   readonly audit: AuditLog;
   readonly drift: DriftLog;
-  readonly connections: Connections;
+  readonly connections: Connections & CurrentConnections;
   readonly platforms: Platforms;
   readonly applyQueue: ApplyQueue;
   readonly deadLetters: DeadLetterQueue;

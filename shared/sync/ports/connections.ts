@@ -12,12 +12,17 @@ export interface Connection {
 }
 
 export interface Connections {
-  /** undefined where no such connection exists. May be up to a minute old. */
+  /** undefined where no such connection exists. May be up to half a minute old. */
   find(name: ConnectionName): Promise<Connection | undefined>;
   list(): Promise<readonly Connection[]>;
 }
 
-export interface ConnectionStore extends Connections {
+export interface CurrentConnections {
+  /** As it is stored now: for whoever concludes from its settings that a group is in step. */
+  current(name: ConnectionName): Promise<Connection | undefined>;
+}
+
+export interface ConnectionStore extends Connections, CurrentConnections {
   save(connection: Connection): Promise<void>;
   remove(name: ConnectionName): Promise<void>;
 }

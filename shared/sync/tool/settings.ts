@@ -17,7 +17,7 @@ export interface SettingsPorts extends JournalPorts {
   readonly vault: Pick<CredentialVault, 'remove'>;
 }
 
-/** Workers remember a connection for half a minute; before that they would plan by the settings from before. */
+/** Apply reads settings each time, but until then ingest may hear changes of users by the match rules from before. */
 const WORKERS_KNOW_AFTER_MS = 35_000;
 /** Settings that say how the platform is called, not what should be there. */
 const CALLING = new Set(['baseUrl', 'concurrency', 'timeoutMs', 'activity']);
