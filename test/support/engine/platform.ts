@@ -166,7 +166,12 @@ export class FakePlatform {
 
   /** No request is on its way for ever: what is due by now is done. */
   doOverdue(): void {
-    while (this.#late[0] !== undefined && this.#late[0].latestMs <= this.#options.nowMs()) this.doLate(0);
+    while (this.latestMs <= this.#options.nowMs()) this.doLate(0);
+  }
+
+  /** When the first of the late writes will be done, at the latest. */
+  get latestMs(): number {
+    return this.#late[0]?.latestMs ?? Number.POSITIVE_INFINITY;
   }
 
   get lateCount(): number {
