@@ -1,12 +1,15 @@
-import type { GroupRef } from '../../domain/ids.ts';
+import type { GroupId, GroupRef } from '../../domain/ids.ts';
 import type { Connections } from '../ports/connections.ts';
+import type { DriftLog } from '../ports/drift.ts';
 import type { GateStore } from '../ports/gate.ts';
 import type { GroupStore } from '../ports/groups.ts';
+import { markSuspects, watched } from '../reconcile/suspect.ts';
 import { type GroupStateName, stateName } from '../report.ts';
 import { type WakePorts, wakeGroups } from '../wake.ts';
 
 export interface SyncPorts extends WakePorts {
-  readonly groups: Pick<GroupStore, 'readMany'>;
+  readonly groups: GroupStore;
+  readonly drift: DriftLog;
   readonly gates: Pick<GateStore, 'read'>;
   readonly connections: Pick<Connections, 'find'>;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
@@ -33,17 +36,37 @@ export interface FollowOptions {
 
 const LOOK_EVERY_MS = 400;
 
-/** Marks groups dirty, wakes them, and waits until each has been looked at: written, held, failed or in step. */
+/**
+ * Wakes groups, and waits until each has been looked at: written, held, failed or in step. Of a linked group apply reads
+ * the platform first, since a person who asks for this may know better than our view: what somebody else changed or
+ * deleted is found now, and treated by the drift policy.
+ */
 export async function syncGroups(
   refs: readonly GroupRef[],
   ports: SyncPorts,
   options: FollowOptions,
 ): Promise<SyncReport> {
-  const unwoken = await wakeGroups(refs, ports);
+  const linked = await suspectLinked(refs, ports);
+  const unwoken = await wakeGroups(
+    refs.filter(({ group }) => !linked.has(group)),
+    ports,
+  );
   if (unwoken.length > 0) {
     throw new Error(`${unwoken.length} groups could not be woken`, { cause: unwoken[0]?.cause });
   }
   return followGroups(refs, ports, options);
+}
+
+/** @returns the groups that were marked as suspect and woken: those with a platform group that is ours to write */
+async function suspectLinked(refs: readonly GroupRef[], ports: SyncPorts): Promise<ReadonlySet<GroupId>> {
+  const connection = refs[0] && (await ports.connections.find(refs[0].connection));
+  if (connection === undefined) return new Set();
+  const linked = await watched(refs, connection, ports);
+  await markSuspects(
+    linked.map((state) => ({ state, version: null, traces: [] })),
+    ports,
+  );
+  return new Set(linked.map(({ ref }) => ref.group));
 }
 
 /** Waits until no group is dirty; stops early where nothing can be written before a person acts. */
