@@ -2,15 +2,12 @@ import type { Schema } from './attribute.ts';
 import { MAX_BODY_BYTES, MAX_BULK_OPERATIONS } from './limits.ts';
 import { MAX_PAGE } from './list-query.ts';
 import type { ResourceType, ResourceTypes } from './resource-type.ts';
+import { RESOURCE_TYPE, SCHEMA, SERVICE_PROVIDER_CONFIG } from './schemas/provider.ts';
 import type { ScimObject, ScimValue } from './value.ts';
-
-const CONFIG = 'urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig';
-const RESOURCE_TYPE = 'urn:ietf:params:scim:schemas:core:2.0:ResourceType';
-const SCHEMA = 'urn:ietf:params:scim:schemas:core:2.0:Schema';
 
 /** RFC 7643 section 5. */
 export const serviceProviderConfig = (baseUrl: string): ScimObject => ({
-  schemas: [CONFIG],
+  schemas: [SERVICE_PROVIDER_CONFIG.id],
   patch: { supported: true },
   bulk: { supported: true, maxOperations: MAX_BULK_OPERATIONS, maxPayloadSize: MAX_BODY_BYTES },
   filter: { supported: true, maxResults: MAX_PAGE },
@@ -31,7 +28,7 @@ export const serviceProviderConfig = (baseUrl: string): ScimObject => ({
 
 /** RFC 7643 section 6. */
 export const resourceTypeDocument = (type: ResourceType, baseUrl: string): ScimObject => ({
-  schemas: [RESOURCE_TYPE],
+  schemas: [RESOURCE_TYPE.id],
   id: type.name,
   name: type.name,
   description: type.core.description,
@@ -44,7 +41,7 @@ export const resourceTypeDocument = (type: ResourceType, baseUrl: string): ScimO
 
 /** RFC 7643 section 7. */
 const schemaDocument = (schema: Schema, baseUrl: string): ScimObject => ({
-  schemas: [SCHEMA],
+  schemas: [SCHEMA.id],
   id: schema.id,
   name: schema.name,
   description: schema.description,
@@ -53,8 +50,15 @@ const schemaDocument = (schema: Schema, baseUrl: string): ScimObject => ({
   meta: { resourceType: 'Schema', location: `${baseUrl}/Schemas/${schema.id}` },
 });
 
-/** What is kept, by type; `/Schemas` promises no attribute that would be forgotten. */
+/** What is kept, by type, and what describes it; `/Schemas` promises no attribute that would be forgotten. */
 export const schemaDocuments = (types: ResourceTypes, baseUrl: string): readonly ScimObject[] =>
-  [types.User.kept.core, types.User.kept.extension, types.Group.kept.core]
+  [
+    types.User.kept.core,
+    types.User.kept.extension,
+    types.Group.kept.core,
+    SERVICE_PROVIDER_CONFIG,
+    RESOURCE_TYPE,
+    SCHEMA,
+  ]
     .filter((schema) => schema !== undefined)
     .map((schema) => schemaDocument(schema, baseUrl));

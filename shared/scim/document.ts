@@ -53,13 +53,13 @@ function keeps(type: ResourceType, schema: string | undefined, name: string): bo
   return place !== undefined && isKept(type, place);
 }
 
-/** Past this many an address each would be most of an answer, which Lambda limits to 6 MB. */
+/** Past this many, type and address of each would be most of an answer, which Lambda limits to 6 MB. */
 const MAX_LINKED_MEMBERS = 10_000;
 
-/** Members as clients see them; the address of each only while there are not too many. */
+/** Members as clients see them; what is the same for all of them only while there are not too many. */
 export function memberValues(ids: readonly string[], baseUrl: string): readonly ScimObject[] {
   const isLinked = ids.length <= MAX_LINKED_MEMBERS;
   return ids.map((value) =>
-    isLinked ? { value, $ref: `${baseUrl}/Users/${encodeURIComponent(value)}` } : { value },
+    isLinked ? { value, type: 'User', $ref: `${baseUrl}/Users/${encodeURIComponent(value)}` } : { value },
   );
 }

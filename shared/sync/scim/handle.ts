@@ -117,8 +117,11 @@ async function authorise({ headers }: HttpRequest, ports: ScimPorts) {
 
 const JSON_TYPES = /^(?:application\/(?:scim\+)?json|\*\/\*)\s*(?:;.*)?$/i;
 
+/** A body that comes with one of these means nothing (RFC 9110 sections 9.3.1 and 9.3.5). */
+const BODYLESS = new Set(['GET', 'HEAD', 'DELETE']);
+
 function readBody({ body, headers, method }: HttpRequest): ScimValue | undefined {
-  if (body === undefined || body === '' || method.toUpperCase() === 'GET') return undefined;
+  if (body === undefined || body === '' || BODYLESS.has(method.toUpperCase())) return undefined;
   if (new TextEncoder().encode(body).length > MAX_BODY_BYTES) {
     throw new ScimError(413, `expected a body of at most ${MAX_BODY_BYTES} bytes`);
   }

@@ -1,5 +1,5 @@
 import { resourceTypeDocument, schemaDocuments, serviceProviderConfig } from '../../scim/discovery.ts';
-import { ScimError } from '../../scim/errors.ts';
+import { badRequest, ScimError } from '../../scim/errors.ts';
 import { namesVersion } from '../../scim/etag.ts';
 import { hasProjection, projectionOf, readListQuery } from '../../scim/list-query.ts';
 import { listBody } from '../../scim/messages.ts';
@@ -128,9 +128,15 @@ const search =
   async (request, context) =>
     ok(await listResources(types, readListQuery(objectBody(request)), context));
 
+/** Operations change resources (RFC 7644 section 3.7): one that held operations again could be as many as it likes. */
+const OF_RESOURCES = /^\/(?:Users|Groups)(?:\/(?!\.search)[^/]+)?\/?$/;
+
 const bulk: Endpoint = (request, context) =>
   runBulk(objectBody(request), async (operation) => {
     try {
+      if (!OF_RESOURCES.test(operation.path)) {
+        throw badRequest('invalidSyntax', 'path: expected /Users or /Groups, perhaps with an id');
+      }
       return await route(operation, context);
     } catch (error) {
       return context.answerError(error);

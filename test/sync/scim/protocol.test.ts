@@ -441,6 +441,10 @@ describe('attributes and excludedAttributes (RFC 7644 section 3.9)', () => {
 });
 
 describe('discovery (RFC 7644 section 4)', () => {
+  const DISCOVERY = ['ServiceProviderConfig', 'ResourceType', 'Schema'].map(
+    (name) => `urn:ietf:params:scim:schemas:core:2.0:${name}`,
+  );
+
   it('says what the server can', async () => {
     const { body } = await client.get('/ServiceProviderConfig?filter=x&attributes=y');
     expect(body).toMatchObject({
@@ -459,7 +463,7 @@ describe('discovery (RFC 7644 section 4)', () => {
   it('lists resource types and schemas, whatever the parameters, and each by its id', async () => {
     for (const [path, ids] of [
       ['/ResourceTypes', ['User', 'Group']],
-      ['/Schemas', [USER, ENTERPRISE, GROUP]],
+      ['/Schemas', [USER, ENTERPRISE, GROUP, ...DISCOVERY]],
     ] as const) {
       const { body } = await client.get(`${path}?startIndex=99&count=0&filter=id eq "x"`);
       expect(body).toMatchObject({ schemas: [LIST], totalResults: ids.length, itemsPerPage: ids.length });

@@ -161,4 +161,18 @@ export function createWorld({
   }
 }
 
+export const fullUser = (userName: string) => ({
+  schemas: [USER, ENTERPRISE],
+  userName,
+  externalId: `x-${userName}`,
+  active: true,
+  name: { givenName: 'G', familyName: 'F', formatted: 'G F' },
+  displayName: 'G F',
+  emails: [{ value: `${userName}@acme.test`, type: 'work', primary: true }],
+  phoneNumbers: [{ value: '1', type: 'mobile' }],
+  addresses: [{ type: 'work', locality: 'X', primary: true }],
+  roles: [{ value: 'r' }],
+  [ENTERPRISE]: { employeeNumber: '7', department: 'D', manager: { value: 'M1' } },
+});
+
 const bodyOf = ({ body }: HttpReply): Body => (body === '' ? undefined : JSON.parse(body));

@@ -1,0 +1,122 @@
+import { type Attribute, attribute, flag, type Schema, text } from '../attribute.ts';
+
+/* Schemas of the discovery documents themselves (RFC 7643 section 8.7.2): a client may read them, nobody writes them. */
+
+const fixed = { mutability: 'readOnly' } as const;
+const needed = { ...fixed, required: true } as const;
+
+const exact = (name: string, description: string, details = {}) =>
+  text(name, description, { ...needed, caseExact: true, ...details });
+
+const address = (name: string, description: string, details = {}) =>
+  attribute('reference', name, [
+    description,
+    { ...fixed, caseExact: true, referenceTypes: ['external'], ...details },
+  ]);
+
+const yesNo = (name: string, description: string) => flag(name, description, needed);
+
+const amount = (name: string, description: string) => attribute('integer', name, [description, needed]);
+
+const group = (name: string, description: string, subAttributes: readonly Attribute[]) =>
+  attribute('complex', name, [description, { ...needed, subAttributes }]);
+
+const list = (name: string, description: string, subAttributes: readonly Attribute[]) =>
+  attribute('complex', name, [description, { ...fixed, multiValued: true, subAttributes }]);
+
+const supported = yesNo('supported', 'Whether the operation is supported.');
+
+export const SERVICE_PROVIDER_CONFIG: Schema = {
+  id: 'urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig',
+  name: 'ServiceProviderConfig',
+  description: 'What the server can',
+  attributes: [
+    address('documentationUri', 'Where people read how to use it.'),
+    group('patch', 'PATCH.', [supported]),
+    group('bulk', 'Bulk operations.', [
+      supported,
+      amount('maxOperations', 'Most operations in one request.'),
+      amount('maxPayloadSize', 'Largest body, in bytes.'),
+    ]),
+    group('filter', 'Filters.', [supported, amount('maxResults', 'Most resources in one answer.')]),
+    group('changePassword', 'Changes of passwords.', [supported]),
+    group('sort', 'Sorting.', [supported]),
+    group('etag', 'Entity tags.', [supported]),
+    list('authenticationSchemes', 'How clients say who they are.', [
+      exact('type', 'Kind of the scheme.', {
+        canonicalValues: ['oauth', 'oauth2', 'oauthbearertoken', 'httpbasic', 'httpdigest'],
+      }),
+      exact('name', 'Name of the scheme.'),
+      exact('description', 'What it is.'),
+      address('specUri', 'Where it is specified.'),
+      address('documentationUri', 'Where people read how to use it.'),
+      flag('primary', 'Whether it is the preferred one.', fixed),
+    ]),
+  ],
+};
+
+export const RESOURCE_TYPE: Schema = {
+  id: 'urn:ietf:params:scim:schemas:core:2.0:ResourceType',
+  name: 'ResourceType',
+  description: 'A type of resource',
+  attributes: [
+    exact('id', 'Id of the type.', { required: false }),
+    exact('name', 'Name of the type.'),
+    exact('description', 'What it is.', { required: false }),
+    address('endpoint', 'Where its resources are, below the base URL.', {
+      required: true,
+      referenceTypes: ['uri'],
+    }),
+    address('schema', 'Its core schema.', { required: true, referenceTypes: ['uri'] }),
+    list('schemaExtensions', 'Its extensions.', [
+      address('schema', 'The schema of the extension.', { required: true, referenceTypes: ['uri'] }),
+      yesNo('required', 'Whether each resource must have it.'),
+    ]),
+  ],
+};
+
+/** Of an attribute, and of a part of one: they differ in that parts have no parts. */
+const definition: readonly Attribute[] = [
+  exact('name', 'Name of the attribute.'),
+  exact('type', 'Its type.', {
+    canonicalValues: [
+      'string',
+      'complex',
+      'boolean',
+      'decimal',
+      'integer',
+      'dateTime',
+      'reference',
+      'binary',
+    ],
+  }),
+  yesNo('multiValued', 'Whether it holds several values.'),
+  exact('description', 'What it is.', { required: false }),
+  yesNo('required', 'Whether it must have a value.'),
+  exact('canonicalValues', 'Values that are suggested.', { required: false, multiValued: true }),
+  flag('caseExact', 'Whether case matters.', fixed),
+  exact('mutability', 'Who may change it.', {
+    canonicalValues: ['readOnly', 'readWrite', 'immutable', 'writeOnly'],
+  }),
+  exact('returned', 'When it is shown.', { canonicalValues: ['always', 'never', 'default', 'request'] }),
+  exact('uniqueness', 'Where it is unique.', {
+    required: false,
+    canonicalValues: ['none', 'server', 'global'],
+  }),
+  exact('referenceTypes', 'What it may refer to.', { required: false, multiValued: true }),
+];
+
+export const SCHEMA: Schema = {
+  id: 'urn:ietf:params:scim:schemas:core:2.0:Schema',
+  name: 'Schema',
+  description: 'A schema',
+  attributes: [
+    exact('id', 'URN of the schema.'),
+    exact('name', 'Its name.', { required: false }),
+    exact('description', 'What it describes.', { required: false }),
+    list('attributes', 'Its attributes.', [
+      ...definition,
+      list('subAttributes', 'Parts of a complex attribute.', definition),
+    ]),
+  ],
+};

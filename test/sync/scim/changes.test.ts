@@ -1,0 +1,196 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { expectError } from './support/expect-error.ts';
+import { type Client, createWorld, ENTERPRISE, ERROR, fullUser, USER } from './support/server.ts';
+
+/* Changes, refused ones included, and bulk requests, as a suite that knows nothing of us would ask (RFC 7644). */
+
+let world: ReturnType<typeof createWorld>;
+let client: Client;
+
+beforeEach(async () => {
+  world = createWorld({ storeProfile: true });
+  client = await world.client();
+});
+
+describe('changes', () => {
+  let user: string;
+  beforeEach(async () => {
+    user = `/Users/${(await client.post('/Users', fullUser('ann'))).body.id}`;
+  });
+  const get = async () => (await client.get(user)).body;
+
+  it.each<[title: string, operation: object, scimType: string]>([
+    ['remove without a path', { op: 'remove' }, 'noTarget'],
+    ['remove without a path, with a value', { op: 'remove', value: { title: 'x' } }, 'noTarget'],
+    ['an unknown operation', { op: 'increase', path: 'title', value: 'x' }, 'invalidSyntax'],
+    ['a path that is none', { op: 'replace', path: 'emails[', value: 'x' }, 'invalidPath'],
+    ['a path to nothing', { op: 'replace', path: 'colour', value: 'x' }, 'invalidPath'],
+    [
+      'a filter in a path that is none',
+      { op: 'replace', path: 'emails[type].value', value: 'x' },
+      'invalidPath',
+    ],
+    [
+      'replace of what is not there',
+      { op: 'replace', path: 'emails[type eq "fax"].value', value: 'x' },
+      'noTarget',
+    ],
+    ['another id', { op: 'replace', path: 'id', value: 'x' }, 'mutability'],
+    ['another version', { op: 'replace', path: 'meta.version', value: 'x' }, 'mutability'],
+    ['other schemas', { op: 'add', path: 'schemas', value: ['x'] }, 'mutability'],
+    ['a value of another type', { op: 'replace', path: 'active', value: 'perhaps' }, 'invalidValue'],
+    ['a list for one value', { op: 'replace', path: 'title', value: ['x', 'y'] }, 'invalidValue'],
+    ['no value', { op: 'add', path: 'title' }, 'invalidValue'],
+  ])('%s are refused, and what came before is undone', async (_title, operation, scimType) => {
+    const before = await get();
+    const first = { op: 'replace', path: 'displayName', value: 'changed' };
+    expectError(await client.patch(user, [first, operation]), 400, scimType);
+    expect(await get()).toEqual(before);
+  });
+
+  it.each<[title: string, operation: object, expected: object]>([
+    ['without a path', { op: 'add', value: { title: 'T', nickName: 'N' } }, { title: 'T', nickName: 'N' }],
+    ['without a path, of an id', { op: 'replace', value: { id: 'x', title: 'T' } }, { title: 'T' }],
+    [
+      'by names in any case',
+      { op: 'REPLACE', path: 'NAME.GIVENNAME', value: 'H' },
+      { name: { givenName: 'H' } },
+    ],
+    [
+      'of one value by a filter',
+      { op: 'replace', path: 'emails[type eq "work"].value', value: 'n@x' },
+      { emails: [{ value: 'n@x', type: 'work', primary: true }] },
+    ],
+    [
+      'of a value that is not there yet',
+      { op: 'add', path: 'emails[type eq "home"].value', value: 'h@x' },
+      { emails: [{ type: 'work' }, { type: 'home', value: 'h@x' }] },
+    ],
+    [
+      'of a value that is there already',
+      { op: 'add', path: 'phoneNumbers', value: [{ value: '1', type: 'mobile' }] },
+      { phoneNumbers: [{ value: '1', type: 'mobile' }] },
+    ],
+    [
+      'of an extension by its URN',
+      { op: 'replace', path: `${ENTERPRISE}:department`, value: 'E' },
+      { [ENTERPRISE]: { department: 'E', employeeNumber: '7' } },
+    ],
+    [
+      'of an extension as a whole',
+      { op: 'add', path: ENTERPRISE, value: { costCenter: 'C' } },
+      { [ENTERPRISE]: { costCenter: 'C', employeeNumber: '7' } },
+    ],
+    [
+      'of a schema that nobody knows',
+      { op: 'add', path: 'urn:x:1.0:User:tag', value: 'x' },
+      { schemas: [USER, ENTERPRISE] },
+    ],
+  ])('%s are made', async (_title, operation, expected) => {
+    const changed = await client.patch(user, [operation]);
+    expect(changed.status).toBe(200);
+    expect(changed.body).toMatchObject(expected);
+    expect(await get()).toEqual(changed.body);
+    expect(changed.headers['etag']).toBe(changed.body.meta.version);
+    expect(changed.headers['location']).toBe(changed.body.meta.location);
+  });
+
+  it('need no schemas in the body, and do not mind others', async () => {
+    for (const schemas of [undefined, [], ['urn:x'], 'urn:x']) {
+      const body = { schemas, Operations: [{ op: 'replace', path: 'title', value: String(schemas) }] };
+      expect((await client.send('PATCH', user, body)).status).toBe(200);
+    }
+  });
+
+  it('by two clients that read the same version: the second is told', async () => {
+    const read = await client.get(user);
+    const ifMatch = { 'if-match': read.headers['etag'] ?? '' };
+    expect((await client.put(user, { ...read.body, title: 'one' }, ifMatch)).status).toBe(200);
+    expectError(await client.put(user, { ...read.body, title: 'two' }, ifMatch), 412);
+    expect((await get()).title).toBe('one');
+    expect((await client.get(user, { 'if-none-match': read.headers['etag'] ?? '' })).status).toBe(200);
+  });
+
+  it('that take a name of somebody else are refused', async () => {
+    await client.post('/Users', { userName: 'bob' });
+    for (const answer of [
+      await client.post('/Users', { userName: 'BOB' }),
+      await client.put(user, { userName: 'Bob' }),
+      await client.patch(user, [{ op: 'replace', path: 'userName', value: 'bob' }]),
+      await client.patch(user, [{ op: 'replace', value: { userName: 'bob' } }]),
+    ]) {
+      expectError(answer, 409, 'uniqueness');
+    }
+    expect((await get()).userName).toBe('ann');
+  });
+});
+
+describe('bulk', () => {
+  const BULK = 'urn:ietf:params:scim:api:messages:2.0:BulkRequest';
+  const bulk = (Operations: readonly object[], more: object = {}) =>
+    client.post('/Bulk', { schemas: [BULK], Operations, ...more });
+
+  it('refers to what it makes in members, in paths and in managers', async () => {
+    const { body } = await bulk([
+      { method: 'post', path: '/Users', bulkId: 'boss', data: { userName: 'boss' } },
+      {
+        method: 'POST',
+        path: '/Users',
+        bulkId: 'ann',
+        data: { userName: 'ann', [ENTERPRISE]: { manager: { value: 'bulkId:boss' } } },
+      },
+      { method: 'POST', path: '/Groups', bulkId: 'g', data: { displayName: 'G' } },
+      {
+        method: 'PATCH',
+        path: '/Groups/bulkId:g',
+        data: { Operations: [{ op: 'add', path: 'members', value: [{ value: 'bulkId:ann' }] }] },
+      },
+    ]);
+    const ids = body.Operations.map(({ location }: { location: string }) => location.split('/').at(-1));
+    expect(body.Operations.map(({ status }: { status: string }) => status)).toEqual([
+      '201',
+      '201',
+      '201',
+      '204',
+    ]);
+    expect((await client.get(`/Users/${ids[1]}`)).body[ENTERPRISE].manager.value).toBe(ids[0]);
+    expect((await client.get(`/Groups/${ids[2]}`)).body.members[0].value).toBe(ids[1]);
+  });
+
+  it('ends after so many errors, and does the rest where none are counted', async () => {
+    const bad = { method: 'DELETE', path: '/Users/none' };
+    const made = (name: string) => ({
+      method: 'POST',
+      path: '/Users',
+      bulkId: name,
+      data: { userName: name },
+    });
+    const two = await bulk([bad, made('a'), bad, made('b')], { failOnErrors: 2 });
+    expect(two.body.Operations.map(({ status }: { status: string }) => status)).toEqual([
+      '404',
+      '201',
+      '404',
+    ]);
+    const all = await bulk([bad, bad, bad, made('c')]);
+    expect(all.body.Operations.at(-1).status).toBe('201');
+    expect(all.body.Operations[0].response).toMatchObject({ schemas: [ERROR], status: '404' });
+  });
+
+  it.each<[title: string, body: object, status: number]>([
+    ['no operations', {}, 400],
+    ['a POST without bulkId', { Operations: [{ method: 'POST', path: '/Users', data: {} }] }, 400],
+    ['a GET', { Operations: [{ method: 'GET', path: '/Users' }] }, 400],
+    [
+      'too many',
+      { Operations: Array.from({ length: 1_001 }, () => ({ method: 'DELETE', path: '/Users/x' })) },
+      413,
+    ],
+  ])('of %s is refused', async (_title, body, status) => {
+    expectError(await client.post('/Bulk', body), status, status === 400 ? 'invalidSyntax' : undefined);
+  });
+
+  it.each(['/Bulk', '/Users/.search', '/.search', '/Schemas'])('does not reach %s', async (path) => {
+    const { body } = await bulk([{ method: 'POST', path, bulkId: 'b', data: { Operations: [] } }]);
+    expect(body.Operations).toMatchObject([{ status: '400', response: { scimType: 'invalidSyntax' } }]);
+  });
+});

@@ -1,0 +1,185 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { expectError } from './support/expect-error.ts';
+import { type Client, createWorld, LIST, USER } from './support/server.ts';
+
+/* Every method on every endpoint, media types and lists, as a suite that knows nothing of us would ask (RFC 7644). */
+
+let world: ReturnType<typeof createWorld>;
+let client: Client;
+
+beforeEach(async () => {
+  world = createWorld({ storeProfile: true });
+  client = await world.client();
+});
+
+describe('methods', () => {
+  const collection = ['GET', 'POST'];
+  const resource = ['GET', 'PUT', 'PATCH', 'DELETE'];
+  it.each<[path: string, allowed: readonly string[]]>([
+    ['/Users', collection],
+    ['/Groups', collection],
+    ['/Users/x', resource],
+    ['/Groups/x', resource],
+    ['/Users/.search', ['POST']],
+    ['/Groups/.search', ['POST']],
+    ['/.search', ['POST']],
+    ['/Bulk', ['POST']],
+    ['/ServiceProviderConfig', ['GET']],
+    ['/ResourceTypes', ['GET']],
+    ['/ResourceTypes/User', ['GET']],
+    ['/Schemas', ['GET']],
+    [`/Schemas/${USER}`, ['GET']],
+  ])('of %s are these, and others are answered with 405 and Allow', async (path, allowed) => {
+    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'TRACE']) {
+      const answer = await client.send(method, path);
+      if (allowed.includes(method)) {
+        expect(answer.status).not.toBe(405);
+        continue;
+      }
+      expect([method, answer.status]).toEqual([method, 405]);
+      expect(answer.headers['allow']?.split(', ').toSorted()).toEqual(allowed.toSorted());
+      expectError(answer, 405);
+    }
+  });
+
+  it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])('%s of what is no endpoint is 404', async (method) => {
+    for (const path of [
+      '/Things',
+      '/Users/x/y',
+      '/Bulk/x',
+      '/ServiceProviderConfig/x',
+      '/Schemas/a/b',
+      '/users',
+    ]) {
+      expectError(await client.send(method, path, {}), 404);
+    }
+  });
+
+  it('of /Me are not implemented', async () => {
+    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
+      expectError(await client.send(method, '/Me', {}), 501);
+    }
+  });
+
+  it('that delete work once, whatever body comes along', async () => {
+    const { id } = (await client.post('/Users', { userName: 'ann' })).body;
+    expect((await client.send('DELETE', `/Users/${id}`, 'no json')).status).toBe(204);
+    for (const method of ['DELETE', 'GET']) expectError(await client.send(method, `/Users/${id}`), 404);
+    for (const [method, body] of [
+      ['PUT', { userName: 'ann' }],
+      ['PATCH', { Operations: [{ op: 'replace', path: 'active', value: false }] }],
+    ] as const) {
+      expectError(await client.send(method, `/Users/${id}`, body), 404);
+    }
+  });
+});
+
+describe('media types', () => {
+  it.each([
+    'application/scim+json',
+    'application/json',
+    'application/scim+json; charset=utf-8',
+    'application/json;charset=UTF-8',
+    'Application/SCIM+JSON',
+  ])('%s is taken', async (type) => {
+    const made = await client.send('POST', '/Users', { userName: 'ann' }, { 'content-type': type });
+    expect(made.status).toBe(201);
+  });
+
+  it.each(['text/plain', 'application/xml', 'application/x-www-form-urlencoded', 'application/jsonp'])(
+    '%s is refused',
+    async (type) => {
+      const made = await client.send('POST', '/Users', { userName: 'ann' }, { 'content-type': type });
+      expectError(made, 415);
+    },
+  );
+
+  it.each(['application/scim+json', 'application/json', '*/*', 'text/html, application/*;q=0.5', ''])(
+    'Accept: %s gets that of SCIM',
+    async (accept) => {
+      for (const path of ['/Users', '/Schemas', '/Users/none', '/ServiceProviderConfig']) {
+        const { headers } = await client.get(path, { accept });
+        expect(headers['content-type']).toBe('application/scim+json');
+      }
+    },
+  );
+});
+
+describe('lists', () => {
+  beforeEach(async () => {
+    for (const name of ['a', 'b', 'c']) await client.post('/Users', { userName: name, title: `t-${name}` });
+  });
+
+  it.each([
+    ['startIndex=0', 1, 3],
+    ['startIndex=-5&count=2', 1, 2],
+    ['startIndex=4', 4, 0],
+    ['startIndex=999999999', 999_999_999, 0],
+    ['count=0', 1, 0],
+    ['count=-3', 1, 0],
+    ['count=100000', 1, 3],
+    ['sortBy=nothing', 1, 3],
+    ['sortBy=userName&sortOrder=sideways', 1, 3],
+    ['filter=', 1, 3],
+    ['unknown=parameter', 1, 3],
+  ])('%s', async (query, startIndex, itemsPerPage) => {
+    const { status, body } = await client.get(`/Users?${query}`);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ schemas: [LIST], totalResults: 3, startIndex, itemsPerPage });
+    expect(body.Resources).toHaveLength(itemsPerPage);
+  });
+
+  it('never hold more than the server says, and go on where they ended', async () => {
+    const { maxResults } = (await client.get('/ServiceProviderConfig')).body.filter;
+    for (let n = 0; n <= maxResults; n += 1) await client.post('/Groups', { displayName: `g${n}` });
+    const first = (await client.get('/Groups?count=100000&attributes=displayName')).body;
+    expect([first.itemsPerPage, first.totalResults]).toEqual([maxResults, maxResults + 1]);
+    const rest = (await client.get(`/Groups?startIndex=${maxResults + 1}`)).body;
+    expect(rest.Resources).toHaveLength(1);
+    expect(first.Resources.map(({ id }: { id: string }) => id)).not.toContain(rest.Resources[0].id);
+  });
+
+  it.each([
+    ['userName eq "nobody"', 0],
+    ['USERNAME EQ "A"', 1],
+    ['UserName Eq "a" Or userName eQ "B"', 2],
+    [`${USER.toUpperCase()}:USERNAME eq "a"`, 1],
+    [`schemas eq "${USER}"`, 3],
+    ['meta.resourceType eq "User" and NOT (title pr)', 0],
+    ['title ew "-a" or title co "-b"', 2],
+    ['active eq true', 3],
+    ['emails[type eq "work"]', 0],
+    ['id eq "nothing"', 0],
+  ])('find by %s', async (filter, totalResults) => {
+    const got = await client.get(`/Users?filter=${encodeURIComponent(filter)}`);
+    expect([got.status, got.body.totalResults]).toEqual([200, totalResults]);
+    expect((await client.post('/Users/.search', { filter })).body.totalResults).toBe(totalResults);
+  });
+
+  it.each([
+    'userName',
+    'userName eq',
+    'userName xx "a"',
+    'eq "a"',
+    '(userName eq "a"',
+    'userName eq "a',
+    '"',
+  ])('are refused for the filter %s, by GET and by POST', async (filter) => {
+    expectError(await client.get(`/Users?filter=${encodeURIComponent(filter)}`), 400, 'invalidFilter');
+    expectError(await client.post('/Groups/.search', { filter }), 400, 'invalidFilter');
+    expectError(await client.post('/.search', { filter }), 400, 'invalidFilter');
+  });
+
+  it('show id and schemas whatever is asked for', async () => {
+    for (const query of [
+      'attributes=title',
+      'attributes=nothing',
+      'excludedAttributes=id,schemas,userName',
+    ]) {
+      for (const one of (await client.get(`/Users?${query}`)).body.Resources) {
+        expect(one).toMatchObject({ id: expect.any(String), schemas: [USER] });
+        expect(one).not.toHaveProperty('userName');
+      }
+    }
+  });
+});
