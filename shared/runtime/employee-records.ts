@@ -1,5 +1,5 @@
 import type { EmployeeField } from '../contract/match-rule.ts';
-import type { PlatformClient } from '../platform/client.ts';
+import type { GroupClient } from '../platform/group-client.ts';
 import type { Employee } from '../platform/schemas/employee.ts';
 import type { EmployeeRecord } from '../sync/ports/platform.ts';
 
@@ -13,7 +13,7 @@ const LISTED_STATES: ReadonlySet<string> = new Set(['ACTIVE', 'TERMINATED']);
 
 /** Employees as the people index wants them, page by page. Terminated ones too: leaving must be told, not concluded. */
 export async function* employeePages(
-  client: PlatformClient,
+  client: GroupClient,
   { fields, states }: Wanted,
   call: <Result>(run: () => Promise<Result>) => Promise<Result>,
 ): AsyncGenerator<readonly EmployeeRecord[]> {

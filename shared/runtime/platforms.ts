@@ -1,4 +1,4 @@
-import { createPlatformClient, type PlatformClient } from '../platform/client.ts';
+import { createGroupClient, type GroupClient } from '../platform/group-client.ts';
 import { type Credential, staticBearer } from '../platform/credential.ts';
 import { oauthCredential } from '../platform/oauth.ts';
 import type { Connection } from '../sync/ports/connections.ts';
@@ -74,7 +74,7 @@ interface Connecting {
 /** A credential of another company would fill that company's groups with our people: it is refused before any use. */
 async function connect(connection: Connection, { secret, options, forget }: Connecting): Promise<Platform> {
   const { settings } = connection;
-  const client = createPlatformClient({
+  const client = createGroupClient({
     baseUrl: settings.baseUrl,
     credential: credentialOf(connection, secret, options),
     clock: options.clock,
@@ -115,7 +115,7 @@ interface Calling {
   readonly clock: () => number;
 }
 
-function platformOf(client: PlatformClient, { call, secretVersion, clock }: Calling): Platform {
+function platformOf(client: GroupClient, { call, secretVersion, clock }: Calling): Platform {
   const { groups } = client;
   let listing: { readonly atMs: number; readonly groups: ReturnType<typeof groups.list> } | undefined;
   const list = (maxAgeMs: number) => {

@@ -22,6 +22,17 @@ export const DEFAULT_ACTIVITY: ActivityNames = {
   pageSize: 1000,
 };
 
+const MAX_PAGE_SIZE = 1_000;
+
+/** @throws TypeError for a page size that the platform does not give. */
+export function activityNames(given: Partial<ActivityNames> = {}): ActivityNames {
+  const names = { ...DEFAULT_ACTIVITY, ...given };
+  if (Number.isInteger(names.pageSize) && names.pageSize > 0 && names.pageSize <= MAX_PAGE_SIZE) return names;
+  throw new TypeError(
+    `activity.pageSize: expected a whole number from 1 to ${MAX_PAGE_SIZE}, got ${names.pageSize}`,
+  );
+}
+
 /**
  * Where to begin: after a cursor that an earlier page gave, or at an instant (milliseconds since 1970, inclusive, less
  * than 90 days ago; default: as far back as the platform goes), optionally up to another.
