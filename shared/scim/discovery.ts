@@ -1,5 +1,5 @@
 import type { Schema } from './attribute.ts';
-import { MAX_BODY_BYTES, MAX_BULK_OPERATIONS } from './limits.ts';
+import { MAX_BULK_OPERATIONS, PROMISED_BODY_BYTES } from './limits.ts';
 import { MAX_PAGE } from './list-query.ts';
 import type { ResourceType, ResourceTypes } from './resource-type.ts';
 import { RESOURCE_TYPE, SCHEMA, SERVICE_PROVIDER_CONFIG } from './schemas/provider.ts';
@@ -9,7 +9,7 @@ import type { ScimObject, ScimValue } from './value.ts';
 export const serviceProviderConfig = (baseUrl: string): ScimObject => ({
   schemas: [SERVICE_PROVIDER_CONFIG.id],
   patch: { supported: true },
-  bulk: { supported: true, maxOperations: MAX_BULK_OPERATIONS, maxPayloadSize: MAX_BODY_BYTES },
+  bulk: { supported: true, maxOperations: MAX_BULK_OPERATIONS, maxPayloadSize: PROMISED_BODY_BYTES },
   filter: { supported: true, maxResults: MAX_PAGE },
   changePassword: { supported: false },
   sort: { supported: true },

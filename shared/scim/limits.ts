@@ -1,5 +1,11 @@
-/** A body, in UTF-8: what Lambda takes at most is 6 MB, encoding and headers included (AWS Lambda quotas). */
+/** A body, in UTF-8. */
 export const MAX_BODY_BYTES = 5 * 1024 * 1024;
+/**
+ * What surely arrives where a gateway is before us, and so what clients are promised. Lambda takes 6 MB at most, headers
+ * included (AWS Lambda quotas), and API Gateway hands over as base64, four characters for three bytes, what it does not
+ * know for text, `application/scim+json` among it. It refuses more by itself, in words that are not SCIM's.
+ */
+export const PROMISED_BODY_BYTES = 4_500_000;
 export const MAX_BULK_OPERATIONS = 1_000;
 /**
  * Members that one request may name or remove, as in one event. Their registers share a partition, which takes 1,000

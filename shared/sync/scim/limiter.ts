@@ -7,10 +7,11 @@ export interface RequestRate {
 }
 
 /**
- * Far above what providers send (Entra ID: 25 a second), below what would crowd out another connection's requests on
- * the same server. It counts per server; API Gateway's throttle bounds all of them together.
+ * Four times what Entra ID asks for (25 a second), lasting, and as much as a stage admits by default for all of its
+ * connections together: where several share one server, none crowds out the others. It counts per server; when
+ * deployed, the throttle of API Gateway is the bound that counts, for bursts too.
  */
-export const REQUEST_RATE: RequestRate = { burst: 1_000, perSecond: 200 };
+export const REQUEST_RATE: RequestRate = { burst: 1_000, perSecond: 100 };
 
 export interface RateLimiter {
   /** Takes one request of the connection's share. @returns 0, or seconds until the next one is free */

@@ -71,3 +71,16 @@ describe('a group of many', () => {
     expect((await world.desired(group))?.members).toHaveLength(20_000);
   });
 });
+
+it('a page that would be longer than Lambda answers is refused, and without members it is not', async () => {
+  for (let n = 0; n < 8; n += 1) {
+    const path = '/Groups?excludedAttributes=members';
+    await client.post(path, { displayName: `Large ${n}`, members: valuesOf(people(9_000)) });
+  }
+  const page = await client.get('/Groups?count=5');
+  expect(page.status).toBe(200);
+  expect(JSON.stringify(page.body).length).toBeLessThan(5_100_000);
+  expect(await client.get('/Groups')).toMatchObject({ status: 400, body: { scimType: 'tooMany' } });
+  const without = await client.get('/Groups?excludedAttributes=members');
+  expect(without).toMatchObject({ status: 200, body: { totalResults: 8 } });
+});
