@@ -124,6 +124,6 @@ describe('activity.follow', () => {
   });
 
   it('refuses a page size above 1000', async () => {
-    await expect(rig(() => ({}), { activity: { pageSize: 1001 } })).rejects.toThrow('at most 1000');
+    await expect(rig(() => ({}), { activity: { pageSize: 1001 } })).rejects.toThrow('from 1 to 1000, got 1001');
   });
 });
