@@ -21,6 +21,7 @@ const LocalFile = z.object({
   eventsDlqUrl: z.url(),
   applyQueueUrl: z.url(),
   applyDlqUrl: z.url(),
+  scim: z.url().optional(),
 });
 export type LocalFile = z.infer<typeof LocalFile>;
 
@@ -51,6 +52,7 @@ export function localTarget(file: LocalFile): ToolTarget {
     region,
     prefix,
     createSettleMs: LOCAL_SETTLE_MS,
+    scimUrl: file.scim,
     local: { dynamodb, sqs, secretsManager, lambda, scheduler },
     queueUrls: {
       events: file.eventsQueueUrl,

@@ -1,16 +1,11 @@
 import { z } from 'zod';
+import { ACT_SCHEMAS } from './act-schemas.ts';
+import { Change, Credential, count, instant, ms, nullable, text } from './schema-parts.ts';
 
 /*
  * What each command prints with `--json`, for scripts. More fields may follow, none goes: docs/cli/schemas is generated
  * from here, and a test holds the commands' real output against it.
  */
-
-const text = z.string();
-const count = z.int().min(0);
-const instant = z.iso.datetime();
-/** A duration, or milliseconds since 1970 where the name ends in `sinceMs`. */
-const ms = z.number();
-const nullable = <Schema extends z.ZodType>(schema: Schema) => z.union([schema, z.null()]);
 
 const GroupState = z.enum(['in_sync', 'dirty', 'held', 'failed', 'paused', 'deleted', 'unnamed', 'excluded']);
 const PendingCause = z.enum(['unknown', 'ambiguous', 'inactive', 'refused']);
@@ -28,14 +23,6 @@ const Group = z.object({
   pending: z.array(z.object({ id: text, cause: PendingCause, sinceMs: ms })),
 });
 
-const Change = z.object({
-  kind: text,
-  member: nullable(text).optional(),
-  before: nullable(text),
-  after: nullable(text),
-  reason: text,
-});
-
 const Queue = nullable(count).describe('Messages, in flight and delayed ones included; null: no such queue.');
 
 const Status = z.object({
@@ -45,6 +32,7 @@ const Status = z.object({
     until: nullable(instant),
     reason: nullable(text),
   }),
+  credential: Credential,
   groups: z.record(text, count).describe('Number of groups by state.'),
   pendingMembers: count,
   backlog: count,
@@ -171,6 +159,8 @@ const Reconcile = z.object({
   durationMs: ms,
 });
 
+const Skipped = z.object({ connection: text, skipped: text }).describe('Another run is at it.');
+
 const Check = z.object({ name: text, ok: z.boolean(), detail: text, fix: nullable(text) });
 const LineErrors = {
   errors: z.array(z.object({ line: count, message: text })).describe('The first thousand.'),
@@ -259,6 +249,7 @@ const Connect = z.object({
 
 /** By the words of the command, as they are typed. */
 export const OUTPUT_SCHEMAS = {
+  ...ACT_SCHEMAS,
   status: Status,
   'status GROUP': GroupStatus,
   groups: z.object({ groups: z.array(Group) }),
@@ -276,7 +267,7 @@ export const OUTPUT_SCHEMAS = {
   drift: z.object({ drift: z.array(Drift) }),
   audit: z.object({ entries: z.array(AuditEntry) }),
   holds: z.object({ holds: z.array(Hold) }),
-  reconcile: Reconcile,
+  reconcile: z.union([Reconcile, Skipped]),
   doctor: z.object({ checks: z.array(Check) }),
   'connections list': z.object({
     connections: z.array(

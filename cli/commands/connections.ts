@@ -8,6 +8,7 @@ import {
   requireConnection,
   type SettingChange,
 } from '../../shared/sync/tool/settings.ts';
+import { reportCredential } from '../../shared/sync/tool/status.ts';
 import type { Act } from '../act.ts';
 import { type Context, parseConnectionName } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
@@ -85,12 +86,22 @@ async function show(context: Context, name: string | undefined): Promise<number>
     reason: reason ?? null,
     since: sinceMs === undefined ? null : new Date(sinceMs).toISOString(),
   };
-  const lastGood = health?.goodAtMs === undefined ? null : new Date(health.goodAtMs).toISOString();
-  out.answer({ name: chosen, company, observing, gate, lastGood, settings }, () => {
+  const credential = reportCredential(health, ports.clock());
+  const document = {
+    name: chosen,
+    company,
+    observing,
+    gate,
+    lastGood: credential.goodAt,
+    credential,
+    settings,
+  };
+  out.answer(document, () => {
     out.line(`connection  ${chosen}${observing ? ' (observing: writes nothing)' : ''}`);
     out.line(`company     ${company}`);
     out.line(`gate        ${gate.state}${gate.reason === null ? '' : `: ${gate.reason}`}`);
-    out.line(`last good   ${lastGood ?? 'not checked yet'}`);
+    out.line(`last good   ${credential.goodAt ?? 'not checked yet'}`);
+    if (credential.failure !== null) out.line(`last check  ${credential.failure.message}`);
     out.line('settings');
     for (const [key, value] of Object.entries(settings)) out.line(`  ${key} = ${JSON.stringify(value)}`);
   });

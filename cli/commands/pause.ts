@@ -49,7 +49,9 @@ async function pause(context: Context, group: string | undefined, options: Pause
   const reason = `${io.user}: ${options.reason ?? 'no reason given'}`;
   if (ref === undefined) await pauseConnection(connection, reason, ports);
   else await pauseGroup(ref, ports);
-  out.answer({ paused: ref?.group ?? connection }, () => out.line(`paused the ${what}`));
+  out.answer({ paused: ref?.group ?? connection, reason: ref === undefined ? reason : null }, () =>
+    out.line(`paused the ${what}`),
+  );
   return EXIT.done;
 }
 
@@ -64,7 +66,7 @@ async function resume(
     const ref = await context.group(group);
     if (!(await context.confirm(`Resume the group ${ref.group}?`, yes))) return EXIT.failed;
     const resumed = await resumeGroup(ref, ports);
-    out.answer({ resumed: ref.group, wasPaused: resumed }, () =>
+    out.answer({ resumed: ref.group, wasPaused: resumed, backlog: null }, () =>
       out.line(resumed ? 'resumed' : 'it was not paused'),
     );
     return EXIT.done;
@@ -76,7 +78,7 @@ async function resume(
   out.note('groupsync plan shows what will be written; the guard holds large removals');
   if (!(await context.confirm(`Resume the connection ${connection}?`, yes))) return EXIT.failed;
   await resumeConnection(connection, ports);
-  out.answer({ resumed: connection, backlog }, () =>
+  out.answer({ resumed: connection, wasPaused: gate.state === 'paused', backlog }, () =>
     out.line(`resumed; the backlog is worked off at a bounded rate: groupsync status`),
   );
   return EXIT.done;

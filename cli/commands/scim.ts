@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { createToken, listTokens, revokeToken, type TokenSummary } from '../../shared/sync/scim/tokens.ts';
+import type { ToolPorts } from '../../shared/sync/tool/ports.ts';
 import { requireConnection } from '../../shared/sync/tool/settings.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
@@ -56,11 +57,29 @@ async function create({ out, connection, ports }: Context, { expires }: CreateOp
   await requireConnection(connection, tool);
   const expiresMs = expires === undefined ? undefined : tool.clock() + expires;
   const { token, kept } = await createToken(connection, tool, { expiresMs });
+  const url = await urlOf(tool);
+  const document = {
+    token,
+    prefix: kept.prefix,
+    connection,
+    expiresAt: instant(expiresMs),
+    url: url ?? null,
+  };
+  if (url !== null) out.note(`base URL to paste: ${url ?? 'the output ScimUrl of the stack'}`);
+  else out.note('there is no SCIM server here yet: set `scim` in the settings and deploy, docs/deploy.md');
   out.note('this is the only time that the token is shown');
-  out.answer({ token, prefix: kept.prefix, connection, expiresAt: instant(expiresMs) }, () =>
-    out.line(token),
-  );
+  out.answer(document, () => out.line(token));
   return EXIT.done;
+}
+
+/** null: there is no server; undefined: there is one, but we cannot see where. The token is made either way. */
+async function urlOf({ deployment }: ToolPorts): Promise<string | null | undefined> {
+  try {
+    const facts = await deployment.scim();
+    return facts === undefined ? null : facts.url;
+  } catch {
+    return undefined;
+  }
 }
 
 async function list({ out, connection, ports }: Context): Promise<number> {

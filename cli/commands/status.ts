@@ -50,6 +50,7 @@ function printStatus(status: StatusReport, { out }: Context): void {
   const number = (count: number | null) => (count === null ? 'missing' : String(count));
   out.line(`connection  ${status.connection}`);
   out.line(`gate        ${open ? paint.green('open') : paint.red(`${gate.state}: ${gate.reason ?? ''}`)}`);
+  out.line(`credential  ${sayCredential(status.credential)}`);
   out.line(`groups      ${counts.join(', ') || 'none yet'}`);
   out.line(`pending     ${plural(status.pendingMembers, 'membership')}`);
   out.line(`holds       ${status.holds}`);
@@ -65,7 +66,13 @@ function printStatus(status: StatusReport, { out }: Context): void {
   const dead = (queues.eventsDlq ?? 0) + (queues.applyDlq ?? 0);
   if (dead > 0) out.note(`next: groupsync dlq list`);
   if (status.holds > 0) out.note('next: groupsync holds');
-  if (!open) out.note('next: groupsync doctor');
+  if (!open || status.credential.failure !== null) out.note('next: groupsync doctor');
+}
+
+/** Of the daily check, and of `connect`. */
+function sayCredential({ goodAgeMs, failure }: StatusReport['credential']): string {
+  const good = goodAgeMs === null ? 'not checked yet' : `good ${duration(goodAgeMs)} ago`;
+  return failure === null ? good : `${good}; then: ${failure.message}`;
 }
 
 async function showGroup(context: Context, text: string): Promise<number> {

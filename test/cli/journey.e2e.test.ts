@@ -115,6 +115,8 @@ describe('the way of a new admin', () => {
     const connected = await document('connect', args, { stdin: `${TOKEN}\n` });
     expect(connected).toMatchObject({ code: 0, json: { stored: true, company: 'acme' } });
     expect(connected.json.checks.every(({ ok }: { ok: boolean }) => ok)).toBe(true);
+    const { json: acme } = await document('connections show', ['connections', 'show', 'acme']);
+    expect(acme.credential).toMatchObject({ goodAgeMs: expect.any(Number), failure: null });
     const { json } = await document('connections list', ['connections', 'list']);
     expect(json.connections.map(({ name }: { name: string }) => name)).toEqual(['acme', 'default']);
   });
@@ -208,6 +210,8 @@ describe('the way of a new admin', () => {
     expect(code).toBe(3);
     const report = await document('reconcile', ['reconcile']);
     expect(report).toMatchObject({ code: 0, json: { connection: 'default' } });
+    const people = await document('people refresh', ['people', 'refresh']);
+    expect(people.json).toMatchObject({ read: PEOPLE.length, changed: 0, gone: 0 });
     const again = await document('doctor', ['doctor', '--connection', 'default', '--faults']);
     expect(again.json.checks.map(({ name }: { name: string }) => name)).toEqual([
       'default: unmatched members',

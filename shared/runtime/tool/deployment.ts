@@ -22,6 +22,7 @@ import type {
   ScheduleFacts,
   TableFacts,
 } from '../../sync/tool/ports.ts';
+import { unlessMissing, unlessUnsupported } from './missing.ts';
 import type { Sdk } from './sdk.ts';
 
 export interface DeploymentOptions {
@@ -57,7 +58,11 @@ export function queueUrlsByName(sdk: Sdk, { prefix, queueUrls }: DeploymentOptio
 }
 
 /** The deployed parts as AWS, or a local stack, describes them. */
-export function createDeployment(sdk: Sdk, options: DeploymentOptions, urlOf: QueueUrls): Deployment {
+export function createDeployment(
+  sdk: Sdk,
+  options: DeploymentOptions,
+  urlOf: QueueUrls,
+): Omit<Deployment, 'scim' | 'statusOf'> {
   const { prefix, region, isLocal } = options;
   return {
     region,
@@ -139,27 +144,4 @@ async function readFunction(sdk: Sdk, key: FunctionKey, FunctionName: string): P
     environment: Environment?.Variables ?? {},
     eventSource: sources === null ? undefined : (source?.State ?? 'missing'),
   };
-}
-
-/** Emulators name some errors with a prefix, so the end of the name decides. */
-const MISSING = /(?:NonExistentQueue|QueueDoesNotExist|ResourceNotFoundException|NotFoundException)$/;
-const UNSUPPORTED = /(?:UnknownOperationException|AccessDenied\w*|ValidationException|NotFoundException)$/;
-
-async function unlessMissing<Result>(ask: () => Promise<Result>): Promise<Result | undefined> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (error instanceof Error && MISSING.test(error.name)) return undefined;
-    throw error;
-  }
-}
-
-/** null where the emulator does not have the operation, or the credentials do not allow it: nothing is concluded. */
-async function unlessUnsupported<Result>(ask: () => Promise<Result>): Promise<Result | null> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (error instanceof Error && (UNSUPPORTED.test(error.name) || error.name === 'SyntaxError')) return null;
-    throw error;
-  }
 }

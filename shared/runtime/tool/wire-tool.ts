@@ -31,6 +31,7 @@ import { createSecrets } from '../secrets.ts';
 import { createApplicants } from './applicants.ts';
 import { createDeployment, type DeploymentOptions, queueUrlsByName } from './deployment.ts';
 import { createFunctions } from './functions.ts';
+import { createScimServer } from './scim-server.ts';
 import { type AwsTarget, createSdk, type Sdk } from './sdk.ts';
 import { createVault } from './vault.ts';
 
@@ -42,6 +43,8 @@ export class MissingPart extends Error {
 export interface ToolTarget extends AwsTarget {
   readonly prefix: string;
   readonly queueUrls?: Partial<Readonly<Record<QueueKey, string>>>;
+  /** Base URL of the SCIM server, where it is known. */
+  readonly scimUrl?: string | undefined;
   readonly createSettleMs: number;
 }
 
@@ -73,7 +76,10 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
     if (url !== undefined) return url;
     throw new MissingPart(`there is no queue ${queueName(target.prefix, key)} in ${region}`);
   };
-  const deployment = createDeployment(sdk, options, urlOf);
+  const deployment = {
+    ...createDeployment(sdk, options, urlOf),
+    ...createScimServer(sdk, { prefix: target.prefix, scimUrl: target.scimUrl, dispatcher }),
+  };
   const table = createDynamoTable(sdk.dynamodb, { tableName: options.tableName, sleep });
   const secrets = createSecrets(sdk.secrets, target.prefix);
   const leases = createLeases(table);

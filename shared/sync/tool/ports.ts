@@ -82,6 +82,13 @@ export interface ScheduleFacts {
   readonly expression: string;
 }
 
+export interface ScimFacts {
+  /** As Lambda says it; `Active` on the local stack. */
+  readonly state: string;
+  /** What an identity provider asks for; undefined where the credentials do not let us find out. */
+  readonly url: string | undefined;
+}
+
 /** Looks at the deployed parts; each is undefined where it does not exist. */
 export interface Deployment {
   readonly region: string;
@@ -92,6 +99,9 @@ export interface Deployment {
   table(): Promise<TableFacts | undefined>;
   function(key: FunctionKey): Promise<FunctionFacts | undefined>;
   schedule(key: ScheduleKey): Promise<ScheduleFacts | undefined>;
+  scim(): Promise<ScimFacts | undefined>;
+  /** HTTP status that an address answers with, without any credential. @throws where nothing answers */
+  statusOf(url: string): Promise<number>;
 }
 
 /** The platform as a credential that is not stored yet sees it. */
@@ -129,7 +139,7 @@ export interface ToolPorts extends ApplyPorts, WakePorts {
   readonly deployment: Deployment;
   readonly applicants: Applicants;
   readonly feed: Pick<FeedStore, 'read'>;
-  readonly health: Pick<HealthStore, 'read'>;
+  readonly health: HealthStore;
   readonly scim: ScimStore;
   readonly tokens: ScimTokenStore;
   /** That many random bytes, as hex. */

@@ -1,5 +1,6 @@
 import type { ConnectionName, GroupRef } from '../../domain/ids.ts';
 import type { GateStore } from '../ports/gate.ts';
+import type { Health, HealthStore } from '../ports/health.ts';
 import type { GroupStore } from '../ports/groups.ts';
 import type { GroupIndex, GroupSummary } from '../ports/index.ts';
 import type { FeedStore } from '../ports/reconcile.ts';
@@ -11,6 +12,7 @@ export interface StatusPorts {
   readonly index: Pick<GroupIndex, 'all' | 'pending'>;
   readonly gates: Pick<GateStore, 'read'>;
   readonly feed: Pick<FeedStore, 'read'>;
+  readonly health: Pick<HealthStore, 'read'>;
   readonly deployment: Pick<Deployment, 'queue'>;
   readonly clock: () => number;
 }
@@ -19,6 +21,7 @@ export interface StatusPorts {
 export interface StatusReport {
   readonly connection: string;
   readonly gate: { readonly state: string; readonly until: string | null; readonly reason: string | null };
+  readonly credential: CredentialReport;
   readonly groups: { readonly [State in GroupStateName]?: number };
   readonly pendingMembers: number;
   /** Groups with changes that are not on the platform yet. */
@@ -35,18 +38,38 @@ export interface StatusReport {
   };
 }
 
+/** What the daily check, or `connect`, found of the credential. */
+export interface CredentialReport {
+  readonly goodAt: string | null;
+  readonly goodAgeMs: number | null;
+  /** null where it has been good since. */
+  readonly failure: { readonly at: string; readonly message: string } | null;
+}
+
+export function reportCredential(health: Health | undefined, nowMs: number): CredentialReport {
+  const { goodAtMs, lastFailure } = health ?? {};
+  const isOver = lastFailure === undefined || lastFailure.atMs <= (goodAtMs ?? 0);
+  return {
+    goodAt: instant(goodAtMs),
+    goodAgeMs: goodAtMs === undefined ? null : Math.max(0, nowMs - goodAtMs),
+    failure: isOver ? null : { at: new Date(lastFailure.atMs).toISOString(), message: lastFailure.message },
+  };
+}
+
 export async function readStatus(connection: ConnectionName, ports: StatusPorts): Promise<StatusReport> {
   const nowMs = ports.clock();
-  const [groups, pendingMembers, gate, feed, queues] = await Promise.all([
+  const [groups, pendingMembers, gate, feed, queues, health] = await Promise.all([
     countGroups(connection, ports.index, nowMs),
     countPending(connection, ports.index),
     ports.gates.read(connection),
     ports.feed.read(connection),
     countMessages(ports.deployment),
+    ports.health.read(connection),
   ]);
   return {
     connection,
     gate: { state: gate.state, until: instant(gate.untilMs), reason: gate.reason ?? null },
+    credential: reportCredential(health, nowMs),
     pendingMembers,
     ...groups,
     feed: { cursorAgeMs: feed === undefined ? null : Math.max(0, nowMs - feed.readAtMs) },

@@ -109,6 +109,8 @@ export function createWorld(settings: Partial<ConnectionSettings> = {}) {
       table: async () => undefined,
       function: async () => undefined,
       schedule: async () => undefined,
+      scim: async () => undefined,
+      statusOf: async () => 401,
     },
     applicants: {
       present: () => {

@@ -2,11 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { FUNCTION_KEYS, QUEUE_KEYS, queueName, SCHEDULE_KEYS } from '../../../shared/contract/names.ts';
 import { applyDelaySeconds, QUEUES, TABLE } from '../../../shared/contract/topology.ts';
 import { createFeedStore } from '../../../shared/store/reconcile-store.ts';
+import { createToken } from '../../../shared/sync/scim/tokens.ts';
 import { examine } from '../../../shared/sync/tool/doctor/doctor.ts';
 import type { Applicant, Deployment, QueueFacts } from '../../../shared/sync/tool/ports.ts';
 import { added, createWorld, group } from '../../support/tool/world.ts';
 
 const PREFIX = 'groupsync';
+const DAY_MS = 86_400_000;
 
 function soundDeployment(): Deployment {
   return {
@@ -33,6 +35,8 @@ function soundDeployment(): Deployment {
       eventSource: key === 'ingest' || key === 'apply' ? 'Enabled' : undefined,
     }),
     schedule: async () => ({ enabled: true, expression: 'rate(1 minute)' }),
+    scim: async () => undefined,
+    statusOf: async () => 401,
   };
 }
 
@@ -115,6 +119,11 @@ describe('examine', () => {
   const failing = async (): Promise<never> => {
     throw new Error('it said no');
   };
+  const served = (change: Partial<Deployment>) =>
+    deployed(() => ({
+      scim: async () => ({ state: 'Active', url: 'https://scim.test/scim/v2' }),
+      ...change,
+    }));
   const gate =
     (state: 'paused' | 'unauthorized' | 'backoff') =>
     async ({ ports, connection }: Sound) => {
@@ -342,6 +351,55 @@ describe('examine', () => {
       /1 of 2/,
       /--state failed/,
     ],
+    [
+      'a SCIM server that nobody has a token for',
+      served({}),
+      'scim token',
+      /no connection has a token/,
+      /groupsync scim token create --connection default/,
+    ],
+    [
+      'SCIM tokens that have all expired',
+      async (world) => {
+        await served({})(world);
+        await createToken(world.connection.name, world.ports, { expiresMs: world.clock.ms + 1 });
+        world.clock.ms += 2;
+      },
+      'default: scim tokens',
+      /all have expired/,
+      /scim token create/,
+    ],
+    [
+      'a last SCIM token that soon ends',
+      async (world) => {
+        await served({})(world);
+        await createToken(world.connection.name, world.ports, { expiresMs: world.clock.ms + 9 * DAY_MS });
+      },
+      'default: scim tokens',
+      /the last for 9 days/,
+      /then revoke the old one/,
+    ],
+    [
+      'a SCIM server that fails',
+      served({ statusOf: async () => 503 }),
+      'scim url',
+      /scim\.test\/scim\/v2 answers 503/,
+      /runbook/,
+    ],
+    [
+      'a SCIM server that cannot be reached',
+      served({ statusOf: failing }),
+      'scim url',
+      /does not answer: it said no/,
+      /network/,
+    ],
+    [
+      'a SCIM token without a SCIM server',
+      async ({ connection, ports }) => createToken(connection.name, ports),
+      'scim',
+      /no SCIM server/,
+      /deploy/,
+    ],
   ])('names %s and says how to mend it', async (_, breaks, name, detail, fix) => {
     const world = await soundWorld();
     await breaks(world);
@@ -350,5 +408,23 @@ describe('examine', () => {
     expect(found, JSON.stringify(checks.filter(({ ok }) => !ok))).toBeDefined();
     expect(found?.detail).toMatch(detail);
     expect(found?.fix).toMatch(fix);
+  });
+
+  it('is content with a SCIM server whose provider has a token, and asks it for nothing but an answer', async () => {
+    const world = await soundWorld();
+    const asked: string[] = [];
+    await served({
+      statusOf: async (url) => {
+        asked.push(url);
+        return 401;
+      },
+    })(world);
+    await createToken(world.connection.name, world.ports);
+    const { checks } = await world.ask();
+    expect(checks.filter(({ ok }) => !ok)).toEqual([]);
+    expect(checks.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['scim', 'scim url', 'default: scim tokens']),
+    );
+    expect(asked).toEqual(['https://scim.test/scim/v2/ServiceProviderConfig']);
   });
 });

@@ -28,6 +28,7 @@ export type DoctorPorts = Pick<
   | 'groups'
   | 'feed'
   | 'health'
+  | 'tokens'
   | 'clock'
 >;
 

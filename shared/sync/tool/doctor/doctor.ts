@@ -2,6 +2,7 @@ import type { ConnectionName } from '../../../domain/ids.ts';
 import { type Check, type DoctorPorts, fault, guarded } from './check.ts';
 import { checkConnection } from './connection.ts';
 import { checkDeployment } from './deployment.ts';
+import { checkScim } from './scim.ts';
 
 export interface DoctorReport {
   readonly checks: readonly Check[];
@@ -31,6 +32,8 @@ export async function examine(
     }
     const rounds: Check[] = [];
     for (const one of chosen) rounds.push(...(await checkConnection(one, ports)));
+    const names = { all: all.map(({ name }) => name), chosen: chosen.map(({ name }) => name) };
+    rounds.push(...(await guarded('scim', () => checkScim(names, ports))));
     return rounds;
   });
   return { checks: [...deployed, ...connected] };

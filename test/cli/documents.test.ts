@@ -1,0 +1,208 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createProgram } from '../../cli/program.ts';
+import { OUTPUT_SCHEMAS } from '../../cli/schemas.ts';
+import { runCli } from '../support/cli/io.ts';
+import { added, createWorld, group, removed } from '../support/tool/world.ts';
+
+type Documented = keyof typeof OUTPUT_SCHEMAS;
+
+/** A group of six, in step with the platform. */
+async function worldOf(settings = {}) {
+  const world = createWorld(settings);
+  await world.save();
+  await world.hire('ann', 'bob', 'cid', 'dee', 'eve', 'fay');
+  await world.publish(group('g'), added('g', 'ann', 'bob', 'cid', 'dee', 'eve', 'fay'));
+  await world.apply('g');
+  /** The document of a command, which its published schema must describe to the last field. */
+  const document = async (command: Documented, args: readonly string[], env: Record<string, string> = {}) => {
+    const ran = await runCli([...args, '--yes', '--json'], { ports: world.ports, env });
+    expect(ran.json, `${args.join(' ')}: ${ran.stderr}`).toBeDefined();
+    const schema = OUTPUT_SCHEMAS[command];
+    expect(schema.safeParse(ran.json).error?.issues ?? []).toEqual([]);
+    if ('shape' in schema) expect(Object.keys(ran.json).filter((key) => !(key in schema.shape))).toEqual([]);
+    return ran;
+  };
+  return { ...world, document };
+}
+
+/** Held against what the whole stack prints in journey.e2e.test.ts. */
+const ON_A_STACK = new Set<string>([
+  'audit',
+  'connect',
+  'connections list',
+  'dlq list',
+  'dlq replay',
+  'dlq show',
+  'doctor',
+  'drift',
+  'events send',
+  'events validate',
+  'explain',
+  'groups',
+  'holds',
+  'import',
+  'pending',
+  'people refresh',
+  'plan',
+  'reconcile',
+  'status',
+  'status GROUP',
+  'sync',
+]);
+/** Held against what commands print in this file. */
+const HERE: readonly Documented[] = [
+  'adopt',
+  'connections remove',
+  'connections set',
+  'connections show',
+  'dlq discard',
+  'dlq edit',
+  'forget',
+  'holds approve',
+  'holds reject',
+  'pause',
+  'rebind',
+  'release',
+  'resume',
+  'scim token create',
+  'scim token list',
+  'scim token revoke',
+];
+
+const leaves = (command: Command, path: readonly string[] = []): string[] =>
+  command.commands.length === 0
+    ? [path.join(' ')]
+    : command.commands.flatMap((child) => leaves(child, [...path, child.name()]));
+
+describe('the documents of --json', () => {
+  it('have a schema for every command, and a test for every schema', () => {
+    const commands = leaves(createProgram(async () => {}))
+      .filter((name) => name !== 'completion')
+      .map((name) => (name === 'holds list' ? 'holds' : name));
+    expect(Object.keys(OUTPUT_SCHEMAS)).toEqual(expect.arrayContaining(commands));
+    expect(Object.keys(OUTPUT_SCHEMAS).sort()).toEqual([...ON_A_STACK, ...HERE].sort());
+  });
+
+  it('of connections', async () => {
+    const { document } = await worldOf();
+    const shown = await document('connections show', ['connections', 'show']);
+    expect(shown.json).toMatchObject({ name: 'default', credential: { goodAt: null, failure: null } });
+    const set = await document('connections set', ['connections', 'set', 'default', 'drift=report']);
+    expect(set.json).toEqual({
+      changed: [{ key: 'drift', before: '"restore"', after: '"report"' }],
+      replanned: 1,
+    });
+    const removed = await document('connections remove', ['connections', 'remove', 'default']);
+    expect(removed.json).toEqual({ removed: 'default', secretRemoved: true });
+  });
+
+  it('of a credential that went bad after it was good', async () => {
+    const { document, ports, connection, clock } = await worldOf();
+    const health = { checkedAtMs: clock.ms, goodAtMs: clock.ms - 3 * 86_400_000 };
+    const lastFailure = { atMs: clock.ms, message: 'the credential was not accepted' };
+    await ports.health.write(connection.name, { ...health, lastFailure });
+    const { json } = await document('status', ['status']);
+    expect(json.credential).toEqual({
+      goodAt: '2026-11-17T10:00:00.000Z',
+      goodAgeMs: 259_200_000,
+      failure: { at: '2026-11-20T10:00:00.000Z', message: 'the credential was not accepted' },
+    });
+    const { stdout, stderr } = await runCli(['status'], { ports });
+    expect(stdout).toContain('good 3 d ago; then: the credential was not accepted');
+    expect(stderr).toContain('groupsync doctor');
+  });
+
+  it('of ownership and of people', async () => {
+    const { document, platform } = await worldOf();
+    const [own = ''] = platform.groups.keys();
+    const adopt = async (...args: string[]) =>
+      (await document('adopt', ['adopt', 'g', ...args])).json.outcome;
+    expect(await adopt('nowhere')).toBe('linked');
+    expect((await document('release', ['release', 'g'])).json).toEqual({ group: 'g', released: true });
+    expect(await adopt(own)).toMatch(/linked|adopted/);
+    expect((await document('rebind', ['rebind', 'm-ann', 'r-bob'])).json).toMatchObject({
+      outcome: 'rebound',
+      groups: ['g'],
+    });
+    expect(await document('rebind', ['rebind', 'm-ann', 'r-nobody'])).toMatchObject({
+      code: 1,
+      json: { outcome: 'unknown_person', groups: [] },
+    });
+    expect((await document('forget', ['forget', 'm-bob'])).json.attributes).toEqual(['email']);
+    expect(await document('forget', ['forget', 'm-nobody'])).toMatchObject({ code: 1 });
+  });
+
+  it('of pauses', async () => {
+    const { document } = await worldOf();
+    expect((await document('pause', ['pause', '--reason', 'why'])).json).toEqual({
+      paused: 'default',
+      reason: 'tester: why',
+    });
+    expect((await document('resume', ['resume'])).json).toEqual({
+      resumed: 'default',
+      wasPaused: true,
+      backlog: 0,
+    });
+    expect((await document('pause', ['pause', 'g'])).json).toEqual({ paused: 'g', reason: null });
+    expect((await document('resume', ['resume', 'g'])).json).toEqual({
+      resumed: 'g',
+      wasPaused: true,
+      backlog: null,
+    });
+  });
+
+  it.each(['approve', 'reject'] as const)('of holds %s', async (word) => {
+    const { document, publish, apply } = await worldOf();
+    await publish(removed('g', 'ann', 'bob', 'cid', 'dee', 'eve'));
+    await apply('g');
+    const { json } = await document(`holds ${word}`, ['holds', word, 'g', '--reason', 'because']);
+    expect(json).toMatchObject({ group: 'g', outcome: 'decided' });
+  });
+
+  it('of dead letters that are mended or thrown away', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'groupsync-editor-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const editor = join(folder, 'editor.mjs');
+    writeFileSync(
+      editor,
+      `import { readFileSync, writeFileSync } from 'node:fs';
+       const file = process.argv[2];
+       writeFileSync(file, readFileSync(file, 'utf8').replace('directory.grp', 'directory.group'));`,
+    );
+    const { document, mailboxes, sent } = await worldOf();
+    const event = {
+      specversion: '1.0',
+      id: 'e',
+      source: 's',
+      type: 'directory.grp.upserted',
+      time: '2026-11-20T09:00:00Z',
+      data: { group: { id: 'n', name: 'N' } },
+    };
+    mailboxes.events.add({ id: 'one', body: JSON.stringify(event), code: 'unknown_type' });
+    mailboxes.events.add({ id: 'two', body: '{', code: 'invalid_json' });
+    const env = { EDITOR: `'${process.execPath}' '${editor}'` };
+    expect((await document('dlq edit', ['dlq', 'edit', 'one'], env)).json).toEqual({ id: 'one', sent: true });
+    expect(sent.map(({ body }) => JSON.parse(body).type)).toEqual(['directory.group.upserted']);
+    const discarded = await document('dlq discard', ['dlq', 'discard', 'two', 'three', '--reason', 'a test']);
+    expect(discarded).toMatchObject({ code: 3, json: { discarded: 1, missing: 1 } });
+  });
+
+  it('of SCIM tokens, with the address to paste where it is known', async () => {
+    const world = await worldOf();
+    const { document, ports } = world;
+    const none = await document('scim token create', ['scim', 'token', 'create', '--expires', '90d']);
+    expect(none).toMatchObject({ json: { url: null }, stderr: expect.stringContaining('docs/deploy.md') });
+    const url = 'https://scim.test/scim/v2';
+    Object.assign(ports.deployment, { scim: async () => ({ state: 'Active', url }) });
+    const { json, stderr } = await document('scim token create', ['scim', 'token', 'create']);
+    expect(json).toMatchObject({ url, expiresAt: null, token: expect.stringMatching(/^gsync_scim_/) });
+    expect(stderr).toContain(url);
+    expect((await document('scim token list', ['scim', 'token', 'list'])).json.tokens).toHaveLength(2);
+    const revoked = await document('scim token revoke', ['scim', 'token', 'revoke', json.prefix]);
+    expect(revoked.json).toEqual({ prefix: json.prefix, revoked: true });
+  });
+});

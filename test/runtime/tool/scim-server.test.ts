@@ -1,0 +1,73 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  GetFunctionConfigurationCommand,
+  GetPolicyCommand,
+  LambdaClient,
+  ResourceNotFoundException,
+} from '@aws-sdk/client-lambda';
+import { mockClient } from 'aws-sdk-client-mock';
+import { Agent } from 'undici';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { createScimServer } from '../../../shared/runtime/tool/scim-server.ts';
+import type { Sdk } from '../../../shared/runtime/tool/sdk.ts';
+
+const lambda = mockClient(LambdaClient);
+afterEach(() => lambda.reset());
+
+const dispatcher = new Agent();
+const serverOf = (scimUrl?: string) =>
+  createScimServer({ lambda: new LambdaClient({ region: 'eu-west-1' }) } as unknown as Sdk, {
+    prefix: 'acme',
+    scimUrl,
+    dispatcher,
+  });
+
+/** As API Gateway's integration puts it there. */
+const policyFor = (arn: string) =>
+  JSON.stringify({
+    Statement: [
+      {
+        Effect: 'Allow',
+        Principal: { Service: 'apigateway.amazonaws.com' },
+        Condition: { ArnLike: { 'AWS:SourceArn': arn } },
+      },
+    ],
+  });
+
+describe('the SCIM server of a deployment', () => {
+  it.each([
+    ['aws', 'eu-west-1', 'https://a1b2.execute-api.eu-west-1.amazonaws.com/scim/v2'],
+    ['aws-cn', 'cn-north-1', 'https://a1b2.execute-api.cn-north-1.amazonaws.com.cn/scim/v2'],
+  ])('has its address in the policy of its function (%s)', async (partition, region, url) => {
+    lambda.on(GetFunctionConfigurationCommand, { FunctionName: 'acme-scim' }).resolves({ State: 'Active' });
+    const arn = `arn:${partition}:execute-api:${region}:111122223333:a1b2/*/*/scim/v2/{proxy+}`;
+    lambda.on(GetPolicyCommand, { FunctionName: 'acme-scim' }).resolves({ Policy: policyFor(arn) });
+    expect(await serverOf().scim()).toEqual({ state: 'Active', url });
+  });
+
+  it('has none that can be seen where the policy may not be read, or says something else', async () => {
+    lambda.on(GetFunctionConfigurationCommand).resolves({ State: 'Active' });
+    lambda.on(GetPolicyCommand).rejects(Object.assign(new Error('no'), { name: 'AccessDeniedException' }));
+    expect(await serverOf().scim()).toEqual({ state: 'Active', url: undefined });
+    lambda.on(GetPolicyCommand).resolves({ Policy: policyFor('arn:aws:s3:::bucket') });
+    expect(await serverOf().scim()).toEqual({ state: 'Active', url: undefined });
+  });
+
+  it('is not there where its function is not', async () => {
+    lambda
+      .on(GetFunctionConfigurationCommand)
+      .rejects(new ResourceNotFoundException({ message: 'no', Type: 'User', $metadata: {} }));
+    expect(await serverOf().scim()).toBeUndefined();
+  });
+
+  it('is where a local stack says, and answers there', async () => {
+    const server = createServer((_, response) => response.writeHead(401).end('no'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    expect(await serverOf(url).scim()).toEqual({ state: 'Active', url });
+    expect(await serverOf(url).statusOf(url)).toBe(401);
+    await expect(serverOf().statusOf('http://127.0.0.1:9')).rejects.toThrow();
+  });
+});
