@@ -11,6 +11,7 @@ import {
 import { desiredGroup, groupFloor, memberCounts } from '../../shared/domain/group.ts';
 import { completeSnapshotFloor } from '../../shared/domain/snapshot.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../../shared/domain/stamp.ts';
+import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
 import { parseLines, type RawEvent, readDirectory } from '../support/reading.ts';
 
 /*
@@ -120,20 +121,24 @@ describe('the naive reading and the registers agree', () => {
     expect(byRegisters(events)).toEqual(readDirectory(events).groups);
   });
 
-  it('on any stream, shuffled, with events repeated and a snapshot in parts among them', () => {
-    const arrivals = fc.tuple(stream, parts).chain(([events, some]) => {
-      const all = [...events, ...some];
-      return fc.tuple(
-        fc.constant(all),
-        fc.shuffledSubarray(all, { minLength: all.length }),
-        fc.subarray(all),
+  it(
+    'on any stream, shuffled, with events repeated and a snapshot in parts among them',
+    () => {
+      const arrivals = fc.tuple(stream, parts).chain(([events, some]) => {
+        const all = [...events, ...some];
+        return fc.tuple(
+          fc.constant(all),
+          fc.shuffledSubarray(all, { minLength: all.length }),
+          fc.subarray(all),
+        );
+      });
+      fc.assert(
+        fc.property(arrivals, ([all, shuffled, again]) => {
+          expect(byRegisters([...shuffled, ...again])).toEqual(readDirectory(all).groups);
+        }),
+        runs(),
       );
-    });
-    fc.assert(
-      fc.property(arrivals, ([all, shuffled, again]) => {
-        expect(byRegisters([...shuffled, ...again])).toEqual(readDirectory(all).groups);
-      }),
-      { numRuns: 600 },
-    );
-  });
+    },
+    PATIENCE_MS,
+  );
 });

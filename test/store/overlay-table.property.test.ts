@@ -12,6 +12,7 @@ import {
   notEqual,
   type Table,
 } from '../../shared/store/table.ts';
+import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
 import { MemoryTable } from '../support/memory-table.ts';
 
 const key = fc.record({ pk: fc.constantFrom('p', 'q'), sk: fc.constantFrom('A#1', 'A#2', 'B#1') });
@@ -72,20 +73,25 @@ async function everything(table: Table) {
 }
 
 describe('an overlay', () => {
-  it('shows what the table itself would show after the same writes, and leaves the table as it was', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(operation), fc.array(operation), async (before, after) => {
-        const [real, below] = [new MemoryTable(), new MemoryTable()];
-        for (const one of before) for (const table of [real, below]) await perform(table, one);
-        const untouched = JSON.stringify([...below.items]);
-        const overlay = createOverlayTable(below);
-        for (const one of after) {
-          const expected = JSON.stringify(await perform(real, one));
-          expect(JSON.stringify(await perform(overlay, one)).length).toBe(expected.length);
-        }
-        expect(await everything(overlay)).toEqual(await everything(real));
-        expect(JSON.stringify([...below.items])).toBe(untouched);
-      }),
-    );
-  });
+  it(
+    'shows what the table itself would show after the same writes, and leaves the table as it was',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(operation), fc.array(operation), async (before, after) => {
+          const [real, below] = [new MemoryTable(), new MemoryTable()];
+          for (const one of before) for (const table of [real, below]) await perform(table, one);
+          const untouched = JSON.stringify([...below.items]);
+          const overlay = createOverlayTable(below);
+          for (const one of after) {
+            const expected = JSON.stringify(await perform(real, one));
+            expect(JSON.stringify(await perform(overlay, one)).length).toBe(expected.length);
+          }
+          expect(await everything(overlay)).toEqual(await everything(real));
+          expect(JSON.stringify([...below.items])).toBe(untouched);
+        }),
+        runs(),
+      );
+    },
+    PATIENCE_MS,
+  );
 });

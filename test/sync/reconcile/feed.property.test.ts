@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Table } from '../../../shared/store/table.ts';
 import { followFeed } from '../../../shared/sync/reconcile/feed.ts';
+import { PATIENCE_MS, runs } from '../../support/engine/runs.ts';
 import { Crash } from '../../support/engine/scheduler.ts';
 import { MemoryTable } from '../../support/memory-table.ts';
 import { createFeedServer, type EndForm, type Trouble } from './support/feed-server.ts';
@@ -64,51 +65,59 @@ const run = ({ world }: Told, table: Table = world.table) =>
 const allOf = ({ server }: Told) => server.log.map(({ id }) => id).sort();
 
 describe('the feed', () => {
-  it('counts every event once and skips none, however it is served', async () => {
-    await fc.assert(
-      fc.asyncProperty(story, async ({ batches, ...served }) => {
-        const told = await setUp(served);
-        let counted = 0;
-        const runOnce = async () => {
-          const done = await run(told);
-          counted += done?.report.eventsRead ?? 0;
-          told.world.advance(300_000);
-          return done;
-        };
-        for (const batch of batches) {
-          told.append(batch);
-          await runOnce();
-        }
-        for (let left = 40; (await runOnce())?.failure !== undefined; left -= 1)
-          expect(left).toBeGreaterThan(0);
-        expect([...(await told.recorded())].sort()).toEqual(allOf(told));
-        expect(counted).toBe(told.server.log.length);
-      }),
-      { numRuns: 400 },
-    );
-  });
+  it(
+    'counts every event once and skips none, however it is served',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(story, async ({ batches, ...served }) => {
+          const told = await setUp(served);
+          let counted = 0;
+          const runOnce = async () => {
+            const done = await run(told);
+            counted += done?.report.eventsRead ?? 0;
+            told.world.advance(300_000);
+            return done;
+          };
+          for (const batch of batches) {
+            told.append(batch);
+            await runOnce();
+          }
+          for (let left = 40; (await runOnce())?.failure !== undefined; left -= 1)
+            expect(left).toBeGreaterThan(0);
+          expect([...(await told.recorded())].sort()).toEqual(allOf(told));
+          expect(counted).toBe(told.server.log.length);
+        }),
+        runs(),
+      );
+    },
+    PATIENCE_MS,
+  );
 
-  it('loses nothing to a crash between any two effects, and never moves ahead of what is recorded', async () => {
-    await fc.assert(
-      fc.asyncProperty(story, async ({ batches, crashes, ...served }) => {
-        const told = await setUp(served);
-        for (const [index, batch] of batches.entries()) {
-          told.append(batch);
-          await run(told, mortal(told.table, (crashes[index % crashes.length] ?? 1_000) + 1)).catch((error) =>
-            expect(error).toBeInstanceOf(Crash),
-          );
-          const recorded = new Set(await told.recorded());
-          const { cursor = null } = (await told.world.ports.feed.read(CONNECTION)) ?? {};
-          const passed = told.server.log.slice(0, told.server.before(cursor));
-          expect(passed.filter(({ id }) => !recorded.has(id))).toEqual([]);
-          // Longer than the lease of the run that died.
-          told.world.advance(17 * 60_000);
-        }
-        for (let left = 40; (await run(told))?.failure !== undefined; left -= 1)
-          expect(left).toBeGreaterThan(0);
-        expect([...(await told.recorded())].sort()).toEqual(allOf(told));
-      }),
-      { numRuns: 300 },
-    );
-  });
+  it(
+    'loses nothing to a crash between any two effects, and never moves ahead of what is recorded',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(story, async ({ batches, crashes, ...served }) => {
+          const told = await setUp(served);
+          for (const [index, batch] of batches.entries()) {
+            told.append(batch);
+            await run(told, mortal(told.table, (crashes[index % crashes.length] ?? 1_000) + 1)).catch(
+              (error) => expect(error).toBeInstanceOf(Crash),
+            );
+            const recorded = new Set(await told.recorded());
+            const { cursor = null } = (await told.world.ports.feed.read(CONNECTION)) ?? {};
+            const passed = told.server.log.slice(0, told.server.before(cursor));
+            expect(passed.filter(({ id }) => !recorded.has(id))).toEqual([]);
+            // Longer than the lease of the run that died.
+            told.world.advance(17 * 60_000);
+          }
+          for (let left = 40; (await run(told))?.failure !== undefined; left -= 1)
+            expect(left).toBeGreaterThan(0);
+          expect([...(await told.recorded())].sort()).toEqual(allOf(told));
+        }),
+        runs(),
+      );
+    },
+    PATIENCE_MS,
+  );
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { planGroup } from '../../../shared/sync/apply/plan-group.ts';
+import { PATIENCE_MS, runs } from '../../support/engine/runs.ts';
 import { added, createWorld, deleted, group, removed, type ShortEvent } from '../../support/tool/world.ts';
 
 const PEOPLE = ['ann', 'bob', 'cid', 'dee', 'eve', 'fay', 'gus'];
@@ -35,48 +36,52 @@ const scenario = fc.record({
 });
 
 describe('planGroup', () => {
-  it('says exactly what the next apply then writes, changes and reasons included, and leaves no trace', async () => {
-    let written = 0;
-    await fc.assert(
-      fc.asyncProperty(scenario, async ({ before, meddling: change, foreign, after, settings }) => {
-        const world = createWorld(settings);
-        await world.save();
-        await world.hire(...PEOPLE);
-        if (foreign !== null)
-          world.platform.adopted.add(world.platform.addForeign({ ...foreign, users: ['x-1'] }));
-        if (before.length > 0) {
-          await world.publish(...before);
+  it(
+    'says exactly what the next apply then writes, changes and reasons included, and leaves no trace',
+    async () => {
+      let written = 0;
+      await fc.assert(
+        fc.asyncProperty(scenario, async ({ before, meddling: change, foreign, after, settings }) => {
+          const world = createWorld(settings);
+          await world.save();
+          await world.hire(...PEOPLE);
+          if (foreign !== null)
+            world.platform.adopted.add(world.platform.addForeign({ ...foreign, users: ['x-1'] }));
+          if (before.length > 0) {
+            await world.publish(...before);
+            await world.apply('g');
+          }
+          world.clock.ms += 1_000;
+          const linked = (await world.ports.groups.read(world.refOf('g')))?.platformId;
+          if (change !== null && linked !== undefined) world.platform.changeAsOther(linked, change);
+          await world.publish(...after);
+
+          const table = JSON.stringify([...world.table.items]);
+          const shown = JSON.stringify([...world.platform.groups.values()]);
+          const plan = await planGroup(world.refOf('g'), world.ports);
+          expect(JSON.stringify([...world.table.items])).toBe(table);
+          expect(JSON.stringify([...world.platform.groups.values()])).toBe(shown);
+
+          const known = (await world.audit('g')).length;
           await world.apply('g');
-        }
-        world.clock.ms += 1_000;
-        const linked = (await world.ports.groups.read(world.refOf('g')))?.platformId;
-        if (change !== null && linked !== undefined) world.platform.changeAsOther(linked, change);
-        await world.publish(...after);
-
-        const table = JSON.stringify([...world.table.items]);
-        const shown = JSON.stringify([...world.platform.groups.values()]);
-        const plan = await planGroup(world.refOf('g'), world.ports);
-        expect(JSON.stringify([...world.table.items])).toBe(table);
-        expect(JSON.stringify([...world.platform.groups.values()])).toBe(shown);
-
-        const known = (await world.audit('g')).length;
-        await world.apply('g');
-        const entries = (await world.audit('g')).slice(0, -known || undefined).reverse();
-        const first = entries.find(({ outcome }) => outcome === 'written');
-        if (plan.action === 'none' || plan.action === 'hold') {
-          expect(first).toBeUndefined();
-        } else {
-          written += 1;
-          expect({ action: first?.action, changes: first?.changes }).toEqual({
-            action: plan.action,
-            changes: plan.changes,
-          });
-        }
-        const { hold } = (await world.ports.groups.read(world.refOf('g'))) ?? {};
-        if (plan.action === 'hold') expect(hold?.digest).toBe(plan.digest);
-      }),
-      { numRuns: 200 },
-    );
-    expect(written).toBeGreaterThan(50);
-  });
+          const entries = (await world.audit('g')).slice(0, -known || undefined).reverse();
+          const first = entries.find(({ outcome }) => outcome === 'written');
+          if (plan.action === 'none' || plan.action === 'hold') {
+            expect(first).toBeUndefined();
+          } else {
+            written += 1;
+            expect({ action: first?.action, changes: first?.changes }).toEqual({
+              action: plan.action,
+              changes: plan.changes,
+            });
+          }
+          const { hold } = (await world.ports.groups.read(world.refOf('g'))) ?? {};
+          if (plan.action === 'hold') expect(hold?.digest).toBe(plan.digest);
+        }),
+        runs(),
+      );
+      expect(written).toBeGreaterThan(50);
+    },
+    PATIENCE_MS,
+  );
 });
