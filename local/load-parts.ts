@@ -8,7 +8,7 @@ const LEASE_PREFIX = 'LEASE#';
 
 /** The handlers as they are deployed, and the shared code behind the stack's own few questions. */
 export async function loadParts(): Promise<StackParts> {
-  const [ingest, apply, reconcile, people, { wireTool }, { wireScim }] = await Promise.all([
+  const [ingest, apply, reconcile, people, { wireLocalStack }, { wireScim }] = await Promise.all([
     import('../functions/ingest.ts'),
     import('../functions/apply.ts'),
     import('../functions/reconcile.ts'),
@@ -16,7 +16,7 @@ export async function loadParts(): Promise<StackParts> {
     import('../shared/runtime/wire-platform.ts'),
     import('../shared/runtime/wire-scim.ts'),
   ]);
-  const { ports } = wireTool();
+  const { ports } = wireLocalStack();
   return {
     handlers: {
       ingest: ingest.handler as LocalFunction['handler'],

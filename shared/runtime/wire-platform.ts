@@ -81,8 +81,8 @@ export function wireReconcile(): Base & { readonly ports: ReconcileTaskPorts } {
   return { ...base, ports: wireSync(base.config) };
 }
 
-/** Everything, for the command line and the local stack, which ask what the functions never do. */
-export function wireTool() {
+/** What the local stack asks beside the functions that it runs; they share its environment. */
+export function wireLocalStack() {
   const base = wireBase();
   return { ...base, ports: wireSync(base.config) };
 }

@@ -53,7 +53,7 @@ export async function startCompany({ people, groups = [], settings }: CompanyOpt
     },
     onError: (message) => errors.push(message),
   });
-  const { ports } = (await import('../../../shared/runtime/wire-platform.ts')).wireTool();
+  const { ports } = (await import('../../../shared/runtime/wire-platform.ts')).wireLocalStack();
   const { eventsQueueUrl, applyQueueUrl } = stack.address;
   const call = async (method: string, path: string, body?: unknown, token?: string) => {
     const answer = await fetch(`${platform.url}${path}`, {
