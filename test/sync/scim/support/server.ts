@@ -103,39 +103,13 @@ export function createWorld({
 
   return { table, time, ports, woken, randomHex, newToken, client, anonymous, desired };
 
-  /** A client of one connection. */
-  async function client(connection = 'default'): Promise<Client> {
-    return withHeaders({ authorization: `Bearer ${await newToken(connection)}` });
+  /** A client of one connection, which reaches the server under `origin`. */
+  async function client(connection = 'default', origin = ORIGIN): Promise<Client> {
+    return clientOf(ports, { authorization: `Bearer ${await newToken(connection)}`, origin });
   }
 
   function anonymous(authorization?: string): Client {
-    return withHeaders(authorization === undefined ? {} : { authorization });
-  }
-
-  function withHeaders(fixed: Record<string, string>): Client {
-    const send: Client['send'] = async (method, path, body, headers = {}) => {
-      const [pathname = '', query = ''] = path.split('?');
-      const { reply, cause } = await handleScim(
-        {
-          method,
-          path: `/scim/v2${pathname}`,
-          query,
-          headers: { 'content-type': 'application/scim+json', ...fixed, ...headers },
-          body: body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body),
-          origin: ORIGIN,
-        },
-        ports,
-      );
-      return { status: reply.status, headers: reply.headers, body: bodyOf(reply), cause };
-    };
-    return {
-      send,
-      get: (path, headers) => send('GET', path, undefined, headers),
-      post: (path, body) => send('POST', path, body),
-      put: (path, body, headers) => send('PUT', path, body, headers),
-      patch: (path, Operations, headers) => send('PATCH', path, { schemas: [PATCH_OP], Operations }, headers),
-      delete: (path, headers) => send('DELETE', path, undefined, headers),
-    };
+    return clientOf(ports, { authorization });
   }
 
   /** What apply would want of a group: undefined where it does not exist, else its name and who counts, sorted. */
@@ -176,3 +150,35 @@ export const fullUser = (userName: string) => ({
 });
 
 const bodyOf = ({ body }: HttpReply): Body => (body === '' ? undefined : JSON.parse(body));
+
+interface Caller {
+  readonly authorization: string | undefined;
+  readonly origin?: string;
+}
+
+export function clientOf(ports: ScimPorts, { authorization, origin = ORIGIN }: Caller): Client {
+  const fixed = authorization === undefined ? {} : { authorization };
+  const send: Client['send'] = async (method, path, body, headers = {}) => {
+    const [pathname = '', query = ''] = path.split('?');
+    const { reply, cause } = await handleScim(
+      {
+        method,
+        path: `/scim/v2${pathname}`,
+        query,
+        headers: { 'content-type': 'application/scim+json', ...fixed, ...headers },
+        body: body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body),
+        origin,
+      },
+      ports,
+    );
+    return { status: reply.status, headers: reply.headers, body: bodyOf(reply), cause };
+  };
+  return {
+    send,
+    get: (path, headers) => send('GET', path, undefined, headers),
+    post: (path, body) => send('POST', path, body),
+    put: (path, body, headers) => send('PUT', path, body, headers),
+    patch: (path, Operations, headers) => send('PATCH', path, { schemas: [PATCH_OP], Operations }, headers),
+    delete: (path, headers) => send('DELETE', path, undefined, headers),
+  };
+}

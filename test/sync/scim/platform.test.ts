@@ -1,0 +1,109 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { createScimStore } from '../../../shared/store/scim-store.ts';
+import { createScimTokenStore } from '../../../shared/store/scim-token-store.ts';
+import { approveHold, listHolds } from '../../../shared/sync/holds.ts';
+import { createRateLimiter, REQUEST_RATE } from '../../../shared/sync/scim/limiter.ts';
+import { createToken } from '../../../shared/sync/scim/tokens.ts';
+import { story } from '../../support/engine/story.ts';
+import { CONNECTION } from '../../support/engine/world.ts';
+import { type Client, clientOf } from './support/server.ts';
+
+/* From a request to the platform, through the same apply, guard and gate as any event. */
+
+const NAMES = ['a', 'b', 'c', 'd', 'e', 'f'];
+
+let told: Awaited<ReturnType<typeof story>>;
+let client: Client;
+let ids: Record<string, string>;
+let group: string;
+
+beforeEach(async () => {
+  told = await story({ settings: { guard: {} } });
+  await told.hire(...NAMES);
+  const { onlooker, table, nowMs } = told.world;
+  const tokens = createScimTokenStore(table);
+  const ports = {
+    ...onlooker,
+    scim: createScimStore(table),
+    tokens,
+    limiter: createRateLimiter(nowMs, REQUEST_RATE),
+  };
+  const { token } = await createToken(CONNECTION, {
+    tokens,
+    clock: nowMs,
+    randomHex: (n) => '0'.repeat(2 * n),
+  });
+  client = clientOf(ports, { authorization: `Bearer ${token}` });
+  ids = {};
+  for (const name of NAMES) {
+    const emails = [{ value: `${name}@acme.test`, type: 'work' }];
+    ids[name] = (await client.post('/Users', { userName: name, emails })).body.id;
+  }
+  group = (await client.post('/Groups', { displayName: 'Engineering', members: valuesOf(NAMES) })).body.id;
+  await told.tell();
+});
+
+const valuesOf = (names: readonly string[]) => names.map((name) => ({ value: ids[name] }));
+const users = (...names: readonly string[]) => names.map((name) => `u-${name}`);
+const patch = (...operations: readonly unknown[]) => client.patch(`/Groups/${group}`, operations);
+const listed = async () => (await client.get(`/Groups/${group}`)).body.members.length;
+
+describe('a pushed group', () => {
+  it('is on the platform, and follows its members and its name', async () => {
+    expect(told.shown(group)).toEqual([users(...NAMES)]);
+    await patch(
+      { op: 'replace', value: { id: group, displayName: 'Eng' } },
+      { op: 'remove', path: `members[value eq "${ids['a']}"]` },
+    );
+    await told.tell();
+    expect(told.shown(group)).toEqual([users('b', 'c', 'd', 'e', 'f')]);
+    expect([...told.world.platform.groups.values()].map(({ name }) => name)).toEqual(['Eng']);
+  });
+
+  it('loses who is switched off, and has them back when they are switched on', async () => {
+    const set = (value: unknown) =>
+      client.patch(`/Users/${ids['a']}`, [{ op: 'Replace', path: 'active', value }]);
+    await set('False');
+    await told.tell();
+    expect(told.shown(group)).toEqual([users('b', 'c', 'd', 'e', 'f')]);
+    await set('True');
+    await told.tell();
+    expect(told.shown(group)).toEqual([users(...NAMES)]);
+  });
+
+  it('is deleted there when it is deleted here', async () => {
+    expect((await client.delete(`/Groups/${group}`)).status).toBe(204);
+    await told.tell();
+    expect(told.shown(group)).toEqual([]);
+  });
+});
+
+describe('a push that would remove most of a group', () => {
+  it.each<[string, () => Promise<{ status: number }>]>([
+    ['an empty list', () => patch({ op: 'replace', path: 'members', value: [] })],
+    ['an empty list without a path', () => patch({ op: 'replace', value: { id: group, members: [] } })],
+    ['all by PUT', () => client.put(`/Groups/${group}`, { displayName: 'Engineering', members: [] })],
+    ['each by name', () => patch({ op: 'Remove', path: 'members', value: valuesOf(NAMES) })],
+  ])('is answered with success and held for a person: %s', async (_title, push) => {
+    expect((await push()).status).toBeLessThan(300);
+    expect(await listed()).toBe(0);
+    await told.tell();
+    expect(told.shown(group)).toEqual([users(...NAMES)]);
+    expect(await told.state(group)).toMatchObject({ settled: 'held', hold: { removes: 6 } });
+    // What the client asks next is answered from what it said, held or not.
+    expect(await listed()).toBe(0);
+    expect((await patch({ op: 'add', path: 'members', value: valuesOf(['a']) })).status).toBe(204);
+    await told.tell();
+    expect(told.shown(group)).toEqual([users(...NAMES)]);
+  });
+
+  it('happens once it is approved', async () => {
+    await patch({ op: 'replace', path: 'members', value: [] });
+    await told.tell();
+    const [held] = await listHolds(CONNECTION, told.world.onlooker);
+    const word = { by: 'Ann', reason: 'closed', digest: held?.hold.digest };
+    expect((await approveHold(told.ref(group), word, told.world.onlooker)).kind).toBe('decided');
+    await told.tell();
+    expect(told.shown(group)).toEqual([[]]);
+  });
+});

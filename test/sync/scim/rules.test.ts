@@ -1,0 +1,135 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { expectError } from './support/expect-error.ts';
+import { type Client, createWorld } from './support/server.ts';
+
+/* What no single request shows: requests at the same time, requests that fail half way, tenants on one server. */
+
+let world: ReturnType<typeof createWorld>;
+let client: Client;
+let group: string;
+
+beforeEach(async () => {
+  world = createWorld();
+  client = await world.client();
+  group = (await client.post('/Groups', { displayName: 'A', members: valuesOf(['m0', 'm1', 'm2']) })).body.id;
+});
+
+const valuesOf = (ids: readonly string[]) => ids.map((value) => ({ value }));
+const people = (count: number) => Array.from({ length: count }, (_, n) => `p${String(n).padStart(2, '0')}`);
+const patch = (...operations: readonly unknown[]) => client.patch(`/Groups/${group}`, operations);
+const members = async () => (await world.desired(group))?.members;
+const statuses = (answers: readonly { status: number }[]) => [
+  ...new Set(answers.map(({ status }) => status)),
+];
+
+describe('changes of members at the same time', () => {
+  it('all happen: no list is read, changed and written back', async () => {
+    const joining = people(40).map((value) => patch({ op: 'Add', path: 'members', value: [{ value }] }));
+    const leaving = ['m0', 'm1'].map((id) => patch({ op: 'remove', path: `members[value eq "${id}"]` }));
+    expect(statuses(await Promise.all([...joining, ...leaving]))).toEqual([204]);
+    expect(await members()).toEqual(['m2', ...people(40)]);
+    const { body } = await client.get(`/Groups/${group}`);
+    expect(body.members).toHaveLength(41);
+    expect(body.meta.version).toBe('W/"43"');
+  });
+
+  it('go beside renames: each keeps what the other says', async () => {
+    const answers = await Promise.all([
+      ...people(10).map((value) => patch({ op: 'add', path: 'members', value: [{ value }] })),
+      patch({ op: 'replace', value: { id: group, displayName: 'B' } }),
+      patch({ op: 'Replace', path: 'externalId', value: 'x1' }),
+    ]);
+    expect(statuses(answers)).toEqual([204]);
+    expect(await world.desired(group)).toEqual({ name: 'B', members: ['m0', 'm1', 'm2', ...people(10)] });
+    expect((await client.get(`/Groups/${group}`)).body.externalId).toBe('x1');
+  });
+});
+
+describe('a request that is wrong in one operation', () => {
+  it.each<[string, unknown]>([
+    ['a path to nothing', { op: 'replace', path: 'colour', value: 'x' }],
+    ['a member without an id', { op: 'add', path: 'members', value: [{ display: 'x' }] }],
+    ['null for all members', { op: 'replace', path: 'members', value: null }],
+    ['remove without a path', { op: 'remove' }],
+  ])('changes nothing: %s', async (_title, wrong) => {
+    const before = await client.get(`/Groups/${group}`);
+    world.woken.length = 0;
+    const right = [
+      { op: 'replace', value: { displayName: 'B' } },
+      { op: 'remove', path: 'members[value eq "m0"]' },
+      { op: 'add', path: 'members', value: [{ value: 'm9' }] },
+    ];
+    expect((await patch(...right, wrong)).status).toBe(400);
+    expect((await patch(wrong, ...right)).status).toBe(400);
+    expect(await client.get(`/Groups/${group}`)).toEqual(before);
+    expect(await world.desired(group)).toEqual({ name: 'A', members: ['m0', 'm1', 'm2'] });
+    expect(world.woken).toEqual([]);
+  });
+
+  it('that takes a name keeps its members too', async () => {
+    await client.post('/Groups', { displayName: 'Taken' });
+    const answer = await patch(
+      { op: 'remove', path: 'members[value eq "m0"]' },
+      { op: 'replace', path: 'displayName', value: 'taken' },
+    );
+    expectError(answer, 409, 'uniqueness');
+    expect(await members()).toEqual(['m0', 'm1', 'm2']);
+  });
+});
+
+describe('the members that a request names', () => {
+  it.each<[string, unknown]>([
+    ['twice', [{ value: 'x' }, { value: 'x' }]],
+    ['bare', ['x', 'x']],
+    ['with $ref null', [{ $ref: null, value: 'x' }]],
+    ['with what nobody knows', [{ value: 'x', display: 'X', type: 'User', $ref: '../Users/x', colour: 1 }]],
+    ['as one object', { value: 'x' }],
+  ])('%s join once', async (_title, value) => {
+    expect((await patch({ op: 'ADD', path: 'MEMBERS', value })).status).toBe(204);
+    expect(await members()).toEqual(['m0', 'm1', 'm2', 'x']);
+    await patch({ op: 'Remove', path: 'members', value });
+    expect(await members()).toEqual(['m0', 'm1', 'm2']);
+  });
+});
+
+describe('a filter that would exhaust the server', () => {
+  it.each([
+    `${'('.repeat(3_000)}userName pr${')'.repeat(3_000)}`,
+    `${'not ('.repeat(1_000)}userName pr${')'.repeat(1_000)}`,
+    `${'emails['.repeat(1_000)}type pr${']'.repeat(1_000)}`,
+    `userName eq "${'x'.repeat(100_000)}"`,
+  ])('is refused: %.20s', async (filter) => {
+    const query = `filter=${encodeURIComponent(filter)}`;
+    expectError(await client.get(`/Users?${query}`), 400, 'invalidFilter');
+    expectError(await client.post('/Users/.search', { filter }), 400, 'invalidFilter');
+    expectError(await patch({ op: 'remove', path: `members[${filter}]` }), 400, 'invalidPath');
+  });
+});
+
+describe('two tenants on one server', () => {
+  it('see addresses of their own, however their requests mix', async () => {
+    const origins = ['https://one.test', 'https://two.test'] as const;
+    const tenants = await Promise.all(
+      origins.map(async (origin, n) => ({
+        origin,
+        client: await world.client(['default', 'other'][n], origin),
+      })),
+    );
+    await Promise.all(
+      people(20).map(async (userName, n) => {
+        const { origin, client: tenant } = tenants[n % 2] as (typeof tenants)[0];
+        const made = await tenant.post('/Users', { userName });
+        const made2 = await tenant.post('/Groups', {
+          displayName: userName,
+          members: [{ value: made.body.id }],
+        });
+        const list = await tenant.get('/Users');
+        const shown = [made, made2].flatMap(({ body, headers }) => [body.meta.location, headers['location']]);
+        const listed = list.body.Resources.map(({ meta }: { meta: { location: string } }) => meta.location);
+        for (const location of [...shown, ...listed, made2.body.members[0].$ref]) {
+          expect(location.startsWith(`${origin}/scim/v2/`)).toBe(true);
+        }
+      }),
+    );
+  });
+});
