@@ -17,7 +17,9 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
  * @throws ScimError invalidValue
  */
 export function readValue(attribute: Attribute, raw: ScimValue): ScimValue | undefined {
-  if (!attribute.multiValued) return readSingle(attribute, raw);
+  // Entra ID may write one value as a list of one.
+  if (!attribute.multiValued)
+    return readSingle(attribute, Array.isArray(raw) && raw.length === 1 ? raw[0] : raw);
   const values = elements(raw);
   if (values.length > MAX_VALUES) throw wrong(attribute, `at most ${MAX_VALUES} values`);
   const read = values.flatMap((value) => readSingle(attribute, value) ?? []);

@@ -76,6 +76,16 @@ describe('a PATCH of attributes (RFC 7644 section 3.5.2)', () => {
       { ...ann, emails: [WORK, HOME, { type: 'other', value: 'o@x' }] },
     ],
     [
+      'makes a value with what its filter says, in the form of the schema',
+      { op: 'Add', path: 'roles[primary eq "True"].value', value: 'admin' },
+      { ...ann, roles: [{ primary: true, value: 'admin' }] },
+    ],
+    [
+      'takes one value that comes as a list',
+      { op: 'Add', path: `${ENTERPRISE}:manager`, value: [{ $ref: null, value: 'M' }] },
+      { ...ann, [ENTERPRISE]: { manager: { value: 'M' } } },
+    ],
+    [
       'removes the values found',
       { op: 'remove', path: 'emails[type eq "home"]' },
       { ...ann, emails: [WORK] },

@@ -55,7 +55,7 @@ function changedSingle(
   if (sub !== undefined)
     return withPart(isObject(before) ? before : {}, sub, op === 'remove' ? undefined : value);
   if (op === 'remove') return undefined;
-  const read = readSingle(attribute, value ?? null);
+  const read = readValue(attribute, value ?? null);
   return isObject(read) && isObject(before) ? { ...before, ...read } : read;
 }
 
@@ -122,7 +122,8 @@ function impliedBy(where: Filter, attribute: Attribute): ScimObject {
     const sub = attribute.subAttributes?.find(
       ({ name }) => name.toLowerCase() === part.path.name.toLowerCase(),
     );
-    if (sub !== undefined) implied[sub.name] = part.value;
+    const value = sub && readValue(sub, part.value);
+    if (sub !== undefined && value !== undefined) implied[sub.name] = value;
   }
   return implied;
 }

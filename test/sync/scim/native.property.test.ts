@@ -204,6 +204,10 @@ it(
         for (const [id, group] of read.groups) {
           expect(await world.desired(id)).toEqual({ name: group.name, members: [...group.members].sort() });
         }
+        const told = new Set(teller.events.flatMap(({ data }) => data.group?.id ?? []));
+        for (const id of told) {
+          if (!read.groups.has(id)) expect(await world.desired(id)).toBeUndefined();
+        }
         for (const { id, displayName, members } of body.Resources) {
           expect(displayName).toBe(read.groups.get(id)?.name);
           const listed = (members as { value: string }[]).map(({ value }) => value);
