@@ -1,27 +1,39 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  BatchGetCommand,
+  BatchWriteCommand,
+  DeleteCommand,
+  DynamoDBDocumentClient,
+  PutCommand,
+  QueryCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
 import pMap from 'p-map';
 import * as z from 'zod';
 import type { BareCalls } from './bare-calls.ts';
 
-/** The packages that ingest must use, and as many calls as its first event makes, one after the other. */
-export async function handler({ table, applyQueueUrl, dynamodb, sqs }: BareCalls): Promise<void> {
+const COMMANDS: Readonly<Record<string, new (input: never) => UpdateCommand>> = {
+  BatchGetCommand,
+  BatchWriteCommand,
+  DeleteCommand,
+  PutCommand,
+  QueryCommand,
+  UpdateCommand,
+} as never;
+
+/** The packages that ingest must use, and the calls of its first event, one after the other. */
+export async function handler({ table, applyQueueUrl, sqs }: BareCalls): Promise<void> {
   const documents = DynamoDBDocumentClient.from(new DynamoDBClient({}));
   const queue = new SQSClient({});
-  z.object({ table: z.string() }).parse({ table });
-  const count = (sk: number) =>
-    documents.send(
-      new UpdateCommand({
-        TableName: table,
-        Key: { pk: 'bare', sk: String(sk) },
-        UpdateExpression: 'ADD n :one',
-        ExpressionAttributeValues: { ':one': 1 },
-      }),
-    );
+  z.object({ url: z.string() }).parse({ url: applyQueueUrl });
   await pMap(
-    Array.from({ length: dynamodb }, (_, n) => n),
-    count,
+    table,
+    ({ command, input }) => {
+      const Command = COMMANDS[command];
+      if (Command === undefined) throw new Error(`${command} is beyond the bare bundle`);
+      return documents.send(new Command(input as never));
+    },
     { concurrency: 1 },
   );
   for (let n = 0; n < sqs; n += 1) {
