@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { connectionName } from '../../../shared/domain/ids.ts';
+import { createAuditLog } from '../../../shared/store/audit-log.ts';
 import { forgetScimUser } from '../../../shared/sync/scim/forget.ts';
 import { createToken, listTokens, revokeToken } from '../../../shared/sync/scim/tokens.ts';
+import { forgetMember } from '../../../shared/sync/tool/forget.ts';
 import { createWorld, ENTERPRISE, USER } from './support/server.ts';
 
 const DEFAULT = connectionName('default');
@@ -160,6 +162,20 @@ describe('what is kept of a user', () => {
       expect((await world.desired(group))?.members).toEqual(end === 'delete' ? [] : [id]);
       expect((await client.post('/Users', ann)).status).toBe(201);
     }
+  });
+
+  it('is gone once a person had it erased by the command line, whose journal keeps none of it', async () => {
+    const world = createWorld({ storeProfile: true });
+    const client = await world.client();
+    const { id } = (await client.post('/Users', { ...ann, externalId: 'annabel-ext' })).body;
+    const ports = { ...world.ports, audit: createAuditLog(world.table) };
+    expect(await forgetMember(DEFAULT, id, { by: 'Bo: asked to', ports })).toBe(true);
+    for (const text of ['ann@', 'ann.home', 'Annabel', 'annabel-ext', '5550', 'Secret Projects'])
+      expect(storedText(world)).not.toContain(text);
+    expect(storedText(world)).toContain('asked to');
+    expect((await client.get(`/Users/${id}`)).status).toBe(404);
+    expect((await client.get('/Users?filter=externalId eq "annabel-ext"')).body.totalResults).toBe(0);
+    expect((await client.post('/Users', ann)).status).toBe(201);
   });
 
   it('leaves an account switched off when it is forgotten', async () => {
