@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** How the simulator behaves where the specification leaves a choice; changed by `POST /_simulator/settings`. */
 export const Settings = z.strictObject({
-  staleVersionStatus: z.union([z.literal(409), z.literal(412), z.literal(400)]),
+  staleVersionStatus: z.literal([409, 412, 400, 422]),
   /** Whether the version that a PATCH carries is compared; a PUT's always is. */
   enforceVersionOnPatch: z.boolean(),
   /** Whether PUT and PATCH without a version are refused. */

@@ -74,7 +74,7 @@ test('PUT empties what the body lacks', async () => {
 
 test.each(['PUT', 'PATCH'])('%s with a stale version does nothing', async (method) => {
   const { call } = startSimulator();
-  for (const status of [409, 412, 400]) {
+  for (const status of [409, 412, 400, 422]) {
     await call('POST /_simulator/settings', { body: { staleVersionStatus: status } });
     const refused = await call(`${method} /groups/g1`, { body: { name: 'Lost', users: [], version: 'v0' } });
     expect(refused.status).toBe(status);

@@ -23,13 +23,20 @@ export interface PlatformRequest {
   readonly path: string;
   readonly status: number;
   readonly seq: number;
+  /** Where the simulator broke the connection. */
+  readonly dropped?: string;
 }
 
 /**
  * The local stack with the deployed handlers, in this process and without demo data. Handlers keep their clients from
  * their first call on, so a test file has one stack.
  */
-export async function startTestStack(options: { world: unknown; coalesceSeconds: number }) {
+export async function startTestStack(options: {
+  world: unknown;
+  coalesceSeconds: number;
+  /** Milliseconds between two looks at whether anything moves. */
+  pollMs?: number;
+}) {
   const logs: string[] = [];
   const stdout = vi
     .spyOn(process.stdout, 'write')
@@ -106,7 +113,7 @@ export async function startTestStack(options: { world: unknown; coalesceSeconds:
         readGroups,
         onStanding: () => undefined,
         signal: AbortSignal.timeout(timeoutMs),
-        pollMs: 50,
+        pollMs: options.pollMs ?? 50,
       });
       if (!outcome.converged) throw new Error(`not converged after ${timeoutMs} ms`);
       return outcome.groups;
