@@ -4,7 +4,7 @@ import { type ConnectionName, connectionName, type GroupRef } from '../shared/do
 import type { Tool, ToolTarget } from '../shared/runtime/tool/wire-tool.ts';
 import { findGroup } from '../shared/sync/tool/find-group.ts';
 import type { ToolPorts } from '../shared/sync/tool/ports.ts';
-import { type Io, UsageError } from './io.ts';
+import { type Io, Stopped, UsageError } from './io.ts';
 import { DEFAULT_LOCAL_FILE, type LocalFile, localTarget, readLocalFile } from './local-file.ts';
 import { createOutput, type Output } from './output/output.ts';
 
@@ -89,5 +89,7 @@ async function ask({ stdin, stderr }: Io, question: string, yes: boolean): Promi
     throw new UsageError('this changes something and nobody can be asked here; give --yes to go ahead');
   }
   const answer = await confirm({ message: question, initialValue: false, input: stdin, output: stderr });
-  return !isCancel(answer) && answer;
+  if (isCancel(answer)) throw new Stopped();
+  if (!answer) stderr.write('nothing was changed\n');
+  return answer;
 }

@@ -58,7 +58,7 @@ export function describeError(error: unknown): Described {
 }
 
 /** Names whose messages were written for people. */
-const OURS = /^(?:Error|NotFound|FunctionFailed|PlatformFailure|SecretError|ConfigError|StoreError)$/;
+const OURS = /^(?:Error|NotFound|FunctionFailed|PlatformFailure|SecretError|ConfigError|StoreError|Stopped)$/;
 const MAX_CAUSES = 6;
 
 function* causesOf(error: unknown): Generator<Error> {

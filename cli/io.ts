@@ -27,6 +27,15 @@ export interface Io {
 export const EXIT = { done: 0, failed: 1, usage: 2, attention: 3 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
+/** A person pressed Ctrl-C at a question: exit 1, and nothing was changed. */
+export class Stopped extends Error {
+  override readonly name = 'Stopped';
+
+  constructor() {
+    super('stopped; nothing was changed');
+  }
+}
+
 /** The command line, or something that it names, cannot be used: exit 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';

@@ -19,7 +19,7 @@ import { addStatus } from './commands/status.ts';
 import { DEFAULT_LOCAL_FILE } from './local-file.ts';
 
 const AFTER = `
-Exit codes: 0 done, 1 failed, 2 usage, 3 done but something needs attention.
+Exit codes: 0 done, 1 failed or stopped, 2 usage, 3 done but something needs attention.
 
 Examples:
   groupsync --local status                    the stack of npm start

@@ -9,7 +9,7 @@ import { type Inspection, inspectCredential } from '../../shared/sync/tool/conne
 import type { ToolPorts } from '../../shared/sync/tool/ports.ts';
 import type { Act } from '../act.ts';
 import { type Context, parseConnectionName } from '../context.ts';
-import { EXIT, UsageError } from '../io.ts';
+import { EXIT, Stopped, UsageError } from '../io.ts';
 import { plural } from '../output/words.ts';
 
 const ADOPT = { none: 'never', spokeId: 'bySpokeId', name: 'byName' } as const;
@@ -99,7 +99,7 @@ async function promptUrl({ io }: Context): Promise<string> {
     input: io.stdin,
     output: io.stderr,
   });
-  if (isCancel(answer)) throw new UsageError('stopped; nothing was stored');
+  if (isCancel(answer)) throw new Stopped();
   return answer.trim();
 }
 
@@ -114,7 +114,7 @@ async function readToken({ io }: Context, { tokenStdin }: ConnectOptions): Promi
       input: io.stdin,
       output: io.stderr,
     });
-    if (isCancel(answer)) throw new UsageError('stopped; nothing was stored');
+    if (isCancel(answer)) throw new Stopped();
     return usable(answer);
   }
   let token = '';

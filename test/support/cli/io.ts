@@ -1,4 +1,4 @@
-import { Readable, Writable } from 'node:stream';
+import { PassThrough, Readable, Writable } from 'node:stream';
 import type { Io } from '../../../cli/io.ts';
 import { run } from '../../../cli/run.ts';
 import { createSorter } from '../../../shared/runtime/tool/sorter.ts';
@@ -20,23 +20,31 @@ export interface Around {
   readonly env?: Record<string, string>;
   readonly signal?: AbortSignal;
   readonly cwd?: string;
+  /** A person at a terminal: what they type once they see what. */
+  readonly person?: readonly { readonly sees: string; readonly types: string }[];
 }
 
 /** One command line in this process. With `ports` it works on those, else on whatever its flags name. */
 export async function runCli(args: readonly string[], around: Around = {}): Promise<Ran> {
   const output = { stdout: '', stderr: '' };
-  const sink = (name: 'stdout' | 'stderr') =>
-    new Writable({
-      write(chunk, _, done) {
-        output[name] += String(chunk);
-        done();
-      },
-    });
-  const { ports } = around;
+  const { ports, person } = around;
+  const sink = (name: 'stdout' | 'stderr', isTTY: boolean) =>
+    Object.assign(
+      new Writable({
+        write(chunk, _, done) {
+          output[name] += String(chunk);
+          if (isTTY) typist?.(output[name]);
+          done();
+        },
+      }),
+      { isTTY, columns: 80 },
+    );
+  const keyboard = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => undefined });
+  const typist = person && typing(person, keyboard);
   const io: Io = {
-    stdin: Readable.from([Buffer.from(around.stdin ?? '')]),
-    stdout: sink('stdout'),
-    stderr: sink('stderr'),
+    stdin: person === undefined ? Readable.from([Buffer.from(around.stdin ?? '')]) : keyboard,
+    stdout: sink('stdout', false),
+    stderr: sink('stderr', person !== undefined),
     env: around.env ?? {},
     cwd: around.cwd ?? process.cwd(),
     signal: around.signal ?? new AbortController().signal,
@@ -46,6 +54,20 @@ export async function runCli(args: readonly string[], around: Around = {}): Prom
   };
   const code = await run(args, io);
   return { code, ...output, json: args.includes('--json') ? parse(output.stdout) : undefined };
+}
+
+/** Types each answer once its question is on the screen, behind all that was there before. */
+function typing(person: NonNullable<Around['person']>, keyboard: PassThrough): (screen: string) => void {
+  const waiting = [...person];
+  let read = 0;
+  return (screen) => {
+    const [next] = waiting;
+    if (next === undefined || !screen.slice(read).includes(next.sees)) return;
+    read = screen.length;
+    waiting.shift();
+    // The prompt listens once it has drawn itself.
+    setTimeout(() => keyboard.write(next.types), 20);
+  };
 }
 
 function parse(text: string): unknown {

@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import type { Applicant } from '../../shared/sync/tool/ports.ts';
+import { runCli } from '../support/cli/io.ts';
+import { added, createWorld, group, removed } from '../support/tool/world.ts';
+
+const TOKEN = 'a-token-that-nobody-may-see';
+const CTRL_C = '\u0003';
+const ENTER = '\r';
+
+const applicant: Applicant = {
+  me: async () => ({ company: 'company', id: 'me' }),
+  markInstalled: async () => {},
+  groups: async () => [],
+  employees: async function* () {
+    yield [
+      new Map([
+        ['workEmail', 'ann@acme.test'],
+        ['userId', 'u-ann'],
+      ] as const),
+    ];
+  },
+  clockSkewMs: async () => 0,
+};
+
+async function worldOf() {
+  const world = createWorld();
+  await world.save();
+  await world.hire('ann', 'bob', 'cid', 'dee', 'eve', 'fay');
+  await world.publish(group('g'), added('g', 'ann', 'bob', 'cid', 'dee', 'eve', 'fay'));
+  await world.apply('g');
+  const stored: string[] = [];
+  const ports = {
+    ...world.ports,
+    applicants: { present: () => applicant, stored: async () => applicant },
+    vault: {
+      ...world.ports.vault,
+      store: async (_: string, token: string) => {
+        stored.push(token);
+        return 'v1';
+      },
+    },
+  };
+  const at = (args: readonly string[], ...person: (readonly [sees: string, types: string])[]) =>
+    runCli(args, { ports, person: person.map(([sees, types]) => ({ sees, types })) });
+  return { ...world, stored, at };
+}
+
+describe('at a terminal', () => {
+  it('connect asks for all that it needs, shows no character of the token, and asks before it stores', async () => {
+    const { at, stored } = await worldOf();
+    const { code, stdout, stderr } = await at(
+      ['connect', 'new'],
+      ['Address of the platform', `https://platform.test${ENTER}`],
+      ['Token of the OAuth application', `${TOKEN}${ENTER}`],
+      ['Store the connection new?', 'y'],
+    );
+    expect({ code, stored }).toEqual({ code: 0, stored: [TOKEN] });
+    expect(stdout).toContain('connected new');
+    expect(stderr + stdout).not.toContain(TOKEN);
+  });
+
+  it.each([
+    ['the address', []],
+    ['the token', [['Address', `https://platform.test${ENTER}`]]],
+    [
+      'the last question',
+      [
+        ['Address', `https://platform.test${ENTER}`],
+        ['Token', `${TOKEN}${ENTER}`],
+      ],
+    ],
+  ] as const)('Ctrl-C at %s ends connect in one line, with nothing stored', async (_, before) => {
+    const { at, stored } = await worldOf();
+    const questions = ['Address of the platform', 'Token of the OAuth', 'Store the connection'];
+    const { code, stdout, stderr } = await at(['connect', 'new'], ...before, [
+      questions[before.length] ?? '',
+      CTRL_C,
+    ]);
+    expect({ code, stdout, stored }).toEqual({ code: 1, stdout: '', stored: [] });
+    expect(stderr).toMatch(/groupsync: stopped; nothing was changed\n$/);
+    expect(stderr).not.toMatch(/\n\s+at /);
+  });
+
+  it.each([
+    ['Ctrl-C', CTRL_C, /groupsync: stopped; nothing was changed\n$/],
+    ['Enter, which is No', ENTER, /nothing was changed\n$/],
+    ['n', 'n', /nothing was changed\n$/],
+  ])('%s at a confirmation changes nothing and says so', async (_, types, says) => {
+    const { at, table, mailboxes, publish, apply } = await worldOf();
+    await publish(removed('g', 'ann', 'bob', 'cid', 'dee', 'eve'));
+    await apply('g');
+    mailboxes.events.add({ id: 'one', body: '{', code: 'invalid_json' });
+    const before = JSON.stringify([...table.items]);
+    const changing: [string[], string][] = [
+      [['sync', 'g'], 'Sync 1 group?'],
+      [['holds', 'approve', 'g', '--reason', 'r'], 'Remove 5 members?'],
+      [['dlq', 'replay', '--all'], 'Replay 1 message?'],
+      [['dlq', 'discard', 'one', '--reason', 'r'], 'for good?'],
+      [['pause'], 'Pause the connection'],
+      [['connections', 'remove', 'default'], 'Remove the connection'],
+    ];
+    for (const [args, sees] of changing) {
+      const { code, stderr } = await at(args, [sees, types]);
+      expect(code, args.join(' ')).toBe(1);
+      expect(stderr, args.join(' ')).toMatch(says);
+    }
+    expect(JSON.stringify([...table.items])).toBe(before);
+    expect(mailboxes.events.ids()).toEqual(['one']);
+  });
+
+  it('goes ahead on y', async () => {
+    const { at, ports } = await worldOf();
+    expect(await at(['pause'], ['Pause the connection', 'y'])).toMatchObject({ code: 0 });
+    expect(await ports.gates.read('default' as never)).toMatchObject({ state: 'paused' });
+  });
+});
