@@ -61,6 +61,28 @@ function planInput(size: number): DraftInput {
   };
 }
 
+const LARGEST = Math.max(...SIZES);
+
+const batchesOf = <Item>(items: readonly Item[], size: number): readonly (readonly Item[])[] =>
+  Array.from({ length: Math.ceil(items.length / size) }, (_, n) => items.slice(n * size, (n + 1) * size));
+
+/** Beyond what one message may carry at 100,000 members, so the event is decoded in parts and put together. */
+const snapshotOf = (group: string, size: number): readonly DirectoryEvent[] =>
+  batchesOf(
+    Array.from({ length: size }, (_, n) => n),
+    10_000,
+  ).flatMap((members) => decode(JSON.stringify(directory.snapshot(group, [...members]))));
+
+/** Every size works through as much data: the same ten events again and again would never leave the processor's cache. */
+function inTurn<Input>(inputs: readonly Input[], call: (input: Input) => unknown): () => unknown {
+  let next = 0;
+  return () => {
+    const input = inputs[next % inputs.length] as Input;
+    next += 1;
+    return call(input);
+  };
+}
+
 interface Work {
   readonly name: string;
   readonly sizes: readonly number[];
@@ -80,20 +102,15 @@ const WORK: readonly Work[] = [
     name: 'fold events',
     sizes: SIZES,
     at: (size) => {
-      const events = bodies(size).flatMap(decode);
-      return () => foldEvents(events);
+      return inTurn(batchesOf(bodies(LARGEST).flatMap(decode), size), foldEvents);
     },
   },
   {
     name: 'fold one snapshot',
     sizes: SIZES,
     at: (size) => {
-      const range = Array.from({ length: size }, (_, n) => n);
-      // Beyond what one message may carry at 100,000, so the event is decoded in parts and put together.
-      const parts = Array.from({ length: Math.ceil(size / 10_000) }, (_, part) =>
-        decode(JSON.stringify(directory.snapshot('d0', range.slice(part * 10_000, (part + 1) * 10_000)))),
-      ).flat();
-      return () => foldEvents(parts);
+      const snapshots = Array.from({ length: LARGEST / size }, (_, n) => snapshotOf(`d${n}`, size));
+      return inTurn(snapshots, foldEvents);
     },
   },
   {

@@ -94,9 +94,10 @@ interface Membership {
 }
 
 function foldMembers(fold: ConnectionFold, group: GroupFold, { members, presence, stamp }: Membership): void {
+  const register = { value: presence, stamp };
   for (const member of members) {
-    group.members.set(member.id, join(group.members.get(member.id), { value: presence, stamp }));
-    foldAttributes(userOf(fold, member.id), member, stamp);
+    group.members.set(member.id, join(group.members.get(member.id), register));
+    if (member.attributes.size > 0) foldAttributes(userOf(fold, member.id), member, stamp);
   }
 }
 
