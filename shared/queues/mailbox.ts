@@ -6,6 +6,7 @@ import {
   ReceiveMessageCommand,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
+import pMap from 'p-map';
 import { MESSAGE_ATTRIBUTES } from '../contract/names.ts';
 
 /** As a person works through it; the use cases' port of the same form is in shared/sync/tool. */
@@ -32,9 +33,22 @@ export interface MailboxOptions {
 const WAIT_SECONDS = 1;
 /** SQS takes and gives ten messages at a time (Amazon SQS quotas). */
 const BATCH = 10;
+const REQUESTS_IN_FLIGHT = 8;
 
 /** A dead-letter queue on SQS. */
 export function createMailbox(client: SQSClient, { name, queueUrl }: MailboxOptions) {
+  /** Of a receipt that has run out SQS says so in its answer, and we pass it over. */
+  const hide = async (messages: readonly { readonly receipt: string }[], VisibilityTimeout: number) => {
+    const QueueUrl = await queueUrl();
+    await pMap(
+      inTens(messages),
+      (entries) => {
+        const Entries = entries.map((entry) => ({ ...entry, VisibilityTimeout }));
+        return client.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl, Entries }));
+      },
+      { concurrency: REQUESTS_IN_FLIGHT },
+    );
+  };
   return {
     name,
 
@@ -52,13 +66,10 @@ export function createMailbox(client: SQSClient, { name, queueUrl }: MailboxOpti
       return Messages.map(messageOf);
     },
 
-    async giveBack(messages: readonly { readonly receipt: string }[]): Promise<void> {
-      const QueueUrl = await queueUrl();
-      for (const entries of inTens(messages)) {
-        const Entries = entries.map((entry) => ({ ...entry, VisibilityTimeout: 0 }));
-        await client.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl, Entries }));
-      }
-    },
+    hold: (messages: readonly { readonly receipt: string }[], holdSeconds: number): Promise<void> =>
+      hide(messages, holdSeconds),
+
+    giveBack: (messages: readonly { readonly receipt: string }[]): Promise<void> => hide(messages, 0),
 
     async remove(messages: readonly { readonly receipt: string }[]): Promise<void> {
       const QueueUrl = await queueUrl();

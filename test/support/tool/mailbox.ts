@@ -54,6 +54,19 @@ export class FakeMailbox implements Mailbox {
     return taken;
   }
 
+  /** How often the message was given out that was given out most. */
+  mostTaken = (): number => Math.max(...[...this.kept.values()].map(({ receipts }) => receipts));
+
+  async hold(messages: readonly Pick<DeadMessage, 'receipt'>[], holdSeconds: number): Promise<void> {
+    for (const { receipt } of messages) {
+      const entry = this.#find(receipt);
+      // SQS refuses to hide what is visible again.
+      if (entry !== undefined && entry.hiddenUntilMs > this.#now()) {
+        entry.hiddenUntilMs = this.#now() + holdSeconds * 1_000;
+      }
+    }
+  }
+
   async giveBack(messages: readonly Pick<DeadMessage, 'receipt'>[]): Promise<void> {
     for (const { receipt } of messages) {
       const entry = this.#find(receipt);

@@ -239,6 +239,17 @@ describe('replayLetters', () => {
     expect(await world.mailboxes.events.counts()).toEqual({ visible: 35, inFlight: 0 });
   });
 
+  it.each([5, 1, 0.05])('finds everything at %d a second, however long that takes', async (rate) => {
+    const world = await worldWith(60);
+    const startMs = world.clock.ms;
+    const report = await replayLetters('events', world.ports, { selection: { code: 'too_old' }, rate });
+    expect(report).toEqual({ replayed: 20, failed: 0, remaining: 0, cancelled: false });
+    expect(world.clock.ms - startMs).toBeGreaterThanOrEqual((19 / rate) * 1_000);
+    // What is not to be replayed was taken once and stayed hidden: nobody else got it meanwhile.
+    expect(world.mailboxes.events.mostTaken()).toBe(1);
+    expect(await world.mailboxes.events.counts()).toEqual({ visible: 40, inFlight: 0 });
+  });
+
   it('gives a message without a time of its own the stamp of its first sending', async () => {
     const world = createWorld();
     await world.save();

@@ -27,6 +27,8 @@ export interface Mailbox {
   readonly name: 'events' | 'apply';
   /** Up to `most` (at most ten) messages, hidden from everybody else for so many seconds. Few or none may come. */
   take(most: number, holdSeconds: number): Promise<readonly DeadMessage[]>;
+  /** Keeps messages hidden for so many seconds from now. A receipt that has run out does no harm. */
+  hold(messages: readonly Pick<DeadMessage, 'receipt'>[], holdSeconds: number): Promise<void>;
   /** Makes messages visible again at once. A receipt that has run out does no harm. */
   giveBack(messages: readonly Pick<DeadMessage, 'receipt'>[]): Promise<void>;
   remove(messages: readonly Pick<DeadMessage, 'receipt'>[]): Promise<void>;

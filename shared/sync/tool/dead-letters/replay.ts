@@ -1,16 +1,11 @@
-import type { GroupRef } from '../../../domain/ids.ts';
-import type { GroupStore } from '../../ports/groups.ts';
-import { type WakePorts, wakeGroups } from '../../wake.ts';
-import type { EventSender } from '../ports.ts';
-import { type Letter, readLetter, stampOf } from './letter.ts';
-import type { DeadMessage, Mailbox } from './mailbox.ts';
+import { type Letter, readLetter } from './letter.ts';
+import type { Mailbox } from './mailbox.ts';
+import { eventResender, groupWaker, type Resend, type ResendPorts } from './resend.ts';
 import { isSelected, type Selection } from './survey.ts';
 import { HOLD_SECONDS } from './walk.ts';
 
-export interface ReplayPorts extends WakePorts {
+export interface ReplayPorts extends ResendPorts {
   readonly mailboxes: Readonly<Record<Mailbox['name'], Mailbox>>;
-  readonly events: EventSender;
-  readonly groups: Pick<GroupStore, 'read'>;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
@@ -36,6 +31,8 @@ export interface ReplayReport extends ReplayCount {
 }
 
 const TAKE = 10;
+/** What is kept hidden is hidden anew this often: twice within a hold, whatever comes in between. */
+const RENEW_AFTER_MS = (HOLD_SECONDS * 1_000) / 3;
 /** What a killed replay held is visible again after its hold: the next one waits for it this long. */
 const WAIT_FOR_OTHERS_MS = (HOLD_SECONDS + 5) * 1_000;
 /** Takes that bring nothing new although something is visible: what is left cannot be had, or is not what we want. */
@@ -81,7 +78,9 @@ async function drain(mailbox: Mailbox, run: Run, { ports, options, send }: Drain
   const most = rate === undefined ? TAKE : Math.min(TAKE, Math.max(1, Math.floor(rate)));
   let vain = 0;
   let waitUntilMs: number | undefined;
+  const renew = holdRenewer(mailbox, run, ports);
   while (signal?.aborted !== true && !run.hasAll(selection)) {
+    await renew();
     const taken = await mailbox.take(most, HOLD_SECONDS);
     const letters = taken.map((message) => readLetter(message, mailbox.name, ports.clock()));
     const isNews = letters.some(({ message }) => !run.kept.has(message.id));
@@ -89,7 +88,7 @@ async function drain(mailbox: Mailbox, run: Run, { ports, options, send }: Drain
     if (chosen.length > 0) {
       await replayBatch(mailbox, chosen, { run, send });
       options.onProgress?.(run.count());
-      if (rate !== undefined) await pause(ports, (chosen.length / rate) * 1_000, signal);
+      if (rate !== undefined) await pause((chosen.length / rate) * 1_000, { ports, signal, renew });
     }
     if (isNews) {
       vain = 0;
@@ -119,10 +118,35 @@ async function replayBatch(
   }
 }
 
-async function pause({ sleep }: ReplayPorts, ms: number, signal: AbortSignal | undefined): Promise<void> {
-  await sleep(ms, signal).catch((error: unknown) => {
-    if (signal?.aborted !== true) throw error;
-  });
+/**
+ * Letters that are not to be replayed stay hidden until the end. Were they visible again after the first hold, a slow
+ * replay would meet them again and again, and take the queue for done before it had seen the rest.
+ */
+function holdRenewer(mailbox: Mailbox, run: Run, { clock }: ReplayPorts): () => Promise<void> {
+  let renewedAtMs = clock();
+  return async () => {
+    if (clock() - renewedAtMs < RENEW_AFTER_MS) return;
+    renewedAtMs = clock();
+    await mailbox.hold(
+      [...run.kept.values()].map((receipt) => ({ receipt })),
+      HOLD_SECONDS,
+    );
+  };
+}
+
+interface Pausing {
+  readonly ports: ReplayPorts;
+  readonly signal: AbortSignal | undefined;
+  readonly renew: () => Promise<void>;
+}
+
+async function pause(ms: number, { ports, signal, renew }: Pausing): Promise<void> {
+  for (let left = ms; left > 0 && signal?.aborted !== true; left -= RENEW_AFTER_MS) {
+    await ports.sleep(Math.min(left, RENEW_AFTER_MS), signal).catch((error: unknown) => {
+      if (signal?.aborted !== true) throw error;
+    });
+    await renew();
+  }
 }
 
 type Run = ReturnType<typeof createRun>;
@@ -159,69 +183,4 @@ function createRun() {
 interface Sorting {
   readonly selection: Selection;
   readonly send: Resend;
-}
-
-/** How letters of one queue go back. */
-interface Resend {
-  /** @returns the letters that were not accepted */
-  send(letters: readonly Letter[]): Promise<ReadonlySet<Letter>>;
-  /** Whether the letter is what became of something that this very replay sent. */
-  isOurs(letter: Letter): boolean;
-}
-
-function eventResender({ events }: ReplayPorts): Resend {
-  const sent = new Set<string>();
-  return {
-    async send(letters) {
-      const outcomes = await events.send(letters.map(({ message }) => outgoing(message)));
-      const refused = new Set<Letter>();
-      for (const [position, letter] of letters.entries()) {
-        const outcome = outcomes[position];
-        if (outcome?.messageId === undefined) refused.add(letter);
-        else sent.add(outcome.messageId);
-      }
-      return refused;
-    },
-    isOurs: ({ message }) => message.originalMessageId !== undefined && sent.has(message.originalMessageId),
-  };
-}
-
-export const outgoing = (message: DeadMessage) => ({
-  body: message.body,
-  connection: message.connection,
-  stamp: stampOf(message),
-});
-
-/**
- * A letter of apply says that a group failed: it is marked dirty and woken. Several letters of one group are answered
- * by one wake-up; one of a later rev than ours is a new failure.
- */
-function groupWaker(ports: ReplayPorts): Resend {
-  const woken = new Map<string, number>();
-  const keyOf = ({ connection, group }: GroupRef) => JSON.stringify([connection, group]);
-  return {
-    async send(letters) {
-      const refs = new Map(letters.flatMap(({ ref }) => (ref === undefined ? [] : [[keyOf(ref), ref]])));
-      const fresh = [...refs].filter(([key]) => !woken.has(key));
-      const unwoken = await wakeGroups(
-        fresh.map(([, ref]) => ref),
-        ports,
-      );
-      const lost = new Set(unwoken.map(({ ref }) => keyOf(ref)));
-      for (const [key, ref] of fresh) {
-        if (!lost.has(key)) woken.set(key, (await ports.groups.read(ref))?.rev ?? 0);
-      }
-      return new Set(letters.filter(({ ref }) => ref === undefined || lost.has(keyOf(ref))));
-    },
-    isOurs({ ref, message }) {
-      const rev = ref === undefined ? undefined : woken.get(keyOf(ref));
-      return rev !== undefined && revOf(message) >= rev;
-    },
-  };
-}
-
-/** Apply names its letters `<connection>/<group>/<rev>`; one that SQS moved is older than any replay of it. */
-function revOf({ originalMessageId = '' }: DeadMessage): number {
-  const rev = Number(originalMessageId.slice(originalMessageId.lastIndexOf('/') + 1));
-  return originalMessageId.includes('/') && Number.isInteger(rev) ? rev : -1;
 }
