@@ -11,10 +11,10 @@ export async function handler(calls: BareCalls): Promise<void> {
     await secrets.send(new GetSecretValueCommand({ SecretId: calls.secret }));
   }
   const agent = new Agent();
-  for (let n = 0; n < calls.platform; n += 1) {
+  for (const path of calls.platform) {
     const answer = await agent.request({
       origin: calls.platformUrl,
-      path: '/platform/api/me',
+      path,
       method: 'GET',
       headers: { authorization: `Bearer ${calls.token}` },
     });

@@ -13,5 +13,6 @@ export interface BareCalls {
   readonly token: string;
   readonly sqs: number;
   readonly secrets: number;
-  readonly platform: number;
+  /** Paths with their queries, asked for with GET. */
+  readonly platform: readonly string[];
 }

@@ -5,12 +5,10 @@ import { loadParts } from '../../local/load-parts.ts';
 import { createSimulator } from '../../local/platform/simulator.ts';
 import { startStack } from '../../local/stack.ts';
 import { DEFAULT_CONNECTION, secretName } from '../../shared/contract/names.ts';
-import { connectionName, groupId } from '../../shared/domain/ids.ts';
-import { wireIngest } from '../../shared/runtime/wire.ts';
-import { wireApply } from '../../shared/runtime/wire-platform.ts';
-import { applyGroup } from '../../shared/sync/apply/apply.ts';
-import { ingest as ingestMessages } from '../../shared/sync/ingest/ingest.ts';
 import { startRecording } from '../emulated/recorder.ts';
+import type { Dispatcher } from 'undici';
+import type { DeployableKey } from '../../infra/bundle.ts';
+import type { BareCalls } from './bare-calls.ts';
 import { worldOf } from '../emulated/world.ts';
 import { createDirectory } from '../memory/directory.ts';
 import { copyToOwnPartition, inOwnPartition } from './own-partition.ts';
@@ -19,7 +17,6 @@ const PREFIX = 'bench';
 const TOKEN = 'bench-token';
 const PEOPLE = 200;
 const NEVER_SECONDS = 86_400;
-const GROUP = { connection: connectionName(DEFAULT_CONNECTION), group: groupId('d0') };
 
 /** The local stack with a group of ten in step, and nobody taking messages: the bench hands them to the bundles itself. */
 export async function startStage() {
@@ -53,52 +50,52 @@ export async function startStage() {
   if (handlers === undefined) throw new Error('the parts were not loaded');
   const directory = createDirectory(Date.now);
   let joined = 10;
-  const joinEvent = () => {
+  const join = () => {
     joined += 1;
     return recordsOf(directory.added('d0', joined));
   };
-  const ingest = async (event: object) => void (await handlers.ingest(event, CONTEXT as never));
-  const applyEvent = recordsOf({ connection: DEFAULT_CONNECTION, group: 'd0' });
-  await ingest(
-    recordsOf(
-      directory.snapshot(
-        'd0',
-        Array.from({ length: 10 }, (_, n) => n),
-      ),
-    ),
-  );
-  const apply = async () => void (await handlers.apply(applyEvent, CONTEXT as never));
-  await apply();
+  const apply = recordsOf({ connection: DEFAULT_CONNECTION, group: 'd0' });
+  const settled = async () => void (await handlers.apply(apply as never, CONTEXT as never));
+  const ingested = async (event: object) => void (await handlers.ingest(event as never, CONTEXT as never));
+  await ingested(recordsOf(directory.snapshot('d0', [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])));
+  await settled();
+
+  /** What each function is called with first; for apply a group is made dirty before. */
+  const events: Readonly<Record<DeployableKey, () => Promise<object>>> = {
+    ingest: async () => join(),
+    apply: async () => {
+      await settled();
+      await ingested(join());
+      return apply;
+    },
+    reconcile: async () => ({ task: 'feed' }),
+    people: async () => ({}),
+    scim: async () => lookUp(stack.address.scimToken),
+  };
   return {
-    joinEvent,
-    applyEvent,
-    /** Makes the group dirty, so that the next apply has a write to do. */
-    join: () => ingest(joinEvent()),
-    /** What the first event of a new worker calls, its requests to DynamoDB ready to be made once more. */
-    async recordFirst(name: 'ingest' | 'apply') {
-      if (name === 'apply') {
-        await apply();
-        await ingest(joinEvent());
-      }
+    eventFor: (name: DeployableKey) => events[name](),
+    /** The calls of a new worker's first event, to be made once more. */
+    async recordFirst(name: DeployableKey): Promise<BareCalls> {
+      // A module of its own, so that nothing is remembered from an earlier event.
+      const { handler } = await import(`../../functions/${name}.ts?first`);
+      const event = await events[name]();
       const recording = startRecording();
-      if (name === 'apply') await applyGroup(GROUP, wireApply().ports);
-      else await ingestMessages([messageOf(joinEvent())], wireIngest().ports);
+      await handler(event, CONTEXT);
       recording.stop();
       const { calls } = recording;
       await copyToOwnPartition(new DynamoDBClient({}), stack.address.table);
       return {
+        applyQueueUrl: stack.address.applyQueueUrl,
+        secret: secretName(PREFIX, DEFAULT_CONNECTION),
+        platformUrl: url,
+        token: TOKEN,
         table: inOwnPartition(calls),
         // The stack's own pollers receive meanwhile.
         sqs: calls.filter((call) => call.to === 'sqs' && call.make.name === SendMessageBatchCommand.name)
           .length,
-        platform: calls.filter(({ to }) => to === 'platform').length,
+        secrets: calls.some(({ to }) => to === 'platform') ? 1 : 0,
+        platform: calls.flatMap((call) => (call.to === 'platform' ? [pathOf(call.request)] : [])),
       };
-    },
-    bare: {
-      applyQueueUrl: stack.address.applyQueueUrl,
-      secret: secretName(PREFIX, DEFAULT_CONNECTION),
-      platformUrl: url,
-      token: TOKEN,
     },
     async stop() {
       await stack.stop();
@@ -122,7 +119,17 @@ const recordsOf = (body: object) => ({
   ],
 });
 
-const messageOf = ({ Records }: ReturnType<typeof recordsOf>) => {
-  const [{ messageId, body } = { messageId: '', body: '' }] = Records;
-  return { messageId, body, sentAtMs: Date.now() };
+/** Writes become reads of the same thing: they would be refused here, being made a second time. */
+const pathOf = ({ path, query = {} }: Dispatcher.RequestOptions): string => {
+  const parameters = new URLSearchParams(query as Record<string, string>).toString();
+  return parameters === '' ? path : `${path}?${parameters}`;
 };
+
+/** What providers ask before anything else: is this user known? As API Gateway gives it to the function. */
+const lookUp = (token: string) => ({
+  rawPath: '/scim/v2/Users',
+  rawQueryString: 'filter=userName+eq+%22nobody%22',
+  headers: { authorization: `Bearer ${token}` },
+  requestContext: { http: { method: 'GET' }, domainName: 'bench.test' },
+  isBase64Encoded: false,
+});

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { z } from 'zod';
-import { bundle, HANDLERS } from '../../infra/bundle.ts';
-import type { BareCalls } from '../cold-start/bare-calls.ts';
+import { bundle, DEPLOYABLE_KEYS, type DeployableKey, HANDLERS } from '../../infra/bundle.ts';
 import { startStage } from '../cold-start/stage.ts';
 import { type Figure, showSpread, spreadOf, table } from '../figure.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const CHILD = fileURLToPath(new URL('../cold-start/first-call.mjs', import.meta.url));
 const RUNS = 11;
+const CALL_THE_PLATFORM: ReadonlySet<DeployableKey> = new Set(['apply', 'reconcile', 'people']);
 /** Milliseconds of the import, of it with the first event, and of the processor for both. */
 const Times = z.tuple([z.number(), z.number(), z.number()]);
 type Times = z.infer<typeof Times>;
@@ -27,8 +27,7 @@ async function measureAll(folder: string): Promise<readonly (readonly string[])[
   const bare = (name: string) => join(ROOT, `bench/cold-start/bare-${name}.ts`);
   bundle(
     {
-      ingest: HANDLERS.ingest,
-      apply: HANDLERS.apply,
+      ...HANDLERS,
       'bare-ingest': bare('ingest'),
       'bare-apply': bare('apply'),
     },
@@ -37,16 +36,14 @@ async function measureAll(folder: string): Promise<readonly (readonly string[])[
   const stage = await startStage();
   try {
     const rows: string[][] = [];
-    for (const name of ['ingest', 'apply'] as const) {
-      const secrets = name === 'apply' ? 1 : 0;
-      const bareEvent: BareCalls = { ...stage.bare, ...(await stage.recordFirst(name)), secrets };
+    for (const name of DEPLOYABLE_KEYS) {
       const file = join(folder, `${name}.mjs`);
+      const bareFile = join(folder, `bare-${CALL_THE_PLATFORM.has(name) ? 'apply' : 'ingest'}.mjs`);
+      const calls = await stage.recordFirst(name);
       const pairs: (readonly [ours: Times, bare: Times])[] = [];
       for (let run = 0; run < RUNS; run += 1) {
-        if (name === 'apply') await stage.join();
-        const event = name === 'ingest' ? stage.joinEvent() : stage.applyEvent;
-        const ours = await coldStart(file, event);
-        pairs.push([ours, await coldStart(join(folder, `bare-${name}.mjs`), bareEvent)]);
+        const ours = await coldStart(file, await stage.eventFor(name));
+        pairs.push([ours, await coldStart(bareFile, calls)]);
       }
       const of = (side: 0 | 1, time: 0 | 1 | 2) => spreadOf(pairs.map((pair) => pair[side][time]));
       const ratio = (time: 0 | 1 | 2) => spreadOf(pairs.map(([ours, theirs]) => ours[time] / theirs[time]));
@@ -58,7 +55,7 @@ async function measureAll(folder: string): Promise<readonly (readonly string[])[
         `${of(0, 1).median.toFixed(0)} / ${of(1, 1).median.toFixed(0)} ms`,
         showSpread(ratio(1)),
         showSpread(ratio(2)),
-        `${bareEvent.table.length} + ${bareEvent.sqs} + ${secrets} + ${bareEvent.platform}`,
+        `${calls.table.length} + ${calls.sqs} + ${calls.secrets} + ${calls.platform.length}`,
       ]);
     }
     return rows;
