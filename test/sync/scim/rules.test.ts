@@ -1,4 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { NO_GROUP } from '../../../shared/domain/group.ts';
+import { connectionName, groupId, memberId } from '../../../shared/domain/ids.ts';
+import { makeStamp } from '../../../shared/domain/stamp.ts';
 import { expectError } from './support/expect-error.ts';
 import { type Client, createWorld } from './support/server.ts';
 
@@ -89,6 +92,32 @@ describe('the members that a request names', () => {
     expect(await members()).toEqual(['m0', 'm1', 'm2', 'x']);
     await patch({ op: 'Remove', path: 'members', value });
     expect(await members()).toEqual(['m0', 'm1', 'm2']);
+  });
+});
+
+describe('what is over', () => {
+  it('leaves nothing to be found by: neither names that were given up nor external ids', async () => {
+    const { id } = (await client.post('/Users', { userName: 'ann', externalId: 'e1' })).body;
+    await client.put(`/Users/${id}`, { userName: 'anna', externalId: 'e2' });
+    const found = () => [...world.table.items.keys()].filter((key) => key.startsWith('SX#default#User#'));
+    expect(found()).toHaveLength(2);
+    expect((await client.get('/Users?filter=externalId eq "e1"')).body.totalResults).toBe(0);
+    await client.delete(`/Users/${id}`);
+    expect(found()).toEqual([]);
+  });
+
+  it('ends a deleted user also in groups that no client of SCIM made', async () => {
+    const { id } = (await client.post('/Users', { userName: 'ann' })).body;
+    const ref = { connection: connectionName('default'), group: groupId('native') };
+    const time = '2026-11-20T09:00:00.000Z';
+    const stamp = makeStamp({ time, sequence: undefined, id: 'e', source: 's', operation: 0 });
+    const { desired } = world.ports;
+    await desired.joinGroup(ref, { ...NO_GROUP, upserted: stamp, name: { value: 'Native', stamp } });
+    await desired.joinNew(ref, [{ member: memberId(id), register: { value: 'present', stamp } }], 0);
+    expect(await world.desired('native')).toEqual({ name: 'Native', members: [id] });
+    expect((await client.delete(`/Users/${id}`)).status).toBe(204);
+    expect(await world.desired('native')).toEqual({ name: 'Native', members: [] });
+    expect(world.woken).toContainEqual({ connection: 'default', group: 'native' });
   });
 });
 
