@@ -257,6 +257,8 @@ describe('a PATCH of members', () => {
     ['a member without an id', { op: 'add', path: 'members', value: [{}] }, 'invalidValue'],
     ['an empty id', { op: 'add', path: 'members', value: [''] }, 'invalidValue'],
     ['an id that is a number', { op: 'add', path: 'members', value: [{ value: 7 }] }, 'invalidValue'],
+    ['an id as a part', { op: 'add', path: 'members.value', value: 'a' }, 'invalidPath'],
+    ['another id', { op: 'replace', path: 'members[value eq "a"].value', value: 'b' }, 'invalidPath'],
     ['add to what a filter selects', { op: 'add', path: 'members[value eq "a"]', value: 'b' }, 'invalidPath'],
   ])('refuses %s', (_title, operation, scimType) => {
     expect(() => change([operation])).toThrow(expect.objectContaining({ status: 400, scimType }));

@@ -68,12 +68,16 @@ export const namesMembers = (path: AttributePath, type: ResourceType): boolean =
  * | replace | exactly these, none if empty   | refused        | refused    | refused            | nothing                |
  * | remove  | these leave, nobody if empty   | all of them go | refused    | who is selected    | nothing                |
  *
- * Parts of a member (`display`, `type`) are not kept, so there is nothing to change in them.
+ * Parts of a member (`display`, `type`) are not kept, so there is nothing to change in them. Its `value` is its id: who
+ * names that as a part means something that would otherwise silently not happen.
  */
 function memberOperations(
   { op, value }: PatchOperation,
   { path, where }: NonNullable<PatchOperation['path']>,
 ): readonly MemberOperation[] {
+  if (path.sub?.toLowerCase() === 'value') {
+    throw badRequest('invalidPath', 'members: expected the path of whole members, whose ids never change');
+  }
   if (path.sub !== undefined) return [];
   if (where === undefined) {
     return [op === 'remove' && value === undefined ? { kind: 'clear' } : setOperation(op, value ?? null)];
