@@ -111,4 +111,10 @@ describe('foldEvents', () => {
       ]),
     });
   });
+
+  it('makes no record of a user of whom a membership says nothing more', () => {
+    const fold = foldOne(event(1, { kind: 'member.added', group: A, members: [plain(M)] }));
+    expect([...fold.users]).toEqual([]);
+    expect([...(fold.groups.get(A)?.members.keys() ?? [])]).toEqual([M]);
+  });
 });
