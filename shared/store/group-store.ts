@@ -34,18 +34,25 @@ import { decodeUser, viewFrom, viewLines } from './view-lines.ts';
 /*
  * The life of a write, as conditions on the group item:
  *
- *     openIntent   no intent, view pointer as it was read        intent := ours
+ *     openIntent   no intent, view pointer and dirty as read     intent := ours
  *     flip         intent is ours (and rev as it was read)       view, version, intent gone (dirty gone)
  *     dropIntent   intent is ours                                intent gone
- *     absorb       no intent, view pointer as it was read        view, version
+ *     absorb       no intent, view pointer and dirty as read     view, version
  *     settle       no intent, rev and view as they were read     dirty gone
  *
- * A worker that was overtaken fails its condition and changes nothing.
+ *     fail         intent and rev as they were read              dirty gone
+ *
+ * A worker that was overtaken fails its condition and changes nothing. That dirty is compared too keeps one from linking
+ * what a later one has settled: nobody would look at the group again. From openIntent to flip dirty stays.
  */
 const intentIs = (id: IntentId): Condition => equal('intentId', id);
 const viewIsAs = ({ view }: GroupState): Condition =>
   view === undefined ? missing('viewId') : equal('viewId', view.id);
 const untouchedSince = (seen: GroupState): Condition => all(missing('intentId'), viewIsAs(seen));
+const unsettledSince = (seen: GroupState): Condition =>
+  seen.dirtySinceMs === undefined ? untouchedSince(seen) : all(untouchedSince(seen), exists('dirtySince'));
+const intentIsAs = ({ intent }: GroupState): Condition =>
+  intent === undefined ? missing('intentId') : intentIs(intent.id);
 /** A suspicion that came after the look is not answered by it. */
 const suspectIsAs = ({ suspect }: GroupState): Condition =>
   suspect === undefined ? missing('suspectAt') : equal('suspectAt', suspect.atMs);
@@ -133,7 +140,7 @@ export function createGroupStore(table: Table): GroupStore {
       update(
         seen.ref,
         { set: { intent: plain(intent), intentId: intent.id }, remove: ['unsettledRemovals'] },
-        untouchedSince(seen),
+        unsettledSince(seen),
       ),
 
     noteMiss: (ref, intent) => update(ref, { set: { intent: plain(intent) } }, intentIs(intent.id)),
@@ -188,7 +195,7 @@ export function createGroupStore(table: Table): GroupStore {
               set: { ...linkAttributes(platform), ...(isNews ? { takeOver: true } : {}), ...foundNow },
               remove: answered,
             };
-      const absorbed = await update(seen.ref, change, all(untouchedSince(seen), suspectIsAs(seen)));
+      const absorbed = await update(seen.ref, change, all(unsettledSince(seen), suspectIsAs(seen)));
       if (absorbed && isNews) await discard(seen.ref, seen.view);
       return absorbed;
     },
@@ -276,7 +283,7 @@ export function createGroupStore(table: Table): GroupStore {
           set: { failedAt: error.atMs, lastError: { ...error }, ...notDue(seen.ref) },
           remove: ['dirtySince', 'attempts'],
         },
-        revIsAs(seen),
+        all(revIsAs(seen), intentIsAs(seen)),
       ),
 
     async hold(seen, hold, held) {

@@ -177,11 +177,11 @@ export interface GroupStore {
   readView(ref: GroupRef, pointer: ViewPointer): Promise<View | undefined>;
   /** Writes the chunks of a view that nothing points to yet. */
   prepareView(ref: GroupRef, id: IntentId, view: View): Promise<ViewPointer>;
-  /** false where another worker has opened an intent or moved the view since `seen` was read. */
+  /** false where another worker has opened an intent, moved the view or settled the group since `seen` was read. */
   openIntent(seen: GroupState, intent: Intent): Promise<boolean>;
   /**
    * Makes what was observed on the platform the group's view, without a write of ours: dirty stays, a suspicion that
-   * this answers is cleared. false where an intent was opened or the view moved since `seen`.
+   * this answers is cleared. false where an intent was opened, the view moved or the group was settled since `seen`.
    */
   absorb(seen: GroupState, platform: LinkedGroup | undefined, found?: FoundForeign): Promise<boolean>;
   /**

@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest';
+import { NO_GROUP } from '../../shared/domain/group.ts';
+import { makeStamp } from '../../shared/domain/stamp.ts';
+import { applyGroup } from '../../shared/sync/apply/apply.ts';
+import type { Worker } from '../support/engine/scheduler.ts';
+import { story } from '../support/engine/story.ts';
+
+/** A worker that is held up before one effect, while somebody else does something. */
+function slowWorker(heldUpBefore: string, meanwhile: () => Promise<void>): Worker {
+  let isHeldUp = false;
+  return {
+    name: 'slow',
+    skewMs: 0,
+    isDead: () => false,
+    effect: async (kind) => {
+      if (isHeldUp || kind !== heldUpBefore) return;
+      isHeldUp = true;
+      await meanwhile();
+    },
+  };
+}
+
+it.each([
+  ['create', 'platform.list', undefined],
+  ['adopt', 'platform.get', { name: 'Theirs', spokeId: 'g', users: ['stranger'] }],
+])(
+  'a worker that would %s a group which another has found deleted since leaves nothing behind',
+  async (_, heldUpBefore, foreign) => {
+    const { world, tell, state, ref } = await story();
+    const id = foreign && world.platform.addForeign(foreign);
+    // The group exists, and nobody has looked at it yet.
+    const stamp = makeStamp({ time: new Date(world.nowMs()).toISOString(), id: 'e0', source: 'test' });
+    const named = { ...NO_GROUP, upserted: stamp, name: { value: 'Group g', stamp } };
+    await world.onlooker.desired.joinGroup(ref('g'), named);
+    const now = { nowMs: world.nowMs(), dueMs: world.nowMs() + 60_000 };
+    await world.onlooker.desired.markDirty(ref('g'), now);
+    let found: unknown;
+    const slow = slowWorker(heldUpBefore, async () => {
+      await tell({ remove: 'g' });
+      found = await state('g');
+    });
+    await applyGroup(ref('g'), world.portsFor(slow));
+    expect(found).toMatchObject({ settled: 'deleted' });
+    await tell();
+
+    expect([...world.platform.groups.keys()]).toEqual(id === undefined ? [] : [id]);
+    expect(await state('g')).not.toHaveProperty('platformId');
+    expect(await state('g')).not.toHaveProperty('intent');
+    expect(world.platform.writes).toEqual([]);
+  },
+);
