@@ -17,13 +17,14 @@ export interface ArrivedPart {
  * arrival is kept, and the answer is a function of the whole set that only grows with it (invariant 1).
  */
 export function completeSnapshotFloor(count: number, parts: Iterable<ArrivedPart>): Stamp {
-  const newestFirst = [...parts].sort((a, b) => (a.stamp < b.stamp ? 1 : a.stamp > b.stamp ? -1 : 0));
+  const newestFirst = [...parts].sort((a, b) => Number(a.stamp < b.stamp) - Number(a.stamp > b.stamp));
   const inWindow = new Map<number, number>();
   let end = 0;
-  for (const [start, oldest] of newestFirst.entries()) {
+  for (const oldest of newestFirst) {
     inWindow.set(oldest.index, (inWindow.get(oldest.index) ?? 0) + 1);
-    while (end < start && isTooFarApart(oldest.stamp, newestFirst[end]?.stamp)) {
-      drop(inWindow, newestFirst[end]?.index);
+    // Ends at `oldest` itself at the latest.
+    for (let newest = newestFirst[end]; newest && isTooFarApart(oldest, newest); newest = newestFirst[end]) {
+      drop(inWindow, newest.index);
       end += 1;
     }
     if (inWindow.size === count) return oldest.stamp;
@@ -31,11 +32,10 @@ export function completeSnapshotFloor(count: number, parts: Iterable<ArrivedPart
   return STAMP_ZERO;
 }
 
-const isTooFarApart = (older: Stamp, newer: Stamp | undefined): boolean =>
-  newer !== undefined && stampTimeMs(newer) - stampTimeMs(older) > MAX_PART_SPREAD_MS;
+const isTooFarApart = (older: ArrivedPart, newer: ArrivedPart): boolean =>
+  stampTimeMs(newer.stamp) - stampTimeMs(older.stamp) > MAX_PART_SPREAD_MS;
 
-function drop(inWindow: Map<number, number>, index: number | undefined): void {
-  if (index === undefined) return;
+function drop(inWindow: Map<number, number>, index: number): void {
   const left = (inWindow.get(index) ?? 0) - 1;
   if (left > 0) inWindow.set(index, left);
   else inWindow.delete(index);

@@ -64,7 +64,7 @@ export function normaliseInstant(text: string): string | undefined {
     number,
   ];
   const leap = fields[5] === 60;
-  if (!isCalendarTime(fields, leap) || Number(offsetHour) > 23 || Number(offsetMinute) > 59) return undefined;
+  if (!isCalendarTime(fields) || Number(offsetHour) > 23 || Number(offsetMinute) > 59) return undefined;
   const local = new Date(0);
   local.setUTCFullYear(fields[0], fields[1] - 1, fields[2]);
   local.setUTCHours(fields[3], fields[4], leap ? 59 : fields[5]);
@@ -74,9 +74,9 @@ export function normaliseInstant(text: string): string | undefined {
   return `${utc.slice(0, 19)}.${leap ? '999999999' : fraction.slice(0, 9).padEnd(9, '0')}Z`;
 }
 
-function isCalendarTime(fields: [number, number, number, number, number, number], leap: boolean): boolean {
+function isCalendarTime(fields: [number, number, number, number, number, number]): boolean {
   const [year, month, day, hour, minute, second] = fields;
-  if (month < 1 || month > 12 || hour > 23 || minute > 59 || (second > 59 && !leap)) return false;
+  if (month < 1 || month > 12 || hour > 23 || minute > 59 || second > 60) return false;
   const lastDay = new Date(0);
   lastDay.setUTCFullYear(year, month, 0);
   return day >= 1 && day <= lastDay.getUTCDate();
