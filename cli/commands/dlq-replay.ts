@@ -25,6 +25,7 @@ export async function replay(context: Context, selection: Selection, options: Re
   if (!(await context.confirm(question, options.yes))) return EXIT.failed;
   const report = await replayAll(context, queues, { selection, rate: options.rate, planned: plan.selected });
   out.answer(report, () => print(report, context));
+  if (report.replayed > 0) out.note('next: groupsync dlq list in a minute: what is not mended comes back');
   if (report.failed > 0) return EXIT.failed;
   return report.remaining > 0 ? EXIT.attention : EXIT.done;
 }

@@ -26,6 +26,14 @@ export function addExplain(program: Command, act: Act): void {
     );
 }
 
+const REFRESH = 'groupsync people refresh, or wait for the hourly one';
+/** What a person can do, by what was decided. */
+const HINTS: Readonly<Record<string, string>> = {
+  'pending:unknown': `mend the value there or on the platform, or the setting match; then ${REFRESH}`,
+  'pending:ambiguous': 'groupsync rebind MEMBER ROLE_ID says who it is',
+  'pending:inactive': `mend it on the platform, or the setting includeStates; then ${REFRESH}`,
+};
+
 function print(explanation: Explanation, { out }: Context): void {
   const { events, match, decision, write } = explanation;
   const { paint } = out;
@@ -48,6 +56,8 @@ function print(explanation: Explanation, { out }: Context): void {
     out.line(`person    ${id}, ${state}; in groups as ${match.user ?? 'nobody: the id is hidden'}`);
   }
   out.line(`decision  ${decision.outcome}`);
+  const hint = HINTS[decision.outcome];
+  if (hint !== undefined) out.note(`next: ${hint}`);
   if (write === null) {
     out.line('write     none has been about them');
     return;

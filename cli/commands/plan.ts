@@ -93,7 +93,7 @@ async function sync(context: Context, groups: readonly string[], options: SyncOp
   return exitOf(report);
 }
 
-function printSynced({ synced }: SyncReport, { out }: Context): void {
+function printSynced({ synced, stopped }: SyncReport, { out }: Context): void {
   if (synced.length === 0) {
     out.line('no groups');
     return;
@@ -104,6 +104,7 @@ function printSynced({ synced }: SyncReport, { out }: Context): void {
     { title: 'version', of: ({ version }) => version },
     { title: 'last error', of: ({ lastError }) => lastError },
   ]);
+  if (stopped !== null) out.line(out.paint.red(`not waited for: ${stopped}`));
 }
 
 const SETTLED = new Set(['in_sync', 'deleted', 'excluded']);

@@ -49,7 +49,9 @@ function printStatus(status: StatusReport, { out }: Context): void {
   const counts = Object.entries(groups).map(([state, count]) => `${count} ${state}`);
   const number = (count: number | null) => (count === null ? 'missing' : String(count));
   out.line(`connection  ${status.connection}`);
-  out.line(`gate        ${open ? paint.green('open') : paint.red(`${gate.state}: ${gate.reason ?? ''}`)}`);
+  out.line(
+    `gate        ${open ? paint.green('open') : paint.red(`${gate.state}: ${shortened(gate.reason ?? '')}`)}`,
+  );
   out.line(`credential  ${sayCredential(status.credential)}`);
   out.line(`groups      ${counts.join(', ') || 'none yet'}`);
   out.line(`pending     ${plural(status.pendingMembers, 'membership')}`);
@@ -71,9 +73,15 @@ function printStatus(status: StatusReport, { out }: Context): void {
 
 /** Of the daily check, and of `connect`. */
 function sayCredential({ goodAgeMs, failure }: StatusReport['credential']): string {
-  const good = goodAgeMs === null ? 'not checked yet' : `good ${duration(goodAgeMs)} ago`;
-  return failure === null ? good : `${good}; then: ${failure.message}`;
+  const good = goodAgeMs === null ? 'not checked yet; it is once a day' : `good ${duration(goodAgeMs)} ago`;
+  return failure === null ? good : `${good}; then: ${shortened(failure.message)}`;
 }
+
+const REASON_SHOWN = 120;
+
+/** A platform's answer may be quoted in it; `doctor` and --json show all of it. */
+const shortened = (text: string): string =>
+  text.length <= REASON_SHOWN ? text : `${text.slice(0, REASON_SHOWN - 1)}…`;
 
 async function showGroup(context: Context, text: string): Promise<number> {
   const ref = await context.group(text);

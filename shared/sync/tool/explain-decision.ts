@@ -72,7 +72,7 @@ export function decide(facts: Facts): Decision {
 }
 
 function unwanted(facts: Facts): Decision {
-  const { register, state, user, present, held } = facts;
+  const { register, state, user, present, held, connection, gate } = facts;
   const floor = groupFloor(state.registers);
   const userFloor = user?.floor ?? register?.user?.floor ?? STAMP_ZERO;
   const why =
@@ -88,7 +88,11 @@ function unwanted(facts: Facts): Decision {
   if (!present) return decision('not_wanted', why);
   if (held)
     return decision('held', `${why}; the guard holds the removal until a person decides: groupsync holds`);
-  if (state.dirtySinceMs !== undefined) return decision('waiting', `${why}; the removal is not written yet`);
+  if (state.dirtySinceMs !== undefined) {
+    const obstacle = obstacleOf(state, connection, gate);
+    if (obstacle !== undefined) return decision(obstacle.outcome, `${why}; ${obstacle.detail}`);
+    return decision('waiting', `${why}; the removal is not written yet`);
+  }
   return decision('kept', `${why}; a policy (membership additive, upsertOnly or drift) lets them stay`);
 }
 
@@ -126,11 +130,17 @@ function pendingDecision({ register, person, rules, connection, user }: Facts): 
   );
 }
 
-function notYet({ state, connection }: Facts, gate: string): Decision {
+/** What keeps every write of the group back. */
+function obstacleOf(state: GroupState, connection: Connection, gate: string): Decision | undefined {
   if (connection.observing) return decision('observing', 'the connection only observes: groupsync resume');
   if (state.paused) return decision('paused', 'the group is paused: groupsync resume GROUP');
-  if (gate !== 'open')
-    return decision('gate_closed', `they will be added when the gate opens; it is ${gate}: groupsync doctor`);
+  if (gate === 'open') return undefined;
+  return decision('gate_closed', `nothing is written while the gate is ${gate}: groupsync doctor says why`);
+}
+
+function notYet({ state, connection }: Facts, gate: string): Decision {
+  const obstacle = obstacleOf(state, connection, gate);
+  if (obstacle !== undefined) return obstacle;
   if (state.dirtySinceMs !== undefined) {
     const error = state.lastError === undefined ? '' : `; last try: ${state.lastError.message}`;
     return decision('waiting', `they will be added by the next write${error}`);

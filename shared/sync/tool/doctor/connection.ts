@@ -159,7 +159,10 @@ async function checkFeed(
   return [
     check('activity feed', ageMs !== undefined && ageMs <= STALE_FEED_MS, {
       detail: ageMs === undefined ? 'not read yet' : `read ${minutes(ageMs)} ago`,
-      fix: 'groupsync reconcile reads it now and says what goes wrong',
+      fix:
+        ageMs === undefined
+          ? 'just started? wait five minutes; groupsync reconcile reads it now and says what goes wrong'
+          : 'groupsync reconcile reads it now and says what goes wrong',
     }),
     ...(known?.lastFailure === undefined || known.lastFailure.atMs <= (known.goodAtMs ?? 0)
       ? []
