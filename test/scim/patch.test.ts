@@ -81,6 +81,19 @@ describe('a PATCH of attributes (RFC 7644 section 3.5.2)', () => {
       { ...ann, roles: [{ primary: true, value: 'admin' }] },
     ],
     [
+      'takes a path with a filter as a name, and makes what it does not find',
+      {
+        op: 'replace',
+        value: { 'emails[type eq "other"].value': 'o@x', 'emails[type eq "home"].value': 'n@x' },
+      },
+      { ...ann, emails: [WORK, { ...HOME, value: 'n@x' }, { type: 'other', value: 'o@x' }] },
+    ],
+    [
+      'passes over a name that is no path',
+      { op: 'replace', value: { 'emails[type].value': 'x', 'a b': 'x', title: 'T' } },
+      { ...ann, title: 'T' },
+    ],
+    [
       'takes one value that comes as a list',
       { op: 'Add', path: `${ENTERPRISE}:manager`, value: [{ $ref: null, value: 'M' }] },
       { ...ann, [ENTERPRISE]: { manager: { value: 'M' } } },
@@ -137,7 +150,28 @@ describe('a PATCH of attributes (RFC 7644 section 3.5.2)', () => {
     expect(ann).toEqual(before);
   });
 
+  it('removes an extension as a whole, and no more', () => {
+    const from = { ...ann, [ENTERPRISE]: { department: 'D', employeeNumber: '7' } };
+    expect(patched({ op: 'remove', path: ENTERPRISE }, from)).toEqual(ann);
+    expect(patched({ op: 'remove', path: `${ENTERPRISE}:department` }, from)).toEqual({
+      ...ann,
+      [ENTERPRISE]: { employeeNumber: '7' },
+    });
+  });
+
+  it('forgets what the type does not keep, by a path as without one', () => {
+    const lean = resourceTypes(false).User;
+    for (const operation of [
+      { op: 'add', path: 'title', value: 'T' },
+      { op: 'add', value: { title: 'T' } },
+      { op: 'add', path: `${ENTERPRISE}:department`, value: 'D' },
+    ]) {
+      expect(applyPatch(ann, readPatch({ Operations: [operation] }), lean)).toEqual(ann);
+    }
+  });
+
   it.each<[string, ScimObject, string]>([
+    ['an extension that is text', { op: 'add', path: ENTERPRISE, value: 'x' }, 'invalidValue'],
     ['no operation', { path: 'title' }, 'invalidSyntax'],
     ['an unknown operation', { op: 'move', path: 'title', value: 'x' }, 'invalidSyntax'],
     ['an unknown attribute', { op: 'add', path: 'colour', value: 'x' }, 'invalidPath'],
