@@ -35,6 +35,11 @@ describe('a PATCH of attributes (RFC 7644 section 3.5.2)', () => {
       { ...ann, name: { givenName: 'B' } },
     ],
     [
+      'changes a part and keeps the others',
+      { op: 'replace', path: 'name.familyName', value: 'F' },
+      { ...ann, name: { givenName: 'Ann', familyName: 'F' } },
+    ],
+    [
       'removes a part',
       { op: 'remove', path: 'name.givenName' },
       { userName: 'ann', active: true, emails: [WORK, HOME] },
@@ -110,6 +115,11 @@ describe('a PATCH of attributes (RFC 7644 section 3.5.2)', () => {
       { ...ann, emails: [WORK] },
     ],
     [
+      'removes each of several values named, and no other',
+      { op: 'Remove', path: 'emails', value: [{ value: 'none@x' }, { value: 'w@x' }] },
+      { ...ann, emails: [HOME] },
+    ],
+    [
       'removes a list',
       { op: 'remove', path: 'emails' },
       { userName: 'ann', active: true, name: { givenName: 'Ann' } },
@@ -157,6 +167,8 @@ describe('a PATCH of attributes (RFC 7644 section 3.5.2)', () => {
       ...ann,
       [ENTERPRISE]: { employeeNumber: '7' },
     });
+    const last = { ...ann, [ENTERPRISE]: { department: 'D' } };
+    expect(patched({ op: 'remove', path: `${ENTERPRISE}:department` }, last)).toEqual(ann);
   });
 
   it('forgets what the type does not keep, by a path as without one', () => {
