@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
+import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { story } from '../support/engine/story.ts';
 import { NO_FAULTS } from '../support/engine/world.ts';
 
@@ -42,6 +43,35 @@ describe('a write that the platform will never have', () => {
     world.platform.refusal = () => undefined;
     await tell({ upsert: 'g' });
     expect(world.platform.groups.size).toBe(1);
+    expect(world.platform.violations).toEqual([]);
+  });
+});
+
+describe('a look that fails after a write', () => {
+  it('does not make the write undone: its removals stay in the guard’s book', async () => {
+    const guard = { minSize: 1, maxRemovedShare: 1, maxRemovedCount: 9, perHourCount: 2 };
+    const { world, troubles, hire, tell, say, ref, state, shown } = await story({
+      settings: { guard },
+      platform: { echoSpokeId: false },
+    });
+    await hire('a', 'b', 'c');
+    await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
+    // Asked for after the PATCH, whether spokeIds are shown at all.
+    const platform = (call: string) => (call === 'list' ? 'throttled' : 'none');
+    troubles.faults = { ...NO_FAULTS, platform };
+    say({ take: ['a', 'b'], from: 'g' });
+    await ingest(world.eventsQueue.messages.splice(0), world.onlooker);
+    const worker = { name: 'apply', skewMs: 0, effect: async () => {}, isDead: () => false };
+    expect(await applyGroup(ref('g'), world.portsFor(worker))).toMatchObject({ outcome: 'gate_closed' });
+    expect(shown('g')).toEqual([['u-c']]);
+    expect((await state('g'))?.intent).toMatchObject({ action: 'patch' });
+
+    troubles.faults = NO_FAULTS;
+    await tell();
+    expect(await state('g')).not.toHaveProperty('intent');
+    await tell({ take: ['c'], from: 'g' });
+    expect(shown('g')).toEqual([['u-c']]);
+    expect(await state('g')).toMatchObject({ settled: 'held', hold: { rule: 'per_hour' } });
     expect(world.platform.violations).toEqual([]);
   });
 });

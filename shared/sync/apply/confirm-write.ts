@@ -8,7 +8,7 @@ import { causeOf } from './cause.ts';
 import { closeDrift } from './close-drift.ts';
 import { countsOf } from './counts.ts';
 import type { Execution } from './execution.ts';
-import { type ForeignChange, takeForeignChange } from './foreign-change.ts';
+import { type ForeignChange, hasLostSpokeId, takeForeignChange } from './foreign-change.ts';
 import { linkTo, shows, viewOf } from './observed.ts';
 import { settledState } from './settled-state.ts';
 import type { Step } from './step.ts';
@@ -94,11 +94,13 @@ async function foreignBeside(
   { intent, observed, execution: { state, lane } }: Confirmation & { readonly observed: ObservedGroup },
 ): Promise<ForeignChange | undefined> {
   const { after } = plan;
-  if (plan.action !== 'patch' || after === undefined || shows(observed, after)) return undefined;
+  if (plan.action !== 'patch' || after === undefined) return undefined;
+  const isSpokeIdGone = await hasLostSpokeId(observed, after, lane);
+  if (shows(observed, after) && !isSpokeIdGone) return undefined;
   // Of users that were sent, whoever is missing was refused.
   const users = sendsUsers(plan) ? viewOf(observed, after).users : after.users;
   const ours = [{ ...after, users }];
-  if (foreignDifferences(ours, observed).length === 0) return undefined;
+  if (foreignDifferences(ours, observed, { isSpokeIdGone }).length === 0) return undefined;
   return takeForeignChange(state, observed, { ours, intent, lane });
 }
 
@@ -116,7 +118,7 @@ async function linkAs({ intent, plan, observed, foreign, execution }: Linking): 
   const { state, lane } = execution;
   const { view: prepared } = intent;
   const { after } = plan;
-  if (prepared !== undefined && after !== undefined && shows(observed, after)) {
+  if (prepared !== undefined && after !== undefined && foreign === undefined && shows(observed, after)) {
     return { id: observed.id as PlatformGroupId, version: observed.version, view: prepared };
   }
   return linkTo(state, observed, { view: foreign?.view ?? viewOf(observed, after), lane });

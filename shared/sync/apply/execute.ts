@@ -32,13 +32,15 @@ export async function execute(plan: Plan, execution: Execution): Promise<Step> {
     return { kind: 'overtaken' };
   }
   if (instead !== undefined) await lane.ports.guard.cancel({ connection, ...instead });
+  let observed: ObservedGroup | undefined;
   try {
-    const observed = await call(plan, intent, execution);
-    return await confirmWrite(plan, { intent, observed, execution });
+    observed = await call(plan, intent, execution);
   } catch (cause) {
     if (!(cause instanceof PlatformFailure)) throw cause;
     return afterFailure(cause, { plan, intent, execution });
   }
+  // A look that fails from here on says nothing of the write: the intent stays, to be settled.
+  return confirmWrite(plan, { intent, observed, execution });
 }
 
 async function openIntent(

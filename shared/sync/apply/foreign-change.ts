@@ -5,6 +5,7 @@ import type { Waiver } from '../../domain/waiver.ts';
 import { foreignDifferences } from '../../plan/differences.ts';
 import { waive } from '../../plan/waive.ts';
 import type { FoundForeign, GroupState, Intent } from '../ports/groups.ts';
+import { LISTING_AGE_MS } from '../tuning.ts';
 import { newnessOf, stillWaived } from './newness.ts';
 import { viewOf } from './observed.ts';
 import type { Lane } from './ports.ts';
@@ -12,7 +13,7 @@ import { recordDrift } from './record-drift.ts';
 import { readWanted } from './wanted.ts';
 
 /** Many changes at once share a listing; one from before our first group shows no spokeId, and is read again. */
-const ECHO_LISTING_AGE_MS = 5_000;
+const ECHO_LISTING_AGES_MS = [5_000, 0];
 
 /** A group as somebody else left it: the view that it is from now on, and what is to be remembered with it. */
 export interface ForeignChange {
@@ -40,7 +41,7 @@ export async function takeForeignChange(
 ): Promise<ForeignChange | undefined> {
   if (!(await isStillOurs(state, intent, lane))) return undefined;
   const ours = views.filter((view) => view !== undefined);
-  const isSpokeIdGone = await lostSpokeId(observed, ours, lane);
+  const isSpokeIdGone = await lostSpokeId(observed, ours, { lane, agesMs: ECHO_LISTING_AGES_MS });
   const differences = foreignDifferences(ours, observed, { isSpokeIdGone });
   const sighting = { platformId: observed.id as PlatformGroupId, version: observed.version };
   const { policy, found } = await recordDrift(state, differences, { sighting, lane });
@@ -62,19 +63,25 @@ export async function isStillOurs(
   return now?.intent?.id === intent?.id && now?.view?.id === view?.id;
 }
 
+/**
+ * Whether somebody took away the spokeId of a group that a write of ours left with one. Asked after each write: where
+ * spokeIds are never shown, that must not cost a listing each time, so an older one will do.
+ */
+export const hasLostSpokeId = (observed: ObservedGroup, written: View, lane: Lane): Promise<boolean> =>
+  lostSpokeId(observed, [written], { lane, agesMs: [LISTING_AGE_MS] });
+
 /** A null spokeId says that it was taken away only on a platform that shows spokeIds: other groups then have theirs. */
 async function lostSpokeId(
   observed: ObservedGroup,
   ours: readonly View[],
-  { platform }: Lane,
+  { lane, agesMs }: { readonly lane: Lane; readonly agesMs: readonly number[] },
 ): Promise<boolean> {
   if (observed.spokeId !== null || !ours.some(({ spokeId }) => spokeId !== null)) return false;
-  const othersShowTheirs = (groups: readonly ObservedGroup[]) =>
-    groups.some(({ id, spokeId }) => id !== observed.id && spokeId !== null);
-  return (
-    othersShowTheirs(await platform.groups.list(ECHO_LISTING_AGE_MS)) ||
-    othersShowTheirs(await platform.groups.list(0))
-  );
+  for (const ageMs of agesMs) {
+    const listed = await lane.platform.groups.list(ageMs);
+    if (listed.some(({ id, spokeId }) => id !== observed.id && spokeId !== null)) return true;
+  }
+  return false;
 }
 
 interface Leaving {

@@ -4,7 +4,7 @@ import type { GroupState, Intent } from '../ports/groups.ts';
 import type { GuardRecord } from '../ports/holds.ts';
 import { CREATE_MISSES } from '../tuning.ts';
 import { auditFound } from './audit-entry.ts';
-import { takeForeignChange } from './foreign-change.ts';
+import { hasLostSpokeId, takeForeignChange } from './foreign-change.ts';
 import { linkTo, shows, viewOf } from './observed.ts';
 import type { Lane } from './ports.ts';
 
@@ -109,7 +109,8 @@ async function confirm(
   const { ports } = lane;
   const prepared = await readPrepared(state, intent, lane);
   const base = state.view === undefined ? undefined : await ports.groups.readView(state.ref, state.view);
-  const happened = prepared !== undefined && shows(observed, prepared);
+  const happened =
+    prepared !== undefined && shows(observed, prepared) && !(await hasLostSpokeId(observed, prepared, lane));
   // What a refused write would have added is nobody's but theirs, where it is there all the same.
   const ours = known.wasRejected && !happened ? [base] : [base, prepared];
   const foreign = happened ? undefined : await takeForeignChange(state, observed, { ours, intent, lane });

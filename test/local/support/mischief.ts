@@ -1,12 +1,19 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { SeededRandom } from '../../../local/platform/seeded-random.ts';
 
+interface Victim {
+  readonly id: string;
+  readonly users: readonly string[];
+}
+
 export interface Mischief {
   readonly random: SeededRandom;
   /** The simulator's test controls. */
   readonly control: (path: string, init?: RequestInit) => Promise<unknown>;
   /** Groups of the platform that somebody else may change now. */
-  readonly victims: () => Promise<readonly { readonly id: string; readonly users: readonly string[] }[]>;
+  readonly victims: () => Promise<readonly Victim[]>;
+  /** Ids of those that the engine knows as its own by now. */
+  readonly linked: () => Promise<ReadonlySet<string>>;
 }
 
 const GROUPS = '/platform/api/groups*';
@@ -80,7 +87,8 @@ async function meddle(mischief: Mischief): Promise<void> {
     { users: users.slice(1) },
     { users: [...users].reverse() },
     { name: `Theirs ${random.below(9)}` },
-    { name: 'Theirs', users: [], spokeId: null },
+    // Of a creation whose answer was lost nothing would be left to know it by.
+    { name: 'Theirs', users: [], ...((await mischief.linked()).has(id) ? { spokeId: null } : {}) },
   ];
   const isDeletion = random.chance(0.15);
   const path = `groups/${id}`;

@@ -21,7 +21,8 @@ export async function suspectChanged({ onlooker, platform, nowMs, applyQueue }: 
 /** What the platform shows of our groups, by spokeId; a second group of the same spokeId is listed as such. */
 export function shownGroups({ platform }: World): ReadonlyMap<string, unknown> {
   const shown = new Map<string, unknown>();
-  for (const { spokeId, name, users, isOurs } of platform.groups.values()) {
+  for (const { spokeId: shownId, name, users, isOurs } of platform.groups.values()) {
+    const spokeId = shownId ?? 'nobody’s';
     if (!isOurs) continue;
     shown.set(shown.has(spokeId) ? `${spokeId} again` : spokeId, { name, users: [...users].sort() });
   }

@@ -53,7 +53,7 @@ const LATEST_MS = 60_000;
 interface StoredGroup {
   readonly id: string;
   name: string;
-  spokeId: string;
+  spokeId: string | null;
   users: string[];
   version: number;
   readonly isOurs: boolean;
@@ -63,7 +63,7 @@ interface StoredGroup {
 export interface PlatformWrite {
   readonly action: 'create' | 'patch' | 'put' | 'delete';
   readonly id: string;
-  readonly spokeId: string;
+  readonly spokeId: string | null;
   readonly atMs: number;
   readonly removed: readonly string[];
   readonly by: string;
@@ -188,11 +188,14 @@ export class FakePlatform {
   }
 
   /** Somebody else's change of any group. */
-  changeAsOther(id: string, change: { name?: string; users?: readonly string[]; spokeId?: string }): void {
+  changeAsOther(
+    id: string,
+    change: { name?: string; users?: readonly string[]; spokeId?: string | null },
+  ): void {
     const group = this.groups.get(id);
     if (group === undefined) return;
     group.name = change.name ?? group.name;
-    group.spokeId = change.spokeId ?? group.spokeId;
+    if (change.spokeId !== undefined) group.spokeId = change.spokeId;
     group.users = [...(change.users ?? group.users)];
     group.version += 1;
   }
@@ -295,12 +298,12 @@ export class FakePlatform {
   }
 
   /** Says of a write that it will never be accepted, and with which status it is refused. */
-  refusal: (spokeId: string) => number | undefined = () => undefined;
+  refusal: (spokeId: string | null) => number | undefined = () => undefined;
 
   /** Foreign groups that may be written because they were adopted. */
   readonly adopted = new Set<string>();
 
-  #refuse(spokeId: string): void {
+  #refuse(spokeId: string | null): void {
     const status = this.refusal(spokeId);
     if (status === undefined) return;
     const kind = status === 403 ? 'forbidden' : status >= 500 ? 'unavailable' : 'rejected';

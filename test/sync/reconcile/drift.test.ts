@@ -121,6 +121,51 @@ describe('a difference that apply meets in a conflict', () => {
   });
 });
 
+describe('a spokeId that somebody took away', () => {
+  async function beside(options = {}) {
+    const told = await settled({}, options);
+    const { world } = told;
+    await tell(world, event('group.upserted', { group: { id: 'h', name: 'Other' } }));
+    await applyGroup({ connection: CONNECTION, group: groupId('h') }, world.onlooker);
+    world.advance(HOUR_MS);
+    return told;
+  }
+
+  it('is met in the answer where a platform compares no version on PATCH', async () => {
+    const { world, id } = await beside({ enforceVersionOnPatch: false });
+    world.platform.changeAsOther(id, { spokeId: null });
+    await tell(world, event('group.member.removed', { group: { id: 'g' }, members: [member('m0')] }, 1));
+    await apply(world);
+    await apply(world);
+    expect(world.platform.groups.get(id)).toMatchObject({ spokeId: 'g', users: USERS.slice(1) });
+    expect(await records(world)).toMatchObject([{ kind: 'spoke_id', settledBy: 'restore' }]);
+  });
+
+  it('is met where a write whose answer was lost is looked up', async () => {
+    const { world, id } = await beside();
+    await tell(world, event('group.member.removed', { group: { id: 'g' }, members: [member('m0')] }, 1));
+    let calls = 0;
+    const worker = { name: 'apply', skewMs: 0, isDead: () => false };
+    const effect = async (kind: string) => {
+      if (kind !== 'put A#') return;
+      calls += 1;
+      if (calls === 1) throw new Crash(kind);
+    };
+    await expect(applyGroup(REF, world.portsFor({ ...worker, effect }))).rejects.toThrow(Crash);
+    world.platform.changeAsOther(id, { spokeId: null });
+    await apply(world);
+    expect(world.platform.groups.get(id)).toMatchObject({ spokeId: 'g', users: USERS.slice(1) });
+  });
+
+  it('is not seen in a platform that shows nobody’s', async () => {
+    const { world } = await beside({ echoSpokeId: false });
+    await tell(world, event('group.member.removed', { group: { id: 'g' }, members: [member('m0')] }, 1));
+    await apply(world);
+    expect(await records(world)).toEqual([]);
+    expect(world.platform.writes.map(({ action }) => action)).toEqual(['create', 'create', 'patch']);
+  });
+});
+
 describe('a difference that is to be restored', () => {
   const strangers = ['s0', 's1', 's2', 's3', 's4', 's5', 's6'];
   const guard = { minSize: 5, maxRemovedShare: 0.5, maxRemovedCount: 100, perHourCount: 500 };
