@@ -7,6 +7,7 @@ import { callsFigure } from './figures/calls.ts';
 import { coldStartFigure } from './figures/cold-start.ts';
 import { costFigure } from './figures/cost.ts';
 import { latencyFigure } from './figures/latency.ts';
+import { peersFigure } from './figures/peers.ts';
 import { pureCoreFigure } from './figures/pure-core.ts';
 import { scaleFigure } from './figures/scale.ts';
 import { scimFigure } from './figures/scim.ts';
@@ -24,6 +25,7 @@ const FIGURES: readonly Figure[] = [
   scaleFigure,
   scimFigure,
   costFigure,
+  peersFigure,
 ];
 
 const USAGE = `usage: npm run bench                      all figures, into bench/results.md
@@ -62,7 +64,7 @@ async function runAll(): Promise<number> {
     console.log(`${text}\n`);
   }
   const seconds = Math.round((Date.now() - startedMs) / 1_000);
-  const head = `# Figures\n\n${describeMachine()}\n\nAll of them in ${seconds} s by \`npm run bench\`; one by \`npm run bench -- NAME\`.`;
+  const head = `# Figures\n\n${describeMachine()}\n\nAll of them in ${seconds} s by \`npm run bench\`; one by \`npm run bench -- NAME\`. What was tried: [notes.md](notes.md).`;
   writeFileSync(new URL('./results.md', import.meta.url), `${[head, ...sections].join('\n\n')}\n`);
   for (const name of failed) console.error(`${name} failed`);
   return failed.length === 0 ? 0 : 1;

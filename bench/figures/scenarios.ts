@@ -9,6 +9,7 @@ import type { Counts } from '../memory/tally.ts';
 export interface Scenario {
   readonly name: string;
   readonly people: number;
+  readonly guarded?: boolean;
   readonly prepare: (rig: Rig) => Promise<void>;
   readonly run: (rig: Rig) => Promise<unknown>;
 }
@@ -41,6 +42,20 @@ export const SCENARIOS: readonly Scenario[] = [
     people: 50,
     prepare: (rig) => settle(rig, 1, 10),
     run: (rig) => change(rig, [rig.directory.removed('d0', 3)]),
+  },
+  {
+    name: 'one member leaves a group of ten, guarded',
+    people: 50,
+    guarded: true,
+    prepare: (rig) => settle(rig, 1, 10),
+    run: (rig) => change(rig, [rig.directory.removed('d0', 3)]),
+  },
+  {
+    name: 'sixty of a hundred leave and are held',
+    people: 150,
+    guarded: true,
+    prepare: (rig) => settle(rig, 1, 100),
+    run: (rig) => change(rig, [rig.directory.snapshot('d0', range(40))]),
   },
   {
     name: 'a group is renamed',
@@ -139,8 +154,8 @@ export const SCENARIOS: readonly Scenario[] = [
   },
 ];
 
-export async function countCalls({ people, prepare, run }: Scenario): Promise<Counts> {
-  const rig = await createRig({ coalesceSeconds: 5, people });
+export async function countCalls({ people, guarded = false, prepare, run }: Scenario): Promise<Counts> {
+  const rig = await createRig({ coalesceSeconds: 5, people, guarded });
   await prepare(rig);
   rig.countRequests();
   await run(rig);

@@ -20,6 +20,8 @@ import { createTally } from './tally.ts';
 export interface RigOptions {
   readonly coalesceSeconds: number;
   readonly people: number;
+  /** Whether removals are guarded, as they are by default; most figures want no holds. */
+  readonly guarded?: boolean;
   /** Milliseconds since 1970 at which the clock stands. */
   readonly startMs?: number;
 }
@@ -70,7 +72,10 @@ export async function createRig(options: RigOptions) {
     newId,
     onSecretRead: () => tally.add('secretsmanager GetSecretValue'),
   });
-  const settings = parseSettings({ baseUrl: 'https://platform.test', guard: null });
+  const settings = parseSettings({
+    baseUrl: 'https://platform.test',
+    ...(options.guarded ? {} : { guard: null }),
+  });
   const connection: Connection = { name: CONNECTION, company: COMPANY, settings, observing: false };
   await ports.connections.save(connection);
   await refreshPeople(connection, ports);
