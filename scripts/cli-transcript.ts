@@ -58,11 +58,16 @@ const REMOVED = event('group.member.removed', {
   group: { id: '00g1' },
   members: PEOPLE.slice(0, 4).map((name) => ({ id: `00u-${name}` })),
 });
-const FOR_ANOTHER = event(
-  'group.upserted',
-  { group: { id: '00g9', name: 'Elsewhere' } },
-  { connection: 'later' },
-);
+const FOR_ANOTHER = ['00g7', '00g8', '00g9']
+  .map((id) => event('group.upserted', { group: { id, name: 'Elsewhere' } }, { connection: 'later' }))
+  .join('\n');
+
+/** Somebody who mends a name. */
+const EDITOR = `
+import { readFileSync, writeFileSync } from 'node:fs';
+const file = process.argv[2];
+writeFileSync(file, readFileSync(file, 'utf8').replace('Elsewhere', 'Mended'));
+`;
 
 /** A heading, a command line, or something that is done in between. */
 type Step = string | { readonly run: string; readonly stdin?: string } | { readonly wait: number };
@@ -96,6 +101,7 @@ const STEPS: readonly Step[] = [
   { run: 'holds' },
   { run: 'holds approve 00g1 --reason "team dissolved, ticket 4711" --yes' },
   { run: 'sync 00g1 --yes' },
+  { run: 'sync --all --yes' },
   { run: 'audit 00g1 --limit 2' },
   '## Own and pause',
   { run: 'release 00g2 --yes' },
@@ -112,14 +118,25 @@ const STEPS: readonly Step[] = [
   { wait: 3_000 },
   { run: 'dlq list' },
   { run: 'dlq show LETTER' },
+  { run: 'dlq discard LETTER --reason "a test" --yes' },
+  { run: 'dlq list' },
+  { run: 'dlq edit LETTER --reason "its name was wrong" --yes' },
   { run: 'connect later --token-stdin --observe --yes', stdin: TOKEN },
   { run: 'dlq replay --code unknown_connection --yes' },
   { run: 'connections remove later --yes' },
+  '## SCIM',
+  { run: 'scim token create --expires 180d' },
+  { run: 'scim token list' },
+  { run: 'scim token revoke TOKEN --yes' },
 ];
 
 /** What changes from run to run, so that the same command line gives the same page. */
 function steady(text: string): string {
   return text
+    .replace(/\b[0-9a-f]{12}\b/g, '7531a74bda49')
+    .replace(/gsync_scim_[0-9a-f]{8}_[0-9a-f]{64}/g, 'gsync_scim_3f9a01bc_…')
+    .replace(/(?<=│ |revoked? )[0-9a-f]{8}\b/g, '3f9a01bc')
+    .replace(/(?<=│ )\d{4}-\d\d-\d\d(?= │)/g, '2027-05-19')
     .replace(
       /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g,
       '5f3c2a10-0000-4000-8000-000000000001',
@@ -155,6 +172,7 @@ async function transcribe(): Promise<string> {
     writeFileSync(join(folder, 'members.csv'), CSV);
     writeFileSync(join(folder, 'events.jsonl'), REMOVED);
     writeFileSync(join(folder, 'letters.jsonl'), FOR_ANOTHER);
+    writeFileSync(join(folder, 'editor.mjs'), EDITOR);
     return await page(folder);
   } finally {
     await stack.stop();
@@ -171,13 +189,15 @@ async function page(folder: string): Promise<string> {
     'Written by `npm run docs:transcript`; times, ids and ports are evened out. `--local` is left out below.',
   ];
   let letter = '';
+  let token = '';
   for (const step of STEPS) {
     if (typeof step === 'string') lines.push('', step);
     else if ('wait' in step) await new Promise((resolve) => setTimeout(resolve, step.wait));
     else {
-      const command = step.run.replace('LETTER', letter);
+      const command = step.run.replace('LETTER', letter).replace('TOKEN', token);
       const { output, code } = await groupsync(command, { folder, stdin: step.stdin });
       letter = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(output)?.[0] ?? letter;
+      token = /gsync_scim_([0-9a-f]{8})/.exec(output)?.[1] ?? token;
       const piped = step.stdin === undefined ? '' : ' < token-file';
       const exit = code === 0 ? '' : `\n[exit ${code}]`;
       lines.push(
@@ -195,7 +215,8 @@ function groupsync(
   command: string,
   { folder, stdin = '' }: { readonly folder: string; readonly stdin?: string | undefined },
 ): Promise<{ readonly output: string; readonly code: number | null }> {
-  const child = spawn(`"${process.execPath}" "${BIN}" --local ${command}`, { cwd: folder, shell: true });
+  const env = { ...process.env, EDITOR: `"${process.execPath}" "${join(folder, 'editor.mjs')}"` };
+  const child = spawn(`"${process.execPath}" "${BIN}" --local ${command}`, { cwd: folder, shell: true, env });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk) => {

@@ -10,7 +10,11 @@ import {
   sendAmended,
 } from '../../shared/sync/tool/dead-letters/amend.ts';
 import type { Letter } from '../../shared/sync/tool/dead-letters/letter.ts';
-import { type StandingNow, standingOf } from '../../shared/sync/tool/dead-letters/standing.ts';
+import {
+  missingConnections,
+  type StandingNow,
+  standingOf,
+} from '../../shared/sync/tool/dead-letters/standing.ts';
 import { isSuperseded } from '../../shared/sync/tool/dead-letters/superseded.ts';
 import { NotFound } from '../../shared/sync/tool/find-group.ts';
 import type { Context } from '../context.ts';
@@ -30,7 +34,12 @@ export async function show(context: Context, id: string, options: QueueOption): 
   const { out } = context;
   const ports = await context.ports();
   const letter = await findOne(context, id, options);
-  const { message, queue, events, problems } = letter;
+  const { message, queue, events } = letter;
+  const missing = await missingConnections(letter, ports);
+  const problems = [
+    ...letter.problems,
+    ...missing.map((name) => `unknown_connection: there is no connection ${name}`),
+  ];
   const superseded = await isSuperseded(letter, ports);
   const now = await standingOf(letter, ports);
   const decoded = events.map(({ connection, source, stamp, id: eventId, change }) => ({
@@ -56,6 +65,11 @@ export async function show(context: Context, id: string, options: QueueOption): 
     body: message.body,
   };
   out.answer(document, () => print(document, context));
+  const replay = `groupsync dlq replay ${id}`;
+  const [first] = missing;
+  if (problems.length === 0) out.note(`next: ${replay}`);
+  else if (first !== undefined) out.note(`next: groupsync connect ${first}, then ${replay}`);
+  else out.note(`next: groupsync dlq edit ${id}, or mend the cause and replay`);
   return EXIT.done;
 }
 
@@ -96,8 +110,6 @@ function print(letter: Shown, { out }: Context): void {
   }
   out.line();
   out.line(pretty(letter.body).slice(0, SHOWN_BODY));
-  if (letter.problems.length === 0) out.note(`next: groupsync dlq replay ${letter.id}`);
-  else out.note(`next: groupsync dlq edit ${letter.id}, or mend the cause and replay`);
 }
 
 function pretty(body: string): string {

@@ -21,6 +21,8 @@ export function addExplain(program: Command, act: Act): void {
         const connection = await requireConnection(context.connection, ports);
         const explanation = await explainMember(await context.group(group), member, { connection, ports });
         context.out.answer(explanation, () => print(explanation, context));
+        const hint = HINTS[explanation.decision.outcome];
+        if (hint !== undefined) context.out.note(`next: ${hint}`);
         return EXIT.done;
       }),
     );
@@ -56,8 +58,6 @@ function print(explanation: Explanation, { out }: Context): void {
     out.line(`person    ${id}, ${state}; in groups as ${match.user ?? 'nobody: the id is hidden'}`);
   }
   out.line(`decision  ${decision.outcome}`);
-  const hint = HINTS[decision.outcome];
-  if (hint !== undefined) out.note(`next: ${hint}`);
   if (write === null) {
     out.line('write     none has been about them');
     return;

@@ -102,6 +102,11 @@ it('loses no dead letter to a kill -9 in the middle of a replay', { timeout: 120
   await eventually(async () => (await dead()) === 500);
   expect(await causes()).toEqual({ unknown_connection: 200, ...OTHERS });
 
+  const { json: list } = await cli(['dlq', 'list', '--code', 'unknown_connection', '--limit', '1', '--json']);
+  const { stdout: letter, stderr: next } = await cli(['dlq', 'show', list.messages[0].id]);
+  expect(letter).toContain('unknown_connection: there is no connection later');
+  expect(next).toContain('groupsync connect later, then groupsync dlq replay');
+
   const connect = on.spawn([
     'connect',
     'later',

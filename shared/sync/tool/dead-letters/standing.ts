@@ -1,4 +1,5 @@
-import { type GroupRef, groupId } from '../../../domain/ids.ts';
+import { type ConnectionName, type GroupRef, groupId } from '../../../domain/ids.ts';
+import type { ConnectionStore } from '../../ports/connections.ts';
 import type { GroupStore } from '../../ports/groups.ts';
 import { stateName } from '../../report.ts';
 import type { Letter } from './letter.ts';
@@ -35,4 +36,16 @@ export async function standingOf(
     users: state.view?.size ?? 0,
     lastError: state.lastError?.message ?? null,
   }));
+}
+
+/** Connections that the letter's events name and that do not exist: ingest would refuse it for them again. */
+export async function missingConnections(
+  { events }: Pick<Letter, 'events'>,
+  { connections }: { readonly connections: Pick<ConnectionStore, 'find'> },
+): Promise<readonly ConnectionName[]> {
+  const missing: ConnectionName[] = [];
+  for (const name of new Set(events.map(({ connection }) => connection))) {
+    if ((await connections.find(name)) === undefined) missing.push(name);
+  }
+  return missing;
 }
