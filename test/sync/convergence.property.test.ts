@@ -38,17 +38,27 @@ describe('the engine', () => {
           fc.nat(),
           fc.constantFrom(409, 412, 400, 422),
           fc.nat({ max: 8 }),
-          async (events, seed, staleStatus, budget) => {
+          fc.constantFrom('bySpokeId', 'byName', 'never'),
+          fc.boolean(),
+          async (events, seed, staleStatus, budget, adoptExisting, enforceVersionOnPatch) => {
             const { world } = await live({
               events,
               seed,
               twins: 0.4,
               coalesceMs: seed % 2 === 0 ? 0 : 5_000,
               chaos: { budget, platform: ALL_PLATFORM_FAULTS, table: ALL_TABLE_FAULTS, foreign: true },
-              platform: { staleStatus: staleStatus as 409, listLagMs: seed % 3 === 0 ? 20_000 : 0 },
+              settings: { adoptExisting },
+              platform: {
+                staleStatus: staleStatus as 409,
+                enforceVersionOnPatch,
+                listLagMs: seed % 3 === 0 ? 20_000 : 0,
+                getLagMs: seed % 5 === 0 ? 10_000 : 0,
+              },
             });
             expect(shownGroups(world)).toEqual(expectedGroups(events));
             expect(world.platform.violations).toEqual([]);
+            // A conflict is no refusal, whichever status it has.
+            expect(world.deadLetters).toEqual([]);
           },
         ),
         runs(),

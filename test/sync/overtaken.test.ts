@@ -2,8 +2,10 @@ import { expect, it } from 'vitest';
 import { NO_GROUP } from '../../shared/domain/group.ts';
 import { makeStamp } from '../../shared/domain/stamp.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
+import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import type { Worker } from '../support/engine/scheduler.ts';
 import { story } from '../support/engine/story.ts';
+import { CREATE_SETTLE_MS } from '../support/engine/world.ts';
 
 /** A worker that is held up before one effect, while somebody else does something. */
 function slowWorker(heldUpBefore: string, meanwhile: () => Promise<void>): Worker {
@@ -49,3 +51,22 @@ it.each([
     expect(world.platform.writes).toEqual([]);
   },
 );
+
+it('a stale version whose group is deleted before it is looked at is a deletion, and no refusal', async () => {
+  const { world, tell, say, state, ref, hire, shown } = await story();
+  await hire('a', 'b');
+  await tell({ snapshot: 'g', of: ['a', 'b'] });
+  world.advance(CREATE_SETTLE_MS);
+  const id = (await state('g'))?.platformId ?? '';
+  world.platform.changeAsOther(id, { name: 'Theirs' });
+  say({ take: ['b'], from: 'g' });
+  await ingest(world.eventsQueue.messages.splice(0), world.onlooker);
+  const slow = slowWorker('platform.get', async () => {
+    world.platform.groups.delete(id);
+  });
+  await applyGroup(ref('g'), world.portsFor(slow));
+  await tell();
+  expect(world.deadLetters).toEqual([]);
+  expect(await state('g')).toMatchObject({ settled: 'in_sync' });
+  expect(shown('g')).toEqual([['u-a']]);
+});

@@ -141,7 +141,10 @@ async function afterRejection(cause: PlatformFailure, attempt: Attempt): Promise
   // repetition meets its own version, and the removals stay in the guard's book.
   if (settlement.happened === true) return { kind: 'conflict' };
   await unreserve(attempt);
-  return settlement.happened === 'conflict' ? { kind: 'conflict' } : rejected(cause, attempt);
+  if (settlement.happened === 'conflict') return { kind: 'conflict' };
+  // Where there is no group to be seen, its version tells nothing: it is not listed yet, or somebody has deleted it.
+  if (settlement.happened === 'unseen') return missing(execution.state, execution.lane);
+  return rejected(cause, attempt);
 }
 
 /** Removals that stand in the guard's book for an earlier write as well, which may yet happen: the next takes them over. */

@@ -10,8 +10,8 @@ import type { Lane } from './ports.ts';
 
 /** What became of an intent whose outcome was not known. */
 export type Settlement =
-  /** It is settled, one way or the other: read the group again and go on. */
-  | { readonly kind: 'settled'; readonly happened: boolean | 'conflict' }
+  /** It is settled, one way or the other (`unseen`: the group itself is not there): read it again and go on. */
+  | { readonly kind: 'settled'; readonly happened: boolean | 'conflict' | 'unseen' }
   /** A created group is not to be seen yet: look again after this many milliseconds. */
   | { readonly kind: 'wait'; readonly ms: number }
   /** Another worker settled it first. */
@@ -33,7 +33,7 @@ interface Known {
  *     what the intent would make    | it happened     | happened   | –
  *     the version from before       | –               | did not    | did not
  *     something else                | –               | conflict   | did not
- *     nothing (404, not listed)     | three misses    | did not    | it happened
+ *     nothing (404, not listed)     | three misses    | unseen     | it happened
  */
 export async function settleIntent(
   state: GroupState,
@@ -46,9 +46,11 @@ export async function settleIntent(
   if (intent.action === 'delete') {
     return observed === undefined ? confirmGone(state, intent, lane) : didNotHappen(state, intent, lane);
   }
-  if (observed === undefined || observed.version === intent.versionBefore) {
-    return didNotHappen(state, intent, lane, known);
+  if (observed === undefined) {
+    const settlement = await didNotHappen(state, intent, lane, known);
+    return settlement.kind === 'settled' ? { kind: 'settled', happened: 'unseen' } : settlement;
   }
+  if (observed.version === intent.versionBefore) return didNotHappen(state, intent, lane, known);
   return confirm(state, intent, { observed, lane, known });
 }
 
