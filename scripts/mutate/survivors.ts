@@ -7,6 +7,74 @@ const SIGN_ONLY = 'only the sign counts';
 
 export const SURVIVORS: ReadonlyMap<string, string> = new Map([
   [
+    'shared/domain/fold.ts: if (found === undefined) folds.set(event.connection, fold); | found === undefined → true',
+    'it puts back what is there already',
+  ],
+  [
+    'shared/domain/register.ts: if (candidate.stamp !== current.stamp) return candidate.stamp > current.stamp; | > → >=',
+    'stamps that are equal do not come here',
+  ],
+  [
+    'shared/domain/register.ts: if (a === b) return 0; | a === b → false',
+    'a short cut: equal texts compare as equal below too',
+  ],
+  [
+    'shared/domain/register.ts: for (let i = 0; i < left.length && i < right.length; i += 1) { | && → ||',
+    'past the end of one text the other decides by its length, whatever is compared there',
+  ],
+  [
+    'shared/domain/register.ts: for (let i = 0; i < left.length && i < right.length; i += 1) { | < → <=',
+    'past the end of one text the other decides by its length, whatever is compared there',
+  ],
+  [
+    'shared/domain/register.ts: const difference = (left[i]?.codePointAt(0) ?? 0) - (right[i]?.codePointAt(0) ?? 0); | 0 → 1',
+    'past the end of one text the other decides by its length, whatever is compared there',
+  ],
+  [
+    'shared/domain/snapshot.ts: const newestFirst = [...parts].sort((a, b) => Number(a.stamp < b.stamp) - Number(a.stamp > b.stamp)); | < → <=',
+    'parts of equal stamps may come in any order',
+  ],
+  [
+    'shared/domain/snapshot.ts: const newestFirst = [...parts].sort((a, b) => Number(a.stamp < b.stamp) - Number(a.stamp > b.stamp)); | > → >=',
+    'parts of equal stamps may come in any order',
+  ],
+  [
+    'shared/domain/snapshot.ts: const left = (inWindow.get(index) ?? 0) - 1; | 0 → 1',
+    'a part that leaves the window was counted when it came in',
+  ],
+  [
+    'shared/domain/stamp.ts: const local = new Date(0); | 0 → 1',
+    'the milliseconds are cut off, or do not change the day',
+  ],
+  [
+    "shared/domain/stamp.ts: const offsetMs = (Number(offsetHour) * 60 + Number(offsetMinute)) * MINUTE_MS * (sign === '-' ? -1 : 1); | * → /",
+    'a factor of one, negative or not, divides as it multiplies',
+  ],
+  [
+    'shared/domain/stamp.ts: if (month < 1 || month > 12 || hour > 23 || minute > 59 || second > 60) return false; | return false; → return undefined;',
+    'both are falsy, and the only caller asks no more',
+  ],
+  [
+    'shared/domain/stamp.ts: const lastDay = new Date(0); | 0 → 1',
+    'the milliseconds are cut off, or do not change the day',
+  ],
+  [
+    `shared/domain/stamp.ts: return Date.parse(\`\${stamp.slice(0, 23)}Z\`); | 23 → 24`,
+    'what follows the milliseconds is cut off by the parser',
+  ],
+  [
+    'shared/domain/stamp.ts: export const laterStamp = (a: Stamp, b: Stamp): Stamp => (a < b ? b : a); | < → <=',
+    'of equal stamps either is the later',
+  ],
+  [
+    'shared/domain/stamp.ts: export const earlierStamp = (a: Stamp, b: Stamp): Stamp => (b < a ? b : a); | < → <=',
+    'of equal stamps either is the earlier',
+  ],
+  [
+    'shared/plan/waive.ts: if (!Array.isArray(users)) return; | !Array.isArray(users) → false',
+    'members that differ always come as a list',
+  ],
+  [
     'shared/plan/attribute.ts: const RANK: Readonly<Record<string, number>> = { ROLE: 3, SYSTEM: 2, EXTERNAL: 1 }; | 3 → 4',
     ORDER_ONLY,
   ],

@@ -45,6 +45,7 @@ describe('compareUtf8', () => {
       runs(),
     );
     expect(Math.sign(compareUtf8('\u{ff5e}', '\u{1f600}'))).toBe(-1);
+    expect(compareUtf8('ab', 'ac')).toBeLessThan(0);
     expect(compareUtf8('a', 'ab')).toBeLessThan(0);
     expect(compareUtf8('ab', 'a')).toBeGreaterThan(0);
     expect(compareUtf8('ab', 'ab')).toBe(0);

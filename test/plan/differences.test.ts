@@ -29,6 +29,12 @@ describe('foreignDifferences', () => {
       observed('', { spokeId: 'x' }),
       [{ kind: 'spoke_id', before: 'g', after: 'x' }],
     ],
+    [
+      'no spokeId that one of our writes may have set',
+      [view(''), view('', { spokeId: 'x' })],
+      observed('', { spokeId: 'x' }),
+      [],
+    ],
     ['no spokeId where the platform shows none', [view('')], observed('', { spokeId: null }), []],
     [
       'additions, sorted',

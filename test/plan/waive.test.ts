@@ -53,6 +53,14 @@ describe('waive', () => {
     });
   });
 
+  it('waives nothing but what differs', () => {
+    const given = { policy: 'adopt', seen: at('4'), earlier: undefined } as const;
+    const members = { kind: 'members_added', before: [], after: ['a'] } as const;
+    const renamed = { kind: 'name', before: 'a', after: 'b' } as const;
+    expect(waive({ ...given, differences: [members] })).toMatchObject({ name: false, spokeId: false });
+    expect(waive({ ...given, differences: [renamed] })).toMatchObject({ name: true, spokeId: false });
+  });
+
   it('waives a name and a spokeId', () => {
     const differences = [
       { kind: 'name', before: 'a', after: 'b' },
@@ -60,6 +68,9 @@ describe('waive', () => {
     ] as const;
     const next = waive({ policy: 'adopt', seen: at('4'), differences, earlier: undefined });
     expect(next).toMatchObject({ name: true, spokeId: true, seen: '4' });
+    const [, spokeId] = differences;
+    const only = waive({ policy: 'adopt', seen: at('4'), differences: [spokeId], earlier: undefined });
+    expect(only).toMatchObject({ name: false, spokeId: true });
   });
 });
 
@@ -82,6 +93,16 @@ describe('what stands of a waiver', () => {
     ['something else', {}, {}],
   ])('under adopt ends only with a newer word about %s', (_, now, changed) => {
     expect(standing({ newest: at('6'), ...now })).toEqual(waiver(changed));
+  });
+
+  it.each<[string, Partial<Waiver>]>([
+    ['users who are there', { present: set('x') }],
+    ['users who are missing', { absent: set('a') }],
+    ['the name', { name: true }],
+    ['the spokeId', { spokeId: true }],
+  ])('is kept for %s alone', (_, one) => {
+    const alone = waiver({ present: set(''), absent: set(''), name: false, spokeId: false, ...one });
+    expect(standing({}, alone)).toEqual(alone);
   });
 
   it('is nothing under report once the directory has said anything newer', () => {
