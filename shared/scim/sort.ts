@@ -3,8 +3,8 @@ import type { AttributePath, ResourceType } from './resource-type.ts';
 import { isObject, type ScimObject, type ScimValue } from './value.ts';
 
 /**
- * Resources in the order of an attribute; those without it last (RFC 7644 section 3.4.2.3), equals in the order given.
- * Of several values the primary one counts, else the first.
+ * Resources in the order of an attribute; those without it last, or first where the order is descending (RFC 7644
+ * section 3.4.2.3), equals in the order given. Of several values the primary one counts, else the first.
  */
 export function sorted(
   resources: readonly ScimObject[],
@@ -16,7 +16,7 @@ export function sorted(
   return keyed
     .toSorted((a, b) => {
       if (a.key === undefined || b.key === undefined)
-        return Number(a.key === undefined) - Number(b.key === undefined);
+        return sign * (Number(a.key === undefined) - Number(b.key === undefined));
       return a.key < b.key ? -sign : a.key > b.key ? sign : 0;
     })
     .map(({ resource }) => resource);

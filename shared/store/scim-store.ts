@@ -27,7 +27,9 @@ const ResourceItem = z.object({
 export function createScimStore(table: Table): ScimStore {
   return {
     async read(connection, type, ids) {
-      const items = await table.getMany(ids.map((id) => resourceKey(connection, type, id)));
+      // No resource has an empty id, and DynamoDB refuses an empty key.
+      const named = ids.filter((id) => id !== '');
+      const items = await table.getMany(named.map((id) => resourceKey(connection, type, id)));
       return items.map(parseResource);
     },
 

@@ -84,7 +84,10 @@ export class MemoryTable implements Table {
   }
 }
 
-const nameOf = ({ pk, sk }: Key) => `${pk} ${sk}`;
+const nameOf = ({ pk, sk }: Key) => {
+  if (pk === '' || sk === '') throw new Error('ValidationException: a key may not be empty');
+  return `${pk} ${sk}`;
+};
 const copy = (item: Item | undefined) => (item === undefined ? undefined : structuredClone(item));
 
 const compareBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));

@@ -11,9 +11,9 @@ type Run = (request: ScimRequest) => Promise<ScimReply>;
  * Runs the operations of a bulk request in their order, except that one which refers to a resource that a later one
  * makes waits for that. Operations that wait for each other are answered with 409 (RFC 7644 section 3.7.1).
  */
-export async function runBulk(body: ScimObject, run: Run): Promise<ScimReply> {
+export async function runBulk(body: ScimObject, baseUrl: string, run: Run): Promise<ScimReply> {
   const { operations, failOnErrors = Number.POSITIVE_INFINITY } = readBulk(body);
-  const bulk = new BulkRun({ operations, failOnErrors }, run);
+  const bulk = new BulkRun({ operations, failOnErrors }, baseUrl, run);
   for (const index of operations.keys()) await bulk.reach(index);
   return ok({ schemas: [BULK_RESPONSE], Operations: bulk.answers() });
 }
@@ -21,15 +21,21 @@ export async function runBulk(body: ScimObject, run: Run): Promise<ScimReply> {
 class BulkRun {
   readonly #operations: readonly BulkOperation[];
   readonly #failOnErrors: number;
+  readonly #baseUrl: string;
   readonly #run: Run;
   readonly #ids = new Map<string, string>();
   readonly #answers = new Map<number, ScimObject>();
   readonly #begun = new Set<number>();
   #errors = 0;
 
-  constructor({ operations, failOnErrors = Number.POSITIVE_INFINITY }: BulkRequest, run: Run) {
+  constructor(
+    { operations, failOnErrors = Number.POSITIVE_INFINITY }: BulkRequest,
+    baseUrl: string,
+    run: Run,
+  ) {
     this.#operations = operations;
     this.#failOnErrors = failOnErrors;
+    this.#baseUrl = baseUrl;
     this.#run = run;
   }
 
@@ -53,7 +59,8 @@ class BulkRun {
     if (operation.bulkId !== undefined && location !== undefined) {
       this.#ids.set(operation.bulkId, decodeURIComponent(location.slice(location.lastIndexOf('/') + 1)));
     }
-    this.#answers.set(index, answerOf(operation, reply));
+    const { path } = withIds({ ...operation, data: undefined }, this.#ids);
+    this.#answers.set(index, answerOf({ ...operation, path }, reply, this.#baseUrl));
   }
 
   #do(operation: BulkOperation): Promise<ScimReply> {
@@ -72,9 +79,17 @@ class BulkRun {
   }
 }
 
-/** The body only of errors: the location says where everything else is. */
-function answerOf({ method, bulkId, path }: BulkOperation, { status, headers, body }: ScimReply): ScimObject {
-  const { location, etag } = headers;
+/**
+ * The body only of errors: the location says where everything else is. Only a POST that failed has none (RFC 7644
+ * section 3.7): other operations name a resource, be it gone.
+ */
+function answerOf(
+  { method, bulkId, path }: BulkOperation,
+  { status, headers, body }: ScimReply,
+  baseUrl: string,
+): ScimObject {
+  const { etag } = headers;
+  const location = headers['location'] ?? (method === 'POST' ? undefined : `${baseUrl}${path}`);
   return {
     method,
     ...(bulkId === undefined ? {} : { bulkId }),

@@ -338,9 +338,13 @@ describe('lists (RFC 7644 section 3.4.2)', () => {
     ['sortBy=userName', 5, ['ann', 'bob', 'cas', 'dan', 'eve'], 1],
     ['sortBy=userName&sortOrder=descending&count=2', 5, ['eve', 'dan'], 1],
     ['sortBy=title', 5, ['ann', 'cas', 'dan', 'eve', 'bob'], 1],
+    ['sortBy=title&sortOrder=descending', 5, ['bob', 'eve', 'dan', 'cas', 'ann'], 1],
     ['sortBy=meta.created', 5, ['cas', 'ann', 'bob', 'dan', 'eve'], 1],
     ['filter=title pr&count=1&startIndex=2', 4, ['ann'], 2],
     ['filter=userName eq "ann"', 1, ['ann'], 1],
+    ['filter=id eq ""', 0, [], 1],
+    ['filter=userName eq ""', 0, [], 1],
+    ['filter=externalId eq ""', 0, [], 1],
     ['filter=userName eq "ann" or userName eq "bob"', 2, ['ann', 'bob'], 1],
     ['filter=not (userName eq "ann")', 4, ['cas', 'bob', 'dan', 'eve'], 1],
     ['filter=userName sw "c" and active eq true', 1, ['cas'], 1],
@@ -537,6 +541,7 @@ describe('bulk (RFC 7644 section 3.7)', () => {
     expect(body.Operations).toMatchObject([
       { bulkId: 'a', status: '400', response: { scimType: 'invalidValue' } },
     ]);
+    expect(body.Operations[0]).not.toHaveProperty('location');
     const circle = await bulk([
       {
         method: 'POST',
@@ -561,6 +566,8 @@ describe('bulk (RFC 7644 section 3.7)', () => {
       { method: 'DELETE', path: `/Users/${id}`, version: 'W/"1"' },
     ]);
     expect(body.Operations.map(({ status }: { status: string }) => status)).toEqual(['412', '204']);
+    const location = `${BASE}/Users/${id}`;
+    expect(body.Operations).toMatchObject([{ location }, { location }]);
     const many = Array.from({ length: 1_001 }, () => ({ method: 'DELETE', path: '/Users/x' }));
     expect((await bulk(many)).status).toBe(413);
     expect((await bulk([{ method: 'POST', path: '/Users', data: {} }])).status).toBe(400);
