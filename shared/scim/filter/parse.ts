@@ -41,8 +41,7 @@ export function parsePatchPath(text: string): PatchPath {
       reader.expectEnd();
       return { path, where: undefined };
     }
-    const where = readOr(reader, 1);
-    reader.expect(']');
+    const where = readWhere(reader, 1);
     const sub = reader.atEnd() ? undefined : readPart(reader);
     reader.expectEnd();
     return { path: { ...path, sub: sub ?? path.sub }, where };
@@ -151,9 +150,23 @@ function readUnary(reader: Reader, depth: number): Filter {
   if (reader.takeWord('not')) return { kind: 'not', of: readUnary(reader, depth + 1) };
   const path = reader.path();
   if (!reader.take('[')) return readExpression(reader, path);
-  const where = readOr(reader, depth + 1);
-  reader.expect(']');
+  const where = readWhere(reader, depth + 1);
   return { kind: 'element', path, where: withPart(reader, where) };
+}
+
+/** What follows "[". Parts of a value have no values of their own to select among (`valFilter` of the grammar). */
+function readWhere(reader: Reader, depth: number): Filter {
+  const where = readOr(reader, depth);
+  reader.expect(']');
+  if (hasElement(where)) throw badRequest('invalidFilter', 'expected no brackets within brackets');
+  return where;
+}
+
+function hasElement(filter: Filter): boolean {
+  if (filter.kind === 'not') return hasElement(filter.of);
+  return filter.kind === 'and' || filter.kind === 'or'
+    ? filter.of.some(hasElement)
+    : filter.kind === 'element';
 }
 
 function readExpression(reader: Reader, path: AttributePath): Filter {

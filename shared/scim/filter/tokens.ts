@@ -11,7 +11,8 @@ export type Token =
 export const MAX_FILTER_LENGTH = 8_192;
 
 const TOKEN = /\s*(?:([()[\]])|("(?:[^"\\]|\\.)*")|([^\s()[\]"]+))/suy;
-const NUMBER = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i;
+/** As JSON writes it: 01 is none. */
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i;
 
 /**
  * Cuts a filter into tokens.
