@@ -1,7 +1,7 @@
 import type { Attribute, Schema } from './attribute.ts';
 import { COMMON_ATTRIBUTES } from './schemas/common.ts';
 import { GROUP_SCHEMA } from './schemas/group.ts';
-import { FULL_USER, LEAN_USER } from './schemas/user.ts';
+import { FULL_USER, LEAN_USER, NAMED_USER } from './schemas/user.ts';
 
 export type TypeName = 'User' | 'Group';
 
@@ -30,7 +30,7 @@ const GROUP: ResourceType = {
 const user = ([core, extension]: readonly [Schema, Schema]): ResourceType => ({
   name: 'User',
   endpoint: '/Users',
-  core: FULL_USER[0],
+  core: NAMED_USER,
   extension: FULL_USER[1],
   kept: { core, extension },
   uniqueAttribute: 'userName',

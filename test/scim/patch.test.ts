@@ -182,6 +182,14 @@ describe('a PATCH of attributes (RFC 7644 section 3.5.2)', () => {
     }
   });
 
+  it.each([false, true])('never keeps a password (profile kept: %s)', (storeProfile) => {
+    const type = resourceTypes(storeProfile).User;
+    for (const op of ['add', 'replace', 'remove']) {
+      const Operations = [{ op, path: 'password', ...(op === 'remove' ? {} : { value: 'secret' }) }];
+      expect(applyPatch(ann, readPatch({ Operations }), type)).toEqual(ann);
+    }
+  });
+
   it.each<[string, ScimObject, string]>([
     ['an extension that is text', { op: 'add', path: ENTERPRISE, value: 'x' }, 'invalidValue'],
     ['no operation', { path: 'title' }, 'invalidSyntax'],
@@ -197,6 +205,7 @@ describe('a PATCH of attributes (RFC 7644 section 3.5.2)', () => {
       'noTarget',
     ],
     ['a change of id', { op: 'replace', path: 'id', value: 'x' }, 'mutability'],
+    ['groups of a user', { op: 'add', path: 'groups', value: [{ value: 'g' }] }, 'mutability'],
     ['a change of meta', { op: 'replace', path: 'meta.created', value: 'x' }, 'mutability'],
     ['the end of what is required', { op: 'remove', path: 'userName' }, 'mutability'],
     ['text for a boolean', { op: 'replace', path: 'active', value: 'maybe' }, 'invalidValue'],
