@@ -16,6 +16,12 @@ export interface ScimEndpoint {
   readonly stop: () => Promise<void>;
 }
 
+/**
+ * Of a request, but for its body. The longest filter that is judged, with each character percent-encoded, fits in; Node's
+ * own limit of 16 KB would end the request with an answer that is not SCIM's.
+ */
+const MAX_HEAD_BYTES = 128 * 1024;
+
 /** Serves SCIM on this machine alone, as API Gateway and the function `scim` do when deployed. */
 export async function startScim(
   { port, connection }: { readonly port: number; readonly connection: ConnectionName },
@@ -23,7 +29,10 @@ export async function startScim(
 ): Promise<ScimEndpoint> {
   const { ports } = wired;
   const { token, kept } = await createToken(connection, { ...ports, randomHex });
-  const server = createServer((request, response) => void serve(request, response, wired));
+  const server = createServer(
+    { maxHeaderSize: MAX_HEAD_BYTES },
+    (request, response) => void serve(request, response, wired),
+  );
   const origin = `http://127.0.0.1:${await listen(server, port)}`;
   return {
     url: `${origin}${SCIM_PATH}`,

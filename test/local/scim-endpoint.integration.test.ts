@@ -51,6 +51,16 @@ it('refuses a body of more than 5 MB without reading on', async () => {
   expect(long.status).toBe(413);
 });
 
+it('judges the longest filter by itself, percent-encoded as it may be', async () => {
+  const nested = `${'('.repeat(3_000)}userName pr${')'.repeat(3_000)}`;
+  for (const filter of [nested, `userName eq "${'\u00e9'.repeat(8_200)}"`]) {
+    const encoded = encodeURIComponent(filter).replace(/[()]/g, (one) => (one === '(' ? '%28' : '%29'));
+    const refused = await ask(`/Users?filter=${encoded}`);
+    expect(refused.status).toBe(400);
+    expect(await refused.json()).toMatchObject({ scimType: 'invalidFilter' });
+  }
+});
+
 it('logs endpoint, status and connection, and no name, address, id or token', async () => {
   await ask('/Users', { method: 'POST', body: JSON.stringify({ userName: 'ann@acme.test' }) });
   await ask(`/Groups/some-id?filter=${encodeURIComponent('displayName eq "Secret"')}`);
