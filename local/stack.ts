@@ -124,9 +124,14 @@ async function registerConnection(options: StackOptions, parts: StackParts, url:
 
 /** Lambda's longest. */
 const SCHEDULED_TIMEOUT_SECONDS = 900;
+/**
+ * All functions, the emulators and the platform share a processor here, perhaps with other work. A run that is given up
+ * too soon goes on beside its own repetition. Five times is still less than the queues' visibility timeouts, six times.
+ */
+const PATIENCE = 5;
 const TIMEOUT_SECONDS: Readonly<Record<FunctionKey, number>> = {
-  ingest: EVENT_SOURCES.ingest.functionTimeoutSeconds,
-  apply: EVENT_SOURCES.apply.functionTimeoutSeconds,
+  ingest: PATIENCE * EVENT_SOURCES.ingest.functionTimeoutSeconds,
+  apply: PATIENCE * EVENT_SOURCES.apply.functionTimeoutSeconds,
   reconcile: SCHEDULED_TIMEOUT_SECONDS,
   people: SCHEDULED_TIMEOUT_SECONDS,
 };
