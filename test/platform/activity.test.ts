@@ -124,6 +124,8 @@ describe('activity.follow', () => {
   });
 
   it('refuses a page size above 1000', async () => {
-    await expect(rig(() => ({}), { activity: { pageSize: 1001 } })).rejects.toThrow('from 1 to 1000, got 1001');
+    await expect(rig(() => ({}), { activity: { pageSize: 1001 } })).rejects.toThrow(
+      'from 1 to 1000, got 1001',
+    );
   });
 });
