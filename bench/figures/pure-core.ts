@@ -117,8 +117,10 @@ const WORK: readonly Work[] = [
     name: 'plan a group',
     sizes: SIZES,
     at: (size) => {
-      const input = planInput(size);
-      return () => draftPlan(input);
+      return inTurn(
+        Array.from({ length: LARGEST / size }, () => planInput(size)),
+        draftPlan,
+      );
     },
   },
 ];
