@@ -78,7 +78,14 @@ function runAlone(name: string): Promise<{ readonly code: number | null; readonl
   child.stdout.on('data', (chunk: Buffer) => {
     text += chunk.toString();
   });
-  return new Promise((resolve) => child.on('close', (code) => resolve({ code, text })));
+  return new Promise((resolve) => child.on('close', (code) => resolve({ code, text: withoutLogs(text) })));
 }
+
+/** The functions that run in a figure's process log there as they do in Lambda. */
+const withoutLogs = (text: string): string =>
+  text
+    .split('\n')
+    .filter((line) => !line.startsWith('{'))
+    .join('\n');
 
 process.exitCode = await main(process.argv.slice(2));
