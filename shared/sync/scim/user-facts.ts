@@ -12,7 +12,8 @@ const ENTERPRISE = FULL_USER[1].id;
 
 /**
  * What a SCIM user is to desired state. All of it is said each time, so that it is a function of the resource alone;
- * an attribute that the user does not have is empty, which matches nobody.
+ * an attribute that the user does not have is empty, which matches nobody. Only `active` without a value says nothing:
+ * silence must not switch an account on again.
  */
 export function userChange({ id, attributes }: ScimResource): DirectoryChange {
   const facts = new Map<string, string>([
@@ -20,8 +21,9 @@ export function userChange({ id, attributes }: ScimResource): DirectoryChange {
     ['email', emailOf(attributes['emails'])],
     ['externalId', text(attributes['externalId'])],
     ['employeeNumber', text(extension(attributes)['employeeNumber'])],
-    [ACTIVE_ATTRIBUTE, attributes['active'] === false ? 'false' : 'true'],
   ]);
+  const { active } = attributes;
+  if (active !== undefined) facts.set(ACTIVE_ATTRIBUTE, active === false ? 'false' : 'true');
   return { kind: 'user.upserted', user: { id: memberId(id), attributes: facts } };
 }
 

@@ -248,4 +248,14 @@ describe('switching a user off', () => {
     expect(put.body).toMatchObject({ userName: 'ann2@acme.test', active: false });
     expect((await desired())?.members).toEqual([bob]);
   });
+
+  it.each([
+    ['removes it', { op: 'remove', path: 'active' }],
+    ['sets it to null', { op: 'replace', path: 'active', value: null }],
+  ])('nor by a PATCH that %s', async (_, operation) => {
+    await okta.patch(`/Users/${ann}`, [{ op: 'replace', value: { active: false } }]);
+    await okta.patch(`/Users/${ann}`, [operation]);
+    expect((await okta.get(`/Users/${ann}`)).body).not.toHaveProperty('active', true);
+    expect((await desired())?.members).toEqual([bob]);
+  });
 });
