@@ -1,10 +1,13 @@
 import { connectionName, type GroupRef, groupId, type PlatformGroupId } from '../domain/ids.ts';
 import type { ClaimStore } from '../sync/ports/claims.ts';
 import { claimKey } from './keys.ts';
-import { all, any, type Condition, equal, type Item, missing, type Table } from './table.ts';
+import { all, any, type Condition, equal, exists, type Item, missing, type Table } from './table.ts';
+
+/** Only a claim that is over ends by itself. */
+const RETIRED = 'expiresAt';
 
 const freeOrOwn = ({ connection, group }: GroupRef): Condition =>
-  any(missing('pk'), ownedBy({ connection, group }));
+  any(missing('pk'), exists(RETIRED), ownedBy({ connection, group }));
 const ownedBy = ({ connection, group }: GroupRef): Condition =>
   all(equal('connection', connection), equal('group', group));
 
@@ -20,9 +23,18 @@ export function createClaimStore(table: Table): ClaimStore {
       await table.delete(claimKey(company, id), ownedBy(owner));
     },
 
+    async retire(company, id, { owner, untilMs }) {
+      const set = { [RETIRED]: Math.ceil(untilMs / 1_000) };
+      await table.update(claimKey(company, id), { set }, ownedBy(owner));
+    },
+
     async owners(company, ids) {
       const items = await table.getMany(ids.map((id) => claimKey(company, id)));
-      return new Map(items.map((item) => [platformIdOf(item), ownerOf(item)]));
+      const owners = (of: readonly Item[]) => new Map(of.map((item) => [platformIdOf(item), ownerOf(item)]));
+      return {
+        now: owners(items.filter((item) => item[RETIRED] === undefined)),
+        before: owners(items.filter((item) => item[RETIRED] !== undefined)),
+      };
     },
   };
 }

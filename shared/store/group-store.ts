@@ -222,7 +222,7 @@ export function createGroupStore(table: Table): GroupStore {
       return update(
         seen.ref,
         dirtying(seen.ref, dirty, { set: { suspect, suspectAt: atMs } }),
-        all(exists('platformId'), suspectIsAs(seen)),
+        all(equal('platformId', seen.platformId ?? ''), suspectIsAs(seen)),
       );
     },
 

@@ -1,4 +1,5 @@
 import { NOBODY_KNOWN, type Trace } from '../domain/drift.ts';
+import type { PlatformGroupId } from '../domain/ids.ts';
 import { attribute } from '../plan/attribute.ts';
 import type { DriftLog, DriftRecord } from './ports/drift.ts';
 import type { GroupState, GroupStore } from './ports/groups.ts';
@@ -10,7 +11,7 @@ interface AttributionPorts {
 }
 
 /** The feed tells of a change within minutes; after a day it will not any more. */
-const HOPE_MS = 24 * 3_600_000;
+export const HOPE_MS = 24 * 3_600_000;
 /** How far the platform's clock may be ahead of ours: an event after that is not what was found before it. */
 const CLOCK_SLACK_MS = 60_000;
 
@@ -19,24 +20,26 @@ export const isUnattributed = ({ initiator, detectedAtMs }: DriftRecord, nowMs: 
 
 /**
  * Apply may meet a change before the feed has told of it: in a conflict, or in a look before a removal. Once the feed
- * names somebody, the records that wait for a name get it.
+ * names somebody, the records that wait for a name get it, each from the events about its own platform group: the one
+ * that stands in for a deleted group has events of its own, which tell nothing of the deletion.
  */
 export async function attributeDrift(
   state: GroupState,
-  traces: readonly Trace[],
+  told: ReadonlyMap<PlatformGroupId, readonly Trace[]>,
   { drift, groups, clock }: AttributionPorts,
 ): Promise<void> {
-  if (state.unattributed.length === 0 || traces.length === 0) return;
+  if (state.unattributed.length === 0 || told.size === 0) return;
   const waiting = new Set(state.unattributed);
   const left: string[] = [];
   for await (const page of drift.ofGroup(state.ref)) {
     for (const record of page.filter((one) => waiting.has(one.id) && isUnattributed(one, clock()))) {
-      const told = attribute(
+      const traces = (record.platformId === null ? undefined : told.get(record.platformId)) ?? [];
+      const named = attribute(
         record.kind,
         traces.filter((trace) => isBefore(trace, record)),
       );
-      if (told.initiator === NOBODY_KNOWN) left.push(record.id);
-      else await drift.attribute(state.ref, record.id, told);
+      if (named.initiator === NOBODY_KNOWN) left.push(record.id);
+      else await drift.attribute(state.ref, record.id, named);
     }
   }
   if (left.length < waiting.size) await groups.keepUnattributed(state, left);
@@ -46,3 +49,7 @@ function isBefore({ at }: Trace, { detectedAtMs }: DriftRecord): boolean {
   const atMs = at === null ? Number.NaN : Date.parse(at);
   return Number.isNaN(atMs) || atMs <= detectedAtMs + CLOCK_SLACK_MS;
 }
+
+/** What a suspicion tells is about the platform group that the directory group is linked to. */
+export const toldOf = ({ platformId, suspect }: GroupState): ReadonlyMap<PlatformGroupId, readonly Trace[]> =>
+  new Map(platformId === undefined || suspect === undefined ? [] : [[platformId, suspect.traces]]);

@@ -51,7 +51,7 @@ export async function adoptGroup(
   const { company } = connection;
   const platform = await ports.platforms.open(connection);
   if (!(await ports.claims.claim(company, platformId, ref))) {
-    return { kind: 'owned', owner: (await ports.claims.owners(company, [platformId])).get(platformId) };
+    return { kind: 'owned', owner: (await ports.claims.owners(company, [platformId])).now.get(platformId) };
   }
   const observed = await platform.groups.get(platformId);
   if (observed === undefined) {

@@ -44,6 +44,13 @@ describe('attribute', () => {
     expect(attribute('name', told)).toEqual({ initiator: 'ROLE', eventIds: ['a'] });
   });
 
+  it('takes no application’s word for another thing: it may be ours, and the event that explains may be to come', () => {
+    const told = traces(['own', 'EXTERNAL', MEMBER_ADDED]);
+    expect(attribute('deleted', told)).toEqual({ initiator: 'UNKNOWN', eventIds: [] });
+    const both = traces(['own', 'EXTERNAL', MEMBER_ADDED], ['theirs', 'SYSTEM', OTHER]);
+    expect(attribute('deleted', both)).toEqual({ initiator: 'SYSTEM', eventIds: ['theirs'] });
+  });
+
   it('names nobody where no event told', () => {
     expect(attribute('name', [])).toEqual({ initiator: 'UNKNOWN', eventIds: [] });
   });

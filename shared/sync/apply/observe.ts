@@ -2,7 +2,7 @@ import type { Difference } from '../../domain/drift.ts';
 import { hasDeparted } from '../../domain/group.ts';
 import type { PlatformGroupId } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
-import { attributeDrift } from '../attribute-drift.ts';
+import { attributeDrift, HOPE_MS, toldOf } from '../attribute-drift.ts';
 import type { FoundForeign, GroupState } from '../ports/groups.ts';
 import { CREATE_MISSES } from '../tuning.ts';
 import { isStillOurs, takeForeignChange } from './foreign-change.ts';
@@ -31,7 +31,7 @@ export async function observe(state: GroupState, lane: Lane): Promise<Step> {
   const isOurs = observed.version === version && base !== undefined && view !== undefined;
   if (isOurs && suspect === undefined) return { kind: 'in_step' };
   if (isOurs) {
-    await attributeDrift(state, suspect?.traces ?? [], ports);
+    await attributeDrift(state, toldOf(state), ports);
     const link = { id: platformId, version: observed.version, view };
     return (await ports.groups.absorb(state, link)) ? { kind: 'again' } : { kind: 'overtaken' };
   }
@@ -65,7 +65,11 @@ export async function missing(state: GroupState, lane: Lane): Promise<Step> {
   if (!(await isStillOurs(state, undefined, lane))) return { kind: 'overtaken' };
   const found = await recordDeletion(state, platformId, lane);
   if (!(await ports.groups.absorb(state, undefined, found))) return { kind: 'overtaken' };
-  await ports.claims.drop(connection.company, platformId, state.ref);
+  // Who deleted it the feed may tell only now, under the id that the group had.
+  await ports.claims.retire(connection.company, platformId, {
+    owner: state.ref,
+    untilMs: ports.clock() + HOPE_MS,
+  });
   return { kind: 'again' };
 }
 

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { policyFor } from '../../contract/group-policy.ts';
 import type { DriftPolicy } from '../../contract/settings.ts';
-import type { Difference } from '../../domain/drift.ts';
+import { type Difference, NOBODY_KNOWN } from '../../domain/drift.ts';
 import type { PlatformGroupId } from '../../domain/ids.ts';
 import { attribute } from '../../plan/attribute.ts';
-import { attributeDrift, isUnattributed } from '../attribute-drift.ts';
+import { attributeDrift, isUnattributed, toldOf } from '../attribute-drift.ts';
 import type { DriftRecord, DriftSettlement } from '../ports/drift.ts';
 import type { FoundForeign, GroupState } from '../ports/groups.ts';
 import type { Lane } from './ports.ts';
@@ -34,14 +34,15 @@ export async function recordDrift(
 ): Promise<FoundDrift> {
   const { ports, connection } = lane;
   const traces = state.suspect?.traces ?? [];
-  await attributeDrift(state, traces, ports);
+  await attributeDrift(state, toldOf(state), ports);
   const nowMs = ports.clock();
   for (const difference of differences) {
     const settledBy = settlementOf(difference, state, lane);
     const isLeft = settledBy !== 'restore';
+    const by = attribute(difference.kind, traces);
     const drift: DriftRecord = {
       ...difference,
-      ...attribute(difference.kind, traces),
+      ...by,
       id: idOf(state, difference, sighting),
       group: state.ref.group,
       platformId: sighting.platformId,
@@ -51,6 +52,7 @@ export async function recordDrift(
       settledAtMs: isLeft ? nowMs : null,
     };
     if (await ports.drift.record(connection.name, drift)) lane.found(difference.kind);
+    else if (by.initiator !== NOBODY_KNOWN) await ports.drift.attribute(state.ref, drift.id, by);
   }
   return { policy: treatmentOf(state, lane).drift, found: await standing(state, lane) };
 }

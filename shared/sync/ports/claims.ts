@@ -1,11 +1,26 @@
 import type { GroupRef, PlatformGroupId } from '../../domain/ids.ts';
 
+export interface Owners {
+  readonly now: ReadonlyMap<PlatformGroupId, GroupRef>;
+  /** Of platform groups that are gone, as long as it is remembered. */
+  readonly before: ReadonlyMap<PlatformGroupId, GroupRef>;
+}
+
 /** One platform group has one owner, in all connections of a company. */
 export interface ClaimStore {
   /** Claims for `owner`; true also where the claim was its own already, false where another group has it. */
   claim(company: string, id: PlatformGroupId, owner: GroupRef): Promise<boolean>;
   /** Drops the claim if `owner` has it. */
   drop(company: string, id: PlatformGroupId, owner: GroupRef): Promise<void>;
-  /** Which directory group owns each of these platform groups; those without an owner are left out. */
-  owners(company: string, ids: readonly PlatformGroupId[]): Promise<ReadonlyMap<PlatformGroupId, GroupRef>>;
+  /**
+   * Ends a claim of `owner` to a platform group that is gone: anybody may claim it from now on, but until the instant,
+   * at least, it is known whose it was.
+   */
+  retire(
+    company: string,
+    id: PlatformGroupId,
+    how: { readonly owner: GroupRef; readonly untilMs: number },
+  ): Promise<void>;
+  /** Which directory group owns each of these platform groups; those that nobody ever owned are in neither. */
+  owners(company: string, ids: readonly PlatformGroupId[]): Promise<Owners>;
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Trace } from '../../domain/drift.ts';
+import { NOBODY_KNOWN, type Trace } from '../../domain/drift.ts';
 import type { PlatformGroupId } from '../../domain/ids.ts';
 import { attribute } from '../../plan/attribute.ts';
 import type { DriftLog } from '../ports/drift.ts';
@@ -20,9 +20,11 @@ export async function recordDuplicate(
 ): Promise<boolean> {
   const nowMs = clock();
   const parts = JSON.stringify([ref.group, id, 'duplicate']);
-  return drift.record(ref.connection, {
-    ...attribute('duplicate_spoke_id', traces),
-    id: createHash('sha256').update(parts).digest('hex').slice(0, 32),
+  const recordId = createHash('sha256').update(parts).digest('hex').slice(0, 32);
+  const by = attribute('duplicate_spoke_id', traces);
+  const isNew = await drift.record(ref.connection, {
+    ...by,
+    id: recordId,
     group: ref.group,
     platformId: id,
     kind: 'duplicate_spoke_id',
@@ -33,4 +35,7 @@ export async function recordDuplicate(
     settledBy: 'report',
     settledAtMs: nowMs,
   });
+  // A sweep may have met it before the feed told of it.
+  if (!isNew && by.initiator !== NOBODY_KNOWN) await drift.attribute(ref, recordId, by);
+  return isNew;
 }

@@ -39,49 +39,55 @@ export async function suspectTouched(
   looking: Looking,
 ): Promise<{ readonly echoes: number; readonly duplicates: number }> {
   const { ports } = looking;
-  const owners = await ports.claims.owners(connection.company, [...touched.keys()]);
-  const mine = new Map([...owners].filter(([, owner]) => owner.connection === connection.name));
-  const strangers = [...touched].filter(([id, traces]) => !owners.has(id) && traces.some(mayClaimSpokeId));
+  const { now, before } = await ports.claims.owners(connection.company, [...touched.keys()]);
+  const isMine = ([, owner]: readonly [PlatformGroupId, GroupRef]) => owner.connection === connection.name;
+  const mine = new Map([...now].filter(isMine));
+  const strangers = [...touched].filter(([id, traces]) => !now.has(id) && traces.some(mayClaimSpokeId));
   const shown = await lookAt([...mine.keys(), ...strangers.map(([id]) => id)], looking);
-  const states = await watched([...mine.values()], connection, ports);
+  const states = await ports.groups.readMany(onceEach([...mine, ...[...before].filter(isMine)]));
   const suspects: Suspicion[] = [];
   let echoes = 0;
   for (const state of states) {
+    await attributeDrift(state, touched, ports);
+    if (!isWatched(state, connection)) continue;
     const traces = touched.get(state.platformId);
     if (traces === undefined) continue;
     const version = shown.get(state.platformId)?.version ?? null;
     if (version !== state.version) suspects.push({ state, version, traces });
-    else {
-      echoes += 1;
-      await attributeDrift(state, traces, ports);
-    }
+    else echoes += 1;
   }
   await markSuspects(suspects, ports);
   return { echoes, duplicates: await recordDuplicates(connection, { strangers, shown, looking }) };
 }
 
+type Linked = GroupState & { readonly platformId: PlatformGroupId };
+
 export interface Suspicion {
-  readonly state: GroupState;
+  readonly state: Linked;
   /** The version that the platform shows; null where it does not show the group. */
   readonly version: VersionToken | null;
   readonly traces: readonly Trace[];
 }
 
-type Linked = GroupState & { readonly platformId: PlatformGroupId };
-
 /** Groups with a link that are ours to write. */
 export async function watched(
   refs: readonly GroupRef[],
-  { settings }: Connection,
+  connection: Connection,
   { groups }: Pick<ReconcilePorts, 'groups'>,
 ): Promise<readonly Linked[]> {
   const states = await groups.readMany(refs);
-  const isWatched = (state: GroupState): state is Linked =>
-    state.platformId !== undefined &&
-    !state.released &&
-    !policyFor(settings, state.ref.group, state.registers.name?.value).excluded;
-  return states.filter(isWatched);
+  return states.filter((state) => isWatched(state, connection));
 }
+
+const isWatched = (state: GroupState, { settings }: Connection): state is Linked =>
+  state.platformId !== undefined &&
+  !state.released &&
+  !policyFor(settings, state.ref.group, state.registers.name?.value).excluded;
+
+/** A group that was deleted and made again within a step is named by both. */
+const onceEach = (owners: readonly (readonly [PlatformGroupId, GroupRef])[]): readonly GroupRef[] => [
+  ...new Map(owners.map(([, ref]) => [ref.group, ref])).values(),
+];
 
 /** Groups as the platform shows them now; one that it does not know is left out. */
 async function lookAt(
@@ -111,7 +117,7 @@ export async function markSuspects(
 
 /**
  * One suspicion joins another that nobody has answered yet, so that no event is forgotten: condition and new mark are
- * one write, and whoever was faster is read and joined in turn.
+ * one write, and whoever was faster is read and joined in turn. Where apply was faster, its record gets the name.
  * @returns the group where apply has something to look at
  */
 async function mark(
@@ -120,9 +126,9 @@ async function mark(
 ): Promise<GroupRef | undefined> {
   let current: GroupState | undefined = state;
   for (let race = 0; race < MAX_RACES; race += 1) {
-    if (current === undefined || current.platformId !== state.platformId) return undefined;
-    if (current.version === version) {
-      await attributeDrift(current, traces, ports);
+    if (current === undefined) return undefined;
+    if (current.platformId !== state.platformId || current.version === version) {
+      await attributeDrift(current, new Map([[state.platformId, traces]]), ports);
       return undefined;
     }
     const suspect: Suspect | undefined = current.suspect;

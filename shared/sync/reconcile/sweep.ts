@@ -5,7 +5,6 @@ import type { ObservedGroup } from '../../domain/view.ts';
 import { isOver } from '../../plan/hold.ts';
 import { groupsOfSolvable } from '../people.ts';
 import type { Connection } from '../ports/connections.ts';
-import type { GroupState } from '../ports/groups.ts';
 import type { GroupSummary } from '../ports/index.ts';
 import type { Platform } from '../ports/platform.ts';
 import { PUMP_BATCH, READS_IN_FLIGHT } from '../tuning.ts';
@@ -60,7 +59,7 @@ export async function sweep(connection: Connection, ports: ReconcilePorts): Prom
     tally: emptyTally(),
   };
   const { tally, listed } = sweeping;
-  const missing: GroupState[] = [];
+  const missing: Watched[number][] = [];
   const linked = new Set<string>();
   for await (const page of ports.index.all(connection.name)) {
     const refs = page.map(({ ref }) => ref);
@@ -105,10 +104,10 @@ async function suspectDiffering(states: Watched, { listed, ports, tally }: Sweep
   await markSuspects(differing, ports);
 }
 
-async function suspectMissing(missing: readonly GroupState[], { platform, ports }: Sweeping): Promise<void> {
+async function suspectMissing(missing: Watched, { platform, ports }: Sweeping): Promise<void> {
   const asked = await pMap(
     missing,
-    async (state) => ((await platform.groups.get(state.platformId as PlatformGroupId)) ? [] : [state]),
+    async (state) => ((await platform.groups.get(state.platformId)) ? [] : [state]),
     { concurrency: READS_IN_FLIGHT },
   );
   await markSuspects(
@@ -165,7 +164,7 @@ async function recordStrangers(linked: ReadonlySet<string>, sweeping: Sweeping):
   const strangers = [...listed].flatMap(([id, { spokeId }]) =>
     spokeId === null || linked.has(id) ? [] : [{ id: id as PlatformGroupId, spokeId }],
   );
-  const known = await ports.claims.owners(
+  const { now: known } = await ports.claims.owners(
     connection.company,
     strangers.map(({ id }) => id),
   );

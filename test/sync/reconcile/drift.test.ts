@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ConnectionSettings } from '../../../shared/contract/settings.ts';
 import type { Trace } from '../../../shared/domain/drift.ts';
-import { groupId } from '../../../shared/domain/ids.ts';
+import { groupId, platformGroupId } from '../../../shared/domain/ids.ts';
 import { applyGroup } from '../../../shared/sync/apply/apply.ts';
 import { approveHold } from '../../../shared/sync/holds.ts';
 import { ingest } from '../../../shared/sync/ingest/ingest.ts';
@@ -59,12 +59,14 @@ const trace = (over: Partial<Trace> = {}): Trace => ({
 });
 
 /** As a run of the feed that read these events. */
-async function follow(world: World, id: string, ...traces: Trace[]) {
+const follow = (world: World, id: string, ...traces: Trace[]) => followAll(world, { [id]: traces });
+async function followAll(world: World, told: Readonly<Record<string, readonly Trace[]>>) {
   const ports = world.onlooker;
   const connection = await ports.connections.find(CONNECTION);
   if (connection === undefined) throw new Error('no connection');
   const platform = await ports.platforms.open(connection);
-  await suspectTouched(connection, new Map([[id as never, traces]]), { platform, ports: ports as never });
+  const touched = new Map(Object.entries(told).map(([id, traces]) => [id as never, traces]));
+  await suspectTouched(connection, touched, { platform, ports: ports as never });
 }
 async function change(world: World, settings: Readonly<Record<string, unknown>>) {
   const known = await world.onlooker.connections.find(CONNECTION);
@@ -118,6 +120,59 @@ describe('a difference that apply meets in a conflict', () => {
     await apply(world);
     expect(await records(world)).toMatchObject([{ kind: 'name', settledBy: 'restore' }]);
     expect(shown(world, id)).toEqual({ name: 'Ours', users: USERS.slice(1) });
+  });
+});
+
+describe('a deletion that apply meets before the feed has told of it', () => {
+  const removed = trace({ id: 'removed', initiator: 'SYSTEM', type: 'EXTERNAL_GROUP_REMOVE' });
+  const ownWrite = trace({ id: 'own', initiator: 'EXTERNAL', type: 'EXTERNAL_GROUP_MEMBER_ADD' });
+  const ownCreation = trace({ id: 'made', initiator: 'EXTERNAL', type: 'EXTERNAL_GROUP_ADD' });
+
+  async function deleted(settings: Readonly<Record<string, unknown>> = {}) {
+    const { world, id } = await settled(settings);
+    world.platform.groups.delete(id);
+    await tell(world, event('group.member.added', { group: { id: 'g' }, members: [member('late')] }, 1));
+    await apply(world);
+    await apply(world);
+    expect(await records(world)).toMatchObject([{ kind: 'deleted', initiator: 'UNKNOWN', platformId: id }]);
+    return { world, id, again: [...world.platform.groups.keys()][0] ?? '' };
+  }
+  const named = [{ kind: 'deleted', initiator: 'SYSTEM', eventIds: ['removed'] }];
+
+  it.each<[string, (old: string, again: string) => Readonly<Record<string, readonly Trace[]>>[]]>([
+    ['at once', (old, again) => [{ [old]: [ownWrite, removed], [again]: [ownCreation, ownWrite] }]],
+    [
+      'about the new group first',
+      (old, again) => [{ [again]: [ownCreation, ownWrite] }, { [old]: [removed] }],
+    ],
+    ['about our own write first', (old) => [{ [old]: [ownWrite] }, { [old]: [removed] }]],
+  ])('is named when it tells of it: %s', async (_, told) => {
+    const { world, id, again } = await deleted();
+    expect(again).not.toBe('');
+    for (const step of told(id, again)) await followAll(world, step);
+    expect(await records(world)).toMatchObject(named);
+    expect((await world.onlooker.groups.read(REF))?.unattributed).toEqual([]);
+  });
+
+  it('is named where the policy lets it stand', async () => {
+    const { world, id, again } = await deleted({ drift: 'report' });
+    expect(again).toBe('');
+    await follow(world, id, removed);
+    expect(await records(world)).toMatchObject(named);
+  });
+
+  it('is named where it was told while apply was at it', async () => {
+    const { world, id } = await settled();
+    world.platform.groups.delete(id);
+    await tell(world, event('group.member.added', { group: { id: 'g' }, members: [member('late')] }, 1));
+    const seen = await world.onlooker.groups.readMany([REF]);
+    await apply(world);
+    const readMany = async () => seen;
+    const owners = async () => ({ now: new Map([[platformGroupId(id), REF]]), before: new Map() });
+    const { groups, claims } = world.onlooker;
+    const late = { groups: { ...groups, readMany }, claims: { ...claims, owners } };
+    await follow({ ...world, onlooker: { ...world.onlooker, ...late } }, id, removed);
+    expect(await records(world)).toMatchObject(named);
   });
 });
 
