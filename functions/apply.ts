@@ -1,4 +1,4 @@
-import '../shared/runtime/schemas-as-written.ts';
+import '../shared/runtime/cold-start.ts';
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { reportApply, reportCrash } from '../shared/runtime/report.ts';
 import { wireApply } from '../shared/runtime/wire-platform.ts';

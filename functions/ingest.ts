@@ -1,4 +1,4 @@
-import '../shared/runtime/schemas-as-written.ts';
+import '../shared/runtime/cold-start.ts';
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { MESSAGE_ATTRIBUTES } from '../shared/contract/names.ts';
 import { reportIngest } from '../shared/runtime/report.ts';

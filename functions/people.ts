@@ -1,4 +1,4 @@
-import '../shared/runtime/schemas-as-written.ts';
+import '../shared/runtime/cold-start.ts';
 import { PeopleInvocation } from '../shared/contract/invocation.ts';
 import { eachConnection } from '../shared/runtime/each-connection.ts';
 import { wirePeople } from '../shared/runtime/wire-platform.ts';

@@ -1,4 +1,4 @@
-import '../shared/runtime/schemas-as-written.ts';
+import '../shared/runtime/cold-start.ts';
 import type { Context } from 'aws-lambda';
 import { ReconcileInvocation } from '../shared/contract/invocation.ts';
 import { eachConnection } from '../shared/runtime/each-connection.ts';

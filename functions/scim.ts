@@ -1,4 +1,4 @@
-import '../shared/runtime/schemas-as-written.ts';
+import '../shared/runtime/cold-start.ts';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
 import { endpointOf, reportScim } from '../shared/runtime/report-scim.ts';
 import { wireScim } from '../shared/runtime/wire-scim.ts';

@@ -10,7 +10,7 @@ export const EVENT_SCHEMAS: readonly GeneratedFile[] = NATIVE_TYPES.map((type) =
       target: 'draft-2020-12',
       io: 'input',
     });
-    const description = NATIVE_DATA[type].description;
+    const description = NATIVE_DATA[type].unwrap().description;
     const document = { $schema, $id: `${type}.schema.json`, title: type, description, ...schema };
     return `${JSON.stringify(document, null, 2)}\n`;
   },

@@ -11,7 +11,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import pMap from 'p-map';
 import * as z from 'zod';
-import type { BareCalls } from './bare-calls.ts';
+import { type BareCalls, type Maker, makeInOrder } from './bare-calls.ts';
 
 const COMMANDS: Readonly<Record<string, new (input: never) => UpdateCommand>> = {
   BatchGetCommand,
@@ -22,23 +22,25 @@ const COMMANDS: Readonly<Record<string, new (input: never) => UpdateCommand>> = 
   UpdateCommand,
 } as never;
 
-/** The packages that ingest must use, and the calls of its first event, one after the other. */
-export async function handler({ table, applyQueueUrl, sqs }: BareCalls): Promise<void> {
+/** Calls to the table and to the queue, with all that such a function must import. */
+export function createMaker({ applyQueueUrl }: BareCalls): Maker {
   const documents = DynamoDBDocumentClient.from(new DynamoDBClient({}));
   const queue = new SQSClient({});
   z.object({ url: z.string() }).parse({ url: applyQueueUrl });
-  await pMap(
-    table,
-    ({ command, input }) => {
-      const Command = COMMANDS[command];
-      if (Command === undefined) throw new Error(`${command} is beyond the bare bundle`);
-      return documents.send(new Command(input as never));
-    },
-    { concurrency: 1 },
-  );
-  for (let n = 0; n < sqs; n += 1) {
-    const id = `${Date.now()}-${n}`;
+  let sent = 0;
+  return async (call) => {
+    if (call.to === 'table') {
+      const Command = COMMANDS[call.command];
+      if (Command === undefined) throw new Error(`${call.command} is beyond the bare bundle`);
+      return pMap([call.input], (input) => documents.send(new Command(input as never)), { concurrency: 1 });
+    }
+    if (call.to !== 'queue') throw new Error(`the ${call.to} is beyond the bare bundle`);
+    sent += 1;
+    const id = `${Date.now()}-${sent}`;
     const entry = { Id: '0', MessageBody: '{}', MessageGroupId: 'bare', MessageDeduplicationId: id };
-    await queue.send(new SendMessageBatchCommand({ QueueUrl: applyQueueUrl, Entries: [entry] }));
-  }
+    return queue.send(new SendMessageBatchCommand({ QueueUrl: applyQueueUrl, Entries: [entry] }));
+  };
 }
+
+/** The packages that ingest must use, and the calls of its first event. */
+export const handler = (calls: BareCalls): Promise<void> => makeInOrder(calls.calls, createMaker(calls));

@@ -1,7 +1,7 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { BatchWriteCommand, DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
-import type { RecordedCall } from '../emulated/recorder.ts';
-import type { TableCall } from './bare-calls.ts';
+import type { AwsCall } from '../emulated/recorder.ts';
+import type { BareCall } from './bare-calls.ts';
 
 const OWN = 'bare ';
 const WRITES_IN_BATCH = 25;
@@ -20,15 +20,12 @@ export async function copyToOwnPartition(client: DynamoDBClient, table: string):
 }
 
 /** The same request about the copies. Its condition is as long and holds always: nothing here waits for its turn. */
-export function inOwnPartition(calls: readonly RecordedCall[]): readonly TableCall[] {
-  return calls.flatMap((call) => {
-    if (call.to !== 'dynamodb') return [];
-    const text = JSON.stringify(call.input)
-      .replaceAll(/"(:?pk)":"/g, `"$1":"${OWN}`)
-      .replaceAll(
-        '"ConditionExpression":"',
-        '"ConditionExpression":"attribute_exists(#n0) OR NOT attribute_exists(#n0) OR ',
-      );
-    return [{ command: call.make.name, input: JSON.parse(text) as unknown }];
-  });
+export function inOwnPartition({ make, input }: AwsCall): BareCall {
+  const text = JSON.stringify(input)
+    .replaceAll(/"(:?pk)":"/g, `"$1":"${OWN}`)
+    .replaceAll(
+      '"ConditionExpression":"',
+      '"ConditionExpression":"attribute_exists(#n0) OR NOT attribute_exists(#n0) OR ',
+    );
+  return { to: 'table', command: make.name, input: JSON.parse(text) as unknown };
 }

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
+import type { Dispatcher } from 'undici';
+import type { DeployableKey } from '../../infra/bundle.ts';
 import { loadParts } from '../../local/load-parts.ts';
 import { createSimulator } from '../../local/platform/simulator.ts';
 import { startStack } from '../../local/stack.ts';
 import { DEFAULT_CONNECTION, secretName } from '../../shared/contract/names.ts';
-import { startRecording } from '../emulated/recorder.ts';
-import type { Dispatcher } from 'undici';
-import type { DeployableKey } from '../../infra/bundle.ts';
-import type { BareCalls } from './bare-calls.ts';
+import { type RecordedCall, startRecording } from '../emulated/recorder.ts';
 import { worldOf } from '../emulated/world.ts';
 import { createDirectory } from '../memory/directory.ts';
+import type { BareCall, BareCalls } from './bare-calls.ts';
 import { copyToOwnPartition, inOwnPartition } from './own-partition.ts';
 
 const PREFIX = 'bench';
@@ -89,12 +89,7 @@ export async function startStage() {
         secret: secretName(PREFIX, DEFAULT_CONNECTION),
         platformUrl: url,
         token: TOKEN,
-        table: inOwnPartition(calls),
-        // The stack's own pollers receive meanwhile.
-        sqs: calls.filter((call) => call.to === 'sqs' && call.make.name === SendMessageBatchCommand.name)
-          .length,
-        secrets: calls.some(({ to }) => to === 'platform') ? 1 : 0,
-        platform: calls.flatMap((call) => (call.to === 'platform' ? [pathOf(call.request)] : [])),
+        calls: bareCalls(calls),
       };
     },
     async stop() {
@@ -118,6 +113,18 @@ const recordsOf = (body: object) => ({
     },
   ],
 });
+
+/** The secret is read before the first call to the platform; that is not recorded. */
+function bareCalls(recorded: readonly RecordedCall[]): readonly BareCall[] {
+  const calls = recorded.flatMap((call): readonly BareCall[] => {
+    if (call.to === 'dynamodb') return [inOwnPartition(call)];
+    if (call.to === 'platform') return [{ to: 'platform', path: pathOf(call.request) }];
+    // The stack's own pollers receive meanwhile.
+    return call.make.name === SendMessageBatchCommand.name ? [{ to: 'queue' }] : [];
+  });
+  const first = calls.findIndex(({ to }) => to === 'platform');
+  return first < 0 ? calls : [...calls.slice(0, first), { to: 'secret' }, ...calls.slice(first)];
+}
 
 /** Writes become reads of the same thing: they would be refused here, being made a second time. */
 const pathOf = ({ path, query = {} }: Dispatcher.RequestOptions): string => {

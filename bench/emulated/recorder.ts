@@ -2,10 +2,14 @@ import { SQSClient } from '@aws-sdk/client-sqs';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { Agent, type Dispatcher } from 'undici';
 
+export interface AwsCall {
+  readonly to: 'dynamodb' | 'sqs';
+  readonly make: new (input: never) => object;
+  readonly input: unknown;
+}
+
 /** A call as the SDK client or the dispatcher was given it. */
-export type RecordedCall =
-  | { readonly to: 'dynamodb' | 'sqs'; readonly make: new (input: never) => object; readonly input: unknown }
-  | { readonly to: 'platform'; readonly request: Dispatcher.RequestOptions };
+export type RecordedCall = AwsCall | { readonly to: 'platform'; readonly request: Dispatcher.RequestOptions };
 
 type Send = (command: object, ...rest: unknown[]) => Promise<unknown>;
 
@@ -23,7 +27,7 @@ export function startRecording(): { readonly calls: readonly RecordedCall[]; rea
   return { calls, stop: () => undo.forEach((end) => void end()) };
 }
 
-const awsCall = (to: 'dynamodb' | 'sqs', command: object): RecordedCall => ({
+const awsCall = (to: AwsCall['to'], command: object): AwsCall => ({
   to,
   make: command.constructor as new (input: never) => object,
   input: (command as { readonly input: unknown }).input,

@@ -8,25 +8,29 @@ const connection = z
   .optional();
 
 /** What schedules and the command line send to `reconcile`; without a connection it is for all of them. */
-export const ReconcileInvocation = z.object({
-  task: z.enum(['pump', 'feed', 'sweep', 'health']),
-  connection,
-  /** `pump`: wake every dirty group, due or not. */
-  all: z.boolean().optional(),
-});
+export const ReconcileInvocation = z.lazy(() =>
+  z.object({
+    task: z.enum(['pump', 'feed', 'sweep', 'health']),
+    connection,
+    /** `pump`: wake every dirty group, due or not. */
+    all: z.boolean().optional(),
+  }),
+);
 export type ReconcileInvocation = z.infer<typeof ReconcileInvocation>;
 
-export const PeopleInvocation = z.object({ connection });
+export const PeopleInvocation = z.lazy(() => z.object({ connection }));
 export type PeopleInvocation = z.infer<typeof PeopleInvocation>;
 
 /** Body of a message on the apply queue: which group to look at, nothing else. */
-const ApplyMessage = z.object({
-  connection: z
-    .string()
-    .regex(/^[a-z0-9-]{1,32}$/)
-    .transform(connectionName),
-  group: z.string().min(1),
-});
+const ApplyMessage = z.lazy(() =>
+  z.object({
+    connection: z
+      .string()
+      .regex(/^[a-z0-9-]{1,32}$/)
+      .transform(connectionName),
+    group: z.string().min(1),
+  }),
+);
 
 /** @returns undefined where the body is not one of ours */
 export function readApplyMessage(body: string): GroupRef | undefined {

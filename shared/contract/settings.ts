@@ -26,7 +26,7 @@ const oneOf = <const Values extends readonly string[]>(values: Values) =>
 
 function wholeNumber(least: number, most: number) {
   const expected = expecting(`a whole number from ${least} to ${most}`);
-  return z.int(expected).min(least, expected).max(most, expected);
+  return z.int(expected).check(z.gte(least, expected), z.lte(most, expected));
 }
 
 function textThat(what: string, holds: (text: string) => boolean) {
@@ -35,7 +35,9 @@ function textThat(what: string, holds: (text: string) => boolean) {
 
 function list<Item extends z.ZodType>(what: string, item: Item, least = 0) {
   const expected = expecting(what);
-  return z.array(item, expected).min(least, expected).max(1_000, expecting('at most 1000 entries'));
+  return z
+    .array(item, expected)
+    .check(z.minLength(least, expected), z.maxLength(1_000, expecting('at most 1000 entries')));
 }
 
 function object<Shape extends z.ZodRawShape>(what: string, shape: Shape) {
@@ -88,7 +90,7 @@ const share = expecting('a number from 0 to 1');
 /** How much may be removed without a person's approval. The hour rolls; below `minSize` members no share rule. */
 const GuardLimits = object('an object of guard limits, or null for none', {
   minSize: wholeNumber(0, 1_000_000).default(5),
-  maxRemovedShare: z.number(share).min(0, share).max(1, share).default(0.5),
+  maxRemovedShare: z.number(share).check(z.gte(0, share), z.lte(1, share)).default(0.5),
   maxRemovedCount: wholeNumber(0, 1_000_000).default(100),
   perHourCount: wholeNumber(0, 1_000_000).default(500),
 });

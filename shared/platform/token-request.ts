@@ -43,12 +43,14 @@ const AHEAD_MS = 60_000;
 /** Stands for the path in errors. */
 export const TOKEN_ENDPOINT = '(token endpoint)';
 
-const TokenAnswer = z.object({
-  access_token: z.string().regex(/^[\x21-\x7e]+$/),
-  expires_in: z.coerce.number().positive().optional().catch(undefined),
-  refresh_token: z.string().min(1).optional().catch(undefined),
-});
-const ErrorAnswer = z.looseObject({ error: z.string() });
+const TokenAnswer = z.lazy(() =>
+  z.object({
+    access_token: z.string().regex(/^[\x21-\x7e]+$/),
+    expires_in: z.coerce.number().positive().optional().catch(undefined),
+    refresh_token: z.string().min(1).optional().catch(undefined),
+  }),
+);
+const ErrorAnswer = z.lazy(() => z.looseObject({ error: z.string() }));
 
 /** One `grant_type=refresh_token` request, never repeated by itself: the first may have rotated the token. */
 export async function requestTokens(options: OAuthOptions, old: OAuthTokens): Promise<OAuthTokens> {

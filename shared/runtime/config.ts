@@ -7,7 +7,7 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-const seconds = (most: number) => z.coerce.number().int().min(0).max(most);
+const seconds = (most: number) => z.coerce.number().int().check(z.gte(0), z.lte(most));
 const queueUrl = z.url().optional();
 
 /** SQS delays a message by at most 900 seconds, two of which are the clock margin. */

@@ -7,25 +7,27 @@ import type { Item, Table } from './table.ts';
 
 const AUDIT_LIFE_SECONDS = 400 * 86_400;
 
-const AuditItem = z.object({
-  atMs: z.number(),
-  intent: z.string().transform(intentId),
-  action: z.string(),
-  changes: z.array(
-    z.object({
-      kind: z.string(),
-      member: z.string().nullable().exactOptional(),
-      before: z.string().nullable(),
-      after: z.string().nullable(),
-      reason: z.string(),
-    }),
-  ),
-  changeCount: z.number(),
-  versionBefore: z.string().nullable(),
-  versionAfter: z.string().nullable(),
-  cause: z.string(),
-  outcome: z.enum(['written', 'found_written', 'found_changed', 'rejected']),
-});
+const AuditItem = z.lazy(() =>
+  z.object({
+    atMs: z.number(),
+    intent: z.string().transform(intentId),
+    action: z.string(),
+    changes: z.array(
+      z.object({
+        kind: z.string(),
+        member: z.string().nullable().exactOptional(),
+        before: z.string().nullable(),
+        after: z.string().nullable(),
+        reason: z.string(),
+      }),
+    ),
+    changeCount: z.number(),
+    versionBefore: z.string().nullable(),
+    versionAfter: z.string().nullable(),
+    cause: z.string(),
+    outcome: z.enum(['written', 'found_written', 'found_changed', 'rejected']),
+  }),
+);
 
 export function createAuditLog(table: Table): AuditLog {
   return {

@@ -12,20 +12,22 @@ const MAX_LISTED = 1_000;
 
 const Side = z.union([z.string(), z.array(z.string())]).nullable();
 const Settlement = z.enum(['restore', 'report', 'adopt']);
-const DriftItem = z.object({
-  id: z.string(),
-  group: z.string().transform(groupId),
-  platformId: z.string().transform(platformGroupId).nullable(),
-  kind: z.enum(DRIFT_KINDS),
-  before: Side,
-  after: Side,
-  initiator: z.string(),
-  eventIds: z.array(z.string()),
-  policy: Settlement,
-  detectedAtMs: z.number(),
-  settledBy: Settlement.nullable(),
-  settledAtMs: z.number().nullable(),
-});
+const DriftItem = z.lazy(() =>
+  z.object({
+    id: z.string(),
+    group: z.string().transform(groupId),
+    platformId: z.string().transform(platformGroupId).nullable(),
+    kind: z.enum(DRIFT_KINDS),
+    before: Side,
+    after: Side,
+    initiator: z.string(),
+    eventIds: z.array(z.string()),
+    policy: Settlement,
+    detectedAtMs: z.number(),
+    settledBy: Settlement.nullable(),
+    settledAtMs: z.number().nullable(),
+  }),
+);
 
 export function createDriftLog(table: Table): DriftLog {
   async function* recordsUnder(connection: ConnectionName, prefix: string) {

@@ -5,16 +5,18 @@ import { CorruptItemError } from './errors.ts';
 import { gateKey } from './keys.ts';
 import { equal, missing, type Table } from './table.ts';
 
-const GateItem = z.object({
-  state: z.enum(['open', 'backoff', 'unauthorized', 'paused']),
-  reason: z.string().exactOptional(),
-  sinceMs: z.number().exactOptional(),
-  untilMs: z.number().exactOptional(),
-  closings: z.number(),
-  secretVersion: z.string().exactOptional(),
-  /** Counts changes, so that one made from an old reading is refused. */
-  change: z.number(),
-});
+const GateItem = z.lazy(() =>
+  z.object({
+    state: z.enum(['open', 'backoff', 'unauthorized', 'paused']),
+    reason: z.string().exactOptional(),
+    sinceMs: z.number().exactOptional(),
+    untilMs: z.number().exactOptional(),
+    closings: z.number(),
+    secretVersion: z.string().exactOptional(),
+    /** Counts changes, so that one made from an old reading is refused. */
+    change: z.number(),
+  }),
+);
 
 export function createGateStore(table: Table): GateStore {
   return {

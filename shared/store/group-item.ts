@@ -22,92 +22,104 @@ const ViewPointer = z.object({
   size: z.number(),
 });
 
-const GuardRecord = z.object({
-  intent: z.string().transform(intentId),
-  atMs: z.number(),
-  removals: z.number(),
-});
-
-const Intent = z.object({
-  id: z.string().transform(intentId),
-  action: z.enum(['create', 'patch', 'put', 'delete']),
-  atMs: z.number(),
-  name: z.string(),
-  spokeId: z.string(),
-  platformId: z.string().transform(platformGroupId).exactOptional(),
-  versionBefore: z.string().transform(versionToken).exactOptional(),
-  view: ViewPointer.exactOptional(),
-  known: z.array(z.string().transform(platformGroupId)).exactOptional(),
-  misses: z.number().exactOptional(),
-  reserved: GuardRecord.exactOptional(),
-  consumes: z.string().exactOptional(),
-});
-
-const Decision = z.union([
-  z.object({ kind: z.literal('waiting') }),
+const GuardRecord = z.lazy(() =>
   z.object({
-    kind: z.enum(['approved', 'rejected']),
-    by: z.string(),
-    reason: z.string(),
+    intent: z.string().transform(intentId),
     atMs: z.number(),
+    removals: z.number(),
   }),
-]);
+);
 
-const Hold = z.object({
-  digest: z.string(),
-  rule: z.enum(['share', 'count', 'per_hour']),
-  removes: z.number(),
-  keeps: z.number(),
-  share: z.number(),
-  createdAtMs: z.number(),
-  expiresAtMs: z.number(),
-  decision: Decision,
-  chunks: z.number(),
-  hash: z.string(),
-});
+const Intent = z.lazy(() =>
+  z.object({
+    id: z.string().transform(intentId),
+    action: z.enum(['create', 'patch', 'put', 'delete']),
+    atMs: z.number(),
+    name: z.string(),
+    spokeId: z.string(),
+    platformId: z.string().transform(platformGroupId).exactOptional(),
+    versionBefore: z.string().transform(versionToken).exactOptional(),
+    view: ViewPointer.exactOptional(),
+    known: z.array(z.string().transform(platformGroupId)).exactOptional(),
+    misses: z.number().exactOptional(),
+    reserved: GuardRecord.exactOptional(),
+    consumes: z.string().exactOptional(),
+  }),
+);
 
-const Trace = z.object({
-  id: z.string(),
-  initiator: z.string(),
-  type: z.string(),
-  at: z.string().nullable(),
-});
-
-const GroupItem = z.object({
-  upserted: stamp,
-  deleted: stamp,
-  snapshot: stamp,
-  name: z.string().exactOptional(),
-  nameStamp: stamp,
-  rev: z.number().default(0),
-  dirtySince: z.number().exactOptional(),
-  settled: z.enum(['in_sync', 'held', 'deleted', 'unnamed', 'excluded']).exactOptional(),
-  failedAt: z.number().exactOptional(),
-  attempts: z.number().default(0),
-  lastError: z.object({ code: z.string(), message: z.string(), atMs: z.number() }).exactOptional(),
-  platformId: z.string().transform(platformGroupId).exactOptional(),
-  version: z.string().transform(versionToken).exactOptional(),
-  view: ViewPointer.exactOptional(),
-  intent: Intent.exactOptional(),
-  hold: Hold.exactOptional(),
-  unsettledRemovals: GuardRecord.exactOptional(),
-  suspect: z
-    .object({
-      version: z.string().transform(versionToken).nullable(),
-      traces: z.array(Trace),
+const Decision = z.lazy(() =>
+  z.union([
+    z.object({ kind: z.literal('waiting') }),
+    z.object({
+      kind: z.enum(['approved', 'rejected']),
+      by: z.string(),
+      reason: z.string(),
       atMs: z.number(),
-    })
-    .exactOptional(),
-  createdAt: z.number().exactOptional(),
-  takeOver: z.boolean().default(false),
-  openDrift: z.array(z.string()).default([]),
-  unattributed: z.array(z.string()).default([]),
-  deletionWaiver: z.object({ policy: z.enum(['report', 'adopt']), seen: stamp }).exactOptional(),
-  released: z.boolean().default(false),
-  paused: z.boolean().default(false),
-  counts: z.object({ wanted: z.number(), applied: z.number(), pending: z.number() }).exactOptional(),
-  lastWriteAt: z.number().exactOptional(),
-});
+    }),
+  ]),
+);
+
+const Hold = z.lazy(() =>
+  z.object({
+    digest: z.string(),
+    rule: z.enum(['share', 'count', 'per_hour']),
+    removes: z.number(),
+    keeps: z.number(),
+    share: z.number(),
+    createdAtMs: z.number(),
+    expiresAtMs: z.number(),
+    decision: Decision,
+    chunks: z.number(),
+    hash: z.string(),
+  }),
+);
+
+const Trace = z.lazy(() =>
+  z.object({
+    id: z.string(),
+    initiator: z.string(),
+    type: z.string(),
+    at: z.string().nullable(),
+  }),
+);
+
+const GroupItem = z.lazy(() =>
+  z.object({
+    upserted: stamp,
+    deleted: stamp,
+    snapshot: stamp,
+    name: z.string().exactOptional(),
+    nameStamp: stamp,
+    rev: z.number().default(0),
+    dirtySince: z.number().exactOptional(),
+    settled: z.enum(['in_sync', 'held', 'deleted', 'unnamed', 'excluded']).exactOptional(),
+    failedAt: z.number().exactOptional(),
+    attempts: z.number().default(0),
+    lastError: z.object({ code: z.string(), message: z.string(), atMs: z.number() }).exactOptional(),
+    platformId: z.string().transform(platformGroupId).exactOptional(),
+    version: z.string().transform(versionToken).exactOptional(),
+    view: ViewPointer.exactOptional(),
+    intent: Intent.exactOptional(),
+    hold: Hold.exactOptional(),
+    unsettledRemovals: GuardRecord.exactOptional(),
+    suspect: z
+      .object({
+        version: z.string().transform(versionToken).nullable(),
+        traces: z.array(Trace),
+        atMs: z.number(),
+      })
+      .exactOptional(),
+    createdAt: z.number().exactOptional(),
+    takeOver: z.boolean().default(false),
+    openDrift: z.array(z.string()).default([]),
+    unattributed: z.array(z.string()).default([]),
+    deletionWaiver: z.object({ policy: z.enum(['report', 'adopt']), seen: stamp }).exactOptional(),
+    released: z.boolean().default(false),
+    paused: z.boolean().default(false),
+    counts: z.object({ wanted: z.number(), applied: z.number(), pending: z.number() }).exactOptional(),
+    lastWriteAt: z.number().exactOptional(),
+  }),
+);
 
 export function parseGroup(ref: GroupRef, item: Item): GroupState {
   const parsed = GroupItem.safeParse(item);
@@ -142,17 +154,19 @@ export function parseGroup(ref: GroupRef, item: Item): GroupState {
   };
 }
 
-const MemberItem = z.object({
-  member: z.string(),
-  presence: z.enum(['absent', 'present']),
-  stamp: z.string(),
-  copyRevision: z.number().optional(),
-  copyFloor: stamp,
-  copyRole: z.string().optional(),
-  pendingCause: z.enum(['unknown', 'ambiguous', 'inactive', 'refused']).optional(),
-  pendingSince: z.number().default(0),
-  pendingRevision: z.number().optional(),
-});
+const MemberItem = z.lazy(() =>
+  z.object({
+    member: z.string(),
+    presence: z.enum(['absent', 'present']),
+    stamp: z.string(),
+    copyRevision: z.number().optional(),
+    copyFloor: stamp,
+    copyRole: z.string().optional(),
+    pendingCause: z.enum(['unknown', 'ambiguous', 'inactive', 'refused']).optional(),
+    pendingSince: z.number().default(0),
+    pendingRevision: z.number().optional(),
+  }),
+);
 
 export function parseMember(item: Item): StoredMember {
   const parsed = MemberItem.safeParse(item);

@@ -4,11 +4,13 @@ import { CorruptItemError } from './errors.ts';
 import { healthKey } from './keys.ts';
 import type { Table } from './table.ts';
 
-const HealthItem = z.object({
-  checkedAtMs: z.number(),
-  goodAtMs: z.number().exactOptional(),
-  lastFailure: z.object({ atMs: z.number(), message: z.string() }).exactOptional(),
-});
+const HealthItem = z.lazy(() =>
+  z.object({
+    checkedAtMs: z.number(),
+    goodAtMs: z.number().exactOptional(),
+    lastFailure: z.object({ atMs: z.number(), message: z.string() }).exactOptional(),
+  }),
+);
 
 export function createHealthStore(table: Table): HealthStore {
   return {

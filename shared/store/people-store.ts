@@ -15,14 +15,16 @@ import {
 } from './keys.ts';
 import { all, any, type Condition, equal, type Item, missing, type Table } from './table.ts';
 
-const PersonItem = z.object({
-  role: z.string().transform(roleId),
-  userId: z.string().exactOptional(),
-  state: z.string(),
-  values: z.record(z.string(), z.string()).default({}),
-  revision: z.number(),
-  unheard: z.boolean().default(false),
-});
+const PersonItem = z.lazy(() =>
+  z.object({
+    role: z.string().transform(roleId),
+    userId: z.string().exactOptional(),
+    state: z.string(),
+    values: z.record(z.string(), z.string()).default({}),
+    revision: z.number(),
+    unheard: z.boolean().default(false),
+  }),
+);
 
 const WRITES_IN_FLIGHT = 8;
 

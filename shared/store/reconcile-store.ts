@@ -4,14 +4,16 @@ import { CorruptItemError } from './errors.ts';
 import { feedKey, leaseKey } from './keys.ts';
 import { all, any, type Condition, equal, type Item, less, missing, type Table } from './table.ts';
 
-const FeedItem = z.object({
-  cursor: z.string().nullable(),
-  recentIds: z.array(z.string()),
-  lastEventAt: z.string().nullable(),
-  readAtMs: z.number(),
-  writtenAtMs: z.number(),
-  needsSweep: z.boolean(),
-});
+const FeedItem = z.lazy(() =>
+  z.object({
+    cursor: z.string().nullable(),
+    recentIds: z.array(z.string()),
+    lastEventAt: z.string().nullable(),
+    readAtMs: z.number(),
+    writtenAtMs: z.number(),
+    needsSweep: z.boolean(),
+  }),
+);
 
 /** Tokens only grow: once a later holder has begun, the position refuses every earlier one for ever. */
 export function createFeedStore(table: Table): FeedStore {

@@ -13,16 +13,18 @@ import {
 } from './scim-keys.ts';
 import { type Attributes, all, any, equal, type Item, less, missing, type Table } from './table.ts';
 
-const ResourceItem = z.object({
-  type: z.enum(['User', 'Group']),
-  id: z.string(),
-  attributes: z.record(z.string(), z.unknown()).transform((attributes) => attributes as Attributes),
-  revision: z.number(),
-  createdMs: z.number(),
-  modifiedMs: z.number(),
-  state: z.enum(['live', 'ending']),
-  open: z.literal(true).optional(),
-});
+const ResourceItem = z.lazy(() =>
+  z.object({
+    type: z.enum(['User', 'Group']),
+    id: z.string(),
+    attributes: z.record(z.string(), z.unknown()).transform((attributes) => attributes as Attributes),
+    revision: z.number(),
+    createdMs: z.number(),
+    modifiedMs: z.number(),
+    state: z.enum(['live', 'ending']),
+    open: z.literal(true).optional(),
+  }),
+);
 
 export function createScimStore(table: Table): ScimStore {
   return {

@@ -27,17 +27,19 @@ import {
 import { all, any, type Condition, equal, exists, type Item, less, missing, type Table } from './table.ts';
 
 const StampText = z.string().transform((text) => text as Stamp);
-const UserItem = z.object({
-  member: z.string().transform(memberId),
-  attributes: z.record(z.string(), z.object({ value: z.string(), stamp: StampText })).default({}),
-  floor: StampText.default(STAMP_ZERO),
-  role: z.string().transform(roleId).optional(),
-  review: z.boolean().default(false),
-  revision: z.number().default(0),
-  walk: z.number().optional(),
-  /** Counts writes, so that a change computed from what was read cannot overwrite another. */
-  writes: z.number().default(0),
-});
+const UserItem = z.lazy(() =>
+  z.object({
+    member: z.string().transform(memberId),
+    attributes: z.record(z.string(), z.object({ value: z.string(), stamp: StampText })).default({}),
+    floor: StampText.default(STAMP_ZERO),
+    role: z.string().transform(roleId).optional(),
+    review: z.boolean().default(false),
+    revision: z.number().default(0),
+    walk: z.number().optional(),
+    /** Counts writes, so that a change computed from what was read cannot overwrite another. */
+    writes: z.number().default(0),
+  }),
+);
 type UserItem = z.infer<typeof UserItem>;
 
 /** A user written by this many others between our read and our write would be a fault elsewhere. */

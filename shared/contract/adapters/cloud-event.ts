@@ -1,10 +1,11 @@
+import * as z from 'zod';
 import { CloudEvent, isNativeType, NATIVE_TYPES, nativeEvent } from '../events/native.ts';
 import { type Adapter, IGNORED, invalid, invalidBy, type Reading } from './reading.ts';
 
 const DIRECTORY_PREFIX = 'directory.';
 
-/** One schema per type, built once: building is dearer than parsing. */
-const SCHEMAS = new Map(NATIVE_TYPES.map((type) => [type, nativeEvent(type)] as const));
+/** One schema per type, built once, when the first event of the type comes: building is dearer than parsing. */
+const SCHEMAS = new Map(NATIVE_TYPES.map((type) => [type, z.lazy(() => nativeEvent(type))] as const));
 
 /** CloudEvents 1.0 in structured JSON: our native form, and events of others that came to our queue. */
 export const readCloudEvent: Adapter = (value) => {

@@ -7,15 +7,17 @@ import { type Adapter, invalidBy } from './reading.ts';
 const EnvelopeTime = Instant.optional().catch(undefined);
 const EnvelopeId = Identifier.optional().catch(undefined);
 
-const SnsNotification = z.object({
-  Message: z.string(),
-  MessageId: EnvelopeId,
-  Timestamp: EnvelopeTime,
-  MessageAttributes: z
-    .object({ connection: z.object({ Value: z.string() }).optional() })
-    .nullish()
-    .catch(undefined),
-});
+const SnsNotification = z.lazy(() =>
+  z.object({
+    Message: z.string(),
+    MessageId: EnvelopeId,
+    Timestamp: EnvelopeTime,
+    MessageAttributes: z
+      .object({ connection: z.object({ Value: z.string() }).optional() })
+      .nullish()
+      .catch(undefined),
+  }),
+);
 
 /** An SNS notification as SQS delivers it (SNS developer guide, "Fanout to Amazon SQS queues"; not raw delivery). */
 export const readSns: Adapter = (value) => {
@@ -33,13 +35,15 @@ export const readSns: Adapter = (value) => {
   };
 };
 
-const EventBridgeEvent = z.object({
-  'detail-type': z.string(),
-  detail: z.record(z.string(), z.unknown()),
-  id: EnvelopeId,
-  source: z.unknown(),
-  time: EnvelopeTime,
-});
+const EventBridgeEvent = z.lazy(() =>
+  z.object({
+    'detail-type': z.string(),
+    detail: z.record(z.string(), z.unknown()),
+    id: EnvelopeId,
+    source: z.unknown(),
+    time: EnvelopeTime,
+  }),
+);
 
 /**
  * An EventBridge event (EventBridge user guide, "Events"). Its detail is an event of any format that we read; or, where
@@ -66,7 +70,7 @@ export const readEventBridge: Adapter = (value) => {
   return { kind: 'envelope', content: { value: detail }, time, id, carriesAnything: true };
 };
 
-const OktaHook = z.object({ data: z.object({ events: z.array(z.unknown()) }) });
+const OktaHook = z.lazy(() => z.object({ data: z.object({ events: z.array(z.unknown()) }) }));
 
 /** The body of an Okta event hook, passed on as it came (Okta developer guide, "Event hooks"): a list of log events. */
 export const readOktaHook: Adapter = (value) => {

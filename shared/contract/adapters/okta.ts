@@ -5,22 +5,26 @@ import { NATIVE_DATA } from '../events/native.ts';
 import { attributesOfLogin } from './member-text.ts';
 import { type Adapter, IGNORED, invalid, invalidBy, type Reading } from './reading.ts';
 
-const Target = z.object({
-  id: z.unknown(),
-  type: z.string(),
-  alternateId: z.string().nullish(),
-  displayName: z.string().nullish(),
-});
+const Target = z.lazy(() =>
+  z.object({
+    id: z.unknown(),
+    type: z.string(),
+    alternateId: z.string().nullish(),
+    displayName: z.string().nullish(),
+  }),
+);
 type Target = z.infer<typeof Target>;
 
 /** The parts of an Okta LogEvent that matter here (Okta System Log API, "LogEvent object"). */
-const LogEvent = z.object({
-  uuid: Identifier,
-  published: Instant,
-  eventType: z.string(),
-  outcome: z.object({ result: z.string().nullish() }).nullish(),
-  target: z.array(Target).nullish(),
-});
+const LogEvent = z.lazy(() =>
+  z.object({
+    uuid: Identifier,
+    published: Instant,
+    eventType: z.string(),
+    outcome: z.object({ result: z.string().nullish() }).nullish(),
+    target: z.array(Target).nullish(),
+  }),
+);
 
 /** An attempt that Okta refused or skipped changed nothing in the directory. */
 const NOT_DONE = new Set(['FAILURE', 'SKIPPED', 'DENY', 'CHALLENGE', 'ABANDONED']);

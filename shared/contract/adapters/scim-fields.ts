@@ -16,11 +16,11 @@ export function namesSchema(value: Readonly<Record<string, unknown>>, urn: strin
 }
 
 /** What a SCIM-shaped message may say of its place in the order; what it does not say the delivery does. */
-export const SCIM_PLACE = {
+export const scimPlace = () => ({
   time: Instant.nullish().transform((time) => time ?? undefined),
   sequence: Sequence.nullish().transform((sequence) => sequence ?? undefined),
   connection: ConnectionText.nullish().transform((connection) => connection ?? undefined),
-};
+});
 
 /** Members as SCIM writes them: a list or a single one, each `{value, display?, …}` or, by some clients, a bare id. */
 export const ScimMembers = z.preprocess(

@@ -2,15 +2,17 @@ import * as z from 'zod';
 import { groupId } from '../../domain/ids.ts';
 import { GroupName, Identifier } from '../events/fields.ts';
 import { type Adapter, invalid, invalidBy } from './reading.ts';
-import { GROUP_SCHEMA, namesSchema, SCIM_PLACE, ScimMembers } from './scim-fields.ts';
+import { GROUP_SCHEMA, namesSchema, ScimMembers, scimPlace } from './scim-fields.ts';
 
-const GroupResource = z.object({
-  ...SCIM_PLACE,
-  id: Identifier.nullish(),
-  externalId: Identifier.nullish(),
-  displayName: GroupName.nullish(),
-  members: ScimMembers.nullish(),
-});
+const GroupResource = z.lazy(() =>
+  z.object({
+    ...scimPlace(),
+    id: Identifier.nullish(),
+    externalId: Identifier.nullish(),
+    displayName: GroupName.nullish(),
+    members: ScimMembers.nullish(),
+  }),
+);
 
 /**
  * A whole SCIM Group (RFC 7643 section 4.2). With `members` it is a snapshot; without, it only names the group: what

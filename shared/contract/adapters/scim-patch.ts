@@ -4,27 +4,31 @@ import { type GroupId, groupId, memberId } from '../../domain/ids.ts';
 import { MAX_EVENTS_PER_MESSAGE } from '../events/bounds.ts';
 import { expecting, GroupName, Identifier } from '../events/fields.ts';
 import { type Adapter, IGNORED, invalid, invalidBy } from './reading.ts';
-import { GROUP_SCHEMA, namesSchema, PATCH_OP_SCHEMA, SCIM_PLACE, ScimMembers } from './scim-fields.ts';
+import { GROUP_SCHEMA, namesSchema, PATCH_OP_SCHEMA, ScimMembers, scimPlace } from './scim-fields.ts';
 
-const Operation = z.object({
-  op: z
-    .string()
-    .toLowerCase()
-    .pipe(z.enum(['add', 'remove', 'replace'], expecting('add, remove or replace'))),
-  path: z.string().nullish(),
-  value: z.unknown().optional(),
-});
+const Operation = z.lazy(() =>
+  z.object({
+    op: z
+      .string()
+      .toLowerCase()
+      .pipe(z.enum(['add', 'remove', 'replace'], expecting('add, remove or replace'))),
+    path: z.string().nullish(),
+    value: z.unknown().optional(),
+  }),
+);
 type Operation = z.infer<typeof Operation>;
 
-const PatchOp = z.object({
-  ...SCIM_PLACE,
-  id: Identifier.nullish().transform((id) => id ?? undefined),
-  groupId: Identifier,
-  Operations: z
-    .array(Operation, expecting('a list of operations'))
-    .min(1, expecting('at least one operation'))
-    .max(MAX_EVENTS_PER_MESSAGE, { error: `expected at most ${MAX_EVENTS_PER_MESSAGE} operations` }),
-});
+const PatchOp = z.lazy(() =>
+  z.object({
+    ...scimPlace(),
+    id: Identifier.nullish().transform((id) => id ?? undefined),
+    groupId: Identifier,
+    Operations: z
+      .array(Operation, expecting('a list of operations'))
+      .min(1, expecting('at least one operation'))
+      .max(MAX_EVENTS_PER_MESSAGE, { error: `expected at most ${MAX_EVENTS_PER_MESSAGE} operations` }),
+  }),
+);
 
 /**
  * A SCIM PATCH of a group (RFC 7644 section 3.5.2) with the group's id beside it. As the request is, so is this: all

@@ -22,11 +22,11 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 
 function text(what: string, longest: number) {
   const expected = expecting(`${what} of 1 to ${longest} characters`);
-  return z
-    .string(expected)
-    .min(1, expected)
-    .max(longest, expected)
-    .refine((value) => !LONE_SURROGATE.test(value), expecting(`${what} that is valid Unicode`));
+  return z.string(expected).check(
+    z.minLength(1, expected),
+    z.maxLength(longest, expected),
+    z.refine((value) => !LONE_SURROGATE.test(value), expecting(`${what} that is valid Unicode`)),
+  );
 }
 
 /** A stable id as the directory writes it, kept byte for byte. */
@@ -41,15 +41,17 @@ export const Instant = z
 const sequenceExpected = expecting(`a sequence of 1 to ${MAX_SEQUENCE_DIGITS} digits`);
 
 /** CloudEvents extension `sequence`; JSON numbers are taken where they are exact (CloudEvents JSON format, 2.2). */
-export const Sequence = z
-  .union(
-    [
-      z.string().regex(new RegExp(`^[0-9]{1,${MAX_SEQUENCE_DIGITS}}$`), sequenceExpected),
-      z.int(sequenceExpected).min(0, sequenceExpected).max(Number.MAX_SAFE_INTEGER, sequenceExpected),
-    ],
-    sequenceExpected,
-  )
-  .transform(String);
+export const Sequence = z.lazy(() =>
+  z
+    .union(
+      [
+        z.string().regex(new RegExp(`^[0-9]{1,${MAX_SEQUENCE_DIGITS}}$`), sequenceExpected),
+        z.int(sequenceExpected).min(0, sequenceExpected).max(Number.MAX_SAFE_INTEGER, sequenceExpected),
+      ],
+      sequenceExpected,
+    )
+    .transform(String),
+);
 
 /** A connection's name, wherever it is given: in an event, in an envelope, as an attribute of the message. */
 export const ConnectionText = z

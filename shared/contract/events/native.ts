@@ -11,78 +11,102 @@ const GroupField = object('a group {id}', {
   id: Identifier.describe('Stable id of the group in the directory.'),
 });
 
-const PartField = object('a part {snapshotId, index, count}', {
-  snapshotId: Identifier.describe('The same in every part of one snapshot, different for each snapshot.'),
-  index: z.int(expecting('an index from 0')).min(0, expecting('an index from 0')),
-  count: z
-    .int(expecting(`a count from 1 to ${MAX_SNAPSHOT_PARTS}`))
-    .min(1, expecting(`a count from 1 to ${MAX_SNAPSHOT_PARTS}`))
-    .max(MAX_SNAPSHOT_PARTS, expecting(`a count from 1 to ${MAX_SNAPSHOT_PARTS}`)),
-}).refine(({ index, count }) => index < count, { error: 'expected an index below the count' });
+const PartField = z.lazy(() =>
+  object('a part {snapshotId, index, count}', {
+    snapshotId: Identifier.describe('The same in every part of one snapshot, different for each snapshot.'),
+    index: z.int(expecting('an index from 0')).check(z.gte(0, expecting('an index from 0'))),
+    count: z
+      .int(expecting(`a count from 1 to ${MAX_SNAPSHOT_PARTS}`))
+      .check(
+        z.gte(1, expecting(`a count from 1 to ${MAX_SNAPSHOT_PARTS}`)),
+        z.lte(MAX_SNAPSHOT_PARTS, expecting(`a count from 1 to ${MAX_SNAPSHOT_PARTS}`)),
+      ),
+  }).refine(({ index, count }) => index < count, { error: 'expected an index below the count' }),
+);
 
-const groupMembers = object('data {group, members}', { group: GroupField, members: MembersField });
+const groupMembers = z.lazy(() =>
+  object('data {group, members}', { group: GroupField, members: MembersField }),
+);
 
 /** The `data` of every native event type, and the change that it means. */
 export const NATIVE_DATA = {
-  'directory.group.upserted': object('data {group}', {
-    group: GroupField.extend({ name: GroupName }),
-  })
-    .transform(
-      ({ group }): DirectoryChange => ({
-        kind: 'group.upserted',
-        group: groupId(group.id),
-        name: group.name,
-      }),
-    )
-    .describe('The group exists and has this name.'),
+  'directory.group.upserted': z.lazy(() =>
+    object('data {group}', {
+      group: GroupField.extend({ name: GroupName }),
+    })
+      .transform(
+        ({ group }): DirectoryChange => ({
+          kind: 'group.upserted',
+          group: groupId(group.id),
+          name: group.name,
+        }),
+      )
+      .describe('The group exists and has this name.'),
+  ),
 
-  'directory.group.deleted': object('data {group}', { group: GroupField })
-    .transform(({ group }): DirectoryChange => ({ kind: 'group.deleted', group: groupId(group.id) }))
-    .describe('The group is gone, with its name and its members.'),
+  'directory.group.deleted': z.lazy(() =>
+    object('data {group}', { group: GroupField })
+      .transform(({ group }): DirectoryChange => ({ kind: 'group.deleted', group: groupId(group.id) }))
+      .describe('The group is gone, with its name and its members.'),
+  ),
 
-  'directory.group.snapshot': object('data {group, members}', {
-    group: GroupField.extend({ name: GroupName.nullish() }),
-    members: MembersField,
-    part: PartField.nullish(),
-  })
-    .transform(
-      ({ group, members, part }): DirectoryChange => ({
-        kind: 'group.snapshot',
-        group: groupId(group.id),
-        ...(group.name != null && { name: group.name }),
-        members,
-        ...(part != null && { part }),
-      }),
-    )
-    .describe(
-      'The group exists and these are all its members; the parts of one snapshot count only together.',
-    ),
+  'directory.group.snapshot': z.lazy(() =>
+    object('data {group, members}', {
+      group: GroupField.extend({ name: GroupName.nullish() }),
+      members: MembersField,
+      part: PartField.nullish(),
+    })
+      .transform(
+        ({ group, members, part }): DirectoryChange => ({
+          kind: 'group.snapshot',
+          group: groupId(group.id),
+          ...(group.name != null && { name: group.name }),
+          members,
+          ...(part != null && { part }),
+        }),
+      )
+      .describe(
+        'The group exists and these are all its members; the parts of one snapshot count only together.',
+      ),
+  ),
 
-  'directory.group.member.added': groupMembers
-    .transform(
-      ({ group, members }): DirectoryChange => ({ kind: 'member.added', group: groupId(group.id), members }),
-    )
-    .describe('These joined the group. Never creates or revives a group.'),
+  'directory.group.member.added': z.lazy(() =>
+    groupMembers
+      .transform(
+        ({ group, members }): DirectoryChange => ({
+          kind: 'member.added',
+          group: groupId(group.id),
+          members,
+        }),
+      )
+      .describe('These joined the group. Never creates or revives a group.'),
+  ),
 
-  'directory.group.member.removed': groupMembers
-    .transform(
-      ({ group, members }): DirectoryChange => ({
-        kind: 'member.removed',
-        group: groupId(group.id),
-        members,
-      }),
-    )
-    .describe('These left the group.'),
+  'directory.group.member.removed': z.lazy(() =>
+    groupMembers
+      .transform(
+        ({ group, members }): DirectoryChange => ({
+          kind: 'member.removed',
+          group: groupId(group.id),
+          members,
+        }),
+      )
+      .describe('These left the group.'),
+  ),
 
-  'directory.user.upserted': object('data {user}', { user: MemberField })
-    .transform(({ user }): DirectoryChange => ({ kind: 'user.upserted', user }))
-    .describe('Attributes of a member changed; attributes that are absent stay as they are.'),
+  'directory.user.upserted': z.lazy(() =>
+    object('data {user}', { user: MemberField })
+      .transform(({ user }): DirectoryChange => ({ kind: 'user.upserted', user }))
+      .describe('Attributes of a member changed; attributes that are absent stay as they are.'),
+  ),
 
-  'directory.user.deleted': object('data {user}', {
-    user: object('a user {id}', { id: Identifier.describe('Stable id of the user in the directory.') }),
-  })
-    .transform(({ user }): DirectoryChange => ({ kind: 'user.deleted', user: memberId(user.id) }))
-    .describe('The user is absent from every group until added again later.'),
+  'directory.user.deleted': z.lazy(() =>
+    object('data {user}', {
+      user: object('a user {id}', { id: Identifier.describe('Stable id of the user in the directory.') }),
+    })
+      .transform(({ user }): DirectoryChange => ({ kind: 'user.deleted', user: memberId(user.id) }))
+      .describe('The user is absent from every group until added again later.'),
+  ),
 } as const satisfies Record<string, z.ZodType<DirectoryChange>>;
 
 export type NativeType = keyof typeof NATIVE_DATA;

@@ -2,29 +2,33 @@ import * as z from 'zod';
 import { flag, text } from './field.ts';
 
 /** Tax location codes of an address (Workforce Platform API, Address). */
-export const LocationCode = z.object({
-  locationCode: text,
-  stateCode: text,
-  countyCode: text,
-  cityCode: text,
-  schoolCode: text,
-  municipalityCode: text,
-  psdCode: text,
-  transitDistrictCode: text,
-  isOverridden: text,
-});
+export const LocationCode = z.lazy(() =>
+  z.object({
+    locationCode: text,
+    stateCode: text,
+    countyCode: text,
+    cityCode: text,
+    schoolCode: text,
+    municipalityCode: text,
+    psdCode: text,
+    transitDistrictCode: text,
+    isOverridden: text,
+  }),
+);
 export type LocationCode = z.infer<typeof LocationCode>;
 
 /** Workforce Platform API, Address. The whole may be null where it is used. */
-export const Address = z.object({
-  streetLine1: text,
-  streetLine2: text,
-  zip: text,
-  city: text,
-  state: text,
-  country: text,
-  phone: text,
-  isRemote: flag,
-  steLocationCode: LocationCode.nullish(),
-});
+export const Address = z.lazy(() =>
+  z.object({
+    streetLine1: text,
+    streetLine2: text,
+    zip: text,
+    city: text,
+    state: text,
+    country: text,
+    phone: text,
+    isRemote: flag,
+    steLocationCode: LocationCode.nullish(),
+  }),
+);
 export type Address = z.infer<typeof Address>;

@@ -17,18 +17,20 @@ export type EmploymentType = z.infer<typeof EmploymentType>;
 export const RoleState = openEnum(['INIT', 'HIRED', 'ACCEPTED', 'ACTIVE', 'TERMINATED']);
 export type RoleState = z.infer<typeof RoleState>;
 
-const Hours = z.object({ hours: amount }).nullish();
-const WorkSchedule = z.object({
-  MONDAY: Hours,
-  TUESDAY: Hours,
-  WEDNESDAY: Hours,
-  THURSDAY: Hours,
-  FRIDAY: Hours,
-  SATURDAY: Hours,
-  SUNDAY: Hours,
+const WorkSchedule = z.lazy(() => {
+  const Hours = z.object({ hours: amount }).nullish();
+  return z.object({
+    MONDAY: Hours,
+    TUESDAY: Hours,
+    WEDNESDAY: Hours,
+    THURSDAY: Hours,
+    FRIDAY: Hours,
+    SATURDAY: Hours,
+    SUNDAY: Hours,
+  });
 });
 
-const fields = {
+const fields = () => ({
   id: z.string().min(1).transform(roleId),
   userId: text,
   personalEmail: text,
@@ -61,7 +63,7 @@ const fields = {
   teams: z.array(z.unknown()).nullish(),
   photo: text,
   smallPhoto: text,
-};
+});
 
 type Nicknames = { worklocationNickname?: unknown; workLocationNickname?: unknown };
 
@@ -73,18 +75,22 @@ function oneNickname<T extends Nicknames>(employee: T): Omit<T, 'workLocationNic
 }
 
 /** Workforce Platform API, Employee. Only the id is sure to be there: scopes decide on the rest. */
-export const Employee = z.object(fields).transform(oneNickname);
+export const Employee = z.lazy(() => z.object(fields()).transform(oneNickname));
 export type Employee = z.infer<typeof Employee>;
 
 /** An employee of the active list, which guarantees `id`, `personalEmail` and `roleState` (the e-mail may be null). */
-export const ActiveEmployee = z
-  .object({ ...fields, personalEmail: z.string().nullable(), roleState: RoleState })
-  .transform(oneNickname);
+export const ActiveEmployee = z.lazy(() =>
+  z
+    .object({ ...fields(), personalEmail: z.string().nullable(), roleState: RoleState })
+    .transform(oneNickname),
+);
 export type ActiveEmployee = z.infer<typeof ActiveEmployee>;
 
 /** `ein`: employer identification number. `sendAllRoles`: every employee of the company, bypassing access rules. */
-export const AllEmployeesQuery = PageQuery.extend({
-  ein: z.int().min(0).optional(),
-  sendAllRoles: z.boolean().optional(),
-}).transform(({ ein, sendAllRoles, ...page }) => ({ ...page, EIN: ein, send_all_roles: sendAllRoles }));
+export const AllEmployeesQuery = z.lazy(() =>
+  PageQuery.extend({
+    ein: z.int().min(0).optional(),
+    sendAllRoles: z.boolean().optional(),
+  }).transform(({ ein, sendAllRoles, ...page }) => ({ ...page, EIN: ein, send_all_roles: sendAllRoles })),
+);
 export type AllEmployeesQuery = z.input<typeof AllEmployeesQuery>;

@@ -5,36 +5,45 @@ import { platformGroupId, platformUserId, versionToken } from '../../domain/ids.
  * Workforce Platform API, Group. All of it must be there but `spokeId`: a response without `users` read as an empty
  * list would empty the group at the next write. `users` may hold ids of nobody. `version` is opaque.
  */
-export const Group = z.object({
-  id: z.string().min(1).transform(platformGroupId),
-  name: z.string(),
-  spokeId: z
-    .string()
-    .nullish()
-    .transform((id) => id ?? null),
-  users: z.array(z.string().transform(platformUserId)),
-  version: z.string().min(1).transform(versionToken),
-});
+export const Group = z.lazy(() =>
+  z.object({
+    id: z.string().min(1).transform(platformGroupId),
+    name: z.string(),
+    spokeId: z
+      .string()
+      .nullish()
+      .transform((id) => id ?? null),
+    users: z.array(z.string().transform(platformUserId)),
+    version: z.string().min(1).transform(versionToken),
+  }),
+);
 export type Group = z.infer<typeof Group>;
 
-const name = z.string().min(1);
-const spokeId = z.string().min(1);
-const users = z.array(z.string().min(1)).readonly();
-const version = z.string().min(1);
+const filled = z.string().min(1);
+const users = z.array(filled).readonly();
 
 /** Body of a new group. `spokeId` is the group's id in our application. */
-export const NewGroup = z.strictObject({ name, spokeId, users });
+export const NewGroup = z.lazy(() => z.strictObject({ name: filled, spokeId: filled, users }));
 export type NewGroup = z.infer<typeof NewGroup>;
 
 /** Body of a replacement: always whole, since a PUT updates the fields that are missing too. */
-export const GroupReplacement = z.strictObject({ name, spokeId: spokeId.nullable(), users, version });
+export const GroupReplacement = z.lazy(() =>
+  z.strictObject({ name: filled, spokeId: filled.nullable(), users, version: filled }),
+);
 export type GroupReplacement = z.infer<typeof GroupReplacement>;
 
 /** Body of a change: the version it was computed from, and only what changes; at least one field. */
-export const GroupChange = z
-  .strictObject({ name: name.optional(), spokeId: spokeId.optional(), users: users.optional(), version })
-  .refine(
-    (change) => [change.name, change.spokeId, change.users].some((field) => field !== undefined),
-    'expected a field to change',
-  );
+export const GroupChange = z.lazy(() =>
+  z
+    .strictObject({
+      name: filled.optional(),
+      spokeId: filled.optional(),
+      users: users.optional(),
+      version: filled,
+    })
+    .refine(
+      (change) => [change.name, change.spokeId, change.users].some((field) => field !== undefined),
+      'expected a field to change',
+    ),
+);
 export type GroupChange = z.infer<typeof GroupChange>;
