@@ -44,6 +44,13 @@ const ROUTES: readonly (readonly [RegExp, string])[] = [
   [/^\/platform\/api\/company_activity$/, '/activity'],
 ];
 
+interface FeedEntry {
+  readonly id: string;
+  readonly group: string;
+  readonly deed: 'MEMBER_ADD' | 'MEMBER_REMOVE';
+  readonly at: string;
+}
+
 /** Pages of the activity feed (specification, "Company activity"). */
 const FEED_PAGE = 1_000;
 
@@ -59,14 +66,18 @@ export function createMemoryPlatform(options: {
 }): MemoryPlatform {
   const { tally, clock, people } = options;
   const groups = new Map<string, HeldGroup>();
-  const feed: { readonly id: string; readonly group: string; readonly at: string }[] = [];
+  const feed: FeedEntry[] = [];
   let serial = 0;
 
-  const hold = (group: Omit<HeldGroup, 'version'>): HeldGroup => {
+  const tell = (group: string, deed: FeedEntry['deed'] = 'MEMBER_ADD') => {
     serial += 1;
+    feed.push({ id: `e${serial}`, group, deed, at: new Date(clock()).toISOString() });
+  };
+
+  const hold = (group: Omit<HeldGroup, 'version'>): HeldGroup => {
+    tell(group.id);
     const held = { ...group, version: `v${serial}` };
     groups.set(group.id, held);
-    feed.push({ id: `e${serial}`, group: group.id, at: new Date(clock()).toISOString() });
     return held;
   };
 
@@ -119,13 +130,12 @@ export function createMemoryPlatform(options: {
       feed.pop();
       return held;
     },
-    echo(id) {
-      serial += 1;
-      feed.push({ id: `e${serial}`, group: id, at: new Date(clock()).toISOString() });
-    },
+    echo: (id) => tell(id),
     touch(id, users) {
       const known = groups.get(id);
-      if (known !== undefined) hold({ ...known, users });
+      if (known === undefined) return;
+      hold({ ...known, users });
+      tell(id, 'MEMBER_REMOVE');
     },
   };
 }
@@ -141,10 +151,10 @@ function employees(query: URLSearchParams, people: number): readonly object[] {
   }));
 }
 
-const activityOf = ({ id, group, at }: { id: string; group: string; at: string }) => ({
+const activityOf = ({ id, group, at, deed }: FeedEntry) => ({
   id,
   timestamp: at,
-  event_type: 'EXTERNAL_GROUP_MEMBER_ADD',
+  event_type: `EXTERNAL_GROUP_${deed}`,
   subjects: [{ type: 'GROUP', instance: group }],
   initiator: { type: 'EXTERNAL' },
 });

@@ -31,16 +31,17 @@ const APPLICATION = 'EXTERNAL';
 
 /** Of several hands on one group the person's is named: the others are rather the platform's, or our own. */
 const RANK: Readonly<Record<string, number>> = { ROLE: 3, SYSTEM: 2, [APPLICATION]: 1 };
+const isAnotherDeed = ({ initiator, type }: Trace): boolean => initiator === APPLICATION && KNOWN.has(type);
 const rank = (initiator: string): number => RANK[initiator] ?? 0;
 
 /**
- * Names who made a difference: of the events about the group those whose type explains it; where none does, all that a
- * person or the platform did. Our own writes show as EXTERNAL too: they never hide a person or the platform itself, and
- * are no explanation for what they did not do, since the event that is one may not have been read yet.
+ * Names who made a difference: of the events about the group those whose type explains it; where none does, any but an
+ * application's of a type that means another thing. Our own writes show as EXTERNAL too: they never hide a person or
+ * the platform itself, and explain nothing that they did not do, since the event that does may not have been read yet.
  */
 export function attribute(kind: DriftKind, traces: readonly Trace[]): Attribution {
   const fitting = traces.filter(({ type }) => explains[kind](type));
-  const told = fitting.length > 0 ? fitting : traces.filter(({ initiator }) => initiator !== APPLICATION);
+  const told = fitting.length > 0 ? fitting : traces.filter((trace) => !isAnotherDeed(trace));
   const [first, ...rest] = told.map(({ initiator }) => initiator);
   if (first === undefined) return UNATTRIBUTED;
   const initiator = rest.reduce((best, one) => (rank(one) > rank(best) ? one : best), first);

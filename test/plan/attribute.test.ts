@@ -47,6 +47,8 @@ describe('attribute', () => {
   it('takes no application’s word for another thing: it may be ours, and the event that explains may be to come', () => {
     const told = traces(['own', 'EXTERNAL', MEMBER_ADDED]);
     expect(attribute('deleted', told)).toEqual({ initiator: 'UNKNOWN', eventIds: [] });
+    const unlisted = traces(['own', 'EXTERNAL', MEMBER_ADDED], ['theirs', 'EXTERNAL', OTHER]);
+    expect(attribute('deleted', unlisted)).toEqual({ initiator: 'EXTERNAL', eventIds: ['theirs'] });
     const both = traces(['own', 'EXTERNAL', MEMBER_ADDED], ['theirs', 'SYSTEM', OTHER]);
     expect(attribute('deleted', both)).toEqual({ initiator: 'SYSTEM', eventIds: ['theirs'] });
   });
