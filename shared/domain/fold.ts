@@ -23,8 +23,22 @@ export interface GroupFold {
 /** What a batch of events says of one directory user. */
 export interface UserFold {
   readonly user: MemberId;
-  readonly attributes: Map<string, Register<string>>;
+  /**
+   * What one event said, as it said it, and that event's stamp. Most users are named once in a batch: registers of
+   * their own for a hundred thousand of them would cost more than all the rest of the fold.
+   */
+  said: ReadonlyMap<string, string>;
+  saidAt: Stamp;
+  /** What further events said. */
+  more: Map<string, Register<string>> | undefined;
   deleted: Stamp;
+}
+
+/** The latest of each attribute that a batch says of a user. */
+export function attributesOf({ said, saidAt, more }: UserFold): ReadonlyMap<string, Register<string>> {
+  const registers = new Map(more);
+  for (const [name, value] of said) registers.set(name, join(registers.get(name), { value, stamp: saidAt }));
+  return registers;
 }
 
 export interface ConnectionFold {
@@ -101,9 +115,17 @@ function foldMembers(fold: ConnectionFold, group: GroupFold, { members, presence
   }
 }
 
+const NOTHING: ReadonlyMap<string, string> = new Map();
+
 function foldAttributes(user: UserFold, member: Member, stamp: Stamp): void {
+  if (user.said.size === 0) {
+    user.said = member.attributes;
+    user.saidAt = stamp;
+    return;
+  }
+  user.more ??= new Map();
   for (const [name, value] of member.attributes) {
-    user.attributes.set(name, join(user.attributes.get(name), { value, stamp }));
+    user.more.set(name, join(user.more.get(name), { value, stamp }));
   }
 }
 
@@ -130,7 +152,13 @@ function groupOf(fold: ConnectionFold, group: GroupId): GroupFold {
 function userOf(fold: ConnectionFold, user: MemberId): UserFold {
   const found = fold.users.get(user);
   if (found !== undefined) return found;
-  const fresh: UserFold = { user, attributes: new Map(), deleted: STAMP_ZERO };
+  const fresh: UserFold = {
+    user,
+    said: NOTHING,
+    saidAt: STAMP_ZERO,
+    more: undefined,
+    deleted: STAMP_ZERO,
+  };
   fold.users.set(user, fresh);
   return fresh;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { DirectoryChange, DirectoryEvent } from '../../shared/domain/event.ts';
-import { foldEvents } from '../../shared/domain/fold.ts';
+import { attributesOf, foldEvents } from '../../shared/domain/fold.ts';
 import { connectionName, groupId, memberId } from '../../shared/domain/ids.ts';
 import { makeStamp, STAMP_ZERO } from '../../shared/domain/stamp.ts';
 
@@ -89,7 +89,7 @@ describe('foldEvents', () => {
 
   it('joins a user’s attributes one by one, from user and member events alike', () => {
     const attributes = (entries: Record<string, string>) => new Map(Object.entries(entries));
-    const user = foldOne(
+    const said = [
       event(1, {
         kind: 'user.upserted',
         user: { id: M, attributes: attributes({ email: 'old', userName: 'u' }) },
@@ -101,15 +101,24 @@ describe('foldEvents', () => {
       }),
       event(3, { kind: 'user.deleted', user: M }),
       event(2, { kind: 'user.deleted', user: M }),
-    ).users.get(M);
-    expect(user).toEqual({
-      user: M,
-      deleted: at(3),
-      attributes: new Map([
-        ['email', { value: 'new', stamp: at(2) }],
-        ['userName', { value: 'u', stamp: at(1) }],
-      ]),
-    });
+      event(0, { kind: 'user.upserted', user: { id: M, attributes: attributes({ name: 'n', email: 'x' }) } }),
+    ];
+    for (const inOrder of [
+      said,
+      said.toReversed(),
+      [...said, ...said],
+      [...said.slice(2), ...said.slice(0, 2)],
+    ]) {
+      const user = foldOne(...inOrder).users.get(M);
+      expect(user).toMatchObject({ user: M, deleted: at(3) });
+      expect(user && attributesOf(user)).toEqual(
+        new Map([
+          ['email', { value: 'new', stamp: at(2) }],
+          ['userName', { value: 'u', stamp: at(1) }],
+          ['name', { value: 'n', stamp: at(0) }],
+        ]),
+      );
+    }
   });
 
   it('makes no record of a user of whom a membership says nothing more', () => {

@@ -1,7 +1,7 @@
 import pMap from 'p-map';
 import { matchRules } from '../../contract/settings.ts';
 import { ACTIVE_ATTRIBUTE } from '../../domain/active.ts';
-import type { ConnectionFold, GroupFold, UserFold } from '../../domain/fold.ts';
+import { attributesOf, type ConnectionFold, type GroupFold, type UserFold } from '../../domain/fold.ts';
 import type { ConnectionName, GroupId, GroupRef } from '../../domain/ids.ts';
 import { laterStamp, STAMP_ZERO } from '../../domain/stamp.ts';
 import type { Connections } from '../ports/connections.ts';
@@ -81,7 +81,11 @@ async function storeGroup(ref: GroupRef, fold: GroupFold, { desired, clock }: St
 async function storeUsers(fold: ConnectionFold, batch: Batch): Promise<readonly UserState[]> {
   const { ports, origins, failures } = batch;
   const matched = await matchedAttributes(fold.connection, ports.connections);
-  const changes = [...fold.users.values()].filter(isChange);
+  const changes = [...fold.users.values()].filter(isChange).map((user) => ({
+    user: user.user,
+    attributes: attributesOf(user),
+    deleted: user.deleted,
+  }));
   const stored: UserState[] = [];
   for (const joined of await ports.users.join(fold.connection, changes, matched)) {
     if ('state' in joined) stored.push(joined.state);
@@ -90,7 +94,7 @@ async function storeUsers(fold: ConnectionFold, batch: Batch): Promise<readonly 
   return stored;
 }
 
-const isChange = (fold: UserFold): boolean => fold.attributes.size > 0 || fold.deleted !== STAMP_ZERO;
+const isChange = ({ said, deleted }: UserFold): boolean => said.size > 0 || deleted !== STAMP_ZERO;
 
 /** What decides who a member is, or whether they count. */
 async function matchedAttributes(
