@@ -6,9 +6,9 @@ import { isObject, type ScimDraft, type ScimObject } from './value.ts';
 export interface Described {
   readonly id: string;
   readonly attributes: ScimObject;
-  readonly revision: number;
+  readonly version: number;
   readonly createdMs: number;
-  readonly modifiedMs: number;
+  readonly changedMs: number;
 }
 
 export const locationOf = (type: ResourceType, id: string, baseUrl: string): string =>
@@ -16,7 +16,7 @@ export const locationOf = (type: ResourceType, id: string, baseUrl: string): str
 
 /** A resource as clients see it, its members aside (RFC 7643 section 3). */
 export function documentOf(resource: Described, type: ResourceType, baseUrl: string): ScimObject {
-  const { id, revision, createdMs, modifiedMs } = resource;
+  const { id, version, createdMs, changedMs } = resource;
   const attributes = keptAttributes(resource.attributes, type);
   const extension = type.kept.extension?.id;
   const hasExtension = extension !== undefined && attributes[extension] !== undefined;
@@ -27,9 +27,9 @@ export function documentOf(resource: Described, type: ResourceType, baseUrl: str
     meta: {
       resourceType: type.name,
       created: new Date(createdMs).toISOString(),
-      lastModified: new Date(modifiedMs).toISOString(),
+      lastModified: new Date(changedMs).toISOString(),
       location: locationOf(type, id, baseUrl),
-      version: etagOf(revision),
+      version: etagOf(version),
     },
   };
 }

@@ -19,8 +19,11 @@ const ResourceItem = z.lazy(() =>
     id: z.string(),
     attributes: z.record(z.string(), z.unknown()).transform((attributes) => attributes as Attributes),
     revision: z.number(),
+    /** Revisions since the last one that changed something: one that does so need not know its own number. */
+    idle: z.number().default(0),
     createdMs: z.number(),
     modifiedMs: z.number(),
+    changedMs: z.number().optional(),
     state: z.enum(['live', 'ending']),
     open: z.literal(true).optional(),
   }),
@@ -41,21 +44,24 @@ export function createScimStore(table: Table): ScimStore {
     },
 
     save(connection, resource, seen) {
-      const { settled, ...kept } = resource;
+      const { settled, version, ...kept } = resource;
       return table.put(
         {
           ...resourceKey(connection, resource.type, resource.id),
           ...kept,
+          idle: kept.revision - version,
           ...(settled ? {} : { open: true }),
         },
         seen === undefined ? missing('pk') : equal('revision', seen.revision),
       );
     },
 
-    async advance(connection, { type, id }, nowMs) {
+    async advance(connection, { type, id }, { nowMs, isChange }) {
       const outcome = await table.update(
         resourceKey(connection, type, id),
-        { add: { revision: 1 }, set: { modifiedMs: nowMs } },
+        isChange
+          ? { add: { revision: 1 }, set: { idle: 0, modifiedMs: nowMs, changedMs: nowMs } }
+          : { add: { revision: 1, idle: 1 }, set: { modifiedMs: nowMs } },
         all(equal('state', 'live'), any(less('modifiedMs', nowMs), equal('modifiedMs', nowMs))),
       );
       return outcome.written ? parseResource(outcome.item) : undefined;
@@ -117,6 +123,7 @@ function parseResource(item: Item): ScimResource {
   if (!parsed.success) {
     throw new CorruptItemError(`expected a SCIM resource in partition ${item.pk}`, { cause: parsed.error });
   }
-  const { open, ...resource } = parsed.data;
-  return { ...resource, settled: open === undefined };
+  const { open, idle, ...resource } = parsed.data;
+  const { revision, modifiedMs, changedMs = modifiedMs } = resource;
+  return { ...resource, version: revision - idle, changedMs, settled: open === undefined };
 }

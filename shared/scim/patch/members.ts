@@ -138,6 +138,10 @@ export interface MemberChange {
   readonly absent: ReadonlySet<string>;
 }
 
+/** Whether the change names anybody; who is named may be in or out already, which only the set itself could say. */
+export const namesAnybody = ({ emptied, present, absent }: MemberChange): boolean =>
+  emptied || present.size + absent.size > 0;
+
 export const needsCurrentMembers = (operations: readonly MemberOperation[]): boolean =>
   operations.some(({ kind }) => kind === 'removeWhere');
 

@@ -10,11 +10,15 @@ export interface ScimResource {
   readonly id: string;
   /** Under their canonical names, without `id`, `schemas`, `meta` and `members`. */
   readonly attributes: ScimObject;
-  /** Raised by each change: the entity tag, and the sequence of the stamps that the change makes. */
+  /** Raised by each request that writes, whether or not it changes anything: the sequence of the stamps it makes. */
   readonly revision: number;
+  /** The revision that last changed something: the entity tag. None comes twice, since revisions do not. */
+  readonly version: number;
   readonly createdMs: number;
-  /** Never goes back, whatever the clocks of the servers say: the time of the stamps that the change makes. */
+  /** Of the revision; never goes back, whatever the clocks of the servers say: the time of the stamps that it makes. */
   readonly modifiedMs: number;
+  /** Of the version. */
+  readonly changedMs: number;
   /** `ending`: deleted for its client, while registers and index entries are still to follow. */
   readonly state: 'live' | 'ending';
   /** Registers have followed this revision; false after a crash in between, until the next touch mends it. */
@@ -37,12 +41,13 @@ export interface ScimStore {
   save(connection: ConnectionName, resource: ScimResource, seen: ScimResource | undefined): Promise<boolean>;
   /**
    * The next revision of a live resource whose attributes stay as they are, in one write and without a read before it.
+   * Its next version too, unless nothing else of it changes either.
    * @returns undefined where there is none, or where its time is later than `nowMs`
    */
   advance(
     connection: ConnectionName,
     target: { readonly type: TypeName; readonly id: string },
-    nowMs: number,
+    to: { readonly nowMs: number; readonly isChange: boolean },
   ): Promise<ScimResource | undefined>;
   /** Notes that registers have followed, unless the resource has changed again. */
   settle(connection: ConnectionName, resource: ScimResource): Promise<void>;

@@ -5,6 +5,7 @@ import {
   checkMemberCount,
   foldMembers,
   type MemberOperation,
+  namesAnybody,
   needsCurrentMembers,
   readMemberIds,
   splitGroupPatch,
@@ -84,10 +85,12 @@ async function rewriteGroup(
   const current = needsCurrentMembers(members) ? await listedMembers(group, context) : [];
   const net = foldMembers(members, { current: new Set<string>(current), type });
   checkMemberCount(net.present.size + net.absent.size);
+  const changesMore = namesAnybody(net);
   const rewrite =
-    (await advancedOnly(id, change, edit)) ??
+    (await advancedOnly(id, change, { edit, isChange: changesMore })) ??
     (await rewriteResource(id, type, {
       ...change,
+      changesMore,
       edit: (attributes) => {
         const edited = edit(attributes);
         checkResource(edited, type);
@@ -116,14 +119,14 @@ async function rewriteGroup(
 async function advancedOnly(
   id: string,
   { context, ifMatch }: GroupChange,
-  edit: GroupEdit['edit'],
+  { edit, isChange }: { readonly edit: GroupEdit['edit']; readonly isChange: boolean },
 ): Promise<Rewrite | undefined> {
   if (ifMatch !== undefined) return undefined;
   if (edit !== keepAttributes) {
     const [found] = await context.ports.scim.read(context.connection, 'Group', [id]);
     if (found === undefined || !isSameValue(edit(found.attributes), found.attributes)) return undefined;
   }
-  return advanceResource(id, context.types.Group, context);
+  return advanceResource(id, context.types.Group, { context, isChange });
 }
 
 const keepAttributes = (attributes: ScimObject): ScimObject => attributes;

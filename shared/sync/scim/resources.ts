@@ -3,12 +3,13 @@ import { groupId } from '../../domain/ids.ts';
 import { ScimError } from '../../scim/errors.ts';
 import { namesVersion } from '../../scim/etag.ts';
 import type { ResourceType } from '../../scim/resource-type.ts';
-import type { ScimObject } from '../../scim/value.ts';
+import { isSameValue, type ScimObject } from '../../scim/value.ts';
 import type { ScimResource } from '../ports/scim.ts';
 import type { ScimContext } from './context.ts';
 import { finishEnding } from './ending.ts';
 import { indexResource, isIndexedAlike, unindex, verifyClaim } from './indexing.ts';
 import { record } from './record.ts';
+import { idleRevision, nextRevision } from './revision.ts';
 import { userChange } from './user-facts.ts';
 
 /** One resource written by this many others between our read and our write would be a fault elsewhere. */
@@ -77,8 +78,10 @@ export async function createResource(
     id: ports.newId(),
     attributes,
     revision: 1,
+    version: 1,
     createdMs: nowMs,
     modifiedMs: nowMs,
+    changedMs: nowMs,
     state: 'live',
     settled: false,
   };
@@ -100,8 +103,8 @@ export interface Precondition {
 }
 
 /** @throws ScimError 412 */
-export function checkPrecondition({ ifMatch }: Precondition, { revision }: ScimResource): void {
-  if (ifMatch !== undefined && !namesVersion(ifMatch, revision)) {
+export function checkPrecondition({ ifMatch }: Precondition, { version }: ScimResource): void {
+  if (ifMatch !== undefined && !namesVersion(ifMatch, version)) {
     throw new ScimError(412, 'If-Match: expected the current version of the resource');
   }
 }
@@ -123,10 +126,13 @@ export async function rewriteResource(
     context,
     ifMatch,
     edit,
+    changesMore = false,
     state = 'live',
   }: Precondition & {
     readonly context: ScimContext;
     readonly edit: (attributes: ScimObject) => ScimObject;
+    /** Something of the resource that is not among its attributes changes with it. */
+    readonly changesMore?: boolean;
     readonly state?: ScimResource['state'];
   },
 ): Promise<Rewrite> {
@@ -135,7 +141,9 @@ export async function rewriteResource(
     const before = await readForChange(id, type, context);
     checkPrecondition({ ifMatch }, before);
     const attributes = edit(before.attributes);
-    const after = { ...nextRevision(before, ports.clock()), attributes, state };
+    const isChange = changesMore || state !== before.state || !isSameValue(attributes, before.attributes);
+    const revise = isChange ? nextRevision : idleRevision;
+    const after = { ...revise(before, ports.clock()), attributes, state };
     const isIndexed = state === 'ending' || isIndexedAlike(before, after, type);
     if (!isIndexed) await indexResource(after, type, context);
     if (!(await ports.scim.save(connection, after, before))) continue;
@@ -152,9 +160,11 @@ export async function rewriteResource(
 export async function advanceResource(
   id: string,
   type: ResourceType,
-  { ports, connection }: ScimContext,
+  { context, isChange }: { readonly context: ScimContext; readonly isChange: boolean },
 ): Promise<Rewrite | undefined> {
-  const after = await ports.scim.advance(connection, { type: type.name, id }, ports.clock());
+  const { ports, connection } = context;
+  const to = { nowMs: ports.clock(), isChange };
+  const after = await ports.scim.advance(connection, { type: type.name, id }, to);
   return after && { before: after, after };
 }
 
@@ -163,13 +173,6 @@ async function readForChange(id: string, type: ResourceType, context: ScimContex
   const [found] = await context.ports.scim.read(context.connection, type.name, [id]);
   return found?.state === 'live' ? found : findResource(id, type, context);
 }
-
-export const nextRevision = (before: ScimResource, nowMs: number): ScimResource => ({
-  ...before,
-  revision: before.revision + 1,
-  modifiedMs: Math.max(nowMs, before.modifiedMs),
-  settled: false,
-});
 
 async function keepIfOurs(
   { before, after }: Rewrite,

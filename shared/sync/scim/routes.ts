@@ -149,7 +149,7 @@ const read =
     const projection = projectionOf(query);
     const found = await findResource(id, type, context);
     const known = headers['if-none-match'];
-    if (known !== undefined && namesVersion(known, found.revision)) {
+    if (known !== undefined && namesVersion(known, found.version)) {
       return { status: 304, headers: etagHeader(found), body: undefined };
     }
     return ok(await show(found, { type, projection }, context), etagHeader(found));

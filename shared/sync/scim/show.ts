@@ -26,7 +26,7 @@ export async function show(
   return project(whole, projection, type);
 }
 
-export const etagHeader = ({ revision }: ScimResource) => ({ etag: etagOf(revision) });
+export const etagHeader = ({ version }: ScimResource) => ({ etag: etagOf(version) });
 
 export const locationHeader = ({ id }: ScimResource, type: ResourceType, { baseUrl }: ScimContext) => ({
   location: locationOf(type, id, baseUrl),

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type Client, BASE, createWorld, ENTERPRISE, fullUser, GROUP } from './support/server.ts';
+import { BASE, type Client, createWorld, ENTERPRISE, fullUser, GROUP } from './support/server.ts';
 
 /* All documents against the schemas that the server itself publishes (RFC 7643), as a suite that knows nothing of us. */
 
@@ -212,10 +212,7 @@ describe('every attribute that a schema promises', () => {
     };
     const put = await client.put(`/Users/${body.id}`, { ...body, ...foreign });
     expect(put.status).toBe(200);
-    expect(put.body).toEqual({
-      ...body,
-      meta: { ...body.meta, version: 'W/"2"', lastModified: '2026-11-20T10:00:01.000Z' },
-    });
+    expect(put.body).toEqual(body);
     expect((await client.get('/Users/mine')).status).toBe(404);
   });
 });

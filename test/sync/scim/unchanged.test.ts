@@ -1,0 +1,265 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { connectionName, memberId } from '../../../shared/domain/ids.ts';
+import { expectError } from './support/expect-error.ts';
+import { type Client, createWorld, fullUser } from './support/server.ts';
+
+/* RFC 7644 section 3.5.2.1: where a value is already there, "the modify timestamp shall not change". */
+
+let world: ReturnType<typeof createWorld>;
+let client: Client;
+let user: string;
+let group: string;
+
+/** Runs before writes, once it is set. */
+let interrupt: (operation: string, key: string) => Promise<void>;
+
+beforeEach(async () => {
+  interrupt = async () => {};
+  world = createWorld({
+    storeProfile: true,
+    before: async (operation, key) => {
+      if (['put', 'update', 'delete'].includes(operation)) await interrupt(operation, key);
+    },
+  });
+  client = await world.client();
+  const { id } = (await client.post('/Users', { ...fullUser('ann'), title: 'x' })).body;
+  user = `/Users/${id}`;
+  const members = [{ value: id }, { value: 'm1' }];
+  group = `/Groups/${(await client.post('/Groups', { displayName: 'A', externalId: 'x1', members })).body.id}`;
+  world.time.nowMs += 1_000;
+});
+
+const idOf = (path: string) => path.slice(path.lastIndexOf('/') + 1);
+const versionOf = async (path: string): Promise<string> => (await client.get(path)).body.meta.version;
+const rename = (displayName: string) => ({ op: 'replace', path: 'displayName', value: displayName });
+const title = (value: string) => ({ op: 'replace', path: 'title', value });
+
+describe('a request that changes nothing', () => {
+  it.each<[string, unknown]>([
+    ['replaces a value by itself', title('x')],
+    [
+      'replaces without a path',
+      { op: 'Replace', value: { title: 'x', active: 'True', 'name.givenName': 'G' } },
+    ],
+    ['adds a single value that is there', { op: 'add', path: 'displayName', value: 'G F' }],
+    [
+      'adds one of several values that is there',
+      { op: 'add', path: 'emails', value: [{ type: 'work', primary: true, value: 'ann@acme.test' }] },
+    ],
+    [
+      'replaces a selected part by itself',
+      { op: 'replace', path: 'phoneNumbers[type eq "mobile"].value', value: '1' },
+    ],
+    ['removes what is not there', { op: 'remove', path: 'nickName' }],
+    ['names what nobody keeps', { op: 'replace', value: { colour: 'red' } }],
+  ])('leaves version and time of change of a user: %s', async (_title, operation) => {
+    const before = await client.get(user);
+    const answer = await client.patch(user, [operation]);
+    expect(answer).toMatchObject({ status: 200, body: before.body });
+    expect(answer.headers['etag']).toBe(before.headers['etag']);
+    expect(await client.get(user)).toEqual(before);
+  });
+
+  it.each<[string, unknown]>([
+    ['replaces the name by itself', rename('A')],
+    ['repeats id and name', { op: 'replace', value: { id: 'any', displayName: 'A' } }],
+    ['adds no members', { op: 'add', path: 'members', value: [] }],
+    ['removes members by a filter that selects nobody', { op: 'remove', path: 'members[value sw "zz"]' }],
+    [
+      'changes a part of a member that is not kept',
+      { op: 'replace', path: 'members[value eq "m1"].display', value: 'M' },
+    ],
+  ])('leaves version and time of change of a group: %s', async (_title, operation) => {
+    const before = await client.get(group);
+    const answer = await client.patch(group, [operation]);
+    expect(answer.status).toBe(204);
+    expect(answer.headers['etag']).toBe(before.headers['etag']);
+    expect(await client.get(group)).toEqual(before);
+  });
+
+  it('may be a PUT of what was read, or of a group without its members', async () => {
+    for (const [path, body] of [
+      [user, (await client.get(user)).body],
+      [group, (await client.get(`${group}?excludedAttributes=members`)).body],
+    ]) {
+      const before = await client.get(path);
+      const answer = await client.put(path, body);
+      expect(answer).toMatchObject({ status: 200, body: before.body });
+      expect(answer.headers['etag']).toBe(before.headers['etag']);
+      expect(await client.get(path)).toEqual(before);
+    }
+  });
+
+  it('leaves the version that others hold good, and is itself held to the one it names', async () => {
+    for (const [path, same, other] of [
+      [user, title('x'), title('y')],
+      [group, rename('A'), rename('B')],
+    ] as const) {
+      const etag = (await client.get(path)).headers['etag'] ?? '';
+      const ifMatch = { 'if-match': etag };
+      for (let again = 0; again < 3; again += 1) {
+        expect((await client.patch(path, [same], ifMatch)).headers['etag']).toBe(etag);
+      }
+      expect((await client.get(path, { 'if-none-match': etag })).status).toBe(304);
+      expect((await client.patch(path, [other], ifMatch)).status).toBeLessThan(300);
+      expectError(await client.patch(path, [other], ifMatch), 412);
+    }
+  });
+});
+
+describe('a change after requests that changed nothing', () => {
+  it('has a version that nobody has seen, and the time at which it came', async () => {
+    for (const [path, operations] of [
+      [user, [title('x'), title('y'), title('y'), title('x')]],
+      [
+        group,
+        [rename('A'), rename('B'), rename('B'), { op: 'add', path: 'members', value: [{ value: 'm2' }] }],
+      ],
+    ] as const) {
+      const { meta } = (await client.get(path)).body;
+      const metas = [meta];
+      for (const operation of operations) {
+        world.time.nowMs += 1_000;
+        await client.patch(path, [operation]);
+        metas.push((await client.get(path)).body.meta);
+      }
+      const [made, same, second, secondAgain, third] = metas;
+      expect(same).toEqual(made);
+      expect(secondAgain).toEqual(second);
+      expect(new Set([made, second, third].map(({ version }) => version)).size).toBe(3);
+      expect(third.lastModified).toBe(new Date(world.time.nowMs).toISOString());
+    }
+  });
+
+  it('is told apart also where neither was kept when the resource was written', async () => {
+    for (const [key, item] of world.table.items) {
+      const { idle, changedMs, ...older } = item;
+      world.table.items.set(key, older);
+    }
+    const before = await client.get(user);
+    expect(await client.patch(user, [title('x')])).toMatchObject({ body: before.body });
+    expect(await versionOf(user)).toBe(before.body.meta.version);
+    expect((await client.patch(user, [title('y')])).body.meta.version).not.toBe(before.body.meta.version);
+  });
+
+  it('wins over them, also while clocks stand still and go back', async () => {
+    world.time.nowMs -= 500;
+    for (let n = 0; n < 12; n += 1) await client.patch(user, [title('x')]);
+    await client.patch(user, [{ op: 'replace', path: 'active', value: false }]);
+    for (let n = 0; n < 12; n += 1) await client.patch(group, [rename('A')]);
+    await client.patch(group, [rename('B')]);
+    expect(await world.desired(idOf(group))).toEqual({ name: 'B', members: ['m1'] });
+  });
+
+  it('never shares its version with another change, however requests mix', async () => {
+    const each = Array.from({ length: 15 }, (_, n) => n);
+    const answers = await Promise.all(
+      each.flatMap((n) => [
+        client.patch(group, [{ op: 'add', path: 'members', value: [{ value: `p${n}` }] }]),
+        client.patch(group, [rename('A')]),
+        client.put(group, { displayName: 'A', externalId: 'x1' }),
+      ]),
+    );
+    const joined = answers.filter((_, index) => index % 3 === 0);
+    expect(new Set(joined.map(({ headers }) => headers['etag'])).size).toBe(each.length);
+    expect((await client.get(group)).body.members).toHaveLength(2 + each.length);
+  });
+});
+
+describe('a request that changes nothing for its client', () => {
+  const registerOf = async (name: string) => {
+    const id = memberId(idOf(user));
+    const read = await world.ports.users.read(connectionName('default'), [id]);
+    return read.get(id)?.attributes.get(name);
+  };
+
+  it('states desired state anew all the same, later than all that was said before', async () => {
+    const before = await registerOf('email');
+    await client.patch(user, [title('x')]);
+    const after = await registerOf('email');
+    expect(after?.value).toBe(before?.value);
+    expect(after?.stamp.localeCompare(before?.stamp ?? '')).toBe(1);
+  });
+
+  it('wakes its group: a crash may have come between registers and wake-up', async () => {
+    world.woken.length = 0;
+    await client.patch(group, [rename('A')]);
+    expect(world.woken).toEqual([{ connection: 'default', group: idOf(group) }]);
+  });
+});
+
+describe('two requests at once', () => {
+  /** Lets another request go through before the first write that the next one makes. */
+  const overtakenBy = (request: () => Promise<unknown>) => {
+    interrupt = async () => {
+      interrupt = async () => {};
+      await request();
+    };
+  };
+
+  it('a value that somebody else changed meanwhile is a change again', async () => {
+    const versions = [await versionOf(user)];
+    overtakenBy(async () => versions.push((await client.patch(user, [title('y')])).body.meta.version));
+    const { body } = await client.patch(user, [title('x')]);
+    expect(body.title).toBe('x');
+    expect(new Set([...versions, body.meta.version]).size).toBe(3);
+    expect((await client.get(user)).body).toEqual(body);
+  });
+
+  it('a repeated name that is overtaken by a rename changes nothing of it', async () => {
+    const before = await versionOf(group);
+    overtakenBy(() => client.patch(group, [rename('B')]));
+    const answer = await client.patch(group, [rename('A')]);
+    const { displayName, meta } = (await client.get(group)).body;
+    expect(displayName).toBe('B');
+    expect(meta.version).not.toBe(before);
+    expect(answer.headers['etag']).toBe(meta.version);
+  });
+});
+
+describe('a crash before any write, and the same request again', () => {
+  class Died extends Error {}
+
+  /** Sends the request until it passes, each time with one write more before the crash. */
+  async function untilDone(request: () => Promise<{ status: number }>): Promise<number> {
+    for (let writes = 0; ; writes += 1) {
+      let left = writes;
+      interrupt = async () => {
+        left -= 1;
+        if (left < 0) throw new Died();
+      };
+      const { status } = await request();
+      interrupt = async () => {};
+      if (status < 300) return writes;
+      expect(status).toBe(500);
+    }
+  }
+
+  it('of a change raises the version once, and desired state follows', async () => {
+    const off = [{ op: 'replace', path: 'active', value: false }];
+    const etags = new Set([(await client.get(user)).headers['etag']]);
+    const crashes = await untilDone(async () => {
+      world.time.nowMs += 1_000;
+      const answer = await client.patch(user, off);
+      // Read past the server, which would mend what the crash left.
+      const [kept] = await world.ports.scim.read(connectionName('default'), 'User', [idOf(user)]);
+      etags.add(`W/"${kept?.version}"`);
+      return answer;
+    });
+    expect(crashes).toBeGreaterThan(2);
+    expect([...etags]).toEqual(['W/"1"', 'W/"2"']);
+    expect((await client.get(user)).headers['etag']).toBe('W/"2"');
+    expect((await world.desired(idOf(group)))?.members).toEqual(['m1']);
+  });
+
+  it('of no change raises nothing', async () => {
+    for (const [path, operation] of [
+      [user, title('x')],
+      [group, rename('A')],
+    ] as const) {
+      const before = await client.get(path);
+      expect(await untilDone(() => client.patch(path, [operation]))).toBeGreaterThan(1);
+      expect(await client.get(path)).toEqual(before);
+    }
+  });
+});
