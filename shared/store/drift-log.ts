@@ -68,6 +68,8 @@ export function createDriftLog(table: Table): DriftLog {
       );
     },
 
+    read: async (ref, ids) => (await table.getMany(ids.map((id) => driftKey(ref, id)))).map(parseDrift),
+
     list: (connection) => recordsUnder(connection, DRIFT_PREFIX),
 
     ofGroup: ({ connection, group }) => recordsUnder(connection, driftPrefix(group)),

@@ -1,11 +1,11 @@
 import { NOBODY_KNOWN, type Trace } from '../domain/drift.ts';
 import type { PlatformGroupId } from '../domain/ids.ts';
-import { attribute } from '../plan/attribute.ts';
+import { type Attribution, attribute } from '../plan/attribute.ts';
 import type { DriftLog, DriftRecord } from './ports/drift.ts';
 import type { GroupState, GroupStore } from './ports/groups.ts';
 
 interface AttributionPorts {
-  readonly drift: Pick<DriftLog, 'ofGroup' | 'attribute'>;
+  readonly drift: Pick<DriftLog, 'read' | 'attribute'>;
   readonly groups: Pick<GroupStore, 'keepUnattributed'>;
   readonly clock: () => number;
 }
@@ -29,20 +29,26 @@ export async function attributeDrift(
   { drift, groups, clock }: AttributionPorts,
 ): Promise<void> {
   if (state.unattributed.length === 0 || told.size === 0) return;
-  const waiting = new Set(state.unattributed);
   const left: string[] = [];
-  for await (const page of drift.ofGroup(state.ref)) {
-    for (const record of page.filter((one) => waiting.has(one.id) && isUnattributed(one, clock()))) {
-      const traces = (record.platformId === null ? undefined : told.get(record.platformId)) ?? [];
-      const named = attribute(
-        record.kind,
-        traces.filter((trace) => isBefore(trace, record)),
-      );
-      if (named.initiator === NOBODY_KNOWN) left.push(record.id);
-      else await drift.attribute(state.ref, record.id, named);
-    }
+  for (const record of await drift.read(state.ref, state.unattributed)) {
+    if (!isUnattributed(record, clock())) continue;
+    const named = attributeTo(record, told);
+    if (named.initiator === NOBODY_KNOWN) left.push(record.id);
+    else await drift.attribute(state.ref, record.id, named);
   }
-  if (left.length < waiting.size) await groups.keepUnattributed(state, left);
+  if (left.length < state.unattributed.length) await groups.keepUnattributed(state, left);
+}
+
+/** Who made a difference that was found before the feed told of it. */
+export function attributeTo(
+  record: DriftRecord,
+  told: ReadonlyMap<PlatformGroupId, readonly Trace[]>,
+): Attribution {
+  const traces = (record.platformId === null ? undefined : told.get(record.platformId)) ?? [];
+  return attribute(
+    record.kind,
+    traces.filter((trace) => isBefore(trace, record)),
+  );
 }
 
 function isBefore({ at }: Trace, { detectedAtMs }: DriftRecord): boolean {

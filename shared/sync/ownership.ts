@@ -2,6 +2,7 @@ import { hasDeparted } from '../domain/group.ts';
 import { type GroupRef, intentId, type PlatformGroupId } from '../domain/ids.ts';
 import type { ObservedGroup } from '../domain/view.ts';
 import { viewOf } from './apply/observed.ts';
+import { HOPE_MS } from './attribute-drift.ts';
 import type { ClaimStore } from './ports/claims.ts';
 import type { Connections } from './ports/connections.ts';
 import type { GroupStore } from './ports/groups.ts';
@@ -55,7 +56,10 @@ export async function adoptGroup(
   }
   const observed = await platform.groups.get(platformId);
   if (observed === undefined) {
-    if (seen.platformId === undefined) await ports.claims.drop(company, platformId, ref);
+    if (seen.platformId === undefined) {
+      const untilMs = ports.clock() + HOPE_MS;
+      await ports.claims.retire(company, platformId, { owner: ref, untilMs });
+    }
     return { kind: 'not_on_platform' };
   }
   // Nobody in a foreign group is ours: in an additive connection whoever was there before us stays.

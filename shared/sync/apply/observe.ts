@@ -70,6 +70,9 @@ export async function missing(state: GroupState, lane: Lane): Promise<Step> {
     owner: state.ref,
     untilMs: ports.clock() + HOPE_MS,
   });
+  // A transient 404, and somebody has taken it back between the unlinking and this.
+  const now = await ports.groups.read(state.ref);
+  if (now?.platformId === platformId) await ports.claims.claim(connection.company, platformId, state.ref);
   return { kind: 'again' };
 }
 

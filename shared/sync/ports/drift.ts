@@ -30,6 +30,8 @@ export interface DriftLog {
   ): Promise<void>;
   /** Names who made a difference that was found before the feed told of it; the first name stands. */
   attribute(ref: GroupRef, id: string, attribution: Attribution): Promise<void>;
+  /** Those of these ids that there are. */
+  read(ref: GroupRef, ids: readonly string[]): Promise<readonly DriftRecord[]>;
   list(connection: ConnectionName): AsyncIterable<readonly DriftRecord[]>;
   ofGroup(ref: GroupRef): AsyncIterable<readonly DriftRecord[]>;
   /** Found or settled at or after the instant; up to a second or so behind. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { NOBODY_KNOWN, type Trace } from '../../domain/drift.ts';
 import type { PlatformGroupId } from '../../domain/ids.ts';
 import { attribute } from '../../plan/attribute.ts';
+import { attributeTo } from '../attribute-drift.ts';
 import type { DriftLog } from '../ports/drift.ts';
 import type { GroupState } from '../ports/groups.ts';
 
@@ -21,9 +22,8 @@ export async function recordDuplicate(
   const nowMs = clock();
   const parts = JSON.stringify([ref.group, id, 'duplicate']);
   const recordId = createHash('sha256').update(parts).digest('hex').slice(0, 32);
-  const by = attribute('duplicate_spoke_id', traces);
   const isNew = await drift.record(ref.connection, {
-    ...by,
+    ...attribute('duplicate_spoke_id', traces),
     id: recordId,
     group: ref.group,
     platformId: id,
@@ -35,7 +35,11 @@ export async function recordDuplicate(
     settledBy: 'report',
     settledAtMs: nowMs,
   });
+  if (isNew || traces.length === 0) return isNew;
   // A sweep may have met it before the feed told of it.
-  if (!isNew && by.initiator !== NOBODY_KNOWN) await drift.attribute(ref, recordId, by);
-  return isNew;
+  for (const record of await drift.read(ref, [recordId])) {
+    const named = attributeTo(record, new Map([[id, traces]]));
+    if (named.initiator !== NOBODY_KNOWN) await drift.attribute(ref, recordId, named);
+  }
+  return false;
 }

@@ -1,81 +1,27 @@
 import { describe, expect, it } from 'vitest';
-import { ConnectionSettings } from '../../../shared/contract/settings.ts';
-import type { Trace } from '../../../shared/domain/drift.ts';
-import { groupId, platformGroupId } from '../../../shared/domain/ids.ts';
+import { groupId } from '../../../shared/domain/ids.ts';
 import { applyGroup } from '../../../shared/sync/apply/apply.ts';
 import { approveHold } from '../../../shared/sync/holds.ts';
-import { ingest } from '../../../shared/sync/ingest/ingest.ts';
 import { PlatformFailure } from '../../../shared/sync/ports/platform.ts';
-import { suspectTouched } from '../../../shared/sync/reconcile/suspect.ts';
-import { messagesOf } from '../../support/engine/directory.ts';
-import { seededRandom } from '../../support/engine/random.ts';
 import { Crash, type Worker } from '../../support/engine/scheduler.ts';
-import { CONNECTION, createWorld, type Ports, START_MS, type World } from '../../support/engine/world.ts';
-import type { RawEvent } from '../../support/reading.ts';
+import { CONNECTION, type Ports, START_MS, type World } from '../../support/engine/world.ts';
+import {
+  apply,
+  change,
+  event,
+  follow,
+  HOUR_MS,
+  MEMBERS,
+  member,
+  REF,
+  records,
+  settled,
+  shown,
+  tell,
+  trace,
+  USERS,
+} from './support/drift.ts';
 import { mortalWorker } from './support/mortal.ts';
-
-const REF = { connection: CONNECTION, group: groupId('g') };
-const MEMBERS = ['m0', 'm1', 'm2', 'm3', 'm4', 'm5'];
-const USERS = MEMBERS.map((id) => `u-${id}`);
-const HOUR_MS = 3_600_000;
-
-let sequence = 0;
-function event(type: string, data: RawEvent['data'], second = 0): RawEvent {
-  sequence += 1;
-  const time = new Date(START_MS - 60_000 + second * 1_000).toISOString();
-  return { specversion: '1.0', id: `e${sequence}`, source: 'test', type: `directory.${type}`, time, data };
-}
-const member = (id: string) => ({ id, email: `${id}@acme.test` });
-
-/** A directory group of six, linked and clean, whose creation is long past. */
-async function settled(settings: Readonly<Record<string, unknown>> = {}, options = {}) {
-  const people = [...MEMBERS, 'late'].map((role) => ({ role, email: `${role}@acme.test` }));
-  const world = await createWorld({ random: seededRandom(1), people, settings, platform: options });
-  await tell(
-    world,
-    event('group.snapshot', { group: { id: 'g', name: 'Ours' }, members: MEMBERS.map(member) }),
-  );
-  await applyGroup(REF, world.onlooker);
-  world.advance(HOUR_MS);
-  return { world, id: [...world.platform.groups.keys()][0] as string };
-}
-
-const tell = (world: World, ...events: RawEvent[]) => ingest(messagesOf(events), world.onlooker);
-const shown = ({ platform }: World, id: string) => {
-  const group = platform.groups.get(id);
-  return group && { name: group.name, users: [...group.users].sort() };
-};
-async function records({ onlooker }: World) {
-  const found = [];
-  for await (const page of onlooker.drift.list(CONNECTION)) found.push(...page);
-  return found;
-}
-const trace = (over: Partial<Trace> = {}): Trace => ({
-  id: 'event-1',
-  initiator: 'ROLE',
-  type: 'EXTERNAL_GROUP_UPDATE',
-  at: new Date(START_MS + HOUR_MS).toISOString(),
-  ...over,
-});
-
-/** As a run of the feed that read these events. */
-const follow = (world: World, id: string, ...traces: Trace[]) => followAll(world, { [id]: traces });
-async function followAll(world: World, told: Readonly<Record<string, readonly Trace[]>>) {
-  const ports = world.onlooker;
-  const connection = await ports.connections.find(CONNECTION);
-  if (connection === undefined) throw new Error('no connection');
-  const platform = await ports.platforms.open(connection);
-  const touched = new Map(Object.entries(told).map(([id, traces]) => [id as never, traces]));
-  await suspectTouched(connection, touched, { platform, ports: ports as never });
-}
-async function change(world: World, settings: Readonly<Record<string, unknown>>) {
-  const known = await world.onlooker.connections.find(CONNECTION);
-  if (known === undefined) throw new Error('no connection');
-  const changed = ConnectionSettings.parse({ ...known.settings, ...settings });
-  await world.onlooker.connections.save({ ...known, settings: changed });
-  await world.onlooker.desired.markDirty(REF, { nowMs: world.nowMs(), dueMs: world.nowMs() });
-}
-const apply = (world: World) => applyGroup(REF, world.onlooker);
 
 describe('a difference that apply meets in a conflict', () => {
   it('is recorded, and named once the feed tells who made it', async () => {
@@ -120,59 +66,6 @@ describe('a difference that apply meets in a conflict', () => {
     await apply(world);
     expect(await records(world)).toMatchObject([{ kind: 'name', settledBy: 'restore' }]);
     expect(shown(world, id)).toEqual({ name: 'Ours', users: USERS.slice(1) });
-  });
-});
-
-describe('a deletion that apply meets before the feed has told of it', () => {
-  const removed = trace({ id: 'removed', initiator: 'SYSTEM', type: 'EXTERNAL_GROUP_REMOVE' });
-  const ownWrite = trace({ id: 'own', initiator: 'EXTERNAL', type: 'EXTERNAL_GROUP_MEMBER_ADD' });
-  const ownCreation = trace({ id: 'made', initiator: 'EXTERNAL', type: 'EXTERNAL_GROUP_ADD' });
-
-  async function deleted(settings: Readonly<Record<string, unknown>> = {}) {
-    const { world, id } = await settled(settings);
-    world.platform.groups.delete(id);
-    await tell(world, event('group.member.added', { group: { id: 'g' }, members: [member('late')] }, 1));
-    await apply(world);
-    await apply(world);
-    expect(await records(world)).toMatchObject([{ kind: 'deleted', initiator: 'UNKNOWN', platformId: id }]);
-    return { world, id, again: [...world.platform.groups.keys()][0] ?? '' };
-  }
-  const named = [{ kind: 'deleted', initiator: 'SYSTEM', eventIds: ['removed'] }];
-
-  it.each<[string, (old: string, again: string) => Readonly<Record<string, readonly Trace[]>>[]]>([
-    ['at once', (old, again) => [{ [old]: [ownWrite, removed], [again]: [ownCreation, ownWrite] }]],
-    [
-      'about the new group first',
-      (old, again) => [{ [again]: [ownCreation, ownWrite] }, { [old]: [removed] }],
-    ],
-    ['about our own write first', (old) => [{ [old]: [ownWrite] }, { [old]: [removed] }]],
-  ])('is named when it tells of it: %s', async (_, told) => {
-    const { world, id, again } = await deleted();
-    expect(again).not.toBe('');
-    for (const step of told(id, again)) await followAll(world, step);
-    expect(await records(world)).toMatchObject(named);
-    expect((await world.onlooker.groups.read(REF))?.unattributed).toEqual([]);
-  });
-
-  it('is named where the policy lets it stand', async () => {
-    const { world, id, again } = await deleted({ drift: 'report' });
-    expect(again).toBe('');
-    await follow(world, id, removed);
-    expect(await records(world)).toMatchObject(named);
-  });
-
-  it('is named where it was told while apply was at it', async () => {
-    const { world, id } = await settled();
-    world.platform.groups.delete(id);
-    await tell(world, event('group.member.added', { group: { id: 'g' }, members: [member('late')] }, 1));
-    const seen = await world.onlooker.groups.readMany([REF]);
-    await apply(world);
-    const readMany = async () => seen;
-    const owners = async () => ({ now: new Map([[platformGroupId(id), REF]]), before: new Map() });
-    const { groups, claims } = world.onlooker;
-    const late = { groups: { ...groups, readMany }, claims: { ...claims, owners } };
-    await follow({ ...world, onlooker: { ...world.onlooker, ...late } }, id, removed);
-    expect(await records(world)).toMatchObject(named);
   });
 });
 
