@@ -1,0 +1,73 @@
+import { ConnectionSettings } from '../../../../shared/contract/settings.ts';
+import type { Trace } from '../../../../shared/domain/drift.ts';
+import { groupId } from '../../../../shared/domain/ids.ts';
+import { applyGroup } from '../../../../shared/sync/apply/apply.ts';
+import { ingest } from '../../../../shared/sync/ingest/ingest.ts';
+import { suspectTouched } from '../../../../shared/sync/reconcile/suspect.ts';
+import { messagesOf } from '../../../support/engine/directory.ts';
+import { seededRandom } from '../../../support/engine/random.ts';
+import { CONNECTION, createWorld, START_MS, type World } from '../../../support/engine/world.ts';
+import type { RawEvent } from '../../../support/reading.ts';
+
+export const REF = { connection: CONNECTION, group: groupId('g') };
+export const MEMBERS = ['m0', 'm1', 'm2', 'm3', 'm4', 'm5'];
+export const USERS = MEMBERS.map((id) => `u-${id}`);
+export const HOUR_MS = 3_600_000;
+
+let sequence = 0;
+export function event(type: string, data: RawEvent['data'], second = 0): RawEvent {
+  sequence += 1;
+  const time = new Date(START_MS - 60_000 + second * 1_000).toISOString();
+  return { specversion: '1.0', id: `e${sequence}`, source: 'test', type: `directory.${type}`, time, data };
+}
+export const member = (id: string) => ({ id, email: `${id}@acme.test` });
+
+/** A directory group of six, linked and clean, whose creation is long past. */
+export async function settled(settings: Readonly<Record<string, unknown>> = {}, options = {}) {
+  const people = [...MEMBERS, 'late'].map((role) => ({ role, email: `${role}@acme.test` }));
+  const world = await createWorld({ random: seededRandom(1), people, settings, platform: options });
+  await tell(
+    world,
+    event('group.snapshot', { group: { id: 'g', name: 'Ours' }, members: MEMBERS.map(member) }),
+  );
+  await applyGroup(REF, world.onlooker);
+  world.advance(HOUR_MS);
+  return { world, id: [...world.platform.groups.keys()][0] as string };
+}
+
+export const tell = (world: World, ...events: RawEvent[]) => ingest(messagesOf(events), world.onlooker);
+export const shown = ({ platform }: World, id: string) => {
+  const group = platform.groups.get(id);
+  return group && { name: group.name, users: [...group.users].sort() };
+};
+export async function records({ onlooker }: World) {
+  const found = [];
+  for await (const page of onlooker.drift.list(CONNECTION)) found.push(...page);
+  return found;
+}
+export const trace = (over: Partial<Trace> = {}): Trace => ({
+  id: 'event-1',
+  initiator: 'ROLE',
+  type: 'EXTERNAL_GROUP_UPDATE',
+  at: new Date(START_MS + HOUR_MS).toISOString(),
+  ...over,
+});
+
+/** As a run of the feed that read these events. */
+export const follow = (world: World, id: string, ...traces: Trace[]) => followAll(world, { [id]: traces });
+export async function followAll(world: World, told: Readonly<Record<string, readonly Trace[]>>) {
+  const ports = world.onlooker;
+  const connection = await ports.connections.find(CONNECTION);
+  if (connection === undefined) throw new Error('no connection');
+  const platform = await ports.platforms.open(connection);
+  const touched = new Map(Object.entries(told).map(([id, traces]) => [id as never, traces]));
+  await suspectTouched(connection, touched, { platform, ports: ports as never });
+}
+export async function change(world: World, settings: Readonly<Record<string, unknown>>) {
+  const known = await world.onlooker.connections.find(CONNECTION);
+  if (known === undefined) throw new Error('no connection');
+  const changed = ConnectionSettings.parse({ ...known.settings, ...settings });
+  await world.onlooker.connections.save({ ...known, settings: changed });
+  await world.onlooker.desired.markDirty(REF, { nowMs: world.nowMs(), dueMs: world.nowMs() });
+}
+export const apply = (world: World) => applyGroup(REF, world.onlooker);
