@@ -10,40 +10,44 @@ import type { Item } from './table.ts';
  * that an item which another version wrote shows as what it is instead of as odd behaviour later.
  */
 
-const stamp = z
-  .string()
-  .default('')
-  .transform((text) => text as Stamp);
+/** Made once: schemas are dear to make, and a new worker makes them before it can read its first group. */
+const text = z.string();
+const number = z.number();
+const texts = z.array(text);
+const group = text.transform(platformGroupId);
+const version = text.transform(versionToken);
+const intent = text.transform(intentId);
+const stamp = text.default('').transform((value) => value as Stamp);
 
 const ViewPointer = z.object({
-  id: z.string().transform(intentId),
-  chunks: z.number(),
-  hash: z.string(),
-  size: z.number(),
+  id: intent,
+  chunks: number,
+  hash: text,
+  size: number,
 });
 
 const GuardRecord = z.lazy(() =>
   z.object({
-    intent: z.string().transform(intentId),
-    atMs: z.number(),
-    removals: z.number(),
+    intent: intent,
+    atMs: number,
+    removals: number,
   }),
 );
 
 const Intent = z.lazy(() =>
   z.object({
-    id: z.string().transform(intentId),
+    id: intent,
     action: z.enum(['create', 'patch', 'put', 'delete']),
-    atMs: z.number(),
-    name: z.string(),
-    spokeId: z.string(),
-    platformId: z.string().transform(platformGroupId).exactOptional(),
-    versionBefore: z.string().transform(versionToken).exactOptional(),
+    atMs: number,
+    name: text,
+    spokeId: text,
+    platformId: group.exactOptional(),
+    versionBefore: version.exactOptional(),
     view: ViewPointer.exactOptional(),
-    known: z.array(z.string().transform(platformGroupId)).exactOptional(),
-    misses: z.number().exactOptional(),
+    known: z.array(group).exactOptional(),
+    misses: number.exactOptional(),
     reserved: GuardRecord.exactOptional(),
-    consumes: z.string().exactOptional(),
+    consumes: text.exactOptional(),
   }),
 );
 
@@ -52,34 +56,34 @@ const Decision = z.lazy(() =>
     z.object({ kind: z.literal('waiting') }),
     z.object({
       kind: z.enum(['approved', 'rejected']),
-      by: z.string(),
-      reason: z.string(),
-      atMs: z.number(),
+      by: text,
+      reason: text,
+      atMs: number,
     }),
   ]),
 );
 
 const Hold = z.lazy(() =>
   z.object({
-    digest: z.string(),
+    digest: text,
     rule: z.enum(['share', 'count', 'per_hour']),
-    removes: z.number(),
-    keeps: z.number(),
-    share: z.number(),
-    createdAtMs: z.number(),
-    expiresAtMs: z.number(),
+    removes: number,
+    keeps: number,
+    share: number,
+    createdAtMs: number,
+    expiresAtMs: number,
     decision: Decision,
-    chunks: z.number(),
-    hash: z.string(),
+    chunks: number,
+    hash: text,
   }),
 );
 
 const Trace = z.lazy(() =>
   z.object({
-    id: z.string(),
-    initiator: z.string(),
-    type: z.string(),
-    at: z.string().nullable(),
+    id: text,
+    initiator: text,
+    type: text,
+    at: text.nullable(),
   }),
 );
 
@@ -88,36 +92,36 @@ const GroupItem = z.lazy(() =>
     upserted: stamp,
     deleted: stamp,
     snapshot: stamp,
-    name: z.string().exactOptional(),
+    name: text.exactOptional(),
     nameStamp: stamp,
-    rev: z.number().default(0),
-    dirtySince: z.number().exactOptional(),
+    rev: number.default(0),
+    dirtySince: number.exactOptional(),
     settled: z.enum(['in_sync', 'held', 'deleted', 'unnamed', 'excluded']).exactOptional(),
-    failedAt: z.number().exactOptional(),
-    attempts: z.number().default(0),
-    lastError: z.object({ code: z.string(), message: z.string(), atMs: z.number() }).exactOptional(),
-    platformId: z.string().transform(platformGroupId).exactOptional(),
-    version: z.string().transform(versionToken).exactOptional(),
+    failedAt: number.exactOptional(),
+    attempts: number.default(0),
+    lastError: z.object({ code: text, message: text, atMs: number }).exactOptional(),
+    platformId: group.exactOptional(),
+    version: version.exactOptional(),
     view: ViewPointer.exactOptional(),
     intent: Intent.exactOptional(),
     hold: Hold.exactOptional(),
     unsettledRemovals: GuardRecord.exactOptional(),
     suspect: z
       .object({
-        version: z.string().transform(versionToken).nullable(),
+        version: version.nullable(),
         traces: z.array(Trace),
-        atMs: z.number(),
+        atMs: number,
       })
       .exactOptional(),
-    createdAt: z.number().exactOptional(),
+    createdAt: number.exactOptional(),
     takeOver: z.boolean().default(false),
-    openDrift: z.array(z.string()).default([]),
-    unattributed: z.array(z.string()).default([]),
+    openDrift: texts.default([]),
+    unattributed: texts.default([]),
     deletionWaiver: z.object({ policy: z.enum(['report', 'adopt']), seen: stamp }).exactOptional(),
     released: z.boolean().default(false),
     paused: z.boolean().default(false),
-    counts: z.object({ wanted: z.number(), applied: z.number(), pending: z.number() }).exactOptional(),
-    lastWriteAt: z.number().exactOptional(),
+    counts: z.object({ wanted: number, applied: number, pending: number }).exactOptional(),
+    lastWriteAt: number.exactOptional(),
   }),
 );
 
@@ -156,15 +160,15 @@ export function parseGroup(ref: GroupRef, item: Item): GroupState {
 
 const MemberItem = z.lazy(() =>
   z.object({
-    member: z.string(),
+    member: text,
     presence: z.enum(['absent', 'present']),
-    stamp: z.string(),
-    copyRevision: z.number().optional(),
+    stamp: text,
+    copyRevision: number.optional(),
     copyFloor: stamp,
-    copyRole: z.string().optional(),
+    copyRole: text.optional(),
     pendingCause: z.enum(['unknown', 'ambiguous', 'inactive', 'refused']).optional(),
-    pendingSince: z.number().default(0),
-    pendingRevision: z.number().optional(),
+    pendingSince: number.default(0),
+    pendingRevision: number.optional(),
   }),
 );
 
