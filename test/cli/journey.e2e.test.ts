@@ -1,16 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { OUTPUT_SCHEMAS } from '../../cli/schemas.ts';
-import { loadParts } from '../../local/load-parts.ts';
-import { writeLocalFile } from '../../local/local-file.ts';
-import { openPlatform } from '../../local/open-platform.ts';
-import { type Stack, startStack } from '../../local/stack.ts';
-import { runCli } from '../support/cli/io.ts';
+import type { runCli } from '../support/cli/io.ts';
+import { startCliStack } from '../support/cli/stack.ts';
 
 /*
  * A new admin's way through the command line, on a whole local stack in this process: emulators, handlers, platform.
@@ -35,39 +28,16 @@ const WORLD = {
   credentials: [{ token: TOKEN, kind: 'oauth_app' as const, company: 'acme' }],
 };
 
-const folder = mkdtempSync(join(tmpdir(), 'groupsync-cli-'));
-const localFile = join(folder, 'local.json');
-let stack: Stack;
-let stopPlatform: () => Promise<void>;
+let on: Awaited<ReturnType<typeof startCliStack>>;
 const shown: string[] = [];
 
 beforeAll(async () => {
-  vi.spyOn(process.stdout, 'write').mockImplementation(() => true);
-  const platform = await openPlatform({ world: WORLD, dataFile: undefined, port: 0 });
-  stopPlatform = platform.close;
-  stack = await startStack({
-    prefix: 'groupsync',
-    coalesceSeconds: 0,
-    ports: { aws: 0, sqs: 0 },
-    tables: undefined,
-    secrets: undefined,
-    platform,
-    settings: [['guard', null]],
-    everySeconds: { pump: 1, feed: 60, sweep: 600, health: 6_000, people: 60 },
-    loadParts,
-    onError: () => undefined,
-  });
-  writeLocalFile(localFile, stack.address);
+  on = await startCliStack(WORLD);
 });
-
-afterAll(async () => {
-  await stack.stop();
-  await stopPlatform();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => on.stop());
 
 async function cli(args: readonly string[], around: Parameters<typeof runCli>[1] = {}) {
-  const ran = await runCli([...args, '--local-file', localFile], around);
+  const ran = await on.cli(args, around);
   shown.push(ran.stdout, ran.stderr);
   return ran;
 }
@@ -81,20 +51,6 @@ async function document(command: keyof typeof OUTPUT_SCHEMAS, args: readonly str
 }
 
 const eventually = (look: () => Promise<boolean>) => vi.waitUntil(look, { timeout: 25_000, interval: 100 });
-
-const publish = (bodies: readonly string[]) =>
-  Promise.all(
-    Array.from({ length: Math.ceil(bodies.length / 10) }, (_, at) =>
-      stack.sqs.send(
-        new SendMessageBatchCommand({
-          QueueUrl: stack.address.eventsQueueUrl,
-          Entries: bodies
-            .slice(at * 10, at * 10 + 10)
-            .map((MessageBody, index) => ({ Id: String(index), MessageBody })),
-        }),
-      ),
-    ),
-  );
 
 const nativeEvent = (id: string, type: string, data: unknown, extra = {}) =>
   JSON.stringify({
@@ -111,7 +67,7 @@ describe('the way of a new admin', () => {
   it('connects: the token comes by standard input, and is checked before it is stored', async () => {
     const wrong = await document('connect', ['connect', '--token-stdin', '--yes'], { stdin: 'nonsense\n' });
     expect(wrong).toMatchObject({ code: 1, json: { stored: false, usable: false } });
-    const args = ['connect', 'acme', '--base-url', stack.address.platform, '--token-stdin', '--yes'];
+    const args = ['connect', 'acme', '--base-url', on.stack.address.platform, '--token-stdin', '--yes'];
     const connected = await document('connect', args, { stdin: `${TOKEN}\n` });
     expect(connected).toMatchObject({ code: 0, json: { stored: true, company: 'acme' } });
     expect(connected.json.checks.every(({ ok }: { ok: boolean }) => ok)).toBe(true);
@@ -122,7 +78,7 @@ describe('the way of a new admin', () => {
   });
 
   it('imports a file and sees its groups come about', async () => {
-    const csv = join(folder, 'members.csv');
+    const csv = join(on.folder, 'members.csv');
     const rows = PEOPLE.map((name) => `g1,"One, the first",m-${name},${name}@acme.test`);
     writeFileSync(
       csv,
@@ -149,7 +105,7 @@ describe('the way of a new admin', () => {
 
   it('plans and syncs: what is planned is what is then written', async () => {
     await cli(['pause', '--yes']);
-    await publish([
+    await on.publish([
       nativeEvent('e1', 'group.member.removed', { group: { id: 'g1' }, members: [{ id: 'm-fay' }] }),
     ]);
     await eventually(async () => (await document('plan', ['plan', 'g1'])).json.plans[0].changes.length === 1);
@@ -231,7 +187,7 @@ describe('the way of a new admin', () => {
         { connection: 'later' },
       ),
     );
-    await publish([...late, ...Array.from({ length: 30 }, (_, at) => `{broken ${at}`)]);
+    await on.publish([...late, ...Array.from({ length: 30 }, (_, at) => `{broken ${at}`)]);
     await eventually(async () => (await document('status', ['status'])).json.queues.eventsDlq === 150);
     const { json: list } = await document('dlq list', ['dlq', 'list', '--queue', 'events']);
     expect(list).toMatchObject({ queue: 'events', total: 150 });
@@ -244,7 +200,7 @@ describe('the way of a new admin', () => {
     expect(letter.body).toContain('specversion');
 
     await cli(['connect', 'later', '--token-stdin', '--observe', '--yes'], { stdin: TOKEN });
-    const replay = ['dlq', 'replay', '--code', 'unknown_connection', '--yes', '--local-file', localFile];
+    const replay = ['dlq', 'replay', '--code', 'unknown_connection', '--yes', '--rate', '10'];
     await killAfterFirst(replay, async () => (await counted()).events < 145);
     const { json: rest } = await document('dlq replay', [
       'dlq',
@@ -280,7 +236,7 @@ describe('the way of a new admin', () => {
 
   it('has shown the token nowhere', () => {
     expect(shown.join('')).not.toContain(TOKEN);
-    expect(readFileSync(localFile, 'utf8')).toContain(TOKEN);
+    expect(readFileSync(on.localFile, 'utf8')).toContain(TOKEN);
   });
 });
 
@@ -290,11 +246,7 @@ async function counted(): Promise<{ events: number }> {
 
 /** The real command as a process of its own, killed without a word once it has begun. */
 async function killAfterFirst(args: readonly string[], hasBegun: () => Promise<boolean>): Promise<void> {
-  const bin = fileURLToPath(new URL('../../cli/groupsync.mjs', import.meta.url));
-  const child: ChildProcess = spawn(process.execPath, [bin, ...args, '--rate', '10'], {
-    cwd: folder,
-    stdio: 'ignore',
-  });
+  const child = on.spawn(args);
   const ended = new Promise<void>((resolve) => child.on('close', () => resolve()));
   expect(child.spawnargs.join(' ')).not.toContain(TOKEN);
   await eventually(async () => (await hasBegun()) || child.exitCode !== null);

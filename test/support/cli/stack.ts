@@ -41,6 +41,9 @@ export async function startCliStack(world: WorldInput) {
   return {
     stack,
     logs,
+    /** Where the commands run, and what they know the stack by. */
+    folder,
+    localFile,
     cli: (args: readonly string[], around: Parameters<typeof runCli>[1] = {}) =>
       runCli([...args, '--local-file', localFile], around),
     /** The real command as a process of its own. */
