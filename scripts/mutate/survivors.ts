@@ -75,7 +75,7 @@ export const SURVIVORS: ReadonlyMap<string, string> = new Map([
     'members that differ always come as a list',
   ],
   [
-    'shared/plan/attribute.ts: const RANK: Readonly<Record<string, number>> = { ROLE: 3, SYSTEM: 2, EXTERNAL: 1 }; | 3 → 4',
+    'shared/plan/attribute.ts: const RANK: Readonly<Record<string, number>> = { ROLE: 3, SYSTEM: 2, [APPLICATION]: 1 }; | 3 → 4',
     ORDER_ONLY,
   ],
   [

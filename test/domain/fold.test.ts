@@ -121,6 +121,17 @@ describe('foldEvents', () => {
     }
   });
 
+  it('keeps what the first event said of a user as it said it', () => {
+    const said = new Map([['email', 'e']]);
+    const more = new Map([['email', 'later']]);
+    const user = foldOne(
+      event(1, { kind: 'user.upserted', user: { id: M, attributes: said } }),
+      event(2, { kind: 'user.upserted', user: { id: M, attributes: more } }),
+    ).users.get(M);
+    expect(user).toMatchObject({ saidAt: at(1) });
+    expect(user?.said).toBe(said);
+  });
+
   it('makes no record of a user of whom a membership says nothing more', () => {
     const fold = foldOne(event(1, { kind: 'member.added', group: A, members: [plain(M)] }));
     expect([...fold.users]).toEqual([]);

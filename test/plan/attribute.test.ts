@@ -53,6 +53,12 @@ describe('attribute', () => {
     expect(attribute('deleted', both)).toEqual({ initiator: 'SYSTEM', eventIds: ['theirs'] });
   });
 
+  it('takes nobody’s other deed for what has a type of its own', () => {
+    const told = traces(['other', 'ROLE', MEMBER_ADDED]);
+    expect(attribute('deleted', told)).toEqual({ initiator: 'UNKNOWN', eventIds: [] });
+    expect(attribute('name', traces(['own', 'EXTERNAL', MEMBER_ADDED])).initiator).toBe('UNKNOWN');
+  });
+
   it('names nobody where no event told', () => {
     expect(attribute('name', [])).toEqual({ initiator: 'UNKNOWN', eventIds: [] });
   });
