@@ -37,7 +37,7 @@ function requestOf(event: APIGatewayProxyEventV2): HttpRequest {
     path: event.rawPath,
     query: event.rawQueryString,
     headers: event.headers,
-    body: isBase64Encoded && body !== undefined ? Buffer.from(body, 'base64').toString('utf8') : body,
+    body: isBase64Encoded && body !== undefined ? Buffer.from(body, 'base64') : body,
     origin: `https://${requestContext.domainName}`,
   };
 }

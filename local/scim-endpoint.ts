@@ -60,7 +60,7 @@ async function serve(
   send(response, report.reply);
 }
 
-function requestOf({ method = 'GET', url = '/', headers }: IncomingMessage, body: string): HttpRequest {
+function requestOf({ method = 'GET', url = '/', headers }: IncomingMessage, body: Buffer): HttpRequest {
   const [path = '/', ...query] = url.split('?');
   return {
     method,
@@ -75,7 +75,7 @@ function requestOf({ method = 'GET', url = '/', headers }: IncomingMessage, body
 }
 
 /** The body, or as much of it as shows that it is too long; undefined where the client went away. */
-async function readBody(incoming: IncomingMessage): Promise<string | undefined> {
+async function readBody(incoming: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
   try {
@@ -86,7 +86,7 @@ async function readBody(incoming: IncomingMessage): Promise<string | undefined> 
   } catch {
     return undefined;
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
 }
 
 function send(response: ServerResponse, { status, headers, body }: HttpReply): void {

@@ -52,6 +52,16 @@ it('answers an HTTP API request, with locations under the domain that it came to
   expect(JSON.parse(found.body ?? '').totalResults).toBe(1);
 });
 
+it('refuses a body that is no UTF-8 rather than keep another name', async () => {
+  const body = Buffer.from([...Buffer.from('{"userName":"a'), 0xff, ...Buffer.from('"}')]).toString('base64');
+  const refused = await send('POST', '/scim/v2/Users', { body, isBase64Encoded: true });
+  expect(refused.statusCode).toBe(400);
+  expect(JSON.parse(refused.body ?? '')).toMatchObject({
+    scimType: 'invalidSyntax',
+    detail: expect.stringContaining('expected a body in UTF-8'),
+  });
+});
+
 it('counts requests, refusals and failures, and logs no id and no filter', async () => {
   await send('GET', '/scim/v2/Users/some-id', { rawQueryString: 'filter=secret' });
   await send('GET', '/scim/v2/Users', { headers: {} });

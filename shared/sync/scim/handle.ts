@@ -29,8 +29,8 @@ export interface HttpRequest {
   readonly query: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** undefined for none. */
-  readonly body: string | undefined;
+  /** As text, or as its bytes where they were not read yet; undefined for none. */
+  readonly body: string | Uint8Array | undefined;
   /** Scheme and host under which the client reached us. */
   readonly origin: string;
 }
@@ -121,16 +121,26 @@ const JSON_TYPES = /^(?:application\/(?:scim\+)?json|\*\/\*)\s*(?:;.*)?$/i;
 const BODYLESS = new Set(['GET', 'HEAD', 'DELETE']);
 
 function readBody({ body, headers, method }: HttpRequest): ScimValue | undefined {
-  if (body === undefined || body === '' || BODYLESS.has(method.toUpperCase())) return undefined;
-  if (new TextEncoder().encode(body).length > MAX_BODY_BYTES) {
+  if (body === undefined || body.length === 0 || BODYLESS.has(method.toUpperCase())) return undefined;
+  const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
+  if (bytes.length > MAX_BODY_BYTES) {
     throw new ScimError(413, `expected a body of at most ${MAX_BODY_BYTES} bytes`);
   }
   if (!JSON_TYPES.test(headers['content-type']?.trim() ?? SCIM_MEDIA_TYPE)) {
     throw new ScimError(415, `expected a body of type ${SCIM_MEDIA_TYPE}`);
   }
-  const parsed = parseJson(body);
+  const parsed = parseJson(typeof body === 'string' ? body : textOf(body));
   if (!parsed.ok) throw badRequest('invalidSyntax', parsed.message);
   return parsed.value as ScimValue;
+}
+
+/** Bytes that are no character must not become another one: a name would be kept that nobody gave. */
+function textOf(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw badRequest('invalidSyntax', 'expected a body in UTF-8');
+  }
 }
 
 /** The media type is exact and stands only beside a body. */
