@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Metafile } from 'esbuild';
-import { parseSync } from 'oxc-parser';
 import { bundle, DEPLOYABLE_KEYS, type DeployableKey, HANDLERS } from '../infra/bundle.ts';
 import { ENVIRONMENT } from '../shared/contract/names.ts';
+import { baselineSource } from './bundle-check/baseline.ts';
 
 /*
  * `npm run bundle:check`: are the functions small, and do they start about as fast as what they must import? The
@@ -34,10 +34,6 @@ const LOADING_ENVIRONMENT: Record<string, string> = {
   [ENVIRONMENT.logLevel]: 'error',
 };
 
-/** Source files of the project that ended up in the bundle. */
-const ownSources = (metafile: Metafile): string[] =>
-  Object.keys(metafile.inputs).filter((path) => !path.includes('node_modules/') && !path.startsWith('..'));
-
 const packagesIn = (metafile: Metafile): Set<string> =>
   new Set(
     Object.values(metafile.outputs)
@@ -45,29 +41,6 @@ const packagesIn = (metafile: Metafile): Set<string> =>
       .filter(([, { bytesInOutput }]) => bytesInOutput > 0)
       .flatMap(([path]) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []),
   );
-
-/** The source of a module that re-exports what these files import from packages: each name once. */
-function baselineSource(paths: readonly string[]): string {
-  const imports = paths.flatMap((path) => {
-    const { module } = parseSync(path, readFileSync(join(ROOT, path), 'utf8'));
-    return module.staticImports
-      .filter(({ moduleRequest: { value } }) => !value.startsWith('.') && !value.startsWith('node:'))
-      .flatMap(({ moduleRequest, entries }) =>
-        entries
-          .filter(({ isType }) => !isType)
-          .map(({ importName }) => ({
-            from: moduleRequest.value,
-            name: importName.name,
-            kind: importName.kind,
-          })),
-      );
-  });
-  const clauses = imports.map(({ from, name, kind }) => {
-    if (kind === 'NamespaceObject') return `* as $ from '${from}'`;
-    return `{ ${kind === 'Default' ? 'default' : name} as $ } from '${from}'`;
-  });
-  return [...new Set(clauses)].map((clause, i) => `export ${clause.replace('$', `x${i}`)};`).join('\n');
-}
 
 function loadMs(file: string): number {
   const script = `const t = performance.now(); await import(${JSON.stringify(pathToFileURL(file).href)}); console.log(performance.now() - t); process.exit(0)`;
@@ -91,7 +64,7 @@ interface Measured {
 function measure(name: DeployableKey, folder: string): Measured {
   const { metafile } = bundle({ [name]: HANDLERS[name] }, folder);
   const source = join(folder, `${name}-baseline.ts`);
-  writeFileSync(source, baselineSource(ownSources(metafile)));
+  writeFileSync(source, baselineSource(metafile));
   bundle({ [`${name}-baseline`]: source }, folder);
   const file = join(folder, `${name}.mjs`);
   const baseline = join(folder, `${name}-baseline.mjs`);
