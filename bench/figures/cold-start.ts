@@ -24,14 +24,14 @@ async function coldStart(file: string, event: object): Promise<Times> {
   return Times.parse(JSON.parse(stdout.trim().split('\n').at(-1) ?? ''));
 }
 
-/** The bare calls in a bundle of all that the function's own sources import, the packages kept whole. */
-function bundleWithWholePackages(name: DeployableKey, bareFile: string, folder: string): string {
+/** The function as it is deployed; and the bare calls in a bundle of all that the function's own sources import, the packages kept whole. */
+function bundleBoth(name: DeployableKey, bareFile: string, folder: string) {
   const { metafile } = bundle({ [name]: HANDLERS[name] }, folder);
   const source = join(folder, `whole-${name}.ts`);
   const handler = `export { handler } from ${JSON.stringify(bareFile)};`;
   writeFileSync(source, `${baselineSource(metafile)}\n${handler}\n`);
   bundle({ [`whole-${name}`]: source }, folder);
-  return join(folder, `whole-${name}.mjs`);
+  return { file: join(folder, `${name}.mjs`), wholeFile: join(folder, `whole-${name}.mjs`) };
 }
 
 async function measureAll(folder: string): Promise<readonly (readonly string[])[]> {
@@ -41,10 +41,9 @@ async function measureAll(folder: string): Promise<readonly (readonly string[])[
   try {
     const rows: string[][] = [];
     for (const name of DEPLOYABLE_KEYS) {
-      const file = join(folder, `${name}.mjs`);
       const bareName = CALL_THE_PLATFORM.has(name) ? 'apply' : 'ingest';
       const bareFile = join(folder, `bare-${bareName}.mjs`);
-      const wholeFile = bundleWithWholePackages(name, bare(bareName), folder);
+      const { file, wholeFile } = bundleBoth(name, bare(bareName), folder);
       const recorded = await stage.recordFirst(name);
       const { calls } = recorded;
       const pairs: (readonly [ours: Times, bare: Times, whole: Times])[] = [];

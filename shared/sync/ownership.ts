@@ -2,11 +2,11 @@ import { hasDeparted } from '../domain/group.ts';
 import { type GroupRef, intentId, type PlatformGroupId } from '../domain/ids.ts';
 import type { ObservedGroup } from '../domain/view.ts';
 import { viewOf } from './apply/observed.ts';
-import { HOPE_MS } from './attribute-drift.ts';
 import type { ClaimStore } from './ports/claims.ts';
 import type { Connections } from './ports/connections.ts';
 import type { GroupStore } from './ports/groups.ts';
 import type { Platforms } from './ports/platform.ts';
+import { retireClaim } from './retire-claim.ts';
 import { dirtyNow, type WakePorts } from './wake.ts';
 
 export interface OwnershipPorts extends Pick<WakePorts, 'applyQueue' | 'clock' | 'coalesceMs'> {
@@ -56,10 +56,7 @@ export async function adoptGroup(
   }
   const observed = await platform.groups.get(platformId);
   if (observed === undefined) {
-    if (seen.platformId === undefined) {
-      const untilMs = ports.clock() + HOPE_MS;
-      await ports.claims.retire(company, platformId, { owner: ref, untilMs });
-    }
+    if (seen.platformId === undefined) await retireClaim(company, platformId, ref, ports);
     return { kind: 'not_on_platform' };
   }
   // Nobody in a foreign group is ours: in an additive connection whoever was there before us stays.

@@ -24,9 +24,12 @@ const PartField = z.lazy(() =>
   }).refine(({ index, count }) => index < count, { error: 'expected an index below the count' }),
 );
 
-const groupMembers = z.lazy(() =>
-  object('data {group, members}', { group: GroupField, members: MembersField }),
-);
+const membership = (kind: 'member.added' | 'member.removed', meaning: string) =>
+  z.lazy(() =>
+    object('data {group, members}', { group: GroupField, members: MembersField })
+      .transform(({ group, members }): DirectoryChange => ({ kind, group: groupId(group.id), members }))
+      .describe(meaning),
+  );
 
 /** The `data` of every native event type, and the change that it means. */
 export const NATIVE_DATA = {
@@ -70,29 +73,12 @@ export const NATIVE_DATA = {
       ),
   ),
 
-  'directory.group.member.added': z.lazy(() =>
-    groupMembers
-      .transform(
-        ({ group, members }): DirectoryChange => ({
-          kind: 'member.added',
-          group: groupId(group.id),
-          members,
-        }),
-      )
-      .describe('These joined the group. Never creates or revives a group.'),
+  'directory.group.member.added': membership(
+    'member.added',
+    'These joined the group. Never creates or revives a group.',
   ),
 
-  'directory.group.member.removed': z.lazy(() =>
-    groupMembers
-      .transform(
-        ({ group, members }): DirectoryChange => ({
-          kind: 'member.removed',
-          group: groupId(group.id),
-          members,
-        }),
-      )
-      .describe('These left the group.'),
-  ),
+  'directory.group.member.removed': membership('member.removed', 'These left the group.'),
 
   'directory.user.upserted': z.lazy(() =>
     object('data {user}', { user: MemberField })

@@ -1,8 +1,8 @@
 import type { PlatformGroupId } from '../../domain/ids.ts';
 import type { ObservedGroup } from '../../domain/view.ts';
 import { compareText, type Plan } from '../../plan/plan.ts';
-import { HOPE_MS } from '../attribute-drift.ts';
 import type { GroupState } from '../ports/groups.ts';
+import { retireClaim } from '../retire-claim.ts';
 import { LISTING_AGE_MS } from '../tuning.ts';
 import { linkTo, viewOf } from './observed.ts';
 import type { Lane } from './ports.ts';
@@ -52,8 +52,7 @@ async function adopt(state: GroupState, candidate: ObservedGroup, lane: Lane): P
   if (!(await ports.claims.claim(connection.company, id, state.ref))) return undefined;
   const observed = await platform.groups.get(id);
   if (observed === undefined) {
-    const untilMs = ports.clock() + HOPE_MS;
-    await ports.claims.retire(connection.company, id, { owner: state.ref, untilMs });
+    await retireClaim(connection.company, id, state.ref, ports);
     return undefined;
   }
   const link = await linkTo(state, observed, { view: viewOf(observed), lane });

@@ -2,8 +2,9 @@ import type { Difference } from '../../domain/drift.ts';
 import { hasDeparted } from '../../domain/group.ts';
 import type { PlatformGroupId } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
-import { attributeDrift, HOPE_MS, toldOf } from '../attribute-drift.ts';
+import { attributeDrift, toldOf } from '../attribute-drift.ts';
 import type { FoundForeign, GroupState } from '../ports/groups.ts';
+import { retireClaim } from '../retire-claim.ts';
 import { CREATE_MISSES } from '../tuning.ts';
 import { isStillOurs, takeForeignChange } from './foreign-change.ts';
 import { newnessOf } from './newness.ts';
@@ -65,11 +66,7 @@ export async function missing(state: GroupState, lane: Lane): Promise<Step> {
   if (!(await isStillOurs(state, undefined, lane))) return { kind: 'overtaken' };
   const found = await recordDeletion(state, platformId, lane);
   if (!(await ports.groups.absorb(state, undefined, found))) return { kind: 'overtaken' };
-  // Who deleted it the feed may tell only now, under the id that the group had.
-  await ports.claims.retire(connection.company, platformId, {
-    owner: state.ref,
-    untilMs: ports.clock() + HOPE_MS,
-  });
+  await retireClaim(connection.company, platformId, state.ref, ports);
   // A transient 404, and somebody has taken it back between the unlinking and this.
   const now = await ports.groups.read(state.ref);
   if (now?.platformId === platformId) await ports.claims.claim(connection.company, platformId, state.ref);
