@@ -1,9 +1,18 @@
 import type { Hold } from '../domain/hold.ts';
 import type { GroupRef, IntentId } from '../domain/ids.ts';
-import type { FoundForeign, GroupState, GroupStore, Intent, LinkedGroup } from '../sync/ports/groups.ts';
+import type { GroupStore, Intent, LinkedGroup } from '../sync/ports/groups.ts';
 import { deleteChunks, readChunks, writeChunks } from './chunks.ts';
 import { dirtying } from './dirtying.ts';
+import { foundBeside } from './found-beside.ts';
 import { collectGarbage } from './garbage.ts';
+import {
+  intentIs,
+  intentIsAs,
+  revIsAs,
+  suspectIsAs,
+  unsettledSince,
+  untouchedSince,
+} from './group-conditions.ts';
 import { parseGroup, parseMember } from './group-item.ts';
 import {
   dueText,
@@ -18,55 +27,14 @@ import {
   shardOf,
   viewChunkKey,
 } from './keys.ts';
-import {
-  type Attributes,
-  all,
-  type Change,
-  type Condition,
-  equal,
-  exists,
-  missing,
-  type Table,
-  type Value,
-} from './table.ts';
+import { all, type Change, type Condition, equal, exists, type Table, type Value } from './table.ts';
 import { decodeUser, viewFrom, viewLines } from './view-lines.ts';
-
-/*
- * The life of a write, as conditions on the group item:
- *
- *     openIntent   no intent, view pointer and dirty as read     intent := ours
- *     flip         intent is ours (and rev as it was read)       view, version, intent gone (dirty gone)
- *     dropIntent   intent is ours                                intent gone
- *     absorb       no intent, view pointer and dirty as read     view, version
- *     settle       no intent, rev and view as they were read     dirty gone
- *
- *     fail         intent and rev as they were read              dirty gone
- *
- * A worker that was overtaken fails its condition and changes nothing. That dirty is compared too keeps one from linking
- * what a later one has settled: nobody would look at the group again. From openIntent to flip dirty stays.
- */
-const intentIs = (id: IntentId): Condition => equal('intentId', id);
-const viewIsAs = ({ view }: GroupState): Condition =>
-  view === undefined ? missing('viewId') : equal('viewId', view.id);
-const untouchedSince = (seen: GroupState): Condition => all(missing('intentId'), viewIsAs(seen));
-const unsettledSince = (seen: GroupState): Condition =>
-  seen.dirtySinceMs === undefined ? untouchedSince(seen) : all(untouchedSince(seen), exists('dirtySince'));
-const intentIsAs = ({ intent }: GroupState): Condition =>
-  intent === undefined ? missing('intentId') : intentIs(intent.id);
-/** A suspicion that came after the look is not answered by it. */
-const suspectIsAs = ({ suspect }: GroupState): Condition =>
-  suspect === undefined ? missing('suspectAt') : equal('suspectAt', suspect.atMs);
-const revIsAs = ({ rev }: GroupState): Condition => (rev === 0 ? missing('rev') : equal('rev', rev));
 
 const notDue = (ref: GroupRef) => ({ gsk: groupIndexSort(NOT_DUE, ref.group) });
 const CLEAN = ['dirtySince', 'attempts', 'lastError', 'failedAt'] as const;
 const LINK = ['platformId', 'version', 'view', 'viewId', 'createdAt', 'takeOver'] as const;
 
 const HOLD = ['hold', 'holdDigest'] as const;
-
-/** Bounds of lists on the group item: far more than ever stand open, far less than an item holds. */
-const MAX_OPEN_DRIFT = 500;
-const MAX_UNATTRIBUTED = 100;
 
 const linkAttributes = ({ id, version, view }: LinkedGroup) => ({
   platformId: id,
@@ -305,20 +273,6 @@ export function createGroupStore(table: Table): GroupStore {
     },
   };
 }
-
-const foundBeside = (
-  seen: GroupState,
-  { openDrift = [], unattributed = [], deletionWaiver }: FoundForeign = {},
-): Attributes => ({
-  ...(openDrift.length === 0 ? {} : { openDrift: merged(seen.openDrift, openDrift, MAX_OPEN_DRIFT) }),
-  ...(unattributed.length === 0
-    ? {}
-    : { unattributed: merged(seen.unattributed, unattributed, MAX_UNATTRIBUTED) }),
-  ...(deletionWaiver === undefined ? {} : { deletionWaiver: { ...deletionWaiver } }),
-});
-
-const merged = (before: readonly string[], more: readonly string[], most: number): readonly string[] =>
-  [...new Set([...before, ...more])].slice(-most);
 
 /** Intents are plain JSON; the cast only drops the brands of their ids. */
 const plain = (intent: Intent): { readonly [name: string]: Value } =>
