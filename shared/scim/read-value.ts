@@ -17,14 +17,16 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
  * @throws ScimError invalidValue
  */
 export function readValue(attribute: Attribute, raw: ScimValue): ScimValue | undefined {
-  // Entra ID may write one value as a list of one.
-  if (!attribute.multiValued)
-    return readSingle(attribute, Array.isArray(raw) && raw.length === 1 ? raw[0] : raw);
+  if (!attribute.multiValued) return readSingle(attribute, onlyOf(raw));
   const values = elements(raw);
   if (values.length > MAX_VALUES) throw wrong(attribute, `at most ${MAX_VALUES} values`);
   const read = values.flatMap((value) => readSingle(attribute, value) ?? []);
   return read.length === 0 ? undefined : read;
 }
+
+/** Entra ID may write one value as a list of one. */
+export const onlyOf = (raw: ScimValue | undefined): ScimValue =>
+  Array.isArray(raw) && raw.length === 1 ? ((raw as readonly ScimValue[])[0] ?? null) : (raw ?? null);
 
 /** One value of an attribute, whether it may hold several or not. */
 export function readSingle(attribute: Attribute, raw: ScimValue): ScimValue | undefined {
@@ -42,19 +44,29 @@ export function readSingle(attribute: Attribute, raw: ScimValue): ScimValue | un
   }
 }
 
-/** A bare value stands for an object with that `value`, as some clients write members, addresses and managers. */
-function readComplex(attribute: Attribute, raw: ScimValue): ScimObject | undefined {
+const readComplex = (attribute: Attribute, raw: ScimValue): ScimObject | undefined =>
+  mergeParts(attribute, {}, raw);
+
+/**
+ * The parts of a complex value after those that a client names: a part that is null is taken away, one that is not named
+ * stays (RFC 7644 section 3.5.2.3). A bare value stands for an object with that `value`, as some clients write members,
+ * addresses and managers.
+ * @returns undefined where no part is left
+ */
+export function mergeParts(attribute: Attribute, before: ScimObject, raw: ScimValue): ScimObject | undefined {
   const given: ScimValue = isObject(raw) ? raw : { value: raw };
   if (!isObject(raw) && !attribute.subAttributes?.some(({ name }) => name === 'value')) {
     throw wrong(attribute, 'an object');
   }
-  const read: ScimDraft = {};
+  const merged: ScimDraft = { ...before };
   for (const sub of attribute.subAttributes ?? []) {
-    if (sub.mutability === 'readOnly') continue;
-    const value = readValue(sub, fieldOf(given, sub.name) ?? null);
-    if (value !== undefined) read[sub.name] = value;
+    const item = sub.mutability === 'readOnly' ? undefined : fieldOf(given, sub.name);
+    if (item === undefined) continue;
+    const value = readValue(sub, item);
+    if (value === undefined) delete merged[sub.name];
+    else merged[sub.name] = value;
   }
-  return Object.keys(read).length === 0 ? undefined : read;
+  return Object.keys(merged).length === 0 ? undefined : merged;
 }
 
 function readBoolean(attribute: Attribute, raw: ScimValue): boolean {

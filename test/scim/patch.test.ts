@@ -3,7 +3,7 @@ import { applyPatch } from '../../shared/scim/patch/apply.ts';
 import { foldMembers, splitGroupPatch } from '../../shared/scim/patch/members.ts';
 import { readPatch } from '../../shared/scim/patch/operation.ts';
 import { resourceTypes } from '../../shared/scim/resource-type.ts';
-import type { ScimObject } from '../../shared/scim/value.ts';
+import type { ScimObject, ScimValue } from '../../shared/scim/value.ts';
 
 const { User, Group } = resourceTypes(true);
 const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
@@ -13,6 +13,67 @@ const ann = { userName: 'ann', active: true, name: { givenName: 'Ann' }, emails:
 
 const patched = (operation: ScimObject, from: ScimObject = ann) =>
   applyPatch(from, readPatch({ Operations: [operation] }), User);
+
+describe('a PATCH with a value that names some parts only (RFC 7644 sections 3.5.2.1 and 3.5.2.3)', () => {
+  const work = 'emails[type eq "work"]';
+  const { primary: _primary, ...workLess } = WORK;
+  const full = { ...ann, name: { givenName: 'Ann', familyName: 'Archer' } };
+  const both = (path: string, value: ScimValue): readonly (readonly [string, ScimObject])[] => [
+    [`add ${path}`, { op: 'add', path, value }],
+    [`replace ${path}`, { op: 'replace', path, value }],
+    [`add without a path, ${path}`, { op: 'add', value: { [path]: value } }],
+    [`replace without a path, ${path}`, { op: 'replace', value: { [path]: value } }],
+  ];
+
+  it.each([
+    ...[{}, { formatted: 'x' }, { value: 'w@x' }, { Type: 'work' }].flatMap((value) => both(work, value)),
+    ...both('EMAILS[TYPE eq "work"]', { PRIMARY: true }),
+    ...[{}, { formatted: 'x' }, [{}], { primary: null }].flatMap((value) => both('emails', value)),
+    ...both('emails[type eq "work" and value eq "none@x"]', { formatted: 'x' }).filter(
+      ([, { op, path }]) => op === 'add' || path === undefined,
+    ),
+    ...both('name', {}),
+    ...both('name', { unheard: 'of' }),
+  ])('%s %j: the address and the name stay as they are', (_, operation) => {
+    expect(patched(operation, full)).toEqual(full);
+  });
+
+  it.each([...both(work, { primary: null }), ...both('Emails[Type eq "work"]', { Primary: null })])(
+    '%s %j: takes away the part that is null, and the address stays',
+    (_, operation) => {
+      expect(patched(operation, full)).toEqual({ ...full, emails: [workLess, HOME] });
+    },
+  );
+
+  it.each([
+    ...both('name', { familyName: null }),
+    ...both('NAME', { FAMILYNAME: null }),
+    ...both('name', { familyName: null, givenName: 'Ann' }),
+  ])('%s %j: takes away the family name alone', (_, operation) => {
+    expect(patched(operation, full)).toEqual({ ...full, name: { givenName: 'Ann' } });
+  });
+
+  it('merges into an attribute of an extension too', () => {
+    const from = { ...full, [ENTERPRISE]: { manager: { value: 'M', $ref: 'https://x' } } };
+    const operation = { op: 'replace', value: { [ENTERPRISE]: { manager: { $ref: null } } } };
+    expect(patched(operation, from)).toEqual({ ...full, [ENTERPRISE]: { manager: { value: 'M' } } });
+  });
+
+  it.each([{ value: 'N' }, [{ value: 'N' }], 'N'])('merges however one value is written: %j', (value) => {
+    const from = { ...full, [ENTERPRISE]: { manager: { value: 'M', $ref: 'https://x' } } };
+    expect(patched({ op: 'replace', path: `${ENTERPRISE}:manager`, value }, from)).toEqual({
+      ...full,
+      [ENTERPRISE]: { manager: { value: 'N', $ref: 'https://x' } },
+    });
+  });
+
+  it('removes what is null or an empty list as a whole', () => {
+    for (const value of [null, []])
+      expect(patched({ op: 'replace', path: 'emails', value }, full)).not.toHaveProperty('emails');
+    expect(patched({ op: 'replace', path: work, value: null }, full)).toEqual({ ...full, emails: [HOME] });
+    expect(patched({ op: 'replace', path: 'name', value: null }, full)).not.toHaveProperty('name');
+  });
+});
 
 describe('a PATCH of attributes (RFC 7644 section 3.5.2)', () => {
   it.each<[string, ScimObject, ScimObject]>([

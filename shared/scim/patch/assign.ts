@@ -2,7 +2,7 @@ import type { Attribute } from '../attribute.ts';
 import { badRequest } from '../errors.ts';
 import { matchesElement } from '../filter/evaluate.ts';
 import { conjuncts, type Filter } from '../filter/filter.ts';
-import { readSingle, readValue } from '../read-value.ts';
+import { mergeParts, onlyOf, readSingle, readValue } from '../read-value.ts';
 import type { Place } from '../resource-type.ts';
 import {
   elements,
@@ -55,9 +55,14 @@ function changedSingle(
   if (sub !== undefined)
     return withPart(isObject(before) ? before : {}, sub, op === 'remove' ? undefined : value);
   if (op === 'remove') return undefined;
-  const read = readValue(attribute, value ?? null);
-  return isObject(read) && isObject(before) ? { ...before, ...read } : read;
+  return isObject(before) ? merged(attribute, before, onlyOf(value)) : readValue(attribute, value ?? null);
 }
+
+/** null is no value; any other says what its parts become. */
+const merged = (attribute: Attribute, before: ScimObject, value: ScimValue): ScimValue | undefined =>
+  attribute.type === 'complex' && value !== null
+    ? mergeParts(attribute, before, value)
+    : readSingle(attribute, value);
 
 function changedList(before: readonly ScimValue[], target: Target, change: Assignment): readonly ScimValue[] {
   const { attribute, sub } = target;
@@ -65,6 +70,8 @@ function changedList(before: readonly ScimValue[], target: Target, change: Assig
   if (where !== undefined || sub !== undefined) return changedElements(before, target, change);
   if (op === 'remove') return value === undefined ? [] : withoutNamed(before, attribute, value);
   const read = elements(readValue(attribute, value ?? null));
+  // Only null or an empty list empties it; values of which no part is known say nothing.
+  if (read.length === 0 && elements(value).length > 0) return before;
   const list =
     op === 'replace'
       ? read
@@ -95,8 +102,7 @@ function changedElements(
   const edit = (element: ScimValue): ScimValue | undefined => {
     const parts = isObject(element) ? element : {};
     if (sub !== undefined) return withPart(parts, sub, op === 'remove' ? undefined : value);
-    const read = readSingle(attribute, value ?? null);
-    return isObject(read) ? { ...parts, ...read } : read;
+    return merged(attribute, parts, value ?? null);
   };
   const meant = before.findIndex(isMeant);
   if (meant !== -1) {
@@ -110,6 +116,8 @@ function changedElements(
       `${attribute.name}: expected a filter that selects a value, got one that selects none`,
     );
   }
+  // What its filter implies is made beside a value that was named, never instead of one.
+  if (sub === undefined && readSingle(attribute, value ?? null) === undefined) return before;
   const made = edit(where === undefined ? {} : impliedBy(where, attribute));
   return made === undefined ? before : onePrimary([...before, made], before.length);
 }
