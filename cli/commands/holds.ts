@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Hold } from '../../shared/domain/hold.ts';
+import type { Hold, HoldDecision } from '../../shared/domain/hold.ts';
 import type { GroupRef } from '../../shared/domain/ids.ts';
 import { approveHold, type HoldOutcome, listHolds, rejectHold } from '../../shared/sync/holds.ts';
 import { NotFound } from '../../shared/sync/tool/find-group.ts';
@@ -13,6 +13,7 @@ interface Decision {
   readonly reason: string;
   readonly by?: string;
   readonly digest?: string;
+  readonly again?: boolean;
   readonly yes?: boolean;
 }
 
@@ -40,10 +41,12 @@ export function addHolds(program: Command, act: Act): void {
       .requiredOption('--reason <text>', 'why; kept in the audit')
       .option('--by <name>', 'who decides; default: your login name')
       .option('--digest <hex>', 'decide only if the hold is still over this set; its beginning is enough')
+      .option('--again', 'with --yes: also where somebody has decided already')
       .option('-y, --yes', 'do not ask')
-      .action((group: string, decision: Decision, command: Command) =>
-        act(command, (context) => decideHold(context, group, { decision, name, decide })),
-      );
+      .action((group: string, _options: Decision, command: Command) => {
+        const decision = command.optsWithGlobals<Decision>();
+        return act(command, (context) => decideHold(context, group, { decision, name, decide }));
+      });
   }
 }
 
@@ -90,14 +93,19 @@ async function decideHold(
       `the hold is over another set by now (${hold.digest.slice(0, 12)}); look again: groupsync plan ${ref.group}`,
     );
   }
+  const decided = sayDecision(hold.decision);
+  if (decided !== undefined && decision.yes === true && decision.again !== true) {
+    throw new Error(
+      `the hold of ${ref.group} is decided: ${decided}. To decide it anew: leave --yes out and be asked, or add --again`,
+    );
+  }
   await describe(context, ref, hold);
   const question = name === 'approve' ? `Remove ${plural(hold.removes, 'member')}?` : 'Keep them in?';
   if (!(await context.confirm(question, decision.yes))) return EXIT.failed;
-  const word = { by: decision.by ?? io.user, reason: decision.reason, digest: hold.digest };
+  const { digest, decision: shown } = hold;
+  const word = { by: decision.by ?? io.user, reason: decision.reason, digest, decision: shown };
   const outcome = await decide(ref, word, ports);
-  out.answer({ group: ref.group, outcome: outcome.kind, digest: hold.digest }, () =>
-    out.line(sayOutcome(outcome, name)),
-  );
+  out.answer({ group: ref.group, outcome: outcome.kind, digest }, () => out.line(sayOutcome(outcome, name)));
   return outcome.kind === 'decided' ? EXIT.done : EXIT.attention;
 }
 
@@ -108,11 +116,23 @@ async function describe({ out, ports }: Context, ref: GroupRef, hold: Hold): Pro
   out.note(
     `${ref.group}: ${hold.removes} to go, ${hold.keeps} stay (${percent(hold.share)}, rule ${hold.rule})`,
   );
+  const decided = sayDecision(hold.decision);
+  if (decided !== undefined) out.note(`decided already: ${decided}`);
   for (const user of users.slice(0, SHOWN)) out.note(`  - ${user}`);
   if (users.length > SHOWN) out.note(`  … and ${users.length - SHOWN} more`);
 }
 
-function sayOutcome({ kind }: HoldOutcome, name: string): string {
-  if (kind === 'decided') return name === 'approve' ? 'approved; apply does it now' : 'rejected; they stay';
-  return 'the hold changed while you looked; see groupsync holds';
+/** undefined where nobody has decided. */
+const sayDecision = (decision: HoldDecision): string | undefined =>
+  decision.kind === 'waiting'
+    ? undefined
+    : `${decision.kind} by ${decision.by} at ${new Date(decision.atMs).toISOString()}, ${decision.reason}`;
+
+function sayOutcome(outcome: HoldOutcome, name: string): string {
+  if (outcome.kind === 'decided')
+    return name === 'approve' ? 'approved; apply does it now' : 'rejected; they stay';
+  const hold = outcome.kind === 'changed' ? outcome.hold : undefined;
+  const decided = hold && sayDecision(hold.decision);
+  if (decided !== undefined) return `nothing was changed; the hold was decided while you looked: ${decided}`;
+  return 'nothing was changed; the hold changed while you looked; see groupsync holds';
 }

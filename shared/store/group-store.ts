@@ -200,7 +200,7 @@ export function createGroupStore(table: Table): GroupStore {
         dirtying(ref, dirty, {
           set: { hold: { ...(hold as Hold), decision: { ...decision }, expiresAtMs } },
         }),
-        equal('holdDigest', hold?.digest ?? ''),
+        equal('hold', hold === undefined ? '' : { ...hold, decision: { ...hold.decision } }),
       ),
 
     adopt: (seen, link, dirty) =>

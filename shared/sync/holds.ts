@@ -2,25 +2,28 @@ import { HOLD_LIFE_MS, type Hold, type HoldDecision } from '../domain/hold.ts';
 import type { ConnectionName, GroupId, GroupRef } from '../domain/ids.ts';
 import type { GroupStore } from './ports/groups.ts';
 import type { GroupIndex } from './ports/index.ts';
+import { doRecorded, type JournalPorts } from './tool/journal.ts';
 import { dirtyNow, type WakePorts } from './wake.ts';
 
-export interface HoldPorts extends Pick<WakePorts, 'applyQueue' | 'clock' | 'coalesceMs'> {
+export interface HoldPorts extends JournalPorts, Pick<WakePorts, 'applyQueue' | 'coalesceMs'> {
   readonly groups: Pick<GroupStore, 'read' | 'decideHold'>;
 }
 
-/** Who decides, and why: both are kept with the hold and in the audit of the write that an approval permits. */
+/** Who decides, and why: both are kept with the hold, and in the audit. */
 export interface HoldWord {
   readonly by: string;
   readonly reason: string;
   /** Decide only if the hold is still over exactly this set: what the person was shown. */
   readonly digest?: string | undefined;
+  /** The decision that the person was shown, and decides anew; without it only a hold that waits is decided. */
+  readonly decision?: HoldDecision | undefined;
 }
 
 export type HoldOutcome =
   | { readonly kind: 'decided'; readonly hold: Hold }
   /** Nothing of the group is held. */
   | { readonly kind: 'no_hold' }
-  /** The hold is over another set than `digest` says, or became so while we looked: show it again. */
+  /** The hold is over another set, or decided otherwise, than the person was shown: show it again. */
   | { readonly kind: 'changed'; readonly hold: Hold | undefined };
 
 /**
@@ -54,22 +57,41 @@ export async function listHolds(
   return held.sort((a, b) => (a.group < b.group ? -1 : 1));
 }
 
-/** One conditional write carries the decision, rev and the dirty mark; the message that follows may be lost. */
+/**
+ * One conditional write carries the decision, rev and the dirty mark; the message that follows may be lost. It is refused
+ * where somebody else has decided: a word given from an old screen undoes nothing.
+ */
 async function decide(
   ref: GroupRef,
   kind: 'approved' | 'rejected',
-  { word: { by, reason, digest }, ports }: { readonly word: HoldWord; readonly ports: HoldPorts },
+  { word, ports }: { readonly word: HoldWord; readonly ports: HoldPorts },
 ): Promise<HoldOutcome> {
+  const { by, reason, digest } = word;
   const seen = await ports.groups.read(ref);
   const hold = seen?.hold;
   if (seen === undefined || hold === undefined) return { kind: 'no_hold' };
-  if (digest !== undefined && digest !== hold.digest) return { kind: 'changed', hold };
+  const isAsShown = isSameDecision(hold.decision, word.decision ?? { kind: 'waiting' });
+  if (!isAsShown || (digest !== undefined && digest !== hold.digest)) return { kind: 'changed', hold };
   const at = dirtyNow(ports);
   const decision: HoldDecision = { kind, by, reason, atMs: at.nowMs };
   const expiresAtMs = at.nowMs + HOLD_LIFE_MS;
-  if (!(await ports.groups.decideHold(seen, decision, { ...at, expiresAtMs }))) {
-    return { kind: 'changed', hold: (await ports.groups.read(ref))?.hold };
-  }
+  const change = {
+    kind: 'decide_hold',
+    before: hold.decision.kind,
+    after: kind,
+    reason: `${hold.removes} removals, digest ${hold.digest}`,
+  };
+  const action = kind === 'approved' ? 'holds_approve' : 'holds_reject';
+  const deed = { action, changes: [change], cause: `${by}: ${reason}` };
+  const isDecided = await doRecorded(ref, deed, ports, () =>
+    ports.groups.decideHold(seen, decision, { ...at, expiresAtMs }),
+  );
+  if (!isDecided) return { kind: 'changed', hold: (await ports.groups.read(ref))?.hold };
   await ports.applyQueue.wake([ref]);
   return { kind: 'decided', hold: { ...hold, decision, expiresAtMs } };
+}
+
+function isSameDecision(a: HoldDecision, b: HoldDecision): boolean {
+  if (a.kind === 'waiting' || b.kind === 'waiting') return a.kind === b.kind;
+  return a.kind === b.kind && a.by === b.by && a.atMs === b.atMs;
 }

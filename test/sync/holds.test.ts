@@ -57,6 +57,54 @@ describe('a hold', () => {
     });
   });
 
+  it.each([
+    ['an approval', 'a rejection', approveHold, rejectHold, 'rejected'],
+    ['a rejection', 'an approval', rejectHold, approveHold, 'approved'],
+  ] as const)('is not decided by %s from a screen older than %s', async (_, __, late, early, stands) => {
+    const { tell, ref, world, state, audit } = await company();
+    await tell({ snapshot: 'g', of: ['a'] });
+    const shown = (await state('g'))?.hold;
+    await early(ref('g'), { by: 'Bob', reason: 'looked at it' }, world.onlooker);
+    for (const old of [WORD, { ...WORD, digest: shown?.digest, decision: shown?.decision }]) {
+      expect(await late(ref('g'), old, world.onlooker)).toMatchObject({
+        kind: 'changed',
+        hold: { decision: { kind: stands, by: 'Bob' } },
+      });
+    }
+    expect((await state('g'))?.hold?.decision).toMatchObject({ kind: stands, by: 'Bob' });
+    const now = (await state('g'))?.hold;
+    const anew = { ...WORD, digest: now?.digest, decision: now?.decision };
+    expect((await late(ref('g'), anew, world.onlooker)).kind).toBe('decided');
+    expect((await state('g'))?.hold?.decision).toMatchObject({ by: 'Ann' });
+    expect((await audit('g')).filter(({ action }) => action.startsWith('holds_'))).toHaveLength(2);
+  });
+
+  it('takes one of two words that are given at the same moment, and tells the other who was first', async () => {
+    const { tell, ref, world, state, audit } = await company();
+    await tell({ snapshot: 'g', of: ['a'] });
+    const { groups } = world.onlooker;
+    const slow = {
+      ...world.onlooker,
+      groups: {
+        read: groups.read,
+        decideHold: async (...args: Parameters<typeof groups.decideHold>) => {
+          await rejectHold(ref('g'), { by: 'Bob', reason: 'no' }, world.onlooker);
+          return groups.decideHold(...args);
+        },
+      },
+    };
+    expect(await approveHold(ref('g'), WORD, slow)).toMatchObject({
+      kind: 'changed',
+      hold: { decision: { kind: 'rejected', by: 'Bob' } },
+    });
+    expect((await state('g'))?.hold?.decision).toMatchObject({ kind: 'rejected', by: 'Bob' });
+    const decisions = (await audit('g')).filter(({ action }) => action.startsWith('holds_'));
+    expect(decisions.map(({ action, cause, outcome }) => ({ action, cause, outcome }))).toEqual([
+      { action: 'holds_reject', cause: 'Bob: no', outcome: 'written' },
+      { action: 'holds_approve', cause: 'Ann: a reorganisation', outcome: 'found_changed' },
+    ]);
+  });
+
   it('is superseded by new removals, not by old ones that are wanted no more', async () => {
     const { tell, state, ref, world, shown } = await company();
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });

@@ -193,7 +193,10 @@ export interface GroupStore {
     suspicion: Suspect,
     at: { readonly nowMs: number; readonly dueMs: number },
   ): Promise<boolean>;
-  /** A person's word on the hold that `seen` carries, with rev and dirty; false where it is another hold by now. */
+  /**
+   * A person's word on the hold that `seen` carries, with rev and dirty; false where it is another hold by now, or one
+   * that somebody else has decided.
+   */
   decideHold(
     seen: GroupState,
     decision: HoldDecision,

@@ -1,5 +1,5 @@
 import { type ConnectionName, type GroupRef, groupId, intentId } from '../../domain/ids.ts';
-import type { AuditedChange, AuditLog } from '../ports/audit.ts';
+import type { AuditEntry, AuditedChange, AuditLog } from '../ports/audit.ts';
 
 /** What people do that concerns no one group is kept beside the groups' audits, under an id that no group can have. */
 export const journalOf = (connection: ConnectionName): GroupRef => ({ connection, group: groupId('') });
@@ -17,17 +17,35 @@ export interface JournalPorts {
   readonly newId: () => string;
 }
 
+/** Of a caller that gives no name. */
+export const UNNAMED = 'no name given';
+
 /** Records what a person did, before it is done: a crash in between tells of an attempt, never hides a deed. */
-export async function recordDeed(ref: GroupRef, deed: Deed, ports: JournalPorts): Promise<void> {
-  await ports.audit.record(ref, {
-    atMs: ports.clock(),
-    intent: intentId(ports.newId()),
-    action: deed.action,
-    changes: deed.changes,
-    changeCount: deed.changes.length,
-    versionBefore: null,
-    versionAfter: null,
-    cause: deed.cause,
-    outcome: 'written',
-  });
+export const recordDeed = (ref: GroupRef, deed: Deed, ports: JournalPorts): Promise<void> =>
+  ports.audit.record(ref, entryOf(deed, ports));
+
+/** Records a deed, does it, and corrects the record where it was refused because of what somebody else did meanwhile. */
+export async function doRecorded(
+  ref: GroupRef,
+  deed: Deed,
+  ports: JournalPorts,
+  act: () => Promise<boolean>,
+): Promise<boolean> {
+  const entry = entryOf(deed, ports);
+  await ports.audit.record(ref, entry);
+  const isDone = await act();
+  if (!isDone) await ports.audit.record(ref, { ...entry, outcome: 'found_changed' });
+  return isDone;
 }
+
+const entryOf = ({ action, changes, cause }: Deed, { clock, newId }: JournalPorts): AuditEntry => ({
+  atMs: clock(),
+  intent: intentId(newId()),
+  action,
+  changes,
+  changeCount: changes.length,
+  versionBefore: null,
+  versionAfter: null,
+  cause,
+  outcome: 'written',
+});
