@@ -65,7 +65,7 @@ async function connect(context: Context, text: string | undefined, options: Conn
   const verb = known === undefined ? 'Store' : 'Replace';
   if (!(await context.confirm(`${verb} the connection ${name}?`, options.yes))) return EXIT.failed;
   const { user: by } = context.io;
-  const replanned = await storeConnection({ name, company, settings, token, observing, by }, ports);
+  const replanned = await storeConnection({ name, company, settings, token, observing, by, known }, ports);
   await readPeople(context, ports, name);
   out.answer(document(true), () => {
     out.line(`connected ${name} to the company ${company}${observing ? ', observing only' : ''}`);

@@ -48,7 +48,7 @@ export function addConnections(program: Command, act: Act): void {
     );
   connections
     .command('remove')
-    .description('forget a connection and its credential; its groups stay as they are')
+    .description('forget a connection, its credential and SCIM tokens; its groups stay as they are')
     .argument('<name>')
     .option('-y, --yes', 'do not ask')
     .action((name: string, { yes }: { yes?: boolean }, command: Command) =>
@@ -125,7 +125,10 @@ async function set(context: Context, { name, changes, yes }: Setting): Promise<n
   for (const { key, before, after } of plan.changes) out.note(`${key}: ${before} → ${after}`);
   if (plan.replans) out.note('every group will be planned anew');
   if (!(await context.confirm('Change the settings?', yes))) return EXIT.failed;
-  const replanned = await changeSettings(plan, io.user, ports);
+  const replanned = await changeSettings(plan, io.user, ports, (meanwhile) => {
+    for (const { key, before, after } of meanwhile)
+      out.note(`somebody else changed ${key} meanwhile, which stays: ${before} → ${after}`);
+  });
   if (plan.needsPeople) {
     out.note('reading employees, for the new rules …');
     await ports.functions.run('people', { connection: plan.connection.name });
@@ -154,7 +157,7 @@ async function remove(context: Context, text: string, yes: boolean | undefined):
   const ports = await context.ports();
   const { company } = await requireConnection(name, ports);
   out.note(
-    `connection ${name} of company ${company}: its credential is deleted, its groups stay on the platform`,
+    `connection ${name} of company ${company}: credential and SCIM tokens end, its groups stay on the platform, and the name stays with this company`,
   );
   if (!(await context.confirm(`Remove the connection ${name}?`, yes))) return EXIT.failed;
   const { secretRemoved } = await removeConnection(name, io.user, ports);

@@ -83,13 +83,18 @@ async function showAudit(context: Context, group: string | undefined, limit: num
       out.line(`${at}  ${out.paint.bold(action)}  ${outcome}${version}`);
       out.line(out.paint.dim(`  ${cause}`));
       for (const { kind, before, after, reason } of changes.slice(0, 10)) {
-        out.line(`  ${kind} ${oneLine(after ?? before ?? '')}: ${reason}`);
+        out.line(`  ${kind} ${fromTo(before, after)}: ${reason}`);
       }
       if (changeCount > 10) out.line(`  … and ${changeCount - 10} more changes`);
     }
   });
   return EXIT.done;
 }
+
+const fromTo = (before: string | null, after: string | null): string =>
+  before !== null && after !== null
+    ? `${oneLine(before)} → ${oneLine(after)}`
+    : oneLine(after ?? before ?? '');
 
 /** A letter that was edited is kept whole; here its beginning is enough. */
 const oneLine = (text: string): string => {

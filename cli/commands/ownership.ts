@@ -107,10 +107,10 @@ async function rebind(
   context: Context,
   { member, role, yes }: { member: string; role: string; yes: boolean | undefined },
 ): Promise<number> {
-  const { out, connection } = context;
+  const { out, connection, io } = context;
   if (!(await context.confirm(`Is ${member} the employee ${role}?`, yes))) return EXIT.failed;
   const ids = { member: memberId(member), role: roleId(role) };
-  const outcome = await rebindMember(connection, ids, await context.ports());
+  const outcome = await rebindMember(connection, ids, await context.ports(), io.user);
   out.answer(
     { member, role, outcome: outcome.kind, groups: outcome.kind === 'rebound' ? outcome.groups : [] },
     () =>

@@ -48,7 +48,7 @@ async function pause(context: Context, group: string | undefined, options: Pause
   }
   const reason = `${io.user}: ${options.reason ?? 'no reason given'}`;
   if (ref === undefined) await pauseConnection(connection, reason, ports);
-  else await pauseGroup(ref, ports);
+  else await pauseGroup(ref, ports, reason);
   out.answer({ paused: ref?.group ?? connection, reason: ref === undefined ? reason : null }, () =>
     out.line(`paused the ${what}`),
   );
@@ -60,12 +60,12 @@ async function resume(
   group: string | undefined,
   yes: boolean | undefined,
 ): Promise<number> {
-  const { out, connection } = context;
+  const { out, connection, io } = context;
   const ports = await context.ports();
   if (group !== undefined) {
     const ref = await context.group(group);
     if (!(await context.confirm(`Resume the group ${ref.group}?`, yes))) return EXIT.failed;
-    const resumed = await resumeGroup(ref, ports);
+    const resumed = await resumeGroup(ref, ports, io.user);
     out.answer({ resumed: ref.group, wasPaused: resumed, backlog: null }, () =>
       out.line(resumed ? 'resumed' : 'it was not paused'),
     );
@@ -77,7 +77,7 @@ async function resume(
   out.note(`gate ${gate.state}; ${plural(backlog, 'group')} wait${backlog === 1 ? 's' : ''}${oldest}`);
   out.note('groupsync plan shows what will be written; the guard holds large removals');
   if (!(await context.confirm(`Resume the connection ${connection}?`, yes))) return EXIT.failed;
-  await resumeConnection(connection, ports);
+  await resumeConnection(connection, ports, io.user);
   out.answer({ resumed: connection, wasPaused: gate.state === 'paused', backlog }, () =>
     out.line(`resumed; the backlog is worked off at a bounded rate: groupsync status`),
   );

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { createToken, listTokens, revokeToken, type TokenSummary } from '../../shared/sync/scim/tokens.ts';
+import { listTokens, type TokenSummary } from '../../shared/sync/scim/tokens.ts';
 import type { ToolPorts } from '../../shared/sync/tool/ports.ts';
+import { issueToken, withdrawToken } from '../../shared/sync/tool/scim-tokens.ts';
 import { requireConnection } from '../../shared/sync/tool/settings.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
@@ -52,11 +53,11 @@ function lifetime(text: string): number {
   throw new InvalidArgumentError('expected a duration such as 90d, 12h or 30m');
 }
 
-async function create({ out, connection, ports }: Context, { expires }: CreateOptions): Promise<number> {
+async function create({ out, connection, ports, io }: Context, { expires }: CreateOptions): Promise<number> {
   const tool = await ports();
   await requireConnection(connection, tool);
   const expiresMs = expires === undefined ? undefined : tool.clock() + expires;
-  const { token, kept } = await createToken(connection, tool, { expiresMs });
+  const { token, kept } = await issueToken(connection, { by: io.user, expiresMs }, tool);
   const url = await urlOf(tool);
   const document = {
     token,
@@ -113,11 +114,11 @@ const document = ({ prefix, state, createdMs, expiresMs, revokedMs, lastUsedMs }
 });
 
 async function revoke(context: Context, prefix: string, yes: boolean | undefined): Promise<number> {
-  const { out, connection } = context;
+  const { out, connection, io } = context;
   if (!(await context.confirm(`Revoke the token ${prefix}? Whoever uses it is refused from now on.`, yes))) {
     return EXIT.failed;
   }
-  const revoked = await revokeToken(connection, prefix, await context.ports());
+  const revoked = await withdrawToken(connection, { prefix, by: io.user }, await context.ports());
   out.answer({ prefix, revoked }, () =>
     out.line(revoked ? `revoked ${prefix}` : `connection ${connection} has no token ${prefix}`),
   );

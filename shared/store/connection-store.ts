@@ -3,15 +3,18 @@ import { ConnectionSettings } from '../contract/settings.ts';
 import { type ConnectionName, connectionName } from '../domain/ids.ts';
 import type { Connection, ConnectionStore } from '../sync/ports/connections.ts';
 import { CorruptItemError } from './errors.ts';
-import { CONNECTIONS_PARTITION, connectionKey } from './keys.ts';
-import type { Item, Table, Value } from './table.ts';
+import { CONNECTIONS_PARTITION, connectionKey, tombstoneKey } from './keys.ts';
+import { all, type Change, equal, exists, type Item, missing, type Table, type Value } from './table.ts';
 
 const ConnectionItem = z.object({
   name: z.string().transform(connectionName),
   company: z.string(),
   settings: ConnectionSettings,
   observing: z.boolean(),
+  revision: z.number().exactOptional(),
 });
+
+const Tombstone = z.object({ company: z.string() });
 
 /**
  * Connections change rarely and are read by every batch, so they are remembered for `rememberMs`. One that is not
@@ -53,22 +56,58 @@ export function createConnectionStore(
 
     async save(connection) {
       remembered.delete(connection.name);
-      await table.put({
-        ...connectionKey(connection.name),
-        name: connection.name,
-        company: connection.company,
-        settings: connection.settings as { readonly [name: string]: Value },
-        observing: connection.observing,
-        gpk: CONNECTIONS_PARTITION,
-        gsk: connection.name,
-      });
+      await table.update(connectionKey(connection.name), changeTo(connection));
+    },
+
+    async replace(next, seen) {
+      remembered.delete(next.name);
+      const unchanged =
+        seen === undefined
+          ? missing('name')
+          : all(
+              exists('name'),
+              seen.revision === undefined ? missing('revision') : equal('revision', seen.revision),
+            );
+      return (await table.update(connectionKey(next.name), changeTo(next), unchanged)).written;
     },
 
     async remove(name) {
       remembered.delete(name);
       await table.delete(connectionKey(name));
     },
+
+    async keepName(name, company, atMs) {
+      await table.put({ ...tombstoneKey(name), company, removedMs: atMs });
+    },
+
+    async companyOf(name) {
+      // In this order: a name is kept before its connection goes, so one of the two is always found.
+      const connection = await current(name);
+      if (connection !== undefined) return connection.company;
+      const item = await table.get(tombstoneKey(name));
+      return item === undefined ? undefined : parseTombstone(item).company;
+    },
   };
+}
+
+const changeTo = ({ name, company, settings, observing }: Connection): Change => ({
+  set: {
+    name,
+    company,
+    settings: settings as { readonly [key: string]: Value },
+    observing,
+    gpk: CONNECTIONS_PARTITION,
+    gsk: name,
+  },
+  add: { revision: 1 },
+});
+
+function parseTombstone(item: Item) {
+  const parsed = Tombstone.safeParse(item);
+  if (!parsed.success) {
+    throw new CorruptItemError('expected what is kept of a removed connection', { cause: parsed.error });
+  }
+  return parsed.data;
 }
 
 function parseConnection(item: Item): Connection {

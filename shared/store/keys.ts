@@ -88,6 +88,11 @@ export const connectionKey = (connection: ConnectionName): Key => ({
   pk: connectionPartition(connection),
   sk: 'CONNECTION',
 });
+/** What stays of a connection that was removed. */
+export const tombstoneKey = (connection: ConnectionName): Key => ({
+  pk: connectionPartition(connection),
+  sk: 'REMOVED',
+});
 export const gateKey = (connection: ConnectionName): Key => ({
   pk: connectionPartition(connection),
   sk: 'GATE',

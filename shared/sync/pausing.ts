@@ -3,28 +3,42 @@ import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import type { ConnectionStore } from './ports/connections.ts';
 import type { GateStore } from './ports/gate.ts';
 import type { GroupStore } from './ports/groups.ts';
+import { changeConnection } from './tool/change-connection.ts';
+import { doRecorded, type JournalPorts, journalOf, recordDeed, UNNAMED } from './tool/journal.ts';
 import { dirtyNow, type WakePorts } from './wake.ts';
 
 /** So many changes of one gate in a row would be a fault elsewhere. */
 const MAX_RACES = 20;
 
-export interface GroupPausePorts extends Pick<WakePorts, 'applyQueue' | 'clock' | 'coalesceMs'> {
-  readonly groups: Pick<GroupStore, 'pause' | 'resume'>;
+export interface GroupPausePorts extends JournalPorts, Pick<WakePorts, 'applyQueue' | 'coalesceMs'> {
+  readonly groups: Pick<GroupStore, 'read' | 'pause' | 'resume'>;
 }
 
-export interface ConnectionPausePorts {
+export interface ConnectionPausePorts extends JournalPorts {
   readonly gates: GateStore;
-  readonly connections: Pick<ConnectionStore, 'find' | 'save'>;
-  readonly clock: () => number;
+  readonly connections: Pick<ConnectionStore, 'current' | 'replace'>;
 }
 
-/** From now on nothing of the group is written; its changes are kept. false where there is no such group. */
-export const pauseGroup = (ref: GroupRef, ports: GroupPausePorts): Promise<boolean> =>
-  ports.groups.pause(ref);
+/**
+ * From now on nothing of the group is written; its changes are kept.
+ * @param cause who wants it, and why
+ * @returns false where there is no such group
+ */
+export async function pauseGroup(ref: GroupRef, ports: GroupPausePorts, cause = UNNAMED): Promise<boolean> {
+  const seen = await ports.groups.read(ref);
+  if (seen === undefined) return false;
+  const before = seen.paused ? 'paused' : 'running';
+  const change = { kind: 'set_pause', before, after: 'paused', reason: 'writes of the group' };
+  const deed = { action: 'pause', changes: [change], cause };
+  return doRecorded(ref, deed, ports, () => ports.groups.pause(ref));
+}
 
 /** Ends a pause; apply catches up with whatever happened meanwhile. false where the group was not paused. */
-export async function resumeGroup(ref: GroupRef, ports: GroupPausePorts): Promise<boolean> {
-  const resumed = await ports.groups.resume(ref, dirtyNow(ports));
+export async function resumeGroup(ref: GroupRef, ports: GroupPausePorts, cause = UNNAMED): Promise<boolean> {
+  if ((await ports.groups.read(ref))?.paused !== true) return false;
+  const change = { kind: 'set_pause', before: 'paused', after: 'running', reason: 'writes of the group' };
+  const deed = { action: 'resume', changes: [change], cause };
+  const resumed = await doRecorded(ref, deed, ports, () => ports.groups.resume(ref, dirtyNow(ports)));
   if (resumed) await ports.applyQueue.wake([ref]);
   return resumed;
 }
@@ -33,9 +47,10 @@ export async function resumeGroup(ref: GroupRef, ports: GroupPausePorts): Promis
 export async function pauseConnection(
   name: ConnectionName,
   reason: string,
-  ports: ConnectionPausePorts,
+  ports: Omit<ConnectionPausePorts, 'connections'>,
 ): Promise<void> {
   const sinceMs = ports.clock();
+  await recordGate(name, { action: 'pause', after: 'paused', cause: reason }, ports);
   await changeGate(name, ports.gates, () => ({ state: 'paused', reason, sinceMs, closings: 0 }));
 }
 
@@ -44,12 +59,34 @@ export async function pauseConnection(
  * backlog at its bounded rate. A gate that ought to be closed is closed again by the first call that fails.
  * @returns false where there is no such connection
  */
-export async function resumeConnection(name: ConnectionName, ports: ConnectionPausePorts): Promise<boolean> {
-  const connection = await ports.connections.find(name);
-  if (connection === undefined) return false;
-  if (connection.observing) await ports.connections.save({ ...connection, observing: false });
+export async function resumeConnection(
+  name: ConnectionName,
+  ports: ConnectionPausePorts,
+  cause = UNNAMED,
+): Promise<boolean> {
+  const read = await ports.connections.current(name);
+  if (read === undefined) return false;
+  const action = 'resume';
+  if (read.observing) {
+    await changeConnection({ read, wanted: { ...read, observing: false }, action, cause }, ports);
+  }
+  await recordGate(name, { action, after: 'open', cause }, ports);
   await changeGate(name, ports.gates, () => OPEN_GATE);
   return true;
+}
+
+async function recordGate(
+  name: ConnectionName,
+  {
+    action,
+    after,
+    cause,
+  }: { readonly action: string; readonly after: Gate['state']; readonly cause: string },
+  ports: Omit<ConnectionPausePorts, 'connections'>,
+): Promise<void> {
+  const { state: before } = await ports.gates.read(name);
+  const change = { kind: 'set_gate', before, after, reason: 'gate of the connection' };
+  await recordDeed(journalOf(name), { action, changes: [change], cause }, ports);
 }
 
 /** A worker may change the gate between our look and our write, but a person's word is the last. */

@@ -1,10 +1,11 @@
 import type { ConnectionName, GroupId, MemberId, RoleId } from '../domain/ids.ts';
 import type { UserStore } from './ports/desired.ts';
 import type { PeopleStore } from './ports/people.ts';
+import { type JournalPorts, journalOf, recordDeed, UNNAMED } from './tool/journal.ts';
 import { type WakePorts, wakeGroups } from './wake.ts';
 import { walkUser } from './walk.ts';
 
-export interface RebindPorts extends WakePorts {
+export interface RebindPorts extends WakePorts, JournalPorts {
   readonly users: UserStore;
   readonly people: Pick<PeopleStore, 'read'>;
 }
@@ -23,8 +24,12 @@ export async function rebindMember(
   connection: ConnectionName,
   { member, role }: { readonly member: MemberId; readonly role: RoleId },
   ports: RebindPorts,
+  cause = UNNAMED,
 ): Promise<RebindOutcome> {
   if (!(await ports.people.read(connection, [role])).has(role)) return { kind: 'unknown_person' };
+  const before = (await ports.users.read(connection, [member])).get(member)?.role ?? null;
+  const change = { kind: 'rebind', member, before, after: role, reason: 'whatever the match rules say' };
+  await recordDeed(journalOf(connection), { action: 'rebind', changes: [change], cause }, ports);
   const user = await ports.users.rebind(connection, member, role);
   const groups = await walkUser(ports.users, connection, user);
   const unwoken = await wakeGroups(

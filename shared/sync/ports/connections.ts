@@ -9,6 +9,8 @@ export interface Connection {
   readonly settings: ConnectionSettings;
   /** Plan only, write nothing, until a person resumes. */
   readonly observing: boolean;
+  /** Counts changes, so that one made from an old reading is refused. */
+  readonly revision?: number;
 }
 
 export interface Connections {
@@ -23,6 +25,13 @@ export interface CurrentConnections {
 }
 
 export interface ConnectionStore extends Connections, CurrentConnections {
+  /** Whatever is stored: for whoever sets a stage up. What a person changes goes through `replace`. */
   save(connection: Connection): Promise<void>;
+  /** Replaces what was `seen` (nothing, for a new one); false where somebody else has changed it since. */
+  replace(next: Connection, seen: Connection | undefined): Promise<boolean>;
   remove(name: ConnectionName): Promise<void>;
+  /** Keeps a name for its company for good; to be called before the connection is removed. */
+  keepName(name: ConnectionName, company: string, atMs: number): Promise<void>;
+  /** The company that the name serves or has served: what lies in the table under the name is that company's. */
+  companyOf(name: ConnectionName): Promise<string | undefined>;
 }

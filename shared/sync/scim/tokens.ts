@@ -75,6 +75,14 @@ export const revokeToken = (
   { tokens, clock }: TokenPorts,
 ): Promise<boolean> => tokens.revoke(connection, prefix, clock());
 
+/** Ends every token of a connection: nobody who was let in before is let in again under its name. */
+export async function revokeAllTokens(
+  connection: ConnectionName,
+  { tokens, clock }: TokenPorts,
+): Promise<void> {
+  for (const { prefix } of await tokens.list(connection)) await tokens.revoke(connection, prefix, clock());
+}
+
 /** Compared where there is no token, so that an unknown prefix takes as long as a wrong secret. */
 const NO_HASH = hashOf('');
 

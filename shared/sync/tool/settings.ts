@@ -1,10 +1,14 @@
 import { applySetting } from '../../contract/change-setting.ts';
+import { differingSettings, type SettingDifference } from '../../contract/merge-settings.ts';
 import type { ConnectionSettings } from '../../contract/settings.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 import type { Connection, ConnectionStore } from '../ports/connections.ts';
 import type { DesiredStore } from '../ports/desired.ts';
 import type { GateStore } from '../ports/gate.ts';
 import type { GroupIndex } from '../ports/index.ts';
+import type { ScimTokenStore } from '../ports/scim.ts';
+import { revokeAllTokens } from '../scim/tokens.ts';
+import { changeConnection } from './change-connection.ts';
 import { allGroups, NotFound } from './find-group.ts';
 import { type JournalPorts, journalOf, recordDeed } from './journal.ts';
 import type { CredentialVault } from './ports.ts';
@@ -15,6 +19,7 @@ export interface SettingsPorts extends JournalPorts {
   readonly index: Pick<GroupIndex, 'all'>;
   readonly desired: Pick<DesiredStore, 'markDirty'>;
   readonly vault: Pick<CredentialVault, 'remove'>;
+  readonly tokens: ScimTokenStore;
 }
 
 /** Apply reads settings each time, but until then ingest may hear changes of users by the match rules from before. */
@@ -30,7 +35,7 @@ export interface SettingChange {
 export interface SettingsPlan {
   readonly connection: Connection;
   readonly next: ConnectionSettings;
-  readonly changes: readonly { readonly key: string; readonly before: string; readonly after: string }[];
+  readonly changes: readonly SettingDifference[];
   /** Every group is planned anew. */
   readonly replans: boolean;
   /** The people index lacks what the new rules compare, until it is refreshed. */
@@ -60,17 +65,12 @@ export async function planSettings(
     (settings, { key, value }) => applySetting(settings, key, value),
     connection.settings,
   );
-  const differing = (Object.keys(next) as (keyof ConnectionSettings)[]).filter(
-    (key) => JSON.stringify(next[key]) !== JSON.stringify(connection.settings[key]),
-  );
+  const differences = differingSettings(connection.settings, next);
+  const differing = differences.map(({ key }) => key);
   return {
     connection,
     next,
-    changes: differing.map((key) => ({
-      key,
-      before: JSON.stringify(connection.settings[key]),
-      after: JSON.stringify(next[key]),
-    })),
+    changes: differences,
     replans: differing.some((key) => !CALLING.has(key)),
     needsPeople: differing.includes('match') || differing.includes('includeStates'),
   };
@@ -78,20 +78,22 @@ export async function planSettings(
 
 /**
  * Saves settings, and marks every group dirty where plans may differ now. The pump wakes the groups once all workers
- * have noticed the change. @returns how many groups are planned anew
+ * have noticed the change.
+ * @param tell what somebody else has changed since the plan was made; it stays
+ * @returns how many groups are planned anew
+ * @throws Error where somebody else has changed the same setting since
  */
-export async function changeSettings(plan: SettingsPlan, by: string, ports: SettingsPorts): Promise<number> {
-  const { connection, next } = plan;
-  const changes = plan.changes.map(({ key, before, after }) => ({
-    kind: 'set_setting',
-    before,
-    after,
-    reason: key,
-  }));
-  const deed = { action: 'connections_set', changes, cause: by };
-  await recordDeed(journalOf(connection.name), deed, ports);
-  await ports.connections.save({ ...connection, settings: next });
-  return plan.replans ? replanAll(connection.name, ports) : 0;
+export async function changeSettings(
+  plan: SettingsPlan,
+  by: string,
+  ports: Omit<SettingsPorts, 'tokens'>,
+  tell: (meanwhile: readonly SettingDifference[]) => void = () => {},
+): Promise<number> {
+  const { connection: read, next: settings } = plan;
+  const change = { read, wanted: { ...read, settings }, action: 'connections_set', cause: by };
+  const { before } = await changeConnection(change, ports);
+  tell(differingSettings(read.settings, before.settings));
+  return plan.replans ? replanAll(read.name, ports) : 0;
 }
 
 export async function replanAll(
@@ -133,16 +135,21 @@ export async function listConnections(ports: SettingsPorts): Promise<readonly Co
 }
 
 /**
- * Forgets a connection and its credential. Its groups stay on the platform as they are, and what the directory said of
- * them stays in the table: connecting again under the same name goes on from there.
+ * Forgets a connection, its credential and its SCIM tokens. Its groups stay on the platform as they are, and what the
+ * directory said of them stays in the table: connecting the same company again under the same name goes on from there.
+ * No other company may have the name. The connection itself goes last, so that after a crash the command can be repeated.
  */
 export async function removeConnection(
   name: ConnectionName,
   by: string,
   ports: SettingsPorts,
 ): Promise<{ readonly secretRemoved: boolean }> {
-  await requireConnection(name, ports);
-  await recordDeed(journalOf(name), { action: 'connections_remove', changes: [], cause: by }, ports);
+  const { company } = await requireConnection(name, ports);
+  const change = { kind: 'remove_connection', before: company, after: null, reason: 'company' };
+  await recordDeed(journalOf(name), { action: 'connections_remove', changes: [change], cause: by }, ports);
+  await ports.connections.keepName(name, company, ports.clock());
+  await revokeAllTokens(name, ports);
+  const secretRemoved = await ports.vault.remove(name);
   await ports.connections.remove(name);
-  return { secretRemoved: await ports.vault.remove(name) };
+  return { secretRemoved };
 }

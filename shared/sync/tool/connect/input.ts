@@ -1,13 +1,13 @@
 import type { ConnectionSettings } from '../../../contract/settings.ts';
 import type { ConnectionName } from '../../../domain/ids.ts';
-import type { Connections } from '../../ports/connections.ts';
+import type { ConnectionStore } from '../../ports/connections.ts';
 import type { UserStore } from '../../ports/desired.ts';
 import type { GroupStore } from '../../ports/groups.ts';
 import type { GroupIndex } from '../../ports/index.ts';
 import type { Applicant } from '../ports.ts';
 
 export interface InspectPorts {
-  readonly connections: Pick<Connections, 'find'>;
+  readonly connections: Pick<ConnectionStore, 'companyOf'>;
   readonly index: Pick<GroupIndex, 'all'>;
   readonly groups: Pick<GroupStore, 'read' | 'members'>;
   readonly users: Pick<UserStore, 'read'>;

@@ -1,7 +1,7 @@
 import { fieldName } from '../../../contract/match-rule.ts';
 import { type ConnectionSettings, matchRules } from '../../../contract/settings.ts';
-import type { Connection } from '../../ports/connections.ts';
 import { type AdoptionPlan, planAdoption } from './adoption.ts';
+import { keptFor } from './connect.ts';
 import type { InspectInput, InspectPorts, SampledEmployee } from './input.ts';
 import { type MatchPreview, previewMatch } from './preview.ts';
 
@@ -31,8 +31,8 @@ const SAMPLE = 1_000;
 /** Asks the platform everything that a connection depends on, with a credential that is not stored yet. */
 export async function inspectCredential(input: InspectInput, ports: InspectPorts): Promise<Inspection> {
   const checks: ConnectCheck[] = [];
-  const known = await ports.connections.find(input.name);
-  const company = await checkCompany(input, known, checks);
+  const owner = await ports.connections.companyOf(input.name);
+  const company = await checkCompany(input, owner, checks);
   if (company === undefined) return { company, checks, usable: false, preview: null, adoption: null };
   await attempt(checks, {
     name: 'installed',
@@ -64,7 +64,7 @@ export async function inspectCredential(input: InspectInput, ports: InspectPorts
 
 async function checkCompany(
   { name, settings, applicant }: InspectInput,
-  known: Connection | undefined,
+  owner: string | undefined,
   checks: ConnectCheck[],
 ): Promise<string | undefined> {
   const me = await attempt(checks, {
@@ -73,11 +73,11 @@ async function checkCompany(
     done: ({ company }) => `${settings.baseUrl} accepts the credential, for the company ${company}`,
     fix: 'check the base URL, and that the token is whole, current and of this platform',
   });
-  if (me === undefined || known === undefined || known.company === me.company) return me?.company;
+  if (me === undefined || owner === undefined || owner === me.company) return me?.company;
   checks.push(
     bad(
       'company',
-      `the connection ${name} belongs to the company ${known.company}, this credential to ${me.company}`,
+      `${keptFor(name, owner)}; this credential is of the company ${me.company}`,
       'give the other company a connection of its own: groupsync connect ANOTHER-NAME',
     ),
   );

@@ -1,0 +1,166 @@
+import { describe, expect, it } from 'vitest';
+import { runCli } from '../support/cli/io.ts';
+import { added, createWorld, group, removed } from '../support/tool/world.ts';
+
+const PEOPLE = ['ann', 'bob', 'cid', 'dee', 'eve', 'fay'];
+
+/** A group whose removals are held. */
+async function heldWorld() {
+  const world = createWorld();
+  await world.save();
+  await world.hire(...PEOPLE);
+  await world.publish(group('g', 'Blue'), added('g', ...PEOPLE));
+  await world.apply('g');
+  await world.publish(removed('g', 'ann', 'bob', 'cid', 'dee'));
+  await world.apply('g');
+  const cli = (...args: string[]) => runCli(args, { ports: world.ports });
+  const ask = (args: string[], sees: string) =>
+    runCli(args, { ports: world.ports, person: [{ sees, types: 'y' }] });
+  const newest = async (...of: string[]) => {
+    const { json } = await cli('audit', ...of, '--json');
+    return json.entries.reduce((last: { at: string }, one: { at: string }) =>
+      one.at > last.at ? one : last,
+    );
+  };
+  return { ...world, cli, ask, newest };
+}
+
+const change = (kind: string, before: string | null, after: string | null) =>
+  expect.objectContaining({ kind, before, after });
+
+describe('the audit keeps, with person, reason and what was before,', () => {
+  it.each([
+    [
+      ['holds', 'approve', 'g', '--reason', 'r'],
+      'holds_approve',
+      'tester: r',
+      change('decide_hold', 'waiting', 'approved'),
+    ],
+    [
+      ['holds', 'reject', 'g', '--reason', 'r', '--by', 'Bo'],
+      'holds_reject',
+      'Bo: r',
+      change('decide_hold', 'waiting', 'rejected'),
+    ],
+    [['pause', 'g', '--reason', 'r'], 'pause', 'tester: r', change('set_pause', 'running', 'paused')],
+  ])('of a group: %j', async (args, action, cause, changed) => {
+    const { cli, newest, clock } = await heldWorld();
+    clock.ms += 1_000;
+    expect((await cli(...args, '--yes')).code).toBe(0);
+    expect(await newest('g')).toMatchObject({ action, cause, changes: [changed], outcome: 'written' });
+  });
+
+  it.each([
+    [['pause', '--reason', 'r'], 'pause', 'tester: r', change('set_gate', 'open', 'paused')],
+    [['resume'], 'resume', 'tester', change('set_gate', 'open', 'open')],
+    [['rebind', 'm-ann', 'r-bob'], 'rebind', 'tester', change('rebind', 'r-ann', 'r-bob')],
+    [
+      ['connections', 'set', 'default', 'drift=report'],
+      'connections_set',
+      'tester',
+      change('set_setting', '"restore"', '"report"'),
+    ],
+    [
+      ['connections', 'remove', 'default'],
+      'connections_remove',
+      'tester',
+      change('remove_connection', 'company', null),
+    ],
+  ])('of the connection: %j', async (args, action, cause, changed) => {
+    const { cli, newest, clock } = await heldWorld();
+    clock.ms += 1_000;
+    expect((await cli(...args, '--yes')).code).toBe(0);
+    expect(await newest()).toMatchObject({ action, cause, changes: [changed], outcome: 'written' });
+  });
+
+  it('the end of a pause, of a group and of the connection', async () => {
+    const { cli, newest, clock } = await heldWorld();
+    await cli('pause', 'g', '--yes');
+    await cli('pause', '--yes');
+    clock.ms += 1_000;
+    await cli('resume', 'g', '--yes');
+    await cli('resume', '--yes');
+    expect(await newest('g')).toMatchObject({
+      action: 'resume',
+      changes: [change('set_pause', 'paused', 'running')],
+    });
+    expect(await newest()).toMatchObject({
+      action: 'resume',
+      changes: [change('set_gate', 'paused', 'open')],
+    });
+  });
+
+  it('that a SCIM token was made and ended, and nothing of the token itself', async () => {
+    const { cli, newest, clock, table } = await heldWorld();
+    const { token, prefix } = (await cli('scim', 'token', 'create', '--json')).json;
+    expect(await newest()).toMatchObject({
+      action: 'scim_token_create',
+      cause: 'tester',
+      changes: [change('create_token', null, prefix)],
+    });
+    clock.ms += 1_000;
+    // Pasted whole by mistake.
+    expect((await cli('scim', 'token', 'revoke', token, '--yes')).code).toBe(1);
+    expect((await cli('scim', 'token', 'revoke', prefix, '--yes')).code).toBe(0);
+    expect(await newest()).toMatchObject({
+      action: 'scim_token_revoke',
+      changes: [change('revoke_token', prefix, null)],
+    });
+    expect(JSON.stringify([...table.items])).not.toContain(token);
+  });
+
+  it('and shows from what to what', async () => {
+    const { cli } = await heldWorld();
+    await cli('connections', 'set', 'default', 'drift=report', '--yes');
+    expect((await cli('audit')).stdout).toContain('"restore" → "report": drift');
+  });
+});
+
+describe('a hold that somebody has decided', () => {
+  it('is not decided anew by a script, which is told who decided', async () => {
+    const { cli, ports, refOf } = await heldWorld();
+    const { digest } = (await cli('holds', '--json')).json.holds[0];
+    await cli('holds', 'reject', 'g', '--reason', 'ticket 12', '--by', 'Bob', '--yes');
+    const approve = ['holds', 'approve', 'g', '--reason', 'r', '--yes', '--json'];
+    for (const args of [approve, [...approve, '--digest', digest]]) {
+      const { code, stderr } = await cli(...args);
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/rejected by Bob at .*ticket 12.*--again/);
+    }
+    expect((await ports.groups.read(refOf('g')))?.hold?.decision.kind).toBe('rejected');
+    expect((await cli(...approve, '--again')).json).toMatchObject({ outcome: 'decided' });
+    expect((await ports.groups.read(refOf('g')))?.hold?.decision.kind).toBe('approved');
+  });
+
+  it('is decided anew by a person who was shown the decision', async () => {
+    const { cli, ask } = await heldWorld();
+    await cli('holds', 'approve', 'g', '--reason', 'ticket 12', '--by', 'Bob', '--yes');
+    const { code, stderr } = await ask(['holds', 'reject', 'g', '--reason', 'r'], 'Keep them in?');
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/decided already: approved by Bob at .*ticket 12/);
+  });
+
+  it('while a person looked at it stays as it is, and they are told by whom', async () => {
+    const { cli, ports, refOf } = await heldWorld();
+    const { groups } = ports;
+    let reads = 0;
+    const late = {
+      ...ports,
+      groups: {
+        ...groups,
+        read: async (...args: Parameters<typeof groups.read>) => {
+          reads += 1;
+          // The first finds the group, the second the hold that is shown, the third is for the decision.
+          if (reads === 3) await cli('holds', 'reject', 'g', '--reason', 'no', '--by', 'Bob', '--yes');
+          return groups.read(...args);
+        },
+      },
+    };
+    const ran = await runCli(['holds', 'approve', 'g', '--reason', 'r', '--yes'], { ports: late });
+    expect(ran).toMatchObject({
+      code: 3,
+      stdout: expect.stringMatching(/while you looked: rejected by Bob/),
+    });
+    expect((await ports.groups.read(refOf('g')))?.hold?.decision.kind).toBe('rejected');
+  });
+});

@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import { connectionName } from '../../shared/domain/ids.ts';
+import { randomHex } from '../../shared/runtime/clock.ts';
+import { createConnectionStore } from '../../shared/store/connection-store.ts';
+import { handleScim } from '../../shared/sync/scim/handle.ts';
+import { createRateLimiter, REQUEST_RATE } from '../../shared/sync/scim/limiter.ts';
+import type { Applicant, ToolPorts } from '../../shared/sync/tool/ports.ts';
+import { runCli } from '../support/cli/io.ts';
+import { createWorld } from '../support/tool/world.ts';
+
+const NAME = connectionName('default');
+
+const applicantOf = (company: string): Applicant => ({
+  me: async () => ({ company, id: 'me' }),
+  markInstalled: async () => {},
+  groups: async () => [],
+  employees: async function* () {
+    yield [new Map([['workEmail', 'ann@acme.test'] as const, ['userId', 'u-ann'] as const])];
+  },
+  clockSkewMs: async () => 0,
+});
+
+/** A connection of the company `company` with SCIM tokens, and operators whose credentials say of which company they are. */
+async function servedWorld() {
+  const world = createWorld();
+  await world.save();
+  const stored: string[] = [];
+  const ports: ToolPorts = {
+    ...world.ports,
+    randomHex,
+    applicants: {
+      present: (_, token) => applicantOf(token),
+      stored: async () => applicantOf('company'),
+    },
+    vault: { store: async (_, token) => `v${stored.push(token)}`, remove: async () => true },
+  };
+  const { clock } = world.ports;
+  const remembering = createConnectionStore(world.table, { clock, rememberMs: 30_000 });
+  const limiter = createRateLimiter(clock, REQUEST_RATE);
+  const scim = async (token: string) => {
+    const request = {
+      method: 'GET',
+      path: '/scim/v2/Users',
+      query: '',
+      body: undefined,
+      origin: 'https://x',
+    };
+    const headers = { authorization: `Bearer ${token}` };
+    return (await handleScim({ ...request, headers }, { ...ports, connections: remembering, limiter })).reply
+      .status;
+  };
+  const cli = (args: string[], stdin = '', over: Partial<ToolPorts> = {}) =>
+    runCli(args, { ports: { ...ports, ...over }, stdin });
+  const newToken = async () => (await cli(['scim', 'token', 'create', '--json'])).json.token as string;
+  const remove = (over: Partial<ToolPorts> = {}) =>
+    cli(['connections', 'remove', 'default', '--yes'], '', over);
+  const connect = (company: string) =>
+    cli(['connect', 'default', '--base-url', 'https://platform.test', '--token-stdin', '--yes'], company);
+  return { ports, table: world.table, stored, scim, newToken, remove, connect };
+}
+
+describe('a connection that was removed', () => {
+  it('lets nobody in with its SCIM tokens, at once, however long a server remembers it', async () => {
+    const { scim, newToken, remove } = await servedWorld();
+    const tokens = [await newToken(), await newToken()];
+    expect(await Promise.all(tokens.map(scim))).toEqual([200, 200]);
+    expect((await remove()).code).toBe(0);
+    expect(await Promise.all(tokens.map(scim))).toEqual([401, 401]);
+  });
+
+  it('keeps its name for its company: another one is refused, with nothing stored', async () => {
+    const { ports, scim, stored, newToken, remove, connect } = await servedWorld();
+    const token = await newToken();
+    await remove();
+    const refused = await connect('another');
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain('the name default is kept for the company company');
+    expect(refused.stderr).toContain('groupsync connect ANOTHER-NAME');
+    expect(stored).toEqual([]);
+    expect(await ports.connections.current(NAME)).toBeUndefined();
+    expect(await scim(token)).toBe(401);
+  });
+
+  it('comes back for the same company, with new tokens; old ones stay ended', async () => {
+    const { scim, newToken, remove, connect } = await servedWorld();
+    const old = await newToken();
+    for (let round = 0; round < 2; round += 1) {
+      await remove();
+      expect((await connect('company')).code).toBe(0);
+      expect(await scim(old)).toBe(401);
+      expect(await scim(await newToken())).toBe(200);
+    }
+    expect((await connect('another')).code).toBe(1);
+  });
+
+  it('by an earlier version of groupsync, which ended no token, lets nobody in either once the name is used', async () => {
+    const { ports, scim, newToken, connect } = await servedWorld();
+    const token = await newToken();
+    await ports.connections.remove(NAME);
+    expect((await connect('another')).code).toBe(0);
+    expect(await scim(token)).toBe(401);
+  });
+
+  const dies = () => Promise.reject(new Error('the machine went down'));
+  it.each<[string, (ports: ToolPorts) => Partial<ToolPorts>]>([
+    ['its name is kept', ({ connections }) => ({ connections: { ...connections, keepName: dies } })],
+    ['its tokens end', ({ tokens }) => ({ tokens: { ...tokens, revoke: dies } })],
+    ['its credential is deleted', ({ vault }) => ({ vault: { ...vault, remove: dies } })],
+    ['it goes itself', ({ connections }) => ({ connections: { ...connections, remove: dies } })],
+  ])(
+    'by a command that died before %s serves no other company, and can be removed again',
+    async (_, dying) => {
+      const { ports, scim, newToken, remove, connect } = await servedWorld();
+      const token = await newToken();
+      expect((await remove(dying(ports))).code).toBe(1);
+      expect((await connect('another')).code).toBe(1);
+      expect((await remove()).code).toBe(0);
+      expect(await ports.connections.current(NAME)).toBeUndefined();
+      expect((await connect('another')).code).toBe(1);
+      expect((await connect('company')).code).toBe(0);
+      expect(await scim(token)).toBe(401);
+    },
+  );
+});
