@@ -24,5 +24,5 @@ export type HoldDecision =
       readonly atMs: number;
     };
 
-/** A hold that nobody decided, or an approval that nobody used, ends after this; the removals are judged afresh. */
+/** A hold that nobody decided, or an approval that nobody used, ends after this; the removals are held anew. */
 export const HOLD_LIFE_MS = 7 * 24 * 3_600_000;

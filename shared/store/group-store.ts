@@ -258,7 +258,7 @@ export function createGroupStore(table: Table): GroupStore {
       const { ref } = seen;
       const { chunks, hash } = await writeChunks(table, (n) => heldChunkKey(ref, hold.digest, n), {
         lines: [...held].sort().map(encodeURIComponent),
-        // Nothing needs the set after the hold is over; a rejected one is judged afresh then.
+        // Longer than anybody leaves a hold alone: one whose set is gone is held anew.
         extra: { expiresAt: Math.ceil(hold.expiresAtMs / 1_000) + 400 * 86_400 },
       });
       const recorded = { ...hold, decision: { ...hold.decision }, chunks, hash };

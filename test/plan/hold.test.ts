@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Hold, HoldDecision } from '../../shared/domain/hold.ts';
 import { platformUserId } from '../../shared/domain/ids.ts';
-import { isOver, judgeByHold } from '../../shared/plan/hold.ts';
+import { hasSay, isOver, judgeByHold } from '../../shared/plan/hold.ts';
 
 const users = (...ids: string[]) => ids.map(platformUserId);
 const SET = new Set(users('a', 'b'));
@@ -65,7 +65,28 @@ describe('judgeByHold', () => {
   ] as const)('is over at its time where it is %s: %3$s', (_, hold, over) => {
     expect(isOver(hold, EXPIRES_MS)).toBe(over);
     expect(isOver(hold, EXPIRES_MS - 1)).toBe(false);
-    const { unjudged } = judgeByHold(users('a'), { hold, users: SET }, EXPIRES_MS);
-    expect(unjudged).toEqual(over ? users('a') : []);
+    expect(judgeByHold(users('a', 'c'), { hold, users: SET }, EXPIRES_MS)).toEqual(
+      over
+        ? { approved: [], unjudged: [], held: users('a', 'c'), superseded: true }
+        : { approved: [], unjudged: users('c'), held: users('a'), superseded: false },
+    );
+  });
+});
+
+describe('hasSay', () => {
+  const limits = { minSize: 1, maxRemovedShare: 1, maxRemovedCount: 1, perHourCount: 1 };
+  const say = (hold: Hold, { removal = 'a', guard = true, nowMs = 0 }) =>
+    hasSay({ hold, users: SET }, users(removal, 'z'), guard ? limits : null, nowMs);
+
+  it.each([
+    ['waiting', waiting, {}, true],
+    ['waiting, with the guard off', waiting, { guard: false }, false],
+    ['waiting for nothing that is wanted', waiting, { removal: 'c' }, false],
+    ['approved, with the guard off', approved, { guard: false }, true],
+    ['approved once, with the guard off', approved, { guard: false, nowMs: EXPIRES_MS }, false],
+    ['approved once', approved, { nowMs: EXPIRES_MS }, true],
+    ['rejected, with the guard off', rejected, { guard: false, nowMs: EXPIRES_MS }, true],
+  ])('a hold that is %s: %4$s', (_, hold, circumstances, expected) => {
+    expect(say(hold, circumstances)).toBe(expected);
   });
 });

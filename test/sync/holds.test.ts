@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { approveHold, listHolds, rejectHold } from '../../shared/sync/holds.ts';
+import { Crash, type Worker } from '../support/engine/scheduler.ts';
 import { story } from '../support/engine/story.ts';
 import { CONNECTION } from '../support/engine/world.ts';
 
@@ -7,6 +9,16 @@ const EVERYBODY = ['a', 'b', 'c', 'd', 'e', 'f'];
 const DAY_MS = 24 * 3_600_000;
 const WORD = { by: 'Ann', reason: 'a reorganisation' };
 const users = (...ids: string[]) => ids.map((id) => `u-${id}`);
+
+/** A worker that comes no further than its n-th effect. */
+function dying(n: number): Worker {
+  let effects = 0;
+  const effect = async (kind: string) => {
+    effects += 1;
+    if (effects >= n) throw new Crash(kind);
+  };
+  return { name: 'dying', skewMs: 0, effect, isDead: () => effects >= n };
+}
 
 async function company(guard: object = {}) {
   const told = await story({ settings: { guard } });
@@ -133,7 +145,7 @@ describe('a hold', () => {
     expect((await state('g'))?.hold).toBeUndefined();
   });
 
-  it('that was approved ends after seven days, and the removals are judged afresh', async () => {
+  it('that was approved ends after seven days, and the removals are held anew', async () => {
     const { tell, state, ref, world, shown } = await company();
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     const { onlooker } = world;
@@ -148,6 +160,79 @@ describe('a hold', () => {
       expiresAtMs: expect.any(Number),
     });
     expect((await state('g'))?.hold?.expiresAtMs).toBeGreaterThan(world.nowMs());
+  });
+
+  it('of the hour never carries itself out: left alone for a week, it is held anew', async () => {
+    const { tell, shown, state, ref, world } = await company({ perHourCount: 3 });
+    await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
+    const first = (await state('g'))?.hold;
+    expect(first).toMatchObject({ rule: 'per_hour', removes: 4 });
+    for (const wanted of ['a', 'b']) {
+      await tell({ add: [wanted], to: 'g' });
+      world.advance(7 * DAY_MS);
+      await tell({ upsert: 'g' });
+      expect(shown('g')).toEqual([users(...EVERYBODY)]);
+      expect((await state('g'))?.hold?.expiresAtMs).toBeGreaterThan(world.nowMs());
+    }
+    const anew = (await state('g'))?.hold;
+    expect(anew).toMatchObject({ rule: 'per_hour', removes: 2, decision: { kind: 'waiting' } });
+    expect(await approveHold(ref('g'), { ...WORD, digest: first?.digest }, world.onlooker)).toMatchObject({
+      kind: 'changed',
+    });
+    await approveHold(ref('g'), { ...WORD, digest: anew?.digest }, world.onlooker);
+    await tell();
+    expect(shown('g')).toEqual([users('a', 'b', 'e', 'f')]);
+  });
+
+  it('is held anew though its set cannot be read any more', async () => {
+    const { tell, shown, state, world } = await company({ perHourCount: 3 });
+    await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
+    world.advance(7 * DAY_MS);
+    for (const [key, { sk }] of world.table.items) if (sk.startsWith('HELD#')) world.table.items.delete(key);
+    await tell({ add: ['a', 'b'], to: 'g' });
+    expect(shown('g')).toEqual([users(...EVERYBODY)]);
+    expect((await state('g'))?.hold).toMatchObject({ removes: 2, decision: { kind: 'waiting' } });
+  });
+
+  it('is never lost between its end and its renewal, wherever the worker dies', async () => {
+    const { tell, state, ref, world } = await company({ perHourCount: 3 });
+    await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
+    const first = (await state('g'))?.hold;
+    world.advance(7 * DAY_MS);
+    for (let dyingAt = 1; (await state('g'))?.hold?.createdAtMs === first?.createdAtMs; dyingAt += 1) {
+      expect(dyingAt).toBeLessThan(50);
+      await world.onlooker.desired.markDirty(ref('g'), { nowMs: world.nowMs(), dueMs: world.nowMs() });
+      await applyGroup(ref('g'), world.portsFor(dying(dyingAt))).catch(() => {});
+      expect((await state('g'))?.hold?.digest).toBe(first?.digest);
+    }
+  });
+
+  it('lets its removals go when the guard is switched off, those that a person rejected excepted', async () => {
+    const { tell, shown, ref, world } = await company({ perHourCount: 3 });
+    const withoutGuard = async () => {
+      const connection = await world.onlooker.connections.find(CONNECTION);
+      if (connection === undefined) throw new Error('the world has a connection');
+      await world.onlooker.connections.save({
+        ...connection,
+        settings: { ...connection.settings, guard: null },
+      });
+    };
+    await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
+    await tell({ snapshot: 'h', of: EVERYBODY });
+    await tell({ take: ['a', 'b', 'c', 'd'], from: 'h' });
+    await rejectHold(ref('h'), WORD, world.onlooker);
+    await withoutGuard();
+    await tell({ upsert: 'g' }, { upsert: 'h' });
+    expect(shown('g')).toEqual([users('e', 'f')]);
+    expect(shown('h')).toEqual([users(...EVERYBODY)]);
+  });
+
+  it('ends when nobody wants its removals, and does not hold others in their place', async () => {
+    const { tell, shown, state } = await company();
+    await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
+    await tell({ snapshot: 'g', of: ['a', 'b', 'c', 'd', 'f'] });
+    expect(shown('g')).toEqual([users('a', 'b', 'c', 'd', 'f')]);
+    expect((await state('g'))?.hold).toBeUndefined();
   });
 
   it('over members says nothing of a deletion of the group, which the hour alone limits', async () => {

@@ -3,7 +3,7 @@ import { HOLD_LIFE_MS, type Hold } from '../../domain/hold.ts';
 import type { IntentId, PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
 import type { View } from '../../domain/view.ts';
 import { judgeRemovals } from '../../plan/guard.ts';
-import { type HeldRemovals, isOver, judgeByHold } from '../../plan/hold.ts';
+import { type HeldRemovals, hasSay, isOver, judgeByHold } from '../../plan/hold.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { GroupState } from '../ports/groups.ts';
 import type { GuardRecord, GuardReservation } from '../ports/holds.ts';
@@ -43,8 +43,7 @@ export async function guardRemovals(plan: Plan, context: GuardContext): Promise<
     return { held: new Set() };
   }
   const current = await heldNow(state, { plan, context });
-  const isVoid = current === undefined || isOver(current.hold, lane.ports.clock());
-  if (state.hold !== undefined && isVoid) await lane.ports.groups.dropHold(state);
+  if (state.hold !== undefined && current === undefined) await lane.ports.groups.dropHold(state);
   const verdict = judgeByHold(plan.removals, current, lane.ports.clock());
   if (verdict.superseded)
     return holdAll(plan.removals, current?.hold.rule ?? 'count', { plan, context, current });
@@ -67,16 +66,22 @@ interface Judged {
 
 /**
  * The hold that is about this plan. One over another platform group, or over another kind of write, says nothing of
- * these removals: what was approved, or stopped, as removals is not a deletion, and the reverse.
+ * these removals: what was approved, or stopped, as removals is not a deletion, and the reverse. One whose set cannot
+ * be read may be over any of them, so all are held anew.
  */
 async function heldNow(
   { hold, ref, ...state }: GroupState,
   { plan, context }: Judged,
 ): Promise<HeldRemovals | undefined> {
   if (hold === undefined) return undefined;
-  const users = await context.lane.ports.groups.readHeld(ref, hold);
-  if (users === undefined || digestOf(state.platformId, plan, [...users]) !== hold.digest) return undefined;
-  return { hold, users };
+  const { ports, connection } = context.lane;
+  const users = await ports.groups.readHeld(ref, hold);
+  if (users !== undefined && digestOf(state.platformId, plan, [...users]) !== hold.digest) return undefined;
+  const current: HeldRemovals =
+    users === undefined
+      ? { hold: { ...hold, decision: { kind: 'waiting' }, expiresAtMs: 0 }, users: new Set(plan.removals) }
+      : { hold, users };
+  return hasSay(current, plan.removals, connection.settings.guard, ports.clock()) ? current : undefined;
 }
 
 interface Reserved {
