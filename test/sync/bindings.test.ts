@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import type { EmployeeField } from '../../shared/contract/match-rule.ts';
 import { roleId } from '../../shared/domain/ids.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
 import type { EmployeeRecord } from '../../shared/sync/ports/platform.ts';
 import { pump } from '../../shared/sync/pump.ts';
 import { rebindMember } from '../../shared/sync/rebind.ts';
+import { LARGE_GROUP } from '../../shared/sync/tuning.ts';
 import { story } from '../support/engine/story.ts';
 import { CONNECTION } from '../support/engine/world.ts';
 
@@ -14,36 +16,45 @@ const person = (role: string, email: string, state = 'ACTIVE') => ({
   state,
 });
 
-async function pendingOf(told: Awaited<ReturnType<typeof story>>, group: string) {
+type Told = Awaited<ReturnType<typeof story>>;
+
+const EMAIL: EmployeeField = { kind: 'field', name: 'workEmail' };
+const record = (id: string): EmployeeRecord => ({
+  role: roleId(id),
+  state: 'ACTIVE',
+  userId: `u-${id}`,
+  fields: new Map([[EMAIL, `${id}@acme.test`]]),
+});
+
+/** As the schedule does each hour; then the engine comes to rest. */
+async function refresh({ world, tell }: Told) {
+  const connection = await world.onlooker.connections.find(CONNECTION);
+  const report = await refreshPeople(connection as Connection, world.onlooker);
+  await tell();
+  return report;
+}
+
+async function pendingOf(told: Told, group: string) {
   const registers = await told.world.onlooker.groups.members(told.ref(group));
   return registers.flatMap(({ member, pending }) => (pending === undefined ? [] : [[member, pending.cause]]));
 }
 
 describe('a person whom the platform does not know any more', () => {
   const guard = { minSize: 2, maxRemovedShare: 0.4, maxRemovedCount: 9, perHourCount: 9 };
-  const record = (id: string): EmployeeRecord => ({
-    role: roleId(id),
-    state: 'ACTIVE',
-    userId: `u-${id}`,
-    fields: new Map([[{ kind: 'field', name: 'workEmail' }, `${id}@acme.test`]]),
-  });
-
   it('leaves their groups, past the guard like anybody else', async () => {
     const told = await story({ settings: { guard } });
     const { world, tell, shown, state } = told;
-    const refresh = async (...ids: string[]) => {
+    const listed = async (...ids: string[]) => {
       world.platform.employees = ids.map(record);
-      const connection = await world.onlooker.connections.find(CONNECTION);
-      await refreshPeople(connection as Connection, world.onlooker);
-      await tell();
+      await refresh(told);
     };
-    await refresh('ann', 'bob', 'cid');
+    await listed('ann', 'bob', 'cid');
     await tell({ snapshot: 'g', of: ['ann', 'bob', 'cid'] });
     expect(shown('g')).toEqual([['u-ann', 'u-bob', 'u-cid']]);
-    await refresh('ann', 'bob');
+    await listed('ann', 'bob');
     expect(shown('g')).toEqual([['u-ann', 'u-bob']]);
     expect(await pendingOf(told, 'g')).toEqual([['cid', 'inactive']]);
-    await refresh('ann');
+    await listed('ann');
     expect(shown('g')).toEqual([['u-ann', 'u-bob']]);
     expect(await state('g')).toMatchObject({ settled: 'held', hold: { removes: 1 } });
   });
@@ -59,6 +70,49 @@ describe('a binding', () => {
     await tell({ upsert: 'g' });
     expect(shown('g')).toEqual([[]]);
     expect(await pendingOf(told, 'g')).toEqual([['ann', 'inactive']]);
+  });
+
+  it('is never made to a leaver: the newcomer who has the address by now comes into the group', async () => {
+    const told = await story();
+    const { world, tell, shown, member } = told;
+    await world.onlooker.hire([person('leaver', 'ann', 'TERMINATED')]);
+    await tell({ snapshot: 'g', of: ['ann'] });
+    expect(await pendingOf(told, 'g')).toEqual([['ann', 'inactive']]);
+    expect((await world.onlooker.users.read(CONNECTION, [member('ann')])).get(member('ann'))?.role).toBe(
+      undefined,
+    );
+    world.platform.employees = [
+      { ...record('leaver'), state: 'TERMINATED', fields: new Map([[EMAIL, 'ann@acme.test']]) },
+      { ...record('newcomer'), fields: new Map([[EMAIL, 'ann@acme.test']]) },
+    ];
+    await refresh(told);
+    expect(shown('g')).toEqual([['u-newcomer']]);
+    expect(await pendingOf(told, 'g')).toEqual([]);
+  });
+
+  it('is made on the first day of somebody who was hired before, without another event', async () => {
+    const told = await story();
+    const { world, tell, shown } = told;
+    await world.onlooker.hire([person('ann', 'ann', 'HIRED')]);
+    await tell({ snapshot: 'g', of: ['ann'] });
+    expect([shown('g'), await pendingOf(told, 'g')]).toEqual([[[]], [['ann', 'inactive']]]);
+    world.platform.employees = [{ ...record('ann'), state: 'HIRED' }];
+    expect(await refresh(told)).toMatchObject({ woken: 0 });
+    world.platform.employees = [record('ann')];
+    expect(await refresh(told)).toMatchObject({ woken: 1 });
+    expect(shown('g')).toEqual([['u-ann']]);
+  });
+
+  it('is as little made by the register of a large group', async () => {
+    const told = await story();
+    const { world, tell, shown, hire } = told;
+    const many = Array.from({ length: LARGE_GROUP }, (_, n) => `m${n}`);
+    await hire(...many);
+    await world.onlooker.hire([person('leaver', 'ann', 'TERMINATED')]);
+    await tell({ snapshot: 'g', of: [...many, 'ann'] });
+    await world.onlooker.hire([person('newcomer', 'ann')]);
+    await tell({ upsert: 'g' });
+    expect(shown('g')[0]).toContain('u-newcomer');
   });
 
   it('prefers the one who is active of several persons with one value, and chooses nobody of two', async () => {

@@ -1,6 +1,6 @@
 import pMap from 'p-map';
 import { fieldName, type MatchRule, matchForm } from '../../contract/match-rule.ts';
-import { matchRules } from '../../contract/settings.ts';
+import { type ConnectionSettings, matchRules } from '../../contract/settings.ts';
 import type { ConnectionName, MemberId, RoleId } from '../../domain/ids.ts';
 import type { UserState } from '../ports/desired.ts';
 import type { PendingCause } from '../ports/groups.ts';
@@ -8,7 +8,8 @@ import type { PeopleStore, Person } from '../ports/people.ts';
 import { READS_IN_FLIGHT } from '../tuning.ts';
 
 export type Resolution =
-  | { readonly kind: 'person'; readonly person: Person }
+  /** `unbound`: only the value of the moment says so, and another person may have it next. */
+  | { readonly kind: 'person'; readonly person: Person; readonly unbound?: true }
   | { readonly kind: 'pending'; readonly cause: PendingCause; readonly person?: Person };
 
 interface MatchInput {
@@ -46,20 +47,22 @@ function chosen(found: readonly Person[]): Resolution {
 
 export interface ResolveInput {
   readonly connection: ConnectionName;
-  readonly settings: Parameters<typeof matchRules>[0];
+  readonly settings: Parameters<typeof matchRules>[0] & Pick<ConnectionSettings, 'includeStates'>;
   readonly people: PeopleStore;
 }
 
 /**
  * Resolves users, keeping bindings. A binding never follows a value to another person: only attributes of the member
  * that changed (`review`) have it looked at again, and then another person is `ambiguous` until somebody confirms it.
- * First matches, and reviews that found nobody else, are recorded.
+ * First matches, and reviews that found nobody else, are recorded; a first match only with somebody whose state may be
+ * a member: a leaver's address may be a newcomer's soon.
  */
 export async function resolveUsers(
   users: readonly UserState[],
   { connection, settings, people }: ResolveInput,
 ): Promise<ReadonlyMap<MemberId, Resolution>> {
   const rules = matchRules(settings);
+  const states: ReadonlySet<string> = new Set(settings.includeStates);
   const bound = await people.read(
     connection,
     users.flatMap(({ role }) => (role === undefined ? [] : [role])),
@@ -72,6 +75,9 @@ export async function resolveUsers(
       const matched = await matchMember(user, { connection, rules, people });
       const resolution = user.role === undefined ? matched : reviewed(user.role, person, matched);
       if (resolution.kind !== 'person') return [user.member, resolution];
+      if (user.role === undefined && !states.has(resolution.person.state)) {
+        return [user.member, { ...resolution, unbound: true }];
+      }
       const found = { role: resolution.person.role, revision: user.revision };
       const role = await people.bind(connection, user.member, found);
       // Read again once the binding can be seen: a refresh that changed the person before would not have woken us.

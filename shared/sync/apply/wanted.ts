@@ -130,7 +130,7 @@ async function rememberRoles(
     async (user) => {
       const resolution = resolutions.get(user.member);
       // A user that no event described has no revision by which a later walk could tell an old copy.
-      if (resolution?.kind !== 'person' || user.revision === 0) return;
+      if (resolution?.kind !== 'person' || resolution.unbound || user.revision === 0) return;
       if (user.role === resolution.person.role && !user.review && user.attributes.size === 0) return;
       await ports.users.copyToMember(state.ref, user.member, {
         ...copyOf(user),
