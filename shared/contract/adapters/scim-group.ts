@@ -16,7 +16,8 @@ const GroupResource = z.lazy(() =>
 
 /**
  * A whole SCIM Group (RFC 7643 section 4.2). With `members` it is a snapshot; without, it only names the group: what
- * is not there empties nothing, and null counts as not there. The resource's id also serves as the event's.
+ * is not there empties nothing, and null counts as not there. Its id is the resource's, the same in every message: the
+ * message's own id tells two of one time apart.
  */
 export const readScimGroup: Adapter = (value) => {
   if (!namesSchema(value, GROUP_SCHEMA)) return undefined;
@@ -26,7 +27,7 @@ export const readScimGroup: Adapter = (value) => {
   const stableId = externalId ?? id;
   if (stableId == null) return invalid('externalId: expected it or id, got neither');
   const group = groupId(stableId);
-  const common = { kind: 'changes', source: 'scim', ...place, id: id ?? stableId } as const;
+  const common = { kind: 'changes', source: 'scim', ...place } as const;
   if (members != null) {
     return {
       ...common,

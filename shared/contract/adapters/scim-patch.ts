@@ -38,14 +38,16 @@ export const readScimPatch: Adapter = (value) => {
   if (!namesSchema(value, PATCH_OP_SCHEMA)) return undefined;
   const parsed = PatchOp.safeParse(value);
   if (!parsed.success) return invalidBy(parsed.error);
-  const { groupId: group, Operations: operations, ...place } = parsed.data;
+  const { groupId: group, Operations: operations, id, ...place } = parsed.data;
   const changes: DirectoryChange[] = [];
   for (const [index, operation] of operations.entries()) {
     const read = readOperation(operation, groupId(group));
     if ('problem' in read) return invalid(`Operations.${index}: ${read.problem}`);
     changes.push(...read.changes);
   }
-  return changes.length === 0 ? IGNORED : { kind: 'changes', source: 'scim', ...place, changes };
+  if (changes.length === 0) return IGNORED;
+  // The group's id, said twice, is no id of this request: it would be that of every other one too.
+  return { kind: 'changes', source: 'scim', ...place, ...(id !== group && { id }), changes };
 };
 
 type OperationReading = { readonly changes: readonly DirectoryChange[] } | { readonly problem: string };

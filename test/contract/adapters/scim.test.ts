@@ -213,6 +213,18 @@ describe('the place of a SCIM message in the order', () => {
   it('is that of its first sending where it does not', () => {
     expect(decode(patch(rename)).events[0]?.stamp).toBe(`${SENT_AT}.00.6d31.7363696d.00000`);
   });
+
+  it('never has the id of a resource, and keeps that of the message when it is replayed', () => {
+    const resource = group({ id: 's1', externalId: 'g1', members: [], time: '2026-11-20T09:00:00Z' });
+    const stamps = [decode(resource), decode(patch(rename, { id: 'g1', time: '2026-11-20T09:00:00Z' }))].map(
+      ({ events }) => events[0]?.stamp,
+    );
+    const first = '2026-11-20T09:00:00.000000000Z.00.6d31.7363696d.00000';
+    expect(stamps).toEqual([first, first]);
+    const [rejected] = decode(resource, { knowsConnection: () => false }).rejected;
+    const again = decode(resource, { messageId: 'm9', stampAttribute: rejected?.stamp });
+    expect(again.events[0]?.stamp).toBe(first);
+  });
 });
 
 describe('examples/scim-patch.json', () => {

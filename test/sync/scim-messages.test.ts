@@ -1,0 +1,47 @@
+import { expect, it } from 'vitest';
+import { story } from '../support/engine/story.ts';
+
+const resource = (members: readonly string[], place: object) =>
+  JSON.stringify({
+    schemas: ['urn:ietf:params:scim:schemas:core:2.0:Group'],
+    id: 'scim-17',
+    externalId: 'g',
+    displayName: 'Sales',
+    members: members.map((id) => ({ value: id, display: `${id}@acme.test` })),
+    ...place,
+  });
+const patch = (members: readonly string[], place: object) =>
+  JSON.stringify({
+    schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
+    groupId: 'g',
+    id: 'g',
+    Operations: [
+      { op: 'replace', path: 'displayName', value: 'Sales' },
+      {
+        op: 'replace',
+        path: 'members',
+        value: members.map((id) => ({ value: id, display: `${id}@acme.test` })),
+      },
+    ],
+    ...place,
+  });
+
+const TIME = { time: '2026-11-20T09:00:00Z' };
+
+it.each([
+  ['of a Group, of one second', resource, TIME, ['m1', 'm2']],
+  ['of a Group, of one second, the later one first', resource, TIME, ['m2', 'm1']],
+  ['of a Group without a time, sent in one millisecond', resource, {}, ['m1', 'm2']],
+  ['of a PatchOp that repeats the id of its group', patch, TIME, ['m1', 'm2']],
+] as const)('two lists of members %s end as the one of the later message, never as both', async (...of) => {
+  const [, bodyOf, place, arrivals] = of;
+  const { world, tell, shown, hire } = await story();
+  await hire('ann', 'bob');
+  const bodies = { m1: bodyOf(['ann'], place), m2: bodyOf(['bob'], place) };
+  const sentAtMs = world.nowMs();
+  for (const messageId of arrivals) {
+    world.eventsQueue.messages.push({ messageId, body: bodies[messageId], sentAtMs });
+    await tell();
+  }
+  expect(shown('g')).toEqual([['u-bob']]);
+});
