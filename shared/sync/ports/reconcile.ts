@@ -5,7 +5,7 @@ export interface FeedPosition {
   readonly cursor: string | null;
   /** Ids of the newest events, which a repeated end, or a restart at `lastEventAt`, may bring again. */
   readonly recentIds: readonly string[];
-  /** Timestamp of the newest event read, as the feed gave it. */
+  /** Timestamp of the newest event read, as the feed gave it; none that was in the future then. */
   readonly lastEventAt: string | null;
   /** When the feed was last read to its end; before that, when it was first begun. */
   readonly readAtMs: number;

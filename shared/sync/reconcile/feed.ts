@@ -8,6 +8,7 @@ import {
   freshEvents,
   LOOK_BACK_MS,
   movedOn,
+  startOf,
   tracesByGroup,
 } from './position.ts';
 import { emptyTally, type ReconcileReport, reportOf, type Tally, together } from './report.ts';
@@ -150,14 +151,14 @@ const isRefusal = ({ kind, status }: PlatformFailure, { cursor }: FeedPosition):
 
 /** @returns pages as far as they came, or why not even one did: the next step meets the same failure again */
 async function readPages(
-  { cursor, lastEventAt }: FeedPosition,
+  position: FeedPosition,
   { platform, ports }: Reading,
 ): Promise<FeedPages | PlatformFailure> {
-  const earliestMs = ports.clock() - LOOK_BACK_MS;
-  const sinceMs = Math.max(earliestMs, lastEventAt === null ? earliestMs : Date.parse(lastEventAt));
+  const { cursor } = position;
+  const start = cursor === null ? { sinceMs: startOf(position, ports.clock()) } : { cursor };
   const pages: FeedPages[number][] = [];
   try {
-    for await (const page of platform.activity(cursor === null ? { sinceMs } : { cursor })) {
+    for await (const page of platform.activity(start)) {
       pages.push(page);
       if (pages.length >= PAGES_PER_STEP) break;
     }

@@ -51,18 +51,28 @@ export function movedOn(position: FeedPosition, pages: FeedPages, nowMs: number)
   return {
     cursor: last?.next ?? position.cursor,
     recentIds: [...new Set(newestFirst)].slice(0, MAX_RECENT_IDS),
-    lastEventAt: newest(events, position.lastEventAt),
+    lastEventAt: newest(events, position.lastEventAt, nowMs),
     readAtMs: last?.done === true ? nowMs : position.readAtMs,
     writtenAtMs: nowMs,
     needsSweep: position.needsSweep,
   };
 }
 
-/** The latest readable timestamp, as the feed gave it. */
-const newest = (events: readonly FeedEvent[], before: string | null): string | null =>
-  events.reduce<string | null>(
-    (latest, { at }) => (at !== null && millis(at) > (millis(latest) || 0) ? at : latest),
-    before,
+/**
+ * The latest readable timestamp, as the feed gave it. One from the future is passed over: a read by date that began
+ * there would find nothing until then.
+ */
+const newest = (events: readonly FeedEvent[], before: string | null, nowMs: number): string | null =>
+  [before, ...events.map(({ at }) => at)].reduce<string | null>(
+    (latest, at) => (millis(at) <= nowMs && millis(at) > (millis(latest) || 0) ? at : latest),
+    null,
   );
+
+/** Where a read by date begins: at the newest event, or as far back as the platform goes. */
+export function startOf({ lastEventAt }: FeedPosition, nowMs: number): number {
+  const earliestMs = nowMs - LOOK_BACK_MS;
+  const atMs = millis(lastEventAt);
+  return atMs > earliestMs && atMs <= nowMs ? atMs : earliestMs;
+}
 
 const millis = (at: string | null): number => (at === null ? Number.NaN : Date.parse(at));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PlatformFailure } from '../../../shared/sync/ports/platform.ts';
-import type { FeedEvent, FeedPage } from '../../../shared/sync/ports/reconcile.ts';
+import type { FeedEvent, FeedPage, FeedPosition } from '../../../shared/sync/ports/reconcile.ts';
 import { followFeed } from '../../../shared/sync/reconcile/feed.ts';
 import { CONNECTION, createWorld, failure, START_MS, type World } from './support/world.ts';
 
@@ -145,6 +145,28 @@ describe('a gap', () => {
     world.advance(89 * DAY_MS + 1);
     expect((await run(world))?.sweep).toBeDefined();
     expect(starts.at(-1)).toEqual({ sinceMs: START_MS + 1 });
+  });
+
+  it('does not come of an event that is dated next year: no later read begins after now', async () => {
+    const odd = event('odd', { at: new Date(START_MS + 365 * DAY_MS).toISOString() });
+    // A platform that gives no cursor: every read begins at a date.
+    const { world, starts } = worldWith(() => [page([event('a'), odd], null, true)]);
+    await run(world);
+    world.advance(DAY_MS);
+    expect((await run(world))?.report).toMatchObject({ eventsRead: 0 });
+    expect(starts[1]).toEqual({ sinceMs: START_MS - 1_000 });
+  });
+
+  it('that such an event has left behind is read over, from as far back as the platform goes', async () => {
+    const { world, starts } = worldWith(() => [page([], null, true)]);
+    await run(world);
+    const lease = { name: 'feed', token: 1 };
+    const position = await world.ports.feed.read(CONNECTION);
+    const lastEventAt = new Date(START_MS + 365 * DAY_MS).toISOString();
+    await world.ports.feed.write(CONNECTION, { ...(position as FeedPosition), lastEventAt }, lease);
+    await run(world);
+    expect(starts[1]).toEqual({ sinceMs: START_MS - 89 * DAY_MS });
+    expect((await world.ports.feed.read(CONNECTION))?.lastEventAt).toBeNull();
   });
 
   it('is not looked for without end where every cursor is refused', async () => {
