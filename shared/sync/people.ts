@@ -1,13 +1,11 @@
 import pMap from 'p-map';
 import { fieldName, matchForm } from '../contract/match-rule.ts';
 import { matchRules } from '../contract/settings.ts';
-import type { ConnectionName, GroupId, MemberId, RoleId } from '../domain/ids.ts';
-import { STAMP_ZERO } from '../domain/stamp.ts';
-import { matchMember } from './apply/resolve.ts';
+import type { ConnectionName, GroupId, RoleId } from '../domain/ids.ts';
+import { standingNow, undescribed } from './member-standing.ts';
 import type { Connection } from './ports/connections.ts';
-import type { UserState, UserStore } from './ports/desired.ts';
-import type { PendingCause } from './ports/groups.ts';
-import type { GroupIndex, PendingEntry } from './ports/index.ts';
+import type { UserStore } from './ports/desired.ts';
+import type { GroupIndex } from './ports/index.ts';
 import { GONE, type PeopleStore, type Person, type PersonFacts } from './ports/people.ts';
 import type { EmployeeRecord, Platforms } from './ports/platform.ts';
 import { WRITES_IN_FLIGHT } from './tuning.ts';
@@ -200,7 +198,8 @@ export async function groupsOfSolvable(
       async (entry) => {
         // A member that no event described can still be known by its id.
         const user = known.get(entry.member) ?? undescribed(entry.member);
-        return (await outcomeOf(user, entry, { connection, ports })) === entry.cause ? [] : [entry.ref.group];
+        const { cause } = await standingNow(user, entry.personRevision, { connection, people: ports.people });
+        return cause === entry.cause ? [] : [entry.ref.group];
       },
       { concurrency: WRITES_IN_FLIGHT },
     );
@@ -208,39 +207,3 @@ export async function groupsOfSolvable(
   }
   return groups;
 }
-
-interface Resolving {
-  readonly connection: Connection;
-  readonly ports: PeoplePorts;
-}
-
-/** What apply would make of the member now, by the rules of `resolveUsers` and `place`, writing nothing. */
-async function outcomeOf(
-  user: UserState,
-  { personRevision }: PendingEntry,
-  { connection: { name, settings }, ports: { people } }: Resolving,
-): Promise<PendingCause | 'solved'> {
-  const bound = user.role === undefined ? undefined : (await people.read(name, [user.role])).get(user.role);
-  let person = bound;
-  if (user.role === undefined || user.review) {
-    const rules = matchRules(settings);
-    const matched = await matchMember(user, { connection: name, rules, people });
-    if (matched.kind === 'person') person = matched.person;
-    else if (user.role === undefined || matched.cause === 'ambiguous') return matched.cause;
-    if (user.role !== undefined && person !== undefined && person.role !== user.role) return 'ambiguous';
-  }
-  const id = settings.memberIdField === 'userId' ? person?.userId : person?.role;
-  if (person === undefined || id === undefined) return 'unknown';
-  const states: ReadonlySet<string> = new Set(settings.includeStates);
-  if (!states.has(person.state)) return 'inactive';
-  return person.revision === personRevision ? 'refused' : 'solved';
-}
-
-const undescribed = (member: MemberId): UserState => ({
-  member,
-  attributes: new Map(),
-  floor: STAMP_ZERO,
-  review: false,
-  revision: 0,
-  walking: false,
-});

@@ -3,9 +3,10 @@ import { isActive } from '../../domain/active.ts';
 import { groupExists, groupFloor, groupName, hasDeparted, memberCounts } from '../../domain/group.ts';
 import type { MemberId } from '../../domain/ids.ts';
 import { STAMP_ZERO } from '../../domain/stamp.ts';
+import type { MemberStanding } from '../member-standing.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { UserState } from '../ports/desired.ts';
-import type { GroupState, StoredMember } from '../ports/groups.ts';
+import type { GroupState, PendingCause, StoredMember } from '../ports/groups.ts';
 import { GONE, type Person } from '../ports/people.ts';
 
 export interface ExplainedRule {
@@ -24,6 +25,10 @@ export interface Facts {
   readonly rules: readonly ExplainedRule[];
   readonly person: Person | undefined;
   readonly platformUser: string | undefined;
+  /** What apply would make of the member now. */
+  readonly cause: MemberStanding['cause'];
+  /** Somebody took them, or the whole group, away on the platform, and a policy lets that stand. */
+  readonly waived: boolean;
   readonly present: boolean;
   readonly held: boolean;
   readonly gate: string;
@@ -96,49 +101,45 @@ function unwanted(facts: Facts): Decision {
   return decision('kept', `${why}; a policy (membership additive, upsertOnly or drift) lets them stay`);
 }
 
-function pendingDecision({ register, person, rules, connection, user }: Facts): Decision | undefined {
-  const { includeStates } = connection.settings;
-  const cause = register?.pending?.cause;
-  if (cause === 'refused')
-    return decision('pending:refused', 'the platform left them out of what it answered to our write');
-  if (user?.review === true && cause === 'ambiguous') {
-    return decision(
-      'pending:ambiguous',
-      'their attributes now point to somebody else: groupsync rebind MEMBER ROLE_ID confirms one',
-    );
-  }
-  if (person !== undefined) {
-    if ((includeStates as readonly string[]).includes(person.state)) return undefined;
-    return decision(
-      'pending:inactive',
-      person.state === GONE
-        ? 'the platform has no such employee any more: it answers 404 to their id'
-        : `their roleState is ${person.state}; members may be ${includeStates.join(', ')}`,
-    );
-  }
-  const several = rules.find(({ found }) => found.length > 1);
-  if (several !== undefined) {
-    return decision('pending:ambiguous', `several employees have the same ${several.rule.split('=')[1]}`);
-  }
-  if (rules.some(({ found }) => found.length === 1)) return undefined;
-  const values = rules.filter(({ value }) => value !== null);
-  return decision(
-    'pending:unknown',
-    values.length === 0
-      ? `no event gave them an attribute that a match rule uses (${rules.map(({ rule }) => rule).join(', ')})`
-      : `no employee has this value: ${values.map(({ rule, value }) => `${rule} "${value}"`).join(', ')}`,
-  );
+function pendingDecision(facts: Facts): Decision | undefined {
+  const { cause } = facts;
+  return cause === 'solved' ? undefined : decision(`pending:${cause}`, WHY_PENDING[cause](facts));
 }
+
+const WHY_PENDING: Readonly<Record<PendingCause, (facts: Facts) => string>> = {
+  refused: () => 'the platform left them out of what it answered to our write',
+  ambiguous: ({ user, rules }) => {
+    const several = rules.find(({ found }) => found.length > 1);
+    return user?.role !== undefined || several === undefined
+      ? 'their attributes now point to somebody else: groupsync rebind MEMBER ROLE_ID confirms one'
+      : `several employees have the same ${several.rule.split('=')[1]}`;
+  },
+  inactive: ({ person, connection }) =>
+    person?.state === GONE
+      ? 'the platform has no such employee any more: it answers 404 to their id'
+      : `their roleState is ${person?.state}; members may be ${connection.settings.includeStates.join(', ')}`,
+  unknown: ({ person, user, rules }) => {
+    if (person !== undefined) return `the platform does not tell the userId of ${person.role}`;
+    if (user?.role !== undefined) return `no refresh of people has met ${user.role}, whom they are bound to`;
+    const values = rules.filter(({ value }) => value !== null);
+    return values.length === 0
+      ? `no event gave them an attribute that a match rule uses (${rules.map(({ rule }) => rule).join(', ')})`
+      : `no employee has this value: ${values.map(({ rule, value }) => `${rule} "${value}"`).join(', ')}`;
+  },
+};
 
 /** What keeps every write of the group back. */
 function obstacleOf(state: GroupState, connection: Connection, gate: string): Decision | undefined {
   if (connection.observing) return decision('observing', 'the connection only observes: groupsync resume');
   if (state.paused) return decision('paused', 'the group is paused: groupsync resume GROUP');
+  if (policyFor(connection.settings, state.ref.group, state.registers.name?.value).mode === 'report') {
+    return decision('observing', 'the settings have this group only watched (mode report)');
+  }
   if (gate === 'open') return undefined;
   return decision('gate_closed', `nothing is written while the gate is ${gate}: groupsync doctor says why`);
 }
 
-function notYet({ state, connection }: Facts, gate: string): Decision {
+function notYet({ state, connection, waived }: Facts, gate: string): Decision {
   const obstacle = obstacleOf(state, connection, gate);
   if (obstacle !== undefined) return obstacle;
   if (state.dirtySinceMs !== undefined) {
@@ -151,5 +152,7 @@ function notYet({ state, connection }: Facts, gate: string): Decision {
       `the platform refused the group: ${state.lastError?.message ?? 'no reason kept'}`,
     );
   }
-  return decision('waived', 'somebody took them out on the platform, and the drift policy lets that stand');
+  return waived
+    ? decision('waived', 'somebody took them out on the platform, and the drift policy lets that stand')
+    : decision('waiting', 'they became known since the group was last looked at; the next look adds them');
 }

@@ -2,6 +2,7 @@ import { fieldName, matchForm } from '../../contract/match-rule.ts';
 import { matchRules } from '../../contract/settings.ts';
 import { type GroupRef, type MemberId, memberId, platformUserId } from '../../domain/ids.ts';
 import { readStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
+import { standingNow, undescribed } from '../member-standing.ts';
 import type { AuditEntry, AuditLog } from '../ports/audit.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { UserState, UserStore } from '../ports/desired.ts';
@@ -122,7 +123,12 @@ async function gather(
   const user = (await ports.users.read(name, [member])).get(member);
   const rules = await tryRules(connection, member, user, ports);
   const role = user?.role ?? register?.user?.role;
-  const person = role === undefined ? undefined : (await ports.people.read(name, [role])).get(role);
+  const described = user ?? { ...undescribed(member), ...(role !== undefined && { role }) };
+  const refusedRevision = register?.pending?.personRevision;
+  const { cause, person } = await standingNow(described, refusedRevision, {
+    connection,
+    people: ports.people,
+  });
   const platformUser = settings.memberIdField === 'userId' ? person?.userId : person?.role;
   const view = state.view === undefined ? undefined : await ports.groups.readView(ref, state.view);
   const held = state.hold === undefined ? undefined : await ports.groups.readHeld(ref, state.hold);
@@ -136,6 +142,10 @@ async function gather(
     rules,
     person,
     platformUser,
+    cause,
+    waived:
+      state.deletionWaiver !== undefined ||
+      (asUser !== undefined && view?.waiver?.absent.has(asUser) === true),
     present: asUser !== undefined && view?.users.has(asUser) === true,
     held: asUser !== undefined && held?.has(asUser) === true,
     gate: (await ports.gates.read(name)).state,

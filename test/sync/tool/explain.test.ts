@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { ACTIVE_ATTRIBUTE } from '../../../shared/domain/active.ts';
-import { memberId } from '../../../shared/domain/ids.ts';
+import { memberId, roleId } from '../../../shared/domain/ids.ts';
 import { makeStamp, STAMP_ZERO } from '../../../shared/domain/stamp.ts';
 import { explainMember } from '../../../shared/sync/tool/explain.ts';
+import { suspectChanged } from '../../support/engine/look-over.ts';
 import { story } from '../../support/engine/story.ts';
 import { CONNECTION } from '../../support/engine/world.ts';
 
-async function company() {
-  const told = await story();
+async function company(settings: object = {}) {
+  const told = await story({ settings: { ...settings } });
   await told.hire('ann', 'bob');
   const { world, tell } = told;
   return {
@@ -54,6 +55,38 @@ describe('explain', () => {
     expect((await explain('bob')).because).toBe('the directory took them out of the group');
     expect((await explain('cid')).because).toContain('a later snapshot');
     expect(await explain('dan')).toMatchObject({ decision: { outcome: 'pending:unknown' } });
+  });
+
+  it('says of an active employee without a userId, or one who is no member yet, why they are not in', async () => {
+    const { world, tell, explain } = await company();
+    const { people } = world.onlooker;
+    const cid = { role: roleId('cid'), state: 'ACTIVE', values: new Map([['workEmail', 'cid@acme.test']]) };
+    await people.save(CONNECTION, { ...cid, unheard: false }, undefined);
+    await world.onlooker.hire([{ role: 'dan', email: 'dan@acme.test', state: 'HIRED' }]);
+    await tell({ snapshot: 'g', of: ['cid', 'dan'] });
+    expect(await explain('cid')).toMatchObject({
+      because: 'the platform does not tell the userId of cid',
+      match: { person: { id: 'cid', userId: null } },
+      decision: { outcome: 'pending:unknown' },
+    });
+    expect(await explain('dan')).toMatchObject({
+      match: { bound: null, person: { id: 'dan', state: 'HIRED' } },
+      decision: { outcome: 'pending:inactive', detail: expect.stringContaining('their roleState is HIRED') },
+    });
+  });
+
+  it('says that somebody took them out only where somebody did', async () => {
+    const { world, tell, shown, state, explain } = await company({ drift: 'report' });
+    await tell({ snapshot: 'g', of: ['ann', 'bob'] });
+    const id = (await state('g'))?.platformId ?? '';
+    world.platform.changeAsOther(id, { users: ['u-bob'] });
+    await suspectChanged(world);
+    await tell();
+    expect(shown('g')).toEqual([['u-bob']]);
+    expect(await explain('ann')).toMatchObject({ decision: { outcome: 'waived' } });
+    const watched = await company({ groups: { policies: [{ match: '*', mode: 'report' }] } });
+    await watched.tell({ snapshot: 'g', of: ['ann'] });
+    expect(await watched.explain('ann')).toMatchObject({ decision: { outcome: 'observing' } });
   });
 
   it('tells a group that never had a name from one that lost it', async () => {
