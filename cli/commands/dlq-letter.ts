@@ -112,9 +112,11 @@ function print(letter: Shown, { out }: Context): void {
   out.line(pretty(letter.body).slice(0, SHOWN_BODY));
 }
 
-function pretty(body: string): string {
+const pretty = (body: string): string => rewritten(body, 2);
+
+function rewritten(body: string, indent = 0): string {
   try {
-    return JSON.stringify(JSON.parse(body), null, 2);
+    return JSON.stringify(JSON.parse(body), null, indent);
   } catch {
     return body;
   }
@@ -131,11 +133,13 @@ export async function edit(context: Context, id: string, { reason, yes }: EditOp
   const ports = await context.ports();
   const letter = await findOne(context, id, { queue: 'events' });
   const original = pretty(letter.message.body);
-  const body = await editText(original, context);
-  if (body === original) {
+  const edited = await editText(original, context);
+  if (edited === original) {
     out.answer({ id, sent: false }, () => out.line('nothing was changed, nothing was sent'));
     return EXIT.done;
   }
+  // Indented for the editor only: a large message would not fit then.
+  const body = rewritten(edited);
   const problems = problemsOf(body, letter.message, ports.clock());
   if (problems.length > 0) throw new Error(`not sent, ingest would refuse it:\n${problems.join('\n')}`);
   if (!(await context.confirm('Send it in place of the original?', yes))) return EXIT.failed;

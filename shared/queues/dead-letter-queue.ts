@@ -2,7 +2,7 @@ import type { MessageAttributeValue, SQSClient } from '@aws-sdk/client-sqs';
 import { MESSAGE_ATTRIBUTES } from '../contract/names.ts';
 import type { DeadLetter, DeadLetterQueue } from '../sync/ports/queue.ts';
 import { laneOf, tupleHash } from './lane.ts';
-import { type Outgoing, sendAll, sizeOf } from './sqs-batch.ts';
+import { MAX_BYTES, type Outgoing, sendAll, sizeOf } from './sqs-batch.ts';
 
 export interface DeadLetterQueueOptions {
   readonly queueUrl: string;
@@ -11,25 +11,29 @@ export interface DeadLetterQueueOptions {
   readonly clock: () => number;
 }
 
+/** Characters of a text attribute: of the reason as many as leave the body whole. */
 const MAX_TEXT = 500;
-/** A message has at most 1 MiB, and emulators refuse a little less; an excerpt is for people, not for replay. */
-const MAX_MESSAGE_BYTES = 1_000_000;
-const EXCERPT_CHARACTERS = 10_000;
+const REASON_LENGTHS = [MAX_TEXT, 60];
 
 export function createDeadLetterQueue(client: SQSClient, options: DeadLetterQueueOptions): DeadLetterQueue {
   return {
     async bury(letters) {
-      const messages = letters.map((letter) => messageOf(letter, options));
-      const refused = await sendAll(client, options.queueUrl, messages);
-      return letters.filter((_, position) => refused.has(position)).map(({ messageId }) => messageId);
+      const messages = new Map(letters.map((letter) => [letter, messageOf(letter, options)]));
+      // SQS moves the whole message in the end: burying other parts of it until then would repeat them.
+      const left = new Set(letters.filter((one) => !messages.get(one)).map(({ messageId }) => messageId));
+      const sent = letters.filter(({ messageId }) => !left.has(messageId));
+      const outgoing = sent.flatMap((letter) => messages.get(letter) ?? []);
+      const refused = await sendAll(client, options.queueUrl, outgoing);
+      const unaccepted = sent.filter((_, position) => refused.has(position));
+      return [...left, ...unaccepted.map(({ messageId }) => messageId)];
     },
   };
 }
 
-function messageOf(letter: DeadLetter, options: DeadLetterQueueOptions): Outgoing {
+/** undefined: it does not fit into one message with the little that must be said of it. */
+function messageOf(letter: DeadLetter, options: DeadLetterQueueOptions): Outgoing | undefined {
   const message = {
     MessageBody: sendable(letter.body),
-    MessageAttributes: attributesOf(letter, options),
     ...(letter.group === undefined
       ? {}
       : {
@@ -37,22 +41,23 @@ function messageOf(letter: DeadLetter, options: DeadLetterQueueOptions): Outgoin
           MessageDeduplicationId: tupleHash(letter.messageId, letter.code),
         }),
   };
-  if (sizeOf(message) <= MAX_MESSAGE_BYTES) return message;
-  return {
+  return REASON_LENGTHS.map((length) => ({
     ...message,
-    MessageBody: sendable(start(letter.body, EXCERPT_CHARACTERS)),
-    MessageAttributes: attributesOf({ ...letter, code: 'too_large' }, options),
-  };
+    MessageAttributes: attributesOf(
+      { ...letter, message: start(printable(letter.message), length) },
+      options,
+    ),
+  })).find((whole) => sizeOf(whole) <= MAX_BYTES);
 }
 
 function attributesOf(letter: DeadLetter, { source, clock }: DeadLetterQueueOptions) {
   const texts = {
     [MESSAGE_ATTRIBUTES.errorCode]: letter.code,
-    [MESSAGE_ATTRIBUTES.errorMessage]: printable(letter.message),
+    [MESSAGE_ATTRIBUTES.errorMessage]: letter.message,
     [MESSAGE_ATTRIBUTES.failedAt]: new Date(clock()).toISOString(),
-    [MESSAGE_ATTRIBUTES.originalMessageId]: letter.messageId,
+    [MESSAGE_ATTRIBUTES.originalMessageId]: printable(letter.messageId),
     [MESSAGE_ATTRIBUTES.source]: source,
-    [MESSAGE_ATTRIBUTES.connection]: letter.connection,
+    [MESSAGE_ATTRIBUTES.connection]: letter.connection && start(printable(letter.connection), MAX_TEXT),
     [MESSAGE_ATTRIBUTES.stamp]: letter.stamp,
   };
   const attributes: Record<string, MessageAttributeValue> = {};
@@ -66,10 +71,10 @@ function attributesOf(letter: DeadLetter, { source, clock }: DeadLetterQueueOpti
 const sendable = (body: string): string =>
   body === '' ? ' ' : body.replace(/[\ufffe\uffff]/g, (point) => `\\u${point.charCodeAt(0).toString(16)}`);
 
-/** SQS refuses control characters in attributes. */
+/** SQS refuses control characters in attributes, and half characters anywhere. */
 const printable = (text: string): string =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must go
-  start(text.replace(/[\u0000-\u001f\u007f-\u009f\ufffe\uffff]/g, ' '), MAX_TEXT);
+  text.replace(/[\u0000-\u001f\u007f-\u009f\ud800-\udfff\ufffe\uffff]/gu, ' ');
 
 /** The beginning of a text, never ending in half of a character, which SQS refuses. */
 const start = (text: string, length: number): string => text.slice(0, length).replace(/[\ud800-\udbff]$/, '');

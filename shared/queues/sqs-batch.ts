@@ -9,8 +9,8 @@ import pMap from 'p-map';
 const BATCH_SIZE = 10;
 const BATCHES_IN_FLIGHT = 8;
 
-/** A batch request may carry this much, bodies and attributes together (Amazon SQS quotas: 1 MiB). */
-const MAX_BATCH_BYTES = 1_048_576;
+/** A message, and a batch of them, may carry this much, bodies and attributes together (Amazon SQS quotas: 1 MiB). */
+export const MAX_BYTES = 1_048_576;
 
 export type Outgoing = Omit<SendMessageBatchRequestEntry, 'Id'>;
 
@@ -52,7 +52,7 @@ export function batchesOf(messages: readonly Outgoing[]): readonly number[][] {
   let bytes = 0;
   for (const [position, message] of messages.entries()) {
     const size = sizeOf(message);
-    if (current.length === BATCH_SIZE || (current.length > 0 && bytes + size > MAX_BATCH_BYTES)) {
+    if (current.length === BATCH_SIZE || (current.length > 0 && bytes + size > MAX_BYTES)) {
       batches.push(current);
       current = [];
       bytes = 0;

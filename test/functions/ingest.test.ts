@@ -1,9 +1,11 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { handler } from '../../functions/ingest.ts';
 import type { GroupRef } from '../../shared/domain/ids.ts';
+import { createDeadLetterQueue } from '../../shared/queues/dead-letter-queue.ts';
 import { createDesiredStore } from '../../shared/store/desired-store.ts';
 import { createUserStore } from '../../shared/store/user-store.ts';
 import type { DeadLetter } from '../../shared/sync/ports/queue.ts';
+import { fakeSqs } from '../queues/fake-sqs.ts';
 import { MemoryTable } from '../support/memory-table.ts';
 import { CONTEXT, fakeBase, recordOf } from './fake-base.ts';
 
@@ -84,6 +86,18 @@ describe('the function behind the events queue', () => {
     expect(buried).toMatchObject([{ code: 'invalid_json', body: '{', messageId: 'message of {' }]);
     expect(woken).toMatchObject([{ group: 'g1' }]);
     expect(base.emitted('EventsRejected')).toEqual([1]);
+  });
+
+  it('lets nothing of a large message that it refuses be lost: whole in the dead letters, or left to SQS', async () => {
+    const sqs = fakeSqs();
+    const { ports, ...others } = world.wired as { readonly ports: object };
+    const options = { queueUrl: 'url', source: 'ingest', clock: () => nowMs } as const;
+    world.wired = { ...others, ports: { ...ports, deadLetters: createDeadLetterQueue(sqs.client, options) } };
+    const fits = recordOf(`{${'x'.repeat(1_048_000)}`, { messageId: 'fits' });
+    const tooLarge = recordOf(`{${'x'.repeat(1_048_500)}`, { messageId: 'too large' });
+    const answer = await handler({ Records: [fits, tooLarge] }, CONTEXT);
+    expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: 'too large' }] });
+    expect(sqs.sent().map(({ MessageBody }) => MessageBody === fits.body)).toEqual([true]);
   });
 
   it('gives back only the message whose group could not be stored', async () => {

@@ -21,7 +21,7 @@ async function bury(...letters: DeadLetter[]) {
   const attributes = Object.fromEntries(
     Object.entries(first?.MessageAttributes ?? {}).map(([name, { StringValue }]) => [name, StringValue]),
   );
-  return { refused, first, attributes };
+  return { refused, first, attributes, requests: sqs.requests };
 }
 
 describe('a dead letter', () => {
@@ -60,14 +60,46 @@ describe('a dead letter', () => {
     expect((await bury(letter({ body: '' }))).first?.MessageBody).toBe(' ');
   });
 
-  it('that does not fit is an excerpt with the code too_large', async () => {
-    const { first, attributes } = await bury(
-      letter({ body: `${'x'.repeat(9_999)}🚀${'y'.repeat(1_000_000)}` }),
-    );
-    expect(attributes['errorCode']).toBe('too_large');
-    const body = first?.MessageBody ?? '';
-    expect(body.length).toBeLessThanOrEqual(10_000);
-    expect(Buffer.from(body, 'utf8').toString('utf8')).toBe(body);
+  describe('as large as SQS takes it', () => {
+    const MIB = 1_048_576;
+    const ofSize = (length: number, over: Partial<DeadLetter> = {}) =>
+      letter({ body: 'x'.repeat(length), ...over });
+
+    it('goes whole, with its own code, and alone in its request', async () => {
+      const { refused, requests } = await bury(ofSize(MIB - 250), letter({ messageId: 'm2' }));
+      expect(refused).toEqual([]);
+      expect(requests.map((entries) => entries.map(({ MessageBody = '' }) => MessageBody.length))).toEqual(
+        expect.arrayContaining([[MIB - 250], [7]]),
+      );
+      expect(
+        requests.flat().map(({ MessageAttributes }) => MessageAttributes?.['errorCode']?.StringValue),
+      ).toEqual(['invalid_event', 'invalid_event']);
+    });
+
+    it('has a shorter reason rather than a shorter body', async () => {
+      const { refused, attributes } = await bury(ofSize(MIB - 400, { message: 'é'.repeat(500) }));
+      expect(refused).toEqual([]);
+      expect(attributes['errorMessage']).toMatch(/^é{10,100}$/);
+    });
+
+    it('is left to SQS where it does not fit with its reason, and with it all that came in its message', async () => {
+      const { refused, requests } = await bury(
+        letter({ messageId: 'm1' }),
+        ofSize(MIB - 100, { messageId: 'm1' }),
+        letter({ messageId: 'm2' }),
+      );
+      expect(refused).toEqual(['m1']);
+      expect(requests.flat()).toHaveLength(1);
+    });
+
+    it('is not kept back by a connection or an id that no queue takes', async () => {
+      const { refused, attributes } = await bury(
+        ofSize(MIB - 2_000, { connection: `a\u0000\ud800${'b'.repeat(600_000)}`, messageId: 'm\u0001' }),
+      );
+      expect(refused).toEqual([]);
+      expect(attributes['connection']).toMatch(/^a {2}b{100,}$/);
+      expect(attributes['originalMessageId']).toBe('m ');
+    });
   });
 
   it('of the apply queue stays in its lane, and a repetition is dropped', async () => {

@@ -26,6 +26,6 @@ export interface DeadLetter {
 }
 
 export interface DeadLetterQueue {
-  /** @returns ids of the messages that were not accepted */
+  /** Whole or not at all. @returns ids of the messages that were not accepted, or do not fit: left to their queue */
   bury(letters: readonly DeadLetter[]): Promise<readonly string[]>;
 }

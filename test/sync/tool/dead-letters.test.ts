@@ -329,6 +329,22 @@ describe('a letter that a person mends or discards', () => {
     expect(world.mailboxes.events.ids()).toEqual([]);
   });
 
+  it('is kept whole however large it is, in as many entries as that takes', async () => {
+    const world = createWorld();
+    await world.save();
+    const body = `{"${'é"🚀'.repeat(140_000)}`;
+    world.mailboxes.events.add({ id: 'd', body });
+    const [letter] = await findLetters(['d'], ['events'], world.ports);
+    expect(await discardLetter(letter as never, person, world.ports)).toBe(true);
+    const kept: (string | null)[] = [];
+    for await (const page of world.ports.audit.read(journalOf(world.connection.name))) {
+      kept.push(...page.flatMap(({ changes }) => changes.map(({ before }) => before)));
+    }
+    expect(kept.length).toBeGreaterThan(1);
+    expect(kept.reverse().join('') === body).toBe(true);
+    expect(world.mailboxes.events.ids()).toEqual([]);
+  });
+
   it('is not sent where somebody else took it meanwhile', async () => {
     const world = createWorld();
     await world.save();

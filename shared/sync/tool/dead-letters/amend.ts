@@ -49,9 +49,8 @@ export async function sendAmended(
   ports: AmendPorts,
 ): Promise<boolean> {
   return withMessage(ports.mailboxes[letter.queue], letter.message.id, async (message) => {
-    const change = { kind: 'edit_letter', before: message.body, after: body, reason: person.reason };
-    const cause = `${person.by}: ${person.reason}`;
-    await recordDeed(auditedAt(letter), { action: 'dlq_edit', changes: [change], cause }, ports);
+    const words = { kind: 'edit_letter', before: message.body, after: body };
+    await recordWords(auditedAt(letter), { action: 'dlq_edit', words, person }, ports);
     const [outcome] = await ports.events.send([
       { body, connection: message.connection, stamp: stampOf(message) },
     ]);
@@ -62,11 +61,37 @@ export async function sendAmended(
 /** Deletes a letter for good; what it said, who wanted that and why are kept in the audit. */
 export async function discardLetter(letter: Letter, person: Person, ports: AmendPorts): Promise<boolean> {
   return withMessage(ports.mailboxes[letter.queue], letter.message.id, async (message) => {
-    const change = { kind: 'discard_letter', before: message.body, after: null, reason: person.reason };
-    const cause = `${person.by}: ${person.reason}`;
-    await recordDeed(auditedAt(letter), { action: 'dlq_discard', changes: [change], cause }, ports);
+    const words = { kind: 'discard_letter', before: message.body, after: null };
+    await recordWords(auditedAt(letter), { action: 'dlq_discard', words, person }, ports);
   });
 }
+
+interface Wording {
+  readonly action: string;
+  readonly words: { readonly kind: string; readonly before: string; readonly after: string | null };
+  readonly person: Person;
+}
+
+/** A letter may be of 1 MiB, and an audit entry of 400 KB: it is kept in as many entries as that takes, in order. */
+async function recordWords(
+  ref: GroupRef,
+  { action, words, person: { by, reason } }: Wording,
+  ports: AmendPorts,
+): Promise<void> {
+  const [before, after] = [partsOf(words.before), words.after === null ? [] : partsOf(words.after)];
+  for (let part = 0; part < Math.max(before.length, after.length); part += 1) {
+    const change = {
+      kind: words.kind,
+      before: before[part] ?? null,
+      after: after[part] ?? null,
+      reason,
+    };
+    await recordDeed(ref, { action, changes: [change], cause: `${by}: ${reason}` }, ports);
+  }
+}
+
+/** Of whole characters, so that two of them, at up to four bytes a character, fit into an entry. */
+const partsOf = (text: string): readonly string[] => text.match(/.{1,40000}/gsu) ?? [''];
 
 /** Looks for letters by their ids in every queue named; all are put back. In the order of the ids, without the missing. */
 export async function findLetters(
