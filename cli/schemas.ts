@@ -286,7 +286,12 @@ export const OUTPUT_SCHEMAS = {
   'dlq list': DlqList,
   'dlq show': DlqShow,
   'dlq replay': z.object({ replayed: count, failed: count, remaining: count, cancelled: z.boolean() }),
-  import: Events.extend({ rows: count, groups: count, sent: z.boolean() }),
+  import: Events.extend({
+    rows: count,
+    groups: count,
+    ignoredColumns: z.array(text).optional().describe("Columns of the file's header that are not read."),
+    sent: z.boolean(),
+  }),
   'events send': Events,
   'events validate': Events,
 } as const satisfies Record<string, z.ZodType>;

@@ -46,8 +46,9 @@ export function addEvents(program: Command, act: Act): void {
     .addHelpText(
       'after',
       `
-The rows of a group may stand anywhere in the file; a header is recognised. A snapshot says who is in a group and who
-is not, so nothing is sent unless every line can be read.
+The rows of a group may stand anywhere in the file. With a header the columns may have any order, and others are not
+read; without one they are these four. A snapshot says who is in a group and who is not, so nothing is sent unless every
+line can be read.
 
 Examples:
   groupsync import members.csv --dry-run
@@ -135,7 +136,8 @@ async function importFile(
       connection,
       dryRun,
       onProgress: progress.show,
-      confirm: ({ rows, groups, messages }) => {
+      confirm: ({ rows, groups, messages, ignoredColumns }) => {
+        if (ignoredColumns !== undefined) out.note(`columns not read: ${ignoredColumns.join(', ')}`);
         out.note(
           `${plural(rows, 'row')} → snapshots of ${plural(groups, 'group')} in ${plural(messages, 'message')}`,
         );
@@ -158,7 +160,8 @@ const offline = () => ({
 
 function printImport(report: ImportReport, { out }: Context): void {
   printErrors(report, out);
-  const { rows, groups, messages, sent, errorCount } = report;
+  const { rows, groups, messages, sent, errorCount, ignoredColumns } = report;
+  if (!sent && ignoredColumns !== undefined) out.line(`columns not read: ${ignoredColumns.join(', ')}`);
   const verb = errorCount > 0 ? 'nothing was sent:' : sent ? 'sent' : 'would be sent:';
   out.line(`${verb} ${plural(rows, 'row')}, ${plural(groups, 'group')}, ${plural(messages, 'message')}`);
   if (errorCount > 0) out.line(`${plural(errorCount, 'line')} to mend`);

@@ -159,6 +159,60 @@ describe('importCsv', () => {
     expect(report.errors).toEqual([{ line, message: expect.stringMatching(says) }]);
   });
 
+  it.each([
+    [
+      'columns in another order, with spellings of their own and columns of other things',
+      'Department,E-Mail,groupName,Group ID,Title,userId\nSales,a@x,One,g1,CEO,m1\nSales,,One,g1,,m2',
+    ],
+    ['snake case, and no addresses', 'member_id,group_id,group_name\nm1,g1,One\nm2,g1,One'],
+    ['no header, in the documented order', 'g1,One,m1,a@x\ng1,One,m2'],
+  ])('finds the columns of a file with %s', async (_, csv) => {
+    const { report, events } = await run(csv);
+    expect(report).toMatchObject({ errors: [], sent: true });
+    expect(events[0]?.change).toMatchObject({
+      group: 'g1',
+      name: 'One',
+      members: [{ id: 'm1' }, { id: 'm2' }],
+    });
+  });
+
+  it('takes a first row for a row although its group is called like a column', async () => {
+    const { events } = await run('g1,Mail,m1,a@x');
+    expect(events.map(({ change }) => change)).toMatchObject([{ group: 'g1', name: 'Mail' }]);
+  });
+
+  it('takes addresses from the column of addresses, and says which columns are not read', async () => {
+    const { planned, events } = await run(
+      'mail,Title,user id,group id,group name\nann@acme.test,CEO,m1,g1,One',
+    );
+    expect(planned).toMatchObject({ ignoredColumns: ['Title'] });
+    expect(events[0]?.change).toMatchObject({
+      members: [{ id: 'm1', attributes: new Map([['email', 'ann@acme.test']]) }],
+    });
+  });
+
+  it.each([
+    ['headings that say nothing', 'Team,Label,Person,Contact', /expected a header .*"Team", "Label"/],
+    ['three unknown headings', 'Team,Label,Person', /group id, group name, member id, email/],
+    ['semicolons', 'group id;group name;member id;email', /got 1 field: /],
+    ['no column of members', 'group id,group name,email,department', /expected a column member id/],
+    ['only one known heading', 'Name,Team,Person,Mail', /columns group id, group name, member id/],
+    ['two columns of one thing', 'group id,group name,member id,Email,e-mail', /one column email/],
+    ['a header and a row in one line', 'group id,group name,member id,ann@acme.test', /expected a header/],
+  ])('sends nothing for a first line with %s, and says what it expected', async (_, first, says) => {
+    const { report, sent } = await run(`${first}\ng1,One,m1,a@x\ng1,One,m2,`);
+    expect(sent).toEqual([]);
+    expect(report.errors).toEqual([{ line: 1, message: expect.stringMatching(says) }]);
+  });
+
+  it('refuses a row whose fields are not those of the header', async () => {
+    const { report } = await run('group name,group id,member id,email\nSales, EMEA,g1,m1,a@x\nOne,g1');
+    expect(report.errors.map(({ line, message }) => [line, message])).toEqual([
+      [2, expect.stringMatching(/expected 4 fields.*got 5/)],
+      [3, expect.stringMatching(/expected 4 fields.*got 2/)],
+    ]);
+  });
+
   it('takes a repeated line for what it is', async () => {
     const { events } = await run('g1,One,m1,a@x\ng1,One,m1,a@x');
     expect(events[0]?.change).toMatchObject({ members: [{ id: 'm1' }] });

@@ -2,7 +2,8 @@ import type { ConnectionName } from '../../../domain/ids.ts';
 import { type EventsReport, type LineError, MAX_ERRORS } from '../events.ts';
 import type { EventSender } from '../ports.ts';
 import { parseCsv } from './csv.ts';
-import { isHeader, type Row, readRow } from './rows.ts';
+import { type Layout, readLayout } from './header.ts';
+import { type Row, readRow } from './rows.ts';
 import { snapshotsOf, weightOf } from './snapshots.ts';
 
 /** Sorts more than fits in memory: rows go in as they come and come out by group, member and line. */
@@ -32,9 +33,11 @@ export interface ImportPlan {
   readonly rows: number;
   readonly groups: number;
   readonly messages: number;
+  /** Columns of the file's header that are not read, where there are some. */
+  readonly ignoredColumns?: readonly string[];
 }
 
-export interface ImportReport extends EventsReport {
+export interface ImportReport extends EventsReport, Pick<ImportPlan, 'ignoredColumns'> {
   readonly rows: number;
   readonly groups: number;
   /** False where nothing was sent: a dry run, errors, or a person who thought better of it. */
@@ -51,7 +54,7 @@ interface GroupSize {
 const BATCH = 10;
 
 /**
- * Turns a CSV file (group id, group name, member id, email; a header may come first) into snapshots, one or more
+ * Turns a CSV file (group id, group name, member id, email; with a header, in any order) into snapshots, one or more
  * messages for each group. The rows of a group may stand anywhere in the file.
  *
  *     file ──▶ rows checked ──▶ sorter (disk) ──▶ one group after the other ──▶ parts ──▶ queue
@@ -88,6 +91,7 @@ export async function importCsv(
 interface Read extends Errors {
   readonly groups: ReadonlyMap<string, GroupSize>;
   readonly rows: number;
+  readonly ignoredColumns: readonly string[];
 }
 
 interface Errors {
@@ -99,12 +103,19 @@ async function readAll(chunks: AsyncIterable<string>, sorter: Sorter): Promise<R
   const errors = createErrors();
   const groups = new Map<string, GroupSize>();
   let rows = 0;
-  let isFirst = true;
+  let layout: Layout | undefined;
   for await (const record of parseCsv(chunks)) {
-    const mayBeHeader = isFirst;
-    isFirst = false;
-    if (mayBeHeader && isHeader(record)) continue;
-    const row = readRow(record);
+    if (layout === undefined) {
+      const first = readLayout(record);
+      if ('message' in first) {
+        // What the other lines mean is not known without it.
+        errors.add(first);
+        break;
+      }
+      layout = first;
+      if (first.hasHeader) continue;
+    }
+    const row = readRow(record, layout);
     if ('message' in row) {
       errors.add(row);
       continue;
@@ -120,7 +131,7 @@ async function readAll(chunks: AsyncIterable<string>, sorter: Sorter): Promise<R
     else known.weight += weightOf(row);
     await sorter.add(row);
   }
-  return { ...errors.result(), groups, rows };
+  return { ...errors.result(), groups, rows, ignoredColumns: layout?.ignored ?? [] };
 }
 
 /** The same member twice in a group is one member, unless the two lines say different things of them. */
@@ -138,10 +149,10 @@ async function findDuplicates(sorter: Sorter, read: Read): Promise<Errors> {
   return errors.result();
 }
 
-function planOf({ rows, groups }: Read): ImportPlan {
+function planOf({ rows, groups, ignoredColumns }: Read): ImportPlan {
   let messages = 0;
   for (const { weight } of groups.values()) messages += snapshotsOf.count(weight);
-  return { rows, groups: groups.size, messages };
+  return { rows, groups: groups.size, messages, ...(ignoredColumns.length === 0 ? {} : { ignoredColumns }) };
 }
 
 interface Sending {

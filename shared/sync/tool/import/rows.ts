@@ -1,6 +1,7 @@
 import { MAX_ID_LENGTH, MAX_NAME_LENGTH } from '../../../contract/events/bounds.ts';
 import type { LineError } from '../events.ts';
 import type { CsvRecord } from './csv.ts';
+import type { Layout } from './header.ts';
 
 /** One membership, as a line of the file says it. */
 export interface Row {
@@ -12,29 +13,22 @@ export interface Row {
   readonly email: string;
 }
 
-export const COLUMNS = ['group id', 'group name', 'member id', 'email'] as const;
-
 const MAX_EMAIL_LENGTH = 320;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be
 const CONTROL = /[\u0000-\u001f\u007f\ufffe\uffff]|\p{Surrogate}/u;
 
-/**
- * Whether a first record is a header: its names are the columns', however they are written ("Group ID", "group_id").
- */
-export function isHeader({ fields }: CsvRecord): boolean {
-  const plain = (text: string) => text.toLowerCase().replace(/[^a-z]/g, '');
-  return (
-    fields.length >= 3 && COLUMNS.slice(0, 3).every((name, at) => plain(fields[at] ?? '') === plain(name))
-  );
-}
-
 /** @returns the row, or what is wrong with the line. A line without a member only says that the group exists. */
-export function readRow({ line, fields, problem }: CsvRecord): Row | LineError {
+export function readRow({ line, fields, problem }: CsvRecord, layout: Layout): Row | LineError {
   if (problem !== undefined) return { line, message: problem };
-  if (fields.length < 3 || fields.length > 4) {
-    return { line, message: `expected ${COLUMNS.join(', ')}, got ${fields.length} fields` };
+  const { at } = layout;
+  // A last address that is empty may be left out, with its comma.
+  const least = at.email === layout.fields - 1 ? layout.fields - 1 : layout.fields;
+  if (fields.length < least || fields.length > layout.fields) {
+    return { line, message: `expected ${layout.fields} fields, as in the first line, got ${fields.length}` };
   }
-  const [group = '', name = '', member = '', email = ''] = fields.map((field) => field.trim());
+  const field = (index: number | undefined) => (index === undefined ? '' : (fields[index] ?? '').trim());
+  const [group, name, member] = [field(at['group id']), field(at['group name']), field(at['member id'])];
+  const email = field(at.email);
   const message =
     lengthProblem('group id', group, 1, MAX_ID_LENGTH) ??
     lengthProblem('group name', name, 1, MAX_NAME_LENGTH) ??

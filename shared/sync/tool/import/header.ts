@@ -1,0 +1,86 @@
+import type { LineError } from '../events.ts';
+import type { CsvRecord } from './csv.ts';
+
+export type Column = 'group id' | 'group name' | 'member id' | 'email';
+
+/** In which field of a record each column stands, and how many fields a record has. */
+export interface Layout {
+  readonly at: { readonly [Name in Exclude<Column, 'email'>]: number } & { readonly email?: number };
+  readonly fields: number;
+  /** Columns of the header that mean nothing to us. */
+  readonly ignored: readonly string[];
+  /** Whether the first record is a header, so not a row. */
+  readonly hasHeader: boolean;
+}
+
+/** Usual spellings of each column, without case, spaces and punctuation. */
+const SPELLINGS: Readonly<Record<Column, readonly string[]>> = {
+  'group id': ['groupid', 'groupidentifier', 'groupexternalid', 'groupobjectid'],
+  'group name': ['groupname', 'groupdisplayname', 'groupdisplay', 'grouptitle'],
+  'member id': ['memberid', 'userid', 'personid', 'memberexternalid', 'memberobjectid', 'userobjectid'],
+  email: ['email', 'emailaddress', 'mail', 'memberemail', 'membermail', 'useremail', 'usermail'],
+};
+const COLUMNS = Object.keys(SPELLINGS) as readonly Column[];
+const REQUIRED = ['group id', 'group name', 'member id'] as const;
+
+const AS_DOCUMENTED: Layout = {
+  at: { 'group id': 0, 'group name': 1, 'member id': 2, email: 3 },
+  fields: COLUMNS.length,
+  ignored: [],
+  hasHeader: false,
+};
+
+/**
+ * Where the columns of a file are, by its first record: a header in any order, or a row of the documented four columns.
+ * Anything else is refused: read as a row it would be written to the platform as a group.
+ */
+export function readLayout({ line, fields, problem }: CsvRecord): Layout | LineError {
+  if (problem !== undefined) return { line, message: problem };
+  const columns = fields.map(columnOf);
+  const known = columns.filter((column) => column !== undefined).length;
+  // An address stands in no header, and a group may be called "Mail".
+  if (known > 0 && !fields.some((field) => field.includes('@'))) return readHeader(line, fields, columns);
+  const email = fields[3]?.trim();
+  const isRow = fields.length === COLUMNS.length && known < 2 && (email === '' || email?.includes('@'));
+  if (isRow) return AS_DOCUMENTED;
+  const expected = `a header with the columns ${COLUMNS.join(', ')} in any order, or a row of these four`;
+  return { line, message: `expected ${expected}, got ${countOf(fields)}: ${shown(fields)}` };
+}
+
+function readHeader(
+  line: number,
+  fields: readonly string[],
+  columns: readonly (Column | undefined)[],
+): Layout | LineError {
+  const twice = COLUMNS.find((name) => columns.indexOf(name) !== columns.lastIndexOf(name));
+  if (twice !== undefined) {
+    return { line, message: `expected one column ${twice}, got more than one: ${shown(fields)}` };
+  }
+  const missing = REQUIRED.filter((name) => !columns.includes(name));
+  if (missing.length > 0) {
+    const wanted = `${missing.length === 1 ? 'a column' : 'columns'} ${missing.join(', ')}`;
+    return { line, message: `expected ${wanted} in the header, got ${shown(fields)}` };
+  }
+  const [group, name, member] = REQUIRED.map((column) => columns.indexOf(column)) as [number, number, number];
+  const email = columns.indexOf('email');
+  return {
+    at: { 'group id': group, 'group name': name, 'member id': member, ...(email < 0 ? {} : { email }) },
+    fields: fields.length,
+    ignored: fields.filter((_, at) => columns[at] === undefined).map((field) => field.trim()),
+    hasHeader: true,
+  };
+}
+
+function columnOf(field: string): Column | undefined {
+  const plain = field.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+  return COLUMNS.find((column) => SPELLINGS[column].includes(plain));
+}
+
+const MAX_SHOWN = 200;
+
+const countOf = ({ length }: readonly string[]) => `${length} ${length === 1 ? 'field' : 'fields'}`;
+const shown = (fields: readonly string[]) =>
+  fields
+    .map((field) => JSON.stringify(field))
+    .join(', ')
+    .slice(0, MAX_SHOWN);
