@@ -1,4 +1,6 @@
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Construct } from 'constructs';
@@ -43,12 +45,7 @@ export class ConnectorStack extends Stack {
     super(scope, id, { ...props, tags: { ...props.tags, 'groupsync:stage': settings.stage } });
     const { prefix } = settings;
     const key = encryptionKey(this, settings);
-    const topic = new Topic(this, 'AlarmTopic', {
-      topicName: `${prefix}-alarms`,
-      masterKey: key,
-      enforceSSL: true,
-    });
-    if (settings.alarmEmail !== undefined) topic.addSubscription(new EmailSubscription(settings.alarmEmail));
+    const topic = alarmTopic(this, { settings, key });
     const desk: AlarmDesk = { prefix, topic, runbookUrl: settings.runbookUrl };
     const every = { settings, key, desk };
     const the = (name: DeployableKey, description: string) =>
@@ -115,6 +112,29 @@ const task = (
   everyMinutes: number,
   description: string,
 ) => ({ name, everyMinutes, description, payload: { task: name } }) as const;
+
+/** Where alarms go. The policy that `enforceSSL` makes takes the place of the default one, and lets nobody in by itself. */
+function alarmTopic(
+  stack: Stack,
+  { settings, key }: { readonly settings: Settings; readonly key: IKey },
+): Topic {
+  const topic = new Topic(stack, 'AlarmTopic', {
+    topicName: `${settings.prefix}-alarms`,
+    masterKey: key,
+    enforceSSL: true,
+  });
+  topic.addToResourcePolicy(
+    new PolicyStatement({
+      sid: 'Alarms',
+      principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+      actions: ['sns:Publish'],
+      resources: [topic.topicArn],
+      conditions: { StringEquals: { 'aws:SourceAccount': stack.account } },
+    }),
+  );
+  if (settings.alarmEmail !== undefined) topic.addSubscription(new EmailSubscription(settings.alarmEmail));
+  return topic;
+}
 
 /** Gives a function its rights and its environment. */
 function equip(
