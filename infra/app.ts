@@ -10,7 +10,8 @@ import { environmentFromCli, readSettings, SettingsError } from './settings.ts';
 /** Builds the stack of one stage from cdk.json and the command line: `npx cdk synth | diff | deploy | destroy`. */
 function main(): void {
   const app = new App();
-  const settings = readSettings((name) => app.node.tryGetContext(name));
+  const context: Readonly<Record<string, unknown>> = app.node.getAllContext();
+  const settings = readSettings((name) => context[name], Object.keys(context));
   const cli = environmentFromCli();
   const region = settings.region ?? cli.region;
   // A folder of its own for each run: two stages may be synthesised at once. The stack copies what it needs.

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { DEFAULT_PREFIX } from '../shared/contract/names.ts';
 import { DEFAULT_COALESCE_SECONDS, SCHEDULES } from '../shared/contract/topology.ts';
+import { nearest } from './nearest.ts';
 
 /** Values that CloudWatch Logs takes (API reference, PutRetentionPolicy). */
 const LOG_RETENTION_DAYS = [
@@ -74,8 +75,12 @@ export type Settings = z.infer<typeof StageSettings> & { readonly stage: string 
 /** Where a value comes from: `app.node.tryGetContext`, which knows cdk.json and `-c name=value`. */
 export type Context = (name: string) => unknown;
 
-/** @throws SettingsError with one line per fault: which setting, what was expected. */
-export function readSettings(context: Context): Settings {
+/**
+ * @param names of everything in the context: what is neither a setting nor the CDK's own is refused
+ * @throws SettingsError with one line per fault: which setting, what was expected
+ */
+export function readSettings(context: Context, names: readonly string[] = []): Settings {
+  refuseUnknown(names.filter((name) => !IS_OF_CDK.test(name)));
   const stages = Stages.safeParse(context('stages') ?? {});
   if (!stages.success) throw new SettingsError('stages', stages.error);
   const stage = StageName.safeParse(context('stage') ?? 'production');
@@ -85,6 +90,7 @@ export function readSettings(context: Context): Settings {
     const known = Object.keys(stages.data).join(', ');
     throw new SettingsError(`stage "${stage.data}": not in cdk.json, which has ${known}`);
   }
+  refuseUnknown(Object.keys(ofStage ?? {}));
   const parsed = StageSettings.safeParse({ ...ofStage, ...given(context) });
   if (!parsed.success) throw new SettingsError(`stage "${stage.data}"`, parsed.error);
   return { ...parsed.data, stage: stage.data };
@@ -92,6 +98,22 @@ export function readSettings(context: Context): Settings {
 
 const StageName = z.string().regex(/^[a-z][a-z0-9-]{0,31}$/, 'expected a name such as production');
 const Stages = z.record(StageName, z.record(z.string(), z.unknown()));
+
+/** Feature flags, what the command line tells the app, and results of look-ups: no setting is written so. */
+const IS_OF_CDK = /[:/@]/;
+
+/** A misspelt setting would change nothing, in silence. */
+function refuseUnknown(names: readonly string[]): void {
+  const known = ['stage', 'stages', ...Object.keys(StageSettings.shape)];
+  const faults = names
+    .filter((name) => !known.includes(name))
+    .map((name) => {
+      const meant = nearest(name, known);
+      const help = meant === undefined ? `known are ${known.join(', ')}` : `did you mean '${meant}'?`;
+      return `unknown setting '${name}'; ${help}`;
+    });
+  if (faults.length > 0) throw new SettingsError(faults.join('\n'));
+}
 
 /** Settings given one by one, which win over those of the stage. */
 function given(context: Context): Record<string, unknown> {

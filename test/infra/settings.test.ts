@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import cdkJson from '../../cdk.json' with { type: 'json' };
 import { readSettings, SettingsError } from '../../infra/settings.ts';
@@ -82,4 +84,57 @@ describe('readSettings', () => {
     expect(() => read(context)).toThrow(SettingsError);
     expect(() => read(context)).toThrow(message);
   });
+});
+
+describe('a context key that is no setting', () => {
+  const given = (context: Record<string, unknown>) => () =>
+    readSettings((name) => context[name], Object.keys(context));
+
+  it.each([
+    ['alarmMail', "unknown setting 'alarmMail'; did you mean 'alarmEmail'?"],
+    ['producer', "unknown setting 'producer'; did you mean 'producers'?"],
+    ['SCIM', "unknown setting 'SCIM'; did you mean 'scim'?"],
+    ['logretention', "unknown setting 'logretention'; did you mean 'logRetentionDays'?"],
+    ['Stage', "unknown setting 'Stage'; did you mean 'stage'?"],
+    ['colour', "unknown setting 'colour'; known are stage, stages, prefix, "],
+  ])('is refused: %s', (name, message) => {
+    expect(given({ [name]: 'x' })).toThrow(SettingsError);
+    expect(given({ [name]: 'x' })).toThrow(message);
+  });
+
+  it('is refused in a stage of cdk.json too', () => {
+    expect(given({ stages: { production: { alarmMail: 'ops@acme.test' } } })).toThrow(
+      "did you mean 'alarmEmail'?",
+    );
+  });
+
+  it('names every one', () => {
+    expect(given({ alarmMail: 'x', producer: 'y' })).toThrow(/'alarmEmail'\?\n.*'producers'\?/);
+  });
+
+  it('passes where it is the CDK’s own', () => {
+    const ofCdk = {
+      '@aws-cdk/core:target-partitions': ['aws'],
+      '@aws-cdk-containers/ecs-service-extensions:enableDefaultLogDriver': true,
+      'aws:cdk:enable-path-metadata': true,
+      'aws:cdk:bundling-stacks': ['**'],
+      'availability-zones:account=111122223333:region=eu-west-1': ['eu-west-1a'],
+      'hosted-zone:account=111122223333:domainName=acme.test:region=eu-west-1': {},
+    };
+    expect(given({ ...cdkJson.context, ...ofCdk, scim: 'true' })()).toMatchObject({ scim: true });
+  });
+
+  it('ends the CDK app with one sentence, before anything is built', () => {
+    const root = fileURLToPath(new URL('../..', import.meta.url));
+    const context = { ...cdkJson.context, 'aws:cdk:enable-path-metadata': true, alarmMail: 'ops@acme.test' };
+    const { status, stderr } = spawnSync(process.execPath, ['--import', 'tsx', 'infra/app.ts'], {
+      cwd: root,
+      env: { ...process.env, CDK_CONTEXT_JSON: JSON.stringify(context), CDK_OUTDIR: '/nowhere/cdk.out' },
+      encoding: 'utf8',
+    });
+    expect(stderr).toBe(
+      "The settings cannot be used. unknown setting 'alarmMail'; did you mean 'alarmEmail'?\n",
+    );
+    expect(status).toBe(1);
+  }, 60_000);
 });
