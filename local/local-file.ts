@@ -1,5 +1,6 @@
-import { mkdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 
 /**
@@ -38,12 +39,51 @@ export function writeLocalFile(path: string, content: LocalFile): void {
   renameSync(draft, target);
 }
 
+/** The file of one run with `--once`: a stack that stays keeps the usual one. */
+export const onceFile = (folder: string): string => join(folder, `once-${process.pid}.json`);
+
+/**
+ * The process of the running stack that the file tells of. A process id may be in use again (in a container it always
+ * is), so the stack's platform must take connections too.
+ * @param own platform of the stack that asks: a port of its own is no sign of another
+ */
+export async function holderOf(path: string, own?: string): Promise<number | undefined> {
+  const found = readLocalFile(path);
+  if (found === undefined || found.platform === own || !isRunning(found.pid)) return undefined;
+  return (await listens(found.platform)) ? found.pid : undefined;
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+function listens(url: string): Promise<boolean> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname);
+    const end = (answer: boolean) => () => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.on('connect', end(true)).on('error', end(false));
+  });
+}
+
+function readLocalFile(path: string): LocalFile | undefined {
+  try {
+    return LocalFile.parse(JSON.parse(readFileSync(path, 'utf8')));
+  } catch {
+    // None, or not one of ours.
+    return undefined;
+  }
+}
+
 /** Removes the file if it is still ours: another stack may have taken its place. */
 export function removeLocalFile(path: string, pid: number): void {
-  try {
-    const found = LocalFile.safeParse(JSON.parse(readFileSync(path, 'utf8')));
-    if (found.success && found.data.pid === pid) unlinkSync(path);
-  } catch {
-    // Gone, or not ours to judge.
-  }
+  if (readLocalFile(path)?.pid === pid) rmSync(path, { force: true });
 }

@@ -1,5 +1,9 @@
+import { dirname } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { onceFile } from './local-file.ts';
 import { UsageError } from './usage.ts';
+
+const DEFAULT_LOCAL_FILE = '.groupsync/local.json';
 
 /** What `npm start` was asked for. Durations are in seconds. */
 export interface StartOptions {
@@ -57,7 +61,9 @@ export function parseOptions(args: readonly string[]): StartOptions | { readonly
   if (options.empty === true && options.events !== undefined) {
     throw new UsageError('--empty and --events exclude each other: one publishes nothing, the other a file');
   }
-  return { ...NOT_GIVEN, ...options };
+  const hasOwnFile = options.once === true && command.getOptionValueSource('localFile') === 'default';
+  const ownFile = hasOwnFile ? { localFile: onceFile(dirname(DEFAULT_LOCAL_FILE)) } : {};
+  return { ...NOT_GIVEN, ...options, ...ownFile };
 }
 
 /** What commander leaves out where the flag is not given. */
@@ -100,7 +106,8 @@ function commandLine(): Command {
     .option('--json', 'print one JSON document on stdout and nothing else')
     .addOption(
       new Option('--local-file <path>', 'where the addresses of this run are written').default(
-        '.groupsync/local.json',
+        DEFAULT_LOCAL_FILE,
+        `${DEFAULT_LOCAL_FILE}; with --once a file of its own`,
       ),
     )
     .helpOption('-h, --help', 'show this text')

@@ -1,4 +1,4 @@
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { DEFAULT_CONNECTION, DEFAULT_PREFIX, ENVIRONMENT } from '../shared/contract/names.ts';
 import { DEFAULT_COALESCE_SECONDS, SCHEDULES } from '../shared/contract/topology.ts';
 import { localSettings } from './connection.ts';
@@ -6,7 +6,7 @@ import { untilConverged } from './convergence.ts';
 import { openDataFolder } from './data-folder.ts';
 import type { EventLine } from './event-files.ts';
 import { readInputs } from './inputs.ts';
-import { removeLocalFile, writeLocalFile } from './local-file.ts';
+import { holderOf, onceFile, removeLocalFile, writeLocalFile } from './local-file.ts';
 import { openPlatform } from './open-platform.ts';
 import type { StartOptions } from './options.ts';
 import { jsonDocument, readableReport } from './output.ts';
@@ -29,9 +29,10 @@ export interface Surroundings {
  * @returns the exit code: 0 converged or stopped, 1 not converged in time
  * @throws UsageError for a command line or file that cannot be used
  */
-export async function runLocal(options: StartOptions, around: Surroundings): Promise<number> {
+export async function runLocal(given: StartOptions, around: Surroundings): Promise<number> {
   const startedMs = Date.now();
-  localSettings('http://127.0.0.1', options.setting);
+  localSettings('http://127.0.0.1', given.setting);
+  const options = { ...given, localFile: await freeLocalFile(given) };
   const closers: (() => unknown)[] = [];
   try {
     const data = options.data === undefined ? undefined : openDataFolder(options.data, startedMs);
@@ -50,8 +51,13 @@ export async function runLocal(options: StartOptions, around: Surroundings): Pro
       onError: (message) => say.line(message),
     });
     closers.push(stack.stop);
+    await refuseTaken(options.localFile, platform.url);
     writeLocalFile(options.localFile, stack.address);
-    closers.push(() => removeLocalFile(options.localFile, process.pid));
+    const remove = () => removeLocalFile(options.localFile, process.pid);
+    closers.push(remove);
+    // Also where a defect or the last moment ends the process before the stack has closed.
+    process.once('exit', remove);
+    closers.push(() => process.off('exit', remove));
     const outcome = await converge(stack, { ...options, events, signal: around.signal, say });
     const result = { ...outcome, elapsedMs: Date.now() - startedMs, address: stack.address };
     if (options.once || outcome.converged) print(show(result, options));
@@ -63,8 +69,26 @@ export async function runLocal(options: StartOptions, around: Surroundings): Pro
   }
 }
 
-/** Where the handlers' output goes: beside the local file. */
-const logPath = (localFile: string): string => join(dirname(localFile), 'local.log');
+/** A running stack keeps its file: it could not be found any more, nor would its end take away what is not its own. */
+async function freeLocalFile({ once, localFile }: StartOptions): Promise<string> {
+  if (!once) await refuseTaken(localFile);
+  const holder = once ? await holderOf(localFile) : undefined;
+  if (holder === undefined) return localFile;
+  const own = onceFile(dirname(localFile));
+  process.stderr.write(`${localFile} is of the stack of process ${holder}; this run has ${own}\n`);
+  return own;
+}
+
+async function refuseTaken(localFile: string, own?: string): Promise<void> {
+  const holder = await holderOf(localFile, own);
+  if (holder === undefined) return;
+  const mend = 'stop it first, or give this one a file of its own with --local-file';
+  throw new UsageError(`${localFile}: in use by the stack of process ${holder}; ${mend}`);
+}
+
+/** Where the handlers' output goes: beside the local file. Runs with `--once` leave one log, not one each. */
+const logPath = (localFile: string): string =>
+  join(dirname(localFile), `${basename(localFile, '.json').replace(/^once-\d+$/, 'once')}.log`);
 
 const show = (result: Parameters<typeof jsonDocument>[0], options: StartOptions): string =>
   options.json

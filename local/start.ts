@@ -1,6 +1,5 @@
 import { divertOutput } from './handler-log.ts';
 import { loadParts } from './load-parts.ts';
-import { removeLocalFile } from './local-file.ts';
 import { parseOptions } from './options.ts';
 import { runLocal } from './run.ts';
 import { UsageError } from './usage.ts';
@@ -24,8 +23,6 @@ async function main(args: readonly string[]): Promise<number> {
     process.stdout.write(options.help);
     return 0;
   }
-  // Also where a defect or the last moment ends the process before the stack has closed.
-  process.on('exit', () => removeLocalFile(options.localFile, process.pid));
   // The SDK's notice about the Node of 2027 is not for someone who tries the demo.
   process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] = 'true';
   return runLocal(options, {

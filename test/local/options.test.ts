@@ -45,6 +45,11 @@ describe('parseOptions', () => {
     });
   });
 
+  it('gives --once a local file of its own, unless one is named', () => {
+    expect(parseOptions(['--once'])).toMatchObject({ localFile: `.groupsync/once-${process.pid}.json` });
+    expect(parseOptions(['--once', '--local-file', 'l'])).toMatchObject({ localFile: 'l' });
+  });
+
   it('reads settings as JSON, and what is no JSON as text', () => {
     const args = ['--setting', 'guard=null', '--setting', 'drift=report', '--setting', 'match=["a=b"]'];
     expect(parseOptions([...args, '--setting', 'nameTemplate={name} = {id}'])).toMatchObject({

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
@@ -128,6 +128,63 @@ describe('a run that stays', () => {
     stop();
     expect(await exit).toBe(0);
     expect(Date.now() - startedMs).toBeLessThan(4500);
+  });
+});
+
+describe('a second run beside one that stays', () => {
+  const beside = async () => {
+    const at = folder();
+    const args = ['--empty', '--world', at.world, '--local-file', at.file];
+    const first = run(args);
+    await vi.waitUntil(() => first.printed.length === 1, { timeout: 5000, interval: 5 });
+    return { ...at, args, first, written: readFileSync(at.file, 'utf8') };
+  };
+
+  it('has with --once a file of its own, even where it was told the other, and leaves the first one to be found', async () => {
+    const { args, first, file, path, written } = await beside();
+    const second = run([...args, '--once']);
+    expect(await second.exit).toBe(0);
+    expect(readFileSync(file, 'utf8')).toBe(written);
+    expect(readdirSync(path).filter((name) => name.startsWith('once-'))).toEqual([]);
+    first.stop();
+    await first.exit;
+    expect(existsSync(file)).toBe(false);
+  });
+
+  it('is refused in one line without it, and the first one is still found', async () => {
+    const { args, first, file, written } = await beside();
+    const error = await run(args).exit.catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(UsageError);
+    expect((error as Error).message).toBe(
+      `${file}: in use by the stack of process ${process.pid}; stop it first, or give this one a file of its own with --local-file`,
+    );
+    expect(readFileSync(file, 'utf8')).toBe(written);
+    first.stop();
+    await first.exit;
+  });
+
+  it('is refused too where both began at once: one of them has the file', async () => {
+    const { world, file } = folder();
+    const runs = [1, 2].map(() => run(['--empty', '--world', world, '--local-file', file]));
+    const refused = await Promise.race(runs.map(({ exit }) => exit.catch((caught: unknown) => caught)));
+    expect(refused).toBeInstanceOf(UsageError);
+    await vi.waitUntil(() => runs.some(({ printed }) => printed.length === 1), {
+      timeout: 5000,
+      interval: 5,
+    });
+    const { platform } = LocalFile.parse(JSON.parse(readFileSync(file, 'utf8')));
+    expect((await fetch(`${platform}/_simulator/state`)).status).toBe(200);
+    for (const { stop } of runs) stop();
+    await Promise.allSettled(runs.map(({ exit }) => exit));
+  });
+
+  it('takes the place of one that was killed, whose process id may be in use again', async () => {
+    const { args, first, file, written } = await beside();
+    first.stop();
+    await first.exit;
+    writeFileSync(file, written);
+    expect(await run([...args, '--once']).exit).toBe(0);
+    expect(existsSync(file)).toBe(false);
   });
 });
 

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -51,6 +51,25 @@ function secretsOf({ companies, credentials }: { companies: unknown[]; credentia
   expect(secrets.length).toBeGreaterThan(1_000);
   return secrets;
 }
+
+describe('npm start -- --once beside a running npm start', () => {
+  it('leaves it its local file and its log, and leaves no file behind', async () => {
+    const { path } = folder();
+    const stays = start(['--empty', '--json'], {}, path);
+    const localFile = join(path, '.groupsync/local.json');
+    await vi.waitUntil(() => stays.output.stdout !== '', { timeout: 20_000, interval: 20 });
+    const written = readFileSync(localFile, 'utf8');
+    const log = readFileSync(join(path, '.groupsync/local.log'), 'utf8');
+    const { code } = await start(['--once', '--empty', '--json'], {}, path).exit;
+    expect(code).toBe(0);
+    expect(readFileSync(localFile, 'utf8')).toBe(written);
+    expect(readFileSync(join(path, '.groupsync/local.log'), 'utf8').startsWith(log)).toBe(true);
+    expect(readdirSync(join(path, '.groupsync')).sort()).toEqual(['local.json', 'local.log', 'once.log']);
+    stays.signal('SIGTERM');
+    await stays.exit;
+    expect(existsSync(localFile)).toBe(false);
+  }, 60_000);
+});
 
 describe('the end of npm start', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(

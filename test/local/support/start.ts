@@ -1,13 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** `npm start` without npm, as a process of its own that ends with the test. */
-export function start(args: readonly string[], environment: Record<string, string> = {}) {
-  const child: ChildProcess = spawn(process.execPath, ['--import', 'tsx', 'local/start.ts', ...args], {
-    cwd: ROOT,
+export function start(args: readonly string[], environment: Record<string, string> = {}, cwd = ROOT) {
+  const program = ['--import', import.meta.resolve('tsx'), join(ROOT, 'local/start.ts')];
+  const child: ChildProcess = spawn(process.execPath, [...program, ...args], {
+    cwd,
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
