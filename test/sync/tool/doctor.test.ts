@@ -2,10 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { FUNCTION_KEYS, QUEUE_KEYS, queueName, SCHEDULE_KEYS } from '../../../shared/contract/names.ts';
 import { applyDelaySeconds, QUEUES, TABLE } from '../../../shared/contract/topology.ts';
 import { createFeedStore } from '../../../shared/store/reconcile-store.ts';
+import { rejectHold } from '../../../shared/sync/holds.ts';
+import { type FailureKind, PlatformFailure } from '../../../shared/sync/ports/platform.ts';
 import { createToken } from '../../../shared/sync/scim/tokens.ts';
 import { examine } from '../../../shared/sync/tool/doctor/doctor.ts';
 import type { Applicant, Deployment, QueueFacts } from '../../../shared/sync/tool/ports.ts';
-import { added, createWorld, group } from '../../support/tool/world.ts';
+import { added, createWorld, group, removed } from '../../support/tool/world.ts';
 
 const PREFIX = 'groupsync';
 const DAY_MS = 86_400_000;
@@ -408,6 +410,115 @@ describe('examine', () => {
     expect(found, JSON.stringify(checks.filter(({ ok }) => !ok))).toBeDefined();
     expect(found?.detail).toMatch(detail);
     expect(found?.fix).toMatch(fix);
+  });
+
+  describe('in an outage of the platform', () => {
+    const UNTIL_MS = Date.UTC(2026, 10, 20, 11, 30);
+    const failed = (kind: FailureKind, detail: { retryAfterMs?: number } = {}) =>
+      new PlatformFailure(kind, `GET /platform/api/me: ${kind}`, detail);
+    const outage = async (failure: PlatformFailure, world: Sound) => {
+      const fails = () => Promise.reject(failure);
+      await applicant({ me: fails, groups: fails, clockSkewMs: fails })(world);
+    };
+    const faults = async (world: Sound) => (await world.ask()).checks.filter(({ ok }) => !ok);
+
+    it.each(['unavailable', 'throttled', 'unanswered', 'unreached'] as const)(
+      'says to wait, with until when, and nothing of a new credential: %s',
+      async (kind) => {
+        const world = await soundWorld();
+        const { ports, connection } = world;
+        await outage(failed(kind), world);
+        const seen = await ports.gates.read(connection.name);
+        const closed = {
+          state: 'backoff',
+          reason: 'it answers 503',
+          untilMs: UNTIL_MS,
+          closings: 3,
+        } as const;
+        await ports.gates.write(connection.name, seen, closed);
+        const lastFailure = { atMs: world.clock.ms - 1, message: 'it answers 503' };
+        await ports.health.write(connection.name, { checkedAtMs: world.clock.ms - 1, lastFailure });
+        const found = await faults(world);
+        expect(found.map(({ name }) => name).sort()).toEqual(
+          ['daily check', 'credential', 'gate'].map((name) => `default: ${name}`).sort(),
+        );
+        for (const { fix } of found) {
+          expect(fix).toMatch(/^wait until 2026-11-20T11:30:00\.000Z/);
+          expect(fix).not.toMatch(/connect|credential/);
+        }
+      },
+    );
+
+    it('reckons until when from what the platform says, where the gate is still open', async () => {
+      const world = await soundWorld();
+      await outage(failed('throttled', { retryAfterMs: 90_000 }), world);
+      expect(await faults(world)).toMatchObject([
+        { name: 'default: credential', fix: expect.stringContaining('wait until 2026-11-20T10:01:30.000Z') },
+      ]);
+    });
+
+    it('says to wait for a part that alone does not answer', async () => {
+      const world = await soundWorld();
+      const fails = () => Promise.reject(failed('unanswered'));
+      await applicant({ groups: fails, clockSkewMs: () => Promise.reject(new Error('no route')) })(world);
+      expect(await faults(world)).toMatchObject([
+        { name: 'default: clock', detail: 'cannot be asked: Error: no route' },
+        { name: 'default: groups permission', fix: expect.stringMatching(/^wait a few minutes/) },
+      ]);
+    });
+
+    it('says to connect where the credential is refused, and for what the daily check said of it', async () => {
+      const world = await soundWorld();
+      await outage(failed('unauthorized'), world);
+      const lastFailure = { atMs: world.clock.ms - 1, message: 'it answers 401' };
+      await world.ports.health.write(world.connection.name, { checkedAtMs: world.clock.ms - 1, lastFailure });
+      expect(await faults(world)).toMatchObject([
+        { name: 'default: credential', fix: 'groupsync connect default' },
+        { name: 'default: daily check', fix: 'groupsync connect default' },
+      ]);
+    });
+
+    it('asks for the permission, not for another credential, where this one may not do it', async () => {
+      const world = await soundWorld();
+      await outage(failed('forbidden'), world);
+      expect(await faults(world)).toMatchObject([
+        { name: 'default: credential', fix: expect.stringMatching(/permission/) },
+      ]);
+    });
+
+    it('finds no fault any more in what the daily check met, once the credential is accepted again', async () => {
+      const world = await soundWorld();
+      const lastFailure = { atMs: world.clock.ms - 60_000, message: 'it answers 503' };
+      await world.ports.health.write(world.connection.name, { checkedAtMs: world.clock.ms, lastFailure });
+      const { checks } = await world.ask();
+      expect(checks.filter(({ ok }) => !ok)).toEqual([]);
+      expect(checks).toContainEqual({
+        name: 'default: daily check',
+        ok: true,
+        detail: 'failed 60 s ago: it answers 503; the credential is accepted now',
+        fix: null,
+      });
+    });
+  });
+
+  it('finds a fault in a hold that waits for a person, none in one that a person has rejected', async () => {
+    const world = await soundWorld();
+    const members = ['bea', 'cid', 'dora', 'emil', 'finn'];
+    for (const member of members) await world.hire(member);
+    await world.publish(added('g', ...members));
+    await world.apply('g');
+    await world.publish(removed('g', ...members));
+    await world.apply('g');
+    const holds = async () => (await world.ask()).checks.find(({ name }) => name === 'default: holds');
+    expect(await holds()).toMatchObject({ ok: false, detail: '1 groups wait for a decision' });
+    await rejectHold(world.refOf('g'), { by: 'ops', reason: 'they stay' }, world.ports);
+    await world.apply('g');
+    expect(await holds()).toEqual({
+      name: 'default: holds',
+      ok: true,
+      detail: '0 groups wait for a decision; 1 rejected by a person',
+      fix: null,
+    });
   });
 
   it('is content with a SCIM server whose provider has a token, and asks it for nothing but an answer', async () => {

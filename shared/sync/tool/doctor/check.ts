@@ -32,8 +32,15 @@ export type DoctorPorts = Pick<
   | 'clock'
 >;
 
-/** A part that cannot be asked is a fault of its own, never the end of the round. */
-export async function guarded(name: string, run: () => Promise<readonly Check[]>): Promise<readonly Check[]> {
+/**
+ * A part that cannot be asked is a fault of its own, never the end of the round.
+ * @param fixOf what mends the error, where more is known than that something failed
+ */
+export async function guarded(
+  name: string,
+  run: () => Promise<readonly Check[]>,
+  fixOf: (error: unknown) => Promise<string | undefined> = async () => undefined,
+): Promise<readonly Check[]> {
   try {
     return await run();
   } catch (error) {
@@ -42,7 +49,7 @@ export async function guarded(name: string, run: () => Promise<readonly Check[]>
       fault(
         name,
         `cannot be asked: ${detail}`,
-        'check credentials, permissions and network, then run doctor again',
+        (await fixOf(error)) ?? 'check credentials, permissions and network, then run doctor again',
       ),
     ];
   }

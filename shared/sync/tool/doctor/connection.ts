@@ -3,6 +3,7 @@ import type { SampledEmployee } from '../connect/input.ts';
 import { checkFields, neededFields } from '../connect/inspect.ts';
 import type { Applicant } from '../ports.ts';
 import { type Check, check, type DoctorPorts, fault, guarded, well } from './check.ts';
+import { connectAgain, fixOfCall, wait } from './outage.ts';
 
 /** Of members that count, past this share it is rarely the people who are at fault. */
 const MAX_UNMATCHED_SHARE = 0.1;
@@ -27,34 +28,57 @@ export async function checkConnection(connection: Connection, ports: DoctorPorts
 
 async function checkCredential(
   { name, company, settings }: Connection,
-  { applicants }: DoctorPorts,
+  ports: DoctorPorts,
 ): Promise<readonly Check[]> {
-  const reconnect = `groupsync connect ${name}`;
+  const reconnect = connectAgain(name);
   let applicant: Applicant;
   try {
-    applicant = await applicants.stored(name, settings.baseUrl);
+    applicant = await ports.applicants.stored(name, settings.baseUrl);
   } catch (error) {
     return [fault('secret', error instanceof Error ? error.message : String(error), reconnect)];
   }
   const me = await applicant.me().catch((error: unknown) => error as Error);
   const checks: Check[] = [well('secret', 'readable')];
-  if (me instanceof Error) return [...checks, fault('credential', me.message, reconnect)];
+  const fixOf = (error: unknown) => fixOfCall(error, name, ports);
+  if (me instanceof Error) {
+    const fix = (await fixOf(me)) ?? reconnect;
+    return [...checks, fault('credential', me.message, fix), ...(await checkDaily(name, fix, ports))];
+  }
   checks.push(
     check('company', me.company === company, {
       detail: `the credential belongs to ${me.company}`,
       fix: `the connection was made for ${company}: ${reconnect} with a token of that company`,
     }),
-    ...(await checkClock(applicant)),
-    ...(await guarded('groups permission', async () => {
-      const groups = await applicant.groups();
-      return [well('groups permission', `${groups.length} groups on the platform`)];
-    })),
-    ...(await guarded('employees', async () => {
-      const sample = await firstPage(applicant, neededFields(settings), settings.includeStates);
-      return checkFields(settings, sample);
-    })),
+    ...(await checkDaily(name, undefined, ports)),
+    ...(await guarded('clock', () => checkClock(applicant), fixOf)),
+    ...(await guarded(
+      'groups permission',
+      async () => [well('groups permission', `${(await applicant.groups()).length} groups on the platform`)],
+      fixOf,
+    )),
+    ...(await guarded(
+      'employees',
+      async () => {
+        const sample = await firstPage(applicant, neededFields(settings), settings.includeStates);
+        return checkFields(settings, sample);
+      },
+      fixOf,
+    )),
   );
   return checks;
+}
+
+/** @param fix what mends the credential now; undefined where it is accepted */
+async function checkDaily(
+  name: Connection['name'],
+  fix: string | undefined,
+  { health, clock }: DoctorPorts,
+): Promise<readonly Check[]> {
+  const { lastFailure, goodAtMs } = (await health.read(name)) ?? {};
+  if (lastFailure === undefined || lastFailure.atMs <= (goodAtMs ?? 0)) return [];
+  if (fix !== undefined) return [fault('daily check', lastFailure.message, fix)];
+  const ago = minutes(clock() - lastFailure.atMs);
+  return [well('daily check', `failed ${ago} ago: ${lastFailure.message}; the credential is accepted now`)];
 }
 
 async function checkClock(applicant: Applicant): Promise<readonly Check[]> {
@@ -79,13 +103,13 @@ async function firstPage(
 }
 
 async function checkGate(connection: Connection, { gates, clock }: DoctorPorts): Promise<readonly Check[]> {
-  const { state, reason, sinceMs } = await gates.read(connection.name);
+  const { state, reason, sinceMs, untilMs } = await gates.read(connection.name);
   const since = sinceMs === undefined ? '' : ` for ${minutes(clock() - sinceMs)}`;
   const fixes = {
     open: '',
     paused: 'groupsync resume',
     unauthorized: `groupsync connect ${connection.name} with a token that is accepted`,
-    backoff: 'wait: it is tried again by itself; if it lasts, ask the operator of the platform',
+    backoff: wait(untilMs, clock()),
   };
   return [
     check('gate', state === 'open', {
@@ -104,17 +128,19 @@ async function checkGroups(
   { index, groups, clock }: DoctorPorts,
 ): Promise<readonly Check[]> {
   let failed = 0;
-  let held = 0;
+  const holds = { waiting: 0, approved: 0, rejected: 0 };
   let total = 0;
   let oldestMs = 0;
   let wanted = 0;
   for await (const page of index.all(name)) {
     const states = await groups.readMany(page.map(({ ref }) => ref));
-    wanted += states.reduce((sum, { counts }) => sum + (counts?.wanted ?? 0), 0);
-    for (const { failedAtMs, holdWaits, dirtySinceMs } of page) {
+    for (const { counts, hold } of states) {
+      wanted += counts?.wanted ?? 0;
+      if (hold !== undefined) holds[hold.decision.kind] += 1;
+    }
+    for (const { failedAtMs, dirtySinceMs } of page) {
       total += 1;
       if (failedAtMs !== undefined) failed += 1;
-      if (holdWaits) held += 1;
       if (dirtySinceMs !== undefined) oldestMs = Math.max(oldestMs, clock() - dirtySinceMs);
     }
   }
@@ -123,7 +149,10 @@ async function checkGroups(
       detail: `${failed} of ${total}`,
       fix: 'groupsync groups --state failed, then groupsync status GROUP says why',
     }),
-    check('holds', held === 0, { detail: `${held} groups wait for a decision`, fix: 'groupsync holds' }),
+    check('holds', holds.waiting === 0, {
+      detail: `${holds.waiting} groups wait for a decision${holds.rejected === 0 ? '' : `; ${holds.rejected} rejected by a person`}`,
+      fix: 'groupsync holds',
+    }),
     check('backlog', oldestMs <= OLD_BACKLOG_MS, {
       detail: oldestMs === 0 ? 'none' : `the oldest change waits for ${minutes(oldestMs)}`,
       fix: 'groupsync groups --state dirty, then groupsync status GROUP says why',
@@ -149,12 +178,8 @@ async function checkUnmatched(
   });
 }
 
-async function checkFeed(
-  { name }: Connection,
-  { feed, health, clock }: DoctorPorts,
-): Promise<readonly Check[]> {
+async function checkFeed({ name }: Connection, { feed, clock }: DoctorPorts): Promise<readonly Check[]> {
   const position = await feed.read(name);
-  const known = await health.read(name);
   const ageMs = position === undefined ? undefined : clock() - position.readAtMs;
   return [
     check('activity feed', ageMs !== undefined && ageMs <= STALE_FEED_MS, {
@@ -164,9 +189,6 @@ async function checkFeed(
           ? 'just started? wait five minutes; groupsync reconcile reads it now and says what goes wrong'
           : 'groupsync reconcile reads it now and says what goes wrong',
     }),
-    ...(known?.lastFailure === undefined || known.lastFailure.atMs <= (known.goodAtMs ?? 0)
-      ? []
-      : [fault('daily check', known.lastFailure.message, `groupsync connect ${name}`)]),
   ];
 }
 
