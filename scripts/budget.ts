@@ -1,0 +1,68 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import * as z from 'zod';
+
+/** What the project may grow to. Whoever must pass a figure raises it here, in a commit that says why. */
+const Budget = z.strictObject({
+  /** Lines of code, by the folders that are counted together. */
+  lines: z.record(z.string(), z.int()),
+  runtimeDependencies: z.int(),
+  /** What `npm ci` installs, in millions of bytes. */
+  installedMegabytes: z.int(),
+});
+const Package = z.looseObject({ dependencies: z.record(z.string(), z.string()).default({}) });
+
+function measure(root: string) {
+  const json = (path: string): unknown => JSON.parse(readFileSync(join(root, path), 'utf8'));
+  const { lines, runtimeDependencies, installedMegabytes } = Budget.parse(json('scripts/budget.json'));
+  const dependencies = Object.keys(Package.parse(json('package.json')).dependencies).length;
+  const bytes = filesIn(join(root, 'node_modules'), isInstalled).map((path) => lstatSync(path).size);
+  const megabytes = Math.round(bytes.reduce((sum, size) => sum + size, 0) / 1e6);
+  return [
+    ...Object.entries(lines).map(([name, limit]) => ({
+      name,
+      now: countLines(root, name.split(' ')),
+      limit,
+    })),
+    { name: 'runtime dependencies', now: dependencies, limit: runtimeDependencies },
+    { name: 'installed megabytes', now: megabytes, limit: installedMegabytes },
+  ];
+}
+
+function countLines(root: string, folders: readonly string[]): number {
+  const code = codeOf(root, folders).filter((path) => /\.(?:ts|tsx|mjs)$/.test(path) && existsSync(path));
+  return code.reduce((sum, path) => sum + readFileSync(path, 'utf8').split('\n').length - 1, 0);
+}
+
+/** What git tracks; where there is no git, all that is there. */
+function codeOf(root: string, folders: readonly string[]): string[] {
+  const args = ['ls-files', '-z', '--', ...folders];
+  const { status, stdout } = spawnSync('git', args, { cwd: root, encoding: 'utf8' });
+  if (status === 0 && stdout !== '') return stdout.split('\0').map((path) => join(root, path));
+  return folders.flatMap((folder) => filesIn(join(root, folder), (path) => !path.includes('node_modules')));
+}
+
+/** Tools keep caches of their own beside the packages, in folders with a dot. */
+const isInstalled = (path: string) => !/^\.(?!bin|package-lock)/.test(path);
+
+function filesIn(folder: string, isWanted: (path: string) => boolean): string[] {
+  if (!existsSync(folder)) return [];
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  const paths = entries
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => join(entry.parentPath, entry.name));
+  return paths.filter((path) => isWanted(relative(folder, path)));
+}
+
+const figures = measure(process.argv[2] ?? fileURLToPath(new URL('..', import.meta.url)));
+console.log(`${'budget'.padEnd(28)}     now   limit`);
+for (const { name, now, limit } of figures) {
+  console.log(`${name.padEnd(28)}${String(now).padStart(8)}${String(limit).padStart(8)}`);
+  if (now <= limit) continue;
+  console.error(
+    `over the budget: ${name}: ${now}, allowed ${limit}; take something away (scripts/budget.json)`,
+  );
+  process.exitCode = 1;
+}

@@ -1,0 +1,75 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const LIMITS = { lines: { 'shared cli': 5, test: 2 }, runtimeDependencies: 1, installedMegabytes: 1 };
+const FILES = {
+  'package.json': '{"dependencies": {"zod": "4.0.0"}}',
+  'shared/a.ts': '1\n2\n3\n',
+  'shared/deep/b.mjs': '4\n',
+  'shared/notes.md': 'not code\n'.repeat(9),
+  'cli/c.ts': '5\n',
+  'node_modules/zod/big.js': 'x'.repeat(900_000),
+  'node_modules/.cache/big.js': 'x'.repeat(900_000),
+};
+
+function project(more: Record<string, string> = {}, limits: object = LIMITS) {
+  const root = mkdtempSync(join(tmpdir(), 'groupsync-budget-'));
+  onTestFinished(() => rmSync(root, { recursive: true }));
+  for (const [path, text] of Object.entries({
+    ...FILES,
+    'scripts/budget.json': JSON.stringify(limits),
+    ...more,
+  })) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+  return root;
+}
+
+const judge = (root: string) =>
+  spawnSync(process.execPath, ['--import', 'tsx', 'scripts/budget.ts', root], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+
+describe('npm run budget', () => {
+  it('passes at the limit, and shows each figure beside it', () => {
+    const { status, stdout, stderr } = judge(project());
+    expect(stderr).toBe('');
+    expect(status).toBe(0);
+    expect(stdout.replaceAll(/ +/g, ' ')).toBe(
+      'budget now limit\nshared cli 5 5\ntest 0 2\nruntime dependencies 1 1\ninstalled megabytes 1 1\n',
+    );
+  });
+
+  it.each([
+    ['a line', { 'cli/d.ts': '6\n' }, 'shared cli: 6, allowed 5'],
+    ['a test', { 'test/d.tsx': '1\n2\n3\n' }, 'test: 3, allowed 2'],
+    [
+      'a dependency',
+      { 'package.json': '{"dependencies": {"a": "1", "b": "1"}}' },
+      'runtime dependencies: 2, allowed 1',
+    ],
+    ['a large package', { 'node_modules/b/c.js': 'x'.repeat(700_000) }, 'installed megabytes: 2, allowed 1'],
+  ])('fails with one sentence for %s too many', (_, more, says) => {
+    const { status, stderr } = judge(project(more));
+    expect(stderr).toContain(`over the budget: ${says}`);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+    expect(status).toBe(1);
+  });
+
+  it('counts what git tracks, where there is git', () => {
+    const root = project({ 'cli/draft.ts': '6\n7\n' });
+    for (const args of [
+      ['init', '-q'],
+      ['add', 'shared', 'cli/c.ts'],
+    ])
+      spawnSync('git', args, { cwd: root });
+    expect(judge(root)).toMatchObject({ status: 0, stderr: '' });
+  });
+});
