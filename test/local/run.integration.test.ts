@@ -92,7 +92,7 @@ describe('a run that stays', () => {
   it('is found by its local file while it runs, and leaves none behind', async () => {
     const { world, file } = folder();
     const { exit, printed, stop } = run(['--empty', '--world', world, '--local-file', file]);
-    await vi.waitUntil(() => printed.length === 1, { timeout: 5000, interval: 5 });
+    await vi.waitUntil(() => printed.length === 1, { timeout: 20_000, interval: 5 });
     const address = LocalFile.parse(JSON.parse(readFileSync(file, 'utf8')));
     expect(address).toMatchObject({ pid: process.pid, platformToken: 'app-token', connection: 'default' });
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -123,7 +123,7 @@ describe('a run that stays', () => {
       },
     });
     const { exit, stop } = run(['--events', events, '--world', world, '--local-file', file], fake);
-    await vi.waitUntil(() => begun, { timeout: 5000, interval: 5 });
+    await vi.waitUntil(() => begun, { timeout: 20_000, interval: 5 });
     const startedMs = Date.now();
     stop();
     expect(await exit).toBe(0);
@@ -136,7 +136,7 @@ describe('a second run beside one that stays', () => {
     const at = folder();
     const args = ['--empty', '--world', at.world, '--local-file', at.file];
     const first = run(args);
-    await vi.waitUntil(() => first.printed.length === 1, { timeout: 5000, interval: 5 });
+    await vi.waitUntil(() => first.printed.length === 1, { timeout: 20_000, interval: 5 });
     return { ...at, args, first, written: readFileSync(at.file, 'utf8') };
   };
 
@@ -193,7 +193,7 @@ describe('--data', () => {
     const { world, path, file } = folder();
     const args = ['--empty', '--world', world, '--local-file', file, '--data', join(path, 'data')];
     const first = run(args);
-    await vi.waitUntil(() => first.printed.length === 1, { timeout: 5000, interval: 5 });
+    await vi.waitUntil(() => first.printed.length === 1, { timeout: 20_000, interval: 5 });
     const second = run([...args.slice(0, 4), `${file}2`, ...args.slice(5)]);
     await expect(second.exit).rejects.toThrow(`in use by process ${process.pid}`);
     first.stop();
