@@ -11,6 +11,11 @@ export interface View {
   readonly waiver?: Waiver;
 }
 
+/** A listed group: of one whose form is odd, no more than that it is there, and whose it says it is. */
+export type ListedGroup = ObservedGroup | Pick<ObservedGroup, 'id' | 'spokeId'>;
+
+export const isWhole = (listed: ListedGroup): listed is ObservedGroup => 'version' in listed;
+
 /** A platform group as one response showed it. */
 export interface ObservedGroup {
   readonly id: string;

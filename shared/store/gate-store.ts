@@ -1,9 +1,10 @@
 import * as z from 'zod';
 import { type Gate, OPEN_GATE } from '../domain/gate.ts';
+import { groupId, platformGroupId } from '../domain/ids.ts';
 import type { GateStore } from '../sync/ports/gate.ts';
 import { CorruptItemError } from './errors.ts';
 import { gateKey } from './keys.ts';
-import { equal, missing, type Table } from './table.ts';
+import { equal, missing, type Table, type Value } from './table.ts';
 
 const GateItem = z.lazy(() =>
   z.object({
@@ -13,6 +14,10 @@ const GateItem = z.lazy(() =>
     untilMs: z.number().exactOptional(),
     closings: z.number(),
     secretVersion: z.string().exactOptional(),
+    failing: z.array(z.string().transform(groupId)).exactOptional(),
+    canary: z.string().transform(groupId).exactOptional(),
+    witness: z.string().transform(platformGroupId).exactOptional(),
+    backlog: z.boolean().exactOptional(),
     /** Counts changes, so that one made from an old reading is refused. */
     change: z.number(),
   }),
@@ -43,5 +48,5 @@ const changeOf = (gate: Gate & { readonly change?: number }): number => gate.cha
 const withoutUndefined = (gate: Gate) =>
   Object.fromEntries(Object.entries(gate).filter(([, value]) => value !== undefined)) as Record<
     string,
-    string | number
+    Value
   >;

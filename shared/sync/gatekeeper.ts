@@ -1,14 +1,20 @@
-import { type Gate, OPEN_GATE } from '../domain/gate.ts';
-import type { ConnectionName } from '../domain/ids.ts';
+import { type Gate, REOPENED_GATE } from '../domain/gate.ts';
+import type { ConnectionName, GroupId } from '../domain/ids.ts';
+import { closedBy, isClosedByGroups, isRefused, latestOf } from './gate-closing.ts';
 import type { Connection, Connections } from './ports/connections.ts';
 import type { GateStore } from './ports/gate.ts';
-import { PlatformFailure, type Platforms } from './ports/platform.ts';
-import { backoffMs } from './tuning.ts';
+import type { GroupIndex, GroupSummary } from './ports/index.ts';
+import { type Platform, PlatformFailure, type Platforms } from './ports/platform.ts';
+import type { ApplyQueue } from './ports/queue.ts';
+import { WAKE_GRACE_MS } from './tuning.ts';
 
 export interface GateKeeperPorts {
   readonly connections: Connections;
   readonly gates: GateStore;
   readonly platforms: Platforms;
+  readonly index: Pick<GroupIndex, 'all'>;
+  readonly applyQueue: ApplyQueue;
+  readonly coalesceMs: number;
   readonly clock: () => number;
   readonly random: () => number;
 }
@@ -25,8 +31,10 @@ export async function tryGate(name: ConnectionName, ports: GateKeeperPorts): Pro
   const isDue = gate.untilMs === undefined || ports.clock() >= gate.untilMs;
   const probed = await probe(connection, gate, { ports, isDue });
   if (probed === 'not_tried') return gate;
-  const next = probed === undefined ? OPEN_GATE : stillClosed(gate, probed, ports);
-  return (await ports.gates.write(name, gate, next)) ? next : ports.gates.read(name);
+  if (probed === undefined) return letIn(name, gate, ports);
+  const state = isRefused(probed) ? 'unauthorized' : 'backoff';
+  await ports.gates.write(name, gate, closedBy(probed, { gate, state, ports }));
+  return ports.gates.read(name);
 }
 
 async function probe(
@@ -34,24 +42,75 @@ async function probe(
   gate: Gate,
   { ports, isDue }: { readonly ports: GateKeeperPorts; readonly isDue: boolean },
 ): Promise<PlatformFailure | undefined | 'not_tried'> {
+  const { secretVersion, state, witness } = gate;
+  // A secret that could not even be read has no version; whichever can be read is another one.
+  const isNews = (version: string | undefined) =>
+    version !== undefined &&
+    version !== secretVersion &&
+    (secretVersion !== undefined || state === 'unauthorized');
   try {
-    const platform = await ports.platforms.open(connection);
-    const hasNewSecret = gate.secretVersion !== undefined && gate.secretVersion !== platform.secretVersion;
-    return isDue || hasNewSecret ? await platform.probe() : 'not_tried';
+    const platform = await ports.platforms.open(connection, {
+      ...(isDue ? {} : { unlessSecret: secretVersion }),
+      // Where it was only not let at a group, its tokens are good.
+      ...(state === 'unauthorized' && witness === undefined ? { refusedSecret: secretVersion } : {}),
+    });
+    if (!isDue && !isNews(platform.secretVersion)) return 'not_tried';
+    return (await platform.probe()) ?? (await askWitness(gate, platform));
   } catch (cause) {
-    if (cause instanceof PlatformFailure) return isDue ? cause : 'not_tried';
-    throw cause;
+    if (!(cause instanceof PlatformFailure)) throw cause;
+    return isDue || isNews(cause.secretVersion) ? cause : 'not_tried';
   }
 }
 
-function stillClosed(gate: Gate, failure: PlatformFailure, { clock, random }: GateKeeperPorts): Gate {
-  const refused = failure.kind === 'unauthorized' || failure.kind === 'forbidden';
-  return {
-    state: refused ? 'unauthorized' : 'backoff',
-    reason: failure.message,
-    sinceMs: gate.sinceMs ?? clock(),
-    untilMs: clock() + (failure.retryAfterMs ?? backoffMs(gate.closings, random())),
-    closings: gate.closings + 1,
-    ...(failure.secretVersion === undefined ? {} : { secretVersion: failure.secretVersion }),
+/** Only a refusal says that the credential may still not manage groups: any other trouble is that one group's. */
+const askWitness = async ({ witness }: Gate, platform: Platform): Promise<PlatformFailure | undefined> =>
+  witness === undefined ? undefined : refusalOf(() => platform.groups.get(witness));
+
+/** How the platform refuses the credential, if it does. */
+export async function refusalOf(ask: () => Promise<unknown>): Promise<PlatformFailure | undefined> {
+  try {
+    await ask();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof PlatformFailure)) throw error;
+    return isRefused(error) ? error : undefined;
+  }
+}
+
+/** All groups, or, where groups closed the gate, one of them first: the connection itself was well all along. */
+async function letIn(name: ConnectionName, gate: Gate, ports: GateKeeperPorts): Promise<Gate> {
+  const canary = isClosedByGroups(gate) ? await nextCanary(name, gate, ports) : undefined;
+  if (canary === undefined) {
+    await ports.gates.write(name, gate, REOPENED_GATE);
+  } else {
+    const failing = latestOf([...(gate.failing ?? []), canary]);
+    const untilMs = ports.clock() + ports.coalesceMs + WAKE_GRACE_MS;
+    if (await ports.gates.write(name, gate, { ...gate, failing, canary, untilMs })) {
+      await ports.applyQueue.wake([{ connection: name, group: canary }]);
+    }
+  }
+  return ports.gates.read(name);
+}
+
+/**
+ * Of the groups that wait, one that has not just failed; rather one that was not tried since it changed; and of those
+ * the longest due, so that all have their turn. undefined where none waits.
+ */
+async function nextCanary(
+  name: ConnectionName,
+  { failing = [] }: Gate,
+  { index, coalesceMs }: GateKeeperPorts,
+): Promise<GroupId | undefined> {
+  const rank = ({ ref, dirtySinceMs = 0, dueMs = 0 }: GroupSummary) => {
+    const wasTried = dueMs > dirtySinceMs + coalesceMs + WAKE_GRACE_MS;
+    return (failing.indexOf(ref.group) + 1) * 1e15 + (wasTried ? 1e14 : 0) + dueMs;
   };
+  let best: GroupSummary | undefined;
+  for await (const page of index.all(name)) {
+    for (const group of page) {
+      if (group.dirtySinceMs === undefined || group.paused) continue;
+      if (best === undefined || rank(group) < rank(best)) best = group;
+    }
+  }
+  return best?.ref.group;
 }

@@ -1,4 +1,4 @@
-import { type Gate, OPEN_GATE } from '../domain/gate.ts';
+import { type Gate, REOPENED_GATE } from '../domain/gate.ts';
 import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import type { ConnectionStore } from './ports/connections.ts';
 import type { GateStore } from './ports/gate.ts';
@@ -71,7 +71,7 @@ export async function resumeConnection(
     await changeConnection({ read, wanted: { ...read, observing: false }, action, cause }, ports);
   }
   await recordGate(name, { action, after: 'open', cause }, ports);
-  await changeGate(name, ports.gates, () => OPEN_GATE);
+  await changeGate(name, ports.gates, () => REOPENED_GATE);
   return true;
 }
 

@@ -1,4 +1,5 @@
 import pMap from 'p-map';
+import { type Gate, OPEN_GATE } from '../domain/gate.ts';
 import type { ConnectionName, GroupRef, MemberId } from '../domain/ids.ts';
 import { type GateKeeperPorts, tryGate } from './gatekeeper.ts';
 import type { Connections } from './ports/connections.ts';
@@ -19,7 +20,22 @@ export interface PumpReport {
   readonly gate: string;
   readonly walksResumed: number;
   readonly reenqueued: number;
+  /** What could not be handled, by id, and why; it keeps nothing else waiting. */
+  readonly stuck?: readonly string[];
 }
+
+/** Goes on with the others where one fails, and says which. */
+type Alone = (item: string, work: () => Promise<void>) => Promise<void>;
+
+const eachAlone =
+  (stuck: string[]): Alone =>
+  async (item, work) => {
+    try {
+      await work();
+    } catch (error) {
+      stuck.push(`${item}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  };
 
 /**
  * What keeps everything moving (each minute): tries a closed gate, takes up walks that were interrupted, and wakes the
@@ -31,45 +47,61 @@ export async function pump(
   ports: PumpPorts,
   { everything = false }: { readonly everything?: boolean } = {},
 ): Promise<PumpReport> {
-  const walksResumed = await resumeWalks(connection, ports);
-  const before = await ports.gates.read(connection);
+  const stuck: string[] = [];
+  const alone = eachAlone(stuck);
+  const walksResumed = await resumeWalks(connection, ports, alone);
   const gate = await tryGate(connection, ports);
   if (gate.state !== 'open' && !everything) {
-    return { connection, gate: gate.state, walksResumed, reenqueued: 0 };
+    return { connection, gate: gate.state, walksResumed, reenqueued: 0, ...told(stuck) };
   }
   // What failed behind a gate that has just opened need not wait out its own back-off.
-  const hasOpened = before.state !== 'open' && gate.state === 'open';
-  const reenqueued = await wakeDirty(connection, ports, {
-    dueByMs: everything || hasOpened ? NO_MATTER_WHEN : ports.clock(),
-    limit: everything ? Number.MAX_SAFE_INTEGER : PUMP_BATCH,
-  });
-  return { connection, gate: gate.state, walksResumed, reenqueued };
+  const hasOpened = gate.backlog === true;
+  const limit = everything ? Number.MAX_SAFE_INTEGER : PUMP_BATCH;
+  const dueByMs = everything || hasOpened ? NO_MATTER_WHEN : ports.clock();
+  const due = await ports.index.due(connection, { nowMs: dueByMs, limit });
+  const reenqueued = await wakeDue(due, ports, alone);
+  if (hasOpened && due.length < limit) await endBacklog(connection, gate, ports);
+  return { connection, gate: gate.state, walksResumed, reenqueued, ...told(stuck) };
+}
+
+const told = (stuck: readonly string[]) => (stuck.length === 0 ? {} : { stuck });
+
+async function endBacklog(
+  connection: ConnectionName,
+  { backlog: _, ...gate }: Gate,
+  { gates }: PumpPorts,
+): Promise<void> {
+  await gates.write(connection, gate, gate.failing === undefined ? OPEN_GATE : gate);
 }
 
 /** Later than any group can be due, and still of the width that the index sorts by. */
 const NO_MATTER_WHEN = 9_999_999_999_999;
 
-async function wakeDirty(
-  connection: ConnectionName,
-  ports: PumpPorts,
-  { dueByMs, limit }: { readonly dueByMs: number; readonly limit: number },
-): Promise<number> {
-  const due = await ports.index.due(connection, { nowMs: dueByMs, limit });
+async function wakeDue(due: readonly GroupRef[], ports: PumpPorts, alone: Alone): Promise<number> {
+  const rescheduled: GroupRef[] = [];
   // The next time is set before the message goes: a pump that dies in between is late, never too busy.
-  await pMap(due, (ref) => ports.index.reschedule(ref, nextLook(ports)), { concurrency: WRITES_IN_FLIGHT });
-  const lost = await ports.applyQueue.wake(due);
-  return due.length - lost.length;
+  const reschedule = async (ref: GroupRef) => {
+    await ports.index.reschedule(ref, nextLook(ports));
+    rescheduled.push(ref);
+  };
+  await pMap(due, (ref) => alone(`group ${ref.group}`, () => reschedule(ref)), {
+    concurrency: WRITES_IN_FLIGHT,
+  });
+  const lost = await ports.applyQueue.wake(rescheduled);
+  return rescheduled.length - lost.length;
 }
 
 const nextLook = ({ clock, coalesceMs, random }: PumpPorts): number =>
   clock() + coalesceMs + WAKE_GRACE_MS + backoffMs(0, random());
 
-async function resumeWalks(connection: ConnectionName, ports: PumpPorts): Promise<number> {
+async function resumeWalks(connection: ConnectionName, ports: PumpPorts, alone: Alone): Promise<number> {
   let resumed = 0;
   for await (const members of ports.users.openWalks(connection)) {
     for (const member of members) {
-      await resumeWalk(connection, member, ports);
-      resumed += 1;
+      await alone(`user ${member}`, async () => {
+        await resumeWalk(connection, member, ports);
+        resumed += 1;
+      });
     }
   }
   return resumed;

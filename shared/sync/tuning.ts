@@ -10,8 +10,6 @@ export const WAKE_GRACE_MS = 60_000;
 
 /** How often one apply may meet a conflict before the group goes back to wait its turn. */
 export const MAX_CONFLICTS = 5;
-/** Attempts in a row, hours apart by then, after which a group needs a person or a new change. */
-export const MAX_ATTEMPTS = 20;
 /** A listing of the platform's groups may be this old when a group is created. */
 export const LISTING_AGE_MS = 60_000;
 /** A POST later than this after its intent might meet a group that was created since the listing was read. */
@@ -28,6 +26,17 @@ export const ASKED_IN_FLIGHT = 4;
 
 /** Groups that one pump wakes per connection: a backlog drains at this many a minute when deployed. */
 export const PUMP_BATCH = 600;
+
+/** So many groups that fail in a row close the gate, however well the connection itself answers. */
+export const FAILING_GROUPS = 5;
+/** How often a credential that was refused is tried again, and groups that closed the gate. */
+export const REFUSED_WAIT_MS = 600_000;
+
+const SHORTEST_ASKED_MS = 1_000;
+const LONGEST_ASKED_MS = 900_000;
+/** A wait that the platform asked for, whatever it said: nothing it says may keep a company waiting for years. */
+export const boundedWaitMs = (askedMs: number): number =>
+  Math.min(LONGEST_ASKED_MS, Math.max(SHORTEST_ASKED_MS, askedMs));
 
 const FIRST_BACKOFF_MS = 2_000;
 const LONGEST_BACKOFF_MS = 3_600_000;

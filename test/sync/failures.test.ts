@@ -47,6 +47,64 @@ describe('a write that the platform will never have', () => {
   });
 });
 
+describe('a platform that takes no writes for two days', () => {
+  const HOUR_MS = 3_600_000;
+
+  it.each([503, 403, 405, 423, 302])(
+    'gets everything once it does: nothing is given up, and nobody floods it (%i)',
+    async (status) => {
+      const { tell, say, work, world, state, shown } = await company();
+      await tell({ snapshot: 'g', of: ['a', 'b'] });
+      let tries = 0;
+      world.platform.refusal = () => {
+        tries += 1;
+        return status;
+      };
+      say({ add: ['c'], to: 'g' }, { take: ['a'], from: 'g' }, { snapshot: 'new', of: ['a'] });
+      for (let hour = 0; hour < 48; hour += 1) {
+        if (hour === 24) tries = 0;
+        await work(12);
+        world.advance(HOUR_MS);
+      }
+      // An hour is the longest wait, and half of it may be jitter: two groups, a day.
+      expect(tries).toBeGreaterThanOrEqual(2 * 12);
+      expect(tries).toBeLessThanOrEqual(2 * 48);
+      for (const group of ['g', 'new']) {
+        const waiting = await state(group);
+        expect(waiting).toMatchObject({
+          dirtySinceMs: expect.any(Number),
+          lastError: { message: expect.any(String) },
+        });
+        expect(waiting?.failedAtMs).toBeUndefined();
+      }
+      expect(world.deadLetters).toEqual([]);
+
+      world.platform.refusal = () => undefined;
+      await tell();
+      expect(shown('g')).toEqual([['u-b', 'u-c']]);
+      expect(shown('new')).toEqual([['u-a']]);
+      expect(world.platform.violations).toEqual([]);
+    },
+  );
+
+  it('may have made a group that it answered with a redirect: there is no second one', async () => {
+    const { tell, say, work, world, shown } = await company();
+    const { groups } = world.platform;
+    world.platform.refusal = (spokeId) => {
+      if (spokeId !== 'g') return undefined;
+      world.platform.refusal = () => undefined;
+      world.platform.addOurs({ name: 'Group g', spokeId: 'g', users: ['u-a'] });
+      return 302;
+    };
+    say({ snapshot: 'g', of: ['a'] });
+    await work(5);
+    await tell();
+    expect(groups.size).toBe(1);
+    expect(shown('g')).toEqual([['u-a']]);
+    expect(world.platform.violations).toEqual([]);
+  });
+});
+
 describe('a look that fails after a write', () => {
   it('does not make the write undone: its removals stay in the guard’s book', async () => {
     const guard = { minSize: 1, maxRemovedShare: 1, maxRemovedCount: 9, perHourCount: 2 };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
+import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../../shared/sync/pausing.ts';
 import { PlatformFailure, type Platforms } from '../../shared/sync/ports/platform.ts';
 import { pump } from '../../shared/sync/pump.ts';
@@ -83,6 +84,47 @@ describe('the gate', () => {
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
   });
 
+  it('closes where another group of ours is refused as well (403), and opens once that one is not', async () => {
+    const { world, tell, work, say, gate, shown, troubles } = await company();
+    await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
+    troubles.faults = { ...NO_FAULTS, platform: (call) => (call === 'probe' ? 'none' : 'forbidden') };
+    say({ add: ['b'], to: 'g' });
+    await work(3);
+    expect(await gate()).toMatchObject({ state: 'unauthorized' });
+    const worker = { name: 'pump', skewMs: 0, effect: async () => {}, isDead: () => false };
+    for (let minute = 0; minute < 30; minute += 1) {
+      world.advance(MINUTE_MS);
+      expect((await pump(CONNECTION, world.portsFor(worker))).gate).toBe('unauthorized');
+    }
+    troubles.faults = NO_FAULTS;
+    await tell();
+    expect(shown('g')).toEqual([['u-a', 'u-b']]);
+    expect((await gate()).state).toBe('open');
+  });
+
+  it('waits a quarter of an hour at most, whatever Retry-After says, and a second at least', async () => {
+    const { world, ref, gate, say, work } = await company();
+    say({ upsert: 'g' });
+    for (const [retryAfterMs, waitMs] of [
+      [1_795_212_000_000, 15 * MINUTE_MS],
+      [0, 1_000],
+    ] as const) {
+      const throttled = async () => {
+        throw new PlatformFailure('throttled', 'slow down', { status: 429, retryAfterMs });
+      };
+      const open: Platforms['open'] = async (connection) => ({
+        ...(await world.onlooker.platforms.open(connection)),
+        groups: new Proxy({} as never, { get: () => throttled }),
+      });
+      if (waitMs > 1_000) await ingest(world.eventsQueue.messages.splice(0), world.onlooker);
+      await applyGroup(ref('g'), { ...world.onlooker, platforms: { open } });
+      expect((await gate()).untilMs).toBe(world.nowMs() + waitMs);
+      world.advance(waitMs);
+      expect((await pump(CONNECTION, world.onlooker)).gate).toBe('open');
+    }
+    await work(1);
+  });
+
   it('refuses a secret of another company', async () => {
     const { world, ref, tell, gate } = await company();
     await tell({ upsert: 'g' });
@@ -105,6 +147,82 @@ describe('the gate', () => {
     expect(await resumeConnection(CONNECTION, world.onlooker)).toBe(true);
     await tell();
     expect(shown('g')).toEqual([['u-a']]);
+  });
+});
+
+describe('groups that fail one after the other', () => {
+  const NAMES = Array.from({ length: 12 }, (_, index) => `g${index + 1}`);
+
+  async function companyOfTwelve() {
+    const told = await company();
+    const { platform } = told.world;
+    await told.tell(...NAMES.map((snapshot) => ({ snapshot, of: ['a'] })));
+    const tries: string[] = [];
+    const refuse = (isRefused: (spokeId: string) => boolean) => {
+      platform.refusal = (spokeId) => {
+        tries.push(spokeId ?? '');
+        return isRefused(spokeId ?? '') ? 503 : undefined;
+      };
+    };
+    const changeAll = () => told.say(...NAMES.map((to) => ({ add: ['b'], to })));
+    return { ...told, tries, refuse, changeAll };
+  }
+
+  it('close the gate though the connection is well, and it opens for all once one of them succeeds', async () => {
+    const { world, work, tell, gate, tries, refuse, changeAll, shown } = await companyOfTwelve();
+    refuse(() => true);
+    changeAll();
+    await work(30);
+    expect(await gate()).toMatchObject({ state: 'backoff', reason: 'refused with 503' });
+    tries.length = 0;
+    for (let minute = 0; minute < 60; minute += 1) {
+      world.advance(MINUTE_MS);
+      await work(3);
+      expect((await gate()).state).toBe('backoff');
+    }
+    // One of them at a time, not always the same, and not all each minute.
+    expect(tries.length).toBeGreaterThan(5);
+    expect(tries.length).toBeLessThanOrEqual(20);
+    expect(new Set(tries).size).toBeGreaterThan(5);
+
+    refuse(() => false);
+    world.advance(10 * MINUTE_MS);
+    await work(40);
+    expect((await gate()).state).toBe('open');
+    expect(NAMES.map(shown)).toEqual(NAMES.map(() => [['u-a', 'u-b']]));
+    await tell();
+    expect(await gate()).not.toHaveProperty('failing');
+  });
+
+  it('keep nobody waiting where others succeed in between', async () => {
+    const { work, gate, refuse, changeAll, shown, say } = await companyOfTwelve();
+    const broken = NAMES.slice(0, 4);
+    refuse((spokeId) => broken.includes(spokeId));
+    for (let day = 0; day < 3; day += 1) {
+      changeAll();
+      await work(40);
+      say({ take: ['b'], from: 'g12' });
+      await work(10);
+      expect((await gate()).state).toBe('open');
+    }
+    expect(shown('g5')).toEqual([['u-a', 'u-b']]);
+  });
+
+  it('do not starve a healthy one behind them, paused or not', async () => {
+    const { world, work, gate, refuse, say, shown, ref } = await companyOfTwelve();
+    const broken = NAMES.slice(0, 6);
+    refuse((spokeId) => broken.includes(spokeId));
+    await pauseGroup(ref('g7'), world.onlooker);
+    say(...[...broken, 'g7'].map((to) => ({ add: ['b'], to })));
+    await work(30);
+    expect((await gate()).state).toBe('backoff');
+    say({ add: ['b'], to: 'g12' });
+    await work(2);
+    for (let minute = 0; minute < 15; minute += 1) {
+      world.advance(MINUTE_MS);
+      await work(4);
+    }
+    expect(shown('g12')).toEqual([['u-a', 'u-b']]);
   });
 });
 

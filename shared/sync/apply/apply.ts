@@ -1,6 +1,7 @@
 import type { DriftKind } from '../../domain/drift.ts';
 import type { Gate } from '../../domain/gate.ts';
 import type { GroupRef } from '../../domain/ids.ts';
+import { countSuccess } from '../gate-closing.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { GroupState } from '../ports/groups.ts';
 import { PlatformFailure } from '../ports/platform.ts';
@@ -60,11 +61,13 @@ export async function applyGroup(ref: GroupRef, ports: ApplyPorts): Promise<Appl
 }
 
 async function applyInRounds(ref: GroupRef, ports: ApplyPorts, tally: Tally): Promise<Ending> {
+  let looked = false;
   for (let round = 0; round < MAX_ROUNDS && tally.conflicts <= MAX_CONFLICTS; round += 1) {
     const state = await ports.groups.read(ref);
     if (state === undefined || !needsApply(state)) return { outcome: 'nothing_to_do' };
     const admitted = await admit(state, ports);
     if ('outcome' in admitted) return admitted;
+    looked ||= needsLook(state);
     let step: Step;
     try {
       step = await takeStep(state, admitted, { ports, tally });
@@ -73,6 +76,7 @@ async function applyInRounds(ref: GroupRef, ports: ApplyPorts, tally: Tally): Pr
       return { outcome: await handleFailure(ref, cause, { ...admitted, ports }), cause };
     }
     if (step.kind === 'again') continue;
+    if (hasAnswered(step, looked)) await countSuccess(ref.connection, admitted.gate, ports.gates);
     if (step.kind === 'conflict') tally.conflicts += 1;
     else return endWith(step, { state, ports, tally });
   }
@@ -81,6 +85,13 @@ async function applyInRounds(ref: GroupRef, ports: ApplyPorts, tally: Tally): Pr
   await postpone(ref, error, { attempts: state?.attempts ?? 0, ports });
   return { outcome: 'postponed' };
 }
+
+/** What no round can settle without asking the platform for the group. */
+const needsLook = ({ intent, suspect }: GroupState): boolean => intent !== undefined || suspect !== undefined;
+
+/** The platform has answered about this group, and well. */
+const hasAnswered = ({ kind }: Step, looked: boolean): boolean =>
+  kind === 'written' || (kind === 'in_step' && looked);
 
 interface Admission {
   readonly connection: Connection;
@@ -98,7 +109,7 @@ async function admit({ ref, paused }: GroupState, ports: ApplyPorts): Promise<Ad
   ]);
   if (connection === undefined) return { outcome: 'nothing_to_do' };
   if (connection.observing) return { outcome: 'observing' };
-  if (gate.state !== 'open') return { outcome: 'gate_closed' };
+  if (gate.state !== 'open' && gate.canary !== ref.group) return { outcome: 'gate_closed' };
   return paused ? { outcome: 'paused' } : { connection, gate };
 }
 

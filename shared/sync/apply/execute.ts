@@ -3,7 +3,7 @@ import type { ObservedGroup } from '../../domain/view.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { Intent, WriteAction } from '../ports/groups.ts';
 import type { GuardRecord, GuardReservation } from '../ports/holds.ts';
-import { didNotHappen, PlatformFailure } from '../ports/platform.ts';
+import { didNotHappen, isRefusal, PlatformFailure } from '../ports/platform.ts';
 import { CREATE_DEADLINE_MS } from '../tuning.ts';
 import { adoptExisting } from './adopt-existing.ts';
 import { auditWritten } from './audit-entry.ts';
@@ -117,12 +117,12 @@ interface Attempt {
 async function afterFailure(failure: PlatformFailure, attempt: Attempt): Promise<Step> {
   if (!didNotHappen(failure)) throw failure;
   const { intent, execution } = attempt;
-  if (failure.kind === 'rejected' && (intent.action === 'patch' || intent.action === 'put')) {
+  if (isRefusal(failure) && (intent.action === 'patch' || intent.action === 'put')) {
     return afterRejection(failure, attempt);
   }
   await execution.lane.ports.groups.dropIntent(execution.state.ref, intent, stillOwed(attempt));
   await unreserve(attempt);
-  if (failure.kind === 'rejected') return rejected(failure, attempt);
+  if (isRefusal(failure)) return rejected(failure, attempt);
   if (failure.kind === 'not_found' && execution.state.platformId !== undefined) {
     return missing(execution.state, execution.lane);
   }
@@ -163,7 +163,7 @@ async function rejected(cause: PlatformFailure, { plan, intent, execution }: Att
     state.ref,
     auditWritten(intent, plan, { ...entry, cause: causeOf(execution), outcome: 'rejected' }),
   );
-  await giveUp(state, cause, { ports: lane.ports, code: 'platform_rejected' });
+  await giveUp(state, cause, lane.ports);
   return { kind: 'failed', cause };
 }
 

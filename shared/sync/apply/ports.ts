@@ -7,6 +7,7 @@ import type { DriftLog } from '../ports/drift.ts';
 import type { GateStore } from '../ports/gate.ts';
 import type { GroupStore } from '../ports/groups.ts';
 import type { GuardStore } from '../ports/holds.ts';
+import type { GroupIndex } from '../ports/index.ts';
 import type { PeopleStore } from '../ports/people.ts';
 import type { Platform, Platforms } from '../ports/platform.ts';
 import type { ApplyQueue, DeadLetterQueue } from '../ports/queue.ts';
@@ -18,6 +19,7 @@ export interface ApplyPorts {
   readonly claims: ClaimStore;
   readonly guard: GuardStore;
   readonly gates: GateStore;
+  readonly index: Pick<GroupIndex, 'all'>;
   readonly audit: AuditLog;
   readonly drift: DriftLog;
   readonly connections: Connections & CurrentConnections;

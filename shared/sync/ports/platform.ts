@@ -1,6 +1,6 @@
 import type { EmployeeField } from '../../contract/match-rule.ts';
 import type { PlatformGroupId, PlatformUserId, RoleId, VersionToken } from '../../domain/ids.ts';
-import type { ObservedGroup } from '../../domain/view.ts';
+import type { ListedGroup, ObservedGroup } from '../../domain/view.ts';
 import type { Connection } from './connections.ts';
 import type { FeedPage } from './reconcile.ts';
 
@@ -17,7 +17,7 @@ export interface GroupFields {
  */
 export interface PlatformGroups {
   /** All groups of the company; a listing up to `maxAgeMs` old will do, shared with other groups of this worker. */
-  list(maxAgeMs: number): Promise<readonly ObservedGroup[]>;
+  list(maxAgeMs: number): Promise<readonly ListedGroup[]>;
   /** undefined where the platform answers 404. */
   get(id: PlatformGroupId): Promise<ObservedGroup | undefined>;
   create(fields: Required<GroupFields>): Promise<ObservedGroup>;
@@ -33,7 +33,7 @@ export interface Platform {
   /** Version of the secret in use: what is learnt of a credential is void once another one is current. */
   readonly secretVersion: string;
   /**
-   * Asks something neutral (`/me`, the list of groups), to tell a fault of one group from one of the whole connection.
+   * Asks something neutral (`/me`), to tell a fault of one group from one of the whole connection.
    * @returns undefined where all is well
    */
   probe(): Promise<PlatformFailure | undefined>;
@@ -59,9 +59,16 @@ export interface EmployeeRecord {
   readonly fields: ReadonlyMap<EmployeeField, string | null>;
 }
 
+export interface Opening {
+  /** A version that need not be tried: where it is still current, that is a failure, and nothing was asked. */
+  readonly unlessSecret?: string | undefined;
+  /** A version that is known to be refused: its tokens had their one refresh. */
+  readonly refusedSecret?: string | undefined;
+}
+
 export interface Platforms {
   /** @throws PlatformFailure `unauthorized` where the secret is missing, unreadable or of another company */
-  open(connection: Connection): Promise<Platform>;
+  open(connection: Connection, how?: Opening): Promise<Platform>;
 }
 
 /** What a failed call means for the caller. */
@@ -108,11 +115,24 @@ export class PlatformFailure extends Error {
   }
 }
 
-/** Whether the write behind this failure certainly did not happen. */
+/** Statuses that say nothing of what was sent: the same request may well be accepted later. */
+const NOT_NOW: ReadonlySet<number> = new Set([402, 405, 408, 421, 423, 425, 451]);
+
+const isRedirect = ({ status = 0 }: PlatformFailure): boolean => status >= 300 && status < 400;
+
+/** Whether what was sent is refused, so that waiting mends nothing; the answer to a stale version may look like it. */
+export const isRefusal = (failure: PlatformFailure): boolean =>
+  failure.kind === 'rejected' && !isRedirect(failure) && !NOT_NOW.has(failure.status ?? 0);
+
+/** An answer came, and is not as specified: somebody, or something, is there. */
+export const isUnreadable = ({ kind, status }: PlatformFailure): boolean =>
+  kind === 'unavailable' && status === 200;
+
+/** Whether the write behind this failure certainly did not happen; a redirect may be what follows a write. */
 export const didNotHappen = (failure: PlatformFailure): boolean =>
   failure.kind === 'unreached' ||
   failure.kind === 'throttled' ||
   failure.kind === 'unauthorized' ||
   failure.kind === 'forbidden' ||
   failure.kind === 'not_found' ||
-  failure.kind === 'rejected';
+  (failure.kind === 'rejected' && !isRedirect(failure));

@@ -5,7 +5,7 @@ import {
   type VersionToken,
   versionToken,
 } from '../../../shared/domain/ids.ts';
-import type { ObservedGroup } from '../../../shared/domain/view.ts';
+import type { ListedGroup, ObservedGroup } from '../../../shared/domain/view.ts';
 import type { Connection } from '../../../shared/sync/ports/connections.ts';
 import {
   type EmployeeRecord,
@@ -90,6 +90,8 @@ export class FakePlatform {
   readonly violations: string[] = [];
   /** Users that the platform drops from whatever is sent. */
   readonly refused = new Set<string>();
+  /** Groups whose form is not as specified: lists keep id and spokeId of them, and by id they cannot be read. */
+  readonly odd = new Set<string>();
   employees: readonly EmployeeRecord[] = [];
   secretVersion = 'secret-1';
   readonly #options: PlatformOptions;
@@ -187,6 +189,15 @@ export class FakePlatform {
     return this.#add(fields, false).id;
   }
 
+  /** A group that a write of ours made, whatever was answered. */
+  addOurs(fields: {
+    readonly name: string;
+    readonly spokeId: string;
+    readonly users: readonly string[];
+  }): string {
+    return this.#add(fields, true).id;
+  }
+
   /** Somebody else's change of any group. */
   changeAsOther(
     id: string,
@@ -215,16 +226,18 @@ export class FakePlatform {
     };
   }
 
-  #list(): readonly ObservedGroup[] {
+  #list(): readonly ListedGroup[] {
     const lagMs = this.#options.listLagMs ?? 0;
     return [...this.groups.values()]
       .filter(({ createdAtMs }) => this.#options.nowMs() - createdAtMs >= lagMs)
-      .map((group) => this.#show(group));
+      .map((group) => this.#show(group))
+      .map((group) => (this.odd.has(group.id) ? { id: group.id, spokeId: group.spokeId } : group));
   }
 
   #get(id: PlatformGroupId): ObservedGroup | undefined {
     const group = this.groups.get(id);
     if (group === undefined) return undefined;
+    if (this.odd.has(id)) throw new PlatformFailure('unavailable', 'expected field name', { status: 200 });
     const isHidden = this.#options.nowMs() - group.createdAtMs < (this.#options.getLagMs ?? 0);
     return isHidden ? undefined : this.#show(group);
   }

@@ -1,6 +1,6 @@
 import { differingSettings } from '../../../contract/merge-settings.ts';
 import type { ConnectionSettings } from '../../../contract/settings.ts';
-import { OPEN_GATE } from '../../../domain/gate.ts';
+import { REOPENED_GATE } from '../../../domain/gate.ts';
 import type { ConnectionName } from '../../../domain/ids.ts';
 import type { Connection, ConnectionStore } from '../../ports/connections.ts';
 import type { GateStore } from '../../ports/gate.ts';
@@ -50,7 +50,7 @@ export async function storeConnection(request: ConnectRequest, ports: ConnectPor
   const gate = await ports.gates.read(name);
   // A pause is a person's, and stays; a person ends it with `resume`.
   if (gate.state === 'unauthorized' || gate.state === 'backoff')
-    await ports.gates.write(name, gate, OPEN_GATE);
+    await ports.gates.write(name, gate, REOPENED_GATE);
   const nowMs = ports.clock();
   await ports.health.write(name, { checkedAtMs: nowMs, goodAtMs: nowMs });
   return isSame ? 0 : replanAll(name, ports);
