@@ -1,3 +1,4 @@
+import { isWhole } from '../../shared/domain/view.ts';
 import { type Figure, PAIRED_RUNS, showSpread, spreadOf, table } from '../figure.ts';
 import { createRig } from '../memory/rig.ts';
 import { sumOf } from '../memory/tally.ts';
@@ -51,7 +52,7 @@ async function naiveWrites(messages: number): Promise<number> {
   await rig.drain();
   const platform = await rig.ports.platforms.open(rig.connection);
   const [first] = await platform.groups.list(0);
-  if (first === undefined) throw new Error('the platform shows no group');
+  if (first === undefined || !isWhole(first)) throw new Error('the platform shows no group');
   rig.tally.take();
   let { version } = first;
   for (let message = 0; message < messages; message += 1) {

@@ -11,6 +11,8 @@ export interface Decoding<T> {
    * ten thousand people.
    */
   readonly exact?: boolean | ((path: Path) => boolean);
+  /** Which paths of a value that was read are odd, and were left out of it; they are reported. */
+  readonly oddOf?: (value: T) => readonly string[];
   /** Rewrites the text before it is parsed. */
   readonly prepare?: (text: string) => string;
   /** Member of an envelope that is null on success. */
@@ -46,7 +48,7 @@ export function decode<T>(
     throw new ReportedError(`the answer's ${errorMember} is not null`, { ...facts, excerpt });
   }
   const first = schema.safeParse(raw);
-  if (first.success) return { value: first.data, ignoredFields: [] };
+  if (first.success) return { value: first.data, ignoredFields: decoding.oddOf?.(first.data) ?? [] };
   const paths = first.error.issues.map((issue) => issue.path);
   const matters = typeof exact === 'function' ? exact : () => exact;
   if (!paths.some(matters)) {

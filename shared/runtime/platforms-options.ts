@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import type { AttemptFacts } from '../platform/call.ts';
 import type { Leases } from '../sync/ports/reconcile.ts';
 import type { Secrets } from './secrets.ts';
 
@@ -11,4 +12,5 @@ export interface PlatformsOptions {
   readonly leases: Leases;
   /** Connections to every platform, kept alive between invocations. */
   readonly dispatcher: Dispatcher;
+  readonly onAttempt?: ((facts: AttemptFacts) => void) | undefined;
 }

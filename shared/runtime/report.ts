@@ -1,4 +1,5 @@
 import type { GroupRef } from '../domain/ids.ts';
+import type { AttemptFacts } from '../platform/call.ts';
 import type { ApplyReport } from '../sync/apply/apply.ts';
 import type { IngestReport } from '../sync/ingest/ingest.ts';
 import { errorFields, type Logger } from './logger.ts';
@@ -53,4 +54,12 @@ export function reportApply(report: ApplyReport, { logger, metrics }: Telling): 
 export function reportCrash(ref: GroupRef, error: unknown, { logger, metrics }: Telling): void {
   metrics.emit('ApplyFailures', 1, 'retry');
   logger.error('not applied', { connection: ref.connection, group: ref.group, ...errorFields(error) });
+}
+
+const GROUPS_PATH = '/platform/api/groups';
+
+/** Groups of a list whose form is not as specified: by their number only, for they may be anybody's. */
+export function reportOddGroups({ pathTemplate, ignoredFields = [] }: AttemptFacts, logger: Logger): void {
+  if (pathTemplate !== GROUPS_PATH || ignoredFields.length === 0) return;
+  logger.warn('groups of the platform are not as specified', { count: ignoredFields.length });
 }

@@ -15,9 +15,9 @@ import { createFeedStore, createLeases } from '../store/reconcile-store.ts';
 import type { ApplyPorts } from '../sync/apply/ports.ts';
 import type { PeoplePorts } from '../sync/people.ts';
 import { sleep, systemClock, systemRandom } from './clock.ts';
-import type { Config } from './config.ts';
 import { required } from './config.ts';
 import { createPlatforms } from './platforms.ts';
+import { reportOddGroups } from './report.ts';
 import type { ReconcileTaskPorts } from './run-reconcile.ts';
 import { createSecrets } from './secrets.ts';
 import { type Base, wireBase, wireState } from './wire.ts';
@@ -27,7 +27,7 @@ const CONNECTIONS_PER_ORIGIN = 16;
 const CONNECT_TIMEOUT_MS = 3_000;
 
 /** The second half of the composition root: the functions that talk to the platform. */
-function wireSync(config: Config) {
+function wireSync({ config, logger }: Base) {
   const state = wireState(config);
   const dispatcher = new Agent({
     connections: CONNECTIONS_PER_ORIGIN,
@@ -52,6 +52,7 @@ function wireSync(config: Config) {
       secrets,
       leases,
       dispatcher,
+      onAttempt: (facts) => reportOddGroups(facts, logger),
       clock: systemClock,
       random: systemRandom,
       sleep,
@@ -62,7 +63,7 @@ function wireSync(config: Config) {
 
 export function wireApply(): Base & { readonly ports: ApplyPorts } {
   const base = wireBase();
-  const sync = wireSync(base.config);
+  const sync = wireSync(base);
   const deadLetters = createDeadLetterQueue(sync.sqs, {
     queueUrl: required(base.config.queueUrls.applyDlq, ENVIRONMENT.applyDlqUrl),
     source: 'apply',
@@ -73,16 +74,16 @@ export function wireApply(): Base & { readonly ports: ApplyPorts } {
 
 export function wirePeople(): Base & { readonly ports: PeoplePorts & Pick<ApplyPorts, 'connections'> } {
   const base = wireBase();
-  return { ...base, ports: wireSync(base.config) };
+  return { ...base, ports: wireSync(base) };
 }
 
 export function wireReconcile(): Base & { readonly ports: ReconcileTaskPorts } {
   const base = wireBase();
-  return { ...base, ports: wireSync(base.config) };
+  return { ...base, ports: wireSync(base) };
 }
 
 /** What the local stack asks beside the functions that it runs; they share its environment. */
 export function wireLocalStack() {
   const base = wireBase();
-  return { ...base, ports: wireSync(base.config) };
+  return { ...base, ports: wireSync(base) };
 }

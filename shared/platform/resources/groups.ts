@@ -1,8 +1,16 @@
 import * as z from 'zod';
 import type { Caller, CallOptions } from '../call.ts';
+import type { Decoding } from '../decode.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { NotFoundError } from '../errors.ts';
-import { Group, GroupChange, GroupReplacement, NewGroup } from '../schemas/group.ts';
+import {
+  Group,
+  GroupChange,
+  GroupList,
+  GroupReplacement,
+  type ListedGroup,
+  NewGroup,
+} from '../schemas/group.ts';
 
 const LIST: Endpoint = { method: 'GET', path: '/platform/api/groups' };
 const CREATE: Endpoint = { method: 'POST', path: '/platform/api/groups' };
@@ -13,14 +21,15 @@ const DELETE: Endpoint = { method: 'DELETE', path: '/platform/api/groups/{groupI
 
 /**
  * Workforce Platform API, Groups (OAuth applications only: another credential is a ForbiddenError). Every answer must
- * hold id, name, users and version, else UnexpectedBodyError: a list that did not come is never an empty list.
+ * hold id, name, users and version, else UnexpectedBodyError: a list that did not come is never an empty list. Only in
+ * a list an odd group stands for itself: of it id and spokeId are told, and one without an id is left out.
  *
  * A write that fails may have been done all the same; `mayHaveTakenEffect(error)` tells. A stale version may come back
  * as ConflictError or as another 4xx: only reading the group tells a conflict from a refusal.
  */
 export interface GroupsResource {
   /** `GET /groups`: all third-party groups of the organisation, in one answer. */
-  list(options?: CallOptions): Promise<Group[]>;
+  list(options?: CallOptions): Promise<ListedGroup[]>;
   /** `GET /groups/{groupId}`. @throws NotFoundError */
   get(id: string, options?: CallOptions): Promise<Group>;
   /**
@@ -38,10 +47,19 @@ export interface GroupsResource {
 
 /** A group is read exactly: no field of another form is left out in silence, for what we write next depends on it. */
 const decoding = { schema: Group, exact: true } as const;
+const listDecoding: Decoding<z.infer<typeof GroupList>> = {
+  schema: GroupList,
+  exact: true,
+  oddOf: (list) =>
+    list.flatMap((group, at) => (group === undefined || !('version' in group) ? [`[${at}]`] : [])),
+};
 
 export function groupsResource(call: Caller): GroupsResource {
   return {
-    list: (options) => call({ endpoint: LIST, decoding: { schema: z.array(Group), exact: true } }, options),
+    list: async (options) =>
+      (await call({ endpoint: LIST, decoding: listDecoding }, options)).filter(
+        (group) => group !== undefined,
+      ),
     get: (groupId, options) => call({ endpoint: READ, ids: { groupId }, decoding }, options),
     create: (value, options) =>
       call({ endpoint: CREATE, body: { schema: NewGroup, value }, decoding }, options),

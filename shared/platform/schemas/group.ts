@@ -19,6 +19,23 @@ export const Group = z.lazy(() =>
 );
 export type Group = z.infer<typeof Group>;
 
+/** Of a listed group of another form, what still can be read. */
+const OddGroup = z.lazy(() =>
+  z.object({
+    id: z.string().min(1).transform(platformGroupId),
+    spokeId: z.string().nullable().catch(null),
+  }),
+);
+
+/**
+ * A list is read element by element: one odd group, which may be anybody's, must not hide all others. `undefined`
+ * stands for what has no id to be known by.
+ */
+export const GroupList = z.lazy(() =>
+  z.array(z.union([Group, OddGroup, z.unknown().transform(() => undefined)])),
+);
+export type ListedGroup = Exclude<z.infer<typeof GroupList>[number], undefined>;
+
 const filled = z.string().min(1);
 const users = z.array(filled).readonly();
 

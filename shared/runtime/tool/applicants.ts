@@ -48,7 +48,10 @@ function applicant(baseUrl: string, credential: Credential, options: PlatformsOp
     markInstalled: async () => {
       await call(() => client.markInstalled());
     },
-    groups: () => call(() => client.groups.list()),
+    groups: async () => {
+      const listed = await call(() => client.groups.list());
+      return listed.map((group) => ({ name: '', ...group }));
+    },
     async *employees(names, states) {
       const fields = names.flatMap((name) => parseMatchRule(`id=${name}`)?.employeeField ?? []);
       for await (const page of employeePages(client, { fields, states }, call)) {

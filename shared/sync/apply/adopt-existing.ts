@@ -1,5 +1,5 @@
 import type { PlatformGroupId } from '../../domain/ids.ts';
-import type { ObservedGroup } from '../../domain/view.ts';
+import { isWhole, type ListedGroup } from '../../domain/view.ts';
 import { compareText, type Plan } from '../../plan/plan.ts';
 import type { GroupState } from '../ports/groups.ts';
 import { retireClaim } from '../retire-claim.ts';
@@ -21,9 +21,9 @@ export interface Found {
 export async function adoptExisting(state: GroupState, plan: Plan, lane: Lane): Promise<Found> {
   const listed = await lane.platform.groups.list(LISTING_AGE_MS);
   const same = listed
-    .filter(({ name, spokeId }) => spokeId === plan.after?.spokeId || name === plan.after?.name)
+    .filter((group) => group.spokeId === plan.after?.spokeId || nameOf(group) === plan.after?.name)
     .sort((a, b) => compareText(a.id, b.id));
-  const known = same.map(({ id }) => id as PlatformGroupId);
+  const known = [...same, ...listed.filter(mayBeAny)].map(({ id }) => id as PlatformGroupId);
   for (const candidate of adoptable(same, plan, lane)) {
     const step = await adopt(state, candidate, lane);
     if (step !== undefined) return { step, known };
@@ -31,22 +31,23 @@ export async function adoptExisting(state: GroupState, plan: Plan, lane: Lane): 
   return { known };
 }
 
+const nameOf = (group: ListedGroup): string | undefined => (isWhole(group) ? group.name : undefined);
+
+/** Its form is odd and it shows no spokeId: once our POST is sent, nobody could tell that it was there before. */
+const mayBeAny = (group: ListedGroup): boolean => !isWhole(group) && group.spokeId === null;
+
 /** By spokeId all that carry it, in turn; by name only a single one, since a name proves little. */
-function adoptable(
-  same: readonly ObservedGroup[],
-  plan: Plan,
-  { connection }: Lane,
-): readonly ObservedGroup[] {
+function adoptable(same: readonly ListedGroup[], plan: Plan, { connection }: Lane): readonly ListedGroup[] {
   const { adoptExisting } = connection.settings;
   if (adoptExisting === 'never') return [];
   const bySpokeId = same.filter(({ spokeId }) => spokeId === plan.after?.spokeId);
   if (bySpokeId.length > 0 || adoptExisting === 'bySpokeId') return bySpokeId;
-  const byName = same.filter(({ name }) => name === plan.after?.name);
+  const byName = same.filter((group) => nameOf(group) === plan.after?.name);
   return byName.length === 1 ? byName : [];
 }
 
 /** Claim, then look, then link: the next round plans from what is there, and sends the whole group. */
-async function adopt(state: GroupState, candidate: ObservedGroup, lane: Lane): Promise<Step | undefined> {
+async function adopt(state: GroupState, candidate: ListedGroup, lane: Lane): Promise<Step | undefined> {
   const { ports, platform, connection } = lane;
   const id = candidate.id as PlatformGroupId;
   if (!(await ports.claims.claim(connection.company, id, state.ref))) return undefined;

@@ -1,5 +1,5 @@
 import type { PlatformGroupId } from '../../domain/ids.ts';
-import type { ObservedGroup, View } from '../../domain/view.ts';
+import { isWhole, type ListedGroup, type ObservedGroup, type View } from '../../domain/view.ts';
 import type { GroupState, Intent } from '../ports/groups.ts';
 import type { GuardRecord } from '../ports/holds.ts';
 import { CREATE_MISSES } from '../tuning.ts';
@@ -58,7 +58,9 @@ async function settleCreation(state: GroupState, intent: Intent, lane: Lane): Pr
   const { ports, platform, connection } = lane;
   const prepared = await readPrepared(state, intent, lane);
   const listed = await platform.groups.list(0);
-  for (const observed of listed.filter((group) => isOurCreation(group, intent, prepared))) {
+  for (const group of listed) {
+    const observed = isWhole(group) ? group : await wholeOf(group, intent, lane);
+    if (observed === undefined || !isOurCreation(observed, intent, prepared)) continue;
     const id = observed.id as PlatformGroupId;
     if (await ports.claims.claim(connection.company, id, state.ref)) {
       return confirm(state, intent, { observed, lane });
@@ -71,6 +73,16 @@ async function settleCreation(state: GroupState, intent: Intent, lane: Lane): Pr
   return noted
     ? { kind: 'wait', ms: Math.ceil(ports.createSettleMs / CREATE_MISSES) }
     : { kind: 'overtaken' };
+}
+
+/** An odd group that may be ours is asked for by id: while it cannot be read, the creation stays unsettled. */
+async function wholeOf(
+  { id, spokeId }: ListedGroup,
+  { known, spokeId: ours }: Intent,
+  { platform }: Lane,
+): Promise<ObservedGroup | undefined> {
+  const isTheirs = known?.includes(id as PlatformGroupId) || (spokeId !== null && spokeId !== ours);
+  return isTheirs ? undefined : platform.groups.get(id as PlatformGroupId);
 }
 
 /** By spokeId; where the platform does not echo it, by name and users. Groups that were there before are not it. */

@@ -1,5 +1,5 @@
 import type { Connection } from '../ports/connections.ts';
-import { type Platform, PlatformFailure } from '../ports/platform.ts';
+import { isUnreadable, type Platform, PlatformFailure } from '../ports/platform.ts';
 import type { FeedPosition, Lease } from '../ports/reconcile.ts';
 import type { ReconcilePorts } from './ports.ts';
 import {
@@ -145,9 +145,8 @@ const withoutOldCursor = (start: FeedPosition, nowMs: number): FeedPosition =>
  * The platform does not take its own cursor any more. Nothing says how it says so: with a 4xx, or with the `error`
  * member of an answer 200. Should it mean something else, the read by date fails likewise and nothing has moved.
  */
-const isRefusal = ({ kind, status }: PlatformFailure, { cursor }: FeedPosition): boolean =>
-  cursor !== null &&
-  (kind === 'rejected' || kind === 'not_found' || (kind === 'unavailable' && status === 200));
+const isRefusal = (failure: PlatformFailure, { cursor }: FeedPosition): boolean =>
+  cursor !== null && (failure.kind === 'rejected' || failure.kind === 'not_found' || isUnreadable(failure));
 
 /** @returns pages as far as they came, or why not even one did: the next step meets the same failure again */
 async function readPages(

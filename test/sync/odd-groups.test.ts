@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { story } from '../support/engine/story.ts';
+import { CONNECTION, NO_FAULTS } from '../support/engine/world.ts';
+
+/*
+ * Groups whose form on the platform is not as specified, such as a name that is null.
+ */
+async function company(options: Parameters<typeof story>[0] = {}) {
+  const told = await story(options);
+  await told.hire('a', 'b');
+  const { platform, onlooker } = told.world;
+  /** Of somebody else. */
+  const addOdd = (spokeId: string, name = 'Group g') => {
+    const id = platform.addForeign({ name, spokeId, users: ['u-a'] });
+    platform.odd.add(id);
+    return id;
+  };
+  return { ...told, platform, addOdd, gate: () => onlooker.gates.read(CONNECTION) };
+}
+
+describe('a stranger’s odd group', () => {
+  it.each([true, false])('stops nobody’s work (spokeIds are shown: %s)', async (echoSpokeId) => {
+    const { tell, platform, addOdd, gate, shown } = await company({ platform: { echoSpokeId } });
+    addOdd('theirs');
+    await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['b'] });
+    expect(shown('g')).toEqual([['u-a']]);
+    expect(shown('h')).toEqual([['u-b']]);
+    expect((await gate()).state).toBe('open');
+    expect(platform.violations).toEqual([]);
+  });
+
+  it('is not adopted for a name that nobody can read', async () => {
+    const { tell, platform, addOdd, shown } = await company({ settings: { adoptExisting: 'byName' } });
+    addOdd('theirs');
+    await tell({ snapshot: 'g', of: ['b'] });
+    expect(shown('g')).toEqual([['u-b']]);
+    expect(shown('theirs')).toEqual([['u-a']]);
+    expect(platform.violations).toEqual([]);
+  });
+
+  it.each([true, false])(
+    'is not taken for what a lost POST made (spokeIds are shown: %s)',
+    async (echoSpokeId) => {
+      const { tell, say, work, troubles, platform, addOdd, shown } = await company({
+        platform: { echoSpokeId },
+      });
+      addOdd('theirs');
+      troubles.faults = { ...NO_FAULTS, platform: (call) => (call === 'create' ? 'lost_after' : 'none') };
+      say({ snapshot: 'g', of: ['a'] });
+      await work(3);
+      troubles.faults = NO_FAULTS;
+      await tell();
+      expect(shown('g')).toEqual([['u-a']]);
+      expect(shown('theirs')).toEqual([['u-a']]);
+      expect(platform.violations).toEqual([]);
+    },
+  );
+});
+
+describe('an odd group that a lost POST of ours made', () => {
+  it.each([true, false])(
+    'is neither made again nor taken for empty (spokeIds are shown: %s)',
+    async (echoSpokeId) => {
+      const { tell, say, work, world, troubles, platform, state, shown } = await company({
+        platform: { echoSpokeId },
+      });
+      troubles.faults = { ...NO_FAULTS, platform: (call) => (call === 'create' ? 'lost_after' : 'none') };
+      say({ snapshot: 'g', of: ['a'] });
+      await work(3);
+      troubles.faults = NO_FAULTS;
+      const [made] = platform.groups.keys();
+      platform.odd.add(made ?? '');
+      for (let hour = 0; hour < 5; hour += 1) {
+        world.advance(3_600_000);
+        await work(5);
+      }
+      expect(shown('g')).toEqual([['u-a']]);
+      expect(await state('g')).toMatchObject({
+        intent: { action: 'create' },
+        lastError: { message: 'expected field name' },
+      });
+      platform.odd.clear();
+      await tell({ add: ['b'], to: 'g' });
+      expect(shown('g')).toEqual([['u-a', 'u-b']]);
+      expect(platform.violations).toEqual([]);
+    },
+  );
+});
