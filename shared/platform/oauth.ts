@@ -1,6 +1,6 @@
 import { parseSecureUrl } from './base-url.ts';
 import type { Credential } from './credential.ts';
-import { AbortedError, InvalidGrantError } from './errors.ts';
+import { AbortedError, InvalidGrantError, UnauthorizedError } from './errors.ts';
 import { safeCause } from './redact.ts';
 import {
   type OAuthOptions,
@@ -19,6 +19,7 @@ import {
 export function oauthCredential(options: OAuthOptions): Credential {
   parseSecureUrl(options.tokenUrl, 'tokenUrl');
   const state: State = { tokens: options.tokens, unsaved: undefined };
+  const may = (cause: 'expired' | 'refused') => options.mayRefresh?.(cause) ?? true;
   let refreshing: Promise<void> | undefined;
 
   const refreshOnce = (signal?: AbortSignal): Promise<void> => {
@@ -30,17 +31,27 @@ export function oauthCredential(options: OAuthOptions): Credential {
   };
   return {
     async accessToken(signal) {
-      if (!isFresh(state.tokens, options.clock())) await refreshOnce(signal);
+      if (!isFresh(state.tokens, options.clock())) {
+        if (!may('expired')) throw refusedBefore();
+        await refreshOnce(signal);
+      }
       return state.tokens.accessToken ?? '';
     },
     async renewAfter(token, signal) {
       // Another call that got the same 401 may have refreshed already.
-      if (state.tokens.accessToken === token) await refreshOnce(signal);
+      if (state.tokens.accessToken === token && may('refused')) await refreshOnce(signal);
       return state.tokens.accessToken !== token;
     },
     secrets: () => secretsOf(options, state.tokens),
   };
 }
+
+const refusedBefore = () =>
+  new UnauthorizedError('these credentials were refused, and are not sent again', {
+    method: 'POST',
+    pathTemplate: TOKEN_ENDPOINT,
+    sent: 'no',
+  });
 
 interface State {
   tokens: OAuthTokens;
@@ -53,7 +64,7 @@ function isFresh(tokens: OAuthTokens, nowMs: number): boolean {
   return tokens.refreshAtMs === undefined || nowMs < tokens.refreshAtMs;
 }
 
-/** Refreshes, unless another process has. New tokens are stored before the lease ends and before they are used. */
+/** Refreshes, unless another process has. Tokens that are new are stored before the lease ends and before they are used. */
 function renew(options: OAuthOptions, state: State): Promise<void> {
   const exclusively = options.exclusively ?? ((work) => work());
   return exclusively(async () => {
@@ -63,13 +74,21 @@ function renew(options: OAuthOptions, state: State): Promise<void> {
         state.tokens = stored;
         return;
       }
-      state.unsaved = await freshTokens(options, stored);
+      const fresh = await freshTokens(options, stored);
+      if (isSame(fresh, stored)) {
+        state.tokens = fresh;
+        return;
+      }
+      state.unsaved = fresh;
     }
     await options.onTokens(state.unsaved);
     state.tokens = state.unsaved;
     state.unsaved = undefined;
   });
 }
+
+const isSame = (one: OAuthTokens, other: OAuthTokens): boolean =>
+  one.accessToken === other.accessToken && one.refreshToken === other.refreshToken;
 
 async function freshTokens(options: OAuthOptions, stored: OAuthTokens): Promise<OAuthTokens> {
   try {

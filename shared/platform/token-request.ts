@@ -34,6 +34,8 @@ export interface OAuthOptions {
   readonly onTokens: (tokens: OAuthTokens) => Promise<void>;
   /** Reads what another process may have stored since; asked before each refresh and after `invalid_grant`. */
   readonly reread?: (() => Promise<OAuthTokens>) | undefined;
+  /** false where these credentials had their one refresh, and were refused again; asked before each refresh. */
+  readonly mayRefresh?: ((cause: 'expired' | 'refused') => boolean) | undefined;
   /** Runs a refresh while no other process does (a lease). */
   readonly exclusively?: (<T>(work: () => Promise<T>) => Promise<T>) | undefined;
 }

@@ -2,6 +2,7 @@ import type { ConnectionName } from '../domain/ids.ts';
 import type { OAuthOptions, OAuthTokens } from '../platform/token-request.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import type { PlatformsOptions } from './platforms-options.ts';
+import type { RefreshCause, SecretInUse } from './refused-secrets.ts';
 import type { SecretValue } from './secrets.ts';
 
 type OAuthSecret = Exclude<SecretValue, { token: string }>;
@@ -11,6 +12,12 @@ const LEASE_MS = 30_000;
 const LEASE_NAME = 'oauth';
 const LOOK_AGAIN_MS = 500;
 
+/** What is known of the tokens in use, kept up to date, and whether they may be refreshed. */
+export interface Tokens {
+  readonly inUse: SecretInUse;
+  readonly mayRefresh: (cause: RefreshCause) => boolean;
+}
+
 /**
  * OAuth by the connection's secret: both tokens are stored there, so that the next worker starts with a fresh one, and
  * only one worker refreshes at a time, because a refresh may make the old refresh token void.
@@ -19,8 +26,13 @@ export function oauthOptions(
   { name }: Pick<Connection, 'name'>,
   secret: OAuthSecret,
   options: PlatformsOptions,
+  tokens?: Tokens,
 ): OAuthOptions {
   const { clientId, clientSecret, tokenUrl } = secret;
+  // A version that a worker made is no new secret: what is learnt of the tokens in it counts for it.
+  const note = (version: string, storedAtMs: number | undefined) => {
+    if (tokens !== undefined && version !== '') Object.assign(tokens.inUse, { version, storedAtMs });
+  };
   return {
     clientId,
     clientSecret,
@@ -28,12 +40,17 @@ export function oauthOptions(
     tokens: tokensOf(secret),
     clock: options.clock,
     dispatcher: () => options.dispatcher,
-    onTokens: async (tokens) => {
-      await options.secrets.write(name, { clientId, clientSecret, tokenUrl, ...definedOf(tokens) });
+    onTokens: async (fresh) => {
+      const storedAtMs = options.clock();
+      const value = { clientId, clientSecret, tokenUrl, storedAtMs, ...definedOf(fresh) };
+      note(await options.secrets.write(name, value), storedAtMs);
     },
+    mayRefresh: tokens?.mayRefresh,
     reread: async () => {
-      const { value } = await options.secrets.read(name);
-      return tokensOf('token' in value ? secret : value);
+      const { value, version } = await options.secrets.read(name);
+      if ('token' in value) return tokensOf(secret);
+      note(version, value.storedAtMs);
+      return tokensOf(value);
     },
     exclusively: (work) => withLease(name, work, options),
   };

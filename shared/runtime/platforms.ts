@@ -1,13 +1,20 @@
-import { createGroupClient, type GroupClient } from '../platform/group-client.ts';
 import { type Credential, staticBearer } from '../platform/credential.ts';
+import { PlatformError } from '../platform/errors.ts';
+import { createGroupClient, type GroupClient } from '../platform/group-client.ts';
 import { oauthCredential } from '../platform/oauth.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import { type Platform, PlatformFailure, type Platforms } from '../sync/ports/platform.ts';
 import { employeePages, recordOf } from './employee-records.ts';
 import { feedPages } from './feed-pages.ts';
-import { oauthOptions } from './oauth-secret.ts';
-import { translating } from './platform-failure.ts';
+import { oauthOptions, type Tokens } from './oauth-secret.ts';
+import { failureOf } from './platform-failure.ts';
 import type { PlatformsOptions } from './platforms-options.ts';
+import {
+  type RefreshCause,
+  type RefusedSecrets,
+  refusedSecrets,
+  type SecretInUse,
+} from './refused-secrets.ts';
 import { type Secret, SecretError, type Secrets } from './secrets.ts';
 import { VERSION } from './version.ts';
 
@@ -25,26 +32,28 @@ interface OpenPlatform {
 export function createPlatforms(options: PlatformsOptions): Platforms {
   const open = new Map<string, OpenPlatform>();
   const opening = new Map<string, Promise<Platform>>();
+  const refusals = refusedSecrets(options.clock);
 
   const openAnew = async (connection: Connection, key: string, nowMs: number): Promise<Platform> => {
     const secret = await readSecret(connection, options.secrets);
-    const forget = () => open.delete(key);
     const known = open.get(key)?.platform;
     const platform =
       known?.secretVersion === secret.version
         ? known
-        : await connect(connection, { secret, options, forget });
+        : await connect(connection, { secret, options, refusals, forget: () => open.delete(key) });
     open.set(key, { platform, secretReadAtMs: nowMs });
     return platform;
   };
 
   return {
-    open(connection) {
+    async open(connection, { unlessSecret, refusedSecret } = {}) {
+      if (refusedSecret !== undefined) refusals.learn(connection.name, refusedSecret);
+      if (unlessSecret !== undefined) await refuseSecret(connection, unlessSecret, options.secrets);
       const key = JSON.stringify([connection.name, connection.company, connection.settings]);
       const known = open.get(key);
       const nowMs = options.clock();
       if (known !== undefined && nowMs - known.secretReadAtMs < SECRET_AGE_MS) {
-        return Promise.resolve(known.platform);
+        return known.platform;
       }
       // The groups of one batch ask at once: one look at the secret answers them all.
       const underWay = opening.get(key);
@@ -54,6 +63,12 @@ export function createPlatforms(options: PlatformsOptions): Platforms {
       return platform;
     },
   };
+}
+
+async function refuseSecret(connection: Connection, refused: string, secrets: Secrets): Promise<void> {
+  const { version: secretVersion } = await readSecret(connection, secrets);
+  if (secretVersion !== refused) return;
+  throw new PlatformFailure('unauthorized', 'the secret is the one that was refused', { secretVersion });
 }
 
 async function readSecret(connection: Connection, secrets: Secrets): Promise<Secret> {
@@ -68,15 +83,25 @@ async function readSecret(connection: Connection, secrets: Secrets): Promise<Sec
 interface Connecting {
   readonly secret: Secret;
   readonly options: PlatformsOptions;
+  readonly refusals: RefusedSecrets;
   readonly forget: () => void;
 }
 
 /** A credential of another company would fill that company's groups with our people: it is refused before any use. */
-async function connect(connection: Connection, { secret, options, forget }: Connecting): Promise<Platform> {
+async function connect(
+  connection: Connection,
+  { secret, options, refusals, forget }: Connecting,
+): Promise<Platform> {
   const { settings } = connection;
+  const inUse: SecretInUse = {
+    version: secret.version,
+    storedAtMs: 'token' in secret.value ? undefined : secret.value.storedAtMs,
+    wasAccepted: false,
+  };
+  const mayRefresh = (cause: RefreshCause) => refusals.mayRefresh(connection.name, cause, inUse);
   const client = createGroupClient({
     baseUrl: settings.baseUrl,
-    credential: credentialOf(connection, secret, options),
+    credential: credentialOf(connection, secret, { options, inUse, mayRefresh }),
     clock: options.clock,
     random: options.random,
     sleep: options.sleep,
@@ -86,36 +111,57 @@ async function connect(connection: Connection, { secret, options, forget }: Conn
     activity: settings.activity,
     version: VERSION,
     dispatcher: options.dispatcher,
+    onAttempt: options.onAttempt,
   });
   const call = async <Result>(run: () => Promise<Result>): Promise<Result> => {
     try {
-      return await translating(secret.version, run);
+      return await run();
     } catch (error) {
-      if (error instanceof PlatformFailure && error.kind === 'unauthorized') forget();
-      throw error;
+      if (!(error instanceof PlatformError)) throw error;
+      const failure = failureOf(error, inUse.version);
+      if (failure.kind === 'unauthorized') {
+        refusals.note(connection.name, inUse.version);
+        forget();
+      }
+      throw failure;
     }
   };
-  const { company } = await call(() => client.me());
-  if (company !== connection.company) {
-    throw new PlatformFailure('unauthorized', 'wrong_company: the credential belongs to another company', {
-      secretVersion: secret.version,
-    });
-  }
-  return platformOf(client, { call, secretVersion: secret.version, clock: options.clock });
+  const identify = async () => {
+    const { company } = await call(() => client.me());
+    if (company !== connection.company) {
+      throw new PlatformFailure('unauthorized', 'wrong_company: the credential belongs to another company', {
+        secretVersion: inUse.version,
+      });
+    }
+    inUse.wasAccepted = true;
+    refusals.forget(connection.name);
+  };
+  await identify();
+  return platformOf(client, { call, identify, inUse, clock: options.clock });
 }
 
-function credentialOf(connection: Connection, { value }: Secret, options: PlatformsOptions): Credential {
+interface Authorizing extends Tokens {
+  readonly options: PlatformsOptions;
+}
+
+function credentialOf(
+  connection: Connection,
+  { value }: Secret,
+  { options, ...tokens }: Authorizing,
+): Credential {
   if ('token' in value) return staticBearer(value.token);
-  return oauthCredential(oauthOptions(connection, value, options));
+  return oauthCredential(oauthOptions(connection, value, options, tokens));
 }
 
 interface Calling {
   readonly call: <Result>(run: () => Promise<Result>) => Promise<Result>;
-  readonly secretVersion: string;
+  /** Asks who the credential belongs to, and fails where it is not the connection's company. */
+  readonly identify: () => Promise<void>;
+  readonly inUse: SecretInUse;
   readonly clock: () => number;
 }
 
-function platformOf(client: GroupClient, { call, secretVersion, clock }: Calling): Platform {
+function platformOf(client: GroupClient, { call, identify, inUse, clock }: Calling): Platform {
   const { groups } = client;
   let listing: { readonly atMs: number; readonly groups: ReturnType<typeof groups.list> } | undefined;
   const list = (maxAgeMs: number) => {
@@ -128,23 +174,23 @@ function platformOf(client: GroupClient, { call, secretVersion, clock }: Calling
     }
     return listing.groups;
   };
-  const answer = async (run: () => Promise<unknown>): Promise<PlatformFailure | undefined> => {
-    try {
-      await call(run);
-      return undefined;
-    } catch (error) {
-      if (error instanceof PlatformFailure) return error;
-      throw error;
-    }
-  };
   const found = <Result>(run: () => Promise<Result>): Promise<Result | undefined> =>
     call(run).catch((error: unknown) => {
       if (error instanceof PlatformFailure && error.kind === 'not_found') return undefined;
       throw error;
     });
   return {
-    secretVersion,
-    probe: async () => (await answer(() => client.me())) ?? (await answer(() => groups.list())),
+    get secretVersion() {
+      return inUse.version;
+    },
+    probe: () =>
+      identify().then(
+        () => undefined,
+        (error: unknown) => {
+          if (error instanceof PlatformFailure) return error;
+          throw error;
+        },
+      ),
     employees: (wanted) => employeePages(client, wanted, call),
     employee: async (role, fields) => {
       const employee = await found(() => client.employees.get(role));

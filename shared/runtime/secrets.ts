@@ -22,6 +22,8 @@ const SecretValue = z.union([
     accessToken: z.string().min(1).optional(),
     /** When a new one is fetched, milliseconds since 1970. */
     refreshAtMs: z.number().optional(),
+    /** When one of our workers stored these tokens, milliseconds since 1970; a person's secret has none. */
+    storedAtMs: z.number().optional(),
   }),
 ]);
 export type SecretValue = z.infer<typeof SecretValue>;

@@ -113,6 +113,21 @@ describe('the platform of a connection', () => {
     expect(String(error)).not.toContain('wrong-token');
   });
 
+  it('is well while `/me` is, however slow or odd the list of groups', async () => {
+    const { control, open } = await start();
+    const platform = await open();
+    await control('faults', [
+      { match: { path: '/platform/api/groups' }, status: 504, times: 9 },
+      { match: { path: '/platform/api/me' }, body: { id: 'r1', company: 'other' } },
+    ]);
+    expect(await platform.probe()).toMatchObject({
+      kind: 'unauthorized',
+      message: expect.stringMatching(/^wrong_company/),
+    });
+    await expect(platform.groups.list(0)).rejects.toMatchObject({ status: 504 });
+    expect(await platform.probe()).toBeUndefined();
+  });
+
   it('shares a listing of groups as long as it is young enough for whoever asks, and no failed one', async () => {
     const { state, control, open } = await start();
     const { groups } = await open();

@@ -1,0 +1,141 @@
+import { Agent } from 'undici';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { parseSettings } from '../../shared/contract/change-setting.ts';
+import { createPlatforms } from '../../shared/runtime/platforms.ts';
+import type { SecretValue } from '../../shared/runtime/secrets.ts';
+import { createGateStore } from '../../shared/store/gate-store.ts';
+import { type PumpPorts, pump } from '../../shared/sync/pump.ts';
+import { type Answer, startScriptedPlatform } from '../platform/support/scripted-platform.ts';
+import { createWorld } from '../sync/reconcile/support/world.ts';
+
+const MINUTE_MS = 60_000;
+
+/** A company whose platform refuses every token, and whose token endpoint gives another one each time. */
+async function refusedCompany(secret: Partial<Exclude<SecretValue, { token: string }>> = {}) {
+  const world = createWorld();
+  const seen = { me: 0, refreshes: 0, stored: 0 };
+  const state = { accepts: (_token: string) => false, grant: (count: number): Answer => granted(count) };
+  const platform = await startScriptedPlatform(async ({ path, headers }) => {
+    if (path === '/oauth/token') return state.grant(++seen.refreshes);
+    seen.me += 1;
+    const token = headers.authorization?.replace('Bearer ', '') ?? '';
+    return state.accepts(token) ? { body: { id: 'r1', company: 'acme' } } : { status: 401 };
+  });
+  const dispatcher = new Agent();
+  onTestFinished(async () => {
+    await dispatcher.close();
+    await platform.close();
+  });
+  const credentials = { clientId: 'c', clientSecret: 's', tokenUrl: `${platform.url}/oauth/token` };
+  const vault = {
+    version: 1,
+    value: { ...credentials, refreshToken: 'r0', ...secret } as SecretValue,
+  };
+  const connection = { ...world.connection, settings: parseSettings({ baseUrl: platform.url }) };
+  const worker = () =>
+    createPlatforms({
+      secrets: {
+        read: async () => ({ value: vault.value, version: `v${vault.version}` }),
+        write: async (_, value) => {
+          seen.stored += 1;
+          vault.version += 1;
+          vault.value = value;
+          return `v${vault.version}`;
+        },
+      },
+      clock: world.ports.clock,
+      random: () => 0.5,
+      sleep: async () => {},
+      leases: world.ports.leases,
+      dispatcher,
+    });
+  const gates = createGateStore(world.table);
+  const ports = {
+    ...world.ports,
+    gates,
+    platforms: worker(),
+    connections: { find: async () => connection, list: async () => [connection] },
+  } as PumpPorts;
+  const gate = await gates.read(connection.name);
+  await gates.write(connection.name, gate, { state: 'unauthorized', closings: 1 });
+  return {
+    seen,
+    state,
+    worker,
+    open: (platforms: ReturnType<typeof worker>) =>
+      platforms.open(connection).catch((error: unknown) => error),
+    async pumpFor(minutes: number, between: (minute: number) => Promise<unknown> = async () => {}) {
+      for (let minute = 0; minute < minutes; minute += 1) {
+        world.advance(MINUTE_MS);
+        await between(minute);
+        await pump(connection.name, ports);
+      }
+      return (await gates.read(connection.name)).state;
+    },
+    replaceSecret() {
+      vault.version += 1;
+      vault.value = { ...credentials, refreshToken: 'from a person' };
+    },
+  };
+}
+
+const granted = (count: number): Answer => ({
+  body: { access_token: `a${count}`, refresh_token: `r${count}`, expires_in: 36_000 },
+});
+
+describe('a connection whose OAuth tokens are refused', () => {
+  it.each([
+    ['without an access token', {}],
+    ['with one', { accessToken: 'a0' }],
+  ])('costs one refresh, one stored secret and a probe each ten minutes (%s)', async (_, secret) => {
+    const { seen, pumpFor } = await refusedCompany(secret);
+    expect(await pumpFor(59)).toBe('unauthorized');
+    expect(seen).toMatchObject({ refreshes: 1, stored: 1 });
+    expect(seen.me).toBeLessThanOrEqual(8);
+  });
+
+  it('does so for any number of workers that look at it meanwhile', async () => {
+    const { seen, pumpFor, worker, open } = await refusedCompany();
+    const other = worker();
+    await pumpFor(59, async (minute) => {
+      if (minute % 5 === 0) await open(other);
+      if (minute % 20 === 0) await open(worker());
+    });
+    expect(seen.refreshes).toBe(seen.stored);
+    expect(seen.stored).toBeLessThanOrEqual(4);
+  });
+
+  it('sends a refresh token that is no longer good once', async () => {
+    const { seen, state, pumpFor } = await refusedCompany();
+    state.grant = () => ({ status: 400, body: { error: 'invalid_grant' } });
+    expect(await pumpFor(59)).toBe('unauthorized');
+    expect(seen).toEqual({ refreshes: 1, stored: 0, me: 0 });
+  });
+
+  it('stores no secret where the same tokens come again', async () => {
+    const { seen, state, pumpFor } = await refusedCompany({ accessToken: 'same', refreshToken: 'same' });
+    state.grant = () => ({ body: { access_token: 'same', refresh_token: 'same' } });
+    expect(await pumpFor(59)).toBe('unauthorized');
+    expect(seen).toMatchObject({ refreshes: 1, stored: 0 });
+  });
+
+  it('is tried at once with a new secret, and within ten minutes where the old one is good again', async () => {
+    const { state, pumpFor, replaceSecret } = await refusedCompany();
+    expect(await pumpFor(13)).toBe('unauthorized');
+    state.accepts = (token) => token !== 'a1';
+    replaceSecret();
+    expect(await pumpFor(1)).toBe('open');
+
+    const old = await refusedCompany();
+    expect(await old.pumpFor(13)).toBe('unauthorized');
+    old.state.accepts = () => true;
+    expect(await old.pumpFor(10)).toBe('open');
+  });
+
+  it('gets fresh tokens an hour later, should the platform have forgotten the old ones', async () => {
+    const { state, pumpFor } = await refusedCompany();
+    expect(await pumpFor(13)).toBe('unauthorized');
+    state.accepts = (token) => token !== 'a1';
+    expect(await pumpFor(61)).toBe('open');
+  });
+});
