@@ -30,6 +30,7 @@ export async function runReconcile(
     case 'pump': {
       const report = await pump(connection.name, ports, { everything: all });
       reportLevels(connection.name, await readLevels(connection.name, ports), metrics);
+      if (report.stuck !== undefined) throw unhandled(report.stuck);
       return report;
     }
     case 'feed': {
@@ -43,12 +44,20 @@ export async function runReconcile(
     case 'sweep': {
       const run = await sweep(connection, ports);
       reportSweep(run, metrics);
+      if (run.unreadable.length > 0) throw unhandled(run.unreadable.map((id) => `group ${id}`));
       return run.report;
     }
     case 'health':
       return { connection: connection.name, ...(await checkHealth(connection, ports)) };
   }
 }
+
+/** So many are named in a message. */
+const NAMED = 10;
+
+/** All else was done; only a failed run makes a person look at what will not mend itself. */
+const unhandled = (stuck: readonly string[]): Error =>
+  new Error(`${stuck.length} could not be handled: ${stuck.slice(0, NAMED).join('; ')}`);
 
 /** What was read is recorded and counted; that the rest is missing makes the run a failed one. */
 const incomplete = ({ eventsRead, groupsTouched }: ReconcileReport, cause: PlatformFailure): Error =>

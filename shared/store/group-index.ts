@@ -20,7 +20,10 @@ export function createGroupIndex(table: Table): GroupIndex {
         found.push(...(await firstDue(table, partition, { nowMs, limit })));
       }
       found.sort((a, b) => (String(a['gsk']) < String(b['gsk']) ? -1 : 1));
-      return found.slice(0, limit).map((item) => refOf(connection, item));
+      return found
+        .slice(0, limit)
+        .filter((item) => typeof item['group'] === 'string')
+        .map((item) => refOf(connection, item));
     },
 
     async reschedule(ref, dueMs) {

@@ -3,6 +3,7 @@ import type { GroupRef, IntentId } from '../domain/ids.ts';
 import type { GroupStore, Intent, LinkedGroup } from '../sync/ports/groups.ts';
 import { deleteChunks, readChunks, writeChunks } from './chunks.ts';
 import { dirtying } from './dirtying.ts';
+import { CorruptItemError } from './errors.ts';
 import { foundBeside } from './found-beside.ts';
 import { collectGarbage } from './garbage.ts';
 import {
@@ -219,12 +220,19 @@ export function createGroupStore(table: Table): GroupStore {
 
     resume: (ref, dirty) => update(ref, dirtying(ref, dirty, { remove: ['paused'] }), exists('paused')),
 
-    async readMany(refs) {
+    async readMany(refs, onUnreadable) {
       const byKey = new Map(refs.map((ref) => [groupKey(ref).pk, ref]));
       const items = await table.getMany(refs.map(groupKey));
       return items.flatMap((item) => {
         const ref = byKey.get(item.pk);
-        return ref === undefined ? [] : [parseGroup(ref, item)];
+        if (ref === undefined) return [];
+        try {
+          return [parseGroup(ref, item)];
+        } catch (error) {
+          if (onUnreadable === undefined || !(error instanceof CorruptItemError)) throw error;
+          onUnreadable(ref);
+          return [];
+        }
       });
     },
 

@@ -26,6 +26,25 @@ const event = {
   type: 'EXTERNAL_GROUP_ADD',
 };
 
+describe('a run of the pump', () => {
+  it('fails for an item that cannot be understood, after everything else, levels included', async () => {
+    const world = createWorld();
+    await world.link('g', { dirtySince: 1 }, 1);
+    await world.table.put({
+      pk: 'U#default#u',
+      sk: 'USER',
+      member: 'u',
+      floor: 7,
+      gpk: 'walks#default#0',
+      gsk: 'u',
+    });
+    const { run, emitted } = tasks(world);
+    await expect(run('pump')).rejects.toThrow('1 could not be handled: user u: expected a directory user');
+    expect(world.woken).toEqual(['g']);
+    expect(emitted.map(([name]) => name)).toContain('DirtyGroups');
+  });
+});
+
 describe('a run of the feed', () => {
   it('answers the report and counts events and duplicates', async () => {
     const world = createWorld({

@@ -214,8 +214,11 @@ export interface GroupStore {
   pause(ref: GroupRef): Promise<boolean>;
   /** Ends a pause, with rev and dirty; false where the group is not paused. */
   resume(ref: GroupRef, at: { readonly nowMs: number; readonly dueMs: number }): Promise<boolean>;
-  /** Many groups at once, for comparison only. */
-  readMany(refs: readonly GroupRef[]): Promise<readonly GroupState[]>;
+  /**
+   * Many groups at once, for comparison only.
+   * @param onUnreadable told of each whose item cannot be understood, which is then left out; else it is an error
+   */
+  readMany(refs: readonly GroupRef[], onUnreadable?: (ref: GroupRef) => void): Promise<readonly GroupState[]>;
   /** Deletes what nothing points to any more: chunks of dead writes, tombstones past their time. */
   collect(state: GroupState, nowMs: number): Promise<number>;
   /** Counts a vain search for a created group. */

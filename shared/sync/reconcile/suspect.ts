@@ -2,11 +2,11 @@ import pMap from 'p-map';
 import { policyFor } from '../../contract/group-policy.ts';
 import type { Trace } from '../../domain/drift.ts';
 import { type GroupRef, groupId, type PlatformGroupId, type VersionToken } from '../../domain/ids.ts';
-import type { ObservedGroup } from '../../domain/view.ts';
+import { isWhole, type ListedGroup } from '../../domain/view.ts';
 import { attributeDrift } from '../attribute-drift.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { GroupState, Suspect } from '../ports/groups.ts';
-import type { Platform } from '../ports/platform.ts';
+import { isUnreadable, type Platform, PlatformFailure } from '../ports/platform.ts';
 import { READS_IN_FLIGHT, WRITES_IN_FLIGHT } from '../tuning.ts';
 import { dirtyNow } from '../wake.ts';
 import { mayClaimSpokeId, recordDuplicate } from './duplicate.ts';
@@ -18,8 +18,6 @@ const FEW = 20;
 const MAX_TRACES = 50;
 /** A group that is suspected anew this often while it is being marked has others to take care of it. */
 const MAX_RACES = 5;
-
-type Shown = Pick<ObservedGroup, 'version' | 'spokeId'>;
 
 interface Looking {
   readonly platform: Platform;
@@ -44,7 +42,8 @@ export async function suspectTouched(
   const mine = new Map([...now].filter(isMine));
   const strangers = [...touched].filter(([id, traces]) => !now.has(id) && traces.some(mayClaimSpokeId));
   const shown = await lookAt([...mine.keys(), ...strangers.map(([id]) => id)], looking);
-  const states = await ports.groups.readMany(onceEach([...mine, ...[...before].filter(isMine)]));
+  // What cannot be understood is passed over here, and told by the sweep.
+  const states = await ports.groups.readMany(onceEach([...mine, ...[...before].filter(isMine)]), () => {});
   const suspects: Suspicion[] = [];
   let echoes = 0;
   for (const state of states) {
@@ -52,7 +51,7 @@ export async function suspectTouched(
     if (!isWatched(state, connection)) continue;
     const traces = touched.get(state.platformId);
     if (traces === undefined) continue;
-    const version = shown.get(state.platformId)?.version ?? null;
+    const version = versionOf(shown.get(state.platformId)) ?? null;
     if (version !== state.version) suspects.push({ state, version, traces });
     else echoes += 1;
   }
@@ -73,9 +72,12 @@ export interface Suspicion {
 export async function watched(
   refs: readonly GroupRef[],
   connection: Connection,
-  { groups }: Pick<ReconcilePorts, 'groups'>,
+  {
+    groups,
+    passOver,
+  }: Pick<ReconcilePorts, 'groups'> & { readonly passOver?: (unreadable: GroupRef) => void },
 ): Promise<readonly Linked[]> {
-  const states = await groups.readMany(refs);
+  const states = await groups.readMany(refs, passOver);
   return states.filter((state) => isWatched(state, connection));
 }
 
@@ -89,18 +91,37 @@ const onceEach = (owners: readonly (readonly [PlatformGroupId, GroupRef])[]): re
   ...new Map(owners.map(([, ref]) => [ref.group, ref])).values(),
 ];
 
+const versionOf = (shown: ListedGroup | undefined): VersionToken | undefined =>
+  shown !== undefined && isWhole(shown) ? shown.version : undefined;
+
 /** Groups as the platform shows them now; one that it does not know is left out. */
 async function lookAt(
   ids: readonly PlatformGroupId[],
   { platform }: Looking,
-): Promise<ReadonlyMap<string, Shown>> {
-  if (ids.length > FEW) {
-    const wanted = new Set<string>(ids);
-    const listed = await platform.groups.list(0);
-    return new Map(listed.filter(({ id }) => wanted.has(id)).map((group) => [group.id, group]));
+): Promise<ReadonlyMap<string, ListedGroup>> {
+  const read = ids.length > FEW ? undefined : await readEach(ids, platform);
+  const wanted = new Set<string>(ids);
+  const shown = read ?? (await platform.groups.list(0)).filter(({ id }) => wanted.has(id));
+  return new Map(shown.map((group) => [group.id, group]));
+}
+
+/** undefined where one of them, which may be anybody's, has a form that only a list passes over. */
+async function readEach(
+  ids: readonly PlatformGroupId[],
+  platform: Platform,
+): Promise<readonly ListedGroup[] | undefined> {
+  try {
+    const read = await pMap(ids, (id) => platform.groups.get(id), { concurrency: READS_IN_FLIGHT });
+    return read.filter((group) => group !== undefined);
+  } catch (error) {
+    if (error instanceof PlatformFailure && isUnreadable(error)) return undefined;
+    throw error;
   }
-  const read = await pMap(ids, (id) => platform.groups.get(id), { concurrency: READS_IN_FLIGHT });
-  return new Map(read.flatMap((group) => (group === undefined ? [] : [[group.id, group] as const])));
+}
+
+/** Whether the platform knows the group, however odd the answer is. */
+export async function isThere(id: PlatformGroupId, platform: Platform): Promise<boolean> {
+  return (await readEach([id], platform))?.length !== 0;
 }
 
 /** Marks, then wakes: a mark whose message is lost is found by the pump. */
@@ -148,7 +169,7 @@ const joined = (before: readonly Trace[], more: readonly Trace[]): readonly Trac
 
 interface Strangers {
   readonly strangers: readonly (readonly [PlatformGroupId, readonly Trace[]])[];
-  readonly shown: ReadonlyMap<string, Shown>;
+  readonly shown: ReadonlyMap<string, ListedGroup>;
   readonly looking: Looking;
 }
 
@@ -161,11 +182,10 @@ async function recordDuplicates(
   for (const [id, traces] of strangers) {
     const spokeId = shown.get(id)?.spokeId ?? null;
     if (spokeId === null) continue;
-    const state = await ports.groups.read({ connection, group: groupId(spokeId) });
+    const [state] = await ports.groups.readMany([{ connection, group: groupId(spokeId) }], () => {});
     if (state?.platformId === undefined || state.platformId === id) continue;
-    const isThere =
-      shown.has(state.platformId) || (await platform.groups.get(state.platformId)) !== undefined;
-    if (isThere && (await recordDuplicate(state, { id, traces }, ports))) recorded += 1;
+    const isLinkedThere = shown.has(state.platformId) || (await isThere(state.platformId, platform));
+    if (isLinkedThere && (await recordDuplicate(state, { id, traces }, ports))) recorded += 1;
   }
   return recorded;
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import pMap from 'p-map';
 import { type GroupRef, groupId, type PlatformGroupId } from '../../domain/ids.ts';
-import type { ObservedGroup } from '../../domain/view.ts';
+import { isWhole, type ObservedGroup } from '../../domain/view.ts';
 import { isOver } from '../../plan/hold.ts';
 import { groupsOfSolvable } from '../people.ts';
 import type { Connection } from '../ports/connections.ts';
@@ -12,7 +12,7 @@ import { wakeGroups } from '../wake.ts';
 import { recordDuplicate } from './duplicate.ts';
 import type { ReconcilePorts } from './ports.ts';
 import { emptyTally, type ReconcileReport, reportOf, type Tally } from './report.ts';
-import { markSuspects, watched } from './suspect.ts';
+import { isThere, markSuspects, watched } from './suspect.ts';
 
 /** Of links not listed, past this share somebody's listing is wrong rather than so many groups deleted. */
 const MAX_MISSING_SHARE = 0.05;
@@ -30,10 +30,15 @@ export interface SweepRun {
   readonly halted: boolean;
   /** Platform groups that were newly found to carry the spokeId of another. */
   readonly duplicates: number;
+  /** Ids of groups whose items cannot be understood: they were passed over. */
+  readonly unreadable: readonly string[];
 }
 
-/** What of a listed group matters here: its users are left to apply, and a million of them to the collector. */
-type Listed = Pick<ObservedGroup, 'version' | 'spokeId'>;
+/**
+ * What of a listed group matters here: its users are left to apply, and a million of them to the collector. One whose
+ * form is odd shows no version: it is there, and nothing else is concluded.
+ */
+type Listed = Pick<ObservedGroup, 'spokeId'> & Partial<Pick<ObservedGroup, 'version'>>;
 
 interface Sweeping {
   readonly connection: Connection;
@@ -41,6 +46,7 @@ interface Sweeping {
   readonly ports: ReconcilePorts;
   readonly listed: ReadonlyMap<string, Listed>;
   readonly tally: Tally;
+  readonly passOver: (ref: GroupRef) => void;
 }
 
 /**
@@ -51,7 +57,9 @@ interface Sweeping {
 export async function sweep(connection: Connection, ports: ReconcilePorts): Promise<SweepRun> {
   const startedAtMs = ports.clock();
   const platform = await ports.platforms.open(connection);
+  const unreadable = new Set<string>();
   const sweeping: Sweeping = {
+    passOver: ({ group }) => unreadable.add(group),
     connection,
     platform,
     ports,
@@ -63,7 +71,7 @@ export async function sweep(connection: Connection, ports: ReconcilePorts): Prom
   const linked = new Set<string>();
   for await (const page of ports.index.all(connection.name)) {
     const refs = page.map(({ ref }) => ref);
-    const states = await watched(refs, connection, ports);
+    const states = await watched(refs, connection, { groups: ports.groups, passOver: sweeping.passOver });
     for (const { platformId } of states) linked.add(platformId);
     missing.push(...states.filter(({ platformId }) => !listed.has(platformId)));
     await suspectDiffering(states, sweeping);
@@ -83,12 +91,15 @@ export async function sweep(connection: Connection, ports: ReconcilePorts): Prom
     startedAtMs,
     nowMs,
   });
-  return { report, halted, duplicates };
+  return { report, halted, duplicates, unreadable: [...unreadable] };
 }
 
 const listOf = async (platform: Platform): Promise<ReadonlyMap<string, Listed>> =>
   new Map(
-    (await platform.groups.list(0)).map(({ id, version, spokeId }) => [id, { version, spokeId }] as const),
+    (await platform.groups.list(0)).map((group) => {
+      const { id, spokeId } = group;
+      return [id, { spokeId, ...(isWhole(group) ? { version: group.version } : {}) }] as const;
+    }),
   );
 
 type Watched = Awaited<ReturnType<typeof watched>>;
@@ -107,7 +118,7 @@ async function suspectDiffering(states: Watched, { listed, ports, tally }: Sweep
 async function suspectMissing(missing: Watched, { platform, ports }: Sweeping): Promise<void> {
   const asked = await pMap(
     missing,
-    async (state) => ((await platform.groups.get(state.platformId)) ? [] : [state]),
+    async (state) => ((await isThere(state.platformId, platform)) ? [] : [state]),
     { concurrency: READS_IN_FLIGHT },
   );
   await markSuspects(
@@ -125,7 +136,7 @@ async function pickUp(page: readonly GroupSummary[], sweeping: Sweeping): Promis
   await wake(stuck.slice(0, Math.max(0, PUMP_BATCH - tally.reenqueued)), sweeping);
   const turn = Math.floor(nowMs / HOUR_MS) % GARBAGE_TURNS;
   const inTurn = page.filter(({ ref, holdWaits }) => turnOf(ref) === turn || holdWaits).map(({ ref }) => ref);
-  const states = await ports.groups.readMany(inTurn);
+  const states = await ports.groups.readMany(inTurn, sweeping.passOver);
   const over = states.filter(({ hold }) => hold !== undefined && isOver(hold, nowMs));
   await wake(
     over.map(({ ref }) => ref),
@@ -171,7 +182,7 @@ async function recordStrangers(linked: ReadonlySet<string>, sweeping: Sweeping):
   const unowned = strangers.filter(({ id }) => !known.has(id));
   const refs = unowned.map(({ spokeId }) => ({ connection: connection.name, group: groupId(spokeId) }));
   const states = new Map(
-    (await ports.groups.readMany(refs)).map((state) => [String(state.ref.group), state]),
+    (await ports.groups.readMany(refs, sweeping.passOver)).map((state) => [String(state.ref.group), state]),
   );
   let duplicates = 0;
   for (const { id, spokeId } of unowned) {

@@ -30,6 +30,27 @@ describe('a sweep', () => {
     expect(world.calls).toEqual(['list']);
   });
 
+  it('passes over a group whose item cannot be understood, and names it', async () => {
+    const world = await withGroups(3);
+    await world.link('g1', { rev: 'seven' });
+    world.show('platform-g2', { version: 'theirs' });
+    const { report, unreadable } = await run(world);
+    expect(report).toMatchObject({ groupsTouched: 2, orphans: 0, missing: 0 });
+    expect(unreadable).toEqual(['g1']);
+    expect(world.woken).toEqual(['g2']);
+  });
+
+  it('concludes nothing from a listed group of ours whose form is odd', async () => {
+    const world = await withGroups(3);
+    world.shown.set('platform-g1', { id: 'platform-g1', spokeId: 'g1' } as never);
+    world.show('stranger', { spokeId: 'g2' });
+    const { report, duplicates } = await run(world);
+    expect(report).toMatchObject({ missing: 0, echoes: 2, orphans: 1 });
+    expect(duplicates).toBe(1);
+    expect(world.woken).toEqual([]);
+    expect(world.calls).toEqual(['list']);
+  });
+
   it('leaves a write under way to its own apply', async () => {
     const world = createWorld();
     const intent = { id: 'i1', action: 'patch', atMs: START_MS, name: 'g', spokeId: 'g' };

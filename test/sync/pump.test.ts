@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { groupKey, userKey } from '../../shared/store/keys.ts';
+import { applyGroup } from '../../shared/sync/apply/apply.ts';
+import { pump } from '../../shared/sync/pump.ts';
+import { story } from '../support/engine/story.ts';
+import { CONNECTION } from '../support/engine/world.ts';
+
+const MINUTE_MS = 60_000;
+
+describe('an item that cannot be understood', () => {
+  it('keeps nothing else of the pump waiting, neither gate nor walks nor groups, and is named', async () => {
+    const { world, hire, say, tell, work, ref, shown, member } = await story();
+    await hire('a', 'b', 'c');
+    await tell({ snapshot: 'g', of: ['a', 'c'] }, { snapshot: 'h', of: ['c'] });
+    const { onlooker, table } = world;
+    // Two walks that were interrupted, the first of a user whose item is not as we write it.
+    for (const id of ['a', 'c']) {
+      const key = userKey(CONNECTION, member(id));
+      const walk = { walk: 2, gpk: `walks#${CONNECTION}#0`, gsk: id, revision: 2 };
+      await table.update(key, { set: { ...walk, ...(id === 'a' ? { floor: 7 } : {}) } });
+    }
+    await onlooker.gates.write(CONNECTION, await onlooker.gates.read(CONNECTION), {
+      state: 'backoff',
+      closings: 1,
+      untilMs: world.nowMs(),
+    });
+    say({ add: ['b'], to: 'h' });
+    await work(2);
+    world.applyQueue.messages.splice(0);
+    world.advance(2 * MINUTE_MS);
+
+    expect(await pump(CONNECTION, onlooker)).toMatchObject({
+      gate: 'open',
+      walksResumed: 1,
+      stuck: [expect.stringMatching(/^user a: expected a directory user/)],
+    });
+    await work(20);
+    expect(shown('h')).toEqual([['u-b', 'u-c']]);
+    expect((await onlooker.users.read(CONNECTION, [member('c')])).get(member('c'))?.walking).toBe(false);
+    expect(await applyGroup(ref('h'), onlooker)).toMatchObject({ outcome: 'nothing_to_do' });
+  });
+
+  it('may be a due group whose next time cannot be written: the others are woken', async () => {
+    const { world, hire, say, work } = await story();
+    await hire('a');
+    say({ upsert: 'g' }, { upsert: 'h' });
+    await work(1);
+    world.applyQueue.messages.splice(0);
+    world.advance(2 * MINUTE_MS);
+    const { index } = world.onlooker;
+    const broken: typeof index = {
+      ...index,
+      reschedule: async (ref, dueMs) => {
+        if (ref.group === 'g') throw new Error('the item is too large');
+        await index.reschedule(ref, dueMs);
+      },
+    };
+    expect(await pump(CONNECTION, { ...world.onlooker, index: broken })).toMatchObject({
+      reenqueued: 1,
+      stuck: ['group g: the item is too large'],
+    });
+    expect(world.applyQueue.messages.map(({ ref }) => ref.group)).toEqual(['h']);
+    expect(await world.table.get(groupKey({ connection: CONNECTION, group: 'g' as never }))).toBeDefined();
+  });
+});
