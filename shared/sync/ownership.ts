@@ -2,6 +2,7 @@ import { hasDeparted } from '../domain/group.ts';
 import { type GroupRef, intentId, type PlatformGroupId } from '../domain/ids.ts';
 import type { ObservedGroup } from '../domain/view.ts';
 import { viewOf } from './apply/observed.ts';
+import { openPlatform } from './open-platform.ts';
 import type { ClaimStore } from './ports/claims.ts';
 import type { Connections } from './ports/connections.ts';
 import type { GroupStore } from './ports/groups.ts';
@@ -50,7 +51,7 @@ export async function adoptGroup(
   }
   if (seen.intent !== undefined) return { kind: 'busy' };
   const { company } = connection;
-  const platform = await ports.platforms.open(connection);
+  const platform = await openPlatform(connection, ports);
   if (!(await ports.claims.claim(company, platformId, ref))) {
     return { kind: 'owned', owner: (await ports.claims.owners(company, [platformId])).now.get(platformId) };
   }

@@ -12,6 +12,8 @@ import type { Step } from './step.ts';
 export interface Found {
   readonly step?: Step;
   readonly known: readonly PlatformGroupId[];
+  /** Every group that was there before. */
+  readonly listed: ReadonlySet<string>;
 }
 
 /**
@@ -19,16 +21,17 @@ export interface Found {
  * connection says so; the others are remembered, so that they are never taken for what our POST made.
  */
 export async function adoptExisting(state: GroupState, plan: Plan, lane: Lane): Promise<Found> {
-  const listed = await lane.platform.groups.list(LISTING_AGE_MS);
-  const same = listed
+  const groups = await lane.platform.groups.list(LISTING_AGE_MS);
+  const listed = new Set<string>(groups.map(({ id }) => id));
+  const same = groups
     .filter((group) => group.spokeId === plan.after?.spokeId || nameOf(group) === plan.after?.name)
     .sort((a, b) => compareText(a.id, b.id));
-  const known = [...same, ...listed.filter(mayBeAny)].map(({ id }) => id as PlatformGroupId);
+  const known = [...same, ...groups.filter(mayBeAny)].map(({ id }) => id as PlatformGroupId);
   for (const candidate of adoptable(same, plan, lane)) {
     const step = await adopt(state, candidate, lane);
-    if (step !== undefined) return { step, known };
+    if (step !== undefined) return { step, known, listed };
   }
-  return { known };
+  return { known, listed };
 }
 
 const nameOf = (group: ListedGroup): string | undefined => (isWhole(group) ? group.name : undefined);

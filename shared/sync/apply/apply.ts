@@ -2,6 +2,7 @@ import type { DriftKind } from '../../domain/drift.ts';
 import type { Gate } from '../../domain/gate.ts';
 import type { GroupRef } from '../../domain/ids.ts';
 import { countSuccess } from '../gate-closing.ts';
+import { openPlatform } from '../open-platform.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { GroupState } from '../ports/groups.ts';
 import { PlatformFailure } from '../ports/platform.ts';
@@ -122,7 +123,7 @@ async function takeStep(
   { ports, tally }: Omit<Situation, 'state'>,
 ): Promise<Step> {
   const found = (kind: DriftKind) => tally.drift.push(kind);
-  const lane: Lane = { connection, platform: await ports.platforms.open(connection), ports, found };
+  const lane: Lane = { connection, platform: await openPlatform(connection, ports), ports, found };
   if (state.intent === undefined) return converge(state, lane);
   const settlement = await settleIntent(state, state.intent, lane);
   if (settlement.kind !== 'settled') return settlement;

@@ -5,7 +5,7 @@ import type { Intent, WriteAction } from '../ports/groups.ts';
 import type { GuardRecord, GuardReservation } from '../ports/holds.ts';
 import { didNotHappen, isRefusal, PlatformFailure } from '../ports/platform.ts';
 import { CREATE_DEADLINE_MS } from '../tuning.ts';
-import { adoptExisting } from './adopt-existing.ts';
+import { adoptExisting, type Found } from './adopt-existing.ts';
 import { auditWritten } from './audit-entry.ts';
 import { causeOf } from './cause.ts';
 import { confirmWrite } from './confirm-write.ts';
@@ -18,13 +18,9 @@ import type { Step } from './step.ts';
 /** Carries out a plan: chunks of the view, intent, call, audit, flip. */
 export async function execute(plan: Plan, execution: Execution): Promise<Step> {
   const { state, lane } = execution;
-  let known: readonly PlatformGroupId[] = [];
-  if (plan.action === 'create') {
-    const found = await adoptExisting(state, plan, lane);
-    if (found.step !== undefined) return found.step;
-    known = found.known;
-  }
-  const intent = await openIntent(plan, known, execution);
+  const before = plan.action === 'create' ? await adoptExisting(state, plan, lane) : NOTHING_FOUND;
+  if (before.step !== undefined) return before.step;
+  const intent = await openIntent(plan, before.known, execution);
   const { reservation, instead } = execution.guarded;
   const { connection } = state.ref;
   if (intent === undefined) {
@@ -35,6 +31,7 @@ export async function execute(plan: Plan, execution: Execution): Promise<Step> {
   let observed: ObservedGroup | undefined;
   try {
     observed = await call(plan, intent, execution);
+    if (observed !== undefined && before.listed.has(observed.id)) throw notCreated(observed);
   } catch (cause) {
     if (!(cause instanceof PlatformFailure)) throw cause;
     return afterFailure(cause, { plan, intent, execution });
@@ -42,6 +39,12 @@ export async function execute(plan: Plan, execution: Execution): Promise<Step> {
   // A look that fails from here on says nothing of the write: the intent stays, to be settled.
   return confirmWrite(plan, { intent, observed, execution });
 }
+
+const NOTHING_FOUND: Found = { known: [], listed: new Set() };
+
+/** What was there before a POST is not what it made: the group that it made is looked for. */
+const notCreated = ({ id }: ObservedGroup): PlatformFailure =>
+  new PlatformFailure('unavailable', `expected a new group, but the answer is about ${id}, an older one`, {});
 
 async function openIntent(
   plan: Plan,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { GroupRef, PlatformGroupId, VersionToken } from '../../domain/ids.ts';
 import type { PlanAction, PlanChange } from '../../plan/plan.ts';
+import { openPlatform } from '../open-platform.ts';
 import type { AuditEntry, AuditedChange, AuditLog } from '../ports/audit.ts';
 import type { GroupState, GroupStore } from '../ports/groups.ts';
 import type { Hold } from '../ports/holds.ts';
@@ -65,7 +66,7 @@ export async function planGroup(ref: GroupRef, ports: PlanPorts): Promise<GroupP
   const audited: AuditEntry[] = [];
   const lane: Lane = {
     connection,
-    platform: stagePlatform(() => ports.platforms.open(connection), drafted),
+    platform: stagePlatform(() => openPlatform(connection, ports), drafted),
     ports: { ...ports, ...stores, ...SILENT, audit: listening(stores.audit, audited) },
     found: () => {},
   };

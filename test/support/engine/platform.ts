@@ -143,11 +143,12 @@ export class FakePlatform {
       },
       groups: {
         list: () => call('list', () => this.#list()),
-        get: (id) => call('get', () => this.#get(id)),
-        create: (fields) => call('create', () => this.#create(fields, by)),
+        get: (id) => call('get', () => this.#answer('get', this.#get(id))),
+        create: (fields) => call('create', () => this.#answer('create', this.#create(fields, by))),
         patch: (id, fields, version) =>
-          call('patch', () => this.#change('patch', { id, fields, version, by })),
-        put: (id, fields, version) => call('put', () => this.#change('put', { id, fields, version, by })),
+          call('patch', () => this.#answer('patch', this.#change('patch', { id, fields, version, by }))),
+        put: (id, fields, version) =>
+          call('put', () => this.#answer('put', this.#change('put', { id, fields, version, by }))),
         delete: (id) => call('delete', () => this.#delete(id, by)),
       },
     };
@@ -224,6 +225,17 @@ export class FakePlatform {
       users: group.users.map(platformUserId),
       version: versionToken(`v${group.version}`),
     };
+  }
+
+  /** The group whose state an answer carries by mistake, by the call that is answered. */
+  confused: (call: 'get' | 'create' | 'patch' | 'put') => string | undefined = () => undefined;
+
+  #answer<Shown extends ObservedGroup | undefined>(
+    call: 'get' | 'create' | 'patch' | 'put',
+    own: Shown,
+  ): Shown | ObservedGroup {
+    const other = this.groups.get(this.confused(call) ?? '');
+    return other === undefined ? own : this.#show(other);
   }
 
   #list(): readonly ListedGroup[] {

@@ -1,0 +1,37 @@
+import type { ObservedGroup } from '../domain/view.ts';
+import type { Connection } from './ports/connections.ts';
+import { type Platform, PlatformFailure, type Platforms } from './ports/platform.ts';
+
+/**
+ * A connection's platform, whose answers about one group are about that group. An answer about another one fits
+ * nothing: taken for ours, it would link us to a stranger. What became of a write that was so answered is not known.
+ * @throws PlatformFailure where the platform cannot be opened; its calls, `unavailable` where an answer does not fit
+ */
+export async function openPlatform(
+  connection: Connection,
+  { platforms }: { readonly platforms: Platforms },
+): Promise<Platform> {
+  const platform = await platforms.open(connection);
+  const { groups } = platform;
+  return {
+    ...platform,
+    groups: {
+      ...groups,
+      get: async (id) => {
+        const observed = await groups.get(id);
+        return observed === undefined ? undefined : about(id, observed);
+      },
+      patch: async (id, fields, version) => about(id, await groups.patch(id, fields, version)),
+      put: async (id, fields, version) => about(id, await groups.put(id, fields, version)),
+    },
+  };
+}
+
+function about(id: string, observed: ObservedGroup): ObservedGroup {
+  if (observed.id === id) return observed;
+  throw new PlatformFailure(
+    'unavailable',
+    `expected group ${id}, but the answer is about another group, ${observed.id}`,
+    {},
+  );
+}

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { platformGroupId } from '../../shared/domain/ids.ts';
+import { adoptGroup } from '../../shared/sync/ownership.ts';
+import { story } from '../support/engine/story.ts';
+import { CREATE_SETTLE_MS } from '../support/engine/world.ts';
+
+/** One group of ours, and one of a stranger whose state the platform answers with by mistake. */
+async function company() {
+  const told = await story();
+  await told.hire('a', 'b', 'c');
+  await told.tell({ snapshot: 'g', of: ['a', 'b'] });
+  told.world.advance(CREATE_SETTLE_MS);
+  const own = [...told.world.platform.groups.keys()][0] as string;
+  const theirs = told.world.platform.addForeign({ name: 'Theirs', spokeId: 'x', users: ['stranger'] });
+  return { ...told, own, theirs };
+}
+
+describe('an answer about another group', () => {
+  it.each([
+    ['patch', {}],
+    ['get', { lastError: { code: 'unavailable' } }],
+  ] as const)('to a %s links to nothing: the write is looked up', async (call, told) => {
+    const { world, say, tell, work, state, shown, own, theirs } = await company();
+    const { platform } = world;
+    platform.confused = (asked) => (asked === call ? theirs : undefined);
+    if (call === 'get') platform.changeAsOther(own, { name: 'Renamed' });
+    say({ take: ['b'], from: 'g' }, { add: ['c'], to: 'g' });
+    await work(20);
+    expect(await state('g')).toMatchObject({ platformId: own, ...told });
+
+    platform.confused = () => undefined;
+    world.advance(3_600_000);
+    await tell();
+    expect(await state('g')).toMatchObject({ platformId: own, settled: 'in_sync' });
+    expect(shown('g')).toEqual([['u-a', 'u-c']]);
+    await tell({ remove: 'g' });
+    expect([...platform.groups.keys()]).toEqual([theirs]);
+    expect(platform.groups.get(theirs)).toMatchObject({ name: 'Theirs', users: ['stranger'] });
+    expect(platform.violations).toEqual([]);
+  });
+
+  it('to the whole write of a take-over links to nothing either', async () => {
+    const { world, say, tell, work, state, shown, theirs } = await company();
+    const taken = world.platform.addForeign({ name: 'Taken', spokeId: 'n', users: [] });
+    world.platform.adopted.add(taken);
+    world.platform.confused = (asked) => (asked === 'put' ? theirs : undefined);
+    say({ snapshot: 'n', of: ['c'] });
+    await work(20);
+    expect(await state('n')).toMatchObject({ platformId: taken });
+    world.platform.confused = () => undefined;
+    world.advance(3_600_000);
+    await tell({ add: ['a'], to: 'n' });
+    expect(await state('n')).toMatchObject({ platformId: taken, settled: 'in_sync' });
+    expect(shown('n')).toEqual([['u-a', 'u-c']]);
+    expect(world.platform.groups.get(theirs)).toMatchObject({ name: 'Theirs', users: ['stranger'] });
+    expect(world.platform.violations).toEqual([]);
+  });
+
+  it('to a creation is not what was created: that is looked for', async () => {
+    const { world, say, tell, work, state, theirs } = await company();
+    world.platform.confused = (asked) => (asked === 'create' ? theirs : undefined);
+    say({ snapshot: 'h', of: ['c'] });
+    await work(20);
+    world.platform.confused = () => undefined;
+    world.advance(3_600_000);
+    await tell();
+    expect((await state('h'))?.platformId).not.toBe(theirs);
+    expect(await state('h')).toMatchObject({ settled: 'in_sync' });
+    expect(world.platform.groups.size).toBe(3);
+    expect(world.platform.groups.get(theirs)).toMatchObject({ name: 'Theirs', users: ['stranger'] });
+    expect(world.platform.violations).toEqual([]);
+  });
+
+  it('to a look before an adoption adopts nothing', async () => {
+    const { world, tell, ref, own, theirs } = await company();
+    world.platform.confused = (asked) => (asked === 'get' ? own : undefined);
+    await tell({ snapshot: 'n', of: [], name: null });
+    await expect(adoptGroup(ref('n'), platformGroupId(theirs), world.onlooker)).rejects.toThrow(
+      'another group',
+    );
+  });
+});
