@@ -1,6 +1,6 @@
 import type { Hold } from '../domain/hold.ts';
 import type { GroupRef, IntentId } from '../domain/ids.ts';
-import type { GroupStore, Intent, LinkedGroup } from '../sync/ports/groups.ts';
+import type { Flip, GroupState, GroupStore, Intent, LinkedGroup } from '../sync/ports/groups.ts';
 import { deleteChunks, readChunks, writeChunks } from './chunks.ts';
 import { dirtying } from './dirtying.ts';
 import { CorruptItemError } from './errors.ts';
@@ -43,6 +43,20 @@ const linkAttributes = ({ id, version, view }: LinkedGroup) => ({
   view: { ...view },
   viewId: view.id,
 });
+
+/** What a flip leaves nothing of, clean or not. */
+const removedBy = (
+  { hold }: GroupState,
+  { driftClosed, platform, consumedHold, settled }: Flip,
+): readonly string[] => [
+  'intent',
+  'intentId',
+  'deletionWaiver',
+  ...(settled === undefined ? ['settled'] : []),
+  ...(driftClosed === true ? ['openDrift'] : []),
+  ...(platform === undefined ? LINK : ['takeOver']),
+  ...(consumedHold !== undefined && hold?.digest === consumedHold ? HOLD : []),
+];
 
 export function createGroupStore(table: Table): GroupStore {
   const update = async (ref: GroupRef, change: Change, when?: Condition) =>
@@ -129,18 +143,11 @@ export function createGroupStore(table: Table): GroupStore {
           ...(platform === undefined ? {} : linkAttributes(platform)),
           ...(flip.createdAtMs === undefined ? {} : { createdAt: flip.createdAtMs }),
           ...foundBeside(seen, flip.found),
-          settled: flip.settled,
+          ...(flip.settled === undefined ? {} : { settled: flip.settled }),
           counts: { ...flip.counts },
           lastWriteAt: flip.nowMs,
         },
-        remove: [
-          'intent',
-          'intentId',
-          ...(flip.driftClosed === true ? ['openDrift'] : []),
-          'deletionWaiver',
-          ...(platform === undefined ? LINK : ['takeOver']),
-          ...(flip.consumedHold !== undefined && seen.hold?.digest === flip.consumedHold ? HOLD : []),
-        ],
+        remove: removedBy(seen, flip),
       };
       const clean: Change = {
         set: { ...written.set, ...notDue(ref) },

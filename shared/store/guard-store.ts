@@ -1,5 +1,5 @@
 import type { ConnectionName, GroupRef } from '../domain/ids.ts';
-import type { GuardRecord, GuardStore } from '../sync/ports/holds.ts';
+import type { GuardRecord, GuardReservation, GuardStore } from '../sync/ports/holds.ts';
 import { connectionKey, GUARD_PREFIX, guardKey, guardMinute } from './keys.ts';
 import type { Table } from './table.ts';
 
@@ -26,17 +26,23 @@ export function createGuardStore(table: Table): GuardStore {
     return recent;
   };
 
+  const put = async ({ connection, group, intent, atMs, removals }: GuardReservation) => {
+    const own = guardKey(connection, atMs, intent);
+    await table.put({ ...own, group, removals, atMs, expiresAt: Math.ceil((atMs + KEPT_MS) / 1_000) });
+    return own.sk;
+  };
+
   return {
-    async reserve({ connection, group, intent, atMs, removals }, instead) {
-      const own = guardKey(connection, atMs, intent);
-      await table.put({
-        ...own,
-        group,
-        removals,
-        atMs,
-        expiresAt: Math.ceil((atMs + KEPT_MS) / 1_000),
-      });
-      return recentBeside({ connection, group }, atMs, [own.sk, ...keyOf(connection, instead)]);
+    async reserve(reservation, instead) {
+      const own = await put(reservation);
+      const { connection, atMs } = reservation;
+      return recentBeside(reservation, atMs, [own, ...keyOf(connection, instead)]);
+    },
+
+    async reduce(reservation, removals) {
+      const { connection, intent, atMs } = reservation;
+      if (removals === 0) await table.delete(guardKey(connection, atMs, intent));
+      else await put({ ...reservation, removals });
     },
 
     recent: (ref, atMs, instead) => recentBeside(ref, atMs, keyOf(ref.connection, instead)),

@@ -16,7 +16,9 @@ export async function openPlatform(
   return {
     ...platform,
     groups: {
-      ...groups,
+      list: (maxAgeMs) => groups.list(maxAgeMs),
+      create: (fields) => groups.create(fields),
+      delete: (id) => groups.delete(id),
       get: async (id) => {
         const observed = await groups.get(id);
         return observed === undefined ? undefined : about(id, observed);

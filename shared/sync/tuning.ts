@@ -46,3 +46,11 @@ export function backoffMs(attempts: number, random: number): number {
   const full = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.min(attempts, 20));
   return Math.round(full / 2 + (full / 2) * random);
 }
+
+const FIRST_UNDONE_BACKOFF_MS = 600_000;
+
+/** For what the platform takes and does not do: few tries, since each of them costs calls and seldom helps. */
+export function undoneBackoffMs(attempts: number, random: number): number {
+  const full = Math.min(LONGEST_BACKOFF_MS, FIRST_UNDONE_BACKOFF_MS * 2 ** Math.min(attempts, 20));
+  return Math.round(full / 2 + (full / 2) * random);
+}

@@ -6,7 +6,7 @@ import { openPlatform } from '../open-platform.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { GroupState } from '../ports/groups.ts';
 import { PlatformFailure } from '../ports/platform.ts';
-import { MAX_CONFLICTS } from '../tuning.ts';
+import { MAX_CONFLICTS, undoneBackoffMs } from '../tuning.ts';
 import { converge } from './converge.ts';
 import { handleFailure, postpone } from './failure.ts';
 import type { ApplyPorts, Lane } from './ports.ts';
@@ -154,6 +154,11 @@ async function endWith(
       return { outcome: tally.writes.length > 0 ? 'written' : 'in_step' };
     case 'written':
       tally.writes.push(step.write);
+      if (step.undone !== undefined) {
+        const waitMs = undoneBackoffMs(state.attempts, ports.random());
+        await postpone(state.ref, step.undone, { attempts: state.attempts, ports, waitMs });
+        return { outcome: 'postponed' };
+      }
       if (!step.clean) await ports.applyQueue.wake([state.ref]);
       return step.clean && state.dirtySinceMs !== undefined
         ? { outcome: 'written', lagMs: Math.max(0, ports.clock() - state.dirtySinceMs) }

@@ -1,7 +1,8 @@
-import type { PlatformGroupId } from '../../domain/ids.ts';
+import type { PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
+import { type Unsent, unsentUsers } from '../../plan/answer.ts';
 import { foreignDifferences } from '../../plan/differences.ts';
-import type { Plan } from '../../plan/plan.ts';
+import type { Plan, PlanChange } from '../../plan/plan.ts';
 import type { Flip, Intent, LinkedGroup } from '../ports/groups.ts';
 import { auditWritten } from './audit-entry.ts';
 import { causeOf } from './cause.ts';
@@ -32,21 +33,23 @@ export async function confirmWrite(plan: Plan, { intent, observed, execution }: 
   if (intent.action === 'create' && observed !== undefined && !(await claimed(observed, execution))) {
     return (await ports.groups.dropIntent(state.ref, intent, undefined)) ? CONFLICT : OVERTAKEN;
   }
-  const shown = observed === undefined ? undefined : viewOf(observed, plan.after);
+  const unsent = observed === undefined ? NOBODY : unsentUsers(plan, observed);
+  const shown = observed && (await shownAs(observed, plan, { unsent, execution }));
   const refused = await markRefused(plan, shown, execution);
-  const foreign = observed && (await foreignBeside(plan, { intent, observed, execution }));
-  const platform = observed && (await linkAs({ intent, plan, observed, foreign, execution }));
+  const foreign = observed && shown && (await foreignBeside(plan, { intent, observed, shown, execution }));
+  const platform = observed && shown && (await linkAs({ intent, plan, observed, shown, foreign, execution }));
   const nowMs = ports.clock();
   await ports.audit.record(
     state.ref,
-    auditWritten(intent, plan, {
+    auditWritten(intent, withoutKept(plan, unsent), {
       nowMs,
       version: observed?.version ?? null,
       cause: causeOf(execution),
       outcome: 'written',
     }),
   );
-  const driftClosed = guarded.held.size === 0 && foreign === undefined;
+  const isUndone = unsent.kept.length > 0 || unsent.hasAdded;
+  const driftClosed = guarded.held.size === 0 && foreign === undefined && !isUndone;
   if (driftClosed) await closeDrift(state, lane);
   const counts = countsOf(wanted, shown);
   const flipped = await ports.groups.flip(state.ref, {
@@ -54,27 +57,76 @@ export async function confirmWrite(plan: Plan, { intent, observed, execution }: 
     seen: state,
     nowMs,
     driftClosed,
-    settled: settledState(wanted, guarded),
+    settled: isUndone ? undefined : settledState(wanted, guarded),
     counts: { ...counts, pending: counts.pending + refused },
     ...(platform === undefined ? {} : { platform }),
     ...(intent.action === 'create' ? { createdAtMs: nowMs } : {}),
-    ...leftovers(execution, foreign),
+    ...leftovers(execution, foreign, unsent),
   });
   if (flipped === undefined) return { kind: 'overtaken' };
   if (observed === undefined && state.platformId !== undefined) {
     await ports.claims.drop(connection.company, state.platformId, state.ref);
   }
+  await giveBackKept(plan, unsent, execution);
   const added = plan.changes.filter(({ kind }) => kind === 'add_member').length;
-  const write = { action: intent.action, added, removed: plan.removals.length };
-  return { kind: 'written', write, clean: flipped.clean };
+  const write = { action: intent.action, added, removed: plan.removals.length - unsent.kept.length };
+  return { kind: 'written', write, clean: flipped.clean, ...undone(unsent) };
 }
 
+const NOBODY: Unsent = { kept: [], hasAdded: false };
+
+/** Whoever was ours and is kept stays ours: to be taken out by a later write, also where strangers may stay. */
+async function shownAs(
+  observed: ObservedGroup,
+  { after }: Plan,
+  { unsent, execution: { state, lane } }: { readonly unsent: Unsent; readonly execution: Execution },
+): Promise<View> {
+  const isBaseNeeded = unsent.kept.length > 0 && state.view !== undefined;
+  const base = isBaseNeeded ? await lane.ports.groups.readView(state.ref, state.view) : undefined;
+  return viewOf(observed, after, base);
+}
+
+function withoutKept(plan: Plan, { kept }: Unsent): Plan {
+  if (kept.length === 0) return plan;
+  const stays = new Set<string>(kept);
+  const isDone = ({ kind, before }: PlanChange) => kind !== 'remove_member' || !stays.has(before);
+  return { ...plan, changes: plan.changes.filter(isDone) };
+}
+
+/** Removals that did not happen leave the guard's book, else they would hold up everybody's leavers. */
+async function giveBackKept(
+  { removals }: Plan,
+  { kept }: Unsent,
+  { guarded: { reservation }, lane }: Execution,
+): Promise<void> {
+  if (kept.length === 0 || reservation === undefined) return;
+  const happened = Math.min(reservation.removals, removals.length - kept.length);
+  await lane.ports.guard.reduce(reservation, happened);
+}
+
+const undone = ({ kept }: Unsent): Pick<Step & { readonly kind: 'written' }, 'undone'> =>
+  kept.length === 0
+    ? {}
+    : {
+        undone: {
+          code: 'kept',
+          message: `the platform keeps ${kept.length} ${kept.length === 1 ? 'user' : 'users'} whom we took out`,
+        },
+      };
+
 /** What the write used up, and why the group is not clean after it. */
-function leftovers({ guarded }: Execution, foreign: ForeignChange | undefined): Partial<Flip> {
-  const isMoreHeld = guarded.consumes !== undefined && guarded.held.size > 0;
+function leftovers(
+  { guarded: { consumes, held } }: Execution,
+  foreign: ForeignChange | undefined,
+  { kept, hasAdded }: Unsent,
+): Partial<Flip> {
+  const isMoreHeld = consumes !== undefined && held.size > 0;
+  // An approval of removals that did not happen stays, unless what came after it waits for its place.
+  const isUsedUp = consumes !== undefined && (kept.length === 0 || isMoreHeld);
+  const isUnfinished = isMoreHeld || foreign !== undefined || kept.length > 0 || hasAdded;
   return {
-    ...(guarded.consumes === undefined ? {} : { consumedHold: guarded.consumes }),
-    ...(isMoreHeld || foreign !== undefined ? { unfinished: true } : {}),
+    ...(isUsedUp ? { consumedHold: consumes } : {}),
+    ...(isUnfinished ? { unfinished: true } : {}),
     ...(foreign === undefined ? {} : { found: foreign.found }),
   };
 }
@@ -91,14 +143,17 @@ const claimed = (
  */
 async function foreignBeside(
   plan: Plan,
-  { intent, observed, execution: { state, lane } }: Confirmation & { readonly observed: ObservedGroup },
+  { intent, observed, shown, execution: { state, lane } }: Shown,
 ): Promise<ForeignChange | undefined> {
   const { after } = plan;
   if (plan.action !== 'patch' || after === undefined) return undefined;
   const isSpokeIdGone = await hasLostSpokeId(observed, after, lane);
   if (shows(observed, after) && !isSpokeIdGone) return undefined;
-  // Of users that were sent, whoever is missing was refused.
-  const users = sendsUsers(plan) ? viewOf(observed, after).users : after.users;
+  // Of users that were sent, whoever is missing was refused; whoever was taken out and is shown is kept.
+  const isOwnDoing = ownDoing(plan, after);
+  const users = sendsUsers(plan)
+    ? new Map([...shown.users].filter(([user]) => isOwnDoing(user)))
+    : after.users;
   const ours = [{ ...after, users }];
   if (foreignDifferences(ours, observed, { isSpokeIdGone }).length === 0) return undefined;
   return takeForeignChange(state, observed, { ours, intent, lane });
@@ -107,21 +162,30 @@ async function foreignBeside(
 const sendsUsers = ({ action, changes }: Plan): boolean =>
   action !== 'patch' || changes.some(({ kind }) => kind === 'add_member' || kind === 'remove_member');
 
-interface Linking extends Confirmation {
-  readonly plan: Plan;
+function ownDoing({ removals }: Plan, after: View): (user: PlatformUserId) => boolean {
+  const removed = new Set(removals);
+  return (user) => after.users.has(user) || removed.has(user);
+}
+
+interface Shown extends Confirmation {
   readonly observed: ObservedGroup;
+  readonly shown: View;
+}
+
+interface Linking extends Shown {
+  readonly plan: Plan;
   readonly foreign: ForeignChange | undefined;
 }
 
 /** The prepared view serves if the platform shows just that; else what it shows is stored, whatever we had sent. */
-async function linkAs({ intent, plan, observed, foreign, execution }: Linking): Promise<LinkedGroup> {
+async function linkAs({ intent, plan, observed, shown, foreign, execution }: Linking): Promise<LinkedGroup> {
   const { state, lane } = execution;
   const { view: prepared } = intent;
   const { after } = plan;
   if (prepared !== undefined && after !== undefined && foreign === undefined && shows(observed, after)) {
     return { id: observed.id as PlatformGroupId, version: observed.version, view: prepared };
   }
-  return linkTo(state, observed, { view: foreign?.view ?? viewOf(observed, after), lane });
+  return linkTo(state, observed, { view: foreign?.view ?? shown, lane });
 }
 
 /** Users that were sent and are not in the answer: the platform will not have them, until the person changes. */

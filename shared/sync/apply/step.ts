@@ -1,4 +1,4 @@
-import type { WriteAction } from '../ports/groups.ts';
+import type { GroupError, WriteAction } from '../ports/groups.ts';
 
 export interface WriteMade {
   readonly action: WriteAction;
@@ -18,6 +18,12 @@ export type Step =
   | { readonly kind: 'overtaken' }
   /** The platform shows what is wanted, as far as it may. */
   | { readonly kind: 'in_step' }
-  | { readonly kind: 'written'; readonly write: WriteMade; readonly clean: boolean }
+  | {
+      readonly kind: 'written';
+      readonly write: WriteMade;
+      readonly clean: boolean;
+      /** What the platform answered 200 to and did not do: tried again, ever more rarely. */
+      readonly undone?: Omit<GroupError, 'atMs'>;
+    }
   /** The platform will not have it, and waiting cannot mend that. */
   | { readonly kind: 'failed'; readonly cause: unknown };

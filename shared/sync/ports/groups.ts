@@ -153,7 +153,8 @@ export interface Flip {
     readonly view: ViewPointer;
   };
   readonly createdAtMs?: number;
-  readonly settled: SettledState;
+  /** undefined where the platform shows something else than was sent: the group is in no settled state. */
+  readonly settled: SettledState | undefined;
   readonly counts: MemberCounts;
   /** Leave the group dirty: what was written is not all that is wanted. */
   readonly unfinished?: boolean;

@@ -30,6 +30,8 @@ export interface GuardStore {
   reserve(reservation: GuardReservation, instead?: GuardRecord): Promise<RecentRemovals>;
   /** The same sums without a reservation: for a dry run. */
   recent(ref: GroupRef, atMs: number, instead?: GuardRecord): Promise<RecentRemovals>;
+  /** Fewer removals happened than were reserved; none: the record goes. */
+  reduce(reservation: GuardReservation, removals: number): Promise<void>;
   /** The write will certainly not happen. */
   cancel(reservation: Pick<GuardReservation, 'connection' | 'intent' | 'atMs'>): Promise<void>;
 }

@@ -92,6 +92,10 @@ export class FakePlatform {
   readonly refused = new Set<string>();
   /** Groups whose form is not as specified: lists keep id and spokeId of them, and by id they cannot be read. */
   readonly odd = new Set<string>();
+  /** Users that the platform keeps in a group whatever is sent, though it answers 200. */
+  readonly kept = new Set<string>();
+  /** Users that the platform puts into every new group by itself. */
+  readonly installers = new Set<string>();
   employees: readonly EmployeeRecord[] = [];
   secretVersion = 'secret-1';
   readonly #options: PlatformOptions;
@@ -260,7 +264,7 @@ export class FakePlatform {
       ({ isOurs, spokeId }) => isOurs && spokeId === fields.spokeId,
     );
     if (twin !== undefined) this.violations.push(`a second group for ${fields.spokeId} (by ${by})`);
-    const group = this.#add(fields, true);
+    const group = this.#add({ ...fields, users: [...fields.users, ...this.installers] }, true);
     this.#note('create', group, { removed: [], by });
     return this.#show(group);
   }
@@ -308,7 +312,10 @@ export class FakePlatform {
     const before = group.users;
     group.name = fields.name ?? group.name;
     group.spokeId = fields.spokeId ?? group.spokeId;
-    if (fields.users !== undefined) group.users = this.#accepted(fields.users);
+    if (fields.users !== undefined) {
+      const kept = before.filter((user) => this.kept.has(user));
+      group.users = this.#accepted([...fields.users, ...kept]);
+    }
     group.version += 1;
     this.#note(action, group, { removed: before.filter((user) => !group.users.includes(user)), by });
     return this.#show(group);

@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import { approveHold } from '../../shared/sync/holds.ts';
+import { CONNECTION, NO_FAULTS } from '../support/engine/world.ts';
+import { story } from '../support/engine/story.ts';
+
+const HOUR_MS = 3_600_000;
+const users = (...ids: string[]) => ids.map((id) => `u-${id}`);
+
+async function company(settings: Readonly<Record<string, unknown>> = {}, platform: object = {}) {
+  const told = await story({ settings, platform });
+  const { world, troubles, work } = told;
+  await told.hire('a', 'b', 'c', 'd', 'e', 'f', 'installer');
+  let calls = 0;
+  troubles.faults = {
+    ...NO_FAULTS,
+    platform: () => {
+      calls += 1;
+      return 'none';
+    },
+  };
+  return {
+    ...told,
+    /** Lets the engine work for so long, at rest or not; @returns the calls that the platform saw. */
+    async pass(ms: number): Promise<number> {
+      const [untilMs, before] = [world.nowMs() + ms, calls];
+      while (world.nowMs() < untilMs) {
+        const atMs = world.nowMs();
+        await work(4);
+        if (world.nowMs() === atMs) world.advance(60_000);
+      }
+      return calls - before;
+    },
+  };
+}
+
+describe('a user whom the platform keeps though the directory took them out', () => {
+  it.each([{}, { membership: 'additive' }, { onGroupDeleted: 'empty' }])(
+    'is not in step, told, tried again within an hour, and gone once the platform lets go (%o)',
+    async (settings) => {
+      const { world, say, tell, state, shown, pass } = await company(settings, { echoSpokeId: false });
+      await tell({ snapshot: 'g', of: ['a', 'b'] });
+      world.platform.kept.add('u-b');
+      say('onGroupDeleted' in settings ? { remove: 'g' } : { take: ['b'], from: 'g' });
+      expect(await pass(HOUR_MS)).toBeLessThanOrEqual(12);
+      const left = await state('g');
+      expect(left).toMatchObject({
+        lastError: { code: 'kept', message: 'the platform keeps 1 user whom we took out' },
+      });
+      expect(left?.dirtySinceMs).toBeDefined();
+      expect(left?.settled).toBeUndefined();
+      for (let hour = 0; hour < 5; hour += 1) expect(await pass(HOUR_MS)).toBeLessThanOrEqual(12);
+
+      world.platform.kept.clear();
+      await pass(HOUR_MS + 60_000);
+      expect(shown('g')).toEqual(['onGroupDeleted' in settings ? [] : users('a')]);
+      expect((await state('g'))?.lastError).toBeUndefined();
+      expect((await state('g'))?.dirtySinceMs).toBeUndefined();
+      const drift = [];
+      for await (const page of world.onlooker.drift.list(CONNECTION)) drift.push(...page);
+      expect(drift).toEqual([]);
+    },
+  );
+
+  it('does not fill the guard’s book, so that others’ leavers still leave', async () => {
+    const guard = { minSize: 1, maxRemovedShare: 1, maxRemovedCount: 9, perHourCount: 3 };
+    const { world, say, tell, shown, state, pass } = await company({ guard });
+    await tell({ snapshot: 'g', of: ['a', 'b', 'c'] }, { snapshot: 'h', of: ['a', 'b', 'c'] });
+    world.platform.kept.add('u-b');
+    // One of two goes, so one removal counts.
+    say({ take: ['b', 'c'], from: 'g' });
+    await pass(HOUR_MS / 2);
+    say({ take: ['a', 'c'], from: 'h' });
+    await pass(60_000);
+    expect(shown('h')).toEqual([users('b')]);
+    expect(await state('h')).toMatchObject({ settled: 'in_sync' });
+  });
+
+  it('leaves the approval of the removal as it is, until it happens', async () => {
+    const guard = { minSize: 1, maxRemovedShare: 0.1, maxRemovedCount: 9, perHourCount: 99 };
+    const { world, say, tell, shown, state, ref, pass } = await company({ guard });
+    await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
+    await tell({ take: ['b', 'c'], from: 'g' });
+    expect(shown('g')).toEqual([users('a', 'b', 'c')]);
+    world.platform.kept.add('u-b');
+    await approveHold(ref('g'), { by: 'Ann', reason: 'right' }, world.onlooker);
+    say();
+    await pass(HOUR_MS);
+    expect(shown('g')).toEqual([users('a', 'b')]);
+    expect(await state('g')).toMatchObject({ hold: { decision: { kind: 'approved' } } });
+    world.platform.kept.clear();
+    await pass(HOUR_MS + 60_000);
+    expect(shown('g')).toEqual([users('a')]);
+    expect(await state('g')).toMatchObject({ settled: 'in_sync' });
+    expect(await state('g')).not.toHaveProperty('hold');
+  });
+});
+
+describe('a user whom the platform adds to a new group by itself', () => {
+  it('is taken out again; kept, the group is not in step', async () => {
+    const { world, say, tell, state, shown, pass } = await company();
+    world.platform.installers.add('u-installer');
+    await tell({ snapshot: 'g', of: ['a'] });
+    expect(shown('g')).toEqual([users('a')]);
+    expect(await state('g')).toMatchObject({ settled: 'in_sync' });
+
+    world.platform.kept.add('u-installer');
+    say({ snapshot: 'h', of: ['a'] });
+    expect(await pass(HOUR_MS)).toBeLessThanOrEqual(12);
+    expect(await state('h')).toMatchObject({ lastError: { code: 'kept' } });
+    expect((await state('h'))?.dirtySinceMs).toBeDefined();
+    world.platform.kept.clear();
+    await pass(HOUR_MS + 60_000);
+    expect(shown('h')).toEqual([users('a')]);
+    expect(await state('h')).toMatchObject({ settled: 'in_sync' });
+  });
+
+  it.each([{ membership: 'additive' }, { groups: { policies: [{ match: '*', mode: 'upsertOnly' }] } }])(
+    'may stay where others may (%o)',
+    async (settings) => {
+      const { world, tell, state, shown } = await company(settings);
+      world.platform.installers.add('u-installer');
+      await tell({ snapshot: 'g', of: ['a'] });
+      expect(shown('g')).toEqual([users('a', 'installer')]);
+      expect(await state('g')).toMatchObject({ settled: 'in_sync' });
+    },
+  );
+});
