@@ -4,6 +4,8 @@ import type { Waiver } from './waiver.ts';
 /** A platform group as it was last written or read: the base of the next comparison. */
 export interface View {
   readonly name: string;
+  /** The other form of the name, where the platform made another of the one that we sent: the one that is not `name`. */
+  readonly alias?: string;
   readonly spokeId: string | null;
   /** Everybody in the group; `true` where we put them there. */
   readonly users: ReadonlyMap<PlatformUserId, boolean>;

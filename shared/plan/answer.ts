@@ -1,28 +1,71 @@
 import type { PlatformUserId } from '../domain/ids.ts';
-import type { ObservedGroup } from '../domain/view.ts';
+import type { ObservedGroup, View } from '../domain/view.ts';
+import { foldName, renamedTo } from './names.ts';
 import type { Plan } from './plan.ts';
 
-/** Users whom an answer shows though they were not sent. */
-export interface Unsent {
-  /** Taken out by this very write, and still there: the removal did not happen. */
+/** What a successful answer makes of a write. */
+export interface Answer {
+  /** The group that the write made: what was sent, under the name that the platform made of the one sent. */
+  readonly made: View | undefined;
+  /** Users whom this very write took out and who are still there: their removal did not happen. */
   readonly kept: readonly PlatformUserId[];
   /** The platform put somebody in by itself: the next plan takes them out, where the policy does not let them stay. */
   readonly hasAdded: boolean;
+  /** A new name was sent, and the group has its old one. */
+  readonly keepsName: boolean;
 }
 
 /**
- * What a successful answer shows beside what was sent:
+ * Compares the answer with what was sent. Users whom it shows though they were not sent:
  *
- *     user shown, not sent | create        | put           | patch
+ *                          | create        | put           | patch
  *     ---------------------|---------------|---------------|--------------------------------
  *     removed by the plan  | –             | kept          | kept
- *     any other            | platform's    | platform's    | somebody else's, recorded as drift
+ *     any other            | platform's    | platform's    | somebody else's: drift, not judged here
  */
-export function unsentUsers({ action, after, removals }: Plan, observed: ObservedGroup): Unsent {
+export function readAnswer(plan: Plan, observed: ObservedGroup | undefined): Answer {
+  const { action, after, removals } = plan;
+  if (observed === undefined || after === undefined) {
+    return { made: after, kept: [], hasAdded: false, keepsName: false };
+  }
   const shown = new Set(observed.users);
-  const kept = removals.filter((user) => shown.has(user));
-  const isWhole = action === 'create' || action === 'put';
   const removed = new Set(removals);
-  const hasAdded = isWhole && [...shown].some((user) => !after?.users.has(user) && !removed.has(user));
-  return { kept, hasAdded };
+  const isWhole = action === 'create' || action === 'put';
+  const keepsName = plan.changes.some(
+    ({ kind, before, after: given }) =>
+      kind === 'rename' && before === observed.name && foldName(before) !== foldName(given),
+  );
+  return {
+    made: madeBy(after, { observed, keepsName, sendsName: isWhole || hasRename(plan) }),
+    kept: removals.filter((user) => shown.has(user)),
+    hasAdded: isWhole && [...shown].some((user) => !after.users.has(user) && !removed.has(user)),
+    keepsName,
+  };
+}
+
+const hasRename = ({ changes }: Plan): boolean => changes.some(({ kind }) => kind === 'rename');
+
+interface Naming {
+  readonly observed: ObservedGroup;
+  readonly keepsName: boolean;
+  readonly sendsName: boolean;
+}
+
+function madeBy(after: View, { observed, keepsName, sendsName }: Naming): View {
+  if (keepsName) return { ...after, name: observed.name };
+  return sendsName ? renamedTo(after, observed) : after;
+}
+
+/** Whether the platform answered well and did something else than it was sent. */
+export const isUndone = ({ kept, hasAdded, keepsName }: Answer): boolean =>
+  kept.length > 0 || hasAdded || keepsName;
+
+/** What to tell a person of what the platform did not do; undefined where the next write may well do it. */
+export function toldOf({ kept, keepsName }: Answer): string | undefined {
+  const users = kept.length === 1 ? '1 user' : `${kept.length} users`;
+  const told = [
+    ...(kept.length > 0 ? [`${users} whom we took out`] : []),
+    ...(keepsName ? ['the name that the group had'] : []),
+  ];
+  return told.length === 0 ? undefined : `the platform keeps ${told.join(', and ')}`;
 }

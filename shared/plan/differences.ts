@@ -1,6 +1,7 @@
 import type { Difference } from '../domain/drift.ts';
 import type { PlatformUserId } from '../domain/ids.ts';
 import type { ObservedGroup, View } from '../domain/view.ts';
+import { goesBy } from './names.ts';
 import { compareText } from './plan.ts';
 
 /**
@@ -15,6 +16,8 @@ import { compareText } from './plan.ts';
  *     user out         | yes                | yes                            | members_removed
  *     user out         | no in either                                        | –
  *     name, spokeId    | another            | another                        | name, spoke_id
+ *
+ * A name is another if it is neither the one that we sent nor what the platform had made of it.
  *
  * @param look.isSpokeIdGone a null spokeId was taken away; otherwise the platform does not echo it, which says nothing
  */
@@ -32,7 +35,7 @@ export function foreignDifferences(
   );
   const isSpokeIdShown = observed.spokeId !== null || isSpokeIdGone;
   const differences: Difference[] = [];
-  if (!ours.some(({ name }) => name === observed.name)) {
+  if (!ours.some((view) => goesBy(view, observed.name))) {
     differences.push({ kind: 'name', before: first.name, after: observed.name });
   }
   if (isSpokeIdShown && !ours.some(({ spokeId }) => spokeId === observed.spokeId)) {

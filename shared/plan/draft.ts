@@ -2,6 +2,7 @@ import type { MemberId, PlatformUserId } from '../domain/ids.ts';
 import type { View } from '../domain/view.ts';
 import type { Waiver } from '../domain/waiver.ts';
 import { mergeUsers } from './merge.ts';
+import { goesBy } from './names.ts';
 import { compareText, NO_PLAN, type Plan, type PlanAction, type PlanChange, sortChanges } from './plan.ts';
 
 /** A directory group as it should look on the platform. */
@@ -120,7 +121,7 @@ function planUpdate(input: DraftInput, directory: WantedGroup, current: View): P
     action,
     changes: sortChanges(changes),
     after: {
-      name: wanted.name,
+      ...namesAfter(wanted, current),
       spokeId: wanted.spokeId,
       users,
       ...(waiver === undefined ? {} : { waiver }),
@@ -142,9 +143,16 @@ function withWaiver(wanted: WantedGroup, current: View, waiver: Waiver | undefin
   };
 }
 
+/** What the platform made of the wanted name is left as it is. */
+function namesAfter(wanted: Allowed, current: View): Pick<View, 'name' | 'alias'> {
+  const { name, alias } = current;
+  if (!goesBy(current, wanted.name)) return { name: wanted.name };
+  return alias === undefined ? { name } : { name, alias };
+}
+
 function fieldChanges(wanted: Allowed, current: View): readonly PlanChange[] {
   const changes: PlanChange[] = [];
-  if (wanted.name !== current.name) {
+  if (!goesBy(current, wanted.name)) {
     const reason = 'the directory gives this name';
     changes.push({ kind: 'rename', before: current.name, after: wanted.name, reason });
   }

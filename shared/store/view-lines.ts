@@ -4,22 +4,27 @@ import type { View } from '../domain/view.ts';
 import type { Waiver } from '../domain/waiver.ts';
 
 /*
- * A view as lines: name, spokeId, then a line per user (`+` ours, `-` somebody else's), then what is waived, each line
- * beginning with `!`. Encoding keeps a line a line, whatever an id holds.
+ * A view as lines: name, spokeId, then a line per user (`+` ours, `-` somebody else's), then what is waived and the
+ * other form of the name, each line beginning with `!`. Encoding keeps a line a line, whatever an id holds.
  */
 
-export function* viewLines({ name, spokeId, users, waiver }: View): Iterable<string> {
+const ALIAS = '!alias ';
+
+export function* viewLines({ name, alias, spokeId, users, waiver }: View): Iterable<string> {
   yield encodeURIComponent(name);
   yield spokeId === null ? '-' : `+${encodeURIComponent(spokeId)}`;
   for (const [user, mine] of users) yield `${mine ? '+' : '-'}${encodeURIComponent(user)}`;
   if (waiver !== undefined) yield* waiverLines(waiver);
+  if (alias !== undefined) yield `${ALIAS}${encodeURIComponent(alias)}`;
 }
 
 export function viewFrom([name = '', spokeId = '', ...rest]: readonly string[]): View {
-  const waived = rest.filter((line) => line.startsWith('!'));
+  const other = rest.find((line) => line.startsWith(ALIAS));
+  const waived = rest.filter((line) => line.startsWith('!') && line !== other);
   const users = rest.filter((line) => !line.startsWith('!'));
   return {
     name: decodeURIComponent(name),
+    ...(other === undefined ? {} : { alias: decodeURIComponent(other.slice(ALIAS.length)) }),
     spokeId: spokeId.startsWith('+') ? decodeURIComponent(spokeId.slice(1)) : null,
     users: new Map(users.map((line) => [decodeUser(line.slice(1)), line.startsWith('+')])),
     ...(waived.length === 0 ? {} : { waiver: waiverFrom(waived) }),

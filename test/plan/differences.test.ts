@@ -24,6 +24,12 @@ describe('foreignDifferences', () => {
     ['nothing where nothing differs, in whatever order and however often', [view('ab')], observed('baa'), []],
     ['a name', [view('')], observed('', { name: 'X' }), [{ kind: 'name', before: 'Ours', after: 'X' }]],
     [
+      'no name that the platform made of ours, nor the one that we sent',
+      [view('', { name: 'ours', alias: 'Ours' })],
+      observed('', { name: 'Ours' }),
+      [],
+    ],
+    [
       'a spokeId',
       [view('')],
       observed('', { spokeId: 'x' }),

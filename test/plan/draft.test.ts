@@ -66,6 +66,21 @@ describe('a plan for a group that exists', () => {
     ]);
   });
 
+  it.each([
+    ['the name that we sent', 'Eng', 'none'],
+    ['the name that the platform made of it', 'eng', 'none'],
+    ['another', 'ENG', 'patch'],
+  ])(
+    'renames a group whose name the platform writes in its own way only to a new one: %s',
+    (_, name, action) => {
+      const current = view({ a: true, b: true }, { name: 'eng', alias: 'Eng' });
+      const plan = draft({ current, wanted: { ...wanted('a', 'b'), name } });
+      expect(plan.action).toBe(action);
+      const { name: after, alias } = plan.after ?? {};
+      expect([after, alias]).toEqual(action === 'none' ? ['eng', 'Eng'] : ['ENG', undefined]);
+    },
+  );
+
   it('lists changes by kind, then by user, whatever the order of its input', () => {
     const plan = draft({
       wanted: wanted('z', 'c', 'a'),

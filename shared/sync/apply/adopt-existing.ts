@@ -1,5 +1,6 @@
 import type { PlatformGroupId } from '../../domain/ids.ts';
 import { isWhole, type ListedGroup } from '../../domain/view.ts';
+import { foldName, namedLike } from '../../plan/names.ts';
 import { compareText, type Plan } from '../../plan/plan.ts';
 import type { GroupState } from '../ports/groups.ts';
 import { retireClaim } from '../retire-claim.ts';
@@ -22,9 +23,10 @@ export interface Found {
  */
 export async function adoptExisting(state: GroupState, plan: Plan, lane: Lane): Promise<Found> {
   const groups = await lane.platform.groups.list(LISTING_AGE_MS);
+  const wantedFold = foldName(plan.after?.name ?? '');
   const listed = new Set<string>(groups.map(({ id }) => id));
   const same = groups
-    .filter((group) => group.spokeId === plan.after?.spokeId || nameOf(group) === plan.after?.name)
+    .filter((group) => group.spokeId === plan.after?.spokeId || isNamedLike(group, wantedFold))
     .sort((a, b) => compareText(a.id, b.id));
   const known = [...same, ...groups.filter(mayBeAny)].map(({ id }) => id as PlatformGroupId);
   for (const candidate of adoptable(same, plan, lane)) {
@@ -34,7 +36,8 @@ export async function adoptExisting(state: GroupState, plan: Plan, lane: Lane): 
   return { known, listed };
 }
 
-const nameOf = (group: ListedGroup): string | undefined => (isWhole(group) ? group.name : undefined);
+const isNamedLike = (group: ListedGroup, fold: string): boolean =>
+  isWhole(group) && foldName(group.name) === fold;
 
 /** Its form is odd and it shows no spokeId: once our POST is sent, nobody could tell that it was there before. */
 const mayBeAny = (group: ListedGroup): boolean => !isWhole(group) && group.spokeId === null;
@@ -45,7 +48,7 @@ function adoptable(same: readonly ListedGroup[], plan: Plan, { connection }: Lan
   if (adoptExisting === 'never') return [];
   const bySpokeId = same.filter(({ spokeId }) => spokeId === plan.after?.spokeId);
   if (bySpokeId.length > 0 || adoptExisting === 'bySpokeId') return bySpokeId;
-  const byName = same.filter((group) => nameOf(group) === plan.after?.name);
+  const byName = namedLike(same.filter(isWhole), plan.after?.name ?? '');
   return byName.length === 1 ? byName : [];
 }
 

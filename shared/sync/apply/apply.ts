@@ -130,6 +130,9 @@ async function takeStep(
   return settlement.happened === 'conflict' ? { kind: 'conflict' } : { kind: 'again' };
 }
 
+/** Put right at once the first time; somebody who goes on and on makes us come ever more rarely. */
+const CONTESTED = { code: 'conflicts', message: 'somebody else changed the group while it was written' };
+
 interface Situation {
   readonly state: GroupState;
   readonly ports: ApplyPorts;
@@ -158,6 +161,10 @@ async function endWith(
         const waitMs = undoneBackoffMs(state.attempts, ports.random());
         await postpone(state.ref, step.undone, { attempts: state.attempts, ports, waitMs });
         return { outcome: 'postponed' };
+      }
+      if (step.isContested) {
+        await postpone(state.ref, CONTESTED, { attempts: state.attempts, ports });
+        if (state.attempts > 0) return { outcome: 'postponed' };
       }
       if (!step.clean) await ports.applyQueue.wake([state.ref]);
       return step.clean && state.dirtySinceMs !== undefined

@@ -1,6 +1,6 @@
 import type { PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
-import { type Unsent, unsentUsers } from '../../plan/answer.ts';
+import { type Answer, isUndone, readAnswer, toldOf } from '../../plan/answer.ts';
 import { foreignDifferences } from '../../plan/differences.ts';
 import type { Plan, PlanChange } from '../../plan/plan.ts';
 import type { Flip, Intent, LinkedGroup } from '../ports/groups.ts';
@@ -33,23 +33,24 @@ export async function confirmWrite(plan: Plan, { intent, observed, execution }: 
   if (intent.action === 'create' && observed !== undefined && !(await claimed(observed, execution))) {
     return (await ports.groups.dropIntent(state.ref, intent, undefined)) ? CONFLICT : OVERTAKEN;
   }
-  const unsent = observed === undefined ? NOBODY : unsentUsers(plan, observed);
-  const shown = observed && (await shownAs(observed, plan, { unsent, execution }));
+  const answer = readAnswer(plan, observed);
+  const shown = observed && (await shownAs(observed, answer, execution));
   const refused = await markRefused(plan, shown, execution);
-  const foreign = observed && shown && (await foreignBeside(plan, { intent, observed, shown, execution }));
-  const platform = observed && shown && (await linkAs({ intent, plan, observed, shown, foreign, execution }));
+  const foreign =
+    observed && shown && (await foreignBeside(plan, { intent, observed, shown, answer, execution }));
+  const platform =
+    observed && shown && (await linkAs({ intent, plan, observed, shown, answer, foreign, execution }));
   const nowMs = ports.clock();
   await ports.audit.record(
     state.ref,
-    auditWritten(intent, withoutKept(plan, unsent), {
+    auditWritten(intent, withoutKept(plan, answer), {
       nowMs,
       version: observed?.version ?? null,
       cause: causeOf(execution),
       outcome: 'written',
     }),
   );
-  const isUndone = unsent.kept.length > 0 || unsent.hasAdded;
-  const driftClosed = guarded.held.size === 0 && foreign === undefined && !isUndone;
+  const driftClosed = guarded.held.size === 0 && foreign === undefined && !isUndone(answer);
   if (driftClosed) await closeDrift(state, lane);
   const counts = countsOf(wanted, shown);
   const flipped = await ports.groups.flip(state.ref, {
@@ -57,36 +58,41 @@ export async function confirmWrite(plan: Plan, { intent, observed, execution }: 
     seen: state,
     nowMs,
     driftClosed,
-    settled: isUndone ? undefined : settledState(wanted, guarded),
+    settled: isUndone(answer) ? undefined : settledState(wanted, guarded),
     counts: { ...counts, pending: counts.pending + refused },
     ...(platform === undefined ? {} : { platform }),
     ...(intent.action === 'create' ? { createdAtMs: nowMs } : {}),
-    ...leftovers(execution, foreign, unsent),
+    ...leftovers(execution, foreign, answer),
   });
   if (flipped === undefined) return { kind: 'overtaken' };
   if (observed === undefined && state.platformId !== undefined) {
     await ports.claims.drop(connection.company, state.platformId, state.ref);
   }
-  await giveBackKept(plan, unsent, execution);
+  await giveBackKept(plan, answer, execution);
   const added = plan.changes.filter(({ kind }) => kind === 'add_member').length;
-  const write = { action: intent.action, added, removed: plan.removals.length - unsent.kept.length };
-  return { kind: 'written', write, clean: flipped.clean, ...undone(unsent) };
+  const write = { action: intent.action, added, removed: plan.removals.length - answer.kept.length };
+  const message = toldOf(answer);
+  return {
+    kind: 'written',
+    write,
+    clean: flipped.clean,
+    isContested: foreign !== undefined,
+    ...(message === undefined ? {} : { undone: { code: 'kept', message } }),
+  };
 }
-
-const NOBODY: Unsent = { kept: [], hasAdded: false };
 
 /** Whoever was ours and is kept stays ours: to be taken out by a later write, also where strangers may stay. */
 async function shownAs(
   observed: ObservedGroup,
-  { after }: Plan,
-  { unsent, execution: { state, lane } }: { readonly unsent: Unsent; readonly execution: Execution },
+  { made, kept }: Answer,
+  { state: { ref, view }, lane }: Execution,
 ): Promise<View> {
-  const isBaseNeeded = unsent.kept.length > 0 && state.view !== undefined;
-  const base = isBaseNeeded ? await lane.ports.groups.readView(state.ref, state.view) : undefined;
-  return viewOf(observed, after, base);
+  const isBaseNeeded = kept.length > 0 && view !== undefined;
+  const base = isBaseNeeded ? await lane.ports.groups.readView(ref, view) : undefined;
+  return viewOf(observed, made, base);
 }
 
-function withoutKept(plan: Plan, { kept }: Unsent): Plan {
+function withoutKept(plan: Plan, { kept }: Answer): Plan {
   if (kept.length === 0) return plan;
   const stays = new Set<string>(kept);
   const isDone = ({ kind, before }: PlanChange) => kind !== 'remove_member' || !stays.has(before);
@@ -96,7 +102,7 @@ function withoutKept(plan: Plan, { kept }: Unsent): Plan {
 /** Removals that did not happen leave the guard's book, else they would hold up everybody's leavers. */
 async function giveBackKept(
   { removals }: Plan,
-  { kept }: Unsent,
+  { kept }: Answer,
   { guarded: { reservation }, lane }: Execution,
 ): Promise<void> {
   if (kept.length === 0 || reservation === undefined) return;
@@ -104,26 +110,16 @@ async function giveBackKept(
   await lane.ports.guard.reduce(reservation, happened);
 }
 
-const undone = ({ kept }: Unsent): Pick<Step & { readonly kind: 'written' }, 'undone'> =>
-  kept.length === 0
-    ? {}
-    : {
-        undone: {
-          code: 'kept',
-          message: `the platform keeps ${kept.length} ${kept.length === 1 ? 'user' : 'users'} whom we took out`,
-        },
-      };
-
 /** What the write used up, and why the group is not clean after it. */
 function leftovers(
   { guarded: { consumes, held } }: Execution,
   foreign: ForeignChange | undefined,
-  { kept, hasAdded }: Unsent,
+  answer: Answer,
 ): Partial<Flip> {
   const isMoreHeld = consumes !== undefined && held.size > 0;
   // An approval of removals that did not happen stays, unless what came after it waits for its place.
-  const isUsedUp = consumes !== undefined && (kept.length === 0 || isMoreHeld);
-  const isUnfinished = isMoreHeld || foreign !== undefined || kept.length > 0 || hasAdded;
+  const isUsedUp = consumes !== undefined && (answer.kept.length === 0 || isMoreHeld);
+  const isUnfinished = isMoreHeld || foreign !== undefined || isUndone(answer);
   return {
     ...(isUsedUp ? { consumedHold: consumes } : {}),
     ...(isUnfinished ? { unfinished: true } : {}),
@@ -143,18 +139,17 @@ const claimed = (
  */
 async function foreignBeside(
   plan: Plan,
-  { intent, observed, shown, execution: { state, lane } }: Shown,
+  { intent, observed, shown, answer: { made }, execution: { state, lane } }: Shown,
 ): Promise<ForeignChange | undefined> {
-  const { after } = plan;
-  if (plan.action !== 'patch' || after === undefined) return undefined;
-  const isSpokeIdGone = await hasLostSpokeId(observed, after, lane);
-  if (shows(observed, after) && !isSpokeIdGone) return undefined;
+  if (plan.action !== 'patch' || made === undefined) return undefined;
+  const isSpokeIdGone = await hasLostSpokeId(observed, made, lane);
+  if (shows(observed, made) && !isSpokeIdGone) return undefined;
   // Of users that were sent, whoever is missing was refused; whoever was taken out and is shown is kept.
-  const isOwnDoing = ownDoing(plan, after);
+  const isOwnDoing = ownDoing(plan, made);
   const users = sendsUsers(plan)
     ? new Map([...shown.users].filter(([user]) => isOwnDoing(user)))
-    : after.users;
-  const ours = [{ ...after, users }];
+    : made.users;
+  const ours = [{ ...made, users }];
   if (foreignDifferences(ours, observed, { isSpokeIdGone }).length === 0) return undefined;
   return takeForeignChange(state, observed, { ours, intent, lane });
 }
@@ -170,6 +165,7 @@ function ownDoing({ removals }: Plan, after: View): (user: PlatformUserId) => bo
 interface Shown extends Confirmation {
   readonly observed: ObservedGroup;
   readonly shown: View;
+  readonly answer: Answer;
 }
 
 interface Linking extends Shown {

@@ -1,17 +1,22 @@
 import { intentId, type PlatformGroupId } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
+import { goesBy } from '../../plan/names.ts';
 import type { GroupState, LinkedGroup } from '../ports/groups.ts';
 import type { Lane } from './ports.ts';
 
 /**
  * What was observed, with who in it is ours: everybody whom a view of ours says we put there. Additions of a write
  * whose outcome is unknown count as ours too; else a later removal of them would be taken for somebody else's wish.
+ * A name that the platform made of another keeps that other one beside it.
  * A platform that does not echo spokeId is taken to hold the one that we sent.
  */
 export function viewOf(observed: ObservedGroup, ...ours: readonly (View | undefined)[]): View {
   const waiver = ours.find((view) => view?.waiver !== undefined)?.waiver;
+  const named = ours.find((view) => view?.alias !== undefined && goesBy(view, observed.name));
+  const alias = named?.name === observed.name ? named.alias : named?.name;
   return {
     name: observed.name,
+    ...(alias === undefined ? {} : { alias }),
     spokeId: observed.spokeId ?? ours.find((view) => view !== undefined)?.spokeId ?? null,
     users: new Map(
       observed.users.map((user) => [user, ours.some((view) => view?.users.get(user) === true)] as const),

@@ -1,5 +1,6 @@
 import type { PlatformGroupId } from '../../domain/ids.ts';
 import { isWhole, type ListedGroup, type ObservedGroup, type View } from '../../domain/view.ts';
+import { foldName, renamedTo } from '../../plan/names.ts';
 import type { GroupState, Intent } from '../ports/groups.ts';
 import type { GuardRecord } from '../ports/holds.ts';
 import { CREATE_MISSES } from '../tuning.ts';
@@ -89,7 +90,21 @@ async function wholeOf(
 function isOurCreation(observed: ObservedGroup, intent: Intent, prepared: View | undefined): boolean {
   if (intent.known?.includes(observed.id as PlatformGroupId)) return false;
   if (observed.spokeId !== null) return observed.spokeId === intent.spokeId;
-  return prepared !== undefined && shows(observed, prepared);
+  if (prepared === undefined || foldName(observed.name) !== foldName(prepared.name)) return false;
+  return shows(observed, renamedTo(prepared, observed));
+}
+
+/** What the write would have made, with what the platform makes of a name that it sent, or adds to a new group. */
+function asMade(
+  prepared: View | undefined,
+  observed: ObservedGroup,
+  { intent, base }: { readonly intent: Intent; readonly base: View | undefined },
+): View | undefined {
+  if (prepared === undefined) return undefined;
+  const isNameSent = base?.name !== prepared.name && foldName(prepared.name) === foldName(observed.name);
+  const made = isNameSent ? renamedTo(prepared, observed) : prepared;
+  if (intent.action !== 'create') return made;
+  return { ...made, users: new Map([...viewOf(observed, prepared).users, ...prepared.users]) };
 }
 
 const readPrepared = async (state: GroupState, intent: Intent, { ports }: Lane): Promise<View | undefined> =>
@@ -121,8 +136,8 @@ async function confirm(
   }: { readonly observed: ObservedGroup; readonly lane: Lane; readonly known?: Known },
 ): Promise<Settlement> {
   const { ports } = lane;
-  const prepared = await readPrepared(state, intent, lane);
   const base = state.view === undefined ? undefined : await ports.groups.readView(state.ref, state.view);
+  const prepared = asMade(await readPrepared(state, intent, lane), observed, { intent, base });
   const happened =
     prepared !== undefined && shows(observed, prepared) && !(await hasLostSpokeId(observed, prepared, lane));
   // What a refused write would have added is nobody's but theirs, where it is there all the same.

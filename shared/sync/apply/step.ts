@@ -22,6 +22,8 @@ export type Step =
       readonly kind: 'written';
       readonly write: WriteMade;
       readonly clean: boolean;
+      /** The answer shows what somebody else did meanwhile. */
+      readonly isContested: boolean;
       /** What the platform answered 200 to and did not do: tried again, ever more rarely. */
       readonly undone?: Omit<GroupError, 'atMs'>;
     }

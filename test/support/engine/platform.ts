@@ -79,6 +79,8 @@ export interface PlatformOptions {
   /** How long a new group is missing from the list, and answers 404. */
   readonly listLagMs?: number;
   readonly getLagMs?: number;
+  /** What the platform makes of the names that are sent to it. */
+  readonly nameAs?: (name: string) => string;
 }
 
 /** The Workforce Platform in memory, with its versions, its silences and its other users. */
@@ -276,7 +278,7 @@ export class FakePlatform {
     this.#ids += 1;
     const group: StoredGroup = {
       id: `p${this.#ids}`,
-      name,
+      name: this.#named(name),
       spokeId,
       users: this.#accepted(users),
       version: this.#ids * 1_000,
@@ -310,7 +312,7 @@ export class FakePlatform {
       throw new PlatformFailure('rejected', 'stale version', { status });
     }
     const before = group.users;
-    group.name = fields.name ?? group.name;
+    if (fields.name !== undefined) group.name = this.#named(fields.name);
     group.spokeId = fields.spokeId ?? group.spokeId;
     if (fields.users !== undefined) {
       const kept = before.filter((user) => this.kept.has(user));
@@ -340,6 +342,10 @@ export class FakePlatform {
     if (status === undefined) return;
     const kind = status === 403 ? 'forbidden' : status >= 500 ? 'unavailable' : 'rejected';
     throw new PlatformFailure(kind, `refused with ${status}`, { status, secretVersion: this.secretVersion });
+  }
+
+  #named(name: string): string {
+    return this.#options.nameAs?.(name) ?? name;
   }
 
   #accepted(users: readonly string[]): string[] {

@@ -1,5 +1,6 @@
 import { renderName } from '../../../contract/name-template.ts';
 import { groupExists, groupName } from '../../../domain/group.ts';
+import { namedLike } from '../../../plan/names.ts';
 import type { InspectInput, InspectPorts } from './input.ts';
 
 type Listed = { readonly id: string; readonly name: string; readonly spokeId: string | null };
@@ -11,7 +12,7 @@ export interface AdoptionPlan {
   /** Groups that the directory has named so far. */
   readonly directory: number;
   readonly bySpokeId: readonly AdoptedPair[];
-  /** By exact name, where only one group has it and none carries the spokeId. */
+  /** By name, where only one group has it and none carries the spokeId. */
   readonly byName: readonly AdoptedPair[];
 }
 
@@ -51,7 +52,7 @@ function candidateFor(group: string, name: string, listed: readonly Listed[]) {
   const pairWith = ({ id, name: shown }: Listed): AdoptedPair => ({ group, name: shown, platformId: id });
   const carrying = listed.find(({ spokeId }) => spokeId === group);
   if (carrying !== undefined) return { by: 'bySpokeId' as const, pair: pairWith(carrying) };
-  const [only, ...others] = listed.filter((candidate) => candidate.name === name);
+  const [only, ...others] = namedLike(listed, name);
   return only === undefined || others.length > 0
     ? undefined
     : { by: 'byName' as const, pair: pairWith(only) };

@@ -1,0 +1,169 @@
+import { describe, expect, it } from 'vitest';
+import { suspectTouched } from '../../shared/sync/reconcile/suspect.ts';
+import { story } from '../support/engine/story.ts';
+import { CONNECTION, CREATE_SETTLE_MS, NO_FAULTS } from '../support/engine/world.ts';
+
+const HOUR_MS = 3_600_000;
+const trims = (name: string) => name.trim();
+const folds = (name: string) => name.trim().normalize('NFC').toLowerCase();
+
+async function company(platform: object = {}, settings: Readonly<Record<string, unknown>> = {}) {
+  const told = await story({ platform, settings });
+  const { world } = told;
+  await told.hire('a', 'b');
+  return {
+    ...told,
+    name: (spokeId: string) =>
+      [...world.platform.groups.values()].find((group) => group.spokeId === spokeId)?.name,
+    async drift() {
+      const kinds: string[] = [];
+      for await (const page of world.onlooker.drift.list(CONNECTION)) {
+        kinds.push(...page.map(({ kind }) => kind));
+      }
+      return kinds;
+    },
+    /** Somebody renames the group, and the feed tells of it. */
+    async rename(name: string) {
+      const { onlooker, platform: fake } = world;
+      const id = [...fake.groups.keys()][0] as never;
+      fake.changeAsOther(id, { name });
+      const connection = await onlooker.connections.find(CONNECTION);
+      if (connection === undefined) throw new Error('no connection');
+      const looking = { platform: await onlooker.platforms.open(connection), ports: onlooker as never };
+      await suspectTouched(connection, new Map([[id, []]]), looking);
+      await told.tell();
+    },
+  };
+}
+
+describe('a platform that makes something else of names', () => {
+  it.each([
+    ['trims', trims, ' Sales '],
+    ['folds', folds, 'Ve\u0301rtrieb'],
+    ['cuts off', (name: string) => name.slice(0, 5), 'Sales in Europe'],
+  ])('and %s them is written to once, not at each wake', async (_, nameAs, name) => {
+    const { world, tell, state, drift, name: shown } = await company({ nameAs });
+    await tell({ snapshot: 'g', name, of: ['a'] });
+    for (let round = 0; round < 20; round += 1) await tell({ upsert: 'g', name });
+    expect(world.platform.writes).toHaveLength(1);
+    expect(await state('g')).toMatchObject({ settled: 'in_sync' });
+
+    await tell({ add: ['b'], to: 'g' });
+    for (let round = 0; round < 5; round += 1) await tell({ upsert: 'g', name });
+    expect(world.platform.writes).toHaveLength(2);
+    await tell({ upsert: 'g', name: `New ${name}` });
+    for (let round = 0; round < 5; round += 1) await tell({ upsert: 'g', name: `New ${name}` });
+    expect(world.platform.writes).toHaveLength(3);
+    expect(shown('g')).toBe(nameAs(`New ${name}`));
+    expect(await drift()).toEqual([]);
+    expect((await state('g'))?.dirtySinceMs).toBeUndefined();
+  });
+
+  it('is put right where somebody gives another name, and not where it is one of ours', async () => {
+    const { world, tell, rename, drift, name } = await company({ nameAs: folds });
+    await tell({ snapshot: 'g', name: 'Sales', of: ['a'] });
+    await rename('Theirs');
+    expect(name('g')).toBe('sales');
+    expect(await drift()).toEqual(['name']);
+    await rename('SALES');
+    expect(name('g')).toBe('sales');
+    expect(await drift()).toEqual(['name', 'name']);
+    const writes = world.platform.writes.length;
+    await rename('Sales');
+    await rename('sales');
+    await tell({ upsert: 'g', name: 'Sales' }, { upsert: 'g', name: 'sales' });
+    expect(world.platform.writes).toHaveLength(writes);
+    expect(await drift()).toEqual(['name', 'name']);
+  });
+
+  it.each([
+    ['create', true],
+    ['create', false],
+    ['patch', true],
+  ])('is asked once where the answer to a %s was lost (spokeIds shown: %s)', async (lost, echoSpokeId) => {
+    const { world, troubles, tell, state, drift } = await company({ nameAs: folds, echoSpokeId });
+    if (lost === 'patch') await tell({ snapshot: 'g', name: 'Before', of: ['a'] });
+    let isLost = false;
+    const platform = (call: string) => {
+      if (call !== lost || isLost) return 'none';
+      isLost = true;
+      return 'lost_after';
+    };
+    troubles.faults = { ...NO_FAULTS, platform };
+    await tell({ snapshot: 'g', name: ' Sales', of: ['a'] });
+    world.advance(HOUR_MS);
+    await tell({ upsert: 'g', name: ' Sales' });
+    expect(isLost).toBe(true);
+    expect(world.platform.groups.size).toBe(1);
+    expect(world.platform.violations).toEqual([]);
+    expect(world.platform.writes.map(({ action }) => action)).toEqual(
+      lost === 'patch' ? ['create', 'patch'] : ['create'],
+    );
+    expect(await state('g')).toMatchObject({ settled: 'in_sync' });
+    expect(await drift()).toEqual([]);
+  });
+
+  it('has its group found by name, and no second one made', async () => {
+    const { world, tell, state } = await company({ nameAs: trims }, { adoptExisting: 'byName' });
+    const id = world.platform.addForeign({ name: 'Sales', spokeId: 'x', users: [] });
+    world.platform.adopted.add(id);
+    await tell({ snapshot: 'g', name: ' Sales', of: ['a'] });
+    expect([...world.platform.groups.keys()]).toEqual([id]);
+    expect(await state('g')).toMatchObject({ platformId: id, settled: 'in_sync' });
+    const writes = world.platform.writes.length;
+    await tell({ upsert: 'g', name: ' Sales' });
+    expect(world.platform.writes).toHaveLength(writes);
+  });
+});
+
+describe('a platform that takes a new name and does not give it', () => {
+  it('is not in step, told, and not asked at each turn', async () => {
+    let fixed = (name: string) => name;
+    const { world, tell, work, say, state, name } = await company({
+      nameAs: (given: string) => fixed(given),
+    });
+    await tell({ snapshot: 'g', name: 'Sales', of: ['a'] });
+    fixed = () => 'Sales';
+    say({ upsert: 'g', name: 'Purchases' });
+    await work(20);
+    expect(world.platform.writes.length).toBeLessThan(4);
+    expect(await state('g')).toMatchObject({
+      lastError: { code: 'kept', message: 'the platform keeps the name that the group had' },
+    });
+    fixed = (given) => given;
+    world.advance(HOUR_MS);
+    await tell();
+    expect(name('g')).toBe('Purchases');
+    expect(await state('g')).toMatchObject({ settled: 'in_sync' });
+  });
+});
+
+describe('a group that somebody else changes whenever we write it', () => {
+  it.each([true, false])('is tried ever more rarely (versions compared: %s)', async (isCompared) => {
+    const { world, troubles, tell, say, work, state } = await company({
+      enforceVersionOnPatch: isCompared,
+    });
+    await tell({ snapshot: 'g', name: 'Ours', of: ['a'] });
+    world.advance(CREATE_SETTLE_MS);
+    const calls: number[] = [];
+    let renames = 0;
+    troubles.faults = {
+      ...NO_FAULTS,
+      platform: (call) => {
+        calls.push(world.nowMs());
+        if (call !== 'patch' && call !== 'put') return 'none';
+        renames += 1;
+        const [id = ''] = world.platform.groups.keys();
+        world.platform.changeAsOther(id, { users: ['u-a', `guest-${renames}`], name: `Theirs ${renames}` });
+        return 'none';
+      },
+    };
+    say({ add: ['b'], to: 'g' });
+    const startMs = world.nowMs();
+    while (world.nowMs() < startMs + 3 * HOUR_MS) await work(4);
+    expect((await state('g'))?.attempts).toBeGreaterThan(5);
+    const inThird = calls.filter((atMs) => atMs > startMs + 2 * HOUR_MS).length;
+    const inFirst = calls.filter((atMs) => atMs < startMs + HOUR_MS).length;
+    expect(inThird).toBeLessThan(inFirst / 2);
+  });
+});
