@@ -63,7 +63,8 @@ function healthAlarms(sweepMinutes: number, pumpMinutes: number): readonly Healt
     },
     {
       heading: 'Sweep halted',
-      meaning: 'A sweep found over 5 % of the linked groups missing on the platform and re-created none.',
+      meaning:
+        'Over 5 % of the linked groups are missing on the platform; the rest of them is not re-created.',
       metric: 'SweepHalted',
       threshold: 1,
       evaluationPeriods: 1,

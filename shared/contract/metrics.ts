@@ -165,7 +165,8 @@ export const METRICS = {
   SweepHalted: {
     unit: 'Count',
     form: 'count',
-    meaning: 'sweeps that found so many links missing that they re-created nothing',
+    meaning:
+      'sweeps that found so many links missing that they re-created nothing, and groups that apply did not re-create because too many answer 404',
   },
   PeopleRefreshed: {
     unit: 'Count',

@@ -1,3 +1,15 @@
+/** Of its links a connection may give up this share within an hour, though always a few. */
+const UNLINKED_SHARE = 0.05;
+export const UNLINKED_ALWAYS = 2;
+
+/**
+ * Whether the link to a group that answers 404 may be given up: a wrong route answers so for every group, and each link
+ * that is given up makes a second group.
+ * @param recent unlinked within the last hour @param links what is linked still
+ */
+export const mayUnlink = ({ links, recent }: { readonly links: number; readonly recent: number }): boolean =>
+  recent < Math.max(UNLINKED_ALWAYS, Math.floor((links + recent) * UNLINKED_SHARE));
+
 /** Limits on removals that nobody approved; null switches the guard off. */
 export interface GuardLimits {
   readonly minSize: number;

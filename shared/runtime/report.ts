@@ -38,6 +38,7 @@ export function reportApply(report: ApplyReport, { logger, metrics }: Telling): 
   if (lagMs !== undefined) metrics.emit('ApplyLagMs', lagMs);
   if (outcome === 'postponed') metrics.emit('ApplyFailures', 1, 'retry');
   if (outcome === 'failed') metrics.emit('ApplyFailures', 1, 'failed');
+  if (report.unlinkingHeld === true) metrics.emit('SweepHalted', 1);
   const level = cause === undefined ? 'info' : 'warn';
   logger[level]('applied', {
     connection: ref.connection,

@@ -1,6 +1,6 @@
 import { connectionName, type GroupRef, groupId, type PlatformGroupId } from '../domain/ids.ts';
 import type { ClaimStore } from '../sync/ports/claims.ts';
-import { claimKey } from './keys.ts';
+import { claimKey, claimPartition, SHARDS } from './keys.ts';
 import { all, any, type Condition, equal, exists, type Item, missing, type Table } from './table.ts';
 
 /** Only a claim that is over ends by itself. */
@@ -26,6 +26,16 @@ export function createClaimStore(table: Table): ClaimStore {
     async retire(company, id, { owner, untilMs }) {
       const set = { [RETIRED]: Math.ceil(untilMs / 1_000) };
       await table.update(claimKey(company, id), { set }, ownedBy(owner));
+    },
+
+    async count(company, connection) {
+      let count = 0;
+      for (let shard = 0; shard < SHARDS; shard += 1) {
+        for await (const page of table.query({ partition: claimPartition(company, shard) })) {
+          count += page.filter((item) => item['connection'] === connection && !(RETIRED in item)).length;
+        }
+      }
+      return count;
     },
 
     async owners(company, ids) {

@@ -114,6 +114,7 @@ const GroupItem = z.lazy(() =>
       })
       .exactOptional(),
     createdAt: number.exactOptional(),
+    missedAt: number.exactOptional(),
     takeOver: z.boolean().default(false),
     openDrift: texts.default([]),
     unattributed: texts.default([]),
@@ -139,6 +140,7 @@ export function parseGroup(ref: GroupRef, item: Item): GroupState {
     dirtySince,
     failedAt,
     createdAt,
+    missedAt,
     lastWriteAt,
     ...rest
   } = parsed.data;
@@ -154,6 +156,7 @@ export function parseGroup(ref: GroupRef, item: Item): GroupState {
     ...(dirtySince === undefined ? {} : { dirtySinceMs: dirtySince }),
     ...(failedAt === undefined ? {} : { failedAtMs: failedAt }),
     ...(createdAt === undefined ? {} : { createdAtMs: createdAt }),
+    ...(missedAt === undefined ? {} : { missedAtMs: missedAt }),
     ...(lastWriteAt === undefined ? {} : { lastWriteAtMs: lastWriteAt }),
   };
 }

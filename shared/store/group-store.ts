@@ -28,11 +28,13 @@ import {
   shardOf,
   viewChunkKey,
 } from './keys.ts';
-import { all, type Change, type Condition, equal, exists, type Table, type Value } from './table.ts';
+import { all, type Change, type Condition, equal, exists, missing, type Table, type Value } from './table.ts';
 import { decodeUser, viewFrom, viewLines } from './view-lines.ts';
 
 const notDue = (ref: GroupRef) => ({ gsk: groupIndexSort(NOT_DUE, ref.group) });
 const CLEAN = ['dirtySince', 'attempts', 'lastError', 'failedAt'] as const;
+/** That the platform answered 404 is over once it has shown the group, or the link is gone. */
+const MISSED = 'missedAt';
 const LINK = ['platformId', 'version', 'view', 'viewId', 'createdAt', 'takeOver'] as const;
 
 const HOLD = ['hold', 'holdDigest'] as const;
@@ -52,6 +54,7 @@ const removedBy = (
   'intent',
   'intentId',
   'deletionWaiver',
+  MISSED,
   ...(settled === undefined ? ['settled'] : []),
   ...(driftClosed === true ? ['openDrift'] : []),
   ...(platform === undefined ? LINK : ['takeOver']),
@@ -126,6 +129,11 @@ export function createGroupStore(table: Table): GroupStore {
         unsettledSince(seen),
       ),
 
+    async noteMissing({ ref, platformId = '' }, atMs) {
+      const isFirst = all(equal('platformId', platformId), missing(MISSED));
+      await update(ref, { set: { [MISSED]: atMs } }, isFirst);
+    },
+
     noteMiss: (ref, intent) => update(ref, { set: { intent: plain(intent) } }, intentIs(intent.id)),
 
     async dropIntent(ref, intent, yet) {
@@ -166,10 +174,10 @@ export function createGroupStore(table: Table): GroupStore {
       const foundNow = foundBeside(seen, found);
       const change: Change =
         platform === undefined
-          ? { set: foundNow, remove: [...LINK, ...answered] }
+          ? { set: foundNow, remove: [...LINK, MISSED, ...answered] }
           : {
               set: { ...linkAttributes(platform), ...(isNews ? { takeOver: true } : {}), ...foundNow },
-              remove: answered,
+              remove: [MISSED, ...answered],
             };
       const absorbed = await update(seen.ref, change, all(unsettledSince(seen), suspectIsAs(seen)));
       if (absorbed && isNews) await discard(seen.ref, seen.view);
@@ -181,7 +189,7 @@ export function createGroupStore(table: Table): GroupStore {
         seen.ref,
         {
           set: { settled, counts: { ...counts }, ...notDue(seen.ref) },
-          remove: [...CLEAN, ...(driftClosed ? ['openDrift'] : [])],
+          remove: [...CLEAN, MISSED, ...(driftClosed ? ['openDrift'] : [])],
         },
         all(untouchedSince(seen), revIsAs(seen)),
       ),
@@ -216,7 +224,7 @@ export function createGroupStore(table: Table): GroupStore {
         seen.ref,
         dirtying(seen.ref, dirty, {
           set: { ...linkAttributes(link), takeOver: true },
-          remove: ['released', 'createdAt', 'deletionWaiver', 'suspect', 'suspectAt'],
+          remove: ['released', 'createdAt', 'deletionWaiver', 'suspect', 'suspectAt', MISSED],
         }),
         all(exists('rev'), untouchedSince(seen)),
       ),

@@ -1,6 +1,6 @@
 import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import type { GuardRecord, GuardReservation, GuardStore } from '../sync/ports/holds.ts';
-import { connectionKey, GUARD_PREFIX, guardKey, guardMinute } from './keys.ts';
+import { connectionKey, GUARD_PREFIX, guardKey, guardMinute, UNLINK_PREFIX, unlinkKey } from './keys.ts';
 import type { Table } from './table.ts';
 
 /**
@@ -9,6 +9,7 @@ import type { Table } from './table.ts';
  */
 const COUNTS_MS = 3_600_000 + 15 * 60_000;
 const KEPT_MS = 2 * COUNTS_MS;
+const UNLINK_COUNTS_MS = 3_600_000;
 
 /** Reservations of the rolling hour, one item per write; see guardRemovals for why they are put before they are read. */
 export function createGuardStore(table: Table): GuardStore {
@@ -46,6 +47,22 @@ export function createGuardStore(table: Table): GuardStore {
     },
 
     recent: (ref, atMs, instead) => recentBeside(ref, atMs, keyOf(ref.connection, instead)),
+
+    async unlink(connection, id, atMs) {
+      const own = unlinkKey(connection, id);
+      await table.put({ ...own, atMs, expiresAt: Math.ceil((atMs + UNLINK_COUNTS_MS) / 1_000) });
+      let others = 0;
+      for await (const page of table.query({ partition: own.pk, prefix: UNLINK_PREFIX })) {
+        others += page.filter(
+          (item) => item.sk !== own.sk && Number(item['atMs']) > atMs - UNLINK_COUNTS_MS,
+        ).length;
+      }
+      return others;
+    },
+
+    async keepLink(connection, id) {
+      await table.delete(unlinkKey(connection, id));
+    },
 
     async cancel({ connection, intent, atMs }) {
       await table.delete(guardKey(connection, atMs, intent));

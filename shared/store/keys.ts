@@ -112,6 +112,11 @@ export const guardKey = (connection: ConnectionName, atMs: number, intent: Inten
   pk: connectionPartition(connection),
   sk: `${GUARD_PREFIX}${guardMinute(atMs)}#${intent}`,
 });
+export const UNLINK_PREFIX = 'UNLINK#';
+export const unlinkKey = (connection: ConnectionName, platformId: string): Key => ({
+  pk: connectionPartition(connection),
+  sk: `${UNLINK_PREFIX}${keyPart(platformId)}`,
+});
 export const DRIFT_PREFIX = 'DRIFT#';
 /** Records of one group lie side by side. */
 export const driftPrefix = (group: GroupId): string =>
@@ -122,8 +127,9 @@ export const driftKey = ({ connection, group }: GroupRef, id: string): Key => ({
 });
 
 /** Claims of platform groups are spread over shards, so that no company is one hot partition. */
+export const claimPartition = (company: string, shard: number): string => `L#${keyPart(company)}#${shard}`;
 export const claimKey = (company: string, platformId: string): Key => ({
-  pk: `L#${keyPart(company)}#${shardOf(platformId)}`,
+  pk: claimPartition(company, shardOf(platformId)),
   sk: keyPart(platformId),
 });
 

@@ -17,6 +17,9 @@ export const CREATE_DEADLINE_MS = 30_000;
 /** How often a created group is looked for in vain before it is taken for never created. */
 export const CREATE_MISSES = 3;
 
+/** A group is gone only by two 404s that lie so far apart; less where the platform is given less time to show one. */
+export const MISSES_APART_MS = 60_000;
+
 /** From this size on a group's registers carry copies of their users' roles. */
 export const LARGE_GROUP = 1_000;
 

@@ -70,6 +70,8 @@ const CASES = POLICIES.flatMap((policy, p) =>
 const CREATE_SETTLE_MS = 5_200;
 /** Two hands on one group between two runs. */
 const BOTH = ['restore-both', 'report-both'];
+/** So many that the groups which others delete within the hour are no more than 5 % of all. */
+const STILL = Array.from({ length: 200 }, (_, n) => `still-${n}`);
 const QUIET = Array.from({ length: 10 }, (_, n) => `quiet-${n}`);
 
 const snapshot = (id: string) => ({
@@ -98,7 +100,7 @@ describe('fifty changes by others while events flow', () => {
         ['groups.policies', policies],
       ],
     });
-    await company.publish([...CASES.map(({ id }) => id), ...BOTH, ...QUIET].map(snapshot));
+    await company.publish([...CASES.map(({ id }) => id), ...BOTH, ...QUIET, ...STILL].map(snapshot));
     await company.converge();
     reports.push(await company.reconcile('feed'));
     for (const group of await company.shown()) if (group.spokeId !== null) before.set(group.spokeId, group);

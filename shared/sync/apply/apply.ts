@@ -9,6 +9,7 @@ import { PlatformFailure } from '../ports/platform.ts';
 import { MAX_CONFLICTS, undoneBackoffMs } from '../tuning.ts';
 import { converge } from './converge.ts';
 import { handleFailure, postpone } from './failure.ts';
+import { isUnlinkingHeld } from './may-unlink.ts';
 import type { ApplyPorts, Lane } from './ports.ts';
 import { settleIntent } from './settle-intent.ts';
 import type { Step, WriteMade } from './step.ts';
@@ -30,10 +31,12 @@ export interface ApplyReport {
   readonly drift: readonly DriftKind[];
   /** From when the group became dirty to the confirmation of the write, where that made it clean. */
   readonly lagMs?: number;
+  /** The group answers 404, as too many do for all of them to be gone. */
+  readonly unlinkingHeld?: boolean;
   readonly cause?: unknown;
 }
 
-type Ending = Pick<ApplyReport, 'outcome' | 'lagMs' | 'cause'>;
+type Ending = Pick<ApplyReport, 'outcome' | 'lagMs' | 'cause' | 'unlinkingHeld'>;
 
 interface Tally {
   readonly writes: WriteMade[];
@@ -130,6 +133,8 @@ async function takeStep(
   return settlement.happened === 'conflict' ? { kind: 'conflict' } : { kind: 'again' };
 }
 
+const NOT_SHOWN_YET = { code: 'waiting', message: 'the platform does not show the created group yet' };
+
 /** Put right at once the first time; somebody who goes on and on makes us come ever more rarely. */
 const CONTESTED = { code: 'conflicts', message: 'somebody else changed the group while it was written' };
 
@@ -145,9 +150,9 @@ async function endWith(
 ): Promise<Ending> {
   switch (step.kind) {
     case 'wait': {
-      const error = { code: 'waiting', message: 'the platform does not show the created group yet' };
+      const { error = NOT_SHOWN_YET } = step;
       await postpone(state.ref, error, { attempts: state.attempts, ports, waitMs: step.ms });
-      return { outcome: 'postponed' };
+      return { outcome: 'postponed', ...(isUnlinkingHeld(step) ? { unlinkingHeld: true } : {}) };
     }
     case 'overtaken':
       return { outcome: 'nothing_to_do' };

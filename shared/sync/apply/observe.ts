@@ -7,6 +7,7 @@ import type { FoundForeign, GroupState } from '../ports/groups.ts';
 import { retireClaim } from '../retire-claim.ts';
 import { CREATE_MISSES } from '../tuning.ts';
 import { isStillOurs, takeForeignChange } from './foreign-change.ts';
+import { waitBeforeUnlinking } from './may-unlink.ts';
 import { newnessOf } from './newness.ts';
 import { linkTo } from './observed.ts';
 import type { Lane } from './ports.ts';
@@ -21,7 +22,7 @@ import { readWanted } from './wanted.ts';
  * @returns `in_step` where the group is as we left it; after anything else it must be read again
  */
 export async function observe(state: GroupState, lane: Lane): Promise<Step> {
-  const { platformId, version, view, suspect } = state;
+  const { platformId, version, view, suspect, missedAtMs } = state;
   const { ports, platform } = lane;
   if (platformId === undefined) {
     return (await ports.groups.absorb(state, undefined)) ? { kind: 'again' } : { kind: 'overtaken' };
@@ -30,7 +31,7 @@ export async function observe(state: GroupState, lane: Lane): Promise<Step> {
   if (observed === undefined) return missing(state, lane);
   const base = view === undefined ? undefined : await ports.groups.readView(state.ref, view);
   const isOurs = observed.version === version && base !== undefined && view !== undefined;
-  if (isOurs && suspect === undefined) return { kind: 'in_step' };
+  if (isOurs && suspect === undefined && missedAtMs === undefined) return { kind: 'in_step' };
   if (isOurs) {
     await attributeDrift(state, toldOf(state), ports);
     const link = { id: platformId, version: observed.version, view };
@@ -52,7 +53,7 @@ async function absorbForeign(
 
 /**
  * The platform does not know the group. Soon after we made it that is the platform's delay; otherwise somebody deleted
- * it, which one more look must confirm before the link is given up.
+ * it, which later looks must confirm before the link is given up.
  */
 export async function missing(state: GroupState, lane: Lane): Promise<Step> {
   const { ports, platform, connection } = lane;
@@ -62,7 +63,12 @@ export async function missing(state: GroupState, lane: Lane): Promise<Step> {
     return { kind: 'wait', ms: Math.ceil(ports.createSettleMs / CREATE_MISSES) };
   }
   if (platformId === undefined) return { kind: 'again' };
-  if ((await platform.groups.get(platformId)) !== undefined) return { kind: 'conflict' };
+  const wait = await waitBeforeUnlinking(state, platformId, lane);
+  if (wait !== undefined) return wait;
+  if ((await platform.groups.get(platformId)) !== undefined) {
+    await ports.guard.keepLink(state.ref.connection, platformId);
+    return { kind: 'conflict' };
+  }
   if (!(await isStillOurs(state, undefined, lane))) return { kind: 'overtaken' };
   const found = await recordDeletion(state, platformId, lane);
   if (!(await ports.groups.absorb(state, undefined, found))) return { kind: 'overtaken' };

@@ -138,7 +138,9 @@ async function conclude(ref: GroupRef, { drafted, groups, audited, last }: Concl
   const released = audited.find(({ action }) => action === 'release');
   if (released !== undefined) return planOf(ref, 'release', { changes: released.changes });
   if (last?.kind === 'wait') {
-    return planOf(ref, 'none', { note: 'waits for the platform to show the outcome of an earlier write' });
+    return planOf(ref, 'none', {
+      note: last.error?.message ?? 'waits for the platform to show the outcome of an earlier write',
+    });
   }
   if (state !== undefined && hold !== undefined && hold.decision.kind !== 'approved') {
     const users = (await groups.readHeld(ref, hold)) ?? [];

@@ -13,7 +13,7 @@ export type Step =
   /** The same, but because somebody else had changed the group. */
   | { readonly kind: 'conflict' }
   /** Nothing can be decided before this long. */
-  | { readonly kind: 'wait'; readonly ms: number }
+  | { readonly kind: 'wait'; readonly ms: number; readonly error?: Omit<GroupError, 'atMs'> }
   /** Another worker has the group in hand. */
   | { readonly kind: 'overtaken' }
   /** The platform shows what is wanted, as far as it may. */

@@ -1,4 +1,4 @@
-import type { GroupRef, PlatformGroupId } from '../../domain/ids.ts';
+import type { ConnectionName, GroupRef, PlatformGroupId } from '../../domain/ids.ts';
 
 export interface Owners {
   readonly now: ReadonlyMap<PlatformGroupId, GroupRef>;
@@ -21,6 +21,8 @@ export interface ClaimStore {
     id: PlatformGroupId,
     how: { readonly owner: GroupRef; readonly untilMs: number },
   ): Promise<void>;
+  /** How many platform groups the connection has claimed. */
+  count(company: string, connection: ConnectionName): Promise<number>;
   /** Which directory group owns each of these platform groups; those that nobody ever owned are in neither. */
   owners(company: string, ids: readonly PlatformGroupId[]): Promise<Owners>;
 }

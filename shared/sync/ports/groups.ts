@@ -91,6 +91,8 @@ export interface GroupState {
   readonly suspect?: Suspect;
   /** When we created the platform group: a 404 soon after is the platform's delay, not a deletion. */
   readonly createdAtMs?: number;
+  /** When the platform first answered 404 for the group, if it has not shown it since. */
+  readonly missedAtMs?: number;
   /** The group was taken over, or changed by somebody else: the next write sends every field. */
   readonly takeOver: boolean;
   /** Records of differences that are being put right. */
@@ -222,6 +224,8 @@ export interface GroupStore {
   readMany(refs: readonly GroupRef[], onUnreadable?: (ref: GroupRef) => void): Promise<readonly GroupState[]>;
   /** Deletes what nothing points to any more: chunks of dead writes, tombstones past their time. */
   collect(state: GroupState, nowMs: number): Promise<number>;
+  /** Notes the first 404 for the platform group that `seen` is linked to. */
+  noteMissing(seen: GroupState, atMs: number): Promise<void>;
   /** Counts a vain search for a created group. */
   noteMiss(ref: GroupRef, intent: Intent): Promise<boolean>;
   /** The intent did not happen: it and what was prepared for it go, but for removals that may `yet` happen. */

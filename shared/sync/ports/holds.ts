@@ -1,4 +1,11 @@
-import type { ConnectionName, GroupId, GroupRef, IntentId, PlatformUserId } from '../../domain/ids.ts';
+import type {
+  ConnectionName,
+  GroupId,
+  GroupRef,
+  IntentId,
+  PlatformGroupId,
+  PlatformUserId,
+} from '../../domain/ids.ts';
 
 export type { Hold } from '../../domain/hold.ts';
 
@@ -32,6 +39,13 @@ export interface GuardStore {
   recent(ref: GroupRef, atMs: number, instead?: GuardRecord): Promise<RecentRemovals>;
   /** Fewer removals happened than were reserved; none: the record goes. */
   reduce(reservation: GuardReservation, removals: number): Promise<void>;
+  /**
+   * Puts the unlinking of a platform group that answers 404.
+   * @returns how many others the connection unlinked within the last hour
+   */
+  unlink(connection: ConnectionName, id: PlatformGroupId, atMs: number): Promise<number>;
+  /** The group stays linked. */
+  keepLink(connection: ConnectionName, id: PlatformGroupId): Promise<void>;
   /** The write will certainly not happen. */
   cancel(reservation: Pick<GuardReservation, 'connection' | 'intent' | 'atMs'>): Promise<void>;
 }

@@ -233,6 +233,11 @@ export class FakePlatform {
     };
   }
 
+  /** Ids under which the platform answers 404 though the groups are there; it still makes new ones. */
+  hidden: (id: string) => boolean = () => false;
+  /** Whether such groups are left out of the list as well. */
+  hidesFromList = true;
+
   /** The group whose state an answer carries by mistake, by the call that is answered. */
   confused: (call: 'get' | 'create' | 'patch' | 'put') => string | undefined = () => undefined;
 
@@ -248,13 +253,14 @@ export class FakePlatform {
     const lagMs = this.#options.listLagMs ?? 0;
     return [...this.groups.values()]
       .filter(({ createdAtMs }) => this.#options.nowMs() - createdAtMs >= lagMs)
+      .filter(({ id }) => !this.hidesFromList || !this.hidden(id))
       .map((group) => this.#show(group))
       .map((group) => (this.odd.has(group.id) ? { id: group.id, spokeId: group.spokeId } : group));
   }
 
   #get(id: PlatformGroupId): ObservedGroup | undefined {
     const group = this.groups.get(id);
-    if (group === undefined) return undefined;
+    if (group === undefined || this.hidden(id)) return undefined;
     if (this.odd.has(id)) throw new PlatformFailure('unavailable', 'expected field name', { status: 200 });
     const isHidden = this.#options.nowMs() - group.createdAtMs < (this.#options.getLagMs ?? 0);
     return isHidden ? undefined : this.#show(group);
@@ -304,7 +310,8 @@ export class FakePlatform {
     },
   ): ObservedGroup {
     const group = this.groups.get(id);
-    if (group === undefined) throw new PlatformFailure('not_found', 'no such group', { status: 404 });
+    if (group === undefined || this.hidden(id))
+      throw new PlatformFailure('not_found', 'no such group', { status: 404 });
     this.#refuse(group.spokeId);
     const isChecked = action === 'put' || this.#options.enforceVersionOnPatch !== false;
     if (isChecked && version !== `v${group.version}`) {
@@ -325,7 +332,7 @@ export class FakePlatform {
 
   #delete(id: PlatformGroupId, by: string): void {
     const group = this.groups.get(id);
-    if (group === undefined) return;
+    if (group === undefined || this.hidden(id)) return;
     if (!group.isOurs && !this.adopted.has(id)) this.violations.push(`deleted ${id}, which is not ours`);
     this.groups.delete(id);
     this.#note('delete', group, { removed: group.users, by });

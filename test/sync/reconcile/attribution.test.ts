@@ -7,6 +7,7 @@ import { sweep } from '../../../shared/sync/reconcile/sweep.ts';
 import { CONNECTION } from '../../support/engine/world.ts';
 import {
   apply,
+  applyGone,
   event,
   follow,
   followAll,
@@ -28,8 +29,7 @@ describe('a deletion that apply meets before the feed has told of it', () => {
     const { world, id } = await settled(settings);
     world.platform.groups.delete(id);
     await tell(world, event('group.member.added', { group: { id: 'g' }, members: [member('late')] }, 1));
-    await apply(world);
-    await apply(world);
+    await applyGone(world);
     expect(await records(world)).toMatchObject([{ kind: 'deleted', initiator: 'UNKNOWN', platformId: id }]);
     return { world, id, again: [...world.platform.groups.keys()][0] ?? '' };
   }
@@ -62,7 +62,7 @@ describe('a deletion that apply meets before the feed has told of it', () => {
     world.platform.groups.delete(id);
     await tell(world, event('group.member.added', { group: { id: 'g' }, members: [member('late')] }, 1));
     const seen = await world.onlooker.groups.readMany([REF]);
-    await apply(world);
+    await applyGone(world);
     const readMany = async () => seen;
     const owners = async () => ({ now: new Map([[platformGroupId(id), REF]]), before: new Map() });
     const { groups, claims } = world.onlooker;
@@ -78,7 +78,7 @@ describe('a deletion that another worker takes for a group still there', () => {
     const old = [...world.platform.groups.values()].map((group) => ({ ...group }));
     world.platform.groups.delete(id);
     await tell(world, event('group.member.added', { group: { id: 'g' }, members: [member('late')] }, 1));
-    await apply(world);
+    await applyGone(world);
     const { platforms } = world.onlooker;
     const open: typeof platforms.open = async (connection) => {
       const platform = await platforms.open(connection);
@@ -97,6 +97,8 @@ describe('a deletion that another worker takes for a group still there', () => {
     const kept = world.platform.groups.get(id);
     world.platform.groups.delete(id);
     await tell(world, event('group.member.added', { group: { id: 'g' }, members: [member('late')] }, 1));
+    await apply(world);
+    world.advance(60_000);
     const { claims } = world.onlooker;
     const retire: typeof claims.retire = async (...told) => {
       world.platform.groups.set(id, kept as never);
@@ -118,7 +120,7 @@ describe('a difference', () => {
     const { world, id } = await settled();
     world.platform.groups.delete(id);
     await follow(world, id, trace({ id: 'add', type: 'EXTERNAL_GROUP_MEMBER_ADD' }));
-    await apply(world);
+    await applyGone(world);
     await follow(world, id, trace({ id: 'removed', initiator: 'SYSTEM', type: 'EXTERNAL_GROUP_REMOVE' }));
     expect(await records(world)).toMatchObject([{ kind: 'deleted', initiator: 'SYSTEM' }]);
   });

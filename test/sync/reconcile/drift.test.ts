@@ -7,6 +7,7 @@ import { Crash, type Worker } from '../../support/engine/scheduler.ts';
 import { CONNECTION, type Ports, START_MS, type World } from '../../support/engine/world.ts';
 import {
   apply,
+  applyGone,
   change,
   event,
   follow,
@@ -296,7 +297,7 @@ describe('what is reported', () => {
     const { world, id } = await settled({ drift: 'report' });
     world.platform.groups.delete(id);
     await follow(world, id, trace({ type: 'EXTERNAL_GROUP_REMOVE' }));
-    await apply(world);
+    await applyGone(world);
     expect(world.platform.groups.size).toBe(0);
     await change(world, { drift: 'restore' });
     await apply(world);

@@ -71,3 +71,10 @@ export async function change(world: World, settings: Readonly<Record<string, unk
   await world.onlooker.desired.markDirty(REF, { nowMs: world.nowMs(), dueMs: world.nowMs() });
 }
 export const apply = (world: World) => applyGroup(REF, world.onlooker);
+
+/** Apply of a group that is gone: the first 404 is noted, and a second one a minute later counts. */
+export async function applyGone(world: World) {
+  await apply(world);
+  world.advance(60_000);
+  return apply(world);
+}

@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest';
+import { applyGroup } from '../../shared/sync/apply/apply.ts';
+import { story } from '../support/engine/story.ts';
+import { CREATE_SETTLE_MS } from '../support/engine/world.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** Directory groups g0, g1, …, each in step with a platform group whose creation is long past. */
+async function company(count: number) {
+  const told = await story();
+  const { world, work } = told;
+  await told.hire('a', 'b');
+  const names = Array.from({ length: count }, (_, n) => `g${n}`);
+  await told.tell(...names.map((snapshot) => ({ snapshot, of: ['a'] })));
+  world.advance(CREATE_SETTLE_MS);
+  return {
+    ...told,
+    names,
+    async pass(ms: number) {
+      const untilMs = world.nowMs() + ms;
+      while (world.nowMs() < untilMs) {
+        const atMs = world.nowMs();
+        await work(20);
+        if (world.nowMs() === atMs) world.advance(MINUTE_MS);
+      }
+    },
+    async waiting() {
+      const states = await Promise.all(names.map((name) => told.state(name)));
+      return states.filter((state) => state?.lastError?.code === 'missing_held');
+    },
+  };
+}
+
+describe('a platform that answers 404 for groups that are there', () => {
+  it.each([
+    [40, 2],
+    [100, 5],
+  ])(
+    'of %i groups makes but %i new ones an hour; the others wait, and are found again',
+    async (count, most) => {
+      const { world, names, say, pass, tell, waiting, state } = await company(count);
+      const before = new Set(world.platform.groups.keys());
+      world.platform.hidden = (id) => before.has(id);
+      say(...names.map((to) => ({ add: ['b'], to })));
+      await pass(HOUR_MS / 2);
+      expect(world.platform.groups.size).toBe(count + most);
+      const held = await waiting();
+      expect(held).toHaveLength(count - most);
+      for (const group of held) {
+        expect(group?.dirtySinceMs).toBeDefined();
+        expect(before.has(group?.platformId ?? '')).toBe(true);
+      }
+      await pass(HOUR_MS);
+      expect(world.platform.groups.size).toBeLessThanOrEqual(count + 2 * most);
+
+      const made = world.platform.groups.size - count;
+      world.platform.hidden = () => false;
+      world.advance(HOUR_MS);
+      await tell();
+      expect(world.platform.groups.size).toBe(count + made);
+      for (const name of names) expect(await state(name)).toMatchObject({ settled: 'in_sync' });
+      expect(await waiting()).toEqual([]);
+      expect(world.platform.violations.filter((one) => !one.startsWith('a second group'))).toEqual([]);
+    },
+  );
+
+  it('says so, so that an alarm rings', async () => {
+    const { world, say, names, pass, waiting } = await company(5);
+    world.platform.hidden = (id) => Number(id.slice(1)) <= 5;
+    say(...names.map((to) => ({ add: ['b'], to })));
+    await pass(5 * MINUTE_MS);
+    const [held] = await waiting();
+    if (held === undefined) throw new Error('no group waits');
+    expect(await applyGroup(held.ref, world.onlooker)).toMatchObject({
+      outcome: 'postponed',
+      unlinkingHeld: true,
+    });
+  });
+
+  it('and lists one makes no second one, and says so', async () => {
+    const { world, say, pass, tell, state } = await company(1);
+    const { platform } = world;
+    platform.hidden = () => true;
+    platform.hidesFromList = false;
+    say({ add: ['b'], to: 'g0' });
+    await pass(HOUR_MS);
+    expect(platform.groups.size).toBe(1);
+    expect(await state('g0')).toMatchObject({ lastError: { code: 'missing' } });
+    platform.hidden = () => false;
+    world.advance(HOUR_MS);
+    await tell();
+    expect(await state('g0')).toMatchObject({ settled: 'in_sync' });
+    expect(platform.violations).toEqual([]);
+  });
+
+  it('for a moment, and again another day, loses no link', async () => {
+    const { world, say, work, tell, state } = await company(1);
+    const { platform } = world;
+    for (let day = 0; day < 3; day += 1) {
+      platform.hidden = () => true;
+      say(day % 2 === 0 ? { add: ['b'], to: 'g0' } : { take: ['b'], from: 'g0' });
+      await work(2);
+      expect(await state('g0')).toMatchObject({ lastError: { code: 'missing' } });
+      platform.hidden = () => false;
+      await tell();
+      expect(await state('g0')).toMatchObject({ settled: 'in_sync' });
+      world.advance(24 * HOUR_MS);
+    }
+    expect(platform.groups.size).toBe(1);
+  });
+});
+
+it('a group that somebody deleted is made again a minute later, and not before', async () => {
+  const { world, say, tell, work, shown } = await company(1);
+  world.platform.groups.clear();
+  say({ add: ['b'], to: 'g0' });
+  const atMs = world.nowMs();
+  while (world.nowMs() < atMs + MINUTE_MS - 10_000) {
+    await work(1);
+    expect(world.platform.groups.size).toBe(0);
+  }
+  await tell();
+  expect(shown('g0')).toEqual([['u-a', 'u-b']]);
+  expect(world.nowMs() - atMs).toBeLessThan(3 * MINUTE_MS);
+});
