@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type GuardInput, judgeRemovals } from '../../shared/plan/guard.ts';
+import { type GuardInput, judgeRemovals, mayUnlink } from '../../shared/plan/guard.ts';
 
 const limits = { minSize: 5, maxRemovedShare: 0.5, maxRemovedCount: 10, perHourCount: 20 };
 const calm: GuardInput = {
@@ -80,5 +80,20 @@ describe('judgeRemovals', () => {
       rule: 'count',
       share: 0.25,
     });
+  });
+});
+
+describe('mayUnlink', () => {
+  it.each([
+    [1, 0, true],
+    [1, 1, true],
+    [38, 2, false],
+    [59, 2, true],
+    [57, 3, false],
+    [77, 3, true],
+    [996, 49, true],
+    [960, 50, false],
+  ])('of %i links, %i given up this hour: one more: %s', (links, recent, allowed) => {
+    expect(mayUnlink({ links, recent })).toBe(allowed);
   });
 });

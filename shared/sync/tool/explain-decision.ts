@@ -96,7 +96,8 @@ function unwanted(facts: Facts): Decision {
   if (state.dirtySinceMs !== undefined) {
     const obstacle = obstacleOf(state, connection, gate);
     if (obstacle !== undefined) return decision(obstacle.outcome, `${why}; ${obstacle.detail}`);
-    return decision('waiting', `${why}; the removal is not written yet`);
+    const error = state.lastError === undefined ? '' : `; last try: ${state.lastError.message}`;
+    return decision('waiting', `${why}; the removal is not done yet${error}`);
   }
   return decision('kept', `${why}; a policy (membership additive, upsertOnly or drift) lets them stay`);
 }

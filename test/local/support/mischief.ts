@@ -20,6 +20,8 @@ const GROUPS = '/platform/api/groups*';
 const STALE_STATUSES = [409, 412, 400, 422];
 /** Long enough for somebody else to be faster than the PATCH that it holds up. */
 const OVERTAKEN_MS = 300;
+/** So many links are given up within an hour in any case; of more the engine would wait. */
+const MAX_DELETIONS = 2;
 
 /** How the next requests go wrong: what networks, proxies and platforms under load do. */
 const FAULTS: readonly object[] = [
@@ -47,7 +49,12 @@ export async function plotMischief(mischief: Mischief) {
     requireVersion: random.chance(0.5),
   });
   const faults = FAULTS.map((fault) => () => post(mischief, 'faults', [fault]));
-  const others = [() => meddle(mischief), () => overtake(mischief)];
+  let deletionsLeft = MAX_DELETIONS;
+  const mayDelete = () => {
+    deletionsLeft -= 1;
+    return deletionsLeft >= 0;
+  };
+  const others = [() => meddle(mischief, mayDelete), () => overtake(mischief)];
   // Groups are created first, so their answers are lost first.
   const [loseCreation = overtake, ...rest] = faults;
   const plot = [loseCreation, ...shuffled([...rest, ...others, ...others], random)];
@@ -77,7 +84,7 @@ async function overtake(mischief: Mischief): Promise<void> {
 }
 
 /** Somebody else's change of one group. */
-async function meddle(mischief: Mischief): Promise<void> {
+async function meddle(mischief: Mischief, mayDelete: () => boolean): Promise<void> {
   const { random, control } = mischief;
   const groups = await mischief.victims();
   if (groups.length === 0) return;
@@ -90,7 +97,7 @@ async function meddle(mischief: Mischief): Promise<void> {
     // Of a creation whose answer was lost nothing would be left to know it by.
     { name: 'Theirs', users: [], ...((await mischief.linked()).has(id) ? { spokeId: null } : {}) },
   ];
-  const isDeletion = random.chance(0.15);
+  const isDeletion = random.chance(0.15) && mayDelete();
   const path = `groups/${id}`;
   await unlessGone(
     isDeletion ? control(path, { method: 'DELETE' }) : post(mischief, path, random.pick(changes)),
