@@ -4,7 +4,7 @@ import type { ConnectionName, GroupRef, MemberId } from '../domain/ids.ts';
 import { type GateKeeperPorts, tryGate } from './gatekeeper.ts';
 import type { Connections } from './ports/connections.ts';
 import type { UserStore } from './ports/desired.ts';
-import type { GroupIndex } from './ports/index.ts';
+import type { GroupIndex, GroupSummary } from './ports/index.ts';
 import { backoffMs, PUMP_BATCH, WAKE_GRACE_MS, WRITES_IN_FLIGHT } from './tuning.ts';
 import { type WakePorts, wakeGroups } from './wake.ts';
 import { walkUser } from './walk.ts';
@@ -54,23 +54,36 @@ export async function pump(
   if (gate.state !== 'open' && !everything) {
     return { connection, gate: gate.state, walksResumed, reenqueued: 0, ...told(stuck) };
   }
-  // What failed behind a gate that has just opened need not wait out its own back-off.
-  const hasOpened = gate.backlog === true;
+  if (gate.backlog === true) await endBackOffs(connection, gate, { ports, alone });
   const limit = everything ? Number.MAX_SAFE_INTEGER : PUMP_BATCH;
-  const dueByMs = everything || hasOpened ? NO_MATTER_WHEN : ports.clock();
-  const due = await ports.index.due(connection, { nowMs: dueByMs, limit });
+  const due = await ports.index.due(connection, {
+    nowMs: everything ? NO_MATTER_WHEN : ports.clock(),
+    limit,
+  });
   const reenqueued = await wakeDue(due, ports, alone);
-  if (hasOpened && due.length < limit) await endBacklog(connection, gate, ports);
   return { connection, gate: gate.state, walksResumed, reenqueued, ...told(stuck) };
 }
 
 const told = (stuck: readonly string[]) => (stuck.length === 0 ? {} : { stuck });
 
-async function endBacklog(
+/**
+ * What failed behind a gate that has just opened need not wait out its own back-off: it is due at once. Only once: what
+ * fails in the open waits again.
+ */
+async function endBackOffs(
   connection: ConnectionName,
   { backlog: _, ...gate }: Gate,
-  { gates }: PumpPorts,
+  { ports, alone }: { readonly ports: PumpPorts; readonly alone: Alone },
 ): Promise<void> {
+  const { index, gates } = ports;
+  const nowMs = ports.clock();
+  for await (const page of index.all(connection)) {
+    const backedOff = page.filter(
+      ({ dirtySinceMs, dueMs = 0 }) => dirtySinceMs !== undefined && dueMs > nowMs,
+    );
+    const hasten = ({ ref }: GroupSummary) => alone(`group ${ref.group}`, () => index.reschedule(ref, nowMs));
+    await pMap(backedOff, hasten, { concurrency: WRITES_IN_FLIGHT });
+  }
   await gates.write(connection, gate, gate.failing === undefined ? OPEN_GATE : gate);
 }
 

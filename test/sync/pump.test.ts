@@ -1,11 +1,37 @@
 import { describe, expect, it } from 'vitest';
+import { REOPENED_GATE } from '../../shared/domain/gate.ts';
 import { groupKey, userKey } from '../../shared/store/keys.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { pump } from '../../shared/sync/pump.ts';
+import { PUMP_BATCH } from '../../shared/sync/tuning.ts';
 import { story } from '../support/engine/story.ts';
 import { CONNECTION } from '../support/engine/world.ts';
 
 const MINUTE_MS = 60_000;
+
+describe('more groups than one pump wakes', () => {
+  it('are each tried once when the gate opens, and wait again where they fail again', async () => {
+    const { world, ref } = await story();
+    const { groups, desired, gates } = world.onlooker;
+    const refs = Array.from({ length: PUMP_BATCH + 5 }, (_, at) => ref(`g${at}`));
+    const fail = (each: (typeof refs)[number]) => {
+      const nowMs = world.nowMs();
+      return groups.postpone(each, nowMs + 60 * MINUTE_MS, { code: 'c', message: 'm', atMs: nowMs }, 9);
+    };
+    for (const each of refs) {
+      await desired.markDirty(each, { nowMs: world.nowMs(), dueMs: world.nowMs() });
+      await fail(each);
+    }
+    await gates.write(CONNECTION, await gates.read(CONNECTION), REOPENED_GATE);
+    const woken: number[] = [];
+    for (let minute = 0; minute < 4; minute += 1) {
+      world.advance(MINUTE_MS);
+      woken.push((await pump(CONNECTION, world.onlooker)).reenqueued);
+      for (const message of world.applyQueue.messages.splice(0)) await fail(message.ref);
+    }
+    expect(woken).toEqual([PUMP_BATCH, 5, 0, 0]);
+  });
+});
 
 describe('an item that cannot be understood', () => {
   it('keeps nothing else of the pump waiting, neither gate nor walks nor groups, and is named', async () => {
