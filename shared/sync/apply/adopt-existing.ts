@@ -14,7 +14,7 @@ export interface Found {
   readonly step?: Step;
   readonly known: readonly PlatformGroupId[];
   /** Every group that was there before. */
-  readonly listed: ReadonlySet<string>;
+  readonly listed: readonly ListedGroup[];
 }
 
 /**
@@ -22,13 +22,12 @@ export interface Found {
  * connection says so; the others are remembered, so that they are never taken for what our POST made.
  */
 export async function adoptExisting(state: GroupState, plan: Plan, lane: Lane): Promise<Found> {
-  const groups = await lane.platform.groups.list(LISTING_AGE_MS);
+  const listed = await lane.platform.groups.list(LISTING_AGE_MS);
   const wantedFold = foldName(plan.after?.name ?? '');
-  const listed = new Set<string>(groups.map(({ id }) => id));
-  const same = groups
+  const same = listed
     .filter((group) => group.spokeId === plan.after?.spokeId || isNamedLike(group, wantedFold))
     .sort((a, b) => compareText(a.id, b.id));
-  const known = [...same, ...groups.filter(mayBeAny)].map(({ id }) => id as PlatformGroupId);
+  const known = [...same, ...listed.filter(mayBeAny)].map(({ id }) => id as PlatformGroupId);
   for (const candidate of adoptable(same, plan, lane)) {
     const step = await adopt(state, candidate, lane);
     if (step !== undefined) return { step, known, listed };
@@ -36,8 +35,15 @@ export async function adoptExisting(state: GroupState, plan: Plan, lane: Lane): 
   return { known, listed };
 }
 
-const isNamedLike = (group: ListedGroup, fold: string): boolean =>
-  isWhole(group) && foldName(group.name) === fold;
+/** A listing serves many groups that are created: each of its names is folded once. */
+const folds = new WeakMap<ListedGroup, string>();
+
+function isNamedLike(group: ListedGroup, wantedFold: string): boolean {
+  if (!isWhole(group)) return false;
+  const fold = folds.get(group) ?? foldName(group.name);
+  folds.set(group, fold);
+  return fold === wantedFold;
+}
 
 /** Its form is odd and it shows no spokeId: once our POST is sent, nobody could tell that it was there before. */
 const mayBeAny = (group: ListedGroup): boolean => !isWhole(group) && group.spokeId === null;

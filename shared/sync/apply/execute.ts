@@ -31,7 +31,8 @@ export async function execute(plan: Plan, execution: Execution): Promise<Step> {
   let observed: ObservedGroup | undefined;
   try {
     observed = await call(plan, intent, execution);
-    if (observed !== undefined && before.listed.has(observed.id)) throw notCreated(observed);
+    const answered = observed?.id;
+    if (before.listed.some(({ id }) => id === answered)) throw notCreated(answered);
   } catch (cause) {
     if (!(cause instanceof PlatformFailure)) throw cause;
     return afterFailure(cause, { plan, intent, execution });
@@ -40,10 +41,10 @@ export async function execute(plan: Plan, execution: Execution): Promise<Step> {
   return confirmWrite(plan, { intent, observed, execution });
 }
 
-const NOTHING_FOUND: Found = { known: [], listed: new Set() };
+const NOTHING_FOUND: Found = { known: [], listed: [] };
 
 /** What was there before a POST is not what it made: the group that it made is looked for. */
-const notCreated = ({ id }: ObservedGroup): PlatformFailure =>
+const notCreated = (id: string | undefined): PlatformFailure =>
   new PlatformFailure('unavailable', `expected a new group, but the answer is about ${id}, an older one`, {});
 
 async function openIntent(
