@@ -20,9 +20,13 @@ export async function eachConnection<Report>(
   { connections, only, logger }: Round,
   run: (connection: Connection) => Promise<Report>,
 ): Promise<Turns<Report>> {
-  const chosen = only === undefined ? await connections.list() : [await connections.find(only)];
   const reports: Report[] = [];
   let failure: { readonly error: unknown } | undefined;
+  const failed = (connection: ConnectionName, error: unknown) => {
+    logger.error('failed', { connection, ...errorFields(error) });
+    failure = { error };
+  };
+  const chosen = only === undefined ? await connections.list(failed) : [await connections.find(only)];
   for (const connection of chosen) {
     if (connection === undefined) throw new Error(`there is no connection ${only}`);
     try {
@@ -30,8 +34,7 @@ export async function eachConnection<Report>(
       reports.push(report);
       logger.info('ran', { connection: connection.name, report: report as object as never });
     } catch (error) {
-      logger.error('failed', { connection: connection.name, ...errorFields(error) });
-      failure = { error };
+      failed(connection.name, error);
     }
   }
   return failure === undefined ? { reports } : { reports, failure };

@@ -43,12 +43,16 @@ export function createConnectionStore(
       return known !== undefined && clock() < known.untilMs ? known.connection : current(name);
     },
 
-    async list() {
+    async list(onUnreadable) {
       const connections: Connection[] = [];
       for await (const page of table.query({ partition: CONNECTIONS_PARTITION, index: true })) {
-        for (const { name } of page) {
-          const item = await table.get(connectionKey(connectionName(String(name))));
-          if (item !== undefined) connections.push(parseConnection(item));
+        for (const name of page.map((item) => connectionName(String(item['name'])))) {
+          try {
+            connections.push(...[await current(name)].filter((one) => one !== undefined));
+          } catch (error) {
+            if (onUnreadable === undefined || !(error instanceof CorruptItemError)) throw error;
+            onUnreadable(name, error);
+          }
         }
       }
       return connections;

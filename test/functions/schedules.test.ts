@@ -1,7 +1,12 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { handler as people } from '../../functions/people.ts';
 import { handler as reconcile } from '../../functions/reconcile.ts';
+import { ConnectionSettings } from '../../shared/contract/settings.ts';
+import { connectionName } from '../../shared/domain/ids.ts';
+import { createConnectionStore } from '../../shared/store/connection-store.ts';
+import { connectionKey } from '../../shared/store/keys.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
+import { MemoryTable } from '../support/memory-table.ts';
 import { CONTEXT, fakeBase } from './fake-base.ts';
 
 const world = vi.hoisted(() => ({ wired: undefined as unknown, ran: [] as string[] }));
@@ -64,6 +69,20 @@ describe.each([
     await expect(run({ connection: 'No Name' })).rejects.toThrow();
     expect(world.ran).toEqual([]);
   });
+});
+
+it('a connection that cannot be understood keeps no other from its turn, and makes the run fail', async () => {
+  const table = new MemoryTable();
+  const connections = createConnectionStore(table, { clock: () => 0, rememberMs: 0 });
+  const settings = ConnectionSettings.parse({ baseUrl: 'https://platform.test' });
+  for (const name of ['a', 'b'].map(connectionName)) {
+    await connections.save({ name, company: 'c', settings, observing: false });
+  }
+  await table.update(connectionKey(connectionName('a')), { set: { company: 7 } });
+  world.wired = { ...base, ports: { clock: () => 0, connections } };
+  await expect(reconcile({ task: 'pump' }, CONTEXT)).rejects.toThrow('expected a connection');
+  expect(world.ran).toEqual(['b']);
+  expect(base.logged('failed')).toMatchObject([{ connection: 'a' }]);
 });
 
 it('reconcile refuses a task that it does not have', async () => {

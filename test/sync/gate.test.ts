@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { groupKey } from '../../shared/store/keys.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../../shared/sync/pausing.ts';
@@ -100,6 +101,16 @@ describe('the gate', () => {
     await tell();
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
     expect((await gate()).state).toBe('open');
+  });
+
+  it('closes for a 403 of all also where an item of ours cannot be understood', async () => {
+    const { world, tell, work, say, gate, troubles, ref } = await company();
+    await tell(...['a1', 'g', 'h'].map((snapshot) => ({ snapshot, of: ['a'] })));
+    await world.table.update(groupKey(ref('a1')), { set: { attempts: 'many' } });
+    troubles.faults = { ...NO_FAULTS, platform: (call) => (call === 'probe' ? 'none' : 'forbidden') };
+    say({ add: ['b'], to: 'g' });
+    await work(3);
+    expect(await gate()).toMatchObject({ state: 'unauthorized' });
   });
 
   it('waits a quarter of an hour at most, whatever Retry-After says, and a second at least', async () => {

@@ -90,7 +90,8 @@ async function anotherOfOurs(
 ): Promise<PlatformGroupId | undefined> {
   for await (const page of index.all(connection)) {
     const others = page.filter(({ ref, settled }) => ref.group !== group && settled === 'in_sync');
-    const states = await groups.readMany(others.slice(0, READS_IN_FLIGHT).map(({ ref }) => ref));
+    const refs = others.slice(0, READS_IN_FLIGHT).map(({ ref }) => ref);
+    const states = await groups.readMany(refs, () => {});
     const linked = states.find(({ platformId, released }) => platformId !== undefined && !released);
     if (linked !== undefined) return linked.platformId;
   }

@@ -16,7 +16,8 @@ export interface Connection {
 export interface Connections {
   /** undefined where no such connection exists. May be up to half a minute old. */
   find(name: ConnectionName): Promise<Connection | undefined>;
-  list(): Promise<readonly Connection[]>;
+  /** @param onUnreadable told of each whose item cannot be understood, which is then left out; else it is an error */
+  list(onUnreadable?: (name: ConnectionName, error: Error) => void): Promise<readonly Connection[]>;
 }
 
 export interface CurrentConnections {
