@@ -99,8 +99,8 @@ export function readSettings(context: Context, names: readonly string[] = []): S
 const StageName = z.string().regex(/^[a-z][a-z0-9-]{0,31}$/, 'expected a name such as production');
 const Stages = z.record(StageName, z.record(z.string(), z.unknown()));
 
-/** Feature flags, what the command line tells the app, and results of look-ups: no setting is written so. */
-const IS_OF_CDK = /[:/@]/;
+/** Feature flags, what the command line tells the app, results of look-ups, and what `cdk acknowledge` keeps. */
+const IS_OF_CDK = /[:/@]|^acknowledged-issue-numbers$/;
 
 /** A misspelt setting would change nothing, in silence. */
 function refuseUnknown(names: readonly string[]): void {

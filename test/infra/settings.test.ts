@@ -116,6 +116,7 @@ describe('a context key that is no setting', () => {
     const ofCdk = {
       '@aws-cdk/core:target-partitions': ['aws'],
       '@aws-cdk-containers/ecs-service-extensions:enableDefaultLogDriver': true,
+      'acknowledged-issue-numbers': [19836],
       'aws:cdk:enable-path-metadata': true,
       'aws:cdk:bundling-stacks': ['**'],
       'availability-zones:account=111122223333:region=eu-west-1': ['eu-west-1a'],
