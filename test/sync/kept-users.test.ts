@@ -114,21 +114,26 @@ describe('a user whom the platform adds to a new group by itself', () => {
     expect(await state('h')).toMatchObject({ settled: 'in_sync' });
   });
 
-  it('is taken out again where the answer was lost, and is nobody’s drift', async () => {
-    const { world, troubles, say, shown, pass } = await company({ drift: 'adopt' });
-    world.platform.installers.add('u-installer');
-    let isLost = false;
-    const platform = (call: string) => {
-      if (call !== 'create' || isLost) return 'none';
-      isLost = true;
-      return 'lost_after';
-    };
-    troubles.faults = { ...NO_FAULTS, platform };
-    say({ snapshot: 'g', of: ['a'] });
-    await pass(HOUR_MS);
-    expect(isLost).toBe(true);
-    expect(shown('g')).toEqual([users('a')]);
-  });
+  it.each([true, false])(
+    'is taken out again where the answer was lost (spokeId shown: %s)',
+    async (echoSpokeId) => {
+      const { world, troubles, say, shown, pass } = await company({ drift: 'adopt' }, { echoSpokeId });
+      world.platform.installers.add('u-installer');
+      let isLost = false;
+      const platform = (call: string) => {
+        if (call !== 'create' || isLost) return 'none';
+        isLost = true;
+        return 'lost_after';
+      };
+      troubles.faults = { ...NO_FAULTS, platform };
+      say({ snapshot: 'g', of: ['a'] });
+      await pass(HOUR_MS);
+      expect(isLost).toBe(true);
+      // One group, and nobody's drift.
+      expect(shown('g')).toEqual([users('a')]);
+      expect(world.platform.violations).toEqual([]);
+    },
+  );
 
   it.each([{ membership: 'additive' }, { groups: { policies: [{ match: '*', mode: 'upsertOnly' }] } }])(
     'may stay where others may (%o)',

@@ -86,12 +86,17 @@ async function wholeOf(
   return isTheirs ? undefined : platform.groups.get(id as PlatformGroupId);
 }
 
-/** By spokeId; where the platform does not echo it, by name and users. Groups that were there before are not it. */
+/**
+ * By spokeId; where the platform does not echo it, by name and users: it may have added some to those that we sent.
+ * Groups that were there before are not it.
+ */
 function isOurCreation(observed: ObservedGroup, intent: Intent, prepared: View | undefined): boolean {
   if (intent.known?.includes(observed.id as PlatformGroupId)) return false;
   if (observed.spokeId !== null) return observed.spokeId === intent.spokeId;
   if (prepared === undefined || foldName(observed.name) !== foldName(prepared.name)) return false;
-  return shows(observed, renamedTo(prepared, observed));
+  const shown = new Set(observed.users);
+  const hasAll = [...prepared.users.keys()].every((user) => shown.has(user));
+  return hasAll && (prepared.users.size > 0 || shown.size === 0);
 }
 
 /** What the write would have made, with what the platform makes of a name that it sent, or adds to a new group. */
