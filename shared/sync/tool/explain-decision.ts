@@ -96,11 +96,17 @@ function unwanted(facts: Facts): Decision {
   if (state.dirtySinceMs !== undefined) {
     const obstacle = obstacleOf(state, connection, gate);
     if (obstacle !== undefined) return decision(obstacle.outcome, `${why}; ${obstacle.detail}`);
-    const error = state.lastError === undefined ? '' : `; last try: ${state.lastError.message}`;
-    return decision('waiting', `${why}; the removal is not done yet${error}`);
+    return decision('waiting', `${why}; the removal is not done yet${lastTry(state)}`);
   }
+  if (state.failedAtMs !== undefined) return refused(state, `${why}; `);
   return decision('kept', `${why}; a policy (membership additive, upsertOnly or drift) lets them stay`);
 }
+
+const lastTry = ({ lastError }: GroupState): string =>
+  lastError === undefined ? '' : `; last try: ${lastError.message}`;
+
+const refused = ({ lastError }: GroupState, before = ''): Decision =>
+  decision('failed', `${before}the platform refused the group: ${lastError?.message ?? 'no reason kept'}`);
 
 function pendingDecision(facts: Facts): Decision | undefined {
   const { cause } = facts;
@@ -144,15 +150,9 @@ function notYet({ state, connection, waived }: Facts, gate: string): Decision {
   const obstacle = obstacleOf(state, connection, gate);
   if (obstacle !== undefined) return obstacle;
   if (state.dirtySinceMs !== undefined) {
-    const error = state.lastError === undefined ? '' : `; last try: ${state.lastError.message}`;
-    return decision('waiting', `they will be added by the next write${error}`);
+    return decision('waiting', `they will be added by the next write${lastTry(state)}`);
   }
-  if (state.failedAtMs !== undefined) {
-    return decision(
-      'failed',
-      `the platform refused the group: ${state.lastError?.message ?? 'no reason kept'}`,
-    );
-  }
+  if (state.failedAtMs !== undefined) return refused(state);
   return waived
     ? decision('waived', 'somebody took them out on the platform, and the drift policy lets that stand')
     : decision('waiting', 'they became known since the group was last looked at; the next look adds them');

@@ -89,6 +89,20 @@ describe('explain', () => {
     expect(await watched.explain('ann')).toMatchObject({ decision: { outcome: 'observing' } });
   });
 
+  it('says that the platform refused a removal, and of no policy', async () => {
+    const { world, tell, explain } = await company();
+    await tell({ snapshot: 'g', of: ['ann', 'bob'] });
+    world.platform.refusal = () => 400;
+    await tell({ take: ['bob'], from: 'g' });
+    expect(await explain('bob')).toMatchObject({
+      present: true,
+      decision: {
+        outcome: 'failed',
+        detail: 'the directory took them out of the group; the platform refused the group: refused with 400',
+      },
+    });
+  });
+
   it('tells a group that never had a name from one that lost it', async () => {
     const { tell, explain } = await company();
     await tell({ snapshot: 'g', of: ['ann'], name: null });
