@@ -1,5 +1,3 @@
-import type { Member } from '../domain/event.ts';
-
 /** Employee fields that can tell one person from another (the specification's Employee, string fields). */
 export const MATCHABLE_EMPLOYEE_FIELDS = [
   'id',
@@ -47,11 +45,6 @@ function parseEmployeeField(text: string): EmployeeField | undefined {
   }
   const name = MATCHABLE_EMPLOYEE_FIELDS.find((field) => field === text);
   return name === undefined ? undefined : { kind: 'field', name };
-}
-
-/** What a rule compares on the member's side; undefined where the member does not carry it. */
-export function memberValue(member: Member, attribute: string): string | undefined {
-  return attribute === 'id' ? member.id : member.attributes.get(attribute);
 }
 
 /** Name of an employee field as rules spell it, and as the people index keys it. */

@@ -10,8 +10,6 @@ export interface Projection {
   readonly without: readonly AttributePath[];
 }
 
-export const EVERYTHING: Projection = { only: undefined, without: [] };
-
 /** @throws ScimError invalidValue for text that names no attribute */
 export function readProjection(
   attributes: readonly string[] | undefined,

@@ -1,4 +1,4 @@
-import type { ConnectionName, GroupRef } from '../domain/ids.ts';
+import type { ConnectionName } from '../domain/ids.ts';
 import type { GuardRecord, GuardReservation, GuardStore } from '../sync/ports/holds.ts';
 import { connectionKey, GUARD_PREFIX, guardKey, guardMinute, UNLINK_PREFIX, unlinkKey } from './keys.ts';
 import type { Table } from './table.ts';
@@ -13,20 +13,6 @@ const UNLINK_COUNTS_MS = 3_600_000;
 
 /** Reservations of the rolling hour, one item per write; see guardRemovals for why they are put before they are read. */
 export function createGuardStore(table: Table): GuardStore {
-  const recentBeside = async ({ connection, group }: GroupRef, atMs: number, besides: readonly string[]) => {
-    const recent = { group: 0, connection: 0 };
-    const { pk } = connectionKey(connection);
-    const from = `${GUARD_PREFIX}${guardMinute(atMs - COUNTS_MS)}`;
-    for await (const page of table.query({ partition: pk, between: [from, `${GUARD_PREFIX}~`] })) {
-      for (const item of page) {
-        if (besides.includes(item.sk) || Number(item['atMs']) <= atMs - COUNTS_MS) continue;
-        recent.connection += Number(item['removals']);
-        if (item['group'] === group) recent.group += Number(item['removals']);
-      }
-    }
-    return recent;
-  };
-
   const put = async ({ connection, group, intent, atMs, removals }: GuardReservation) => {
     const own = guardKey(connection, atMs, intent);
     await table.put({ ...own, group, removals, atMs, expiresAt: Math.ceil((atMs + KEPT_MS) / 1_000) });
@@ -35,9 +21,19 @@ export function createGuardStore(table: Table): GuardStore {
 
   return {
     async reserve(reservation, instead) {
-      const own = await put(reservation);
-      const { connection, atMs } = reservation;
-      return recentBeside(reservation, atMs, [own, ...keyOf(connection, instead)]);
+      const { connection, group, atMs } = reservation;
+      const besides = [await put(reservation), ...keyOf(connection, instead)];
+      const recent = { group: 0, connection: 0 };
+      const { pk } = connectionKey(connection);
+      const from = `${GUARD_PREFIX}${guardMinute(atMs - COUNTS_MS)}`;
+      for await (const page of table.query({ partition: pk, between: [from, `${GUARD_PREFIX}~`] })) {
+        for (const item of page) {
+          if (besides.includes(item.sk) || Number(item['atMs']) <= atMs - COUNTS_MS) continue;
+          recent.connection += Number(item['removals']);
+          if (item['group'] === group) recent.group += Number(item['removals']);
+        }
+      }
+      return recent;
     },
 
     async reduce(reservation, removals) {
@@ -45,8 +41,6 @@ export function createGuardStore(table: Table): GuardStore {
       if (removals === 0) await table.delete(guardKey(connection, atMs, intent));
       else await put({ ...reservation, removals });
     },
-
-    recent: (ref, atMs, instead) => recentBeside(ref, atMs, keyOf(ref.connection, instead)),
 
     async unlink(connection, id, atMs) {
       const own = unlinkKey(connection, id);

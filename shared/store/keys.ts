@@ -36,7 +36,6 @@ export const heldChunkKey = (ref: GroupRef, digest: string, index: number): Key 
   pk: groupPartition(ref),
   sk: `HELD#${digest}#${String(index).padStart(4, '0')}`,
 });
-export const HELD_PREFIX = 'HELD#';
 
 /** All arrivals of the parts of one snapshot lie side by side. */
 export const partPrefix = (source: string, snapshotId: string, count: number): string =>

@@ -4,8 +4,26 @@ import type { GateStore } from './ports/gate.ts';
 import type { PlatformFailure } from './ports/platform.ts';
 import { backoffMs, boundedWaitMs, FAILING_GROUPS, REFUSED_WAIT_MS } from './tuning.ts';
 
-/** Workers that change one gate at the same time are few: five failing groups close it. */
+/** So many changes of one gate in a row would be a fault elsewhere. */
 const MAX_RACES = 20;
+
+/**
+ * Writes what becomes of a gate as it is at that moment.
+ * @param next undefined where it is to stay
+ * @throws Error where others change it again and again
+ */
+export async function changeGate(
+  name: ConnectionName,
+  gates: GateStore,
+  next: (gate: Gate) => Gate | undefined,
+): Promise<void> {
+  for (let race = 0; race < MAX_RACES; race += 1) {
+    const gate = await gates.read(name);
+    const changed = next(gate);
+    if (changed === undefined || (await gates.write(name, gate, changed))) return;
+  }
+  throw new Error(`the gate of ${name} changed ${MAX_RACES} times while it was to be set: try again`);
+}
 
 interface ClosingPorts {
   readonly gates: GateStore;
@@ -64,28 +82,25 @@ export async function countFailing(
   failure: PlatformFailure,
   ports: ClosingPorts,
 ): Promise<boolean> {
-  for (let race = 0; race < MAX_RACES; race += 1) {
-    const gate = await ports.gates.read(connection);
+  let isClosed = false;
+  await changeGate(connection, ports.gates, (gate) => {
     const isTrial = gate.canary === group;
-    if (gate.state !== 'open' && !isTrial) return true;
-    if (!isTrial && gate.failing?.includes(group)) return false;
+    isClosed = gate.state !== 'open' && !isTrial;
+    if (isClosed || (!isTrial && gate.failing?.includes(group))) return undefined;
     const failing = latestOf([...(gate.failing ?? []), group]);
     const counted = { ...gate, failing };
-    const closes = failing.length >= FAILING_GROUPS;
-    const next = closes ? closedBy(failure, { gate: counted, state: 'backoff', ports }) : counted;
-    if (await ports.gates.write(connection, gate, next)) return closes;
-  }
-  return false;
+    isClosed = failing.length >= FAILING_GROUPS;
+    return isClosed ? closedBy(failure, { gate: counted, state: 'backoff', ports }) : counted;
+  });
+  return isClosed;
 }
 
 /** A group that succeeded ends the count, and opens the gate for all where groups had closed it. */
 export async function countSuccess(name: ConnectionName, seen: Gate, gates: GateStore): Promise<void> {
   if (seen.failing === undefined) return;
-  for (let race = 0; race < MAX_RACES; race += 1) {
-    const gate = await gates.read(name);
+  await changeGate(name, gates, (gate) => {
     const opens = isClosedByGroups(gate);
-    if (gate.failing === undefined || !(opens || gate.state === 'open')) return;
-    const next = opens || gate.backlog === true ? REOPENED_GATE : OPEN_GATE;
-    if (await gates.write(name, gate, next)) return;
-  }
+    if (gate.failing === undefined || !(opens || gate.state === 'open')) return undefined;
+    return opens || gate.backlog === true ? REOPENED_GATE : OPEN_GATE;
+  });
 }

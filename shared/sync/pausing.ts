@@ -1,14 +1,12 @@
 import { type Gate, REOPENED_GATE } from '../domain/gate.ts';
 import type { ConnectionName, GroupRef } from '../domain/ids.ts';
+import { changeGate } from './gate-closing.ts';
 import type { ConnectionStore } from './ports/connections.ts';
 import type { GateStore } from './ports/gate.ts';
 import type { GroupStore } from './ports/groups.ts';
 import { changeConnection } from './tool/change-connection.ts';
 import { doRecorded, type JournalPorts, journalOf, recordDeed, UNNAMED } from './tool/journal.ts';
 import { dirtyNow, type WakePorts } from './wake.ts';
-
-/** So many changes of one gate in a row would be a fault elsewhere. */
-const MAX_RACES = 20;
 
 export interface GroupPausePorts extends JournalPorts, Pick<WakePorts, 'applyQueue' | 'coalesceMs'> {
   readonly groups: Pick<GroupStore, 'read' | 'pause' | 'resume'>;
@@ -27,21 +25,24 @@ export interface ConnectionPausePorts extends JournalPorts {
 export async function pauseGroup(ref: GroupRef, ports: GroupPausePorts, cause = UNNAMED): Promise<boolean> {
   const seen = await ports.groups.read(ref);
   if (seen === undefined) return false;
-  const before = seen.paused ? 'paused' : 'running';
-  const change = { kind: 'set_pause', before, after: 'paused', reason: 'writes of the group' };
-  const deed = { action: 'pause', changes: [change], cause };
+  const deed = pauseDeed('pause', { before: seen.paused ? 'paused' : 'running', after: 'paused' }, cause);
   return doRecorded(ref, deed, ports, () => ports.groups.pause(ref));
 }
 
 /** Ends a pause; apply catches up with whatever happened meanwhile. false where the group was not paused. */
 export async function resumeGroup(ref: GroupRef, ports: GroupPausePorts, cause = UNNAMED): Promise<boolean> {
   if ((await ports.groups.read(ref))?.paused !== true) return false;
-  const change = { kind: 'set_pause', before: 'paused', after: 'running', reason: 'writes of the group' };
-  const deed = { action: 'resume', changes: [change], cause };
+  const deed = pauseDeed('resume', { before: 'paused', after: 'running' }, cause);
   const resumed = await doRecorded(ref, deed, ports, () => ports.groups.resume(ref, dirtyNow(ports)));
   if (resumed) await ports.applyQueue.wake([ref]);
   return resumed;
 }
+
+const pauseDeed = (action: string, values: { before: string; after: string }, cause: string) => ({
+  action,
+  changes: [{ kind: 'set_pause', ...values, reason: 'writes of the group' }],
+  cause,
+});
 
 /** Closes the connection's gate until a person resumes; events go on being accepted, and wait in the dirty set. */
 export async function pauseConnection(
@@ -87,12 +88,4 @@ async function recordGate(
   const { state: before } = await ports.gates.read(name);
   const change = { kind: 'set_gate', before, after, reason: 'gate of the connection' };
   await recordDeed(journalOf(name), { action, changes: [change], cause }, ports);
-}
-
-/** A worker may change the gate between our look and our write, but a person's word is the last. */
-async function changeGate(name: ConnectionName, gates: GateStore, next: () => Gate): Promise<void> {
-  for (let race = 0; race < MAX_RACES; race += 1) {
-    if (await gates.write(name, await gates.read(name), next())) return;
-  }
-  throw new Error(`the gate of ${name} changed ${MAX_RACES} times while it was to be set: try again`);
 }

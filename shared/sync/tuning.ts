@@ -44,16 +44,14 @@ export const boundedWaitMs = (askedMs: number): number =>
 const FIRST_BACKOFF_MS = 2_000;
 const LONGEST_BACKOFF_MS = 3_600_000;
 
-/** Exponential, with half of it at random, so that groups which failed together do not return together. */
-export function backoffMs(attempts: number, random: number): number {
-  const full = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.min(attempts, 20));
-  return Math.round(full / 2 + (full / 2) * random);
-}
-
 const FIRST_UNDONE_BACKOFF_MS = 600_000;
 
-/** For what the platform takes and does not do: few tries, since each of them costs calls and seldom helps. */
-export function undoneBackoffMs(attempts: number, random: number): number {
-  const full = Math.min(LONGEST_BACKOFF_MS, FIRST_UNDONE_BACKOFF_MS * 2 ** Math.min(attempts, 20));
+/** Exponential, with half of it at random, so that groups which failed together do not return together. */
+export function backoffMs(attempts: number, random: number, firstMs = FIRST_BACKOFF_MS): number {
+  const full = Math.min(LONGEST_BACKOFF_MS, firstMs * 2 ** Math.min(attempts, 20));
   return Math.round(full / 2 + (full / 2) * random);
 }
+
+/** For what the platform takes and does not do: few tries, since each of them costs calls and seldom helps. */
+export const undoneBackoffMs = (attempts: number, random: number): number =>
+  backoffMs(attempts, random, FIRST_UNDONE_BACKOFF_MS);

@@ -1,11 +1,4 @@
-import type {
-  ConnectionName,
-  GroupId,
-  GroupRef,
-  IntentId,
-  PlatformGroupId,
-  PlatformUserId,
-} from '../../domain/ids.ts';
+import type { ConnectionName, GroupId, IntentId, PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
 
 export type { Hold } from '../../domain/hold.ts';
 
@@ -35,8 +28,6 @@ export interface GuardStore {
    * @param instead a record that this one takes the place of, and that is therefore not counted beside it
    */
   reserve(reservation: GuardReservation, instead?: GuardRecord): Promise<RecentRemovals>;
-  /** The same sums without a reservation: for a dry run. */
-  recent(ref: GroupRef, atMs: number, instead?: GuardRecord): Promise<RecentRemovals>;
   /** Fewer removals happened than were reserved; none: the record goes. */
   reduce(reservation: GuardReservation, removals: number): Promise<void>;
   /**
