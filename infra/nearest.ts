@@ -1,15 +1,11 @@
 /** The name that was most likely meant; undefined where none is near. Case does not count. */
 export function nearest(given: string, names: readonly string[]): string | undefined {
-  let best: string | undefined;
-  let least = Number.POSITIVE_INFINITY;
-  for (const name of names) {
-    const distance = editDistance(given.toLowerCase(), name.toLowerCase());
+  const near = names
+    .map((name) => ({ name, distance: editDistance(given.toLowerCase(), name.toLowerCase()) }))
     // More than every second letter wrong is another word.
-    if (distance >= least || distance > Math.max(given.length, name.length) / 2) continue;
-    best = name;
-    least = distance;
-  }
-  return best;
+    .filter(({ name, distance }) => distance <= Math.max(given.length, name.length) / 2)
+    .sort((a, b) => a.distance - b.distance);
+  return near[0]?.name;
 }
 
 /** How many letters must be put in, left out or changed (Levenshtein), one row of the table at a time. */

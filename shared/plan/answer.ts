@@ -31,29 +31,18 @@ export function readAnswer(plan: Plan, observed: ObservedGroup | undefined): Ans
   const shown = new Set(observed.users);
   const removed = new Set(removals);
   const isWhole = action === 'create' || action === 'put';
-  const keepsName = plan.changes.some(
-    ({ kind, before, after: given }) =>
-      kind === 'rename' && before === observed.name && foldName(before) !== foldName(given),
-  );
+  const rename = plan.changes.find(({ kind }) => kind === 'rename');
+  const keepsName =
+    rename !== undefined &&
+    rename.before === observed.name &&
+    foldName(rename.before) !== foldName(rename.after ?? '');
+  const named = isWhole || rename !== undefined ? renamedTo(after, observed) : after;
   return {
-    made: madeBy(after, { observed, keepsName, sendsName: isWhole || hasRename(plan) }),
+    made: keepsName ? { ...after, name: observed.name } : named,
     kept: removals.filter((user) => shown.has(user)),
     hasAdded: isWhole && [...shown].some((user) => !after.users.has(user) && !removed.has(user)),
     keepsName,
   };
-}
-
-const hasRename = ({ changes }: Plan): boolean => changes.some(({ kind }) => kind === 'rename');
-
-interface Naming {
-  readonly observed: ObservedGroup;
-  readonly keepsName: boolean;
-  readonly sendsName: boolean;
-}
-
-function madeBy(after: View, { observed, keepsName, sendsName }: Naming): View {
-  if (keepsName) return { ...after, name: observed.name };
-  return sendsName ? renamedTo(after, observed) : after;
 }
 
 /** Whether the platform answered well and did something else than it was sent. */
@@ -62,10 +51,8 @@ export const isUndone = ({ kept, hasAdded, keepsName }: Answer): boolean =>
 
 /** What to tell a person of what the platform did not do; undefined where the next write may well do it. */
 export function toldOf({ kept, keepsName }: Answer): string | undefined {
-  const users = kept.length === 1 ? '1 user' : `${kept.length} users`;
-  const told = [
-    ...(kept.length > 0 ? [`${users} whom we took out`] : []),
-    ...(keepsName ? ['the name that the group had'] : []),
-  ];
+  const told: string[] = [];
+  if (kept.length > 0) told.push(`${kept.length} user${kept.length === 1 ? '' : 's'} whom we took out`);
+  if (keepsName) told.push('the name that the group had');
   return told.length === 0 ? undefined : `the platform keeps ${told.join(', and ')}`;
 }

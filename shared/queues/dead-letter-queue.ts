@@ -2,7 +2,7 @@ import type { MessageAttributeValue, SQSClient } from '@aws-sdk/client-sqs';
 import { MESSAGE_ATTRIBUTES } from '../contract/names.ts';
 import type { DeadLetter, DeadLetterQueue } from '../sync/ports/queue.ts';
 import { laneOf, tupleHash } from './lane.ts';
-import { MAX_BYTES, type Outgoing, sendAll, sizeOf } from './sqs-batch.ts';
+import { MAX_BYTES, type Outgoing, sendAll, sendable, sizeOf } from './sqs-batch.ts';
 
 export interface DeadLetterQueueOptions {
   readonly queueUrl: string;
@@ -66,10 +66,6 @@ function attributesOf(letter: DeadLetter, { source, clock }: DeadLetterQueueOpti
   }
   return attributes;
 }
-
-/** SQS refuses these two code points raw, and an empty body; in JSON an escape says the same. */
-const sendable = (body: string): string =>
-  body === '' ? ' ' : body.replace(/[\ufffe\uffff]/g, (point) => `\\u${point.charCodeAt(0).toString(16)}`);
 
 /** SQS refuses control characters in attributes, and half characters anywhere. */
 const printable = (text: string): string =>

@@ -6,7 +6,7 @@ import {
 } from '@aws-sdk/client-sqs';
 import pMap from 'p-map';
 import { MESSAGE_ATTRIBUTES } from '../contract/names.ts';
-import { batchesOf, type Outgoing } from './sqs-batch.ts';
+import { batchesOf, type Outgoing, sendable } from './sqs-batch.ts';
 
 interface EventMessage {
   readonly body: string;
@@ -20,9 +20,6 @@ interface Outcome {
 }
 
 const BATCHES_IN_FLIGHT = 4;
-/** SQS refuses these two code points raw; in JSON an escape says the same. */
-const sendable = (body: string): string =>
-  body.replace(/[\ufffe\uffff]/g, (point) => `\\u${point.charCodeAt(0).toString(16)}`);
 
 /** The events queue, for what is sent on purpose: each message's fate is told. */
 export function createEventSender(client: SQSClient, queueUrl: () => Promise<string>) {

@@ -64,6 +64,10 @@ export function batchesOf(messages: readonly Outgoing[]): readonly number[][] {
   return batches;
 }
 
+/** SQS refuses these two code points raw, and an empty body; in JSON an escape says the same. */
+export const sendable = (body: string): string =>
+  body === '' ? ' ' : body.replace(/[\ufffe\uffff]/g, (point) => `\\u${point.charCodeAt(0).toString(16)}`);
+
 /** As SQS counts: the body, and each attribute's name, type and value. */
 export function sizeOf({ MessageBody = '', MessageAttributes = {} }: Outgoing): number {
   let bytes = Buffer.byteLength(MessageBody);

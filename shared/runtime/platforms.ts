@@ -3,7 +3,7 @@ import { PlatformError } from '../platform/errors.ts';
 import { createGroupClient, type GroupClient } from '../platform/group-client.ts';
 import { oauthCredential } from '../platform/oauth.ts';
 import type { Connection } from '../sync/ports/connections.ts';
-import { type Platform, PlatformFailure, type Platforms } from '../sync/ports/platform.ts';
+import { failureIn, type Platform, PlatformFailure, type Platforms } from '../sync/ports/platform.ts';
 import { employeePages, recordOf } from './employee-records.ts';
 import { feedPages } from './feed-pages.ts';
 import { oauthOptions, type Tokens } from './oauth-secret.ts';
@@ -183,14 +183,7 @@ function platformOf(client: GroupClient, { call, identify, inUse, clock }: Calli
     get secretVersion() {
       return inUse.version;
     },
-    probe: () =>
-      identify().then(
-        () => undefined,
-        (error: unknown) => {
-          if (error instanceof PlatformFailure) return error;
-          throw error;
-        },
-      ),
+    probe: () => failureIn(identify),
     employees: (wanted) => employeePages(client, wanted, call),
     employee: async (role, fields) => {
       const employee = await found(() => client.employees.get(role));

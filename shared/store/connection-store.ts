@@ -31,7 +31,7 @@ export function createConnectionStore(
       remembered.delete(name);
       return undefined;
     }
-    const connection = parseConnection(item);
+    const connection = parse(ConnectionItem, item, 'a connection');
     remembered.set(name, { connection, untilMs: clock() + rememberMs });
     return connection;
   };
@@ -89,7 +89,7 @@ export function createConnectionStore(
       const connection = await current(name);
       if (connection !== undefined) return connection.company;
       const item = await table.get(tombstoneKey(name));
-      return item === undefined ? undefined : parseTombstone(item).company;
+      return item && parse(Tombstone, item, 'what is kept of a removed connection').company;
     },
   };
 }
@@ -106,16 +106,8 @@ const changeTo = ({ name, company, settings, observing }: Connection): Change =>
   add: { revision: 1 },
 });
 
-function parseTombstone(item: Item) {
-  const parsed = Tombstone.safeParse(item);
-  if (!parsed.success) {
-    throw new CorruptItemError('expected what is kept of a removed connection', { cause: parsed.error });
-  }
-  return parsed.data;
-}
-
-function parseConnection(item: Item): Connection {
-  const parsed = ConnectionItem.safeParse(item);
-  if (!parsed.success) throw new CorruptItemError('expected a connection', { cause: parsed.error });
+function parse<Form>(schema: z.ZodType<Form>, item: Item, what: string): Form {
+  const parsed = schema.safeParse(item);
+  if (!parsed.success) throw new CorruptItemError(`expected ${what}`, { cause: parsed.error });
   return parsed.data;
 }

@@ -4,7 +4,7 @@ import { closedBy, isClosedByGroups, isRefused, latestOf } from './gate-closing.
 import type { Connection, Connections } from './ports/connections.ts';
 import type { GateStore } from './ports/gate.ts';
 import type { GroupIndex, GroupSummary } from './ports/index.ts';
-import { type Platform, PlatformFailure, type Platforms } from './ports/platform.ts';
+import { failureIn, type Platform, PlatformFailure, type Platforms } from './ports/platform.ts';
 import type { ApplyQueue } from './ports/queue.ts';
 import { WAKE_GRACE_MS } from './tuning.ts';
 
@@ -68,13 +68,8 @@ const askWitness = async ({ witness }: Gate, platform: Platform): Promise<Platfo
 
 /** How the platform refuses the credential, if it does. */
 export async function refusalOf(ask: () => Promise<unknown>): Promise<PlatformFailure | undefined> {
-  try {
-    await ask();
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof PlatformFailure)) throw error;
-    return isRefused(error) ? error : undefined;
-  }
+  const failure = await failureIn(ask);
+  return failure && isRefused(failure) ? failure : undefined;
 }
 
 /** All groups, or, where groups closed the gate, one of them first: the connection itself was well all along. */

@@ -1,7 +1,7 @@
-import { matchRules } from '../contract/settings.ts';
+import { type ConnectionSettings, matchRules } from '../contract/settings.ts';
 import type { MemberId } from '../domain/ids.ts';
 import { STAMP_ZERO } from '../domain/stamp.ts';
-import { matchMember } from './apply/resolve.ts';
+import { resolveUser } from './apply/resolve.ts';
 import type { Connection } from './ports/connections.ts';
 import type { UserState } from './ports/desired.ts';
 import type { PendingCause } from './ports/groups.ts';
@@ -14,43 +14,40 @@ export interface MemberStanding {
   readonly person: Person | undefined;
 }
 
-interface Resolving {
-  readonly connection: Connection;
-  readonly people: Pick<PeopleStore, 'read' | 'holding'>;
-}
-
 /**
- * What apply would make of the member now, by the rules of `resolveUsers` and `place`, writing nothing.
+ * Whether a person can be written as a member, and by which id of the platform.
  * @param refusedRevision the person's revision that the platform refused
  */
+export function standingOf(
+  { userId, role, state, revision }: Person,
+  refusedRevision: number | undefined,
+  { memberIdField, includeStates }: Pick<ConnectionSettings, 'memberIdField' | 'includeStates'>,
+): { readonly cause: MemberStanding['cause']; readonly id: string | undefined } {
+  const id = memberIdField === 'userId' ? userId : role;
+  const states: readonly string[] = includeStates;
+  if (id === undefined) return { cause: 'unknown', id };
+  if (!states.includes(state)) return { cause: 'inactive', id };
+  return { cause: revision === refusedRevision ? 'refused' : 'solved', id };
+}
+
+/** What apply would make of the member now, writing nothing. @param refusedRevision as of `standingOf` */
 export async function standingNow(
   user: UserState,
   refusedRevision: number | undefined,
-  resolving: Resolving,
-): Promise<MemberStanding> {
-  const { cause, person } = await personNow(user, resolving);
-  if (cause !== 'solved') return { cause, person };
-  const { memberIdField, includeStates } = resolving.connection.settings;
-  const id = memberIdField === 'userId' ? person?.userId : person?.role;
-  if (person === undefined || id === undefined) return { cause: 'unknown', person };
-  const states: ReadonlySet<string> = new Set(includeStates);
-  if (!states.has(person.state)) return { cause: 'inactive', person };
-  return { cause: person.revision === refusedRevision ? 'refused' : 'solved', person };
-}
-
-async function personNow(
-  user: UserState,
-  { connection: { name, settings }, people }: Resolving,
+  {
+    connection: { name, settings },
+    people,
+  }: { readonly connection: Connection; readonly people: Pick<PeopleStore, 'read' | 'holding'> },
 ): Promise<MemberStanding> {
   const bound = user.role === undefined ? undefined : (await people.read(name, [user.role])).get(user.role);
-  if (user.role !== undefined && !user.review) return { cause: 'solved', person: bound };
-  const matched = await matchMember(user, { connection: name, rules: matchRules(settings), people });
-  if (matched.kind === 'pending') {
-    const isKept = user.role !== undefined && matched.cause !== 'ambiguous';
-    return { cause: isKept ? 'solved' : matched.cause, person: bound };
-  }
-  const isAnother = user.role !== undefined && matched.person.role !== user.role;
-  return isAnother ? { cause: 'ambiguous', person: bound } : { cause: 'solved', person: matched.person };
+  const resolution = await resolveUser(user, bound, {
+    connection: name,
+    rules: matchRules(settings),
+    people,
+  });
+  if (resolution.kind === 'pending') return { cause: resolution.cause, person: bound };
+  const { person } = resolution;
+  return { cause: standingOf(person, refusedRevision, settings).cause, person };
 }
 
 /** A member of whom no event has said anything. */

@@ -5,7 +5,7 @@ import type { ConnectionStore } from './ports/connections.ts';
 import type { GateStore } from './ports/gate.ts';
 import type { GroupStore } from './ports/groups.ts';
 import { changeConnection } from './tool/change-connection.ts';
-import { doRecorded, type JournalPorts, journalOf, recordDeed, UNNAMED } from './tool/journal.ts';
+import { type Deed, doRecorded, type JournalPorts, journalOf, recordDeed, UNNAMED } from './tool/journal.ts';
 import { dirtyNow, type WakePorts } from './wake.ts';
 
 export interface GroupPausePorts extends JournalPorts, Pick<WakePorts, 'applyQueue' | 'coalesceMs'> {
@@ -78,14 +78,10 @@ export async function resumeConnection(
 
 async function recordGate(
   name: ConnectionName,
-  {
-    action,
-    after,
-    cause,
-  }: { readonly action: string; readonly after: Gate['state']; readonly cause: string },
+  { after, ...deed }: Pick<Deed, 'action' | 'cause'> & { readonly after: Gate['state'] },
   ports: Omit<ConnectionPausePorts, 'connections'>,
 ): Promise<void> {
   const { state: before } = await ports.gates.read(name);
   const change = { kind: 'set_gate', before, after, reason: 'gate of the connection' };
-  await recordDeed(journalOf(name), { action, changes: [change], cause }, ports);
+  await recordDeed(journalOf(name), { ...deed, changes: [change] }, ports);
 }

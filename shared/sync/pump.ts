@@ -27,16 +27,6 @@ export interface PumpReport {
 /** Goes on with the others where one fails, and says which. */
 type Alone = (item: string, work: () => Promise<void>) => Promise<void>;
 
-const eachAlone =
-  (stuck: string[]): Alone =>
-  async (item, work) => {
-    try {
-      await work();
-    } catch (error) {
-      stuck.push(`${item}: ${error instanceof Error ? error.message : String(error)}`);
-    }
-  };
-
 /**
  * What keeps everything moving (each minute): tries a closed gate, takes up walks that were interrupted, and wakes the
  * dirty groups that are due, the longest due first and so many at a time that a backlog drains at a bounded rate.
@@ -48,7 +38,13 @@ export async function pump(
   { everything = false }: { readonly everything?: boolean } = {},
 ): Promise<PumpReport> {
   const stuck: string[] = [];
-  const alone = eachAlone(stuck);
+  const alone: Alone = async (item, work) => {
+    try {
+      await work();
+    } catch (error) {
+      stuck.push(`${item}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  };
   const walksResumed = await resumeWalks(connection, ports, alone);
   const gate = await tryGate(connection, ports);
   if (gate.state !== 'open' && !everything) {

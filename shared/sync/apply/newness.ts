@@ -2,6 +2,7 @@ import { type MemberId, type PlatformUserId, platformUserId } from '../../domain
 import { laterStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import type { Waiver } from '../../domain/waiver.ts';
 import { type Newness, standingWaiver } from '../../plan/waive.ts';
+import { standingOf } from '../member-standing.ts';
 import type { GroupState } from '../ports/groups.ts';
 import type { Lane } from './ports.ts';
 import { resolveUsers } from './resolve.ts';
@@ -62,8 +63,7 @@ async function departedSince(
   return new Map(
     [...resolved].flatMap(([member, resolution]): [PlatformUserId, Stamp][] => {
       if (resolution.kind !== 'person') return [];
-      const { userId, role } = resolution.person;
-      const id = settings.memberIdField === 'userId' ? userId : role;
+      const { id } = standingOf(resolution.person, undefined, settings);
       return id === undefined ? [] : [[platformUserId(id), gone.get(member) ?? seen]];
     }),
   );

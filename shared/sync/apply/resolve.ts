@@ -10,7 +10,7 @@ import { READS_IN_FLIGHT } from '../tuning.ts';
 export type Resolution =
   /** `unbound`: only the value of the moment says so, and another person may have it next. */
   | { readonly kind: 'person'; readonly person: Person; readonly unbound?: true }
-  | { readonly kind: 'pending'; readonly cause: PendingCause; readonly person?: Person };
+  | { readonly kind: 'pending'; readonly cause: PendingCause };
 
 interface MatchInput {
   readonly connection: ConnectionName;
@@ -22,10 +22,7 @@ interface MatchInput {
  * Who a member is, by the connection's rules: the first rule that finds anybody decides. Several persons with one
  * value are told apart by who is ACTIVE (a leaver's address may have been given to a newcomer), else nobody is chosen.
  */
-export async function matchMember(
-  user: UserState,
-  { connection, rules, people }: MatchInput,
-): Promise<Resolution> {
+async function matchMember(user: UserState, { connection, rules, people }: MatchInput): Promise<Resolution> {
   for (const rule of rules) {
     const value =
       rule.memberAttribute === 'id' ? user.member : user.attributes.get(rule.memberAttribute)?.value;
@@ -71,10 +68,9 @@ export async function resolveUsers(
     users,
     async (user): Promise<[MemberId, Resolution]> => {
       const person = user.role === undefined ? undefined : bound.get(user.role);
-      if (user.role !== undefined && !user.review) return [user.member, known(person)];
-      const matched = await matchMember(user, { connection, rules, people });
-      const resolution = user.role === undefined ? matched : reviewed(user.role, person, matched);
-      if (resolution.kind !== 'person') return [user.member, resolution];
+      const resolution = await resolveUser(user, person, { connection, rules, people });
+      const isSettled = user.role !== undefined && !user.review;
+      if (isSettled || resolution.kind !== 'person') return [user.member, resolution];
       if (user.role === undefined && !states.has(resolution.person.state)) {
         return [user.member, { ...resolution, unbound: true }];
       }
@@ -86,6 +82,17 @@ export async function resolveUsers(
     { concurrency: READS_IN_FLIGHT },
   );
   return new Map(entries);
+}
+
+/** Who a user is now, recording nothing. @param bound the person of the user's role, as far as it is known */
+export async function resolveUser(
+  user: UserState,
+  bound: Person | undefined,
+  input: MatchInput,
+): Promise<Resolution> {
+  if (user.role !== undefined && !user.review) return known(bound);
+  const matched = await matchMember(user, input);
+  return user.role === undefined ? matched : reviewed(user.role, bound, matched);
 }
 
 const known = (person: Person | undefined): Resolution =>

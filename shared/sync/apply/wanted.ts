@@ -5,6 +5,7 @@ import { desiredGroup, groupFloor, memberCounts } from '../../domain/group.ts';
 import { type MemberId, type PlatformUserId, platformUserId } from '../../domain/ids.ts';
 import { STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import type { WantedGroup } from '../../plan/draft.ts';
+import { standingOf } from '../member-standing.ts';
 import type { UserState } from '../ports/desired.ts';
 import type { GroupState, PendingCause, StoredMember } from '../ports/groups.ts';
 import { GONE, type Person } from '../ports/people.ts';
@@ -150,8 +151,6 @@ function place(
   resolutions: ReadonlyMap<MemberId, Resolution>,
   { connection }: Lane,
 ): Pick<Wanted, 'pending' | 'whyNot' | 'standing'> {
-  const { includeStates, memberIdField } = connection.settings;
-  const states: ReadonlySet<string> = new Set(includeStates);
   const refused = new Map(
     registers.flatMap(({ member, pending }) =>
       pending?.cause === 'refused' ? [[member, pending.personRevision] as const] : [],
@@ -166,17 +165,11 @@ function place(
       continue;
     }
     const { person } = resolution;
-    const id = memberIdField === 'userId' ? person.userId : person.role;
-    if (id === undefined) {
-      pending.set(member, { cause: 'unknown' });
-      continue;
-    }
+    const { cause, id = '' } = standingOf(person, refused.get(member), connection.settings);
     const user = platformUserId(id);
-    if (!states.has(person.state)) {
-      pending.set(member, { cause: 'inactive' });
-      whyNot.set(user, { member, reason: whyInactive(person) });
-    } else if (refused.get(member) === person.revision) {
-      pending.set(member, { cause: 'refused', personRevision: person.revision });
+    if (cause === 'inactive') whyNot.set(user, { member, reason: whyInactive(person) });
+    if (cause !== 'solved') {
+      pending.set(member, { cause, ...(cause === 'refused' ? { personRevision: person.revision } : {}) });
     } else {
       const others = standing.get(user);
       if (others === undefined) standing.set(user, [{ member, person }]);

@@ -115,6 +115,17 @@ export class PlatformFailure extends Error {
   }
 }
 
+/** How a call failed; undefined where it did not. */
+export async function failureIn(call: () => Promise<unknown>): Promise<PlatformFailure | undefined> {
+  try {
+    await call();
+    return undefined;
+  } catch (error) {
+    if (error instanceof PlatformFailure) return error;
+    throw error;
+  }
+}
+
 /** Statuses that say nothing of what was sent: the same request may well be accepted later. */
 const NOT_NOW: ReadonlySet<number> = new Set([402, 405, 408, 421, 423, 425, 451]);
 

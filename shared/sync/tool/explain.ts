@@ -2,7 +2,7 @@ import { fieldName, matchForm } from '../../contract/match-rule.ts';
 import { matchRules } from '../../contract/settings.ts';
 import { type GroupRef, type MemberId, memberId, platformUserId } from '../../domain/ids.ts';
 import { readStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
-import { standingNow, undescribed } from '../member-standing.ts';
+import { standingNow, standingOf, undescribed } from '../member-standing.ts';
 import type { AuditEntry, AuditLog } from '../ports/audit.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { UserState, UserStore } from '../ports/desired.ts';
@@ -129,7 +129,7 @@ async function gather(
     connection,
     people: ports.people,
   });
-  const platformUser = settings.memberIdField === 'userId' ? person?.userId : person?.role;
+  const platformUser = person && standingOf(person, undefined, settings).id;
   const view = state.view === undefined ? undefined : await ports.groups.readView(ref, state.view);
   const held = state.hold === undefined ? undefined : await ports.groups.readHeld(ref, state.hold);
   const asUser = platformUser === undefined ? undefined : platformUserId(platformUser);
@@ -212,15 +212,9 @@ async function lastWrite(
     for (const entry of page) {
       const change = isAbout(entry);
       if (change === undefined) continue;
-      return {
-        at: new Date(entry.atMs).toISOString(),
-        action: entry.action,
-        reason: change.reason,
-        cause: entry.cause,
-        versionBefore: entry.versionBefore,
-        versionAfter: entry.versionAfter,
-        outcome: entry.outcome,
-      };
+      const { action, cause, versionBefore, versionAfter, outcome } = entry;
+      const at = new Date(entry.atMs).toISOString();
+      return { at, action, reason: change.reason, cause, versionBefore, versionAfter, outcome };
     }
   }
   return null;

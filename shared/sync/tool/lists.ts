@@ -1,7 +1,8 @@
+import type { Hold } from '../../domain/hold.ts';
 import type { ConnectionName, GroupRef } from '../../domain/ids.ts';
 import type { HeldGroup } from '../holds.ts';
-import type { AuditedChange, AuditLog } from '../ports/audit.ts';
-import type { DriftLog } from '../ports/drift.ts';
+import type { AuditEntry, AuditLog } from '../ports/audit.ts';
+import type { DriftLog, DriftRecord } from '../ports/drift.ts';
 import type { GroupIndex } from '../ports/index.ts';
 
 export interface PendingRow {
@@ -26,14 +27,8 @@ export async function listPending(
   return rows.sort((a, b) => a.sinceMs - b.sinceMs || (a.member < b.member ? -1 : 1));
 }
 
-export interface DriftRow {
-  readonly id: string;
-  readonly group: string;
-  readonly kind: string;
-  readonly initiator: string;
-  readonly before: string | readonly string[] | null;
-  readonly after: string | readonly string[] | null;
-  readonly settledBy: string | null;
+export interface DriftRow
+  extends Pick<DriftRecord, 'id' | 'group' | 'kind' | 'initiator' | 'before' | 'after' | 'settledBy'> {
   readonly detectedAt: string;
   readonly settledAt: string | null;
 }
@@ -47,32 +42,16 @@ export async function listDrift(
   for await (const page of drift.list(connection)) {
     for (const { id, group, kind, initiator, before, after, settledBy, ...times } of page) {
       const { detectedAtMs, settledAtMs } = times;
-      rows.push({
-        id,
-        group,
-        kind,
-        initiator,
-        before,
-        after,
-        settledBy,
-        detectedAt: new Date(detectedAtMs).toISOString(),
-        settledAt: settledAtMs === null ? null : new Date(settledAtMs).toISOString(),
-      });
+      const detectedAt = new Date(detectedAtMs).toISOString();
+      const settledAt = settledAtMs === null ? null : new Date(settledAtMs).toISOString();
+      rows.push({ id, group, kind, initiator, before, after, settledBy, detectedAt, settledAt });
     }
   }
   return rows.sort((a, b) => (a.detectedAt < b.detectedAt ? 1 : -1));
 }
 
-export interface AuditRow {
+export interface AuditRow extends Omit<AuditEntry, 'atMs' | 'intent'> {
   readonly at: string;
-  readonly action: string;
-  /** The first thousand; `changeCount` says how many there were. */
-  readonly changes: readonly AuditedChange[];
-  readonly changeCount: number;
-  readonly versionBefore: string | null;
-  readonly versionAfter: string | null;
-  readonly cause: string;
-  readonly outcome: string;
 }
 
 /** What was written and done, newest first. */
@@ -91,14 +70,8 @@ export async function listAudit(
   return rows;
 }
 
-export interface HoldRow {
+export interface HoldRow extends Pick<Hold, 'removes' | 'keeps' | 'share' | 'digest' | 'rule'> {
   readonly group: string;
-  readonly removes: number;
-  readonly keeps: number;
-  /** Of the group's users, from 0 to 1. */
-  readonly share: number;
-  readonly digest: string;
-  readonly rule: string;
   readonly decision: string;
   readonly createdAt: string;
   readonly expiresAt: string;

@@ -119,17 +119,9 @@ export interface ConnectionRow {
 export async function listConnections(ports: SettingsPorts): Promise<readonly ConnectionRow[]> {
   const rows: ConnectionRow[] = [];
   for (const { name, company, settings, observing } of await ports.connections.list()) {
-    const { state, sinceMs, reason } = await ports.gates.read(name);
+    const { state: gate, sinceMs, reason = null } = await ports.gates.read(name);
     const since = sinceMs === undefined ? null : new Date(sinceMs).toISOString();
-    rows.push({
-      name,
-      company,
-      baseUrl: settings.baseUrl,
-      gate: state,
-      since,
-      reason: reason ?? null,
-      observing,
-    });
+    rows.push({ name, company, baseUrl: settings.baseUrl, gate, since, reason, observing });
   }
   return rows.sort((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -1,28 +1,20 @@
 import { fieldName } from '../../../contract/match-rule.ts';
 import { type ConnectionSettings, matchRules } from '../../../contract/settings.ts';
+import { type Check, fault, well } from '../doctor/check.ts';
 import { type AdoptionPlan, planAdoption } from './adoption.ts';
 import { keptFor } from './connect.ts';
 import type { InspectInput, InspectPorts, SampledEmployee } from './input.ts';
 import { type MatchPreview, previewMatch } from './preview.ts';
 
-export interface ConnectCheck {
-  readonly name: string;
-  readonly ok: boolean;
-  readonly detail: string;
-  readonly fix: string | null;
-}
-
 export interface Inspection {
   readonly company: string | undefined;
-  readonly checks: readonly ConnectCheck[];
+  readonly checks: readonly Check[];
   /** A connection can be made: whatever failed can wait. */
   readonly usable: boolean;
   readonly preview: MatchPreview | null;
   readonly adoption: AdoptionPlan | null;
 }
 
-const good = (name: string, detail: string): ConnectCheck => ({ name, ok: true, detail, fix: null });
-const bad = (name: string, detail: string, fix: string): ConnectCheck => ({ name, ok: false, detail, fix });
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Employees that are looked at for their fields and for the preview. */
@@ -30,7 +22,7 @@ const SAMPLE = 1_000;
 
 /** Asks the platform everything that a connection depends on, with a credential that is not stored yet. */
 export async function inspectCredential(input: InspectInput, ports: InspectPorts): Promise<Inspection> {
-  const checks: ConnectCheck[] = [];
+  const checks: Check[] = [];
   const owner = await ports.connections.companyOf(input.name);
   const company = await checkCompany(input, owner, checks);
   if (company === undefined) return { company, checks, usable: false, preview: null, adoption: null };
@@ -65,7 +57,7 @@ export async function inspectCredential(input: InspectInput, ports: InspectPorts
 async function checkCompany(
   { name, settings, applicant }: InspectInput,
   owner: string | undefined,
-  checks: ConnectCheck[],
+  checks: Check[],
 ): Promise<string | undefined> {
   const me = await attempt(checks, {
     name: 'credential',
@@ -75,7 +67,7 @@ async function checkCompany(
   });
   if (me === undefined || owner === undefined || owner === me.company) return me?.company;
   checks.push(
-    bad(
+    fault(
       'company',
       `${keptFor(name, owner)}; this credential is of the company ${me.company}`,
       'give the other company a connection of its own: groupsync connect ANOTHER-NAME',
@@ -85,7 +77,7 @@ async function checkCompany(
 }
 
 async function attempt<Result>(
-  checks: ConnectCheck[],
+  checks: Check[],
   {
     name,
     run,
@@ -100,10 +92,10 @@ async function attempt<Result>(
 ): Promise<Result | undefined> {
   try {
     const result = await run();
-    checks.push(good(name, done(result)));
+    checks.push(well(name, done(result)));
     return result;
   } catch (error) {
-    checks.push(bad(name, messageOf(error), fix));
+    checks.push(fault(name, messageOf(error), fix));
     return undefined;
   }
 }
@@ -128,10 +120,10 @@ export const neededFields = (settings: ConnectionSettings): readonly string[] =>
 export function checkFields(
   settings: ConnectionSettings,
   sample: readonly SampledEmployee[],
-): readonly ConnectCheck[] {
+): readonly Check[] {
   if (sample.length === 0) {
     return [
-      bad('employee fields', 'no employee is visible to the credential', 'provision employees to the app'),
+      fault('employee fields', 'no employee is visible to the credential', 'provision employees to the app'),
     ];
   }
   return neededFields(settings).map((field) => {
@@ -140,8 +132,8 @@ export function checkFields(
     const name = `field ${field}`;
     if (shown === 0) {
       const fix = `enable the scope that shows ${field} for the app, or change the setting match or memberIdField`;
-      return bad(name, `no employee shows ${field}: the credential lacks the scope for it`, fix);
+      return fault(name, `no employee shows ${field}: the credential lacks the scope for it`, fix);
     }
-    return good(name, `${filled} of ${sample.length} employees have one`);
+    return well(name, `${filled} of ${sample.length} employees have one`);
   });
 }

@@ -1,11 +1,6 @@
 import type { ConnectionName } from '../../../domain/ids.ts';
-import type { GateStore } from '../../ports/gate.ts';
 import { PlatformFailure } from '../../ports/platform.ts';
-
-export interface Outage {
-  readonly gates: Pick<GateStore, 'read'>;
-  readonly clock: () => number;
-}
+import type { DoctorPorts } from './check.ts';
 
 export const connectAgain = (name: ConnectionName) => `groupsync connect ${name}`;
 
@@ -13,7 +8,7 @@ export const connectAgain = (name: ConnectionName) => `groupsync connect ${name}
 export async function fixOfCall(
   error: unknown,
   name: ConnectionName,
-  { gates, clock }: Outage,
+  { gates, clock }: Pick<DoctorPorts, 'gates' | 'clock'>,
 ): Promise<string | undefined> {
   if (!(error instanceof PlatformFailure)) return undefined;
   if (error.kind === 'unauthorized') return connectAgain(name);
