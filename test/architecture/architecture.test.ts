@@ -7,7 +7,7 @@ import { judge } from './judge.ts';
 import { readSource } from './reader.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const FOLDERS = ['shared', 'functions', 'infra', 'cli', 'local', 'scripts', 'bench', 'test'];
+const FOLDERS = ['shared', 'functions', 'infra', 'cli', 'local', 'scripts', 'bench', 'simulate', 'test'];
 const CODE = /\.[cm]?[jt]sx?$/;
 
 function sourcesOnDisk(): string[] {
@@ -103,6 +103,18 @@ describe('each rule refuses its bad example', () => {
     ['local imports cli', 'local/a.ts', "import '../cli/run.ts'", 'never cli or infra'],
     ['infra imports a use case', 'infra/a.ts', "import '../shared/sync/a.ts'", 'handlers by path'],
     ['infra imports a script', 'infra/a.ts', "import '../scripts/a.ts'", 'handlers by path'],
+    [
+      'shared imports simulate',
+      'shared/runtime/a.ts',
+      "import '../../simulate/table.ts'",
+      'nothing outside it',
+    ],
+    ['a handler imports simulate', 'functions/apply.ts', "import '../simulate/table.ts'", 'out of its reach'],
+    ['cli imports simulate', 'cli/a.ts', "import '../simulate/table.ts'", 'knows shared only'],
+    ['infra imports simulate', 'infra/a.ts', "import '../simulate/table.ts'", 'handlers by path'],
+    ['local imports a simulated life', 'local/a.ts', "import '../simulate/live.ts'", 'never cli or infra'],
+    ['simulate imports a test', 'simulate/a.ts', "import '../test/support/reading.ts'", 'neither tests'],
+    ['simulate imports local', 'simulate/a.ts', "import '../local/start.ts'", 'neither tests'],
     ['a file in a folder without a rule', 'shared/other/a.ts', 'export const a = 1', 'no rule says'],
     ['a computed import', 'shared/runtime/a.ts', 'await import(name)', 'string literal'],
     ['a barrel', 'shared/store/all.ts', "export { a } from './a.ts'; export * from './b.ts'", 'barrel'],
@@ -117,6 +129,9 @@ describe('each rule refuses its bad example', () => {
     ['the environment, imported', 'infra/a.ts', "import { env } from 'node:process'", '(environment)'],
     ['Date.now', 'shared/sync/a.ts', 'const now = Date.now', '(clock)'],
     ['new Date()', 'functions/apply.ts', 'const now = new Date()', '(clock)'],
+    ['Date.now in a life', 'simulate/live.ts', 'const now = Date.now()', '(clock)'],
+    ['Math.random in a life', 'simulate/draw.ts', 'Math.random()', '(randomness)'],
+    ['setTimeout in a life', 'simulate/time.ts', 'setTimeout(f, 1)', '(timers)'],
     ['performance.now', 'infra/a.ts', 'performance.now()', '(clock)'],
     ['Math.random', 'shared/plan/a.ts', 'Math.random()', '(randomness)'],
     ['crypto.randomUUID', 'functions/apply.ts', 'globalThis.crypto.randomUUID()', '(randomness)'],
@@ -184,6 +199,8 @@ describe('each rule lets its good example pass', () => {
       'shared/runtime/clock.ts',
       'Date.now(); Math.random(); setTimeout(f, 1)',
     ],
+    ['a life runs a handler', 'simulate/a.ts', "import '../functions/apply.ts'"],
+    ['a test lives', 'test/a.ts', "import '../simulate/live.ts'"],
     ['config reads the environment', 'shared/runtime/config.ts', 'export const read = () => process.env'],
     ['settings reads the environment', 'infra/settings.ts', 'export const read = () => process.env'],
     ['the command line reads both', 'cli/run.ts', 'new Date(); process.env.HOME'],

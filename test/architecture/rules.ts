@@ -98,8 +98,8 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
   {
     files: 'local/*',
-    // fauxqs does not export the store that local/emulators/sqs-store.ts mends.
-    mayImport: ['local/*', SHARED, 'functions/*', 'node_modules/fauxqs/dist/*'],
+    // fauxqs does not export the store that local/emulators/sqs-store.ts mends. The platform's rules are one for all.
+    mayImport: ['local/*', SHARED, 'functions/*', 'simulate/platform/rules.ts', 'node_modules/fauxqs/dist/*'],
     packages: [ANY],
     mend: 'the local stack knows shared and the handlers it runs, never cli or infra: move common parts to shared',
   },
@@ -118,6 +118,12 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     ],
     mend: 'infra shares names, topology and metrics through shared/contract and names handlers by path: move what both need to shared/contract',
   },
+  {
+    files: 'simulate/*',
+    mayImport: ['simulate/*', SHARED, 'functions/*'],
+    packages: ['undici', '@aws-sdk/client-sqs', 'node:*'],
+    mend: 'simulate is the world around the product: it knows shared and the handlers, and neither tests nor the local stack; move what both need into simulate',
+  },
   // Nothing above may import these; they may import everything.
   { files: 'scripts/*', mayImport: [ANY], packages: [ANY], mend: '' },
   { files: 'bench/*', mayImport: [ANY], packages: [ANY], mend: '' },
@@ -135,6 +141,9 @@ export interface UseRule {
 }
 
 const DEPLOYED = ['shared/*', 'functions/*', 'infra/*'];
+/** The same seed is the same life on every machine; only the command that runs lives sees the clock. */
+const SIMULATED = 'simulate/*';
+const RUNNER = 'simulate/run.ts';
 const RUNTIME = 'shared/runtime/*';
 
 /*
@@ -152,21 +161,21 @@ export const USE_RULES: readonly UseRule[] = [
   {
     name: 'clock',
     uses: ['Date.now', 'new Date()', 'Date()', 'performance.now', 'process.hrtime', 'process.hrtime.bigint'],
-    within: DEPLOYED,
-    except: [RUNTIME],
+    within: [...DEPLOYED, SIMULATED],
+    except: [RUNTIME, RUNNER],
     mend: 'take the time as an argument (nowMs), or a Clock port; only shared/runtime reads the clock',
   },
   {
     name: 'randomness',
     uses: ['Math.random', '*.randomUUID', '*.randomBytes', '*.randomInt', '*.getRandomValues'],
-    within: DEPLOYED,
+    within: [...DEPLOYED, SIMULATED],
     except: [RUNTIME],
     mend: 'take the id or the random number as an argument; only shared/runtime makes them',
   },
   {
     name: 'timers',
     uses: ['*.setTimeout', '*.setInterval', 'scheduler.wait', 'scheduler.yield'],
-    within: ['shared/*'],
+    within: ['shared/*', SIMULATED],
     except: [RUNTIME],
     mend: 'take a `sleep` as an argument or port, so that tests need not wait; only shared/runtime sets timers',
   },

@@ -383,6 +383,11 @@ describe('a body that is not as specified', () => {
     await expect(client.groups.list()).rejects.toThrow('an object with keys results, next');
   });
 
+  it('a list of nothing that has an id is an error, never an empty list', async () => {
+    const { client } = await rig(() => ({ body: [{ error: 'try later' }] }));
+    await expect(client.groups.list()).rejects.toThrow('expected groups with ids');
+  });
+
   it.each<[string, Answer]>([
     ['an empty body', { body: '' }],
     ['HTML', { headers: { 'content-type': 'text/html' }, body: '<html>ann@acme.test</html>' }],

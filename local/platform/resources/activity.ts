@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Settings } from '../controls/settings.ts';
+import { endOfFeed } from '../../../simulate/platform/rules.ts';
 import { endpoint } from '../endpoint.ts';
 import { readFeed } from '../feed.ts';
 import { integerParameter } from '../query.ts';
@@ -48,17 +48,3 @@ const list = endpoint({
 });
 
 export const activityEndpoints = [list];
-
-/** The specification does not say what `next` is when there is nothing more: a setting chooses. */
-function endOfFeed(form: Settings['endOfFeed'], cursor: string): { next?: string | null } {
-  switch (form) {
-    case 'same':
-      return { next: cursor };
-    case 'null':
-      return { next: null };
-    case 'empty':
-      return { next: '' };
-    case 'absent':
-      return {};
-  }
-}

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isStale, wantedContent } from '../../../simulate/platform/rules.ts';
 import type { Call } from '../endpoint.ts';
 import { endpoint } from '../endpoint.ts';
 import { ApiError, badRequest, notFound } from '../errors.ts';
@@ -62,12 +63,7 @@ const replace = endpoint({
   params: ofGroup,
   body: WriteGroup,
   response: Group,
-  handle: (call) => {
-    const group = existing(call);
-    refuseStale(group, call);
-    const { name = '', spokeId = null, users = [] } = call.body;
-    return write(call, group, { name, spokeId, users });
-  },
+  handle: (call) => write('PUT', call),
 });
 
 const patch = endpoint({
@@ -80,12 +76,7 @@ const patch = endpoint({
   params: ofGroup,
   body: WriteGroup,
   response: Group,
-  handle: (call) => {
-    const group = existing(call);
-    if (call.simulation.settings().enforceVersionOnPatch) refuseStale(group, call);
-    const { name = group.name, spokeId = group.spokeId, users = group.users } = call.body;
-    return write(call, group, { name, spokeId, users });
-  },
+  handle: (call) => write('PATCH', call),
 });
 
 const remove = endpoint({
@@ -111,25 +102,32 @@ function existing({ company, params }: Call<z.infer<typeof ofGroup>>): Group {
   return group;
 }
 
+type Write = Call<z.infer<typeof ofGroup>, unknown, WriteGroup>;
+
+function write(method: 'PUT' | 'PATCH', call: Write) {
+  const group = existing(call);
+  refuseStale(method, group, call);
+  const changed = changeGroup(group, wantedContent(method, group, call.body), author(call));
+  call.simulation.store.commit(changed.changes);
+  return shown(changed.group, call);
+}
+
 /**
  * A body without a version is taken as it is, unless a setting says otherwise: the specification does not say that
  * the version is required.
  */
-function refuseStale(group: Group, { body, simulation }: Call<unknown, unknown, WriteGroup>): void {
-  const { requireVersion, staleVersionStatus } = simulation.settings();
-  if (body.version === undefined && requireVersion) throw badRequest('body.version: expected a version');
-  if (body.version === undefined || body.version === group.version) return;
+function refuseStale(method: 'PUT' | 'PATCH', group: Group, { body, simulation }: Write): void {
+  const { requireVersion, enforceVersionOnPatch, staleVersionStatus } = simulation.settings();
+  const isCompared = method === 'PUT' || enforceVersionOnPatch;
+  if (isCompared && requireVersion && body.version === undefined) {
+    throw badRequest('body.version: expected a version');
+  }
+  if (!isStale(method, group, body.version, enforceVersionOnPatch)) return;
   throw new ApiError(
     staleVersionStatus,
     'stale_version',
     'the group has been changed since the version that the body carries; read it again',
   );
-}
-
-function write(call: Call, group: Group, wanted: Pick<Group, 'name' | 'spokeId' | 'users'>) {
-  const changed = changeGroup(group, wanted, author(call));
-  call.simulation.store.commit(changed.changes);
-  return shown(changed.group, call);
 }
 
 const shown = (group: Group, { simulation }: Call) =>

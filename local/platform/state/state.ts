@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { type FeedEntry, feedEntries } from '../../../simulate/platform/rules.ts';
 import type { ActivityBatch } from '../schemas/activity.ts';
 import type { Candidate } from '../schemas/candidate.ts';
 import type { Address, EmployeeRecord } from '../schemas/employee.ts';
@@ -7,13 +8,7 @@ import type { LeavePolicy, LeaveRecord, LeaveTypeRecord } from '../schemas/leave
 import type { CustomField, OrganisationUnit, WorkLocation } from '../schemas/organisation.ts';
 import type { WorldCredential } from './world.ts';
 
-/** One event of the feed. Its place in the log is its sequence; what it shares with its siblings is in the batch. */
-export interface ActivityEntry {
-  readonly batch: ActivityBatch;
-  readonly kind: 'created' | 'changed' | 'deleted' | 'added' | 'removed';
-  /** The id in the group's `users`, on member events. */
-  readonly user: string | null;
-}
+export type ActivityEntry = FeedEntry<ActivityBatch>;
 
 /** Append-only; an entry never moves, so a position in it is a cursor that neither skips nor repeats. */
 export interface ActivityLog {
@@ -88,7 +83,5 @@ export function putLeaveRequest(company: CompanyState, request: LeaveRecord): vo
 
 export function appendActivity(log: ActivityLog, batch: ActivityBatch): void {
   log.batches.push(batch);
-  if (batch.change !== 'members') log.entries.push({ batch, kind: batch.change, user: null });
-  for (const user of batch.removed) log.entries.push({ batch, kind: 'removed', user });
-  for (const user of batch.added) log.entries.push({ batch, kind: 'added', user });
+  for (const entry of feedEntries(batch)) log.entries.push(entry);
 }

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Call, Caller, CallOptions } from '../call.ts';
 import { checked } from '../checked.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { UnexpectedBodyError } from '../errors.ts';
+import { InvalidRequestError, UnexpectedBodyError } from '../errors.ts';
 import { ActivityEnvelope, type ActivityEvent } from '../schemas/activity.ts';
 
 const FEED: Endpoint = { method: 'GET', path: '/platform/api/company_activity' };
@@ -92,18 +92,16 @@ export function activityResource(call: Caller, settings: ActivitySettings): Acti
   };
 }
 
+/** Made once: a schema costs more than the request that it checks. */
+const Start = z.lazy(() => z.strictObject({ sinceMs: z.int().optional(), untilMs: z.int().optional() }));
+
 /** The first request: dates in UTC with milliseconds, as RFC 3339 writes them. */
 function firstQuery(start: ActivityStart, { names, clock }: ActivitySettings): Record<string, string> {
-  const nowMs = clock();
-  const tooLongAgo = 'expected an instant less than 90 days ago';
-  const Start = z.strictObject({
-    sinceMs: z
-      .int()
-      .gt(nowMs - WINDOW_MS, tooLongAgo)
-      .optional(),
-    untilMs: z.int().optional(),
-  });
   const { sinceMs, untilMs } = checked(Start, start, FEED);
+  if (sinceMs !== undefined && sinceMs <= clock() - WINDOW_MS) {
+    const facts = { method: FEED.method, pathTemplate: FEED.path, sent: 'no' } as const;
+    throw new InvalidRequestError('sinceMs: expected an instant less than 90 days ago', facts);
+  }
   return {
     ...(sinceMs === undefined ? {} : { [names.startParam]: new Date(sinceMs).toISOString() }),
     ...(untilMs === undefined ? {} : { [names.endParam]: new Date(untilMs).toISOString() }),

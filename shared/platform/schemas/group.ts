@@ -29,10 +29,14 @@ const OddGroup = z.lazy(() =>
 
 /**
  * A list is read element by element: one odd group, which may be anybody's, must not hide all others. `undefined`
- * stands for what has no id to be known by.
+ * stands for what has no id to be known by; a list of nothing else is no list of groups.
  */
 export const GroupList = z.lazy(() =>
-  z.array(z.union([Group, OddGroup, z.unknown().transform(() => undefined)])),
+  z
+    .array(z.union([Group, OddGroup, z.unknown().transform(() => undefined)]))
+    .refine((list) => list.length === 0 || list.some((group) => group !== undefined), {
+      error: 'expected groups with ids, got a list of something else',
+    }),
 );
 export type ListedGroup = Exclude<z.infer<typeof GroupList>[number], undefined>;
 

@@ -1,0 +1,81 @@
+import { connectionName, type GroupRef, groupId } from '../shared/domain/ids.ts';
+import { createOverlayTable } from '../shared/store/overlay-table.ts';
+import { applyGroup } from '../shared/sync/apply/apply.ts';
+import { planGroup } from '../shared/sync/apply/plan-group.ts';
+import { explainMember } from '../shared/sync/tool/explain.ts';
+import { dirtyNow } from '../shared/sync/wake.ts';
+import { type Cloud, groupItem, platformOf } from './cloud.ts';
+import { storesOver } from './engine.ts';
+import { HOUR_MS, MINUTE_MS } from './life.ts';
+import { judgeExplain, judgePlan, type Stood } from './oracles/one-decision.ts';
+import type { Seen } from './world.ts';
+
+const EVERY_MS = 7 * HOUR_MS;
+const MOST_MEMBERS = 4;
+
+/** Now and then asks `explain` and `plan` about a group, lets apply run at once, and has the answers judged by what it did. */
+export function startAsking(cloud: Cloud, seen: Seen): void {
+  const random = cloud.random.fork('asking');
+  const again = (atMs: number) =>
+    cloud.time.at(atMs, () => {
+      if (cloud.isOver) return;
+      again(atMs + EVERY_MS);
+      const groups = [...cloud.table.items.values()].filter(
+        ({ sk, rev }) => sk === 'GROUP' && rev !== undefined,
+      );
+      if (groups.length === 0 || cloud.nowMs() < cloud.troubledUntilMs) return;
+      const { connection, group } = random.pick(groups);
+      const ref = { connection: connectionName(String(connection)), group: groupId(String(group)) };
+      cloud.start(askAndApply(cloud, seen, ref));
+    });
+  again(cloud.nowMs() + EVERY_MS);
+}
+
+async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef): Promise<void> {
+  const { connection: name, group } = ref;
+  const state = (): Readonly<Record<string, unknown>> => groupItem(cloud, name, group) ?? {};
+  const stood = (): Stood | undefined => {
+    const id = state()['platformId'];
+    return typeof id === 'string' ? platformOf(cloud, name)?.groups.get(id) : undefined;
+  };
+  const changes = () => {
+    const platform = platformOf(cloud, name);
+    return [platform?.foreign.length, platform?.writes.length, cloud.companyDeeds, state()['rev']];
+  };
+  const prefix = `G#${name}#${group} M#`;
+  await cloud.invoke('judge', 5 * MINUTE_MS, async ({ ports }) => {
+    const connection = await ports.connections.current(name);
+    if (connection === undefined) return;
+    const members = [...cloud.table.items].flatMap(([key, { member }]) =>
+      key.startsWith(prefix) && typeof member === 'string' ? [member] : [],
+    );
+    const [foreign, , people, rev] = changes();
+    const before = stood();
+    const explained = [];
+    for (const member of members.slice(0, MOST_MEMBERS)) {
+      explained.push(await explainMember(ref, member, { connection, ports }));
+    }
+    const rehearse = () => storesOver(createOverlayTable(ports.table));
+    const planned = await planGroup(ref, { ...ports, rehearse });
+    const isUntouched = () => changes()[0] === foreign && changes()[2] === people;
+    if (!isUntouched() || state()['rev'] !== rev) return;
+    await ports.desired.markDirty(ref, dirtyNow(ports));
+    const writes = changes()[1];
+    const { outcome, writes: made } = await applyGroup(ref, ports);
+    // Whatever else happened to the group meanwhile makes the answers old, not wrong.
+    if (!isUntouched() || state()['rev'] !== Number(rev) + 1 || changes()[1] !== Number(writes) + made.length)
+      return;
+    cloud.chronicle.fired('asked');
+    const hold = state()['hold'] as { readonly digest?: string } | undefined;
+    const held = hold === undefined ? [] : heldIn(cloud, `G#${name}#${group} HELD#${hold.digest}#`);
+    const around = { connection: name, group, before, after: stood(), outcome, held };
+    for (const said of explained) judgeExplain(seen, { ...around, said });
+    judgePlan(seen, { ...around, said: planned });
+  });
+}
+
+function heldIn({ table }: Cloud, prefix: string): readonly string[] {
+  return [...table.items].flatMap(([key, { text }]) =>
+    key.startsWith(prefix) ? String(text).split('\n').map(decodeURIComponent) : [],
+  );
+}

@@ -1,0 +1,153 @@
+import type { Dispatcher } from 'undici';
+import { applyDelaySeconds } from '../shared/contract/topology.ts';
+import { createDirectoryRecord, type DirectoryRecord } from './directory.ts';
+import { type Actor, type Container, createLambdas, type Lambdas, type Plant } from './lambdas.ts';
+import { type ConnectionSpec, type Life, MINUTE_MS, START_MS } from './life.ts';
+import type { OperatorDone } from './operators.ts';
+import { createSimulatedPlatform, type SimulatedPlatform } from './platform/platform.ts';
+import { createQueues, type Queues } from './queues.ts';
+import { type Random, seededRandom } from './random.ts';
+import { MemoryTable } from './table.ts';
+import { createTime, type Time } from './time.ts';
+import type { Chronicle, Told } from './told.ts';
+import { createVault, type Vault } from './vault.ts';
+
+/** Everything that the engine lives in: one table, queues, platforms, secrets and one clock. */
+export interface Cloud {
+  readonly life: Life;
+  readonly random: Random;
+  readonly time: Time;
+  readonly nowMs: () => number;
+  readonly chronicle: Chronicle;
+  readonly table: MemoryTable;
+  readonly queues: Queues;
+  /** By company. */
+  readonly platforms: ReadonlyMap<string, SimulatedPlatform>;
+  readonly vault: Vault;
+  readonly lambdas: Lambdas;
+  /** As they are now. */
+  readonly connections: Map<string, ConnectionSpec>;
+  readonly directory: DirectoryRecord;
+  readonly deeds: OperatorDone[];
+  /** How often anything happened to anybody in the HR systems. */
+  companyDeeds: number;
+  /** Until then a temper or a fault may show. */
+  troubledUntilMs: number;
+  /** Nothing more is begun. */
+  isOver: boolean;
+  /** Lets work go on beside everything else; a mistake in a program ends the life. */
+  start(work: Promise<unknown>): void;
+  /** One invocation; a failure that the life has drawn is told, and true is for one that lived to its end. */
+  invoke(actor: Actor, timeoutMs: number, run: (container: Container) => Promise<void>): Promise<boolean>;
+  /** Lets time pass. @throws what went wrong in the simulation itself, or a mistake of the engine's */
+  pass(untilMs: number): Promise<void>;
+}
+
+export function createCloud(
+  life: Life,
+  chronicleOf: (nowMs: () => number) => Chronicle,
+  plant?: Plant,
+): Cloud {
+  const random = seededRandom(life.seed);
+  const time = createTime(START_MS);
+  const { nowMs } = time;
+  const chronicle = chronicleOf(nowMs);
+  const table = new MemoryTable(life.seed % 2 === 0 ? {} : { indexLag: { ms: 700, nowMs } });
+  const queues = createQueues({
+    nowMs,
+    random: random.fork('queues'),
+    applyDelaySeconds: applyDelaySeconds(life.coalesceSeconds),
+  });
+  const platforms = new Map<string, SimulatedPlatform>();
+  for (const { company, traits, people } of life.connections) {
+    if (platforms.has(company)) continue;
+    const own = random.fork(`platform ${company}`);
+    const { sleep } = time;
+    platforms.set(
+      company,
+      createSimulatedPlatform({ company, clock: nowMs, random: own, traits, chronicle, sleep, people }),
+    );
+  }
+  const vault = createVault();
+  const lambdas = createLambdas({
+    time,
+    random: random.fork('lambdas'),
+    chronicle,
+    table,
+    queues,
+    dispatcherOf: (worker) => {
+      const dispatchers = new Map<string, Dispatcher>();
+      const request = (options: { readonly origin: string }) => {
+        const company = companyOf(options.origin);
+        const dispatcher = dispatchers.get(company) ?? platforms.get(company)?.dispatcherFor(worker);
+        if (dispatcher === undefined) throw Object.assign(new Error('no such host'), { code: 'ENOTFOUND' });
+        dispatchers.set(company, dispatcher);
+        return dispatcher.request(options as never);
+      };
+      // The client asks a dispatcher for nothing else.
+      return { request } as unknown as Dispatcher;
+    },
+    secretsOf: vault.secretsOf,
+    coalesceMs: life.coalesceSeconds * 1_000,
+    createSettleMs: 10 * MINUTE_MS,
+    plant,
+  });
+  let broken: { readonly error: unknown } | undefined;
+  return {
+    life,
+    random: random.fork('life'),
+    time,
+    nowMs,
+    chronicle,
+    table,
+    queues,
+    platforms,
+    vault,
+    lambdas,
+    connections: new Map(),
+    directory: createDirectoryRecord(),
+    deeds: [],
+    companyDeeds: 0,
+    troubledUntilMs: 0,
+    isOver: false,
+    start(work) {
+      work.catch((error: unknown) => {
+        broken ??= { error };
+      });
+    },
+    invoke: (actor, timeoutMs, run) =>
+      lambdas.invoke(actor, timeoutMs, run).catch((error: unknown) => {
+        if (isMistake(error)) throw error;
+        chronicle.tell({ lane: laneOf(actor), what: `${actor} failed`, detail: String(error) });
+        return false;
+      }),
+    async pass(untilMs) {
+      await time.run(untilMs);
+      if (broken !== undefined) throw broken.error;
+    },
+  };
+}
+
+export const baseUrlOf = (company: string): string => `https://${company}.platform.test`;
+const companyOf = (origin: string): string => origin.replace(/^https:\/\//, '').split('.')[0] ?? '';
+
+export const platformOf = (cloud: Cloud, connection: string): SimulatedPlatform | undefined => {
+  const spec =
+    cloud.connections.get(connection) ?? cloud.life.connections.find(({ name }) => name === connection);
+  return spec && cloud.platforms.get(spec.company);
+};
+
+/** The stored item of a directory group; ids of a life need no encoding. */
+export const groupItem = ({ table }: Pick<Cloud, 'table'>, connection: string, group: string) =>
+  group === '' ? undefined : table.items.get(`G#${connection}#${group} GROUP`);
+
+const laneOf = (actor: Actor): Told['lane'] =>
+  actor === 'ingest' || actor === 'apply' || actor === 'operator'
+    ? actor
+    : actor === 'judge'
+      ? 'oracle'
+      : 'reconcile';
+
+/** A mistake in a program, the engine's or the simulation's: never what a life has drawn. */
+const isMistake = (error: unknown): boolean =>
+  error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError;

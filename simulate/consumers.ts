@@ -1,0 +1,173 @@
+import { readApplyMessage } from '../shared/contract/invocation.ts';
+import { MESSAGE_ATTRIBUTES } from '../shared/contract/names.ts';
+import { EVENT_SOURCES } from '../shared/contract/topology.ts';
+import { applyGroup } from '../shared/sync/apply/apply.ts';
+import { ingest } from '../shared/sync/ingest/ingest.ts';
+import { type HttpRequest, handleScim } from '../shared/sync/scim/handle.ts';
+import type { Cloud } from './cloud.ts';
+import { type DirectoryHappening, scimRequestOf } from './directory.ts';
+import type { QueuedMessage } from './queues.ts';
+
+/** Invocations that one queue feeds at once; more would show nothing new. */
+const AT_ONCE = 3;
+
+/** What Lambda's event sources do: whatever a queue has is given to the functions, and what they are done with is deleted. */
+export function startConsumers(cloud: Cloud): void {
+  const { queues, time } = cloud;
+  const planned = new Set<string>();
+  const busy = { events: 0, apply: 0 };
+
+  const pollAt = (queue: 'events' | 'apply', atMs: number) => {
+    const key = `${queue}@${atMs}`;
+    if (planned.has(key)) return;
+    planned.add(key);
+    time.at(atMs, () => {
+      planned.delete(key);
+      poll(queue);
+    });
+  };
+  const poll = (queue: 'events' | 'apply') => {
+    const source = EVENT_SOURCES[queue === 'events' ? 'ingest' : 'apply'];
+    while (!cloud.isOver && busy[queue] < AT_ONCE) {
+      const batch = queues.of[queue].receive(source.batchSize).map((message) => ({ ...message }));
+      if (batch.length === 0) return;
+      busy[queue] += 1;
+      const timeoutMs = source.functionTimeoutSeconds * 1_000;
+      const done = () => {
+        busy[queue] -= 1;
+        poll(queue);
+      };
+      cloud.start((queue === 'events' ? takeEvents : applyGroups)(cloud, batch, timeoutMs).finally(done));
+    }
+  };
+  queues.listen((queue, atMs) => {
+    // Events are gathered for a second, as the batching window has it.
+    if (queue === 'events') pollAt(queue, Math.ceil((atMs + 1_000) / 1_000) * 1_000);
+    if (queue === 'apply') pollAt(queue, Math.ceil((atMs + 20) / 100) * 100);
+  });
+}
+
+function takeEvents(cloud: Cloud, batch: readonly QueuedMessage[], timeoutMs: number): Promise<boolean> {
+  const { chronicle, directory, nowMs, queues } = cloud;
+  return cloud.invoke('ingest', timeoutMs, async ({ ports, worker }) => {
+    for (const { id, body } of batch) directory.arrived({ messageId: id, body, atMs: nowMs() });
+    const messages = batch.map(({ id, body, sentAtMs, receives, attributes }) => ({
+      messageId: id,
+      body,
+      sentAtMs,
+      receives,
+      connection: attributes[MESSAGE_ATTRIBUTES.connection],
+      stamp: attributes[MESSAGE_ATTRIBUTES.stamp],
+    }));
+    const report = await ingest(messages, ports, { startUntilMs: ports.clock() + timeoutMs / 2 });
+    await worker.effect('acknowledge events');
+    for (const { id, receipt = '' } of batch) {
+      if (!report.failedMessages.has(id)) queues.of.events.delete(receipt);
+    }
+    const what = `took ${batch.length - report.failedMessages.size} of ${batch.length} messages`;
+    chronicle.tell({ lane: 'ingest', what, detail: `${report.touched.length} groups` });
+  });
+}
+
+async function applyGroups(cloud: Cloud, batch: readonly QueuedMessage[], timeoutMs: number): Promise<void> {
+  const share = cloud.lambdas.twins();
+  const runs = [applyBatch(cloud, batch, timeoutMs)];
+  if (share > 0 && cloud.random.chance(share)) {
+    cloud.chronicle.fired('aws:twins');
+    runs.push(applyBatch(cloud, batch, timeoutMs));
+  }
+  await Promise.all(runs);
+}
+
+function applyBatch(cloud: Cloud, batch: readonly QueuedMessage[], timeoutMs: number): Promise<boolean> {
+  return cloud.invoke('apply', timeoutMs, async ({ ports, worker }) => {
+    await Promise.all(
+      batch.map(async ({ body, receipt = '' }) => {
+        const ref = readApplyMessage(body);
+        if (ref === undefined) throw new TypeError(`not an apply message: ${body}`);
+        const { outcome, writes, cause } = await applyGroup(ref, ports);
+        const done = writes.map(({ action, added, removed }) => `${action} +${added} −${removed}`).join(', ');
+        cloud.chronicle.tell({
+          lane: 'apply',
+          connection: ref.connection,
+          group: ref.group,
+          what: done === '' ? outcome : `${outcome}: ${done}`,
+          ...(cause instanceof Error ? { detail: cause.message } : {}),
+        });
+        await worker.effect('acknowledge apply');
+        cloud.queues.of.apply.delete(receipt);
+      }),
+    );
+  });
+}
+
+/** What a directory that speaks SCIM has still to ask for, by connection: it asks for one thing after the other. */
+export type ScimClients = Map<string, Promise<void>>;
+
+/** A minute, as providers wait after an answer that says nothing. */
+const ASKS_AGAIN_MS = 60_000;
+
+/** Asks until the server has done it or refused it for good, as identity providers do. */
+export function requestByScim(
+  cloud: Cloud,
+  happening: DirectoryHappening,
+  token: string,
+  clients: ScimClients,
+): void {
+  const before = clients.get(happening.connection) ?? Promise.resolve();
+  const asking = before.then(async () => {
+    while (!cloud.isOver) {
+      let isHeard = false;
+      await cloud.invoke('scim', 30_000, async ({ ports }) => {
+        isHeard = await requestOnce(
+          cloud,
+          happening,
+          (request) => handleScim({ ...request, origin: 'https://scim.test' }, ports),
+          token,
+        );
+      });
+      if (isHeard) return;
+      await cloud.time.sleep(ASKS_AGAIN_MS);
+    }
+  });
+  clients.set(happening.connection, asking);
+  cloud.start(asking);
+}
+
+type Handle = (request: Omit<HttpRequest, 'origin'>) => ReturnType<typeof handleScim>;
+
+/** @returns whether the server has answered for good; a client looks for what it would make before it makes it */
+async function requestOnce(
+  cloud: Cloud,
+  happening: DirectoryHappening,
+  handle: Handle,
+  token: string,
+): Promise<boolean> {
+  const { directory, nowMs, chronicle } = cloud;
+  const send = async (method: string, path: string, query: string, body?: object) => {
+    const { reply } = await handle({
+      method,
+      path: `/scim/v2${path}`,
+      query,
+      headers: { 'content-type': 'application/scim+json', authorization: `Bearer ${token}` },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    return { status: reply.status, body: reply.body === '' ? undefined : JSON.parse(reply.body) };
+  };
+  let request = scimRequestOf(happening, directory.idOf);
+  if (request?.creates !== undefined) {
+    const [path = '', query = ''] = request.creates.lookUp.split('?');
+    const found = (await send('GET', path, query)).body?.Resources?.[0]?.id;
+    if (typeof found === 'string') {
+      directory.learned(request.connection, request.creates.key, found);
+      request = scimRequestOf(happening, directory.idOf);
+    }
+  }
+  if (request === undefined) return true;
+  const { status, body } = await send(request.method, request.path, '', request.body);
+  if (status === 429 || status >= 500) return false;
+  if (status >= 300) return true;
+  chronicle.fired('way:scim_request');
+  directory.requested(request, nowMs(), request.creates === undefined ? undefined : body?.id);
+  return true;
+}

@@ -1,0 +1,355 @@
+import type { OutgoingMessage, SaidMember, Saying, ScimRequest } from './messages.ts';
+import { isScimKey } from './messages.ts';
+
+export {
+  type DirectoryHappening,
+  messagesOf,
+  type OutgoingMessage,
+  type ScimRequest,
+  scimRequestOf,
+} from './messages.ts';
+
+/**
+ * What the directory has said, read in the most simple-minded way: sort it, then do what each thing says, one after the
+ * other. It shares no code with the engine. All times are milliseconds since 1970.
+ */
+export interface DirectoryRecord {
+  /** A message was put on the events queue. */
+  sent(message: OutgoingMessage, as: { readonly messageId: string; readonly sentAtMs: number }): void;
+  /**
+   * The events queue handed a message to ingest, of a connection that exists: its first delivery counts, unless it
+   * claims to be from more than 5 minutes ahead. Known by its id or else by its body, as when a dead letter is replayed.
+   */
+  arrived(message: { readonly messageId: string; readonly body: string; readonly atMs: number }): void;
+  /** The SCIM server answered 2xx; `made` is the id in its answer to a POST, and is learned by this too. */
+  requested(request: ScimRequest, atMs: number, made?: string): void;
+  /** The id that the SCIM server gave to what the life calls `key`; undefined: it is gone. */
+  learned(connection: string, key: string, id: string | undefined): void;
+  /** The engine's id of a group or member of the life; undefined for a SCIM resource that is not there. */
+  idOf(connection: string, key: string): string | undefined;
+  /** All that had arrived by then, by now where no time is given. */
+  read(connection: string, atMs?: number): Reading;
+}
+
+export interface Reading {
+  /** Groups that exist, by the engine's id. */
+  readonly groups: ReadonlyMap<string, ReadGroup>;
+  /** Latest e-mail address of every member that anything gave one. */
+  readonly emails: ReadonlyMap<string, string>;
+  /** When a group, one that is gone included, was last changed by what arrived, or by what it says of its members. */
+  readonly changedAtMs: ReadonlyMap<string, number>;
+}
+
+export interface ReadGroup {
+  /** undefined until something names the group: then nothing is to be written. */
+  readonly name: string | undefined;
+  readonly members: ReadonlySet<string>;
+  readonly changedAtMs: number;
+  /** Members whom things said at exactly the same place in the order put in or out: both are right. */
+  readonly mayDiffer: ReadonlySet<string>;
+}
+
+/** A thing said, and where it stands among all others of its connection. */
+interface Heard {
+  readonly saying: Omit<Saying, 'order'>;
+  /** Nanoseconds since 1970. */
+  readonly instant: bigint;
+  /** -1: none, which comes first. */
+  readonly sequence: bigint;
+  readonly id: string;
+  readonly source: string;
+  readonly arrivedAtMs: number;
+}
+
+/** How far ahead a message may claim to be: the contract's bound, said again here. */
+const MAX_AHEAD_MS = 5 * 60_000;
+
+interface Sent {
+  readonly message: OutgoingMessage;
+  readonly messageId: string;
+  readonly sentAtMs: number;
+  counts: boolean;
+}
+
+export function createDirectoryRecord(): DirectoryRecord {
+  const byId = new Map<string, Sent>();
+  const byBody = new Map<string, Sent>();
+  const heard = new Map<string, Heard[]>();
+  const given = new Map<string, string>();
+  const readings = new Map<string, { readonly count: number; readonly reading: Reading }>();
+
+  const hear = (connection: string, one: Heard): void => {
+    const all = heard.get(connection) ?? [];
+    heard.set(connection, all);
+    all.push(one);
+  };
+
+  return {
+    sent(message, as) {
+      const sent = { message, ...as, counts: false };
+      byId.set(as.messageId, sent);
+      byBody.set(message.body, sent);
+    },
+    arrived({ messageId, body, atMs }) {
+      const sent = byId.get(messageId) ?? byBody.get(body);
+      if (sent === undefined || sent.counts) return;
+      const { message, sentAtMs } = sent;
+      const all = message.says.map(({ order, ...saying }): Heard => {
+        const { time = new Date(sentAtMs).toISOString(), id = sent.messageId, sequence, source } = order;
+        return {
+          saying,
+          instant: instantOf(time),
+          sequence: BigInt(sequence ?? -1),
+          id,
+          source,
+          arrivedAtMs: atMs,
+        };
+      });
+      const latestMs = BigInt(atMs + MAX_AHEAD_MS);
+      if (all.some(({ instant }) => instant / 1_000_000n > latestMs)) return;
+      sent.counts = true;
+      for (const one of all) hear(message.connection, one);
+    },
+    requested(request, atMs, made) {
+      const { connection, creates } = request;
+      if (creates !== undefined && made !== undefined) given.set(`${connection} ${creates.key}`, made);
+      const id = made ?? given.get(`${connection} ${creates?.key}`) ?? '';
+      for (const { order, ...saying } of request.says(id)) {
+        const count = BigInt(heard.get(connection)?.length ?? 0);
+        const instant = BigInt(atMs) * 1_000_000n;
+        hear(connection, {
+          saying,
+          instant,
+          sequence: count,
+          id: '',
+          source: order.source,
+          arrivedAtMs: atMs,
+        });
+      }
+      if (request.method === 'DELETE') {
+        const ended = request.path.slice(request.path.lastIndexOf('/') + 1);
+        for (const [key, known] of given) if (known === ended) given.delete(key);
+      }
+    },
+    learned(connection, key, id) {
+      if (id === undefined) given.delete(`${connection} ${key}`);
+      else given.set(`${connection} ${key}`, id);
+    },
+    idOf: (connection, key) => (isScimKey(key) ? given.get(`${connection} ${key}`) : key),
+    read(connection, atMs = Number.POSITIVE_INFINITY) {
+      const all = (heard.get(connection) ?? []).filter(({ arrivedAtMs }) => arrivedAtMs <= atMs);
+      const known = readings.get(connection);
+      if (known !== undefined && known.count === all.length) return known.reading;
+      const reading = readAll(all);
+      readings.set(connection, { count: all.length, reading });
+      return reading;
+    },
+  };
+}
+
+interface Group {
+  exists: boolean;
+  name: string | undefined;
+  /** Position in the stream of what last said that the member is in. */
+  readonly members: Map<string, number>;
+  readonly parts: Map<string, Map<number, number>>;
+  changedAtMs: number;
+}
+
+function readAll(heard: readonly Heard[]): Reading {
+  const sorted = heard.toSorted(byOrder);
+  const { groups, emails } = replayAll(sorted);
+  const hasTies = sorted.some((one, place) => place > 0 && isTied(one, sorted[place - 1] as Heard));
+  const otherwise = hasTies ? replayAll(heard.toReversed().toSorted(byOrder)).groups : groups;
+  const existing = [...groups].filter(([, group]) => group.exists);
+  return {
+    groups: new Map(
+      existing.map(([id, { name, members, changedAtMs }]) => {
+        const others = otherwise.get(id)?.members ?? members;
+        const mayDiffer = new Set(
+          [...members.keys(), ...others.keys()].filter((one) => members.has(one) !== others.has(one)),
+        );
+        return [id, { name, members: new Set(members.keys()), changedAtMs, mayDiffer }];
+      }),
+    ),
+    emails,
+    changedAtMs: new Map([...groups].map(([id, { changedAtMs }]) => [id, changedAtMs])),
+  };
+}
+
+function replayAll(sorted: readonly Heard[]) {
+  const groups = new Map<string, Group>();
+  const emails = new Map<string, string>();
+  for (const [position, one] of sorted.entries()) {
+    for (const member of one.saying.members ?? []) readdress(member, one, { groups, emails });
+    replay(one, position, groups);
+  }
+  return { groups, emails };
+}
+
+function readdress(
+  { id, email }: SaidMember,
+  { arrivedAtMs }: Heard,
+  { groups, emails }: { readonly groups: Map<string, Group>; readonly emails: Map<string, string> },
+): void {
+  if (email == null || emails.get(id) === email) return;
+  if (emails.has(id))
+    touch(
+      [...groups.values()].filter(({ members }) => members.has(id)),
+      arrivedAtMs,
+    );
+  emails.set(id, email);
+}
+
+function touch(groups: Iterable<Group>, arrivedAtMs: number): void {
+  for (const group of groups) group.changedAtMs = Math.max(group.changedAtMs, arrivedAtMs);
+}
+
+function replay({ saying, source, arrivedAtMs }: Heard, position: number, groups: Map<string, Group>): void {
+  const { kind, group: id, members = [] } = saying;
+  if (kind === 'profile') {
+    touch(
+      [...groups.values()].filter((group) => members.some((member) => group.members.has(member.id))),
+      arrivedAtMs,
+    );
+    return;
+  }
+  if (kind === 'forget') {
+    for (const { id: gone } of members) {
+      touch(
+        [...groups.values()].filter((group) => group.members.delete(gone)),
+        arrivedAtMs,
+      );
+    }
+    return;
+  }
+  if (id === undefined) return;
+  const group = groups.get(id) ?? {
+    exists: false,
+    name: undefined,
+    members: new Map(),
+    parts: new Map(),
+    changedAtMs: 0,
+  };
+  groups.set(id, group);
+  touch([group], arrivedAtMs);
+  switch (kind) {
+    case 'delete':
+      Object.assign(group, { exists: false, name: undefined });
+      group.members.clear();
+      return;
+    case 'join':
+      for (const member of members) group.members.set(member.id, position);
+      return;
+    case 'leave':
+      for (const member of members) group.members.delete(member.id);
+      return;
+    default:
+      group.exists = true;
+      group.name = saying.name ?? group.name;
+      if (kind === 'snapshot') replaySnapshot({ saying, source }, position, group);
+  }
+}
+
+/** The last of its parts ends the membership of whoever was said to be in before the first of them. */
+function replaySnapshot(
+  { saying, source }: Pick<Heard, 'saying' | 'source'>,
+  position: number,
+  group: Group,
+): void {
+  const { members = [], part } = saying;
+  for (const member of members) group.members.set(member.id, position);
+  const key = JSON.stringify([source, part?.snapshotId, part?.count]);
+  const arrived = (part && group.parts.get(key)) ?? new Map<number, number>();
+  arrived.set(part?.index ?? 0, position);
+  if (part !== undefined) group.parts.set(key, arrived);
+  if (arrived.size < (part?.count ?? 1)) return;
+  const first = Math.min(...arrived.values());
+  for (const [member, at] of group.members) if (at < first) group.members.delete(member);
+}
+
+/** By instant, then sequence (absent first), then id as bytes, then source. */
+function byOrder(a: Heard, b: Heard): number {
+  if (a.instant !== b.instant) return a.instant < b.instant ? -1 : 1;
+  if (a.sequence !== b.sequence) return a.sequence < b.sequence ? -1 : 1;
+  return (
+    Buffer.compare(Buffer.from(a.id), Buffer.from(b.id)) ||
+    Buffer.compare(Buffer.from(a.source), Buffer.from(b.source))
+  );
+}
+
+const isTied = (a: Heard, b: Heard): boolean =>
+  a.instant === b.instant && a.sequence === b.sequence && a.id === b.id && a.saying.group === b.saying.group;
+
+/** Nanoseconds since 1970. */
+function instantOf(time: string): bigint {
+  const [, fraction = ''] = /\.(\d+)/.exec(time) ?? [];
+  const seconds = Date.parse(time.replace(/\.\d+/, ''));
+  return BigInt(seconds) * 1_000_000n + BigInt(fraction.slice(0, 9).padEnd(9, '0'));
+}
+
+/* The same reading of native events alone, for tests that have no life. */
+
+export interface ReadDirectory {
+  readonly groups: ReadonlyMap<string, Pick<ReadGroup, 'name' | 'members'>>;
+  readonly emails: ReadonlyMap<string, string>;
+}
+
+export interface RawEvent {
+  specversion: string;
+  id: string;
+  source: string;
+  type: string;
+  time: string;
+  sequence?: string;
+  connection?: string;
+  data: {
+    group?: { id: string; name?: string | null };
+    user?: SaidMember;
+    members?: SaidMember[];
+    part?: { snapshotId: string; index: number; count: number };
+  };
+}
+
+const KINDS: Readonly<Record<string, Saying['kind']>> = {
+  'directory.group.upserted': 'name',
+  'directory.group.deleted': 'delete',
+  'directory.group.snapshot': 'snapshot',
+  'directory.group.member.added': 'join',
+  'directory.group.member.removed': 'leave',
+  'directory.user.upserted': 'profile',
+  'directory.user.deleted': 'forget',
+};
+
+/** Reads JSON lines, or events already parsed, of one connection; their order and repetitions do not matter. */
+export function readDirectory(input: string | readonly RawEvent[], connection = 'default'): ReadDirectory {
+  const all = typeof input === 'string' ? parseLines(input) : input;
+  const ours = all.filter((event) => (event.connection ?? 'default') === connection);
+  const { groups, emails } = readAll(ours.map(heardOf));
+  return { groups: new Map([...groups].map(([id, { name, members }]) => [id, { name, members }])), emails };
+}
+
+export const parseLines = (jsonl: string): RawEvent[] =>
+  jsonl
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line): RawEvent => JSON.parse(line));
+
+function heardOf({ id, source, type, time, sequence, data }: RawEvent): Heard {
+  const { group, user, members = [], part } = data;
+  const kind = KINDS[type];
+  if (kind === undefined) throw new Error(`expected a type of native events, got ${type}`);
+  return {
+    saying: {
+      kind,
+      ...(group !== undefined && { group: group.id, name: group.name ?? null }),
+      members: user === undefined ? members : [user],
+      ...(part !== undefined && { part }),
+    },
+    instant: instantOf(time),
+    sequence: BigInt(sequence ?? -1),
+    id,
+    source,
+    arrivedAtMs: 0,
+  };
+}

@@ -1,0 +1,344 @@
+import { between, some, weighted } from './draw-words.ts';
+import {
+  type CompanyDeed,
+  DAY_MS,
+  type DirectoryDeed,
+  type Happening,
+  HOUR_MS,
+  MINUTE_MS,
+  type PersonSpec,
+  type Way,
+} from './life.ts';
+import type { Random } from './random.ts';
+
+/** One connection as it is drawn: its directory has members `p…`, `h…` and `q…`, its company their roles `r-<name>-…`. */
+export interface Town {
+  readonly name: string;
+  readonly company: string;
+  /** Of the life's groups, people and deeds. */
+  readonly share: number;
+  /** Ids of its groups; the same in every directory, except where two share a company. */
+  readonly groups: readonly string[];
+  readonly count: number;
+  readonly hasScim: boolean;
+  readonly people: readonly PersonSpec[];
+  readonly settings: Readonly<Record<string, unknown>> & { readonly memberIdField: 'userId' | 'id' };
+}
+
+export interface Rhythm {
+  readonly happenings: readonly Happening[];
+  /** When very many left which group: somebody may have to decide. */
+  readonly leavings: readonly { readonly atMs: number; readonly group: string }[];
+  /** When something was sent that will be refused. */
+  readonly refusals: readonly number[];
+}
+
+const SCIM_MEMBERS = 8;
+const SCIM_GROUPS = 2;
+
+/** Who works there: a few have no address, no user, or are not active; `h` and `q` as in messages.ts. */
+export function drawPeople(
+  random: Random,
+  connection: string,
+  { count, hasScim }: { readonly count: number; readonly hasScim: boolean },
+): readonly PersonSpec[] {
+  const handed = Math.max(2, Math.round(count / 20));
+  const ids = [
+    ...Array.from({ length: count - handed }, (_, index) => `p${index}`),
+    ...Array.from({ length: handed }, (_, index) => `h${index}`),
+    ...Array.from({ length: hasScim ? SCIM_MEMBERS : 0 }, (_, index) => `q${index}`),
+  ];
+  return ids.map((id) => {
+    const state = weighted(random, { ACTIVE: 92, HIRED: 3, INIT: 2, TERMINATED: 3 });
+    return {
+      role: roleOf(connection, id),
+      email: random.chance(0.02) ? null : `${id}@${connection}.test`,
+      ...(state !== 'ACTIVE' && { state }),
+      ...(random.chance(0.03) && { userId: null }),
+    };
+  });
+}
+
+export const roleOf = (connection: string, member: string): string => `r-${connection}-${member}`;
+
+const OF_GROUPS = { join: 30, leave: 20, rename: 6, snapshot: 10, delete: 3, recreate: 4, massLeaving: 3 };
+const OF_PEOPLE = { hire: 6, terminate: 5, handOn: 3, readdress: 2, person: 3 };
+/** What happens, how often beside the others. */
+const KINDS = { ...OF_GROUPS, ...OF_PEOPLE, burst: 1.5, again: 3, refused: 1.5 };
+type Kind = keyof typeof KINDS;
+
+interface Plan {
+  readonly deeds: number;
+  readonly endMs: number;
+}
+
+/** The ordinary life of one directory and its company, in order of time as far as one thing follows from another. */
+export function drawRhythm(random: Random, town: Town, { deeds, endMs }: Plan): Rhythm {
+  const story = createStory(random, town, endMs);
+  story.begin();
+  const times = Array.from({ length: deeds }, () => between(random, HOUR_MS, endMs - HOUR_MS)).sort(
+    (a, b) => a - b,
+  );
+  for (const atMs of times) story.tell[weighted<Kind>(random, KINDS)](atMs, story.existing());
+  if (random.chance(1 / 15)) story.flood(between(random, HOUR_MS, endMs - HOUR_MS));
+  return story;
+}
+
+function createStory(
+  random: Random,
+  { name: connection, groups: ids, count, hasScim, people }: Town,
+  endMs: number,
+) {
+  const happenings: Happening[] = [];
+  const leavings: { atMs: number; group: string }[] = [];
+  const refusals: number[] = [];
+  const roles = new Set(people.map(({ role }) => role));
+  const isHere = (id: string) => roles.has(roleOf(connection, id));
+  // Some members are nobody's whom the company knows.
+  const everybody = [
+    ...Array.from({ length: count }, (_, index) => `p${index}`),
+    ...Array.from({ length: count }, (_, index) => `h${index}`).filter(isHere),
+  ];
+  const groups = new Map<string, Set<string>>();
+  let newcomers = count;
+  let names = 0;
+
+  const company = (atMs: number, deed: CompanyDeed) =>
+    happenings.push({ atMs, connection, actor: 'company', deed });
+  const say = (atMs: number, deed: DirectoryDeed, way: Way = drawWay(random, deed, endMs - atMs)) =>
+    happenings.push({ atMs, connection, actor: 'directory', deed, way });
+  const soon = (atMs: number, longestMs = HOUR_MS) => atMs + between(random, 0, longestMs);
+  const nameOf = (group: string): string => {
+    names += 1;
+    const name = `${random.pick(['Team', 'Crew', 'Squad', 'Ward'])} ${group.toUpperCase()} ${names} ${connection}`;
+    return random.chance(0.12) ? random.pick([`${name} `, ` ${name}`, `${name}  x`]) : name;
+  };
+  const membersOf = (group: string): Set<string> => {
+    const members = groups.get(group) ?? new Set();
+    groups.set(group, members);
+    return members;
+  };
+  const join = (group: string, members: readonly string[], atMs: number) => {
+    if (members.length === 0) return;
+    for (const member of members) membersOf(group).add(member);
+    say(atMs, { kind: 'join', group, members });
+  };
+  const leave = (group: string, members: readonly string[], atMs: number) => {
+    if (members.length === 0) return;
+    for (const member of members) membersOf(group).delete(member);
+    say(atMs, { kind: 'leave', group, members });
+  };
+  const snapshot = (group: string, members: readonly string[], atMs: number, name: string | null) => {
+    groups.set(group, new Set(members));
+    const parts = random.chance(0.8) || members.length < 2 ? 1 : between(random, 2, 4);
+    say(atMs, { kind: 'snapshot', group, name, members, parts });
+  };
+  const appear = (group: string, atMs: number) => {
+    const most = random.chance(0.1) ? 60 : 14;
+    const members = some(random, everybody, between(random, 1, Math.min(most, everybody.length)));
+    if (random.chance(0.7)) snapshot(group, members, atMs, nameOf(group));
+    else {
+      const namedAt = soon(atMs, 5 * MINUTE_MS);
+      join(group, members, soon(atMs, 5 * MINUTE_MS));
+      say(namedAt, { kind: 'name', group, name: nameOf(group) });
+    }
+  };
+  /** The directory takes a leaver out at once, or out of one group after the other. */
+  const goAway = (member: string, atMs: number) => {
+    const place = everybody.indexOf(member);
+    if (place >= 0) everybody.splice(place, 1);
+    const theirs = [...groups].filter(([, members]) => members.has(member)).map(([group]) => group);
+    if (random.chance(0.5)) {
+      for (const group of theirs) membersOf(group).delete(member);
+      say(atMs, { kind: 'forget', member });
+    } else for (const group of theirs) leave(group, [member], soon(atMs));
+  };
+  const come = (member: string, email: string, atMs: number) => {
+    if (member.startsWith('h')) say(atMs, { kind: 'profile', member, email });
+    const joined = some(random, [...groups.keys()], between(random, 1, 3));
+    for (const group of joined) join(group, [member], soon(atMs));
+    everybody.push(member);
+    const person = { role: roleOf(connection, member), email };
+    company(soon(atMs - 6 * HOUR_MS, 12 * HOUR_MS), { kind: 'hire', person });
+  };
+  const anybody = () => random.pick(everybody);
+  const beginning = (letter: string) => everybody.filter((member) => member.startsWith(letter));
+
+  const tell: Readonly<Record<Kind, (atMs: number, group: string) => void>> = {
+    join: (atMs, group) => {
+      const members = some(random, everybody, between(random, 1, 4));
+      const newOnes = members.filter((one) => !membersOf(group).has(one));
+      join(group, newOnes, atMs);
+    },
+    leave: (atMs, group) => leave(group, some(random, [...membersOf(group)], between(random, 1, 3)), atMs),
+    rename: (atMs, group) => say(atMs, { kind: 'name', group, name: nameOf(group) }),
+    snapshot: (atMs, group) => {
+      const stay = [...membersOf(group)].filter(() => random.chance(0.93));
+      const members = [...new Set([...stay, ...some(random, everybody, random.below(3))])];
+      snapshot(group, members, atMs, random.chance(0.5) ? nameOf(group) : null);
+    },
+    delete: (atMs, group) => {
+      if (groups.size < 3) return;
+      groups.delete(group);
+      say(atMs, { kind: 'delete', group });
+    },
+    recreate: (atMs) => appear(random.pick(ids), atMs),
+    hire: (atMs) => {
+      newcomers += 1;
+      come(`p${newcomers}`, `p${newcomers}@${connection}.test`, atMs);
+    },
+    terminate: (atMs) => {
+      if (everybody.length < 6) return;
+      const member = anybody();
+      const role = roleOf(connection, member);
+      company(soon(atMs - 2 * HOUR_MS, 4 * HOUR_MS), { kind: 'terminate', role });
+      goAway(member, atMs);
+    },
+    /** A leaver's address becomes a newcomer's, in both systems, in any order. */
+    handOn: (atMs) => {
+      const leavers = beginning('p');
+      if (leavers.length < 6) return;
+      const leaver = random.pick(leavers);
+      const role = roleOf(connection, leaver);
+      newcomers += 1;
+      company(soon(atMs - 12 * HOUR_MS, 24 * HOUR_MS), { kind: 'terminate', role });
+      if (random.chance(0.4)) company(soon(atMs, DAY_MS), { kind: 'readdress', role, email: null });
+      goAway(leaver, soon(atMs - 6 * HOUR_MS, 12 * HOUR_MS));
+      come(`h${newcomers}`, `${leaver}@${connection}.test`, atMs);
+    },
+    readdress: (atMs) => {
+      const [member] = some(random, beginning('h'), 1);
+      if (member === undefined) return;
+      const email = `${member}.${random.below(1_000)}@${connection}.test`;
+      const role = roleOf(connection, member);
+      company(soon(atMs - 3 * HOUR_MS, 6 * HOUR_MS), { kind: 'readdress', role, email });
+      say(atMs, { kind: 'profile', member, email });
+    },
+    person: (atMs) => {
+      const kind = weighted(random, { terminate: 3, activate: 3, lose_user_id: 1, erase: 1 });
+      const role = roleOf(connection, anybody());
+      company(atMs, { kind, role });
+      if (kind === 'terminate') company(soon(atMs, DAY_MS), { kind: 'activate', role });
+    },
+    /** Often from more than one group at once, as when a source of the directory breaks. */
+    massLeaving: (atMs) => {
+      const large = [...groups].filter(([, members]) => members.size >= 4).map(([group]) => group);
+      for (const group of some(random, large, Number(weighted(random, { 1: 3, 2: 1, 4: 1 })))) {
+        const leavers = [...membersOf(group)].filter(() => random.chance(0.85));
+        const stay = [...membersOf(group)].filter((member) => !leavers.includes(member));
+        if (random.chance(0.5)) leave(group, leavers, soon(atMs, MINUTE_MS));
+        else snapshot(group, stay, soon(atMs, MINUTE_MS), null);
+        leavings.push({ atMs, group });
+        if (random.chance(0.3)) join(group, leavers, soon(atMs + HOUR_MS, DAY_MS));
+      }
+    },
+    burst: (atMs, group) => {
+      for (let left = between(random, 6, 14); left > 0; left -= 1) {
+        const member = anybody();
+        const change = membersOf(group).has(member) ? leave : join;
+        change(group, [member], soon(atMs, 2 * MINUTE_MS));
+      }
+    },
+    /** The same second says one thing and its contrary; the order of what is said decides. */
+    again: (atMs, group) => {
+      const members = [anybody()];
+      const deeds: readonly DirectoryDeed[] = [
+        { kind: 'join', group, members },
+        { kind: 'leave', group, members },
+        { kind: 'snapshot', group, name: null, members: [...membersOf(group)], parts: 1 },
+      ];
+      for (const deed of some(random, deeds, 2)) {
+        const way: Way = { ...drawWay(random, deed, endMs - atMs), time: 'whole_second' };
+        say(atMs - (atMs % 1_000) + random.below(1_000), deed, way);
+      }
+    },
+    refused: (atMs, group) => {
+      refusals.push(atMs);
+      const future: Way = { form: 'native', time: 'future', lateMs: 0, copies: 1 };
+      if (random.chance(0.5)) say(atMs, { kind: 'rubbish', body: random.pick(RUBBISH) });
+      else say(atMs, { kind: 'join', group, members: [anybody()] }, future);
+    },
+  };
+
+  return {
+    happenings,
+    leavings,
+    refusals,
+    tell,
+    existing: () => random.pick([...groups.keys()]),
+    begin() {
+      for (const { role, email } of people) {
+        const member = role.slice(roleOf(connection, '').length);
+        if (email === null || member.startsWith('p')) continue;
+        const way = member.startsWith('q') ? BY_REQUEST : undefined;
+        say(between(random, MINUTE_MS, 5 * MINUTE_MS), { kind: 'profile', member, email }, way);
+      }
+      for (const group of ids) appear(group, between(random, MINUTE_MS, 40 * MINUTE_MS));
+      if (hasScim) happenings.push(...drawScimGroups(random.fork('scim'), connection, endMs));
+    },
+    /** Very much at once: many groups in one message, or many members. */
+    flood(atMs: number) {
+      const isHuge = random.chance(0.08);
+      if (random.chance(0.5)) {
+        say(atMs, { kind: 'wide', prefix: `w${connection}`, groups: isHuge ? 4_500 : 60 });
+        return;
+      }
+      const group = `all-${connection}`;
+      const members = Array.from({ length: isHuge ? 10_000 : 300 }, (_, index) => `p${index}`);
+      say(atMs, { kind: 'snapshot', group, name: nameOf(group), members, parts: isHuge ? 3 : 1 });
+      const half = members.slice(0, members.length / 2);
+      if (random.chance(0.5)) say(soon(atMs, DAY_MS), { kind: 'leave', group, members: half });
+    },
+  };
+}
+
+const RUBBISH = [
+  '{"specversion":',
+  '{}',
+  '"joined"',
+  '{"specversion":"1.0","id":"x","source":"s","type":"directory.group.renamed"}',
+];
+
+const BY_REQUEST: Way = { form: 'scim_request', time: 'none', lateMs: 0, copies: 1 };
+const SCIM_DEEDS = 25;
+
+/** Groups that come by requests to the SCIM server alone, as do their members. */
+function drawScimGroups(random: Random, connection: string, endMs: number): readonly Happening[] {
+  const everybody = Array.from({ length: SCIM_MEMBERS }, (_, index) => `q${index}`);
+  return Array.from({ length: SCIM_DEEDS }, (_, index): Happening => {
+    const group = `s${random.below(SCIM_GROUPS)}`;
+    const members = some(random, everybody, between(random, 1, 4));
+    const name = `Scim ${group} ${index} ${connection}`;
+    const deeds: Readonly<Record<string, DirectoryDeed>> = {
+      join: { kind: 'join', group, members },
+      leave: { kind: 'leave', group, members },
+      name: { kind: 'name', group, name },
+      snapshot: { kind: 'snapshot', group, name: random.chance(0.6) ? name : null, members, parts: 1 },
+      delete: { kind: 'delete', group },
+      forget: { kind: 'forget', member: random.pick(everybody) },
+    };
+    const kind = weighted(random, { join: 8, leave: 6, name: 3, snapshot: 5, delete: 1, forget: 1 });
+    const atMs = between(random, 10 * MINUTE_MS, endMs - HOUR_MS);
+    return { atMs, connection, actor: 'directory', deed: deeds[kind] as DirectoryDeed, way: BY_REQUEST };
+  });
+}
+
+/** Most messages are quick, come once and say their time exactly; the others are what breaks things. */
+function drawWay(random: Random, deed: DirectoryDeed, leftMs: number): Way {
+  const form = weighted(random, { native: 9, sns: 2, eventbridge: 2, okta: 2, scim_group: 2, scim_patch: 3 });
+  const isTimeless = form.startsWith('scim') && random.chance(0.4);
+  const isLarge = 'members' in deed && deed.members.length > 2_000;
+  const lates = {
+    quick: random.below(4_000),
+    minutes: between(random, MINUTE_MS, HOUR_MS),
+    hours: between(random, HOUR_MS, 10 * HOUR_MS),
+    days: between(random, DAY_MS, 3 * DAY_MS),
+  };
+  const lateMs = lates[weighted(random, { quick: 85, minutes: 9, hours: 4, days: 2 })];
+  return {
+    form: isLarge ? 'native' : form,
+    time: isTimeless ? 'none' : weighted(random, { exact: 4, whole_second: 1 }),
+    lateMs: Math.min(lateMs, Math.max(0, leftMs - HOUR_MS)),
+    copies: Number(weighted(random, { 1: 9, 2: 1, 3: 0.5 })),
+  };
+}

@@ -1,0 +1,273 @@
+import { type Rhythm, roleOf, type Town } from './draw-directory.ts';
+import { between, some, weighted } from './draw-words.ts';
+import {
+  type AwsDeed,
+  DAY_MS,
+  type ForeignDeed,
+  type Happening,
+  HOUR_MS,
+  type LambdaName,
+  MINUTE_MS,
+  type OperatorDeed,
+  START_MS,
+  type Temper,
+} from './life.ts';
+import type { Random } from './random.ts';
+
+interface Scene extends Pick<Rhythm, 'leavings' | 'refusals'> {
+  readonly towns: readonly Town[];
+  readonly endMs: number;
+}
+
+/** All that goes wrong around one connection: its platform's tempers, other people there, operators, AWS. */
+export function drawTrouble(random: Random, town: Town, scene: Scene): readonly Happening[] {
+  const { name: connection } = town;
+  const isFirst = scene.towns[0] === town;
+  return [
+    ...drawTempers(random.fork('tempers'), town, scene),
+    ...drawForeign(random.fork('somebody'), town, scene),
+    ...drawOperators(random.fork('operators'), town, scene),
+    ...(isFirst ? drawAws(random.fork('aws'), connection, scene) : []),
+  ];
+}
+
+/** As a group's `users` name somebody. */
+const userOf = ({ settings }: Town, role: string): string =>
+  settings.memberIdField === 'id' ? role : `u-${role}`;
+
+type Span = readonly [leastMinutes: number, mostMinutes: number];
+/** Percent: how likely it shows at a call, or how many users or groups it is about; about 1 to 3 named ones else. */
+type TemperRange = readonly [weight: number, minutes: Span, percent?: Span, about?: 'users' | 'retryAfter'];
+
+const HOURS: Span = [30, 8 * 60];
+const DAYS: Span = [20 * 60, 3 * 24 * 60];
+
+const TEMPERS: Readonly<Record<Temper, TemperRange>> = {
+  drops_users: [3, DAYS, [3, 15], 'users'],
+  keeps_users: [3, DAYS, [3, 25], 'users'],
+  refuses_user_422: [3, DAYS, [1, 4], 'users'],
+  answers_other_group: [1, HOURS, [5, 40]],
+  answers_html: [1, HOURS, [5, 60]],
+  answers_half: [1, HOURS, [5, 60]],
+  list_denies: [2, [10, 120], [5, 40]],
+  get_denies: [2, [10, 120], [5, 40]],
+  list_shows_odd_group: [1, DAYS],
+  list_times_out: [1, HOURS],
+  writes_503: [2, HOURS, [40, 100]],
+  writes_403: [2, HOURS, [40, 100]],
+  writes_405: [1, [20, 60]],
+  writes_423: [1, [20, 60]],
+  writes_302: [1, [20, 60]],
+  everything_503: [1, HOURS, [30, 100]],
+  throttles: [1, HOURS, [10, 60]],
+  retry_after_odd: [1, HOURS, [10, 60], 'retryAfter'],
+  slow: [1, HOURS, [10, 60]],
+  loses_answers: [2, HOURS, [10, 50]],
+  late_writes: [2, HOURS, [10, 50]],
+  wrong_route: [1, [20, 90]],
+  token_revoked: [1, HOURS],
+  token_expires: [1, HOURS],
+  feed_future: [1, DAYS, [10, 50]],
+  feed_twice: [1, DAYS, [10, 50]],
+  feed_missing: [1, DAYS, [10, 50]],
+  feed_odd_kind: [1, DAYS, [10, 50]],
+  refuses_connection: [1, [10, 180], [30, 100]],
+};
+
+const RETRY_AFTERS = [
+  '0',
+  String(365 * 86_400),
+  String(START_MS / 1_000 + 6 * 3_600),
+  new Date(START_MS + 2 * DAY_MS).toUTCString(),
+];
+
+function drawTempers(random: Random, town: Town, { endMs }: Scene): readonly Happening[] {
+  const weights = Object.entries(TEMPERS).map(([temper, [weight]]) => [temper, weight]);
+  const count = Number(weighted(random, { 0: 1, 1: 4, 2: 3, 3: 1 }));
+  return Array.from({ length: count }).flatMap(() => {
+    const temper: Temper = weighted<Temper>(random, Object.fromEntries(weights));
+    const [, minutes, percent, about] = TEMPERS[temper];
+    const isLong = /^writes_(503|403)/.test(temper) && random.chance(0.25);
+    const [least, most] = isLong ? DAYS : minutes;
+    const users = some(random, town.people, between(random, 1, 3)).map(({ role }) => userOf(town, role));
+    const named =
+      about === 'retryAfter' ? [random.pick(RETRY_AFTERS)] : random.chance(0.6) ? users : undefined;
+    const whom = about === undefined || named === undefined ? {} : { about: named };
+    // A token is revoked, mended and revoked again; so does other trouble come back.
+    const spells = temper.startsWith('token') ? between(random, 1, 3) : random.chance(0.1) ? 2 : 1;
+    return Array.from({ length: spells }, (): Happening => {
+      const atMs = between(random, 0, Math.max(0, endMs - 2 * HOUR_MS));
+      const forMs = Math.min(between(random, least, most) * MINUTE_MS, endMs - atMs);
+      const hasShare = percent !== undefined && (about !== 'users' || named === undefined);
+      const share = hasShare ? { share: between(random, ...percent) / 100 } : {};
+      const deed = { kind: 'temper', temper, forMs, ...whom, ...share } as const;
+      return { atMs, connection: town.name, actor: 'platform', deed };
+    });
+  });
+}
+
+const FOREIGN_WEIGHTS = { edit: 12, delete: 2, recreate: 2, strip: 2, twin: 1, own: 2 };
+
+/** Somebody with the platform's own screen: now and then, or again and again. */
+function drawForeign(random: Random, town: Town, { endMs }: Scene): readonly Happening[] {
+  const edit = (group: string): ForeignDeed => {
+    const users = some(random, town.people, between(random, 1, 2)).map(({ role }) => userOf(town, role));
+    const adds = random.chance(0.7);
+    const removes = random.chance(0.4);
+    const isWar = random.chance(0.12);
+    return {
+      kind: 'edit',
+      group,
+      ...(adds && { add: random.chance(0.2) ? [userOf(town, roleOf(town.name, 'outsider'))] : users }),
+      ...(removes && { remove: between(random, 1, 3) }),
+      ...((random.chance(0.2) || !(adds || removes)) && { name: `Ours ${random.below(100)}` }),
+      ...(isWar && { again: { everyMs: between(random, 2, 40) * MINUTE_MS, times: between(random, 5, 60) } }),
+    };
+  };
+  const own = (group: string): ForeignDeed => ({
+    kind: 'own',
+    name: `Team ${group.toUpperCase()} ${between(random, 1, town.groups.length)} ${town.name}`,
+    spokeId: random.chance(0.3) ? group : null,
+  });
+  const all: Happening[] = [];
+  for (let left = random.below(4); left > 0; left -= 1) {
+    const group = random.pick(town.groups);
+    const kind = weighted(random, FOREIGN_WEIGHTS);
+    const deed: ForeignDeed = kind === 'edit' ? edit(group) : kind === 'own' ? own(group) : { kind, group };
+    // What was there before the directory spoke is a matter of adoption.
+    const isEarly = kind === 'own' && random.chance(0.6);
+    const atMs = isEarly ? between(random, 2_000, MINUTE_MS) : between(random, HOUR_MS, endMs - HOUR_MS);
+    all.push({ atMs, connection: town.name, actor: 'somebody', deed });
+  }
+  return all;
+}
+
+const SETTINGS: readonly (readonly [key: string, values: readonly unknown[]])[] = [
+  ['drift', ['restore', 'report', 'adopt']],
+  ['membership', ['authoritative', 'additive']],
+  ['onGroupDeleted', ['delete', 'empty', 'release']],
+  ['adoptExisting', ['never', 'bySpokeId', 'byName']],
+  ['guard.maxRemovedCount', [3, 20, 200]],
+  ['guard.perHourCount', [10, 50, 500]],
+  ['includeStates', [['ACTIVE'], ['ACTIVE', 'HIRED']]],
+  ['nameTemplate', ['{name}', '{name} [{id}]']],
+  ['groups.exclude', [['g1'], []]],
+];
+
+const RARE = { pauseAll: 1, observe: 1, token: 1, farewell: 0.4 };
+const ROUTINES = { pause: 3, release: 2, sync: 2, rebind: 2, set: 4, letters: 2, ...RARE };
+type Routine = keyof typeof ROUTINES;
+
+function drawOperators(
+  random: Random,
+  town: Town,
+  { leavings, refusals, towns, endMs }: Scene,
+): readonly Happening[] {
+  const all: Happening[] = [];
+  const operate = (atMs: number, deed: OperatorDeed) =>
+    all.push({ atMs, connection: town.name, actor: 'operator', deed });
+  const letters = () => random.pick(['replay_all', 'discard_one', 'edit_one'] as const);
+  const setting = (): OperatorDeed => {
+    const [key, values] = random.pick(SETTINGS);
+    return { kind: 'set', key, value: random.pick(values) };
+  };
+  const company = () => (random.chance(0.5) ? town.company : random.pick(towns).company);
+  const role = () => random.pick(town.people).role;
+  /** One deed, or one and another later. */
+  const routines: Readonly<Record<Routine, (group: string) => readonly OperatorDeed[]>> = {
+    pause: (group) => [
+      { kind: 'pause', group },
+      { kind: 'resume', group },
+    ],
+    pauseAll: () => [{ kind: 'pause_all' }, { kind: 'resume_all' }],
+    observe: () => [{ kind: 'observe' }, { kind: 'resume_all' }],
+    release: (group) => [
+      { kind: 'release', group },
+      { kind: 'adopt', group },
+    ],
+    sync: (group) => [{ kind: 'sync', group }],
+    rebind: () => [{ kind: 'rebind', member: `p${random.below(town.count)}`, role: role() }],
+    set: () => [setting(), setting()],
+    letters: () => [{ kind: letters() }],
+    token: () => [{ kind: 'new_token' }],
+    farewell: () => [{ kind: 'remove_connection' }, { kind: 'connect', company: company() }],
+  };
+  for (let left = random.below(4); left > 0; left -= 1) {
+    const atMs = between(random, HOUR_MS, endMs - HOUR_MS);
+    const [first, second] = routines[weighted(random, ROUTINES)](random.pick(town.groups));
+    if (first !== undefined) operate(atMs, first);
+    // Now and then two people act at once.
+    const laterMs = random.chance(0.15) ? 0 : between(random, 5 * MINUTE_MS, DAY_MS);
+    if (second !== undefined) operate(Math.min(atMs + laterMs, endMs - MINUTE_MS), second);
+  }
+  for (const leaving of leavings) {
+    if (random.chance(0.45)) continue;
+    const atMs = leaving.atMs + between(random, 3, random.chance(0.5) ? 60 : 1_800) * MINUTE_MS;
+    const decide = (at: number) => {
+      const kind = weighted(random, { approve: 2, reject: 1 });
+      const oldMs = random.chance(0.65) ? 0 : between(random, 10, 600) * MINUTE_MS;
+      operate(at, { kind, group: leaving.group, oldMs });
+    };
+    decide(atMs);
+    if (random.chance(0.3)) decide(random.chance(0.5) ? atMs : atMs + between(random, 1, 300) * MINUTE_MS);
+  }
+  for (const sentAtMs of refusals) {
+    if (random.chance(0.5)) operate(sentAtMs + between(random, 10, 300) * MINUTE_MS, { kind: letters() });
+  }
+  return all;
+}
+
+/** Effects before which a function may die, by the kinds of items that it works with and the calls that it makes. */
+export const CRASH_POINTS: Readonly<Record<LambdaName, string>> = {
+  ingest: `get CONNECTION, update M#, put M#, put IN#, put USER, update USER, put PART#, query PART#, getMany USER,
+    query IN#, update GROUP, SendMessageBatch apply`,
+  apply: `get CONNECTION, get GATE, put GATE, get GROUP, update GROUP, query M#, update M#, put M#, getMany USER, update USER,
+    getMany PERSON, query P#, put VIEW#, getMany VIEW#, delete VIEW#, put GUARD#, query GUARD#, delete GUARD#, put HELD#,
+    delete HELD#, put DRIFT#, update DRIFT#, query DRIFT#, put L#, getMany L#, update L#, delete L#, put A#,
+    SendMessageBatch apply, platform.create, platform.patch, platform.put, platform.delete, platform.get, platform.list`,
+  people: `get CONNECTION, getMany PERSON, put PERSON, update PERSON, put P#, delete P#, query P#, query M#, update USER,
+    query IN#, update GROUP, update LEASE#, SendMessageBatch apply`,
+  pump: 'query index, get GATE, put GATE, update GROUP, update LEASE#, SendMessageBatch apply',
+  feed: 'get FEED, update FEED, getMany L#, get GROUP, update GROUP, update LEASE#, SendMessageBatch apply',
+  sweep: `query index, platform.list, getMany L#, delete L#, get GROUP, update GROUP, delete PART#, update LEASE#,
+    SendMessageBatch apply`,
+  health: 'get HEALTH, put HEALTH, put GATE',
+  scim: 'update GROUP, update M#, put M#, put IN#, put USER, update USER, SendMessageBatch apply',
+};
+export const crashPoints = (lambda: LambdaName): readonly string[] => CRASH_POINTS[lambda].split(/,\s+/);
+const LAMBDA_WEIGHTS = { ingest: 5, apply: 12, people: 3, pump: 2, feed: 2, sweep: 2, health: 0.5, scim: 1 };
+const SPELL_WEIGHTS = {
+  throttled: 2,
+  unheard: 2,
+  echo: 1,
+  queue_refuses: 1,
+  slow_table: 1,
+  skew: 2,
+  twins: 2,
+};
+
+function drawAws(random: Random, connection: string, { endMs }: Scene): readonly Happening[] {
+  const all: Happening[] = [];
+  const strike = (deed: AwsDeed) =>
+    all.push({ atMs: between(random, 0, endMs - 2 * HOUR_MS), connection, actor: 'aws', deed });
+  if (random.chance(0.75)) {
+    for (let left = between(random, 1, 6); left > 0; left -= 1) {
+      const lambda = weighted(random, LAMBDA_WEIGHTS);
+      strike({
+        kind: 'crash',
+        lambda,
+        effect: random.pick(crashPoints(lambda)),
+        nth: between(random, 1, 4),
+      });
+    }
+  }
+  for (let left = random.below(4); left > 0; left -= 1) {
+    const forMs = between(random, 5, 300) * MINUTE_MS;
+    const share = between(random, 2, 40) / 100;
+    const kind = weighted(random, SPELL_WEIGHTS);
+    if (kind === 'slow_table') strike({ kind, forMs, msPerRequest: between(random, 6, 40) });
+    else if (kind === 'skew') strike({ kind, forMs: forMs * 4, skewMs: 1_500 });
+    else strike({ kind, forMs, share });
+  }
+  return all;
+}

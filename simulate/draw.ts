@@ -1,0 +1,152 @@
+import { drawPeople, drawRhythm, type Town } from './draw-directory.ts';
+import { drawTrouble } from './draw-trouble.ts';
+import { between, weighted } from './draw-words.ts';
+import { type ConnectionSpec, DAY_MS, type Happening, type Life, type Traits, type Way } from './life.ts';
+import { PLAIN_TRAITS } from './platform/platform.ts';
+import { type Random, seededRandom } from './random.ts';
+
+export interface DrawOptions {
+  /** How long trouble lasts; 7 where nothing is said. */
+  readonly days?: number;
+  /** Trouble to keep (`temper:writes_503`, `somebody.edit`, `crash`, `late`, `okta` …); all where nothing is said. */
+  readonly only?: readonly string[];
+  readonly scale?: 'small' | 'normal' | 'large';
+}
+
+const SCALES = {
+  small: { groups: 8, people: 24, deedsPerDay: 8 },
+  normal: { groups: 30, people: 100, deedsPerDay: 20 },
+  large: { groups: 90, people: 400, deedsPerDay: 50 },
+};
+
+/** Everything of a life, from its seed. */
+export function drawLife(seed: number, { days = 7, only, scale = 'normal' }: DrawOptions = {}): Life {
+  // Seeds that follow each other begin alike; their hashes do not.
+  const random = seededRandom(seed).fork('life');
+  const towns = drawTowns(random.fork('towns'), SCALES[scale]);
+  const endMs = days * DAY_MS;
+  const happenings = towns.flatMap((town) => {
+    const deeds = Math.round(days * SCALES[scale].deedsPerDay * town.share);
+    const rhythm = drawRhythm(random.fork(`rhythm ${town.name}`), town, { deeds, endMs });
+    const trouble = drawTrouble(random.fork(`trouble ${town.name}`), town, { ...rhythm, towns, endMs });
+    return [...rhythm.happenings, ...trouble];
+  });
+  const connections = towns.map((town): ConnectionSpec => {
+    const { name, company, settings, people } = town;
+    const credential = weighted(random.fork(`credential ${name}`), { static: 2, oauth: 1 });
+    const traits = drawTraits(random.fork(`traits ${company}`));
+    return { name, company, settings, traits, credential, people };
+  });
+  const coalesceSeconds = weighted(random.fork('window'), { 5: 4, 0: 1, 60: 1 });
+  const sorted = happenings
+    .filter(({ atMs }) => atMs >= 0 && atMs < endMs)
+    .toSorted((a, b) => a.atMs - b.atMs);
+  const life = { seed, days, coalesceSeconds: Number(coalesceSeconds), connections, happenings: sorted };
+  return only === undefined ? life : keepOnly(life, new Set(only.map(plainName)));
+}
+
+function drawTowns(
+  random: Random,
+  size: { readonly groups: number; readonly people: number },
+): readonly Town[] {
+  const names = random.chance(1 / 6) ? ['a', 'b', 'c'] : ['a', 'b'];
+  const companies = ['acme', 'birch', 'cedar'];
+  if (random.chance(1 / 8)) companies[1] = 'acme';
+  const weights = names.map(() => 1 + random.below(3));
+  const sum = weights.reduce((all, one) => all + one, 0);
+  return names.map((name, index): Town => {
+    const share = (weights[index] ?? 1) / sum;
+    const company = companies[index] ?? name;
+    const isGuest = companies.indexOf(company) < index;
+    const groups = Array.from(
+      { length: Math.max(3, Math.round(size.groups * share)) },
+      (_, group) => `g${group}${isGuest ? name : ''}`,
+    );
+    const count = Math.max(8, Math.round(size.people * share));
+    const hasScim = index === 0 && random.chance(0.4);
+    const people = drawPeople(random.fork(`people ${name}`), name, { count, hasScim });
+    const settings = drawSettings(random.fork(`settings ${name}`), groups);
+    return { name, company, share, groups, count, hasScim, people, settings };
+  });
+}
+
+function drawSettings(random: Random, groups: readonly string[]): Town['settings'] {
+  const guards = {
+    usual: {},
+    small: { minSize: 3, maxRemovedShare: 0.4, maxRemovedCount: 6, perHourCount: between(random, 8, 20) },
+    share: { minSize: 4, maxRemovedShare: 0.3 },
+    hour: { minSize: 50, maxRemovedCount: 50, perHourCount: between(random, 4, 12) },
+    off: null,
+  };
+  const policy = {
+    match: random.pick(groups),
+    mode: weighted(random, { report: 1, upsertOnly: 1, sync: 1 }),
+    ...(random.chance(0.5) && { drift: random.pick(['restore', 'report', 'adopt']) }),
+  };
+  return {
+    membership: weighted(random, { authoritative: 3, additive: 1 }),
+    drift: weighted(random, { restore: 3, report: 1, adopt: 1 }),
+    onGroupDeleted: weighted(random, { delete: 3, empty: 1, release: 1 }),
+    adoptExisting: weighted(random, { bySpokeId: 3, byName: 1, never: 1 }),
+    guard: guards[weighted(random, { usual: 3, small: 3, share: 1, hour: 1, off: 1 })],
+    includeStates: random.chance(0.15) ? ['ACTIVE', 'HIRED'] : ['ACTIVE'],
+    memberIdField: weighted<'userId' | 'id'>(random, { userId: 5, id: 1 }),
+    ...(random.chance(0.25) && { groups: { policies: [policy] } }),
+    ...(random.chance(0.1) && { nameTemplate: '{name} ({connection})' }),
+  };
+}
+
+const SECOND_MS = 1_000;
+
+function drawTraits(random: Random): Traits {
+  const lagMs = (longest: number) => (random.chance(0.75) ? 0 : between(random, SECOND_MS, longest));
+  return {
+    staleStatus: Number(weighted(random, { 409: 5, 412: 2, 400: 1, 422: 1 })) as Traits['staleStatus'],
+    enforceVersionOnPatch: random.chance(0.85),
+    echoSpokeId: random.chance(0.85),
+    names: weighted(random, { exact: 6, trimmed: 3, folded: 1 }),
+    uniqueNames: random.chance(0.15),
+    installer: random.chance(0.12) ? 'u-installer' : null,
+    listLagMs: lagMs(300 * SECOND_MS),
+    getLagMs: lagMs(45 * SECOND_MS),
+    endOfFeed: weighted(random, { same: 1, null: 1, absent: 1, empty: 1 }),
+    feedLagMs: random.chance(0.6) ? 0 : between(random, SECOND_MS, 900 * SECOND_MS),
+  };
+}
+
+const plainName = (name: string): string => name.replace(/^deed:/, '').replace('.', ':');
+
+/** What is asked for among the names by which trouble is told, with its actor before it or without. */
+const isNamed = (only: ReadonlySet<string>, actor: string, kind: string): boolean =>
+  [actor, kind, `${actor}:${kind}`].some((name) => only.has(name));
+
+function keepOnly(life: Life, only: ReadonlySet<string>): Life {
+  const keeps = (happening: Happening): boolean => {
+    const { actor, deed } = happening;
+    if (actor === 'company') return true;
+    if (actor === 'platform') return isNamed(only, 'temper', deed.temper) || only.has('platform');
+    const isOrdinary = actor === 'directory' && deed.kind !== 'wide' && deed.kind !== 'rubbish';
+    return isOrdinary || isNamed(only, actor, deed.kind);
+  };
+  const plainTraits = ({ traits }: ConnectionSpec): Traits => {
+    const kept = Object.entries(traits).filter(([key]) => isNamed(only, 'trait', key));
+    return { ...PLAIN_TRAITS, ...Object.fromEntries(kept) };
+  };
+  return {
+    ...life,
+    connections: life.connections.map((one) => ({ ...one, traits: plainTraits(one) })),
+    happenings: life.happenings
+      .filter(keeps)
+      .map((one) => (one.actor === 'directory' ? { ...one, way: plainWay(one.way, only) } : one)),
+  };
+}
+
+function plainWay(way: Way, only: ReadonlySet<string>): Way {
+  const isKept = (kind: string) => isNamed(only, 'way', kind);
+  return {
+    form: way.form === 'scim_request' || isKept(way.form) ? way.form : 'native',
+    time: isKept(way.time) ? way.time : 'exact',
+    lateMs: isKept('late') ? way.lateMs : 0,
+    copies: isKept('copies') ? way.copies : 1,
+  };
+}

@@ -1,0 +1,154 @@
+import type { SQSClient } from '@aws-sdk/client-sqs';
+import type { Dispatcher } from 'undici';
+import type { QueueKey } from '../shared/contract/names.ts';
+import { createApplyQueue } from '../shared/queues/apply-queue.ts';
+import { createDeadLetterQueue } from '../shared/queues/dead-letter-queue.ts';
+import { createPlatforms } from '../shared/runtime/platforms.ts';
+import type { Secrets } from '../shared/runtime/secrets.ts';
+import { createAuditLog } from '../shared/store/audit-log.ts';
+import { createClaimStore } from '../shared/store/claim-store.ts';
+import { createConnectionStore } from '../shared/store/connection-store.ts';
+import { createDesiredStore } from '../shared/store/desired-store.ts';
+import { createDriftLog } from '../shared/store/drift-log.ts';
+import { StoreError } from '../shared/store/errors.ts';
+import { createGateStore } from '../shared/store/gate-store.ts';
+import { createGroupIndex } from '../shared/store/group-index.ts';
+import { createGroupStore } from '../shared/store/group-store.ts';
+import { createGuardStore } from '../shared/store/guard-store.ts';
+import { createHealthStore } from '../shared/store/health-store.ts';
+import { createPeopleStore } from '../shared/store/people-store.ts';
+import { createFeedStore, createLeases } from '../shared/store/reconcile-store.ts';
+import { createScimStore } from '../shared/store/scim-store.ts';
+import { createScimTokenStore } from '../shared/store/scim-token-store.ts';
+import type { Key, Table } from '../shared/store/table.ts';
+import { createUserStore } from '../shared/store/user-store.ts';
+import { createRateLimiter, REQUEST_RATE } from '../shared/sync/scim/limiter.ts';
+import type { MemoryTable } from './table.ts';
+import type { Worker } from './worker.ts';
+
+/** What may go wrong with one write to the table. `echo`: done, and done again by the client, which had heard no answer. */
+export type TableFault = 'none' | 'throttled' | 'unheard' | 'echo';
+
+/** The table as one worker sees it: each request waits its turn, and may fail before or after it was done. */
+export function tableOf(table: MemoryTable, worker: Worker, faultOf: (kind: string) => TableFault): Table {
+  const write = async <Result>(kind: string, run: () => Result): Promise<Result> => {
+    await worker.effect(kind);
+    const fault = faultOf(kind);
+    if (fault === 'throttled') throw new StoreError('the table could not be written');
+    const result = run();
+    if (fault === 'unheard') throw new StoreError('the table could not be written');
+    return fault === 'echo' ? run() : result;
+  };
+  return {
+    async get(key) {
+      await worker.effect(`get ${kindOf(key)}`);
+      return table.look(key);
+    },
+    async getMany(keys) {
+      const distinct = [...new Map(keys.map((key) => [`${key.pk} ${key.sk}`, key])).values()];
+      const found = [];
+      // Requests of a hundred keys, as BatchGetItem takes them: not one moment, several.
+      for (let at = 0; at < distinct.length; at += 100) {
+        const some = distinct.slice(at, at + 100);
+        await worker.effect(`getMany ${kindOf(some[0] as Key)}`);
+        found.push(...some.flatMap((key) => table.look(key) ?? []));
+      }
+      return found;
+    },
+    async *query(request) {
+      const range = request.prefix ?? request.between?.[0] ?? '';
+      const kind = `query ${request.index ? 'index' : kindOf({ pk: request.partition, sk: range })}`;
+      let after: string | undefined;
+      do {
+        await worker.effect(kind);
+        const { items, last } = table.page({ ...request, after });
+        yield items;
+        after = last;
+      } while (after !== undefined);
+    },
+    put: (item, when) => write(`put ${kindOf(item)}`, () => table.store(item, when)),
+    update: (key, change, when) =>
+      write(`update ${kindOf(key)}`, () => {
+        const item = table.change(key, change, when);
+        return item === undefined ? { written: false } : { written: true, item };
+      }),
+    delete: (key, when) => write(`delete ${kindOf(key)}`, () => table.remove(key, when)),
+  };
+}
+
+/** Claims and pointers have ids for sort keys: their partition says what they are. */
+function kindOf({ pk, sk }: Key): string {
+  if (pk.startsWith('L#') || pk.startsWith('P#')) return pk.slice(0, 2);
+  return /^[A-Z]+#?/.exec(sk)?.[0] ?? 'other';
+}
+
+export interface PortsOptions {
+  readonly table: Table;
+  readonly sqs: SQSClient;
+  readonly queueUrl: (key: QueueKey) => string;
+  readonly dispatcher: Dispatcher;
+  readonly secrets: Secrets;
+  readonly clock: () => number;
+  readonly random: () => number;
+  readonly newId: () => string;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  readonly coalesceMs: number;
+  readonly createSettleMs: number;
+  /** Which function these are for: its name stands in what it dead-letters. */
+  readonly source: 'ingest' | 'apply';
+}
+
+/** How long a worker remembers a connection, as shared/runtime/wire.ts has it. */
+const CONNECTIONS_REMEMBERED_MS = 30_000;
+
+/** What shared/runtime/wire*.ts join, over a table, queues, platforms, a clock and ids of the caller's. */
+export function portsOver(options: PortsOptions) {
+  const { table, sqs, clock, random, newId, sleep, coalesceMs, createSettleMs, secrets, dispatcher } =
+    options;
+  const stores = allStoresOver(table);
+  return {
+    ...stores,
+    table,
+    clock,
+    random,
+    newId,
+    sleep,
+    coalesceMs,
+    createSettleMs,
+    connections: createConnectionStore(table, { clock, rememberMs: CONNECTIONS_REMEMBERED_MS }),
+    limiter: createRateLimiter(clock, REQUEST_RATE),
+    applyQueue: createApplyQueue(sqs, { queueUrl: options.queueUrl('apply'), coalesceMs, clock, newId }),
+    deadLetters: createDeadLetterQueue(sqs, {
+      queueUrl: options.queueUrl(options.source === 'ingest' ? 'eventsDlq' : 'applyDlq'),
+      source: options.source,
+      clock,
+    }),
+    platforms: createPlatforms({ secrets, leases: stores.leases, dispatcher, clock, random, sleep }),
+  };
+}
+
+/** What apply reads and writes, over whatever table. */
+export const storesOver = (table: Table) => ({
+  groups: createGroupStore(table),
+  users: createUserStore(table),
+  people: createPeopleStore(table),
+  claims: createClaimStore(table),
+  guard: createGuardStore(table),
+  gates: createGateStore(table),
+  audit: createAuditLog(table),
+  drift: createDriftLog(table),
+});
+
+/** Everything that is kept in the table, save the connections, which need a clock. */
+export const allStoresOver = (table: Table) => ({
+  ...storesOver(table),
+  desired: createDesiredStore(table),
+  index: createGroupIndex(table),
+  feed: createFeedStore(table),
+  health: createHealthStore(table),
+  leases: createLeases(table),
+  scim: createScimStore(table),
+  tokens: createScimTokenStore(table),
+});
+
+export type EnginePorts = ReturnType<typeof portsOver>;

@@ -1,0 +1,150 @@
+import { MESSAGE_ATTRIBUTES } from '../shared/contract/names.ts';
+import { baseUrlOf, type Cloud, groupItem, platformOf } from './cloud.ts';
+import { requestByScim, type ScimClients } from './consumers.ts';
+import { type DirectoryHappening, messagesOf } from './directory.ts';
+import { type Happening, MINUTE_MS, START_MS } from './life.ts';
+import { operate, type Screen } from './operators.ts';
+
+type OperatorHappening = Extract<Happening, { readonly actor: 'operator' }>;
+
+/** A person ends a command that does not end. */
+const PATIENCE_MS = 30 * MINUTE_MS;
+
+/** Lets a life's happenings happen, each in its time. */
+export function startHappenings(cloud: Cloud, scimTokens: ReadonlyMap<string, string>): void {
+  const screens = createScreens(cloud);
+  const clients: ScimClients = new Map();
+  for (const happening of cloud.life.happenings) {
+    if (happening.actor === 'operator') screens.lookBefore(happening);
+    cloud.time.at(START_MS + happening.atMs, () => happen(happening));
+  }
+
+  function happen(happening: Happening): void {
+    const { connection, actor, deed } = happening;
+    const { chronicle, lambdas } = cloud;
+    const platform = platformOf(cloud, connection);
+    const group = 'group' in deed && typeof deed.group === 'string' ? { group: deed.group } : {};
+    const tell = (lane: typeof actor, what = sayingOf(deed)) =>
+      chronicle.tell({ lane, connection, ...group, what });
+    if ('forMs' in deed) cloud.troubledUntilMs = Math.max(cloud.troubledUntilMs, cloud.nowMs() + deed.forMs);
+    switch (actor) {
+      case 'directory':
+        tell(actor);
+        say(cloud, happening, scimTokens, clients);
+        return;
+      case 'company':
+        tell(actor);
+        cloud.companyDeeds += 1;
+        platform?.company(happening.deed);
+        return;
+      case 'platform':
+        tell(actor, `begins: ${sayingOf(deed)}`);
+        platform?.begin(happening.deed);
+        return;
+      case 'somebody': {
+        tell(actor);
+        const id = groupItem(cloud, connection, group.group ?? '')?.['platformId'];
+        platform?.somebody(happening.deed, typeof id === 'string' ? id : undefined);
+        return;
+      }
+      case 'operator':
+        cloud.start(operateIn(cloud, happening, screens.at));
+        return;
+      case 'aws':
+        tell(actor);
+        lambdas.begin(happening.deed);
+        return;
+    }
+  }
+}
+
+function say(
+  cloud: Cloud,
+  happening: DirectoryHappening,
+  scimTokens: ReadonlyMap<string, string>,
+  clients: ScimClients,
+): void {
+  const { chronicle, directory, nowMs, queues } = cloud;
+  const { connection, deed, way } = happening;
+  chronicle.fired(`directory:${deed.kind}`);
+  const token = scimTokens.get(connection);
+  if (way.form === 'scim_request' && token !== undefined) requestByScim(cloud, happening, token, clients);
+  for (const message of messagesOf(happening, nowMs())) {
+    chronicle.fired(`way:${way.form}`);
+    const attributes = { [MESSAGE_ATTRIBUTES.connection]: message.connection };
+    const sent = queues.of.events.send({ body: message.body, attributes }, message.delayMs, message.copies);
+    if (sent !== undefined) directory.sent(message, { messageId: sent.id, sentAtMs: sent.sentAtMs });
+  }
+}
+
+/** What was on a screen is remembered where somebody decides on it later. */
+function createScreens(cloud: Cloud) {
+  const seen = new Map<string, Screen | undefined>();
+  const look = (connection: string, group: string): Screen | undefined => {
+    const hold = groupItem(cloud, connection, group)?.['hold'];
+    return hold === undefined ? undefined : (hold as unknown as Screen);
+  };
+  return {
+    lookBefore({ atMs, connection, deed }: OperatorHappening) {
+      if (!('oldMs' in deed) || deed.oldMs === 0) return;
+      const thenMs = START_MS + atMs - deed.oldMs;
+      cloud.time.at(thenMs, () =>
+        seen.set(`${connection} ${deed.group} ${thenMs}`, look(connection, deed.group)),
+      );
+    },
+    at: (connection: string, group: string, oldMs: number): Screen | undefined =>
+      oldMs === 0 ? look(connection, group) : seen.get(`${connection} ${group} ${cloud.nowMs() - oldMs}`),
+  };
+}
+
+export function operateIn(
+  cloud: Cloud,
+  { connection, deed }: Pick<OperatorHappening, 'connection' | 'deed'>,
+  screenOf: (connection: string, group: string, oldMs: number) => Screen | undefined = () => undefined,
+): Promise<boolean> {
+  const { chronicle, connections, deeds, nowMs, platforms, queues, vault } = cloud;
+  const spec = cloud.life.connections.find(({ name }) => name === connection);
+  const seen = 'oldMs' in deed ? screenOf(connection, deed.group, deed.oldMs) : undefined;
+  return cloud.invoke('operator', PATIENCE_MS, async ({ ports }) => {
+    const outcome = await operate(connection, deed, ports, {
+      queues,
+      vault,
+      screen: seen,
+      candidate: () => {
+        const held = [...(platformOf(cloud, connection)?.groups.values() ?? [])];
+        return held.find(({ spokeId }) => 'group' in deed && spokeId === deed.group)?.id;
+      },
+      token: (company) => {
+        const token = `token-${connection}-${company}-${nowMs()}`;
+        platforms.get(company)?.tokens.add(token);
+        return token;
+      },
+      settingsFor: (company) => ({ baseUrl: baseUrlOf(company), ...spec?.settings }),
+    });
+    const group = 'group' in deed ? { group: deed.group } : {};
+    deeds.push({ atMs: nowMs(), connection, kind: deed.kind, ...group, ...outcome });
+    chronicle.tell({
+      lane: 'operator',
+      connection,
+      ...group,
+      what: `${sayingOf(deed)}${outcome.done ? '' : ': refused'}`,
+    });
+    if (!outcome.done) return;
+    chronicle.fired(`operator:${deed.kind}`);
+    const now = connections.get(connection);
+    if (deed.kind === 'connect' && spec !== undefined)
+      connections.set(connection, { ...spec, company: deed.company });
+    if (deed.kind === 'set' && now !== undefined) {
+      connections.set(connection, { ...now, settings: { ...now.settings, [deed.key]: deed.value } });
+    }
+    // Of two who connect and remove at once either may be the last.
+    if (!cloud.table.items.has(`C#${connection} CONNECTION`)) connections.delete(connection);
+  });
+}
+
+function sayingOf({ kind, ...rest }: Happening['deed']): string {
+  const parts = Object.values(rest).map((value) =>
+    typeof value === 'object' ? JSON.stringify(value) : String(value),
+  );
+  return [kind, ...parts].join(' · ').slice(0, 200);
+}

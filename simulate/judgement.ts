@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import type { Outcome } from './live.ts';
+import type { OracleName, Violation } from './told.ts';
+
+/** A violation that an open issue is to mend; any other fails. */
+export interface KnownViolation {
+  readonly oracle: OracleName;
+  readonly cause: string;
+  /** What happens, in a sentence. */
+  readonly what: string;
+  /** Which work mends it. */
+  readonly mendedBy: string;
+}
+
+export const readKnown = (): readonly KnownViolation[] =>
+  JSON.parse(readFileSync(new URL('./known.json', import.meta.url), 'utf8'));
+
+export const unknownOf = (
+  violations: readonly Violation[],
+  known: readonly KnownViolation[],
+): readonly Violation[] =>
+  violations.filter(
+    ({ oracle, cause }) => !known.some((one) => one.oracle === oracle && one.cause === cause),
+  );
+
+/** What is kept of a life once it is lived. */
+export interface LifeReport {
+  readonly seed: number;
+  readonly violations: readonly Violation[];
+  readonly fired: Readonly<Record<string, number>>;
+  readonly figures: Outcome['figures'];
+}
+
+/** Each sort of violation once, the first of it: a fault that lasts is told each hour. */
+export function lifeReport({ life, violations, fired, figures }: Outcome): LifeReport {
+  const firsts = new Map(violations.toReversed().map((one) => [`${one.oracle} ${one.cause}`, one]));
+  return {
+    seed: life.seed,
+    violations: [...firsts.values()].reverse(),
+    fired: Object.fromEntries(fired),
+    figures,
+  };
+}
+
+/** How often everything took effect in some lives together. */
+export function firedIn(reports: readonly LifeReport[]): ReadonlyMap<string, number> {
+  const sums = new Map<string, number>();
+  for (const { fired } of reports) {
+    for (const [name, times] of Object.entries(fired)) sums.set(name, (sums.get(name) ?? 0) + times);
+  }
+  return sums;
+}

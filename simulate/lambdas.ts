@@ -1,0 +1,190 @@
+import type { Dispatcher } from 'undici';
+import type { Secrets } from '../shared/runtime/secrets.ts';
+import { type EnginePorts, portsOver, type TableFault, tableOf } from './engine.ts';
+import type { AwsDeed, LambdaName } from './life.ts';
+import { type Queues, queueUrl } from './queues.ts';
+import type { Random } from './random.ts';
+import type { MemoryTable } from './table.ts';
+import type { Time } from './time.ts';
+import type { Chronicle } from './told.ts';
+import { Crash, type Worker } from './worker.ts';
+
+/** Whoever acts: a function, or a person with the command line. */
+export type Actor = LambdaName | 'operator' | 'judge';
+
+/** A planted bug: wraps what a worker works with. */
+export type Plant = (ports: EnginePorts, lambda: Actor) => EnginePorts;
+
+export interface LambdasOptions {
+  readonly time: Time;
+  readonly random: Random;
+  readonly chronicle: Chronicle;
+  readonly table: MemoryTable;
+  readonly queues: Queues;
+  readonly dispatcherOf: (worker: Worker) => Dispatcher;
+  readonly secretsOf: (worker: Worker) => Secrets;
+  readonly coalesceMs: number;
+  readonly createSettleMs: number;
+  readonly plant?: Plant | undefined;
+}
+
+export interface Container {
+  readonly ports: EnginePorts;
+  readonly worker: Worker;
+}
+
+export interface Lambdas {
+  /**
+   * One invocation, in a container that is idle or in a new one. A crash or the end of its time kills the container.
+   * @returns whether it lived to its end; `run` may have thrown
+   */
+  invoke(actor: Actor, timeoutMs: number, run: (container: Container) => Promise<void>): Promise<boolean>;
+  /** Something goes wrong with AWS from now on, for a while. */
+  begin(deed: AwsDeed): void;
+  /** Nothing goes wrong any more. */
+  calm(): void;
+  /** How likely a message of the apply queue goes to a second worker now. */
+  readonly twins: () => number;
+  readonly effects: () => number;
+}
+
+type Spell = Exclude<AwsDeed, { kind: 'crash' }> & { readonly untilMs: number };
+interface Trap {
+  readonly deed: Extract<AwsDeed, { kind: 'crash' }>;
+  left: number;
+}
+
+interface Seat extends Container {
+  kill(): void;
+}
+
+export function createLambdas(options: LambdasOptions): Lambdas {
+  const { time, random, chronicle } = options;
+  const idle = new Map<Actor, Seat[]>();
+  let spells: Spell[] = [];
+  let traps: Trap[] = [];
+  let effects = 0;
+  let ids = 0;
+  let workers = 0;
+
+  const spellOf = <Kind extends Spell['kind']>(kind: Kind) => {
+    const now = time.nowMs();
+    return spells.find(
+      (one): one is Extract<Spell, { kind: Kind }> => one.kind === kind && one.untilMs > now,
+    );
+  };
+  const strikes = (kind: 'throttled' | 'unheard' | 'echo' | 'queue_refuses'): boolean => {
+    const spell = spellOf(kind);
+    if (spell === undefined || !random.chance(spell.share)) return false;
+    chronicle.fired(`aws:${kind}`);
+    return true;
+  };
+  const tableFault = (): TableFault => {
+    if (spells.length === 0) return 'none';
+    for (const kind of ['throttled', 'unheard', 'echo'] as const) if (strikes(kind)) return kind;
+    return 'none';
+  };
+  const latencyOf = (kind: string): number => {
+    if (kind.startsWith('platform.')) return 15 + random.below(100);
+    const slow = spellOf('slow_table');
+    if (slow === undefined) return 1 + random.below(5);
+    chronicle.fired('aws:slow_table');
+    return slow.msPerRequest;
+  };
+  /** The first trap for this function and effect goes off when it has been met often enough. */
+  const isTrapped = (actor: Actor, kind: string): boolean => {
+    const trap = traps.find(({ deed }) => deed.lambda === actor && deed.effect === kind);
+    if (trap === undefined) return false;
+    trap.left -= 1;
+    if (trap.left > 0) return false;
+    traps = traps.filter((one) => one !== trap);
+    chronicle.fired(`crash:${actor}:${kind}`);
+    chronicle.tell({ lane: 'aws', what: `${actor} dies before "${kind}"` });
+    return true;
+  };
+
+  const open = (actor: Actor): Seat => {
+    workers += 1;
+    let dead = false;
+    const skew = spellOf('skew');
+    const skewMs = skew === undefined ? 0 : random.below(2 * skew.skewMs + 1) - skew.skewMs;
+    if (skewMs !== 0) chronicle.fired('aws:skew');
+    const worker: Worker = {
+      name: `${actor}-${workers}`,
+      skewMs,
+      isDead: () => dead,
+      async effect(kind) {
+        if (dead) throw new Crash(kind);
+        effects += 1;
+        await time.sleep(latencyOf(kind));
+        if (!dead && traps.length > 0) dead = isTrapped(actor, kind);
+        if (dead) throw new Crash(kind);
+      },
+    };
+    const ports = portsOver({
+      table: tableOf(options.table, worker, tableFault),
+      sqs: options.queues.client(async (operation, queue) => {
+        await worker.effect(`${operation} ${queue}`);
+        if (operation === 'SendMessageBatch' && strikes('queue_refuses'))
+          throw new Error('the queue is throttled');
+      }),
+      queueUrl,
+      dispatcher: options.dispatcherOf(worker),
+      secrets: options.secretsOf(worker),
+      clock: () => time.nowMs() + skewMs,
+      random: () => random.next(),
+      newId: () => {
+        ids += 1;
+        return `${time.nowMs().toString(16).padStart(12, '0')}${String(ids).padStart(20, '0')}`;
+      },
+      sleep: async (ms) => {
+        await time.sleep(ms);
+        if (dead) throw new Crash('sleep');
+      },
+      coalesceMs: options.coalesceMs,
+      createSettleMs: options.createSettleMs,
+      source: actor === 'ingest' ? 'ingest' : 'apply',
+    });
+    const planted = options.plant?.(ports, actor) ?? ports;
+    return {
+      worker,
+      ports: planted,
+      kill: () => {
+        dead = true;
+      },
+    };
+  };
+
+  return {
+    async invoke(actor, timeoutMs, run) {
+      const seat = idle.get(actor)?.pop() ?? open(actor);
+      let isOver = false;
+      time.at(time.nowMs() + timeoutMs, () => {
+        if (isOver) return;
+        chronicle.fired(`timeout:${actor}`);
+        chronicle.tell({ lane: 'aws', what: `${actor} runs out of its time` });
+        seat.kill();
+      });
+      try {
+        await run(seat);
+      } catch (error) {
+        if (!seat.worker.isDead()) throw error;
+      } finally {
+        isOver = true;
+        // Containers do not live for ever: the next invocation may find a new one, with another clock.
+        if (!seat.worker.isDead() && random.chance(0.9)) idle.set(actor, [...(idle.get(actor) ?? []), seat]);
+      }
+      return !seat.worker.isDead();
+    },
+    begin(deed) {
+      if (deed.kind === 'crash') traps.push({ deed, left: deed.nth });
+      else spells.push({ ...deed, untilMs: time.nowMs() + deed.forMs });
+    },
+    calm() {
+      spells = [];
+      traps = [];
+    },
+    twins: () => spellOf('twins')?.share ?? 0,
+    effects: () => effects,
+  };
+}

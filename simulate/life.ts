@@ -1,0 +1,202 @@
+/*
+ * One life, as data. A seed draws it (draw.ts), the engine lives it (live.ts), and where it fails it is shrunken
+ * (shrink.ts) by leaving out happenings: so every happening says all that it needs and stands on its own feet.
+ */
+
+/** 2026-11-20T10:00:00Z: when every life begins. */
+export const START_MS = Date.UTC(2026, 10, 20, 10);
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 86_400_000;
+
+export interface Life {
+  readonly seed: number;
+  /** Trouble lasts so long; then faults stop, and a quiet day follows before the end is judged. */
+  readonly days: number;
+  readonly coalesceSeconds: number;
+  readonly connections: readonly ConnectionSpec[];
+  /** In the order of time. */
+  readonly happenings: readonly Happening[];
+}
+
+export interface ConnectionSpec {
+  readonly name: string;
+  readonly company: string;
+  /** Connection settings beside `baseUrl`. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** How this company's platform is for good; the rest of its temper comes and goes as happenings. */
+  readonly traits: Traits;
+  /** `oauth`: access tokens end after an hour and are refreshed at the platform's token URL. */
+  readonly credential: 'static' | 'oauth';
+  /** Who works there at the start. */
+  readonly people: readonly PersonSpec[];
+}
+
+export interface PersonSpec {
+  readonly role: string;
+  readonly email: string | null;
+  /** ACTIVE where nothing else is said. */
+  readonly state?: string;
+  /** `u-<role>` where nothing else is said; null: the platform shows none. */
+  readonly userId?: string | null;
+}
+
+/** What the specification leaves open, as one platform does it for all its life. */
+export interface Traits {
+  readonly staleStatus: 409 | 412 | 400 | 422;
+  readonly enforceVersionOnPatch: boolean;
+  readonly echoSpokeId: boolean;
+  /** What becomes of a name that is sent. */
+  readonly names: 'exact' | 'trimmed' | 'folded';
+  /** Whether a name may be used by one group only. */
+  readonly uniqueNames: boolean;
+  /** Adds this user to each group that is made. */
+  readonly installer: string | null;
+  /** How long a new group is missing from the list, and answers 404 by id. */
+  readonly listLagMs: number;
+  readonly getLagMs: number;
+  readonly endOfFeed: 'same' | 'null' | 'absent' | 'empty';
+  /** How long after a change the feed tells of it. */
+  readonly feedLagMs: number;
+}
+
+export type Actor = 'directory' | 'company' | 'platform' | 'somebody' | 'operator' | 'aws';
+
+interface At {
+  /** Milliseconds after START_MS. */
+  readonly atMs: number;
+  /** Name of the connection that it is about. */
+  readonly connection: string;
+}
+
+export type Happening = At &
+  (
+    | { readonly actor: 'directory'; readonly deed: DirectoryDeed; readonly way: Way }
+    | { readonly actor: 'company'; readonly deed: CompanyDeed }
+    | { readonly actor: 'platform'; readonly deed: PlatformDeed }
+    | { readonly actor: 'somebody'; readonly deed: ForeignDeed }
+    | { readonly actor: 'operator'; readonly deed: OperatorDeed }
+    | { readonly actor: 'aws'; readonly deed: AwsDeed }
+  );
+
+/**
+ * Members are directory ids. A member's address is `<id>@<connection>.test`; of ids that begin with `h` only a profile
+ * says it. Groups `s…` and members `q…` are known to the SCIM server alone, which gives them ids of its own.
+ */
+export type DirectoryDeed =
+  | { readonly kind: 'name'; readonly group: string; readonly name: string }
+  | { readonly kind: 'delete'; readonly group: string }
+  | { readonly kind: 'join' | 'leave'; readonly group: string; readonly members: readonly string[] }
+  | {
+      readonly kind: 'snapshot';
+      readonly group: string;
+      readonly name: string | null;
+      readonly members: readonly string[];
+      /** Sent in so many parts; 1: whole. */
+      readonly parts: number;
+    }
+  | { readonly kind: 'profile'; readonly member: string; readonly email: string }
+  | { readonly kind: 'forget'; readonly member: string }
+  /** So many snapshots of groups `<prefix>0`, `<prefix>1` … in one message. */
+  | { readonly kind: 'wide'; readonly prefix: string; readonly groups: number }
+  | { readonly kind: 'rubbish'; readonly body: string };
+
+/** How a directory's message is written and carried. */
+export interface Way {
+  readonly form: 'native' | 'sns' | 'eventbridge' | 'okta' | 'scim_group' | 'scim_patch' | 'scim_request';
+  /** `none`: the message has no time of its own and is stamped when sent. `future`: an hour ahead, to be refused. */
+  readonly time: 'exact' | 'whole_second' | 'none' | 'future';
+  /** How long the message is on its way, up to days. */
+  readonly lateMs: number;
+  /** How often SQS delivers it; 1 is once. */
+  readonly copies: number;
+}
+
+/** What happens to people in the HR system. */
+export type CompanyDeed =
+  | { readonly kind: 'hire'; readonly person: PersonSpec }
+  | { readonly kind: 'readdress'; readonly role: string; readonly email: string | null }
+  | { readonly kind: 'terminate' | 'activate' | 'erase' | 'lose_user_id'; readonly role: string };
+
+export type Temper =
+  | 'drops_users'
+  | 'keeps_users'
+  | 'refuses_user_422'
+  | 'answers_other_group'
+  | 'answers_html'
+  | 'answers_half'
+  | 'list_denies'
+  | 'get_denies'
+  | 'list_shows_odd_group'
+  | 'list_times_out'
+  | 'writes_503'
+  | 'writes_403'
+  | 'writes_405'
+  | 'writes_423'
+  | 'writes_302'
+  | 'everything_503'
+  | 'throttles'
+  | 'retry_after_odd'
+  | 'slow'
+  | 'loses_answers'
+  | 'late_writes'
+  | 'wrong_route'
+  | 'token_revoked'
+  | 'token_expires'
+  | 'feed_future'
+  | 'feed_twice'
+  | 'feed_missing'
+  | 'feed_odd_kind'
+  | 'refuses_connection';
+
+export interface PlatformDeed {
+  readonly kind: 'temper';
+  readonly temper: Temper;
+  readonly forMs: number;
+  /** Users, groups or a Retry-After that the temper is about, where it is about some. */
+  readonly about?: readonly string[];
+  /** How likely it shows at one call, from 0 to 1. */
+  readonly share?: number;
+}
+
+/** Somebody else's doing on the platform; `group` is the directory group whose platform group is meant. */
+export type ForeignDeed =
+  | {
+      readonly kind: 'edit';
+      readonly group: string;
+      readonly add?: readonly string[];
+      readonly remove?: number;
+      readonly name?: string;
+      /** Does it again, so often, whenever it is undone. */
+      readonly again?: { readonly everyMs: number; readonly times: number };
+    }
+  | { readonly kind: 'delete' | 'recreate' | 'strip' | 'twin'; readonly group: string }
+  /** A group of their own, with a name of ours or not. */
+  | { readonly kind: 'own'; readonly name: string; readonly spokeId: string | null };
+
+export type OperatorDeed =
+  /** `old`: decides on what was on the screen this long ago. */
+  | { readonly kind: 'approve' | 'reject'; readonly group: string; readonly oldMs: number }
+  | { readonly kind: 'pause' | 'resume' | 'release' | 'adopt' | 'sync'; readonly group: string }
+  | { readonly kind: 'pause_all' | 'resume_all' | 'observe' }
+  | { readonly kind: 'rebind'; readonly member: string; readonly role: string }
+  | { readonly kind: 'set'; readonly key: string; readonly value: unknown }
+  | { readonly kind: 'remove_connection' }
+  /** Connects the name for this company. */
+  | { readonly kind: 'connect'; readonly company: string }
+  | { readonly kind: 'replay_all' | 'discard_one' | 'edit_one' }
+  | { readonly kind: 'new_token' };
+
+export type LambdaName = 'ingest' | 'apply' | 'people' | 'pump' | 'feed' | 'sweep' | 'health' | 'scim';
+
+export type AwsDeed =
+  /** The next invocation of this function dies before its n-th effect of this kind. */
+  | { readonly kind: 'crash'; readonly lambda: LambdaName; readonly effect: string; readonly nth: number }
+  | { readonly kind: 'throttled' | 'unheard' | 'echo'; readonly forMs: number; readonly share: number }
+  | { readonly kind: 'queue_refuses'; readonly forMs: number; readonly share: number }
+  /** Requests to the table take this long. */
+  | { readonly kind: 'slow_table'; readonly forMs: number; readonly msPerRequest: number }
+  /** Clocks of new workers are off by up to this. */
+  | { readonly kind: 'skew'; readonly forMs: number; readonly skewMs: number }
+  /** Messages of the apply queue go to two workers. */
+  | { readonly kind: 'twins'; readonly forMs: number; readonly share: number };

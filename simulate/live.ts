@@ -1,0 +1,173 @@
+import { parseSettings } from '../shared/contract/change-setting.ts';
+import { connectionName } from '../shared/domain/ids.ts';
+import { createToken } from '../shared/sync/scim/tokens.ts';
+import { baseUrlOf, type Cloud, createCloud } from './cloud.ts';
+import { startAsking } from './ask.ts';
+import { startConsumers } from './consumers.ts';
+import { operateIn, startHappenings } from './happen.ts';
+import type { Plant } from './lambdas.ts';
+import { DAY_MS, HOUR_MS, type Life, MINUTE_MS, START_MS } from './life.ts';
+import { createOracles } from './oracles/oracles.ts';
+import { startSchedules } from './schedules.ts';
+import type { Chronicle, Told, Violation } from './told.ts';
+import type { Seen } from './world.ts';
+
+export interface LiveOptions {
+  /** Keeps every line of the story, for the page. */
+  readonly tells?: boolean;
+  /** A planted bug. */
+  readonly plant?: Plant | undefined;
+  /** Whether a violation ends the life; it is lived to its end where nothing is said. */
+  readonly endsAt?: (violation: Violation) => boolean;
+}
+
+export interface Outcome {
+  readonly life: Life;
+  readonly violations: readonly Violation[];
+  /** How often each temper, fault, crash point and deed took effect. */
+  readonly fired: ReadonlyMap<string, number>;
+  readonly told: readonly Told[];
+  readonly figures: { readonly calls: number; readonly effects: number; readonly simulatedMs: number };
+  /** The world as it ended. */
+  readonly cloud: Cloud;
+}
+
+/** After trouble ends everything that waited for something has its day. */
+const QUIET_MS = 26 * HOUR_MS;
+
+/** A life of a week has some ten thousands, or half a million with thousands of groups or members in one message. */
+const MOST_EFFECTS = 1_500_000;
+
+/** Lives one life from its first happening to a day after its last trouble, and has it judged each hour. */
+export async function live(
+  life: Life,
+  { tells = false, plant, endsAt = () => false }: LiveOptions = {},
+): Promise<Outcome> {
+  const fired = new Map<string, number>();
+  const told: Told[] = [];
+  const violations: Violation[] = [];
+  const chronicleOf = (nowMs: () => number): Chronicle => ({
+    tell(line) {
+      if (tells) told.push({ atMs: nowMs(), ...line });
+    },
+    fired: (name) => fired.set(name, (fired.get(name) ?? 0) + 1),
+    violated(violation) {
+      violations.push({ atMs: nowMs(), ...violation });
+      const { connection, group, oracle, sentence } = violation;
+      if (tells) {
+        const place = { ...(connection && { connection }), ...(group && { group }) };
+        told.push({ atMs: nowMs(), lane: 'oracle', what: oracle, detail: sentence, ...place });
+      }
+    },
+  });
+  const cloud = createCloud(life, chronicleOf, plant);
+  const scimTokens = await connectAll(cloud);
+  startConsumers(cloud);
+  startSchedules(cloud);
+  startHappenings(cloud, scimTokens);
+  const troubleEndsMs = START_MS + life.days * DAY_MS;
+  cloud.time.at(troubleEndsMs, () => calm(cloud));
+
+  const oracles = createOracles();
+  const seen = seenIn(cloud);
+  startAsking(cloud, seen);
+  const endsMs = troubleEndsMs + QUIET_MS;
+  for (let atMs = START_MS + HOUR_MS; atMs <= endsMs && !cloud.isOver; atMs += HOUR_MS) {
+    await cloud.pass(atMs);
+    cloud.table.expire(atMs);
+    for (const oracle of oracles) oracle.look(seen, atMs + HOUR_MS > endsMs);
+    if (cloud.lambdas.effects() > MOST_EFFECTS) {
+      const sentence = `expected a week to end, found ${MOST_EFFECTS} effects after ${Math.round((atMs - START_MS) / HOUR_MS)} hours: something never rests`;
+      cloud.chronicle.violated({ oracle: 'bounded', cause: 'never_rests', sentence });
+      break;
+    }
+    if (violations.some(endsAt)) break;
+  }
+  cloud.isOver = true;
+  const calls = [...cloud.platforms.values()].reduce((sum, platform) => sum + platform.calls.length, 0);
+  const figures = { calls, effects: cloud.lambdas.effects(), simulatedMs: cloud.nowMs() - START_MS };
+  return { life, violations, fired, told, figures, cloud };
+}
+
+/** Faults stop; an hour later an operator replays what lies dead-lettered, as every runbook ends. */
+function calm(cloud: Cloud): void {
+  for (const platform of cloud.platforms.values()) platform.calm();
+  cloud.lambdas.calm();
+  cloud.chronicle.tell({ lane: 'aws', what: 'all faults end; a quiet day begins' });
+  cloud.time.at(cloud.nowMs() + HOUR_MS, () => {
+    for (const connection of cloud.connections.keys()) {
+      cloud.start(operateIn(cloud, { connection, deed: { kind: 'replay_all' } }));
+      return;
+    }
+  });
+}
+
+/** The connections as an administrator made them, and a SCIM token for each. */
+async function connectAll(cloud: Cloud): Promise<ReadonlyMap<string, string>> {
+  const tokens = new Map<string, string>();
+  cloud.start(
+    cloud.invoke('judge', MINUTE_MS, async ({ ports }) => {
+      for (const spec of cloud.life.connections) {
+        const { name, company, settings } = spec;
+        const platform = cloud.platforms.get(company);
+        if (spec.credential === 'static') {
+          cloud.vault.put(name, { token: `token-${name}` });
+          platform?.tokens.add(`token-${name}`);
+        } else {
+          const tokenUrl = `${baseUrlOf(company)}/oauth/token`;
+          cloud.vault.put(name, {
+            clientId: 'id',
+            clientSecret: 'secret',
+            refreshToken: `refresh-${name}`,
+            tokenUrl,
+          });
+          platform?.tokens.addRefresh(`refresh-${name}`);
+        }
+        const parsed = parseSettings({ baseUrl: baseUrlOf(company), ...settings });
+        await ports.connections.save({
+          name: connectionName(name),
+          company,
+          settings: parsed,
+          observing: false,
+        });
+        cloud.connections.set(name, spec);
+        const randomHex = (bytes: number) =>
+          Buffer.from(name.padEnd(bytes, '.'))
+            .toString('hex')
+            .slice(0, bytes * 2);
+        tokens.set(name, (await createToken(connectionName(name), { ...ports, randomHex }, {})).token);
+      }
+    }),
+  );
+  await cloud.pass(START_MS + 1_000);
+  return tokens;
+}
+
+function seenIn(cloud: Cloud): Seen {
+  const { queues, table } = cloud;
+  return {
+    life: cloud.life,
+    nowMs: cloud.nowMs,
+    items: table.items,
+    platforms: cloud.platforms,
+    connections: cloud.connections,
+    directory: cloud.directory,
+    operators: { deeds: cloud.deeds },
+    get queues() {
+      const messages = (key: keyof Seen['queues']) => queues.of[key].messages;
+      return {
+        events: messages('events'),
+        eventsDlq: messages('eventsDlq'),
+        apply: messages('apply'),
+        applyDlq: messages('applyDlq'),
+      };
+    },
+    table: {
+      get largestItem() {
+        return table.largest;
+      },
+      widestQuery: table.widest,
+    },
+    chronicle: cloud.chronicle,
+  };
+}

@@ -1,0 +1,147 @@
+import type { Reading } from './directory.ts';
+import type { CompanyDeed, Happening, Life } from './life.ts';
+import { addressOf } from './messages.ts';
+import type { HeldEmployee } from './platform/platform.ts';
+
+export interface MatchSettings {
+  readonly includeStates?: readonly string[];
+  readonly memberIdField?: 'userId' | 'id';
+}
+
+export interface ExpectedUsers {
+  /** Ids that belong into the platform group's `users`, those of unsure members included. */
+  readonly users: ReadonlySet<string>;
+  /** Who each member is; pending ones are not in here. */
+  readonly userOf: ReadonlyMap<string, string>;
+  readonly pending: ReadonlyMap<string, Cause>;
+  /** Members whose address is contested: a sticky binding may rightly leave them pending, or mean another person. */
+  readonly unsure: ReadonlySet<string>;
+  /** Ids that may be among `users` for the sake of unsure members. */
+  readonly may: ReadonlySet<string>;
+}
+
+/** By address (folded): roles that may be meant, each with the user id that it once had and lost, if it did. */
+export type Contested = ReadonlyMap<string, ReadonlyMap<string, string | undefined>>;
+
+interface Who {
+  readonly employees: Iterable<HeldEmployee>;
+  readonly settings: MatchSettings;
+  readonly contested?: Contested;
+}
+
+type Cause = 'unknown' | 'inactive' | 'ambiguous';
+
+/** Whom one group of the reading means among the employees, by address alone. `contested`: see contestedAddresses. */
+export function expectedUsers(
+  reading: Reading,
+  group: string,
+  { employees, settings, contested }: Who,
+): ExpectedUsers {
+  const { includeStates = ['ACTIVE'], memberIdField = 'userId' } = settings;
+  const idOf = ({ role, userId }: HeldEmployee) => (memberIdField === 'id' ? role : userId);
+  const all = [...employees];
+  const holders = new Map<string, HeldEmployee[]>();
+  for (const one of all) {
+    const address = folded(one.email ?? '');
+    holders.set(address, [...(holders.get(address) ?? []), one]);
+  }
+  const who = (found: readonly HeldEmployee[]): { readonly id: string } | { readonly cause: Cause } => {
+    const [person, ...others] = found.length > 1 ? found.filter(({ state }) => state === 'ACTIVE') : found;
+    if (found.length === 0) return { cause: 'unknown' };
+    if (person === undefined || others.length > 0) return { cause: 'ambiguous' };
+    if (!includeStates.includes(person.state)) return { cause: 'inactive' };
+    const id = idOf(person);
+    return id == null ? { cause: 'unknown' } : { id };
+  };
+  const pending = new Map<string, Cause>();
+  const userOf = new Map<string, string>();
+  const unsure = new Set<string>();
+  const possible = new Map<string, string | undefined>();
+  for (const member of reading.groups.get(group)?.members ?? []) {
+    const address = folded(reading.emails.get(member) ?? '');
+    const roles = contested?.get(address);
+    if (roles !== undefined) unsure.add(member);
+    for (const [role, formerUser] of roles ?? []) possible.set(role, formerUser);
+    const found = who((address !== '' && holders.get(address)) || []);
+    if ('id' in found) userOf.set(member, found.id);
+    else pending.set(member, found.cause);
+  }
+  const may = all.filter(({ role, state }) => possible.has(role) && includeStates.includes(state));
+  const mayIds = may.flatMap((one) => idOf(one) ?? possible.get(one.role) ?? []);
+  return { users: new Set(userOf.values()), userOf, pending, unsure, may: new Set(mayIds) };
+}
+
+/**
+ * Addresses (folded) by which the life does not say for ever who is meant, with the roles that may be: handed on from
+ * one to another, changed, or overruled by an operator. Bindings are sticky, so what is true then depends on when. Nor
+ * does it say so of a person whose user id is shown no more: what is absent may be kept.
+ */
+export function contestedAddresses(life: Life, connection: string): Contested {
+  const neighbours = new Map<string, Set<string>>();
+  const hold = (email: string | null | undefined, holder: string) => {
+    if (email == null) return;
+    const address = `address ${folded(email)}`;
+    for (const [from, to] of [
+      [address, holder],
+      [holder, address],
+    ] as const) {
+      neighbours.set(from, (neighbours.get(from) ?? new Set()).add(to));
+    }
+  };
+  for (const [email, holder] of holdings(life, connection)) hold(email, holder);
+  const contested = new Map<string, ReadonlyMap<string, string | undefined>>();
+  const formerUsers = formerUsersIn(life);
+  const met = new Set<string>();
+  for (const start of neighbours.keys()) {
+    if (met.has(start)) continue;
+    const all = new Set([start]);
+    for (const one of all) for (const next of neighbours.get(one) ?? []) all.add(next);
+    for (const one of all) met.add(one);
+    const named = (kind: string) =>
+      [...all].filter((one) => one.startsWith(kind)).map((one) => one.slice(kind.length));
+    const [addresses, roles, members] = [named('address '), named('person '), named('member ')];
+    const isPlain = addresses.length < 2 && roles.length < 2 && members.length < 2;
+    if (isPlain && !roles.some((role) => formerUsers.has(role))) continue;
+    const meant = new Map(roles.map((role) => [role, formerUsers.get(role)]));
+    for (const address of addresses) contested.set(address, meant);
+  }
+  return contested;
+}
+
+function formerUsersIn({ happenings }: Life): ReadonlyMap<string, string> {
+  const losers = happenings.flatMap(({ deed }) => (deed.kind === 'lose_user_id' ? [deed.role] : []));
+  return new Map(losers.map((role) => [role, `u-${role}`]));
+}
+
+type Holding = readonly [email: string | null | undefined, holder: string];
+
+function holdings(life: Life, connection: string): readonly Holding[] {
+  const company = life.connections.find(({ name }) => name === connection)?.company;
+  const colleagues = life.connections.filter((one) => one.company === company);
+  return [
+    ...colleagues.flatMap(({ people }) =>
+      people.map(({ role, email }): Holding => [email, `person ${role}`]),
+    ),
+    ...life.happenings.flatMap((one): readonly Holding[] => {
+      if (one.actor === 'company') {
+        return colleagues.some(({ name }) => name === one.connection) ? holdingsInCompany(one.deed) : [];
+      }
+      return one.connection === connection ? holdingsInDirectory(one) : [];
+    }),
+  ];
+}
+
+function holdingsInCompany(deed: CompanyDeed): readonly Holding[] {
+  if (deed.kind === 'hire') return [[deed.person.email, `person ${deed.person.role}`]];
+  return deed.kind === 'readdress' ? [[deed.email, `person ${deed.role}`]] : [];
+}
+
+function holdingsInDirectory({ connection, deed }: Happening): readonly Holding[] {
+  if (deed.kind === 'profile') return [[deed.email, `member ${deed.member}`]];
+  if (deed.kind === 'rebind') return [[addressOf(deed.member, connection), `person ${deed.role}`]];
+  const members = 'members' in deed ? deed.members : [];
+  return members.map((id): Holding => [addressOf(id, connection), `member ${id}`]);
+}
+
+/** ASCII letters alone have no case. */
+const folded = (email: string): string => email.trim().replace(/[A-Z]/g, (letter) => letter.toLowerCase());

@@ -1,0 +1,314 @@
+import type { DirectoryDeed, Happening, Way } from './life.ts';
+
+export type DirectoryHappening = Extract<Happening, { readonly actor: 'directory' }>;
+
+/** A message for the events queue. `connection` also goes along as the message's attribute of that name. */
+export interface OutgoingMessage {
+  readonly connection: string;
+  readonly body: string;
+  readonly eventId: string;
+  /** How long SQS keeps it on its way. */
+  readonly delayMs: number;
+  /** How often SQS delivers it; 1 is once. */
+  readonly copies: number;
+  /** What it says, for the directory's record. */
+  readonly says: readonly Saying[];
+}
+
+/** A request to the SCIM server, without its token. */
+export interface ScimRequest {
+  readonly connection: string;
+  readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** `/Groups/<id>`, `/Users` … */
+  readonly path: string;
+  readonly body: object | undefined;
+  /**
+   * Of a POST: the life's name of what is made. A client asks GET `lookUp` first; whatever is found or made there has
+   * an id to be given to `DirectoryRecord.learned`, and where it was found the request is worked out anew.
+   */
+  readonly creates?: { readonly key: string; readonly lookUp: string };
+  /** What it says, for the directory's record; `made` is the id in the answer to a POST. */
+  readonly says: (made: string) => readonly Saying[];
+}
+
+/** One thing said of one group or member, in the engine's ids, and where it stands in the order of all that is said. */
+export interface Saying {
+  readonly kind: 'name' | 'delete' | 'join' | 'leave' | 'snapshot' | 'profile' | 'forget';
+  readonly group?: string;
+  readonly name?: string | null;
+  /** Of `profile` and `forget`: the one whom it is about. */
+  readonly members?: readonly SaidMember[];
+  readonly part?: { readonly snapshotId: string; readonly index: number; readonly count: number };
+  readonly order: Order;
+}
+
+export interface SaidMember {
+  readonly id: string;
+  readonly email?: string | null;
+}
+
+export interface Order {
+  /** RFC 3339; undefined: when the message was sent, or the request handled. */
+  readonly time: string | undefined;
+  readonly sequence?: string | undefined;
+  /** undefined: the message's id. */
+  readonly id: string | undefined;
+  readonly source: string;
+}
+
+/** Groups and members that only the SCIM server knows; it gives them ids of its own. */
+export const isScimKey = (key: string): boolean => key.startsWith('s') || key.startsWith('q');
+
+/** Members whose ids begin with `h` were handed an address, and only a profile says which. */
+export const addressOf = (member: string, connection: string): string | undefined =>
+  member.startsWith('h') ? undefined : `${member}@${connection}.test`;
+
+/** The messages of one happening, none where it is a SCIM request. `atMs`: now, milliseconds since 1970. */
+export function messagesOf(happening: DirectoryHappening, atMs: number): readonly OutgoingMessage[] {
+  const { connection, deed, way } = happening;
+  if (way.form === 'scim_request') return [];
+  const eventId = `e-${atMs.toString(36)}-${hashOf(JSON.stringify([connection, deed, way]))}`;
+  const carried = { connection, eventId, delayMs: way.lateMs, copies: way.copies };
+  if (deed.kind === 'rubbish') return [{ ...carried, body: deed.body, says: [] }];
+  if (deed.kind === 'wide') {
+    const time = timeOf(atMs, way.time);
+    const written = Array.from({ length: deed.groups }, (_, index): Written => {
+      const group = `${deed.prefix}${index}`;
+      const says: Facts = { kind: 'snapshot', group, name: group, members: [{ id: `p${index % 40}` }] };
+      return { says, connection, id: `${eventId}-${index}`, time, atMs };
+    });
+    const said = written.map((one) => ({ ...one.says, order: native(one).order }));
+    return [{ ...carried, body: JSON.stringify(written.map((one) => native(one).event)), says: said }];
+  }
+  const parts = deed.kind === 'snapshot' && deed.parts > 1 ? deed.parts : 1;
+  const form = canSay(happening, parts) ? (way.form as MessageForm) : 'native';
+  return Array.from({ length: parts }, (_, index) => {
+    const id = parts === 1 ? eventId : `${eventId}-${index}`;
+    const says = factsOf(
+      deed,
+      connection,
+      parts === 1 ? undefined : { snapshotId: eventId, index, count: parts },
+    );
+    const isTimeless = way.time === 'none' && form.startsWith('scim');
+    const time = isTimeless ? undefined : timeOf(atMs + index * PART_SPACING_MS, way.time);
+    const { body, order } = FORMS[form]({ says, connection, id, time, atMs });
+    return { ...carried, eventId: id, body: JSON.stringify(body), says: [{ ...says, order }] };
+  });
+}
+
+const PART_SPACING_MS = 100;
+const FUTURE_MS = 3_600_000;
+
+function timeOf(atMs: number, time: Way['time']): string {
+  const text = new Date(time === 'future' ? atMs + FUTURE_MS : atMs).toISOString();
+  return time === 'whole_second' ? text.replace(/\.\d+/, '') : text;
+}
+
+type Facts = Omit<Saying, 'order'>;
+type SayableDeed = Exclude<DirectoryDeed, { kind: 'wide' | 'rubbish' }>;
+
+function factsOf(deed: SayableDeed, connection: string, part: Saying['part']): Facts {
+  if (!('group' in deed)) {
+    const { kind, member: id } = deed;
+    return { kind, members: [deed.kind === 'profile' ? { id, email: deed.email } : { id }] };
+  }
+  const isInPart = (_: string, index: number) => part === undefined || index % part.count === part.index;
+  const said = (id: string): SaidMember => ({ id, email: addressOf(id, connection) ?? null });
+  return {
+    kind: deed.kind,
+    group: deed.group,
+    ...('name' in deed && { name: deed.name }),
+    ...('members' in deed && { members: deed.members.filter(isInPart).map(said) }),
+    ...(part && { part }),
+  };
+}
+
+interface Written {
+  readonly says: Facts;
+  readonly connection: string;
+  readonly id: string;
+  readonly time: string | undefined;
+  readonly atMs: number;
+}
+
+type Form = (written: Written) => { readonly body: object; readonly order: Order };
+
+const SCIM_FORMS: Readonly<Record<string, readonly Facts['kind'][]>> = {
+  scim_group: ['name', 'snapshot'],
+  scim_patch: ['name', 'join', 'leave', 'snapshot'],
+};
+
+/** Okta has no snapshots, SCIM says nothing of deletions or people in a message, and parts are ours alone. */
+function canSay({ deed, way }: DirectoryHappening, parts: number): boolean {
+  if (parts > 1) return way.form === 'sns' || way.form === 'eventbridge';
+  if (way.form === 'okta') return deed.kind !== 'snapshot';
+  return SCIM_FORMS[way.form]?.includes(deed.kind as Facts['kind']) ?? true;
+}
+
+/** Types of our own and of Okta's. */
+const TYPES: Readonly<Record<Facts['kind'], readonly [native: string, okta: string]>> = {
+  name: ['directory.group.upserted', 'group.profile.update'],
+  delete: ['directory.group.deleted', 'group.lifecycle.delete'],
+  snapshot: ['directory.group.snapshot', 'none'],
+  join: ['directory.group.member.added', 'group.user_membership.add'],
+  leave: ['directory.group.member.removed', 'group.user_membership.remove'],
+  profile: ['directory.user.upserted', 'user.account.update_profile'],
+  forget: ['directory.user.deleted', 'user.lifecycle.deactivate'],
+};
+
+/** JSON leaves out what is undefined. */
+const dataOf = ({ kind, group, name, members, part }: Facts): object =>
+  kind === 'profile' || kind === 'forget'
+    ? { user: members?.[0] }
+    : { group: { id: group, name }, members, part };
+
+/** A directory that knows whole seconds only counts what it says within one. */
+function native({ says, connection, id, time = '', atMs }: Written) {
+  const sequence = time.includes('.') ? undefined : String(atMs % 1000);
+  const order: Order = { time, sequence, id, source: `d/${connection}` };
+  const type = TYPES[says.kind][0];
+  return { event: { specversion: '1.0', type, ...order, connection, data: dataOf(says) }, order };
+}
+
+const PATCH_OP = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
+const GROUP = 'urn:ietf:params:scim:schemas:core:2.0:Group';
+const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
+
+type MessageForm = Exclude<Way['form'], 'scim_request'>;
+
+const FORMS: Readonly<Record<MessageForm, Form>> = {
+  native: (written) => {
+    const { event, order } = native(written);
+    return { body: event, order };
+  },
+  sns: (written) => {
+    const { event, order } = native(written);
+    const MessageAttributes = { connection: { Type: 'String', Value: written.connection } };
+    const Timestamp = new Date(written.atMs).toISOString();
+    const envelope = { Type: 'Notification', MessageId: `sns-${written.id}`, Timestamp, MessageAttributes };
+    return { body: { ...envelope, Message: JSON.stringify(event) }, order };
+  },
+  eventbridge: ({ says, connection, id, time = '' }) => {
+    const detail = { ...dataOf(says), connection };
+    const body = { version: '0', id, 'detail-type': TYPES[says.kind][0], source: 'directory', time, detail };
+    return { body, order: { time, id, source: 'directory' } };
+  },
+  okta: ({ says: { kind, members = [], group, name }, id, time }) => {
+    // Okta shows a login as the person once wrote it.
+    const loginOf = (email: string) => email.replace(/^./, (first) => first.toUpperCase());
+    const users = members.map((one) => {
+      return { id: one.id, type: 'User', alternateId: one.email == null ? 'unknown' : loginOf(one.email) };
+    });
+    const groups =
+      group === undefined ? [] : [{ id: group, type: 'UserGroup', displayName: name ?? 'unknown' }];
+    const about = {
+      eventType: TYPES[kind][1],
+      outcome: { result: 'SUCCESS' },
+      target: [...users, ...groups],
+    };
+    return { body: { uuid: id, published: time, ...about }, order: { time, id, source: 'okta' } };
+  },
+  scim_group: ({ says, connection, time }) => {
+    const resource = groupResource(says.group, says);
+    // The resource's id is the same in all messages of the group, so the message's orders them.
+    const order = { time, id: undefined, source: 'scim' };
+    return { body: { id: `r-${says.group}`, ...resource, connection, time }, order };
+  },
+  scim_patch: ({ says, connection, id, time }) => {
+    const place = time === undefined ? { time: undefined, id: undefined } : { time, id };
+    const request = { schemas: [PATCH_OP], groupId: says.group, Operations: operationsOf(says) };
+    return { body: { ...request, connection, ...place }, order: { ...place, source: 'scim' } };
+  },
+};
+
+const groupResource = (
+  externalId: string | undefined,
+  { name, members }: Pick<Facts, 'name' | 'members'>,
+) => ({
+  schemas: [GROUP],
+  externalId,
+  displayName: name ?? undefined,
+  members: members && scimMembers(members),
+});
+
+const scimMembers = (members: readonly SaidMember[]) =>
+  members.map(({ id, email }) => ({ value: id, display: email ?? undefined }));
+
+function operationsOf({ kind, name, members = [] }: Facts): readonly object[] {
+  const naming = name == null ? [] : [{ op: 'replace', path: 'displayName', value: name }];
+  if (kind === 'join') return [{ op: 'add', path: 'members', value: scimMembers(members) }];
+  if (kind === 'leave') return members.map(({ id }) => ({ op: 'remove', path: `members[value eq "${id}"]` }));
+  return kind === 'snapshot'
+    ? [...naming, { op: 'replace', path: 'members', value: scimMembers(members) }]
+    : naming;
+}
+
+/**
+ * The SCIM request that a happening is; undefined where its way is a message, or where it is about a resource that the
+ * server never made. `idOf` is the record's: ids that the server gave.
+ */
+export function scimRequestOf(
+  { connection, deed, way }: DirectoryHappening,
+  idOf: (connection: string, key: string) => string | undefined,
+): ScimRequest | undefined {
+  if (way.form !== 'scim_request' || deed.kind === 'rubbish' || deed.kind === 'wide') return undefined;
+  const known = (key: string) => idOf(connection, key);
+  const request = 'group' in deed ? groupRequest(deed, known) : userRequest(deed, connection, known);
+  return request && { connection, ...request };
+}
+
+type Request = Omit<ScimRequest, 'connection'>;
+type IdOf = (key: string) => string | undefined;
+/** The server says when. */
+const WHEN_HANDLED: Order = { time: undefined, id: undefined, source: 'scim' };
+
+function userRequest(
+  deed: Extract<DirectoryDeed, { member: string }>,
+  connection: string,
+  idOf: IdOf,
+): Request | undefined {
+  const { kind, member: key } = deed;
+  const id = idOf(key);
+  const email = deed.kind === 'profile' ? deed.email : null;
+  const says = (made: string) => [{ kind, members: [{ id: id ?? made, email }], order: WHEN_HANDLED }];
+  const path = `/Users/${id}`;
+  if (kind === 'forget')
+    return id === undefined ? undefined : { method: 'DELETE', path, body: undefined, says };
+  const emails = [{ value: email, type: 'work', primary: true }];
+  if (id === undefined) {
+    const body = { schemas: [USER], userName: `${key}.${connection}`, externalId: key, emails };
+    return { method: 'POST', path: '/Users', body, creates: createdAs('Users', key), says };
+  }
+  const Operations = [{ op: 'replace', path: 'emails', value: emails }];
+  return { method: 'PATCH', path, body: { schemas: [PATCH_OP], Operations }, says };
+}
+
+function groupRequest(deed: Extract<DirectoryDeed, { group: string }>, idOf: IdOf): Request | undefined {
+  const { kind, group: key } = deed;
+  const id = idOf(key);
+  const name = ('name' in deed ? deed.name : null) ?? undefined;
+  const members = 'members' in deed ? deed.members.map((one) => ({ id: idOf(one) ?? one })) : undefined;
+  if (id === undefined) {
+    if (kind === 'delete' || kind === 'leave') return undefined;
+    const whole = { name: name ?? key, members: members ?? [] };
+    const says = (group: string) => [{ kind: 'snapshot', group, ...whole, order: WHEN_HANDLED } as const];
+    const body = groupResource(key, whole);
+    return { method: 'POST', path: '/Groups', body, creates: createdAs('Groups', key), says };
+  }
+  const path = `/Groups/${id}`;
+  const facts: Facts = { kind, group: id, ...(name !== undefined && { name }), ...(members && { members }) };
+  const says = () => [{ ...facts, order: WHEN_HANDLED }];
+  if (kind === 'delete') return { method: 'DELETE', path, body: undefined, says };
+  const isWhole = kind === 'snapshot' && name !== undefined;
+  if (isWhole) return { method: 'PUT', path, body: groupResource(key, facts), says };
+  return { method: 'PATCH', path, body: { schemas: [PATCH_OP], Operations: operationsOf(facts) }, says };
+}
+
+const createdAs = (type: string, key: string) => ({ key, lookUp: `/${type}?filter=externalId eq "${key}"` });
+
+/** FNV-1a, as text. */
+function hashOf(text: string): string {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return (hash >>> 0).toString(36);
+}

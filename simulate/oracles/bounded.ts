@@ -1,0 +1,110 @@
+import { HOUR_MS } from '../life.ts';
+import type { PlatformCall } from '../platform/platform.ts';
+import { type Judge, latest, type Owner, type Sight, type Sighted } from './sight.ts';
+
+const CALLS_PER_GROUP = 12;
+const MOST_BYTES = 350 * 1_024;
+const WIDEST = 100;
+/** What the schedules of one connection ask for in an hour. */
+const SCHEDULED: Readonly<Partial<Record<PlatformCall['route'], number>>> = {
+  '/groups': 2,
+  '/groups/{id}': 0,
+  // Each new worker asks once whose token it has.
+  '/me': 12 + 3,
+  // A page of the feed may be followed by an empty one.
+  '/company_activity': 12 * 2,
+};
+
+/** What cannot be done costs little, who has nothing to do costs nothing, and no read grows with history. */
+export function createBounded(): Judge {
+  const read = new Map<string, number>();
+  const busyMs = new Map<string, number>();
+  return (sight) => {
+    for (const connection of sight.connections) {
+      if (!isIdle(sight, connection)) busyMs.set(connection.name, sight.nowMs);
+    }
+    for (const [company, platform] of sight.seen.platforms) {
+      // People at their screens ask what they like.
+      const isScheduled = ({ by }: PlatformCall) => !/^(?:operator|judge)\b/.test(by);
+      const calls = platform.calls.slice(read.get(company)).filter(isScheduled);
+      read.set(company, platform.calls.length);
+      judgeGroups(sight, company, calls);
+      const connections = sight.connections.filter((one) => one.company === company);
+      const areIdle = connections.every(({ name }) => sight.nowMs - (busyMs.get(name) ?? 0) > HOUR_MS);
+      if (connections.length > 0 && areIdle) judgeIdle(sight, connections, calls);
+    }
+    judgeTable(sight);
+  };
+}
+
+function judgeGroups(sight: Sight, company: string, calls: readonly PlatformCall[]): void {
+  const counted = new Map<string, { readonly owner: Owner; count: number }>();
+  for (const { id = '', spokeId, route, method } of calls) {
+    const owner = sight.ownerOf(company, id, spokeId);
+    if (owner === undefined || (route !== '/groups/{id}' && method !== 'POST')) continue;
+    const known = counted.get(`${owner.connection} ${owner.group}`) ?? { owner, count: 0 };
+    known.count += 1;
+    counted.set(`${owner.connection} ${owner.group}`, known);
+  }
+  for (const { owner, count } of counted.values()) {
+    const {
+      reading,
+      companyMs = 0,
+      deedMs = 0,
+    } = sight.connections.find(({ name }) => name === owner.connection) ?? {};
+    const newsMs = latest([reading?.changedAtMs.get(owner.group) ?? 0, companyMs, deedMs]);
+    if (count <= CALLS_PER_GROUP || sight.nowMs - newsMs <= 2 * HOUR_MS) continue;
+    const sentence = `The directory said nothing of the group ${owner.group} in two hours; expected at most ${CALLS_PER_GROUP} calls an hour for it, found ${count}.`;
+    sight.accuse('bounded', 'calls_per_group', owner, sentence);
+  }
+}
+
+/** Nothing waits, nothing was said or done, and nothing went wrong lately. Or the connection is not to do anything. */
+function isIdle({ nowMs, seen }: Sight, connection: Sighted): boolean {
+  const { reading, platform, companyMs, deedMs, groups, item, gate, isObserving } = connection;
+  const foreignMs = platform.foreign.at(-1)?.atMs ?? 0;
+  const newsMs = latest([
+    ...reading.changedAtMs.values(),
+    companyMs,
+    deedMs,
+    foreignMs,
+    connection.troubleMs(),
+  ]);
+  if (nowMs - (isObserving || gate === 'paused' ? deedMs : newsMs) <= 2 * HOUR_MS) return false;
+  if (isObserving || gate === 'paused') return true;
+  if (gate !== 'open' || seen.queues.events.length + seen.queues.apply.length > 0) return false;
+  return groups.every((group) => {
+    const { dirtySince, intent, hold } = item(group) ?? {};
+    return dirtySince === undefined && intent === undefined && hold === undefined;
+  });
+}
+
+function judgeIdle(sight: Sight, connections: readonly Sighted[], calls: readonly PlatformCall[]): void {
+  const names = connections.map(({ name }) => name).join(', ');
+  const isTroubled = connections.some(({ troubleMs }) => sight.nowMs - troubleMs() <= 2 * HOUR_MS);
+  for (const [route, each] of Object.entries(SCHEDULED)) {
+    const most = each * connections.length;
+    // The feed asks for a group that was changed, a sweep for one that a list did not show; failures are tried again.
+    if (isTroubled && each > 0) continue;
+    const made = calls.filter(
+      (call) => call.route === route && (each > 0 || !/^(?:feed|sweep)\b/.test(call.by)),
+    );
+    if (made.length <= most) continue;
+    const sentence = `${names} had nothing to do in this hour; expected at most ${most} calls of ${route}, found ${made.length}.`;
+    sight.accuse('bounded', 'idle_calls', { connection: names }, sentence);
+  }
+}
+
+function judgeTable({ seen, accuse }: Sight): void {
+  const { bytes, key } = seen.table.largestItem;
+  if (bytes > MOST_BYTES)
+    accuse('bounded', 'item_size', {}, `Expected no item beyond 350 KB, but ${key} has ${bytes} bytes.`);
+  for (const [kind, cause] of [
+    ['A#', 'read_audit'],
+    ['DRIFT#', 'read_drift'],
+  ] as const) {
+    const width = seen.table.widestQuery.get(kind) ?? 0;
+    const sentence = `Expected no read to grow with history, but one read ${width} items ${kind}.`;
+    if (width > WIDEST) accuse('bounded', cause, {}, sentence);
+  }
+}

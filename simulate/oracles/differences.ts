@@ -1,0 +1,162 @@
+import type { HeldGroup } from '../platform/platform.ts';
+import type { Sight, Sighted } from './sight.ts';
+import { storedMember, storedUser, treatmentOf } from './stored.ts';
+
+/** Where the platform is not what the directory says, and nothing that a person may know of explains it. */
+export interface Difference {
+  readonly cause: 'missing_group' | 'group_left' | 'name' | 'spoke_id' | 'missing_user' | 'extra_user';
+  readonly sentence: string;
+}
+
+interface Context {
+  readonly sight: Sight;
+  readonly connection: Sighted;
+  readonly group: string;
+  readonly treatment: ReturnType<typeof treatmentOf>;
+  readonly actual: HeldGroup | undefined;
+}
+
+/** Compares one directory group, read naively, with the platform's; each difference must be explained by itself. */
+export function unexplained(sight: Sight, connection: Sighted, group: string): readonly Difference[] {
+  const said = connection.reading.groups.get(group);
+  const item = connection.item(group);
+  const treatment = treatmentOf(connection.settings, [group, item?.name ?? said?.name]);
+  const isStill = connection.isObserving || connection.gate === 'paused' || item?.paused || item?.released;
+  const isUnnamed = said !== undefined && said.name === undefined;
+  if (isStill || isUnnamed || treatment.isExcluded || treatment.mode === 'report') return [];
+  const context: Context = { sight, connection, group, treatment, actual: connection.actual(group) };
+  const found = said?.name === undefined ? leftBehind(context) : compared(context, said.name);
+  const isUnheard = found.length > 0 && (connection.isHalfHeard(group) || sight.isInLetters(group));
+  return isUnheard ? [] : found;
+}
+
+/** The directory has no such group: what became of the platform's is the connection's policy. */
+function leftBehind(context: Context): readonly Difference[] {
+  const { sight, connection, group, treatment, actual } = context;
+  const { onGroupDeleted } = connection.settings;
+  if (actual === undefined || treatment.mode === 'upsertOnly' || onGroupDeleted === 'release') return [];
+  // Let go under an earlier policy, it has been nobody's since.
+  if (connection.item(group)?.platformId === undefined && mayHaveReleased(sight, connection)) return [];
+  const explained = new Set([...connection.held(group), ...namedByDrift(context, 'members_added')]);
+  const staying = actual.users.filter((user) => !explained.has(user));
+  if (onGroupDeleted === 'empty')
+    return staying.map((user) => extra(context, user, 'the directory deleted the group'));
+  if (actual.users.length > 0 && staying.length === 0) return [];
+  const sentence = `The directory deleted the group ${group}; expected it to be gone, but the platform still has it (${actual.id}) with ${actual.users.length} users.`;
+  return [{ cause: 'group_left', sentence }];
+}
+
+function compared(context: Context, name: string): readonly Difference[] {
+  const { connection, group, actual } = context;
+  const { traits, groups } = connection.platform;
+  const wanted = nameOnPlatform(connection, group, name);
+  const isTaken =
+    traits.uniqueNames && [...groups.values()].some((one) => one.name === wanted && one.id !== actual?.id);
+  if (actual === undefined) {
+    if (isTaken || namedByDrift(context, 'deleted').size + namedByDrift(context, 'recreated').size > 0)
+      return [];
+    const sentence = `The directory has a group ${group} ("${name}"); expected it on the platform, but there is none.`;
+    return [{ cause: 'missing_group', sentence }];
+  }
+  const found: Difference[] = [];
+  if (actual.name !== wanted && !isTaken && namedByDrift(context, 'name').size === 0) {
+    const sentence = `The group ${group} should be called "${wanted}" on the platform, but is called "${actual.name}".`;
+    found.push({ cause: 'name', sentence });
+  }
+  const isShown = traits.echoSpokeId || actual.spokeId !== null;
+  if (actual.spokeId !== group && isShown && namedByDrift(context, 'spoke_id').size === 0) {
+    const sentence = `The platform group ${actual.id} should carry the spokeId ${group}, but carries ${actual.spokeId}.`;
+    found.push({ cause: 'spoke_id', sentence });
+  }
+  return [...found, ...missingUsers(context, actual), ...extraUsers(context, actual)];
+}
+
+/** By the connection's template, and as this platform treats what is sent. */
+export function nameOnPlatform(
+  { settings, platform, name: connection }: Sighted,
+  id: string,
+  name: string,
+): string {
+  const parts: Readonly<Record<string, string>> = { name, id, connection };
+  const sent = settings.nameTemplate.replaceAll(/\{(name|id|connection)\}/g, (_, key) => parts[key] ?? '');
+  if (platform.traits.names === 'exact') return sent;
+  const trimmed = sent.trim().replace(/\s+/g, ' ');
+  return platform.traits.names === 'folded' ? trimmed.toLowerCase() : trimmed;
+}
+
+function missingUsers(context: Context, actual: HeldGroup): readonly Difference[] {
+  const { sight, connection, group } = context;
+  const { userOf, unsure } = connection.whom(group);
+  const there = new Set(actual.users);
+  const missing = [...userOf].filter(([, user]) => !there.has(user));
+  if (missing.length === 0) return [];
+  const takenOut = namedByDrift(context, 'members_removed');
+  return missing.flatMap(([member, user]): Difference[] => {
+    if (takenOut.has(user)) return [];
+    if (unsure.has(member) || connection.reading.groups.get(group)?.mayDiffer.has(member)) return [];
+    if (storedMember(sight.seen, connection.name, group, member)?.pendingCause === 'refused') return [];
+    const sentence = `The directory has ${member} in the group ${group}; expected ${user} in the platform's, but they are missing.`;
+    return [{ cause: 'missing_user', sentence }];
+  });
+}
+
+function extraUsers(context: Context, actual: HeldGroup): readonly Difference[] {
+  const { connection, group, treatment } = context;
+  const { userOf, may } = connection.whom(group);
+  const wanted = new Set(userOf.values());
+  const extras = actual.users.filter((user) => !wanted.has(user) && !may.has(user));
+  if (extras.length === 0 || treatment.mode === 'upsertOnly') return [];
+  const addedBy = connection.ledger.pasts.get(actual.id)?.addedBy;
+  const isTheirs = (user: string) =>
+    connection.settings.membership === 'additive' && addedBy?.get(user) !== 'us';
+  const explained = new Set([
+    ...stickyUsers(context),
+    ...connection.held(group),
+    ...namedByDrift(context, 'members_added'),
+  ]);
+  const isKept = connection.item(group)?.lastError?.code === 'kept';
+  const left = extras.filter((user) => !isKept && !explained.has(user) && !isTheirs(user));
+  return left.map((user) => extra(context, user, 'the directory does not have them in it'));
+}
+
+const extra = ({ group }: Context, user: string, why: string): Difference => ({
+  cause: 'extra_user',
+  sentence: `${user} should not be in the platform's group of ${group}, because ${why}; but they are, and nothing holds them.`,
+});
+
+/** A binding outlives the address that made it, and an absent user id changes nothing. */
+export function isBoundByMore({ seen }: Sight, { name }: Sighted, member: string): boolean {
+  const role = storedUser(seen, name, member)?.role;
+  const isAbout = ({ deed }: (typeof seen.life.happenings)[number]) =>
+    (deed.kind === 'readdress' || deed.kind === 'lose_user_id') && deed.role === role;
+  return role !== undefined && seen.life.happenings.some(isAbout);
+}
+
+const NOBODY: ReadonlySet<string> = new Set();
+
+/** Who may be in it though the reading cannot tell; of two things said at once both are right. */
+function stickyUsers({ sight, connection, group }: Context): readonly string[] {
+  const { members = [], mayDiffer = NOBODY } = connection.reading.groups.get(group) ?? {};
+  return [...members, ...mayDiffer].flatMap((member) => {
+    if (!mayDiffer.has(member) && !isBoundByMore(sight, connection, member)) return [];
+    const role = storedUser(sight.seen, connection.name, member)?.role ?? '';
+    return [role, connection.platform.employees.get(role)?.userId ?? `u-${role}`];
+  });
+}
+
+/** What drift records of this kind name, where the policy lets differences stand. */
+function namedByDrift({ connection, group, treatment }: Context, kind: string): ReadonlySet<string> {
+  if (treatment.drift === 'restore') return new Set();
+  const records = connection.drift(group).filter((one) => one.kind === kind && one.settledBy !== 'restore');
+  const sides = records.flatMap(
+    ({ before, after }) => (kind === 'members_removed' ? before : after) ?? before ?? [],
+  );
+  return new Set(sides);
+}
+
+function mayHaveReleased({ seen }: Sight, { name }: Sighted): boolean {
+  const isSet = ({ connection, deed }: (typeof seen.life.happenings)[number]) =>
+    connection === name && deed.kind === 'set' && deed.value === 'release';
+  const drawn = seen.life.connections.find((one) => one.name === name)?.settings['onGroupDeleted'];
+  return drawn === 'release' || seen.life.happenings.some(isSet);
+}

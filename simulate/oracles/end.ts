@@ -1,0 +1,60 @@
+import { isBoundByMore, unexplained } from './differences.ts';
+import { hasLostItsCredential, type Judge, type Sight, type Sighted } from './sight.ts';
+import { storedMember } from './stored.ts';
+
+/** When faults have stopped and a day has passed, the platform is what the directory says, or it is explained why not. */
+export const createEnd = (): Judge => (sight) => {
+  for (const connection of sight.isEnd ? sight.connections : []) {
+    const { gate, name, groups } = connection;
+    if (gate !== 'open' && gate !== 'paused') {
+      if (hasLostItsCredential(sight, connection)) continue;
+      const sentence = `The platform of ${name} has been well for a day; expected its gate to be open, but it is ${gate}.`;
+      sight.accuse('end', 'gate_closed', { connection: name }, sentence);
+      continue;
+    }
+    for (const group of groups) {
+      for (const { cause, sentence } of unexplained(sight, connection, group)) {
+        sight.accuse('end', cause, { connection: name, group }, sentence);
+      }
+      judgePending(sight, connection, group);
+    }
+    judgeSeconds(sight, connection);
+  }
+};
+
+/** Who cannot be written shows as pending, with the cause. */
+function judgePending(sight: Sight, connection: Sighted, group: string): void {
+  const { name, reading, isObserving, gate } = connection;
+  const { settled, dirtySince, paused, released } = connection.item(group) ?? {};
+  const isWorkedOut = (settled === 'in_sync' || settled === 'held') && dirtySince === undefined;
+  if (!isWorkedOut || paused || released || isObserving || gate === 'paused' || sight.isInLetters(group))
+    return;
+  const { pending, unsure } = connection.whom(group);
+  for (const [member, cause] of pending) {
+    const shown = storedMember(sight.seen, name, group, member)?.pendingCause;
+    // Who left before anybody knew them is not known to have left, and who was known may be gone: both words are true.
+    const isTrue =
+      shown === cause || (cause !== 'ambiguous' && (shown === 'unknown' || shown === 'inactive'));
+    const isOpen = unsure.has(member) || reading.groups.get(group)?.mayDiffer.has(member);
+    if (isTrue || isOpen || isBoundByMore(sight, connection, member)) continue;
+    const sentence = `${member} cannot be in the group ${group} because they are ${cause}; expected that to be shown, but what is shown is ${shown ?? 'nothing'}.`;
+    sight.accuse('end', 'pending_cause', { connection: name, group }, sentence);
+  }
+}
+
+/** Of each directory group we make one platform group, and another only where the first was let go of or is gone. */
+function judgeSeconds(sight: Sight, { name, company, platform, groups, settings }: Sighted): void {
+  const deeds = sight.seen.operators.deeds.filter(({ connection, done }) => done && connection === name);
+  const isShared = sight.connections.some((one) => one.company === company && one.name !== name);
+  const letsGo =
+    settings.onGroupDeleted === 'release' ||
+    deeds.some(({ kind }) => kind === 'remove_connection' || kind === 'set');
+  if (isShared || letsGo) return;
+  for (const group of groups) {
+    const made = platform.writes.filter(({ action, sent }) => action === 'create' && sent.spokeId === group);
+    const there = made.filter(({ id }) => platform.groups.get(id)?.spokeId === group);
+    if (there.length < 2 || deeds.some((deed) => deed.group === group && deed.kind === 'release')) continue;
+    const sentence = `Expected one platform group for ${group}, but we made ${there.length} that are all still there.`;
+    sight.accuse('end', 'second_group', { connection: name, group }, sentence);
+  }
+}

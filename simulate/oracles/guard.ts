@@ -1,0 +1,79 @@
+import type { ConnectionSettings } from '../../shared/contract/settings.ts';
+import { DAY_MS, HOUR_MS } from '../life.ts';
+import { type Change, takenOut } from './ledger.ts';
+import type { Judge, Owner, Sight } from './sight.ts';
+
+type Limits = NonNullable<ConnectionSettings['guard']>;
+
+/** An approval that nobody used ends after this. */
+const APPROVAL_MS = 7 * DAY_MS;
+/** A change of the limits is known to all by the second look after it. */
+const LIMITS_REMEMBERED = 3;
+
+/** Nobody is taken out beyond the guard's limits without a person's word, and none passes by waiting. */
+export function createGuard(): Judge {
+  const limits = new Map<string, ConnectionSettings['guard'][]>();
+  const removals = new Map<string, { readonly atMs: number; readonly count: number }[]>();
+  const used = new Map<object, number>();
+
+  /** How many of so many removals an operator's approval since permits; each approval once. */
+  const approved = (
+    { seen }: Sight,
+    { connection, group }: Owner,
+    { atMs }: Change,
+    count: number,
+  ): number => {
+    let left = count;
+    for (const deed of seen.operators.deeds) {
+      const isOurs =
+        deed.kind === 'approve' && deed.done && deed.connection === connection && deed.group === group;
+      if (!isOurs || deed.atMs > atMs || atMs - deed.atMs > APPROVAL_MS) continue;
+      const taken = Math.min(left, (deed.removals ?? 0) - (used.get(deed) ?? 0));
+      used.set(deed, (used.get(deed) ?? 0) + taken);
+      left -= taken;
+    }
+    return count - left;
+  };
+
+  const judge = (sight: Sight, { change, owner, connection }: Sight['writes'][number]): void => {
+    const guard = laxest(limits.get(connection.name) ?? []);
+    const all = takenOut(change).length;
+    const count = all - approved(sight, owner, change, all);
+    if (guard === null || count === 0) return;
+    const recent = (removals.get(connection.name) ?? []).filter(({ atMs }) => change.atMs - atMs < HOUR_MS);
+    removals.set(connection.name, [...recent, { atMs: change.atMs, count }]);
+    const inHour = recent.reduce((sum, one) => sum + one.count, count);
+    if (inHour > guard.perHourCount) {
+      const sentence = `Expected at most ${guard.perHourCount} removals an hour without approval in ${connection.name}, found ${inHour} at the platform.`;
+      sight.accuse('guard', 'removals_over_limit', owner, sentence);
+    }
+    // That a group loses everybody is the point of its deletion by the directory.
+    const losesAll = change.action === 'delete' || change.sent.users?.length === 0;
+    if (losesAll && connection.item(owner.group)?.deleted !== undefined) return;
+    const isLarge = change.sizeBefore >= guard.minSize && count / change.sizeBefore > guard.maxRemovedShare;
+    if (!isLarge && count <= guard.maxRemovedCount) return;
+    const sentence = `One write took ${count} of ${change.sizeBefore} users out of the group ${owner.group}; expected it to be held until a person approves (at most ${guard.maxRemovedCount}, or ${guard.maxRemovedShare} of the group).`;
+    sight.accuse('guard', isLarge ? 'write_over_share' : 'write_over_count', owner, sentence);
+  };
+
+  return (sight) => {
+    for (const { name, settings } of sight.connections) {
+      limits.set(name, [...(limits.get(name) ?? []), settings.guard].slice(-LIMITS_REMEMBERED));
+    }
+    for (const write of sight.writes) judge(sight, write);
+  };
+}
+
+/** Of the limits lately in force, what any of them allows; null where one of them switched the guard off. */
+function laxest(guards: readonly ConnectionSettings['guard'][]): Limits | null {
+  const all = guards.filter((guard) => guard !== null);
+  const most = (of: keyof Limits) => Math.max(...all.map((guard) => guard[of]));
+  const [first] = all;
+  if (first === undefined || all.length < guards.length) return null;
+  return {
+    minSize: most('minSize'),
+    maxRemovedShare: most('maxRemovedShare'),
+    maxRemovedCount: most('maxRemovedCount'),
+    perHourCount: most('perHourCount'),
+  };
+}

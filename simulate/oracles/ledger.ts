@@ -1,0 +1,74 @@
+import type { ForeignWrite, HeldGroup, PlatformWrite, SimulatedPlatform } from '../platform/platform.ts';
+
+/** A change of a platform group; without an initiator it is ours. */
+type Entry = PlatformWrite & Partial<Pick<ForeignWrite, 'initiator'>>;
+export type Change = Entry & { readonly sizeBefore: number; readonly spokeIdBefore: string | null };
+
+/** What became of one platform group. */
+export interface Past {
+  /** Who put each user there last; whoever was there before we looked is `them`. */
+  readonly addedBy: Map<string, 'us' | 'them'>;
+  readonly changes: Change[];
+  spokeId: string | null;
+}
+
+/** Everything that ever happened to one platform's groups, in order, kept up from look to look. */
+export interface Ledger {
+  readonly pasts: ReadonlyMap<string, Past>;
+  /** @returns what is new since the last reading */
+  catchUp(): readonly Change[];
+}
+
+export function createLedger({ writes, foreign, groups }: SimulatedPlatform): Ledger {
+  const pasts = new Map<string, Past>();
+  const known = { writes: 0, foreign: 0 };
+  return {
+    pasts,
+    catchUp() {
+      const news: Entry[] = [...writes.slice(known.writes), ...foreign.slice(known.foreign)];
+      Object.assign(known, { writes: writes.length, foreign: foreign.length });
+      news.sort((a, b) => a.atMs - b.atMs);
+      for (const id of [...groups.keys(), ...news.map((entry) => entry.id)]) {
+        if (!pasts.has(id))
+          pasts.set(
+            id,
+            pastOf(
+              groups.get(id),
+              news.filter((entry) => entry.id === id),
+            ),
+          );
+      }
+      return news.map((entry) => take(entry, pasts.get(entry.id) as Past));
+    },
+  };
+}
+
+/** How a group was before the news of it: the news taken back from what is there now. */
+function pastOf(held: HeldGroup | undefined, news: readonly Entry[]): Past {
+  const users = new Set(held?.users);
+  for (const { action, added, removed } of news.toReversed()) {
+    for (const user of added) users.delete(user);
+    for (const user of removed) users.add(user);
+    if (action === 'create') users.clear();
+  }
+  const addedBy = new Map([...users].map((user) => [user, 'them'] as const));
+  return { addedBy, changes: [], spokeId: (news[0] ?? held)?.spokeId ?? null };
+}
+
+function take(entry: Entry, past: Past): Change {
+  const change = { ...entry, sizeBefore: past.addedBy.size, spokeIdBefore: past.spokeId };
+  past.changes.push(change);
+  past.spokeId = entry.spokeId;
+  for (const user of entry.removed) past.addedBy.delete(user);
+  for (const user of entry.added) past.addedBy.set(user, asked(entry).includes(user) ? 'us' : 'them');
+  return change;
+}
+
+const asked = ({ initiator, sent }: Entry) => (initiator === undefined ? (sent.users ?? []) : []);
+
+/** Whom the write itself put in, rather than the platform of its own accord. */
+export const putIn = (change: Entry) => change.added.filter((user) => asked(change).includes(user));
+
+/** Whom the write itself took out. */
+export const takenOut = ({ action, removed, sent }: Entry) =>
+  removed.filter((user) => action === 'delete' || sent.users?.includes(user) === false);

@@ -1,0 +1,115 @@
+import { HOUR_MS, MINUTE_MS, START_MS } from '../life.ts';
+import type { Judge, Sight, Sighted } from './sight.ts';
+import { partitionOf, type StoredMember, storedUser } from './stored.ts';
+
+const LEFT_LYING_MS = 15 * MINUTE_MS;
+/** A dead letter is kept for 14 days, and a longer life may not find it any more. */
+const LETTERS_KEPT_DAYS = 13;
+
+/** What was said is in state, in a dead-letter queue or refused to who said it; whatever was begun comes to its end. */
+export const createNothingLost = (): Judge => (sight) => {
+  if (!sight.isEnd) return;
+  judgeQueues(sight);
+  judgeClaims(sight);
+  for (const connection of sight.connections) {
+    judgeRubbish(sight, connection);
+    for (const member of connection.reading.emails.keys()) judgeWalk(sight, connection, member);
+    for (const group of connection.groups) {
+      judgeIntent(sight, connection, group);
+      judgeRegisters(sight, connection, group);
+    }
+  }
+};
+
+function judgeQueues({ seen, nowMs, accuse }: Sight): void {
+  for (const queue of ['events', 'apply'] as const) {
+    const left = seen.queues[queue].filter(({ visibleAtMs }) => visibleAtMs < nowMs - LEFT_LYING_MS);
+    const sentence = `Expected the ${queue} queue to be empty after a quiet day, but ${left.length} messages wait there.`;
+    if (left.length > 0) accuse('nothing_lost', `queue_${queue}`, {}, sentence);
+  }
+}
+
+function judgeClaims({ seen, connections, accuse }: Sight): void {
+  for (const [key, { platformId, connection, group, expiresAt }] of seen.items) {
+    if (!key.startsWith('L#') || expiresAt !== undefined) continue;
+    const owner = connections.find(({ name }) => name === connection);
+    const item = owner?.item(String(group));
+    const isInUse =
+      item?.platformId === platformId || item?.intent !== undefined || item?.dirtySince !== undefined;
+    if (owner === undefined || isInUse) continue;
+    const sentence = `The group ${group} is not linked to ${platformId}; expected its claim to be gone, but it stays for good.`;
+    accuse('nothing_lost', 'claim_left', { connection: owner.name, group: String(group) }, sentence);
+  }
+}
+
+/** What no event can be read from is dead-lettered as it was sent. */
+function judgeRubbish({ seen, nowMs, accuse }: Sight, { name }: Sighted): void {
+  const wasDiscarded = seen.operators.deeds.some(({ kind }) => kind === 'discard_one' || kind === 'edit_one');
+  if (wasDiscarded || seen.life.days > LETTERS_KEPT_DAYS) return;
+  const kept = new Set([...seen.queues.events, ...seen.queues.eventsDlq].map(({ body }) => body));
+  for (const { connection, deed, atMs } of seen.life.happenings) {
+    if (deed.kind !== 'rubbish' || connection !== name || START_MS + atMs > nowMs || kept.has(deed.body))
+      continue;
+    const sentence =
+      'A message that nobody can read was sent; expected it whole in the dead-letter queue, but it is not there.';
+    accuse('nothing_lost', 'letter_lost', { connection }, sentence);
+  }
+}
+
+function judgeWalk({ seen, accuse }: Sight, { name }: Sighted, member: string): void {
+  if (storedUser(seen, name, member)?.walk === undefined) return;
+  const sentence = `Expected every walk over a user's groups to end, but that of ${member} is still open.`;
+  accuse('nothing_lost', 'open_walk', { connection: name }, sentence);
+}
+
+function judgeIntent({ nowMs, accuse }: Sight, connection: Sighted, group: string): void {
+  const { intent, paused } = connection.item(group) ?? {};
+  const isStill = paused || connection.isObserving || connection.gate !== 'open';
+  if (intent === undefined || isStill || nowMs - intent.atMs <= HOUR_MS) return;
+  const sentence = `A ${intent.action} of the group ${group} was begun ${Math.floor((nowMs - intent.atMs) / HOUR_MS)} hours ago; expected it to be settled, but it is open.`;
+  accuse('nothing_lost', 'open_intent', { connection: connection.name, group }, sentence);
+}
+
+/** The stored registers of a group say what the naive reading says, or a letter is about the group. */
+function judgeRegisters(sight: Sight, connection: Sighted, group: string): void {
+  const { name, reading } = connection;
+  const said = reading.groups.get(group);
+  const {
+    upserted = '',
+    deleted = '',
+    snapshot = '',
+    nameStamp = '',
+    ...item
+  } = connection.item(group) ?? {};
+  const floor = deleted > snapshot ? deleted : snapshot;
+  const stored = sight
+    .under<StoredMember>(partitionOf(name, group), 'M#')
+    .filter(
+      ({ presence, stamp, member }) =>
+        presence === 'present' && stamp >= floor && stamp > floorOf(sight, name, member),
+    )
+    .map(({ member }) => member);
+  const found: string[] = [];
+  if (upserted > deleted !== (said !== undefined))
+    found.push(said === undefined ? 'it is gone' : 'it exists');
+  else if (said !== undefined) {
+    if ((nameStamp > deleted ? item.name : undefined) !== said.name)
+      found.push(`it is called "${said.name}"`);
+    const isOpen = (member: string) => said.mayDiffer.has(member);
+    found.push(
+      ...[...said.members]
+        .filter((one) => !isOpen(one) && !stored.includes(one))
+        .map((one) => `${one} is in it`),
+    );
+    found.push(
+      ...stored.filter((one) => !isOpen(one) && !said.members.has(one)).map((one) => `${one} is not in it`),
+    );
+  }
+  if (found.length === 0 || sight.seen.life.days > LETTERS_KEPT_DAYS) return;
+  if (sight.isInLetters(group) || connection.isHalfHeard(group)) return;
+  const sentence = `The directory said of the group ${group} that ${found[0]}; expected that in its registers or in a dead letter, but it is in neither.`;
+  sight.accuse('nothing_lost', 'register', { connection: name, group }, sentence);
+}
+
+const floorOf = ({ seen }: Sight, connection: string, member: string) =>
+  storedUser(seen, connection, member)?.floor ?? '';

@@ -1,0 +1,142 @@
+import { DAY_MS, MINUTE_MS } from '../life.ts';
+import { type Change, putIn, takenOut } from './ledger.ts';
+import type { Judge, Sight, Sighted } from './sight.ts';
+import { partitionOf, type StoredAudit, type StoredDrift } from './stored.ts';
+
+/** Clocks are 3 s apart at most, and a write waits at most a minute for its answer. */
+const AT_ONCE_MS = 90_000;
+/** An application may be ourselves, and a feed may name what nobody knows. */
+const ANOTHER: ReadonlySet<string> = new Set(['ROLE', 'SYSTEM']);
+const DEED_MS = 30 * MINUTE_MS;
+
+/** What an operator's deed is called in the audit; what asks for work without changing anything is not. */
+const DEEDS: Readonly<Record<string, RegExp>> = {
+  ...{
+    approve: /approve/,
+    reject: /reject/,
+    pause: /pause/,
+    resume: /resume/,
+    pause_all: /pause/,
+    resume_all: /resume/,
+  },
+  ...{ observe: /connect/, set: /connections_set/, connect: /connect/, new_token: /token/, adopt: /adopt/ },
+  ...{ release: /release/, rebind: /rebind/, replay_all: /replay/, discard_one: /discard/, edit_one: /edit/ },
+};
+
+/** Every write and every deed is in the audit with its cause, and every drift has who did it where the feed says. */
+export const createOnRecord = (): Judge => (sight) => {
+  if (!sight.isEnd) return;
+  for (const connection of sight.connections) {
+    judgeDeeds(sight, connection);
+    for (const group of connection.groups) {
+      for (const record of connection.drift(group)) judgeDrift(sight, connection, record);
+    }
+  }
+  for (const [company, { writes }] of sight.seen.platforms) {
+    const taken = new Set<StoredAudit>();
+    for (const write of writes) judgeWrite(sight, company, { write, taken });
+  }
+};
+
+const auditOf = ({ under }: Sight, connection: string, group: string) =>
+  under<StoredAudit>(partitionOf(connection, group), 'A#');
+
+interface Written {
+  readonly write: Omit<Change, 'sizeBefore' | 'spokeIdBefore'>;
+  /** One entry stands for one write. */
+  readonly taken: Set<StoredAudit>;
+}
+
+/** It leaves the version: whoever looks for such a write finds that it did not happen, and it did not. */
+const changesNothing = ({ action, added, removed, sent }: Written['write']): boolean =>
+  action === 'patch' && Object.keys(sent).join() === 'users' && added.length + removed.length === 0;
+
+function judgeWrite(sight: Sight, company: string, { write, taken }: Written): void {
+  const owner = sight.ownerOf(company, write.id, write.spokeId);
+  if (owner === undefined || changesNothing(write)) return;
+  // Another directory group may have taken the platform's over since.
+  const groups = new Set([owner.group, write.spokeId ?? owner.group]);
+  const audited = [...groups].flatMap((group) => auditOf(sight, owner.connection, group));
+  const entries = audited.filter(
+    (entry) => !taken.has(entry) && entry.action === write.action && entry.cause !== '',
+  );
+  const fits = ({ atMs, outcome }: StoredAudit) => {
+    const laterMs = atMs - write.atMs;
+    // A write whose answer was lost is recorded when somebody has looked for it.
+    return (
+      Math.abs(laterMs) <= AT_ONCE_MS || (outcome.startsWith('found') && laterMs >= 0 && laterMs <= DAY_MS)
+    );
+  };
+  const entry = entries.find(({ versionAfter }) => versionAfter === write.version) ?? entries.find(fits);
+  if (entry !== undefined) return void taken.add(entry);
+  const sentence = `The ${write.action} of ${write.id} at ${timeOf(write.atMs)} happened at the platform; expected an audit entry of it, but the group ${owner.group} has none.`;
+  sight.accuse('on_record', write.late ? 'late_write_without_audit' : 'write_without_audit', owner, sentence);
+}
+
+function judgeDeeds(sight: Sight, { name, groups }: Sighted): void {
+  for (const { kind, connection, group, done, atMs } of sight.seen.operators.deeds) {
+    const word = DEEDS[kind];
+    if (connection !== name || !done || word === undefined) continue;
+    // What concerns no one group is kept under an id that no group can have.
+    const entries = [
+      ...auditOf(sight, name, ''),
+      ...(group === undefined ? [] : auditOf(sight, name, group)),
+      // What was done to a letter is kept with the group that the letter is about.
+      ...(/_one$/.test(kind) ? groups.flatMap((one) => auditOf(sight, name, one)) : []),
+    ];
+    const near = entries.filter((entry) => Math.abs(entry.atMs - atMs) <= DEED_MS);
+    if (near.some(({ action, cause }) => word.test(action) || word.test(cause))) continue;
+    const whom = group === undefined ? '' : ` of the group ${group}`;
+    const sentence = `An operator's ${kind}${whom} was done at ${timeOf(atMs)}; expected an audit entry with who and why, but there is none.`;
+    sight.accuse('on_record', `deed_${kind}`, { connection: name }, sentence);
+  }
+}
+
+function judgeDrift(
+  sight: Sight,
+  { ledger, name, platform, ...connection }: Sighted,
+  record: StoredDrift,
+): void {
+  const { kind, platformId, initiator, detectedAtMs, group } = record;
+  const about = { connection: name, group };
+  const changes =
+    ledger.pasts.get(platformId ?? '')?.changes.filter(({ atMs }) => atMs <= detectedAtMs + AT_ONCE_MS) ?? [];
+  const foreign = changes.filter((change) => change.initiator !== undefined);
+  const last = foreign.at(-1);
+  if (last === undefined) {
+    const ours = changes.map((change) => ({ ...change, added: putIn(change), removed: takenOut(change) }));
+    if (!makes(ours, record)) return;
+    const sentence = `Only we changed the platform group ${platformId} so; expected no drift of it, but a record (${kind}) says that somebody else did.`;
+    sight.accuse('on_record', 'own_write_taken_for_drift', about, sentence);
+    return;
+  }
+  const makers = [...new Set(foreign.map((change) => String(change.initiator)))];
+  const isTold = sight.nowMs - last.atMs - platform.traits.feedLagMs > DAY_MS / 2;
+  const isQuiet = connection.troubleMs() < last.atMs && connection.deedMs < last.atMs;
+  if (
+    initiator === 'UNKNOWN'
+      ? isTold && isQuiet && makes(foreign, record)
+      : ANOTHER.has(initiator) && !makers.includes(initiator)
+  ) {
+    const cause = initiator === 'UNKNOWN' ? 'drift_without_initiator' : 'drift_of_another';
+    const sentence = `The feed says that ${makers.join(', ')} changed ${platformId} (${kind}); expected that with its drift, but it names ${initiator}.`;
+    sight.accuse('on_record', cause, about, sentence);
+  }
+}
+
+/** Whether these changes made just this difference. */
+function makes(
+  changes: readonly Pick<Change, 'added' | 'removed' | 'name' | 'action'>[],
+  { kind, before, after }: StoredDrift,
+) {
+  const isAllIn = (users: StoredDrift['after'], of: 'added' | 'removed') => {
+    const listed = [users ?? []].flat();
+    return listed.length > 0 && listed.every((user) => changes.some((change) => change[of].includes(user)));
+  };
+  if (kind === 'members_added') return isAllIn(after, 'added');
+  if (kind === 'members_removed') return isAllIn(before, 'removed');
+  if (kind === 'name') return changes.some(({ name }) => name === after);
+  return kind === 'deleted' && changes.some(({ action }) => action === 'delete');
+}
+
+const timeOf = (atMs: number) => new Date(atMs).toISOString();

@@ -1,0 +1,105 @@
+import type { GroupPlan } from '../../shared/sync/apply/plan-group.ts';
+import type { Explanation } from '../../shared/sync/tool/explain.ts';
+import type { Seen } from '../world.ts';
+
+/** A platform group as it stood; undefined where there was none. */
+export interface Stood {
+  readonly id: string;
+  readonly name: string;
+  readonly users: readonly string[];
+}
+
+/** What was said right before one apply of the group, and what that apply left. Nothing else happened in between. */
+export interface Around<What> {
+  readonly connection: string;
+  readonly group: string;
+  readonly said: What;
+  /** The platform's group right before and right after that apply. */
+  readonly before: Stood | undefined;
+  readonly after: Stood | undefined;
+  /** How that apply ended (`ApplyReport.outcome`). */
+  readonly outcome: string;
+  /** Of `after`: the users in the group's held set, where a hold stands. */
+  readonly held: readonly string[];
+}
+
+const DONE = new Set(['written', 'in_step']);
+
+type Foretold = 'in' | 'out' | 'as it was' | 'not added';
+
+/** What each decision of `explain` foretells of the user; what is not named here foretells nothing. */
+const FORETOLD: Readonly<Record<string, Foretold>> = {
+  in_sync: 'in',
+  held: 'as it was',
+  kept: 'as it was',
+  waived: 'not added',
+  not_wanted: 'not added',
+  released: 'as it was',
+  excluded: 'as it was',
+  paused: 'as it was',
+  observing: 'as it was',
+  'pending:unknown': 'not added',
+  'pending:ambiguous': 'not added',
+  'pending:inactive': 'not added',
+  'pending:refused': 'not added',
+};
+
+/** Compares what `explain` said of one member with what the next apply did. */
+export function judgeExplain(seen: Seen, around: Around<Explanation>): void {
+  const { said, before, after, outcome, connection, group } = around;
+  const { user } = said.match;
+  const word = said.decision.outcome;
+  const foretold = word === 'waiting' ? (said.wanted ? 'in' : 'out') : FORETOLD[word];
+  if (user === null || foretold === undefined) return;
+  if (!DONE.has(outcome) && foretold !== 'as it was') return;
+  const was = before?.users.includes(user) === true;
+  const is = after?.users.includes(user) === true;
+  const isTrue = { in: is, out: !is, 'as it was': is === was, 'not added': was || !is }[foretold];
+  if (isTrue) return;
+  const sentence = `explain said of ${said.member} in ${group}: ${word} (${said.because}); expected ${user} to be ${foretold}, but the next apply ${is ? (was ? 'kept' : 'added') : was ? 'removed' : 'left out'} them.`;
+  const cause = `explain_${word.replace(':', '_')}`;
+  seen.chronicle.violated({ oracle: 'one_decision', cause, connection, group, sentence });
+}
+
+/** Compares what `plan` showed with the write that followed it. */
+export function judgePlan(seen: Seen, around: Around<GroupPlan>): void {
+  const { said, before, after, outcome, connection, group } = around;
+  const { action, changes, note } = said;
+  if (!DONE.has(outcome) || note !== null || action === 'release') return;
+  const company = seen.connections.get(connection)?.company ?? '';
+  const { installer = null } = seen.platforms.get(company)?.traits ?? {};
+  const expected = foreseen(said, before);
+  // Whoever the platform adds to each new group of its own accord is no part of any plan.
+  const shown = action === 'create' && installer !== null ? without(after, installer) : after;
+  if (lookOf(expected) === lookOf(shown)) return;
+  const planned = changes
+    .map(({ kind, before: from, after: to }) => [kind, from, to].filter(Boolean).join(' '))
+    .join(', ');
+  const sentence = `plan said of ${group}: ${action} ${planned}; expected the group to be ${lookOf(expected)}, but the next apply (${outcome}) left ${lookOf(shown)}.`;
+  seen.chronicle.violated({ oracle: 'one_decision', cause: `plan_${action}`, connection, group, sentence });
+}
+
+type Shown = Pick<Stood, 'name' | 'users'>;
+
+/** The group as a plan would leave it. */
+function foreseen({ action, changes }: GroupPlan, before: Stood | undefined): Shown | undefined {
+  if (action === 'none' || action === 'hold') return before;
+  if (action === 'delete') return undefined;
+  const users = new Set(before?.users);
+  let name = before?.name ?? '';
+  for (const { kind, before: from, after: to } of changes) {
+    if (kind === 'add_member' && to !== null) users.add(to);
+    if (kind === 'remove_member' && from !== null) users.delete(from);
+    if ((kind === 'rename' || kind === 'create_group') && to !== null) name = to;
+  }
+  return { name, users: [...users] };
+}
+
+const without = (group: Stood | undefined, user: string): Shown | undefined =>
+  group && { ...group, users: group.users.filter((one) => one !== user) };
+
+/** A platform may trim or fold names; the order of users means nothing. */
+const lookOf = (group: Shown | undefined): string =>
+  group === undefined
+    ? 'gone'
+    : `"${group.name.trim().replace(/\s+/g, ' ').toLowerCase()}" with ${[...group.users].sort().join(', ') || 'nobody'}`;

@@ -1,0 +1,33 @@
+import type { Oracle } from '../world.ts';
+import { createBounded } from './bounded.ts';
+import { createEnd } from './end.ts';
+import { createGuard } from './guard.ts';
+import { createNothingLost } from './nothing-lost.ts';
+import { createOnRecord } from './on-record.ts';
+import { createOwnership } from './ownership.ts';
+import { createSights } from './sight.ts';
+import { createTruth } from './truth.ts';
+
+const JUDGES = [
+  createGuard,
+  createOwnership,
+  createTruth,
+  createBounded,
+  createEnd,
+  createNothingLost,
+  createOnRecord,
+];
+
+/** All that is judged by looking, with fresh eyes for one life. The third oracle is asked instead: see one-decision.ts. */
+export function createOracles(): readonly Oracle[] {
+  const look = createSights();
+  const judges = JUDGES.map((create) => create());
+  return [
+    {
+      look(seen, isEnd) {
+        const sight = look(seen, isEnd);
+        for (const judge of judges) judge(sight);
+      },
+    },
+  ];
+}

@@ -1,0 +1,101 @@
+import { MINUTE_MS } from '../life.ts';
+import type { PlatformCall, SimulatedPlatform } from '../platform/platform.ts';
+import { type Change, putIn } from './ledger.ts';
+import type { Judge, Sight, Sighted } from './sight.ts';
+
+/** A write that was under way when a person let go of the group may still come to its end. */
+const UNDER_WAY_MS = 15 * MINUTE_MS;
+
+/** We touch only what is ours, and companies are strangers to each other. */
+export function createOwnership(): Judge {
+  const adoption = new Map<string, string[]>();
+  const read = new Map<string, number>();
+  return (sight) => {
+    for (const { name, settings } of sight.connections) {
+      adoption.set(name, [...(adoption.get(name) ?? []), settings.adoptExisting].slice(-2));
+    }
+    for (const write of sight.writes) {
+      if (write.change.action !== 'create')
+        judgeWrite(sight, write, adoption.get(write.connection.name) ?? []);
+      judgeUsers(sight, write.connection, write.change);
+    }
+    for (const [company, { calls }] of sight.seen.platforms) {
+      for (const call of calls.slice(read.get(company))) judgeToken(sight, company, call);
+      read.set(company, calls.length);
+    }
+    if (sight.isEnd) for (const connection of sight.connections) judgePeople(sight, connection);
+  };
+}
+
+function judgeWrite(
+  sight: Sight,
+  { change, owner, connection }: Sight['writes'][number],
+  adoption: readonly string[],
+): void {
+  const deeds = sight.seen.operators.deeds.filter(
+    ({ done, group, atMs, ...deed }) =>
+      done && deed.connection === owner.connection && group === owner.group && atMs <= change.atMs,
+  );
+  const last = deeds.findLast(({ kind }) => kind === 'release' || kind === 'adopt');
+  if (last?.kind === 'release' && change.atMs - last.atMs > UNDER_WAY_MS) {
+    const sentence = `A person let go of the group ${owner.group}; expected no further write, but there was a ${change.action} of ${change.id}.`;
+    sight.accuse('ownership', 'write_after_release', owner, sentence);
+  }
+  const { changes = [] } = connection.ledger.pasts.get(change.id) ?? {};
+  const carriesOurs = changes.some(
+    (one) => [one.spokeIdBefore, one.spokeId].includes(owner.group) && one.atMs < change.atMs,
+  );
+  const isCarried = carriesOurs || change.spokeIdBefore === owner.group;
+  // What we may do to a group is judged at our first write to it; somebody may strip our id from it afterwards.
+  const first = changes.find((one) => one.initiator === undefined);
+  const isGiven = adoption.includes('byName') || deeds.some(({ kind }) => kind === 'adopt');
+  const isFound = isCarried && adoption.some((how) => how !== 'never');
+  if (change.madeBy === 'us' || first !== change || isGiven || isFound) return;
+  const sentence = `The platform group ${change.id} was made by somebody else and never given to us; expected no write to it, but there was a ${change.action}.`;
+  sight.accuse('ownership', 'write_to_a_stranger', owner, sentence);
+}
+
+const knowsPerson = ({ employees }: SimulatedPlatform, id: string): boolean =>
+  employees.has(id) || [...employees.values()].some(({ userId }) => userId === id);
+
+/** The other company that this is of, where it is not of this one. */
+function strangers(
+  { seen }: Sight,
+  company: string,
+  knows: (platform: SimulatedPlatform) => boolean,
+): string | undefined {
+  const others = [...seen.platforms].filter(([, platform]) => knows(platform)).map(([name]) => name);
+  return others.includes(company) ? undefined : others[0];
+}
+
+function judgeUsers(sight: Sight, { name, company }: Sighted, change: Change): void {
+  for (const user of putIn(change)) {
+    const other = strangers(sight, company, (platform) => knowsPerson(platform, user));
+    if (other === undefined) continue;
+    const sentence = `${user} works at ${other}; expected nobody of another company in a group of ${company}, but we put them into ${change.id}.`;
+    sight.accuse('ownership', 'user_of_another_company', { connection: name }, sentence);
+  }
+}
+
+function judgeToken(sight: Sight, company: string, { token, route }: PlatformCall): void {
+  if (token === '') return;
+  const other = strangers(
+    sight,
+    company,
+    ({ tokens }) => tokens.valid.has(token) || tokens.refreshTokens.has(token),
+  );
+  if (other === undefined) return;
+  const sentence = `A token of ${other} was shown to ${company} (${route}); expected it never to leave its own company.`;
+  sight.accuse('ownership', 'token_of_another_company', {}, sentence);
+}
+
+function judgePeople(sight: Sight, { name, company }: Sighted): void {
+  for (const key of sight.seen.items.keys()) {
+    const role = key.startsWith(`R#${name}#`) ? key.slice(`R#${name}#`.length, -' PERSON'.length) : '';
+    const other =
+      key.endsWith(' PERSON') && strangers(sight, company, (platform) => knowsPerson(platform, role));
+    if (!other) continue;
+    const sentence = `${role} works at ${other}; expected the connection ${name} to know only people of ${company}, but it keeps them too.`;
+    sight.accuse('ownership', 'person_of_another_company', { connection: name }, sentence);
+  }
+}

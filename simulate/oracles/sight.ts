@@ -1,0 +1,272 @@
+import type { ConnectionSettings } from '../../shared/contract/settings.ts';
+import type { Reading } from '../directory.ts';
+import { DAY_MS, HOUR_MS, type Life, MINUTE_MS, START_MS, type Temper } from '../life.ts';
+import { contestedAddresses, type ExpectedUsers, expectedUsers } from '../matching.ts';
+import type { HeldGroup, SimulatedPlatform } from '../platform/platform.ts';
+import type { OracleName, Violation } from '../told.ts';
+import type { Seen } from '../world.ts';
+import { type Change, createLedger, type Ledger } from './ledger.ts';
+import { partitionOf, readItem, type StoredDrift, type StoredGroup } from './stored.ts';
+
+/** A connection with all that is known of it at one look. */
+export interface Sighted {
+  readonly name: string;
+  readonly company: string;
+  readonly platform: SimulatedPlatform;
+  readonly ledger: Ledger;
+  readonly settings: ConnectionSettings;
+  readonly reading: Reading;
+  readonly isObserving: boolean;
+  readonly gate: string;
+  /** Groups that the directory ever named. */
+  readonly groups: readonly string[];
+  readonly item: (group: string) => StoredGroup | undefined;
+  readonly drift: (group: string) => readonly StoredDrift[];
+  /** Users whose removal waits for a person, or was refused by one. An approval has two hours to be used. */
+  readonly held: (group: string) => ReadonlySet<string>;
+  readonly whom: (group: string) => ExpectedUsers;
+  /** The platform group that is this directory group's: the linked one, or else one that we made for it. */
+  readonly actual: (group: string) => HeldGroup | undefined;
+  /** A SCIM request about it may have been done though its client never heard so: the server knows more than the reading. */
+  readonly isHalfHeard: (group: string) => boolean;
+  /** Up to when anything went wrong with the platform or AWS, these tempers aside; 0: never. */
+  readonly troubleMs: (aside?: ReadonlySet<Temper>) => number;
+  /** When the company last changed anything of its people. */
+  readonly companyMs: number;
+  /** When an operator last did anything. */
+  readonly deedMs: number;
+}
+
+export interface Owner {
+  readonly connection: string;
+  readonly group: string;
+}
+
+/** One look at the world, shared by all oracles. */
+export interface Sight {
+  readonly seen: Seen;
+  readonly nowMs: number;
+  readonly isEnd: boolean;
+  /** Those that belong to the company that they always belonged to. */
+  readonly connections: readonly Sighted[];
+  /** Our writes since the look before, of groups whose owner is known. */
+  readonly writes: readonly {
+    readonly change: Change;
+    readonly owner: Owner;
+    readonly connection: Sighted;
+  }[];
+  /** Directory group of a platform group, as it was last linked; else by the id that it carries. */
+  readonly ownerOf: (company: string, id: string, spokeId: string | null | undefined) => Owner | undefined;
+  readonly under: <Form>(partition: string, prefix: string) => readonly Form[];
+  /** Whether a message about it still waits, lies dead-lettered, or did until an operator threw letters away. */
+  readonly isInLetters: (group: string) => boolean;
+  /** Each cause is told once per group. */
+  accuse(
+    oracle: OracleName,
+    cause: string,
+    about: Pick<Violation, 'connection' | 'group'>,
+    sentence: string,
+  ): void;
+}
+
+export type Judge = (sight: Sight) => void;
+
+/** What is remembered from look to look. */
+export function createSights(): (seen: Seen, isEnd: boolean) => Sight {
+  const told = new Set<string>();
+  const ledgers = new Map<string, Ledger>();
+  const owners = new Map<string, Owner>();
+  const firstCompany = new Map<string, string>();
+  const letters = new Set<string>();
+
+  return (seen, isEnd) => {
+    const accuse: Sight['accuse'] = (oracle, cause, about, sentence) => {
+      const key = JSON.stringify([oracle, cause, about.connection, about.group]);
+      if (!told.has(key)) seen.chronicle.violated({ oracle, cause, ...about, sentence });
+      told.add(key);
+    };
+    const under = indexOf(seen);
+    const news: (readonly [company: string, change: Change])[] = [];
+    for (const [company, platform] of seen.platforms) {
+      const ledger = ledgers.get(company) ?? createLedger(platform);
+      ledgers.set(company, ledger);
+      for (const change of ledger.catchUp()) if (change.initiator === undefined) news.push([company, change]);
+    }
+    const connections = [...seen.connections.values()].flatMap(({ name, company }) => {
+      const first = firstCompany.get(name) ?? company;
+      firstCompany.set(name, first);
+      const ledger = ledgers.get(company);
+      if (first === company)
+        return ledger === undefined ? [] : [sighted({ seen, ledger, under }, name, company)];
+      const sentence = `The name ${name} belongs to ${first} for ever; expected it to be refused, but it is connected to ${company}.`;
+      accuse('ownership', 'name_of_another_company', { connection: name }, sentence);
+      return [];
+    });
+    for (const { name, company, groups, item } of connections) {
+      for (const group of groups)
+        owners.set(`${company} ${item(group)?.platformId}`, { connection: name, group });
+    }
+    const ownerOf: Sight['ownerOf'] = (company, id, spokeId) => {
+      const carried = connections.filter(
+        (one) => one.company === company && one.groups.includes(spokeId ?? ''),
+      );
+      const [only] = carried.length === 1 ? carried : [];
+      return owners.get(`${company} ${id}`) ?? (only && { connection: only.name, group: spokeId ?? '' });
+    };
+    const writes = news.flatMap(([company, change]) => {
+      const owner = ownerOf(company, change.id, change.spokeIdBefore ?? change.spokeId);
+      const connection = connections.find(({ name }) => name === owner?.connection);
+      return owner === undefined || connection === undefined ? [] : [{ change, owner, connection }];
+    });
+    const { events, eventsDlq } = seen.queues;
+    for (const { body } of eventsDlq) letters.add(body);
+    const hasDiscarded = seen.operators.deeds.some(({ kind, done }) => done && kind === 'discard_one');
+    const waiting = [...events.filter(({ receives }) => receives > 0), ...eventsDlq].map(({ body }) => body);
+    const unread = hasDiscarded ? [...waiting, ...letters] : waiting;
+    const isInLetters = (group: string) =>
+      unread.some((body) => body.includes(`"${group}"`) || body.includes(`"${group}\\"`));
+    return { seen, nowMs: seen.nowMs(), isEnd, connections, writes, ownerOf, under, isInLetters, accuse };
+  };
+}
+
+/** All items by their partitions; made where somebody asks, because few looks need it. */
+function indexOf({ items }: Seen): Sight['under'] {
+  let made: Map<string, [sort: string, item: unknown][]> | undefined;
+  return <Form>(partition: string, prefix: string) => {
+    if (made === undefined) {
+      made = new Map();
+      for (const [key, item] of items) {
+        const at = key.indexOf(' ');
+        const list = made.get(key.slice(0, at)) ?? [];
+        made.set(key.slice(0, at), list);
+        list.push([key.slice(at + 1), item]);
+      }
+    }
+    return (made.get(partition) ?? []).flatMap(([sort, item]) =>
+      sort.startsWith(prefix) ? [item as Form] : [],
+    );
+  };
+}
+
+type Surroundings = Pick<Sight, 'seen' | 'under'> & { readonly ledger: Ledger };
+
+function sighted({ seen, under, ledger }: Surroundings, name: string, company: string): Sighted {
+  const platform = seen.platforms.get(company) as SimulatedPlatform;
+  const stored = readItem<{ settings: ConnectionSettings; observing?: boolean }>(
+    seen,
+    `C#${name} CONNECTION`,
+  );
+  const settings = stored?.settings as ConnectionSettings;
+  const reading = seen.directory.read(name);
+  const item = (group: string) => readItem<StoredGroup>(seen, `${partitionOf(name, group)} GROUP`);
+  const colleagues = seen.life.connections.filter((one) => one.company === company).map((one) => one.name);
+  const past = seen.life.happenings.filter(
+    ({ atMs, connection, actor }) =>
+      START_MS + atMs <= seen.nowMs() &&
+      (actor === 'aws' || connection === name || colleagues.includes(connection)),
+  );
+  const whom = lazily((group) => {
+    const contested = contestedIn(seen.life, name);
+    return expectedUsers(reading, group, { employees: platform.employees.values(), settings, contested });
+  });
+  return {
+    name,
+    company,
+    platform,
+    ledger,
+    settings,
+    reading,
+    item,
+    whom,
+    isObserving: stored?.observing === true,
+    isHalfHeard: (group) => SCIM_ID.test(group) && isScimInDoubt(past, name),
+    gate: readItem<{ state: string }>(seen, `C#${name} GATE`)?.state ?? 'open',
+    groups: [...reading.changedAtMs.keys()],
+    drift: (group) => under<StoredDrift>(`C#${name}`, 'DRIFT#').filter((record) => record.group === group),
+    held(group) {
+      const { digest, decision, chunks = 0 } = item(group)?.hold ?? {};
+      if (decision?.kind === 'approved' && seen.nowMs() - (decision.atMs ?? 0) > 2 * HOUR_MS)
+        return new Set();
+      const texts = Array.from({ length: chunks }, (_, index) => {
+        const key = `${partitionOf(name, group)} HELD#${digest}#${String(index).padStart(4, '0')}`;
+        return readItem<{ readonly text: string }>(seen, key)?.text.split('\n') ?? [];
+      });
+      return new Set(texts.flat().map(decodeURIComponent));
+    },
+    actual(group) {
+      const linked = platform.groups.get(item(group)?.platformId ?? '');
+      const ours = () =>
+        [...platform.groups.values()].find((one) => one.spokeId === group && one.madeBy === 'us');
+      return linked ?? ours();
+    },
+    troubleMs: (aside = new Set()) => latest(past.map((one) => troubleOf(one, seen, aside))),
+    companyMs: latest(past.map(({ actor, atMs }) => (actor === 'company' ? START_MS + atMs : 0))),
+    deedMs: latest(seen.operators.deeds.map(({ connection, atMs }) => (connection === name ? atMs : 0))),
+  };
+}
+
+/** Ids that the SCIM server gives. */
+const SCIM_ID = /^[0-9a-f]{32}$/;
+const ANSWERED_WITHIN_MS = 2 * MINUTE_MS;
+
+/** Whether any SCIM request met a fault that may have kept its answer back; what it did is then in the table alone. */
+function isScimInDoubt(past: Life['happenings'], connection: string): boolean {
+  const isAsked = (one: Life['happenings'][number]) =>
+    one.actor === 'directory' && one.way.form === 'scim_request';
+  const asked = past.filter((one) => one.connection === connection && isAsked(one));
+  return past.some(({ actor, deed, ...fault }) => {
+    if (actor !== 'aws' || (deed.kind === 'crash' && deed.lambda !== 'scim')) return false;
+    const untilMs = 'forMs' in deed ? fault.atMs + deed.forMs : Number.POSITIVE_INFINITY;
+    return asked.some(({ atMs }) => atMs > fault.atMs - ANSWERED_WITHIN_MS && atMs < untilMs);
+  });
+}
+
+const contested = new WeakMap<Life, Map<string, ReturnType<typeof contestedAddresses>>>();
+
+function contestedIn(life: Life, connection: string) {
+  const known = contested.get(life) ?? new Map<string, ReturnType<typeof contestedAddresses>>();
+  contested.set(life, known);
+  const found = known.get(connection) ?? contestedAddresses(life, connection);
+  known.set(connection, found);
+  return found;
+}
+
+/** A crash is set like a trap: what it hits may come hours later. */
+const TRAP_MS = 2 * HOUR_MS;
+
+function troubleOf(
+  { actor, atMs, deed }: Life['happenings'][number],
+  { life, nowMs }: Seen,
+  aside: ReadonlySet<Temper>,
+) {
+  if (actor !== 'platform' && actor !== 'aws') return 0;
+  if (deed.kind === 'temper' && aside.has(deed.temper)) return 0;
+  const forMs = 'forMs' in deed ? deed.forMs : TRAP_MS;
+  return Math.min(START_MS + atMs + forMs, START_MS + life.days * DAY_MS, nowMs());
+}
+
+/**
+ * Only a person can connect it anew: the platform has replaced the refresh token in an answer that nobody heard, or the
+ * removal of the connection has taken the token along.
+ */
+export function hasLostItsCredential({ seen }: Sight, { platform, name }: Sighted): boolean {
+  const { deeds } = seen.operators;
+  if (deeds.some(({ kind, connection }) => kind === 'remove_connection' && connection === name)) return true;
+  const last = platform.calls.findLast(({ route }) => route === '/oauth/token');
+  return last?.status === 400 && !platform.tokens.refreshTokens.has(last.token);
+}
+
+export const latest = (times: Iterable<number>): number => {
+  let found = 0;
+  for (const time of times) if (time > found) found = time;
+  return found;
+};
+
+function lazily<What>(make: (key: string) => What): (key: string) => What {
+  const made = new Map<string, What>();
+  return (key) => {
+    const found = made.get(key) ?? make(key);
+    made.set(key, found);
+    return found;
+  };
+}

@@ -1,0 +1,87 @@
+import type { ConnectionSettings } from '../../shared/contract/settings.ts';
+import type { Seen } from '../world.ts';
+
+/* Items as they lie in the table, read by the names of their attributes; nothing of the engine reads for us. */
+
+export interface StoredGroup {
+  readonly upserted?: string;
+  readonly deleted?: string;
+  readonly snapshot?: string;
+  readonly name?: string;
+  readonly nameStamp?: string;
+  readonly dirtySince?: number;
+  readonly settled?: string;
+  readonly failedAt?: number;
+  readonly lastError?: { readonly code: string };
+  readonly platformId?: string;
+  readonly intent?: { readonly action: string; readonly atMs: number };
+  readonly hold?: {
+    readonly digest: string;
+    readonly chunks: number;
+    readonly decision: { readonly kind: string; readonly atMs?: number };
+  };
+  readonly openDrift?: readonly string[];
+  readonly released?: boolean;
+  readonly paused?: boolean;
+}
+
+/** A member's register in a group, or the user behind it. */
+export interface StoredMember {
+  readonly member: string;
+  readonly presence?: string;
+  readonly stamp: string;
+  readonly pendingCause?: string;
+  readonly floor?: string;
+  readonly walk?: number;
+  readonly role?: string;
+}
+
+export interface StoredAudit {
+  readonly atMs: number;
+  readonly action: string;
+  readonly cause: string;
+  readonly outcome: string;
+  readonly versionAfter: string | null;
+}
+
+export interface StoredDrift {
+  readonly group: string;
+  readonly platformId: string | null;
+  readonly kind: string;
+  readonly before: string | readonly string[] | null;
+  readonly after: string | readonly string[] | null;
+  readonly initiator: string;
+  readonly detectedAtMs: number;
+  readonly settledBy: string | null;
+}
+
+const part = (text: string) => text.replaceAll('%', '%25').replaceAll('#', '%23').replaceAll('~', '%7E');
+
+export const partitionOf = (connection: string, group: string) => `G#${connection}#${part(group)}`;
+
+export const readItem = <Form>({ items }: Seen, key: string): Form | undefined => items.get(key) as Form;
+
+export const storedMember = (seen: Seen, connection: string, group: string, member: string) =>
+  readItem<StoredMember>(seen, `${partitionOf(connection, group)} M#${part(member)}`);
+
+export const storedUser = (seen: Seen, connection: string, member: string) =>
+  readItem<StoredMember>(seen, `U#${connection}#${part(member)} USER`);
+
+/** What the settings say about one group: by its id or its last name, the first policy that fits. */
+export function treatmentOf(
+  { groups, drift }: ConnectionSettings,
+  names: readonly (string | undefined)[],
+): { readonly isExcluded: boolean; readonly mode: string; readonly drift: string } {
+  const fits = (glob: string) => names.some((name) => name !== undefined && fitsGlob(glob, name));
+  const policy = groups.policies.find(({ match }) => fits(match));
+  const isExcluded = !groups.include.some(fits) || groups.exclude.some(fits);
+  return { isExcluded, mode: policy?.mode ?? 'sync', drift: policy?.drift ?? drift };
+}
+
+function fitsGlob(glob: string, text: string): boolean {
+  const pattern = glob
+    .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+    .replaceAll('*', '.*')
+    .replaceAll('?', '.');
+  return new RegExp(`^${pattern}$`, 's').test(text);
+}

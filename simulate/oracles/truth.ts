@@ -1,0 +1,121 @@
+import { HOUR_MS, MINUTE_MS, type Temper } from '../life.ts';
+import { nameOnPlatform, unexplained } from './differences.ts';
+import { hasLostItsCredential, type Judge, latest, type Sight, type Sighted } from './sight.ts';
+import { storedUser } from './stored.ts';
+
+/** Feed 5 minutes, sweep and people an hour, and the rest for the work itself. */
+const NOTICED_WITHIN_MS = 75 * MINUTE_MS;
+/** Runs that would find nothing new are left out for so long (schedules.ts), so what trouble hid shows later. */
+const SEEN_AGAIN_MS = 3 * HOUR_MS;
+const STUCK_MS = 2 * HOUR_MS;
+const GATE_OPENS_WITHIN_MS = 70 * MINUTE_MS;
+/** Tempers that lie about writes, or refuse them; a look still shows what is true. */
+const SEEN_THROUGH = new Set<Temper>([
+  ...(['drops_users', 'keeps_users', 'refuses_user_422', 'late_writes'] as const),
+  ...(['writes_503', 'writes_403', 'writes_405', 'writes_423', 'writes_302'] as const),
+]);
+
+interface Memory {
+  /** When each connection's gate was last seen closed. */
+  readonly closedMs: Map<string, number>;
+  readonly differsSinceMs: Map<string, number>;
+  readonly boundTo: Map<string, string>;
+  lastMs: number;
+}
+
+/** At any time: what is called in step is in step, and what is not shows that, and why, before long. */
+export function createTruth(): Judge {
+  const memory: Memory = { closedMs: new Map(), differsSinceMs: new Map(), boundTo: new Map(), lastMs: 0 };
+  return (sight) => {
+    for (const connection of sight.connections) {
+      judgeGate(sight, connection, memory);
+      judgeBindings(sight, connection, memory);
+      if (connection.isObserving || connection.gate !== 'open') continue;
+      for (const group of connection.groups) judgeGroup(sight, connection, group, memory);
+    }
+    memory.lastMs = sight.nowMs;
+  };
+}
+
+function judgeGroup(sight: Sight, connection: Sighted, group: string, memory: Memory): void {
+  const { name, reading, deedMs, companyMs, ledger } = connection;
+  const item = connection.item(group);
+  if (item === undefined || item.paused || item.released) return;
+  const past = ledger.pasts.get(connection.actual(group)?.id ?? item.platformId ?? '');
+  const writtenMs = past?.changes.at(-1)?.atMs ?? 0;
+  const changedMs = latest([
+    reading.changedAtMs.get(group) ?? 0,
+    writtenMs,
+    deedMs,
+    memory.closedMs.get(name) ?? 0,
+  ]);
+  const about = { connection: name, group };
+  const minutes = (sinceMs: number) => Math.floor((sight.nowMs - sinceMs) / MINUTE_MS);
+
+  if (item.dirtySince !== undefined) {
+    const sinceMs = latest([item.dirtySince, changedMs, connection.troubleMs()]);
+    if (sight.nowMs - sinceMs <= STUCK_MS || isNameTaken(connection, group)) return;
+    const sentence = `The group ${group} has been waiting for ${minutes(item.dirtySince)} minutes with the gate open and nothing in its way; expected it to be written within 2 hours.`;
+    sight.accuse('truth', 'stuck', about, sentence);
+    return;
+  }
+  const key = `${name} ${group}`;
+  const [difference] = item.failedAt === undefined ? unexplained(sight, connection, group) : [];
+  if (difference === undefined) {
+    memory.differsSinceMs.delete(key);
+    return;
+  }
+  const firstSeenMs = memory.differsSinceMs.get(key) ?? sight.nowMs - HOUR_MS;
+  memory.differsSinceMs.set(key, firstSeenMs);
+  const troubleMs = connection.troubleMs(SEEN_THROUGH);
+  const sinceMs = latest([
+    firstSeenMs,
+    changedMs,
+    companyMs + HOUR_MS,
+    troubleMs && troubleMs + SEEN_AGAIN_MS,
+  ]);
+  const isTold = item.settled === 'held' || (item.openDrift?.length ?? 0) > 0;
+  if (isTold || sight.nowMs - sinceMs <= NOTICED_WITHIN_MS) return;
+  const cause = item.settled === 'in_sync' ? 'in_sync_but_different' : 'clean_but_different';
+  const sentence = `The group ${group} is called ${item.settled} and has been different for ${minutes(sinceMs)} minutes: ${difference.sentence}`;
+  sight.accuse('truth', cause, about, sentence);
+}
+
+/** Where the platform allows each name once, a group waits until another gives its name up. */
+function isNameTaken(connection: Sighted, group: string): boolean {
+  const { traits, groups } = connection.platform;
+  const { name, platformId } = connection.item(group) ?? {};
+  if (!traits.uniqueNames || name === undefined) return false;
+  const wanted = nameOnPlatform(connection, group, name);
+  return [...groups.values()].some((other) => other.id !== platformId && other.name === wanted);
+}
+
+function judgeGate(sight: Sight, connection: Sighted, { closedMs, lastMs }: Memory): void {
+  const { name, gate, deedMs } = connection;
+  if (gate === 'open') return;
+  const wasClosed = closedMs.get(name) === lastMs;
+  closedMs.set(name, sight.nowMs);
+  const isLong = sight.nowMs - latest([connection.troubleMs(), deedMs]) > GATE_OPENS_WITHIN_MS;
+  if (gate === 'paused' || !wasClosed || !isLong || hasLostItsCredential(sight, connection)) return;
+  const sentence = `The platform of ${name} has been well for over an hour; expected its gate to be open again, but it is ${gate}.`;
+  sight.accuse('truth', 'gate_stuck', { connection: name }, sentence);
+}
+
+/** Who a member is never changes by itself: addresses are given to others, and groups give access. */
+function judgeBindings(
+  { seen, accuse }: Sight,
+  { name, reading }: Sighted,
+  { boundTo, lastMs }: Memory,
+): void {
+  const isRebound = seen.operators.deeds.some(
+    ({ kind, atMs }) => kind === 'rebind' && atMs >= lastMs - HOUR_MS,
+  );
+  for (const member of reading.emails.keys()) {
+    const role = storedUser(seen, name, member)?.role;
+    const before = boundTo.get(`${name} ${member}`) ?? role;
+    if (role !== undefined) boundTo.set(`${name} ${member}`, role);
+    if (role === undefined || before === role || isRebound) continue;
+    const sentence = `${member} was ${before}; expected that to stay until a person says otherwise, but they are ${role} now.`;
+    accuse('truth', 'binding_moved', { connection: name }, sentence);
+  }
+}

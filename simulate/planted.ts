@@ -1,0 +1,318 @@
+import type { GroupState } from '../shared/sync/ports/groups.ts';
+import { type Platform, PlatformFailure } from '../shared/sync/ports/platform.ts';
+import type { EnginePorts } from './engine.ts';
+import type { Actor, Plant } from './lambdas.ts';
+
+/** A bug that was mended, or was never there: the world must find it. Each wraps a port, in at most eight lines. */
+export interface PlantedBug {
+  readonly name: string;
+  /** What goes wrong. */
+  readonly what: string;
+  readonly plant: Plant;
+}
+
+/** Other ways of some methods of one port. */
+const at =
+  <Name extends keyof EnginePorts>(
+    name: Name,
+    change: (port: EnginePorts[Name], ports: EnginePorts, actor: Actor) => Partial<EnginePorts[Name]>,
+  ): Plant =>
+  (ports, actor) => ({ ...ports, [name]: Object.assign({}, ports[name], change(ports[name], ports, actor)) });
+
+/** Other answers of the platform. */
+const atPlatform = (change: (platform: Platform) => Partial<Platform>): Plant =>
+  at('platforms', (platforms) => ({
+    open: async (...asked) => {
+      const platform = await platforms.open(...asked);
+      return { ...platform, ...change(platform) };
+    },
+  }));
+
+const atGroups = (change: (groups: Platform['groups']) => Partial<Platform['groups']>): Plant =>
+  atPlatform(({ groups }) => ({ groups: { ...groups, ...change(groups) } }));
+
+const bug = (name: string, what: string, plant: Plant): PlantedBug => ({ name, what, plant });
+
+export const PLANTED: readonly PlantedBug[] = [
+  // ── what was mended ────────────────────────────────────────────────────────────────────────────────────────────
+  bug(
+    'gives_up',
+    'after twenty attempts a group is left undone',
+    at('groups', (groups) => ({
+      postpone: async (ref, retryAtMs, error, attempts) => {
+        const state = attempts < 20 ? undefined : await groups.read(ref);
+        if (state !== undefined && (await groups.fail(state, { ...error, code: 'retries_exhausted' })))
+          return;
+        await groups.postpone(ref, retryAtMs, error, attempts);
+      },
+    })),
+  ),
+  bug(
+    'believes_its_write',
+    'what was sent counts as done, whatever the answer to a PATCH shows',
+    atGroups((groups) => ({
+      patch: async (id, fields, version) => ({ ...(await groups.patch(id, fields, version)), ...fields }),
+    })),
+  ),
+  bug(
+    'probe_lists',
+    'one slow list closes the gate of a company',
+    atPlatform((platform) => ({
+      probe: async () =>
+        (await platform.probe()) ??
+        platform.groups.list(0).then(
+          () => undefined,
+          (error: PlatformFailure) => error,
+        ),
+    })),
+  ),
+  bug(
+    'hold_ends',
+    'a hold that nobody decided is forgotten after a day',
+    at('groups', (groups, ports) => ({
+      read: async (ref) => {
+        const state = await groups.read(ref);
+        if (state?.hold === undefined || ports.clock() - state.hold.createdAtMs < 86_400_000) return state;
+        const { hold: _, ...rest } = state;
+        return rest as GroupState;
+      },
+    })),
+  ),
+  bug(
+    'binds_leavers',
+    'a newcomer with the address of somebody who has left is bound to them',
+    at('people', (people) => ({
+      holding: async (...asked) =>
+        (await people.holding(...asked)).map((person) => ({ ...person, state: 'ACTIVE' })),
+    })),
+  ),
+  bug(
+    'letters_are_cut',
+    'a refused message is cut to 200 characters on its way to the dead-letter queue',
+    at('deadLetters', (letters) => ({
+      bury: (all) => letters.bury(all.map((letter) => ({ ...letter, body: letter.body.slice(0, 200) }))),
+    })),
+  ),
+  bug(
+    'old_screens_win',
+    'a decision from an old screen undoes another',
+    at('groups', (groups) => ({
+      decideHold: async (seen, decision, when) =>
+        groups.decideHold((await groups.read(seen.ref)) ?? seen, decision, when),
+    })),
+  ),
+  bug(
+    'tokens_survive',
+    'the SCIM tokens of a removed connection go on working',
+    at('tokens', () => ({ revoke: async () => undefined as never })),
+  ),
+  bug(
+    'odd_list_fails',
+    "a stranger's group that does not fit the schema fails every list",
+    atGroups((groups) => ({
+      list: async (maxAgeMs) => {
+        const listed = await groups.list(maxAgeMs);
+        if (listed.every((group) => 'name' in group && group.name !== null)) return listed;
+        throw new PlatformFailure('unavailable', 'expected a name', { status: 200 });
+      },
+    })),
+  ),
+  bug(
+    'names_forgotten',
+    'what the platform made of a name is forgotten, and the name is sent again',
+    at('groups', (groups) => ({
+      readView: async (...asked) => {
+        const view = await groups.readView(...asked);
+        return (
+          view && {
+            name: view.name,
+            spokeId: view.spokeId,
+            users: view.users,
+            ...(view.waiver && { waiver: view.waiver }),
+          }
+        );
+      },
+    })),
+  ),
+  bug(
+    'no_backoff',
+    'whatever failed is tried again at once',
+    at('groups', (groups, ports) => ({
+      postpone: (ref, _, error, attempts) => groups.postpone(ref, ports.clock() + 2_000, error, attempts),
+    })),
+  ),
+  bug(
+    'gone_at_once',
+    'a single 404 ends a link',
+    at('groups', (groups) => ({
+      read: async (ref) => {
+        const state = await groups.read(ref);
+        return state && { ...state, ...('missedAtMs' in state ? { missedAtMs: 0 } : {}) };
+      },
+    })),
+  ),
+  // ── what was never there ───────────────────────────────────────────────────────────────────────────────────────
+  bug(
+    'no_claims',
+    'platform groups are not claimed',
+    at('claims', () => ({ claim: async () => true })),
+  ),
+  bug(
+    'claims_stay',
+    'a claim is never dropped',
+    at('claims', () => ({ drop: async () => {} })),
+  ),
+  bug(
+    'no_audit',
+    'writes leave no audit entry',
+    at('audit', () => ({ record: async () => {} })),
+  ),
+  bug(
+    'guard_looks_away',
+    'the guard does not see what was removed before',
+    at('guard', (guard) => ({
+      reserve: async (...asked) => {
+        await guard.reserve(...asked);
+        return { group: 0, connection: 0 };
+      },
+    })),
+  ),
+  bug(
+    'gate_ignored',
+    'a closed gate keeps nobody out',
+    at('gates', (gates, _, actor) => ({
+      read: async (name) =>
+        actor === 'apply' ? { ...(await gates.read(name)), state: 'open' } : gates.read(name),
+    })),
+  ),
+  bug(
+    'rev_ignored',
+    'a change during a write is taken for written',
+    at('groups', (groups) => ({
+      flip: async (ref, flip) => groups.flip(ref, { ...flip, seen: (await groups.read(ref)) ?? flip.seen }),
+    })),
+  ),
+  bug(
+    'memberships_unnoted',
+    'a change of a user does not find the groups',
+    at('desired', (desired) => ({
+      noteMembership: async () => {},
+      joinNew: async (ref, entries, nowMs) => {
+        for (const entry of entries) await desired.joinMember(ref, entry, nowMs);
+      },
+    })),
+  ),
+  bug(
+    'walks_end_early',
+    'groups of a changed user are not woken',
+    at('users', () => ({
+      groupsOf: async function* () {},
+    })),
+  ),
+  bug(
+    'wakes_lost',
+    'one wake-up in four is lost, and nothing is marked',
+    at('desired', (desired, ports) => ({
+      markDirty: async (ref, when) => (ports.random() < 0.25 ? undefined : desired.markDirty(ref, when)),
+    })),
+  ),
+  bug(
+    'pump_sleeps',
+    'nobody takes up what was left',
+    at('index', () => ({ due: async () => [] })),
+  ),
+  bug(
+    'pending_forgotten',
+    'nobody looks again for whoever was unknown',
+    at('index', () => ({
+      pending: async function* () {},
+    })),
+  ),
+  bug(
+    'views_lost',
+    'the view is empty where it was read before',
+    at('groups', (groups, ports) => ({
+      readView: async (...asked) => {
+        const view = await groups.readView(...asked);
+        return view && ports.random() < 0.2 ? { ...view, users: new Map() } : view;
+      },
+    })),
+  ),
+  bug(
+    'lists_end_early',
+    'a list lacks its last groups',
+    atGroups((groups) => ({
+      list: async (maxAgeMs) => (await groups.list(maxAgeMs)).slice(0, 5),
+    })),
+  ),
+  bug(
+    'posts_twice',
+    'a lost POST is repeated',
+    atGroups((groups) => ({
+      create: (fields) => groups.create(fields).catch(() => groups.create(fields)),
+    })),
+  ),
+  bug(
+    'writes_without_version',
+    'a write carries the version of a moment ago',
+    atGroups((groups) => ({
+      patch: async (id, fields) => groups.patch(id, fields, (await groups.get(id))?.version as never),
+    })),
+  ),
+  bug(
+    'deletes_skipped',
+    'a deleted group stays on the platform',
+    atGroups(() => ({ delete: async () => {} })),
+  ),
+  bug(
+    'leavers_stay',
+    'whoever has left counts as employed',
+    at('people', (people) => ({
+      save: (connection, facts, seen) => people.save(connection, { ...facts, state: 'ACTIVE' }, seen),
+    })),
+  ),
+  bug(
+    'tombstones_lost',
+    'a leave is forgotten',
+    at('desired', (desired, ports) => ({
+      joinMember: async (ref, entry, nowMs) => {
+        if (entry.register.value === 'absent' && ports.random() < 0.3) return;
+        await desired.joinMember(ref, entry, nowMs);
+      },
+    })),
+  ),
+  bug(
+    'floors_lost',
+    'a deletion leaves the members behind',
+    at('desired', (desired) => ({
+      joinGroup: (ref, registers) =>
+        desired.joinGroup(ref, { ...registers, deleted: '' as never, snapshot: '' as never }),
+    })),
+  ),
+  bug(
+    'drift_unrecorded',
+    'a change by somebody else is put right without a word',
+    at('drift', () => ({
+      record: async () => true,
+    })),
+  ),
+  bug(
+    'feed_deaf',
+    'nobody hears of changes by somebody else',
+    at('groups', () => ({ suspect: async () => false })),
+  ),
+  bug(
+    'stranger_writes',
+    'the wrong platform group is written',
+    atGroups((groups) => ({
+      put: async (id, fields, version) => {
+        const other = (await groups.list(60_000)).find((group) => group.id !== id);
+        if (other === undefined || !('version' in other)) return groups.put(id, fields, version);
+        return groups.put(other.id as never, fields, other.version as never);
+      },
+    })),
+  ),
+];
+
+export const plantNamed = (name: string | undefined): Plant | undefined =>
+  PLANTED.find((one) => one.name === name)?.plant;

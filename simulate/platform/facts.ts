@@ -1,0 +1,80 @@
+import type { PersonSpec, Traits } from '../life.ts';
+import type { Random } from '../random.ts';
+import type { Chronicle } from '../told.ts';
+import type { GroupBody, InitiatorType } from './rules.ts';
+
+export interface PlatformOptions {
+  readonly company: string;
+  readonly clock: () => number;
+  readonly random: Random;
+  readonly traits: Traits;
+  readonly chronicle: Chronicle;
+  /** In simulated time; of nobody's process, so no crash ends it. */
+  readonly sleep: (ms: number) => Promise<void>;
+  readonly people?: readonly PersonSpec[];
+  /** Whether each refresh voids the refresh token; drawn where nothing is said. */
+  readonly rotates?: boolean;
+}
+
+/** A group as the platform truly holds it, whatever it shows. */
+export interface HeldGroup {
+  readonly id: string;
+  readonly name: string;
+  readonly spokeId: string | null;
+  readonly users: string[];
+  readonly version: string;
+  readonly createdAtMs: number;
+  readonly madeBy: 'us' | 'somebody';
+}
+
+export interface HeldEmployee {
+  readonly role: string;
+  readonly email: string | null;
+  readonly state: string;
+  readonly userId: string | null;
+}
+
+/** A write that was accepted. spokeId, name and version are those after it; of a deletion, the last. */
+export interface PlatformWrite extends Pick<HeldGroup, 'id' | 'spokeId' | 'name' | 'version' | 'madeBy'> {
+  readonly atMs: number;
+  readonly action: 'create' | 'patch' | 'put' | 'delete';
+  /** What truly changed among the users; not what was asked for. */
+  readonly removed: readonly string[];
+  readonly added: readonly string[];
+  /** The fields of the body, as they were sent. */
+  readonly sent: GroupBody;
+  /** The worker's name, or `somebody`. */
+  readonly by: string;
+  readonly token: string;
+  /** Done after its caller had given up. */
+  readonly late: boolean;
+}
+export type ForeignWrite = PlatformWrite & { readonly initiator: InitiatorType };
+
+export type Route =
+  | '/groups'
+  | '/me'
+  | '/employees'
+  | '/company_activity'
+  | '/oauth/token'
+  | 'unknown'
+  | OneOf;
+type OneOf = '/groups/{id}' | '/employees/{id}';
+
+/** A request of ours. */
+export interface PlatformCall {
+  readonly atMs: number;
+  readonly method: string;
+  readonly route: Route;
+  /** Id of the group or role in the path. */
+  readonly id?: string | undefined;
+  /** Of the group that it is about: the held one's; of a POST the one that was sent. */
+  readonly spokeId?: string | undefined;
+  /** `none`: its caller heard no answer. `refused`: no connection came about. */
+  readonly status: number | 'none' | 'refused';
+  /** What bent the answer or its work. */
+  readonly tempers: readonly string[];
+  readonly by: string;
+  /** Bearer or refresh token; empty where none was sent. */
+  readonly token: string;
+}

@@ -1,0 +1,169 @@
+import type { ForeignWrite, HeldGroup, PlatformOptions, PlatformWrite } from './facts.ts';
+import * as rules from './rules.ts';
+import type { Tempers } from './tempers.ts';
+
+/** Whose write it is; without an initiator: ours. */
+export interface Author {
+  readonly by: string;
+  readonly token: string;
+  readonly late?: boolean;
+  readonly initiator?: rules.InitiatorType;
+}
+
+export type WriteBody = rules.GroupBody & { readonly version?: string };
+
+/** What became of a write: the group, or why not. */
+export type Written =
+  | { readonly status: 200; readonly group: HeldGroup }
+  | { readonly status: number; readonly group?: undefined };
+
+const INITIATORS = {
+  EXTERNAL: { type: 'EXTERNAL', role: null, displayName: 'another-app' },
+  ROLE: { type: 'ROLE', role: 'r-admin', displayName: 'An admin' },
+  SYSTEM: { type: 'SYSTEM', role: null, displayName: 'Workforce Platform' },
+} as const;
+const OURSELVES = { type: 'EXTERNAL', role: null, displayName: 'groupsync' } as const;
+
+export type Groups = ReturnType<typeof createGroups>;
+
+/** The groups as they truly are, every write to them, and the log that the feed is read from. */
+export function createGroups(options: PlatformOptions, tempers: Tempers) {
+  const { company, clock, traits, chronicle } = options;
+  /** What answers a write with a name that is taken. */
+  const takenStatus = options.random.fork('groups').pick([400, 409]);
+  const held = new Map<string, HeldGroup>();
+  const log: rules.FeedEntry[] = [];
+  const writes: PlatformWrite[] = [];
+  const foreign: ForeignWrite[] = [];
+  let ids = 0;
+
+  const newId = () => {
+    ids += 1;
+    return `${company}-${ids}`;
+  };
+
+  interface Done {
+    readonly group: HeldGroup;
+    readonly change?: rules.GroupChange | undefined;
+  }
+
+  /** Puts a write on record, and in the feed where it changed anything. */
+  const note = (action: PlatformWrite['action'], done: Done, author: Author, body: WriteBody): Written => {
+    const { group, change } = done;
+    const { initiator, late = false, by, token } = author;
+    const { id, name, spokeId, version, madeBy } = group;
+    const atMs = clock();
+    const { version: _, ...sent } = body;
+    const removed = action === 'delete' ? group.users : (change?.removed ?? []);
+    const added = change?.added ?? [];
+    const write = { atMs, action, id, name, spokeId, version, madeBy, removed, added, sent, by, token, late };
+    if (initiator === undefined) writes.push(write);
+    else foreign.push({ ...write, initiator });
+    if (change === undefined) return { status: 200, group };
+    const who = initiator === undefined ? OURSELVES : INITIATORS[initiator];
+    const batch = { ...change, atMs, group: { id, name }, initiator: who, spoke: who.displayName };
+    for (const entry of rules.feedEntries(batch)) log.push(entry);
+    return { status: 200, group };
+  };
+
+  const hold = (group: rules.PlatformGroup, origin: Pick<HeldGroup, 'createdAtMs' | 'madeBy'>): HeldGroup => {
+    const now = { ...group, createdAtMs: origin.createdAtMs, madeBy: origin.madeBy };
+    held.set(group.id, now);
+    return now;
+  };
+
+  const put = (known: HeldGroup, content: rules.GroupContent): Done => {
+    const { group, change } = rules.changedGroup(known, content, newId);
+    return change === undefined ? { group: known } : { group: hold(group, known), change };
+  };
+
+  const nameOf = (sent: string): string => {
+    const name = rules.keptName(sent, traits.names);
+    if (name !== sent) chronicle.fired('trait:names');
+    return name;
+  };
+
+  /** Why the platform refuses our write for what is in it, as a status. */
+  const refusalOf = ({ name, users = [] }: WriteBody, ownId?: string): number | undefined => {
+    if (users.some((user) => tempers.isAbout('refuses_user_422', user))) {
+      tempers.fire('refuses_user_422');
+      return 422;
+    }
+    if (!traits.uniqueNames || name === undefined) return undefined;
+    const kept = rules.keptName(name, traits.names);
+    const isTaken = [...held.values()].some((other) => other.name === kept && other.id !== ownId);
+    if (isTaken) chronicle.fired('trait:uniqueNames');
+    return isTaken ? takenStatus : undefined;
+  };
+
+  /** The users that the platform keeps of those whom we send, and of those whom it should let go. */
+  const keptUsers = (sent: readonly string[], before: readonly string[]): readonly string[] => {
+    const kept = sent.filter((user) => !tempers.isAbout('drops_users', user));
+    if (kept.length < sent.length) tempers.fire('drops_users');
+    const wanted = new Set(sent);
+    const stuck = before.filter((user) => !wanted.has(user) && tempers.isAbout('keeps_users', user));
+    if (stuck.length > 0) tempers.fire('keeps_users');
+    return [...kept, ...stuck];
+  };
+
+  const withInstaller = (users: readonly string[]): readonly string[] => {
+    if (traits.installer === null || users.includes(traits.installer)) return users;
+    chronicle.fired('trait:installer');
+    return [...users, traits.installer];
+  };
+
+  return {
+    held: held as ReadonlyMap<string, HeldGroup>,
+    log,
+    writes,
+    foreign,
+
+    create(body: WriteBody, author: Author): Written {
+      const isOurs = author.initiator === undefined;
+      const { name: sentName = '', spokeId = null, users: sent = [] } = body;
+      const refused = sentName === '' ? 400 : isOurs ? refusalOf(body) : undefined;
+      if (refused !== undefined) return { status: refused };
+      const users = isOurs ? withInstaller(keptUsers(sent, [])) : sent;
+      const { group, change } = rules.createdGroup({ name: nameOf(sentName), spokeId, users }, newId);
+      const origin = { createdAtMs: clock(), madeBy: isOurs ? 'us' : 'somebody' } as const;
+      return note('create', { group: hold(group, origin), change }, author, body);
+    },
+
+    change(method: 'PUT' | 'PATCH', id: string, body: WriteBody, author: Author): Written {
+      const known = held.get(id);
+      if (known === undefined) return { status: 404 };
+      if (rules.isStale(method, known, body.version, traits.enforceVersionOnPatch)) {
+        chronicle.fired('trait:staleStatus');
+        return { status: traits.staleStatus };
+      }
+      const refused = refusalOf(body, id);
+      if (refused !== undefined) return { status: refused };
+      const wanted = rules.wantedContent(method, known, body);
+      const users = body.users === undefined ? wanted.users : keptUsers(body.users, known.users);
+      const done = put(known, { name: nameOf(wanted.name), spokeId: wanted.spokeId, users });
+      return note(method === 'PUT' ? 'put' : 'patch', done, author, body);
+    },
+
+    remove(id: string, author: Author): Written {
+      const group = held.get(id);
+      if (group === undefined) return { status: 404 };
+      held.delete(id);
+      return note('delete', { group, change: rules.DELETED }, author, {});
+    },
+
+    /** Somebody else's change, to which no temper applies. @returns whether anything changed */
+    edit(id: string, contentOf: (known: HeldGroup) => Partial<rules.GroupContent>, author: Author): boolean {
+      const known = held.get(id);
+      if (known === undefined) return false;
+      const sent = contentOf(known);
+      const { name, spokeId, users } = { ...known, ...sent };
+      const done = put(known, { name: rules.keptName(name, traits.names), spokeId, users });
+      if (done.change !== undefined) note('patch', done, author, sent);
+      return done.change !== undefined;
+    },
+
+    /** A group that was there long ago: the feed does not tell of it. */
+    seed: (content: rules.GroupContent): HeldGroup =>
+      hold(rules.createdGroup(content, newId).group, { createdAtMs: 0, madeBy: 'somebody' }),
+  };
+}

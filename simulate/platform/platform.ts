@@ -1,0 +1,175 @@
+import type { Dispatcher } from 'undici';
+import { TimeoutError } from '../../shared/platform/errors.ts';
+import type { CompanyDeed, ForeignDeed, PlatformDeed, Traits } from '../life.ts';
+import { Crash, type Worker } from '../worker.ts';
+import { type Answer, createAnswers } from './answers.ts';
+import type * as facts from './facts.ts';
+import { createGroups } from './groups.ts';
+import { createObstacles } from './obstacles.ts';
+import { createPeople } from './people.ts';
+import { type Request, requestOf, type Sent } from './request.ts';
+import type { InitiatorType } from './rules.ts';
+import { createSomebody } from './somebody.ts';
+import { createTempers } from './tempers.ts';
+import { createTokens, type Tokens } from './tokens.ts';
+
+export type * from './facts.ts';
+
+/** The Workforce Platform of one company. */
+export interface SimulatedPlatform {
+  readonly companyId: string;
+  readonly traits: Traits;
+  /** The truth, by platform id. */
+  readonly groups: ReadonlyMap<string, facts.HeldGroup>;
+  /** By role. */
+  readonly employees: ReadonlyMap<string, facts.HeldEmployee>;
+  /** Every write of ours that was accepted, in order. */
+  readonly writes: readonly facts.PlatformWrite[];
+  /** Every change that somebody else made, in order. */
+  readonly foreign: readonly facts.ForeignWrite[];
+  readonly calls: readonly facts.PlatformCall[];
+  readonly tokens: Tokens;
+  /** Begins a temper; it ends by itself after `forMs`. Fires `temper:<name>` where it changes an answer or its work. */
+  begin(deed: PlatformDeed): void;
+  /** All tempers end now, and so do fights (`again`). Late writes still arrive, within a minute; traits stay. */
+  calm(): void;
+  /** @returns whether it changed anything; then it fired `company:<kind>`. */
+  company(deed: CompanyDeed): boolean;
+  /**
+   * Somebody else's doing with this platform group (undefined: the directory group has none). Doing it again, where the
+   * deed says so, is scheduled here.
+   * @returns whether it changed anything; then it fired `somebody:<kind>`.
+   */
+  somebody(deed: ForeignDeed, platformId: string | undefined, initiator?: InitiatorType): boolean;
+  /** A group that was there long ago, somebody else's: the feed does not tell of it. */
+  seed(group: Pick<facts.HeldGroup, 'name' | 'spokeId' | 'users'>): facts.HeldGroup;
+  /** Does, at once, the work of a request whose caller has gone. */
+  arrive(sent: Sent, by: string): void;
+  /** Requests of one worker: `…/platform/api/…` and `POST …/oauth/token` of any origin. `timeoutMs`: the client's. */
+  dispatcherFor(worker: Worker, timeoutMs?: number): Dispatcher;
+}
+
+/** A platform that keeps to the specification and leaves nothing to wonder about. */
+export const PLAIN_TRAITS: Traits = {
+  staleStatus: 409,
+  enforceVersionOnPatch: true,
+  echoSpokeId: true,
+  names: 'exact',
+  uniqueNames: false,
+  installer: null,
+  listLagMs: 0,
+  getLagMs: 0,
+  endOfFeed: 'same',
+  feedLagMs: 0,
+};
+
+/** A late write is done this long after its caller has gone, at most: proxies and servers give up on it. */
+const LATEST_MS = 60_000;
+
+/** What becomes of a request: an answer, or why there is none. */
+type Outcome = Answer | { readonly lost: 'timeout' | 'ECONNRESET' | 'ECONNREFUSED' };
+
+export function createSimulatedPlatform(given: facts.PlatformOptions): SimulatedPlatform {
+  const options = { ...given, random: given.random.fork(`platform ${given.company}`) };
+  const { company, clock, traits, chronicle, sleep } = options;
+  const tempers = createTempers(options);
+  const tokens = createTokens(options, tempers);
+  const groups = createGroups(options, tempers);
+  const people = createPeople(options.people);
+  const somebody = createSomebody(options, groups);
+  const answers = createAnswers(options, { tempers, groups, people, tokens });
+  const obstacleOf = createObstacles(options, tempers, groups, tokens);
+  const lateness = options.random.fork('late');
+  const calls: facts.PlatformCall[] = [];
+
+  const outcomeOf = (request: Request, by: string, timeoutMs: number): Outcome => {
+    const author = { by, token: request.token };
+    if (tempers.strikes('refuses_connection')) return { lost: 'ECONNREFUSED' };
+    const obstacle = obstacleOf(request);
+    if (obstacle !== undefined) return obstacle;
+    if (request.kind === 'list' && tempers.strikes('list_times_out')) return { lost: 'timeout' };
+    if (request.isWrite && tempers.strikes('late_writes')) {
+      const done = sleep(timeoutMs + 1 + lateness.below(LATEST_MS));
+      void done.then(() => answers.perform(request, { ...author, late: true }));
+      return { lost: 'timeout' };
+    }
+    const answer = answers.perform(request, author);
+    if (tempers.strikes('slow')) return { lost: 'timeout' };
+    return tempers.strikes('loses_answers') ? { lost: 'ECONNRESET' } : answers.distort(answer);
+  };
+
+  const record = (request: Request, outcome: Outcome, by: string, spokeId: string | undefined) => {
+    const { method, route, id, token, isWrite } = request;
+    const unheard = 'lost' in outcome && outcome.lost === 'ECONNREFUSED' ? 'refused' : 'none';
+    const status = 'status' in outcome ? outcome.status : unheard;
+    const bentBy = tempers.taken();
+    calls.push({ atMs: clock(), method, route, id, spokeId, status, tempers: bentBy, by, token });
+    if (!isWrite && bentBy.length === 0) return;
+    const what = `${method} ${id ?? route}: ${status}${bentBy.map((temper) => ` (${temper})`).join('')}`;
+    const group = spokeId === undefined ? {} : { group: spokeId };
+    chronicle.tell({ lane: 'platform', what, detail: `for ${by}`, ...group });
+  };
+
+  const answer = async (worker: Worker, sent: Sent, timeoutMs: number) => {
+    const request = requestOf(sent);
+    await worker.effect(`platform.${request.kind}`);
+    const { id, method, route, body } = request;
+    const spokeId = (id === undefined ? body.spokeId : groups.held.get(id)?.spokeId) ?? undefined;
+    const outcome = outcomeOf(request, worker.name, timeoutMs);
+    record(request, outcome, worker.name, spokeId);
+    if ('status' in outcome) return responseOf(outcome);
+    if (outcome.lost !== 'timeout') throw Object.assign(new Error('simulated'), { code: outcome.lost });
+    await sleep(timeoutMs);
+    if (worker.isDead()) throw new Crash('while it waited for the platform');
+    // The client's own limit runs in real time; this is its error, in simulated time.
+    const named = { method, pathTemplate: `/platform/api${route}`, sent: 'maybe' } as const;
+    throw new TimeoutError(`no whole answer within ${timeoutMs} ms`, named);
+  };
+
+  return {
+    companyId: company,
+    traits,
+    groups: groups.held,
+    employees: people.employees,
+    writes: groups.writes,
+    foreign: groups.foreign,
+    calls,
+    tokens,
+    begin(deed) {
+      tempers.begin(deed);
+      if (deed.temper === 'token_expires') tokens.endAccess();
+    },
+    calm() {
+      tempers.calm();
+      somebody.calm();
+    },
+    company(deed) {
+      const isDone = people.apply(deed);
+      if (isDone) chronicle.fired(`company:${deed.kind}`);
+      return isDone;
+    },
+    somebody: (deed, platformId, initiator) => somebody.perform(deed, platformId, initiator),
+    seed: groups.seed,
+    arrive(sent, by) {
+      const request = requestOf(sent);
+      answers.perform(request, { by, token: request.token, late: true });
+    },
+    dispatcherFor(worker, timeoutMs = 10_000) {
+      const request = (sent: Sent) => answer(worker, sent, timeoutMs).catch(passOn);
+      // The client asks a dispatcher for nothing else.
+      return { request } as unknown as Dispatcher;
+    },
+  };
+}
+
+/** A body need only be iterable: the client reads it with `for await`. */
+const responseOf = ({ status, text, headers }: Answer) => ({
+  statusCode: status,
+  headers: { 'content-type': 'application/json', ...headers },
+  body: [Buffer.from(text)],
+});
+
+/** The client takes an unknown error for a broken connection and tries again; one that names its endpoint ends the call. */
+function passOn(thrown: unknown): never {
+  throw thrown instanceof Crash ? Object.assign(thrown, { pathTemplate: '' }) : thrown;
+}

@@ -1,0 +1,245 @@
+/*
+ * The rules of groups and of the activity feed, as the Workforce Platform has them: pure, and the only ones. The
+ * platform of the simulation and the HTTP simulator (local/platform) both keep to them.
+ *
+ *   write   version sent     version held   then
+ *   PUT     the held one     –              replaced; a missing field is emptied
+ *   PATCH   the held one     –              changed; a missing field keeps its value
+ *   both    none             –              as if it were the held one
+ *   PUT     another          –              stale
+ *   PATCH   another          –              stale where the platform compares a PATCH's version, else changed
+ *   both    –                equal content  nothing: the same version, no event
+ */
+
+export interface PlatformGroup {
+  readonly id: string;
+  readonly name: string;
+  readonly spokeId: string | null;
+  readonly users: string[];
+  readonly version: string;
+}
+
+export interface GroupContent {
+  readonly name: string;
+  readonly spokeId: string | null;
+  readonly users: readonly string[];
+}
+
+/** Body of a write; what a missing field means is the method's business. */
+export type GroupBody = { readonly [Field in keyof GroupContent]?: GroupContent[Field] | undefined };
+
+/** What one change of a group did, in the feed's terms. `members`: nothing but its users. */
+export interface GroupChange {
+  readonly change: 'created' | 'changed' | 'deleted' | 'members';
+  readonly removed: string[];
+  readonly added: string[];
+}
+
+/** Ids and versions are opaque and never given twice. */
+type NewId = () => string;
+
+/** A new group. An id named twice among the users counts once; the order sent is kept. */
+export function createdGroup(content: GroupContent, newId: NewId) {
+  const users = [...new Set(content.users)];
+  const group: PlatformGroup = { id: newId(), ...contentOf(content), users, version: newId() };
+  const change: GroupChange = { change: 'created', removed: [], added: users };
+  return { group, change };
+}
+
+/**
+ * The group with new content and a new version. Content equal to the present one changes nothing, so an equal version
+ * always means equal content; another order of the users counts as a change. No `change`: nothing changed.
+ */
+export function changedGroup(
+  group: PlatformGroup,
+  content: GroupContent,
+  newId: NewId,
+): { readonly group: PlatformGroup; readonly change?: GroupChange } {
+  const users = [...new Set(content.users)];
+  const isRenamed = group.name !== content.name || group.spokeId !== content.spokeId;
+  if (!isRenamed && isSameList(group.users, users)) return { group };
+  const removed = without(group.users, users);
+  const added = without(users, group.users);
+  const change = !isRenamed && removed.length + added.length > 0 ? 'members' : 'changed';
+  return {
+    group: { id: group.id, ...contentOf(content), users, version: newId() },
+    change: { change, removed, added },
+  };
+}
+
+/** The memberships end with the group: one event says both. */
+export const DELETED: GroupChange = { change: 'deleted', removed: [], added: [] };
+
+/** The content that a write asks for. */
+export function wantedContent(method: 'PUT' | 'PATCH', group: GroupContent, body: GroupBody): GroupContent {
+  const kept = method === 'PATCH' ? group : { name: '', spokeId: null, users: [] };
+  const { name = kept.name, spokeId = kept.spokeId, users = kept.users } = body;
+  return { name, spokeId, users };
+}
+
+/** Whether a write was computed from a version that is no longer the group's. */
+export function isStale(
+  method: 'PUT' | 'PATCH',
+  group: Pick<PlatformGroup, 'version'>,
+  sent: string | undefined,
+  enforceVersionOnPatch: boolean,
+): boolean {
+  const isCompared = method === 'PUT' || enforceVersionOnPatch;
+  return isCompared && sent !== undefined && sent !== group.version;
+}
+
+/** The name that the platform keeps of one that is sent. */
+export function keptName(sent: string, names: 'exact' | 'trimmed' | 'folded'): string {
+  if (names === 'exact') return sent;
+  const trimmed = sent.trim().replace(/\s+/g, ' ');
+  return names === 'folded' ? trimmed.toLowerCase() : trimmed;
+}
+
+export type InitiatorType = 'EXTERNAL' | 'ROLE' | 'SYSTEM';
+
+/** All events of one change together: 20,000 members would else repeat their group and initiator 20,000 times. */
+export interface FeedBatch extends GroupChange {
+  readonly atMs: number;
+  readonly group: { readonly id: string; readonly name: string };
+  readonly initiator: {
+    readonly type: InitiatorType;
+    readonly role: string | null;
+    readonly displayName: string;
+  };
+  /** The application through which it was done. */
+  readonly spoke: string;
+}
+
+/** One event of the feed; its place in the log is its sequence. */
+export interface FeedEntry<Batch extends FeedBatch = FeedBatch> {
+  readonly batch: Batch;
+  readonly kind: 'created' | 'changed' | 'deleted' | 'added' | 'removed';
+  /** The id in the group's `users`, on member events. */
+  readonly user: string | null;
+}
+
+/** The events of one change in their order. */
+export function feedEntries<Batch extends FeedBatch>(batch: Batch): FeedEntry<Batch>[] {
+  return [
+    ...(batch.change === 'members' ? [] : [{ batch, kind: batch.change, user: null }]),
+    ...batch.removed.map((user) => ({ batch, kind: 'removed' as const, user })),
+    ...batch.added.map((user) => ({ batch, kind: 'added' as const, user })),
+  ];
+}
+
+/** What a reader of the feed asks for: where it stands, and the times wanted, both inclusive. */
+export interface FeedPlace {
+  readonly position: number;
+  readonly fromMs?: number | undefined;
+  readonly untilMs?: number | undefined;
+  readonly limit: number;
+}
+
+/** At most `limit` events after a place of an append-only log, the place after them, and whether nothing follows. */
+export function feedPage<Batch extends FeedBatch>(log: readonly FeedEntry<Batch>[], place: FeedPlace) {
+  const { fromMs = -Infinity, untilMs = Infinity, limit } = place;
+  const entries: { entry: FeedEntry<Batch>; sequence: number }[] = [];
+  let { position } = place;
+  for (let entry = log[position]; entry !== undefined; entry = log[position]) {
+    if (entry.batch.atMs > untilMs || entries.length === limit) break;
+    position += 1;
+    if (entry.batch.atMs >= fromMs) entries.push({ entry, sequence: position });
+  }
+  const following = log[position];
+  return { entries, position, isEnd: following === undefined || following.batch.atMs > untilMs };
+}
+
+/** Binary search: times in the log never go back. */
+export function firstAtOrAfter(log: readonly FeedEntry[], ms: number): number {
+  let low = 0;
+  let high = log.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((log[middle]?.batch.atMs ?? Infinity) < ms) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The specification does not say what `next` is when there is nothing more. */
+export function endOfFeed(
+  form: 'same' | 'null' | 'absent' | 'empty',
+  cursor: string,
+): { next?: string | null } {
+  if (form === 'absent') return {};
+  return { next: form === 'same' ? cursor : form === 'null' ? null : '' };
+}
+
+const KINDS = {
+  created: { type: 'EXTERNAL_GROUP_ADD', name: 'Group added' },
+  changed: { type: 'EXTERNAL_GROUP_UPDATE', name: 'Group changed' },
+  deleted: { type: 'EXTERNAL_GROUP_REMOVE', name: 'Group removed' },
+  added: { type: 'EXTERNAL_GROUP_MEMBER_ADD', name: 'Account added to group' },
+  removed: { type: 'EXTERNAL_GROUP_MEMBER_REMOVE', name: 'Account removed from group' },
+} as const satisfies Record<FeedEntry['kind'], { type: string; name: string }>;
+
+const REASONS = {
+  EXTERNAL: { reason: 'CHANGE_SYNCED_FROM_EXTERNAL_APP', message: 'The change was synced from' },
+  ROLE: { reason: 'CHANGED_BY_ROLE', message: 'The change was made by' },
+  SYSTEM: { reason: 'CHANGED_BY_SYSTEM', message: 'The change was made by' },
+} as const;
+
+/** Who is behind an id of a group's users, where the company knows. */
+type FindPerson = (user: string) => { readonly id: string; readonly name: string } | undefined;
+
+/** The specification's "Activity event". Its id comes from its place in the log, so it is the same at every read. */
+export function activityEvent(
+  { batch, kind, user }: FeedEntry,
+  place: { readonly id: string; readonly company: string },
+  personOf: FindPerson,
+) {
+  const { initiator } = batch;
+  const { reason, message } = REASONS[initiator.type];
+  return {
+    id: place.id,
+    request_data: null,
+    linked_events: [],
+    subjects: [subject('GROUP', batch.group.id, batch.group.name), ...memberSubjects(user, personOf)],
+    event_type: KINDS[kind].type as string,
+    timestamp: timestamp(batch.atMs),
+    company: place.company,
+    spoke: batch.spoke,
+    owner: initiator.role ?? place.company,
+    initiator: {
+      type: initiator.type,
+      role: initiator.role,
+      display_name: initiator.displayName,
+      icon: null,
+    },
+    event_reason: { reason, message: `${message} ${initiator.displayName}` },
+    name: KINDS[kind].name as string,
+  };
+}
+
+/** A time as the platform writes it, with milliseconds and a UTC offset: `2026-11-20T10:00:00.123+00:00`. */
+export const timestamp = (ms: number) => new Date(ms).toISOString().replace('Z', '+00:00');
+
+function memberSubjects(user: string | null, personOf: FindPerson) {
+  if (user === null) return [];
+  const person = personOf(user);
+  const account = subject('SPOKE_USER', user, person?.name ?? user);
+  return person === undefined ? [account] : [account, subject('ROLE', person.id, person.name)];
+}
+
+const subject = (type: string, instance: string, name: string) => ({
+  instance,
+  type,
+  display_name: name,
+  icon: null,
+});
+
+/** Without what else the caller's object may hold. */
+const contentOf = ({ name, spokeId }: GroupContent) => ({ name, spokeId });
+
+function without(all: readonly string[], excluded: readonly string[]): string[] {
+  const known = new Set(excluded);
+  return all.filter((user) => !known.has(user));
+}
+
+const isSameList = (one: readonly string[], other: readonly string[]) =>
+  one.length === other.length && one.every((user, index) => user === other[index]);

@@ -1,0 +1,69 @@
+import type { PlatformDeed, Temper } from '../life.ts';
+import type { PlatformOptions } from './facts.ts';
+
+interface Lasting {
+  readonly deed: PlatformDeed;
+  readonly sinceMs: number;
+  readonly untilMs: number;
+  /** Whom it has chosen by its share, where it is about nobody by name: the same for as long as it lasts. */
+  readonly chosen: Map<string, boolean>;
+}
+
+export type Tempers = ReturnType<typeof createTempers>;
+
+/** Which tempers the platform is in. What shows is counted where it takes effect: `fire`. */
+export function createTempers({ clock, random: ofPlatform, chronicle }: PlatformOptions) {
+  const random = ofPlatform.fork('tempers');
+  let lasting: readonly Lasting[] = [];
+  let struck: string[] = [];
+
+  const find = (temper: Temper): Lasting | undefined =>
+    lasting.length === 0
+      ? undefined
+      : lasting.find(({ deed, untilMs }) => deed.temper === temper && clock() < untilMs);
+  const chance = ({ share = 1 }: PlatformDeed) => share >= 1 || random.chance(share);
+  /** Whether it shows at this call. */
+  const shows = (temper: Temper): boolean => {
+    const found = find(temper);
+    return found !== undefined && chance(found.deed);
+  };
+  const fire = (temper: Temper): true => {
+    struck.push(temper);
+    chronicle.fired(`temper:${temper}`);
+    return true;
+  };
+
+  return {
+    find,
+    shows,
+    fire,
+    /** Shows at this call, and so takes effect. */
+    strikes: (temper: Temper): boolean => shows(temper) && fire(temper),
+    begin(deed: PlatformDeed) {
+      const sinceMs = clock();
+      const still = lasting.filter(({ untilMs }) => sinceMs < untilMs);
+      lasting = [...still, { deed, sinceMs, untilMs: sinceMs + deed.forMs, chosen: new Map() }];
+    },
+    calm() {
+      lasting = [];
+    },
+    /** Whether it is about this user or group (any of its ids); about nobody by name: about its share of all. */
+    isAbout(temper: Temper, ...ids: readonly (string | null | undefined)[]): boolean {
+      const found = find(temper);
+      if (found === undefined) return false;
+      const { deed, chosen } = found;
+      const { about = [] } = deed;
+      if (about.length > 0) return about.some((one) => ids.includes(one)) && chance(deed);
+      const key = ids.find((id) => typeof id === 'string') ?? '';
+      const isChosen = chosen.get(key) ?? chance(deed);
+      chosen.set(key, isChosen);
+      return isChosen;
+    },
+    /** What took effect since the last asking. */
+    taken(): readonly string[] {
+      const taken = struck;
+      if (taken.length > 0) struck = [];
+      return taken;
+    },
+  };
+}

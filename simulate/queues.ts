@@ -1,0 +1,333 @@
+import { createHash } from 'node:crypto';
+import type { SQSClient } from '@aws-sdk/client-sqs';
+import type { QueueKey } from '../shared/contract/names.ts';
+import { QUEUES } from '../shared/contract/topology.ts';
+import type { Random } from './random.ts';
+
+/** A message as SQS holds it; a copy of it, as a standard queue may make, has the same id. */
+export interface QueuedMessage {
+  readonly id: string;
+  /** Tells copies apart. */
+  readonly serial: number;
+  readonly body: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  /** Of FIFO queues. */
+  readonly lane?: string;
+  readonly sentAtMs: number;
+  visibleAtMs: number;
+  receives: number;
+  /** Of the last receive; an older one deletes nothing of a FIFO queue. */
+  receipt?: string;
+}
+
+export interface QueuesOptions {
+  readonly nowMs: () => number;
+  readonly random: Random;
+  readonly applyDelaySeconds: number;
+}
+
+export interface Queues {
+  readonly of: Readonly<Record<QueueKey, Queue>>;
+  /** From now on told whenever a queue will have something, and when. */
+  listen(onDue: (queue: QueueKey, atMs: number) => void): void;
+  /** An SQS client for one worker: `before` is told of each operation, and may refuse it or never return. */
+  client(before?: (operation: string, queue: QueueKey) => Promise<void>): SQSClient;
+}
+
+export interface Queue {
+  readonly messages: readonly QueuedMessage[];
+  /** Puts a message there as a producer would; `delayMs` may be days, as a message may be on its way so long. */
+  send(message: Sending, delayMs?: number, copies?: number): QueuedMessage | undefined;
+  receive(most: number, visibilitySeconds?: number): readonly QueuedMessage[];
+  delete(receipt: string): void;
+  /** The next instant at which something can be received. */
+  nextDueMs(): number | undefined;
+}
+
+export interface Sending {
+  readonly body: string;
+  readonly attributes?: Readonly<Record<string, string>>;
+  readonly lane?: string;
+  readonly deduplicationId?: string;
+}
+
+const REMEMBERED_MS = 5 * 60_000;
+/** Amazon SQS quotas: a message with its attributes, and a batch of them, have at most 1 MiB. */
+const MAX_BYTES = 1_048_576;
+/** A standard queue gives out any of the first few. */
+const REORDERED_WITHIN = 3;
+
+export const queueUrl = (key: QueueKey): string => `https://sqs.test/000000000000/groupsync-${key}`;
+
+/** Standard queues repeat and reorder; FIFO queues keep lanes and deduplicate; both redrive, and forget after their time. */
+export function createQueues(options: QueuesOptions): Queues {
+  const keys = Object.keys(QUEUES) as QueueKey[];
+  const of = {} as Record<QueueKey, Queue>;
+  let onDue: (queue: QueueKey, atMs: number) => void = () => {};
+  for (const key of keys) {
+    const { redrive } = QUEUES[key];
+    const tell = (atMs: number) => onDue(key, atMs);
+    of[key] = createQueue(key, { ...options, tell }, (message) => {
+      if (redrive !== undefined) of[redrive.to].send({ ...message, deduplicationId: message.id });
+    });
+  }
+  return {
+    of,
+    listen: (listener) => {
+      onDue = listener;
+    },
+    client: (before) => clientOver(of, options.nowMs, before),
+  };
+}
+
+function createQueue(
+  key: QueueKey,
+  { nowMs, random, applyDelaySeconds, tell }: QueuesOptions & { readonly tell: (atMs: number) => void },
+  bury: (message: QueuedMessage) => void,
+): Queue {
+  const { fifo, visibilityTimeoutSeconds, retentionSeconds, redrive } = QUEUES[key];
+  let messages: QueuedMessage[] = [];
+  const sentAt = new Map<string, number>();
+  let serial = 0;
+  const queueDelayMs = key === 'apply' ? applyDelaySeconds * 1_000 : 0;
+
+  const forgetOld = () => {
+    const since = nowMs() - retentionSeconds * 1_000;
+    if (messages.some(({ sentAtMs }) => sentAtMs < since))
+      messages = messages.filter((one) => one.sentAtMs >= since);
+  };
+  /** Of a lane only the first, and not while an earlier one is with somebody. */
+  const candidates = (): readonly QueuedMessage[] => {
+    const now = nowMs();
+    if (!fifo) return messages.filter(({ visibleAtMs }) => visibleAtMs <= now);
+    const lanes = new Set<string>();
+    return messages.filter(({ lane = '', visibleAtMs }) => {
+      if (lanes.has(lane)) return false;
+      lanes.add(lane);
+      return visibleAtMs <= now;
+    });
+  };
+  return {
+    get messages() {
+      return messages;
+    },
+    send({ body, attributes = {}, lane, deduplicationId }, delayMs = 0, copies = 1) {
+      const now = nowMs();
+      if (fifo && deduplicationId !== undefined) {
+        if (now - (sentAt.get(deduplicationId) ?? Number.NEGATIVE_INFINITY) < REMEMBERED_MS) return undefined;
+        sentAt.set(deduplicationId, now);
+      }
+      serial += 1;
+      const message: QueuedMessage = {
+        id: `${key}-${serial}`,
+        serial,
+        body,
+        attributes,
+        ...(lane === undefined ? {} : { lane }),
+        sentAtMs: now,
+        visibleAtMs: now + queueDelayMs + delayMs,
+        receives: 0,
+      };
+      messages.push(message);
+      tell(message.visibleAtMs);
+      for (let copy = 1; copy < copies; copy += 1) {
+        serial += 1;
+        const visibleAtMs = message.visibleAtMs + random.below(600_000);
+        messages.push({ ...message, serial, visibleAtMs });
+        tell(visibleAtMs);
+      }
+      return message;
+    },
+    receive(most, visibilitySeconds = visibilityTimeoutSeconds) {
+      forgetOld();
+      const now = nowMs();
+      const ready = [...candidates()];
+      const taken: QueuedMessage[] = [];
+      while (ready.length > 0 && taken.length < most) {
+        const [message] = ready.splice(fifo ? 0 : random.below(Math.min(ready.length, REORDERED_WITHIN)), 1);
+        if (message === undefined) break;
+        if (redrive !== undefined && message.receives >= redrive.maxReceiveCount) {
+          messages = messages.filter((one) => one !== message);
+          bury(message);
+          continue;
+        }
+        message.receives += 1;
+        message.visibleAtMs = now + visibilitySeconds * 1_000;
+        message.receipt = `${message.serial}/${message.receives}`;
+        tell(message.visibleAtMs);
+        taken.push(message);
+      }
+      return taken;
+    },
+    delete(receipt) {
+      const serial = Number(receipt.split('/')[0]);
+      // A standard queue deletes by any receipt; a FIFO queue only by the last.
+      messages = messages.filter((one) => (fifo ? one.receipt !== receipt : one.serial !== serial));
+    },
+    nextDueMs: () =>
+      messages.reduce<number | undefined>(
+        (first, { visibleAtMs }) => Math.min(first ?? visibleAtMs, visibleAtMs),
+        undefined,
+      ),
+  };
+}
+
+interface Entry {
+  readonly Id: string;
+  readonly MessageBody?: string;
+  readonly MessageAttributes?: Readonly<
+    Record<string, { readonly DataType?: string; readonly StringValue?: string }>
+  >;
+  readonly MessageGroupId?: string;
+  readonly MessageDeduplicationId?: string;
+  readonly DelaySeconds?: number;
+  readonly ReceiptHandle?: string;
+  readonly VisibilityTimeout?: number;
+}
+
+interface Input {
+  readonly QueueUrl: string;
+  readonly Entries?: readonly Entry[];
+  readonly MaxNumberOfMessages?: number;
+  readonly VisibilityTimeout?: number;
+}
+
+/** The few operations that the product uses, as strict as SQS itself (Amazon SQS API reference). */
+export function answerSqs(
+  of: Readonly<Record<QueueKey, Queue>>,
+  operation: string,
+  input: Input,
+  nowMs: () => number,
+): object {
+  const key = input.QueueUrl.slice(
+    input.QueueUrl.lastIndexOf('groupsync-') + 'groupsync-'.length,
+  ) as QueueKey;
+  const queue = of[key];
+  if (queue === undefined) throw named('QueueDoesNotExist', `there is no queue ${input.QueueUrl}`);
+  const entries = input.Entries ?? [];
+  if (entries.length > 10) throw named('TooManyEntriesInBatchRequest', `${entries.length} entries`);
+  switch (operation) {
+    case 'SendMessageBatch': {
+      const bytes = entries.reduce((sum, entry) => sum + bytesOf(entry), 0);
+      if (bytes > MAX_BYTES) throw named('BatchRequestTooLong', `${bytes} bytes in one batch`);
+      return sendEach(queue, entries, QUEUES[key].fifo);
+    }
+    case 'ReceiveMessage':
+      return {
+        Messages: queue
+          .receive(Math.min(10, input.MaxNumberOfMessages ?? 1), input.VisibilityTimeout)
+          .map(received),
+      };
+    case 'DeleteMessageBatch':
+      for (const { ReceiptHandle = '' } of entries) queue.delete(ReceiptHandle);
+      return { Successful: entries.map(({ Id }) => ({ Id })), Failed: [] };
+    case 'ChangeMessageVisibilityBatch':
+      for (const { ReceiptHandle = '', VisibilityTimeout = 0 } of entries) {
+        const message = queue.messages.find(({ receipt }) => receipt === ReceiptHandle);
+        if (message !== undefined) message.visibleAtMs = nowMs() + VisibilityTimeout * 1_000;
+      }
+      return { Successful: entries.map(({ Id }) => ({ Id })), Failed: [] };
+    case 'GetQueueAttributes': {
+      const now = nowMs();
+      const visible = queue.messages.filter(({ visibleAtMs }) => visibleAtMs <= now).length;
+      const inFlight = queue.messages.filter(
+        ({ visibleAtMs, receives }) => visibleAtMs > now && receives > 0,
+      ).length;
+      return {
+        Attributes: {
+          ApproximateNumberOfMessages: String(visible),
+          ApproximateNumberOfMessagesNotVisible: String(inFlight),
+          ApproximateNumberOfMessagesDelayed: String(queue.messages.length - visible - inFlight),
+        },
+      };
+    }
+    default:
+      throw named('InvalidAction', `${operation} is no operation of this queue service`);
+  }
+}
+
+/** What a body may hold (Amazon SQS API reference, SendMessage): tab, line feed, return, and from the space upwards. */
+const REFUSED_CHARACTERS = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
+const LANE = /^[\w!"#$%&'()*+,./:;<=>?@[\\\]^`{|}~-]{1,128}$/;
+
+function sendEach(queue: Queue, entries: readonly Entry[], fifo: boolean): object {
+  const Successful: object[] = [];
+  const Failed: object[] = [];
+  for (const entry of entries) {
+    const { Id, MessageBody = '', MessageGroupId, MessageDeduplicationId, DelaySeconds = 0 } = entry;
+    const Code = faultOf(entry, fifo);
+    if (Code !== undefined) {
+      Failed.push({ Id, Code, SenderFault: true, Message: Code });
+      continue;
+    }
+    const attributes = textsOf(entry);
+    const lane = MessageGroupId === undefined ? {} : { lane: MessageGroupId };
+    const deduplication =
+      MessageDeduplicationId === undefined ? {} : { deduplicationId: MessageDeduplicationId };
+    const sent = queue.send(
+      { body: MessageBody, attributes, ...lane, ...deduplication },
+      DelaySeconds * 1_000,
+    );
+    const MD5OfMessageBody = createHash('md5').update(MessageBody).digest('hex');
+    Successful.push({ Id, MessageId: sent?.id ?? `known-${Id}`, MD5OfMessageBody });
+  }
+  return { Successful, Failed };
+}
+
+const textsOf = ({ MessageAttributes = {} }: Entry): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(MessageAttributes).map(([name, { StringValue = '' }]) => [name, StringValue]),
+  );
+
+/** Why SQS would refuse an entry, by its own name for that. */
+function faultOf(entry: Entry, fifo: boolean): string | undefined {
+  const { MessageBody = '', MessageGroupId = '', MessageDeduplicationId, DelaySeconds } = entry;
+  const texts = Object.values(textsOf(entry));
+  if (MessageBody === '' || [MessageBody, ...texts].some((text) => REFUSED_CHARACTERS.test(text))) {
+    return 'InvalidMessageContents';
+  }
+  const isFit = fifo
+    ? DelaySeconds === undefined && LANE.test(MessageGroupId) && LANE.test(MessageDeduplicationId ?? '')
+    : MessageDeduplicationId === undefined && (DelaySeconds ?? 0) >= 0 && (DelaySeconds ?? 0) <= 900;
+  return isFit && texts.length <= 10 && !texts.includes('') ? undefined : 'InvalidParameterValue';
+}
+
+function bytesOf({ MessageBody = '', MessageAttributes = {} }: Entry): number {
+  return Object.entries(MessageAttributes).reduce(
+    (sum, [name, { DataType = '', StringValue = '' }]) =>
+      sum + Buffer.byteLength(name) + Buffer.byteLength(DataType) + Buffer.byteLength(StringValue),
+    Buffer.byteLength(MessageBody),
+  );
+}
+
+const received = ({ id, body, attributes, sentAtMs, receives, receipt }: QueuedMessage) => ({
+  MessageId: id,
+  ReceiptHandle: receipt,
+  Body: body,
+  Attributes: { SentTimestamp: String(sentAtMs), ApproximateReceiveCount: String(receives) },
+  MessageAttributes: Object.fromEntries(
+    Object.entries(attributes).map(([name, StringValue]) => [name, { DataType: 'String', StringValue }]),
+  ),
+});
+
+function named(name: string, message: string): Error {
+  return Object.assign(new Error(message), { name });
+}
+
+function clientOver(
+  of: Readonly<Record<QueueKey, Queue>>,
+  nowMs: () => number,
+  before: (operation: string, queue: QueueKey) => Promise<void> = async () => {},
+): SQSClient {
+  const send = async (command: {
+    readonly constructor: { readonly name: string };
+    readonly input: Input;
+  }) => {
+    const operation = command.constructor.name.replace(/Command$/, '');
+    const key = command.input.QueueUrl.split('groupsync-').at(-1) as QueueKey;
+    await before(operation, key);
+    return answerSqs(of, operation, command.input, nowMs);
+  };
+  // The product asks an SQS client for nothing else.
+  return { send } as unknown as SQSClient;
+}

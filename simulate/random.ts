@@ -1,0 +1,42 @@
+/** Numbers that look random and repeat for the same seed, on every machine: a failing life can be lived again. */
+export interface Random {
+  /** From 0 up to 1. */
+  next(): number;
+  /** A whole number from 0 up to `below`. */
+  below(below: number): number;
+  chance(probability: number): boolean;
+  pick<Item>(items: readonly Item[]): Item;
+  /** Numbers of their own for one purpose: what else is drawn does not move them. */
+  fork(purpose: string): Random;
+}
+
+/** mulberry32: small, fast, whole numbers only, and good enough to choose an order. */
+export function seededRandom(seed: number): Random {
+  let state = seed >>> 0;
+  const next = () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = state;
+    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  const below = (limit: number) => Math.floor(next() * limit);
+  return {
+    next,
+    below,
+    chance: (probability) => next() < probability,
+    pick: (items) => {
+      const item = items[below(items.length)];
+      if (item === undefined) throw new Error('expected something to pick from');
+      return item;
+    },
+    fork: (purpose) => seededRandom(hashOf(`${seed}/${purpose}`)),
+  };
+}
+
+/** FNV-1a. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return hash >>> 0;
+}

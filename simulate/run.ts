@@ -1,0 +1,221 @@
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import { type DrawOptions, drawLife } from './draw.ts';
+import { everythingThatCanFire } from './everything.ts';
+import { firedIn, type LifeReport, readKnown, unknownOf } from './judgement.ts';
+import { live } from './live.ts';
+import { type Errand, liveMany } from './lives.ts';
+import { PLANTED } from './planted.ts';
+import { keepOnly, shrink } from './shrink.ts';
+import type { Violation } from './told.ts';
+import { tracePage } from './trace.ts';
+
+const USAGE = `npm run simulate -- [options]
+
+  --seeds N        lives N lives (200) …
+  --from SEED      … from this seed on (1); "tree": from the hash of the commit's tree on
+  --seed N         lives one life and tells what was wrong in it
+  --keep 3,17,42   … with only these of its happenings, as a failure prints them
+  --trace FILE     … and writes it as a page
+  --only A,B       no other trouble than these tempers, faults and deeds
+  --days D         how long trouble lasts (7)
+  --deep           lives for an hour; all that can happen must have happened
+  --planted [...]  plants each bug, or those named, and counts the lives until it is found
+  --all            fails for what known.json names too
+  --jobs N         processes (one per core)`;
+
+const DEEP_MS = 3_600_000;
+const SHRINK_LIVES = 80;
+/** A planted bug is to be found within so many lives. */
+const PLANTED_LIVES = 500;
+
+const { values: given, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    seeds: { type: 'string' },
+    from: { type: 'string' },
+    seed: { type: 'string' },
+    keep: { type: 'string' },
+    trace: { type: 'string' },
+    only: { type: 'string' },
+    days: { type: 'string' },
+    jobs: { type: 'string' },
+    deep: { type: 'boolean' },
+    planted: { type: 'boolean' },
+    all: { type: 'boolean' },
+    help: { type: 'boolean' },
+  },
+});
+const known = given.all === true ? [] : readKnown();
+const jobs = numberOf('jobs') ?? availableParallelism();
+const drawn: DrawOptions = {
+  ...(given.days === undefined ? {} : { days: numberOf('days') ?? 7 }),
+  ...(given.only === undefined ? {} : { only: given.only.split(',') }),
+};
+
+function numberOf(name: 'seeds' | 'seed' | 'days' | 'jobs' | 'from'): number | undefined {
+  const text = given[name];
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (Number.isInteger(value) && value >= 0) return value;
+  console.error(`--${name}: expected a whole number, got "${text}"\n\n${USAGE}`);
+  process.exit(2);
+}
+
+/** What a commit changes, changes which lives it is tried with; a repetition of the same commit tries the same. */
+function firstSeed(): number {
+  if (given.from !== 'tree') return numberOf('from') ?? 1;
+  const tree = execFileSync('git', ['rev-parse', 'HEAD^{tree}'], { encoding: 'utf8' });
+  return Number.parseInt(tree.slice(0, 7), 16);
+}
+
+const commandFor = (seed: number, kept?: readonly number[]): string =>
+  [
+    `npm run simulate -- --seed ${seed}`,
+    ...(given.days === undefined ? [] : [`--days ${given.days}`]),
+    ...(given.only === undefined ? [] : [`--only ${given.only}`]),
+    ...(kept === undefined ? [] : [`--keep ${kept.join(',')}`]),
+  ].join(' ');
+
+const sentence = ({ oracle, cause, connection, group, sentence }: Violation): string =>
+  `  ${oracle} (${cause})${group === undefined ? '' : ` group ${group}`}${connection === undefined ? '' : ` of ${connection}`}: ${sentence}`;
+
+/** One life, told. */
+async function liveOne(seed: number): Promise<number> {
+  const whole = drawLife(seed, drawn);
+  const kept = given.keep?.split(',').map(Number);
+  const life = kept === undefined ? whole : keepOnly(whole, kept);
+  const outcome = await live(life, { tells: given.trace !== undefined });
+  const wrong = unknownOf(outcome.violations, known);
+  const { calls, effects } = outcome.figures;
+  console.log(
+    `life ${seed}: ${life.days} days, ${life.happenings.length} happenings, ${calls} calls, ${effects} effects`,
+  );
+  for (const line of new Set(wrong.map(sentence))) console.log(line);
+  if (given.trace !== undefined) {
+    writeFileSync(given.trace, tracePage({ ...outcome, violations: wrong }, commandFor(seed, kept)));
+    console.log(`  told in ${given.trace}`);
+  }
+  return wrong.length === 0 ? 0 : 1;
+}
+
+function* errandsFrom(first: number, most: number, planted?: string): Generator<Errand> {
+  for (let seed = first; seed < first + most; seed += 1) yield { seed, draw: drawn, planted };
+}
+
+/** Many lives: how many, what fired, and the first failure shrunken. */
+async function liveSeeds(): Promise<number> {
+  const startedMs = Date.now();
+  const deep = given.deep === true;
+  const most = deep ? Number.MAX_SAFE_INTEGER : (numberOf('seeds') ?? 200);
+  const reports: LifeReport[] = [];
+  const broken: string[] = [];
+  const isEnough = () => deep && Date.now() - startedMs > DEEP_MS;
+  await liveMany(
+    errandsFrom(firstSeed(), most),
+    jobs,
+    (answer) => {
+      if ('report' in answer) reports.push(answer.report);
+      else broken.push(`life ${answer.seed} broke: ${answer.broke}`);
+      const lived = reports.length + broken.length;
+      if (process.stderr.isTTY) process.stderr.write(`\r${lived} lives`);
+    },
+    isEnough,
+  );
+  if (process.stderr.isTTY) process.stderr.write('\r');
+  const seconds = Math.max(1, (Date.now() - startedMs) / 1_000);
+  tellFigures(reports, seconds);
+  for (const line of broken.slice(0, 3)) console.log(line);
+  const never = deep ? everythingThatCanFire().filter((name) => !firedIn(reports).has(name)) : [];
+  if (never.length > 0) console.log(`never took effect: ${never.join(', ')}`);
+  const failed = reports
+    .map((report) => ({ report, wrong: unknownOf(report.violations, known) }))
+    .filter(({ wrong }) => wrong.length > 0)
+    .sort((a, b) => a.report.seed - b.report.seed);
+  tellSorts(failed.map(({ wrong, report }) => ({ wrong, seed: report.seed })));
+  const [first] = failed;
+  if (first !== undefined) await tellShrunken(first.report.seed, first.wrong[0] as Violation);
+  return failed.length + broken.length + never.length === 0 ? 0 : 1;
+}
+
+function tellFigures(reports: readonly LifeReport[], seconds: number): void {
+  const sum = (of: (figures: LifeReport['figures']) => number) =>
+    reports.reduce((all, { figures }) => all + of(figures), 0);
+  const years = sum(({ simulatedMs }) => simulatedMs) / (365.25 * 86_400_000);
+  const faults = [...firedIn(reports).values()].reduce((all, times) => all + times, 0);
+  console.log(
+    `${reports.length} lives in ${seconds.toFixed(0)} s (${((reports.length * 60) / seconds).toFixed(0)} a minute): ` +
+      `${years.toFixed(1)} simulated years, ${sum(({ calls }) => calls)} platform calls, ${faults} times that something fired`,
+  );
+}
+
+/** Each sort of failure once, with how many lives had it. */
+function tellSorts(failed: readonly { readonly seed: number; readonly wrong: readonly Violation[] }[]): void {
+  const sorts = new Map<string, { seeds: number[]; example: Violation }>();
+  for (const { seed, wrong } of failed) {
+    for (const violation of wrong) {
+      const sort = sorts.get(`${violation.oracle} ${violation.cause}`) ?? { seeds: [], example: violation };
+      sort.seeds.push(seed);
+      sorts.set(`${violation.oracle} ${violation.cause}`, sort);
+    }
+  }
+  for (const { seeds, example } of [...sorts.values()].sort((a, b) => b.seeds.length - a.seeds.length)) {
+    console.log(
+      `${seeds.length} lives (seeds ${seeds.slice(0, 8).join(', ')}${seeds.length > 8 ? ', …' : ''})\n${sentence(example)}`,
+    );
+  }
+}
+
+async function tellShrunken(seed: number, violation: Violation): Promise<void> {
+  const isIt = (one: Violation) => one.oracle === violation.oracle && one.cause === violation.cause;
+  const fails = async (life: ReturnType<typeof drawLife>) =>
+    (await live(life, { endsAt: isIt })).violations.some(isIt);
+  const { life, kept, lives } = await shrink(drawLife(seed, drawn), fails, SHRINK_LIVES);
+  console.log(
+    `\nthe first of them, life ${seed}, shrunken in ${lives} lives to ${life.happenings.length} happenings:`,
+  );
+  for (const { atMs, actor, connection, deed } of life.happenings.slice(0, 40)) {
+    console.log(
+      `  ${new Date(atMs).toISOString().slice(8, 19).replace('T', ' ')}  ${connection}  ${actor}: ${JSON.stringify(deed)}`,
+    );
+  }
+  console.log(`live it again:\n  ${commandFor(seed, kept)} --trace life.html`);
+}
+
+/** Each planted bug, and after how many lives the world finds it. */
+async function findPlanted(): Promise<number> {
+  const chosen = PLANTED.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+  let missed = 0;
+  for (const { name, what } of chosen) {
+    let lives = 0;
+    let found: Violation | undefined;
+    await liveMany(
+      errandsFrom(firstSeed(), PLANTED_LIVES, name),
+      jobs,
+      (answer) => {
+        lives += 1;
+        if ('report' in answer) found ??= unknownOf(answer.report.violations, known)[0];
+        else found ??= { oracle: 'end', cause: 'broke', atMs: 0, sentence: answer.broke };
+      },
+      () => found !== undefined,
+    );
+    if (found === undefined) missed += 1;
+    console.log(`${found === undefined ? 'NOT FOUND' : 'found'} after ${lives} lives: ${name}, ${what}`);
+    if (found !== undefined) console.log(sentence(found));
+  }
+  return missed === 0 ? 0 : 1;
+}
+
+async function main(): Promise<number> {
+  if (given.help === true) {
+    console.log(USAGE);
+    return 0;
+  }
+  if (given.planted === true) return findPlanted();
+  const seed = numberOf('seed');
+  return seed === undefined ? liveSeeds() : liveOne(seed);
+}
+
+process.exitCode = await main();

@@ -1,0 +1,393 @@
+import { TABLE } from '../shared/contract/topology.ts';
+import type {
+  Change,
+  Condition,
+  Item,
+  Key,
+  QueryRequest,
+  Table,
+  Value,
+  WriteOutcome,
+} from '../shared/store/table.ts';
+
+/*
+ * The one table in memory: of tests, simulation and bench. It keeps DynamoDB's rules (sizes, empty keys, pages of 1 MB,
+ * an index that may lag) and shares what it stores with its readers, frozen: whoever changes what was read is told.
+ */
+
+export interface MemoryTableOptions {
+  /** Called before each operation, so that a test can stop the run, or let another worker go first. */
+  readonly before?: (operation: string, key: string) => Promise<void>;
+  /** How far the index is behind, and the clock that tells. */
+  readonly indexLag?: { readonly ms: number; readonly nowMs: () => number };
+  /** Told of each read and write with the bytes that it is billed by. */
+  readonly meter?: Meter;
+}
+
+export interface Meter {
+  read(bytes: number, isIndex: boolean): void;
+  /** `bytes` of the larger of both states, in the table; or of one write to the index. */
+  write(bytes: number, isIndex: boolean): void;
+  refused(bytes: number): void;
+}
+
+interface Stored {
+  readonly item: Item;
+  readonly bytes: number;
+}
+
+interface Partition {
+  readonly entries: Map<string, Stored>;
+  /** Keys in their order, kept so by every change. */
+  readonly sorted: string[];
+  /** By code units, or by bytes once a key is there for which that is not the same. */
+  compare: (a: string, b: string) => number;
+}
+
+export interface Page {
+  readonly items: readonly Item[];
+  /** Where the next page begins. */
+  readonly last?: string;
+}
+
+export type PageRequest = QueryRequest & { readonly after?: string | undefined };
+
+/** Amazon DynamoDB quotas: an item has at most 400 KB, a page at most 1 MB. */
+const MAX_ITEM_BYTES = 400 * 1_024;
+const PAGE_BYTES = 1_048_576;
+const { partitionKey: GPK, sortKey: GSK } = TABLE.index;
+const SHOWN: ReadonlySet<string> = new Set(['pk', 'sk', GPK, GSK, ...TABLE.index.projected]);
+
+export class MemoryTable implements Table {
+  /** By `pk` and `sk` with a space between. */
+  readonly items = new Map<string, Item>();
+  /** Bytes of the largest item ever stored, and its key. */
+  largest = { bytes: 0, key: '' };
+  /** Most items that one query of a kind of sort key has read. */
+  readonly widest = new Map<string, number>();
+  readonly #table = new Map<string, Partition>();
+  readonly #index = new Map<string, Partition>();
+  readonly #late: { readonly dueMs: number; readonly run: () => void }[] = [];
+  readonly #options: MemoryTableOptions;
+
+  constructor(options: MemoryTableOptions | MemoryTableOptions['before'] = {}) {
+    this.#options = typeof options === 'function' ? { before: options } : options;
+  }
+
+  async get(key: Key): Promise<Item | undefined> {
+    await this.#options.before?.('get', nameOf(key));
+    return this.look(key);
+  }
+
+  async getMany(keys: readonly Key[]): Promise<readonly Item[]> {
+    await this.#options.before?.('getMany', `${keys.length}`);
+    const distinct = new Map(keys.map((key) => [nameOf(key), key]));
+    return [...distinct.values()].flatMap((key) => this.look(key) ?? []);
+  }
+
+  async *query(request: QueryRequest): AsyncGenerator<readonly Item[]> {
+    await this.#options.before?.('query', request.partition);
+    let after: string | undefined;
+    do {
+      const { items, last } = this.page({ ...request, after });
+      yield items;
+      after = last;
+    } while (after !== undefined);
+  }
+
+  async put(item: Item, when?: Condition): Promise<boolean> {
+    await this.#options.before?.('put', nameOf(item));
+    return this.store(item, when);
+  }
+
+  async update(key: Key, change: Change, when?: Condition): Promise<WriteOutcome> {
+    await this.#options.before?.('update', nameOf(key));
+    const item = this.change(key, change, when);
+    return item === undefined ? { written: false } : { written: true, item };
+  }
+
+  async delete(key: Key, when?: Condition): Promise<boolean> {
+    await this.#options.before?.('delete', nameOf(key));
+    return this.remove(key, when);
+  }
+
+  /** Each of the following is done at once, as one request. */
+  look(key: Key): Item | undefined {
+    const stored = this.#stored(key);
+    this.#options.meter?.read(stored?.bytes ?? 0, false);
+    return stored?.item;
+  }
+
+  store(item: Item, when?: Condition): boolean {
+    const before = this.#stored(item);
+    if (!holds(before?.item, when)) return this.#refuse(before);
+    this.#replace(item, before, kept(item) as Item);
+    return true;
+  }
+
+  change(key: Key, change: Change, when?: Condition): Item | undefined {
+    const before = this.#stored(key);
+    if (!holds(before?.item, when)) {
+      this.#refuse(before);
+      return undefined;
+    }
+    const next = frozen(changed(before?.item ?? { pk: key.pk, sk: key.sk }, change));
+    this.#replace(key, before, next);
+    return next;
+  }
+
+  remove(key: Key, when?: Condition): boolean {
+    const before = this.#stored(key);
+    if (!holds(before?.item, when)) return this.#refuse(before);
+    this.#replace(key, before, undefined);
+    return true;
+  }
+
+  page(request: PageRequest): Page {
+    this.#catchUp();
+    const partition = (request.index ? this.#index : this.#table).get(request.partition);
+    const page = readPage(partition, request);
+    this.#options.meter?.read(page.bytes, request.index === true);
+    const kind = request.index
+      ? 'index'
+      : (/^[A-Z]+#?/.exec(request.prefix ?? request.between?.[0] ?? '')?.[0] ?? '');
+    if (page.items.length > (this.widest.get(kind) ?? 0)) this.widest.set(kind, page.items.length);
+    return page;
+  }
+
+  /** Deletes what has expired, as DynamoDB does some time within days. */
+  expire(nowMs: number): void {
+    for (const item of this.items.values()) {
+      const { [TABLE.timeToLive]: until } = item;
+      if (typeof until === 'number' && until * 1_000 < nowMs) this.remove(item);
+    }
+  }
+
+  #stored(key: Key): Stored | undefined {
+    nameOf(key);
+    return this.#table.get(key.pk)?.entries.get(key.sk);
+  }
+
+  #refuse(before: Stored | undefined): false {
+    this.#options.meter?.refused(before?.bytes ?? 0);
+    return false;
+  }
+
+  #replace(key: Key, before: Stored | undefined, next: Item | undefined): void {
+    const bytes = next === undefined ? 0 : itemBytes(next);
+    if (bytes > MAX_ITEM_BYTES)
+      throw new Error(`expected an item of at most 400 KB, got ${bytes} bytes at ${nameOf(key)}`);
+    if (bytes > this.largest.bytes) this.largest = { bytes, key: nameOf(key) };
+    this.#options.meter?.write(Math.max(bytes, before?.bytes ?? 0), false);
+    place(this.#table, [key.pk, key.sk], next && { item: next, bytes });
+    if (next === undefined) this.items.delete(nameOf(key));
+    else this.items.set(nameOf(key), next);
+    const from = before && indexEntry(before.item);
+    const to = next && indexEntry(next);
+    if (from === undefined && to === undefined) return;
+    const { indexLag } = this.#options;
+    const run = () => this.#reindex(from, to);
+    if (indexLag === undefined) run();
+    else this.#late.push({ dueMs: indexLag.nowMs() + indexLag.ms, run });
+  }
+
+  #catchUp(): void {
+    const { indexLag } = this.#options;
+    while (indexLag !== undefined && this.#late[0] !== undefined && this.#late[0].dueMs <= indexLag.nowMs()) {
+      this.#late.shift()?.run();
+    }
+  }
+
+  #reindex(from: IndexEntry | undefined, to: IndexEntry | undefined): void {
+    const isSamePlace = from !== undefined && to !== undefined && from.pk === to.pk && from.sk === to.sk;
+    if (isSamePlace && isSame(from.shown, to.shown)) return;
+    if (from !== undefined && !isSamePlace) {
+      this.#options.meter?.write(itemBytes(from.shown), true);
+      place(this.#index, [from.pk, from.sk], undefined);
+    }
+    if (to === undefined) return;
+    const bytes = itemBytes(to.shown);
+    this.#options.meter?.write(bytes, true);
+    place(this.#index, [to.pk, to.sk], { item: to.shown, bytes });
+  }
+}
+
+const nameOf = ({ pk, sk }: Key): string => {
+  if (pk === '' || sk === '') throw new Error('ValidationException: a key may not be empty');
+  return `${pk} ${sk}`;
+};
+
+function place(
+  into: Map<string, Partition>,
+  [pk, sk]: readonly [string, string],
+  stored: Stored | undefined,
+): void {
+  const partition = into.get(pk) ?? { entries: new Map<string, Stored>(), sorted: [], compare: byUnits };
+  const { entries, sorted } = partition;
+  if (stored === undefined) {
+    if (entries.delete(sk)) sorted.splice(firstAtLeast(partition, sk), 1);
+    if (entries.size === 0) into.delete(pk);
+    return;
+  }
+  if (!entries.has(sk)) {
+    if (partition.compare === byUnits && HIGH.test(sk)) {
+      partition.compare = byBytes;
+      sorted.sort(byBytes);
+    }
+    sorted.splice(firstAtLeast(partition, sk), 0, sk);
+  }
+  entries.set(sk, stored);
+  into.set(pk, partition);
+}
+
+function readPage(partition: Partition | undefined, request: PageRequest): Page & { readonly bytes: number } {
+  if (partition === undefined) return { items: [], bytes: 0 };
+  const { sorted, compare } = partition;
+  const { prefix, between, newestFirst = false, pageSize = Number.POSITIVE_INFINITY, after } = request;
+  const first = firstAtLeast(partition, prefix ?? between?.[0] ?? '');
+  let end = first;
+  while (end < sorted.length && isWithin(sorted[end] as string, request, compare)) end += 1;
+  const keys = sorted.slice(first, end);
+  if (newestFirst) keys.reverse();
+  // Whatever was deleted meanwhile: a page begins behind where the one before ended.
+  let start = 0;
+  while (
+    after !== undefined &&
+    start < keys.length &&
+    (newestFirst ? compare(after, keys[start] as string) : compare(keys[start] as string, after)) <= 0
+  )
+    start += 1;
+  const items: Item[] = [];
+  let bytes = 0;
+  for (let at = start; at < keys.length; at += 1) {
+    const one = partition.entries.get(keys[at] as string) as Stored;
+    items.push(one.item);
+    bytes += one.bytes;
+    if ((bytes >= PAGE_BYTES || items.length >= pageSize) && at + 1 < keys.length) {
+      return { items, bytes, last: keys[at] as string };
+    }
+  }
+  return { items, bytes };
+}
+
+function isWithin(key: string, { prefix, between }: PageRequest, compare: Partition['compare']): boolean {
+  if (prefix !== undefined) return key.startsWith(prefix);
+  return between === undefined || compare(key.split('\n')[0] as string, between[1]) <= 0;
+}
+
+function firstAtLeast({ sorted, compare }: Partition, key: string): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (compare(sorted[middle] as string, key) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** DynamoDB sorts by UTF-8. JavaScript's code units give the same order but where a surrogate meets one of the last. */
+const HIGH = /[\ud800-\uffff]/;
+const byUnits = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+const byBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
+
+interface IndexEntry {
+  readonly pk: string;
+  /** The index's sort key and, to tell equal ones apart, the table's keys. */
+  readonly sk: string;
+  readonly shown: Item;
+}
+
+/** What the index shows of an item; undefined where the item has not both of its keys. */
+function indexEntry(item: Item): IndexEntry | undefined {
+  const { [GPK]: pk, [GSK]: sk } = item;
+  if (typeof pk !== 'string' || typeof sk !== 'string') return undefined;
+  const shown: Record<string, Value> = {};
+  for (const name in item) if (SHOWN.has(name)) shown[name] = item[name] as Value;
+  return { pk, sk: `${sk}\n${item.pk}\n${item.sk}`, shown: Object.freeze(shown) as Item };
+}
+
+function isSame(a: Item, b: Item): boolean {
+  const names = Object.keys(a);
+  return names.length === Object.keys(b).length && names.every((name) => isEqual(a[name], b[name] as Value));
+}
+
+/** What this table froze itself needs no further copy. */
+const FROZEN = new WeakSet<object>();
+
+function frozen<Shape extends object>(value: Shape): Shape {
+  FROZEN.add(value);
+  return Object.freeze(value);
+}
+
+const LONE_SURROGATES = /\p{Surrogate}/gu;
+
+/** A frozen copy, as the wire would make it: text well formed, nothing undefined, numbers that are numbers. */
+function kept(value: Value): Value {
+  if (typeof value === 'string') return value.replace(LONE_SURROGATES, '\ufffd');
+  if (typeof value === 'number' && !Number.isFinite(value))
+    throw new Error(`ValidationException: ${value} is no number`);
+  if (value === null || typeof value !== 'object' || FROZEN.has(value)) return value;
+  if (Array.isArray(value)) return frozen(value.map(kept));
+  const copy: Record<string, Value> = {};
+  for (const [name, one] of Object.entries(value)) if (one !== undefined) copy[name] = kept(one);
+  return frozen(copy);
+}
+
+function changed(item: Item, { set = {}, setIfMissing = {}, add = {}, remove = [] }: Change): Item {
+  const next: Record<string, Value> = { ...item };
+  for (const [name, value] of Object.entries(set)) if (value !== undefined) next[name] = kept(value);
+  for (const [name, value] of Object.entries(setIfMissing)) next[name] ??= kept(value);
+  for (const [name, value] of Object.entries(add)) next[name] = Number(next[name] ?? 0) + value;
+  for (const name of remove) delete next[name];
+  return next as Item;
+}
+
+function holds(item: Item | undefined, when: Condition | undefined): boolean {
+  if (when === undefined) return true;
+  switch (when.kind) {
+    case 'all':
+      return when.of.every((part) => holds(item, part));
+    case 'any':
+      return when.of.some((part) => holds(item, part));
+    case 'exists':
+      return item?.[when.name] !== undefined;
+    case 'missing':
+      return item?.[when.name] === undefined;
+    default:
+      return compares(item?.[when.name], when);
+  }
+}
+
+/** As in DynamoDB, a missing attribute and one of another type are neither less nor greater nor equal. */
+function compares(stored: Value | undefined, when: Extract<Condition, { value: Value }>): boolean {
+  const { kind, value } = when;
+  if (kind === 'equal') return isEqual(stored, value);
+  if (kind === 'notEqual') return !isEqual(stored, value);
+  if (typeof stored === 'string' && typeof value === 'string') {
+    const order = byBytes(stored, value);
+    return kind === 'less' ? order < 0 : order > 0;
+  }
+  if (typeof stored !== 'number' || typeof value !== 'number') return false;
+  return kind === 'less' ? stored < value : stored > value;
+}
+
+const isEqual = (a: Value | undefined, b: Value): boolean =>
+  a === b || (typeof a === 'object' && a !== null && JSON.stringify(a) === JSON.stringify(b));
+
+/** As Amazon DynamoDB counts (developer guide, "DynamoDB Item sizes and formats"). */
+export function itemBytes(item: { readonly [name: string]: Value }): number {
+  let bytes = 0;
+  for (const name in item) bytes += textBytes(name) + valueBytes(item[name] as Value);
+  return bytes;
+}
+
+function valueBytes(value: Value): number {
+  if (typeof value === 'string') return textBytes(value);
+  if (typeof value === 'number') return Math.ceil(String(Math.abs(value)).length / 2) + 1;
+  if (value === null || typeof value === 'boolean') return 1;
+  if (Array.isArray(value)) return value.reduce<number>((sum, one) => sum + 1 + valueBytes(one), 3);
+  return Object.entries(value).reduce((sum, [name, one]) => sum + 1 + textBytes(name) + valueBytes(one), 3);
+}
+
+const textBytes = (text: string): number => Buffer.byteLength(text);

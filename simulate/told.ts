@@ -1,0 +1,53 @@
+/** Lanes of a life's page, one per actor. */
+export type LaneName =
+  | 'directory'
+  | 'company'
+  | 'ingest'
+  | 'apply'
+  | 'reconcile'
+  | 'platform'
+  | 'somebody'
+  | 'operator'
+  | 'aws'
+  | 'oracle';
+
+/** One line of a life's story. */
+export interface Told {
+  readonly atMs: number;
+  readonly lane: LaneName;
+  readonly connection?: string;
+  /** The directory group that it is about. */
+  readonly group?: string;
+  readonly what: string;
+  readonly detail?: string;
+}
+
+/** What an oracle found that must never be. */
+export interface Violation {
+  readonly oracle: OracleName;
+  /** Short and stable, for known.json: `in_sync_but_different`, `removals_over_limit` … */
+  readonly cause: string;
+  readonly atMs: number;
+  readonly connection?: string;
+  readonly group?: string;
+  /** One sentence: what was expected, what was found. */
+  readonly sentence: string;
+}
+
+export type OracleName =
+  | 'end'
+  | 'truth'
+  | 'one_decision'
+  | 'guard'
+  | 'ownership'
+  | 'nothing_lost'
+  | 'bounded'
+  | 'on_record';
+
+/** Where everybody in a life reports to. Telling costs nothing where nobody listens. */
+export interface Chronicle {
+  tell(line: Omit<Told, 'atMs'>): void;
+  /** A temper, fault, crash point or deed took effect. */
+  fired(name: string): void;
+  violated(violation: Omit<Violation, 'atMs'>): void;
+}

@@ -1,0 +1,143 @@
+import { createHash } from 'node:crypto';
+import type { Outcome } from './live.ts';
+import type { LaneName, Told, Violation } from './told.ts';
+
+const LANES: readonly (readonly [LaneName, string])[] = [
+  ['directory', 'Directory'],
+  ['company', 'HR system'],
+  ['ingest', 'ingest'],
+  ['apply', 'apply'],
+  ['reconcile', 'reconcile, people'],
+  ['platform', 'Platform'],
+  ['somebody', 'Somebody else'],
+  ['operator', 'Operator'],
+  ['aws', 'AWS'],
+];
+
+const MOST_LINES = 4_000;
+
+/** One life as a page that stands alone: time downwards, a lane for each actor, what must not be in red. */
+export function tracePage({ life, told, violations, fired, figures }: Outcome, command: string): string {
+  const [first] = violations;
+  const shown = told.filter((line) => concerns(line, first)).slice(0, MOST_LINES);
+  const omitted = told.length - shown.length;
+  const title =
+    first === undefined ? `Life ${life.seed}: nothing went wrong` : `Life ${life.seed}: ${first.sentence}`;
+  return `<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escaped(title)}</title><style>${STYLE}</style>
+<header>
+<h1>${escaped(first === undefined ? 'Nothing went wrong' : first.sentence)}</h1>
+<p class="where">${first === undefined ? '' : `${clock(first.atMs, told[0]?.atMs)} · ${escaped(placeOf(first))} · oracle <b>${first.oracle}</b> (${first.cause})`}</p>
+${violations.length > 1 ? `<details><summary>${violations.length - 1} more</summary><ol>${violations.slice(1, 50).map(violationLine).join('')}</ol></details>` : ''}
+<p>Live it again: <code>${escaped(command)}</code></p>
+<details><summary>Who lives here</summary>${life.connections.map(connectionLine).join('')}
+<p>${figures.calls} platform calls, ${figures.effects} effects; ${[...fired]
+    .sort()
+    .map(([name, times]) => `${name} ${times}×`)
+    .join(' · ')}</p></details>
+<p class="hint">Time runs downwards. ${omitted > 0 ? `Shown are the lines about the group in question and those about everybody; ${omitted} others are left out.` : ''}</p>
+</header>
+<div class="lanes" role="table">
+<div class="head"><b>Time</b>${LANES.map(([, name]) => `<b>${name}</b>`).join('')}</div>
+${rows(shown)}
+</div></html>
+`;
+}
+
+/** Where one group is accused, what concerns another one only distracts. */
+function concerns(line: Told, violation: Violation | undefined): boolean {
+  if (violation === undefined || line.lane === 'oracle') return true;
+  if (
+    violation.connection !== undefined &&
+    line.connection !== undefined &&
+    line.connection !== violation.connection
+  )
+    return false;
+  return violation.group === undefined || line.group === undefined || line.group === violation.group;
+}
+
+function rows(lines: readonly Told[]): string {
+  const startMs = lines[0]?.atMs;
+  let day = -1;
+  let before = '';
+  let repeated = 0;
+  const out: string[] = [];
+  for (const line of lines) {
+    const now = Math.floor((line.atMs - (startMs ?? 0)) / 86_400_000);
+    if (now !== day) out.push(`<div class="day">Day ${now + 1}</div>`);
+    day = now;
+    const same = `${line.lane} ${line.group} ${line.what} ${line.detail}`;
+    if (same === before) {
+      repeated += 1;
+      continue;
+    }
+    if (repeated > 0) out.push(`<div class="again">… ${repeated} more times the same</div>`);
+    [before, repeated] = [same, 0];
+    out.push(line.lane === 'oracle' ? wrong(line, startMs) : row(line, startMs));
+  }
+  return out.join('\n');
+}
+
+const wrong = ({ atMs, what, detail = '', group = '' }: Told, startMs: number | undefined): string =>
+  `<div class="wrong"><time>${clock(atMs, startMs)}</time><p><b>${escaped(what)}${group === '' ? '' : ` · ${escaped(group)}`}</b> ${escaped(detail)}</p></div>`;
+
+function row({ atMs, lane, what, detail, group }: Told, startMs: number | undefined): string {
+  const place =
+    2 +
+    Math.max(
+      0,
+      LANES.findIndex(([name]) => name === lane),
+    );
+  const about = group === undefined ? '' : `<i>${escaped(group)}</i> `;
+  const more = detail === undefined ? '' : `<small>${escaped(detail)}</small>`;
+  return `<div class="row"><time>${clock(atMs, startMs)}</time><p class="${lane}" style="grid-column:${place}">${about}${escaped(what)}${more}</p></div>`;
+}
+
+/** Day and time of day since the life began, as nobody thinks in milliseconds. */
+function clock(atMs: number, startMs = atMs): string {
+  const at = new Date(atMs).toISOString();
+  return `d${Math.floor((atMs - startMs) / 86_400_000) + 1} ${at.slice(11, 19)}`;
+}
+
+const placeOf = ({ connection, group }: Violation): string =>
+  [group === undefined ? '' : `group ${group}`, connection === undefined ? '' : `connection ${connection}`]
+    .filter(Boolean)
+    .join(', ') || 'everywhere';
+const violationLine = (violation: Violation): string =>
+  `<li><b>${violation.oracle}</b> (${violation.cause}) ${escaped(placeOf(violation))}: ${escaped(violation.sentence)}</li>`;
+const connectionLine = ({
+  name,
+  company,
+  settings,
+  traits,
+  credential,
+  people,
+}: Outcome['life']['connections'][number]): string =>
+  `<p><b>${escaped(name)}</b> of ${escaped(company)}, ${people.length} people, ${credential} credential<br><code>${escaped(JSON.stringify(settings))}</code><br><code>${escaped(JSON.stringify(traits))}</code></p>`;
+
+const escaped = (text: string): string =>
+  text.replace(
+    /[&<>"]/g,
+    (character) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[character] ?? character,
+  );
+
+/** So that two pages of one story can be told to be the same. */
+export const digestOf = (told: readonly Told[]): string =>
+  createHash('sha256').update(JSON.stringify(told)).digest('hex').slice(0, 16);
+
+const STYLE = `
+:root{color-scheme:light dark;--line:#8883;--soft:#8881;--red:#c0232c}
+body{margin:0;font:13px/1.45 system-ui,sans-serif}
+header{padding:20px 24px 8px;max-width:110ch}h1{font-size:20px;line-height:1.3;margin:0 0 6px;color:var(--red)}
+.where{font-size:14px;margin:0 0 8px}.hint{color:#888}code{background:var(--soft);padding:1px 4px;border-radius:3px;overflow-wrap:anywhere}
+.lanes{min-width:1300px}.head,.row{display:grid;grid-template-columns:92px repeat(${LANES.length},minmax(120px,1fr));column-gap:6px}
+.head{position:sticky;top:0;background:Canvas;border-bottom:2px solid var(--line);padding:6px 24px;z-index:1}
+.row{padding:1px 24px}.row:hover{background:var(--soft)}time{color:#888;font-variant-numeric:tabular-nums;font-size:12px;white-space:nowrap}
+.row p{margin:0;padding:2px 6px;border-left:3px solid #7a8;background:var(--soft);border-radius:2px;overflow-wrap:anywhere}
+.row p.directory{border-color:#36c}.row p.company{border-color:#639}.row p.apply{border-color:#283}.row p.platform{border-color:#b60}
+.row p.somebody{border-color:#a3a}.row p.operator{border-color:#088}.row p.aws{border-color:#555}
+small{display:block;color:#888}i{font-style:normal;font-weight:600}
+.day{margin:14px 24px 4px;font-weight:600;border-bottom:1px solid var(--line)}.again{padding:0 24px 0 122px;color:#888}
+.wrong{display:grid;grid-template-columns:92px 1fr;gap:6px;margin:4px 24px;padding:6px 0 6px 8px;background:#c0232c22;border-left:4px solid var(--red)}.wrong p{margin:0}
+`;

@@ -1,0 +1,45 @@
+import type { Secret, Secrets, SecretValue } from '../shared/runtime/secrets.ts';
+import { SecretError } from '../shared/runtime/secrets.ts';
+import type { CredentialVault } from '../shared/sync/tool/ports.ts';
+import type { Worker } from './worker.ts';
+
+/** Secrets Manager: for workers, for operators, and for those who look on. */
+export interface Vault extends CredentialVault {
+  readonly versions: ReadonlyMap<string, number>;
+  put(connection: string, value: SecretValue): void;
+  secretsOf(worker: Worker): Secrets;
+}
+
+export function createVault(): Vault {
+  const stored = new Map<string, Secret>();
+  const versions = new Map<string, number>();
+  const put = (connection: string, value: SecretValue): string => {
+    const serial = (versions.get(connection) ?? 0) + 1;
+    versions.set(connection, serial);
+    const version = `${connection}-${serial}`;
+    stored.set(connection, { value, version });
+    return version;
+  };
+  return {
+    versions,
+    put,
+    store: async (connection, token) => {
+      const known = stored.get(connection);
+      if (known !== undefined && 'token' in known.value && known.value.token === token) return known.version;
+      return put(connection, { token });
+    },
+    remove: async (connection) => stored.delete(connection),
+    secretsOf: (worker) => ({
+      async read(connection) {
+        await worker.effect('secret.read');
+        const secret = stored.get(connection);
+        if (secret === undefined) throw new SecretError(`there is no secret of ${connection}`);
+        return secret;
+      },
+      async write(connection, value) {
+        await worker.effect('secret.write');
+        return put(connection, value);
+      },
+    }),
+  };
+}

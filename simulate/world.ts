@@ -1,0 +1,37 @@
+import type { Item } from '../shared/store/table.ts';
+import type { DirectoryRecord } from './directory.ts';
+import type { ConnectionSpec, Life } from './life.ts';
+import type { OperatorRecord } from './operators.ts';
+import type { SimulatedPlatform } from './platform/platform.ts';
+import type { QueuedMessage } from './queues.ts';
+import type { Chronicle } from './told.ts';
+
+/** What an oracle may look at: raw items, the platforms' truth, and what the people of the life said and did. */
+export interface Seen {
+  readonly life: Life;
+  readonly nowMs: () => number;
+  /** The table's items as they are stored, by `pk` and `sk` with a space between. */
+  readonly items: ReadonlyMap<string, Item>;
+  /** By company. */
+  readonly platforms: ReadonlyMap<string, SimulatedPlatform>;
+  /** Connections as they are now; one that was removed is not there, one connected anew is. */
+  readonly connections: ReadonlyMap<string, ConnectionSpec>;
+  readonly directory: DirectoryRecord;
+  readonly operators: OperatorRecord;
+  readonly queues: Readonly<Record<'events' | 'eventsDlq' | 'apply' | 'applyDlq', readonly QueuedMessage[]>>;
+  readonly table: TableStatistics;
+  readonly chronicle: Chronicle;
+}
+
+export interface TableStatistics {
+  /** Bytes of the largest item ever written, and its key. */
+  readonly largestItem: { readonly bytes: number; readonly key: string };
+  /** Items that queries of one partition and prefix have read, at most, by kind of prefix (`A#`, `DRIFT#`, `M#` …). */
+  readonly widestQuery: ReadonlyMap<string, number>;
+}
+
+/** Judges one thing that must always be so; shares no code with the engine. */
+export interface Oracle {
+  /** Each simulated hour, and `isEnd` once when faults have stopped and a day has passed. */
+  look(seen: Seen, isEnd: boolean): void;
+}

@@ -1,0 +1,342 @@
+import { describe, expect, it } from 'vitest';
+import { decodeMessage } from '../../shared/contract/decode.ts';
+import { foldEvents } from '../../shared/domain/fold.ts';
+import { desiredGroup, groupFloor, memberCounts } from '../../shared/domain/group.ts';
+import { completeSnapshotFloor } from '../../shared/domain/snapshot.ts';
+import { laterStamp, STAMP_ZERO, type Stamp } from '../../shared/domain/stamp.ts';
+import {
+  createDirectoryRecord,
+  type DirectoryHappening,
+  messagesOf,
+  type Reading,
+  scimRequestOf,
+} from '../../simulate/directory.ts';
+import { drawLife } from '../../simulate/draw.ts';
+import { type DirectoryDeed, HOUR_MS, START_MS, type Way } from '../../simulate/life.ts';
+import { contestedAddresses, expectedUsers } from '../../simulate/matching.ts';
+
+const PLAIN: Way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
+const happening = (deed: DirectoryDeed, way: Partial<Way> = {}): DirectoryHappening => ({
+  atMs: 0,
+  connection: 'a',
+  actor: 'directory',
+  deed,
+  way: { ...PLAIN, ...way },
+});
+const at = (seconds: number) => START_MS + seconds * 1_000;
+
+/** What was said at which second, in whatever order it arrives. */
+type Said = readonly [second: number, deed: DirectoryDeed, way?: Partial<Way>];
+
+function recordOf(said: readonly Said[]) {
+  const record = createDirectoryRecord();
+  for (const [order, [second, deed, way]] of said.entries()) {
+    for (const [part, message] of messagesOf(happening(deed, way), at(second)).entries()) {
+      const messageId = `m${order}-${part}`;
+      record.sent(message, { messageId, sentAtMs: at(second) });
+      record.arrived({ messageId, body: message.body, atMs: at(100 + order) });
+    }
+  }
+  return record;
+}
+
+const shown = ({ groups }: Reading) =>
+  Object.fromEntries([...groups].map(([id, { name, members }]) => [id, [name, ...[...members].sort()]]));
+
+const name = (group: string, text = group): DirectoryDeed => ({ kind: 'name', group, name: text });
+const join = (group: string, ...members: string[]): DirectoryDeed => ({ kind: 'join', group, members });
+const leave = (group: string, ...members: string[]): DirectoryDeed => ({ kind: 'leave', group, members });
+const gone = (group: string): DirectoryDeed => ({ kind: 'delete', group });
+const all = (group: string, members: string[], parts = 1): DirectoryDeed => ({
+  kind: 'snapshot',
+  group,
+  name: null,
+  members,
+  parts,
+});
+
+describe('the naive reading', () => {
+  it.each<[string, readonly Said[], object]>([
+    [
+      'counts a member who came before the group',
+      [
+        [1, join('g', 'p1')],
+        [2, name('g')],
+      ],
+      { g: ['g', 'p1'] },
+    ],
+    ['has no group that only members were said of', [[1, join('g', 'p1')]], {}],
+    [
+      'sorts by time, not by arrival',
+      [
+        [2, leave('g', 'p1')],
+        [1, join('g', 'p1')],
+        [0, name('g')],
+      ],
+      { g: ['g'] },
+    ],
+    [
+      'ends names and members by a deletion',
+      [
+        [1, name('g')],
+        [2, join('g', 'p1')],
+        [3, gone('g')],
+      ],
+      {},
+    ],
+    [
+      'revives a group without its old members',
+      [
+        [1, name('g')],
+        [2, join('g', 'p1')],
+        [3, gone('g')],
+        [4, name('g', 'new')],
+      ],
+      { g: ['new'] },
+    ],
+    [
+      'revives by a snapshot, unnamed',
+      [
+        [1, name('g')],
+        [2, gone('g')],
+        [3, all('g', ['p1'])],
+      ],
+      { g: [undefined, 'p1'] },
+    ],
+    [
+      'ends a forgotten member everywhere, until added again',
+      [
+        [1, all('g', ['p1'])],
+        [1, all('i', ['p1'])],
+        [2, { kind: 'forget', member: 'p1' }],
+        [3, join('i', 'p1')],
+      ],
+      { g: [undefined], i: [undefined, 'p1'] },
+    ],
+    [
+      'ends by a snapshot who is not in it',
+      [
+        [1, join('g', 'p1', 'p2')],
+        [2, all('g', ['p2'])],
+      ],
+      { g: [undefined, 'p2'] },
+    ],
+    [
+      'takes parts together, and spares who joined between them',
+      [
+        [1, join('g', 'p1')],
+        [2, all('g', ['p2', 'p3'], 2)],
+      ],
+      { g: [undefined, 'p2', 'p3'] },
+    ],
+    [
+      'does not count what claims to be from the future',
+      [
+        [1, name('g')],
+        [2, join('g', 'p1'), { time: 'future' }],
+      ],
+      { g: ['g'] },
+    ],
+    [
+      'orders what has no time by its sending',
+      [
+        [3, leave('g', 'p1'), { form: 'scim_patch', time: 'none' }],
+        [2, join('g', 'p1'), { form: 'scim_patch', time: 'none' }],
+        [1, name('g')],
+      ],
+      { g: ['g'] },
+    ],
+    [
+      'reads a wide message',
+      [[1, { kind: 'wide', prefix: 'w', groups: 2 }]],
+      { w0: ['w0', 'p0'], w1: ['w1', 'p1'] },
+    ],
+  ])('%s', (_, said, expected) => {
+    expect(shown(recordOf(said).read('a'))).toEqual(expected);
+  });
+
+  it('knows what had arrived by then, and when a group last changed', () => {
+    const record = recordOf([
+      [1, name('g')],
+      [2, join('g', 'p1')],
+      [0, name('i')],
+    ]);
+    expect(shown(record.read('a', at(100)))).toEqual({ g: ['g'] });
+    expect(record.read('a').groups.get('g')?.changedAtMs).toBe(at(101));
+    expect(record.read('b').groups.size).toBe(0);
+  });
+
+  it('counts half a snapshot only for those whom it names', () => {
+    const record = createDirectoryRecord();
+    const [first, second] = messagesOf(happening(all('g', ['p2', 'p3'], 2)), at(2));
+    const [before] = messagesOf(happening(join('g', 'p1')), at(1));
+    for (const [message, messageId] of [
+      [before, 'm1'],
+      [first, 'm2'],
+      [second, 'm3'],
+    ] as const) {
+      if (message === undefined) throw new Error('expected two parts');
+      record.sent(message, { messageId, sentAtMs: at(3) });
+      record.arrived({ messageId, body: message.body, atMs: at(messageId === 'm3' ? 9 : 5) });
+    }
+    expect(shown(record.read('a', at(5)))).toEqual({ g: [undefined, 'p1', 'p2'] });
+    expect(shown(record.read('a'))).toEqual({ g: [undefined, 'p2', 'p3'] });
+  });
+
+  it('counts what was refused once it is replayed later, by its body', () => {
+    const record = recordOf([
+      [1, name('g')],
+      [2, join('g', 'p1'), { time: 'future' }],
+    ]);
+    const [message] = messagesOf(happening(join('g', 'p1'), { time: 'future' }), at(2));
+    record.arrived({ messageId: 'other', body: message?.body ?? '', atMs: at(2) + HOUR_MS });
+    expect(shown(record.read('a'))).toEqual({ g: ['g', 'p1'] });
+  });
+});
+
+describe('requests to the SCIM server', () => {
+  it('make, change and end resources under the ids that the server gives', () => {
+    const record = createDirectoryRecord();
+    const request = (deed: DirectoryDeed) =>
+      scimRequestOf(happening(deed, { form: 'scim_request' }), record.idOf);
+    expect(request(leave('s1', 'q1'))).toBeUndefined();
+    const made = {
+      profile: request({ kind: 'profile', member: 'q1', email: 'q1@a.test' }),
+      group: request(name('s1')),
+    };
+    expect([made.profile?.method, made.profile?.path]).toEqual(['POST', '/Users']);
+    if (made.profile) record.requested(made.profile, at(1), 'U1');
+    if (made.group) record.requested(made.group, at(2), 'G1');
+    const joined = request(join('s1', 'q1'));
+    expect([joined?.method, joined?.path]).toEqual(['PATCH', '/Groups/G1']);
+    if (joined) record.requested(joined, at(3));
+    expect(shown(record.read('a'))).toEqual({ G1: ['s1', 'U1'] });
+    expect(record.read('a').emails.get('U1')).toBe('q1@a.test');
+    const ended = request(gone('s1'));
+    if (ended) record.requested(ended, at(4));
+    expect(record.read('a').groups.size).toBe(0);
+    expect(record.idOf('a', 's1')).toBeUndefined();
+  });
+});
+
+describe('messages of every form', () => {
+  const SEEDS = Array.from({ length: 12 }, (_, index) => index + 1);
+
+  it.each(SEEDS)('are read by the decoder as what was said (life %i)', (seed) => {
+    const record = createDirectoryRecord();
+    const life = drawLife(seed, { scale: 'small', days: 3 });
+    const events = new Map<string, ReturnType<typeof decodeMessage>['events'][number]>();
+    for (const [order, one] of life.happenings.entries()) {
+      if (one.actor !== 'directory' || one.connection !== 'a') continue;
+      for (const [part, message] of messagesOf(one, START_MS + one.atMs).entries()) {
+        const messageId = `m${order}-${part}`;
+        const sentAtMs = START_MS + one.atMs;
+        const atMs = sentAtMs + 1_000;
+        record.sent(message, { messageId, sentAtMs });
+        record.arrived({ messageId, body: message.body, atMs });
+        const decoded = decodeMessage({
+          body: message.body,
+          messageId,
+          sentAtMs,
+          receivedAtMs: atMs,
+          connectionAttribute: 'a',
+        });
+        const isRefused = one.way.time === 'future' || one.deed.kind === 'rubbish';
+        expect(decoded.rejected.length, message.body).toBe(isRefused ? 1 : 0);
+        for (const event of decoded.events)
+          events.set(`${event.stamp} ${JSON.stringify(event.change)}`, event);
+      }
+    }
+    const reading = record.read('a');
+    expect(reading.groups.size).toBeGreaterThan(2);
+    expect(shown(reading)).toEqual(byRegisters([...events.values()]));
+  });
+});
+
+/** The engine's own reading. */
+function byRegisters(events: Parameters<typeof foldEvents>[0]) {
+  const [fold] = foldEvents(events).values();
+  const groups = [...(fold?.groups.values() ?? [])].flatMap((group) => {
+    const parts = [...group.parts.values()];
+    const sets = [...new Set(parts.map(({ snapshotId }) => snapshotId))].map((id) =>
+      parts.filter(({ snapshotId }) => snapshotId === id),
+    );
+    const floors = sets.map((set) => completeSnapshotFloor(set[0]?.count ?? 0, set));
+    const snapshot = floors.reduce<Stamp>((floor, one) => laterStamp(floor, one), group.snapshot);
+    const registers = { ...group, snapshot };
+    const desired = desiredGroup(group.group, registers);
+    if (desired.state === 'absent') return [];
+    const counting = [...group.members].filter(([member, register]) =>
+      memberCounts(register, groupFloor(registers), fold?.users.get(member)?.deleted ?? STAMP_ZERO),
+    );
+    const named = desired.state === 'present' ? desired.name : undefined;
+    return [[group.group, [named, ...counting.map(([member]) => member).sort()]] as const];
+  });
+  return Object.fromEntries(groups);
+}
+
+describe('whom a reading means', () => {
+  const employee = (
+    role: string,
+    email: string | null,
+    state = 'ACTIVE',
+    userId: string | null = `u-${role}`,
+  ) => ({
+    role,
+    email,
+    state,
+    userId,
+  });
+  const employees = [
+    employee('1', 'P1@a.test'),
+    employee('2', 'p2@a.test', 'TERMINATED'),
+    employee('3', 'p3@a.test'),
+    employee('4', 'p3@a.test'),
+    employee('5', 'p5@a.test', 'TERMINATED'),
+    employee('6', 'p5@a.test'),
+    employee('7', 'p7@a.test', 'ACTIVE', null),
+  ];
+  const reading = recordOf([[1, all('g', ['p1', 'p2', 'p3', 'p4', 'p5', 'p7', 'h1'])]]).read('a');
+
+  it('is the one active person of the address, or says why not', () => {
+    const { userOf, pending } = expectedUsers(reading, 'g', { employees, settings: {} });
+    expect(Object.fromEntries(userOf)).toEqual({ p1: 'u-1', p5: 'u-6' });
+    expect(Object.fromEntries(pending)).toEqual({
+      p2: 'inactive',
+      p3: 'ambiguous',
+      p4: 'unknown',
+      p7: 'unknown',
+      h1: 'unknown',
+    });
+  });
+
+  it('follows the settings', () => {
+    const settings = { includeStates: ['ACTIVE', 'TERMINATED'], memberIdField: 'id' } as const;
+    expect([...expectedUsers(reading, 'g', { employees, settings }).users].sort()).toEqual([
+      '1',
+      '2',
+      '6',
+      '7',
+    ]);
+  });
+
+  it('is unsure of those whose address others have too', () => {
+    const life = drawLife(1, { days: 1 });
+    const email = 'p1@a.test';
+    const hired = { kind: 'hire', person: { role: '9', email } } as const;
+    const happenings = [
+      happening(all('g', ['p1', 'p2'])),
+      { atMs: 1, connection: 'a', actor: 'company', deed: hired } as const,
+      happening({ kind: 'profile', member: 'h1', email }),
+    ];
+    const contested = contestedAddresses({ ...life, happenings }, 'a');
+    const expected = expectedUsers(reading, 'g', {
+      employees: [employee('9', email)],
+      settings: {},
+      contested,
+    });
+    expect([...expected.unsure]).toEqual(['p1']);
+    expect([...expected.may]).toEqual(['u-9']);
+    expect(contested.has('p2@a.test')).toBe(false);
+  });
+});

@@ -1,0 +1,111 @@
+import { expect, it } from 'vitest';
+import { parseSettings } from '../../shared/contract/change-setting.ts';
+import { drawLife } from '../../simulate/draw.ts';
+import { CRASH_POINTS, crashPoints } from '../../simulate/draw-trouble.ts';
+import { DAY_MS, type LambdaName, type Life } from '../../simulate/life.ts';
+
+const SEEDS = Array.from({ length: 300 }, (_, index) => index + 1);
+
+/** Everything by which lives differ, by name. */
+function namesIn({ connections, happenings, coalesceSeconds }: Life): readonly string[] {
+  return [
+    `window:${coalesceSeconds}`,
+    `connections:${connections.length}`,
+    `companies:${new Set(connections.map(({ company }) => company)).size}`,
+    ...connections.flatMap(({ traits, settings, credential }) => [
+      `credential:${credential}`,
+      ...Object.entries(traits).map(
+        ([key, value]) => `${key}:${typeof value === 'number' && key !== 'staleStatus' ? value > 0 : value}`,
+      ),
+      ...Object.entries(settings).map(
+        ([key, value]) => `${key}:${typeof value === 'string' ? value : 'given'}`,
+      ),
+    ]),
+    ...happenings.flatMap((one) => {
+      const { actor, deed } = one;
+      if (actor === 'platform') return [deed.temper];
+      if (actor === 'directory') {
+        const { form, time, copies, lateMs } = one.way;
+        const parts = deed.kind === 'snapshot' && deed.parts > 1 ? ['parts'] : [];
+        return [deed.kind, form, time, `copies:${copies > 1}`, `days late:${lateMs > DAY_MS}`, ...parts];
+      }
+      if (actor === 'aws' && deed.kind === 'crash') return [`crash ${deed.lambda} ${deed.effect}`];
+      return [`${actor}:${deed.kind}`, ...('again' in deed && deed.again ? ['war'] : [])];
+    }),
+  ];
+}
+
+const lives = SEEDS.map((seed) => drawLife(seed));
+
+it('draws the same life from the same seed, another from the next', () => {
+  for (const seed of [1, 77]) {
+    expect(JSON.stringify(drawLife(seed))).toBe(JSON.stringify(lives[seed - 1]));
+    expect(JSON.stringify(drawLife(seed + 1))).not.toBe(JSON.stringify(lives[seed - 1]));
+  }
+});
+
+it('draws every temper, deed, way, trait, fault and crash point within 300 lives', () => {
+  const met = new Set(lives.flatMap(namesIn));
+  const expected = `
+    window:0 window:5 window:60 connections:2 connections:3 companies:1 companies:2 companies:3 credential:static credential:oauth
+    staleStatus:409 staleStatus:412 staleStatus:400 staleStatus:422 enforceVersionOnPatch:false echoSpokeId:false names:trimmed
+    names:folded uniqueNames:true installer:null installer:u-installer listLagMs:true getLagMs:true feedLagMs:true endOfFeed:same
+    endOfFeed:null endOfFeed:absent endOfFeed:empty membership:additive drift:report drift:adopt onGroupDeleted:empty
+    onGroupDeleted:release adoptExisting:never adoptExisting:byName memberIdField:id groups:given nameTemplate:{name}
+    drops_users keeps_users refuses_user_422 answers_other_group answers_html answers_half list_denies get_denies
+    list_shows_odd_group list_times_out writes_503 writes_403 writes_405 writes_423 writes_302 everything_503 throttles
+    retry_after_odd slow loses_answers late_writes wrong_route token_revoked token_expires feed_future feed_twice feed_missing
+    feed_odd_kind refuses_connection
+    name delete join leave snapshot parts profile forget wide rubbish native sns eventbridge okta scim_group scim_patch scim_request
+    exact whole_second none future copies:true
+    company:hire company:readdress company:terminate company:activate company:erase company:lose_user_id
+    somebody:edit somebody:delete somebody:recreate somebody:strip somebody:twin somebody:own war
+    operator:approve operator:reject operator:pause operator:resume operator:release operator:adopt operator:sync
+    operator:pause_all operator:resume_all operator:observe operator:rebind operator:set operator:remove_connection
+    operator:connect operator:replay_all operator:discard_one operator:edit_one operator:new_token
+    aws:throttled aws:unheard aws:echo aws:queue_refuses aws:slow_table aws:skew aws:twins`
+    .trim()
+    .split(/\s+/);
+  const crashes = (Object.keys(CRASH_POINTS) as LambdaName[]).flatMap((lambda) =>
+    crashPoints(lambda).map((effect) => `crash ${lambda} ${effect}`),
+  );
+  const missing = [...expected, ...crashes, 'days late:true'].filter(
+    (name) => ![...met].some((one) => one === name || (name.endsWith('{name}') && one.startsWith(name))),
+  );
+  expect(missing).toEqual([]);
+});
+
+it('keeps within the forms that the engine accepts, and within its days', () => {
+  for (const { connections, happenings, days } of lives) {
+    for (const { settings } of connections) parseSettings({ baseUrl: 'https://platform.test', ...settings });
+    const times = happenings.map(({ atMs }) => atMs);
+    expect(times).toEqual([...times].sort((a, b) => a - b));
+    expect(times.every((atMs) => Number.isSafeInteger(atMs) && atMs >= 0 && atMs < days * DAY_MS)).toBe(true);
+  }
+});
+
+it('has a size that is lived in half a second, most of the time', () => {
+  const counts = lives.map(({ happenings }) => happenings.length).sort((a, b) => a - b);
+  expect(counts[0]).toBeGreaterThan(150);
+  expect(counts[270]).toBeLessThan(400);
+  const most = lives.filter(({ happenings }) =>
+    happenings.every(({ deed }) => !('members' in deed) || deed.members.length < 1_000),
+  );
+  expect(most.length).toBeGreaterThan(280);
+});
+
+it('leaves out all trouble but what is asked for, and keeps the rhythm', () => {
+  const [whole, plain, one] = [
+    drawLife(3),
+    drawLife(3, { only: [] }),
+    drawLife(3, { only: ['deed:somebody.edit', 'okta'] }),
+  ];
+  const actors = ({ happenings }: Life) => [...new Set(happenings.map(({ actor }) => actor))].sort();
+  expect(actors(plain)).toEqual(['company', 'directory']);
+  expect(
+    new Set(plain.happenings.flatMap((each) => (each.actor === 'directory' ? [each.way.lateMs] : []))),
+  ).toEqual(new Set([0]));
+  expect(plain.happenings.length).toBeGreaterThan(whole.happenings.length * 0.8);
+  const ways = new Set(one.happenings.flatMap((each) => (each.actor === 'directory' ? [each.way.form] : [])));
+  expect([...ways].sort().filter((form) => form !== 'scim_request')).toEqual(['native', 'okta']);
+});

@@ -1,0 +1,47 @@
+import { execFileSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { drawLife } from '../../simulate/draw.ts';
+import { readKnown, unknownOf } from '../../simulate/judgement.ts';
+import { live } from '../../simulate/live.ts';
+import { digestOf } from '../../simulate/trace.ts';
+
+/** As many as pass in a minute on a slow machine, both sets together; `npm run simulate` lives more. */
+const FIXED = [1, 3, 5, 11];
+const FRESH = 3;
+
+/** By the commit's tree: a change tries other lives than the one before, and CI those that its author saw. */
+function freshSeeds(): readonly number[] {
+  const tree = execFileSync('git', ['rev-parse', 'HEAD^{tree}'], { encoding: 'utf8' });
+  const first = Number.parseInt(tree.slice(0, 7), 16);
+  return Array.from({ length: FRESH }, (_, place) => first + place);
+}
+
+describe('a life of a week', () => {
+  const known = readKnown();
+
+  it.each([...FIXED, ...freshSeeds()])(
+    'violates nothing but what known.json names (npm run simulate -- --seed %i)',
+    async (seed) => {
+      const { violations } = await live(drawLife(seed));
+      expect(unknownOf(violations, known)).toEqual([]);
+    },
+    120_000,
+  );
+
+  it('is the same whenever its seed is lived', async () => {
+    const life = drawLife(7, { days: 1, scale: 'small' });
+    const [first, second] = [await live(life, { tells: true }), await live(life, { tells: true })];
+    expect(first.told.length).toBeGreaterThan(100);
+    expect(digestOf(second.told)).toBe(digestOf(first.told));
+    expect(second.figures).toEqual(first.figures);
+  });
+});
+
+describe('known.json', () => {
+  it('names each violation once, with what it does to people and the work that mends it', () => {
+    const known = readKnown();
+    expect(new Set(known.map(({ oracle, cause }) => `${oracle} ${cause}`)).size).toBe(known.length);
+    for (const { what, mendedBy } of known)
+      expect([what, mendedBy].every((text) => text.length > 10)).toBe(true);
+  });
+});

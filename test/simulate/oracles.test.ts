@@ -1,0 +1,922 @@
+import { describe, expect, it } from 'vitest';
+import { parseSettings } from '../../shared/contract/change-setting.ts';
+import type { GroupPlan } from '../../shared/sync/apply/plan-group.ts';
+import type { Explanation } from '../../shared/sync/tool/explain.ts';
+import type { ReadGroup } from '../../simulate/directory.ts';
+import { HOUR_MS, type Life, MINUTE_MS, START_MS, type Traits } from '../../simulate/life.ts';
+import type { OperatorDone } from '../../simulate/operators.ts';
+import { type Around, judgeExplain, judgePlan } from '../../simulate/oracles/one-decision.ts';
+import { createOracles } from '../../simulate/oracles/oracles.ts';
+import {
+  type ForeignWrite,
+  type HeldEmployee,
+  type HeldGroup,
+  PLAIN_TRAITS,
+  type PlatformCall,
+  type PlatformWrite,
+} from '../../simulate/platform/platform.ts';
+import type { QueuedMessage } from '../../simulate/queues.ts';
+import type { Violation } from '../../simulate/told.ts';
+import type { Seen } from '../../simulate/world.ts';
+
+/*
+ * Each oracle is shown a world in which all is well, and the same world with one thing wrong in it. The world has the
+ * connection `a` of the company acme, whose directory group g1 ("Sales") has the members m1 and m2.
+ */
+
+const MEMBERS = ['m1', 'm2'];
+const stampOf = (hour: number) =>
+  `${new Date(START_MS + hour * HOUR_MS).toISOString().slice(0, 23)}000000Z.00.61.61.00000`;
+
+function makeWorld() {
+  const violations: Omit<Violation, 'atMs'>[] = [];
+  const deeds: OperatorDone[] = [];
+  const groups = new Map<string, HeldGroup>();
+  const writes: PlatformWrite[] = [];
+  const foreign: ForeignWrite[] = [];
+  const calls: PlatformCall[] = [];
+  const queues: Record<keyof Seen['queues'], QueuedMessage[]> = {
+    events: [],
+    eventsDlq: [],
+    apply: [],
+    applyDlq: [],
+  };
+  const items = new Map<string, Record<string, unknown>>();
+  const happenings: Life['happenings'][number][] = [];
+  const said = new Map<string, ReadGroup>();
+  const changedAtMs = new Map<string, number>();
+  const table = { largestItem: { bytes: 10, key: 'small' }, widestQuery: new Map<string, number>() };
+  const time = { nowMs: START_MS };
+  const traits: { -readonly [Name in keyof Traits]: Traits[Name] } = { ...PLAIN_TRAITS };
+  const peopleOf = (roles: readonly string[]) =>
+    new Map(
+      roles.map((role): [string, HeldEmployee] => [
+        role,
+        { role, email: `m${role.slice(1)}@a.test`, state: 'ACTIVE', userId: `u-${role}` },
+      ]),
+    );
+  const tokensOf = (token: string) => ({
+    valid: new Map([[token, Number.POSITIVE_INFINITY]]),
+    refreshTokens: new Set<string>(),
+  });
+  const acme = {
+    companyId: 'acme',
+    traits,
+    groups,
+    employees: peopleOf(['r1', 'r2', 'r3']),
+    writes,
+    foreign,
+    calls,
+    tokens: tokensOf('token-a'),
+  };
+  const birch = {
+    ...acme,
+    companyId: 'birch',
+    groups: new Map(),
+    employees: peopleOf(['x1']),
+    writes: [],
+    foreign: [],
+    calls: [],
+    tokens: tokensOf('token-b'),
+  };
+  const connection = {
+    name: 'a',
+    company: 'acme',
+    settings: {},
+    traits,
+    credential: 'static',
+    people: [],
+  } as const;
+  const life: Life = { seed: 1, days: 1, coalesceSeconds: 5, connections: [connection], happenings };
+  const connections = new Map([['a', { ...connection, company: 'acme' as string }]]);
+  const seen = {
+    life,
+    nowMs: () => time.nowMs,
+    items,
+    platforms: new Map([
+      ['acme', acme],
+      ['birch', birch],
+    ]),
+    connections,
+    directory: {
+      read: () => ({
+        groups: said,
+        emails: new Map(MEMBERS.map((one) => [one, `${one}@a.test`])),
+        changedAtMs,
+      }),
+    },
+    operators: { deeds },
+    queues,
+    table,
+    chronicle: {
+      tell() {},
+      fired() {},
+      violated: (violation: Omit<Violation, 'atMs'>) => violations.push(violation),
+    },
+  } as unknown as Seen;
+
+  const settings: Record<string, unknown> = { ...parseSettings({ baseUrl: 'https://acme.test' }) };
+  items.set('C#a CONNECTION', { settings });
+  const world = {
+    seen,
+    items,
+    groups,
+    writes,
+    foreign,
+    calls,
+    queues,
+    deeds,
+    happenings,
+    said,
+    changedAtMs,
+    table,
+    traits,
+    time,
+    settings,
+    connections,
+    birch,
+    acme,
+    item: (change: object) => Object.assign(items.get('G#a#g1 GROUP') ?? {}, change),
+    /** Changes the platform's group. */
+    held: (change: Partial<HeldGroup>) => groups.set('p1', { ...(groups.get('p1') as HeldGroup), ...change }),
+    write: (change: Partial<PlatformWrite>) => {
+      const write: PlatformWrite = {
+        atMs: time.nowMs,
+        action: 'patch',
+        id: 'p1',
+        spokeId: 'g1',
+        name: 'Sales',
+        removed: [],
+        added: [],
+        sent: {},
+        by: 'apply-1',
+        token: 'token-a',
+        madeBy: 'us',
+        version: `v${writes.length}`,
+        late: false,
+        ...change,
+      };
+      writes.push(write);
+      const atMs = write.atMs + 100;
+      items.set(`G#a#g1 A#${atMs}#${writes.length}`, {
+        atMs,
+        action: write.action,
+        cause: 'event',
+        outcome: 'written',
+        versionAfter: write.version,
+      });
+    },
+    call: (count: number, change: Partial<PlatformCall> = {}) => {
+      for (let left = count; left > 0; left -= 1) {
+        calls.push({
+          atMs: time.nowMs,
+          method: 'GET',
+          route: '/groups/{id}',
+          id: 'p1',
+          spokeId: 'g1',
+          status: 200,
+          tempers: [],
+          by: 'apply-1',
+          token: 'token-a',
+          ...change,
+        });
+      }
+    },
+    deed: (change: Partial<OperatorDone>) =>
+      deeds.push({ atMs: time.nowMs, connection: 'a', kind: 'approve', group: 'g1', done: true, ...change }),
+    hold: (users: readonly string[], decision: object = { kind: 'waiting' }) => {
+      world.item({ settled: 'held', hold: { digest: 'd', chunks: 1, decision } });
+      items.set('G#a#g1 HELD#d#0000', { text: users.join('\n') });
+    },
+    leave: (member: string, hour: number) => {
+      said.set('g1', {
+        ...(said.get('g1') as ReadGroup),
+        members: new Set(MEMBERS.filter((one) => one !== member)),
+      });
+      changedAtMs.set('g1', START_MS + hour * HOUR_MS);
+      items.set(`G#a#g1 M#${member}`, { member, presence: 'absent', stamp: stampOf(hour) });
+    },
+  };
+  said.set('g1', { name: 'Sales', members: new Set(MEMBERS), changedAtMs: START_MS, mayDiffer: new Set() });
+  changedAtMs.set('g1', START_MS);
+  const users = ['u-r1', 'u-r2'];
+  world.write({ action: 'create', added: users, sent: { name: 'Sales', spokeId: 'g1', users } });
+  groups.set('p1', {
+    id: 'p1',
+    name: 'Sales',
+    spokeId: 'g1',
+    users,
+    version: 'v0',
+    createdAtMs: START_MS,
+    madeBy: 'us',
+  });
+  items.set('G#a#g1 GROUP', {
+    group: 'g1',
+    upserted: stampOf(0),
+    name: 'Sales',
+    nameStamp: stampOf(0),
+    settled: 'in_sync',
+    platformId: 'p1',
+  });
+  for (const member of MEMBERS)
+    items.set(`G#a#g1 M#${member}`, { member, presence: 'present', stamp: stampOf(0) });
+  items.set('L#acme#0 p1', { platformId: 'p1', connection: 'a', group: 'g1' });
+  return world;
+}
+
+type World = ReturnType<typeof makeWorld>;
+
+/** Looks each hour, the last time as at the end; `change` makes things happen before a look. */
+function causesOf(
+  change: (world: World, hour: number) => unknown,
+  { hours = 6, end = true } = {},
+): readonly string[] {
+  const world = makeWorld();
+  const found: string[] = [];
+  Object.assign(world.seen.chronicle, {
+    violated: ({ oracle, cause }: Violation) => found.push(`${oracle} ${cause}`),
+  });
+  const oracles = createOracles();
+  for (let hour = 1; hour <= hours; hour += 1) {
+    world.time.nowMs = START_MS + hour * HOUR_MS;
+    change(world, hour);
+    for (const oracle of oracles) oracle.look(world.seen, end && hour === hours);
+  }
+  return found;
+}
+
+const once = (run: (world: World) => unknown) => (world: World, hour: number) => {
+  if (hour === 2) run(world);
+};
+const twenty = Array.from({ length: 20 }, (_, index) => `u-${index}`);
+
+/** Whatever a change answers does not matter. */
+type Case = readonly [what: string, change: (world: World) => unknown, causes?: readonly string[]];
+
+/** What is right has no causes. */
+const judges = (cases: readonly Case[], options = {}) =>
+  it.each(cases.map(([what, change, causes = []]) => ({ what, change, causes })))(
+    '$what',
+    ({ change, causes }) => {
+      const found = causesOf(once(change), options);
+      if (causes.length === 0) expect(found).toEqual([]);
+      else expect(found).toEqual(expect.arrayContaining([...causes]));
+    },
+  );
+
+describe('in the end', () => {
+  const stranger = { users: ['u-r1', 'u-r2', 'u-z'] };
+  judges([
+    ['nothing is wrong', () => {}],
+    ['a member is missing', ({ held }) => held({ users: ['u-r1'] }), ['end missing_user']],
+    [
+      'a member whom the platform refused is missing',
+      ({ held, items }) => {
+        held({ users: ['u-r1'] });
+        items.set('G#a#g1 M#m2', { ...items.get('G#a#g1 M#m2'), pendingCause: 'refused' });
+      },
+    ],
+    ['somebody is there whom nobody wants', ({ held }) => held(stranger), ['end extra_user']],
+    ['… whom a hold keeps', ({ held, hold }) => [held(stranger), hold(['u-z'])]],
+    [
+      '… beside those whom a hold keeps',
+      ({ held, hold }) => [held(stranger), hold(['u-y'])],
+      ['end extra_user'],
+    ],
+    [
+      '… whom an operator has approved to go, hours ago',
+      ({ held, hold }) => [held(stranger), hold(['u-z'], { kind: 'approved', atMs: START_MS })],
+      ['end extra_user'],
+    ],
+    [
+      '… whom somebody else added to an additive group',
+      ({ held, settings, foreign, writes }) => {
+        Object.assign(settings, { membership: 'additive' });
+        held(stranger);
+        foreign.push({
+          ...(writes[0] as PlatformWrite),
+          action: 'patch',
+          added: ['u-z'],
+          atMs: START_MS + HOUR_MS,
+          initiator: 'ROLE',
+        });
+      },
+    ],
+    [
+      '… whom we added to an additive group',
+      ({ held, settings, write }) => {
+        Object.assign(settings, { membership: 'additive' });
+        held(stranger);
+        write({ added: ['u-z'], sent: stranger });
+      },
+      ['end extra_user'],
+    ],
+    [
+      '… whom the policy lets stay, as a drift record says',
+      ({ held, settings, items, foreign, writes }) => {
+        Object.assign(settings, { drift: 'adopt' });
+        held(stranger);
+        foreign.push({
+          ...(writes[0] as PlatformWrite),
+          action: 'patch',
+          added: ['u-z'],
+          atMs: START_MS + HOUR_MS,
+          initiator: 'ROLE',
+        });
+        items.set('C#a DRIFT#1', {
+          group: 'g1',
+          platformId: 'p1',
+          kind: 'members_added',
+          before: [],
+          after: ['u-z'],
+          initiator: 'ROLE',
+          settledBy: 'adopt',
+          detectedAtMs: START_MS + HOUR_MS,
+        });
+      },
+    ],
+    [
+      '… which the policy would let stay, but no record says',
+      ({ held, settings }) => [held(stranger), Object.assign(settings, { drift: 'adopt' })],
+      ['end extra_user'],
+    ],
+    ['the group is gone', ({ groups }) => groups.clear(), ['end missing_group']],
+    [
+      'the group is gone, and a person let go of it',
+      ({ groups, item }) => [groups.clear(), item({ released: true })],
+    ],
+    ['its name is another', ({ held }) => held({ name: 'sales' }), ['end name']],
+    [
+      'its name is folded by this platform',
+      ({ held, traits }) => [held({ name: 'sales' }), Object.assign(traits, { names: 'folded' })],
+    ],
+    ['its spokeId is gone', ({ held }) => held({ spokeId: null }), ['end spoke_id']],
+    [
+      'the directory deleted it, and it is still there',
+      ({ said, item, changedAtMs }) => [
+        said.clear(),
+        changedAtMs.set('g1', START_MS + HOUR_MS),
+        item({ deleted: stampOf(1), settled: 'deleted' }),
+      ],
+      ['end group_left'],
+    ],
+    [
+      'the directory deleted it, and it is to be let go of',
+      ({ said, item, settings }) => [
+        said.clear(),
+        item({ deleted: stampOf(1), settled: 'deleted' }),
+        Object.assign(settings, { onGroupDeleted: 'release' }),
+      ],
+    ],
+    [
+      'we made a second one',
+      ({ groups, write, held }) => {
+        write({ action: 'create', id: 'p2', sent: { spokeId: 'g1' } });
+        groups.set('p2', { ...(held({}).get('p1') as HeldGroup), id: 'p2' });
+      },
+      ['end second_group'],
+    ],
+    ['somebody pends without a word', ({ acme }) => acme.employees.delete('r2'), ['end pending_cause']],
+    [
+      'somebody pends for the wrong cause',
+      ({ acme, items, held }) => {
+        acme.employees.delete('r2');
+        held({ users: ['u-r1'] });
+        items.set('G#a#g1 M#m2', { ...items.get('G#a#g1 M#m2'), pendingCause: 'ambiguous' });
+      },
+      ['end pending_cause'],
+    ],
+    [
+      'somebody pends, as is shown',
+      ({ acme, items, held }) => {
+        acme.employees.delete('r2');
+        held({ users: ['u-r1'] });
+        items.set('G#a#g1 M#m2', { ...items.get('G#a#g1 M#m2'), pendingCause: 'unknown' });
+      },
+    ],
+    [
+      '… whom a letter is about that an operator threw away',
+      ({ held, queues, deed }) => {
+        held({ users: ['u-r1'] });
+        queues.eventsDlq.push({ body: '{"group":{"id":"g1"}}' } as QueuedMessage);
+        deed({ kind: 'discard_one', group: 'g9' });
+      },
+      ['on_record deed_discard_one'],
+    ],
+    [
+      'the gate is closed because the platform has replaced the refresh token unheard',
+      ({ items, call }) => {
+        items.set('C#a GATE', { state: 'unauthorized' });
+        call(1, { route: '/oauth/token', method: 'POST', status: 400, token: 'refresh-a' });
+      },
+    ],
+    [
+      'somebody has another address by now',
+      ({ acme, items, happenings }) => {
+        acme.employees.set('r2', { role: 'r2', email: null, state: 'ACTIVE', userId: 'u-r2' });
+        items.set('U#a#m2 USER', { member: 'm2', role: 'r2' });
+        happenings.push({
+          atMs: 0,
+          connection: 'a',
+          actor: 'company',
+          deed: { kind: 'readdress', role: 'r2', email: null },
+        });
+      },
+    ],
+    ['the gate is closed', ({ items }) => items.set('C#a GATE', { state: 'backoff' }), ['end gate_closed']],
+  ]);
+});
+
+describe('truth at any time', () => {
+  judges(
+    [
+      [
+        'what is called in step is another for hours',
+        ({ held }) => held({ users: ['u-r1'] }),
+        ['truth in_sync_but_different'],
+      ],
+      [
+        '… and is dirty, but only for an hour',
+        ({ held, item, time }) => [held({ users: ['u-r1'] }), item({ dirtySince: time.nowMs + 3 * HOUR_MS })],
+      ],
+      [
+        '… and is shown as drift',
+        ({ held, item }) => [held({ users: ['u-r1'] }), item({ openDrift: ['1'] })],
+      ],
+      [
+        '… and the platform could not be seen',
+        ({ held, happenings }) => {
+          held({ users: ['u-r1'] });
+          happenings.push({
+            atMs: HOUR_MS,
+            connection: 'a',
+            actor: 'platform',
+            deed: { kind: 'temper', temper: 'list_denies', forMs: 4 * HOUR_MS },
+          });
+        },
+      ],
+      [
+        '… while the platform only drops users',
+        ({ held, happenings }) => {
+          held({ users: ['u-r1'] });
+          happenings.push({
+            atMs: HOUR_MS,
+            connection: 'a',
+            actor: 'platform',
+            deed: { kind: 'temper', temper: 'drops_users', forMs: 9 * HOUR_MS },
+          });
+        },
+        ['truth in_sync_but_different'],
+      ],
+      [
+        'what is called deleted is another for hours',
+        ({ held, item }) => [held({ users: ['u-r1'] }), item({ settled: 'deleted' })],
+        ['truth clean_but_different'],
+      ],
+      [
+        'a group waits for hours with nothing in its way',
+        ({ item, time }) => item({ dirtySince: time.nowMs }),
+        ['truth stuck'],
+      ],
+      [
+        'a group waits for hours because it is paused',
+        ({ item, time }) => item({ dirtySince: time.nowMs, paused: true }),
+      ],
+      [
+        'the gate stays closed though the platform is well',
+        ({ items, time }) => items.set('C#a GATE', { state: 'backoff', sinceMs: time.nowMs }),
+        ['truth gate_stuck'],
+      ],
+      ['an operator closed the gate', ({ items }) => items.set('C#a GATE', { state: 'paused' })],
+    ],
+    { end: false },
+  );
+
+  it('a member becomes another person by itself', () => {
+    const bind =
+      (role: string) =>
+      ({ items }: World) =>
+        items.set('U#a#m1 USER', { member: 'm1', role });
+    const rebound = (world: World, hour: number) => {
+      if (hour === 4) world.deed({ kind: 'rebind', atMs: START_MS + 3.5 * HOUR_MS });
+    };
+    const moves = (world: World, hour: number) => bind(hour < 4 ? 'r1' : 'r9')(world);
+    expect(causesOf(moves, { end: false })).toEqual(['truth binding_moved']);
+    expect(causesOf((world, hour) => [rebound(world, hour), moves(world, hour)], { end: false })).toEqual([]);
+  });
+});
+
+describe('the guard', () => {
+  const cut =
+    (count: number, change: Partial<PlatformWrite> = {}) =>
+    ({ write, acme }: World) => {
+      Object.assign(acme, { employees: acme.employees });
+      write({ added: twenty, sent: { users: twenty } });
+      write({ removed: twenty.slice(0, count), sent: { users: twenty.slice(count) }, ...change });
+    };
+  judges(
+    [
+      ['a few go', cut(5)],
+      ['more than a share go', cut(15), ['guard write_over_share']],
+      [
+        'more than a share go, as approved',
+        (world) => [world.deed({ removals: 15, atMs: START_MS }), cut(15)(world)],
+      ],
+      [
+        'more go than was approved',
+        (world) => [world.deed({ removals: 2, atMs: START_MS }), cut(17)(world)],
+        ['guard write_over_share'],
+      ],
+      ['they are dropped by the platform itself', cut(15, { sent: { users: twenty } })],
+      [
+        'more than a number go',
+        (world) => [
+          Object.assign(world.settings, {
+            guard: { minSize: 5, maxRemovedShare: 1, maxRemovedCount: 3, perHourCount: 500 },
+          }),
+          cut(5)(world),
+        ],
+      ],
+      [
+        'the group goes, as the directory says',
+        (world) => [world.item({ deleted: stampOf(1) }), cut(20, { action: 'delete', sent: {} })(world)],
+      ],
+      [
+        'the group goes, and the directory has it',
+        cut(20, { action: 'delete', sent: {} }),
+        ['guard write_over_share'],
+      ],
+    ],
+    { end: false },
+  );
+
+  it('counts by the rolling hour, and by the laxest limits of the last looks', () => {
+    const guard = { minSize: 50, maxRemovedShare: 1, maxRemovedCount: 4, perHourCount: 6 };
+    const removed = (world: World, hour: number, minute: number) =>
+      world.write({
+        atMs: START_MS + hour * HOUR_MS - minute * MINUTE_MS,
+        removed: twenty.slice(0, 4),
+        sent: { users: [] },
+      });
+    const slow = (world: World, hour: number) => [
+      Object.assign(world.settings, { guard }),
+      removed(world, hour, 30),
+    ];
+    const fast = (world: World, hour: number) => [slow(world, hour), hour === 5 && removed(world, hour, 10)];
+    expect(causesOf(slow, { end: false })).toEqual([]);
+    expect(causesOf(fast, { end: false })).toEqual(['guard removals_over_limit']);
+  });
+});
+
+describe('ownership', () => {
+  const strange =
+    (change: Partial<HeldGroup>) =>
+    ({ groups, held, item, write }: World) => {
+      groups.set('p9', { ...(held({}).get('p1') as HeldGroup), id: 'p9', madeBy: 'somebody', ...change });
+      item({ platformId: 'p9' });
+      return () => write({ id: 'p9', action: 'put', madeBy: 'somebody', spokeId: 'g1' });
+    };
+  const adopts = (change: Partial<HeldGroup>, before: (world: World) => void = () => {}) => {
+    let write = () => {};
+    return causesOf(
+      (world, hour) => {
+        if (hour === 1) before(world);
+        if (hour === 2) write = strange(change)(world);
+        if (hour === 3) write();
+      },
+      { end: false },
+    );
+  };
+  it('a write to a group of somebody else, adopted or not', () => {
+    expect(adopts({ spokeId: 'g1' })).toEqual([]);
+    expect(adopts({ spokeId: null })).toContain('ownership write_to_a_stranger');
+    expect(
+      adopts({ spokeId: 'g1' }, ({ settings }) => Object.assign(settings, { adoptExisting: 'never' })),
+    ).toEqual(['ownership write_to_a_stranger']);
+    expect(adopts({ spokeId: null }, ({ deed }) => deed({ kind: 'adopt' }))).not.toContain(
+      'ownership write_to_a_stranger',
+    );
+  });
+  judges([
+    ['a write of a group that we made', ({ write }) => write({})],
+    [
+      'a write after a person let go of the group',
+      ({ write, deed }) => [deed({ kind: 'release', atMs: START_MS }), write({})],
+      ['ownership write_after_release'],
+    ],
+    [
+      'a token shown to another company',
+      ({ birch, call, calls }) => [call(1), birch.calls.push(calls[0] as never)],
+      ['ownership token_of_another_company'],
+    ],
+    [
+      'somebody of another company in a group',
+      ({ write }) => write({ added: ['u-x1'], sent: { users: ['u-x1'] } }),
+      ['ownership user_of_another_company'],
+    ],
+    [
+      'somebody of another company among the people',
+      ({ items }) => items.set('R#a#x1 PERSON', { role: 'x1' }),
+      ['ownership person_of_another_company'],
+    ],
+    ['somebody of this company among the people', ({ items }) => items.set('R#a#r1 PERSON', { role: 'r1' })],
+    [
+      'the name is used for another company',
+      ({ connections }) => Object.assign(connections.get('a') ?? {}, { company: 'birch' }),
+      ['ownership name_of_another_company'],
+    ],
+  ]);
+});
+
+describe('nothing is lost', () => {
+  const letter = (body: string) => ({ body, visibleAtMs: 0 }) as QueuedMessage;
+  judges([
+    ['messages wait', ({ queues }) => queues.events.push(letter('{}')), ['nothing_lost queue_events']],
+    ['messages are dead-lettered', ({ queues }) => queues.eventsDlq.push(letter('{}'))],
+    [
+      'a walk does not end',
+      ({ items }) => items.set('U#a#m1 USER', { member: 'm1', walk: 3 }),
+      ['nothing_lost open_walk'],
+    ],
+    [
+      'a write is never settled',
+      ({ item }) => item({ intent: { id: 'i', action: 'put', atMs: START_MS } }),
+      ['nothing_lost open_intent'],
+    ],
+    [
+      'a claim is left',
+      ({ items }) => items.set('L#acme#1 p7', { platformId: 'p7', connection: 'a', group: 'g1' }),
+      ['nothing_lost claim_left'],
+    ],
+    [
+      'a claim is over',
+      ({ items }) =>
+        items.set('L#acme#1 p7', { platformId: 'p7', connection: 'a', group: 'g1', expiresAt: 1 }),
+    ],
+    ['a member was never stored', ({ items }) => items.delete('G#a#g1 M#m2'), ['nothing_lost register']],
+    [
+      'a member was never stored, as a dead letter says',
+      ({ items, queues }) => [
+        items.delete('G#a#g1 M#m2'),
+        queues.eventsDlq.push(letter('{"group":{"id":"g1"}}')),
+      ],
+    ],
+    [
+      'a member who left is stored',
+      ({ items }) => items.set('G#a#g1 M#m3', { member: 'm3', presence: 'present', stamp: stampOf(0) }),
+      ['nothing_lost register'],
+    ],
+    [
+      'a member who left is stored, below the floor',
+      ({ items, item }) => [
+        item({ snapshot: stampOf(0) }),
+        items.set('G#a#g1 M#m3', { member: 'm3', presence: 'present', stamp: '2026' }),
+      ],
+    ],
+    ['a name was never stored', ({ item }) => item({ name: 'Other' }), ['nothing_lost register']],
+    ['a deletion was never stored', ({ said }) => said.clear(), ['nothing_lost register']],
+    [
+      'what nobody can read is gone',
+      ({ happenings }) => {
+        const way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 } as const;
+        happenings.push({
+          atMs: 0,
+          connection: 'a',
+          actor: 'directory',
+          deed: { kind: 'rubbish', body: '{' },
+          way,
+        });
+      },
+      ['nothing_lost letter_lost'],
+    ],
+  ]);
+});
+
+describe('work is bounded', () => {
+  it('a group without news costs at most 12 calls an hour', () => {
+    const calling = (count: number, change = () => {}) =>
+      causesOf(
+        (world, hour) => {
+          if (hour === 5) world.call(count);
+          if (hour === 5) change();
+          world.item({ dirtySince: START_MS + 5 * HOUR_MS });
+        },
+        { end: false },
+      );
+    expect(calling(12)).toEqual([]);
+    expect(calling(13)).toEqual(['bounded calls_per_group']);
+    expect(
+      causesOf(
+        (world, hour) => {
+          if (hour !== 5) return;
+          world.changedAtMs.set('g1', world.time.nowMs);
+          world.call(40);
+        },
+        { end: false },
+      ),
+    ).toEqual([]);
+  });
+
+  it('a connection with nothing to do calls as its schedules say', () => {
+    const sweeping = (count: number) =>
+      causesOf(
+        (world, hour) => {
+          if (hour === 6) world.call(count, { route: '/groups', by: 'sweep-1' });
+        },
+        { end: false },
+      );
+    expect(sweeping(2)).toEqual([]);
+    expect(sweeping(3)).toEqual(['bounded idle_calls']);
+    expect(causesOf((world, hour) => hour === 6 && world.call(1), { end: false })).toEqual([
+      'bounded idle_calls',
+    ]);
+    expect(
+      causesOf((world, hour) => hour === 6 && world.call(9, { by: 'operator-1' }), { end: false }),
+    ).toEqual([]);
+  });
+
+  judges([
+    [
+      'an item is too large',
+      ({ table }) => Object.assign(table.largestItem, { bytes: 360_000 }),
+      ['bounded item_size'],
+    ],
+    [
+      'a read is as long as the audit',
+      ({ table }) => table.widestQuery.set('A#', 101),
+      ['bounded read_audit'],
+    ],
+    ['a read of drift is short', ({ table }) => table.widestQuery.set('DRIFT#', 100)],
+    [
+      'a read is as long as all drift',
+      ({ table }) => table.widestQuery.set('DRIFT#', 101),
+      ['bounded read_drift'],
+    ],
+  ]);
+});
+
+describe('on record', () => {
+  const drift =
+    (change: object) =>
+    ({ items }: World) =>
+      items.set('C#a DRIFT#1', {
+        group: 'g1',
+        platformId: 'p1',
+        kind: 'members_added',
+        before: [],
+        after: ['u-z'],
+        initiator: 'ROLE',
+        settledBy: 'restore',
+        detectedAtMs: START_MS + 2 * HOUR_MS,
+        ...change,
+      });
+  const byThem = ({ foreign, writes }: World) =>
+    foreign.push({
+      ...(writes[0] as PlatformWrite),
+      action: 'patch',
+      added: ['u-z'],
+      atMs: START_MS + HOUR_MS,
+      initiator: 'ROLE',
+    });
+  judges([
+    ['a write has its entry', ({ write }) => write({})],
+    [
+      'a write has none',
+      ({ write, items }) => [write({}), items.delete([...items.keys()].at(-1) ?? '')],
+      ['on_record write_without_audit'],
+    ],
+    [
+      'a late write has none',
+      ({ write, items }) => [write({ late: true }), items.delete([...items.keys()].at(-1) ?? '')],
+      ['on_record late_write_without_audit'],
+    ],
+    [
+      'a lost answer was looked for',
+      ({ write, items, time }) => {
+        write({});
+        const key = [...items.keys()].at(-1) ?? '';
+        items.set(key, {
+          ...items.get(key),
+          outcome: 'found_written',
+          versionAfter: 'v9',
+          atMs: time.nowMs + HOUR_MS,
+        });
+      },
+    ],
+    [
+      'one entry stands for two writes',
+      ({ write, items }) => [
+        write({}),
+        write({ version: 'v1' }),
+        items.delete([...items.keys()].at(-1) ?? ''),
+      ],
+      ['on_record write_without_audit'],
+    ],
+    [
+      'an operator paused, and nothing says so',
+      ({ deed }) => deed({ kind: 'pause' }),
+      ['on_record deed_pause'],
+    ],
+    [
+      'an operator paused, as the audit says',
+      ({ deed, items, time }) => [
+        deed({ kind: 'pause' }),
+        items.set('G#a# A#1', {
+          atMs: time.nowMs,
+          action: 'pause',
+          cause: 'operator',
+          versionAfter: null,
+          outcome: 'written',
+        }),
+      ],
+    ],
+    ['a drift names who did it', (world) => [byThem(world), drift({})(world)]],
+    [
+      'a drift names another',
+      (world) => [byThem(world), drift({ initiator: 'SYSTEM' })(world)],
+      ['on_record drift_of_another'],
+    ],
+    [
+      'a drift that was our own doing',
+      (world) => [world.write({ added: ['u-z'], sent: { users: ['u-z'] } }), drift({})(world)],
+      ['on_record own_write_taken_for_drift'],
+    ],
+  ]);
+
+  it('a drift names nobody, long after the feed told', () => {
+    const change = (world: World, hour: number) =>
+      hour === 2 && [byThem(world), drift({ initiator: 'UNKNOWN' })(world)];
+    expect(causesOf(change, { hours: 20 })).toEqual(['on_record drift_without_initiator']);
+    expect(causesOf(change, { hours: 4 })).toEqual([]);
+  });
+});
+
+describe('one decision', () => {
+  const stood = (users: readonly string[], name = 'Sales') => ({ id: 'p1', name, users });
+  const around = { connection: 'a', group: 'g1', outcome: 'written', held: [] };
+  const judged = (judge: (seen: Seen) => void): readonly string[] => {
+    const causes: string[] = [];
+    const { seen } = makeWorld();
+    Object.assign(seen.chronicle, { violated: ({ cause }: Violation) => causes.push(cause) });
+    judge(seen);
+    return causes;
+  };
+  const explained = (
+    outcome: string,
+    wanted: boolean,
+    users: { readonly before: readonly string[]; readonly after: readonly string[] },
+  ) =>
+    judged((seen) => {
+      const said = {
+        member: 'm1',
+        wanted,
+        match: { user: 'u' },
+        decision: { outcome },
+        because: 'so',
+      } as unknown as Explanation;
+      judgeExplain(seen, { ...around, said, before: stood(users.before), after: stood(users.after) });
+    });
+
+  it.each([
+    ['waiting', true, [], ['u'], []],
+    ['waiting', true, [], [], ['explain_waiting']],
+    ['waiting', false, ['u'], [], []],
+    ['waiting', false, ['u'], ['u'], ['explain_waiting']],
+    ['held', false, ['u'], ['u'], []],
+    ['held', false, ['u'], [], ['explain_held']],
+    ['in_sync', true, ['u'], [], ['explain_in_sync']],
+    ['pending:unknown', true, [], ['u'], ['explain_pending_unknown']],
+    ['not_wanted', false, [], [], []],
+  ] as const)('explain says %s (wanted: %s), from %j to %j', (outcome, wanted, before, after, causes) => {
+    expect(explained(outcome, wanted, { before, after })).toEqual(causes);
+  });
+
+  const planned = (
+    plan: Partial<GroupPlan>,
+    { before, after }: Pick<Around<GroupPlan>, 'before' | 'after'>,
+  ) =>
+    judged((seen) => {
+      const said = {
+        group: 'g1',
+        action: 'none',
+        changes: [],
+        held: [],
+        hold: null,
+        digest: '',
+        note: null,
+        ...plan,
+      } as GroupPlan;
+      judgePlan(seen, { ...around, said, before, after });
+    });
+  const add = { kind: 'add_member', member: 'm1', before: null, after: 'u', reason: '' };
+
+  it('plan equals the write that follows', () => {
+    const both = { before: stood([]), after: stood(['u']) };
+    expect(planned({ action: 'patch', changes: [add] }, both)).toEqual([]);
+    expect(planned({ action: 'patch', changes: [] }, both)).toEqual(['plan_patch']);
+    expect(planned({ action: 'none' }, both)).toEqual(['plan_none']);
+    expect(planned({ action: 'delete' }, { ...both, after: undefined })).toEqual([]);
+    expect(planned({ action: 'delete' }, both)).toEqual(['plan_delete']);
+    expect(planned({ action: 'none', note: 'the platform could not be asked' }, both)).toEqual([]);
+  });
+});

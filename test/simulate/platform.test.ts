@@ -1,0 +1,451 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { staticBearer } from '../../shared/platform/credential.ts';
+import { PlatformError } from '../../shared/platform/errors.ts';
+import { createGroupClient } from '../../shared/platform/group-client.ts';
+import { oauthCredential } from '../../shared/platform/oauth.ts';
+import type { OAuthTokens } from '../../shared/platform/token-request.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, START_MS, type Temper, type Traits } from '../../simulate/life.ts';
+import { createSimulatedPlatform, PLAIN_TRAITS } from '../../simulate/platform/platform.ts';
+import { changedGroup, isStale, keptName, wantedContent } from '../../simulate/platform/rules.ts';
+import { seededRandom } from '../../simulate/random.ts';
+import { Crash } from '../../simulate/worker.ts';
+
+describe('the rules', () => {
+  const group = { id: 'g', name: 'Crew', spokeId: 'd', users: ['a', 'b'], version: '1' };
+  const newId = () => '2';
+
+  it.each([
+    ['PUT', '1', true, false],
+    ['PUT', '0', false, true],
+    ['PUT', undefined, true, false],
+    ['PATCH', '0', true, true],
+    ['PATCH', '0', false, false],
+  ] as const)('%s with version %s, PATCH compared %s: stale %s', (method, sent, isCompared, isStaleNow) => {
+    expect(isStale(method, group, sent, isCompared)).toBe(isStaleNow);
+  });
+
+  it.each([
+    ['a member less', { ...group, users: ['a'] }, { change: 'members', removed: ['b'], added: [] }],
+    ['another name', { ...group, name: 'Team' }, { change: 'changed', removed: [], added: [] }],
+    ['another order', { ...group, users: ['b', 'a'] }, { change: 'changed', removed: [], added: [] }],
+    ['the same twice', { ...group, users: ['a', 'b', 'a'] }, undefined],
+  ] as const)('%s: what the feed says of it', (_, content, change) => {
+    const done = changedGroup(group, content, newId);
+    expect(done.change).toEqual(change);
+    expect(done.group.version).toBe(change === undefined ? '1' : '2');
+  });
+
+  it('a missing field is emptied by PUT and kept by PATCH', () => {
+    expect(wantedContent('PUT', group, { name: 'N' })).toEqual({ name: 'N', spokeId: null, users: [] });
+    expect(wantedContent('PATCH', group, { name: 'N' })).toMatchObject({ spokeId: 'd', users: ['a', 'b'] });
+  });
+
+  it('names are kept as they are, trimmed or folded', () => {
+    const sent = ' Night  Shift ';
+    expect((['exact', 'trimmed', 'folded'] as const).map((names) => keptName(sent, names))).toEqual([
+      sent,
+      'Night Shift',
+      'night shift',
+    ]);
+  });
+});
+
+/** Time that passes when nobody can do anything but wait. */
+function createTime() {
+  let nowMs = START_MS;
+  const sleepers: { readonly atMs: number; readonly wake: () => void }[] = [];
+  const wakeNext = (untilMs: number) => {
+    sleepers.sort((one, other) => one.atMs - other.atMs);
+    const next = sleepers[0];
+    if (next === undefined || next.atMs > untilMs) return false;
+    sleepers.shift();
+    nowMs = Math.max(nowMs, next.atMs);
+    next.wake();
+    return true;
+  };
+  return {
+    clock: () => nowMs,
+    sleep: (ms: number) => new Promise<void>((wake) => sleepers.push({ atMs: nowMs + ms, wake })),
+    async pass(ms: number) {
+      const untilMs = nowMs + ms;
+      do await turn();
+      while (wakeNext(untilMs));
+      nowMs = untilMs;
+    },
+    /** What comes of the work: its result, or the failure's class and status. */
+    async outcome(work: Promise<unknown>): Promise<unknown> {
+      let result: { readonly value: unknown } | undefined;
+      void work.then(
+        (value) => {
+          result = { value };
+        },
+        (error: unknown) => {
+          const { name, status, retryAfterMs } = error as PlatformError;
+          result = { value: error instanceof PlatformError ? { name, status, retryAfterMs } : error };
+        },
+      );
+      while (result === undefined) {
+        await turn();
+        if (result === undefined) wakeNext(Number.POSITIVE_INFINITY);
+      }
+      return result.value;
+    },
+  };
+}
+
+const TOKEN = 'token-1';
+
+function stage(traits: Partial<Traits> = {}, effect: () => Promise<void> = async () => undefined) {
+  const time = createTime();
+  const fired = new Map<string, number>();
+  const platform = createSimulatedPlatform({
+    company: 'co',
+    clock: time.clock,
+    random: seededRandom(7),
+    sleep: time.sleep,
+    traits: { ...PLAIN_TRAITS, ...traits },
+    people: ['a', 'b', 'c'].map((role) => ({ role, email: `${role}@co.test` })),
+    rotates: true,
+    chronicle: {
+      tell: () => undefined,
+      fired: (name) => fired.set(name, (fired.get(name) ?? 0) + 1),
+      violated: () => undefined,
+    },
+  });
+  platform.tokens.add(TOKEN);
+  const worker = { name: 'apply-1', skewMs: 0, effect, isDead: () => false };
+  const dispatcher = platform.dispatcherFor(worker);
+  const clientWith = (credential: Parameters<typeof createGroupClient>[0]['credential']) =>
+    createGroupClient({
+      baseUrl: 'https://co.test/base',
+      credential,
+      clock: time.clock,
+      random: () => 0,
+      sleep: time.sleep,
+      maxAttempts: 1,
+      dispatcher,
+    });
+  const client = clientWith(staticBearer(TOKEN));
+  const create = (spokeId: string, users: readonly string[] = ['u-a', 'u-b'], name = ` ${spokeId} Crew `) =>
+    client.groups.create({ name, spokeId, users });
+  const outcome = (work: Promise<unknown>) => time.outcome(work);
+  const feed = async () => {
+    const events = [];
+    for await (const page of client.activity.follow({ sinceMs: START_MS - DAY_MS }))
+      events.push(...page.events);
+    return events;
+  };
+  return { ...time, platform, fired, dispatcher, clientWith, client, create, outcome, feed };
+}
+type Stage = ReturnType<typeof stage>;
+const held = ({ platform }: Stage, spokeId: string) =>
+  [...platform.groups.values()].find((group) => group.spokeId === spokeId);
+
+/** What happens in each temper, to groups d1 (users u-a, u-b) and d2 of ours. */
+interface Case {
+  readonly temper: Temper;
+  readonly about?: readonly string[];
+  readonly act: (stage: Stage, id: string) => Promise<unknown>;
+  readonly outcome: unknown;
+  readonly users?: readonly string[];
+}
+const patch =
+  (users: readonly string[]) =>
+  ({ client, platform }: Stage, id: string) =>
+    client.groups.patch(id, { users, version: platform.groups.get(id)?.version ?? '' });
+const removal = patch(['u-a']);
+const failed = (name: string, status?: number, retryAfterMs?: number) => ({ name, status, retryAfterMs });
+const BEFORE = ['u-a', 'u-b'];
+const AFTER = ['u-a'];
+const list = ({ client }: Stage) => client.groups.list().then((all) => all.map(({ spokeId }) => spokeId));
+const get = ({ client }: Stage, id: string) => client.groups.get(id);
+
+const CASES: readonly Case[] = [
+  {
+    temper: 'drops_users',
+    about: ['u-c'],
+    act: patch(['u-a', 'u-c']),
+    outcome: { users: AFTER },
+    users: AFTER,
+  },
+  { temper: 'keeps_users', about: ['u-b'], act: removal, outcome: { users: BEFORE }, users: BEFORE },
+  {
+    temper: 'refuses_user_422',
+    about: ['u-c'],
+    act: patch(['u-c']),
+    outcome: failed('BadRequestError', 422),
+    users: BEFORE,
+  },
+  { temper: 'answers_other_group', act: removal, outcome: { spokeId: 'd2' }, users: AFTER },
+  { temper: 'answers_html', act: removal, outcome: failed('UnexpectedBodyError', 200), users: AFTER },
+  { temper: 'answers_half', act: removal, outcome: failed('UnexpectedBodyError', 200), users: AFTER },
+  { temper: 'list_denies', about: ['d1'], act: list, outcome: ['d2'] },
+  { temper: 'get_denies', about: ['d1'], act: get, outcome: failed('NotFoundError', 404) },
+  { temper: 'list_shows_odd_group', act: list, outcome: ['d1', 'd2', null] },
+  { temper: 'list_times_out', act: list, outcome: failed('TimeoutError') },
+  { temper: 'writes_503', act: removal, outcome: failed('ServerError', 503), users: BEFORE },
+  { temper: 'writes_403', act: removal, outcome: failed('ForbiddenError', 403), users: BEFORE },
+  { temper: 'writes_405', act: removal, outcome: failed('UnexpectedStatusError', 405), users: BEFORE },
+  {
+    temper: 'writes_423',
+    about: ['d1'],
+    act: removal,
+    outcome: failed('UnexpectedStatusError', 423),
+    users: BEFORE,
+  },
+  { temper: 'writes_302', act: removal, outcome: failed('UnexpectedStatusError', 302), users: BEFORE },
+  { temper: 'everything_503', act: ({ client }) => client.me(), outcome: failed('ServerError', 503) },
+  {
+    temper: 'throttles',
+    about: ['7'],
+    act: removal,
+    outcome: failed('RateLimitedError', 429, 7_000),
+    users: BEFORE,
+  },
+  { temper: 'retry_after_odd', about: ['year'], act: list, outcome: { retryAfterMs: 15 * 60_000 } },
+  { temper: 'slow', act: removal, outcome: failed('TimeoutError'), users: AFTER },
+  { temper: 'loses_answers', act: removal, outcome: failed('NetworkError'), users: AFTER },
+  { temper: 'late_writes', act: removal, outcome: failed('TimeoutError'), users: BEFORE },
+  { temper: 'wrong_route', act: list, outcome: [] },
+  { temper: 'wrong_route', act: get, outcome: failed('NotFoundError', 404) },
+  { temper: 'token_revoked', act: list, outcome: failed('UnauthorizedError', 401) },
+  { temper: 'feed_missing', act: ({ feed }) => feed(), outcome: [] },
+  {
+    temper: 'refuses_connection',
+    act: removal,
+    outcome: failed('NetworkError'),
+    users: BEFORE,
+  },
+];
+
+describe('a temper', () => {
+  it.each(CASES)(
+    '$temper shows, is counted, and ends by itself',
+    async ({ temper, about, act, outcome, users }) => {
+      const world = stage();
+      const { id } = (await world.outcome(world.create('d1', BEFORE))) as { id: string };
+      await world.outcome(world.create('d2', []));
+      world.platform.begin({ kind: 'temper', temper, forMs: HOUR_MS, ...(about && { about }) });
+
+      const got = await world.outcome(act(world, id));
+      if (Array.isArray(outcome)) expect(got).toEqual(outcome);
+      else expect(got).toMatchObject(outcome as object);
+      expect(world.fired.get(`temper:${temper}`)).toBeGreaterThan(0);
+      expect(world.platform.calls.some(({ tempers }) => tempers.includes(temper))).toBe(true);
+      if (users !== undefined) expect(held(world, 'd1')?.users).toEqual(users);
+
+      await world.pass(2 * HOUR_MS);
+      const count = world.fired.get(`temper:${temper}`);
+      expect(await world.outcome(removal(world, id))).toMatchObject({ users: AFTER });
+      expect(world.fired.get(`temper:${temper}`)).toBe(count);
+    },
+  );
+
+  it('late_writes: the write comes within a minute after its caller has gone, calm or not', async () => {
+    const world = stage();
+    world.platform.begin({ kind: 'temper', temper: 'late_writes', forMs: HOUR_MS });
+    const begunMs = world.clock();
+    await world.outcome(world.create('d1'));
+    expect(world.clock() - begunMs).toBe(10_000);
+    world.platform.calm();
+    expect(world.platform.groups.size).toBe(0);
+    await world.pass(MINUTE_MS);
+    expect(held(world, 'd1')?.users).toEqual(BEFORE);
+    expect(world.platform.writes).toMatchObject([
+      { action: 'create', late: true, by: 'apply-1', token: TOKEN },
+    ]);
+  });
+
+  it.each([
+    ['feed_twice', (ids: string[]) => new Set(ids).size < ids.length],
+    ['feed_odd_kind', (_: string[], kinds: string[]) => kinds.includes('EXTERNAL_GROUP_RESHUFFLED')],
+    ['feed_future', (_: string[], __: string[], times: string[]) => times.some((time) => time > '2027')],
+  ] as const)('%s bends the feed', async (temper, isBent) => {
+    const world = stage();
+    await world.outcome(world.create('d1'));
+    world.platform.begin({ kind: 'temper', temper, forMs: HOUR_MS });
+    const events = (await world.outcome(world.feed())) as Awaited<ReturnType<Stage['feed']>>;
+    const of = (field: 'id' | 'event_type' | 'timestamp') => events.map((event) => event[field] ?? '');
+    expect(isBent(of('id'), of('event_type'), of('timestamp'))).toBe(true);
+    expect(world.fired.get(`temper:${temper}`)).toBe(3);
+  });
+
+  it('by its share it chooses the same users for as long as it lasts', async () => {
+    const world = stage();
+    world.platform.begin({ kind: 'temper', temper: 'drops_users', forMs: HOUR_MS, share: 0.5 });
+    const users = Array.from({ length: 40 }, (_, n) => `u-${n}`);
+    await world.outcome(world.create('d1', users));
+    await world.outcome(world.create('d2', users));
+    expect(held(world, 'd1')?.users.length).toBeGreaterThan(5);
+    expect(held(world, 'd1')?.users.length).toBeLessThan(35);
+    expect(held(world, 'd2')?.users).toEqual(held(world, 'd1')?.users);
+  });
+});
+
+describe('tokens', () => {
+  it('an access token ends, is refreshed, and the refresh token is another each time', async () => {
+    const world = stage();
+    world.platform.tokens.addRefresh('refresh-0');
+    let stored: OAuthTokens = { refreshToken: 'refresh-0' };
+    const client = world.clientWith(
+      oauthCredential({
+        tokenUrl: 'https://co.test/oauth/token',
+        clientId: 'id',
+        clientSecret: 'secret',
+        tokens: stored,
+        clock: world.clock,
+        dispatcher: () => world.dispatcher,
+        onTokens: async (tokens) => {
+          stored = tokens;
+        },
+      }),
+    );
+    expect(await world.outcome(client.me())).toMatchObject({ company: 'co' });
+    const first = stored;
+    world.platform.begin({ kind: 'temper', temper: 'token_expires', forMs: MINUTE_MS });
+    expect(await world.outcome(client.me())).toMatchObject({ company: 'co' });
+    expect(world.fired.get('temper:token_expires')).toBe(1);
+    expect(stored.accessToken).not.toBe(first.accessToken);
+    expect([...world.platform.tokens.refreshTokens]).toEqual([stored.refreshToken]);
+    await world.pass(MINUTE_MS);
+    world.platform.begin({ kind: 'temper', temper: 'token_revoked', forMs: HOUR_MS });
+    expect(await world.outcome(client.me())).toMatchObject(failed('InvalidGrantError', 400));
+  });
+
+  it('a token that is new since the revocation is accepted', async () => {
+    const world = stage();
+    world.platform.begin({ kind: 'temper', temper: 'token_revoked', forMs: HOUR_MS });
+    await world.pass(1);
+    world.platform.tokens.add('token-2');
+    expect(await world.outcome(world.clientWith(staticBearer('token-2')).me())).toMatchObject({
+      company: 'co',
+    });
+    world.platform.tokens.revoke('token-2');
+    expect(await world.outcome(world.clientWith(staticBearer('token-2')).me())).toMatchObject({
+      status: 401,
+    });
+  });
+});
+
+describe('traits', () => {
+  it('the installer joins each new group, names are folded and taken once', async () => {
+    const world = stage({ installer: 'u-boss', names: 'folded', uniqueNames: true });
+    const made = await world.outcome(world.create('d1', ['u-a'], ' Night Crew'));
+    expect(made).toMatchObject({ name: 'night crew', users: ['u-a', 'u-boss'] });
+    const { status } = (await world.outcome(world.create('d2', [], 'NIGHT crew'))) as { status: number };
+    expect([400, 409]).toContain(status);
+    expect(world.platform.groups.size).toBe(1);
+    for (const trait of ['installer', 'names', 'uniqueNames'])
+      expect(world.fired.get(`trait:${trait}`)).toBeGreaterThan(0);
+  });
+
+  it('a new group is missing from the list and by id for a while, its events from the feed', async () => {
+    const world = stage({ listLagMs: 2_000, getLagMs: 1_000, feedLagMs: MINUTE_MS });
+    const { id } = (await world.outcome(world.create('d1'))) as { id: string };
+    expect(await world.outcome(world.client.groups.get(id))).toMatchObject({ status: 404 });
+    expect(await world.outcome(list(world))).toEqual([]);
+    expect(await world.outcome(world.feed())).toEqual([]);
+    await world.pass(MINUTE_MS);
+    expect(await world.outcome(world.client.groups.get(id))).toMatchObject({ id });
+    expect(await world.outcome(list(world))).toEqual(['d1']);
+    expect(await world.outcome(world.feed())).toHaveLength(3);
+  });
+
+  it('a stale version is refused as this platform does it; a spokeId may stay hidden', async () => {
+    const world = stage({ staleStatus: 412, echoSpokeId: false });
+    const { id, version } = (await world.outcome(world.create('d1'))) as { id: string; version: string };
+    expect(await world.outcome(world.client.groups.patch(id, { users: [], version }))).toMatchObject({
+      spokeId: null,
+    });
+    expect(await world.outcome(world.client.groups.patch(id, { users: [], version }))).toMatchObject({
+      status: 412,
+    });
+    expect(world.platform.writes.at(-1)).toMatchObject({
+      action: 'patch',
+      spokeId: 'd1',
+      removed: BEFORE,
+      added: [],
+    });
+  });
+});
+
+describe('somebody else', () => {
+  const edit = { kind: 'edit', group: 'd1', add: ['u-x'], remove: 1 } as const;
+
+  it('edits, strips, twins, re-creates and deletes, and the feed tells who', async () => {
+    const world = stage();
+    const { id } = (await world.outcome(world.create('d1'))) as { id: string };
+    expect(world.platform.somebody(edit, id, 'SYSTEM')).toBe(true);
+    expect(world.platform.groups.get(id)?.users).toEqual(['u-b', 'u-x']);
+    world.platform.somebody({ kind: 'twin', group: 'd1' }, id);
+    world.platform.somebody({ kind: 'strip', group: 'd1' }, id);
+    expect(await world.outcome(list(world))).toEqual([null, 'd1']);
+    world.platform.somebody({ kind: 'recreate', group: 'd1' }, id);
+    expect(world.platform.groups.has(id)).toBe(false);
+    world.platform.somebody({ kind: 'own', name: 'Theirs', spokeId: null }, undefined, 'ROLE');
+    expect(world.platform.somebody({ kind: 'delete', group: 'd9' }, undefined)).toBe(false);
+    expect(world.platform.foreign.map(({ action }) => action)).toEqual([
+      'patch',
+      'create',
+      'patch',
+      'delete',
+      'create',
+      'create',
+    ]);
+    expect(world.platform.writes).toHaveLength(1);
+    const events = (await world.outcome(world.feed())) as Awaited<ReturnType<Stage['feed']>>;
+    const types = events.map(({ initiator }) => initiator?.type);
+    expect(types.slice(0, 5)).toEqual(['EXTERNAL', 'EXTERNAL', 'EXTERNAL', 'SYSTEM', 'SYSTEM']);
+    expect(types.at(-1)).toBe('ROLE');
+  });
+
+  it('does it again whenever it is undone, so often, and rests when all is calm', async () => {
+    const world = stage();
+    const { id } = (await world.outcome(world.create('d1'))) as { id: string };
+    world.platform.somebody({ ...edit, again: { everyMs: MINUTE_MS, times: 2 } }, id);
+    for (let round = 0; round < 3; round += 1) {
+      await world.outcome(patch(BEFORE)(world, id));
+      await world.pass(MINUTE_MS);
+    }
+    expect(world.fired.get('somebody:again')).toBe(2);
+    expect(world.platform.groups.get(id)?.users).toEqual(BEFORE);
+
+    world.platform.somebody({ ...edit, again: { everyMs: MINUTE_MS, times: 2 } }, id);
+    world.platform.calm();
+    await world.outcome(patch(BEFORE)(world, id));
+    await world.pass(HOUR_MS);
+    expect(world.fired.get('somebody:again')).toBe(2);
+  });
+});
+
+describe('people', () => {
+  it('come and go; the list leaves out who has not begun unless all are asked for', async () => {
+    const world = stage();
+    world.platform.company({ kind: 'hire', person: { role: 'd', email: null, state: 'ACCEPTED' } });
+    world.platform.company({ kind: 'terminate', role: 'a' });
+    world.platform.company({ kind: 'erase', role: 'b' });
+    world.platform.company({ kind: 'lose_user_id', role: 'c' });
+    expect(world.platform.company({ kind: 'terminate', role: 'nobody' })).toBe(false);
+    const all = async (sendAllRoles: boolean) => {
+      const found = [];
+      for await (const one of world.client.employees.listAll({ limit: 1, sendAllRoles })) found.push(one);
+      return found.map(({ id, roleState, userId }) => [id, roleState, userId]);
+    };
+    const listed = [
+      ['a', 'TERMINATED', 'u-a'],
+      ['c', 'ACTIVE', null],
+    ];
+    expect(await world.outcome(all(false))).toEqual(listed);
+    expect(await world.outcome(all(true))).toEqual([...listed, ['d', 'ACCEPTED', 'u-d']]);
+    expect(await world.outcome(world.client.employees.get('b'))).toMatchObject({ status: 404 });
+  });
+});
+
+it('a process that dies hears nothing, and nothing was done', async () => {
+  const world = stage({}, async () => {
+    throw new Crash('platform.create');
+  });
+  expect(await world.outcome(world.create('d1'))).toMatchObject({ name: 'AbortedError' });
+  expect(world.platform.calls).toEqual([]);
+});
