@@ -45,7 +45,7 @@ export async function startServices({ people }: { readonly people: number }) {
   const ports = benchPorts({
     table: createDynamoTable(dynamodb, { tableName: TABLE_NAME, sleep: async () => {} }),
     sqs,
-    applyQueueUrl: queueUrls.apply,
+    queueUrl: (key) => queueUrls[key],
     dispatcher,
     coalesceMs: COALESCE_MS,
     clock: () => Date.now() + aheadMs,

@@ -2,7 +2,7 @@ import { followFeed } from '../../shared/sync/reconcile/feed.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { type Figure, growthExponent, table } from '../figure.ts';
 import { createRig, type Rig } from '../memory/rig.ts';
-import { seedGroups } from '../memory/seed.ts';
+import { rewrite, seedGroups } from '../memory/seed.ts';
 import { type Counts, sumOf } from '../memory/tally.ts';
 
 const MEMBERS = 100;
@@ -58,8 +58,8 @@ async function sweepRun(groups: number): Promise<Run> {
 /** One group in ten was written by us since the last run. */
 async function feedRun(groups: number): Promise<Run> {
   const rig = await seeded(groups);
-  const ids = [...rig.platform.groups.keys()].filter((_, n) => n % 10 === 0);
-  for (const id of ids) rig.platform.echo(id);
+  const written = [...rig.platform.groups.values()].filter((_, n) => n % 10 === 0);
+  for (const group of written) await rewrite(rig, group);
   return measured(groups, rig, () => followFeed(rig.connection, rig.ports, Number.MAX_SAFE_INTEGER));
 }
 

@@ -133,7 +133,7 @@ export const SCENARIOS: readonly Scenario[] = [
       await followFeed(rig.connection, rig.ports, Number.MAX_SAFE_INTEGER);
       rig.pass(300_000);
       const [id = ''] = rig.platform.groups.keys();
-      rig.platform.touch(id, ['u9']);
+      rig.platform.somebody({ kind: 'edit', group: 'd0', add: ['u9'], remove: 1 }, id, 'EXTERNAL');
     },
     run: async (rig) => {
       await followFeed(rig.connection, rig.ports, Number.MAX_SAFE_INTEGER);

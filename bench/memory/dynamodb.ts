@@ -1,7 +1,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { Key, Value } from '../../shared/store/table.ts';
+import type { MemoryTable, PageRequest } from '../../simulate/table.ts';
 import { plain, plainItem, type Wire, type WireItem, wireItem } from './attribute-values.ts';
-import type { Engine, PageRequest } from './engine.ts';
 import { type Placeholders, parseChange, parseCondition } from './expressions.ts';
 import { CREDENTIALS, inProcess, REGION, type WireAnswer } from './sdk-wire.ts';
 import type { Tally } from './tally.ts';
@@ -20,7 +20,7 @@ interface QueryInput extends Expressions {
   readonly ExclusiveStartKey?: WireItem;
 }
 
-type Operation = (input: never, engine: Engine) => WireAnswer;
+type Operation = (input: never, table: MemoryTable) => WireAnswer;
 
 const ok = (body: unknown): WireAnswer => ({ status: 200, body });
 const REFUSED: WireAnswer = {
@@ -35,38 +35,38 @@ const REFUSED: WireAnswer = {
 const CURSOR = 'pk';
 
 const OPERATIONS: Readonly<Record<string, Operation>> = {
-  BatchGetItem(input: { RequestItems: Record<string, { Keys: readonly WireItem[] }> }, engine) {
-    const [[table, { Keys }] = ['', { Keys: [] }]] = Object.entries(input.RequestItems);
-    const found = Keys.flatMap((key) => engine.get(plainItem(key) as Key) ?? []);
-    return ok({ Responses: { [table]: found.map(wireItem) }, UnprocessedKeys: {} });
+  BatchGetItem(input: { RequestItems: Record<string, { Keys: readonly WireItem[] }> }, table) {
+    const [[name, { Keys }] = ['', { Keys: [] }]] = Object.entries(input.RequestItems);
+    const found = Keys.flatMap((key) => table.look(plainItem(key) as Key) ?? []);
+    return ok({ Responses: { [name]: found.map(wireItem) }, UnprocessedKeys: {} });
   },
   BatchWriteItem(
     input: { RequestItems: Record<string, readonly { PutRequest?: { Item: WireItem } }[]> },
-    engine,
+    table,
   ) {
     for (const { PutRequest } of Object.values(input.RequestItems).flat()) {
       if (PutRequest === undefined) throw new Error("a batched delete is beyond the bench's table");
-      engine.put(plainItem(PutRequest.Item));
+      table.store(plainItem(PutRequest.Item));
     }
     return ok({ UnprocessedItems: {} });
   },
-  GetItem(input: { Key: WireItem }, engine) {
-    const item = engine.get(plainItem(input.Key));
+  GetItem(input: { Key: WireItem }, table) {
+    const item = table.look(plainItem(input.Key));
     return ok(item === undefined ? {} : { Item: wireItem(item) });
   },
-  PutItem(input: Expressions & { Item: WireItem }, engine) {
-    return engine.put(plainItem(input.Item), conditionOf(input)) ? ok({}) : REFUSED;
+  PutItem(input: Expressions & { Item: WireItem }, table) {
+    return table.store(plainItem(input.Item), conditionOf(input)) ? ok({}) : REFUSED;
   },
-  UpdateItem(input: Expressions & { Key: WireItem; UpdateExpression: string }, engine) {
+  UpdateItem(input: Expressions & { Key: WireItem; UpdateExpression: string }, table) {
     const change = parseChange(input.UpdateExpression, placeholdersOf(input));
-    const item = engine.update(plainItem(input.Key), change, conditionOf(input));
+    const item = table.change(plainItem(input.Key), change, conditionOf(input));
     return item === undefined ? REFUSED : ok({ Attributes: wireItem(item) });
   },
-  DeleteItem(input: Expressions & { Key: WireItem }, engine) {
-    return engine.delete(plainItem(input.Key), conditionOf(input)) ? ok({}) : REFUSED;
+  DeleteItem(input: Expressions & { Key: WireItem }, table) {
+    return table.remove(plainItem(input.Key), conditionOf(input)) ? ok({}) : REFUSED;
   },
-  Query(input: QueryInput, engine) {
-    const { items, last } = engine.page(pageRequestOf(input));
+  Query(input: QueryInput, table) {
+    const { items, last } = table.page(pageRequestOf(input));
     return ok({
       Items: items.map(wireItem),
       Count: items.length,
@@ -75,13 +75,13 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   },
 };
 
-/** A DynamoDB client over the engine; counts requests by operation. */
-export function createDynamoDbClient(engine: Engine, tally: Tally): DynamoDBClient {
+/** A DynamoDB client over the table in memory; counts requests by operation. */
+export function createDynamoDbClient(table: MemoryTable, tally: Tally): DynamoDBClient {
   const handler = inProcess((name, input) => {
     const operation = OPERATIONS[name];
     if (operation === undefined) throw new Error(`${name} is beyond the bench's table`);
     tally.add(`dynamodb ${name}`);
-    return operation(input as never, engine);
+    return operation(input as never, table);
   });
   return new DynamoDBClient({ region: REGION, credentials: CREDENTIALS, requestHandler: handler as never });
 }
@@ -106,7 +106,7 @@ function pageRequestOf(input: QueryInput): PageRequest {
     partition: text(':pk'),
     index: input.IndexName !== undefined,
     newestFirst: input.ScanIndexForward === false,
-    limit: input.Limit,
+    ...(input.Limit === undefined ? {} : { pageSize: input.Limit }),
     after: cursor === undefined ? undefined : String(plain(cursor)),
     ...(expression.includes('begins_with') ? { prefix: text(':from') } : {}),
     ...(expression.includes('BETWEEN') ? { between: [text(':from'), text(':to')] as const } : {}),

@@ -8,13 +8,14 @@ import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
+import { queueUrl } from '../../simulate/queues.ts';
+import { MemoryTable } from '../../simulate/table.ts';
+import { createCountedQueue } from './apply-queue.ts';
+import { capacityMeter } from './capacity.ts';
 import { type BenchEvent, createDirectory } from './directory.ts';
 import { createDynamoDbClient } from './dynamodb.ts';
-import { createEngine } from './engine.ts';
-import { createMemoryTable } from './memory-table.ts';
-import { COMPANY, createMemoryPlatform } from './platform.ts';
+import { COMPANY, createCountedPlatform } from './platform.ts';
 import { type BenchPorts, benchPorts } from './ports.ts';
-import { APPLY_QUEUE_URL, createMemoryQueue } from './sqs.ts';
 import { createTally } from './tally.ts';
 
 export interface RigOptions {
@@ -27,6 +28,7 @@ export interface RigOptions {
 }
 
 export const CONNECTION: ConnectionName = connectionName('default');
+const TOKEN = 'bench';
 const START_MS = Date.UTC(2026, 0, 5, 8);
 /** How much later each batch of events is taken up than the one before it. */
 const BETWEEN_BATCHES_MS = 10;
@@ -44,16 +46,18 @@ export async function createRig(options: RigOptions) {
     ids += 1;
     return `${clock().toString(16).padStart(12, '0')}${String(ids).padStart(20, '0')}`;
   };
-  const delayMs = applyDelaySeconds(options.coalesceSeconds) * 1_000;
-  const queue = createMemoryQueue({ tally, clock, delayMs });
-  const platform = createMemoryPlatform({ tally, clock, people: options.people });
-  const engine = createEngine(tally);
-  const direct = createMemoryTable(engine);
-  const counted = createDynamoTable(createDynamoDbClient(engine, tally), {
+  const { sqs, queue } = createCountedQueue({
+    tally,
+    clock,
+    applyDelaySeconds: applyDelaySeconds(options.coalesceSeconds),
+  });
+  const platform = createCountedPlatform({ tally, clock, people: options.people, token: TOKEN });
+  const direct = new MemoryTable({ meter: capacityMeter(tally) });
+  const counted = createDynamoTable(createDynamoDbClient(direct, tally), {
     tableName: 'bench',
     sleep: async () => {},
   });
-  let active = direct;
+  let active: Table = direct;
   const table: Table = {
     get: (key) => active.get(key),
     getMany: (keys) => active.getMany(keys),
@@ -64,9 +68,10 @@ export async function createRig(options: RigOptions) {
   };
   const ports = benchPorts({
     table,
-    sqs: queue.client,
-    applyQueueUrl: APPLY_QUEUE_URL,
+    sqs,
+    queueUrl,
     dispatcher: platform.dispatcher,
+    token: TOKEN,
     coalesceMs: options.coalesceSeconds * 1_000,
     clock,
     newId,
@@ -88,7 +93,7 @@ export async function createRig(options: RigOptions) {
     connection,
     platform,
     directory: createDirectory(clock),
-    items: engine.size,
+    items: () => direct.items.size,
     /** From now on through the AWS SDK, which counts requests to DynamoDB too; before, and at large sizes, beside it. */
     countRequests: () => {
       active = counted;
@@ -113,6 +118,7 @@ export async function createRig(options: RigOptions) {
         const batch = queue.receive(EVENT_SOURCES.apply.batchSize);
         invocations += 1;
         await Promise.all(batch.map(({ body }) => applyOne(body, ports)));
+        for (const { receipt = '' } of batch) queue.delete(receipt);
       }
       return invocations;
     },

@@ -1,4 +1,10 @@
-import { type GroupRef, groupId } from '../../shared/domain/ids.ts';
+import {
+  type GroupRef,
+  groupId,
+  platformGroupId,
+  platformUserId,
+  versionToken,
+} from '../../shared/domain/ids.ts';
 import {
   claimKey,
   groupIndexSort,
@@ -8,6 +14,7 @@ import {
   shardOf,
 } from '../../shared/store/keys.ts';
 import type { Item } from '../../shared/store/table.ts';
+import type { HeldGroup } from '../../simulate/platform/facts.ts';
 import { COMPANY } from './platform.ts';
 import { CONNECTION, type Rig } from './rig.ts';
 
@@ -36,6 +43,14 @@ export async function seedGroups(rig: Rig, groups: number, members: number): Pro
     await table.put(item);
     await table.put({ ...claimKey(COMPANY, id), platformId: id, connection: CONNECTION, group: ref.group });
   }
+}
+
+/** We write this group once more, a join, of which the feed tells. */
+export async function rewrite(rig: Rig, { id, spokeId, users, version }: HeldGroup): Promise<void> {
+  const platform = await rig.ports.platforms.open(rig.connection);
+  const joined = [...users, `joins-${id}`].map(platformUserId);
+  const written = await platform.groups.patch(platformGroupId(id), { users: joined }, versionToken(version));
+  await rig.ports.table.update(groupKey(refOf(spokeId ?? '')), { set: { version: written.version } });
 }
 
 const refOf = (group: string): GroupRef => ({ connection: CONNECTION, group: groupId(group) });

@@ -5,8 +5,8 @@ import { createDeadLetterQueue } from '../../shared/queues/dead-letter-queue.ts'
 import { createDesiredStore } from '../../shared/store/desired-store.ts';
 import { createUserStore } from '../../shared/store/user-store.ts';
 import type { DeadLetter } from '../../shared/sync/ports/queue.ts';
+import { MemoryTable } from '../../simulate/table.ts';
 import { fakeSqs } from '../queues/fake-sqs.ts';
-import { MemoryTable } from '../support/memory-table.ts';
 import { CONTEXT, fakeBase, recordOf } from './fake-base.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 20);

@@ -6,7 +6,7 @@ import { connectionName } from '../../shared/domain/ids.ts';
 import { createConnectionStore } from '../../shared/store/connection-store.ts';
 import { connectionKey } from '../../shared/store/keys.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
-import { MemoryTable } from '../support/memory-table.ts';
+import { MemoryTable } from '../../simulate/table.ts';
 import { CONTEXT, fakeBase } from './fake-base.ts';
 
 const world = vi.hoisted(() => ({ wired: undefined as unknown, ran: [] as string[] }));

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import {
-  filter as oracleTester,
   type Filter as OracleFilter,
   parse as oracleParse,
+  filter as oracleTester,
 } from 'scim2-parse-filter';
 import { describe, expect, it } from 'vitest';
 import { matchesFilter } from '../../shared/scim/filter/evaluate.ts';

@@ -12,8 +12,8 @@ import {
   notEqual,
   type Table,
 } from '../../shared/store/table.ts';
+import { MemoryTable } from '../../simulate/table.ts';
 import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
-import { MemoryTable } from '../support/memory-table.ts';
 
 const key = fc.record({ pk: fc.constantFrom('p', 'q'), sk: fc.constantFrom('A#1', 'A#2', 'B#1') });
 const value = fc.oneof(fc.integer({ min: 0, max: 3 }), fc.constantFrom('a', 'b', '\uffff'));

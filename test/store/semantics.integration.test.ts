@@ -19,9 +19,9 @@ import {
   type Table,
   type Value,
 } from '../../shared/store/table.ts';
+import { MemoryTable } from '../../simulate/table.ts';
 import { startFront } from '../local/support/front.ts';
 import { runs } from '../support/engine/runs.ts';
-import { MemoryTable } from '../support/memory-table.ts';
 
 /*
  * The tests of the engine run over a table in memory. Here it does what the real client does over DynamoDB's own

@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { EmployeeField } from '../../shared/contract/match-rule.ts';
-import { roleId } from '../../shared/domain/ids.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
-import type { EmployeeRecord } from '../../shared/sync/ports/platform.ts';
 import { pump } from '../../shared/sync/pump.ts';
 import { rebindMember } from '../../shared/sync/rebind.ts';
 import { LARGE_GROUP } from '../../shared/sync/tuning.ts';
@@ -17,14 +14,6 @@ const person = (role: string, email: string, state = 'ACTIVE') => ({
 });
 
 type Told = Awaited<ReturnType<typeof story>>;
-
-const EMAIL: EmployeeField = { kind: 'field', name: 'workEmail' };
-const record = (id: string): EmployeeRecord => ({
-  role: roleId(id),
-  state: 'ACTIVE',
-  userId: `u-${id}`,
-  fields: new Map([[EMAIL, `${id}@acme.test`]]),
-});
 
 /** As the schedule does each hour; then the engine comes to rest. */
 async function refresh({ world, tell }: Told) {
@@ -45,7 +34,7 @@ describe('a person whom the platform does not know any more', () => {
     const told = await story({ settings: { guard } });
     const { world, tell, shown, state } = told;
     const listed = async (...ids: string[]) => {
-      world.platform.employees = ids.map(record);
+      world.platform.employees = ids.map((id) => person(id, id));
       await refresh(told);
     };
     await listed('ann', 'bob', 'cid');
@@ -81,10 +70,7 @@ describe('a binding', () => {
     expect((await world.onlooker.users.read(CONNECTION, [member('ann')])).get(member('ann'))?.role).toBe(
       undefined,
     );
-    world.platform.employees = [
-      { ...record('leaver'), state: 'TERMINATED', fields: new Map([[EMAIL, 'ann@acme.test']]) },
-      { ...record('newcomer'), fields: new Map([[EMAIL, 'ann@acme.test']]) },
-    ];
+    world.platform.employees = [person('leaver', 'ann', 'TERMINATED'), person('newcomer', 'ann')];
     await refresh(told);
     expect(shown('g')).toEqual([['u-newcomer']]);
     expect(await pendingOf(told, 'g')).toEqual([]);
@@ -96,9 +82,9 @@ describe('a binding', () => {
     await world.onlooker.hire([person('ann', 'ann', 'HIRED')]);
     await tell({ snapshot: 'g', of: ['ann'] });
     expect([shown('g'), await pendingOf(told, 'g')]).toEqual([[[]], [['ann', 'inactive']]]);
-    world.platform.employees = [{ ...record('ann'), state: 'HIRED' }];
+    world.platform.employees = [person('ann', 'ann', 'HIRED')];
     expect(await refresh(told)).toMatchObject({ woken: 0 });
-    world.platform.employees = [record('ann')];
+    world.platform.employees = [person('ann', 'ann')];
     expect(await refresh(told)).toMatchObject({ woken: 1 });
     expect(shown('g')).toEqual([['u-ann']]);
   });

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { applyDelaySeconds } from '../../shared/contract/topology.ts';
 import { groupId } from '../../shared/domain/ids.ts';
-import { FakeApplyQueue } from '../support/engine/queues.ts';
-import { seededRandom } from '../support/engine/random.ts';
-import { Scheduler } from '../support/engine/scheduler.ts';
+import { createApplyQueue } from '../../shared/queues/apply-queue.ts';
+import { createQueues, queueUrl } from '../../simulate/queues.ts';
+import { seededRandom } from '../../simulate/random.ts';
 import { story } from '../support/engine/story.ts';
 import { CONNECTION, START_MS } from '../support/engine/world.ts';
 
@@ -12,14 +13,22 @@ const REF = { connection: CONNECTION, group: groupId('g') };
 /** Sends at a true time, by a sender whose clock is off. */
 async function sendAll(sends: readonly (readonly [atMs: number, skewMs: number])[]) {
   let nowMs = 0;
-  const queue = new FakeApplyQueue(WINDOW_MS, () => nowMs);
+  const queues = createQueues({
+    nowMs: () => nowMs,
+    random: seededRandom(1),
+    applyDelaySeconds: applyDelaySeconds(WINDOW_MS / 1_000),
+  });
   for (const [atMs, skewMs] of sends) {
     nowMs = START_MS + atMs;
-    const scheduler = new Scheduler({ random: seededRandom(1) });
-    const worker = scheduler.worker('sender', skewMs);
-    await scheduler.run([() => queue.portFor(worker, () => true).wake([REF])]);
+    const sender = createApplyQueue(queues.client(), {
+      queueUrl: queueUrl('apply'),
+      coalesceMs: WINDOW_MS,
+      clock: () => nowMs + skewMs,
+      newId: () => 'never used',
+    });
+    await sender.wake([REF]);
   }
-  return queue.messages.map(({ visibleAtMs }) => visibleAtMs - START_MS);
+  return queues.of.apply.messages.map(({ visibleAtMs }) => visibleAtMs - START_MS);
 }
 
 describe('a window', () => {

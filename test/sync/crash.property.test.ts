@@ -13,6 +13,7 @@ vi.mock('../../shared/sync/tuning.ts', async (original) => ({
 
 /** Every kind of effect that the way from an event to the platform has; a crash must have met each of them. */
 const EFFECTS = [
+  'SendMessageBatch apply',
   'acknowledge apply',
   'acknowledge events',
   'delete VIEW#',
@@ -26,6 +27,7 @@ const EFFECTS = [
   'platform.delete',
   'platform.get',
   'platform.list',
+  'platform.me',
   'platform.patch',
   'platform.put',
   'put A#',
@@ -33,11 +35,11 @@ const EFFECTS = [
   'put PART#',
   'put USER',
   'put VIEW#',
-  'put pointer',
+  'put L#',
   'query IN#',
   'query M#',
   'query index',
-  'send apply',
+
   'update GROUP',
   'update M#',
   'update USER',

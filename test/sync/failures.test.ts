@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { story } from '../support/engine/story.ts';
-import { NO_FAULTS } from '../support/engine/world.ts';
+import { NO_FAULTS, takeEvents } from '../support/engine/world.ts';
 
 async function company() {
   const told = await story();
@@ -118,7 +118,7 @@ describe('a look that fails after a write', () => {
     const platform = (call: string) => (call === 'list' ? 'throttled' : 'none');
     troubles.faults = { ...NO_FAULTS, platform };
     say({ take: ['a', 'b'], from: 'g' });
-    await ingest(world.eventsQueue.messages.splice(0), world.onlooker);
+    await ingest(takeEvents(world), world.onlooker);
     const worker = { name: 'apply', skewMs: 0, effect: async () => {}, isDead: () => false };
     expect(await applyGroup(ref('g'), world.portsFor(worker))).toMatchObject({ outcome: 'gate_closed' });
     expect(shown('g')).toEqual([['u-c']]);

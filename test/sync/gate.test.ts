@@ -7,7 +7,7 @@ import { PlatformFailure, type Platforms } from '../../shared/sync/ports/platfor
 import { pump } from '../../shared/sync/pump.ts';
 import type { PlatformFault } from '../support/engine/platform.ts';
 import { story } from '../support/engine/story.ts';
-import { CONNECTION, NO_FAULTS } from '../support/engine/world.ts';
+import { CONNECTION, NO_FAULTS, takeEvents } from '../support/engine/world.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -127,7 +127,7 @@ describe('the gate', () => {
         ...(await world.onlooker.platforms.open(connection)),
         groups: new Proxy({} as never, { get: () => throttled }),
       });
-      if (waitMs > 1_000) await ingest(world.eventsQueue.messages.splice(0), world.onlooker);
+      if (waitMs > 1_000) await ingest(takeEvents(world), world.onlooker);
       await applyGroup(ref('g'), { ...world.onlooker, platforms: { open } });
       expect((await gate()).untilMs).toBe(world.nowMs() + waitMs);
       world.advance(waitMs);
@@ -145,7 +145,10 @@ describe('the gate', () => {
     await onlooker.connections.save({ ...connection, company: 'another' });
     await onlooker.desired.markDirty(ref('g'), { nowMs: world.nowMs(), dueMs: world.nowMs() });
     expect(await applyGroup(ref('g'), onlooker)).toMatchObject({ outcome: 'gate_closed' });
-    expect(await gate()).toMatchObject({ state: 'unauthorized', reason: 'wrong_company' });
+    expect(await gate()).toMatchObject({
+      state: 'unauthorized',
+      reason: expect.stringMatching(/^wrong_company/),
+    });
   });
 
   it('that a person closed opens for no probe, only for a person, and drains its backlog then', async () => {
@@ -184,7 +187,10 @@ describe('groups that fail one after the other', () => {
     refuse(() => true);
     changeAll();
     await work(30);
-    expect(await gate()).toMatchObject({ state: 'backoff', reason: 'refused with 503' });
+    expect(await gate()).toMatchObject({
+      state: 'backoff',
+      reason: expect.stringContaining('refused with 503'),
+    });
     tries.length = 0;
     for (let minute = 0; minute < 60; minute += 1) {
       world.advance(MINUTE_MS);

@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { groupId, memberId } from '../../shared/domain/ids.ts';
 import { makeStamp } from '../../shared/domain/stamp.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
+import { seededRandom } from '../../simulate/random.ts';
 import { ALL_TABLE_FAULTS, Chaos } from '../support/engine/chaos.ts';
 import { drive } from '../support/engine/drive.ts';
 import type { PlatformFault } from '../support/engine/platform.ts';
-import { seededRandom } from '../support/engine/random.ts';
 import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
 import { Scheduler } from '../support/engine/scheduler.ts';
-import { CONNECTION, createWorld, START_MS, type World } from '../support/engine/world.ts';
+import { CONNECTION, createWorld, START_MS, takeWoken, type World } from '../support/engine/world.ts';
 
 const HOUR_MS = 3_600_000;
 const GUARD = { minSize: 3, maxRemovedShare: 0.9, maxRemovedCount: 3, perHourCount: 4 };
@@ -61,7 +61,7 @@ async function settledWorld(seed: number, budget: number) {
     },
   });
   for (const group of GROUPS) await say(world, group, { members: MEMBERS, value: 'present' });
-  for (const { ref } of world.applyQueue.messages.splice(0)) await applyGroup(ref, world.onlooker);
+  for (const ref of takeWoken(world)) await applyGroup(ref, world.onlooker);
   faults.left = budget;
   return { world, scheduler };
 }

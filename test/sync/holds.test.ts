@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { approveHold, listHolds, rejectHold } from '../../shared/sync/holds.ts';
-import { Crash, type Worker } from '../support/engine/scheduler.ts';
+import { Crash, type Worker } from '../../simulate/worker.ts';
 import { story } from '../support/engine/story.ts';
 import { CONNECTION } from '../support/engine/world.ts';
 
@@ -188,7 +188,7 @@ describe('a hold', () => {
     const { tell, shown, state, world } = await company({ perHourCount: 3 });
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     world.advance(7 * DAY_MS);
-    for (const [key, { sk }] of world.table.items) if (sk.startsWith('HELD#')) world.table.items.delete(key);
+    for (const item of world.table.items.values()) if (item.sk.startsWith('HELD#')) world.table.remove(item);
     await tell({ add: ['a', 'b'], to: 'g' });
     expect(shown('g')).toEqual([users(...EVERYBODY)]);
     expect((await state('g'))?.hold).toMatchObject({ removes: 2, decision: { kind: 'waiting' } });

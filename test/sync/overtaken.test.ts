@@ -3,9 +3,9 @@ import { NO_GROUP } from '../../shared/domain/group.ts';
 import { makeStamp } from '../../shared/domain/stamp.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
-import type { Worker } from '../support/engine/scheduler.ts';
+import type { Worker } from '../../simulate/worker.ts';
 import { story } from '../support/engine/story.ts';
-import { CREATE_SETTLE_MS } from '../support/engine/world.ts';
+import { CREATE_SETTLE_MS, takeEvents } from '../support/engine/world.ts';
 
 /** A worker that is held up before one effect, while somebody else does something. */
 function slowWorker(heldUpBefore: string, meanwhile: () => Promise<void>): Worker {
@@ -60,9 +60,9 @@ it('a stale version whose group is deleted before it is looked at is a deletion,
   const id = (await state('g'))?.platformId ?? '';
   world.platform.changeAsOther(id, { name: 'Theirs' });
   say({ take: ['b'], from: 'g' });
-  await ingest(world.eventsQueue.messages.splice(0), world.onlooker);
+  await ingest(takeEvents(world), world.onlooker);
   const slow = slowWorker('platform.get', async () => {
-    world.platform.groups.delete(id);
+    world.platform.deleteAsOther(id);
   });
   await applyGroup(ref('g'), world.portsFor(slow));
   await tell();

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { platformGroupId } from '../../shared/domain/ids.ts';
 import { adoptGroup, releaseGroup } from '../../shared/sync/ownership.ts';
 import { story } from '../support/engine/story.ts';
-import { COMPANY } from '../support/engine/world.ts';
+import { COMPANY, takeEvents } from '../support/engine/world.ts';
 
 const users = (...ids: string[]) => ids.map((id) => `u-${id}`);
 
@@ -173,10 +173,10 @@ describe('a group that the directory deletes', () => {
     const { world, say, tell, shown, state } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     say({ remove: 'g' });
-    const late = world.eventsQueue.messages.pop();
+    const late = takeEvents(world);
     await tell({ snapshot: 'g', of: ['a', 'b'], name: null });
     expect(shown('g')).toEqual([users('a', 'b')]);
-    if (late !== undefined) world.eventsQueue.messages.push(late);
+    for (const { body } of late) world.eventsQueue.send({ body });
     await tell();
     expect(shown('g')).toEqual([]);
     expect(await state('g')).toMatchObject({ settled: 'unnamed' });

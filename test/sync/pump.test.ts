@@ -5,7 +5,7 @@ import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { pump } from '../../shared/sync/pump.ts';
 import { PUMP_BATCH } from '../../shared/sync/tuning.ts';
 import { story } from '../support/engine/story.ts';
-import { CONNECTION } from '../support/engine/world.ts';
+import { CONNECTION, takeWoken } from '../support/engine/world.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -27,7 +27,7 @@ describe('more groups than one pump wakes', () => {
     for (let minute = 0; minute < 4; minute += 1) {
       world.advance(MINUTE_MS);
       woken.push((await pump(CONNECTION, world.onlooker)).reenqueued);
-      for (const message of world.applyQueue.messages.splice(0)) await fail(message.ref);
+      for (const each of takeWoken(world)) await fail(each);
     }
     expect(woken).toEqual([PUMP_BATCH, 5, 0, 0]);
   });
@@ -52,7 +52,7 @@ describe('an item that cannot be understood', () => {
     });
     say({ add: ['b'], to: 'h' });
     await work(2);
-    world.applyQueue.messages.splice(0);
+    takeWoken(world);
     world.advance(2 * MINUTE_MS);
 
     expect(await pump(CONNECTION, onlooker)).toMatchObject({
@@ -71,7 +71,7 @@ describe('an item that cannot be understood', () => {
     await hire('a');
     say({ upsert: 'g' }, { upsert: 'h' });
     await work(1);
-    world.applyQueue.messages.splice(0);
+    takeWoken(world);
     world.advance(2 * MINUTE_MS);
     const { index } = world.onlooker;
     const broken: typeof index = {
@@ -85,7 +85,7 @@ describe('an item that cannot be understood', () => {
       reenqueued: 1,
       stuck: ['group g: the item is too large'],
     });
-    expect(world.applyQueue.messages.map(({ ref }) => ref.group)).toEqual(['h']);
+    expect(takeWoken(world).map(({ group }) => group)).toEqual(['h']);
     expect(await world.table.get(groupKey({ connection: CONNECTION, group: 'g' as never }))).toBeDefined();
   });
 });

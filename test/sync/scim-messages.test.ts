@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { story } from '../support/engine/story.ts';
 
 const resource = (members: readonly string[], place: object) =>
@@ -40,7 +41,7 @@ it.each([
   const bodies = { m1: bodyOf(['ann'], place), m2: bodyOf(['bob'], place) };
   const sentAtMs = world.nowMs();
   for (const messageId of arrivals) {
-    world.eventsQueue.messages.push({ messageId, body: bodies[messageId], sentAtMs });
+    await ingest([{ messageId, body: bodies[messageId], sentAtMs }], world.onlooker);
     await tell();
   }
   expect(shown('g')).toEqual([['u-bob']]);

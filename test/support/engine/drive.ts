@@ -1,8 +1,10 @@
+import { readApplyMessage } from '../../../shared/contract/invocation.ts';
 import { applyGroup } from '../../../shared/sync/apply/apply.ts';
 import { ingest } from '../../../shared/sync/ingest/ingest.ts';
 import { pump } from '../../../shared/sync/pump.ts';
-import type { ApplyMessage } from './queues.ts';
-import type { Scheduler, Worker } from './scheduler.ts';
+import type { Queue, QueuedMessage } from '../../../simulate/queues.ts';
+import type { Worker } from '../../../simulate/worker.ts';
+import type { Scheduler } from './scheduler.ts';
 import { CONNECTION, type World } from './world.ts';
 
 export interface DriveOptions {
@@ -43,7 +45,7 @@ export async function drive(options: DriveOptions): Promise<void> {
       await scheduler.run(tasks);
       continue;
     }
-    const nextMs = world.applyQueue.nextVisibleMs();
+    const nextMs = nextReadyMs(world);
     if (nextMs !== undefined && nextMs > world.nowMs()) world.advance(nextMs - world.nowMs());
     else if (await hasBacklog(world)) world.advance(Math.max(1, pumpedAtMs + PUMP_MS - world.nowMs()));
     else if (!(await whenQuiet())) return;
@@ -52,53 +54,76 @@ export async function drive(options: DriveOptions): Promise<void> {
 }
 
 function tasksFor(options: DriveOptions): Task[] {
-  const { world, twins = 0 } = options;
+  const { world, twins = 0, batchSize = 10 } = options;
   const { random } = world;
   const tasks: Task[] = [];
-  for (let i = 0; i < 2 && world.eventsQueue.messages.length > 0; i += 1) {
-    if (i === 0 || random.chance(0.7)) tasks.push(ingesting(options));
+  for (let i = 0; i < 2; i += 1) {
+    const batch =
+      i === 0 || random.chance(0.7) ? takenFrom(world.eventsQueue, 1 + random.below(batchSize)) : [];
+    if (batch.length > 0) tasks.push(ingesting(options, batch));
   }
-  for (const message of world.applyQueue.ready()) {
-    if (tasks.length > 0 && random.chance(0.3)) continue;
+  const lanes = new Set(world.applyQueue.messages.map(({ lane }) => lane)).size;
+  for (const message of takenFrom(world.applyQueue, 1 + random.below(lanes))) {
     tasks.push(applying(options, message));
     if (random.chance(twins)) tasks.push(applying(options, message));
   }
   return tasks;
 }
 
+/** As this receive gave them: a later one changes the receipt. */
+const takenFrom = (queue: Queue, most: number): readonly QueuedMessage[] =>
+  queue.receive(most).map((message) => ({ ...message }));
+
+/** When the next message can be received: of a lane the first goes before the others. */
+function nextReadyMs({ applyQueue, eventsQueue }: World): number | undefined {
+  const firsts = new Map<string | undefined, number>();
+  for (const { lane, visibleAtMs } of applyQueue.messages)
+    if (!firsts.has(lane)) firsts.set(lane, visibleAtMs);
+  const times = [...firsts.values(), eventsQueue.nextDueMs() ?? Infinity];
+  const nextMs = Math.min(...times);
+  return nextMs === Infinity ? undefined : nextMs;
+}
+
 function newWorker({ world, scheduler, skewMs = 0 }: DriveOptions, name: string): Worker {
   return scheduler.worker(name, Math.round((world.random.next() * 2 - 1) * skewMs));
 }
 
-function ingesting(options: DriveOptions): Task {
-  const { world, batchSize = 10 } = options;
-  const { eventsQueue, random } = world;
-  const batch = eventsQueue.take(1 + random.below(batchSize), random.below(1_000));
+function ingesting(options: DriveOptions, batch: readonly QueuedMessage[]): Task {
+  const { world } = options;
   const worker = newWorker(options, 'ingest');
   return async () => {
     try {
-      const { failedMessages } = await ingest(batch, world.portsFor(worker));
+      const messages = batch.map(({ id, body, sentAtMs }) => ({ messageId: id, body, sentAtMs }));
+      const { failedMessages } = await ingest(messages, world.portsFor(worker));
       await worker.effect('acknowledge events');
-      eventsQueue.giveBack(batch.filter(({ messageId }) => failedMessages.has(messageId)));
-    } catch {
-      eventsQueue.giveBack(batch);
+      for (const { id, receipt = '' } of batch)
+        if (!failedMessages.has(id)) world.eventsQueue.delete(receipt);
+    } catch (error) {
+      refuseMistake(error);
     }
   };
 }
 
-function applying(options: DriveOptions, message: ApplyMessage): Task {
+function applying(options: DriveOptions, { body, receipt = '' }: QueuedMessage): Task {
   const { world } = options;
   const worker = newWorker(options, 'apply');
+  const ref = readApplyMessage(body);
+  if (ref === undefined) throw new Error(`not a message for apply: ${body}`);
   return async () => {
-    message.receives += 1;
     try {
-      await applyGroup(message.ref, world.portsFor(worker));
+      await applyGroup(ref, world.portsFor(worker));
       await worker.effect('acknowledge apply');
-      world.applyQueue.acknowledge(message);
+      world.applyQueue.delete(receipt);
     } catch (error) {
-      if (message.receives > 50) throw error;
+      refuseMistake(error);
     }
   };
+}
+
+/** Whatever else went wrong, the message comes back when its time with the worker is over. */
+function refuseMistake(error: unknown): void {
+  if (error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError)
+    throw error;
 }
 
 function pumping(options: DriveOptions): Task {

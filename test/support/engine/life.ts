@@ -1,9 +1,9 @@
-import type { RawEvent } from '../reading.ts';
+import type { RawEvent } from '../../../simulate/directory.ts';
+import { seededRandom } from '../../../simulate/random.ts';
 import { Chaos } from './chaos.ts';
 import { messagesOf, PEOPLE } from './directory.ts';
 import { drive } from './drive.ts';
 import { suspectChanged } from './look-over.ts';
-import { seededRandom } from './random.ts';
 import { Scheduler } from './scheduler.ts';
 import { createWorld } from './world.ts';
 
@@ -53,7 +53,8 @@ export async function live({
   const arrive = () => {
     const count = 1 + random.below(messages.length);
     for (let i = 0; i < count; i += 1) {
-      world.eventsQueue.messages.push(...messages.splice(random.below(messages.length), 1));
+      for (const { body } of messages.splice(random.below(messages.length), 1))
+        world.eventsQueue.send({ body });
     }
   };
   arrive();

@@ -1,3 +1,4 @@
+import { versionToken } from '../../../shared/domain/ids.ts';
 import { CONNECTION, type World } from './world.ts';
 
 /** Every group's platform version against ours; one that differs is suspected, as reconcile would do. */
@@ -7,7 +8,8 @@ export async function suspectChanged({ onlooker, platform, nowMs, applyQueue }: 
     for (const { ref } of page) {
       const state = await onlooker.groups.read(ref);
       if (state?.platformId === undefined) continue;
-      const version = platform.versionOf(state.platformId) ?? null;
+      const shown = platform.groups.get(state.platformId)?.version;
+      const version = shown === undefined ? null : versionToken(shown);
       if (version === state.version) continue;
       const at = { nowMs: nowMs(), dueMs: nowMs() };
       const suspicion = { version, traces: [], atMs: nowMs() };
@@ -21,9 +23,9 @@ export async function suspectChanged({ onlooker, platform, nowMs, applyQueue }: 
 /** What the platform shows of our groups, by spokeId; a second group of the same spokeId is listed as such. */
 export function shownGroups({ platform }: World): ReadonlyMap<string, unknown> {
   const shown = new Map<string, unknown>();
-  for (const { spokeId: shownId, name, users, isOurs } of platform.groups.values()) {
+  for (const { spokeId: shownId, name, users, madeBy } of platform.groups.values()) {
     const spokeId = shownId ?? 'nobody’s';
-    if (!isOurs) continue;
+    if (madeBy !== 'us') continue;
     shown.set(shown.has(spokeId) ? `${spokeId} again` : spokeId, { name, users: [...users].sort() });
   }
   return shown;

@@ -1,19 +1,6 @@
 import { setImmediate as settled } from 'node:timers/promises';
-import type { Random } from './random.ts';
-
-/** The process died here: nothing of it happens any more, and nobody hears an answer. */
-export class Crash extends Error {
-  override readonly name = 'Crash';
-}
-
-/** One invocation of a function. Every effect of it goes through `effect` first. */
-export interface Worker {
-  readonly name: string;
-  /** How far its clock is off, milliseconds. */
-  readonly skewMs: number;
-  effect(kind: string): Promise<void>;
-  readonly isDead: () => boolean;
-}
+import type { Random } from '../../../simulate/random.ts';
+import { Crash, type Worker } from '../../../simulate/worker.ts';
 
 interface Waiting {
   readonly worker: Worker;

@@ -1,7 +1,7 @@
 import { type GroupRef, groupId, memberId, roleId } from '../../../shared/domain/ids.ts';
 import type { AuditEntry } from '../../../shared/sync/ports/audit.ts';
+import { seededRandom } from '../../../simulate/random.ts';
 import { drive } from './drive.ts';
-import { seededRandom } from './random.ts';
 import { Scheduler } from './scheduler.ts';
 import { CONNECTION, createWorld, type Faults, NO_FAULTS, type WorldOptions } from './world.ts';
 
@@ -44,11 +44,7 @@ export async function story(options: Partial<WorldOptions> = {}) {
         time: at(world.nowMs()),
         ...said(saying),
       };
-      world.eventsQueue.messages.push({
-        messageId: event.id,
-        body: JSON.stringify(event),
-        sentAtMs: world.nowMs(),
-      });
+      world.eventsQueue.send({ body: JSON.stringify(event) });
     }
   };
   return {

@@ -1,25 +1,20 @@
+import { readApplyMessage } from '../../../shared/contract/invocation.ts';
+import { MESSAGE_ATTRIBUTES } from '../../../shared/contract/names.ts';
 import { ConnectionSettings } from '../../../shared/contract/settings.ts';
-import { connectionName, roleId } from '../../../shared/domain/ids.ts';
-import { createAuditLog } from '../../../shared/store/audit-log.ts';
-import { createClaimStore } from '../../../shared/store/claim-store.ts';
+import { applyDelaySeconds } from '../../../shared/contract/topology.ts';
+import { connectionName, type GroupRef, roleId } from '../../../shared/domain/ids.ts';
+import { createDeadLetterQueue } from '../../../shared/queues/dead-letter-queue.ts';
 import { createConnectionStore } from '../../../shared/store/connection-store.ts';
-import { createDesiredStore } from '../../../shared/store/desired-store.ts';
-import { createDriftLog } from '../../../shared/store/drift-log.ts';
-import { createGateStore } from '../../../shared/store/gate-store.ts';
-import { createGroupIndex } from '../../../shared/store/group-index.ts';
-import { createGroupStore } from '../../../shared/store/group-store.ts';
-import { createGuardStore } from '../../../shared/store/guard-store.ts';
-import { createPeopleStore } from '../../../shared/store/people-store.ts';
 import type { Table } from '../../../shared/store/table.ts';
-import { createUserStore } from '../../../shared/store/user-store.ts';
 import type { Connection } from '../../../shared/sync/ports/connections.ts';
 import type { DeadLetter } from '../../../shared/sync/ports/queue.ts';
-import { MemoryTable } from '../memory-table.ts';
-import { gatedTable, type TableFault } from './gated-table.ts';
-import { FakePlatform, type PlatformFault, type PlatformOptions } from './platform.ts';
-import { FakeApplyQueue, FakeEventsQueue } from './queues.ts';
-import type { Random } from './random.ts';
-import type { Worker } from './scheduler.ts';
+import { portsOver as enginePorts, type TableFault, tableOf } from '../../../simulate/engine.ts';
+import type { PersonSpec as Employee } from '../../../simulate/life.ts';
+import { createQueues, type Queue, type Queues, queueUrl } from '../../../simulate/queues.ts';
+import type { Random } from '../../../simulate/random.ts';
+import { MemoryTable } from '../../../simulate/table.ts';
+import type { Worker } from '../../../simulate/worker.ts';
+import { type PlatformFault, type PlatformOptions, ToldPlatform } from './platform.ts';
 
 export const CONNECTION = connectionName('default');
 export const COMPANY = 'company';
@@ -30,16 +25,14 @@ export const CREATE_SETTLE_MS = 600_000;
 export interface Faults {
   table(): TableFault;
   platform(call: string): PlatformFault;
-  /** Whether the apply queue takes a message. */
+  /** Whether a queue takes a batch of messages. */
   queue(): boolean;
 }
 
 export const NO_FAULTS: Faults = { table: () => 'none', platform: () => 'none', queue: () => true };
 
-export interface PersonSpec {
-  readonly role: string;
+export interface PersonSpec extends Employee {
   readonly email: string;
-  readonly state?: string;
   readonly userId?: string;
 }
 
@@ -54,13 +47,19 @@ export interface WorldOptions {
   readonly observing?: boolean;
 }
 
-/** Everything that the engine lives in, held in memory: one table, two queues, one platform, one clock. */
+/** What was buried by us; what SQS moved there itself carries no reason. */
+interface Buried {
+  readonly code: string | undefined;
+  readonly group: GroupRef | undefined;
+}
+
+/** Everything that the engine lives in, held in memory: one table, its queues, one platform, one clock. */
 export interface World {
   readonly table: MemoryTable;
-  readonly platform: FakePlatform;
-  readonly applyQueue: FakeApplyQueue;
-  readonly eventsQueue: FakeEventsQueue;
-  readonly deadLetters: DeadLetter[];
+  readonly platform: ToldPlatform;
+  readonly applyQueue: Queue;
+  readonly eventsQueue: Queue;
+  readonly deadLetters: readonly Buried[];
   readonly random: Random;
   readonly nowMs: () => number;
   advance(ms: number): void;
@@ -79,13 +78,17 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const nowMs = () => now;
   const { random, coalesceMs = 0, faults = NO_FAULTS, people = [] } = options;
   const table = new MemoryTable();
+  const queues = createQueues({
+    nowMs,
+    random,
+    applyDelaySeconds: applyDelaySeconds(coalesceMs / 1_000),
+  });
   const shared: Shared = {
     random,
     coalesceMs,
     nowMs,
-    platform: new FakePlatform({ ...options.platform, nowMs, company: COMPANY }),
-    applyQueue: new FakeApplyQueue(coalesceMs, nowMs),
-    deadLetters: [],
+    platform: new ToldPlatform({ ...options.platform, nowMs, company: COMPANY }),
+    queues,
     ids: { next: 0 },
   };
   const onlooker = portsOver(table, { shared, worker: FREE, faults: NO_FAULTS });
@@ -97,9 +100,16 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     nowMs,
     onlooker,
     platform: shared.platform,
-    applyQueue: shared.applyQueue,
-    eventsQueue: new FakeEventsQueue(),
-    deadLetters: shared.deadLetters,
+    applyQueue: queues.of.apply,
+    eventsQueue: queues.of.events,
+    get deadLetters() {
+      return [...queues.of.applyDlq.messages, ...queues.of.eventsDlq.messages].flatMap(
+        ({ attributes, body }) => {
+          const code = attributes[MESSAGE_ATTRIBUTES.errorCode];
+          return code === undefined ? [] : { code, group: readApplyMessage(body) };
+        },
+      );
+    },
     advance: (ms) => {
       const until = now + ms;
       // However long the jump, a late write is done in its own time.
@@ -111,7 +121,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     },
     portsFor: (worker) =>
       portsOver(
-        gatedTable(table, worker, () => faults.table()),
+        tableOf(table, worker, () => faults.table()),
         { shared, worker, faults },
       ),
   };
@@ -128,9 +138,8 @@ interface Shared {
   readonly random: Random;
   readonly coalesceMs: number;
   readonly nowMs: () => number;
-  readonly platform: FakePlatform;
-  readonly applyQueue: FakeApplyQueue;
-  readonly deadLetters: DeadLetter[];
+  readonly platform: ToldPlatform;
+  readonly queues: Queues;
   readonly ids: { next: number };
 }
 
@@ -140,41 +149,45 @@ interface Seat {
   readonly faults: Faults;
 }
 
+/** With waits that no call has the time for, the client tries once: what a test tells of a call is what the engine meets. */
+const TRIES_ONCE = 1e9;
+
 function portsOver(table: Table, { shared, worker, faults }: Seat) {
+  const { platform, queues, ids } = shared;
   const clock = () => shared.nowMs() + worker.skewMs;
-  const people = createPeopleStore(table);
-  return {
+  const sqs = queues.client(async (operation, queue) => {
+    await worker.effect(`${operation} ${queue}`);
+    if (!faults.queue()) throw new Error('the queue is throttled');
+  });
+  const ports = enginePorts({
     table,
     clock,
-    people,
-    random: () => shared.random.next(),
+    random: () => TRIES_ONCE,
     newId: () => {
-      shared.ids.next += 1;
-      return `i${String(shared.ids.next).padStart(6, '0')}`;
+      ids.next += 1;
+      return `i${String(ids.next).padStart(6, '0')}`;
     },
+    sleep: async () => {},
     coalesceMs: shared.coalesceMs,
     createSettleMs: CREATE_SETTLE_MS,
-    desired: createDesiredStore(table),
-    users: createUserStore(table),
-    connections: createConnectionStore(table, { clock, rememberMs: 0 }),
-    groups: createGroupStore(table),
-    claims: createClaimStore(table),
-    guard: createGuardStore(table),
-    gates: createGateStore(table),
-    audit: createAuditLog(table),
-    drift: createDriftLog(table),
-    index: createGroupIndex(table),
-    platforms: shared.platform.portFor(worker, (call) => faults.platform(call)),
-    applyQueue: shared.applyQueue.portFor(worker, () => faults.queue()),
+    source: 'apply',
+    queueUrl,
+    sqs,
+    dispatcher: platform.dispatcherFor(worker, (call) => faults.platform(call)),
+    secrets: platform.secrets,
+  });
+  const { people } = ports;
+  const events = createDeadLetterQueue(sqs, { queueUrl: queueUrl('eventsDlq'), source: 'ingest', clock });
+  return {
+    ...ports,
     deadLetters: {
-      bury: async (letters: readonly DeadLetter[]) => {
-        for (const letter of letters) {
-          await worker.effect('bury');
-          shared.deadLetters.push(letter);
-        }
-        return [];
-      },
+      bury: async (letters: readonly DeadLetter[]) => [
+        ...(await events.bury(letters.filter(({ group }) => group === undefined))),
+        ...(await ports.deadLetters.bury(letters.filter(({ group }) => group !== undefined))),
+      ],
     },
+    random: () => shared.random.next(),
+    connections: createConnectionStore(table, { clock, rememberMs: 0 }),
     /** Fills the people index, as a refresh would do. */
     async hire(specs: readonly PersonSpec[]) {
       for (const { role, email, state = 'ACTIVE', userId = `u-${role}` } of specs) {
@@ -193,4 +206,25 @@ function portsOver(table: Table, { shared, worker, faults }: Seat) {
       }
     },
   };
+}
+
+/** Takes everything out of the apply queue: the groups that were woken. */
+export function takeWoken({ applyQueue }: World): readonly GroupRef[] {
+  const woken: GroupRef[] = [];
+  for (;;) {
+    const taken = applyQueue.receive(1_000);
+    if (taken.length === 0) return woken;
+    for (const { body, receipt = '' } of taken) {
+      const ref = readApplyMessage(body);
+      if (ref !== undefined) woken.push(ref);
+      applyQueue.delete(receipt);
+    }
+  }
+}
+
+/** Takes everything out of the events queue, as one batch. */
+export function takeEvents({ eventsQueue }: World) {
+  const taken = eventsQueue.receive(1_000);
+  for (const { receipt = '' } of taken) eventsQueue.delete(receipt);
+  return taken.map(({ id, body, sentAtMs }) => ({ messageId: id, body, sentAtMs }));
 }

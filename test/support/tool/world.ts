@@ -2,29 +2,16 @@ import { parseSettings } from '../../../shared/contract/change-setting.ts';
 import { DEFAULT_CONNECTION } from '../../../shared/contract/names.ts';
 import type { ConnectionSettings } from '../../../shared/contract/settings.ts';
 import { type GroupRef, groupId, roleId } from '../../../shared/domain/ids.ts';
-import { createAuditLog } from '../../../shared/store/audit-log.ts';
-import { createClaimStore } from '../../../shared/store/claim-store.ts';
 import { createConnectionStore } from '../../../shared/store/connection-store.ts';
-import { createDesiredStore } from '../../../shared/store/desired-store.ts';
-import { createDriftLog } from '../../../shared/store/drift-log.ts';
-import { createGateStore } from '../../../shared/store/gate-store.ts';
-import { createGroupIndex } from '../../../shared/store/group-index.ts';
-import { createGroupStore } from '../../../shared/store/group-store.ts';
-import { createGuardStore } from '../../../shared/store/guard-store.ts';
-import { createHealthStore } from '../../../shared/store/health-store.ts';
 import { createOverlayTable } from '../../../shared/store/overlay-table.ts';
-import { createPeopleStore } from '../../../shared/store/people-store.ts';
-import { createFeedStore } from '../../../shared/store/reconcile-store.ts';
-import { createScimStore } from '../../../shared/store/scim-store.ts';
-import { createScimTokenStore } from '../../../shared/store/scim-token-store.ts';
-import type { Table } from '../../../shared/store/table.ts';
-import { createUserStore } from '../../../shared/store/user-store.ts';
 import { applyGroup } from '../../../shared/sync/apply/apply.ts';
-import type { RehearsalStores } from '../../../shared/sync/apply/plan-group.ts';
 import { ingest } from '../../../shared/sync/ingest/ingest.ts';
 import type { ToolPorts } from '../../../shared/sync/tool/ports.ts';
-import { FakePlatform, type PlatformFault } from '../engine/platform.ts';
-import { MemoryTable } from '../memory-table.ts';
+import { portsOver, storesOver } from '../../../simulate/engine.ts';
+import { createQueues, queueUrl } from '../../../simulate/queues.ts';
+import { seededRandom } from '../../../simulate/random.ts';
+import { MemoryTable } from '../../../simulate/table.ts';
+import { ToldPlatform } from '../engine/platform.ts';
 import { FakeMailbox } from './mailbox.ts';
 
 export const NOW_MS = Date.UTC(2026, 10, 20, 10);
@@ -37,17 +24,6 @@ export interface ShortEvent {
   readonly time?: string;
 }
 
-const storesOver = (table: Table): RehearsalStores => ({
-  groups: createGroupStore(table),
-  users: createUserStore(table),
-  people: createPeopleStore(table),
-  claims: createClaimStore(table),
-  guard: createGuardStore(table),
-  gates: createGateStore(table),
-  audit: createAuditLog(table),
-  drift: createDriftLog(table),
-});
-
 /** Everything the command line's use cases need, in memory, with the real stores and the real ingest and apply. */
 export function createWorld(settings: Partial<ConnectionSettings> = {}) {
   const clock = { ms: NOW_MS };
@@ -58,28 +34,38 @@ export function createWorld(settings: Partial<ConnectionSettings> = {}) {
     return `id-${String(ids).padStart(6, '0')}`;
   };
   const table = new MemoryTable();
-  const platform = new FakePlatform({ nowMs: now });
+  const platform = new ToldPlatform({ nowMs: now });
   const woken: GroupRef[] = [];
   const buried: unknown[] = [];
-  const fault: { next: PlatformFault } = { next: 'none' };
   const worker = { name: 'tool', skewMs: 0, effect: async () => {}, isDead: () => false };
   const mailboxes = { events: new FakeMailbox('events', clock), apply: new FakeMailbox('apply', clock) };
   const sent: { body: string; connection?: string | undefined; stamp?: string | undefined }[] = [];
+  const sleep = async (ms: number) => {
+    clock.ms += ms;
+  };
+  const queues = createQueues({ nowMs: now, random: seededRandom(1), applyDelaySeconds: 0 });
+  const engine = portsOver({
+    table,
+    sqs: queues.client(),
+    queueUrl,
+    dispatcher: platform.dispatcherFor(worker, () => 'none'),
+    secrets: platform.secrets,
+    clock: now,
+    random: () => 0.5,
+    newId,
+    sleep,
+    coalesceMs: 0,
+    createSettleMs: 0,
+    source: 'apply',
+  });
   const ports: ToolPorts = {
-    ...storesOver(table),
+    ...engine,
     rehearse: () => storesOver(createOverlayTable(table)),
-    index: createGroupIndex(table),
-    desired: createDesiredStore(table),
-    feed: createFeedStore(table),
-    health: createHealthStore(table),
-    scim: createScimStore(table),
-    tokens: createScimTokenStore(table),
     randomHex: (bytes) =>
       newId()
         .padStart(bytes * 2, '0')
         .slice(-bytes * 2),
     connections: createConnectionStore(table, { clock: now, rememberMs: 0 }),
-    platforms: platform.portFor(worker, () => fault.next),
     applyQueue: {
       wake: async (groups) => {
         woken.push(...groups);
@@ -120,14 +106,6 @@ export function createWorld(settings: Partial<ConnectionSettings> = {}) {
         throw new Error('no applicant in this world');
       },
     },
-    clock: now,
-    newId,
-    random: () => 0.5,
-    coalesceMs: 0,
-    createSettleMs: 0,
-    sleep: async (ms) => {
-      clock.ms += ms;
-    },
   };
   const connection = {
     name: DEFAULT_CONNECTION,
@@ -150,7 +128,6 @@ export function createWorld(settings: Partial<ConnectionSettings> = {}) {
     sent,
     woken,
     buried,
-    fault,
     refOf,
     /** Employees `r<id>` with user id `u<id>` and work e-mail `<id>@acme.test`. */
     async hire(...names: string[]) {

@@ -27,7 +27,7 @@ describe('a deletion that apply meets before the feed has told of it', () => {
 
   async function deleted(settings: Readonly<Record<string, unknown>> = {}) {
     const { world, id } = await settled(settings);
-    world.platform.groups.delete(id);
+    world.platform.deleteAsOther(id);
     await tell(world, event('group.member.added', { group: { id: 'g' }, members: [member('late')] }, 1));
     await applyGone(world);
     expect(await records(world)).toMatchObject([{ kind: 'deleted', initiator: 'UNKNOWN', platformId: id }]);
@@ -59,7 +59,7 @@ describe('a deletion that apply meets before the feed has told of it', () => {
 
   it('is named where it was told while apply was at it', async () => {
     const { world, id } = await settled();
-    world.platform.groups.delete(id);
+    world.platform.deleteAsOther(id);
     await tell(world, event('group.member.added', { group: { id: 'g' }, members: [member('late')] }, 1));
     const seen = await world.onlooker.groups.readMany([REF]);
     await applyGone(world);
@@ -76,7 +76,7 @@ describe('a deletion that another worker takes for a group still there', () => {
   it.each(['restore', 'report'])('from an old listing is named all the same, under %s', async (drift) => {
     const { world, id } = await settled({ drift });
     const old = [...world.platform.groups.values()].map((group) => ({ ...group }));
-    world.platform.groups.delete(id);
+    world.platform.deleteAsOther(id);
     await tell(world, event('group.member.added', { group: { id: 'g' }, members: [member('late')] }, 1));
     await applyGone(world);
     const { platforms } = world.onlooker;
@@ -94,15 +94,15 @@ describe('a deletion that another worker takes for a group still there', () => {
 
   it('and takes back while the first still lets go of it stays ours', async () => {
     const { world, id } = await settled();
-    const kept = world.platform.groups.get(id);
-    world.platform.groups.delete(id);
+    world.platform.hidden = (asked) => asked === id;
     await tell(world, event('group.member.added', { group: { id: 'g' }, members: [member('late')] }, 1));
     await apply(world);
     world.advance(60_000);
     const { claims } = world.onlooker;
+    const second = { name: 'second', skewMs: 0, effect: async () => {}, isDead: () => false };
     const retire: typeof claims.retire = async (...told) => {
-      world.platform.groups.set(id, kept as never);
-      await apply(world);
+      world.platform.hidden = () => false;
+      await applyGroup(REF, world.portsFor(second));
       await claims.retire(...told);
     };
     await applyGroup(REF, { ...world.onlooker, claims: { ...claims, retire } });
@@ -118,7 +118,7 @@ describe('a deletion that another worker takes for a group still there', () => {
 describe('a difference', () => {
   it('is not put down to whoever did something else before it', async () => {
     const { world, id } = await settled();
-    world.platform.groups.delete(id);
+    world.platform.deleteAsOther(id);
     await follow(world, id, trace({ id: 'add', type: 'EXTERNAL_GROUP_MEMBER_ADD' }));
     await applyGone(world);
     await follow(world, id, trace({ id: 'removed', initiator: 'SYSTEM', type: 'EXTERNAL_GROUP_REMOVE' }));
@@ -130,13 +130,13 @@ describe('a difference', () => {
     ['not put down to whoever touches it a month later', 30 * 24, 'UNKNOWN'],
   ])('that a sweep met, a second group of one spokeId, is %s', async (_, hours, initiator) => {
     const { world, id } = await settled();
-    world.platform.groups.set('twin', { ...world.platform.groups.get(id), id: 'twin' } as never);
+    const twin = world.platform.copyAsOther(id);
     const connection = await world.onlooker.connections.find(CONNECTION);
     if (connection === undefined) throw new Error('no connection');
     await sweep(connection, { ...world.onlooker, feed: { read: async () => undefined } } as never);
     expect(await records(world)).toMatchObject([{ kind: 'duplicate_spoke_id', initiator: 'UNKNOWN' }]);
     world.advance(hours * HOUR_MS);
-    await follow(world, 'twin', trace({ id: 'rename', at: new Date(world.nowMs()).toISOString() }));
+    await follow(world, twin, trace({ id: 'rename', at: new Date(world.nowMs()).toISOString() }));
     expect(await records(world)).toMatchObject([{ kind: 'duplicate_spoke_id', initiator }]);
   });
 });

@@ -3,7 +3,7 @@ import { groupId } from '../../../shared/domain/ids.ts';
 import { applyGroup } from '../../../shared/sync/apply/apply.ts';
 import { approveHold } from '../../../shared/sync/holds.ts';
 import { PlatformFailure } from '../../../shared/sync/ports/platform.ts';
-import { Crash, type Worker } from '../../support/engine/scheduler.ts';
+import { Crash, type Worker } from '../../../simulate/worker.ts';
 import { CONNECTION, type Ports, START_MS, type World } from '../../support/engine/world.ts';
 import {
   apply,
@@ -295,7 +295,7 @@ describe('what is reported', () => {
 
   it('as deleted is made again once the policy is restore', async () => {
     const { world, id } = await settled({ drift: 'report' });
-    world.platform.groups.delete(id);
+    world.platform.deleteAsOther(id);
     await follow(world, id, trace({ type: 'EXTERNAL_GROUP_REMOVE' }));
     await applyGone(world);
     expect(world.platform.groups.size).toBe(0);

@@ -3,10 +3,10 @@ import { groupId } from '../../../shared/domain/ids.ts';
 import { applyGroup } from '../../../shared/sync/apply/apply.ts';
 import { ingest } from '../../../shared/sync/ingest/ingest.ts';
 import { suspectTouched } from '../../../shared/sync/reconcile/suspect.ts';
+import { seededRandom } from '../../../simulate/random.ts';
 import { messagesOf } from '../../support/engine/directory.ts';
-import { seededRandom } from '../../support/engine/random.ts';
 import { Scheduler } from '../../support/engine/scheduler.ts';
-import { CONNECTION, createWorld, START_MS, type World } from '../../support/engine/world.ts';
+import { CONNECTION, createWorld, START_MS, takeWoken, type World } from '../../support/engine/world.ts';
 
 const GROUPS = Array.from({ length: 25 }, (_, n) => `g${n}`);
 const ROUNDS = 40;
@@ -54,7 +54,7 @@ describe('a thousand writes of our own', () => {
         },
       }));
       await ingest(messagesOf(events), world.onlooker);
-      world.applyQueue.messages.splice(0);
+      takeWoken(world);
       await writeAndFollow(world, round);
       // What was suspected meanwhile is looked at.
       for (const group of GROUPS) {

@@ -4,10 +4,11 @@ import { matchRules } from '../../../shared/contract/settings.ts';
 import { memberId, roleId } from '../../../shared/domain/ids.ts';
 import { STAMP_ZERO, type Stamp } from '../../../shared/domain/stamp.ts';
 import { memberKey } from '../../../shared/store/keys.ts';
+import type { Table } from '../../../shared/store/table.ts';
 import { refreshPeople } from '../../../shared/sync/people.ts';
 import type { PendingCause } from '../../../shared/sync/ports/groups.ts';
 import type { EmployeeRecord } from '../../../shared/sync/ports/platform.ts';
-import { MemoryTable } from '../../support/memory-table.ts';
+import { MemoryTable } from '../../../simulate/table.ts';
 import { mortal } from './support/mortal.ts';
 import { CONNECTION, createWorld, failure, type World } from './support/world.ts';
 
@@ -30,7 +31,7 @@ const employee = (role: string, { state, userId, email }: Employee): EmployeeRec
 const ann = (over: Employee = {}) =>
   employee('r-ann', { state: 'ACTIVE', userId: 'u-ann', email: 'ann@acme.test', ...over });
 
-const run = (world: World, pages: World['employees'], table = world.table) => {
+const run = (world: World, pages: World['employees'], table: Table = world.table) => {
   world.employees = pages;
   return refreshPeople(world.connection, world.portsOver(table));
 };

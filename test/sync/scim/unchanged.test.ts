@@ -132,10 +132,7 @@ describe('a change after requests that changed nothing', () => {
   });
 
   it('is told apart also where neither was kept when the resource was written', async () => {
-    for (const [key, item] of world.table.items) {
-      const { idle, changedMs, ...older } = item;
-      world.table.items.set(key, older);
-    }
+    for (const { idle, changedMs, ...older } of [...world.table.items.values()]) world.table.store(older);
     const before = await client.get(user);
     expect(await client.patch(user, [title('x')])).toMatchObject({ body: before.body });
     expect(await versionOf(user)).toBe(before.body.meta.version);

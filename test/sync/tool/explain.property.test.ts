@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { roleId } from '../../../shared/domain/ids.ts';
 import { refreshPeople } from '../../../shared/sync/people.ts';
-import type { EmployeeRecord } from '../../../shared/sync/ports/platform.ts';
 import { explainMember } from '../../../shared/sync/tool/explain.ts';
+import type { PersonSpec } from '../../../simulate/life.ts';
 import { PATIENCE_MS, runs } from '../../support/engine/runs.ts';
 import { story } from '../../support/engine/story.ts';
 import { CONNECTION } from '../../support/engine/world.ts';
@@ -12,15 +11,13 @@ const MEMBERS = ['ann', 'bob', 'cid'];
 const EMPLOYEES = ['e1', 'e2', 'e3', 'e4'];
 const address = fc.constantFrom(...MEMBERS, 'nobody').map((name) => `${name}@acme.test`);
 
-const employee = (role: string): fc.Arbitrary<EmployeeRecord> =>
+const employee = (role: string): fc.Arbitrary<PersonSpec> =>
   fc.record({
-    role: fc.constant(roleId(role)),
+    role: fc.constant(role),
     state: fc.constantFrom('ACTIVE', 'ACTIVE', 'HIRED', 'TERMINATED'),
-    fields: fc
-      .option(address)
-      .map((value) => new Map([[{ kind: 'field', name: 'workEmail' } as const, value]])),
-    userId: fc.option(fc.constant(`u-${role}`), { freq: 3, nil: undefined }),
-  }) as fc.Arbitrary<EmployeeRecord>;
+    email: fc.option(address),
+    userId: fc.option(fc.constant(`u-${role}`), { freq: 3, nil: null }),
+  });
 const listing = fc.tuple(...EMPLOYEES.map((role) => fc.option(employee(role), { freq: 4 })));
 
 const step = fc.oneof(

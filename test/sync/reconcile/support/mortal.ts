@@ -1,6 +1,7 @@
 import type { Table } from '../../../../shared/store/table.ts';
-import { gatedTable } from '../../../support/engine/gated-table.ts';
-import { Crash, type Worker } from '../../../support/engine/scheduler.ts';
+import { tableOf } from '../../../../simulate/engine.ts';
+import type { MemoryTable } from '../../../../simulate/table.ts';
+import { Crash, type Worker } from '../../../../simulate/worker.ts';
 
 /** A process that dies before its n-th effect, counted from 1, and does nothing after it. */
 export function mortalWorker(diesAt: number): Worker {
@@ -17,5 +18,5 @@ export function mortalWorker(diesAt: number): Worker {
 }
 
 /** The table as such a process sees it. */
-export const mortal = (table: Table, diesAt: number): Table =>
-  gatedTable(table, mortalWorker(diesAt), () => 'none');
+export const mortal = (table: MemoryTable, diesAt: number): Table =>
+  tableOf(table, mortalWorker(diesAt), () => 'none');

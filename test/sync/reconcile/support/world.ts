@@ -6,12 +6,6 @@ import {
   platformGroupId,
 } from '../../../../shared/domain/ids.ts';
 import type { ObservedGroup } from '../../../../shared/domain/view.ts';
-import { createClaimStore } from '../../../../shared/store/claim-store.ts';
-import { createDesiredStore } from '../../../../shared/store/desired-store.ts';
-import { createDriftLog } from '../../../../shared/store/drift-log.ts';
-import { createGroupIndex } from '../../../../shared/store/group-index.ts';
-import { createGroupStore } from '../../../../shared/store/group-store.ts';
-import { createHealthStore } from '../../../../shared/store/health-store.ts';
 import {
   claimKey,
   dueText,
@@ -21,17 +15,15 @@ import {
   NOT_DUE,
   shardOf,
 } from '../../../../shared/store/keys.ts';
-import { createPeopleStore } from '../../../../shared/store/people-store.ts';
-import { createFeedStore, createLeases } from '../../../../shared/store/reconcile-store.ts';
 import type { Attributes, Table } from '../../../../shared/store/table.ts';
-import { createUserStore } from '../../../../shared/store/user-store.ts';
 import type { Connection } from '../../../../shared/sync/ports/connections.ts';
 import {
   type EmployeeRecord,
   type Platform,
   PlatformFailure,
 } from '../../../../shared/sync/ports/platform.ts';
-import { MemoryTable } from '../../../support/memory-table.ts';
+import { allStoresOver } from '../../../../simulate/engine.ts';
+import { MemoryTable } from '../../../../simulate/table.ts';
 
 export const CONNECTION = connectionName('default');
 export const START_MS = Date.UTC(2026, 10, 20, 10);
@@ -43,7 +35,7 @@ export interface Shown {
 
 export interface WorldOptions {
   readonly settings?: Readonly<Record<string, unknown>>;
-  readonly table?: Table;
+  readonly table?: MemoryTable;
   readonly activity?: Platform['activity'];
 }
 
@@ -103,16 +95,7 @@ export function createWorld({ settings = {}, activity, table = new MemoryTable()
     clock,
     random: () => 0.5,
     coalesceMs: 0,
-    desired: createDesiredStore(over),
-    groups: createGroupStore(over),
-    index: createGroupIndex(over),
-    claims: createClaimStore(over),
-    drift: createDriftLog(over),
-    feed: createFeedStore(over),
-    leases: createLeases(over),
-    health: createHealthStore(over),
-    users: createUserStore(over),
-    people: createPeopleStore(over),
+    ...allStoresOver(over),
     connections: { find: async () => connection, list: async () => [connection] },
     platforms: { open: async () => platform },
     applyQueue: {
@@ -165,13 +148,13 @@ export function createWorld({ settings = {}, activity, table = new MemoryTable()
       return id;
     },
     async state(group: string) {
-      const state = await createGroupStore(table).read({ connection: CONNECTION, group: groupId(group) });
+      const state = await allStoresOver(table).groups.read({ connection: CONNECTION, group: groupId(group) });
       if (state === undefined) throw new Error(`there is no group ${group}`);
       return state;
     },
     async drift() {
       const records = [];
-      for await (const page of createDriftLog(table).list(CONNECTION)) records.push(...page);
+      for await (const page of allStoresOver(table).drift.list(CONNECTION)) records.push(...page);
       return records;
     },
   });

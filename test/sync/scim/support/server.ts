@@ -3,16 +3,12 @@ import { isActive } from '../../../../shared/domain/active.ts';
 import { desiredGroup, groupFloor, memberCounts } from '../../../../shared/domain/group.ts';
 import { connectionName, type GroupRef, groupId } from '../../../../shared/domain/ids.ts';
 import { STAMP_ZERO } from '../../../../shared/domain/stamp.ts';
-import { createDesiredStore } from '../../../../shared/store/desired-store.ts';
-import { createGroupStore } from '../../../../shared/store/group-store.ts';
-import { createScimStore } from '../../../../shared/store/scim-store.ts';
-import { createScimTokenStore } from '../../../../shared/store/scim-token-store.ts';
-import { createUserStore } from '../../../../shared/store/user-store.ts';
 import type { Connections } from '../../../../shared/sync/ports/connections.ts';
 import { type HttpReply, handleScim, type ScimPorts } from '../../../../shared/sync/scim/handle.ts';
 import { createRateLimiter, REQUEST_RATE } from '../../../../shared/sync/scim/limiter.ts';
 import { createToken } from '../../../../shared/sync/scim/tokens.ts';
-import { MemoryTable } from '../../../support/memory-table.ts';
+import { allStoresOver } from '../../../../simulate/engine.ts';
+import { MemoryTable } from '../../../../simulate/table.ts';
 
 export const GROUP = 'urn:ietf:params:scim:schemas:core:2.0:Group';
 export const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
@@ -68,8 +64,8 @@ export function createWorld({
     list: async () => [],
   };
   const clock = () => time.nowMs;
-  const groups = createGroupStore(table);
-  const users = createUserStore(table);
+  const stores = allStoresOver(table);
+  const { groups, users } = stores;
   const ports: ScimPorts = {
     clock,
     coalesceMs: 0,
@@ -77,9 +73,7 @@ export function createWorld({
       ids += 1;
       return `id${String(ids).padStart(6, '0')}`;
     },
-    desired: createDesiredStore(table),
-    users,
-    groups,
+    ...stores,
     connections: known,
     applyQueue: {
       wake: async (refs) => {
@@ -87,8 +81,6 @@ export function createWorld({
         return [];
       },
     },
-    scim: createScimStore(table),
-    tokens: createScimTokenStore(table),
     limiter: createRateLimiter(clock, REQUEST_RATE),
   };
   const randomHex = (bytes: number) => {
