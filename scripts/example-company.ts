@@ -1,5 +1,4 @@
-import type { Person } from './example-people.ts';
-import { DEPARTMENTS, emailOf, OFFICES } from './example-people.ts';
+import { DEPARTMENTS, emailOf, OFFICES, type Person } from './example-people.ts';
 import { type Story, tellStory } from './example-story.ts';
 
 /** The example company's directory: one native event per line, in order of time. */

@@ -1,5 +1,10 @@
-import type { OutgoingMessage, SaidMember, Saying, ScimRequest } from './messages.ts';
-import { isScimKey } from './messages.ts';
+import {
+  isScimKey,
+  type OutgoingMessage,
+  type SaidMember,
+  type Saying,
+  type ScimRequest,
+} from './messages.ts';
 
 export {
   type DirectoryHappening,

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { Secrets } from '../shared/runtime/secrets.ts';
+import type { Secrets } from '../shared/sync/ports/secrets.ts';
 import { type EnginePorts, portsOver, type TableFault, tableOf } from './engine.ts';
 import type { AwsDeed, LambdaName } from './life.ts';
 import { type Queues, queueUrl } from './queues.ts';

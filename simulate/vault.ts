@@ -1,6 +1,10 @@
-import type { Secret, Secrets, SecretValue } from '../shared/runtime/secrets.ts';
-import { SecretError } from '../shared/runtime/secrets.ts';
-import type { CredentialVault } from '../shared/sync/tool/ports.ts';
+import {
+  type CredentialVault,
+  type Secret,
+  SecretError,
+  type Secrets,
+  type SecretValue,
+} from '../shared/sync/ports/secrets.ts';
 import type { Worker } from './worker.ts';
 
 /** Secrets Manager: for workers, for operators, and for those who look on. */

@@ -1,4 +1,4 @@
-import type { DeadLetterQueue } from '../../shared/sync/ports/queue.ts';
+import type { DeadLetterQueue } from '../../shared/sync/ports/queues.ts';
 import { type EnginePorts, type PortsOptions, portsOver } from '../../simulate/engine.ts';
 
 export interface BenchPortsOptions

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import { listTokens, type TokenSummary } from '../../shared/sync/scim/tokens.ts';
-import type { ToolPorts } from '../../shared/sync/tool/ports.ts';
 import { issueToken, withdrawToken } from '../../shared/sync/tool/scim-tokens.ts';
 import { requireConnection } from '../../shared/sync/tool/settings.ts';
 import type { Act } from '../act.ts';

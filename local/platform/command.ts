@@ -2,11 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { generateWorld } from './generate-world.ts';
-import type { Simulator } from './simulator.ts';
-import { createSimulator } from './simulator.ts';
+import { createSimulator, type Simulator } from './simulator.ts';
 import { JournalError } from './state/journal.ts';
-import type { WorldInput } from './state/world.ts';
-import { parseWorld, WorldError } from './state/world.ts';
+import { parseWorld, WorldError, type WorldInput } from './state/world.ts';
 
 const HELP = `Usage: npm run platform -- [options]
 

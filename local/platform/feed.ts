@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { activityEvent, feedPage, firstAtOrAfter } from '../../simulate/platform/rules.ts';
 import { badRequest } from './errors.ts';
 import type { ActivityEvent } from './schemas/activity.ts';
-import type { ActivityEntry, ActivityLog, CompanyState } from './state/state.ts';
-import { employeeOf } from './state/state.ts';
+import { type ActivityEntry, type ActivityLog, type CompanyState, employeeOf } from './state/state.ts';
 
 /*
  * A cursor is a position in an append-only log, not a time: events of the same instant, and events written between

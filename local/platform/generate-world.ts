@@ -1,7 +1,5 @@
-import type { WorldEmployeeInput } from './generate-people.ts';
-import { generatePeople } from './generate-people.ts';
-import type { SeededRandom } from './seeded-random.ts';
-import { seededRandom } from './seeded-random.ts';
+import { generatePeople, type WorldEmployeeInput } from './generate-people.ts';
+import { type SeededRandom, seededRandom } from './seeded-random.ts';
 import type { WorldInput } from './state/world.ts';
 import { DEPARTMENTS, GROUP_KINDS, LEVELS, TEAM_NAMES, WORK_LOCATIONS } from './world-vocabulary.ts';
 

@@ -1,5 +1,4 @@
-import type { EmployeeRecord } from './schemas/employee.ts';
-import { WEEKDAYS } from './schemas/employee.ts';
+import { type EmployeeRecord, WEEKDAYS } from './schemas/employee.ts';
 import type { LeaveRequest } from './schemas/leave.ts';
 
 const DAY_MS = 86_400_000;

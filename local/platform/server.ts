@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import Fastify from 'fastify';
-import type { Controls } from './controls/endpoints.ts';
-import { registerControls } from './controls/endpoints.ts';
+import { type Controls, registerControls } from './controls/endpoints.ts';
 import type { Fault } from './controls/faults.ts';
 import { injectFaults, logRequests } from './controls/hooks.ts';
 import { refuseForeignHost } from './controls/loopback.ts';

@@ -11,8 +11,7 @@ import type { NewId } from './state/from-world.ts';
 import type { Credential } from './state/state.ts';
 import { openStore } from './state/store.ts';
 import { worldFromState } from './state/to-world.ts';
-import type { World, WorldInput } from './state/world.ts';
-import { parseWorld } from './state/world.ts';
+import { parseWorld, type World, type WorldInput } from './state/world.ts';
 
 export interface SimulatorOptions {
   /** What the platform knows at the start and after a reset. */

@@ -1,5 +1,5 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
-import type { ApplyQueue } from '../sync/ports/queue.ts';
+import type { ApplyQueue } from '../sync/ports/queues.ts';
 import { laneOf, windowId } from './lane.ts';
 import { sendAll } from './sqs-batch.ts';
 

@@ -1,6 +1,6 @@
 import type { MessageAttributeValue, SQSClient } from '@aws-sdk/client-sqs';
 import { MESSAGE_ATTRIBUTES } from '../contract/names.ts';
-import type { DeadLetter, DeadLetterQueue } from '../sync/ports/queue.ts';
+import type { DeadLetter, DeadLetterQueue } from '../sync/ports/queues.ts';
 import { laneOf, tupleHash } from './lane.ts';
 import { MAX_BYTES, type Outgoing, sendAll, sendable, sizeOf } from './sqs-batch.ts';
 

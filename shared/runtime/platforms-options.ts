@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import type { AttemptFacts } from '../platform/call.ts';
 import type { Leases } from '../sync/ports/reconcile.ts';
-import type { Secrets } from './secrets.ts';
+import type { Secrets } from '../sync/ports/secrets.ts';
 
 export interface PlatformsOptions {
   readonly secrets: Secrets;

@@ -4,6 +4,7 @@ import { createGroupClient, type GroupClient } from '../platform/group-client.ts
 import { oauthCredential } from '../platform/oauth.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import { failureIn, type Platform, PlatformFailure, type Platforms } from '../sync/ports/platform.ts';
+import { type Secret, SecretError, type Secrets } from '../sync/ports/secrets.ts';
 import { employeePages, recordOf } from './employee-records.ts';
 import { feedPages } from './feed-pages.ts';
 import { oauthOptions, type Tokens } from './oauth-secret.ts';
@@ -15,7 +16,6 @@ import {
   refusedSecrets,
   type SecretInUse,
 } from './refused-secrets.ts';
-import { type Secret, SecretError, type Secrets } from './secrets.ts';
 import { VERSION } from './version.ts';
 
 /** A secret that was good is used this long before it is read again; one that failed is read again at once. */

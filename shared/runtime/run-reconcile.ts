@@ -1,11 +1,11 @@
 import type { ReconcileInvocation } from '../contract/invocation.ts';
+import type { ReconcilePorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import type { PlatformFailure } from '../sync/ports/platform.ts';
 import { type PumpPorts, pump } from '../sync/pump.ts';
 import { followFeed } from '../sync/reconcile/feed.ts';
 import { checkHealth, type HealthPorts } from '../sync/reconcile/health.ts';
 import { readLevels } from '../sync/reconcile/levels.ts';
-import type { ReconcilePorts } from '../sync/reconcile/ports.ts';
 import type { ReconcileReport } from '../sync/reconcile/report.ts';
 import { sweep } from '../sync/reconcile/sweep.ts';
 import type { Metrics } from './metrics.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { intentId } from '../domain/ids.ts';
-import type { AuditEntry, AuditLog } from '../sync/ports/audit.ts';
-import { CorruptItemError } from './errors.ts';
+import type { AuditEntry, AuditLog } from '../sync/ports/logs.ts';
+import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { AUDIT_PREFIX, auditKey, groupKey } from './keys.ts';
 import type { Item, Table } from './table.ts';
 

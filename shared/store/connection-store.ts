@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { ConnectionSettings } from '../contract/settings.ts';
 import { type ConnectionName, connectionName } from '../domain/ids.ts';
 import type { Connection, ConnectionStore } from '../sync/ports/connections.ts';
-import { CorruptItemError } from './errors.ts';
+import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { CONNECTIONS_PARTITION, connectionKey, tombstoneKey } from './keys.ts';
 import { all, type Change, equal, exists, type Item, missing, type Table, type Value } from './table.ts';
 

@@ -3,8 +3,8 @@ import type { GroupRef, MemberId } from '../domain/ids.ts';
 import { completeSnapshotFloor } from '../domain/snapshot.ts';
 import { parseStamp, STAMP_ZERO, type Stamp, stampTimeMs } from '../domain/stamp.ts';
 import type { DesiredStore, MemberEntry } from '../sync/ports/desired.ts';
+import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { dirtying } from './dirtying.ts';
-import { CorruptItemError } from './errors.ts';
 import { groupKey, inGroupKey, memberKey, partKey, partPrefix } from './keys.ts';
 import {
   type Attributes,

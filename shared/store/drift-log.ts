@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { DRIFT_KINDS, NOBODY_KNOWN } from '../domain/drift.ts';
 import { type ConnectionName, groupId, platformGroupId } from '../domain/ids.ts';
-import type { DriftLog, DriftRecord } from '../sync/ports/drift.ts';
-import { CorruptItemError } from './errors.ts';
+import type { DriftLog, DriftRecord } from '../sync/ports/logs.ts';
+import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { connectionKey, DRIFT_PREFIX, driftKey, driftPartition, driftPrefix, dueText } from './keys.ts';
 import { all, equal, exists, type Item, missing, type Table } from './table.ts';
 

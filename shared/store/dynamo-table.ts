@@ -7,9 +7,9 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { TABLE } from '../contract/topology.ts';
+import { StoreError } from '../sync/ports/store-errors.ts';
 import { createDynamoBatches, type DynamoTableOptions } from './dynamo-batches.ts';
 import { Expression } from './dynamo-expression.ts';
-import { StoreError } from './errors.ts';
 import type { Item, QueryRequest, Table, WriteOutcome } from './table.ts';
 
 /** The table on DynamoDB, with the few operations that groupsync needs; no transactions, no scans. */

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { type Gate, OPEN_GATE } from '../domain/gate.ts';
 import { groupId, platformGroupId } from '../domain/ids.ts';
-import type { GateStore } from '../sync/ports/gate.ts';
-import { CorruptItemError } from './errors.ts';
+import type { GateStore } from '../sync/ports/connections.ts';
+import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { gateKey } from './keys.ts';
 import { equal, missing, type Table, type Value } from './table.ts';
 

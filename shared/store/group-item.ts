@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { type GroupRef, intentId, memberId, platformGroupId, roleId, versionToken } from '../domain/ids.ts';
 import type { Stamp } from '../domain/stamp.ts';
 import type { GroupState, StoredMember } from '../sync/ports/groups.ts';
-import { CorruptItemError } from './errors.ts';
+import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import type { Item } from './table.ts';
 
 /*

@@ -1,9 +1,9 @@
 import type { Hold } from '../domain/hold.ts';
 import type { GroupRef, IntentId } from '../domain/ids.ts';
 import type { Flip, GroupState, GroupStore, Intent, LinkedGroup } from '../sync/ports/groups.ts';
+import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { deleteChunks, readChunks, writeChunks } from './chunks.ts';
 import { dirtying } from './dirtying.ts';
-import { CorruptItemError } from './errors.ts';
 import { foundBeside } from './found-beside.ts';
 import { collectGarbage } from './garbage.ts';
 import {

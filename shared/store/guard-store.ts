@@ -1,5 +1,5 @@
 import type { ConnectionName } from '../domain/ids.ts';
-import type { GuardRecord, GuardReservation, GuardStore } from '../sync/ports/holds.ts';
+import type { GuardRecord, GuardReservation, GuardStore } from '../sync/ports/guard.ts';
 import { connectionKey, GUARD_PREFIX, guardKey, guardMinute, UNLINK_PREFIX, unlinkKey } from './keys.ts';
 import type { Table } from './table.ts';
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { HealthStore } from '../sync/ports/health.ts';
-import { CorruptItemError } from './errors.ts';
+import type { HealthStore } from '../sync/ports/connections.ts';
+import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { healthKey } from './keys.ts';
 import type { Table } from './table.ts';
 

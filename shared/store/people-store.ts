@@ -2,7 +2,7 @@ import pMap from 'p-map';
 import * as z from 'zod';
 import { type ConnectionName, type MemberId, memberId, type RoleId, roleId } from '../domain/ids.ts';
 import type { PeopleStore, Person } from '../sync/ports/people.ts';
-import { CorruptItemError } from './errors.ts';
+import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import {
   boundMemberItem,
   indexPartition,

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { FeedPosition, FeedStore, Leases } from '../sync/ports/reconcile.ts';
-import { CorruptItemError } from './errors.ts';
+import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { feedKey, leaseKey } from './keys.ts';
 import { all, any, type Condition, equal, type Item, less, missing, type Table } from './table.ts';
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { ScimResource, ScimStore } from '../sync/ports/scim.ts';
-import { CorruptItemError } from './errors.ts';
+import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { parseMember } from './group-item.ts';
 import { memberKey } from './keys.ts';
 import {

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { connectionName } from '../domain/ids.ts';
 import type { ScimToken, ScimTokenStore } from '../sync/ports/scim.ts';
-import { CorruptItemError } from './errors.ts';
+import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { tokenKey, tokenListKey, tokensPartition } from './scim-keys.ts';
 import { all, any, equal, type Item, less, missing, type Table } from './table.ts';
 

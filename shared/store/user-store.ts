@@ -13,7 +13,7 @@ import {
 import { join, type Register } from '../domain/register.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../domain/stamp.ts';
 import type { JoinedUser, UserChange, UserState, UserStore } from '../sync/ports/desired.ts';
-import { CorruptItemError, StoreError } from './errors.ts';
+import { CorruptItemError, StoreError } from '../sync/ports/store-errors.ts';
 import {
   boundMemberItem,
   IN_PREFIX,

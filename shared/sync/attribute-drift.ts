@@ -1,8 +1,8 @@
 import { NOBODY_KNOWN, type Trace } from '../domain/drift.ts';
 import type { PlatformGroupId } from '../domain/ids.ts';
 import { type Attribution, attribute } from '../plan/attribute.ts';
-import type { DriftLog, DriftRecord } from './ports/drift.ts';
 import type { GroupState, GroupStore } from './ports/groups.ts';
+import type { DriftLog, DriftRecord } from './ports/logs.ts';
 
 interface AttributionPorts {
   readonly drift: Pick<DriftLog, 'read' | 'attribute'>;

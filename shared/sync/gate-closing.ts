@@ -1,6 +1,6 @@
 import { type Gate, OPEN_GATE, REOPENED_GATE } from '../domain/gate.ts';
 import type { ConnectionName, GroupId, GroupRef } from '../domain/ids.ts';
-import type { GateStore } from './ports/gate.ts';
+import type { GateStore } from './ports/connections.ts';
 import type { PlatformFailure } from './ports/platform.ts';
 import { backoffMs, boundedWaitMs, FAILING_GROUPS, REFUSED_WAIT_MS } from './tuning.ts';
 

@@ -1,11 +1,10 @@
 import { type Gate, REOPENED_GATE } from '../domain/gate.ts';
 import type { ConnectionName, GroupId } from '../domain/ids.ts';
 import { closedBy, isClosedByGroups, isRefused, latestOf } from './gate-closing.ts';
-import type { Connection, Connections } from './ports/connections.ts';
-import type { GateStore } from './ports/gate.ts';
-import type { GroupIndex, GroupSummary } from './ports/index.ts';
+import type { Connection, Connections, GateStore } from './ports/connections.ts';
+import type { GroupIndex, GroupSummary } from './ports/group-index.ts';
 import { failureIn, type Platform, PlatformFailure, type Platforms } from './ports/platform.ts';
-import type { ApplyQueue } from './ports/queue.ts';
+import type { ApplyQueue } from './ports/queues.ts';
 import { WAKE_GRACE_MS } from './tuning.ts';
 
 export interface GateKeeperPorts {

@@ -1,9 +1,10 @@
 import { HOLD_LIFE_MS, type Hold, type HoldDecision } from '../domain/hold.ts';
 import type { ConnectionName, GroupId, GroupRef } from '../domain/ids.ts';
+import type { WakePorts } from './ports/bundles.ts';
+import type { GroupIndex } from './ports/group-index.ts';
 import type { GroupStore } from './ports/groups.ts';
-import type { GroupIndex } from './ports/index.ts';
 import { doRecorded, type JournalPorts } from './tool/journal.ts';
-import { dirtyNow, type WakePorts } from './wake.ts';
+import { dirtyNow } from './wake.ts';
 
 export interface HoldPorts extends JournalPorts, Pick<WakePorts, 'applyQueue' | 'coalesceMs'> {
   readonly groups: Pick<GroupStore, 'read' | 'decideHold'>;

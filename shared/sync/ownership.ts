@@ -3,12 +3,13 @@ import { type GroupRef, intentId, type PlatformGroupId } from '../domain/ids.ts'
 import type { ObservedGroup } from '../domain/view.ts';
 import { viewOf } from './apply/observed.ts';
 import { openPlatform } from './open-platform.ts';
+import type { WakePorts } from './ports/bundles.ts';
 import type { ClaimStore } from './ports/claims.ts';
 import type { Connections } from './ports/connections.ts';
 import type { GroupStore } from './ports/groups.ts';
 import type { Platforms } from './ports/platform.ts';
 import { retireClaim } from './retire-claim.ts';
-import { dirtyNow, type WakePorts } from './wake.ts';
+import { dirtyNow } from './wake.ts';
 
 export interface OwnershipPorts extends Pick<WakePorts, 'applyQueue' | 'clock' | 'coalesceMs'> {
   readonly groups: Pick<GroupStore, 'read' | 'readView' | 'prepareView' | 'adopt' | 'release'>;

@@ -1,12 +1,12 @@
 import { type Gate, REOPENED_GATE } from '../domain/gate.ts';
 import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import { changeGate } from './gate-closing.ts';
-import type { ConnectionStore } from './ports/connections.ts';
-import type { GateStore } from './ports/gate.ts';
+import type { WakePorts } from './ports/bundles.ts';
+import type { ConnectionStore, GateStore } from './ports/connections.ts';
 import type { GroupStore } from './ports/groups.ts';
 import { changeConnection } from './tool/change-connection.ts';
 import { type Deed, doRecorded, type JournalPorts, journalOf, recordDeed, UNNAMED } from './tool/journal.ts';
-import { dirtyNow, type WakePorts } from './wake.ts';
+import { dirtyNow } from './wake.ts';
 
 export interface GroupPausePorts extends JournalPorts, Pick<WakePorts, 'applyQueue' | 'coalesceMs'> {
   readonly groups: Pick<GroupStore, 'read' | 'pause' | 'resume'>;

@@ -3,21 +3,13 @@ import { fieldName, matchForm } from '../contract/match-rule.ts';
 import { matchRules } from '../contract/settings.ts';
 import type { ConnectionName, GroupId, RoleId } from '../domain/ids.ts';
 import { standingNow, undescribed } from './member-standing.ts';
+import type { PeoplePorts } from './ports/bundles.ts';
 import type { Connection } from './ports/connections.ts';
-import type { UserStore } from './ports/desired.ts';
-import type { GroupIndex } from './ports/index.ts';
 import { GONE, type PeopleStore, type Person, type PersonFacts } from './ports/people.ts';
-import type { EmployeeRecord, Platforms } from './ports/platform.ts';
+import type { EmployeeRecord } from './ports/platform.ts';
 import { WRITES_IN_FLIGHT } from './tuning.ts';
 import { askUnlisted } from './unlisted-people.ts';
-import { type WakePorts, wakeGroups } from './wake.ts';
-
-export interface PeoplePorts extends WakePorts {
-  readonly people: PeopleStore;
-  readonly users: UserStore;
-  readonly index: GroupIndex;
-  readonly platforms: Platforms;
-}
+import { wakeGroups } from './wake.ts';
 
 export interface PeopleReport {
   readonly connection: ConnectionName;

@@ -2,11 +2,12 @@ import pMap from 'p-map';
 import { type Gate, OPEN_GATE } from '../domain/gate.ts';
 import type { ConnectionName, GroupRef, MemberId } from '../domain/ids.ts';
 import { type GateKeeperPorts, tryGate } from './gatekeeper.ts';
+import type { WakePorts } from './ports/bundles.ts';
 import type { Connections } from './ports/connections.ts';
 import type { UserStore } from './ports/desired.ts';
-import type { GroupIndex, GroupSummary } from './ports/index.ts';
+import type { GroupIndex, GroupSummary } from './ports/group-index.ts';
 import { backoffMs, PUMP_BATCH, WAKE_GRACE_MS, WRITES_IN_FLIGHT } from './tuning.ts';
-import { type WakePorts, wakeGroups } from './wake.ts';
+import { wakeGroups } from './wake.ts';
 import { walkUser } from './walk.ts';
 
 export interface PumpPorts extends WakePorts, GateKeeperPorts {

@@ -1,8 +1,9 @@
 import type { ConnectionName, GroupId, MemberId, RoleId } from '../domain/ids.ts';
+import type { WakePorts } from './ports/bundles.ts';
 import type { UserStore } from './ports/desired.ts';
 import type { PeopleStore } from './ports/people.ts';
 import { type JournalPorts, journalOf, recordDeed, UNNAMED } from './tool/journal.ts';
-import { type WakePorts, wakeGroups } from './wake.ts';
+import { wakeGroups } from './wake.ts';
 import { walkUser } from './walk.ts';
 
 export interface RebindPorts extends WakePorts, JournalPorts {

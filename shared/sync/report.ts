@@ -1,6 +1,6 @@
 import type { ConnectionName } from '../domain/ids.ts';
+import type { GroupIndex } from './ports/group-index.ts';
 import type { GroupState, GroupStore, PendingCause } from './ports/groups.ts';
-import type { GroupIndex } from './ports/index.ts';
 
 /** What a person is told of a group's state. `dirty` says that the rest may be out of date. */
 export type GroupStateName =

@@ -1,15 +1,7 @@
 import pMap from 'p-map';
 import type { GroupRef } from '../domain/ids.ts';
-import type { DesiredStore } from './ports/desired.ts';
-import type { ApplyQueue } from './ports/queue.ts';
+import type { WakePorts } from './ports/bundles.ts';
 import { WAKE_GRACE_MS, WRITES_IN_FLIGHT } from './tuning.ts';
-
-export interface WakePorts {
-  readonly desired: Pick<DesiredStore, 'markDirty'>;
-  readonly applyQueue: ApplyQueue;
-  readonly clock: () => number;
-  readonly coalesceMs: number;
-}
 
 /** When a group that is woken now counts as dirty, and when the pump may take its message for lost. */
 export function dirtyNow({ clock, coalesceMs }: Pick<WakePorts, 'clock' | 'coalesceMs'>) {

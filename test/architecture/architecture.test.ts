@@ -58,19 +58,24 @@ describe('each rule refuses its bad example', () => {
     [
       'scim imports sync',
       'shared/scim/a.ts',
-      "import type { S } from '../sync/ports.ts'",
+      "import type { S } from '../sync/ports/s.ts'",
       'the protocol alone',
     ],
+    ['scim imports domain', 'shared/scim/a.ts', "import type { G } from '../domain/g.ts'", 'is pure'],
     ['scim imports node', 'shared/scim/a.ts', "import { createHash } from 'node:crypto'", 'is pure'],
     ['sync imports store', 'shared/sync/a.ts', "import { s } from '../store/s.ts'", 'as a port'],
     ['sync imports node', 'shared/sync/a.ts', "import 'node:fs'", 'as a port'],
     ['platform imports store', 'shared/platform/a.ts', "import '../store/s.ts'", 'an adapter'],
     [
-      'platform imports a value of ports',
-      'shared/platform/a.ts',
-      "import { p } from '../sync/ports.ts'",
-      'an adapter',
+      'ports import a use case',
+      'shared/sync/ports/a.ts',
+      "import type { W } from '../wake.ts'",
+      'for adapters',
     ],
+    ['sync imports operate', 'shared/sync/a.ts', "import { d } from '../operate/d.ts'", 'belongs in sync'],
+    ['operate imports aws', 'shared/operate/a.ts', "import { s } from '../aws/s.ts'", 'what operators do'],
+    ['aws imports runtime', 'shared/aws/a.ts', "import { c } from '../runtime/clock.ts'", 'an adapter'],
+    ['aws imports the table', 'shared/aws/a.ts', "import '@aws-sdk/lib-dynamodb'", 'an adapter'],
     [
       'store imports types of a use case',
       'shared/store/a.ts',
@@ -185,9 +190,9 @@ describe('each rule refuses its bad example', () => {
 describe('each rule lets its good example pass', () => {
   it.each([
     [
-      'an adapter takes types of the ports',
+      'an adapter takes types and errors of the ports',
       'shared/store/a.ts',
-      "import type { Store } from '../sync/ports/store.ts'",
+      "import { type Store, StoreError } from '../sync/ports/store.ts'",
     ],
     [
       'a handler takes types of aws-lambda',
@@ -207,7 +212,7 @@ describe('each rule lets its good example pass', () => {
     ['a date is made from a number', 'shared/domain/a.ts', 'new Date(0); Date.parse(text)'],
     [
       'a port is called like a timer',
-      'shared/sync/ports.ts',
+      'shared/sync/ports/t.ts',
       'export interface T { setTimeout(ms: number): void }',
     ],
     ['a file imports and adds', 'shared/plan/a.ts', "export { b } from './b.ts'; export const a = 1"],

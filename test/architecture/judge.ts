@@ -1,6 +1,5 @@
 import type { Import, SourceFile } from './reader.ts';
-import type { ImportRule } from './rules.ts';
-import { IMPORT_RULES, LITERAL_IMPORTS, NO_BARRELS, NO_CYCLES, USE_RULES } from './rules.ts';
+import { IMPORT_RULES, type ImportRule, LITERAL_IMPORTS, NO_BARRELS, NO_CYCLES, USE_RULES } from './rules.ts';
 
 /** Every breach of the rules in these files, each as `where: what; mend: how`, sorted. */
 export function judge(files: readonly SourceFile[]): string[] {
@@ -36,10 +35,8 @@ function judgeImports(file: SourceFile, rule: ImportRule): string[] {
 
 function isAllowed(one: Import, target: string, rule: ImportRule): boolean {
   if (one.relative && !/\.[cm]?[jt]sx?$/.test(target)) return true;
-  const [always, types] = one.relative
-    ? [rule.mayImport, rule.mayImportTypesOf]
-    : [rule.packages, rule.packageTypes];
-  return matchesAny(always, target) || (one.typeOnly && matchesAny(types, target));
+  if (one.relative) return matchesAny(rule.mayImport, target);
+  return matchesAny(rule.packages, target) || (one.typeOnly && matchesAny(rule.packageTypes, target));
 }
 
 function judgeUses(file: SourceFile): string[] {

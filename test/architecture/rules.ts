@@ -8,8 +8,6 @@ export interface ImportRule {
   readonly files: string;
   /** Project files that may be imported. */
   readonly mayImport: readonly string[];
-  /** Project files of which only types may be imported. */
-  readonly mayImportTypesOf?: readonly string[];
   /** Packages and `node:` modules that may be imported. */
   readonly packages: readonly string[];
   /** Packages of which only types may be imported. */
@@ -22,54 +20,57 @@ const DOMAIN = 'shared/domain/*';
 const PLAN = 'shared/plan/*';
 const CONTRACT = 'shared/contract/*';
 const SCIM = 'shared/scim/*';
-const PORTS = 'shared/sync/ports*';
+const PORTS = 'shared/sync/ports/*';
+const SYNC = 'shared/sync/*';
+const OPERATE = 'shared/operate/*';
 const ANY = '*';
 /** Bounded concurrency, and nothing else: no clock, no timers, no outside world. */
 const BOUNDED = 'p-map';
+/** A hash is as pure as a sum; what `node:crypto` has of chance, the randomness rule refuses. */
+const USE_CASE_PACKAGES = ['node:crypto', BOUNDED];
 
 const pure = (name: string) =>
   `${name} is pure: take what it needs as an argument, or do the impure part in sync, in an adapter or in runtime`;
-const adapter = (name: string) =>
-  `${name} is an adapter: it implements a port of shared/sync/ports by \`import type\` and knows neither use cases nor other adapters; join them in shared/runtime/wire.ts`;
+const adapter = (room: string, ...sdk: string[]): ImportRule => ({
+  files: `shared/${room}/*`,
+  mayImport: [`shared/${room}/*`, DOMAIN, CONTRACT, PORTS],
+  packages: ['zod', 'node:*', BOUNDED, ...sdk],
+  mend: `shared/${room} is an adapter: it implements ports of shared/sync/ports, throws their errors and knows neither use cases nor other adapters; join them in shared/runtime/wire*.ts`,
+});
 
 export const IMPORT_RULES: readonly ImportRule[] = [
   { files: DOMAIN, mayImport: [DOMAIN], packages: ['zod'], mend: pure('shared/domain') },
   { files: CONTRACT, mayImport: [CONTRACT, DOMAIN], packages: ['zod'], mend: pure('shared/contract') },
-  { files: PLAN, mayImport: [PLAN, DOMAIN], packages: [], mend: pure('shared/plan') },
+  { files: PLAN, mayImport: [PLAN, DOMAIN, CONTRACT], packages: [], mend: pure('shared/plan') },
   {
     files: SCIM,
-    mayImport: [SCIM, DOMAIN, CONTRACT],
+    mayImport: [SCIM],
     packages: ['zod'],
     mend: `${pure('shared/scim')}: it is the protocol alone, and what a request means for the desired state is a use case`,
   },
   {
-    files: 'shared/sync/*',
-    mayImport: ['shared/sync/*', DOMAIN, PLAN, CONTRACT, SCIM],
-    // A hash is as pure as a sum; what `node:crypto` has of chance, the randomness rule refuses.
-    packages: ['node:crypto', BOUNDED],
-    mend: 'shared/sync holds the use cases: declare what it needs of the world as a port in shared/sync/ports and let shared/runtime/wire.ts supply it',
+    files: PORTS,
+    mayImport: [PORTS, DOMAIN, PLAN, CONTRACT, SCIM],
+    packages: [],
+    mend: 'shared/sync/ports says what the use cases need and which errors that may end in, for adapters to read: move what it needs into a pure folder',
   },
   {
-    files: 'shared/platform/*',
-    mayImport: ['shared/platform/*', DOMAIN, CONTRACT],
-    mayImportTypesOf: [PORTS],
-    packages: ['zod', 'undici', 'node:*', BOUNDED],
-    mend: adapter('shared/platform'),
+    files: SYNC,
+    mayImport: [SYNC, DOMAIN, PLAN, CONTRACT, SCIM],
+    packages: USE_CASE_PACKAGES,
+    mend: 'shared/sync holds what the workers do: declare what it needs of the world as a port in shared/sync/ports and let shared/runtime/wire*.ts supply it; what it has in common with shared/operate belongs in sync',
   },
   {
-    files: 'shared/store/*',
-    mayImport: ['shared/store/*', DOMAIN, CONTRACT],
-    mayImportTypesOf: [PORTS],
-    packages: ['zod', '@aws-sdk/client-dynamodb', '@aws-sdk/lib-dynamodb', 'node:*', BOUNDED],
-    mend: adapter('shared/store'),
+    files: OPERATE,
+    mayImport: [OPERATE, SYNC, DOMAIN, PLAN, CONTRACT, SCIM],
+    packages: USE_CASE_PACKAGES,
+    mend: 'shared/operate holds what operators do and ask: declare what it needs of the world as a port in shared/sync/ports and let shared/runtime/wire-tool.ts supply it',
   },
-  {
-    files: 'shared/queues/*',
-    mayImport: ['shared/queues/*', DOMAIN, CONTRACT],
-    mayImportTypesOf: [PORTS],
-    packages: ['zod', '@aws-sdk/client-sqs', 'node:*', BOUNDED],
-    mend: adapter('shared/queues'),
-  },
+  adapter('platform', 'undici'),
+  adapter('store', '@aws-sdk/client-dynamodb', '@aws-sdk/lib-dynamodb'),
+  adapter('queues', '@aws-sdk/client-sqs'),
+  // Describes the deployment, so it asks every service, and an address whether anything answers there.
+  adapter('aws', '@aws-sdk/client-*', 'undici'),
   {
     files: 'shared/runtime/*',
     mayImport: [SHARED],

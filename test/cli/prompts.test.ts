@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Applicant } from '../../shared/sync/tool/ports.ts';
+import type { Applicant } from '../../shared/sync/ports/platform.ts';
 import { runCli } from '../support/cli/io.ts';
 import { added, createWorld, group, removed } from '../support/tool/world.ts';
 

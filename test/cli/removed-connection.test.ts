@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { connectionName } from '../../shared/domain/ids.ts';
 import { randomHex } from '../../shared/runtime/clock.ts';
 import { createConnectionStore } from '../../shared/store/connection-store.ts';
+import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
+import type { Applicant } from '../../shared/sync/ports/platform.ts';
 import { handleScim } from '../../shared/sync/scim/handle.ts';
 import { createRateLimiter, REQUEST_RATE } from '../../shared/sync/scim/limiter.ts';
-import type { Applicant, ToolPorts } from '../../shared/sync/tool/ports.ts';
 import { runCli } from '../support/cli/io.ts';
 import { createWorld } from '../support/tool/world.ts';
 

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { handler } from '../../functions/apply.ts';
 import type { GroupRef } from '../../shared/domain/ids.ts';
-import { StoreError } from '../../shared/store/errors.ts';
 import type { ApplyReport } from '../../shared/sync/apply/apply.ts';
+import { StoreError } from '../../shared/sync/ports/store-errors.ts';
 import { CONTEXT, fakeBase, recordOf } from './fake-base.ts';
 
 const world = vi.hoisted(() => ({ wired: undefined as unknown, applied: [] as GroupRef[] }));

@@ -4,7 +4,7 @@ import type { GroupRef } from '../../shared/domain/ids.ts';
 import { createDeadLetterQueue } from '../../shared/queues/dead-letter-queue.ts';
 import { createDesiredStore } from '../../shared/store/desired-store.ts';
 import { createUserStore } from '../../shared/store/user-store.ts';
-import type { DeadLetter } from '../../shared/sync/ports/queue.ts';
+import type { DeadLetter } from '../../shared/sync/ports/queues.ts';
 import { MemoryTable } from '../../simulate/table.ts';
 import { fakeSqs } from '../queues/fake-sqs.ts';
 import { CONTEXT, fakeBase, recordOf } from './fake-base.ts';

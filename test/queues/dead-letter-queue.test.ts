@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { connectionName, groupId } from '../../shared/domain/ids.ts';
 import { createDeadLetterQueue } from '../../shared/queues/dead-letter-queue.ts';
-import type { DeadLetter } from '../../shared/sync/ports/queue.ts';
+import type { DeadLetter } from '../../shared/sync/ports/queues.ts';
 import { fakeSqs } from './fake-sqs.ts';
 
 const letter = (over: Partial<DeadLetter> = {}): DeadLetter => ({

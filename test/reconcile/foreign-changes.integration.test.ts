@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DriftKind } from '../../shared/domain/drift.ts';
-import type { DriftRecord } from '../../shared/sync/ports/drift.ts';
+import type { DriftRecord } from '../../shared/sync/ports/logs.ts';
 import {
   type Company,
   type Initiator,

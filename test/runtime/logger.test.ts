@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createLogger, errorFields } from '../../shared/runtime/logger.ts';
-import { StoreError } from '../../shared/store/errors.ts';
 import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
+import { StoreError } from '../../shared/sync/ports/store-errors.ts';
 
 function logging(level: 'debug' | 'info' | 'warn' | 'error') {
   const lines: string[] = [];

@@ -6,8 +6,8 @@ import { parseSettings } from '../../shared/contract/change-setting.ts';
 import { DEFAULT_CONNECTION } from '../../shared/contract/names.ts';
 import { roleId } from '../../shared/domain/ids.ts';
 import { createPlatforms } from '../../shared/runtime/platforms.ts';
-import { SecretError, type Secrets } from '../../shared/runtime/secrets.ts';
 import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
+import { SecretError, type Secrets } from '../../shared/sync/ports/secrets.ts';
 
 const WORLD = parseWorld({
   companies: [

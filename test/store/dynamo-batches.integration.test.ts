@@ -2,7 +2,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createTable } from '../../local/emulators/dynamodb.ts';
 import { createDynamoTable } from '../../shared/store/dynamo-table.ts';
-import { StoreError } from '../../shared/store/errors.ts';
+import { StoreError } from '../../shared/sync/ports/store-errors.ts';
 import { startFront } from '../local/support/front.ts';
 
 async function startTable() {

@@ -5,7 +5,7 @@ import { connectionKey } from '../../shared/store/keys.ts';
 import { createScimTokenStore } from '../../shared/store/scim-token-store.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { resumeConnection } from '../../shared/sync/pausing.ts';
-import type { GateStore } from '../../shared/sync/ports/gate.ts';
+import type { GateStore } from '../../shared/sync/ports/connections.ts';
 import { storeConnection } from '../../shared/sync/tool/connect/connect.ts';
 import { journalOf } from '../../shared/sync/tool/journal.ts';
 import { changeSettings, planSettings } from '../../shared/sync/tool/settings.ts';

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { Call, Endpoint } from '../endpoint.ts';
-import { endpoint } from '../endpoint.ts';
+import { type Call, type Endpoint, endpoint } from '../endpoint.ts';
 import { Pagination, page } from '../query.ts';
 import { CompanyLeaveType, LeaveManagedBy } from '../schemas/leave.ts';
 import { Company, CustomField, ListedWorkLocation, OrganisationUnit } from '../schemas/organisation.ts';

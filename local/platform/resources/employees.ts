@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { notFound } from '../errors.ts';
 import { booleanParameter, integerParameter, Pagination, page } from '../query.ts';
-import type { EmployeeRecord } from '../schemas/employee.ts';
-import { Employee } from '../schemas/employee.ts';
+import { Employee, type EmployeeRecord } from '../schemas/employee.ts';
 import { EMPLOYEE_SCOPES, fieldsOf } from '../scopes.ts';
 import type { CompanyState, Credential } from '../state/state.ts';
 

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { isStale, wantedContent } from '../../../simulate/platform/rules.ts';
-import type { Call } from '../endpoint.ts';
-import { endpoint } from '../endpoint.ts';
+import { type Call, endpoint } from '../endpoint.ts';
 import { ApiError, badRequest, notFound } from '../errors.ts';
 import { changeGroup, createGroup, deleteGroup } from '../group-changes.ts';
 import { Ok } from '../schemas/account.ts';

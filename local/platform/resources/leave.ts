@@ -1,13 +1,16 @@
 import { z } from 'zod';
-import type { Call } from '../endpoint.ts';
-import { endpoint } from '../endpoint.ts';
+import { type Call, endpoint } from '../endpoint.ts';
 import { forbidden, notFound } from '../errors.ts';
 import { leaveBalance } from '../leave-balance.ts';
-import type { LeaveAuthor } from '../leave-changes.ts';
-import { createLeave, leaveRequestOf, processLeave, updateLeave } from '../leave-changes.ts';
+import {
+  createLeave,
+  type LeaveAuthor,
+  leaveRequestOf,
+  processLeave,
+  updateLeave,
+} from '../leave-changes.ts';
 import { Pagination, page } from '../query.ts';
-import type { LeaveRecord } from '../schemas/leave.ts';
-import { LeaveBalance, LeaveRequest, ProcessedLeaveRequest } from '../schemas/leave.ts';
+import { LeaveBalance, type LeaveRecord, LeaveRequest, ProcessedLeaveRequest } from '../schemas/leave.ts';
 import { CreateLeave, UpdateLeave } from '../schemas/leave-body.ts';
 import { ownerOf } from './account.ts';
 import { employees } from './employees.ts';

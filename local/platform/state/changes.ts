@@ -4,8 +4,7 @@ import { Candidate } from '../schemas/candidate.ts';
 import { EmployeeRecord } from '../schemas/employee.ts';
 import { Group } from '../schemas/group.ts';
 import { LeaveRecord } from '../schemas/leave.ts';
-import type { State } from './state.ts';
-import { appendActivity, putEmployee, putLeaveRequest } from './state.ts';
+import { appendActivity, putEmployee, putLeaveRequest, type State } from './state.ts';
 
 /** One step of the state. Applying it twice is not harmless (activity), so the journal holds each exactly once. */
 export const Change = z.discriminatedUnion('kind', [

@@ -1,10 +1,14 @@
-import type { EmployeeRecord } from '../schemas/employee.ts';
-import { WEEKDAYS } from '../schemas/employee.ts';
+import { type EmployeeRecord, WEEKDAYS } from '../schemas/employee.ts';
 import { definedOnly } from './defined-only.ts';
-import type { CompanyState, Credential, State } from './state.ts';
-import { appendActivity, putEmployee, putLeaveRequest } from './state.ts';
-import type { World, WorldCompany, WorldEmployee } from './world.ts';
-import { WorldError } from './world.ts';
+import {
+  appendActivity,
+  type CompanyState,
+  type Credential,
+  putEmployee,
+  putLeaveRequest,
+  type State,
+} from './state.ts';
+import { type World, type WorldCompany, type WorldEmployee, WorldError } from './world.ts';
 
 /** Gives a new opaque id at every call. */
 export type NewId = () => string;

@@ -1,7 +1,5 @@
-import type { Change } from './changes.ts';
-import { applyChange } from './changes.ts';
-import type { NewId } from './from-world.ts';
-import { stateFromWorld } from './from-world.ts';
+import { applyChange, type Change } from './changes.ts';
+import { type NewId, stateFromWorld } from './from-world.ts';
 import { openJournal, readJournal } from './journal.ts';
 import type { State } from './state.ts';
 import { worldFromState } from './to-world.ts';

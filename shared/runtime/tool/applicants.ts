@@ -3,7 +3,7 @@ import { fieldName, parseMatchRule } from '../../contract/match-rule.ts';
 import { createPlatformClient } from '../../platform/client.ts';
 import { type Credential, staticBearer } from '../../platform/credential.ts';
 import { oauthCredential } from '../../platform/oauth.ts';
-import type { Applicant, Applicants } from '../../sync/tool/ports.ts';
+import type { Applicant, Applicants } from '../../sync/ports/platform.ts';
 import { employeePages } from '../employee-records.ts';
 import { oauthOptions } from '../oauth-secret.ts';
 import { translating } from '../platform-failure.ts';

@@ -21,7 +21,7 @@ import type {
   QueueFacts,
   ScheduleFacts,
   TableFacts,
-} from '../../sync/tool/ports.ts';
+} from '../../sync/ports/deployment.ts';
 import { unlessMissing, unlessUnsupported } from './missing.ts';
 import type { Sdk } from './sdk.ts';
 

@@ -22,9 +22,9 @@ import { createScimStore } from '../../store/scim-store.ts';
 import { createScimTokenStore } from '../../store/scim-token-store.ts';
 import type { Table } from '../../store/table.ts';
 import { createUserStore } from '../../store/user-store.ts';
-import type { RehearsalStores } from '../../sync/apply/plan-group.ts';
-import type { ApplyQueue } from '../../sync/ports/queue.ts';
-import type { ToolPorts } from '../../sync/tool/ports.ts';
+import type { RehearsalStores, ToolPorts } from '../../sync/ports/bundles.ts';
+import { MissingPart } from '../../sync/ports/deployment.ts';
+import type { ApplyQueue } from '../../sync/ports/queues.ts';
 import { newId, randomHex, sleep, systemClock, systemRandom } from '../clock.ts';
 import { createPlatforms } from '../platforms.ts';
 import { createSecrets } from '../secrets.ts';
@@ -34,11 +34,6 @@ import { createFunctions } from './functions.ts';
 import { createScimServer } from './scim-server.ts';
 import { type AwsTarget, createSdk, type Sdk } from './sdk.ts';
 import { createVault } from './vault.ts';
-
-/** A part of the deployment is missing; the message says which, and where it was looked for. */
-export class MissingPart extends Error {
-  override readonly name = 'MissingPart';
-}
 
 export interface ToolTarget extends AwsTarget {
   readonly prefix: string;

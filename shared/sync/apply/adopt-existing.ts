@@ -5,8 +5,8 @@ import { compareText, type Plan } from '../../plan/plan.ts';
 import type { GroupState } from '../ports/groups.ts';
 import { retireClaim } from '../retire-claim.ts';
 import { LISTING_AGE_MS } from '../tuning.ts';
+import type { Lane } from './lane.ts';
 import { linkTo, viewOf } from './observed.ts';
-import type { Lane } from './ports.ts';
 import type { Step } from './step.ts';
 
 /** Either a group was adopted (or somebody was faster): `step`; or one must be created, and these are not it. */

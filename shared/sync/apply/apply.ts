@@ -3,14 +3,15 @@ import type { Gate } from '../../domain/gate.ts';
 import type { GroupRef } from '../../domain/ids.ts';
 import { countSuccess } from '../gate-closing.ts';
 import { openPlatform } from '../open-platform.ts';
+import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { GroupState } from '../ports/groups.ts';
 import { PlatformFailure } from '../ports/platform.ts';
 import { MAX_CONFLICTS, undoneBackoffMs } from '../tuning.ts';
 import { converge } from './converge.ts';
 import { handleFailure, postpone } from './failure.ts';
+import type { Lane } from './lane.ts';
 import { isUnlinkingHeld } from './may-unlink.ts';
-import type { ApplyPorts, Lane } from './ports.ts';
 import { settleIntent } from './settle-intent.ts';
 import type { Step, WriteMade } from './step.ts';
 

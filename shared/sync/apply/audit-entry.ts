@@ -1,6 +1,6 @@
 import type { Plan } from '../../plan/plan.ts';
-import type { AuditEntry } from '../ports/audit.ts';
 import type { Intent } from '../ports/groups.ts';
+import type { AuditEntry } from '../ports/logs.ts';
 
 const MAX_AUDITED_CHANGES = 1_000;
 

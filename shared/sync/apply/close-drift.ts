@@ -1,6 +1,6 @@
-import type { DriftSettlement } from '../ports/drift.ts';
 import type { GroupState } from '../ports/groups.ts';
-import type { Lane } from './ports.ts';
+import type { DriftSettlement } from '../ports/logs.ts';
+import type { Lane } from './lane.ts';
 
 /**
  * What somebody else had changed has come to its end: put right, or left because the group is not ours to write any

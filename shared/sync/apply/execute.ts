@@ -2,7 +2,7 @@ import type { PlatformGroupId, PlatformUserId, VersionToken } from '../../domain
 import type { ObservedGroup } from '../../domain/view.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { Intent, WriteAction } from '../ports/groups.ts';
-import type { GuardRecord, GuardReservation } from '../ports/holds.ts';
+import type { GuardRecord, GuardReservation } from '../ports/guard.ts';
 import { didNotHappen, isRefusal, PlatformFailure } from '../ports/platform.ts';
 import { CREATE_DEADLINE_MS } from '../tuning.ts';
 import { adoptExisting, type Found } from './adopt-existing.ts';

@@ -6,9 +6,9 @@ import { foreignDifferences } from '../../plan/differences.ts';
 import { waive } from '../../plan/waive.ts';
 import type { FoundForeign, GroupState, Intent } from '../ports/groups.ts';
 import { LISTING_AGE_MS } from '../tuning.ts';
+import type { Lane } from './lane.ts';
 import { newnessOf, stillWaived } from './newness.ts';
 import { viewOf } from './observed.ts';
-import type { Lane } from './ports.ts';
 import { recordDrift } from './record-drift.ts';
 import { readWanted } from './wanted.ts';
 

@@ -6,8 +6,8 @@ import { judgeRemovals } from '../../plan/guard.ts';
 import { type HeldRemovals, hasSay, isOver, judgeByHold } from '../../plan/hold.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { GroupState } from '../ports/groups.ts';
-import type { GuardRecord, GuardReservation } from '../ports/holds.ts';
-import type { Lane } from './ports.ts';
+import type { GuardRecord, GuardReservation } from '../ports/guard.ts';
+import type { Lane } from './lane.ts';
 
 /** What the guard made of a plan's removals. */
 export interface Guarded {

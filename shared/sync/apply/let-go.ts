@@ -1,6 +1,6 @@
 import { intentId } from '../../domain/ids.ts';
 import type { GroupState } from '../ports/groups.ts';
-import type { Lane } from './ports.ts';
+import type { Lane } from './lane.ts';
 import type { Step } from './step.ts';
 
 /** The platform's group stays as it is, without an owner from now on: nothing is sent. */

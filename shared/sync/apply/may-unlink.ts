@@ -2,7 +2,7 @@ import type { PlatformGroupId } from '../../domain/ids.ts';
 import { mayUnlink, UNLINKED_ALWAYS } from '../../plan/guard.ts';
 import type { GroupState } from '../ports/groups.ts';
 import { LISTING_AGE_MS, MISSES_APART_MS, undoneBackoffMs } from '../tuning.ts';
-import type { Lane } from './ports.ts';
+import type { Lane } from './lane.ts';
 import type { Step } from './step.ts';
 
 type Wait = Step & { readonly kind: 'wait' };

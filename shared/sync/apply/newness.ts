@@ -4,7 +4,7 @@ import type { Waiver } from '../../domain/waiver.ts';
 import { type Newness, standingWaiver } from '../../plan/waive.ts';
 import { standingOf } from '../member-standing.ts';
 import type { GroupState } from '../ports/groups.ts';
-import type { Lane } from './ports.ts';
+import type { Lane } from './lane.ts';
 import { resolveUsers } from './resolve.ts';
 import type { Wanted } from './wanted.ts';
 

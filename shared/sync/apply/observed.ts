@@ -2,7 +2,7 @@ import { intentId, type PlatformGroupId } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import { goesBy } from '../../plan/names.ts';
 import type { GroupState, LinkedGroup } from '../ports/groups.ts';
-import type { Lane } from './ports.ts';
+import type { Lane } from './lane.ts';
 
 /**
  * What was observed, with who in it is ours: everybody whom a view of ours says we put there. Additions of a write

@@ -1,7 +1,7 @@
 import pMap from 'p-map';
 import type { GroupState } from '../ports/groups.ts';
 import { WRITES_IN_FLIGHT } from '../tuning.ts';
-import type { Lane } from './ports.ts';
+import type { Lane } from './lane.ts';
 import type { Wanted } from './wanted.ts';
 
 /** Writes which members have to wait and why, where that has changed; the wait's age is kept while the cause is. */

@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto';
+import type { Hold } from '../../domain/hold.ts';
 import type { GroupRef, PlatformGroupId, VersionToken } from '../../domain/ids.ts';
 import type { PlanAction, PlanChange } from '../../plan/plan.ts';
 import { openPlatform } from '../open-platform.ts';
-import type { AuditEntry, AuditedChange, AuditLog } from '../ports/audit.ts';
+import type { ApplyPorts, RehearsalStores } from '../ports/bundles.ts';
 import type { GroupState, GroupStore } from '../ports/groups.ts';
-import type { Hold } from '../ports/holds.ts';
+import type { AuditEntry, AuditedChange, AuditLog } from '../ports/logs.ts';
 import { type Platform, PlatformFailure, type Platforms } from '../ports/platform.ts';
 import { MAX_CONFLICTS } from '../tuning.ts';
 import { type CarryOut, converge } from './converge.ts';
 import { execute } from './execute.ts';
-import type { ApplyPorts, Lane } from './ports.ts';
+import type { Lane } from './lane.ts';
 import { settleIntent } from './settle-intent.ts';
 import type { Step } from './step.ts';
 
@@ -38,12 +39,6 @@ interface Drafted {
   /** Why the platform could not be asked whether its group is still as we know it. */
   unseen?: string;
 }
-
-/** The stores that apply writes to. */
-export type RehearsalStores = Pick<
-  ApplyPorts,
-  'groups' | 'users' | 'people' | 'claims' | 'guard' | 'gates' | 'audit' | 'drift'
->;
 
 export interface PlanPorts extends Omit<ApplyPorts, keyof RehearsalStores | 'applyQueue' | 'deadLetters'> {
   /** The stores as they are now, keeping every write to themselves. */

@@ -5,9 +5,9 @@ import { type Difference, NOBODY_KNOWN } from '../../domain/drift.ts';
 import type { PlatformGroupId } from '../../domain/ids.ts';
 import { attribute } from '../../plan/attribute.ts';
 import { attributeDrift, isUnattributed, toldOf } from '../attribute-drift.ts';
-import type { DriftRecord, DriftSettlement } from '../ports/drift.ts';
 import type { FoundForeign, GroupState } from '../ports/groups.ts';
-import type { Lane } from './ports.ts';
+import type { DriftRecord, DriftSettlement } from '../ports/logs.ts';
+import type { Lane } from './lane.ts';
 
 /** Where the differences were seen. */
 export interface Sighting {

@@ -2,12 +2,12 @@ import type { PlatformGroupId } from '../../domain/ids.ts';
 import { isWhole, type ListedGroup, type ObservedGroup, type View } from '../../domain/view.ts';
 import { foldName, renamedTo } from '../../plan/names.ts';
 import type { GroupState, Intent } from '../ports/groups.ts';
-import type { GuardRecord } from '../ports/holds.ts';
+import type { GuardRecord } from '../ports/guard.ts';
 import { CREATE_MISSES } from '../tuning.ts';
 import { auditFound } from './audit-entry.ts';
 import { hasLostSpokeId, takeForeignChange } from './foreign-change.ts';
+import type { Lane } from './lane.ts';
 import { linkTo, shows, viewOf } from './observed.ts';
-import type { Lane } from './ports.ts';
 
 /** What became of an intent whose outcome was not known. */
 export type Settlement =

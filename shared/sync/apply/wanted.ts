@@ -11,7 +11,7 @@ import type { GroupState, PendingCause, StoredMember } from '../ports/groups.ts'
 import { GONE, type Person } from '../ports/people.ts';
 import { LARGE_GROUP, WRITES_IN_FLIGHT } from '../tuning.ts';
 import { copyOf } from '../walk.ts';
-import type { Lane } from './ports.ts';
+import type { Lane } from './lane.ts';
 import { type Resolution, resolveUsers } from './resolve.ts';
 
 /** A member that the directory has in the group but that cannot be written. */

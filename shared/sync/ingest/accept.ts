@@ -2,7 +2,7 @@ import { type DecodedMessage, decodeMessage } from '../../contract/decode.ts';
 import type { DirectoryEvent } from '../../domain/event.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 import type { Connections } from '../ports/connections.ts';
-import type { DeadLetter, DeadLetterQueue } from '../ports/queue.ts';
+import type { DeadLetter, DeadLetterQueue } from '../ports/queues.ts';
 import type { Failures } from './failures.ts';
 
 export interface AcceptPorts {

@@ -1,7 +1,7 @@
 import { foldEvents } from '../../domain/fold.ts';
 import type { ConnectionName, GroupRef } from '../../domain/ids.ts';
 import type { UserStore } from '../ports/desired.ts';
-import type { DeadLetter } from '../ports/queue.ts';
+import type { DeadLetter } from '../ports/queues.ts';
 import { type AcceptPorts, acceptEvents, type IncomingMessage } from './accept.ts';
 import { Failures } from './failures.ts';
 import { originsOf } from './origins.ts';

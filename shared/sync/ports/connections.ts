@@ -1,4 +1,5 @@
 import type { ConnectionSettings } from '../../contract/settings.ts';
+import type { Gate } from '../../domain/gate.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 
 /** A company that groupsync serves. */
@@ -35,4 +36,23 @@ export interface ConnectionStore extends Connections, CurrentConnections {
   keepName(name: ConnectionName, company: string, atMs: number): Promise<void>;
   /** The company that the name serves or has served: what lies in the table under the name is that company's. */
   companyOf(name: ConnectionName): Promise<string | undefined>;
+}
+
+export interface GateStore {
+  read(connection: ConnectionName): Promise<Gate>;
+  /** Replaces what `seen` was; false where somebody else changed the gate meanwhile. */
+  write(connection: ConnectionName, seen: Gate, next: Gate): Promise<boolean>;
+}
+
+/** What a connection's credential was last good, or bad, for. */
+export interface Health {
+  readonly checkedAtMs: number;
+  /** undefined where it has never been good. */
+  readonly goodAtMs?: number;
+  readonly lastFailure?: { readonly atMs: number; readonly message: string };
+}
+
+export interface HealthStore {
+  read(connection: ConnectionName): Promise<Health | undefined>;
+  write(connection: ConnectionName, health: Health): Promise<void>;
 }

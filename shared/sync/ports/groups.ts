@@ -1,10 +1,10 @@
 import type { Trace } from '../../domain/drift.ts';
 import type { GroupRegisters, MemberRegister } from '../../domain/group.ts';
-import type { HoldDecision } from '../../domain/hold.ts';
+import type { Hold, HoldDecision } from '../../domain/hold.ts';
 import type { GroupRef, IntentId, MemberId, PlatformGroupId, VersionToken } from '../../domain/ids.ts';
 import type { Stamp } from '../../domain/stamp.ts';
 import type { View } from '../../domain/view.ts';
-import type { GuardRecord, HeldSet, Hold } from './holds.ts';
+import type { GuardRecord, HeldSet } from './guard.ts';
 
 /** Where the parts of a view lie, and how to tell that they are whole. */
 export interface ViewPointer {

@@ -1,5 +1,11 @@
 import type { EmployeeField } from '../../contract/match-rule.ts';
-import type { PlatformGroupId, PlatformUserId, RoleId, VersionToken } from '../../domain/ids.ts';
+import type {
+  ConnectionName,
+  PlatformGroupId,
+  PlatformUserId,
+  RoleId,
+  VersionToken,
+} from '../../domain/ids.ts';
 import type { ListedGroup, ObservedGroup } from '../../domain/view.ts';
 import type { Connection } from './connections.ts';
 import type { FeedPage } from './reconcile.ts';
@@ -69,6 +75,29 @@ export interface Opening {
 export interface Platforms {
   /** @throws PlatformFailure `unauthorized` where the secret is missing, unreadable or of another company */
   open(connection: Connection, how?: Opening): Promise<Platform>;
+}
+
+/** The platform as a credential that is not stored yet sees it. */
+export interface Applicant {
+  me(): Promise<{ readonly company: string; readonly id: string }>;
+  markInstalled(): Promise<void>;
+  groups(): Promise<
+    readonly { readonly id: string; readonly name: string; readonly spokeId: string | null }[]
+  >;
+  /** Employees with the fields asked for, by the names that match rules use; a field that did not come is absent. */
+  employees(
+    fields: readonly string[],
+    states: readonly string[],
+  ): AsyncIterable<readonly ReadonlyMap<string, string | null>[]>;
+  /** How far this machine's clock is ahead of the platform's, in milliseconds; undefined where it does not say. */
+  clockSkewMs(): Promise<number | undefined>;
+}
+
+export interface Applicants {
+  /** @throws TypeError where base URL or token cannot be used; the message does not show the token */
+  present(baseUrl: string, token: string): Applicant;
+  /** With the credential that is stored. @throws PlatformFailure */
+  stored(connection: ConnectionName, baseUrl: string): Promise<Applicant>;
 }
 
 /** What a failed call means for the caller. */

@@ -3,8 +3,8 @@ import { NOBODY_KNOWN, type Trace } from '../../domain/drift.ts';
 import type { PlatformGroupId } from '../../domain/ids.ts';
 import { attribute } from '../../plan/attribute.ts';
 import { attributeTo } from '../attribute-drift.ts';
-import type { DriftLog } from '../ports/drift.ts';
 import type { GroupState } from '../ports/groups.ts';
+import type { DriftLog } from '../ports/logs.ts';
 
 /** Members come and go without a new spokeId, and what was removed carries none. */
 export const mayClaimSpokeId = ({ type }: Trace): boolean => !/_MEMBER_|_REMOVE$/.test(type);

@@ -1,7 +1,7 @@
+import type { ReconcilePorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import { isUnreadable, type Platform, PlatformFailure } from '../ports/platform.ts';
 import type { FeedPosition, Lease } from '../ports/reconcile.ts';
-import type { ReconcilePorts } from './ports.ts';
 import {
   type FeedPages,
   firstPosition,

@@ -1,5 +1,4 @@
-import type { Connection } from '../ports/connections.ts';
-import type { Health, HealthStore } from '../ports/health.ts';
+import type { Connection, Health, HealthStore } from '../ports/connections.ts';
 import { PlatformFailure, type Platforms } from '../ports/platform.ts';
 
 export interface HealthPorts {

@@ -1,7 +1,6 @@
 import type { ConnectionName } from '../../domain/ids.ts';
-import type { GateStore } from '../ports/gate.ts';
-import type { HealthStore } from '../ports/health.ts';
-import type { GroupIndex } from '../ports/index.ts';
+import type { GateStore, HealthStore } from '../ports/connections.ts';
+import type { GroupIndex } from '../ports/group-index.ts';
 import type { FeedStore } from '../ports/reconcile.ts';
 
 export interface LevelPorts {

@@ -1,6 +1,6 @@
 import type { DriftKind } from '../../domain/drift.ts';
 import type { Connection } from '../ports/connections.ts';
-import type { DriftLog } from '../ports/drift.ts';
+import type { DriftLog } from '../ports/logs.ts';
 
 /** What one run found and did. Drift is settled by apply, so its numbers are those since the run before. */
 export interface ReconcileReport {

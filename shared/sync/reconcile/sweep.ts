@@ -4,13 +4,13 @@ import { type GroupRef, groupId, type PlatformGroupId } from '../../domain/ids.t
 import { isWhole, type ObservedGroup } from '../../domain/view.ts';
 import { isOver } from '../../plan/hold.ts';
 import { groupsOfSolvable } from '../people.ts';
+import type { ReconcilePorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
-import type { GroupSummary } from '../ports/index.ts';
+import type { GroupSummary } from '../ports/group-index.ts';
 import type { Platform } from '../ports/platform.ts';
 import { PUMP_BATCH, READS_IN_FLIGHT } from '../tuning.ts';
 import { wakeGroups } from '../wake.ts';
 import { recordDuplicate } from './duplicate.ts';
-import type { ReconcilePorts } from './ports.ts';
 import { emptyTally, type ReconcileReport, reportOf, type Tally } from './report.ts';
 import { isThere, markSuspects, watched } from './suspect.ts';
 

@@ -1,7 +1,7 @@
 import { parseSettings } from '../../contract/change-setting.ts';
 import { differingSettings, mergeSettings } from '../../contract/merge-settings.ts';
-import type { AuditedChange } from '../ports/audit.ts';
 import type { Connection, ConnectionStore } from '../ports/connections.ts';
+import type { AuditedChange } from '../ports/logs.ts';
 import { NotFound } from './find-group.ts';
 import { doRecorded, type JournalPorts, journalOf } from './journal.ts';
 

@@ -1,6 +1,6 @@
 import { decodeMessage } from '../../contract/decode.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
-import type { EventSender } from './ports.ts';
+import type { EventSender } from '../ports/queues.ts';
 
 /** One line of a JSONL file; lines are counted from 1. */
 export interface EventLine {

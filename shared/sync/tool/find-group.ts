@@ -1,6 +1,6 @@
 import { type ConnectionName, type GroupRef, groupId } from '../../domain/ids.ts';
+import type { GroupIndex } from '../ports/group-index.ts';
 import type { GroupStore } from '../ports/groups.ts';
-import type { GroupIndex } from '../ports/index.ts';
 
 /** What a person asked for is not there, or not unique; the message says what to do next. */
 export class NotFound extends Error {

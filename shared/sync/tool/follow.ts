@@ -1,11 +1,11 @@
 import type { GroupId, GroupRef } from '../../domain/ids.ts';
-import type { Connections } from '../ports/connections.ts';
-import type { DriftLog } from '../ports/drift.ts';
-import type { GateStore } from '../ports/gate.ts';
+import type { WakePorts } from '../ports/bundles.ts';
+import type { Connections, GateStore } from '../ports/connections.ts';
 import type { GroupStore } from '../ports/groups.ts';
+import type { DriftLog } from '../ports/logs.ts';
 import { markSuspects, watched } from '../reconcile/suspect.ts';
 import { type GroupStateName, stateName } from '../report.ts';
-import { type WakePorts, wakeGroups } from '../wake.ts';
+import { wakeGroups } from '../wake.ts';
 
 export interface SyncPorts extends WakePorts {
   readonly groups: GroupStore;

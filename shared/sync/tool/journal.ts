@@ -1,5 +1,5 @@
 import { type ConnectionName, type GroupRef, groupId, intentId } from '../../domain/ids.ts';
-import type { AuditEntry, AuditedChange, AuditLog } from '../ports/audit.ts';
+import type { AuditEntry, AuditedChange, AuditLog } from '../ports/logs.ts';
 
 /** What people do that concerns no one group is kept beside the groups' audits, under an id that no group can have. */
 export const journalOf = (connection: ConnectionName): GroupRef => ({ connection, group: groupId('') });

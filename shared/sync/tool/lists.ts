@@ -1,9 +1,8 @@
 import type { Hold } from '../../domain/hold.ts';
 import type { ConnectionName, GroupRef } from '../../domain/ids.ts';
 import type { HeldGroup } from '../holds.ts';
-import type { AuditEntry, AuditLog } from '../ports/audit.ts';
-import type { DriftLog, DriftRecord } from '../ports/drift.ts';
-import type { GroupIndex } from '../ports/index.ts';
+import type { GroupIndex } from '../ports/group-index.ts';
+import type { AuditEntry, AuditLog, DriftLog, DriftRecord } from '../ports/logs.ts';
 
 export interface PendingRow {
   readonly group: string;

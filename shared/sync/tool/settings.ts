@@ -2,16 +2,15 @@ import { applySetting } from '../../contract/change-setting.ts';
 import { differingSettings, type SettingDifference } from '../../contract/merge-settings.ts';
 import type { ConnectionSettings } from '../../contract/settings.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
-import type { Connection, ConnectionStore } from '../ports/connections.ts';
+import type { Connection, ConnectionStore, GateStore } from '../ports/connections.ts';
 import type { DesiredStore } from '../ports/desired.ts';
-import type { GateStore } from '../ports/gate.ts';
-import type { GroupIndex } from '../ports/index.ts';
+import type { GroupIndex } from '../ports/group-index.ts';
 import type { ScimTokenStore } from '../ports/scim.ts';
+import type { CredentialVault } from '../ports/secrets.ts';
 import { revokeAllTokens } from '../scim/tokens.ts';
 import { changeConnection } from './change-connection.ts';
 import { allGroups, NotFound } from './find-group.ts';
 import { type JournalPorts, journalOf, recordDeed } from './journal.ts';
-import type { CredentialVault } from './ports.ts';
 
 export interface SettingsPorts extends JournalPorts {
   readonly connections: ConnectionStore;

@@ -1,11 +1,10 @@
 import type { ConnectionName, GroupRef } from '../../domain/ids.ts';
-import type { GateStore } from '../ports/gate.ts';
-import type { Health, HealthStore } from '../ports/health.ts';
+import type { GateStore, Health, HealthStore } from '../ports/connections.ts';
+import type { Deployment } from '../ports/deployment.ts';
+import type { GroupIndex, GroupSummary } from '../ports/group-index.ts';
 import type { GroupStore } from '../ports/groups.ts';
-import type { GroupIndex, GroupSummary } from '../ports/index.ts';
 import type { FeedStore } from '../ports/reconcile.ts';
 import { type GroupReport, type GroupStateName, reportGroup, stateName } from '../report.ts';
-import type { Deployment } from './ports.ts';
 
 export interface StatusPorts {
   readonly groups: Pick<GroupStore, 'read' | 'readView' | 'members'>;

@@ -7,7 +7,7 @@ import { parseWorld, type WorldInput } from '../../../local/platform/state/world
 import { publish } from '../../../local/publish.ts';
 import { startStack } from '../../../local/stack.ts';
 import { DEFAULT_CONNECTION, ENVIRONMENT } from '../../../shared/contract/names.ts';
-import type { DriftRecord } from '../../../shared/sync/ports/drift.ts';
+import type { DriftRecord } from '../../../shared/sync/ports/logs.ts';
 
 export type Initiator = 'ROLE' | 'SYSTEM' | 'EXTERNAL';
 

@@ -1,5 +1,5 @@
 import { type GroupRef, groupId, memberId, roleId } from '../../../shared/domain/ids.ts';
-import type { AuditEntry } from '../../../shared/sync/ports/audit.ts';
+import type { AuditEntry } from '../../../shared/sync/ports/logs.ts';
 import { seededRandom } from '../../../simulate/random.ts';
 import { drive } from './drive.ts';
 import { Scheduler } from './scheduler.ts';

@@ -1,4 +1,4 @@
-import type { DeadMessage, Mailbox } from '../../../shared/sync/tool/dead-letters/mailbox.ts';
+import type { DeadMessage, Mailbox } from '../../../shared/sync/ports/queues.ts';
 
 interface Kept {
   message: Omit<DeadMessage, 'receipt'>;

@@ -6,7 +6,7 @@ import { createConnectionStore } from '../../../shared/store/connection-store.ts
 import { createOverlayTable } from '../../../shared/store/overlay-table.ts';
 import { applyGroup } from '../../../shared/sync/apply/apply.ts';
 import { ingest } from '../../../shared/sync/ingest/ingest.ts';
-import type { ToolPorts } from '../../../shared/sync/tool/ports.ts';
+import type { ToolPorts } from '../../../shared/sync/ports/bundles.ts';
 import { portsOver, storesOver } from '../../../simulate/engine.ts';
 import { createQueues, queueUrl } from '../../../simulate/queues.ts';
 import { seededRandom } from '../../../simulate/random.ts';

@@ -3,10 +3,10 @@ import { FUNCTION_KEYS, QUEUE_KEYS, queueName, SCHEDULE_KEYS } from '../../../sh
 import { applyDelaySeconds, QUEUES, TABLE } from '../../../shared/contract/topology.ts';
 import { createFeedStore } from '../../../shared/store/reconcile-store.ts';
 import { rejectHold } from '../../../shared/sync/holds.ts';
-import { type FailureKind, PlatformFailure } from '../../../shared/sync/ports/platform.ts';
+import type { Deployment, QueueFacts } from '../../../shared/sync/ports/deployment.ts';
+import { type Applicant, type FailureKind, PlatformFailure } from '../../../shared/sync/ports/platform.ts';
 import { createToken } from '../../../shared/sync/scim/tokens.ts';
 import { examine } from '../../../shared/sync/tool/doctor/doctor.ts';
-import type { Applicant, Deployment, QueueFacts } from '../../../shared/sync/tool/ports.ts';
 import { added, createWorld, group, removed } from '../../support/tool/world.ts';
 
 const PREFIX = 'groupsync';

@@ -2,14 +2,12 @@ import { differingSettings } from '../../../contract/merge-settings.ts';
 import type { ConnectionSettings } from '../../../contract/settings.ts';
 import { REOPENED_GATE } from '../../../domain/gate.ts';
 import type { ConnectionName } from '../../../domain/ids.ts';
-import type { Connection, ConnectionStore } from '../../ports/connections.ts';
-import type { GateStore } from '../../ports/gate.ts';
-import type { HealthStore } from '../../ports/health.ts';
+import type { Connection, ConnectionStore, GateStore, HealthStore } from '../../ports/connections.ts';
 import type { ScimTokenStore } from '../../ports/scim.ts';
+import type { CredentialVault } from '../../ports/secrets.ts';
 import { revokeAllTokens } from '../../scim/tokens.ts';
 import { changeConnection } from '../change-connection.ts';
 import { doRecorded, type JournalPorts, journalOf } from '../journal.ts';
-import type { CredentialVault } from '../ports.ts';
 import { replanAll, type SettingsPorts } from '../settings.ts';
 
 export interface ConnectPorts extends JournalPorts, Pick<SettingsPorts, 'index' | 'desired'> {

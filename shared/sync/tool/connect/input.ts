@@ -2,9 +2,9 @@ import type { ConnectionSettings } from '../../../contract/settings.ts';
 import type { ConnectionName } from '../../../domain/ids.ts';
 import type { ConnectionStore } from '../../ports/connections.ts';
 import type { UserStore } from '../../ports/desired.ts';
+import type { GroupIndex } from '../../ports/group-index.ts';
 import type { GroupStore } from '../../ports/groups.ts';
-import type { GroupIndex } from '../../ports/index.ts';
-import type { Applicant } from '../ports.ts';
+import type { Applicant } from '../../ports/platform.ts';
 
 export interface InspectPorts {
   readonly connections: Pick<ConnectionStore, 'companyOf'>;

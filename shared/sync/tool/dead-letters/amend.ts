@@ -1,10 +1,9 @@
 import { decodeMessage } from '../../../contract/decode.ts';
 import { DEFAULT_CONNECTION } from '../../../contract/names.ts';
 import { connectionName, type GroupRef, groupId } from '../../../domain/ids.ts';
+import type { DeadMessage, EventSender, Mailbox } from '../../ports/queues.ts';
 import { type JournalPorts, journalOf, recordDeed } from '../journal.ts';
-import type { EventSender } from '../ports.ts';
 import { type Letter, readLetter, stampOf } from './letter.ts';
-import type { DeadMessage, Mailbox } from './mailbox.ts';
 import { HOLD_SECONDS } from './walk.ts';
 
 export interface AmendPorts extends JournalPorts {

@@ -4,7 +4,7 @@ import { parseJson } from '../../../contract/json.ts';
 import type { DirectoryEvent } from '../../../domain/event.ts';
 import { type GroupRef, groupId } from '../../../domain/ids.ts';
 import { makeStamp, parseStamp, type Stamp } from '../../../domain/stamp.ts';
-import type { DeadMessage, Mailbox } from './mailbox.ts';
+import type { DeadMessage, Mailbox } from '../../ports/queues.ts';
 
 /** A dead message as far as it can be understood. */
 export interface Letter {

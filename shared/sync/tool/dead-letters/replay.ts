@@ -1,5 +1,5 @@
+import type { Mailbox } from '../../ports/queues.ts';
 import { type Letter, readLetter } from './letter.ts';
-import type { Mailbox } from './mailbox.ts';
 import { eventResender, groupWaker, type Resend, type ResendPorts } from './resend.ts';
 import { isSelected, type Selection } from './survey.ts';
 import { HOLD_SECONDS } from './walk.ts';

@@ -1,9 +1,9 @@
 import type { GroupRef } from '../../../domain/ids.ts';
+import type { WakePorts } from '../../ports/bundles.ts';
 import type { GroupStore } from '../../ports/groups.ts';
-import { type WakePorts, wakeGroups } from '../../wake.ts';
-import type { EventSender } from '../ports.ts';
+import type { DeadMessage, EventSender } from '../../ports/queues.ts';
+import { wakeGroups } from '../../wake.ts';
 import { type Letter, stampOf } from './letter.ts';
-import type { DeadMessage } from './mailbox.ts';
 
 export interface ResendPorts extends WakePorts {
   readonly events: EventSender;

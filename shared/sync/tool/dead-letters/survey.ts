@@ -1,7 +1,7 @@
 import pMap from 'p-map';
+import type { DeadMessage, Mailbox } from '../../ports/queues.ts';
 import { READS_IN_FLIGHT } from '../../tuning.ts';
 import { type Letter, readLetter } from './letter.ts';
-import type { DeadMessage, Mailbox } from './mailbox.ts';
 import { isSuperseded, type StandingPorts } from './superseded.ts';
 import { walkMailbox } from './walk.ts';
 

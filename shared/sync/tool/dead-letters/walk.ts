@@ -1,4 +1,4 @@
-import type { DeadMessage, Mailbox } from './mailbox.ts';
+import type { DeadMessage, Mailbox } from '../../ports/queues.ts';
 
 /** How long a message that we look at is hidden from others: what a killed process held is back after this. */
 export const HOLD_SECONDS = 30;

@@ -1,4 +1,4 @@
-import type { ToolPorts } from '../ports.ts';
+import type { ToolPorts } from '../../ports/bundles.ts';
 
 /** One part that was looked at; `fix` says what to do where it is not well. */
 export interface Check {

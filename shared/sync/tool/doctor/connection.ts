@@ -1,7 +1,7 @@
 import type { Connection } from '../../ports/connections.ts';
+import type { Applicant } from '../../ports/platform.ts';
 import type { SampledEmployee } from '../connect/input.ts';
 import { checkFields, neededFields } from '../connect/inspect.ts';
-import type { Applicant } from '../ports.ts';
 import { type Check, check, type DoctorPorts, fault, guarded, well } from './check.ts';
 import { connectAgain, fixOfCall, wait } from './outage.ts';
 

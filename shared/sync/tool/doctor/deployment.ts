@@ -10,7 +10,7 @@ import {
   tableName,
 } from '../../../contract/names.ts';
 import { applyDelaySeconds, QUEUES, TABLE } from '../../../contract/topology.ts';
-import type { Deployment, QueueFacts } from '../ports.ts';
+import type { Deployment, QueueFacts } from '../../ports/deployment.ts';
 import { type Check, check, fault, guarded, well } from './check.ts';
 
 interface Looked {

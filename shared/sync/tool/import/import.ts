@@ -1,6 +1,6 @@
 import type { ConnectionName } from '../../../domain/ids.ts';
+import type { EventSender } from '../../ports/queues.ts';
 import { type EventsReport, type LineError, MAX_ERRORS } from '../events.ts';
-import type { EventSender } from '../ports.ts';
 import { parseCsv } from './csv.ts';
 import { type Layout, readLayout } from './header.ts';
 import { type Row, readRow } from './rows.ts';

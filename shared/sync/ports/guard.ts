@@ -1,7 +1,5 @@
 import type { ConnectionName, GroupId, IntentId, PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
 
-export type { Hold } from '../../domain/hold.ts';
-
 /** The removals that a hold is about, in full. */
 export type HeldSet = ReadonlySet<PlatformUserId>;
 

@@ -1,0 +1,69 @@
+import type { FunctionKey, QueueKey, ScheduleKey } from '../../contract/names.ts';
+
+/** A part of the deployment is missing; the message says which, and where it was looked for. */
+export class MissingPart extends Error {
+  override readonly name = 'MissingPart';
+}
+
+/** Runs a deployed function and waits for its answer. */
+export interface Functions {
+  /** @throws FunctionFailed where the function itself failed */
+  run(name: FunctionKey, event: object): Promise<unknown>;
+}
+
+export class FunctionFailed extends Error {
+  override readonly name = 'FunctionFailed';
+}
+
+export interface QueueFacts {
+  readonly url: string;
+  readonly visible: number;
+  readonly inFlight: number;
+  readonly delayed: number;
+  readonly delaySeconds: number;
+  /** Name of the queue that dead messages go to by themselves. */
+  readonly redrivesTo: string | undefined;
+}
+
+export interface TableFacts {
+  readonly active: boolean;
+  /** Attribute by which items end; undefined where that is off, null where the account does not let us ask. */
+  readonly timeToLive: string | undefined | null;
+  readonly indexes: readonly string[];
+  /** Point-in-time recovery; null where it cannot be asked. */
+  readonly recoverable: boolean | null;
+}
+
+export interface FunctionFacts {
+  readonly state: string;
+  readonly environment: Readonly<Record<string, string>>;
+  /** State of its event source, where it has one that can be asked for. */
+  readonly eventSource: string | undefined;
+}
+
+export interface ScheduleFacts {
+  readonly enabled: boolean;
+  readonly expression: string;
+}
+
+export interface ScimFacts {
+  /** As Lambda says it; `Active` on the local stack. */
+  readonly state: string;
+  /** What an identity provider asks for; undefined where the credentials do not let us find out. */
+  readonly url: string | undefined;
+}
+
+/** Looks at the deployed parts; each is undefined where it does not exist. */
+export interface Deployment {
+  readonly region: string;
+  readonly isLocal: boolean;
+  /** The account that the credentials belong to; undefined on the local stack. */
+  account(): Promise<string | undefined>;
+  queue(key: QueueKey): Promise<QueueFacts | undefined>;
+  table(): Promise<TableFacts | undefined>;
+  function(key: FunctionKey): Promise<FunctionFacts | undefined>;
+  schedule(key: ScheduleKey): Promise<ScheduleFacts | undefined>;
+  scim(): Promise<ScimFacts | undefined>;
+  /** HTTP status that an address answers with, without any credential. @throws where nothing answers */
+  statusOf(url: string): Promise<number>;
+}

@@ -1,0 +1,86 @@
+import type { DeadLetterCode } from '../../contract/names.ts';
+import type { GroupRef } from '../../domain/ids.ts';
+import type { Stamp } from '../../domain/stamp.ts';
+
+/** Wakes groups: each message says only which group to look at, never what to do. */
+export interface ApplyQueue {
+  /**
+   * Sends one message per group into the group's lane. Reads the clock last, when everything that the message is about
+   * has been written: a message that SQS deduplicates away is then covered by the one that it kept.
+   * @returns the groups whose message was not accepted
+   */
+  wake(groups: readonly GroupRef[]): Promise<readonly GroupRef[]>;
+}
+
+/** A message that cannot be handled, with the reason, on its way to a dead-letter queue. */
+export interface DeadLetter {
+  readonly messageId: string;
+  readonly body: string;
+  readonly code: DeadLetterCode;
+  readonly message: string;
+  /** Attributes of the original, and a stamp where the event had no time of its own. */
+  readonly connection?: string | undefined;
+  readonly stamp?: Stamp | undefined;
+  /** Lane of the original, where its queue has lanes. */
+  readonly group?: GroupRef;
+}
+
+export interface DeadLetterQueue {
+  /** Whole or not at all. @returns ids of the messages that were not accepted, or do not fit: left to their queue */
+  bury(letters: readonly DeadLetter[]): Promise<readonly string[]>;
+}
+
+/** Puts messages on the events queue. */
+export interface EventSender {
+  /** In the order of the messages: the id that SQS gave to each, or why it was not accepted. */
+  send(messages: readonly OutgoingEvent[]): Promise<readonly SendOutcome[]>;
+}
+
+export interface SendOutcome {
+  readonly messageId?: string;
+  readonly refused?: string;
+}
+
+export interface OutgoingEvent {
+  readonly body: string;
+  readonly connection?: string | undefined;
+  readonly stamp?: string | undefined;
+}
+
+/** A message of a dead-letter queue, as it was received. */
+export interface DeadMessage {
+  /** SQS message id: the same at every receive. */
+  readonly id: string;
+  /** Names this receive: what gives the message back, or deletes it. */
+  readonly receipt: string;
+  readonly body: string;
+  readonly sentAtMs: number;
+  /** `retries_exhausted` where SQS itself moved the message and nobody gave a reason. */
+  readonly code: string;
+  readonly message: string;
+  /** When it was dead-lettered, as far as is known. */
+  readonly failedAtMs: number;
+  readonly connection?: string | undefined;
+  readonly stamp?: string | undefined;
+  readonly originalMessageId?: string | undefined;
+}
+
+export interface MailboxCounts {
+  readonly visible: number;
+  /** Received by somebody (perhaps by us) and not yet given back or deleted. */
+  readonly inFlight: number;
+}
+
+/** A dead-letter queue as a person works through it. */
+export interface Mailbox {
+  readonly name: 'events' | 'apply';
+  /** Up to `most` (at most ten) messages, hidden from everybody else for so many seconds. Few or none may come. */
+  take(most: number, holdSeconds: number): Promise<readonly DeadMessage[]>;
+  /** Keeps messages hidden for so many seconds from now. A receipt that has run out does no harm. */
+  hold(messages: readonly Pick<DeadMessage, 'receipt'>[], holdSeconds: number): Promise<void>;
+  /** Makes messages visible again at once. A receipt that has run out does no harm. */
+  giveBack(messages: readonly Pick<DeadMessage, 'receipt'>[]): Promise<void>;
+  remove(messages: readonly Pick<DeadMessage, 'receipt'>[]): Promise<void>;
+  /** SQS's counts are approximate: true a moment ago. */
+  counts(): Promise<MailboxCounts>;
+}
