@@ -26,7 +26,7 @@ const io: Io = {
   signal: stopping.signal,
   user: userName(),
   openTool: async (target) => (await import('../shared/runtime/tool/wire-tool.ts')).wireTool(target),
-  createSorter: async () => (await import('../shared/runtime/tool/sorter.ts')).createSorter(),
+  createSorter: async () => (await import('./sorter.ts')).createSorter(),
 };
 process.exitCode = await run(process.argv.slice(2), io);
 // Sockets that the SDK keeps alive, and a terminal that was read from, must not keep the process alive.

@@ -1,5 +1,5 @@
+import { reportGroups } from '../shared/operate/report.ts';
 import { connectionKey } from '../shared/store/keys.ts';
-import { reportGroups } from '../shared/sync/report.ts';
 import type { LocalFunction } from './invocation.ts';
 import type { StackParts } from './parts.ts';
 import { startScim } from './scim-endpoint.ts';

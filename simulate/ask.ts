@@ -1,8 +1,8 @@
 import { connectionName, type GroupRef, groupId } from '../shared/domain/ids.ts';
+import { explainMember } from '../shared/operate/explain.ts';
 import { createOverlayTable } from '../shared/store/overlay-table.ts';
 import { applyGroup } from '../shared/sync/apply/apply.ts';
 import { planGroup } from '../shared/sync/apply/plan-group.ts';
-import { explainMember } from '../shared/sync/tool/explain.ts';
 import { dirtyNow } from '../shared/sync/wake.ts';
 import { type Cloud, groupItem, platformOf } from './cloud.ts';
 import { storesOver } from './engine.ts';

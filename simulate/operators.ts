@@ -1,4 +1,5 @@
 import { parseSettings } from '../shared/contract/change-setting.ts';
+import type { Hold } from '../shared/domain/hold.ts';
 import {
   connectionName,
   type GroupRef,
@@ -7,19 +8,18 @@ import {
   platformGroupId,
   roleId,
 } from '../shared/domain/ids.ts';
-import type { Hold } from '../shared/domain/hold.ts';
+import { storeConnection } from '../shared/operate/connect/connect.ts';
+import { discardLetter, findLetters, sendAmended } from '../shared/operate/dead-letters/amend.ts';
+import { replayLetters } from '../shared/operate/dead-letters/replay.ts';
+import { surveyLetters } from '../shared/operate/dead-letters/survey.ts';
+import { approveHold, rejectHold } from '../shared/operate/holds.ts';
+import { adoptGroup, releaseGroup } from '../shared/operate/ownership.ts';
+import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../shared/operate/pausing.ts';
+import { rebindMember } from '../shared/operate/rebind.ts';
+import { issueToken } from '../shared/operate/scim-tokens.ts';
+import { changeSettings, planSettings, removeConnection } from '../shared/operate/settings.ts';
 import { createEventSender } from '../shared/queues/event-sender.ts';
 import { createMailbox } from '../shared/queues/mailbox.ts';
-import { approveHold, rejectHold } from '../shared/sync/holds.ts';
-import { adoptGroup, releaseGroup } from '../shared/sync/ownership.ts';
-import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../shared/sync/pausing.ts';
-import { rebindMember } from '../shared/sync/rebind.ts';
-import { storeConnection } from '../shared/sync/tool/connect/connect.ts';
-import { discardLetter, findLetters, sendAmended } from '../shared/sync/tool/dead-letters/amend.ts';
-import { replayLetters } from '../shared/sync/tool/dead-letters/replay.ts';
-import { surveyLetters } from '../shared/sync/tool/dead-letters/survey.ts';
-import { issueToken } from '../shared/sync/tool/scim-tokens.ts';
-import { changeSettings, planSettings, removeConnection } from '../shared/sync/tool/settings.ts';
 import { wakeGroups } from '../shared/sync/wake.ts';
 import type { EnginePorts } from './engine.ts';
 import type { OperatorDeed } from './life.ts';

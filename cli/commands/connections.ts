@@ -7,8 +7,8 @@ import {
   removeConnection,
   requireConnection,
   type SettingChange,
-} from '../../shared/sync/tool/settings.ts';
-import { reportCredential } from '../../shared/sync/tool/status.ts';
+} from '../../shared/operate/settings.ts';
+import { reportCredential } from '../../shared/operate/status.ts';
 import type { Act } from '../act.ts';
 import { type Context, parseConnectionName } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';

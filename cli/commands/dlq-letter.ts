@@ -8,15 +8,15 @@ import {
   findLetters,
   problemsOf,
   sendAmended,
-} from '../../shared/sync/tool/dead-letters/amend.ts';
-import type { Letter } from '../../shared/sync/tool/dead-letters/letter.ts';
+} from '../../shared/operate/dead-letters/amend.ts';
+import type { Letter } from '../../shared/operate/dead-letters/letter.ts';
 import {
   missingConnections,
   type StandingNow,
   standingOf,
-} from '../../shared/sync/tool/dead-letters/standing.ts';
-import { isSuperseded } from '../../shared/sync/tool/dead-letters/superseded.ts';
-import { NotFound } from '../../shared/sync/tool/find-group.ts';
+} from '../../shared/operate/dead-letters/standing.ts';
+import { isSuperseded } from '../../shared/operate/dead-letters/superseded.ts';
+import { NotFound } from '../../shared/operate/find-group.ts';
 import type { Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
 import { plural } from '../output/words.ts';

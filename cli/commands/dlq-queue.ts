@@ -1,5 +1,5 @@
+import type { Survey } from '../../shared/operate/dead-letters/survey.ts';
 import type { Mailbox } from '../../shared/sync/ports/queues.ts';
-import type { Survey } from '../../shared/sync/tool/dead-letters/survey.ts';
 import type { Output } from '../output/output.ts';
 import { duration } from '../output/words.ts';
 

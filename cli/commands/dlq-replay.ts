@@ -1,5 +1,5 @@
-import { type ReplayReport, replayLetters } from '../../shared/sync/tool/dead-letters/replay.ts';
-import { type Selection, surveyLetters } from '../../shared/sync/tool/dead-letters/survey.ts';
+import { type ReplayReport, replayLetters } from '../../shared/operate/dead-letters/replay.ts';
+import { type Selection, surveyLetters } from '../../shared/operate/dead-letters/survey.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { renderTable } from '../output/table.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { examine } from '../../shared/sync/tool/doctor/doctor.ts';
+import { examine } from '../../shared/operate/doctor/doctor.ts';
 import type { Act } from '../act.ts';
 import { EXIT } from '../io.ts';
 import { plural } from '../output/words.ts';

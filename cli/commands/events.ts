@@ -7,8 +7,8 @@ import {
   type EventsReport,
   sendEvents,
   validateEvents,
-} from '../../shared/sync/tool/events.ts';
-import { type ImportReport, importCsv } from '../../shared/sync/tool/import/import.ts';
+} from '../../shared/operate/events.ts';
+import { type ImportReport, importCsv } from '../../shared/operate/import/import.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import type { Hold, HoldDecision } from '../../shared/domain/hold.ts';
 import type { GroupRef } from '../../shared/domain/ids.ts';
-import { approveHold, type HoldOutcome, listHolds, rejectHold } from '../../shared/sync/holds.ts';
-import { NotFound } from '../../shared/sync/tool/find-group.ts';
-import { holdRow } from '../../shared/sync/tool/lists.ts';
+import { NotFound } from '../../shared/operate/find-group.ts';
+import { approveHold, type HoldOutcome, listHolds, rejectHold } from '../../shared/operate/holds.ts';
+import { holdRow } from '../../shared/operate/lists.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';

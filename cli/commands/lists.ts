@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { journalOf } from '../../shared/sync/tool/journal.ts';
-import { listAudit, listDrift, listPending } from '../../shared/sync/tool/lists.ts';
+import { journalOf } from '../../shared/operate/journal.ts';
+import { listAudit, listDrift, listPending } from '../../shared/operate/lists.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';

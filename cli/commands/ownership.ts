@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { memberId, platformGroupId, roleId } from '../../shared/domain/ids.ts';
-import { type AdoptOutcome, adoptGroup, releaseGroup } from '../../shared/sync/ownership.ts';
-import { rebindMember } from '../../shared/sync/rebind.ts';
-import { attributesOf, forgetMember } from '../../shared/sync/tool/forget.ts';
+import { attributesOf, forgetMember } from '../../shared/operate/forget.ts';
+import { type AdoptOutcome, adoptGroup, releaseGroup } from '../../shared/operate/ownership.ts';
+import { rebindMember } from '../../shared/operate/rebind.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../../shared/sync/pausing.ts';
-import { requireConnection } from '../../shared/sync/tool/settings.ts';
-import { readStatus } from '../../shared/sync/tool/status.ts';
+import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../../shared/operate/pausing.ts';
+import { requireConnection } from '../../shared/operate/settings.ts';
+import { readStatus } from '../../shared/operate/status.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import pMap from 'p-map';
 import type { GroupRef } from '../../shared/domain/ids.ts';
+import { allGroups } from '../../shared/operate/find-group.ts';
+import { type SyncReport, syncGroups } from '../../shared/operate/follow.ts';
+import { requireConnection } from '../../shared/operate/settings.ts';
 import { type GroupPlan, planGroup } from '../../shared/sync/apply/plan-group.ts';
-import { allGroups } from '../../shared/sync/tool/find-group.ts';
-import { type SyncReport, syncGroups } from '../../shared/sync/tool/follow.ts';
-import { requireConnection } from '../../shared/sync/tool/settings.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { issueToken, withdrawToken } from '../../shared/operate/scim-tokens.ts';
+import { requireConnection } from '../../shared/operate/settings.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import { listTokens, type TokenSummary } from '../../shared/sync/scim/tokens.ts';
-import { issueToken, withdrawToken } from '../../shared/sync/tool/scim-tokens.ts';
-import { requireConnection } from '../../shared/sync/tool/settings.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';

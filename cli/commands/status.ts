@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
-import { type GroupReport, reportGroups } from '../../shared/sync/report.ts';
-import { NotFound } from '../../shared/sync/tool/find-group.ts';
-import { requireConnection } from '../../shared/sync/tool/settings.ts';
+import { NotFound } from '../../shared/operate/find-group.ts';
+import { type GroupReport, reportGroups } from '../../shared/operate/report.ts';
+import { requireConnection } from '../../shared/operate/settings.ts';
 import {
   type GroupStatus,
   readGroupStatus,
   readStatus,
   type StatusReport,
-} from '../../shared/sync/tool/status.ts';
+} from '../../shared/operate/status.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';

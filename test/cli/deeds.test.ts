@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../support/cli/io.ts';
-import { added, createWorld, group, removed } from '../support/tool/world.ts';
+import { added, createWorld, group, removed } from '../support/operate/world.ts';
 
 const PEOPLE = ['ann', 'bob', 'cid', 'dee', 'eve', 'fay'];
 

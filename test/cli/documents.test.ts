@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createProgram } from '../../cli/program.ts';
 import { OUTPUT_SCHEMAS } from '../../cli/schemas.ts';
 import { runCli } from '../support/cli/io.ts';
-import { added, createWorld, group, removed } from '../support/tool/world.ts';
+import { added, createWorld, group, removed } from '../support/operate/world.ts';
 
 type Documented = keyof typeof OUTPUT_SCHEMAS;
 

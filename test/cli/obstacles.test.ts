@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { runCli } from '../support/cli/io.ts';
-import { added, createWorld, group, removed } from '../support/tool/world.ts';
+import { added, createWorld, group, removed } from '../support/operate/world.ts';
 
 const REASON = `GET /platform/api/me answered 401: ${'x'.repeat(300)}`;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Applicant } from '../../shared/sync/ports/platform.ts';
 import { runCli } from '../support/cli/io.ts';
-import { added, createWorld, group, removed } from '../support/tool/world.ts';
+import { added, createWorld, group, removed } from '../support/operate/world.ts';
 
 const TOKEN = 'a-token-that-nobody-may-see';
 const CTRL_C = '\u0003';

@@ -7,7 +7,7 @@ import type { Applicant } from '../../shared/sync/ports/platform.ts';
 import { handleScim } from '../../shared/sync/scim/handle.ts';
 import { createRateLimiter, REQUEST_RATE } from '../../shared/sync/scim/limiter.ts';
 import { runCli } from '../support/cli/io.ts';
-import { createWorld } from '../support/tool/world.ts';
+import { createWorld } from '../support/operate/world.ts';
 
 const NAME = connectionName('default');
 

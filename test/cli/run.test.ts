@@ -10,7 +10,7 @@ import { createProgram } from '../../cli/program.ts';
 import { OUTPUT_SCHEMAS } from '../../cli/schemas.ts';
 import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import { runCli } from '../support/cli/io.ts';
-import { added, createWorld, group, removed } from '../support/tool/world.ts';
+import { added, createWorld, group, removed } from '../support/operate/world.ts';
 
 async function worldOf(settings = {}) {
   const world = createWorld(settings);

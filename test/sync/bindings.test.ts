@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { rebindMember } from '../../shared/operate/rebind.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { pump } from '../../shared/sync/pump.ts';
-import { rebindMember } from '../../shared/sync/rebind.ts';
 import { LARGE_GROUP } from '../../shared/sync/tuning.ts';
 import { story } from '../support/engine/story.ts';
 import { CONNECTION } from '../support/engine/world.ts';

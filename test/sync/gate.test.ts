@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../../shared/operate/pausing.ts';
 import { groupKey } from '../../shared/store/keys.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
-import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../../shared/sync/pausing.ts';
 import { PlatformFailure, type Platforms } from '../../shared/sync/ports/platform.ts';
 import { pump } from '../../shared/sync/pump.ts';
 import type { PlatformFault } from '../support/engine/platform.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { approveHold } from '../../shared/sync/holds.ts';
+import { approveHold } from '../../shared/operate/holds.ts';
 import { story } from '../support/engine/story.ts';
 import { CONNECTION, NO_FAULTS } from '../support/engine/world.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Trace } from '../../../shared/domain/drift.ts';
 import { groupId, platformGroupId } from '../../../shared/domain/ids.ts';
+import { adoptGroup } from '../../../shared/operate/ownership.ts';
 import { applyGroup } from '../../../shared/sync/apply/apply.ts';
-import { adoptGroup } from '../../../shared/sync/ownership.ts';
 import { sweep } from '../../../shared/sync/reconcile/sweep.ts';
 import { CONNECTION } from '../../support/engine/world.ts';
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { groupId } from '../../../shared/domain/ids.ts';
+import { approveHold } from '../../../shared/operate/holds.ts';
 import { applyGroup } from '../../../shared/sync/apply/apply.ts';
-import { approveHold } from '../../../shared/sync/holds.ts';
 import { PlatformFailure } from '../../../shared/sync/ports/platform.ts';
 import { Crash, type Worker } from '../../../simulate/worker.ts';
 import { CONNECTION, type Ports, START_MS, type World } from '../../support/engine/world.ts';

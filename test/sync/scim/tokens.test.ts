@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { connectionName } from '../../../shared/domain/ids.ts';
+import { forgetMember } from '../../../shared/operate/forget.ts';
 import { createAuditLog } from '../../../shared/store/audit-log.ts';
 import { forgetScimUser } from '../../../shared/sync/scim/forget.ts';
 import { createToken, listTokens, revokeToken } from '../../../shared/sync/scim/tokens.ts';
-import { forgetMember } from '../../../shared/sync/tool/forget.ts';
 import { createWorld, ENTERPRISE, USER } from './support/server.ts';
 
 const DEFAULT = connectionName('default');

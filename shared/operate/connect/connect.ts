@@ -1,0 +1,86 @@
+import { differingSettings } from '../../contract/merge-settings.ts';
+import type { ConnectionSettings } from '../../contract/settings.ts';
+import { REOPENED_GATE } from '../../domain/gate.ts';
+import type { ConnectionName } from '../../domain/ids.ts';
+import type { Connection, ConnectionStore, GateStore, HealthStore } from '../../sync/ports/connections.ts';
+import type { ScimTokenStore } from '../../sync/ports/scim.ts';
+import type { CredentialVault } from '../../sync/ports/secrets.ts';
+import { revokeAllTokens } from '../../sync/scim/tokens.ts';
+import { changeConnection } from '../change-connection.ts';
+import { doRecorded, type JournalPorts, journalOf } from '../journal.ts';
+import { replanAll, type SettingsPorts } from '../settings.ts';
+
+export interface ConnectPorts extends JournalPorts, Pick<SettingsPorts, 'index' | 'desired'> {
+  readonly connections: ConnectionStore;
+  readonly gates: GateStore;
+  readonly vault: CredentialVault;
+  readonly health: Pick<HealthStore, 'write'>;
+  readonly tokens: ScimTokenStore;
+}
+
+export interface ConnectRequest {
+  readonly name: ConnectionName;
+  readonly company: string;
+  readonly settings: ConnectionSettings;
+  readonly token: string;
+  /** Plan only, write nothing, until a person resumes. */
+  readonly observing: boolean;
+  readonly by: string;
+  /** The connection from which the settings were made; undefined where there was none. */
+  readonly known: Connection | undefined;
+}
+
+/**
+ * Stores a credential that was just found good, and the connection that uses it, in this order: a connection never waits
+ * for a secret. Making it again replaces both; a gate that was closed for the old credential's sake is opened for the
+ * new one, and what the daily check said of the old one is forgotten.
+ * @returns how many groups will be planned anew
+ * @throws Error where the name is another company's, or somebody else has changed the same meanwhile
+ */
+export async function storeConnection(request: ConnectRequest, ports: ConnectPorts): Promise<number> {
+  const { name, company } = request;
+  const owner = await ports.connections.companyOf(name);
+  if (owner !== undefined && owner !== company) throw new Error(keptFor(name, owner));
+  const isSame =
+    request.known === undefined
+      ? await connectNew(request, ports)
+      : await reconnect(request.known, request, ports);
+  const gate = await ports.gates.read(name);
+  // A pause is a person's, and stays; a person ends it with `resume`.
+  if (gate.state === 'unauthorized' || gate.state === 'backoff')
+    await ports.gates.write(name, gate, REOPENED_GATE);
+  const nowMs = ports.clock();
+  await ports.health.write(name, { checkedAtMs: nowMs, goodAtMs: nowMs });
+  return isSame ? 0 : replanAll(name, ports);
+}
+
+/** Why a name cannot be had: groups, people and tokens that lie under it are of the company that had it first. */
+export const keptFor = (name: ConnectionName, company: string): string =>
+  `the name ${name} is kept for the company ${company}, whose groups and people are stored under it`;
+
+async function connectNew(request: ConnectRequest, ports: ConnectPorts): Promise<false> {
+  const { name, company, settings, token, observing, by } = request;
+  const change = { kind: 'connect', before: null, after: company, reason: 'company' };
+  const deed = { action: 'connect', changes: [change], cause: by };
+  const isFree = (await ports.connections.current(name)) === undefined;
+  const make = async () => {
+    // Whoever was let in before the connection was removed is not let in again.
+    await revokeAllTokens(name, ports);
+    await ports.vault.store(name, token);
+    return ports.connections.replace({ name, company, settings, observing }, undefined);
+  };
+  if (isFree && (await doRecorded(journalOf(name), deed, ports, make))) return false;
+  throw new Error(
+    `somebody else connected ${name} meanwhile; look at it: groupsync connections show ${name}`,
+  );
+}
+
+/** @returns whether the settings are the same as before */
+async function reconnect(read: Connection, request: ConnectRequest, ports: ConnectPorts): Promise<boolean> {
+  const { name, company, settings, token, observing, by } = request;
+  const wanted = { name, company, settings, observing };
+  const first = () => ports.vault.store(name, token);
+  const change = { read, wanted, action: 'reconnect', cause: by, first };
+  const { before, after } = await changeConnection(change, ports);
+  return differingSettings(before.settings, after.settings).length === 0;
+}

@@ -1,0 +1,139 @@
+import { fieldName } from '../../contract/match-rule.ts';
+import { type ConnectionSettings, matchRules } from '../../contract/settings.ts';
+import { type Check, fault, well } from '../doctor/check.ts';
+import { type AdoptionPlan, planAdoption } from './adoption.ts';
+import { keptFor } from './connect.ts';
+import type { InspectInput, InspectPorts, SampledEmployee } from './input.ts';
+import { type MatchPreview, previewMatch } from './preview.ts';
+
+export interface Inspection {
+  readonly company: string | undefined;
+  readonly checks: readonly Check[];
+  /** A connection can be made: whatever failed can wait. */
+  readonly usable: boolean;
+  readonly preview: MatchPreview | null;
+  readonly adoption: AdoptionPlan | null;
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** Employees that are looked at for their fields and for the preview. */
+const SAMPLE = 1_000;
+
+/** Asks the platform everything that a connection depends on, with a credential that is not stored yet. */
+export async function inspectCredential(input: InspectInput, ports: InspectPorts): Promise<Inspection> {
+  const checks: Check[] = [];
+  const owner = await ports.connections.companyOf(input.name);
+  const company = await checkCompany(input, owner, checks);
+  if (company === undefined) return { company, checks, usable: false, preview: null, adoption: null };
+  await attempt(checks, {
+    name: 'installed',
+    run: () => input.applicant.markInstalled(),
+    done: () => 'the app is marked as installed',
+    fix: 'ask the platform whether the app may be installed for this company; groups need no more than this',
+  });
+  const listed = await attempt(checks, {
+    name: 'groups',
+    run: () => input.applicant.groups(),
+    done: (groups) => `groups may be read: ${groups.length} there`,
+    fix: 'use the token of an OAuth application with the groups permission; a customer API key cannot write groups',
+  });
+  const sample = await attempt(checks, {
+    name: 'employees',
+    run: () => sampleEmployees(input),
+    done: (employees) => `employees may be read: ${employees.length} looked at`,
+    fix: 'let the credential read employees',
+  });
+  if (sample !== undefined) checks.push(...checkFields(input.settings, sample));
+  return {
+    company,
+    checks,
+    usable: listed !== undefined && sample !== undefined,
+    preview: sample === undefined ? null : await previewMatch(input, sample, ports),
+    adoption: listed === undefined ? null : await planAdoption(input, listed, ports),
+  };
+}
+
+async function checkCompany(
+  { name, settings, applicant }: InspectInput,
+  owner: string | undefined,
+  checks: Check[],
+): Promise<string | undefined> {
+  const me = await attempt(checks, {
+    name: 'credential',
+    run: () => applicant.me(),
+    done: ({ company }) => `${settings.baseUrl} accepts the credential, for the company ${company}`,
+    fix: 'check the base URL, and that the token is whole, current and of this platform',
+  });
+  if (me === undefined || owner === undefined || owner === me.company) return me?.company;
+  checks.push(
+    fault(
+      'company',
+      `${keptFor(name, owner)}; this credential is of the company ${me.company}`,
+      'give the other company a connection of its own: groupsync connect ANOTHER-NAME',
+    ),
+  );
+  return undefined;
+}
+
+async function attempt<Result>(
+  checks: Check[],
+  {
+    name,
+    run,
+    done,
+    fix,
+  }: {
+    readonly name: string;
+    readonly run: () => Promise<Result>;
+    readonly done: (result: Result) => string;
+    readonly fix: string;
+  },
+): Promise<Result | undefined> {
+  try {
+    const result = await run();
+    checks.push(well(name, done(result)));
+    return result;
+  } catch (error) {
+    checks.push(fault(name, messageOf(error), fix));
+    return undefined;
+  }
+}
+
+async function sampleEmployees({ settings, applicant }: InspectInput): Promise<readonly SampledEmployee[]> {
+  const sample: SampledEmployee[] = [];
+  for await (const page of applicant.employees(neededFields(settings), settings.includeStates)) {
+    sample.push(...page);
+    if (sample.length >= SAMPLE) break;
+  }
+  return sample;
+}
+
+export const neededFields = (settings: ConnectionSettings): readonly string[] => [
+  ...new Set([
+    ...matchRules(settings).map(({ employeeField }) => fieldName(employeeField)),
+    settings.memberIdField,
+  ]),
+];
+
+/** A field that no employee shows is hidden from the credential; one that is null for all is merely unused. */
+export function checkFields(
+  settings: ConnectionSettings,
+  sample: readonly SampledEmployee[],
+): readonly Check[] {
+  if (sample.length === 0) {
+    return [
+      fault('employee fields', 'no employee is visible to the credential', 'provision employees to the app'),
+    ];
+  }
+  return neededFields(settings).map((field) => {
+    const shown = sample.filter((employee) => employee.has(field)).length;
+    const filled = sample.filter((employee) => (employee.get(field) ?? '') !== '').length;
+    const name = `field ${field}`;
+    if (shown === 0) {
+      const fix = `enable the scope that shows ${field} for the app, or change the setting match or memberIdField`;
+      return fault(name, `no employee shows ${field}: the credential lacks the scope for it`, fix);
+    }
+    return well(name, `${filled} of ${sample.length} employees have one`);
+  });
+}

@@ -1,0 +1,91 @@
+import { fieldName, matchForm } from '../../contract/match-rule.ts';
+import { matchRules } from '../../contract/settings.ts';
+import type { GroupRef, MemberId } from '../../domain/ids.ts';
+import type { UserState } from '../../sync/ports/desired.ts';
+import type { InspectInput, InspectPorts, SampledEmployee } from './input.ts';
+
+/** How many members of the directory would find their employee. */
+export interface MatchPreview {
+  /** Members looked at: those that the directory has sent already; 0 before the first event. */
+  readonly members: number;
+  readonly matched: number;
+  /** By each rule, in their order. */
+  readonly byRule: readonly { readonly rule: string; readonly matched: number }[];
+  readonly ambiguous: number;
+  readonly unmatched: number;
+}
+
+const MEMBERS = 500;
+
+/** Tries the rules on members that are known already, against the employees that were looked at. */
+export async function previewMatch(
+  { name, settings }: InspectInput,
+  employees: readonly SampledEmployee[],
+  ports: InspectPorts,
+): Promise<MatchPreview> {
+  const rules = matchRules(settings).map(({ memberAttribute, employeeField }) => {
+    const field = fieldName(employeeField);
+    return { memberAttribute, field, holders: holdersOf(field, employees) };
+  });
+  const byRule = rules.map(({ memberAttribute, field }) => ({
+    rule: `${memberAttribute}=${field}`,
+    matched: 0,
+  }));
+  const counts = { matched: 0, ambiguous: 0, unmatched: 0 };
+  const members = await someMembers(name, ports);
+  for (const user of members) {
+    const found = rules.findIndex((rule) => heldValue(user, rule) !== undefined);
+    const rule = rules[found];
+    const holders = rule === undefined ? 0 : (rule.holders.get(heldValue(user, rule) ?? '') ?? 0);
+    if (holders === 0) counts.unmatched += 1;
+    else if (holders > 1) counts.ambiguous += 1;
+    else {
+      counts.matched += 1;
+      const row = byRule[found];
+      if (row !== undefined) row.matched += 1;
+    }
+  }
+  return { members: members.length, byRule, ...counts };
+}
+
+interface TriedRule {
+  readonly memberAttribute: string;
+  readonly field: string;
+  readonly holders: ReadonlyMap<string, number>;
+}
+
+/** The member's value, if some employee has it. */
+function heldValue(user: UserState, { memberAttribute, field, holders }: TriedRule): string | undefined {
+  const raw = memberAttribute === 'id' ? user.member : user.attributes.get(memberAttribute)?.value;
+  const value = raw === undefined ? undefined : matchForm(field, raw);
+  return value !== undefined && holders.has(value) ? value : undefined;
+}
+
+function holdersOf(field: string, employees: readonly SampledEmployee[]): ReadonlyMap<string, number> {
+  const holders = new Map<string, number>();
+  for (const employee of employees) {
+    const value = employee.get(field);
+    if (value == null || value.trim() === '') continue;
+    const form = matchForm(field, value);
+    holders.set(form, (holders.get(form) ?? 0) + 1);
+  }
+  return holders;
+}
+
+async function someMembers(
+  connection: GroupRef['connection'],
+  { index, groups, users }: InspectPorts,
+): Promise<readonly UserState[]> {
+  const members = new Set<MemberId>();
+  for await (const page of index.all(connection)) {
+    for (const { ref } of page) {
+      for (const { member, value } of await groups.members(ref)) {
+        if (value === 'present') members.add(member);
+      }
+      if (members.size >= MEMBERS) break;
+    }
+    if (members.size >= MEMBERS) break;
+  }
+  const known = await users.read(connection, [...members].slice(0, MEMBERS));
+  return [...known.values()];
+}

@@ -1,0 +1,51 @@
+import { type ConnectionName, type GroupRef, groupId } from '../../domain/ids.ts';
+import type { ConnectionStore } from '../../sync/ports/connections.ts';
+import type { GroupStore } from '../../sync/ports/groups.ts';
+import { stateName } from '../report.ts';
+import type { Letter } from './letter.ts';
+
+/** How a group that a letter is about stands now, in the directory's word and on the platform. */
+export interface StandingNow {
+  readonly group: string;
+  readonly state: string;
+  readonly wanted: number;
+  readonly platformId: string | null;
+  readonly version: string | null;
+  /** Users in the platform's group as last written or read. */
+  readonly users: number;
+  readonly lastError: string | null;
+}
+
+/** The groups that a letter names, as they are now; those that nobody knows are left out. */
+export async function standingOf(
+  letter: Letter,
+  { groups }: { readonly groups: Pick<GroupStore, 'readMany'> },
+): Promise<readonly StandingNow[]> {
+  const refs = new Map<string, GroupRef>();
+  if (letter.ref !== undefined) refs.set(letter.ref.group, letter.ref);
+  for (const { connection, change } of letter.events) {
+    if ('group' in change) refs.set(change.group, { connection, group: groupId(change.group) });
+  }
+  const states = await groups.readMany([...refs.values()]);
+  return states.map((state) => ({
+    group: state.ref.group,
+    state: stateName(state),
+    wanted: state.counts?.wanted ?? 0,
+    platformId: state.platformId ?? null,
+    version: state.version ?? null,
+    users: state.view?.size ?? 0,
+    lastError: state.lastError?.message ?? null,
+  }));
+}
+
+/** Connections that the letter's events name and that do not exist: ingest would refuse it for them again. */
+export async function missingConnections(
+  { events }: Pick<Letter, 'events'>,
+  { connections }: { readonly connections: Pick<ConnectionStore, 'find'> },
+): Promise<readonly ConnectionName[]> {
+  const missing: ConnectionName[] = [];
+  for (const name of new Set(events.map(({ connection }) => connection))) {
+    if ((await connections.find(name)) === undefined) missing.push(name);
+  }
+  return missing;
+}

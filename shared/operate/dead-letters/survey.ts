@@ -1,0 +1,140 @@
+import pMap from 'p-map';
+import type { DeadMessage, Mailbox } from '../../sync/ports/queues.ts';
+import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
+import { type Letter, readLetter } from './letter.ts';
+import { isSuperseded, type StandingPorts } from './superseded.ts';
+import { walkMailbox } from './walk.ts';
+
+/** Which letters a command is about; each part that is given must hold. */
+export interface Selection {
+  readonly ids?: readonly string[] | undefined;
+  readonly group?: string | undefined;
+  readonly code?: string | undefined;
+}
+
+export interface LetterSummary {
+  readonly id: string;
+  readonly queue: Mailbox['name'];
+  readonly code: string;
+  readonly message: string;
+  readonly group: string | null;
+  readonly ageMs: number;
+  readonly superseded: boolean;
+}
+
+export interface Cause {
+  readonly code: string;
+  readonly count: number;
+  readonly superseded: number;
+  readonly oldestMs: number;
+  readonly newestMs: number;
+}
+
+export interface Survey {
+  readonly queue: Mailbox['name'] | 'all';
+  /** Messages found, and those that another consumer holds at the moment. */
+  readonly total: number;
+  readonly inFlightElsewhere: number;
+  /** False where there are more than could be looked at in the time a look may take. */
+  readonly complete: boolean;
+  /** Ages in milliseconds. */
+  readonly causes: readonly Cause[];
+  /** The first of those that were selected, up to the limit; the causes count all of them. */
+  readonly messages: readonly LetterSummary[];
+  readonly selected: number;
+}
+
+export interface SurveyPorts extends StandingPorts {
+  readonly mailboxes: Readonly<Record<Mailbox['name'], Mailbox>>;
+  readonly clock: () => number;
+}
+
+export interface SurveyOptions {
+  readonly queues: readonly Mailbox['name'][];
+  readonly selection?: Selection;
+  /** Messages listed one by one; memory is bounded by this and an id for each message. */
+  readonly limit: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Looks through dead-letter queues and puts everything back: what there is, by cause, and what has become moot. */
+export async function surveyLetters(ports: SurveyPorts, options: SurveyOptions): Promise<Survey> {
+  const tally = createTally(options.limit);
+  const walks = await Promise.all(
+    options.queues.map((queue) =>
+      walkMailbox(
+        ports.mailboxes[queue],
+        { clock: ports.clock, signal: options.signal },
+        async (messages) => {
+          const nowMs = ports.clock();
+          const chosen = messages
+            .map((message) => readLetter(message, queue, nowMs))
+            .filter((letter) => isSelected(letter, options.selection));
+          for (const summary of await summarise(chosen, nowMs, ports)) tally.add(summary);
+          return true;
+        },
+      ),
+    ),
+  );
+  const inFlightElsewhere = walks.reduce((sum, { elsewhere }) => sum + elsewhere, 0);
+  const [only, ...others] = options.queues;
+  return {
+    queue: only !== undefined && others.length === 0 ? only : 'all',
+    total: walks.reduce((sum, { found }) => sum + found, 0) + inFlightElsewhere,
+    inFlightElsewhere,
+    complete: walks.every(({ complete }) => complete),
+    ...tally.result(),
+  };
+}
+
+export function isSelected({ message, group }: Letter, selection: Selection = {}): boolean {
+  const { ids, group: wanted, code } = selection;
+  return (
+    (ids === undefined || ids.includes(message.id)) &&
+    (wanted === undefined || wanted === group) &&
+    (code === undefined || code === message.code)
+  );
+}
+
+const summarise = (letters: readonly Letter[], nowMs: number, ports: StandingPorts) =>
+  pMap(
+    letters,
+    async (letter): Promise<LetterSummary> => ({
+      id: letter.message.id,
+      queue: letter.queue,
+      code: letter.message.code,
+      message: letter.message.message,
+      group: letter.group ?? null,
+      ageMs: ageOf(letter.message, nowMs),
+      superseded: await isSuperseded(letter, ports),
+    }),
+    { concurrency: READS_IN_FLIGHT },
+  );
+
+const ageOf = ({ failedAtMs }: DeadMessage, nowMs: number): number => Math.max(0, nowMs - failedAtMs);
+
+function createTally(limit: number) {
+  const causes = new Map<string, Cause>();
+  const messages: LetterSummary[] = [];
+  let selected = 0;
+  return {
+    add(summary: LetterSummary): void {
+      const { code, ageMs, superseded } = summary;
+      const before = causes.get(code);
+      selected += 1;
+      causes.set(code, {
+        code,
+        count: (before?.count ?? 0) + 1,
+        superseded: (before?.superseded ?? 0) + (superseded ? 1 : 0),
+        oldestMs: Math.max(before?.oldestMs ?? 0, ageMs),
+        newestMs: Math.min(before?.newestMs ?? ageMs, ageMs),
+      });
+      if (messages.length < limit) messages.push(summary);
+    },
+    result: () => ({
+      causes: [...causes.values()].sort((a, b) => b.count - a.count || (a.code < b.code ? -1 : 1)),
+      messages: [...messages].sort((a, b) => b.ageMs - a.ageMs),
+      selected,
+    }),
+  };
+}

@@ -1,0 +1,196 @@
+import type { Connection } from '../../sync/ports/connections.ts';
+import type { Applicant } from '../../sync/ports/platform.ts';
+import type { SampledEmployee } from '../connect/input.ts';
+import { checkFields, neededFields } from '../connect/inspect.ts';
+import { type Check, check, type DoctorPorts, fault, guarded, well } from './check.ts';
+import { connectAgain, fixOfCall, wait } from './outage.ts';
+
+/** Of members that count, past this share it is rarely the people who are at fault. */
+const MAX_UNMATCHED_SHARE = 0.1;
+/** Three runs of the schedule that were missed. */
+const STALE_FEED_MS = 15 * 60_000;
+const OLD_BACKLOG_MS = 15 * 60_000;
+/** Stamps tolerate 5 minutes (`time_in_future`), coalescing 2 seconds; a person's machine is in between. */
+const MAX_SKEW_MS = 60_000;
+
+/** One connection from the credential to the last group. */
+export async function checkConnection(connection: Connection, ports: DoctorPorts): Promise<readonly Check[]> {
+  const named = (checks: readonly Check[]) =>
+    checks.map((one) => ({ ...one, name: `${connection.name}: ${one.name}` }));
+  const rounds = await Promise.all([
+    guarded('credential', () => checkCredential(connection, ports)),
+    guarded('gate', () => checkGate(connection, ports)),
+    guarded('groups', () => checkGroups(connection, ports)),
+    guarded('feed', () => checkFeed(connection, ports)),
+  ]);
+  return named(rounds.flat());
+}
+
+async function checkCredential(
+  { name, company, settings }: Connection,
+  ports: DoctorPorts,
+): Promise<readonly Check[]> {
+  const reconnect = connectAgain(name);
+  let applicant: Applicant;
+  try {
+    applicant = await ports.applicants.stored(name, settings.baseUrl);
+  } catch (error) {
+    return [fault('secret', error instanceof Error ? error.message : String(error), reconnect)];
+  }
+  const me = await applicant.me().catch((error: unknown) => error as Error);
+  const checks: Check[] = [well('secret', 'readable')];
+  const fixOf = (error: unknown) => fixOfCall(error, name, ports);
+  if (me instanceof Error) {
+    const fix = (await fixOf(me)) ?? reconnect;
+    return [...checks, fault('credential', me.message, fix), ...(await checkDaily(name, fix, ports))];
+  }
+  checks.push(
+    check('company', me.company === company, {
+      detail: `the credential belongs to ${me.company}`,
+      fix: `the connection was made for ${company}: ${reconnect} with a token of that company`,
+    }),
+    ...(await checkDaily(name, undefined, ports)),
+    ...(await guarded('clock', () => checkClock(applicant), fixOf)),
+    ...(await guarded(
+      'groups permission',
+      async () => [well('groups permission', `${(await applicant.groups()).length} groups on the platform`)],
+      fixOf,
+    )),
+    ...(await guarded(
+      'employees',
+      async () => {
+        const sample = await firstPage(applicant, neededFields(settings), settings.includeStates);
+        return checkFields(settings, sample);
+      },
+      fixOf,
+    )),
+  );
+  return checks;
+}
+
+/** @param fix what mends the credential now; undefined where it is accepted */
+async function checkDaily(
+  name: Connection['name'],
+  fix: string | undefined,
+  { health, clock }: DoctorPorts,
+): Promise<readonly Check[]> {
+  const { lastFailure, goodAtMs } = (await health.read(name)) ?? {};
+  if (lastFailure === undefined || lastFailure.atMs <= (goodAtMs ?? 0)) return [];
+  if (fix !== undefined) return [fault('daily check', lastFailure.message, fix)];
+  const ago = minutes(clock() - lastFailure.atMs);
+  return [well('daily check', `failed ${ago} ago: ${lastFailure.message}; the credential is accepted now`)];
+}
+
+async function checkClock(applicant: Applicant): Promise<readonly Check[]> {
+  const skewMs = await applicant.clockSkewMs();
+  if (skewMs === undefined) return [];
+  const seconds = Math.round(skewMs / 1_000);
+  return [
+    check('clock', Math.abs(skewMs) <= MAX_SKEW_MS, {
+      detail: `this machine is ${Math.abs(seconds)} s ${seconds < 0 ? 'behind' : 'ahead of'} the platform`,
+      fix: 'set the clock of this machine (or of the platform): events over 5 minutes ahead are refused',
+    }),
+  ];
+}
+
+async function firstPage(
+  applicant: Applicant,
+  fields: readonly string[],
+  states: readonly string[],
+): Promise<readonly SampledEmployee[]> {
+  for await (const page of applicant.employees(fields, states)) return page;
+  return [];
+}
+
+async function checkGate(connection: Connection, { gates, clock }: DoctorPorts): Promise<readonly Check[]> {
+  const { state, reason, sinceMs, untilMs } = await gates.read(connection.name);
+  const since = sinceMs === undefined ? '' : ` for ${minutes(clock() - sinceMs)}`;
+  const fixes = {
+    open: '',
+    paused: 'groupsync resume',
+    unauthorized: `groupsync connect ${connection.name} with a token that is accepted`,
+    backoff: wait(untilMs, clock()),
+  };
+  return [
+    check('gate', state === 'open', {
+      detail: state === 'open' ? 'open' : `${state}${since}: ${reason ?? 'no reason given'}`,
+      fix: fixes[state],
+    }),
+    check('observing', !connection.observing, {
+      detail: connection.observing ? 'plans only, writes nothing' : 'no',
+      fix: 'groupsync resume',
+    }),
+  ];
+}
+
+async function checkGroups(
+  { name }: Connection,
+  { index, groups, clock }: DoctorPorts,
+): Promise<readonly Check[]> {
+  let failed = 0;
+  const holds = { waiting: 0, approved: 0, rejected: 0 };
+  let total = 0;
+  let oldestMs = 0;
+  let wanted = 0;
+  for await (const page of index.all(name)) {
+    const states = await groups.readMany(page.map(({ ref }) => ref));
+    for (const { counts, hold } of states) {
+      wanted += counts?.wanted ?? 0;
+      if (hold !== undefined) holds[hold.decision.kind] += 1;
+    }
+    for (const { failedAtMs, dirtySinceMs } of page) {
+      total += 1;
+      if (failedAtMs !== undefined) failed += 1;
+      if (dirtySinceMs !== undefined) oldestMs = Math.max(oldestMs, clock() - dirtySinceMs);
+    }
+  }
+  return [
+    check('failed groups', failed === 0, {
+      detail: `${failed} of ${total}`,
+      fix: 'groupsync groups --state failed, then groupsync status GROUP says why',
+    }),
+    check('holds', holds.waiting === 0, {
+      detail: `${holds.waiting} groups wait for a decision${holds.rejected === 0 ? '' : `; ${holds.rejected} rejected by a person`}`,
+      fix: 'groupsync holds',
+    }),
+    check('backlog', oldestMs <= OLD_BACKLOG_MS, {
+      detail: oldestMs === 0 ? 'none' : `the oldest change waits for ${minutes(oldestMs)}`,
+      fix: 'groupsync groups --state dirty, then groupsync status GROUP says why',
+    }),
+    await checkUnmatched(name, wanted, index),
+  ];
+}
+
+async function checkUnmatched(
+  name: Connection['name'],
+  wanted: number,
+  index: DoctorPorts['index'],
+): Promise<Check> {
+  let unmatched = 0;
+  for await (const page of index.pending(name)) {
+    unmatched += page.filter(({ cause }) => cause === 'unknown' || cause === 'ambiguous').length;
+  }
+  const share = wanted === 0 ? 0 : unmatched / wanted;
+  const percent = `${Math.round(share * 100)} %`;
+  return check('unmatched members', share <= MAX_UNMATCHED_SHARE, {
+    detail: unmatched === 0 ? 'none' : `${unmatched} of ${wanted} memberships (${percent}) find no employee`,
+    fix: 'groupsync pending lists them, groupsync explain GROUP MEMBER says why; then mend the setting match',
+  });
+}
+
+async function checkFeed({ name }: Connection, { feed, clock }: DoctorPorts): Promise<readonly Check[]> {
+  const position = await feed.read(name);
+  const ageMs = position === undefined ? undefined : clock() - position.readAtMs;
+  return [
+    check('activity feed', ageMs !== undefined && ageMs <= STALE_FEED_MS, {
+      detail: ageMs === undefined ? 'not read yet' : `read ${minutes(ageMs)} ago`,
+      fix:
+        ageMs === undefined
+          ? 'just started? wait five minutes; groupsync reconcile reads it now and says what goes wrong'
+          : 'groupsync reconcile reads it now and says what goes wrong',
+    }),
+  ];
+}
+
+const minutes = (ms: number): string =>
+  ms < 120_000 ? `${Math.round(ms / 1_000)} s` : `${Math.round(ms / 60_000)} min`;

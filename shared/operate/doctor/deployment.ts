@@ -1,0 +1,163 @@
+import {
+  ENVIRONMENT,
+  FUNCTION_KEYS,
+  functionName,
+  QUEUE_KEYS,
+  type QueueKey,
+  queueName,
+  SCHEDULE_KEYS,
+  scheduleName,
+  tableName,
+} from '../../contract/names.ts';
+import { applyDelaySeconds, QUEUES, TABLE } from '../../contract/topology.ts';
+import type { Deployment, QueueFacts } from '../../sync/ports/deployment.ts';
+import { type Check, check, fault, guarded, well } from './check.ts';
+
+interface Looked {
+  readonly prefix: string;
+  readonly deployment: Deployment;
+}
+
+/** Queues, table, functions and schedules: whether each is there and set as the code expects it. */
+export async function checkDeployment(looked: Looked): Promise<readonly Check[]> {
+  const rounds = await Promise.all([
+    guarded('account', () => checkAccount(looked)),
+    ...QUEUE_KEYS.map((key) => guarded(`queue ${key}`, () => checkQueue(key, looked))),
+    guarded('table', () => checkTable(looked)),
+    ...FUNCTION_KEYS.map((key) => guarded(`function ${key}`, () => checkFunction(key, looked))),
+    guarded('coalescing', () => checkCoalescing(looked)),
+    ...SCHEDULE_KEYS.map((key) => guarded(`schedule ${key}`, () => checkSchedule(key, looked))),
+  ]);
+  return rounds.flat();
+}
+
+const redeploy = 'deploy the stack again; docs/deploy.md says how';
+const elsewhere = ({ region }: Deployment, prefix: string) =>
+  `is this the right region and prefix? asked in ${region} for "${prefix}"; see --region, --prefix and --profile`;
+
+async function checkAccount({ deployment }: Looked): Promise<readonly Check[]> {
+  const account = await deployment.account();
+  const detail =
+    account === undefined ? 'the local stack' : `account ${account}, region ${deployment.region}`;
+  return [well('account', detail)];
+}
+
+async function checkQueue(key: QueueKey, { prefix, deployment }: Looked): Promise<readonly Check[]> {
+  const name = `queue ${key}`;
+  const facts = await deployment.queue(key);
+  if (facts === undefined) {
+    return [fault(name, `there is no queue ${queueName(prefix, key)}`, elsewhere(deployment, prefix))];
+  }
+  const waiting = facts.visible + facts.inFlight + facts.delayed;
+  return [
+    well(name, `${queueName(prefix, key)}: ${waiting} messages`),
+    ...redriveOf(key, facts, prefix),
+    ...(key === 'eventsDlq' || key === 'applyDlq' ? [deadLettersOf(key, waiting)] : []),
+  ];
+}
+
+function redriveOf(key: QueueKey, { redrivesTo }: QueueFacts, prefix: string): readonly Check[] {
+  const wanted = QUEUES[key].redrive;
+  if (wanted === undefined) return [];
+  const target = queueName(prefix, wanted.to);
+  const detail =
+    redrivesTo === undefined ? 'no dead-letter queue is set' : `dead messages go to ${redrivesTo}`;
+  return [check(`redrive ${key}`, redrivesTo === target, { detail, fix: `${redeploy}; expected ${target}` })];
+}
+
+function deadLettersOf(key: 'eventsDlq' | 'applyDlq', waiting: number): Check {
+  const queue = key === 'eventsDlq' ? 'events' : 'apply';
+  return check(`dead letters ${queue}`, waiting === 0, {
+    detail: waiting === 0 ? 'none' : `${waiting} messages wait for a person`,
+    fix: `groupsync dlq list --queue ${queue}`,
+  });
+}
+
+async function checkTable({ prefix, deployment }: Looked): Promise<readonly Check[]> {
+  const facts = await deployment.table();
+  if (facts === undefined) {
+    return [fault('table', `there is no table ${tableName(prefix)}`, elsewhere(deployment, prefix))];
+  }
+  const { active, indexes, timeToLive, recoverable } = facts;
+  return [
+    check('table', active, {
+      detail: active ? tableName(prefix) : `${tableName(prefix)} is not active`,
+      fix: 'wait until AWS has finished changing it',
+    }),
+    check('table index', indexes.includes(TABLE.index.name), {
+      detail: indexes.length === 0 ? 'no index' : `index ${indexes.join(', ')}`,
+      fix: `${redeploy}; expected an index named ${TABLE.index.name}`,
+    }),
+    ...(timeToLive === null
+      ? []
+      : [
+          check('table time to live', timeToLive === TABLE.timeToLive, {
+            detail: timeToLive === undefined ? 'off: what is over is never deleted' : `by ${timeToLive}`,
+            fix: `${redeploy}; expected time to live by ${TABLE.timeToLive}`,
+          }),
+        ]),
+    ...(recoverable === null
+      ? []
+      : [
+          check('table recovery', recoverable, {
+            detail: recoverable ? 'point-in-time recovery is on' : 'point-in-time recovery is off',
+            fix: redeploy,
+          }),
+        ]),
+  ];
+}
+
+async function checkFunction(
+  key: (typeof FUNCTION_KEYS)[number],
+  { prefix, deployment }: Looked,
+): Promise<readonly Check[]> {
+  const facts = await deployment.function(key);
+  const name = functionName(prefix, key);
+  if (facts === undefined) {
+    return [fault(`function ${key}`, `there is no function ${name}`, elsewhere(deployment, prefix))];
+  }
+  const isActive = facts.state === 'Active' || facts.state === 'Inactive';
+  return [
+    check(`function ${key}`, isActive, {
+      detail: `${name} is ${facts.state}`,
+      fix: 'wait a minute; if it stays so, deploy again',
+    }),
+    ...(facts.eventSource === undefined
+      ? []
+      : [
+          check(`event source ${key}`, facts.eventSource === 'Enabled', {
+            detail: `the queue's trigger is ${facts.eventSource}`,
+            fix: `enable the trigger of ${name} in the Lambda console, or deploy again`,
+          }),
+        ]),
+  ];
+}
+
+/** A window that the functions and the queue see differently lets changes wait for the pump, or waste writes. */
+async function checkCoalescing({ deployment }: Looked): Promise<readonly Check[]> {
+  const [queue, ingest] = await Promise.all([deployment.queue('apply'), deployment.function('ingest')]);
+  const seconds = ingest?.environment[ENVIRONMENT.coalesceSeconds];
+  if (queue === undefined || seconds === undefined) return [];
+  const wanted = applyDelaySeconds(Number(seconds));
+  return [
+    check('coalescing', queue.delaySeconds === wanted, {
+      detail: `functions coalesce for ${seconds} s, the apply queue delays by ${queue.delaySeconds} s`,
+      fix: `${redeploy}; expected a delay of ${wanted} s`,
+    }),
+  ];
+}
+
+async function checkSchedule(
+  key: (typeof SCHEDULE_KEYS)[number],
+  { prefix, deployment }: Looked,
+): Promise<readonly Check[]> {
+  const facts = await deployment.schedule(key);
+  const name = scheduleName(prefix, key);
+  if (facts === undefined) return [fault(`schedule ${key}`, `there is no schedule ${name}`, redeploy)];
+  return [
+    check(`schedule ${key}`, facts.enabled, {
+      detail: facts.enabled ? facts.expression : `${name} is switched off`,
+      fix: `enable ${name} in EventBridge Scheduler, or deploy again`,
+    }),
+  ];
+}

@@ -1,0 +1,87 @@
+import type { ConnectionName } from '../../domain/ids.ts';
+import { listTokens, type TokenSummary } from '../../sync/scim/tokens.ts';
+import { type Check, check, type DoctorPorts, fault, well } from './check.ts';
+
+type ScimPorts = Pick<DoctorPorts, 'deployment' | 'tokens' | 'clock'>;
+
+/** Long enough for a person to make another token and paste it before this one ends. */
+const SOON_MS = 14 * 86_400_000;
+const DAY_MS = 86_400_000;
+
+const create = (name: ConnectionName) => `groupsync scim token create --connection ${name}`;
+
+/** The SCIM server, and for each connection whether an identity provider can still use it. */
+export async function checkScim(
+  { all, chosen }: { readonly all: readonly ConnectionName[]; readonly chosen: readonly ConnectionName[] },
+  ports: ScimPorts,
+): Promise<readonly Check[]> {
+  const facts = await ports.deployment.scim();
+  const tokens = new Map<ConnectionName, readonly TokenSummary[]>();
+  for (const name of all) tokens.set(name, await listTokens(name, ports));
+  const named = [...tokens].filter(([, list]) => list.some(({ state }) => state === 'active'));
+  if (facts === undefined) {
+    if (named.length === 0) return [well('scim', 'not part of this deployment')];
+    const [[first] = []] = named;
+    return [
+      fault(
+        'scim',
+        `connection ${first} has a SCIM token, but there is no SCIM server here`,
+        'set `scim` in the stage’s settings and deploy (docs/deploy.md), or groupsync scim token revoke PREFIX',
+      ),
+    ];
+  }
+  const isActive = facts.state === 'Active' || facts.state === 'Inactive';
+  return [
+    check('scim', isActive, {
+      detail: `the function is ${facts.state}`,
+      fix: 'wait a minute; if it stays so, deploy again',
+    }),
+    await checkUrl(facts.url, ports),
+    ...chosen.flatMap((name) => checkTokens(name, tokens.get(name) ?? [], ports.clock())),
+    ...(named.length > 0 ? [] : [noToken(chosen)]),
+  ];
+}
+
+/** Every answer but a server's own fault will do: without a token it is 401. */
+async function checkUrl(url: string | undefined, { deployment }: ScimPorts): Promise<Check> {
+  if (url === undefined) return well('scim url', 'the stack’s output ScimUrl says it');
+  try {
+    const status = await deployment.statusOf(`${url}/ServiceProviderConfig`);
+    return check('scim url', status < 500, {
+      detail: `${url} answers ${status}`,
+      fix: 'docs/runbook.md, "SCIM errors": the function’s log says why',
+    });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return fault(
+      'scim url',
+      `${url} does not answer: ${reason}`,
+      'check network and proxy, then deploy again',
+    );
+  }
+}
+
+function checkTokens(name: ConnectionName, tokens: readonly TokenSummary[], nowMs: number): readonly Check[] {
+  const active = tokens.filter(({ state }) => state === 'active');
+  const title = `${name}: scim tokens`;
+  if (active.length === 0) {
+    const hasExpired = tokens.some(({ state }) => state === 'expired');
+    const fix = `${create(name)}, and paste it at the identity provider`;
+    return hasExpired ? [fault(title, 'all have expired: the identity provider is refused', fix)] : [];
+  }
+  const endsMs = Math.max(...active.map(({ expiresMs }) => expiresMs ?? Number.POSITIVE_INFINITY));
+  const days = Math.floor((endsMs - nowMs) / DAY_MS);
+  return [
+    check(title, endsMs - nowMs > SOON_MS, {
+      detail: `${active.length} active${Number.isFinite(endsMs) ? `, the last for ${days} days` : ''}`,
+      fix: `${create(name)}, paste it at the identity provider, then revoke the old one`,
+    }),
+  ];
+}
+
+const noToken = ([name]: readonly ConnectionName[]): Check =>
+  fault(
+    'scim token',
+    'the SCIM server is there, but no connection has a token for it',
+    `${name === undefined ? 'groupsync connect, then groupsync scim token create' : create(name)}; docs/connect-okta.md, docs/connect-entra.md`,
+  );

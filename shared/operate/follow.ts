@@ -1,0 +1,117 @@
+import type { GroupId, GroupRef } from '../domain/ids.ts';
+import type { WakePorts } from '../sync/ports/bundles.ts';
+import type { Connections, GateStore } from '../sync/ports/connections.ts';
+import type { GroupStore } from '../sync/ports/groups.ts';
+import type { DriftLog } from '../sync/ports/logs.ts';
+import { markSuspects, watched } from '../sync/reconcile/suspect.ts';
+import { wakeGroups } from '../sync/wake.ts';
+import { type GroupStateName, stateName } from './report.ts';
+
+export interface SyncPorts extends WakePorts {
+  readonly groups: GroupStore;
+  readonly drift: DriftLog;
+  readonly gates: Pick<GateStore, 'read'>;
+  readonly connections: Pick<Connections, 'find'>;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+}
+
+export interface SyncedGroup {
+  readonly group: string;
+  readonly state: GroupStateName;
+  readonly version: string | null;
+  readonly lastError: string | null;
+}
+
+export interface SyncReport {
+  readonly synced: readonly SyncedGroup[];
+  /** Why the rest was not waited for, if it was not. */
+  readonly stopped: string | null;
+}
+
+export interface FollowOptions {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((done: number, total: number) => void) | undefined;
+}
+
+const LOOK_EVERY_MS = 400;
+
+/**
+ * Wakes groups, and waits until each has been looked at: written, held, failed or in step. Of a linked group apply reads
+ * the platform first, since a person who asks for this may know better than our view: what somebody else changed or
+ * deleted is found now, and treated by the drift policy.
+ */
+export async function syncGroups(
+  refs: readonly GroupRef[],
+  ports: SyncPorts,
+  options: FollowOptions,
+): Promise<SyncReport> {
+  const linked = await suspectLinked(refs, ports);
+  const unwoken = await wakeGroups(
+    refs.filter(({ group }) => !linked.has(group)),
+    ports,
+  );
+  if (unwoken.length > 0) {
+    throw new Error(`${unwoken.length} groups could not be woken`, { cause: unwoken[0]?.cause });
+  }
+  return followGroups(refs, ports, options);
+}
+
+/** @returns the groups that were marked as suspect and woken: those with a platform group that is ours to write */
+async function suspectLinked(refs: readonly GroupRef[], ports: SyncPorts): Promise<ReadonlySet<GroupId>> {
+  const connection = refs[0] && (await ports.connections.find(refs[0].connection));
+  if (connection === undefined) return new Set();
+  const linked = await watched(refs, connection, ports);
+  await markSuspects(
+    linked.map((state) => ({ state, version: null, traces: [] })),
+    ports,
+  );
+  return new Set(linked.map(({ ref }) => ref.group));
+}
+
+/** Waits until no group is dirty; stops early where nothing can be written before a person acts. */
+export async function followGroups(
+  refs: readonly GroupRef[],
+  ports: SyncPorts,
+  { timeoutMs, signal, onProgress }: FollowOptions,
+): Promise<SyncReport> {
+  const endMs = ports.clock() + timeoutMs;
+  for (;;) {
+    const states = await ports.groups.readMany(refs);
+    const synced = states.map((state) => ({
+      group: state.ref.group,
+      state: stateName(state),
+      version: state.version ?? null,
+      lastError: state.lastError?.message ?? null,
+    }));
+    const waiting = synced.filter(({ state }) => state === 'dirty').length;
+    onProgress?.(synced.length - waiting, refs.length);
+    if (waiting === 0) return { synced: sorted(synced), stopped: null };
+    const stopped = await reasonToStop(refs, ports);
+    if (stopped !== undefined) return { synced: sorted(synced), stopped };
+    if (ports.clock() >= endMs) {
+      return {
+        synced: sorted(synced),
+        stopped: `${waiting} groups are not done after ${timeoutMs / 1_000} s`,
+      };
+    }
+    if (signal?.aborted === true) return { synced: sorted(synced), stopped: 'interrupted; apply goes on' };
+    await ports.sleep(LOOK_EVERY_MS);
+  }
+}
+
+const sorted = (groups: readonly SyncedGroup[]): readonly SyncedGroup[] =>
+  [...groups].sort((a, b) => (a.group < b.group ? -1 : 1));
+
+async function reasonToStop([first]: readonly GroupRef[], ports: SyncPorts): Promise<string | undefined> {
+  if (first === undefined) return undefined;
+  const { connection: name } = first;
+  const gate = await ports.gates.read(name);
+  if (gate.state === 'paused') return 'the connection is paused: groupsync resume';
+  if (gate.state === 'unauthorized') {
+    return `the gate is closed (unauthorized): ${gate.reason ?? ''}; groupsync connect ${name}`;
+  }
+  const connection = await ports.connections.find(name);
+  if (connection?.observing === true) return 'the connection only observes: groupsync resume';
+  return undefined;
+}

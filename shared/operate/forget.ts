@@ -1,0 +1,36 @@
+import type { ConnectionName, MemberId } from '../domain/ids.ts';
+import type { UserStore } from '../sync/ports/desired.ts';
+import type { ScimStore } from '../sync/ports/scim.ts';
+import { forgetScimUser } from '../sync/scim/forget.ts';
+import { type JournalPorts, journalOf, recordDeed } from './journal.ts';
+
+export interface ForgetPorts extends JournalPorts {
+  readonly scim: ScimStore;
+  readonly users: Pick<UserStore, 'read' | 'forget'>;
+}
+
+/** Names of the attributes that would be erased; undefined where nothing is known of the member. */
+export async function attributesOf(
+  connection: ConnectionName,
+  member: MemberId,
+  { users }: ForgetPorts,
+): Promise<readonly string[] | undefined> {
+  const user = (await users.read(connection, [member])).get(member);
+  return user === undefined ? undefined : [...user.attributes.keys()].sort();
+}
+
+/**
+ * Erases one person's attributes; ids stay, and with them memberships and the binding. The journal keeps that it was
+ * done, by whom, and not what was erased.
+ */
+export async function forgetMember(
+  connection: ConnectionName,
+  member: MemberId,
+  { by, ports }: { readonly by: string; readonly ports: ForgetPorts },
+): Promise<boolean> {
+  const change = { kind: 'forget_member', member, before: null, after: null, reason: 'erased on request' };
+  await recordDeed(journalOf(connection), { action: 'forget', changes: [change], cause: by }, ports);
+  const hadResource = await forgetScimUser(connection, member, ports);
+  const wasKnown = await ports.users.forget(connection, member);
+  return hadResource || wasKnown;
+}

@@ -1,0 +1,202 @@
+import type { ConnectionName } from '../../domain/ids.ts';
+import type { EventSender } from '../../sync/ports/queues.ts';
+import { type EventsReport, type LineError, MAX_ERRORS } from '../events.ts';
+import { parseCsv } from './csv.ts';
+import { type Layout, readLayout } from './header.ts';
+import { type Row, readRow } from './rows.ts';
+import { snapshotsOf, weightOf } from './snapshots.ts';
+
+/** Sorts more than fits in memory: rows go in as they come and come out by group, member and line. */
+export interface Sorter {
+  add(row: Row): Promise<void>;
+  sorted(): AsyncIterable<Row>;
+  /** Removes what was put aside on disk. */
+  discard(): Promise<void>;
+}
+
+export interface ImportPorts {
+  readonly events: EventSender;
+  readonly clock: () => number;
+  readonly newId: () => string;
+  readonly createSorter: () => Sorter;
+}
+
+export interface ImportOptions {
+  readonly connection: ConnectionName;
+  readonly dryRun: boolean;
+  /** Shown what would be sent before the first message goes; false ends the import. */
+  readonly confirm: (plan: ImportPlan) => Promise<boolean>;
+  readonly onProgress?: ((sent: number, total: number) => void) | undefined;
+}
+
+export interface ImportPlan {
+  readonly rows: number;
+  readonly groups: number;
+  readonly messages: number;
+  /** Columns of the file's header that are not read, where there are some. */
+  readonly ignoredColumns?: readonly string[];
+}
+
+export interface ImportReport extends EventsReport, Pick<ImportPlan, 'ignoredColumns'> {
+  readonly rows: number;
+  readonly groups: number;
+  /** False where nothing was sent: a dry run, errors, or a person who thought better of it. */
+  readonly sent: boolean;
+}
+
+/** What is known of a group while its rows lie in the sorter: the name it must have, and the bytes of its members. */
+interface GroupSize {
+  readonly name: string;
+  readonly line: number;
+  weight: number;
+}
+
+const BATCH = 10;
+
+/**
+ * Turns a CSV file (group id, group name, member id, email; with a header, in any order) into snapshots, one or more
+ * messages for each group. The rows of a group may stand anywhere in the file.
+ *
+ *     file ──▶ rows checked ──▶ sorter (disk) ──▶ one group after the other ──▶ parts ──▶ queue
+ *
+ * Nothing is sent unless the whole file is right: a snapshot says who is *not* in a group too, so a line that cannot be
+ * read would take somebody out. Memory holds one part, a batch of rows, and a line for each group.
+ */
+export async function importCsv(
+  chunks: AsyncIterable<string>,
+  ports: ImportPorts,
+  options: ImportOptions,
+): Promise<ImportReport> {
+  const sorter = ports.createSorter();
+  try {
+    const read = await readAll(chunks, sorter);
+    const errors = read.errorCount > 0 ? read : await findDuplicates(sorter, read);
+    const plan = planOf(read);
+    const report = {
+      ...plan,
+      events: plan.messages,
+      errors: errors.errors,
+      errorCount: errors.errorCount,
+      sent: false,
+    };
+    if (errors.errorCount > 0 || options.dryRun || read.rows === 0) return report;
+    if (!(await options.confirm(plan))) return report;
+    const sent = await sendAll(sorter, read.groups, { ports, options, total: plan.messages });
+    return { ...report, ...sent, sent: true };
+  } finally {
+    await sorter.discard();
+  }
+}
+
+interface Read extends Errors {
+  readonly groups: ReadonlyMap<string, GroupSize>;
+  readonly rows: number;
+  readonly ignoredColumns: readonly string[];
+}
+
+interface Errors {
+  readonly errors: readonly LineError[];
+  readonly errorCount: number;
+}
+
+async function readAll(chunks: AsyncIterable<string>, sorter: Sorter): Promise<Read> {
+  const errors = createErrors();
+  const groups = new Map<string, GroupSize>();
+  let rows = 0;
+  let layout: Layout | undefined;
+  for await (const record of parseCsv(chunks)) {
+    if (layout === undefined) {
+      const first = readLayout(record);
+      if ('message' in first) {
+        // What the other lines mean is not known without it.
+        errors.add(first);
+        break;
+      }
+      layout = first;
+      if (first.hasHeader) continue;
+    }
+    const row = readRow(record, layout);
+    if ('message' in row) {
+      errors.add(row);
+      continue;
+    }
+    const known = groups.get(row.group);
+    if (known !== undefined && known.name !== row.name) {
+      const message = `expected the group name of line ${known.line} for the same group id, got another`;
+      errors.add({ line: row.line, message });
+      continue;
+    }
+    rows += 1;
+    if (known === undefined) groups.set(row.group, { name: row.name, line: row.line, weight: weightOf(row) });
+    else known.weight += weightOf(row);
+    await sorter.add(row);
+  }
+  return { ...errors.result(), groups, rows, ignoredColumns: layout?.ignored ?? [] };
+}
+
+/** The same member twice in a group is one member, unless the two lines say different things of them. */
+async function findDuplicates(sorter: Sorter, read: Read): Promise<Errors> {
+  const errors = createErrors(read.errors);
+  let before: Row | undefined;
+  for await (const row of sorter.sorted()) {
+    const isSame = before?.group === row.group && before.member === row.member;
+    if (isSame && before !== undefined && before.email !== row.email) {
+      const message = `expected the email of line ${before.line} for the same member, got another`;
+      errors.add({ line: row.line, message });
+    }
+    before = row;
+  }
+  return errors.result();
+}
+
+function planOf({ rows, groups, ignoredColumns }: Read): ImportPlan {
+  let messages = 0;
+  for (const { weight } of groups.values()) messages += snapshotsOf.count(weight);
+  return { rows, groups: groups.size, messages, ...(ignoredColumns.length === 0 ? {} : { ignoredColumns }) };
+}
+
+interface Sending {
+  readonly ports: ImportPorts;
+  readonly options: ImportOptions;
+  readonly total: number;
+}
+
+async function sendAll(
+  sorter: Sorter,
+  groups: ReadonlyMap<string, GroupSize>,
+  { ports, options, total }: Sending,
+): Promise<Pick<ImportReport, 'messages' | 'events'>> {
+  const weights = (group: string) => groups.get(group)?.weight ?? 0;
+  const stamped = { time: new Date(ports.clock()).toISOString(), importId: ports.newId() };
+  let batch: string[] = [];
+  let sent = 0;
+  const flush = async () => {
+    const { connection } = options;
+    const outcomes = await ports.events.send(batch.map((body) => ({ body, connection })));
+    const refused = outcomes.find(({ messageId }) => messageId === undefined);
+    if (refused !== undefined) {
+      throw new Error(`the events queue refused a message after ${sent} of ${total}: ${refused.refused}`);
+    }
+    sent += batch.length;
+    batch = [];
+    options.onProgress?.(sent, total);
+  };
+  for await (const body of snapshotsOf(sorter.sorted(), { weights, ...stamped })) {
+    batch.push(body);
+    if (batch.length === BATCH) await flush();
+  }
+  if (batch.length > 0) await flush();
+  return { messages: sent, events: sent };
+}
+
+function createErrors(first: readonly LineError[] = []) {
+  const errors = [...first];
+  let errorCount = first.length;
+  return {
+    add(error: LineError): void {
+      errorCount += 1;
+      if (errors.length < MAX_ERRORS) errors.push(error);
+    },
+    result: (): Errors => ({ errors: errors.sort((a, b) => a.line - b.line), errorCount }),
+  };
+}

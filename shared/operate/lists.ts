@@ -1,0 +1,89 @@
+import type { Hold } from '../domain/hold.ts';
+import type { ConnectionName, GroupRef } from '../domain/ids.ts';
+import type { GroupIndex } from '../sync/ports/group-index.ts';
+import type { AuditEntry, AuditLog, DriftLog, DriftRecord } from '../sync/ports/logs.ts';
+import type { HeldGroup } from './holds.ts';
+
+export interface PendingRow {
+  readonly group: string;
+  readonly member: string;
+  readonly cause: string;
+  /** Milliseconds since 1970. */
+  readonly sinceMs: number;
+}
+
+/** Members who cannot be written yet, the longest waiting first. */
+export async function listPending(
+  connection: ConnectionName,
+  { index }: { readonly index: Pick<GroupIndex, 'pending'> },
+): Promise<readonly PendingRow[]> {
+  const rows: PendingRow[] = [];
+  for await (const page of index.pending(connection)) {
+    rows.push(
+      ...page.map(({ ref, member, cause, sinceMs }) => ({ group: ref.group, member, cause, sinceMs })),
+    );
+  }
+  return rows.sort((a, b) => a.sinceMs - b.sinceMs || (a.member < b.member ? -1 : 1));
+}
+
+export interface DriftRow
+  extends Pick<DriftRecord, 'id' | 'group' | 'kind' | 'initiator' | 'before' | 'after' | 'settledBy'> {
+  readonly detectedAt: string;
+  readonly settledAt: string | null;
+}
+
+/** What others changed on the platform, newest first. */
+export async function listDrift(
+  connection: ConnectionName,
+  { drift }: { readonly drift: Pick<DriftLog, 'list'> },
+): Promise<readonly DriftRow[]> {
+  const rows: DriftRow[] = [];
+  for await (const page of drift.list(connection)) {
+    for (const { id, group, kind, initiator, before, after, settledBy, ...times } of page) {
+      const { detectedAtMs, settledAtMs } = times;
+      const detectedAt = new Date(detectedAtMs).toISOString();
+      const settledAt = settledAtMs === null ? null : new Date(settledAtMs).toISOString();
+      rows.push({ id, group, kind, initiator, before, after, settledBy, detectedAt, settledAt });
+    }
+  }
+  return rows.sort((a, b) => (a.detectedAt < b.detectedAt ? 1 : -1));
+}
+
+export interface AuditRow extends Omit<AuditEntry, 'atMs' | 'intent'> {
+  readonly at: string;
+}
+
+/** What was written and done, newest first. */
+export async function listAudit(
+  ref: GroupRef,
+  limit: number,
+  { audit }: { readonly audit: Pick<AuditLog, 'read'> },
+): Promise<readonly AuditRow[]> {
+  const rows: AuditRow[] = [];
+  for await (const page of audit.read(ref)) {
+    for (const { atMs, intent: _intent, ...entry } of page) {
+      if (rows.length === limit) return rows;
+      rows.push({ at: new Date(atMs).toISOString(), ...entry });
+    }
+  }
+  return rows;
+}
+
+export interface HoldRow extends Pick<Hold, 'removes' | 'keeps' | 'share' | 'digest' | 'rule'> {
+  readonly group: string;
+  readonly decision: string;
+  readonly createdAt: string;
+  readonly expiresAt: string;
+}
+
+export const holdRow = ({ group, hold }: HeldGroup): HoldRow => ({
+  group,
+  removes: hold.removes,
+  keeps: hold.keeps,
+  share: hold.share,
+  digest: hold.digest,
+  rule: hold.rule,
+  decision: hold.decision.kind,
+  createdAt: new Date(hold.createdAtMs).toISOString(),
+  expiresAt: new Date(hold.expiresAtMs).toISOString(),
+});

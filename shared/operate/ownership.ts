@@ -1,0 +1,82 @@
+import { hasDeparted } from '../domain/group.ts';
+import { type GroupRef, intentId, type PlatformGroupId } from '../domain/ids.ts';
+import type { ObservedGroup } from '../domain/view.ts';
+import { viewOf } from '../sync/apply/observed.ts';
+import { openPlatform } from '../sync/open-platform.ts';
+import type { WakePorts } from '../sync/ports/bundles.ts';
+import type { ClaimStore } from '../sync/ports/claims.ts';
+import type { Connections } from '../sync/ports/connections.ts';
+import type { GroupStore } from '../sync/ports/groups.ts';
+import type { Platforms } from '../sync/ports/platform.ts';
+import { retireClaim } from '../sync/retire-claim.ts';
+import { dirtyNow } from '../sync/wake.ts';
+
+export interface OwnershipPorts extends Pick<WakePorts, 'applyQueue' | 'clock' | 'coalesceMs'> {
+  readonly groups: Pick<GroupStore, 'read' | 'readView' | 'prepareView' | 'adopt' | 'release'>;
+  readonly claims: ClaimStore;
+  readonly connections: Pick<Connections, 'find'>;
+  readonly platforms: Platforms;
+  readonly newId: () => string;
+}
+
+export type AdoptOutcome =
+  /** Linked; apply is woken and sends the whole group. `observed` is what it looked like before. */
+  | { readonly kind: 'adopted'; readonly observed: ObservedGroup }
+  /** No such connection, or the directory has no such group: adopting it would delete the platform's group. */
+  | { readonly kind: 'not_in_directory' }
+  /** The group has a platform group already; release it first. */
+  | { readonly kind: 'linked'; readonly platformId: PlatformGroupId }
+  /** Another directory group owns that platform group. */
+  | { readonly kind: 'owned'; readonly owner: GroupRef | undefined }
+  | { readonly kind: 'not_on_platform' }
+  /** A write of the group was under way, or changed it meanwhile: ask again. */
+  | { readonly kind: 'busy' };
+
+/**
+ * Makes a platform group this directory group's own, and ends a release. The claim comes first: of two that adopt one
+ * platform group only one gets it (invariant 6). From then on the group is treated like one that we created.
+ * @throws PlatformFailure where the platform cannot be asked
+ */
+export async function adoptGroup(
+  ref: GroupRef,
+  platformId: PlatformGroupId,
+  ports: OwnershipPorts,
+): Promise<AdoptOutcome> {
+  const connection = await ports.connections.find(ref.connection);
+  const seen = await ports.groups.read(ref);
+  if (connection === undefined || seen === undefined || hasDeparted(seen.registers)) {
+    return { kind: 'not_in_directory' };
+  }
+  if (seen.platformId !== undefined && seen.platformId !== platformId) {
+    return { kind: 'linked', platformId: seen.platformId };
+  }
+  if (seen.intent !== undefined) return { kind: 'busy' };
+  const { company } = connection;
+  const platform = await openPlatform(connection, ports);
+  if (!(await ports.claims.claim(company, platformId, ref))) {
+    return { kind: 'owned', owner: (await ports.claims.owners(company, [platformId])).now.get(platformId) };
+  }
+  const observed = await platform.groups.get(platformId);
+  if (observed === undefined) {
+    if (seen.platformId === undefined) await retireClaim(company, platformId, ref, ports);
+    return { kind: 'not_on_platform' };
+  }
+  // Nobody in a foreign group is ours: in an additive connection whoever was there before us stays.
+  const base = seen.view === undefined ? undefined : await ports.groups.readView(ref, seen.view);
+  const view = await ports.groups.prepareView(ref, intentId(ports.newId()), viewOf(observed, base));
+  const link = { id: platformId, version: observed.version, view };
+  if (!(await ports.groups.adopt(seen, link, dirtyNow(ports)))) return { kind: 'busy' };
+  await ports.applyQueue.wake([ref]);
+  return { kind: 'adopted', observed };
+}
+
+/**
+ * Lets go of a group for good: its platform group stays as it is, without an owner, and only `adoptGroup` takes it
+ * back. What remains to be done (an open write to be settled, the link, the claim, the audit) apply does.
+ * @returns false where there is no such group
+ */
+export async function releaseGroup(ref: GroupRef, ports: OwnershipPorts): Promise<boolean> {
+  const released = await ports.groups.release(ref, dirtyNow(ports));
+  if (released) await ports.applyQueue.wake([ref]);
+  return released;
+}

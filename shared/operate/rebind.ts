@@ -1,0 +1,42 @@
+import type { ConnectionName, GroupId, MemberId, RoleId } from '../domain/ids.ts';
+import type { WakePorts } from '../sync/ports/bundles.ts';
+import type { UserStore } from '../sync/ports/desired.ts';
+import type { PeopleStore } from '../sync/ports/people.ts';
+import { wakeGroups } from '../sync/wake.ts';
+import { walkUser } from '../sync/walk.ts';
+import { type JournalPorts, journalOf, recordDeed, UNNAMED } from './journal.ts';
+
+export interface RebindPorts extends WakePorts, JournalPorts {
+  readonly users: UserStore;
+  readonly people: Pick<PeopleStore, 'read'>;
+}
+
+export type RebindOutcome =
+  /** Bound; these groups were woken. Those that could not be are found again by the pump: the walk stays open. */
+  | { readonly kind: 'rebound'; readonly groups: readonly GroupId[]; readonly unwoken: number }
+  /** The people index does not know this person: refresh it, or mend the id. */
+  | { readonly kind: 'unknown_person' };
+
+/**
+ * Says who a member is, whatever the match rules say, and ends a review or an ambiguity. The new binding, a greater
+ * revision and the walk are one write; a crash after it leaves an open walk, which the pump takes up.
+ */
+export async function rebindMember(
+  connection: ConnectionName,
+  { member, role }: { readonly member: MemberId; readonly role: RoleId },
+  ports: RebindPorts,
+  cause = UNNAMED,
+): Promise<RebindOutcome> {
+  if (!(await ports.people.read(connection, [role])).has(role)) return { kind: 'unknown_person' };
+  const before = (await ports.users.read(connection, [member])).get(member)?.role ?? null;
+  const change = { kind: 'rebind', member, before, after: role, reason: 'whatever the match rules say' };
+  await recordDeed(journalOf(connection), { action: 'rebind', changes: [change], cause }, ports);
+  const user = await ports.users.rebind(connection, member, role);
+  const groups = await walkUser(ports.users, connection, user);
+  const unwoken = await wakeGroups(
+    groups.map((group) => ({ connection, group })),
+    ports,
+  );
+  if (unwoken.length === 0) await ports.users.endWalk(connection, member, user.revision);
+  return { kind: 'rebound', groups, unwoken: unwoken.length };
+}

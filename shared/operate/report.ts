@@ -1,0 +1,82 @@
+import type { ConnectionName } from '../domain/ids.ts';
+import type { GroupIndex } from '../sync/ports/group-index.ts';
+import type { GroupState, GroupStore, PendingCause } from '../sync/ports/groups.ts';
+
+/** What a person is told of a group's state. `dirty` says that the rest may be out of date. */
+export type GroupStateName =
+  | 'in_sync'
+  | 'dirty'
+  | 'held'
+  | 'failed'
+  | 'paused'
+  | 'deleted'
+  | 'unnamed'
+  | 'excluded';
+
+/** One group as `groups`, `status` and the local stack show it. */
+export interface GroupReport {
+  readonly connection: string;
+  readonly id: string;
+  readonly name: string | null;
+  readonly platformId: string | null;
+  readonly version: string | null;
+  readonly state: GroupStateName;
+  readonly wanted: number;
+  readonly applied: number;
+  /** Users in the platform's group as last written or read, sorted. */
+  readonly users: readonly string[];
+  readonly pending: readonly {
+    readonly id: string;
+    readonly cause: PendingCause;
+    readonly sinceMs: number;
+  }[];
+}
+
+export interface ReportPorts {
+  readonly groups: Pick<GroupStore, 'read' | 'readView' | 'members'>;
+  readonly index: Pick<GroupIndex, 'all'>;
+}
+
+export function stateName(state: GroupState): GroupStateName {
+  if (state.paused) return 'paused';
+  if (state.dirtySinceMs !== undefined) return 'dirty';
+  if (state.failedAtMs !== undefined) return 'failed';
+  return state.settled ?? 'in_sync';
+}
+
+/** Every group of a connection, in the order of their ids. Names come from the view, as the platform shows them. */
+export async function reportGroups(
+  connection: ConnectionName,
+  ports: ReportPorts,
+): Promise<readonly GroupReport[]> {
+  const reports: GroupReport[] = [];
+  for await (const page of ports.index.all(connection)) {
+    for (const { ref } of page) {
+      const state = await ports.groups.read(ref);
+      if (state !== undefined) reports.push(await reportGroup(state, ports));
+    }
+  }
+  return reports.sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+export async function reportGroup(
+  state: GroupState,
+  { groups }: Pick<ReportPorts, 'groups'>,
+): Promise<GroupReport> {
+  const view = state.view === undefined ? undefined : await groups.readView(state.ref, state.view);
+  const members = await groups.members(state.ref);
+  return {
+    connection: state.ref.connection,
+    id: state.ref.group,
+    name: view?.name ?? state.registers.name?.value ?? null,
+    platformId: state.platformId ?? null,
+    version: state.version ?? null,
+    state: stateName(state),
+    wanted: state.counts?.wanted ?? 0,
+    applied: state.counts?.applied ?? 0,
+    users: [...(view?.users.keys() ?? [])].sort(),
+    pending: members.flatMap(({ member, pending }) =>
+      pending === undefined ? [] : [{ id: member, cause: pending.cause, sinceMs: pending.sinceMs }],
+    ),
+  };
+}

@@ -1,0 +1,146 @@
+import { applySetting } from '../contract/change-setting.ts';
+import { differingSettings, type SettingDifference } from '../contract/merge-settings.ts';
+import type { ConnectionSettings } from '../contract/settings.ts';
+import type { ConnectionName } from '../domain/ids.ts';
+import type { Connection, ConnectionStore, GateStore } from '../sync/ports/connections.ts';
+import type { DesiredStore } from '../sync/ports/desired.ts';
+import type { GroupIndex } from '../sync/ports/group-index.ts';
+import type { ScimTokenStore } from '../sync/ports/scim.ts';
+import type { CredentialVault } from '../sync/ports/secrets.ts';
+import { revokeAllTokens } from '../sync/scim/tokens.ts';
+import { changeConnection } from './change-connection.ts';
+import { allGroups, NotFound } from './find-group.ts';
+import { type JournalPorts, journalOf, recordDeed } from './journal.ts';
+
+export interface SettingsPorts extends JournalPorts {
+  readonly connections: ConnectionStore;
+  readonly gates: Pick<GateStore, 'read'>;
+  readonly index: Pick<GroupIndex, 'all'>;
+  readonly desired: Pick<DesiredStore, 'markDirty'>;
+  readonly vault: Pick<CredentialVault, 'remove'>;
+  readonly tokens: ScimTokenStore;
+}
+
+/** Apply reads settings each time, but until then ingest may hear changes of users by the match rules from before. */
+const WORKERS_KNOW_AFTER_MS = 35_000;
+/** Settings that say how the platform is called, not what should be there. */
+const CALLING = new Set(['baseUrl', 'concurrency', 'timeoutMs', 'activity']);
+
+export interface SettingChange {
+  readonly key: string;
+  readonly value: unknown;
+}
+
+export interface SettingsPlan {
+  readonly connection: Connection;
+  readonly next: ConnectionSettings;
+  readonly changes: readonly SettingDifference[];
+  /** Every group is planned anew. */
+  readonly replans: boolean;
+  /** The people index lacks what the new rules compare, until it is refreshed. */
+  readonly needsPeople: boolean;
+}
+
+/** @throws NotFound */
+export async function requireConnection(
+  name: ConnectionName,
+  { connections }: { readonly connections: Pick<ConnectionStore, 'find'> },
+): Promise<Connection> {
+  const connection = await connections.find(name);
+  if (connection === undefined) {
+    throw new NotFound(`there is no connection ${name}; groupsync connect ${name} makes it`);
+  }
+  return connection;
+}
+
+/** What changing settings would do. @throws InvalidSettingError, NotFound */
+export async function planSettings(
+  name: ConnectionName,
+  changes: readonly SettingChange[],
+  ports: Pick<SettingsPorts, 'connections'>,
+): Promise<SettingsPlan> {
+  const connection = await requireConnection(name, ports);
+  const next = changes.reduce(
+    (settings, { key, value }) => applySetting(settings, key, value),
+    connection.settings,
+  );
+  const differences = differingSettings(connection.settings, next);
+  const differing = differences.map(({ key }) => key);
+  return {
+    connection,
+    next,
+    changes: differences,
+    replans: differing.some((key) => !CALLING.has(key)),
+    needsPeople: differing.includes('match') || differing.includes('includeStates'),
+  };
+}
+
+/**
+ * Saves settings, and marks every group dirty where plans may differ now. The pump wakes the groups once all workers
+ * have noticed the change.
+ * @param tell what somebody else has changed since the plan was made; it stays
+ * @returns how many groups are planned anew
+ * @throws Error where somebody else has changed the same setting since
+ */
+export async function changeSettings(
+  plan: SettingsPlan,
+  by: string,
+  ports: Omit<SettingsPorts, 'tokens'>,
+  tell: (meanwhile: readonly SettingDifference[]) => void = () => {},
+): Promise<number> {
+  const { connection: read, next: settings } = plan;
+  const change = { read, wanted: { ...read, settings }, action: 'connections_set', cause: by };
+  const { before } = await changeConnection(change, ports);
+  tell(differingSettings(read.settings, before.settings));
+  return plan.replans ? replanAll(read.name, ports) : 0;
+}
+
+export async function replanAll(
+  connection: ConnectionName,
+  ports: Pick<SettingsPorts, 'index' | 'desired' | 'clock'>,
+): Promise<number> {
+  const refs = await allGroups(connection, ports);
+  const nowMs = ports.clock();
+  for (const ref of refs) await ports.desired.markDirty(ref, { nowMs, dueMs: nowMs + WORKERS_KNOW_AFTER_MS });
+  return refs.length;
+}
+
+export interface ConnectionRow {
+  readonly name: string;
+  readonly company: string;
+  readonly baseUrl: string;
+  readonly gate: string;
+  readonly since: string | null;
+  readonly reason: string | null;
+  readonly observing: boolean;
+}
+
+export async function listConnections(ports: SettingsPorts): Promise<readonly ConnectionRow[]> {
+  const rows: ConnectionRow[] = [];
+  for (const { name, company, settings, observing } of await ports.connections.list()) {
+    const { state: gate, sinceMs, reason = null } = await ports.gates.read(name);
+    const since = sinceMs === undefined ? null : new Date(sinceMs).toISOString();
+    rows.push({ name, company, baseUrl: settings.baseUrl, gate, since, reason, observing });
+  }
+  return rows.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/**
+ * Forgets a connection, its credential and its SCIM tokens. Its groups stay on the platform as they are, and what the
+ * directory said of them stays in the table: connecting the same company again under the same name goes on from there.
+ * No other company may have the name. The connection itself goes last, so that after a crash the command can be repeated.
+ */
+export async function removeConnection(
+  name: ConnectionName,
+  by: string,
+  ports: SettingsPorts,
+): Promise<{ readonly secretRemoved: boolean }> {
+  const { company } = await requireConnection(name, ports);
+  const change = { kind: 'remove_connection', before: company, after: null, reason: 'company' };
+  await recordDeed(journalOf(name), { action: 'connections_remove', changes: [change], cause: by }, ports);
+  await ports.connections.keepName(name, company, ports.clock());
+  await revokeAllTokens(name, ports);
+  const secretRemoved = await ports.vault.remove(name);
+  await ports.connections.remove(name);
+  return { secretRemoved };
+}

@@ -1,0 +1,165 @@
+import type { ConnectionName, GroupRef } from '../domain/ids.ts';
+import type { GateStore, Health, HealthStore } from '../sync/ports/connections.ts';
+import type { Deployment } from '../sync/ports/deployment.ts';
+import type { GroupIndex, GroupSummary } from '../sync/ports/group-index.ts';
+import type { GroupStore } from '../sync/ports/groups.ts';
+import type { FeedStore } from '../sync/ports/reconcile.ts';
+import { type GroupReport, type GroupStateName, reportGroup, stateName } from './report.ts';
+
+export interface StatusPorts {
+  readonly groups: Pick<GroupStore, 'read' | 'readView' | 'members'>;
+  readonly index: Pick<GroupIndex, 'all' | 'pending'>;
+  readonly gates: Pick<GateStore, 'read'>;
+  readonly feed: Pick<FeedStore, 'read'>;
+  readonly health: Pick<HealthStore, 'read'>;
+  readonly deployment: Pick<Deployment, 'queue'>;
+  readonly clock: () => number;
+}
+
+/** How one connection stands. Times are RFC 3339, durations milliseconds; null where there is nothing to tell. */
+export interface StatusReport {
+  readonly connection: string;
+  readonly gate: { readonly state: string; readonly until: string | null; readonly reason: string | null };
+  readonly credential: CredentialReport;
+  readonly groups: { readonly [State in GroupStateName]?: number };
+  readonly pendingMembers: number;
+  /** Groups with changes that are not on the platform yet. */
+  readonly backlog: number;
+  readonly oldestUnappliedMs: number | null;
+  readonly holds: number;
+  readonly feed: { readonly cursorAgeMs: number | null };
+  /** Messages in each queue, in flight and delayed ones included. */
+  readonly queues: {
+    readonly events: number | null;
+    readonly eventsDlq: number | null;
+    readonly apply: number | null;
+    readonly applyDlq: number | null;
+  };
+}
+
+/** What the daily check, or `connect`, found of the credential. */
+export interface CredentialReport {
+  readonly goodAt: string | null;
+  readonly goodAgeMs: number | null;
+  /** null where it has been good since. */
+  readonly failure: { readonly at: string; readonly message: string } | null;
+}
+
+export function reportCredential(health: Health | undefined, nowMs: number): CredentialReport {
+  const { goodAtMs, lastFailure } = health ?? {};
+  const isOver = lastFailure === undefined || lastFailure.atMs <= (goodAtMs ?? 0);
+  return {
+    goodAt: instant(goodAtMs),
+    goodAgeMs: goodAtMs === undefined ? null : Math.max(0, nowMs - goodAtMs),
+    failure: isOver ? null : { at: new Date(lastFailure.atMs).toISOString(), message: lastFailure.message },
+  };
+}
+
+export async function readStatus(connection: ConnectionName, ports: StatusPorts): Promise<StatusReport> {
+  const nowMs = ports.clock();
+  const [groups, pendingMembers, gate, feed, queues, health] = await Promise.all([
+    countGroups(connection, ports.index, nowMs),
+    countPending(connection, ports.index),
+    ports.gates.read(connection),
+    ports.feed.read(connection),
+    countMessages(ports.deployment),
+    ports.health.read(connection),
+  ]);
+  return {
+    connection,
+    gate: { state: gate.state, until: instant(gate.untilMs), reason: gate.reason ?? null },
+    credential: reportCredential(health, nowMs),
+    pendingMembers,
+    ...groups,
+    feed: { cursorAgeMs: feed === undefined ? null : Math.max(0, nowMs - feed.readAtMs) },
+    queues,
+  };
+}
+
+export const instant = (ms: number | undefined): string | null =>
+  ms === undefined ? null : new Date(ms).toISOString();
+
+async function countGroups(connection: ConnectionName, index: Pick<GroupIndex, 'all'>, nowMs: number) {
+  const groups: { [State in GroupStateName]?: number } = {};
+  let backlog = 0;
+  let holds = 0;
+  let oldestMs: number | null = null;
+  for await (const page of index.all(connection)) {
+    for (const summary of page) {
+      const name = summaryState(summary);
+      groups[name] = (groups[name] ?? 0) + 1;
+      if (summary.holdWaits) holds += 1;
+      if (summary.dirtySinceMs === undefined) continue;
+      backlog += 1;
+      oldestMs = Math.max(oldestMs ?? 0, nowMs - summary.dirtySinceMs);
+    }
+  }
+  return { groups, backlog, oldestUnappliedMs: oldestMs, holds };
+}
+
+/** As `stateName`, from what the index shows. */
+export function summaryState(summary: GroupSummary): GroupStateName {
+  if (summary.paused) return 'paused';
+  if (summary.dirtySinceMs !== undefined) return 'dirty';
+  if (summary.failedAtMs !== undefined) return 'failed';
+  return summary.settled ?? 'in_sync';
+}
+
+async function countPending(connection: ConnectionName, index: Pick<GroupIndex, 'pending'>): Promise<number> {
+  let count = 0;
+  for await (const page of index.pending(connection)) count += page.length;
+  return count;
+}
+
+async function countMessages({ queue }: Pick<Deployment, 'queue'>): Promise<StatusReport['queues']> {
+  const count = async (key: 'events' | 'eventsDlq' | 'apply' | 'applyDlq') => {
+    const facts = await queue(key);
+    return facts === undefined ? null : facts.visible + facts.inFlight + facts.delayed;
+  };
+  const [events, eventsDlq, apply, applyDlq] = await Promise.all([
+    count('events'),
+    count('eventsDlq'),
+    count('apply'),
+    count('applyDlq'),
+  ]);
+  return { events, eventsDlq, apply, applyDlq };
+}
+
+/** One group in full. */
+export interface GroupStatus extends GroupReport {
+  readonly link: {
+    readonly platformId: string;
+    readonly version: string | null;
+    /** A write whose outcome is not known yet. */
+    readonly openWrite: string | null;
+  } | null;
+  readonly lastError: { readonly code: string; readonly message: string; readonly at: string } | null;
+  readonly lastWriteAt: string | null;
+  readonly dirtySince: string | null;
+  readonly hold: { readonly digest: string; readonly removes: number; readonly decision: string } | null;
+}
+
+/** undefined where there is no such group. */
+export async function readGroupStatus(ref: GroupRef, ports: StatusPorts): Promise<GroupStatus | undefined> {
+  const state = await ports.groups.read(ref);
+  if (state === undefined) return undefined;
+  const { platformId, version, intent, lastError, lastWriteAtMs, dirtySinceMs, hold } = state;
+  return {
+    ...(await reportGroup(state, ports)),
+    link:
+      platformId === undefined
+        ? null
+        : { platformId, version: version ?? null, openWrite: intent?.action ?? null },
+    lastError:
+      lastError === undefined
+        ? null
+        : { code: lastError.code, message: lastError.message, at: new Date(lastError.atMs).toISOString() },
+    lastWriteAt: instant(lastWriteAtMs),
+    dirtySince: instant(dirtySinceMs),
+    hold:
+      hold === undefined
+        ? null
+        : { digest: hold.digest, removes: hold.removes, decision: hold.decision.kind },
+    state: stateName(state),
+  };
+}

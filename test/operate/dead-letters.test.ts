@@ -1,0 +1,360 @@
+import { describe, expect, it } from 'vitest';
+import { discardLetter, findLetters, sendAmended } from '../../shared/operate/dead-letters/amend.ts';
+import { readLetter } from '../../shared/operate/dead-letters/letter.ts';
+import { replayLetters } from '../../shared/operate/dead-letters/replay.ts';
+import { isSuperseded } from '../../shared/operate/dead-letters/superseded.ts';
+import { surveyLetters } from '../../shared/operate/dead-letters/survey.ts';
+import { HOLD_SECONDS } from '../../shared/operate/dead-letters/walk.ts';
+import { journalOf } from '../../shared/operate/journal.ts';
+import {
+  added,
+  createWorld,
+  deleted,
+  group,
+  NOW_MS,
+  removed,
+  type ShortEvent,
+} from '../support/operate/world.ts';
+
+const bodyOf = ({ type, data }: ShortEvent, atMs = NOW_MS) =>
+  JSON.stringify({
+    specversion: '1.0',
+    id: `late-${type}`,
+    source: 'test',
+    type: `directory.${type}`,
+    time: new Date(atMs).toISOString(),
+    data,
+  });
+
+async function worldWith(letters: number, codes = ['invalid_event', 'too_old', 'unknown_connection']) {
+  const world = createWorld();
+  await world.save();
+  for (let at = 0; at < letters; at += 1) {
+    const code = codes[at % codes.length] as string;
+    world.mailboxes.events.add({ id: `d${at}`, body: bodyOf(added(`g${at % 5}`, 'ann')), code });
+  }
+  return world;
+}
+
+describe('surveyLetters', () => {
+  it('counts by cause, lists up to the limit, and puts everything back', async () => {
+    const world = await worldWith(2_000);
+    const survey = await surveyLetters(world.ports, { queues: ['events'], limit: 100 });
+    expect(survey).toMatchObject({
+      queue: 'events',
+      total: 2_000,
+      selected: 2_000,
+      complete: true,
+      inFlightElsewhere: 0,
+    });
+    expect(survey.causes.map(({ code, count }) => [code, count])).toEqual([
+      ['invalid_event', 667],
+      ['too_old', 667],
+      ['unknown_connection', 666],
+    ]);
+    expect(survey.messages).toHaveLength(100);
+    expect(await world.mailboxes.events.counts()).toEqual({ visible: 2_000, inFlight: 0 });
+  });
+
+  it('counts what another consumer holds once, and leaves it with them', async () => {
+    const world = await worldWith(30);
+    const theirs = await world.mailboxes.events.take(10, 300);
+    const survey = await surveyLetters(world.ports, { queues: ['events'], limit: 100 });
+    expect(survey).toMatchObject({ total: 30, selected: 20, inFlightElsewhere: 10 });
+    expect(await world.mailboxes.events.counts()).toEqual({ visible: 20, inFlight: 10 });
+    await world.mailboxes.events.remove(theirs);
+    expect(world.mailboxes.events.ids()).toHaveLength(20);
+  });
+
+  it('ends before its first hold does, and says that there may be more', async () => {
+    const world = await worldWith(500);
+    world.mailboxes.events.onTake = () => {
+      world.clock.ms += 2_000;
+    };
+    const survey = await surveyLetters(world.ports, { queues: ['events'], limit: 10 });
+    expect(survey.complete).toBe(false);
+    expect(survey.selected).toBeLessThan(500);
+    expect((await world.mailboxes.events.counts()).visible).toBe(500);
+  });
+
+  it('keeps to the selection', async () => {
+    const world = await worldWith(30);
+    const options = { queues: ['events'] as const, limit: 100 };
+    const byCode = await surveyLetters(world.ports, { ...options, selection: { code: 'too_old' } });
+    expect(byCode).toMatchObject({ total: 30, selected: 10 });
+    const byGroup = await surveyLetters(world.ports, { ...options, selection: { group: 'g2' } });
+    expect(byGroup.messages.every((message) => message.group === 'g2')).toBe(true);
+    expect(byGroup.selected).toBe(6);
+  });
+});
+
+describe('isSuperseded', () => {
+  const judged = async (history: readonly ShortEvent[], late: ShortEvent) => {
+    const world = createWorld();
+    await world.save();
+    world.clock.ms = NOW_MS + 60_000;
+    if (history.length > 0) await world.publish(...history);
+    world.mailboxes.events.add({ id: 'd', body: bodyOf(late) });
+    const [message] = await world.mailboxes.events.take(1, 30);
+    return isSuperseded(readLetter(message as never, 'events', world.clock.ms), world.ports);
+  };
+
+  it.each<[string, ShortEvent[], ShortEvent, boolean]>([
+    ['a member who was taken out since', [group('g'), removed('g', 'ann')], added('g', 'ann'), true],
+    ['a member of whom nothing newer is known', [group('g'), removed('g', 'bob')], added('g', 'ann'), false],
+    ['two members, one of them not spoken of since', [removed('g', 'ann')], added('g', 'ann', 'bob'), false],
+    ['a member of a group that was deleted since', [deleted('g')], added('g', 'ann'), true],
+    ['a name that was given anew', [group('g', 'New')], group('g', 'Old'), true],
+    ['a name of a group that nobody knows', [], group('g', 'Old'), false],
+    ['a deletion of a group that was deleted again', [deleted('g')], deleted('g'), true],
+    ['a deletion of a group that lives on, whose members it would end', [group('g')], deleted('g'), false],
+    [
+      'a deleted user',
+      [{ type: 'user.deleted', data: { user: { id: 'm-ann' } } }],
+      { type: 'user.deleted', data: { user: { id: 'm-ann' } } },
+      true,
+    ],
+  ])('judges %s', async (_, history, late, expected) => {
+    expect(await judged(history, late)).toBe(expected);
+  });
+
+  it('never calls a letter moot that cannot be read', async () => {
+    const world = createWorld();
+    world.mailboxes.events.add({ id: 'd', body: '{' });
+    const [message] = await world.mailboxes.events.take(1, 30);
+    const letter = readLetter(message as never, 'events', NOW_MS);
+    expect(letter.problems).toEqual([expect.stringMatching(/^invalid_json/)]);
+    expect(await isSuperseded(letter, world.ports)).toBe(false);
+  });
+});
+
+describe('replayLetters', () => {
+  it('sends and then deletes what was selected, and touches nothing else', async () => {
+    const world = await worldWith(300);
+    const report = await replayLetters('events', world.ports, { selection: { code: 'too_old' } });
+    expect(report).toEqual({ replayed: 100, failed: 0, remaining: 0, cancelled: false });
+    expect(world.sent).toHaveLength(100);
+    expect(await world.mailboxes.events.counts()).toEqual({ visible: 200, inFlight: 0 });
+  });
+
+  it('finds what was selected behind any number of others', async () => {
+    const world = await worldWith(200, ['invalid_json']);
+    world.mailboxes.events.add({ id: 'last', body: bodyOf(group('g')), code: 'too_old' });
+    const report = await replayLetters('events', world.ports, { selection: { code: 'too_old' } });
+    expect(report).toMatchObject({ replayed: 1, remaining: 0 });
+    expect(await world.mailboxes.events.counts()).toEqual({ visible: 200, inFlight: 0 });
+  });
+
+  it('loses no message wherever it is killed, and the next run takes up the rest', async () => {
+    for (const killAt of [1, 2, 3, 4, 5, 6, 9]) {
+      const world = await worldWith(45);
+      const everything = world.mailboxes.events.ids();
+      let steps = 0;
+      const dying = <Result>(run: () => Promise<Result>): Promise<Result> => {
+        steps += 1;
+        return steps >= killAt ? new Promise<Result>(() => {}) : run();
+      };
+      const { events: mailbox } = world.mailboxes;
+      const ports = {
+        ...world.ports,
+        events: { send: (messages: never) => dying(() => world.ports.events.send(messages)) },
+        mailboxes: {
+          ...world.mailboxes,
+          events: {
+            name: 'events' as const,
+            take: (most: number, hold: number) => mailbox.take(most, hold),
+            giveBack: () => Promise.resolve(),
+            counts: () => mailbox.counts(),
+            remove: (messages: never) => dying(() => mailbox.remove(messages)),
+          },
+        },
+      };
+      void replayLetters('events', ports as never, { selection: {} });
+      await new Promise((resolve) => setImmediate(resolve));
+      const lost = everything.length - world.mailboxes.events.ids().length - world.sent.length;
+      expect(lost).toBeLessThanOrEqual(0);
+
+      const report = await replayLetters('events', world.ports, { selection: {} });
+      expect(report).toMatchObject({ failed: 0, remaining: 0 });
+      expect(world.mailboxes.events.ids()).toEqual([]);
+      expect(world.sent.length).toBeGreaterThanOrEqual(45);
+    }
+  });
+
+  it('waits for what a killed run holds', async () => {
+    const world = await worldWith(20);
+    await world.mailboxes.events.take(10, HOLD_SECONDS);
+    const report = await replayLetters('events', world.ports, { selection: {} });
+    expect(report).toMatchObject({ replayed: 20, remaining: 0 });
+  });
+
+  it('ends where nothing was mended: what it sent and what came back is left there', async () => {
+    const world = await worldWith(25);
+    let back = 0;
+    const ports = {
+      ...world.ports,
+      events: {
+        send: async (messages: readonly { body: string }[]) =>
+          messages.map(({ body }) => {
+            back += 1;
+            world.mailboxes.events.add({ id: `back${back}`, body, originalMessageId: `again${back}` });
+            return { messageId: `again${back}` };
+          }),
+      },
+    };
+    const report = await replayLetters('events', ports, { selection: {} });
+    expect(report).toMatchObject({ replayed: 25, failed: 0, remaining: 25 });
+    expect(world.mailboxes.events.ids()).toHaveLength(25);
+  });
+
+  it('gives back what the queue refuses, and counts it', async () => {
+    const world = await worldWith(12);
+    const ports = {
+      ...world.ports,
+      events: {
+        send: async (messages: readonly unknown[]) =>
+          messages.map((_, at) => (at === 0 ? { refused: 'too large' } : { messageId: `m${at}` })),
+      },
+    };
+    const report = await replayLetters('events', ports, { selection: {} });
+    expect(report.failed).toBe(2);
+    expect(report.replayed).toBe(10);
+    expect(await world.mailboxes.events.counts()).toEqual({ visible: 2, inFlight: 0 });
+  });
+
+  it('stops between two batches when it is told to, and keeps to the rate', async () => {
+    const world = await worldWith(50);
+    const stopping = new AbortController();
+    const startMs = world.clock.ms;
+    const report = await replayLetters('events', world.ports, {
+      selection: {},
+      rate: 5,
+      signal: stopping.signal,
+      onProgress: ({ replayed }) => {
+        if (replayed >= 15) stopping.abort();
+      },
+    });
+    expect(report).toMatchObject({ replayed: 15, cancelled: true });
+    expect(world.clock.ms - startMs).toBeGreaterThanOrEqual(2_000);
+    expect(await world.mailboxes.events.counts()).toEqual({ visible: 35, inFlight: 0 });
+  });
+
+  it.each([5, 1, 0.05])('finds everything at %d a second, however long that takes', async (rate) => {
+    const world = await worldWith(60);
+    const startMs = world.clock.ms;
+    const report = await replayLetters('events', world.ports, { selection: { code: 'too_old' }, rate });
+    expect(report).toEqual({ replayed: 20, failed: 0, remaining: 0, cancelled: false });
+    expect(world.clock.ms - startMs).toBeGreaterThanOrEqual((19 / rate) * 1_000);
+    // What is not to be replayed was taken once and stayed hidden: nobody else got it meanwhile.
+    expect(world.mailboxes.events.mostTaken()).toBe(1);
+    expect(await world.mailboxes.events.counts()).toEqual({ visible: 40, inFlight: 0 });
+  });
+
+  it('gives a message without a time of its own the stamp of its first sending', async () => {
+    const world = createWorld();
+    await world.save();
+    const body = JSON.stringify({
+      schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
+      groupId: 'g',
+      Operations: [{ op: 'add', path: 'members', value: [{ value: 'm-ann' }] }],
+    });
+    const sentAtMs = NOW_MS - 86_400_000;
+    world.mailboxes.events.add({ id: 'moved', body, sentAtMs, code: 'retries_exhausted' });
+    await replayLetters('events', world.ports, { selection: { ids: ['moved'] } });
+    expect(world.sent[0]?.stamp).toMatch(/^2026-11-19T10:00:00\.000000000Z\./);
+  });
+
+  it('answers the letters of a failed group with one wake-up, and leaves a new failure where it is', async () => {
+    const world = createWorld();
+    await world.save();
+    await world.publish(group('g'));
+    const ref = world.refOf('g');
+    const body = JSON.stringify(ref);
+    const add = (rev: number) =>
+      world.mailboxes.apply.add({
+        id: `rev${rev}`,
+        body,
+        code: 'platform_rejected',
+        originalMessageId: `default/g/${rev}`,
+      });
+    add(0);
+    add(1);
+    world.woken.length = 0;
+    let failedAgain = false;
+    world.mailboxes.apply.onTake = () => {
+      if (world.woken.length > 0 && !failedAgain) {
+        failedAgain = true;
+        add(2);
+      }
+    };
+    const report = await replayLetters('apply', world.ports, { selection: { code: 'platform_rejected' } });
+    expect(report).toMatchObject({ replayed: 2, remaining: 1 });
+    expect(world.woken).toEqual([ref]);
+    expect((await world.ports.groups.read(ref))?.rev).toBe(2);
+    expect(world.mailboxes.apply.ids()).toEqual(['rev2']);
+  });
+});
+
+describe('a letter that a person mends or discards', () => {
+  const person = { by: 'ada', reason: 'mended the producer' };
+
+  it('is sent in the new wording; the original is kept in the audit of its group', async () => {
+    const world = createWorld();
+    await world.save();
+    world.mailboxes.events.add({ id: 'd', body: bodyOf(group('g', '')) });
+    const [letter] = await findLetters(['d'], ['events', 'apply'], world.ports);
+    const body = bodyOf(group('g', 'Named'));
+    expect(await sendAmended(letter as never, { body, person }, world.ports)).toBe(true);
+    expect(world.sent.map((message) => message.body)).toEqual([body]);
+    expect(world.mailboxes.events.ids()).toEqual([]);
+    const [entry] = await world.audit('g');
+    expect(entry).toMatchObject({
+      action: 'dlq_edit',
+      cause: 'ada: mended the producer',
+      changes: [{ before: bodyOf(group('g', '')), after: body }],
+    });
+  });
+
+  it('is kept in the journal where it names no group, before it is deleted', async () => {
+    const world = createWorld();
+    await world.save();
+    world.mailboxes.events.add({ id: 'd', body: 'not json' });
+    const [letter] = await findLetters(['d'], ['events'], world.ports);
+    expect(await discardLetter(letter as never, person, world.ports)).toBe(true);
+    const entries = [];
+    for await (const page of world.ports.audit.read(journalOf(world.connection.name))) entries.push(...page);
+    expect(entries).toMatchObject([
+      { action: 'dlq_discard', changes: [{ before: 'not json', after: null }] },
+    ]);
+    expect(world.mailboxes.events.ids()).toEqual([]);
+  });
+
+  it('is kept whole however large it is, in as many entries as that takes', async () => {
+    const world = createWorld();
+    await world.save();
+    const body = `{"${'é"🚀'.repeat(140_000)}`;
+    world.mailboxes.events.add({ id: 'd', body });
+    const [letter] = await findLetters(['d'], ['events'], world.ports);
+    expect(await discardLetter(letter as never, person, world.ports)).toBe(true);
+    const kept: (string | null)[] = [];
+    for await (const page of world.ports.audit.read(journalOf(world.connection.name))) {
+      kept.push(...page.flatMap(({ changes }) => changes.map(({ before }) => before)));
+    }
+    expect(kept.length).toBeGreaterThan(1);
+    expect(kept.reverse().join('') === body).toBe(true);
+    expect(world.mailboxes.events.ids()).toEqual([]);
+  });
+
+  it('is not sent where somebody else took it meanwhile', async () => {
+    const world = createWorld();
+    await world.save();
+    world.mailboxes.events.add({ id: 'd', body: bodyOf(group('g')) });
+    const [letter] = await findLetters(['d'], ['events'], world.ports);
+    await world.mailboxes.events.take(10, 300);
+    expect(await sendAmended(letter as never, { body: bodyOf(group('g', 'X')), person }, world.ports)).toBe(
+      false,
+    );
+    expect(world.sent).toEqual([]);
+    expect(await world.audit('g')).toEqual([]);
+  });
+});

@@ -1,0 +1,541 @@
+import { describe, expect, it } from 'vitest';
+import { FUNCTION_KEYS, QUEUE_KEYS, queueName, SCHEDULE_KEYS } from '../../shared/contract/names.ts';
+import { applyDelaySeconds, QUEUES, TABLE } from '../../shared/contract/topology.ts';
+import { examine } from '../../shared/operate/doctor/doctor.ts';
+import { rejectHold } from '../../shared/operate/holds.ts';
+import { createFeedStore } from '../../shared/store/reconcile-store.ts';
+import type { Deployment, QueueFacts } from '../../shared/sync/ports/deployment.ts';
+import { type Applicant, type FailureKind, PlatformFailure } from '../../shared/sync/ports/platform.ts';
+import { createToken } from '../../shared/sync/scim/tokens.ts';
+import { added, createWorld, group, removed } from '../support/operate/world.ts';
+
+const PREFIX = 'groupsync';
+const DAY_MS = 86_400_000;
+
+function soundDeployment(): Deployment {
+  return {
+    region: 'eu-west-1',
+    isLocal: false,
+    account: async () => '111122223333',
+    queue: async (key): Promise<QueueFacts> => ({
+      url: `https://sqs/${key}`,
+      visible: 0,
+      inFlight: 0,
+      delayed: 0,
+      delaySeconds: key === 'apply' ? applyDelaySeconds(5) : 0,
+      redrivesTo: QUEUES[key].redrive && queueName(PREFIX, QUEUES[key].redrive.to),
+    }),
+    table: async () => ({
+      active: true,
+      indexes: [TABLE.index.name],
+      timeToLive: TABLE.timeToLive,
+      recoverable: true,
+    }),
+    function: async (key) => ({
+      state: 'Active',
+      environment: { GROUPSYNC_COALESCE_SECONDS: '5' },
+      eventSource: key === 'ingest' || key === 'apply' ? 'Enabled' : undefined,
+    }),
+    schedule: async () => ({ enabled: true, expression: 'rate(1 minute)' }),
+    scim: async () => undefined,
+    statusOf: async () => 401,
+  };
+}
+
+const soundApplicant: Applicant = {
+  me: async () => ({ company: 'company', id: 'me' }),
+  markInstalled: async () => {},
+  groups: async () => [],
+  employees: async function* () {
+    yield [
+      new Map([
+        ['workEmail', 'ann@acme.test'],
+        ['userId', 'u-ann'],
+      ] as const),
+    ];
+  },
+  clockSkewMs: async () => 200,
+};
+
+/** A world in which all is well, with parts to be broken. */
+async function soundWorld() {
+  const world = createWorld();
+  await world.save();
+  await world.hire('ann');
+  await world.publish(group('g'), added('g', 'ann'));
+  await world.apply('g');
+  const feed = createFeedStore(world.table);
+  const readAtMs = world.clock.ms;
+  const position = {
+    cursor: 'c',
+    recentIds: [],
+    lastEventAt: null,
+    readAtMs,
+    writtenAtMs: readAtMs,
+    needsSweep: false,
+  };
+  await feed.write(world.connection.name, position, { name: 'feed', token: 1 });
+  const parts = { deployment: soundDeployment(), applicant: soundApplicant };
+  const ask = () =>
+    examine(
+      { prefix: PREFIX, connection: undefined },
+      {
+        ...world.ports,
+        deployment: parts.deployment,
+        applicants: { present: () => parts.applicant, stored: async () => parts.applicant },
+      },
+    );
+  return { ...world, parts, ask };
+}
+type Sound = Awaited<ReturnType<typeof soundWorld>>;
+
+const lacking =
+  <Key>(missing: Key, ask: (key: Key) => Promise<unknown>) =>
+  async (key: Key) =>
+    key === missing ? undefined : ask(key);
+
+describe('examine', () => {
+  it('finds nothing where all is well, and has looked at every part', async () => {
+    const world = await soundWorld();
+    const { checks } = await world.ask();
+    expect(checks.filter(({ ok }) => !ok)).toEqual([]);
+    const names = checks.map(({ name }) => name).join('\n');
+    for (const key of QUEUE_KEYS) expect(names).toContain(`queue ${key}`);
+    for (const key of FUNCTION_KEYS) expect(names).toContain(`function ${key}`);
+    for (const key of SCHEDULE_KEYS) expect(names).toContain(`schedule ${key}`);
+  });
+
+  const deployed = (change: (sound: Deployment) => Partial<Deployment>) => async (world: Sound) => {
+    world.parts.deployment = { ...world.parts.deployment, ...change(world.parts.deployment) };
+  };
+  const queue = (key: string, facts: Partial<QueueFacts>) =>
+    deployed((sound) => ({
+      queue: async (asked) => ({
+        ...((await sound.queue(asked)) as QueueFacts),
+        ...(asked === key ? facts : {}),
+      }),
+    }));
+  const applicant = (change: Partial<Applicant>) => async (world: Sound) => {
+    world.parts.applicant = { ...world.parts.applicant, ...change };
+  };
+  const failing = async (): Promise<never> => {
+    throw new Error('it said no');
+  };
+  const served = (change: Partial<Deployment>) =>
+    deployed(() => ({
+      scim: async () => ({ state: 'Active', url: 'https://scim.test/scim/v2' }),
+      ...change,
+    }));
+  const gate =
+    (state: 'paused' | 'unauthorized' | 'backoff') =>
+    async ({ ports, connection }: Sound) => {
+      const seen = await ports.gates.read(connection.name);
+      await ports.gates.write(connection.name, seen, { state, reason: 'because', closings: 1 });
+    };
+
+  it.each<
+    [fault: string, breaks: (world: Sound) => Promise<unknown>, name: string, detail: RegExp, fix: RegExp]
+  >([
+    [
+      'a missing queue',
+      deployed((sound) => ({ queue: lacking('apply', sound.queue) as Deployment['queue'] })),
+      'queue apply',
+      /no queue groupsync-apply\.fifo/,
+      /region/,
+    ],
+    [
+      'a queue without its dead-letter queue',
+      queue('events', { redrivesTo: undefined }),
+      'redrive events',
+      /no dead-letter queue/,
+      /groupsync-events-dlq/,
+    ],
+    [
+      'dead letters',
+      queue('eventsDlq', { visible: 3 }),
+      'dead letters events',
+      /3 messages/,
+      /dlq list --queue events/,
+    ],
+    [
+      'credentials that AWS refuses',
+      deployed(() => ({ account: failing })),
+      'account',
+      /it said no/,
+      /credentials/,
+    ],
+    [
+      'a missing table',
+      deployed(() => ({ table: async () => undefined })),
+      'table',
+      /no table groupsync-state/,
+      /prefix/,
+    ],
+    [
+      'a table without time to live',
+      deployed(() => ({
+        table: async () => ({ active: true, indexes: ['due'], timeToLive: undefined, recoverable: true }),
+      })),
+      'table time to live',
+      /off/,
+      /expiresAt/,
+    ],
+    [
+      'a table without its index',
+      deployed(() => ({
+        table: async () => ({ active: true, indexes: [], timeToLive: 'expiresAt', recoverable: true }),
+      })),
+      'table index',
+      /no index/,
+      /due/,
+    ],
+    [
+      'a table without recovery',
+      deployed(() => ({
+        table: async () => ({ active: true, indexes: ['due'], timeToLive: 'expiresAt', recoverable: false }),
+      })),
+      'table recovery',
+      /off/,
+      /deploy/,
+    ],
+    [
+      'a missing function',
+      deployed((sound) => ({ function: lacking('people', sound.function) as Deployment['function'] })),
+      'function people',
+      /no function groupsync-people/,
+      /region/,
+    ],
+    [
+      'a trigger that is off',
+      deployed(() => ({
+        function: async (key) => ({
+          state: 'Active',
+          environment: {},
+          eventSource: key === 'apply' ? 'Disabled' : undefined,
+        }),
+      })),
+      'event source apply',
+      /Disabled/,
+      /enable/,
+    ],
+    [
+      'windows that differ',
+      queue('apply', { delaySeconds: 0 }),
+      'coalescing',
+      /delays by 0 s/,
+      /delay of 7 s/,
+    ],
+    [
+      'a schedule that is off',
+      deployed(() => ({
+        schedule: async (key) => ({ enabled: key !== 'pump', expression: 'rate(1 minute)' }),
+      })),
+      'schedule pump',
+      /switched off/,
+      /enable/,
+    ],
+    [
+      'a missing schedule',
+      deployed((sound) => ({ schedule: lacking('sweep', sound.schedule) as Deployment['schedule'] })),
+      'schedule sweep',
+      /no schedule/,
+      /deploy/,
+    ],
+    [
+      'no connection',
+      async ({ ports, connection }) => ports.connections.remove(connection.name),
+      'connections',
+      /no connection/,
+      /groupsync connect/,
+    ],
+    [
+      'a credential that is refused',
+      applicant({ me: failing }),
+      'default: credential',
+      /it said no/,
+      /groupsync connect default/,
+    ],
+    [
+      'a credential of another company',
+      applicant({ me: async () => ({ company: 'other', id: 'me' }) }),
+      'default: company',
+      /other/,
+      /token of that company/,
+    ],
+    [
+      'groups that may not be read',
+      applicant({ groups: failing }),
+      'default: groups permission',
+      /it said no/,
+      /permissions/,
+    ],
+    [
+      'a lost scope',
+      applicant({
+        employees: async function* () {
+          yield [new Map([['userId', 'u']])];
+        },
+      }),
+      'default: field workEmail',
+      /lacks the scope/,
+      /enable the scope that shows workEmail/,
+    ],
+    [
+      'nobody provisioned',
+      applicant({
+        employees: async function* () {
+          yield [];
+        },
+      }),
+      'default: employee fields',
+      /no employee/,
+      /provision/,
+    ],
+    [
+      'a clock that is off',
+      applicant({ clockSkewMs: async () => -400_000 }),
+      'default: clock',
+      /400 s behind/,
+      /set the clock/,
+    ],
+    [
+      'a gate that is closed',
+      gate('unauthorized'),
+      'default: gate',
+      /unauthorized.*because/,
+      /groupsync connect default/,
+    ],
+    ['a pause', gate('paused'), 'default: gate', /paused/, /groupsync resume/],
+    [
+      'a connection that only observes',
+      async ({ ports, connection }) => ports.connections.save({ ...connection, observing: true }),
+      'default: observing',
+      /writes nothing/,
+      /resume/,
+    ],
+    [
+      'a stale feed',
+      async (world) => {
+        world.clock.ms += 3_600_000;
+      },
+      'default: activity feed',
+      /60 min ago/,
+      /groupsync reconcile/,
+    ],
+    [
+      'unmatched members',
+      async (world) => {
+        await world.publish(added('g', 'x', 'y'));
+        await world.apply('g');
+      },
+      'default: unmatched members',
+      /2 of 3/,
+      /match/,
+    ],
+    [
+      'a backlog',
+      async (world) => {
+        await world.publish(group('late'));
+        world.clock.ms += 3_600_000;
+      },
+      'default: backlog',
+      /60 min/,
+      /--state dirty/,
+    ],
+    [
+      'a failed group',
+      async (world) => {
+        await world.publish(group('bad'));
+        const state = await world.ports.groups.read(world.refOf('bad'));
+        await world.ports.groups.fail(state as never, { code: 'x', message: 'y', atMs: 1 });
+      },
+      'default: failed groups',
+      /1 of 2/,
+      /--state failed/,
+    ],
+    [
+      'a SCIM server that nobody has a token for',
+      served({}),
+      'scim token',
+      /no connection has a token/,
+      /groupsync scim token create --connection default/,
+    ],
+    [
+      'SCIM tokens that have all expired',
+      async (world) => {
+        await served({})(world);
+        await createToken(world.connection.name, world.ports, { expiresMs: world.clock.ms + 1 });
+        world.clock.ms += 2;
+      },
+      'default: scim tokens',
+      /all have expired/,
+      /scim token create/,
+    ],
+    [
+      'a last SCIM token that soon ends',
+      async (world) => {
+        await served({})(world);
+        await createToken(world.connection.name, world.ports, { expiresMs: world.clock.ms + 9 * DAY_MS });
+      },
+      'default: scim tokens',
+      /the last for 9 days/,
+      /then revoke the old one/,
+    ],
+    [
+      'a SCIM server that fails',
+      served({ statusOf: async () => 503 }),
+      'scim url',
+      /scim\.test\/scim\/v2 answers 503/,
+      /runbook/,
+    ],
+    [
+      'a SCIM server that cannot be reached',
+      served({ statusOf: failing }),
+      'scim url',
+      /does not answer: it said no/,
+      /network/,
+    ],
+    [
+      'a SCIM token without a SCIM server',
+      async ({ connection, ports }) => createToken(connection.name, ports),
+      'scim',
+      /no SCIM server/,
+      /deploy/,
+    ],
+  ])('names %s and says how to mend it', async (_, breaks, name, detail, fix) => {
+    const world = await soundWorld();
+    await breaks(world);
+    const { checks } = await world.ask();
+    const found = checks.find((check) => check.name === name && !check.ok);
+    expect(found, JSON.stringify(checks.filter(({ ok }) => !ok))).toBeDefined();
+    expect(found?.detail).toMatch(detail);
+    expect(found?.fix).toMatch(fix);
+  });
+
+  describe('in an outage of the platform', () => {
+    const UNTIL_MS = Date.UTC(2026, 10, 20, 11, 30);
+    const failed = (kind: FailureKind, detail: { retryAfterMs?: number } = {}) =>
+      new PlatformFailure(kind, `GET /platform/api/me: ${kind}`, detail);
+    const outage = async (failure: PlatformFailure, world: Sound) => {
+      const fails = () => Promise.reject(failure);
+      await applicant({ me: fails, groups: fails, clockSkewMs: fails })(world);
+    };
+    const faults = async (world: Sound) => (await world.ask()).checks.filter(({ ok }) => !ok);
+
+    it.each(['unavailable', 'throttled', 'unanswered', 'unreached'] as const)(
+      'says to wait, with until when, and nothing of a new credential: %s',
+      async (kind) => {
+        const world = await soundWorld();
+        const { ports, connection } = world;
+        await outage(failed(kind), world);
+        const seen = await ports.gates.read(connection.name);
+        const closed = {
+          state: 'backoff',
+          reason: 'it answers 503',
+          untilMs: UNTIL_MS,
+          closings: 3,
+        } as const;
+        await ports.gates.write(connection.name, seen, closed);
+        const lastFailure = { atMs: world.clock.ms - 1, message: 'it answers 503' };
+        await ports.health.write(connection.name, { checkedAtMs: world.clock.ms - 1, lastFailure });
+        const found = await faults(world);
+        expect(found.map(({ name }) => name).sort()).toEqual(
+          ['daily check', 'credential', 'gate'].map((name) => `default: ${name}`).sort(),
+        );
+        for (const { fix } of found) {
+          expect(fix).toMatch(/^wait until 2026-11-20T11:30:00\.000Z/);
+          expect(fix).not.toMatch(/connect|credential/);
+        }
+      },
+    );
+
+    it('reckons until when from what the platform says, where the gate is still open', async () => {
+      const world = await soundWorld();
+      await outage(failed('throttled', { retryAfterMs: 90_000 }), world);
+      expect(await faults(world)).toMatchObject([
+        { name: 'default: credential', fix: expect.stringContaining('wait until 2026-11-20T10:01:30.000Z') },
+      ]);
+    });
+
+    it('says to wait for a part that alone does not answer', async () => {
+      const world = await soundWorld();
+      const fails = () => Promise.reject(failed('unanswered'));
+      await applicant({ groups: fails, clockSkewMs: () => Promise.reject(new Error('no route')) })(world);
+      expect(await faults(world)).toMatchObject([
+        { name: 'default: clock', detail: 'cannot be asked: Error: no route' },
+        { name: 'default: groups permission', fix: expect.stringMatching(/^wait a few minutes/) },
+      ]);
+    });
+
+    it('says to connect where the credential is refused, and for what the daily check said of it', async () => {
+      const world = await soundWorld();
+      await outage(failed('unauthorized'), world);
+      const lastFailure = { atMs: world.clock.ms - 1, message: 'it answers 401' };
+      await world.ports.health.write(world.connection.name, { checkedAtMs: world.clock.ms - 1, lastFailure });
+      expect(await faults(world)).toMatchObject([
+        { name: 'default: credential', fix: 'groupsync connect default' },
+        { name: 'default: daily check', fix: 'groupsync connect default' },
+      ]);
+    });
+
+    it('asks for the permission, not for another credential, where this one may not do it', async () => {
+      const world = await soundWorld();
+      await outage(failed('forbidden'), world);
+      expect(await faults(world)).toMatchObject([
+        { name: 'default: credential', fix: expect.stringMatching(/permission/) },
+      ]);
+    });
+
+    it('finds no fault any more in what the daily check met, once the credential is accepted again', async () => {
+      const world = await soundWorld();
+      const lastFailure = { atMs: world.clock.ms - 60_000, message: 'it answers 503' };
+      await world.ports.health.write(world.connection.name, { checkedAtMs: world.clock.ms, lastFailure });
+      const { checks } = await world.ask();
+      expect(checks.filter(({ ok }) => !ok)).toEqual([]);
+      expect(checks).toContainEqual({
+        name: 'default: daily check',
+        ok: true,
+        detail: 'failed 60 s ago: it answers 503; the credential is accepted now',
+        fix: null,
+      });
+    });
+  });
+
+  it('finds a fault in a hold that waits for a person, none in one that a person has rejected', async () => {
+    const world = await soundWorld();
+    const members = ['bea', 'cid', 'dora', 'emil', 'finn'];
+    for (const member of members) await world.hire(member);
+    await world.publish(added('g', ...members));
+    await world.apply('g');
+    await world.publish(removed('g', ...members));
+    await world.apply('g');
+    const holds = async () => (await world.ask()).checks.find(({ name }) => name === 'default: holds');
+    expect(await holds()).toMatchObject({ ok: false, detail: '1 groups wait for a decision' });
+    await rejectHold(world.refOf('g'), { by: 'ops', reason: 'they stay' }, world.ports);
+    await world.apply('g');
+    expect(await holds()).toEqual({
+      name: 'default: holds',
+      ok: true,
+      detail: '0 groups wait for a decision; 1 rejected by a person',
+      fix: null,
+    });
+  });
+
+  it('is content with a SCIM server whose provider has a token, and asks it for nothing but an answer', async () => {
+    const world = await soundWorld();
+    const asked: string[] = [];
+    await served({
+      statusOf: async (url) => {
+        asked.push(url);
+        return 401;
+      },
+    })(world);
+    await createToken(world.connection.name, world.ports);
+    const { checks } = await world.ask();
+    expect(checks.filter(({ ok }) => !ok)).toEqual([]);
+    expect(checks.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['scim', 'scim url', 'default: scim tokens']),
+    );
+    expect(asked).toEqual(['https://scim.test/scim/v2/ServiceProviderConfig']);
+  });
+});

@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import { ACTIVE_ATTRIBUTE } from '../../shared/domain/active.ts';
+import { memberId, roleId } from '../../shared/domain/ids.ts';
+import { makeStamp, STAMP_ZERO } from '../../shared/domain/stamp.ts';
+import { explainMember } from '../../shared/operate/explain.ts';
+import { suspectChanged } from '../support/engine/look-over.ts';
+import { story } from '../support/engine/story.ts';
+import { CONNECTION } from '../support/engine/world.ts';
+
+async function company(settings: object = {}) {
+  const told = await story({ settings: { ...settings } });
+  await told.hire('ann', 'bob');
+  const { world, tell } = told;
+  return {
+    ...told,
+    /** As the SCIM server says it: the account is switched on or off, and the walk reaches the groups. */
+    async switchAccount(member: string, active: 'true' | 'false') {
+      const stamp = makeStamp({ time: new Date(world.nowMs()).toISOString(), id: active, source: 'scim' });
+      const attributes = new Map([[ACTIVE_ATTRIBUTE, { value: active, stamp }]]);
+      const change = { user: memberId(member), attributes, deleted: STAMP_ZERO };
+      await world.onlooker.users.join(CONNECTION, [change], new Set([ACTIVE_ATTRIBUTE]));
+      world.advance(60_000);
+      await tell();
+    },
+    async explain(member: string) {
+      const connection = await world.onlooker.connections.find(CONNECTION);
+      if (connection === undefined) throw new Error('the world has a connection');
+      return explainMember(told.ref('g'), member, { connection, ports: world.onlooker });
+    },
+  };
+}
+
+describe('explain', () => {
+  it('agrees with apply about an account that is switched off, and on again', async () => {
+    const { tell, shown, switchAccount, explain } = await company();
+    await tell({ snapshot: 'g', of: ['ann', 'bob'] });
+    expect(await explain('ann')).toMatchObject({ wanted: true, decision: { outcome: 'in_sync' } });
+    await switchAccount('ann', 'false');
+    expect(shown('g')).toEqual([['u-bob']]);
+    expect(await explain('ann')).toMatchObject({
+      wanted: false,
+      present: false,
+      decision: { outcome: 'not_wanted', detail: expect.stringContaining('switched their account off') },
+    });
+    await switchAccount('ann', 'true');
+    expect(shown('g')).toEqual([['u-ann', 'u-bob']]);
+    expect(await explain('ann')).toMatchObject({ wanted: true, decision: { outcome: 'in_sync' } });
+  });
+
+  it('says of a deletion of the user, a removal and a snapshot that it was that', async () => {
+    const { tell, explain } = await company();
+    await tell({ snapshot: 'g', of: ['ann', 'bob', 'cid', 'dan'] });
+    await tell({ forget: 'ann' }, { take: ['bob'], from: 'g' }, { snapshot: 'g', of: ['dan'] });
+    expect((await explain('ann')).because).toBe('the directory deleted this user');
+    expect((await explain('bob')).because).toBe('the directory took them out of the group');
+    expect((await explain('cid')).because).toContain('a later snapshot');
+    expect(await explain('dan')).toMatchObject({ decision: { outcome: 'pending:unknown' } });
+  });
+
+  it('says of an active employee without a userId, or one who is no member yet, why they are not in', async () => {
+    const { world, tell, explain } = await company();
+    const { people } = world.onlooker;
+    const cid = { role: roleId('cid'), state: 'ACTIVE', values: new Map([['workEmail', 'cid@acme.test']]) };
+    await people.save(CONNECTION, { ...cid, unheard: false }, undefined);
+    await world.onlooker.hire([{ role: 'dan', email: 'dan@acme.test', state: 'HIRED' }]);
+    await tell({ snapshot: 'g', of: ['cid', 'dan'] });
+    expect(await explain('cid')).toMatchObject({
+      because: 'the platform does not tell the userId of cid',
+      match: { person: { id: 'cid', userId: null } },
+      decision: { outcome: 'pending:unknown' },
+    });
+    expect(await explain('dan')).toMatchObject({
+      match: { bound: null, person: { id: 'dan', state: 'HIRED' } },
+      decision: { outcome: 'pending:inactive', detail: expect.stringContaining('their roleState is HIRED') },
+    });
+  });
+
+  it('says that somebody took them out only where somebody did', async () => {
+    const { world, tell, shown, state, explain } = await company({ drift: 'report' });
+    await tell({ snapshot: 'g', of: ['ann', 'bob'] });
+    const id = (await state('g'))?.platformId ?? '';
+    world.platform.changeAsOther(id, { users: ['u-bob'] });
+    await suspectChanged(world);
+    await tell();
+    expect(shown('g')).toEqual([['u-bob']]);
+    expect(await explain('ann')).toMatchObject({ decision: { outcome: 'waived' } });
+    const watched = await company({ groups: { policies: [{ match: '*', mode: 'report' }] } });
+    await watched.tell({ snapshot: 'g', of: ['ann'] });
+    expect(await watched.explain('ann')).toMatchObject({ decision: { outcome: 'observing' } });
+  });
+
+  it('says that the platform refused a removal, and of no policy', async () => {
+    const { world, tell, explain } = await company();
+    await tell({ snapshot: 'g', of: ['ann', 'bob'] });
+    world.platform.refusal = () => 400;
+    await tell({ take: ['bob'], from: 'g' });
+    expect(await explain('bob')).toMatchObject({
+      present: true,
+      decision: {
+        outcome: 'failed',
+        detail: expect.stringMatching(
+          /^the directory took them out of the group; the platform refused the group: .* answered 400/,
+        ),
+      },
+    });
+  });
+
+  it('tells a group that never had a name from one that lost it', async () => {
+    const { tell, explain } = await company();
+    await tell({ snapshot: 'g', of: ['ann'], name: null });
+    expect((await explain('ann')).because).toContain('no event has named the group yet');
+    await tell({ remove: 'g' }, { snapshot: 'g', of: ['ann'], name: null });
+    expect(await explain('ann')).toMatchObject({
+      decision: { outcome: 'unnamed', detail: expect.stringContaining('deleted the group') },
+    });
+  });
+});

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import type { ConnectionSettings } from '../../shared/contract/settings.ts';
+import { syncGroups } from '../../shared/operate/follow.ts';
+import { added, createWorld, group } from '../support/operate/world.ts';
+
+/** A group of two, written and in step. Whoever waits for a group lets apply run meanwhile. */
+async function company(settings: Partial<ConnectionSettings> = {}) {
+  const world = createWorld({ guard: null, ...settings });
+  await world.save();
+  await world.hire('ann', 'bob');
+  await world.publish(group('g'), added('g', 'ann', 'bob'));
+  await world.apply('g');
+  const [id = ''] = world.platform.groups.keys();
+  const ports = {
+    ...world.ports,
+    sleep: async (ms: number) => {
+      world.clock.ms += ms;
+      for (const { group: each } of world.woken.splice(0)) await world.apply(each);
+    },
+  };
+  world.woken.length = 0;
+  return {
+    world,
+    id,
+    users: () => [...world.platform.groups.values()].map((shown) => [...shown.users].sort()),
+    sync: (...groups: string[]) => syncGroups(groups.map(world.refOf), ports, { timeoutMs: 60_000 }),
+  };
+}
+
+describe('sync', () => {
+  it('makes a group again that somebody deleted on the platform', async () => {
+    const { world, id, users, sync } = await company();
+    world.platform.deleteAsOther(id);
+    // One 404 may be a moment's: the group is gone by a second one, a minute later.
+    expect((await sync('g')).synced).toMatchObject([{ group: 'g', state: 'dirty' }]);
+    world.clock.ms += 60_000;
+    const report = await sync('g');
+    expect(report).toEqual({
+      synced: [{ group: 'g', state: 'in_sync', version: expect.any(String), lastError: null }],
+      stopped: null,
+    });
+    expect(users()).toEqual([['u-ann', 'u-bob']]);
+    expect([...world.platform.groups.keys()]).not.toEqual([id]);
+  });
+
+  it('puts right what somebody changed there, where our view knew nothing of it', async () => {
+    const { world, id, users, sync } = await company();
+    world.platform.changeAsOther(id, { users: ['u-ann', 'stranger'] });
+    await sync('g');
+    expect(users()).toEqual([['u-ann', 'u-bob']]);
+  });
+
+  it('writes nothing where the platform shows what we left there', async () => {
+    const { world, sync } = await company();
+    const before = world.platform.writes.length;
+    expect((await sync('g')).synced).toMatchObject([{ state: 'in_sync' }]);
+    expect(world.platform.writes).toHaveLength(before);
+    expect(await world.ports.groups.read(world.refOf('g'))).not.toHaveProperty('suspect');
+  });
+
+  it('leaves a group that the settings exclude, and makes one that has no platform group yet', async () => {
+    const { world, sync } = await company();
+    await world.publish(group('h'));
+    world.connection.settings.groups.exclude.push('Group g');
+    await world.save();
+    const [{ state: g } = {}, { state: h } = {}] = (await sync('g', 'h')).synced;
+    expect([g, h]).toEqual(['excluded', 'in_sync']);
+    expect(await world.ports.groups.read(world.refOf('g'))).not.toHaveProperty('suspect');
+    expect(world.platform.groups.size).toBe(2);
+  });
+});

@@ -1,0 +1,263 @@
+import { describe, expect, it } from 'vitest';
+import { approveHold, listHolds, rejectHold } from '../../shared/operate/holds.ts';
+import { applyGroup } from '../../shared/sync/apply/apply.ts';
+import { Crash, type Worker } from '../../simulate/worker.ts';
+import { story } from '../support/engine/story.ts';
+import { CONNECTION } from '../support/engine/world.ts';
+
+const EVERYBODY = ['a', 'b', 'c', 'd', 'e', 'f'];
+const DAY_MS = 24 * 3_600_000;
+const WORD = { by: 'Ann', reason: 'a reorganisation' };
+const users = (...ids: string[]) => ids.map((id) => `u-${id}`);
+
+/** A worker that comes no further than its n-th effect. */
+function dying(n: number): Worker {
+  let effects = 0;
+  const effect = async (kind: string) => {
+    effects += 1;
+    if (effects >= n) throw new Crash(kind);
+  };
+  return { name: 'dying', skewMs: 0, effect, isDead: () => effects >= n };
+}
+
+async function company(guard: object = {}) {
+  const told = await story({ settings: { guard } });
+  await told.hire(...EVERYBODY, 'n');
+  await told.tell({ snapshot: 'g', of: EVERYBODY });
+  return told;
+}
+
+describe('a hold', () => {
+  it('stops the removals alone: additions and names of the same group go on', async () => {
+    const { tell, shown, state, world } = await company();
+    await tell({ snapshot: 'g', name: 'New', of: ['a', 'n'] });
+    expect(shown('g')).toEqual([users(...EVERYBODY, 'n')]);
+    expect([...world.platform.groups.values()][0]?.name).toBe('New');
+    expect(await state('g')).toMatchObject({
+      settled: 'held',
+      hold: { rule: 'share', removes: 5, keeps: 1, decision: { kind: 'waiting' } },
+    });
+  });
+
+  it('lets its removals go once, when a person approves them, and says so in the audit', async () => {
+    const { tell, shown, state, ref, world, audit } = await company();
+    await tell({ snapshot: 'g', of: ['a'] });
+    const [held] = await listHolds(CONNECTION, world.onlooker);
+    expect(held?.hold).toMatchObject({ removes: 5 });
+    const outcome = await approveHold(ref('g'), { ...WORD, digest: held?.hold.digest }, world.onlooker);
+    expect(outcome.kind).toBe('decided');
+    await tell();
+    expect(shown('g')).toEqual([users('a')]);
+    expect(await state('g')).toMatchObject({ settled: 'in_sync' });
+    expect((await state('g'))?.hold).toBeUndefined();
+    expect((await audit('g'))[0]).toMatchObject({
+      cause: 'approved by Ann: a reorganisation',
+      changeCount: 5,
+    });
+    await tell({ snapshot: 'g', of: EVERYBODY });
+    await tell({ snapshot: 'g', of: ['a'] });
+    expect(shown('g')).toEqual([users(...EVERYBODY)]);
+  });
+
+  it('is decided only as the person saw it', async () => {
+    const { tell, ref, world } = await company();
+    expect(await approveHold(ref('g'), WORD, world.onlooker)).toEqual({ kind: 'no_hold' });
+    await tell({ snapshot: 'g', of: ['a'] });
+    expect(await approveHold(ref('g'), { ...WORD, digest: 'other' }, world.onlooker)).toMatchObject({
+      kind: 'changed',
+      hold: { removes: 5 },
+    });
+  });
+
+  it.each([
+    ['an approval', 'a rejection', approveHold, rejectHold, 'rejected'],
+    ['a rejection', 'an approval', rejectHold, approveHold, 'approved'],
+  ] as const)('is not decided by %s from a screen older than %s', async (_, __, late, early, stands) => {
+    const { tell, ref, world, state, audit } = await company();
+    await tell({ snapshot: 'g', of: ['a'] });
+    const shown = (await state('g'))?.hold;
+    await early(ref('g'), { by: 'Bob', reason: 'looked at it' }, world.onlooker);
+    for (const old of [WORD, { ...WORD, digest: shown?.digest, decision: shown?.decision }]) {
+      expect(await late(ref('g'), old, world.onlooker)).toMatchObject({
+        kind: 'changed',
+        hold: { decision: { kind: stands, by: 'Bob' } },
+      });
+    }
+    expect((await state('g'))?.hold?.decision).toMatchObject({ kind: stands, by: 'Bob' });
+    const now = (await state('g'))?.hold;
+    const anew = { ...WORD, digest: now?.digest, decision: now?.decision };
+    expect((await late(ref('g'), anew, world.onlooker)).kind).toBe('decided');
+    expect((await state('g'))?.hold?.decision).toMatchObject({ by: 'Ann' });
+    expect((await audit('g')).filter(({ action }) => action.startsWith('holds_'))).toHaveLength(2);
+  });
+
+  it('takes one of two words that are given at the same moment, and tells the other who was first', async () => {
+    const { tell, ref, world, state, audit } = await company();
+    await tell({ snapshot: 'g', of: ['a'] });
+    const { groups } = world.onlooker;
+    const slow = {
+      ...world.onlooker,
+      groups: {
+        read: groups.read,
+        decideHold: async (...args: Parameters<typeof groups.decideHold>) => {
+          await rejectHold(ref('g'), { by: 'Bob', reason: 'no' }, world.onlooker);
+          return groups.decideHold(...args);
+        },
+      },
+    };
+    expect(await approveHold(ref('g'), WORD, slow)).toMatchObject({
+      kind: 'changed',
+      hold: { decision: { kind: 'rejected', by: 'Bob' } },
+    });
+    expect((await state('g'))?.hold?.decision).toMatchObject({ kind: 'rejected', by: 'Bob' });
+    const decisions = (await audit('g')).filter(({ action }) => action.startsWith('holds_'));
+    expect(decisions.map(({ action, cause, outcome }) => ({ action, cause, outcome }))).toEqual([
+      { action: 'holds_reject', cause: 'Bob: no', outcome: 'written' },
+      { action: 'holds_approve', cause: 'Ann: a reorganisation', outcome: 'found_changed' },
+    ]);
+  });
+
+  it('is superseded by new removals, not by old ones that are wanted no more', async () => {
+    const { tell, state, ref, world, shown } = await company();
+    await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
+    const first = (await state('g'))?.hold?.digest;
+    await tell({ add: ['a'], to: 'g' });
+    expect((await state('g'))?.hold?.digest).toBe(first);
+    await tell({ take: ['e'], from: 'g' });
+    const second = await state('g');
+    expect(second?.hold).toMatchObject({ removes: 4, decision: { kind: 'waiting' } });
+    expect(second?.hold?.digest).not.toBe(first);
+    await tell({ add: ['e'], to: 'g' });
+    await approveHold(ref('g'), WORD, world.onlooker);
+    await tell();
+    expect(shown('g')).toEqual([users('a', 'e', 'f')]);
+  });
+
+  it('stays where a person rejects it, until nobody wants the removals', async () => {
+    const { tell, state, ref, world, shown } = await company();
+    await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
+    await rejectHold(ref('g'), WORD, world.onlooker);
+    world.advance(8 * DAY_MS);
+    await tell({ upsert: 'g', name: 'Other' });
+    expect(shown('g')).toEqual([users(...EVERYBODY)]);
+    expect((await state('g'))?.hold?.decision.kind).toBe('rejected');
+    await tell({ add: ['a', 'b', 'c', 'd'], to: 'g' });
+    expect((await state('g'))?.hold).toBeUndefined();
+  });
+
+  it('that was approved ends after seven days, and the removals are held anew', async () => {
+    const { tell, state, ref, world, shown } = await company();
+    await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
+    const { onlooker } = world;
+    await onlooker.groups.pause(ref('g'));
+    await approveHold(ref('g'), WORD, onlooker);
+    world.advance(7 * DAY_MS);
+    await onlooker.groups.resume(ref('g'), { nowMs: world.nowMs(), dueMs: world.nowMs() });
+    await tell();
+    expect(shown('g')).toEqual([users(...EVERYBODY)]);
+    expect((await state('g'))?.hold).toMatchObject({
+      decision: { kind: 'waiting' },
+      expiresAtMs: expect.any(Number),
+    });
+    expect((await state('g'))?.hold?.expiresAtMs).toBeGreaterThan(world.nowMs());
+  });
+
+  it('of the hour never carries itself out: left alone for a week, it is held anew', async () => {
+    const { tell, shown, state, ref, world } = await company({ perHourCount: 3 });
+    await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
+    const first = (await state('g'))?.hold;
+    expect(first).toMatchObject({ rule: 'per_hour', removes: 4 });
+    for (const wanted of ['a', 'b']) {
+      await tell({ add: [wanted], to: 'g' });
+      world.advance(7 * DAY_MS);
+      await tell({ upsert: 'g' });
+      expect(shown('g')).toEqual([users(...EVERYBODY)]);
+      expect((await state('g'))?.hold?.expiresAtMs).toBeGreaterThan(world.nowMs());
+    }
+    const anew = (await state('g'))?.hold;
+    expect(anew).toMatchObject({ rule: 'per_hour', removes: 2, decision: { kind: 'waiting' } });
+    expect(await approveHold(ref('g'), { ...WORD, digest: first?.digest }, world.onlooker)).toMatchObject({
+      kind: 'changed',
+    });
+    await approveHold(ref('g'), { ...WORD, digest: anew?.digest }, world.onlooker);
+    await tell();
+    expect(shown('g')).toEqual([users('a', 'b', 'e', 'f')]);
+  });
+
+  it('is held anew though its set cannot be read any more', async () => {
+    const { tell, shown, state, world } = await company({ perHourCount: 3 });
+    await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
+    world.advance(7 * DAY_MS);
+    for (const item of world.table.items.values()) if (item.sk.startsWith('HELD#')) world.table.remove(item);
+    await tell({ add: ['a', 'b'], to: 'g' });
+    expect(shown('g')).toEqual([users(...EVERYBODY)]);
+    expect((await state('g'))?.hold).toMatchObject({ removes: 2, decision: { kind: 'waiting' } });
+  });
+
+  it('is never lost between its end and its renewal, wherever the worker dies', async () => {
+    const { tell, state, ref, world } = await company({ perHourCount: 3 });
+    await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
+    const first = (await state('g'))?.hold;
+    world.advance(7 * DAY_MS);
+    for (let dyingAt = 1; (await state('g'))?.hold?.createdAtMs === first?.createdAtMs; dyingAt += 1) {
+      expect(dyingAt).toBeLessThan(50);
+      await world.onlooker.desired.markDirty(ref('g'), { nowMs: world.nowMs(), dueMs: world.nowMs() });
+      await applyGroup(ref('g'), world.portsFor(dying(dyingAt))).catch(() => {});
+      expect((await state('g'))?.hold?.digest).toBe(first?.digest);
+    }
+  });
+
+  it('lets its removals go when the guard is switched off, those that a person rejected excepted', async () => {
+    const { tell, shown, ref, world } = await company({ perHourCount: 3 });
+    const withoutGuard = async () => {
+      const connection = await world.onlooker.connections.find(CONNECTION);
+      if (connection === undefined) throw new Error('the world has a connection');
+      await world.onlooker.connections.save({
+        ...connection,
+        settings: { ...connection.settings, guard: null },
+      });
+    };
+    await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
+    await tell({ snapshot: 'h', of: EVERYBODY });
+    await tell({ take: ['a', 'b', 'c', 'd'], from: 'h' });
+    await rejectHold(ref('h'), WORD, world.onlooker);
+    await withoutGuard();
+    await tell({ upsert: 'g' }, { upsert: 'h' });
+    expect(shown('g')).toEqual([users('e', 'f')]);
+    expect(shown('h')).toEqual([users(...EVERYBODY)]);
+  });
+
+  it('ends when nobody wants its removals, and does not hold others in their place', async () => {
+    const { tell, shown, state } = await company();
+    await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
+    await tell({ snapshot: 'g', of: ['a', 'b', 'c', 'd', 'f'] });
+    expect(shown('g')).toEqual([users('a', 'b', 'c', 'd', 'f')]);
+    expect((await state('g'))?.hold).toBeUndefined();
+  });
+
+  it('over members says nothing of a deletion of the group, which the hour alone limits', async () => {
+    const { tell, shown } = await company();
+    await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
+    await tell({ remove: 'g' });
+    expect(shown('g')).toEqual([]);
+    const strict = await company({ perHourCount: 5 });
+    await strict.tell({ remove: 'g' });
+    expect(strict.shown('g')).toEqual([users(...EVERYBODY)]);
+    expect((await strict.state('g'))?.hold).toMatchObject({ rule: 'per_hour', removes: 6 });
+  });
+
+  it('limits an emptied group like a deleted one', async () => {
+    const told = await story({ settings: { guard: {}, onGroupDeleted: 'empty' } });
+    await told.hire(...EVERYBODY);
+    await told.tell({ snapshot: 'g', of: EVERYBODY });
+    await told.tell({ remove: 'g' });
+    expect(told.shown('g')).toEqual([[]]);
+  });
+
+  it('counts many small plans of one hour like one large one', async () => {
+    const { tell, shown, state } = await company();
+    for (const member of ['a', 'b', 'c', 'd']) await tell({ take: [member], from: 'g' });
+    expect(shown('g')).toEqual([users('d', 'e', 'f')]);
+    expect((await state('g'))?.hold).toMatchObject({ rule: 'share', removes: 1 });
+  });
+});

@@ -1,0 +1,230 @@
+import { readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createSorter } from '../../cli/sorter.ts';
+import { decodeMessage } from '../../shared/contract/decode.ts';
+import { DEFAULT_CONNECTION } from '../../shared/contract/names.ts';
+import { parseCsv } from '../../shared/operate/import/csv.ts';
+import { importCsv } from '../../shared/operate/import/import.ts';
+import { NOW_MS } from '../support/operate/world.ts';
+
+async function* inChunks(text: string, size = 7) {
+  for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size);
+}
+
+async function records(text: string, size?: number) {
+  const found = [];
+  for await (const record of parseCsv(inChunks(text, size))) found.push(record);
+  return found;
+}
+
+async function run(csv: string, { dryRun = false, confirmed = true, runLength = 3 } = {}) {
+  const sent: string[] = [];
+  let planned: unknown;
+  const report = await importCsv(
+    inChunks(csv, 1_000),
+    {
+      events: {
+        send: async (messages) => {
+          sent.push(...messages.map(({ body }) => body));
+          return messages.map((_, at) => ({ messageId: `m${at}` }));
+        },
+      },
+      clock: () => NOW_MS,
+      newId: () => 'import-1',
+      createSorter: () => createSorter(runLength),
+    },
+    {
+      connection: DEFAULT_CONNECTION,
+      dryRun,
+      confirm: async (plan) => {
+        planned = plan;
+        return confirmed;
+      },
+    },
+  );
+  const events = sent.flatMap((body) => {
+    const decoded = decodeMessage({ body, messageId: 'm', sentAtMs: NOW_MS, receivedAtMs: NOW_MS });
+    expect(decoded.rejected).toEqual([]);
+    return decoded.events;
+  });
+  return { report, sent, events, planned };
+}
+
+describe('parseCsv', () => {
+  it.each([
+    [
+      'quotes, commas and line breaks',
+      'a,"b,1","c\r\nd","e""f"\r\ng',
+      [['a', 'b,1', 'c\r\nd', 'e"f'], ['g']],
+    ],
+    ['LF, CRLF and CR', 'a\nb\r\nc\rd', [['a'], ['b'], ['c'], ['d']]],
+    [
+      'a byte order mark, and empty lines',
+      '\uFEFFa,b\n\n\r\nc,d\n',
+      [
+        ['a', 'b'],
+        ['c', 'd'],
+      ],
+    ],
+    [
+      'empty fields',
+      ',\n"",x',
+      [
+        ['', ''],
+        ['', 'x'],
+      ],
+    ],
+  ])('reads %s as RFC 4180 has them', async (_, text, expected) => {
+    for (const size of [1, 3, 100]) {
+      expect((await records(text, size)).map(({ fields }) => fields)).toEqual(expected);
+    }
+  });
+
+  it('gives back every table that was written, however it is cut into chunks', async () => {
+    const cell = fc.string({ unit: fc.constantFrom('a', '"', ',', '\n', '\r', ' ', 'é') });
+    const table = fc.array(fc.array(cell, { minLength: 2, maxLength: 4 }), { minLength: 1, maxLength: 5 });
+    await fc.assert(
+      fc.asyncProperty(table, fc.integer({ min: 1, max: 9 }), async (rows, size) => {
+        const text = rows
+          .map((row) => row.map((field) => `"${field.replaceAll('"', '""')}"`).join(','))
+          .join('\r\n');
+        const read = await records(text, size);
+        expect(read.map(({ fields, problem }) => ({ fields, problem }))).toEqual(
+          rows.map((fields) => ({ fields, problem: undefined })),
+        );
+      }),
+    );
+  });
+
+  it('names the line on which a record begins, and what is wrong with it', async () => {
+    const read = await records('a,b\n"x\ny",2\nc"d,e\n"f" g,h\n"never closed');
+    expect(read.map(({ line, problem }) => [line, problem !== undefined])).toEqual([
+      [1, false],
+      [2, false],
+      [4, true],
+      [5, true],
+      [6, true],
+    ]);
+  });
+});
+
+describe('importCsv', () => {
+  it('makes one snapshot of each group, whatever the order of the rows', async () => {
+    const csv =
+      'group_id,group name,MEMBER ID,e-mail\ng2,Two,m1,a@x\ng1,One,m2,\ng2,Two,m0,b@x\ng1,One,m1,c@x\ng3,Three,,\n';
+    const { report, events, planned } = await run(csv);
+    expect(planned).toEqual({ rows: 5, groups: 3, messages: 3 });
+    expect(report).toMatchObject({ rows: 5, groups: 3, messages: 3, errorCount: 0, sent: true });
+    expect(events.map(({ change }) => change)).toMatchObject([
+      { kind: 'group.snapshot', group: 'g1', name: 'One', members: [{ id: 'm1' }, { id: 'm2' }] },
+      { kind: 'group.snapshot', group: 'g2', name: 'Two', members: [{ id: 'm0' }, { id: 'm1' }] },
+      { kind: 'group.snapshot', group: 'g3', name: 'Three', members: [] },
+    ]);
+  });
+
+  it('cuts a large group into parts that are all there, and hold every member once', async () => {
+    const rows = Array.from(
+      { length: 5_000 },
+      (_, at) => `big,Big,member-${at % 4_500},p${at % 4_500}@acme.example`,
+    );
+    const { events, sent, report } = await run(rows.join('\n'), { runLength: 700 });
+    const parts = events.map(
+      ({ change }) =>
+        change as unknown as { part: { index: number; count: number }; members: { id: string }[] },
+    );
+    const [{ part: first }] = parts as [(typeof parts)[0]];
+    expect(first.count).toBeGreaterThan(3);
+    expect(parts.map(({ part }) => part.index)).toEqual(Array.from({ length: first.count }, (_, at) => at));
+    const members = parts.flatMap(({ members: some }) => some.map(({ id }) => id));
+    expect(new Set(members).size).toBe(4_500);
+    expect(members).toHaveLength(4_500);
+    expect(report.messages).toBe(first.count);
+    for (const body of sent) expect(Buffer.byteLength(body)).toBeLessThan(100_000);
+    expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
+  });
+
+  it.each([
+    ['too few fields', 'g1,One', 1, /got 2 fields/],
+    ['no group id', 'g1,One,m1,\n,One,m1,', 2, /group id/],
+    ['another name for the same group', 'g1,One,m1,\ng1,Uno,m2,', 2, /line 1/],
+    ['another address for the same member', 'g1,One,m1,a@x\ng1,One,m2,\ng1,One,m1,b@x', 3, /line 1/],
+    ['an id that is too long', `g1,One,${'m'.repeat(513)},`, 1, /at most 512/],
+    ['a control character', 'g1,One,m\u0001,', 1, /control characters/],
+  ])('sends nothing at all for a file with %s, and names the line', async (_, csv, line, says) => {
+    const { report, sent } = await run(csv);
+    expect(sent).toEqual([]);
+    expect(report).toMatchObject({ sent: false, errorCount: 1 });
+    expect(report.errors).toEqual([{ line, message: expect.stringMatching(says) }]);
+  });
+
+  it.each([
+    [
+      'columns in another order, with spellings of their own and columns of other things',
+      'Department,E-Mail,groupName,Group ID,Title,userId\nSales,a@x,One,g1,CEO,m1\nSales,,One,g1,,m2',
+    ],
+    ['snake case, and no addresses', 'member_id,group_id,group_name\nm1,g1,One\nm2,g1,One'],
+    ['no header, in the documented order', 'g1,One,m1,a@x\ng1,One,m2'],
+  ])('finds the columns of a file with %s', async (_, csv) => {
+    const { report, events } = await run(csv);
+    expect(report).toMatchObject({ errors: [], sent: true });
+    expect(events[0]?.change).toMatchObject({
+      group: 'g1',
+      name: 'One',
+      members: [{ id: 'm1' }, { id: 'm2' }],
+    });
+  });
+
+  it('takes a first row for a row although its group is called like a column', async () => {
+    const { events } = await run('g1,Mail,m1,a@x');
+    expect(events.map(({ change }) => change)).toMatchObject([{ group: 'g1', name: 'Mail' }]);
+  });
+
+  it('takes addresses from the column of addresses, and says which columns are not read', async () => {
+    const { planned, events } = await run(
+      'mail,Title,user id,group id,group name\nann@acme.test,CEO,m1,g1,One',
+    );
+    expect(planned).toMatchObject({ ignoredColumns: ['Title'] });
+    expect(events[0]?.change).toMatchObject({
+      members: [{ id: 'm1', attributes: new Map([['email', 'ann@acme.test']]) }],
+    });
+  });
+
+  it.each([
+    ['headings that say nothing', 'Team,Label,Person,Contact', /expected a header .*"Team", "Label"/],
+    ['three unknown headings', 'Team,Label,Person', /group id, group name, member id, email/],
+    ['semicolons', 'group id;group name;member id;email', /got 1 field: /],
+    ['no column of members', 'group id,group name,email,department', /expected a column member id/],
+    ['only one known heading', 'Name,Team,Person,Mail', /columns group id, group name, member id/],
+    ['two columns of one thing', 'group id,group name,member id,Email,e-mail', /one column email/],
+    ['a header and a row in one line', 'group id,group name,member id,ann@acme.test', /expected a header/],
+  ])('sends nothing for a first line with %s, and says what it expected', async (_, first, says) => {
+    const { report, sent } = await run(`${first}\ng1,One,m1,a@x\ng1,One,m2,`);
+    expect(sent).toEqual([]);
+    expect(report.errors).toEqual([{ line: 1, message: expect.stringMatching(says) }]);
+  });
+
+  it('refuses a row whose fields are not those of the header', async () => {
+    const { report } = await run('group name,group id,member id,email\nSales, EMEA,g1,m1,a@x\nOne,g1');
+    expect(report.errors.map(({ line, message }) => [line, message])).toEqual([
+      [2, expect.stringMatching(/expected 4 fields.*got 5/)],
+      [3, expect.stringMatching(/expected 4 fields.*got 2/)],
+    ]);
+  });
+
+  it('takes a repeated line for what it is', async () => {
+    const { events } = await run('g1,One,m1,a@x\ng1,One,m1,a@x');
+    expect(events[0]?.change).toMatchObject({ members: [{ id: 'm1' }] });
+  });
+
+  it('sends nothing in a dry run, nor without consent, and leaves no file behind', async () => {
+    const before = leftovers();
+    const csv = 'g1,One,m1,\ng1,One,m2,\ng1,One,m3,\ng1,One,m4,';
+    expect((await run(csv, { dryRun: true })).sent).toEqual([]);
+    expect((await run(csv, { confirmed: false })).sent).toEqual([]);
+    expect(leftovers()).toEqual(before);
+  });
+});
+
+const leftovers = () => readdirSync(tmpdir()).filter((name) => name.startsWith('groupsync-import-'));

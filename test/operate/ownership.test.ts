@@ -1,0 +1,217 @@
+import { describe, expect, it } from 'vitest';
+import { platformGroupId } from '../../shared/domain/ids.ts';
+import { adoptGroup, releaseGroup } from '../../shared/operate/ownership.ts';
+import { story } from '../support/engine/story.ts';
+import { COMPANY, takeEvents } from '../support/engine/world.ts';
+
+const users = (...ids: string[]) => ids.map((id) => `u-${id}`);
+
+async function company(settings: object = {}) {
+  const told = await story({ settings: { ...settings } });
+  await told.hire('a', 'b');
+  return told;
+}
+
+describe('a platform group that was there before', () => {
+  it.each([
+    ['never', 'g', 'Group g', 2],
+    ['bySpokeId', 'g', 'Another name', 1],
+    ['bySpokeId', 'x', 'Group g', 2],
+    ['byName', 'x', 'Group g', 1],
+    ['byName', 'x', 'group g', 2],
+  ])(
+    'with adoptExisting %s, spokeId %s and name %s leaves %i groups',
+    async (adoptExisting, spokeId, name, count) => {
+      const { tell, world } = await company({ adoptExisting });
+      const id = world.platform.addForeign({ name, spokeId, users: ['stranger'] });
+      if (count === 1) world.platform.adopted.add(id);
+      await tell({ snapshot: 'g', of: ['a'] });
+      expect(world.platform.groups.size).toBe(count);
+      expect(world.platform.violations).toEqual([]);
+      const group = world.platform.groups.get(id);
+      expect(group?.users).toEqual(count === 1 ? users('a') : ['stranger']);
+      if (count === 1) expect(group).toMatchObject({ name: 'Group g', spokeId: 'g' });
+    },
+  );
+
+  it('is not adopted by name where two have it', async () => {
+    const { tell, world } = await company({ adoptExisting: 'byName' });
+    for (const spokeId of ['x', 'y']) world.platform.addForeign({ name: 'Group g', spokeId, users: [] });
+    await tell({ upsert: 'g' });
+    expect(world.platform.groups.size).toBe(3);
+    expect(world.platform.violations).toEqual([]);
+  });
+});
+
+describe('adopting by hand', () => {
+  it('links the group, claims it, and makes it what the directory says', async () => {
+    const { tell, world, ref, shown } = await company();
+    await tell({ snapshot: 'g', of: ['a'] });
+    await releaseGroup(ref('g'), world.onlooker);
+    await tell();
+    const id = world.platform.addForeign({ name: 'Theirs', spokeId: 'x', users: ['stranger'] });
+    world.platform.adopted.add(id);
+    const outcome = await adoptGroup(ref('g'), platformGroupId(id), world.onlooker);
+    expect(outcome).toMatchObject({ kind: 'adopted', observed: { name: 'Theirs' } });
+    await tell();
+    expect(world.platform.groups.get(id)).toMatchObject({ name: 'Group g', spokeId: 'g', users: users('a') });
+    expect(shown('g')).toEqual([users('a'), users('a')]);
+    const { now: owners } = await world.onlooker.claims.owners(COMPANY, [platformGroupId(id)]);
+    expect(owners.get(platformGroupId(id))).toEqual(ref('g'));
+  });
+
+  it('leaves strangers where membership is additive', async () => {
+    const { tell, world, ref } = await company({ membership: 'additive' });
+    await tell({ upsert: 'g' });
+    await releaseGroup(ref('g'), world.onlooker);
+    await tell({ add: ['a', 'b'], to: 'g' });
+    const id = world.platform.addForeign({ name: 'Theirs', spokeId: 'x', users: ['stranger', 'u-b'] });
+    world.platform.adopted.add(id);
+    await adoptGroup(ref('g'), platformGroupId(id), world.onlooker);
+    await tell();
+    expect(world.platform.groups.get(id)?.users).toEqual(['stranger', 'u-b', 'u-a']);
+    await tell({ take: ['a', 'b'], from: 'g' });
+    // They had added b before us, so b is theirs to take away.
+    expect(world.platform.groups.get(id)?.users).toEqual(['stranger', 'u-b']);
+  });
+
+  it('refuses what would take, delete or double a group', async () => {
+    const { tell, world, ref, state } = await company();
+    await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['b'] });
+    const adopt = (group: string, id: string) => adoptGroup(ref(group), platformGroupId(id), world.onlooker);
+    const linked = (await state('g'))?.platformId ?? '';
+    expect(await adopt('unheard-of', 'p9')).toEqual({ kind: 'not_in_directory' });
+    expect(await adopt('h', linked)).toMatchObject({ kind: 'linked' });
+    await releaseGroup(ref('h'), world.onlooker);
+    await tell();
+    expect(await adopt('h', linked)).toEqual({ kind: 'owned', owner: ref('g') });
+    expect(await adopt('h', 'p9')).toEqual({ kind: 'not_on_platform' });
+    await tell({ remove: 'h' });
+    expect(await adopt('h', 'p9')).toEqual({ kind: 'not_in_directory' });
+    expect(world.platform.violations).toEqual([]);
+  });
+});
+
+describe('a group that no event has named yet', () => {
+  it('leaves what a person linked to it as it is, unless it was deleted before', async () => {
+    const { tell, world, ref, state } = await company();
+    const id = world.platform.addForeign({ name: 'Theirs', spokeId: 'x', users: ['stranger'] });
+    const adopt = (group: string) => adoptGroup(ref(group), platformGroupId(id), world.onlooker);
+    await tell({ remove: 'h' }, { snapshot: 'h', of: ['a'], name: null });
+    expect(await adopt('h')).toEqual({ kind: 'not_in_directory' });
+    await tell({ snapshot: 'g', of: ['a'], name: null });
+    expect(await adopt('g')).toMatchObject({ kind: 'adopted' });
+    await tell({ add: ['b'], to: 'g' });
+    expect(await state('g')).toMatchObject({ settled: 'unnamed', platformId: id });
+    expect(world.platform.groups.get(id)).toMatchObject({ name: 'Theirs', users: ['stranger'] });
+    expect(world.platform.violations).toEqual([]);
+  });
+});
+
+describe('a released group', () => {
+  it('is written no more, whatever the directory says, until it is adopted again', async () => {
+    const { tell, world, ref, shown, state, audit } = await company();
+    await tell({ snapshot: 'g', of: ['a'] });
+    const id = (await state('g'))?.platformId ?? platformGroupId('');
+    expect(await releaseGroup(ref('g'), world.onlooker)).toBe(true);
+    await tell({ snapshot: 'g', of: ['b'] });
+    await tell({ remove: 'g' }, { snapshot: 'g', of: ['b'] });
+    expect(shown('g')).toEqual([users('a')]);
+    expect((await world.onlooker.claims.owners(COMPANY, [id])).now).toEqual(new Map());
+    expect((await audit('g'))[0]).toMatchObject({ action: 'release' });
+    await adoptGroup(ref('g'), id, world.onlooker);
+    await tell();
+    expect(shown('g')).toEqual([users('b')]);
+  });
+
+  it('must be known', async () => {
+    const { world, ref } = await company();
+    expect(await releaseGroup(ref('unheard-of'), world.onlooker)).toBe(false);
+  });
+});
+
+describe('a group that the directory deletes', () => {
+  it.each([
+    ['delete', []],
+    ['empty', [[]]],
+    ['release', [users('a')]],
+  ])('is treated as onGroupDeleted says: %s', async (onGroupDeleted, left) => {
+    const { tell, shown, world } = await company({ onGroupDeleted });
+    await tell({ snapshot: 'g', of: ['a'] });
+    await tell({ remove: 'g' });
+    expect(shown('g')).toEqual(left);
+    await tell({ snapshot: 'g', of: ['b'] });
+    expect(shown('g')).toEqual([users('b')]);
+    expect(world.platform.violations).toEqual([]);
+  });
+
+  it.each([
+    ['delete', []],
+    ['empty', [[]]],
+    ['release', [users('a')]],
+  ])(
+    'and that comes back without a name ends the same, looked at in between or not: %s',
+    async (onGroupDeleted, left) => {
+      for (const isLookedAt of [true, false]) {
+        const { tell, say, shown, state, world } = await company({ onGroupDeleted });
+        await tell({ snapshot: 'g', of: ['a'] });
+        if (isLookedAt) await tell({ remove: 'g' });
+        else say({ remove: 'g' });
+        await tell({ snapshot: 'g', of: ['b'], name: null });
+        expect(shown('g')).toEqual(left);
+        expect(await state('g')).toMatchObject({ settled: 'unnamed' });
+        await tell({ upsert: 'g' });
+        // What was let go of still carries the group's spokeId, by which it is found and claimed again.
+        expect(shown('g')).toEqual([users('b')]);
+        expect(await state('g')).toMatchObject({ settled: 'in_sync' });
+        expect(world.platform.violations).toEqual([]);
+      }
+    },
+  );
+
+  it('stays deleted where it comes back without a name and the deletion is told last', async () => {
+    const { world, say, tell, shown, state } = await company();
+    await tell({ snapshot: 'g', of: ['a'] });
+    say({ remove: 'g' });
+    const late = takeEvents(world);
+    await tell({ snapshot: 'g', of: ['a', 'b'], name: null });
+    expect(shown('g')).toEqual([users('a', 'b')]);
+    for (const { body } of late) world.eventsQueue.send({ body });
+    await tell();
+    expect(shown('g')).toEqual([]);
+    expect(await state('g')).toMatchObject({ settled: 'unnamed' });
+  });
+
+  it('is held like any other when it came back without a name', async () => {
+    const guard = { minSize: 1, maxRemovedShare: 1, maxRemovedCount: 9, perHourCount: 1 };
+    const { tell, say, shown, state } = await company({ guard });
+    await tell({ snapshot: 'g', of: ['a', 'b'] });
+    say({ remove: 'g' });
+    await tell({ snapshot: 'g', of: [], name: null });
+    expect(shown('g')).toEqual([users('a', 'b')]);
+    expect(await state('g')).toMatchObject({ settled: 'held', hold: { rule: 'per_hour', removes: 2 } });
+  });
+
+  it('keeps the policy that its name gave it', async () => {
+    const groups = { include: ['Group *'], exclude: [], policies: [] };
+    const { tell, shown } = await company({ groups });
+    await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', name: 'Other', of: ['a'] });
+    expect([shown('g'), shown('h')]).toEqual([[users('a')], []]);
+    await tell({ remove: 'g' });
+    expect(shown('g')).toEqual([]);
+  });
+});
+
+describe('a policy of a group', () => {
+  it('upsertOnly adds and renames, and never takes anybody out; report writes nothing', async () => {
+    const policies = [
+      { match: 'g', mode: 'upsertOnly' },
+      { match: 'h', mode: 'report' },
+    ];
+    const { tell, shown } = await company({ groups: { policies } });
+    await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
+    await tell({ snapshot: 'g', of: ['b'] });
+    await tell({ remove: 'g' });
+    expect([shown('g'), shown('h')]).toEqual([[users('a', 'b')], []]);
+  });
+});

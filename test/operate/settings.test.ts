@@ -1,0 +1,193 @@
+import { describe, expect, it } from 'vitest';
+import { storeConnection } from '../../shared/operate/connect/connect.ts';
+import { journalOf } from '../../shared/operate/journal.ts';
+import { resumeConnection } from '../../shared/operate/pausing.ts';
+import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
+import { createConnectionStore } from '../../shared/store/connection-store.ts';
+import { createHealthStore } from '../../shared/store/health-store.ts';
+import { connectionKey } from '../../shared/store/keys.ts';
+import { createScimTokenStore } from '../../shared/store/scim-token-store.ts';
+import { applyGroup } from '../../shared/sync/apply/apply.ts';
+import type { GateStore } from '../../shared/sync/ports/connections.ts';
+import { story } from '../support/engine/story.ts';
+import { CONNECTION } from '../support/engine/world.ts';
+
+/** A group in step, a worker that remembers connections, and a person who changes a setting. */
+async function company() {
+  const told = await story();
+  const { world } = told;
+  await told.hire('a');
+  await told.tell({ snapshot: 'g', of: ['a'] });
+  const { onlooker } = world;
+  const remembering = {
+    ...onlooker,
+    connections: createConnectionStore(onlooker.table, { clock: world.nowMs, rememberMs: 30_000 }),
+  };
+  await remembering.connections.find(CONNECTION);
+  const change = async () => {
+    const plan = await planSettings(CONNECTION, [{ key: 'nameTemplate', value: 'new {id}' }], onlooker);
+    return changeSettings(plan, 'somebody', { ...onlooker, vault: { remove: async () => false } });
+  };
+  const names = () => [...world.platform.groups.values()].map(({ name }) => name);
+  return { ...told, remembering, change, names };
+}
+
+describe('a changed setting', () => {
+  it('is known to the very next apply, however long workers remember connections', async () => {
+    const { ref, remembering, change, names, state } = await company();
+    expect(await change()).toBe(1);
+    expect(await applyGroup(ref('g'), remembering)).toMatchObject({ outcome: 'written' });
+    expect(names()).toEqual(['new g']);
+    expect((await state('g'))?.dirtySinceMs).toBeUndefined();
+  });
+
+  it('made while a group is looked at leaves the group dirty, or is what the look goes by', async () => {
+    const { ref, remembering, change, names, state, world } = await company();
+    await change();
+    const [before] = names();
+    let changed = false;
+    const gates: GateStore = {
+      ...world.onlooker.gates,
+      read: async (name) => {
+        const gate = await world.onlooker.gates.read(name);
+        // After settings and gate were read, and before anything is written.
+        if (!changed) {
+          changed = true;
+          const plan = await planSettings(
+            CONNECTION,
+            [{ key: 'nameTemplate', value: 'newest {id}' }],
+            world.onlooker,
+          );
+          await changeSettings(plan, 'somebody', { ...world.onlooker, vault: { remove: async () => false } });
+        }
+        return gate;
+      },
+    };
+    await applyGroup(ref('g'), { ...remembering, gates });
+    expect(before).toBeDefined();
+    expect((await state('g'))?.dirtySinceMs !== undefined || names()[0] === 'newest g').toBe(true);
+    await applyGroup(ref('g'), remembering);
+    expect(names()).toEqual(['newest g']);
+  });
+});
+
+describe('two people who change one connection at the same time', () => {
+  async function office(observing = false) {
+    const { onlooker } = (await story({ settings: { guard: {} }, observing })).world;
+    const vault = { remove: async () => false };
+    const settings = async () => (await onlooker.connections.current(CONNECTION))?.settings;
+    const plan = (...changes: { key: string; value: unknown }[]) =>
+      planSettings(CONNECTION, changes, onlooker);
+    type Plan = Awaited<ReturnType<typeof plan>>;
+    const told: string[] = [];
+    const change = (planned: Plan, by: string) =>
+      changeSettings(planned, by, { ...onlooker, vault }, (meanwhile) => {
+        told.push(...meanwhile.map(({ key, before, after }) => `${by}: ${key} ${before} → ${after}`));
+      });
+    const journal = async () => {
+      const entries = [];
+      for await (const page of onlooker.audit.read(journalOf(CONNECTION))) entries.push(...page);
+      return entries;
+    };
+    return { onlooker, settings, plan, change, told, journal };
+  }
+
+  it('both have their settings, and the later one is told what else was changed', async () => {
+    const { plan, change, settings, told, journal } = await office();
+    const [ann, bob] = [
+      await plan({ key: 'drift', value: 'report' }, { key: 'guard.minSize', value: 3 }),
+      await plan({ key: 'onGroupDeleted', value: 'release' }, { key: 'guard.perHourCount', value: 50 }),
+    ];
+    await change(ann, 'Ann');
+    await change(bob, 'Bob');
+    expect(await settings()).toMatchObject({
+      drift: 'report',
+      onGroupDeleted: 'release',
+      guard: { minSize: 3, perHourCount: 50 },
+    });
+    expect(told).toContain('Bob: drift "restore" → "report"');
+    const [later] = await journal();
+    expect(later).toMatchObject({ action: 'connections_set', cause: 'Bob', outcome: 'written' });
+    expect(later?.changes).toContainEqual({
+      kind: 'set_setting',
+      reason: 'onGroupDeleted',
+      before: '"delete"',
+      after: '"release"',
+    });
+  });
+
+  it.each([
+    ['the same setting', 'guard.minSize', 7, 'guard.minSize: 5 → 3'],
+    ['a setting and the group that it is part of', 'guard', null, 'guard: {'],
+  ])('and want %s: the later one is told, and nothing is overwritten', async (_, key, value, says) => {
+    const { plan, change, settings } = await office();
+    const [ann, bob] = [await plan({ key: 'guard.minSize', value: 3 }), await plan({ key, value })];
+    await change(ann, 'Ann');
+    await expect(change(bob, 'Bob')).rejects.toThrow(says);
+    expect(await settings()).toMatchObject({ guard: { minSize: 3 } });
+    await change(await plan({ key, value }), 'Bob');
+    expect(await settings()).toMatchObject({ guard: value === null ? null : { minSize: value } });
+  });
+
+  it('and one of them resumes: neither the setting nor the end of the observing is lost', async () => {
+    const { plan, change, onlooker } = await office(true);
+    const ann = await plan({ key: 'drift', value: 'report' });
+    await resumeConnection(CONNECTION, onlooker, 'Bob');
+    await change(ann, 'Ann');
+    expect(await onlooker.connections.current(CONNECTION)).toMatchObject({
+      observing: false,
+      settings: { drift: 'report' },
+    });
+  });
+
+  it('and one of them connects anew with the settings that they read before', async () => {
+    const { plan, change, onlooker, settings } = await office();
+    const known = await onlooker.connections.current(CONNECTION);
+    if (known === undefined) throw new Error('expected a connection');
+    const stored: string[] = [];
+    const vault = {
+      remove: async () => false,
+      store: async (_: string, token: string) => `${stored.push(token)}`,
+    };
+    const ports = {
+      ...onlooker,
+      vault,
+      tokens: createScimTokenStore(onlooker.table),
+      health: createHealthStore(onlooker.table),
+    };
+    await change(await plan({ key: 'drift', value: 'report' }), 'Ann');
+    const request = { ...known, known, token: 'new', by: 'Bob' };
+    await storeConnection(
+      { ...request, settings: { ...known.settings, baseUrl: 'https://new.test', adoptExisting: 'byName' } },
+      ports,
+    );
+    expect(await settings()).toMatchObject({ drift: 'report', baseUrl: 'https://new.test' });
+    const other = { ...known.settings, baseUrl: 'https://other.test' };
+    await expect(storeConnection({ ...request, token: 'lost', settings: other }, ports)).rejects.toThrow(
+      'baseUrl: "https://platform.test" → "https://new.test"',
+    );
+    const first = { ...request, token: 'lost', known: undefined };
+    await expect(storeConnection(first, ports)).rejects.toThrow('somebody else connected');
+    expect(stored).toEqual(['new']);
+  });
+
+  it('and a third removes the connection: it does not come back', async () => {
+    const { plan, change, onlooker } = await office();
+    const ann = await plan({ key: 'drift', value: 'report' });
+    await onlooker.connections.remove(CONNECTION);
+    await expect(change(ann, 'Ann')).rejects.toThrow('removed meanwhile');
+    expect(await onlooker.connections.current(CONNECTION)).toBeUndefined();
+  });
+
+  it('changes what an earlier version of groupsync wrote', async () => {
+    const { plan, change, onlooker, settings } = await office();
+    await onlooker.table.update(connectionKey(CONNECTION), { remove: ['revision'] });
+    const [ann, bob] = [
+      await plan({ key: 'drift', value: 'report' }),
+      await plan({ key: 'drift', value: 'adopt' }),
+    ];
+    await change(ann, 'Ann');
+    await expect(change(bob, 'Bob')).rejects.toThrow('drift');
+    expect(await settings()).toMatchObject({ drift: 'report' });
+  });
+});
