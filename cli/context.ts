@@ -2,7 +2,7 @@ import { confirm, isCancel } from '@clack/prompts';
 import { DEFAULT_CONNECTION, DEFAULT_PREFIX, ENVIRONMENT } from '../shared/contract/names.ts';
 import { type ConnectionName, connectionName, type GroupRef } from '../shared/domain/ids.ts';
 import { findGroup } from '../shared/operate/find-group.ts';
-import type { Tool, ToolTarget } from '../shared/runtime/tool/wire-tool.ts';
+import type { Tool, ToolTarget } from '../shared/runtime/wire-tool.ts';
 import type { ToolPorts } from '../shared/sync/ports/bundles.ts';
 import { type Io, Stopped, UsageError } from './io.ts';
 import { DEFAULT_LOCAL_FILE, type LocalFile, localTarget, readLocalFile } from './local-file.ts';

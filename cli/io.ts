@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Sorter } from '../shared/operate/import/import.ts';
-import type { Tool, ToolTarget } from '../shared/runtime/tool/wire-tool.ts';
+import type { Tool, ToolTarget } from '../shared/runtime/wire-tool.ts';
 
 export interface Terminal {
   readonly isTTY?: boolean;

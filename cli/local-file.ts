@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import type { ToolTarget } from '../shared/runtime/tool/wire-tool.ts';
+import type { ToolTarget } from '../shared/runtime/wire-tool.ts';
 import { UsageError } from './io.ts';
 
 export const DEFAULT_LOCAL_FILE = '.groupsync/local.json';

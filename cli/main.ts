@@ -25,7 +25,7 @@ const io: Io = {
   cwd: process.cwd(),
   signal: stopping.signal,
   user: userName(),
-  openTool: async (target) => (await import('../shared/runtime/tool/wire-tool.ts')).wireTool(target),
+  openTool: async (target) => (await import('../shared/runtime/wire-tool.ts')).wireTool(target),
   createSorter: async () => (await import('./sorter.ts')).createSorter(),
 };
 process.exitCode = await run(process.argv.slice(2), io);

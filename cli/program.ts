@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { VERSION } from '../shared/runtime/version.ts';
+import { VERSION } from '../shared/contract/version.ts';
 import type { Act } from './act.ts';
 import { addCompletion } from './commands/completion.ts';
 import { addConnect } from './commands/connect.ts';

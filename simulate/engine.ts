@@ -1,9 +1,9 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { Dispatcher } from 'undici';
 import type { QueueKey } from '../shared/contract/names.ts';
+import { createPlatforms } from '../shared/platform/platforms.ts';
 import { createApplyQueue } from '../shared/queues/apply-queue.ts';
 import { createDeadLetterQueue } from '../shared/queues/dead-letter-queue.ts';
-import { createPlatforms } from '../shared/runtime/platforms.ts';
 import { createAuditLog } from '../shared/store/audit-log.ts';
 import { createClaimStore } from '../shared/store/claim-store.ts';
 import { createConnectionStore } from '../shared/store/connection-store.ts';

@@ -1,6 +1,8 @@
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { Agent } from 'undici';
+import { createSecrets } from '../aws/secrets.ts';
 import { ENVIRONMENT } from '../contract/names.ts';
+import { createPlatforms } from '../platform/platforms.ts';
 import { createDeadLetterQueue } from '../queues/dead-letter-queue.ts';
 import { createAuditLog } from '../store/audit-log.ts';
 import { createClaimStore } from '../store/claim-store.ts';
@@ -15,10 +17,8 @@ import { createFeedStore, createLeases } from '../store/reconcile-store.ts';
 import type { ApplyPorts, PeoplePorts } from '../sync/ports/bundles.ts';
 import { sleep, systemClock, systemRandom } from './clock.ts';
 import { required } from './config.ts';
-import { createPlatforms } from './platforms.ts';
 import { reportOddGroups } from './report.ts';
 import type { ReconcileTaskPorts } from './run-reconcile.ts';
-import { createSecrets } from './secrets.ts';
 import { type Base, wireBase, wireState } from './wire.ts';
 
 const CONNECTIONS_PER_ORIGIN = 16;

@@ -2,7 +2,7 @@ import { PassThrough, Readable, Writable } from 'node:stream';
 import type { Io } from '../../../cli/io.ts';
 import { run } from '../../../cli/run.ts';
 import { createSorter } from '../../../cli/sorter.ts';
-import { type Tool, wireTool } from '../../../shared/runtime/tool/wire-tool.ts';
+import { type Tool, wireTool } from '../../../shared/runtime/wire-tool.ts';
 import type { ToolPorts } from '../../../shared/sync/ports/bundles.ts';
 
 export interface Ran {

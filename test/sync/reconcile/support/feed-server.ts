@@ -6,9 +6,9 @@ import {
   RateLimitedError,
   ReportedError,
 } from '../../../../shared/platform/errors.ts';
+import { feedPages } from '../../../../shared/platform/feed-pages.ts';
+import { translating } from '../../../../shared/platform/platform-failure.ts';
 import { activityResource, DEFAULT_ACTIVITY } from '../../../../shared/platform/resources/activity.ts';
-import { feedPages } from '../../../../shared/runtime/feed-pages.ts';
-import { translating } from '../../../../shared/runtime/platform-failure.ts';
 import type { Platform } from '../../../../shared/sync/ports/platform.ts';
 
 export interface LoggedEvent {

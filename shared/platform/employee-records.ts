@@ -1,7 +1,7 @@
 import type { EmployeeField } from '../contract/match-rule.ts';
-import type { GroupClient } from '../platform/group-client.ts';
-import type { Employee } from '../platform/schemas/employee.ts';
 import type { EmployeeRecord } from '../sync/ports/platform.ts';
+import type { GroupClient } from './group-client.ts';
+import type { Employee } from './schemas/employee.ts';
 
 interface Wanted {
   readonly fields: readonly EmployeeField[];

@@ -8,8 +8,8 @@ import {
   RestoreSecretCommand,
   type SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
-import { secretName } from '../../contract/names.ts';
-import type { CredentialVault } from '../../sync/ports/secrets.ts';
+import { secretName } from '../contract/names.ts';
+import type { CredentialVault } from '../sync/ports/secrets.ts';
 
 /** How long a removed secret can be brought back (Secrets Manager: 7 to 30 days). */
 const RECOVERY_DAYS = 7;

@@ -1,3 +1,4 @@
+import { type FailureKind, PlatformFailure } from '../sync/ports/platform.ts';
 import {
   AbortedError,
   ForbiddenError,
@@ -11,8 +12,7 @@ import {
   TimeoutError,
   UnauthorizedError,
   UnexpectedBodyError,
-} from '../platform/errors.ts';
-import { type FailureKind, PlatformFailure } from '../sync/ports/platform.ts';
+} from './errors.ts';
 
 /** Says in the use cases' words what went wrong; errors that are not the platform's pass through unchanged. */
 export async function translating<Result>(

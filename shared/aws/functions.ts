@@ -1,7 +1,7 @@
 import { InvokeCommand, type LambdaClient } from '@aws-sdk/client-lambda';
 import * as z from 'zod';
-import { functionName } from '../../contract/names.ts';
-import { FunctionFailed, type Functions } from '../../sync/ports/deployment.ts';
+import { functionName } from '../contract/names.ts';
+import { FunctionFailed, type Functions } from '../sync/ports/deployment.ts';
 
 const Failure = z.object({ errorType: z.string().optional(), errorMessage: z.string().optional() });
 

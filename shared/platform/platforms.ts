@@ -1,12 +1,13 @@
-import { type Credential, staticBearer } from '../platform/credential.ts';
-import { PlatformError } from '../platform/errors.ts';
-import { createGroupClient, type GroupClient } from '../platform/group-client.ts';
-import { oauthCredential } from '../platform/oauth.ts';
+import { VERSION } from '../contract/version.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import { failureIn, type Platform, PlatformFailure, type Platforms } from '../sync/ports/platform.ts';
 import { type Secret, SecretError, type Secrets } from '../sync/ports/secrets.ts';
+import { type Credential, staticBearer } from './credential.ts';
 import { employeePages, recordOf } from './employee-records.ts';
+import { PlatformError } from './errors.ts';
 import { feedPages } from './feed-pages.ts';
+import { createGroupClient, type GroupClient } from './group-client.ts';
+import { oauthCredential } from './oauth.ts';
 import { oauthOptions, type Tokens } from './oauth-secret.ts';
 import { failureOf } from './platform-failure.ts';
 import type { PlatformsOptions } from './platforms-options.ts';
@@ -16,7 +17,6 @@ import {
   refusedSecrets,
   type SecretInUse,
 } from './refused-secrets.ts';
-import { VERSION } from './version.ts';
 
 /** A secret that was good is used this long before it is read again; one that failed is read again at once. */
 const SECRET_AGE_MS = 60_000;

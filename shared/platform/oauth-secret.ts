@@ -1,9 +1,9 @@
 import type { ConnectionName } from '../domain/ids.ts';
-import type { OAuthOptions, OAuthTokens } from '../platform/token-request.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import type { OAuthSecret } from '../sync/ports/secrets.ts';
 import type { PlatformsOptions } from './platforms-options.ts';
 import type { RefreshCause, SecretInUse } from './refused-secrets.ts';
+import type { OAuthOptions, OAuthTokens } from './token-request.ts';
 
 /** Longer than a token request takes; a worker that died with it holds nobody up for longer. */
 const LEASE_MS = 30_000;

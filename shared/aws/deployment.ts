@@ -8,20 +8,14 @@ import { GetScheduleCommand } from '@aws-sdk/client-scheduler';
 import { GetQueueAttributesCommand, GetQueueUrlCommand } from '@aws-sdk/client-sqs';
 import { GetCallerIdentityCommand } from '@aws-sdk/client-sts';
 import * as z from 'zod';
-import {
-  type FunctionKey,
-  functionName,
-  type QueueKey,
-  queueName,
-  scheduleName,
-} from '../../contract/names.ts';
+import { type FunctionKey, functionName, type QueueKey, queueName, scheduleName } from '../contract/names.ts';
 import type {
   Deployment,
   FunctionFacts,
   QueueFacts,
   ScheduleFacts,
   TableFacts,
-} from '../../sync/ports/deployment.ts';
+} from '../sync/ports/deployment.ts';
 import { unlessMissing, unlessUnsupported } from './missing.ts';
 import type { Sdk } from './sdk.ts';
 

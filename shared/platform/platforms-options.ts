@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
-import type { AttemptFacts } from '../platform/call.ts';
 import type { Leases } from '../sync/ports/reconcile.ts';
 import type { Secrets } from '../sync/ports/secrets.ts';
+import type { AttemptFacts } from './call.ts';
 
 export interface PlatformsOptions {
   readonly secrets: Secrets;

@@ -1,12 +1,12 @@
 import { Agent } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
-import { createPlatforms } from '../../shared/runtime/platforms.ts';
+import { createPlatforms } from '../../shared/platform/platforms.ts';
 import { createGateStore } from '../../shared/store/gate-store.ts';
 import type { SecretValue } from '../../shared/sync/ports/secrets.ts';
 import { type PumpPorts, pump } from '../../shared/sync/pump.ts';
-import { type Answer, startScriptedPlatform } from '../platform/support/scripted-platform.ts';
 import { createWorld } from '../sync/reconcile/support/world.ts';
+import { type Answer, startScriptedPlatform } from './support/scripted-platform.ts';
 
 const MINUTE_MS = 60_000;
 

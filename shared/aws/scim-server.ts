@@ -1,8 +1,8 @@
 import { GetFunctionConfigurationCommand, GetPolicyCommand } from '@aws-sdk/client-lambda';
 import { type Dispatcher, request } from 'undici';
 import * as z from 'zod';
-import { functionName } from '../../contract/names.ts';
-import type { Deployment } from '../../sync/ports/deployment.ts';
+import { functionName } from '../contract/names.ts';
+import type { Deployment } from '../sync/ports/deployment.ts';
 import { unlessMissing, unlessUnsupported } from './missing.ts';
 import type { Sdk } from './sdk.ts';
 

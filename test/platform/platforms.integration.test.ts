@@ -5,7 +5,7 @@ import { parseWorld } from '../../local/platform/state/world.ts';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
 import { DEFAULT_CONNECTION } from '../../shared/contract/names.ts';
 import { roleId } from '../../shared/domain/ids.ts';
-import { createPlatforms } from '../../shared/runtime/platforms.ts';
+import { createPlatforms } from '../../shared/platform/platforms.ts';
 import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import { SecretError, type Secrets } from '../../shared/sync/ports/secrets.ts';
 

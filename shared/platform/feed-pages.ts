@@ -1,9 +1,9 @@
 import { NOBODY_KNOWN } from '../domain/drift.ts';
 import { platformGroupId } from '../domain/ids.ts';
-import type { GroupClient } from '../platform/group-client.ts';
-import type { ActivityEvent } from '../platform/schemas/activity.ts';
 import type { FeedStart } from '../sync/ports/platform.ts';
 import type { FeedEvent, FeedPage } from '../sync/ports/reconcile.ts';
+import type { GroupClient } from './group-client.ts';
+import type { ActivityEvent } from './schemas/activity.ts';
 
 /** The feed as reconcile wants it: which groups were touched, by whom. An unknown event type is data, never an error. */
 export async function* feedPages(

@@ -9,8 +9,8 @@ import {
 import { mockClient } from 'aws-sdk-client-mock';
 import { Agent } from 'undici';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { createScimServer } from '../../../shared/runtime/tool/scim-server.ts';
-import type { Sdk } from '../../../shared/runtime/tool/sdk.ts';
+import { createScimServer } from '../../shared/aws/scim-server.ts';
+import type { Sdk } from '../../shared/aws/sdk.ts';
 
 const lambda = mockClient(LambdaClient);
 afterEach(() => lambda.reset());

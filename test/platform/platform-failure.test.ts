@@ -17,7 +17,7 @@ import {
   UnexpectedBodyError,
   UnexpectedStatusError,
 } from '../../shared/platform/errors.ts';
-import { failureOf, translating } from '../../shared/runtime/platform-failure.ts';
+import { failureOf, translating } from '../../shared/platform/platform-failure.ts';
 import { didNotHappen, PlatformFailure } from '../../shared/sync/ports/platform.ts';
 
 const facts = (sent: 'no' | 'maybe' | 'answered', status?: number) => ({

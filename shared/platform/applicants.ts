@@ -1,14 +1,14 @@
 import { type Dispatcher, request } from 'undici';
-import { fieldName, parseMatchRule } from '../../contract/match-rule.ts';
-import { createPlatformClient } from '../../platform/client.ts';
-import { type Credential, staticBearer } from '../../platform/credential.ts';
-import { oauthCredential } from '../../platform/oauth.ts';
-import type { Applicant, Applicants } from '../../sync/ports/platform.ts';
-import { employeePages } from '../employee-records.ts';
-import { oauthOptions } from '../oauth-secret.ts';
-import { translating } from '../platform-failure.ts';
-import type { PlatformsOptions } from '../platforms-options.ts';
-import { VERSION } from '../version.ts';
+import { fieldName, parseMatchRule } from '../contract/match-rule.ts';
+import { VERSION } from '../contract/version.ts';
+import type { Applicant, Applicants } from '../sync/ports/platform.ts';
+import { createPlatformClient } from './client.ts';
+import { type Credential, staticBearer } from './credential.ts';
+import { employeePages } from './employee-records.ts';
+import { oauthCredential } from './oauth.ts';
+import { oauthOptions } from './oauth-secret.ts';
+import { translating } from './platform-failure.ts';
+import type { PlatformsOptions } from './platforms-options.ts';
 
 const TIMEOUT_MS = 10_000;
 /** A person waits at the other end. */
