@@ -1,11 +1,11 @@
 import { connectionName, type GroupRef, groupId } from '../shared/domain/ids.ts';
 import { explainMember } from '../shared/operate/explain.ts';
+import { applyStoresOver } from '../shared/runtime/stores.ts';
 import { createOverlayTable } from '../shared/store/overlay-table.ts';
 import { applyGroup } from '../shared/sync/apply/apply.ts';
 import { planGroup } from '../shared/sync/apply/plan-group.ts';
 import { dirtyNow } from '../shared/sync/wake.ts';
 import { type Cloud, groupItem, platformOf } from './cloud.ts';
-import { storesOver } from './engine.ts';
 import { HOUR_MS, MINUTE_MS } from './life.ts';
 import { judgeExplain, judgePlan, type Stood } from './oracles/one-decision.ts';
 import type { Seen } from './world.ts';
@@ -55,7 +55,7 @@ async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef): Promise<voi
     for (const member of members.slice(0, MOST_MEMBERS)) {
       explained.push(await explainMember(ref, member, { connection, ports }));
     }
-    const rehearse = () => storesOver(createOverlayTable(ports.table));
+    const rehearse = () => applyStoresOver(createOverlayTable(ports.table));
     const planned = await planGroup(ref, { ...ports, rehearse });
     const isUntouched = () => changes()[0] === foreign && changes()[2] === people;
     if (!isUntouched() || state()['rev'] !== rev) return;

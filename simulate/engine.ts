@@ -4,22 +4,11 @@ import type { QueueKey } from '../shared/contract/names.ts';
 import { createPlatforms } from '../shared/platform/platforms.ts';
 import { createApplyQueue } from '../shared/queues/apply-queue.ts';
 import { createDeadLetterQueue } from '../shared/queues/dead-letter-queue.ts';
-import { createAuditLog } from '../shared/store/audit-log.ts';
-import { createClaimStore } from '../shared/store/claim-store.ts';
+import { storesOver } from '../shared/runtime/stores.ts';
 import { createConnectionStore } from '../shared/store/connection-store.ts';
-import { createDesiredStore } from '../shared/store/desired-store.ts';
-import { createDriftLog } from '../shared/store/drift-log.ts';
-import { createGateStore } from '../shared/store/gate-store.ts';
-import { createGroupIndex } from '../shared/store/group-index.ts';
-import { createGroupStore } from '../shared/store/group-store.ts';
-import { createGuardStore } from '../shared/store/guard-store.ts';
-import { createHealthStore } from '../shared/store/health-store.ts';
-import { createPeopleStore } from '../shared/store/people-store.ts';
-import { createFeedStore, createLeases } from '../shared/store/reconcile-store.ts';
 import { createScimStore } from '../shared/store/scim-store.ts';
 import { createScimTokenStore } from '../shared/store/scim-token-store.ts';
 import type { Key, Table } from '../shared/store/table.ts';
-import { createUserStore } from '../shared/store/user-store.ts';
 import type { Secrets } from '../shared/sync/ports/secrets.ts';
 import { StoreError } from '../shared/sync/ports/store-errors.ts';
 import { createRateLimiter, REQUEST_RATE } from '../shared/sync/scim/limiter.ts';
@@ -127,26 +116,9 @@ export function portsOver(options: PortsOptions) {
   };
 }
 
-/** What apply reads and writes, over whatever table. */
-export const storesOver = (table: Table) => ({
-  groups: createGroupStore(table),
-  users: createUserStore(table),
-  people: createPeopleStore(table),
-  claims: createClaimStore(table),
-  guard: createGuardStore(table),
-  gates: createGateStore(table),
-  audit: createAuditLog(table),
-  drift: createDriftLog(table),
-});
-
 /** Everything that is kept in the table, save the connections, which need a clock. */
 export const allStoresOver = (table: Table) => ({
   ...storesOver(table),
-  desired: createDesiredStore(table),
-  index: createGroupIndex(table),
-  feed: createFeedStore(table),
-  health: createHealthStore(table),
-  leases: createLeases(table),
   scim: createScimStore(table),
   tokens: createScimTokenStore(table),
 });

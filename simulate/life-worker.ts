@@ -1,7 +1,7 @@
 import { drawLife } from './draw.ts';
 import { lifeReport } from './judgement.ts';
-import type { Answer, Errand } from './lives.ts';
 import { live } from './live.ts';
+import type { Answer, Errand } from './lives.ts';
 import { plantNamed } from './planted.ts';
 
 /** A process that lives what it is sent (lives.ts), one life after the other. */

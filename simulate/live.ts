@@ -1,8 +1,8 @@
 import { parseSettings } from '../shared/contract/change-setting.ts';
 import { connectionName } from '../shared/domain/ids.ts';
 import { createToken } from '../shared/sync/scim/tokens.ts';
-import { baseUrlOf, type Cloud, createCloud } from './cloud.ts';
 import { startAsking } from './ask.ts';
+import { baseUrlOf, type Cloud, createCloud } from './cloud.ts';
 import { startConsumers } from './consumers.ts';
 import { operateIn, startHappenings } from './happen.ts';
 import type { Plant } from './lambdas.ts';

@@ -1,8 +1,8 @@
-import type { MessageAttributeValue, SQSClient } from '@aws-sdk/client-sqs';
+import type { SQSClient } from '@aws-sdk/client-sqs';
 import { MESSAGE_ATTRIBUTES } from '../contract/names.ts';
 import type { DeadLetter, DeadLetterQueue } from '../sync/ports/queues.ts';
 import { laneOf, tupleHash } from './lane.ts';
-import { MAX_BYTES, type Outgoing, sendAll, sendable, sizeOf } from './sqs-batch.ts';
+import { MAX_BYTES, type Outgoing, sendAll, sendable, sizeOf, textAttributes } from './sqs-batch.ts';
 
 export interface DeadLetterQueueOptions {
   readonly queueUrl: string;
@@ -51,7 +51,7 @@ function messageOf(letter: DeadLetter, options: DeadLetterQueueOptions): Outgoin
 }
 
 function attributesOf(letter: DeadLetter, { source, clock }: DeadLetterQueueOptions) {
-  const texts = {
+  return textAttributes({
     [MESSAGE_ATTRIBUTES.errorCode]: letter.code,
     [MESSAGE_ATTRIBUTES.errorMessage]: letter.message,
     [MESSAGE_ATTRIBUTES.failedAt]: new Date(clock()).toISOString(),
@@ -59,12 +59,7 @@ function attributesOf(letter: DeadLetter, { source, clock }: DeadLetterQueueOpti
     [MESSAGE_ATTRIBUTES.source]: source,
     [MESSAGE_ATTRIBUTES.connection]: letter.connection && start(printable(letter.connection), MAX_TEXT),
     [MESSAGE_ATTRIBUTES.stamp]: letter.stamp,
-  };
-  const attributes: Record<string, MessageAttributeValue> = {};
-  for (const [name, text] of Object.entries(texts)) {
-    if (text !== undefined && text !== '') attributes[name] = { DataType: 'String', StringValue: text };
-  }
-  return attributes;
+  });
 }
 
 /** SQS refuses control characters in attributes, and half characters anywhere. */

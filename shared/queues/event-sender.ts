@@ -1,32 +1,21 @@
 import {
-  type MessageAttributeValue,
   SendMessageBatchCommand,
   type SendMessageBatchRequestEntry,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
 import pMap from 'p-map';
 import { MESSAGE_ATTRIBUTES } from '../contract/names.ts';
-import { batchesOf, type Outgoing, sendable } from './sqs-batch.ts';
-
-interface EventMessage {
-  readonly body: string;
-  readonly connection?: string | undefined;
-  readonly stamp?: string | undefined;
-}
-
-interface Outcome {
-  readonly messageId?: string;
-  readonly refused?: string;
-}
+import type { EventSender, OutgoingEvent, SendOutcome } from '../sync/ports/queues.ts';
+import { batchesOf, type Outgoing, sendable, textAttributes } from './sqs-batch.ts';
 
 const BATCHES_IN_FLIGHT = 4;
 
 /** The events queue, for what is sent on purpose: each message's fate is told. */
-export function createEventSender(client: SQSClient, queueUrl: () => Promise<string>) {
+export function createEventSender(client: SQSClient, queueUrl: () => Promise<string>): EventSender {
   return {
-    async send(messages: readonly EventMessage[]): Promise<readonly Outcome[]> {
+    async send(messages) {
       const outgoing = messages.map(outgoingOf);
-      const outcomes: Outcome[] = messages.map(() => ({ refused: 'not sent' }));
+      const outcomes: SendOutcome[] = messages.map(() => ({ refused: 'not sent' }));
       const QueueUrl = await queueUrl();
       await pMap(
         batchesOf(outgoing),
@@ -54,11 +43,7 @@ export function createEventSender(client: SQSClient, queueUrl: () => Promise<str
   };
 }
 
-function outgoingOf({ body, connection, stamp }: EventMessage): Outgoing {
+function outgoingOf({ body, connection, stamp }: OutgoingEvent): Outgoing {
   const texts = { [MESSAGE_ATTRIBUTES.connection]: connection, [MESSAGE_ATTRIBUTES.stamp]: stamp };
-  const attributes: Record<string, MessageAttributeValue> = {};
-  for (const [name, text] of Object.entries(texts)) {
-    if (text !== undefined && text !== '') attributes[name] = { DataType: 'String', StringValue: text };
-  }
-  return { MessageBody: sendable(body), MessageAttributes: attributes };
+  return { MessageBody: sendable(body), MessageAttributes: textAttributes(texts) };
 }

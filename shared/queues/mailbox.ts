@@ -8,26 +8,15 @@ import {
 } from '@aws-sdk/client-sqs';
 import pMap from 'p-map';
 import { MESSAGE_ATTRIBUTES } from '../contract/names.ts';
-
-/** As a person works through it; the use cases' port of the same form is in shared/sync/tool. */
-export interface ReceivedMessage {
-  readonly id: string;
-  readonly receipt: string;
-  readonly body: string;
-  readonly sentAtMs: number;
-  readonly code: string;
-  readonly message: string;
-  readonly failedAtMs: number;
-  readonly connection?: string | undefined;
-  readonly stamp?: string | undefined;
-  readonly originalMessageId?: string | undefined;
-}
+import type { DeadMessage, Mailbox } from '../sync/ports/queues.ts';
 
 export interface MailboxOptions {
   readonly name: 'events' | 'apply';
   /** Asked for at the first call. @throws where there is no such queue */
   readonly queueUrl: () => Promise<string>;
 }
+
+type Receipts = readonly Pick<DeadMessage, 'receipt'>[];
 
 /** A short long poll: unlike a short poll it asks every server of the queue, so that a message is not overlooked. */
 const WAIT_SECONDS = 1;
@@ -36,9 +25,9 @@ const BATCH = 10;
 const REQUESTS_IN_FLIGHT = 8;
 
 /** A dead-letter queue on SQS. */
-export function createMailbox(client: SQSClient, { name, queueUrl }: MailboxOptions) {
+export function createMailbox(client: SQSClient, { name, queueUrl }: MailboxOptions): Mailbox {
   /** Of a receipt that has run out SQS says so in its answer, and we pass it over. */
-  const hide = async (messages: readonly { readonly receipt: string }[], VisibilityTimeout: number) => {
+  const hide = async (messages: Receipts, VisibilityTimeout: number) => {
     const QueueUrl = await queueUrl();
     await pMap(
       inTens(messages),
@@ -52,7 +41,7 @@ export function createMailbox(client: SQSClient, { name, queueUrl }: MailboxOpti
   return {
     name,
 
-    async take(most: number, holdSeconds: number): Promise<readonly ReceivedMessage[]> {
+    async take(most, holdSeconds) {
       const { Messages = [] } = await client.send(
         new ReceiveMessageCommand({
           QueueUrl: await queueUrl(),
@@ -66,12 +55,11 @@ export function createMailbox(client: SQSClient, { name, queueUrl }: MailboxOpti
       return Messages.map(messageOf);
     },
 
-    hold: (messages: readonly { readonly receipt: string }[], holdSeconds: number): Promise<void> =>
-      hide(messages, holdSeconds),
+    hold: hide,
 
-    giveBack: (messages: readonly { readonly receipt: string }[]): Promise<void> => hide(messages, 0),
+    giveBack: (messages) => hide(messages, 0),
 
-    async remove(messages: readonly { readonly receipt: string }[]): Promise<void> {
+    async remove(messages) {
       const QueueUrl = await queueUrl();
       for (const Entries of inTens(messages)) {
         const { Failed = [] } = await client.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
@@ -80,7 +68,7 @@ export function createMailbox(client: SQSClient, { name, queueUrl }: MailboxOpti
       }
     },
 
-    async counts(): Promise<{ readonly visible: number; readonly inFlight: number }> {
+    async counts() {
       const { Attributes = {} } = await client.send(
         new GetQueueAttributesCommand({
           QueueUrl: await queueUrl(),
@@ -95,7 +83,7 @@ export function createMailbox(client: SQSClient, { name, queueUrl }: MailboxOpti
   };
 }
 
-function* inTens(messages: readonly { readonly receipt: string }[]) {
+function* inTens(messages: Receipts) {
   for (let at = 0; at < messages.length; at += BATCH) {
     yield messages
       .slice(at, at + BATCH)
@@ -109,7 +97,7 @@ function messageOf({
   Body = '',
   Attributes,
   MessageAttributes,
-}: Message) {
+}: Message): DeadMessage {
   const text = (name: string) => MessageAttributes?.[name]?.StringValue;
   const sentAtMs = Number(Attributes?.SentTimestamp ?? 0);
   const failedAt = Date.parse(text(MESSAGE_ATTRIBUTES.failedAt) ?? '');

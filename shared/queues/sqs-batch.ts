@@ -1,4 +1,5 @@
 import {
+  type MessageAttributeValue,
   SendMessageBatchCommand,
   type SendMessageBatchRequestEntry,
   type SQSClient,
@@ -67,6 +68,15 @@ export function batchesOf(messages: readonly Outgoing[]): readonly number[][] {
 /** SQS refuses these two code points raw, and an empty body; in JSON an escape says the same. */
 export const sendable = (body: string): string =>
   body === '' ? ' ' : body.replace(/[\ufffe\uffff]/g, (point) => `\\u${point.charCodeAt(0).toString(16)}`);
+
+/** SQS takes no attribute without a value. */
+export function textAttributes(texts: Readonly<Record<string, string | undefined>>) {
+  const attributes: Record<string, MessageAttributeValue> = {};
+  for (const [name, text] of Object.entries(texts)) {
+    if (text !== undefined && text !== '') attributes[name] = { DataType: 'String', StringValue: text };
+  }
+  return attributes;
+}
 
 /** As SQS counts: the body, and each attribute's name, type and value. */
 export function sizeOf({ MessageBody = '', MessageAttributes = {} }: Outgoing): number {

@@ -4,21 +4,12 @@ import { createSecrets } from '../aws/secrets.ts';
 import { ENVIRONMENT } from '../contract/names.ts';
 import { createPlatforms } from '../platform/platforms.ts';
 import { createDeadLetterQueue } from '../queues/dead-letter-queue.ts';
-import { createAuditLog } from '../store/audit-log.ts';
-import { createClaimStore } from '../store/claim-store.ts';
-import { createDriftLog } from '../store/drift-log.ts';
-import { createGateStore } from '../store/gate-store.ts';
-import { createGroupIndex } from '../store/group-index.ts';
-import { createGroupStore } from '../store/group-store.ts';
-import { createGuardStore } from '../store/guard-store.ts';
-import { createHealthStore } from '../store/health-store.ts';
-import { createPeopleStore } from '../store/people-store.ts';
-import { createFeedStore, createLeases } from '../store/reconcile-store.ts';
 import type { ApplyPorts, PeoplePorts } from '../sync/ports/bundles.ts';
 import { sleep, systemClock, systemRandom } from './clock.ts';
 import { required } from './config.ts';
 import { reportOddGroups } from './report.ts';
 import type { ReconcileTaskPorts } from './run-reconcile.ts';
+import { storesOver } from './stores.ts';
 import { type Base, wireBase, wireState } from './wire.ts';
 
 const CONNECTIONS_PER_ORIGIN = 16;
@@ -32,24 +23,14 @@ function wireSync({ config, logger }: Base) {
     connections: CONNECTIONS_PER_ORIGIN,
     connect: { timeout: CONNECT_TIMEOUT_MS },
   });
-  const leases = createLeases(state.table);
+  const stores = storesOver(state.table);
   const secrets = createSecrets(new SecretsManagerClient({}), config.prefix);
   return {
     ...state,
-    groups: createGroupStore(state.table),
-    people: createPeopleStore(state.table),
-    claims: createClaimStore(state.table),
-    guard: createGuardStore(state.table),
-    gates: createGateStore(state.table),
-    audit: createAuditLog(state.table),
-    drift: createDriftLog(state.table),
-    index: createGroupIndex(state.table),
-    feed: createFeedStore(state.table),
-    health: createHealthStore(state.table),
-    leases,
+    ...stores,
     platforms: createPlatforms({
       secrets,
-      leases,
+      leases: stores.leases,
       dispatcher,
       onAttempt: (facts) => reportOddGroups(facts, logger),
       clock: systemClock,

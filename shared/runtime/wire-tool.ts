@@ -12,28 +12,16 @@ import { createPlatforms } from '../platform/platforms.ts';
 import { createApplyQueue } from '../queues/apply-queue.ts';
 import { createEventSender } from '../queues/event-sender.ts';
 import { createMailbox } from '../queues/mailbox.ts';
-import { createAuditLog } from '../store/audit-log.ts';
-import { createClaimStore } from '../store/claim-store.ts';
 import { createConnectionStore } from '../store/connection-store.ts';
-import { createDesiredStore } from '../store/desired-store.ts';
-import { createDriftLog } from '../store/drift-log.ts';
 import { createDynamoTable } from '../store/dynamo-table.ts';
-import { createGateStore } from '../store/gate-store.ts';
-import { createGroupIndex } from '../store/group-index.ts';
-import { createGroupStore } from '../store/group-store.ts';
-import { createGuardStore } from '../store/guard-store.ts';
-import { createHealthStore } from '../store/health-store.ts';
 import { createOverlayTable } from '../store/overlay-table.ts';
-import { createPeopleStore } from '../store/people-store.ts';
-import { createFeedStore, createLeases } from '../store/reconcile-store.ts';
 import { createScimStore } from '../store/scim-store.ts';
 import { createScimTokenStore } from '../store/scim-token-store.ts';
-import type { Table } from '../store/table.ts';
-import { createUserStore } from '../store/user-store.ts';
-import type { RehearsalStores, ToolPorts } from '../sync/ports/bundles.ts';
+import type { ToolPorts } from '../sync/ports/bundles.ts';
 import { MissingPart } from '../sync/ports/deployment.ts';
 import type { ApplyQueue } from '../sync/ports/queues.ts';
 import { newId, randomHex, sleep, systemClock, systemRandom } from './clock.ts';
+import { applyStoresOver, storesOver } from './stores.ts';
 
 export interface ToolTarget extends AwsTarget {
   readonly prefix: string;
@@ -77,22 +65,18 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
   };
   const table = createDynamoTable(sdk.dynamodb, { tableName: options.tableName, sleep });
   const secrets = createSecrets(sdk.secrets, target.prefix);
-  const leases = createLeases(table);
+  const stores = storesOver(table);
   const platformOptions = {
     secrets,
-    leases,
+    leases: stores.leases,
     dispatcher,
     clock: systemClock,
     random: systemRandom,
     sleep,
   };
   const ports: ToolPorts = {
-    ...storesOver(table),
-    rehearse: () => storesOver(createOverlayTable(table)),
-    index: createGroupIndex(table),
-    desired: createDesiredStore(table),
-    feed: createFeedStore(table),
-    health: createHealthStore(table),
+    ...stores,
+    rehearse: () => applyStoresOver(createOverlayTable(table)),
     scim: createScimStore(table),
     tokens: createScimTokenStore(table),
     randomHex,
@@ -125,18 +109,6 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
     },
   };
 }
-
-/** What apply reads and writes, over whatever table. */
-const storesOver = (table: Table): RehearsalStores => ({
-  groups: createGroupStore(table),
-  users: createUserStore(table),
-  people: createPeopleStore(table),
-  claims: createClaimStore(table),
-  guard: createGuardStore(table),
-  gates: createGateStore(table),
-  audit: createAuditLog(table),
-  drift: createDriftLog(table),
-});
 
 /**
  * Wake-ups of a person's are never dropped for another's: each has an id of its own, whatever window the functions use.
