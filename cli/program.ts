@@ -27,7 +27,7 @@ Examples:
   groupsync plan 00g1                         what would be written, and why
   groupsync dlq replay --code unknown_connection`;
 
-/** Every command. What a command does is in shared/sync: here it is asked for and printed. */
+/** Every command. What a command does is in shared/operate: here it is asked for and printed. */
 export function createProgram(act: Act): Command {
   const program = new Command('groupsync')
     .description("Keeps the groups of the Workforce Platform equal to the groups of a company's directory.")
