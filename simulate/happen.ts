@@ -26,7 +26,11 @@ export function startHappenings(cloud: Cloud, scimTokens: ReadonlyMap<string, st
     const group = 'group' in deed && typeof deed.group === 'string' ? { group: deed.group } : {};
     const tell = (lane: typeof actor, what = sayingOf(deed)) =>
       chronicle.tell({ lane, connection, ...group, what });
-    if ('forMs' in deed) cloud.troubledUntilMs = Math.max(cloud.troubledUntilMs, cloud.nowMs() + deed.forMs);
+    if ('forMs' in deed) {
+      const name = deed.kind === 'temper' ? deed.temper : deed.kind;
+      const company = actor === 'platform' ? platform?.companyId : undefined;
+      cloud.troubles.push({ name, company, untilMs: cloud.nowMs() + deed.forMs });
+    }
     switch (actor) {
       case 'directory':
         tell(actor);

@@ -16,15 +16,27 @@ interface Context {
   readonly actual: HeldGroup | undefined;
 }
 
+/** What stood where platform and directory were the same; while nothing of it changes, they are. */
+const SAME = new WeakMap<object, readonly unknown[]>();
+
 /** Compares one directory group, read naively, with the platform's; each difference must be explained by itself. */
 export function unexplained(sight: Sight, connection: Sighted, group: string): readonly Difference[] {
+  const actual = connection.actual(group);
+  const { settings, companyMs, reading } = connection;
+  const stands = [settings, companyMs, reading.changedAtMs.get(group), connection.item(group)];
+  const known = actual && SAME.get(actual);
+  if (known !== undefined && stands.every((one, place) => one === known[place])) return [];
   const said = connection.reading.groups.get(group);
   const item = connection.item(group);
   const treatment = treatmentOf(connection.settings, [group, item?.name ?? said?.name]);
   const isStill = connection.isObserving || connection.gate === 'paused' || item?.paused || item?.released;
   const isUnnamed = said !== undefined && said.name === undefined;
   if (isStill || isUnnamed || treatment.isExcluded || treatment.mode === 'report') return [];
-  const context: Context = { sight, connection, group, treatment, actual: connection.actual(group) };
+  const context: Context = { sight, connection, group, treatment, actual };
+  if (actual !== undefined && said?.name !== undefined && isSame(context, said.name)) {
+    SAME.set(actual, stands);
+    return [];
+  }
   const found = said?.name === undefined ? leftBehind(context) : compared(context, said.name);
   const isUnheard = found.length > 0 && (connection.isHalfHeard(group) || sight.isInLetters(group));
   return isUnheard ? [] : found;
@@ -69,6 +81,18 @@ function compared(context: Context, name: string): readonly Difference[] {
     found.push({ cause: 'spoke_id', sentence });
   }
   return [...found, ...missingUsers(context, actual), ...extraUsers(context, actual)];
+}
+
+/** Nothing differs at all, be it explained or not. */
+function isSame({ connection, group, actual }: Context, name: string): boolean {
+  const { users } = connection.whom(group);
+  return (
+    actual !== undefined &&
+    actual.name === nameOnPlatform(connection, group, name) &&
+    actual.spokeId === group &&
+    users.size === actual.users.length &&
+    actual.users.every((user) => users.has(user))
+  );
 }
 
 /** By the connection's template, and as this platform treats what is sent. */

@@ -165,9 +165,10 @@ function sighted({ seen, under, ledger }: Surroundings, name: string, company: s
       START_MS + atMs <= seen.nowMs() &&
       (actor === 'aws' || connection === name || colleagues.includes(connection)),
   );
+  const employees = [...platform.employees.values()];
   const whom = lazily((group) => {
     const contested = contestedIn(seen.life, name);
-    return expectedUsers(reading, group, { employees: platform.employees.values(), settings, contested });
+    return expectedUsers(reading, group, { employees, settings, contested });
   });
   return {
     name,
