@@ -23,7 +23,7 @@ export function startAsking(cloud: Cloud, seen: Seen): void {
       const groups = [...cloud.table.items.values()].filter(
         ({ sk, rev }) => sk === 'GROUP' && rev !== undefined,
       );
-      if (groups.length === 0 || cloud.troubles.some(({ untilMs }) => cloud.nowMs() < untilMs)) return;
+      if (groups.length === 0 || cloud.nowMs() < cloud.troubledUntilMs) return;
       const { connection, group } = random.pick(groups);
       const ref = { connection: connectionName(String(connection)), group: groupId(String(group)) };
       cloud.start(askAndApply(cloud, seen, ref));

@@ -31,12 +31,8 @@ export interface Cloud {
   readonly deeds: OperatorDone[];
   /** How often anything happened to anybody in the HR systems. */
   companyDeeds: number;
-  /** Tempers and faults that began, each until when it may show; of one company's platform, or of AWS. */
-  readonly troubles: {
-    readonly name: string;
-    readonly company?: string | undefined;
-    readonly untilMs: number;
-  }[];
+  /** Until then a temper or a fault may show. */
+  troubledUntilMs: number;
   /** Nothing more is begun. */
   isOver: boolean;
   /** Lets work go on beside everything else; a mistake in a program ends the life. */
@@ -112,7 +108,7 @@ export function createCloud(
     directory: createDirectoryRecord(),
     deeds: [],
     companyDeeds: 0,
-    troubles: [],
+    troubledUntilMs: 0,
     isOver: false,
     start(work) {
       work.catch((error: unknown) => {

@@ -5,7 +5,7 @@ import { applyGroup } from '../shared/sync/apply/apply.ts';
 import { ingest } from '../shared/sync/ingest/ingest.ts';
 import { type HttpRequest, handleScim } from '../shared/sync/scim/handle.ts';
 import type { Cloud } from './cloud.ts';
-import { type DirectoryHappening, scimRequestOf } from './directory.ts';
+import { type DirectoryHappening, scimRequestOf } from './messages.ts';
 import type { QueuedMessage } from './queues.ts';
 
 /** Invocations that one queue feeds at once; more would show nothing new. */

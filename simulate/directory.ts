@@ -6,14 +6,6 @@ import {
   type ScimRequest,
 } from './messages.ts';
 
-export {
-  type DirectoryHappening,
-  messagesOf,
-  type OutgoingMessage,
-  type ScimRequest,
-  scimRequestOf,
-} from './messages.ts';
-
 /**
  * What the directory has said, read in the most simple-minded way: sort it, then do what each thing says, one after the
  * other. It shares no code with the engine. All times are milliseconds since 1970.
@@ -55,7 +47,7 @@ export interface ReadGroup {
 }
 
 /** A thing said, and where it stands among all others of its connection. */
-interface Heard {
+export interface Heard {
   readonly saying: Omit<Saying, 'order'>;
   /** Nanoseconds since 1970. */
   readonly instant: bigint;
@@ -161,7 +153,8 @@ interface Group {
   changedAtMs: number;
 }
 
-function readAll(heard: readonly Heard[]): Reading {
+/** What came of all that was heard, in whatever order it came. */
+export function readAll(heard: readonly Heard[]): Reading {
   const sorted = heard.toSorted(byOrder);
   const { groups, emails } = replayAll(sorted);
   const hasTies = sorted.some((one, place) => place > 0 && isTied(one, sorted[place - 1] as Heard));
@@ -287,74 +280,8 @@ const isTied = (a: Heard, b: Heard): boolean =>
   a.instant === b.instant && a.sequence === b.sequence && a.id === b.id && a.saying.group === b.saying.group;
 
 /** Nanoseconds since 1970. */
-function instantOf(time: string): bigint {
+export function instantOf(time: string): bigint {
   const [, fraction = ''] = /\.(\d+)/.exec(time) ?? [];
   const seconds = Date.parse(time.replace(/\.\d+/, ''));
   return BigInt(seconds) * 1_000_000n + BigInt(fraction.slice(0, 9).padEnd(9, '0'));
-}
-
-/* The same reading of native events alone, for tests that have no life. */
-
-export interface ReadDirectory {
-  readonly groups: ReadonlyMap<string, Pick<ReadGroup, 'name' | 'members'>>;
-  readonly emails: ReadonlyMap<string, string>;
-}
-
-export interface RawEvent {
-  specversion: string;
-  id: string;
-  source: string;
-  type: string;
-  time: string;
-  sequence?: string;
-  connection?: string;
-  data: {
-    group?: { id: string; name?: string | null };
-    user?: SaidMember;
-    members?: SaidMember[];
-    part?: { snapshotId: string; index: number; count: number };
-  };
-}
-
-const KINDS: Readonly<Record<string, Saying['kind']>> = {
-  'directory.group.upserted': 'name',
-  'directory.group.deleted': 'delete',
-  'directory.group.snapshot': 'snapshot',
-  'directory.group.member.added': 'join',
-  'directory.group.member.removed': 'leave',
-  'directory.user.upserted': 'profile',
-  'directory.user.deleted': 'forget',
-};
-
-/** Reads JSON lines, or events already parsed, of one connection; their order and repetitions do not matter. */
-export function readDirectory(input: string | readonly RawEvent[], connection = 'default'): ReadDirectory {
-  const all = typeof input === 'string' ? parseLines(input) : input;
-  const ours = all.filter((event) => (event.connection ?? 'default') === connection);
-  const { groups, emails } = readAll(ours.map(heardOf));
-  return { groups: new Map([...groups].map(([id, { name, members }]) => [id, { name, members }])), emails };
-}
-
-export const parseLines = (jsonl: string): RawEvent[] =>
-  jsonl
-    .split('\n')
-    .filter((line) => line.trim() !== '')
-    .map((line): RawEvent => JSON.parse(line));
-
-function heardOf({ id, source, type, time, sequence, data }: RawEvent): Heard {
-  const { group, user, members = [], part } = data;
-  const kind = KINDS[type];
-  if (kind === undefined) throw new Error(`expected a type of native events, got ${type}`);
-  return {
-    saying: {
-      kind,
-      ...(group !== undefined && { group: group.id, name: group.name ?? null }),
-      members: user === undefined ? members : [user],
-      ...(part !== undefined && { part }),
-    },
-    instant: instantOf(time),
-    sequence: BigInt(sequence ?? -1),
-    id,
-    source,
-    arrivedAtMs: 0,
-  };
 }

@@ -1,7 +1,7 @@
 import { MESSAGE_ATTRIBUTES } from '../shared/contract/names.ts';
 import { baseUrlOf, type Cloud, groupItem, platformOf } from './cloud.ts';
 import { requestByScim, type ScimClients } from './consumers.ts';
-import { type DirectoryHappening, messagesOf } from './directory.ts';
+import { type DirectoryHappening, messagesOf } from './messages.ts';
 import { type Happening, MINUTE_MS, START_MS } from './life.ts';
 import { operate, type Screen } from './operators.ts';
 
@@ -26,11 +26,7 @@ export function startHappenings(cloud: Cloud, scimTokens: ReadonlyMap<string, st
     const group = 'group' in deed && typeof deed.group === 'string' ? { group: deed.group } : {};
     const tell = (lane: typeof actor, what = sayingOf(deed)) =>
       chronicle.tell({ lane, connection, ...group, what });
-    if ('forMs' in deed) {
-      const name = deed.kind === 'temper' ? deed.temper : deed.kind;
-      const company = actor === 'platform' ? platform?.companyId : undefined;
-      cloud.troubles.push({ name, company, untilMs: cloud.nowMs() + deed.forMs });
-    }
+    if ('forMs' in deed) cloud.troubledUntilMs = Math.max(cloud.troubledUntilMs, cloud.nowMs() + deed.forMs);
     switch (actor) {
       case 'directory':
         tell(actor);

@@ -46,8 +46,6 @@ export interface Lambdas {
   /** How likely a message of the apply queue goes to a second worker now. */
   readonly twins: () => number;
   readonly effects: () => number;
-  /** How many deaths were ever planned for this function. */
-  readonly traps: (lambda: LambdaName) => number;
 }
 
 type Spell = Exclude<AwsDeed, { kind: 'crash' }> & { readonly untilMs: number };
@@ -65,7 +63,6 @@ export function createLambdas(options: LambdasOptions): Lambdas {
   const idle = new Map<Actor, Seat[]>();
   let spells: Spell[] = [];
   let traps: Trap[] = [];
-  const planned: LambdaName[] = [];
   let effects = 0;
   let ids = 0;
   let workers = 0;
@@ -180,10 +177,8 @@ export function createLambdas(options: LambdasOptions): Lambdas {
       return !seat.worker.isDead();
     },
     begin(deed) {
-      if (deed.kind === 'crash') {
-        traps.push({ deed, left: deed.nth });
-        planned.push(deed.lambda);
-      } else spells.push({ ...deed, untilMs: time.nowMs() + deed.forMs });
+      if (deed.kind === 'crash') traps.push({ deed, left: deed.nth });
+      else spells.push({ ...deed, untilMs: time.nowMs() + deed.forMs });
     },
     calm() {
       spells = [];
@@ -191,6 +186,5 @@ export function createLambdas(options: LambdasOptions): Lambdas {
     },
     twins: () => spellOf('twins')?.share ?? 0,
     effects: () => effects,
-    traps: (lambda) => planned.filter((one) => one === lambda).length,
   };
 }

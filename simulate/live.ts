@@ -38,8 +38,6 @@ const QUIET_MS = 26 * HOUR_MS;
 /** A life of a week has some ten thousands, or half a million with thousands of groups or members in one message. */
 const MOST_EFFECTS = 1_500_000;
 
-const EXPIRES_EVERY_MS = 6 * HOUR_MS;
-
 /** Lives one life from its first happening to a day after its last trouble, and has it judged each hour. */
 export async function live(
   life: Life,
@@ -76,7 +74,7 @@ export async function live(
   const endsMs = troubleEndsMs + QUIET_MS;
   for (let atMs = START_MS + HOUR_MS; atMs <= endsMs && !cloud.isOver; atMs += HOUR_MS) {
     await cloud.pass(atMs);
-    if (atMs % EXPIRES_EVERY_MS === START_MS % EXPIRES_EVERY_MS) cloud.table.expire(atMs);
+    if ((atMs - START_MS) % DAY_MS === 0) cloud.table.expire(atMs);
     for (const oracle of oracles) oracle.look(seen, atMs + HOUR_MS > endsMs);
     if (cloud.lambdas.effects() > MOST_EFFECTS) {
       const sentence = `expected a week to end, found ${MOST_EFFECTS} effects after ${Math.round((atMs - START_MS) / HOUR_MS)} hours: something never rests`;

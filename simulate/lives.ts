@@ -15,9 +15,6 @@ export type Answer = { readonly report: LifeReport } | { readonly seed: number; 
 
 const WORKER = fileURLToPath(new URL('./life-worker.ts', import.meta.url));
 
-/** A life is made of what is soon forgotten, and that is collected cheaply while there is room for it. */
-const YOUNG_MEMORY = '--max-semi-space-size=64';
-
 /** Lives many lives in several processes, and gives them back as they end; ends early where `isEnough` says so. */
 export async function liveMany(
   errands: Iterator<Errand>,
@@ -36,7 +33,8 @@ function liveInOne(
   return new Promise((resolve, reject) => {
     const child: ChildProcess = fork(WORKER, {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      execArgv: [...process.execArgv, YOUNG_MEMORY],
+      // A life is made of what is soon forgotten: with room for it, it is collected cheaply.
+      execArgv: [...process.execArgv, '--max-semi-space-size=64'],
     });
     const next = () => {
       const { value, done } = isEnough() ? { value: undefined, done: true } : errands.next();

@@ -40,7 +40,11 @@ export function expectedUsers(
   const { includeStates = ['ACTIVE'], memberIdField = 'userId' } = settings;
   const idOf = ({ role, userId }: HeldEmployee) => (memberIdField === 'id' ? role : userId);
   const all = [...employees];
-  const holders = holdersIn(employees, all);
+  const holders = new Map<string, HeldEmployee[]>();
+  for (const one of all) {
+    const address = folded(one.email ?? '');
+    holders.set(address, [...(holders.get(address) ?? []), one]);
+  }
   const who = (found: readonly HeldEmployee[]): { readonly id: string } | { readonly cause: Cause } => {
     const [person, ...others] = found.length > 1 ? found.filter(({ state }) => state === 'ACTIVE') : found;
     if (found.length === 0) return { cause: 'unknown' };
@@ -65,21 +69,6 @@ export function expectedUsers(
   const may = all.filter(({ role, state }) => possible.has(role) && includeStates.includes(state));
   const mayIds = may.flatMap((one) => idOf(one) ?? possible.get(one.role) ?? []);
   return { users: new Set(userOf.values()), userOf, pending, unsure, may: new Set(mayIds) };
-}
-
-const HOLDERS = new WeakMap<object, ReadonlyMap<string, readonly HeldEmployee[]>>();
-
-/** Who has each address; of the same list made once. */
-function holdersIn(list: object, all: readonly HeldEmployee[]): ReadonlyMap<string, readonly HeldEmployee[]> {
-  const holders = new Map<string, HeldEmployee[]>();
-  const known = HOLDERS.get(list);
-  if (known !== undefined) return known;
-  for (const one of all) {
-    const address = folded(one.email ?? '');
-    holders.set(address, [...(holders.get(address) ?? []), one]);
-  }
-  HOLDERS.set(list, holders);
-  return holders;
 }
 
 /**

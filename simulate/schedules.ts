@@ -1,16 +1,13 @@
-import { connectionName } from '../shared/domain/ids.ts';
+import { type ConnectionName, connectionName } from '../shared/domain/ids.ts';
 import { eachConnection } from '../shared/runtime/each-connection.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import { runReconcile } from '../shared/runtime/run-reconcile.ts';
-import type { Connection } from '../shared/sync/ports/connections.ts';
+import type { Item } from '../shared/store/table.ts';
 import { refreshPeople } from '../shared/sync/people.ts';
 import { pump } from '../shared/sync/pump.ts';
-import type { Item } from '../shared/store/table.ts';
 import { type Cloud, groupItem } from './cloud.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS, START_MS } from './life.ts';
+import { type ConnectionSpec, DAY_MS, type Happening, HOUR_MS, MINUTE_MS, START_MS } from './life.ts';
 import type { SimulatedPlatform } from './platform/platform.ts';
-
-type Task = 'pump' | 'feed' | 'sweep' | 'people' | 'health';
 
 const TIMEOUT_MS = 15 * MINUTE_MS;
 const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {}, with: () => SILENT };
@@ -18,27 +15,21 @@ const UNCOUNTED = { emit() {} };
 /** After this a dirty group is for the sweep to find. */
 const STUCK_MS = 15 * MINUTE_MS;
 
-/** As deployed (shared/contract/topology.ts), each with a minute of its own. */
-const EVERY: Readonly<Record<Task, { readonly everyMs: number; readonly firstMs: number }>> = {
-  people: { everyMs: HOUR_MS, firstMs: 2_000 },
-  pump: { everyMs: MINUTE_MS, firstMs: 30_000 },
-  feed: { everyMs: 5 * MINUTE_MS, firstMs: 45_000 },
-  sweep: { everyMs: HOUR_MS, firstMs: 20 * MINUTE_MS },
-  health: { everyMs: DAY_MS, firstMs: 3 * HOUR_MS },
+/**
+ * As deployed (shared/contract/topology.ts), each with a minute of its own. A run that would find what the last good one
+ * found is left out for `leftOutMs` at most, and for `soonMs` while it might meet something.
+ */
+const RHYTHMS = {
+  people: { everyMs: HOUR_MS, firstMs: 2_000, leftOutMs: 11 * HOUR_MS, soonMs: 4 * HOUR_MS },
+  pump: { everyMs: MINUTE_MS, firstMs: 30_000, leftOutMs: 5 * HOUR_MS, soonMs: 5 * HOUR_MS },
+  feed: { everyMs: 5 * MINUTE_MS, firstMs: 45_000, leftOutMs: 6 * HOUR_MS, soonMs: 2 * HOUR_MS },
+  // Litter has its turn by the hour of the day: in steps of seven every hour comes up.
+  sweep: { everyMs: HOUR_MS, firstMs: 20 * MINUTE_MS, leftOutMs: 7 * HOUR_MS, soonMs: 4 * HOUR_MS },
+  health: { everyMs: DAY_MS, firstMs: 3 * HOUR_MS, leftOutMs: 0, soonMs: 0 },
 };
-
-/** How long a run is left out that would find what the last good one found, at most. */
-const LEFT_OUT_MS: Readonly<Record<Task, number>> = {
-  people: 11 * HOUR_MS,
-  pump: 5 * HOUR_MS,
-  feed: 6 * HOUR_MS,
-  // Litter has its turn by the hour of the day: in steps of these every hour comes up.
-  sweep: 7 * HOUR_MS,
-  health: 0,
-};
-/** … or might find more: while trouble lasts that it may meet, and for the feed after writes of our own. */
-const SOON_MS = { people: 4 * HOUR_MS, pump: 5 * HOUR_MS, feed: 2 * HOUR_MS, sweep: 4 * HOUR_MS, health: 0 };
+type Task = keyof typeof RHYTHMS;
 const FEED_FAILED_MS = 20 * MINUTE_MS;
+type Last = { readonly atMs: number; readonly mark?: Mark | undefined };
 
 /** What a run would find, as text: a new text is looked at in the next run, a new `echo` before long. */
 interface Mark {
@@ -51,160 +42,130 @@ interface Mark {
  * connection by connection: of ten thousand minutes a week nearly all are such.
  */
 export function startSchedules(cloud: Cloud): void {
-  for (const task of Object.keys(EVERY) as Task[]) {
-    const lasts = new Map<string, { readonly atMs: number; mark?: Mark | undefined }>();
-    const { everyMs, firstMs } = EVERY[task];
-    const run = (connections: readonly string[], nowMs: number) => {
-      const begun = connections
-        .map((connection) => {
-          const mark = markOf(task, connection, cloud);
-          const last = lasts.get(connection);
-          if (last !== undefined && isLeftOut(task, mark, last.mark, nowMs - last.atMs)) return undefined;
-          return { connection, mark };
-        })
-        .filter((one) => one !== undefined);
-      if (begun.length === 0) return;
-      for (const { connection } of begun) lasts.set(connection, { atMs: nowMs });
-      const only =
-        begun.length === connections.length ? [undefined] : begun.map(({ connection }) => connection);
-      cloud.start(
-        runTask(task, only, cloud).then((lived) => {
-          for (const { connection, mark } of lived ? begun : []) {
-            lasts.set(connection, { atMs: nowMs, mark });
-          }
-        }),
-      );
-    };
+  for (const task of Object.keys(RHYTHMS) as Task[]) {
+    const lasts = new Map<string, Last>();
+    const { everyMs, firstMs } = RHYTHMS[task];
     const again = (atMs: number) =>
       cloud.time.at(atMs, () => {
         if (cloud.isOver) return;
         again(atMs + everyMs);
-        run([...cloud.connections.keys()], atMs);
+        const marks = [...cloud.connections.values()].map(
+          (spec) => [spec.name, markOf(task, spec, cloud)] as const,
+        );
+        const due = marks.filter(([name, mark]) => !isLeftOut(task, mark, atMs, lasts.get(name)));
+        if (due.length === 0) return;
+        for (const [name] of due) lasts.set(name, { atMs });
+        const only = due.length === marks.length ? [undefined] : due.map(([name]) => connectionName(name));
+        const run = runTask(task, only, cloud).then((lived) => {
+          for (const [name, mark] of lived ? due : []) lasts.set(name, { atMs, mark });
+        });
+        cloud.start(run);
       });
     again(START_MS + firstMs);
   }
 }
 
-function isLeftOut(task: Task, mark: Mark | undefined, last: Mark | undefined, sinceMs: number): boolean {
-  if (last === undefined && task === 'feed') return sinceMs < FEED_FAILED_MS;
-  const waitMs = mark?.echo === last?.echo ? LEFT_OUT_MS[task] : SOON_MS[task];
-  return mark !== undefined && mark.finding === last?.finding && sinceMs < waitMs;
+function isLeftOut(task: Task, mark: Mark | undefined, nowMs: number, last?: Last): boolean {
+  if (last === undefined) return false;
+  const sinceMs = nowMs - last.atMs;
+  if (last.mark === undefined && task === 'feed') return sinceMs < FEED_FAILED_MS;
+  const { leftOutMs, soonMs } = RHYTHMS[task];
+  const waitMs = mark?.echo === last.mark?.echo ? leftOutMs : soonMs;
+  return mark !== undefined && mark.finding === last.mark?.finding && sinceMs < waitMs;
 }
 
 /** One invocation for these connections; undefined: for all. */
-function runTask(task: Task, only: readonly (string | undefined)[], cloud: Cloud): Promise<boolean> {
+function runTask(task: Task, only: readonly (ConnectionName | undefined)[], cloud: Cloud): Promise<boolean> {
   return cloud.invoke(task, TIMEOUT_MS, async ({ ports }) => {
     const deadlineMs = ports.clock() + TIMEOUT_MS - 30_000;
-    const runOne = (connection: Connection): Promise<unknown> => {
-      if (task === 'people') return refreshPeople(connection, ports);
-      // Levels are for dashboards, and most of what a pump reads.
-      if (task === 'pump') return pump(connection.name, ports);
-      return runReconcile(connection, { task }, { ports, metrics: UNCOUNTED, deadlineMs });
-    };
-    for (const name of only) {
-      const chosen = name === undefined ? undefined : connectionName(name);
+    for (const chosen of only) {
       const round = { connections: ports.connections, only: chosen, logger: SILENT };
-      const { failure } = await eachConnection(round, runOne);
+      const { failure } = await eachConnection<unknown>(round, (connection) =>
+        task === 'people'
+          ? refreshPeople(connection, ports)
+          : // Levels are for dashboards, and most of what a pump reads.
+            task === 'pump'
+            ? pump(connection.name, ports)
+            : runReconcile(connection, { task }, { ports, metrics: UNCOUNTED, deadlineMs }),
+      );
       if (failure !== undefined) throw failure.error;
     }
   });
 }
 
 /** Undefined where there is something to be done. */
-function markOf(task: Task, connection: string, cloud: Cloud): Mark | undefined {
-  const spec = cloud.connections.get(connection);
-  const platform = spec && cloud.platforms.get(spec.company);
+function markOf(task: Task, { name, company }: ConnectionSpec, cloud: Cloud): Mark | undefined {
+  const platform = cloud.platforms.get(company);
   if (task === 'health' || platform === undefined) return undefined;
-  const { nowMs } = cloud;
-  const item: Partial<Item> = cloud.table.items.get(`C#${connection} GATE`) ?? {};
+  const { life, table, vault, nowMs } = cloud;
+  const item: Partial<Item> = table.items.get(`C#${name} GATE`) ?? {};
   const { state = 'open', untilMs = 0, backlog = false } = item;
   // A closed gate is tried when its time has come, or when there is another secret.
-  const gate = state === 'open' ? 0 : [untilMs, cloud.vault.versions.get(connection)];
+  const gate = state === 'open' ? 0 : [untilMs, vault.versions.get(name)];
   if (task === 'pump') {
     const isTried = state !== 'open' && state !== 'paused' && Number(untilMs) <= nowMs();
-    if (isTried || backlog || (state === 'open' && hasWorkForPump(connection, cloud))) return undefined;
+    if (isTried || backlog || (state === 'open' && hasWorkForPump(name, cloud))) return undefined;
     return { finding: JSON.stringify(gate), echo: '' };
   }
-  const troubles = cloud.troubles.flatMap(({ name, company = spec?.company, untilMs: endsMs }) =>
-    company === spec?.company && endsMs > nowMs() && isMetBy(task, name) ? [name] : [],
-  );
-  const deeds = cloud.deeds.filter((deed) => deed.connection === connection).length;
-  const found = FINDINGS[task](platform, connection, cloud);
+  const past = life.happenings.filter(({ atMs }) => START_MS + atMs <= nowMs());
+  const around = past.flatMap((one) => (isMetBy(task, one, nowMs()) ? [one.deed.kind] : []));
+  const isTroubled = past.some((one) => 'forMs' in one.deed && isMetBy(task, one, nowMs()));
+  const deeds = cloud.deeds.filter(({ connection }) => connection === name).length;
+  const { foreign, traits, writes } = platform;
+  // Employees once more, for who was told in between; what somebody else did, once the feed tells of it.
+  const found = {
+    people: () =>
+      past.filter(({ actor }) => actor === 'company').map(({ atMs }) => START_MS + atMs < nowMs() - HOUR_MS),
+    feed: () => [
+      foreign.filter(({ atMs }) => atMs + traits.feedLagMs <= nowMs()).length,
+      table.items.get(`C#${name} FEED`)?.['needsSweep'],
+    ],
+    sweep: () => strayIn(platform, name, cloud),
+  }[task]();
   return {
-    finding: JSON.stringify([gate, troubles, cloud.lambdas.traps(task), deeds, found]),
-    echo: JSON.stringify([task === 'feed' && platform.writes.length, troubles.length > 0 && nowMs()]),
+    finding: JSON.stringify([gate, around, deeds, found]),
+    echo: JSON.stringify([task === 'feed' && writes.length, isTroubled && nowMs()]),
   };
 }
 
-/** Tempers that show in writes alone, or in the list or the feed, are met by nobody else. */
-function isMetBy(task: Task, name: string): boolean {
+/** Trouble that lasts, or a death of this function. What shows in writes, in the list or in the feed is met by nobody else. */
+function isMetBy(task: Task, { atMs, deed }: Happening, nowMs: number): boolean {
+  if (deed.kind === 'crash') return deed.lambda === task;
+  if (!('forMs' in deed) || START_MS + atMs + deed.forMs <= nowMs) return false;
+  const name = deed.kind === 'temper' ? deed.temper : deed.kind;
   if (/^(?:writes_|drops_|keeps_|refuses_user|late_writes|twins)/.test(name)) return false;
   return name.startsWith('feed_') ? task === 'feed' : !name.startsWith('list_') || task === 'sweep';
 }
 
-type Find = (platform: SimulatedPlatform, connection: string, cloud: Cloud) => unknown;
-
-const FINDINGS: Readonly<Record<'people' | 'feed' | 'sweep', Find>> = {
-  /** What became of the employees; and again, for who was told in between. */
-  people: ({ employeesMs }, _, { nowMs }) =>
-    [nowMs(), nowMs() - HOUR_MS].map((untilMs) => employeesMs.filter((atMs) => atMs <= untilMs).length),
-  /** What somebody else did, once the feed tells of it. */
-  feed: ({ foreign, traits }, connection, { table, nowMs }) => [
-    foreign.filter(({ atMs }) => atMs + traits.feedLagMs <= nowMs()).length,
-    table.items.get(`C#${connection} FEED`)?.['needsSweep'],
-  ],
-  /** Whatever is not as it was left. */
-  sweep: strayIn,
-};
-
 const SHARDS = [0, 1, 2, 3];
 
-/** Links to what is no more or has changed, groups that wait for long or whose hold is over, and strangers. */
-function strayIn({ groups: held }: SimulatedPlatform, name: string, cloud: Cloud): readonly string[] {
+/** Links to what is no more or has changed, groups that wait or whose hold is over, and strangers. */
+function strayIn({ groups }: SimulatedPlatform, name: string, cloud: Cloud): readonly string[] {
+  const nowMs = cloud.nowMs();
   const linked = new Set<unknown>();
-  const found: string[] = [];
-  for (const group of cloud.directory.read(name).changedAtMs.keys()) {
+  const found = [...cloud.directory.read(name).changedAtMs.keys()].flatMap((group) => {
     const item: Partial<Item> = groupItem(cloud, name, group) ?? {};
     const { platformId, version, dirtySince, gsk, hold, paused } = item;
     linked.add(platformId);
-    const { expiresAtMs = 0 } = (hold ?? {}) as { readonly expiresAtMs?: number };
-    const agoMs = Math.min(
-      cloud.nowMs() - Number(dirtySince),
-      cloud.nowMs() - Number.parseInt(String(gsk ?? 0), 10),
-    );
-    const isStuck = paused !== true && agoMs > STUCK_MS;
-    const isOver = hold !== undefined && expiresAtMs <= cloud.nowMs();
-    const isAsLeft = platformId === undefined || held.get(String(platformId))?.version === version;
-    if (isStuck || isOver || !isAsLeft || dirtySince !== undefined)
-      found.push(`${group} ${isStuck ? cloud.nowMs() : dirtySince} ${isOver} ${isAsLeft}`);
-  }
-  for (const { id, spokeId } of held.values()) if (spokeId !== null && !linked.has(id)) found.push(id);
-  return found;
+    const sinceMs = Math.max(Number(dirtySince), Number.parseInt(String(gsk ?? 0), 10));
+    const isStuck = paused !== true && nowMs - sinceMs > STUCK_MS && nowMs;
+    const isOver = Number((hold as { readonly expiresAtMs?: number } | undefined)?.expiresAtMs) <= nowMs;
+    const isAsLeft = platformId === undefined || groups.get(String(platformId))?.version === version;
+    const isPlain = dirtySince === undefined && !isOver && isAsLeft;
+    return isPlain ? [] : [JSON.stringify([group, dirtySince, isStuck, isOver, isAsLeft])];
+  });
+  const strangers = [...groups.values()].filter(({ id, spokeId }) => spokeId !== null && !linked.has(id));
+  return [...found, ...strangers.map(({ id }) => id)];
 }
 
-/** By connection: while the table stays the same, no pump has work before this instant. */
-type Rest = { readonly changes: number; readonly untilMs: number };
-const RESTS = new WeakMap<Cloud, Map<string, Rest>>();
-
 /** Walks, or groups that are due and may be written: those that wait for a person wait for no pump. */
-function hasWorkForPump(connection: string, cloud: Cloud): boolean {
-  const { table, nowMs } = cloud;
-  const rests = RESTS.get(cloud) ?? new Map<string, Rest>();
-  RESTS.set(cloud, rests);
-  const rest = rests.get(connection);
-  if (rest?.changes === table.changes() && nowMs() < rest.untilMs) return false;
+function hasWorkForPump(connection: string, { table, nowMs }: Cloud): boolean {
   const isObserving = table.items.get(`C#${connection} CONNECTION`)?.['observing'] === true;
-  let untilMs = Number.POSITIVE_INFINITY;
-  for (const shard of SHARDS) {
+  const now = String(nowMs()).padStart(14, '0');
+  return SHARDS.some((shard) => {
     const first = (kind: string, pageSize: number) =>
       table.page({ partition: `${kind}#${connection}#${shard}`, index: true, pageSize }).items;
-    if (first('walks', 1).length > 0) return true;
-    for (const { gsk, paused } of isObserving ? [] : first('groups', 10)) {
-      const dueMs = Number.parseInt(String(gsk), 10);
-      if (paused !== true && dueMs <= nowMs()) return true;
-      if (paused !== true && dueMs > nowMs()) untilMs = Math.min(untilMs, dueMs);
-    }
-  }
-  rests.set(connection, { changes: table.changes(), untilMs });
-  return false;
+    const isDue = ({ gsk, paused }: Item) => String(gsk) <= now && paused !== true;
+    return first('walks', 1).length > 0 || (!isObserving && first('groups', 10).some(isDue));
+  });
 }

@@ -65,7 +65,6 @@ export class MemoryTable implements Table {
   largest = { bytes: 0, key: '' };
   /** Most items that one query of a kind of sort key has read. */
   readonly widest = new Map<string, number>();
-  #changes = 0;
   readonly #table = new Map<string, Partition>();
   readonly #index = new Map<string, Partition>();
   readonly #late: { readonly dueMs: number; readonly run: () => void }[] = [];
@@ -156,12 +155,6 @@ export class MemoryTable implements Table {
     return page;
   }
 
-  /** How often anything was written, and the index caught up. */
-  changes(): number {
-    this.#catchUp();
-    return this.#changes;
-  }
-
   /** Deletes what has expired, as DynamoDB does some time within days. */
   expire(nowMs: number): void {
     for (const item of this.items.values()) {
@@ -181,7 +174,6 @@ export class MemoryTable implements Table {
   }
 
   #replace(key: Key, before: Stored | undefined, next: Item | undefined): void {
-    this.#changes += 1;
     const bytes = next === undefined ? 0 : itemBytes(next);
     if (bytes > MAX_ITEM_BYTES)
       throw new Error(`expected an item of at most 400 KB, got ${bytes} bytes at ${nameOf(key)}`);
@@ -207,7 +199,6 @@ export class MemoryTable implements Table {
   }
 
   #reindex(from: IndexEntry | undefined, to: IndexEntry | undefined): void {
-    this.#changes += 1;
     const isSamePlace = from !== undefined && to !== undefined && from.pk === to.pk && from.sk === to.sk;
     if (isSamePlace && isSame(from.shown, to.shown)) return;
     if (from !== undefined && !isSamePlace) {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Outcome } from './live.ts';
 import type { LaneName, Told, Violation } from './told.ts';
 
@@ -83,15 +82,10 @@ const wrong = ({ atMs, what, detail = '', group = '' }: Told, startMs: number | 
   `<div class="wrong"><time>${clock(atMs, startMs)}</time><p><b>${escaped(what)}${group === '' ? '' : ` · ${escaped(group)}`}</b> ${escaped(detail)}</p></div>`;
 
 function row({ atMs, lane, what, detail, group }: Told, startMs: number | undefined): string {
-  const place =
-    2 +
-    Math.max(
-      0,
-      LANES.findIndex(([name]) => name === lane),
-    );
+  const place = LANES.findIndex(([name]) => name === lane);
   const about = group === undefined ? '' : `<i>${escaped(group)}</i> `;
   const more = detail === undefined ? '' : `<small>${escaped(detail)}</small>`;
-  return `<div class="row"><time>${clock(atMs, startMs)}</time><p class="${lane}" style="grid-column:${place}">${about}${escaped(what)}${more}</p></div>`;
+  return `<div class="row"><time>${clock(atMs, startMs)}</time><p class="${lane}" style="grid-column:${2 + Math.max(0, place)}">${about}${escaped(what)}${more}</p></div>`;
 }
 
 /** Day and time of day since the life began, as nobody thinks in milliseconds. */
@@ -106,25 +100,16 @@ const placeOf = ({ connection, group }: Violation): string =>
     .join(', ') || 'everywhere';
 const violationLine = (violation: Violation): string =>
   `<li><b>${violation.oracle}</b> (${violation.cause}) ${escaped(placeOf(violation))}: ${escaped(violation.sentence)}</li>`;
-const connectionLine = ({
-  name,
-  company,
-  settings,
-  traits,
-  credential,
-  people,
-}: Outcome['life']['connections'][number]): string =>
-  `<p><b>${escaped(name)}</b> of ${escaped(company)}, ${people.length} people, ${credential} credential<br><code>${escaped(JSON.stringify(settings))}</code><br><code>${escaped(JSON.stringify(traits))}</code></p>`;
+const connectionLine = (spec: Outcome['life']['connections'][number]): string => {
+  const { name, company, settings, traits, credential, people } = spec;
+  return `<p><b>${escaped(name)}</b> of ${escaped(company)}, ${people.length} people, ${credential} credential<br><code>${escaped(JSON.stringify(settings))}</code><br><code>${escaped(JSON.stringify(traits))}</code></p>`;
+};
 
 const escaped = (text: string): string =>
   text.replace(
     /[&<>"]/g,
     (character) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[character] ?? character,
   );
-
-/** So that two pages of one story can be told to be the same. */
-export const digestOf = (told: readonly Told[]): string =>
-  createHash('sha256').update(JSON.stringify(told)).digest('hex').slice(0, 16);
 
 const STYLE = `
 :root{color-scheme:light dark;--line:#8883;--soft:#8881;--red:#c0232c}

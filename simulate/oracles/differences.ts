@@ -86,13 +86,8 @@ function compared(context: Context, name: string): readonly Difference[] {
 /** Nothing differs at all, be it explained or not. */
 function isSame({ connection, group, actual }: Context, name: string): boolean {
   const { users } = connection.whom(group);
-  return (
-    actual !== undefined &&
-    actual.name === nameOnPlatform(connection, group, name) &&
-    actual.spokeId === group &&
-    users.size === actual.users.length &&
-    actual.users.every((user) => users.has(user))
-  );
+  const isCalledSo = actual?.name === nameOnPlatform(connection, group, name) && actual.spokeId === group;
+  return isCalledSo && users.size === actual.users.length && actual.users.every((user) => users.has(user));
 }
 
 /** By the connection's template, and as this platform treats what is sent. */

@@ -1,7 +1,7 @@
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import type { Reading } from '../directory.ts';
 import { DAY_MS, HOUR_MS, type Life, MINUTE_MS, START_MS, type Temper } from '../life.ts';
-import { contestedAddresses, type ExpectedUsers, expectedUsers } from '../matching.ts';
+import { type Contested, contestedAddresses, type ExpectedUsers, expectedUsers } from '../matching.ts';
 import type { HeldGroup, SimulatedPlatform } from '../platform/platform.ts';
 import type { OracleName, Violation } from '../told.ts';
 import type { Seen } from '../world.ts';
@@ -165,10 +165,9 @@ function sighted({ seen, under, ledger }: Surroundings, name: string, company: s
       START_MS + atMs <= seen.nowMs() &&
       (actor === 'aws' || connection === name || colleagues.includes(connection)),
   );
-  const employees = [...platform.employees.values()];
   const whom = lazily((group) => {
-    const contested = contestedIn(seen.life, name);
-    return expectedUsers(reading, group, { employees, settings, contested });
+    const who = { employees: platform.employees.values(), settings, contested: contestedIn(seen.life)(name) };
+    return expectedUsers(reading, group, who);
   });
   return {
     name,
@@ -222,14 +221,12 @@ function isScimInDoubt(past: Life['happenings'], connection: string): boolean {
   });
 }
 
-const contested = new WeakMap<Life, Map<string, ReturnType<typeof contestedAddresses>>>();
+const contested = new WeakMap<Life, (connection: string) => Contested>();
 
-function contestedIn(life: Life, connection: string) {
-  const known = contested.get(life) ?? new Map<string, ReturnType<typeof contestedAddresses>>();
+function contestedIn(life: Life): (connection: string) => Contested {
+  const known = contested.get(life) ?? lazily((connection) => contestedAddresses(life, connection));
   contested.set(life, known);
-  const found = known.get(connection) ?? contestedAddresses(life, connection);
-  known.set(connection, found);
-  return found;
+  return known;
 }
 
 /** A crash is set like a trap: what it hits may come hours later. */

@@ -23,8 +23,6 @@ export interface SimulatedPlatform {
   readonly groups: ReadonlyMap<string, facts.HeldGroup>;
   /** By role. */
   readonly employees: ReadonlyMap<string, facts.HeldEmployee>;
-  /** When anything of them changed. */
-  readonly employeesMs: readonly number[];
   /** Every write of ours that was accepted, in order. */
   readonly writes: readonly facts.PlatformWrite[];
   /** Every change that somebody else made, in order. */
@@ -83,7 +81,6 @@ export function createSimulatedPlatform(given: facts.PlatformOptions): Simulated
   const obstacleOf = createObstacles(options, tempers, groups, tokens);
   const lateness = options.random.fork('late');
   const calls: facts.PlatformCall[] = [];
-  const employeesMs: number[] = [];
 
   const outcomeOf = (request: Request, by: string, timeoutMs: number): Outcome => {
     const author = { by, token: request.token };
@@ -134,7 +131,6 @@ export function createSimulatedPlatform(given: facts.PlatformOptions): Simulated
     traits,
     groups: groups.held,
     employees: people.employees,
-    employeesMs,
     writes: groups.writes,
     foreign: groups.foreign,
     calls,
@@ -150,7 +146,6 @@ export function createSimulatedPlatform(given: facts.PlatformOptions): Simulated
     company(deed) {
       const isDone = people.apply(deed);
       if (isDone) chronicle.fired(`company:${deed.kind}`);
-      employeesMs.push(clock());
       return isDone;
     },
     somebody: (deed, platformId, initiator) => somebody.perform(deed, platformId, initiator),

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { shiftToNow } from '../../local/demo/shift.ts';
 import { parseWorld } from '../../local/platform/state/world.ts';
 import { decodeMessage } from '../../shared/contract/decode.ts';
-import { parseLines, readDirectory } from '../../simulate/directory.ts';
+import { parseLines, readDirectory } from '../support/reading.ts';
 
 const file = (name: string) => readFileSync(new URL(`../../examples/${name}`, import.meta.url), 'utf8');
 const jsonl = file('company.events.jsonl');

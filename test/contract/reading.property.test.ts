@@ -11,8 +11,8 @@ import {
 import { desiredGroup, groupFloor, memberCounts } from '../../shared/domain/group.ts';
 import { completeSnapshotFloor } from '../../shared/domain/snapshot.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../../shared/domain/stamp.ts';
-import { parseLines, type RawEvent, readDirectory } from '../../simulate/directory.ts';
 import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
+import { parseLines, type RawEvent, readDirectory } from '../support/reading.ts';
 
 /*
  * Two readings of one stream: the naive replay in order that end-to-end tests trust, and decoding followed by the

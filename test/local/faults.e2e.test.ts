@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { seededRandom } from '../../local/platform/seeded-random.ts';
 import { DEFAULT_CONNECTION } from '../../shared/contract/names.ts';
-import { type RawEvent, readDirectory } from '../../simulate/directory.ts';
+import { type RawEvent, readDirectory } from '../support/reading.ts';
 import { expectedGroups, platformGroups, reportedGroups } from './support/expected.ts';
 import { plotMischief } from './support/mischief.ts';
 import { startTestStack } from './support/stack.ts';

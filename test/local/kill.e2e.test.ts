@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { seededRandom } from '../../local/platform/seeded-random.ts';
-import { readDirectory } from '../../simulate/directory.ts';
+import { readDirectory } from '../support/reading.ts';
 import { expectedGroups, platformGroups, reportedGroups } from './support/expected.ts';
 import { start } from './support/start.ts';
 import { companyOf, jumbled, storyOf } from './support/story.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type RawEvent, readDirectory } from '../../simulate/directory.ts';
+import { type RawEvent, readDirectory } from '../support/reading.ts';
 import { BAD_BODIES } from './support/bad-bodies.ts';
 import { expectedGroups, platformGroups, reportedGroups } from './support/expected.ts';
 import { type PlatformRequest, startTestStack } from './support/stack.ts';

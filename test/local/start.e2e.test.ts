@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { readDirectory } from '../../simulate/directory.ts';
+import { readDirectory } from '../support/reading.ts';
 import { expectedGroups, reportedGroups } from './support/expected.ts';
 import { start } from './support/start.ts';
 import { companyOf, storyOf } from './support/story.ts';

@@ -4,13 +4,8 @@ import { foldEvents } from '../../shared/domain/fold.ts';
 import { desiredGroup, groupFloor, memberCounts } from '../../shared/domain/group.ts';
 import { completeSnapshotFloor } from '../../shared/domain/snapshot.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../../shared/domain/stamp.ts';
-import {
-  createDirectoryRecord,
-  type DirectoryHappening,
-  messagesOf,
-  type Reading,
-  scimRequestOf,
-} from '../../simulate/directory.ts';
+import { createDirectoryRecord, type Reading } from '../../simulate/directory.ts';
+import { type DirectoryHappening, messagesOf, scimRequestOf } from '../../simulate/messages.ts';
 import { drawLife } from '../../simulate/draw.ts';
 import { type DirectoryDeed, HOUR_MS, START_MS, type Way } from '../../simulate/life.ts';
 import { contestedAddresses, expectedUsers } from '../../simulate/matching.ts';

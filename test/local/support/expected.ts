@@ -1,5 +1,5 @@
 import type { GroupReport } from '../../../local/report.ts';
-import type { ReadDirectory } from '../../../simulate/directory.ts';
+import type { ReadDirectory } from '../../support/reading.ts';
 
 export interface ExpectedGroup {
   readonly id: string;

@@ -1,5 +1,5 @@
 import { seededRandom } from '../../../local/platform/seeded-random.ts';
-import type { RawEvent } from '../../../simulate/directory.ts';
+import type { RawEvent } from '../../support/reading.ts';
 
 /** A company of numbered people: `u7` on the platform is the directory's `m7`, and both know `p7@acme.test`. */
 export const companyOf = (people: number) => ({

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { IncomingMessage } from '../../../shared/sync/ingest/accept.ts';
-import { type RawEvent, readDirectory } from '../../../simulate/directory.ts';
+import { type RawEvent, readDirectory } from '../reading.ts';
 import { type PersonSpec, START_MS } from './world.ts';
 
 const GROUPS = ['g1', 'g2'];

@@ -1,5 +1,5 @@
-import type { RawEvent } from '../../../simulate/directory.ts';
 import { seededRandom } from '../../../simulate/random.ts';
+import type { RawEvent } from '../reading.ts';
 import { Chaos } from './chaos.ts';
 import { messagesOf, PEOPLE } from './directory.ts';
 import { drive } from './drive.ts';

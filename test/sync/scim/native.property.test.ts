@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type RawEvent, readDirectory } from '../../../simulate/directory.ts';
 import { PATIENCE_MS, runs } from '../../support/engine/runs.ts';
+import { type RawEvent, readDirectory } from '../../support/reading.ts';
 import { type Client, createWorld } from './support/server.ts';
 
 /*

@@ -4,10 +4,10 @@ import { groupId } from '../../../../shared/domain/ids.ts';
 import { applyGroup } from '../../../../shared/sync/apply/apply.ts';
 import { ingest } from '../../../../shared/sync/ingest/ingest.ts';
 import { suspectTouched } from '../../../../shared/sync/reconcile/suspect.ts';
-import type { RawEvent } from '../../../../simulate/directory.ts';
 import { seededRandom } from '../../../../simulate/random.ts';
 import { messagesOf } from '../../../support/engine/directory.ts';
 import { CONNECTION, createWorld, START_MS, type World } from '../../../support/engine/world.ts';
+import type { RawEvent } from '../../../support/reading.ts';
 
 export const REF = { connection: CONNECTION, group: groupId('g') };
 export const MEMBERS = ['m0', 'm1', 'm2', 'm3', 'm4', 'm5'];

@@ -1,0 +1,68 @@
+import { type Heard, instantOf, type ReadGroup, readAll } from '../../simulate/directory.ts';
+import type { SaidMember, Saying } from '../../simulate/messages.ts';
+
+/* The simulation's naive reading, of native events alone: for tests that have no life. */
+
+export interface ReadDirectory {
+  readonly groups: ReadonlyMap<string, Pick<ReadGroup, 'name' | 'members'>>;
+  readonly emails: ReadonlyMap<string, string>;
+}
+
+export interface RawEvent {
+  specversion: string;
+  id: string;
+  source: string;
+  type: string;
+  time: string;
+  sequence?: string;
+  connection?: string;
+  data: {
+    group?: { id: string; name?: string | null };
+    user?: SaidMember;
+    members?: SaidMember[];
+    part?: { snapshotId: string; index: number; count: number };
+  };
+}
+
+const KINDS: Readonly<Record<string, Saying['kind']>> = {
+  'directory.group.upserted': 'name',
+  'directory.group.deleted': 'delete',
+  'directory.group.snapshot': 'snapshot',
+  'directory.group.member.added': 'join',
+  'directory.group.member.removed': 'leave',
+  'directory.user.upserted': 'profile',
+  'directory.user.deleted': 'forget',
+};
+
+/** Reads JSON lines, or events already parsed, of one connection; their order and repetitions do not matter. */
+export function readDirectory(input: string | readonly RawEvent[], connection = 'default'): ReadDirectory {
+  const all = typeof input === 'string' ? parseLines(input) : input;
+  const ours = all.filter((event) => (event.connection ?? 'default') === connection);
+  const { groups, emails } = readAll(ours.map(heardOf));
+  return { groups: new Map([...groups].map(([id, { name, members }]) => [id, { name, members }])), emails };
+}
+
+export const parseLines = (jsonl: string): RawEvent[] =>
+  jsonl
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line): RawEvent => JSON.parse(line));
+
+function heardOf({ id, source, type, time, sequence, data }: RawEvent): Heard {
+  const { group, user, members = [], part } = data;
+  const kind = KINDS[type];
+  if (kind === undefined) throw new Error(`expected a type of native events, got ${type}`);
+  return {
+    saying: {
+      kind,
+      ...(group !== undefined && { group: group.id, name: group.name ?? null }),
+      members: user === undefined ? members : [user],
+      ...(part !== undefined && { part }),
+    },
+    instant: instantOf(time),
+    sequence: BigInt(sequence ?? -1),
+    id,
+    source,
+    arrivedAtMs: 0,
+  };
+}
