@@ -12,8 +12,6 @@ import type { SimulatedPlatform } from './platform/platform.ts';
 const TIMEOUT_MS = 15 * MINUTE_MS;
 const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {}, with: () => SILENT };
 const UNCOUNTED = { emit() {} };
-/** After this a dirty group is for the sweep to find. */
-const STUCK_MS = 15 * MINUTE_MS;
 
 /**
  * As deployed (shared/contract/topology.ts), each with a minute of its own. A run that would find what the last good one
@@ -107,15 +105,17 @@ function markOf(task: Task, { name, company }: ConnectionSpec, cloud: Cloud): Ma
     if (isTried || backlog || (state === 'open' && hasWorkForPump(name, cloud))) return undefined;
     return { finding: JSON.stringify(gate), echo: '' };
   }
-  const past = life.happenings.filter(({ atMs }) => START_MS + atMs <= nowMs());
-  const around = past.flatMap((one) => (isMetBy(task, one, nowMs()) ? [one.deed.kind] : []));
-  const isTroubled = past.some((one) => 'forMs' in one.deed && isMetBy(task, one, nowMs()));
+  const around = life.happenings.filter((one) => isMetBy(task, one, nowMs()));
+  const isTroubled = around.some(({ deed }) => 'forMs' in deed);
   const deeds = cloud.deeds.filter(({ connection }) => connection === name).length;
   const { foreign, traits, writes } = platform;
   // Employees once more, for who was told in between; what somebody else did, once the feed tells of it.
   const found = {
     people: () =>
-      past.filter(({ actor }) => actor === 'company').map(({ atMs }) => START_MS + atMs < nowMs() - HOUR_MS),
+      [0, HOUR_MS].map((agoMs) => {
+        const untilMs = nowMs() - agoMs - START_MS;
+        return life.happenings.filter(({ actor, atMs }) => actor === 'company' && atMs <= untilMs).length;
+      }),
     feed: () => [
       foreign.filter(({ atMs }) => atMs + traits.feedLagMs <= nowMs()).length,
       table.items.get(`C#${name} FEED`)?.['needsSweep'],
@@ -123,15 +123,17 @@ function markOf(task: Task, { name, company }: ConnectionSpec, cloud: Cloud): Ma
     sweep: () => strayIn(platform, name, cloud),
   }[task]();
   return {
-    finding: JSON.stringify([gate, around, deeds, found]),
+    finding: JSON.stringify([gate, around.map(({ deed }) => deed.kind), deeds, found]),
     echo: JSON.stringify([task === 'feed' && writes.length, isTroubled && nowMs()]),
   };
 }
 
 /** Trouble that lasts, or a death of this function. What shows in writes, in the list or in the feed is met by nobody else. */
 function isMetBy(task: Task, { atMs, deed }: Happening, nowMs: number): boolean {
+  const sinceMs = nowMs - START_MS - atMs;
+  if (sinceMs < 0) return false;
   if (deed.kind === 'crash') return deed.lambda === task;
-  if (!('forMs' in deed) || START_MS + atMs + deed.forMs <= nowMs) return false;
+  if (!('forMs' in deed) || deed.forMs <= sinceMs) return false;
   const name = deed.kind === 'temper' ? deed.temper : deed.kind;
   if (/^(?:writes_|drops_|keeps_|refuses_user|late_writes|twins)/.test(name)) return false;
   return name.startsWith('feed_') ? task === 'feed' : !name.startsWith('list_') || task === 'sweep';
@@ -139,20 +141,20 @@ function isMetBy(task: Task, { atMs, deed }: Happening, nowMs: number): boolean 
 
 const SHARDS = [0, 1, 2, 3];
 
-/** Links to what is no more or has changed, groups that wait or whose hold is over, and strangers. */
+/**
+ * Links to what is no more or has changed, groups whose hold is over, and strangers. Not what has been waiting for long: a
+ * sweep that always came for it in time would hide a pump that does not.
+ */
 function strayIn({ groups }: SimulatedPlatform, name: string, cloud: Cloud): readonly string[] {
   const nowMs = cloud.nowMs();
   const linked = new Set<unknown>();
   const found = [...cloud.directory.read(name).changedAtMs.keys()].flatMap((group) => {
     const item: Partial<Item> = groupItem(cloud, name, group) ?? {};
-    const { platformId, version, dirtySince, gsk, hold, paused } = item;
+    const { platformId, version, hold } = item;
     linked.add(platformId);
-    const sinceMs = Math.max(Number(dirtySince), Number.parseInt(String(gsk ?? 0), 10));
-    const isStuck = paused !== true && nowMs - sinceMs > STUCK_MS && nowMs;
     const isOver = Number((hold as { readonly expiresAtMs?: number } | undefined)?.expiresAtMs) <= nowMs;
     const isAsLeft = platformId === undefined || groups.get(String(platformId))?.version === version;
-    const isPlain = dirtySince === undefined && !isOver && isAsLeft;
-    return isPlain ? [] : [JSON.stringify([group, dirtySince, isStuck, isOver, isAsLeft])];
+    return isAsLeft && !isOver ? [] : [`${group} ${isOver} ${isAsLeft}`];
   });
   const strangers = [...groups.values()].filter(({ id, spokeId }) => spokeId !== null && !linked.has(id));
   return [...found, ...strangers.map(({ id }) => id)];
