@@ -3,6 +3,7 @@ import { between, some, weighted } from './draw-words.ts';
 import {
   type AwsDeed,
   DAY_MS,
+  type DirectoryDeed,
   type ForeignDeed,
   type Happening,
   HOUR_MS,
@@ -24,7 +25,10 @@ export function drawTrouble(random: Random, town: Town, scene: Scene): readonly 
   const { name: connection } = town;
   const isFirst = scene.towns[0] === town;
   return [
-    ...drawTempers(random.fork('tempers'), town, scene),
+    ...drawTempers(random.fork('tempers'), town, scene).flatMap((one) => [
+      one,
+      ...drawMeanwhile(random.fork(`renaming ${one.atMs}`), town, one),
+    ]),
     ...drawForeign(random.fork('somebody'), town, scene),
     ...drawOperators(random.fork('operators'), town, scene),
     ...(isFirst ? drawAws(random.fork('aws'), connection, scene) : []),
@@ -104,6 +108,35 @@ function drawTempers(random: Random, town: Town, { endMs }: Scene): readonly Hap
       return { atMs, connection: town.name, actor: 'platform', deed };
     });
   });
+}
+
+/**
+ * What the directory says just when it hurts: it renames many groups while a wrong route answers 404 for all of them, or
+ * takes its word back again and again while writes come late.
+ */
+function drawMeanwhile(random: Random, town: Town, { atMs, deed }: Happening): readonly Happening[] {
+  if (deed.kind !== 'temper' || random.chance(0.5)) return [];
+  const way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 } as const;
+  const say = (laterMs: number, what: DirectoryDeed): Happening => ({
+    ...{ atMs: atMs + Math.round(laterMs), connection: town.name, actor: 'directory' },
+    ...{ deed: what, way },
+  });
+  if (deed.temper === 'wrong_route') {
+    return some(random, town.groups, 12).map((group) => {
+      const name = `Dept ${group.toUpperCase()} ${town.name}`;
+      return say(between(random, 0, deed.forMs / 2), { kind: 'name', group, name });
+    });
+  }
+  if (deed.temper !== 'late_writes') return [];
+  const group = random.pick(town.groups);
+  const members = some(random, ['p0', 'p1', 'p2', 'p3'], 1);
+  return Array.from({ length: 40 }, (_, index) =>
+    say(index * between(random, 15_000, 45_000), {
+      kind: index % 2 === 0 ? 'join' : 'leave',
+      group,
+      members,
+    }),
+  );
 }
 
 const FOREIGN_WEIGHTS = { edit: 12, delete: 2, recreate: 2, strip: 2, twin: 1, own: 2 };
@@ -219,23 +252,38 @@ function drawOperators(
 
 /** Effects before which a function may die, by the kinds of items that it works with and the calls that it makes. */
 export const CRASH_POINTS: Readonly<Record<LambdaName, string>> = {
-  ingest: `get CONNECTION, update M#, put M#, put IN#, put USER, update USER, put PART#, query PART#, getMany USER,
-    query IN#, update GROUP, SendMessageBatch apply`,
-  apply: `get CONNECTION, get GATE, put GATE, get GROUP, update GROUP, query M#, update M#, put M#, getMany USER, update USER,
-    getMany PERSON, query P#, put VIEW#, getMany VIEW#, delete VIEW#, put GUARD#, query GUARD#, delete GUARD#, put HELD#,
-    delete HELD#, put DRIFT#, update DRIFT#, query DRIFT#, put L#, getMany L#, update L#, delete L#, put A#,
-    SendMessageBatch apply, platform.create, platform.patch, platform.put, platform.delete, platform.get, platform.list`,
-  people: `get CONNECTION, getMany PERSON, put PERSON, update PERSON, put P#, delete P#, query P#, query M#, update USER,
-    query IN#, update GROUP, update LEASE#, SendMessageBatch apply`,
-  pump: 'query index, get GATE, put GATE, update GROUP, update LEASE#, SendMessageBatch apply',
-  feed: 'get FEED, update FEED, getMany L#, get GROUP, update GROUP, update LEASE#, SendMessageBatch apply',
-  sweep: `query index, platform.list, getMany L#, delete L#, get GROUP, update GROUP, delete PART#, update LEASE#,
+  ingest: `get CONNECTION, update M#, put IN#, put USER, update USER, put PART#, query PART#, getMany USER, query IN#,
+    update GROUP, SendMessageBatch apply, SendMessageBatch eventsDlq, acknowledge events`,
+  apply: `get CONNECTION, get GATE, put GATE, get GROUP, getMany GROUP, update GROUP, query index, query M#, update M#, put M#,
+    getMany USER, update USER, getMany PERSON, query P#, put VIEW#, getMany VIEW#, delete VIEW#, put GUARD#, query GUARD#,
+    delete GUARD#, put HELD#, getMany HELD#, put UNLINK#, query UNLINK#, put DRIFT#, update DRIFT#, query DRIFT#, put L#,
+    update L#, delete L#, put A#, update LEASE#, secret.write, SendMessageBatch apply, acknowledge apply,
+    platform.create, platform.patch, platform.put, platform.delete, platform.get, platform.list, platform.me`,
+  people: `get CONNECTION, query index, getMany PERSON, put PERSON, update PERSON, put P#, delete P#, query P#, query M#,
+    getMany USER, query IN#, update GROUP, update LEASE#, secret.write, platform.employees, SendMessageBatch apply`,
+  pump: 'query index, get GATE, put GATE, update GROUP, update LEASE#, platform.me, SendMessageBatch apply',
+  feed: `update FEED, put FEED, getMany L#, getMany GROUP, update GROUP, getMany DRIFT#, update DRIFT#, put DRIFT#,
+    update LEASE#, platform.activity, platform.get, SendMessageBatch apply`,
+  sweep: `query index, platform.list, platform.get, getMany L#, getMany GROUP, update GROUP, query P#, query VIEW#,
+    delete VIEW#, put DRIFT#, get FEED, update LEASE#, SendMessageBatch apply`,
+  health: 'get HEALTH, put HEALTH, platform.me',
+  scim: `get TOKEN, update GROUP, update M#, put M#, put IN#, put USER, update USER, put AT#, put HOLDER, delete HOLDER,
     SendMessageBatch apply`,
-  health: 'get HEALTH, put HEALTH, put GATE',
-  scim: 'update GROUP, update M#, put M#, put IN#, put USER, update USER, SendMessageBatch apply',
+  operator:
+    'get GROUP, update GROUP, get CONNECTION, update CONNECTION, put GATE, put A#, SendMessageBatch apply',
 };
 export const crashPoints = (lambda: LambdaName): readonly string[] => CRASH_POINTS[lambda].split(/,\s+/);
-const LAMBDA_WEIGHTS = { ingest: 5, apply: 12, people: 3, pump: 2, feed: 2, sweep: 2, health: 0.5, scim: 1 };
+const LAMBDA_WEIGHTS = {
+  ingest: 5,
+  apply: 12,
+  people: 3,
+  pump: 2,
+  feed: 2,
+  sweep: 2,
+  health: 0.5,
+  scim: 1,
+  operator: 2,
+};
 const SPELL_WEIGHTS = {
   throttled: 2,
   unheard: 2,

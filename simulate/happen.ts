@@ -97,7 +97,7 @@ function createScreens(cloud: Cloud) {
   };
 }
 
-export function operateIn(
+export async function operateIn(
   cloud: Cloud,
   { connection, deed }: Pick<OperatorHappening, 'connection' | 'deed'>,
   screenOf: (connection: string, group: string, oldMs: number) => Screen | undefined = () => undefined,
@@ -105,7 +105,8 @@ export function operateIn(
   const { chronicle, connections, deeds, nowMs, platforms, queues, vault } = cloud;
   const spec = cloud.life.connections.find(({ name }) => name === connection);
   const seen = 'oldMs' in deed ? screenOf(connection, deed.group, deed.oldMs) : undefined;
-  return cloud.invoke('operator', PATIENCE_MS, async ({ ports }) => {
+  const group = 'group' in deed ? { group: deed.group } : {};
+  const lived = await cloud.invoke('operator', PATIENCE_MS, async ({ ports }) => {
     const outcome = await operate(connection, deed, ports, {
       queues,
       vault,
@@ -121,7 +122,6 @@ export function operateIn(
       },
       settingsFor: (company) => ({ baseUrl: baseUrlOf(company), ...spec?.settings }),
     });
-    const group = 'group' in deed ? { group: deed.group } : {};
     deeds.push({ atMs: nowMs(), connection, kind: deed.kind, ...group, ...outcome });
     chronicle.tell({
       lane: 'operator',
@@ -137,9 +137,13 @@ export function operateIn(
     if (deed.kind === 'set' && now !== undefined) {
       connections.set(connection, { ...now, settings: { ...now.settings, [deed.key]: deed.value } });
     }
-    // Of two who connect and remove at once either may be the last.
-    if (!cloud.table.items.has(`C#${connection} CONNECTION`)) connections.delete(connection);
   });
+  // Of two who connect and remove at once either may be the last.
+  if (!cloud.table.items.has(`C#${connection} CONNECTION`)) connections.delete(connection);
+  // Nobody knows what a command had done when it died; whoever judges believes that it may have been all.
+  const half = { done: deed.kind !== 'release', died: true, removals: seen?.removes ?? 0 };
+  if (!lived) deeds.push({ atMs: nowMs(), connection, kind: deed.kind, ...group, ...half });
+  return lived;
 }
 
 function sayingOf({ kind, ...rest }: Happening['deed']): string {

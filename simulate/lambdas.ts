@@ -10,7 +10,7 @@ import type { Chronicle } from './told.ts';
 import { Crash, type Worker } from './worker.ts';
 
 /** Whoever acts: a function, or a person with the command line. */
-export type Actor = LambdaName | 'operator' | 'judge';
+export type Actor = LambdaName | 'judge';
 
 /** A planted bug: wraps what a worker works with. */
 export type Plant = (ports: EnginePorts, lambda: Actor) => EnginePorts;

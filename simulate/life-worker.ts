@@ -1,14 +1,45 @@
 import { drawLife } from './draw.ts';
-import { lifeReport } from './judgement.ts';
+import { type LifeReport, lifeReport, readKnown, unknownOf } from './judgement.ts';
+import type { Life } from './life.ts';
 import { live } from './live.ts';
 import type { Answer, Errand } from './lives.ts';
 import { plantNamed } from './planted.ts';
+import type { Violation } from './told.ts';
+
+const known = readKnown();
+/** A plan is rehearsed over stores that no plant has wrapped: that it differs proves nothing of a bug. */
+const isUnknown = (violation: Violation) =>
+  !violation.cause.startsWith('plan_') && unknownOf([violation], known).length > 0;
+const sortOf = ({ oracle, cause }: Violation) => `${oracle} ${cause}`;
+
+/** What goes wrong in a life without any plant; the next bug is tried with the same seeds. */
+const plainly = new Map<number, ReadonlySet<string>>();
+
+async function sortsWithoutPlant(life: Life): Promise<ReadonlySet<string>> {
+  const sorts =
+    plainly.get(life.seed) ?? new Set((await live(life)).violations.filter(isUnknown).map(sortOf));
+  plainly.set(life.seed, sorts);
+  return sorts;
+}
+
+/** A life with a bug, until there is a violation of a sort that the same life has not without it. */
+async function liveWith(planted: string, life: Life): Promise<LifeReport> {
+  const plant = plantNamed(planted);
+  const first = await live(life, { plant, endsAt: isUnknown });
+  if (!first.violations.some(isUnknown)) return { ...lifeReport(first), violations: [] };
+  const plain = await sortsWithoutPlant(life);
+  const isNew = (violation: Violation) => isUnknown(violation) && !plain.has(sortOf(violation));
+  const again = first.violations.some(isNew) ? first : await live(life, { plant, endsAt: isNew });
+  return { ...lifeReport(again), violations: again.violations.filter(isNew) };
+}
 
 /** A process that lives what it is sent (lives.ts), one life after the other. */
 process.on('message', ({ seed, draw, planted }: Errand) => {
   const answer = (message: Answer) => process.send?.(message);
-  live(drawLife(seed, draw), { plant: plantNamed(planted) }).then(
-    (outcome) => answer({ report: lifeReport(outcome) }),
+  const life = drawLife(seed, draw);
+  const lived = planted === undefined ? live(life).then(lifeReport) : liveWith(planted, life);
+  lived.then(
+    (report) => answer({ report }),
     (error: unknown) =>
       answer({ seed, broke: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
   );

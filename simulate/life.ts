@@ -187,7 +187,9 @@ export type OperatorDeed =
   | { readonly kind: 'replay_all' | 'discard_one' | 'edit_one' }
   | { readonly kind: 'new_token' };
 
-export type LambdaName = 'ingest' | 'apply' | 'people' | 'pump' | 'feed' | 'sweep' | 'health' | 'scim';
+type FunctionName = 'ingest' | 'apply' | 'people' | 'pump' | 'feed' | 'sweep' | 'health' | 'scim';
+/** What may die: a function of ours, or the command of an operator. */
+export type LambdaName = FunctionName | 'operator';
 
 export type AwsDeed =
   /** The next invocation of this function dies before its n-th effect of this kind. */

@@ -138,7 +138,11 @@ function holdingsInCompany(deed: CompanyDeed): readonly Holding[] {
 
 function holdingsInDirectory({ connection, deed }: Happening): readonly Holding[] {
   if (deed.kind === 'profile') return [[deed.email, `member ${deed.member}`]];
-  if (deed.kind === 'rebind') return [[addressOf(deed.member, connection), `person ${deed.role}`]];
+  if (deed.kind === 'rebind') {
+    const address = addressOf(deed.member, connection);
+    // Two hold it even where the person has no address and the member is nobody's.
+    return [`person ${deed.role}`, `member rebound ${deed.member}`].map((one): Holding => [address, one]);
+  }
   const members = 'members' in deed ? deed.members : [];
   return members.map((id): Holding => [addressOf(id, connection), `member ${id}`]);
 }

@@ -33,6 +33,8 @@ export interface OperatorDone {
   readonly group?: string;
   /** false: the command said why not. */
   readonly done: boolean;
+  /** The command died halfway. */
+  readonly died?: boolean;
   /** Of an approval: how many removals it permits. */
   readonly removals?: number;
 }

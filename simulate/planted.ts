@@ -151,6 +151,74 @@ export const PLANTED: readonly PlantedBug[] = [
       },
     })),
   ),
+  bug(
+    'answers_believed',
+    'an answer about another group is taken for the one that was asked about',
+    atGroups((groups) => ({
+      get: async (id) => groups.get(id).then((found) => found && { ...found, id }),
+      patch: async (id, ...asked) => ({ ...(await groups.patch(id, ...asked)), id }),
+      put: async (id, ...asked) => ({ ...(await groups.put(id, ...asked)), id }),
+    })),
+  ),
+  bug(
+    'links_given_up',
+    'however many groups answer 404, each is made anew',
+    at('guard', () => ({ unlink: async () => 0 })),
+  ),
+  bug(
+    'odd_list_is_empty',
+    'a list that cannot be read counts as an empty one',
+    atGroups((groups) => ({ list: (maxAgeMs) => groups.list(maxAgeMs).catch(() => []) })),
+  ),
+  bug(
+    'retry_after_believed',
+    'a Retry-After of more than a quarter of an hour closes the gate for a year',
+    at('gates', (gates, { clock }) => ({
+      write: (name, seen, next) => {
+        const isLongest = next.state === 'backoff' && (next.untilMs ?? 0) - clock() === 900_000;
+        return gates.write(name, seen, isLongest ? { ...next, untilMs: clock() + 31_536_000_000 } : next);
+      },
+    })),
+  ),
+  bug(
+    'refused_asked_always',
+    'a refused credential is tried each minute',
+    at('gates', (gates, { clock }) => ({
+      write: (name, seen, next) =>
+        gates.write(name, seen, next.state === 'unauthorized' ? { ...next, untilMs: clock() } : next),
+    })),
+  ),
+  bug(
+    'back_offs_end',
+    'each minute counts as the opening of the gate, and whatever failed is tried again',
+    at('gates', (gates, _, actor) => ({
+      read: async (name) => {
+        const gate = await gates.read(name);
+        return actor === 'pump' && gate.state === 'open' ? { ...gate, backlog: true } : gate;
+      },
+    })),
+  ),
+  bug(
+    'busy_is_refused',
+    'a 405 or 423 counts as a refusal of what was sent, and the group is given up',
+    atGroups((groups) => ({
+      patch: (...asked) =>
+        groups.patch(...asked).catch((error: PlatformFailure) => {
+          const isBusy = error.status === 405 || error.status === 423;
+          throw isBusy ? new PlatformFailure('rejected', error.message, { status: 400 }) : error;
+        }),
+    })),
+  ),
+  bug(
+    'deeds_unrecorded',
+    'what people do leaves no audit entry',
+    at('audit', (_, _ports, actor) => (actor === 'operator' ? { record: async () => {} } : {})),
+  ),
+  bug(
+    'names_are_free',
+    'the name of a removed connection may serve another company',
+    at('connections', () => ({ companyOf: async () => undefined })),
+  ),
   // ── what was never there ───────────────────────────────────────────────────────────────────────────────────────
   bug(
     'no_claims',

@@ -191,19 +191,22 @@ async function findPlanted(): Promise<number> {
   for (const { name, what } of chosen) {
     let lives = 0;
     let found: Violation | undefined;
+    let seed = 0;
     await liveMany(
       errandsFrom(firstSeed(), PLANTED_LIVES, name),
       jobs,
       (answer) => {
         lives += 1;
-        if ('report' in answer) found ??= unknownOf(answer.report.violations, known)[0];
-        else found ??= { oracle: 'end', cause: 'broke', atMs: 0, sentence: answer.broke };
+        if (found !== undefined) return;
+        seed = 'report' in answer ? answer.report.seed : answer.seed;
+        if ('report' in answer) [found] = answer.report.violations;
+        else found = { oracle: 'end', cause: 'broke', atMs: 0, sentence: answer.broke };
       },
       () => found !== undefined,
     );
     if (found === undefined) missed += 1;
     console.log(`${found === undefined ? 'NOT FOUND' : 'found'} after ${lives} lives: ${name}, ${what}`);
-    if (found !== undefined) console.log(sentence(found));
+    if (found !== undefined) console.log(`${sentence(found)} (life ${seed})`);
   }
   return missed === 0 ? 0 : 1;
 }

@@ -5,6 +5,7 @@ import { type Judge, latest, type Owner, type Sight, type Sighted } from './sigh
 const CALLS_PER_GROUP = 12;
 const MOST_BYTES = 350 * 1_024;
 const WIDEST = 100;
+const PROBES = 20;
 /** What the schedules of one connection ask for in an hour. */
 const SCHEDULED: Readonly<Partial<Record<PlatformCall['route'], number>>> = {
   '/groups': 2,
@@ -19,7 +20,12 @@ const SCHEDULED: Readonly<Partial<Record<PlatformCall['route'], number>>> = {
 export function createBounded(): Judge {
   const read = new Map<string, number>();
   const busyMs = new Map<string, number>();
+  let refused = new Set<string>();
   return (sight) => {
+    const refusedBefore = refused;
+    refused = new Set(
+      sight.connections.filter(({ gate }) => gate === 'unauthorized').map(({ name }) => name),
+    );
     for (const connection of sight.connections) {
       if (!isIdle(sight, connection)) busyMs.set(connection.name, sight.nowMs);
     }
@@ -31,6 +37,8 @@ export function createBounded(): Judge {
       judgeGroups(sight, company, calls);
       const connections = sight.connections.filter((one) => one.company === company);
       const areIdle = connections.every(({ name }) => sight.nowMs - (busyMs.get(name) ?? 0) > HOUR_MS);
+      const areRefused = connections.every(({ name }) => refused.has(name) && refusedBefore.has(name));
+      if (connections.length > 0 && areRefused) judgeRefused(sight, connections, calls);
       if (connections.length > 0 && areIdle) judgeIdle(sight, connections, calls);
     }
     judgeTable(sight);
@@ -38,25 +46,41 @@ export function createBounded(): Judge {
 }
 
 function judgeGroups(sight: Sight, company: string, calls: readonly PlatformCall[]): void {
-  const counted = new Map<string, { readonly owner: Owner; count: number }>();
-  for (const { id = '', spokeId, route, method } of calls) {
+  const counted = new Map<string, { readonly owner: Owner; count: number; failed: number }>();
+  for (const { id = '', spokeId, route, method, tempers } of calls) {
     const owner = sight.ownerOf(company, id, spokeId);
     if (owner === undefined || (route !== '/groups/{id}' && method !== 'POST')) continue;
-    const known = counted.get(`${owner.connection} ${owner.group}`) ?? { owner, count: 0 };
+    const known = counted.get(`${owner.connection} ${owner.group}`) ?? { owner, count: 0, failed: 0 };
     known.count += 1;
+    if (tempers.length > 0) known.failed += 1;
     counted.set(`${owner.connection} ${owner.group}`, known);
   }
-  for (const { owner, count } of counted.values()) {
+  for (const { owner, count, failed } of counted.values()) {
     const {
       reading,
       companyMs = 0,
       deedMs = 0,
+      platform,
+      item,
     } = sight.connections.find(({ name }) => name === owner.connection) ?? {};
     const newsMs = latest([reading?.changedAtMs.get(owner.group) ?? 0, companyMs, deedMs]);
     if (count <= CALLS_PER_GROUP || sight.nowMs - newsMs <= 2 * HOUR_MS) continue;
     const sentence = `The directory said nothing of the group ${owner.group} in two hours; expected at most ${CALLS_PER_GROUP} calls an hour for it, found ${count}.`;
-    sight.accuse('bounded', 'calls_per_group', owner, sentence);
+    const foreign = platform?.foreign.findLast(({ id }) => id === item?.(owner.group)?.platformId);
+    const isFight = sight.nowMs - (foreign?.atMs ?? 0) <= 2 * HOUR_MS;
+    sight.accuse('bounded', causeOf({ count, failed, isFight }), owner, sentence);
   }
+}
+
+/** The more there are, the fewer excuses. */
+function causeOf(calls: {
+  readonly count: number;
+  readonly failed: number;
+  readonly isFight: boolean;
+}): string {
+  if (calls.count > 5 * CALLS_PER_GROUP) return 'calls_without_end';
+  if (calls.failed > calls.count / 2) return 'calls_that_fail';
+  return calls.isFight ? 'calls_in_a_fight' : 'calls_per_group';
 }
 
 /** Nothing waits, nothing was said or done, and nothing went wrong lately. Or the connection is not to do anything. */
@@ -93,6 +117,16 @@ function judgeIdle(sight: Sight, connections: readonly Sighted[], calls: readonl
     const sentence = `${names} had nothing to do in this hour; expected at most ${most} calls of ${route}, found ${made.length}.`;
     sight.accuse('bounded', 'idle_calls', { connection: names }, sentence);
   }
+}
+
+/** A refused credential is tried every ten minutes; each new worker asks once more whose token it has. */
+function judgeRefused(sight: Sight, connections: readonly Sighted[], calls: readonly PlatformCall[]): void {
+  const most = PROBES * connections.length;
+  const made = calls.filter(({ by, route }) => by.startsWith('pump') && /^\/(?:me|oauth)/.test(route));
+  if (made.length <= most) return;
+  const names = connections.map(({ name }) => name).join(', ');
+  const sentence = `The credential of ${names} is refused; expected at most ${most} probes of it an hour, found ${made.length}.`;
+  sight.accuse('bounded', 'refused_calls', { connection: names }, sentence);
 }
 
 function judgeTable({ seen, accuse }: Sight): void {

@@ -2,9 +2,17 @@ import type { HeldGroup } from '../platform/platform.ts';
 import type { Sight, Sighted } from './sight.ts';
 import { storedMember, storedUser, treatmentOf } from './stored.ts';
 
+/** Beside the plain ones: whoever was in it before may stay; a refusal made us give it up. */
+type UserCause =
+  | 'missing_user'
+  | 'extra_user'
+  | 'additive_leaver'
+  | 'missing_in_given_up'
+  | 'extra_in_given_up';
+
 /** Where the platform is not what the directory says, and nothing that a person may know of explains it. */
 export interface Difference {
-  readonly cause: 'missing_group' | 'group_left' | 'name' | 'spoke_id' | 'missing_user' | 'extra_user';
+  readonly cause: 'missing_group' | 'group_left' | 'misrouted' | 'name' | 'spoke_id' | UserCause;
   readonly sentence: string;
 }
 
@@ -39,7 +47,8 @@ export function unexplained(sight: Sight, connection: Sighted, group: string): r
   }
   const found = said?.name === undefined ? leftBehind(context) : compared(context, said.name);
   const isUnheard = found.length > 0 && (connection.isHalfHeard(group) || sight.isInLetters(group));
-  return isUnheard ? [] : found;
+  if (isUnheard) return [];
+  return isMisrouted(context) ? found.map((one) => ({ ...one, cause: 'misrouted' })) : found;
 }
 
 /** The directory has no such group: what became of the platform's is the connection's policy. */
@@ -115,7 +124,7 @@ function missingUsers(context: Context, actual: HeldGroup): readonly Difference[
     if (unsure.has(member) || connection.reading.groups.get(group)?.mayDiffer.has(member)) return [];
     if (storedMember(sight.seen, connection.name, group, member)?.pendingCause === 'refused') return [];
     const sentence = `The directory has ${member} in the group ${group}; expected ${user} in the platform's, but they are missing.`;
-    return [{ cause: 'missing_user', sentence }];
+    return [{ cause: causeOf(context, 'missing_user'), sentence }];
   });
 }
 
@@ -138,10 +147,26 @@ function extraUsers(context: Context, actual: HeldGroup): readonly Difference[] 
   return left.map((user) => extra(context, user, 'the directory does not have them in it'));
 }
 
-const extra = ({ group }: Context, user: string, why: string): Difference => ({
-  cause: 'extra_user',
-  sentence: `${user} should not be in the platform's group of ${group}, because ${why}; but they are, and nothing holds them.`,
+const extra = (context: Context, user: string, why: string): Difference => ({
+  cause: causeOf(context, 'extra_user'),
+  sentence: `${user} should not be in the platform's group of ${context.group}, because ${why}; but they are, and nothing holds them.`,
 });
+
+function causeOf({ sight, connection, group }: Context, cause: 'missing_user' | 'extra_user'): UserCause {
+  const { failedAt } = connection.item(group) ?? {};
+  const mayBeRefused = sight.seen.life.happenings.some(
+    ({ deed, ...one }) =>
+      one.connection === connection.name && 'temper' in deed && deed.temper === 'refuses_user_422',
+  );
+  const isGivenUp = failedAt !== undefined && (mayBeRefused || connection.platform.traits.uniqueNames);
+  if (isGivenUp) return cause === 'missing_user' ? 'missing_in_given_up' : 'extra_in_given_up';
+  return cause === 'extra_user' && connection.settings.membership === 'additive' ? 'additive_leaver' : cause;
+}
+
+/** A wrong route answered 404 for the group, and it is linked no more. */
+const isMisrouted = ({ connection, group, actual }: Context): boolean =>
+  connection.item(group)?.platformId === undefined &&
+  connection.platform.calls.some(({ id, tempers }) => id === actual?.id && tempers.includes('wrong_route'));
 
 /** A binding outlives the address that made it, and an absent user id changes nothing. */
 export function isBoundByMore({ seen }: Sight, { name }: Sighted, member: string): boolean {

@@ -5,6 +5,8 @@ import { partitionOf, type StoredMember, storedUser } from './stored.ts';
 const LEFT_LYING_MS = 15 * MINUTE_MS;
 /** A dead letter is kept for 14 days, and a longer life may not find it any more. */
 const LETTERS_KEPT_DAYS = 13;
+/** Faults after which only the first of two steps may be done. */
+const ENDS_HALFWAY = new Set(['crash', 'throttled', 'unheard']);
 
 /** What was said is in state, in a dead-letter queue or refused to who said it; whatever was begun comes to its end. */
 export const createNothingLost = (): Judge => (sight) => {
@@ -38,7 +40,10 @@ function judgeClaims({ seen, connections, accuse }: Sight): void {
       item?.platformId === platformId || item?.intent !== undefined || item?.dirtySince !== undefined;
     if (owner === undefined || isInUse) continue;
     const sentence = `The group ${group} is not linked to ${platformId}; expected its claim to be gone, but it stays for good.`;
-    accuse('nothing_lost', 'claim_left', { connection: owner.name, group: String(group) }, sentence);
+    const cause = seen.life.happenings.some(({ deed }) => ENDS_HALFWAY.has(deed.kind))
+      ? 'claim_left_by_fault'
+      : 'claim_left';
+    accuse('nothing_lost', cause, { connection: owner.name, group: String(group) }, sentence);
   }
 }
 

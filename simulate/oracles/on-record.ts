@@ -74,9 +74,9 @@ function judgeWrite(sight: Sight, company: string, { write, taken }: Written): v
 }
 
 function judgeDeeds(sight: Sight, { name, groups }: Sighted): void {
-  for (const { kind, connection, group, done, atMs } of sight.seen.operators.deeds) {
+  for (const { kind, connection, group, done, died, atMs } of sight.seen.operators.deeds) {
     const word = DEEDS[kind];
-    if (connection !== name || !done || word === undefined) continue;
+    if (connection !== name || !done || died || word === undefined) continue;
     // What concerns no one group is kept under an id that no group can have.
     const entries = [
       ...auditOf(sight, name, ''),
@@ -107,7 +107,8 @@ function judgeDrift(
     const ours = changes.map((change) => ({ ...change, added: putIn(change), removed: takenOut(change) }));
     if (!makes(ours, record)) return;
     const sentence = `Only we changed the platform group ${platformId} so; expected no drift of it, but a record (${kind}) says that somebody else did.`;
-    sight.accuse('on_record', 'own_write_taken_for_drift', about, sentence);
+    const isLate = changes.some(({ late }) => late);
+    sight.accuse('on_record', `${isLate ? 'late' : 'own'}_write_taken_for_drift`, about, sentence);
     return;
   }
   const makers = [...new Set(foreign.map((change) => String(change.initiator)))];

@@ -1,7 +1,8 @@
-import { MINUTE_MS } from '../life.ts';
+import { HOUR_MS, MINUTE_MS } from '../life.ts';
 import type { PlatformCall, SimulatedPlatform } from '../platform/platform.ts';
-import { type Change, putIn } from './ledger.ts';
-import type { Judge, Sight, Sighted } from './sight.ts';
+import { type Change, putIn, takenOut } from './ledger.ts';
+import { type Judge, latest, type Sight, type Sighted } from './sight.ts';
+import { treatmentOf } from './stored.ts';
 
 /** A write that was under way when a person let go of the group may still come to its end. */
 const UNDER_WAY_MS = 15 * MINUTE_MS;
@@ -17,6 +18,7 @@ export function createOwnership(): Judge {
     for (const write of sight.writes) {
       if (write.change.action !== 'create')
         judgeWrite(sight, write, adoption.get(write.connection.name) ?? []);
+      judgeUndone(sight, write);
       judgeUsers(sight, write.connection, write.change);
     }
     for (const [company, { calls }] of sight.seen.platforms) {
@@ -53,6 +55,28 @@ function judgeWrite(
   if (change.madeBy === 'us' || first !== change || isGiven || isFound) return;
   const sentence = `The platform group ${change.id} was made by somebody else and never given to us; expected no write to it, but there was a ${change.action}.`;
   sight.accuse('ownership', 'write_to_a_stranger', owner, sentence);
+}
+
+/** Whom somebody else put in stays under drift report and adopt, until the directory, the company or a person says more. */
+function judgeUndone(sight: Sight, { change, owner, connection }: Sight['writes'][number]): void {
+  const { reading, settings, companyMs, deedMs, ledger, platform } = connection;
+  const name = connection.item(owner.group)?.name;
+  const { drift } = treatmentOf(settings, [owner.group, name]);
+  if (drift === 'restore' || !platform.traits.enforceVersionOnPatch) return;
+  const saidMs = latest([reading.changedAtMs.get(owner.group) ?? 0, companyMs, deedMs]);
+  const { changes = [] } = ledger.pasts.get(change.id) ?? {};
+  for (const user of takenOut(change)) {
+    const added = changes.findLast((one) => one.atMs < change.atMs && one.added.includes(user));
+    const isTheirs = added?.initiator !== undefined && saidMs < added.atMs - HOUR_MS;
+    if (!isTheirs || connection.troubleMs() > added.atMs - HOUR_MS) continue;
+    const sentence = `Somebody else put ${user} into the group ${owner.group} and the policy (${drift}) lets that stand; expected them to stay, but we took them out.`;
+    sight.accuse(
+      'ownership',
+      reading.groups.has(owner.group) ? 'undone_against_policy' : 'undone_in_emptied',
+      owner,
+      sentence,
+    );
+  }
 }
 
 const knowsPerson = ({ employees }: SimulatedPlatform, id: string): boolean =>

@@ -1,5 +1,5 @@
 import { HOUR_MS, MINUTE_MS, type Temper } from '../life.ts';
-import { nameOnPlatform, unexplained } from './differences.ts';
+import { type Difference, nameOnPlatform, unexplained } from './differences.ts';
 import { hasLostItsCredential, type Judge, latest, type Sight, type Sighted } from './sight.ts';
 import { storedUser } from './stored.ts';
 
@@ -60,7 +60,10 @@ function judgeGroup(sight: Sight, connection: Sighted, group: string, memory: Me
     return;
   }
   const key = `${name} ${group}`;
-  const [difference] = item.failedAt === undefined ? unexplained(sight, connection, group) : [];
+  // What was given up says so, but whoever should have left does not wait for that.
+  const [difference] = unexplained(sight, connection, group).filter(
+    ({ cause }) => item.failedAt === undefined || /extra|additive|left/.test(cause),
+  );
   if (difference === undefined) {
     memory.differsSinceMs.delete(key);
     return;
@@ -76,10 +79,14 @@ function judgeGroup(sight: Sight, connection: Sighted, group: string, memory: Me
   ]);
   const isTold = item.settled === 'held' || (item.openDrift?.length ?? 0) > 0;
   if (isTold || sight.nowMs - sinceMs <= NOTICED_WITHIN_MS) return;
-  const cause = item.settled === 'in_sync' ? 'in_sync_but_different' : 'clean_but_different';
   const sentence = `The group ${group} is called ${item.settled} and has been different for ${minutes(sinceMs)} minutes: ${difference.sentence}`;
-  sight.accuse('truth', cause, about, sentence);
+  sight.accuse('truth', causeOf(difference, item.settled), about, sentence);
 }
+
+const causeOf = ({ cause }: Difference, settled: string | undefined): string => {
+  if (/misrouted|^additive_|given_up/.test(cause)) return cause;
+  return settled === 'in_sync' ? 'in_sync_but_different' : 'clean_but_different';
+};
 
 /** Where the platform allows each name once, a group waits until another gives its name up. */
 function isNameTaken(connection: Sighted, group: string): boolean {

@@ -309,7 +309,7 @@ describe('in the end', () => {
         held(stranger);
         write({ added: ['u-z'], sent: stranger });
       },
-      ['end extra_user'],
+      ['end additive_leaver'],
     ],
     [
       '… whom the policy lets stay, as a drift record says',
@@ -467,6 +467,15 @@ describe('truth at any time', () => {
           });
         },
         ['truth in_sync_but_different'],
+      ],
+      [
+        'somebody should have left a group that was given up',
+        ({ held, item }) => [held({ users: ['u-r1', 'u-r2', 'u-r3'] }), item({ failedAt: START_MS })],
+        ['truth in_sync_but_different'],
+      ],
+      [
+        'somebody should have come to a group that was given up',
+        ({ held, item }) => [held({ users: ['u-r1'] }), item({ failedAt: START_MS })],
       ],
       [
         'what is called deleted is another for hours',
@@ -705,6 +714,7 @@ describe('work is bounded', () => {
       );
     expect(calling(12)).toEqual([]);
     expect(calling(13)).toEqual(['bounded calls_per_group']);
+    expect(calling(61)).toEqual(['bounded calls_without_end']);
     expect(
       causesOf(
         (world, hour) => {
@@ -715,6 +725,19 @@ describe('work is bounded', () => {
         { end: false },
       ),
     ).toEqual([]);
+  });
+
+  it('a refused credential is tried now and then', () => {
+    const probing = (count: number) =>
+      causesOf(
+        (world, hour) => {
+          world.items.set('C#a GATE', { state: 'unauthorized' });
+          if (hour === 5) world.call(count, { route: '/me', by: 'pump-1' });
+        },
+        { end: false },
+      );
+    expect(probing(20)).not.toContain('bounded refused_calls');
+    expect(probing(21)).toContain('bounded refused_calls');
   });
 
   it('a connection with nothing to do calls as its schedules say', () => {
