@@ -1,9 +1,7 @@
 import { connectionName, type GroupRef, groupId } from '../shared/domain/ids.ts';
 import { explainMember } from '../shared/operate/explain.ts';
-import { applyStoresOver } from '../shared/runtime/stores.ts';
-import { createOverlayTable } from '../shared/store/overlay-table.ts';
 import { applyGroup } from '../shared/sync/apply/apply.ts';
-import { planGroup } from '../shared/sync/apply/plan-group.ts';
+import { planGroup } from '../shared/sync/apply/preview.ts';
 import { dirtyNow } from '../shared/sync/wake.ts';
 import { type Cloud, groupItem, platformOf } from './cloud.ts';
 import { HOUR_MS, MINUTE_MS } from './life.ts';
@@ -55,8 +53,7 @@ async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef): Promise<voi
     for (const member of members.slice(0, MOST_MEMBERS)) {
       explained.push(await explainMember(ref, member, { connection, ports }));
     }
-    const rehearse = () => applyStoresOver(createOverlayTable(ports.table));
-    const planned = await planGroup(ref, { ...ports, rehearse });
+    const planned = await planGroup(ref, ports);
     const isUntouched = () => changes()[0] === foreign && changes()[2] === people;
     if (!isUntouched() || state()['rev'] !== rev) return;
     await ports.desired.markDirty(ref, dirtyNow(ports));

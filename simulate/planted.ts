@@ -1,4 +1,4 @@
-import type { GroupState } from '../shared/sync/ports/groups.ts';
+import type { GroupState } from '../shared/domain/group-state.ts';
 import { type Platform, PlatformFailure } from '../shared/sync/ports/platform.ts';
 import type { EnginePorts } from './engine.ts';
 import type { Actor, Plant } from './lambdas.ts';

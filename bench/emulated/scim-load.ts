@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loadParts } from '../../local/load-parts.ts';
 import { localSettings } from '../../local/connection.ts';
+import { loadParts } from '../../local/load-parts.ts';
 import { createSimulator } from '../../local/platform/simulator.ts';
 import { startStack } from '../../local/stack.ts';
 import { connectionName } from '../../shared/domain/ids.ts';

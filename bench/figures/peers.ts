@@ -1,4 +1,4 @@
-import { filter as peerTester, parse as peerParse } from 'scim2-parse-filter';
+import { parse as peerParse, filter as peerTester } from 'scim2-parse-filter';
 import { matchesFilter } from '../../shared/scim/filter/evaluate.ts';
 import { parseFilter } from '../../shared/scim/filter/parse.ts';
 import { resourceTypes } from '../../shared/scim/resource-type.ts';

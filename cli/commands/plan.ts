@@ -4,7 +4,7 @@ import type { GroupRef } from '../../shared/domain/ids.ts';
 import { allGroups } from '../../shared/operate/find-group.ts';
 import { type SyncReport, syncGroups } from '../../shared/operate/follow.ts';
 import { requireConnection } from '../../shared/operate/settings.ts';
-import { type GroupPlan, planGroup } from '../../shared/sync/apply/plan-group.ts';
+import { type GroupPlan, planGroup } from '../../shared/sync/apply/preview.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';

@@ -1,4 +1,4 @@
-import type { GroupPlan } from '../../shared/sync/apply/plan-group.ts';
+import type { GroupPlan } from '../../shared/sync/apply/preview.ts';
 import type { Output } from './output.ts';
 
 /** Changes of one plan that are listed before the rest is only counted. */

@@ -1,22 +1,32 @@
+import { policyFor } from '../contract/group-policy.ts';
 import { fieldName, matchForm } from '../contract/match-rule.ts';
 import { matchRules } from '../contract/settings.ts';
+import { isActive } from '../domain/active.ts';
+import type { GroupState, StoredMember } from '../domain/group-state.ts';
 import { type GroupRef, type MemberId, memberId, platformUserId } from '../domain/ids.ts';
 import { readStamp, STAMP_ZERO, type Stamp } from '../domain/stamp.ts';
-import { standingNow, standingOf, undescribed } from '../sync/member-standing.ts';
+import type { Facts } from '../plan/facts.ts';
+import { type Asked, isPresent, isWanted, type Verdict, verdictOf } from '../plan/verdict.ts';
+import { learn } from '../sync/apply/facts.ts';
+import { type PreviewPorts, previewGroup, readingOf } from '../sync/apply/preview.ts';
+import { type MemberStanding, standingNow, standingOf, undescribed } from '../sync/member-standing.ts';
 import type { Connection, GateStore } from '../sync/ports/connections.ts';
-import type { UserState, UserStore } from '../sync/ports/desired.ts';
-import type { GroupState, GroupStore } from '../sync/ports/groups.ts';
+import type { UserState } from '../sync/ports/desired.ts';
+import type { GroupStore } from '../sync/ports/groups.ts';
 import type { AuditEntry, AuditLog } from '../sync/ports/logs.ts';
-import type { PeopleStore, Person } from '../sync/ports/people.ts';
-import { type Decision, decide, type ExplainedRule, type Facts, isWanted } from './explain-decision.ts';
+import { GONE, type Person } from '../sync/ports/people.ts';
 import { NotFound } from './find-group.ts';
 
-export interface ExplainPorts {
-  readonly groups: Pick<GroupStore, 'read' | 'registers' | 'members' | 'readView' | 'readHeld'>;
-  readonly users: Pick<UserStore, 'read'>;
-  readonly people: Pick<PeopleStore, 'read' | 'holding'>;
+export interface ExplainPorts extends PreviewPorts {
+  readonly groups: PreviewPorts['groups'] & Pick<GroupStore, 'registers'>;
   readonly audit: Pick<AuditLog, 'read'>;
   readonly gates: Pick<GateStore, 'read'>;
+}
+
+export interface ExplainedRule {
+  readonly rule: string;
+  readonly value: string | null;
+  readonly found: readonly { readonly id: string; readonly state: string }[];
 }
 
 /** The event that said something, as its stamp names it. */
@@ -46,7 +56,7 @@ export interface Explanation {
     readonly person: { readonly id: string; readonly userId: string | null; readonly state: string } | null;
     readonly user: string | null;
   };
-  readonly decision: Decision;
+  readonly decision: Verdict;
   readonly write: {
     readonly at: string;
     readonly action: string;
@@ -59,7 +69,7 @@ export interface Explanation {
 }
 
 /**
- * Follows one member through one group.
+ * Follows one member through one group: what the directory says, who they are, and what apply decides.
  * @param text the member's id in the directory, or a value of one of its attributes (an e-mail address)
  * @throws NotFound where the group has never heard of such a member
  */
@@ -71,23 +81,37 @@ export async function explainMember(
   const state = await ports.groups.read(ref);
   if (state === undefined) throw new NotFound(`there is no group ${ref.group}`);
   const member = await findMember(ref, text, ports);
-  const facts = await gather(state, member, { connection, ports });
-  const decision = decide(facts);
+  const [who, gate, { decision, facts }] = await Promise.all([
+    identify(member, state, connection, ports),
+    ports.gates.read(ref.connection),
+    previewGroup(state, connection, ports),
+  ]);
+  const asked: Asked = {
+    member,
+    user: who.platformUser === undefined ? undefined : platformUserId(who.platformUser),
+    facts: await withWords(facts, connection, ports),
+    decision,
+    obstacle: obstacleTo(state, connection, gate.state),
+    whyPending: whyPending(who, connection),
+    userFloor: who.user?.floor ?? who.register?.user?.floor ?? STAMP_ZERO,
+    isSwitchedOn: who.user === undefined || isActive(who.user.attributes),
+  };
+  const verdict = verdictOf(asked);
   return {
     group: ref.group,
     member,
-    present: facts.present,
-    because: decision.detail,
-    wanted: isWanted(facts),
-    events: eventsOf(facts),
+    present: isPresent(asked),
+    because: verdict.detail,
+    wanted: isWanted(asked),
+    events: eventsOf(state, who),
     match: {
-      rules: facts.rules,
-      bound: facts.user?.role ?? facts.register?.user?.role ?? null,
-      person: facts.person === undefined ? null : shown(facts.person),
-      user: facts.platformUser ?? null,
+      rules: who.rules,
+      bound: who.user?.role ?? who.register?.user?.role ?? null,
+      person: who.person === undefined ? null : shown(who.person),
+      user: who.platformUser ?? null,
     },
-    decision,
-    write: await lastWrite(ref, facts, ports),
+    decision: verdict,
+    write: await lastWrite(ref, who, ports),
   };
 }
 
@@ -111,44 +135,87 @@ async function findMember(ref: GroupRef, text: string, { groups, users }: Explai
   );
 }
 
-async function gather(
-  state: GroupState,
+/** A member, and who that is on the platform. */
+interface Who {
+  readonly member: MemberId;
+  readonly register: StoredMember | undefined;
+  readonly user: UserState | undefined;
+  readonly rules: readonly ExplainedRule[];
+  readonly person: Person | undefined;
+  readonly platformUser: string | undefined;
+  readonly cause: MemberStanding['cause'];
+}
+
+async function identify(
   member: MemberId,
-  { connection, ports }: { readonly connection: Connection; readonly ports: ExplainPorts },
-): Promise<Facts> {
-  const { ref } = state;
+  { ref }: GroupState,
+  connection: Connection,
+  ports: ExplainPorts,
+): Promise<Who> {
   const { name, settings } = connection;
-  const [register] = await ports.groups.registers(ref, [member]);
-  const user = (await ports.users.read(name, [member])).get(member);
-  const rules = await tryRules(connection, member, user, ports);
+  const [[register], users] = await Promise.all([
+    ports.groups.registers(ref, [member]),
+    ports.users.read(name, [member]),
+  ]);
+  const user = users.get(member);
   const role = user?.role ?? register?.user?.role;
   const described = user ?? { ...undescribed(member), ...(role !== undefined && { role }) };
   const refusedRevision = register?.pending?.personRevision;
-  const { cause, person } = await standingNow(described, refusedRevision, {
-    connection,
-    people: ports.people,
-  });
+  const [rules, { cause, person }] = await Promise.all([
+    tryRules(connection, member, user, ports),
+    standingNow(described, refusedRevision, { connection, people: ports.people }),
+  ]);
   const platformUser = person && standingOf(person, undefined, settings).id;
-  const view = state.view === undefined ? undefined : await ports.groups.readView(ref, state.view);
-  const held = state.hold === undefined ? undefined : await ports.groups.readHeld(ref, state.hold);
-  const asUser = platformUser === undefined ? undefined : platformUserId(platformUser);
+  return { member, register, user, rules, person, platformUser, cause };
+}
+
+/** Where apply does not even read what the directory wants, a person still wants to know. */
+const withWords = (facts: Facts, connection: Connection, ports: ExplainPorts): Promise<Facts> =>
+  facts.wanted !== undefined && facts.views !== undefined
+    ? Promise.resolve(facts)
+    : learn({ kind: 'read', what: ['wanted', 'views'] }, facts, readingOf(facts.state, connection, ports));
+
+/** What keeps every write of the group back. */
+function obstacleTo(state: GroupState, connection: Connection, gate: string): Verdict | undefined {
+  if (connection.observing)
+    return { outcome: 'observing', detail: 'the connection only observes: groupsync resume' };
+  if (state.paused) return { outcome: 'paused', detail: 'the group is paused: groupsync resume GROUP' };
+  if (policyFor(connection.settings, state.ref.group, state.registers.name?.value).mode === 'report') {
+    return { outcome: 'observing', detail: 'the settings have this group only watched (mode report)' };
+  }
+  if (gate === 'open') return undefined;
   return {
-    connection,
-    state,
-    member,
-    register,
-    user,
-    rules,
-    person,
-    platformUser,
-    cause,
-    waived:
-      state.deletionWaiver !== undefined ||
-      (asUser !== undefined && view?.waiver?.absent.has(asUser) === true),
-    present: asUser !== undefined && view?.users.has(asUser) === true,
-    held: asUser !== undefined && held?.has(asUser) === true,
-    gate: (await ports.gates.read(name)).state,
+    outcome: 'gate_closed',
+    detail: `nothing is written while the gate is ${gate}: groupsync doctor says why`,
   };
+}
+
+function whyPending({ cause, user, rules, person }: Who, { settings }: Connection): string {
+  switch (cause) {
+    case 'solved':
+      return '';
+    case 'refused':
+      return 'the platform left them out of what it answered to our write';
+    case 'ambiguous': {
+      const several = rules.find(({ found }) => found.length > 1);
+      return user?.role !== undefined || several === undefined
+        ? 'their attributes now point to somebody else: groupsync rebind MEMBER ROLE_ID confirms one'
+        : `several employees have the same ${several.rule.split('=')[1]}`;
+    }
+    case 'inactive':
+      return person?.state === GONE
+        ? 'the platform has no such employee any more: it answers 404 to their id'
+        : `their roleState is ${person?.state}; members may be ${settings.includeStates.join(', ')}`;
+    case 'unknown': {
+      if (person !== undefined) return `the platform does not tell the userId of ${person.role}`;
+      if (user?.role !== undefined)
+        return `no refresh of people has met ${user.role}, whom they are bound to`;
+      const values = rules.filter(({ value }) => value !== null);
+      return values.length === 0
+        ? `no event gave them an attribute that a match rule uses (${rules.map(({ rule }) => rule).join(', ')})`
+        : `no employee has this value: ${values.map(({ rule, value }) => `${rule} "${value}"`).join(', ')}`;
+    }
+  }
 }
 
 async function tryRules(
@@ -171,7 +238,7 @@ async function tryRules(
   return tried;
 }
 
-function eventsOf({ state, register, user }: Facts): readonly ExplainedEvent[] {
+function eventsOf(state: GroupState, { register, user }: Who): readonly ExplainedEvent[] {
   const { upserted, deleted, snapshot, name } = state.registers;
   const floor = user?.floor ?? STAMP_ZERO;
   return [
@@ -196,16 +263,12 @@ function eventOf(register: string, says: string, stamp: Stamp): ExplainedEvent {
 }
 
 /** The newest write that put them in or took them out. */
-async function lastWrite(
-  ref: GroupRef,
-  facts: Facts,
-  { audit }: ExplainPorts,
-): Promise<Explanation['write']> {
+async function lastWrite(ref: GroupRef, who: Who, { audit }: ExplainPorts): Promise<Explanation['write']> {
   const isAbout = ({ changes }: AuditEntry) =>
     changes.find(
       ({ member, before, after }) =>
-        member === facts.member ||
-        (facts.platformUser !== undefined && (before === facts.platformUser || after === facts.platformUser)),
+        member === who.member ||
+        (who.platformUser !== undefined && (before === who.platformUser || after === who.platformUser)),
     );
   for await (const page of audit.read(ref)) {
     for (const entry of page) {

@@ -1,7 +1,7 @@
 import { hasDeparted } from '../domain/group.ts';
 import { type GroupRef, intentId, type PlatformGroupId } from '../domain/ids.ts';
 import type { ObservedGroup } from '../domain/view.ts';
-import { viewOf } from '../sync/apply/observed.ts';
+import { viewOf } from '../plan/foreign.ts';
 import { openPlatform } from '../sync/open-platform.ts';
 import type { WakePorts } from '../sync/ports/bundles.ts';
 import type { ClaimStore } from '../sync/ports/claims.ts';

@@ -1,6 +1,7 @@
+import type { GroupState, PendingCause } from '../domain/group-state.ts';
 import type { ConnectionName } from '../domain/ids.ts';
 import type { GroupIndex } from '../sync/ports/group-index.ts';
-import type { GroupState, GroupStore, PendingCause } from '../sync/ports/groups.ts';
+import type { GroupStore } from '../sync/ports/groups.ts';
 
 /** What a person is told of a group's state. `dirty` says that the rest may be out of date. */
 export type GroupStateName =

@@ -1,7 +1,10 @@
 import type { PlatformUserId } from '../domain/ids.ts';
 import type { ObservedGroup, View } from '../domain/view.ts';
+import { type Absorb, decideForeign, type GroupTrouble, LISTING_AGE_MS, type Question } from './decide.ts';
+import type { Facts } from './facts.ts';
+import { foreignDifferences, isSpokeIdLost, shows, viewOf } from './foreign.ts';
 import { foldName, renamedTo } from './names.ts';
-import type { Plan } from './plan.ts';
+import type { Plan, PlanChange } from './plan.ts';
 
 /** What a successful answer makes of a write. */
 export interface Answer {
@@ -56,3 +59,76 @@ export function toldOf({ kept, keepsName }: Answer): string | undefined {
   if (keepsName) told.push('the name that the group had');
   return told.length === 0 ? undefined : `the platform keeps ${told.join(', and ')}`;
 }
+
+/** What a write made of the group. */
+export interface Outcome {
+  /** The group from now on; undefined where it is gone. */
+  readonly view: View | undefined;
+  /** The view that was prepared with the intent says just that. */
+  readonly isAsPrepared: boolean;
+  /** What was done of the plan. */
+  readonly changes: readonly PlanChange[];
+  readonly kept: readonly PlatformUserId[];
+  /** Users that were sent and are not in the answer: the platform will not have them, until the person changes. */
+  readonly refused: readonly PlatformUserId[];
+  /** What somebody else did meanwhile. */
+  readonly foreign: Absorb | undefined;
+  readonly isUndone: boolean;
+  readonly trouble: GroupTrouble | undefined;
+}
+
+/**
+ * Reads a successful answer. A platform that compares the version has refused a PATCH where somebody else was faster;
+ * one that does not has let both changes through, and only here can theirs be told.
+ * @param facts with the open intent
+ */
+export function judgeAnswer(
+  plan: Plan,
+  observed: ObservedGroup | undefined,
+  facts: Facts,
+): Outcome | Question {
+  const answer = readAnswer(plan, observed);
+  const { made, kept } = answer;
+  const message = toldOf(answer);
+  const stays = new Set<string>(kept);
+  const outcome: Outcome = {
+    view: undefined,
+    isAsPrepared: false,
+    changes: plan.changes.filter(({ kind, before }) => kind !== 'remove_member' || !stays.has(before)),
+    kept,
+    refused: [],
+    foreign: undefined,
+    isUndone: isUndone(answer),
+    trouble: message === undefined ? undefined : { code: 'kept', message },
+  };
+  if (observed === undefined || made === undefined || plan.after === undefined) return outcome;
+  // Whoever was ours and is kept stays ours: to be taken out by a later write, also where strangers may stay.
+  const shown = viewOf(observed, made, kept.length > 0 ? facts.views?.base : undefined);
+  const foreign = plan.action === 'patch' ? foreignBeside(plan, observed, { made, shown, facts }) : undefined;
+  if (foreign !== undefined && foreign.kind !== 'absorb') return foreign;
+  const refused = sendsUsers(plan)
+    ? [...plan.after.users.keys()].filter((user) => !shown.users.has(user))
+    : [];
+  const isAsPrepared = foreign === undefined && shows(observed, plan.after);
+  return { ...outcome, view: foreign?.view ?? shown, isAsPrepared, refused, foreign };
+}
+
+function foreignBeside(
+  plan: Plan,
+  observed: ObservedGroup,
+  { made, shown, facts }: { readonly made: View; readonly shown: View; readonly facts: Facts },
+): Absorb | Question | undefined {
+  const isSpokeIdGone = isSpokeIdLost(observed, [made], facts.listed, [LISTING_AGE_MS]);
+  if (typeof isSpokeIdGone !== 'boolean') return isSpokeIdGone;
+  if (shows(observed, made) && !isSpokeIdGone) return undefined;
+  // Of users that were sent, whoever is missing was refused; whoever was taken out and is shown is kept.
+  const removed = new Set(plan.removals);
+  const isOwnDoing = ([user]: [PlatformUserId, boolean]) => made.users.has(user) || removed.has(user);
+  const users = sendsUsers(plan) ? new Map([...shown.users].filter(isOwnDoing)) : made.users;
+  const ours = [{ ...made, users }];
+  if (foreignDifferences(ours, observed, { isSpokeIdGone }).length === 0) return undefined;
+  return decideForeign(facts, observed, ours);
+}
+
+const sendsUsers = ({ action, changes }: Plan): boolean =>
+  action !== 'patch' || changes.some(({ kind }) => kind === 'add_member' || kind === 'remove_member');

@@ -1,6 +1,8 @@
 import type { Hold } from '../domain/hold.ts';
 import type { PlatformUserId } from '../domain/ids.ts';
+import type { HeldUsers } from './facts.ts';
 import type { GuardLimits } from './guard.ts';
+import type { Plan } from './plan.ts';
 
 export interface HeldRemovals {
   readonly hold: Hold;
@@ -54,18 +56,31 @@ export function judgeByHold(
 }
 
 /**
- * Whether a hold has a say about these removals. One that waits for a person has none once the guard is switched off,
- * or where nobody wants any of its removals any more.
+ * The hold that is about this plan. One over another platform group, or over another kind of write, says nothing of
+ * these removals: what was approved, or stopped, as removals is not a deletion, and the reverse. One whose set cannot
+ * be read may be over any of them, so all are held anew. One that waits for a person has no say once the guard is
+ * switched off, or where nobody wants any of its removals any more.
  */
-export function hasSay(
-  { hold, users }: HeldRemovals,
-  removals: readonly PlatformUserId[],
-  limits: GuardLimits | null,
-  nowMs: number,
-): boolean {
-  const waits = hold.decision.kind === 'waiting' || isOver(hold, nowMs);
-  return !waits || (limits !== null && removals.some((user) => users.has(user)));
+export function holdWithSay(
+  hold: Hold,
+  { users, about }: HeldUsers,
+  {
+    plan,
+    limits,
+    nowMs,
+  }: { readonly plan: Plan; readonly limits: GuardLimits | null; readonly nowMs: number },
+): HeldRemovals | undefined {
+  if (users !== undefined && about !== kindOf(plan)) return undefined;
+  const current: HeldRemovals =
+    users === undefined
+      ? { hold: { ...hold, decision: { kind: 'waiting' }, expiresAtMs: 0 }, users: new Set(plan.removals) }
+      : { hold, users };
+  const waits = current.hold.decision.kind === 'waiting' || isOver(current.hold, nowMs);
+  const isAboutSomebody = limits !== null && plan.removals.some((user) => current.users.has(user));
+  return !waits || isAboutSomebody ? current : undefined;
 }
+
+const kindOf = ({ departs }: Plan): HeldUsers['about'] => (departs ? 'delete' : 'remove');
 
 /** A rejection stands until nobody wants the removals any more; everything else must be decided anew. */
 export const isOver = (hold: Hold, nowMs: number): boolean =>

@@ -11,10 +11,9 @@ import { createPeopleStore } from '../store/people-store.ts';
 import { createFeedStore, createLeases } from '../store/reconcile-store.ts';
 import type { Table } from '../store/table.ts';
 import { createUserStore } from '../store/user-store.ts';
-import type { RehearsalStores } from '../sync/ports/bundles.ts';
 
-/** What apply reads and writes, over whatever table. */
-export const applyStoresOver = (table: Table): RehearsalStores => ({
+/** What the workers that talk to the platform keep in the table, save the connections, which need a clock. */
+export const storesOver = (table: Table) => ({
   groups: createGroupStore(table),
   users: createUserStore(table),
   people: createPeopleStore(table),
@@ -23,11 +22,6 @@ export const applyStoresOver = (table: Table): RehearsalStores => ({
   gates: createGateStore(table),
   audit: createAuditLog(table),
   drift: createDriftLog(table),
-});
-
-/** What the workers that talk to the platform keep in the table, save the connections, which need a clock. */
-export const storesOver = (table: Table) => ({
-  ...applyStoresOver(table),
   desired: createDesiredStore(table),
   index: createGroupIndex(table),
   feed: createFeedStore(table),

@@ -14,14 +14,13 @@ import { createEventSender } from '../queues/event-sender.ts';
 import { createMailbox } from '../queues/mailbox.ts';
 import { createConnectionStore } from '../store/connection-store.ts';
 import { createDynamoTable } from '../store/dynamo-table.ts';
-import { createOverlayTable } from '../store/overlay-table.ts';
 import { createScimStore } from '../store/scim-store.ts';
 import { createScimTokenStore } from '../store/scim-token-store.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import { MissingPart } from '../sync/ports/deployment.ts';
 import type { ApplyQueue } from '../sync/ports/queues.ts';
 import { newId, randomHex, sleep, systemClock, systemRandom } from './clock.ts';
-import { applyStoresOver, storesOver } from './stores.ts';
+import { storesOver } from './stores.ts';
 
 export interface ToolTarget extends AwsTarget {
   readonly prefix: string;
@@ -76,7 +75,6 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
   };
   const ports: ToolPorts = {
     ...stores,
-    rehearse: () => applyStoresOver(createOverlayTable(table)),
     scim: createScimStore(table),
     tokens: createScimTokenStore(table),
     randomHex,

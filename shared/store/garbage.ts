@@ -1,4 +1,4 @@
-import type { GroupState } from '../sync/ports/groups.ts';
+import type { GroupState } from '../domain/group-state.ts';
 import { groupKey, MEMBER_PREFIX, VIEW_PREFIX } from './keys.ts';
 import { type Item, less, type Table } from './table.ts';
 

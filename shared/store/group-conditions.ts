@@ -1,5 +1,5 @@
+import type { GroupState } from '../domain/group-state.ts';
 import type { IntentId } from '../domain/ids.ts';
-import type { GroupState } from '../sync/ports/groups.ts';
 import { all, type Condition, equal, exists, missing } from './table.ts';
 
 /*

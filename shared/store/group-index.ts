@@ -1,7 +1,7 @@
 import * as z from 'zod';
+import type { PendingCause, SettledState } from '../domain/group-state.ts';
 import { type ConnectionName, type GroupRef, groupId, memberId } from '../domain/ids.ts';
 import type { GroupIndex, GroupSummary, PendingEntry } from '../sync/ports/group-index.ts';
-import type { PendingCause, SettledState } from '../sync/ports/groups.ts';
 import { dueText, groupIndexSort, groupKey, indexPartition, SHARDS } from './keys.ts';
 import { exists, type Item, type Table } from './table.ts';
 

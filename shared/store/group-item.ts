@@ -1,7 +1,7 @@
 import * as z from 'zod';
+import type { GroupState, StoredMember } from '../domain/group-state.ts';
 import { type GroupRef, intentId, memberId, platformGroupId, roleId, versionToken } from '../domain/ids.ts';
 import type { Stamp } from '../domain/stamp.ts';
-import type { GroupState, StoredMember } from '../sync/ports/groups.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import type { Item } from './table.ts';
 
@@ -113,6 +113,8 @@ const GroupItem = z.lazy(() =>
         atMs: number,
       })
       .exactOptional(),
+    doubt: z.object({ intent: Intent, untilMs: number }).exactOptional(),
+    contest: z.object({ sinceMs: number, count: number, seen: stamp }).exactOptional(),
     createdAt: number.exactOptional(),
     missedAt: number.exactOptional(),
     takeOver: z.boolean().default(false),

@@ -1,6 +1,7 @@
+import type { GroupState, Intent, LinkedGroup } from '../domain/group-state.ts';
 import type { Hold } from '../domain/hold.ts';
 import type { GroupRef, IntentId } from '../domain/ids.ts';
-import type { Flip, GroupState, GroupStore, Intent, LinkedGroup } from '../sync/ports/groups.ts';
+import type { Flip, GroupStore } from '../sync/ports/groups.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { deleteChunks, readChunks, writeChunks } from './chunks.ts';
 import { dirtying } from './dirtying.ts';
@@ -134,12 +135,19 @@ export function createGroupStore(table: Table): GroupStore {
       await update(ref, { set: { [MISSED]: atMs } }, isFirst);
     },
 
+    async noteDrift(seen, found) {
+      await update(seen.ref, { set: foundBeside(seen, found) }, exists('rev'));
+    },
+
     noteMiss: (ref, intent) => update(ref, { set: { intent: plain(intent) } }, intentIs(intent.id)),
 
-    async dropIntent(ref, intent, yet) {
-      const set = yet === undefined ? {} : { unsettledRemovals: { ...yet } };
+    async dropIntent(ref, intent, { owed, doubtUntilMs }) {
+      const set = {
+        ...(owed === undefined ? {} : { unsettledRemovals: { ...owed } }),
+        ...(doubtUntilMs === undefined ? {} : { doubt: { intent: plain(intent), untilMs: doubtUntilMs } }),
+      };
       const dropped = await update(ref, { set, remove: ['intent', 'intentId'] }, intentIs(intent.id));
-      if (dropped) await discard(ref, intent.view);
+      if (dropped && doubtUntilMs === undefined) await discard(ref, intent.view);
       return dropped;
     },
 

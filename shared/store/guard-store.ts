@@ -1,5 +1,6 @@
+import type { GuardRecord } from '../domain/group-state.ts';
 import type { ConnectionName } from '../domain/ids.ts';
-import type { GuardRecord, GuardReservation, GuardStore } from '../sync/ports/guard.ts';
+import type { GuardReservation, GuardStore } from '../sync/ports/guard.ts';
 import { connectionKey, GUARD_PREFIX, guardKey, guardMinute, UNLINK_PREFIX, unlinkKey } from './keys.ts';
 import type { Table } from './table.ts';
 
@@ -16,24 +17,29 @@ export function createGuardStore(table: Table): GuardStore {
   const put = async ({ connection, group, intent, atMs, removals }: GuardReservation) => {
     const own = guardKey(connection, atMs, intent);
     await table.put({ ...own, group, removals, atMs, expiresAt: Math.ceil((atMs + KEPT_MS) / 1_000) });
-    return own.sk;
+  };
+
+  const recent: GuardStore['recent'] = async ({ connection, group }, atMs, besides) => {
+    const own = besides.flatMap((record) => keyOf(connection, record));
+    const sum = { group: 0, connection: 0 };
+    const { pk } = connectionKey(connection);
+    const from = `${GUARD_PREFIX}${guardMinute(atMs - COUNTS_MS)}`;
+    for await (const page of table.query({ partition: pk, between: [from, `${GUARD_PREFIX}~`] })) {
+      for (const item of page) {
+        if (own.includes(item.sk) || Number(item['atMs']) <= atMs - COUNTS_MS) continue;
+        sum.connection += Number(item['removals']);
+        if (item['group'] === group) sum.group += Number(item['removals']);
+      }
+    }
+    return sum;
   };
 
   return {
+    recent,
+
     async reserve(reservation, instead) {
-      const { connection, group, atMs } = reservation;
-      const besides = [await put(reservation), ...keyOf(connection, instead)];
-      const recent = { group: 0, connection: 0 };
-      const { pk } = connectionKey(connection);
-      const from = `${GUARD_PREFIX}${guardMinute(atMs - COUNTS_MS)}`;
-      for await (const page of table.query({ partition: pk, between: [from, `${GUARD_PREFIX}~`] })) {
-        for (const item of page) {
-          if (besides.includes(item.sk) || Number(item['atMs']) <= atMs - COUNTS_MS) continue;
-          recent.connection += Number(item['removals']);
-          if (item['group'] === group) recent.group += Number(item['removals']);
-        }
-      }
-      return recent;
+      await put(reservation);
+      return recent(reservation, reservation.atMs, [reservation, instead]);
     },
 
     async reduce(reservation, removals) {

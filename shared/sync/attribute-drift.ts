@@ -1,7 +1,8 @@
 import { NOBODY_KNOWN, type Trace } from '../domain/drift.ts';
+import type { GroupState } from '../domain/group-state.ts';
 import type { PlatformGroupId } from '../domain/ids.ts';
 import { type Attribution, attribute } from '../plan/attribute.ts';
-import type { GroupState, GroupStore } from './ports/groups.ts';
+import type { GroupStore } from './ports/groups.ts';
 import type { DriftLog, DriftRecord } from './ports/logs.ts';
 
 interface AttributionPorts {

@@ -1,10 +1,10 @@
 import { type ConnectionSettings, matchRules } from '../contract/settings.ts';
+import type { PendingCause } from '../domain/group-state.ts';
 import type { MemberId } from '../domain/ids.ts';
 import { STAMP_ZERO } from '../domain/stamp.ts';
 import { resolveUser } from './apply/resolve.ts';
 import type { Connection } from './ports/connections.ts';
 import type { UserState } from './ports/desired.ts';
-import type { PendingCause } from './ports/groups.ts';
 import type { PeopleStore, Person } from './ports/people.ts';
 
 /** What keeps a member of a group from being written, if anything does. */

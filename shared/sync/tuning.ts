@@ -10,15 +10,10 @@ export const WAKE_GRACE_MS = 60_000;
 
 /** How often one apply may meet a conflict before the group goes back to wait its turn. */
 export const MAX_CONFLICTS = 5;
-/** A listing of the platform's groups may be this old when a group is created. */
-export const LISTING_AGE_MS = 60_000;
 /** A POST later than this after its intent might meet a group that was created since the listing was read. */
 export const CREATE_DEADLINE_MS = 30_000;
-/** How often a created group is looked for in vain before it is taken for never created. */
-export const CREATE_MISSES = 3;
-
-/** A group is gone only by two 404s that lie so far apart; less where the platform is given less time to show one. */
-export const MISSES_APART_MS = 60_000;
+/** How long a write that was not found may land yet: as long as a sweep may take to notice it. */
+export const DOUBT_MS = 3_600_000;
 
 /** From this size on a group's registers carry copies of their users' roles. */
 export const LARGE_GROUP = 1_000;

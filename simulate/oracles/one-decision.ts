@@ -1,5 +1,5 @@
 import type { Explanation } from '../../shared/operate/explain.ts';
-import type { GroupPlan } from '../../shared/sync/apply/plan-group.ts';
+import type { GroupPlan } from '../../shared/sync/apply/preview.ts';
 import type { Seen } from '../world.ts';
 
 /** A platform group as it stood; undefined where there was none. */

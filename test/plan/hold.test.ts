@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Hold, HoldDecision } from '../../shared/domain/hold.ts';
 import { platformUserId } from '../../shared/domain/ids.ts';
-import { hasSay, isOver, judgeByHold } from '../../shared/plan/hold.ts';
+import { holdWithSay, isOver, judgeByHold } from '../../shared/plan/hold.ts';
+import { NO_PLAN } from '../../shared/plan/plan.ts';
 
 const users = (...ids: string[]) => ids.map(platformUserId);
 const SET = new Set(users('a', 'b'));
@@ -73,10 +74,15 @@ describe('judgeByHold', () => {
   });
 });
 
-describe('hasSay', () => {
+describe('holdWithSay', () => {
+  const removing = (...ids: string[]) => ({ ...NO_PLAN(undefined), removals: users(...ids) });
   const limits = { minSize: 1, maxRemovedShare: 1, maxRemovedCount: 1, perHourCount: 1 };
   const say = (hold: Hold, { removal = 'a', guard = true, nowMs = 0 }) =>
-    hasSay({ hold, users: SET }, users(removal, 'z'), guard ? limits : null, nowMs);
+    holdWithSay(
+      hold,
+      { users: SET, about: 'remove' },
+      { plan: removing(removal, 'z'), limits: guard ? limits : null, nowMs },
+    ) !== undefined;
 
   it.each([
     ['waiting', waiting, {}, true],
@@ -88,5 +94,22 @@ describe('hasSay', () => {
     ['rejected, with the guard off', rejected, { guard: false, nowMs: EXPIRES_MS }, true],
   ])('a hold that is %s: %4$s', (_, hold, circumstances, expected) => {
     expect(say(hold, circumstances)).toBe(expected);
+  });
+
+  it('is about another platform group, or another kind of write, and says nothing', () => {
+    const plan = removing('a');
+    expect(
+      holdWithSay(waiting, { users: SET, about: undefined }, { plan, limits, nowMs: 0 }),
+    ).toBeUndefined();
+    expect(holdWithSay(waiting, { users: SET, about: 'delete' }, { plan, limits, nowMs: 0 })).toBeUndefined();
+  });
+
+  it('cannot be read, and so may be over any of these removals, which are held anew', () => {
+    const current = holdWithSay(
+      approved,
+      { users: undefined, about: undefined },
+      { plan: removing('a'), limits, nowMs: 0 },
+    );
+    expect(judgeByHold(users('a'), current, 0)).toMatchObject({ held: users('a'), superseded: true });
   });
 });

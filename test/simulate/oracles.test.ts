@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
 import type { Explanation } from '../../shared/operate/explain.ts';
-import type { GroupPlan } from '../../shared/sync/apply/plan-group.ts';
+import type { GroupPlan } from '../../shared/sync/apply/preview.ts';
 import type { ReadGroup } from '../../simulate/directory.ts';
 import { HOUR_MS, type Life, MINUTE_MS, START_MS, type Traits } from '../../simulate/life.ts';
 import type { OperatorDone } from '../../simulate/operators.ts';

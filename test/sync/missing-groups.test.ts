@@ -71,12 +71,11 @@ describe('a platform that answers 404 for groups that are there', () => {
     world.platform.hidden = (id) => before.has(id);
     say(...names.map((to) => ({ add: ['b'], to })));
     await pass(5 * MINUTE_MS);
-    const [held] = await waiting();
-    if (held === undefined) throw new Error('no group waits');
-    expect(await applyGroup(held.ref, world.onlooker)).toMatchObject({
-      outcome: 'postponed',
-      unlinkingHeld: true,
-    });
+    const reports = [];
+    for (const held of await waiting()) {
+      if (held !== undefined) reports.push(await applyGroup(held.ref, world.onlooker));
+    }
+    expect(reports.at(-1)).toMatchObject({ outcome: 'postponed', unlinkingHeld: true });
   });
 
   it('and lists one makes no second one, and says so', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { planGroup } from '../../shared/sync/apply/plan-group.ts';
+import { planGroup } from '../../shared/sync/apply/preview.ts';
 import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
 import { added, createWorld, deleted, group, removed, type ShortEvent } from '../support/operate/world.ts';
 

@@ -1,9 +1,10 @@
 import type { DirectoryEvent } from '../../domain/event.ts';
 import { groupFloor } from '../../domain/group.ts';
+import type { GroupState } from '../../domain/group-state.ts';
 import type { GroupRef, MemberId } from '../../domain/ids.ts';
 import { STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import type { UserStore } from '../../sync/ports/desired.ts';
-import type { GroupState, GroupStore } from '../../sync/ports/groups.ts';
+import type { GroupStore } from '../../sync/ports/groups.ts';
 import type { Letter } from './letter.ts';
 
 export interface StandingPorts {

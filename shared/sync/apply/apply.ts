@@ -1,19 +1,19 @@
 import type { DriftKind } from '../../domain/drift.ts';
 import type { Gate } from '../../domain/gate.ts';
+import type { GroupState } from '../../domain/group-state.ts';
 import type { GroupRef } from '../../domain/ids.ts';
+import { decide } from '../../plan/decide.ts';
 import { countSuccess } from '../gate-closing.ts';
 import { openPlatform } from '../open-platform.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
-import type { GroupState } from '../ports/groups.ts';
 import { PlatformFailure } from '../ports/platform.ts';
 import { MAX_CONFLICTS, undoneBackoffMs } from '../tuning.ts';
-import { converge } from './converge.ts';
+import { startOf } from './facts.ts';
 import { handleFailure, postpone } from './failure.ts';
-import type { Lane } from './lane.ts';
-import { isUnlinkingHeld } from './may-unlink.ts';
-import { settleIntent } from './settle-intent.ts';
-import type { Step, WriteMade } from './step.ts';
+import { isUnlinkingHeld } from './foreign.ts';
+import { perform } from './perform.ts';
+import type { Round, Step, Turn, WriteMade } from './turn.ts';
 
 export interface ApplyReport {
   readonly ref: GroupRef;
@@ -75,7 +75,7 @@ async function applyInRounds(ref: GroupRef, ports: ApplyPorts, tally: Tally): Pr
     looked ||= needsLook(state);
     let step: Step;
     try {
-      step = await takeStep(state, admitted, { ports, tally });
+      step = await takeRound(state, admitted.connection, ports, tally);
     } catch (cause) {
       if (!(cause instanceof PlatformFailure)) throw cause;
       return { outcome: await handleFailure(ref, cause, { ...admitted, ports }), cause };
@@ -83,12 +83,29 @@ async function applyInRounds(ref: GroupRef, ports: ApplyPorts, tally: Tally): Pr
     if (step.kind === 'again') continue;
     if (hasAnswered(step, looked)) await countSuccess(ref.connection, admitted.gate, ports.gates);
     if (step.kind === 'conflict') tally.conflicts += 1;
-    else return endWith(step, { state, ports, tally });
+    else return endWith(step, state, ports, tally);
   }
   const state = await ports.groups.read(ref);
   const error = { code: 'conflicts', message: `met ${tally.conflicts} conflicting changes in a row` };
   await postpone(ref, error, { attempts: state?.attempts ?? 0, ports });
   return { outcome: 'postponed' };
+}
+
+/** Decides and performs, until the round ends: each decision rests on the group as it was read for this round. */
+async function takeRound(
+  state: GroupState,
+  connection: Connection,
+  ports: ApplyPorts,
+  tally: Tally,
+): Promise<Step> {
+  const platform = await openPlatform(connection, ports);
+  const turn: Turn = { connection, platform, ports, found: (kind) => tally.drift.push(kind) };
+  let round: Round = startOf(state, turn);
+  for (;;) {
+    const performed = await perform(decide(round), round, turn);
+    if ('step' in performed) return performed.step;
+    round = performed.round;
+  }
 }
 
 /** What no round can settle without asking the platform for the group. */
@@ -121,39 +138,21 @@ async function admit({ ref, paused }: GroupState, ports: ApplyPorts): Promise<Ad
 const needsApply = (state: GroupState): boolean =>
   state.dirtySinceMs !== undefined || state.intent !== undefined || state.suspect !== undefined;
 
-async function takeStep(
-  state: GroupState,
-  { connection }: Admission,
-  { ports, tally }: Omit<Situation, 'state'>,
-): Promise<Step> {
-  const found = (kind: DriftKind) => tally.drift.push(kind);
-  const lane: Lane = { connection, platform: await openPlatform(connection, ports), ports, found };
-  if (state.intent === undefined) return converge(state, lane);
-  const settlement = await settleIntent(state, state.intent, lane);
-  if (settlement.kind !== 'settled') return settlement;
-  return settlement.happened === 'conflict' ? { kind: 'conflict' } : { kind: 'again' };
-}
-
-const NOT_SHOWN_YET = { code: 'waiting', message: 'the platform does not show the created group yet' };
-
 /** Put right at once the first time; somebody who goes on and on makes us come ever more rarely. */
 const CONTESTED = { code: 'conflicts', message: 'somebody else changed the group while it was written' };
 
-interface Situation {
-  readonly state: GroupState;
-  readonly ports: ApplyPorts;
-  readonly tally: Tally;
-}
-
 async function endWith(
   step: Exclude<Step, { kind: 'again' | 'conflict' }>,
-  { state, ports, tally }: Situation,
+  { ref, attempts, dirtySinceMs }: GroupState,
+  ports: ApplyPorts,
+  tally: Tally,
 ): Promise<Ending> {
+  const undoneMs = () => undoneBackoffMs(attempts, ports.random());
   switch (step.kind) {
     case 'wait': {
-      const { error = NOT_SHOWN_YET } = step;
-      await postpone(state.ref, error, { attempts: state.attempts, ports, waitMs: step.ms });
-      return { outcome: 'postponed', ...(isUnlinkingHeld(step) ? { unlinkingHeld: true } : {}) };
+      const { why, waitMs = undoneMs() } = step;
+      await postpone(ref, why, { attempts, ports, waitMs });
+      return { outcome: 'postponed', ...(isUnlinkingHeld(why) ? { unlinkingHeld: true } : {}) };
     }
     case 'overtaken':
       return { outcome: 'nothing_to_do' };
@@ -164,17 +163,16 @@ async function endWith(
     case 'written':
       tally.writes.push(step.write);
       if (step.undone !== undefined) {
-        const waitMs = undoneBackoffMs(state.attempts, ports.random());
-        await postpone(state.ref, step.undone, { attempts: state.attempts, ports, waitMs });
+        await postpone(ref, step.undone, { attempts, ports, waitMs: undoneMs() });
         return { outcome: 'postponed' };
       }
       if (step.isContested) {
-        await postpone(state.ref, CONTESTED, { attempts: state.attempts, ports });
-        if (state.attempts > 0) return { outcome: 'postponed' };
+        await postpone(ref, CONTESTED, { attempts, ports });
+        if (attempts > 0) return { outcome: 'postponed' };
       }
-      if (!step.clean) await ports.applyQueue.wake([state.ref]);
-      return step.clean && state.dirtySinceMs !== undefined
-        ? { outcome: 'written', lagMs: Math.max(0, ports.clock() - state.dirtySinceMs) }
+      if (!step.clean) await ports.applyQueue.wake([ref]);
+      return step.clean && dirtySinceMs !== undefined
+        ? { outcome: 'written', lagMs: Math.max(0, ports.clock() - dirtySinceMs) }
         : { outcome: 'written' };
   }
 }

@@ -1,10 +1,10 @@
 import type { Gate } from '../../domain/gate.ts';
+import type { GroupState } from '../../domain/group-state.ts';
 import type { GroupRef, PlatformGroupId } from '../../domain/ids.ts';
 import { closedBy, countFailing, isRefused } from '../gate-closing.ts';
 import { refusalOf } from '../gatekeeper.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
-import type { GroupState } from '../ports/groups.ts';
 import { isRefusal, type Platform, PlatformFailure } from '../ports/platform.ts';
 import { backoffMs, READS_IN_FLIGHT } from '../tuning.ts';
 

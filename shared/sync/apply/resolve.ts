@@ -1,9 +1,9 @@
 import pMap from 'p-map';
 import { fieldName, type MatchRule, matchForm } from '../../contract/match-rule.ts';
 import { type ConnectionSettings, matchRules } from '../../contract/settings.ts';
+import type { PendingCause } from '../../domain/group-state.ts';
 import type { ConnectionName, MemberId, RoleId } from '../../domain/ids.ts';
 import type { UserState } from '../ports/desired.ts';
-import type { PendingCause } from '../ports/groups.ts';
 import type { PeopleStore, Person } from '../ports/people.ts';
 import { READS_IN_FLIGHT } from '../tuning.ts';
 
@@ -45,8 +45,11 @@ function chosen(found: readonly Person[]): Resolution {
 export interface ResolveInput {
   readonly connection: ConnectionName;
   readonly settings: Parameters<typeof matchRules>[0] & Pick<ConnectionSettings, 'includeStates'>;
-  readonly people: PeopleStore;
+  readonly people: ResolvePeople;
 }
+
+/** Without `bind` nothing is recorded. */
+export type ResolvePeople = Pick<PeopleStore, 'read' | 'holding'> & Partial<Pick<PeopleStore, 'bind'>>;
 
 /**
  * Resolves users, keeping bindings. A binding never follows a value to another person: only attributes of the member
@@ -74,6 +77,7 @@ export async function resolveUsers(
       if (user.role === undefined && !states.has(resolution.person.state)) {
         return [user.member, { ...resolution, unbound: true }];
       }
+      if (people.bind === undefined) return [user.member, resolution];
       const found = { role: resolution.person.role, revision: user.revision };
       const role = await people.bind(connection, user.member, found);
       // Read again once the binding can be seen: a refresh that changed the person before would not have woken us.

@@ -69,15 +69,7 @@ export interface ApplyPorts {
   readonly createSettleMs: number;
 }
 
-/** The stores that apply writes to. */
-export type RehearsalStores = Pick<
-  ApplyPorts,
-  'groups' | 'users' | 'people' | 'claims' | 'guard' | 'gates' | 'audit' | 'drift'
->;
-
 export interface ToolPorts extends ApplyPorts, WakePorts {
-  /** The stores as they are now, keeping every write to themselves. */
-  readonly rehearse: () => RehearsalStores;
   readonly desired: DesiredStore;
   readonly connections: ConnectionStore;
   readonly index: GroupIndex;

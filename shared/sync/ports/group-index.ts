@@ -1,5 +1,5 @@
+import type { PendingCause, SettledState } from '../../domain/group-state.ts';
 import type { ConnectionName, GroupRef, MemberId } from '../../domain/ids.ts';
-import type { PendingCause, SettledState } from './groups.ts';
 
 /** What the index shows of a group; up to a second or so behind the group itself. */
 export interface GroupSummary {

@@ -1,4 +1,12 @@
-import type { ConnectionName, GroupId, IntentId, PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
+import type { GuardRecord } from '../../domain/group-state.ts';
+import type {
+  ConnectionName,
+  GroupId,
+  GroupRef,
+  IntentId,
+  PlatformGroupId,
+  PlatformUserId,
+} from '../../domain/ids.ts';
 
 /** The removals that a hold is about, in full. */
 export type HeldSet = ReadonlySet<PlatformUserId>;
@@ -11,9 +19,6 @@ export interface GuardReservation {
   readonly removals: number;
 }
 
-/** A record in the guard's book. */
-export type GuardRecord = Pick<GuardReservation, 'intent' | 'atMs' | 'removals'>;
-
 /** Users removed, or about to be, within the rolling hour. */
 export interface RecentRemovals {
   readonly group: number;
@@ -21,6 +26,8 @@ export interface RecentRemovals {
 }
 
 export interface GuardStore {
+  /** What was removed within the rolling hour, but for these records. */
+  recent(ref: GroupRef, atMs: number, besides: readonly (GuardRecord | undefined)[]): Promise<RecentRemovals>;
   /**
    * Puts the reservation, then reads every other one that counts: removals of the group and of all.
    * @param instead a record that this one takes the place of, and that is therefore not counted beside it

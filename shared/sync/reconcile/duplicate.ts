@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { NOBODY_KNOWN, type Trace } from '../../domain/drift.ts';
+import type { GroupState } from '../../domain/group-state.ts';
 import type { PlatformGroupId } from '../../domain/ids.ts';
 import { attribute } from '../../plan/attribute.ts';
 import { attributeTo } from '../attribute-drift.ts';
-import type { GroupState } from '../ports/groups.ts';
 import type { DriftLog } from '../ports/logs.ts';
 
 /** Members come and go without a new spokeId, and what was removed carries none. */

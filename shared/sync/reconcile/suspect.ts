@@ -1,12 +1,12 @@
 import pMap from 'p-map';
 import { policyFor } from '../../contract/group-policy.ts';
 import type { Trace } from '../../domain/drift.ts';
+import type { GroupState, Suspect } from '../../domain/group-state.ts';
 import { type GroupRef, groupId, type PlatformGroupId, type VersionToken } from '../../domain/ids.ts';
 import { isWhole, type ListedGroup } from '../../domain/view.ts';
 import { attributeDrift } from '../attribute-drift.ts';
 import type { ReconcilePorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
-import type { GroupState, Suspect } from '../ports/groups.ts';
 import { isUnreadable, type Platform, PlatformFailure } from '../ports/platform.ts';
 import { READS_IN_FLIGHT, WRITES_IN_FLIGHT } from '../tuning.ts';
 import { dirtyNow } from '../wake.ts';

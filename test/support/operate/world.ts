@@ -2,9 +2,7 @@ import { parseSettings } from '../../../shared/contract/change-setting.ts';
 import { DEFAULT_CONNECTION } from '../../../shared/contract/names.ts';
 import type { ConnectionSettings } from '../../../shared/contract/settings.ts';
 import { type GroupRef, groupId, roleId } from '../../../shared/domain/ids.ts';
-import { applyStoresOver } from '../../../shared/runtime/stores.ts';
 import { createConnectionStore } from '../../../shared/store/connection-store.ts';
-import { createOverlayTable } from '../../../shared/store/overlay-table.ts';
 import { applyGroup } from '../../../shared/sync/apply/apply.ts';
 import { ingest } from '../../../shared/sync/ingest/ingest.ts';
 import type { ToolPorts } from '../../../shared/sync/ports/bundles.ts';
@@ -61,7 +59,6 @@ export function createWorld(settings: Partial<ConnectionSettings> = {}) {
   });
   const ports: ToolPorts = {
     ...engine,
-    rehearse: () => applyStoresOver(createOverlayTable(table)),
     randomHex: (bytes) =>
       newId()
         .padStart(bytes * 2, '0')

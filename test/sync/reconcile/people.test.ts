@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { EmployeeField } from '../../../shared/contract/match-rule.ts';
 import { matchRules } from '../../../shared/contract/settings.ts';
+import type { PendingCause } from '../../../shared/domain/group-state.ts';
 import { memberId, roleId } from '../../../shared/domain/ids.ts';
 import { STAMP_ZERO, type Stamp } from '../../../shared/domain/stamp.ts';
 import { memberKey } from '../../../shared/store/keys.ts';
 import type { Table } from '../../../shared/store/table.ts';
 import { refreshPeople } from '../../../shared/sync/people.ts';
-import type { PendingCause } from '../../../shared/sync/ports/groups.ts';
 import type { EmployeeRecord } from '../../../shared/sync/ports/platform.ts';
 import { MemoryTable } from '../../../simulate/table.ts';
 import { mortal } from './support/mortal.ts';

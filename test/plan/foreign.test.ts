@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Difference } from '../../shared/domain/drift.ts';
 import { platformUserId, versionToken } from '../../shared/domain/ids.ts';
 import type { ObservedGroup, View } from '../../shared/domain/view.ts';
-import { foreignDifferences } from '../../shared/plan/differences.ts';
+import { foreignDifferences } from '../../shared/plan/foreign.ts';
 
 const view = (users: string, over: Partial<View> = {}): View => ({
   name: 'Ours',

@@ -1,0 +1,572 @@
+import { type GroupTreatment, policyFor } from '../contract/group-policy.ts';
+import type { ConnectionSettings, DriftPolicy } from '../contract/settings.ts';
+import type { Difference } from '../domain/drift.ts';
+import { hasDeparted } from '../domain/group.ts';
+import type {
+  Contest,
+  DeletionWaiver,
+  GroupState,
+  GuardRecord,
+  Intent,
+  MemberCounts,
+  SettledState,
+} from '../domain/group-state.ts';
+import type { Hold } from '../domain/hold.ts';
+import type { PlatformGroupId, PlatformUserId } from '../domain/ids.ts';
+import { STAMP_ZERO } from '../domain/stamp.ts';
+import { isWhole, type ListedGroup, type ObservedGroup, type View } from '../domain/view.ts';
+import { alreadyThere } from './adopt.ts';
+import { type DraftInput, draftPlan } from './draft.ts';
+import { type Facts, newnessOf, type Wanted } from './facts.ts';
+import { foreignDifferences, isOurCreation, isSpokeIdLost, shows, viewOf } from './foreign.ts';
+import { judgeRemovals } from './guard.ts';
+import { type HeldRemovals, holdWithSay, isOver, judgeByHold } from './hold.ts';
+import { foldName, renamedTo } from './names.ts';
+import type { Plan } from './plan.ts';
+import { standingWaiver, waive } from './waive.ts';
+
+/** What must be known before anything can be decided. */
+export type Question =
+  /** The directory's word with the people behind it, our own views, and whom the directory took out. */
+  | { readonly kind: 'read'; readonly what: readonly ('wanted' | 'views' | 'held' | 'departed')[] }
+  /** The platform's group itself; of a creation whose outcome is unknown, whatever may be what it made. */
+  | { readonly kind: 'look' }
+  | { readonly kind: 'list'; readonly ageMs: number }
+  /** Puts these removals into the guard's book, and sums up what else was removed in the rolling hour. */
+  | { readonly kind: 'reserve'; readonly removals: number; readonly replaces: GuardRecord | undefined };
+
+/** How differences that somebody else made end with what is decided; `open`: they stay open. */
+export type DriftEnding = DriftPolicy | 'open';
+
+export interface GroupTrouble {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** What is done with one group next. */
+export type Decision =
+  | Question
+  /** The open intent did not happen. `owed`: removals of it that stay in the guard's book, as they may yet happen. */
+  | { readonly kind: 'drop'; readonly intent: Intent; readonly owed: GuardRecord | undefined }
+  /** The open intent happened: the group is as `view` says. */
+  | {
+      readonly kind: 'confirm';
+      readonly intent: Intent;
+      readonly observed: ObservedGroup;
+      readonly view: View;
+    }
+  /** The open intent was to delete the group, and it is gone. */
+  | { readonly kind: 'confirm_gone'; readonly intent: Intent }
+  /** Somebody else changed the group: told first, then taken as the group's view. */
+  | Absorb
+  /** The group is as we left it, whatever the suspicion was. */
+  | { readonly kind: 'clear'; readonly observed: ObservedGroup }
+  /** There is no platform group to look at: the suspicion is void. */
+  | { readonly kind: 'forget' }
+  /** The first 404 for the group. */
+  | { readonly kind: 'miss'; readonly waitMs: number; readonly why: GroupTrouble }
+  /** The platform's group is gone: its link is given up, as far as the hour's budget allows. */
+  | {
+      readonly kind: 'unlink';
+      readonly id: PlatformGroupId;
+      readonly difference: Difference | undefined;
+      readonly waiver: DeletionWaiver | undefined;
+    }
+  | { readonly kind: 'release'; readonly reason: string }
+  /** One of these existing groups becomes ours, the first that nobody else has. */
+  | { readonly kind: 'adopt'; readonly candidates: readonly ListedGroup[] }
+  /** A person is asked about these removals; what else the group needs goes on. */
+  | {
+      readonly kind: 'hold';
+      readonly users: readonly PlatformUserId[];
+      readonly size: number;
+      readonly rule: Hold['rule'];
+      readonly deletes: boolean;
+    }
+  | { readonly kind: 'drop_hold' }
+  | Write
+  /** The platform will not have the write, and waiting cannot mend that. */
+  | { readonly kind: 'fail' }
+  /** `waitMs` undefined: ever longer. */
+  | Wait
+  /** Nothing is to be written: the group is done until something changes. */
+  | {
+      readonly kind: 'settle';
+      readonly as: SettledState;
+      readonly counts: MemberCounts;
+      readonly ending: DriftEnding;
+    };
+
+export interface Wait {
+  readonly kind: 'wait';
+  readonly waitMs: number | undefined;
+  readonly why: GroupTrouble;
+  /** A creation that was looked for in vain once more. */
+  readonly noting?: Intent;
+}
+
+export interface Absorb {
+  readonly kind: 'absorb';
+  readonly observed: ObservedGroup;
+  readonly view: View;
+  readonly differences: readonly Difference[];
+  /** The open intent whose outcome this is. */
+  readonly intent: Intent | undefined;
+  /** How often this happens. */
+  readonly contest: Contest | undefined;
+}
+
+export interface Write {
+  readonly kind: 'write';
+  readonly plan: Plan;
+  /** Removals that the guard stops meanwhile. */
+  readonly held: ReadonlySet<PlatformUserId>;
+  /** Digest of the approval that the write uses up. */
+  readonly consumes: string | undefined;
+  /** Whether the round's reservation covers its removals. */
+  readonly isReserved: boolean;
+  /** Groups that were there before a creation: none of them is what it makes. */
+  readonly known: readonly PlatformGroupId[];
+}
+
+/** A listing of the platform's groups may be this old when a group is created, or is asked for a spokeId. */
+export const LISTING_AGE_MS = 60_000;
+/** Many changes at once share a listing; one from before our first group shows no spokeId, and is read again. */
+const ECHO_LISTING_AGES_MS = [5_000, 0];
+/** How often a created group is looked for in vain before it is taken for never created. */
+export const CREATE_MISSES = 3;
+/** A group is gone only by two 404s that lie so far apart; less where the platform is given less time to show one. */
+const MISSES_APART_MS = 60_000;
+
+/** So often within an hour a group is put right at once. */
+const RESTORED_AT_ONCE = 3;
+const HOUR_MS = 3_600_000;
+
+const LOOK: Question = { kind: 'look' };
+const NOBODY: MemberCounts = { wanted: 0, applied: 0, pending: 0 };
+const NOT_SHOWN_YET = { code: 'waiting', message: 'the platform does not show the created group yet' };
+const MISSING = { code: 'missing', message: 'the platform answers 404 for the group: it is asked again' };
+const CONTESTED = {
+  code: 'contested',
+  message: 'somebody else changes the group again and again: it is put right once an hour',
+};
+const LISTED = { code: 'missing', message: 'the platform answers 404 for the group, and lists it' };
+
+/**
+ * What to do with a group next: the only place that knows the policy. Apply carries it out and asks again, until it is
+ * `settle`, `fail` or `wait`; `plan` and `explain` only print it. The first line that fits decides:
+ *
+ *     the group                                          | decision
+ *     ---------------------------------------------------|------------------------------------------------
+ *     has an open intent                                 | its outcome: see `decideIntent`
+ *     had one that the platform refused                  | fail, or, where it is gone, as below
+ *     was released by a person                           | release, then settle excluded
+ *     is left out by the settings                        | settle excluded
+ *     is put right and undone again and again            | wait for the rest of the hour; see `decideRest`
+ *     is under suspicion, or its view cannot be read     | a look: clear, absorb; see `decideLook`
+ *     has no name, and no deletion before that           | settle unnamed
+ *     was deleted there, and the policy lets that stand  | settle in_sync
+ *     is to be released when the directory deletes it    | release
+ *     would lose somebody, where strangers may stay      | a look first
+ *     would lose more than the guard allows              | hold, then the rest
+ *     shows what is wanted                               | settle
+ *     is to be created, and is there already             | adopt
+ *     otherwise                                          | write
+ */
+export function decide(facts: Facts): Decision {
+  const { state, rejected, look } = facts;
+  if (state.intent !== undefined) return decideIntent(facts, state.intent);
+  // Where there is no group to be seen, its version tells nothing: it is not listed yet, or somebody has deleted it.
+  if (rejected !== undefined) return look === 'gone' ? decideMissing(facts) : { kind: 'fail' };
+  if (state.released) {
+    if (state.platformId !== undefined) return { kind: 'release', reason: 'a person released this group' };
+    return settle('excluded');
+  }
+  const treatment = treatmentOf(facts);
+  if (treatment.excluded) return settle('excluded');
+  const rest = decideRest(facts);
+  if (rest !== undefined) return rest;
+  if (state.suspect !== undefined) return decideLook(facts) ?? clear(facts);
+  return decideWanted(facts, treatment);
+}
+
+/**
+ * Somebody who undoes what we write gets the last word but once an hour: each restoration costs three or four calls. The
+ * directory's newer word, an approval, and a person who asks (their look expects no version) pass at once.
+ */
+function decideRest({ state, nowMs, wanted }: Facts): Decision | undefined {
+  const { contest, suspect, hold } = state;
+  if (contest === undefined || contest.count < RESTORED_AT_ONCE || nowMs >= contest.sinceMs + HOUR_MS)
+    return undefined;
+  if (suspect?.version === null || hold?.decision.kind === 'approved') return undefined;
+  if (wanted === undefined) return { kind: 'read', what: ['wanted'] };
+  if (newnessOf(state, wanted).newest > contest.seen) return undefined;
+  return { kind: 'wait', waitMs: contest.sinceMs + HOUR_MS - nowMs, why: CONTESTED };
+}
+
+/** The restoration that follows, counted; the last that is made at once remembers how new the directory's word is. */
+function contestAfter({ state, nowMs, wanted }: Facts): Contest | Question {
+  const { contest } = state;
+  const ageMs = nowMs - (contest?.sinceMs ?? 0);
+  if (contest === undefined || ageMs >= 2 * HOUR_MS) return { sinceMs: nowMs, count: 1, seen: STAMP_ZERO };
+  const isSame = ageMs < HOUR_MS;
+  const count = isSame ? contest.count + 1 : contest.count < RESTORED_AT_ONCE ? 1 : contest.count;
+  const sinceMs = isSame ? contest.sinceMs : nowMs;
+  if (count < RESTORED_AT_ONCE) return { sinceMs, count, seen: STAMP_ZERO };
+  if (wanted === undefined) return { kind: 'read', what: ['wanted'] };
+  return { sinceMs, count, seen: newnessOf(state, wanted).newest };
+}
+
+/** By the last name it had: a deletion takes the name along, and must find the group under the policy it had. */
+export const treatmentOf = ({ settings, state: { ref, registers } }: Facts): GroupTreatment =>
+  policyFor(settings, ref.group, registers.name?.value);
+
+/**
+ * Settles an open intent by its own name, spokeId and users, whatever the directory wants by now.
+ *
+ *     the platform shows            | create              | patch, put | delete
+ *     ------------------------------|---------------------|------------|--------------
+ *     what the intent would make    | confirm             | confirm    | –
+ *     the version from before       | –                   | drop       | drop
+ *     something else                | –                   | absorb     | drop
+ *     nothing (404, not listed)     | drop after 3 misses | drop       | confirm_gone
+ */
+function decideIntent(facts: Facts, intent: Intent): Decision {
+  const { look, rejected } = facts;
+  if (look === undefined) return LOOK;
+  const dropped: Decision = {
+    kind: 'drop',
+    intent,
+    // The guard's record stays: that a look did not find the write says nothing of a request that is still on its way.
+    // No more than one of two writes from the same version can succeed, so the next one takes the record over.
+    owed: rejected === undefined ? intent.reserved : rejected.owed,
+  };
+  if (intent.action === 'create') {
+    if (look !== 'gone') return decideOutcome(facts, intent, look);
+    const misses = (intent.misses ?? 0) + 1;
+    const isGivenUp = misses >= CREATE_MISSES && facts.nowMs - intent.atMs >= facts.createSettleMs;
+    return isGivenUp ? dropped : { ...notShownYet(facts), noting: { ...intent, misses } };
+  }
+  if (intent.action === 'delete') return look === 'gone' ? { kind: 'confirm_gone', intent } : dropped;
+  if (look === 'gone' || look.version === intent.versionBefore) return dropped;
+  return decideOutcome(facts, intent, look);
+}
+
+const notShownYet = ({ createSettleMs }: Facts): Wait => ({
+  kind: 'wait',
+  waitMs: Math.ceil(createSettleMs / CREATE_MISSES),
+  why: NOT_SHOWN_YET,
+});
+
+function decideOutcome(facts: Facts, intent: Intent, observed: ObservedGroup): Decision {
+  const { views, rejected } = facts;
+  if (views === undefined) return { kind: 'read', what: ['views'] };
+  const { base } = views;
+  const prepared = asMade(views.prepared, observed, intent, base);
+  if (prepared !== undefined && shows(observed, prepared)) {
+    const isLost = isSpokeIdLost(observed, [prepared], facts.listed, [LISTING_AGE_MS]);
+    if (typeof isLost !== 'boolean') return isLost;
+    if (!isLost) return { kind: 'confirm', intent, observed, view: viewOf(observed, base, prepared) };
+  }
+  // What a refused write would have added is nobody's but theirs, where it is there all the same.
+  return decideForeign(facts, observed, rejected === undefined ? [base, prepared] : [base]);
+}
+
+/** What the write would have made, with what the platform makes of a name that it sent, or adds to a new group. */
+function asMade(
+  prepared: View | undefined,
+  observed: ObservedGroup,
+  { action }: Intent,
+  base: View | undefined,
+): View | undefined {
+  if (prepared === undefined) return undefined;
+  const isNameSent = base?.name !== prepared.name && foldName(prepared.name) === foldName(observed.name);
+  const made = isNameSent ? renamedTo(prepared, observed) : prepared;
+  if (action !== 'create') return made;
+  return { ...made, users: new Map([...viewOf(observed, prepared).users, ...prepared.users]) };
+}
+
+/**
+ * What a look at the platform's group itself says.
+ *
+ *     the platform shows                           | decision
+ *     ---------------------------------------------|-----------------------------
+ *     our version, and we know what we left        | undefined: as we left it
+ *     the same, but a 404 came before              | clear
+ *     another version, or our view is unreadable   | absorb
+ *     nothing (404)                                | see `decideMissing`
+ */
+export function decideLook(facts: Facts): Decision | undefined {
+  const { state, look, views } = facts;
+  if (state.platformId === undefined) return { kind: 'forget' };
+  if (look === undefined) return LOOK;
+  if (look === 'gone') return decideMissing(facts);
+  if (views === undefined) return { kind: 'read', what: ['views'] };
+  if (views.base === undefined) return decideUnreadable(facts, look);
+  if (look.version !== state.version) return decideForeign(facts, look, [views.base]);
+  return state.missedAtMs === undefined ? undefined : { kind: 'clear', observed: look };
+}
+
+/**
+ * Nobody can tell what somebody else changed. Where strangers may stay, whoever has a register here counts as ours,
+ * tombstones included: else a leaver whom we had put there would stay for good.
+ */
+function decideUnreadable(facts: Facts, look: ObservedGroup): Decision {
+  const absorb = decideForeign(facts, look, []);
+  const { wanted, departed, settings } = facts;
+  if (absorb.kind !== 'absorb' || settings.membership !== 'additive') return absorb;
+  if (wanted === undefined) return { kind: 'read', what: ['wanted'] };
+  if (departed === undefined) return { kind: 'read', what: ['departed'] };
+  const registered = [...departed.keys(), ...(wanted.group?.users.keys() ?? []), ...wanted.whyNot.keys()];
+  const { name, spokeId } = look;
+  const ours = { name, spokeId, users: new Map(registered.map((user) => [user, true])) };
+  return { ...absorb, view: viewOf(look, ours) };
+}
+
+const clear = ({ look }: Facts): Decision => ({ kind: 'clear', observed: look as ObservedGroup });
+
+/**
+ * What somebody else changed is told first, and then becomes the group's view, with what the policy lets stand marked
+ * as waived.
+ * @param views what may be our own doing: the view before, and what a write of unknown outcome would have made
+ */
+export function decideForeign(
+  facts: Facts,
+  observed: ObservedGroup,
+  views: readonly (View | undefined)[],
+): Absorb | Question {
+  if (facts.views === undefined) return { kind: 'read', what: ['views'] };
+  const ours = [...views, facts.views.doubted].filter((view) => view !== undefined);
+  const isSpokeIdGone = isSpokeIdLost(observed, ours, facts.listed, ECHO_LISTING_AGES_MS);
+  if (typeof isSpokeIdGone !== 'boolean') return isSpokeIdGone;
+  const differences = foreignDifferences(ours, observed, { isSpokeIdGone });
+  const { drift: policy } = treatmentOf(facts);
+  const shown = { ...viewOf(observed, ...ours), ...(isSpokeIdGone ? { spokeId: null } : {}) };
+  const isRestored = differences.some((one) => endingOf(one, facts.state, facts.settings) === 'restore');
+  const contest = isRestored ? contestAfter(facts) : undefined;
+  if (contest !== undefined && 'kind' in contest) return contest;
+  const { intent } = facts.state;
+  const absorb = (view: View): Absorb => ({ kind: 'absorb', observed, view, differences, intent, contest });
+  if (policy === 'restore' || differences.length === 0) return absorb(shown);
+  if (facts.wanted === undefined) return { kind: 'read', what: ['wanted'] };
+  const earlier = stillWaived(facts, facts.wanted, shown);
+  if (earlier !== undefined && 'kind' in earlier) return earlier;
+  const seen = newnessOf(facts.state, facts.wanted).newest;
+  return absorb({ ...shown, waiver: waive({ policy, seen, differences, earlier }) });
+}
+
+/**
+ * How a difference ends. A group that is only watched is never written, and whoever was added where the platform's own
+ * additions may stay has been accepted: neither can be restored, whatever the drift policy says.
+ */
+export function endingOf(
+  { kind }: Difference,
+  { ref, registers }: GroupState,
+  settings: ConnectionSettings,
+): DriftPolicy {
+  const { mode, drift } = policyFor(settings, ref.group, registers.name?.value);
+  if (mode === 'report') return 'report';
+  if (drift !== 'restore') return drift;
+  const mayStay = mode === 'upsertOnly' || settings.membership === 'additive';
+  return kind === 'members_added' && mayStay ? 'adopt' : 'restore';
+}
+
+/** What of a view's waiver the directory has not spoken against since. */
+function stillWaived(
+  { state, departed }: Facts,
+  wanted: Wanted,
+  { waiver }: Pick<View, 'waiver'>,
+): ReturnType<typeof standingWaiver> | Question {
+  if (waiver === undefined || wanted.group === undefined) return undefined;
+  // Tombstones and deleted users name members; only where somebody's stay was adopted does it matter which users of the
+  // platform those are.
+  if (waiver.policy !== 'adopt' || waiver.present.size === 0)
+    return standingWaiver(waiver, newnessOf(state, wanted), wanted.group);
+  if (departed === undefined) return { kind: 'read', what: ['departed'] };
+  return standingWaiver(waiver, { ...newnessOf(state, wanted), departed }, wanted.group);
+}
+
+/**
+ * The platform does not know the group. A wrong route answers so for every group, and each link that is given up makes a
+ * second group of one that is still there:
+ *
+ *     the 404 is                    | the list | decision
+ *     ------------------------------|----------|----------------------------------------
+ *     soon after we made the group  | –        | wait: that is the platform's delay
+ *     the first                     | –        | miss: noted, and asked again
+ *     within a minute of it         | –        | wait for the rest of the minute
+ *     a later one                   | shows it | wait, ever longer
+ *     a later one                   | does not | unlink, as far as the hour's budget allows
+ */
+function decideMissing(facts: Facts): Decision {
+  const { state, nowMs, createSettleMs, listed } = facts;
+  const { platformId, missedAtMs, createdAtMs = Number.NEGATIVE_INFINITY } = state;
+  if (nowMs - createdAtMs < createSettleMs) return notShownYet(facts);
+  if (platformId === undefined) return { kind: 'forget' };
+  const apartMs = Math.min(MISSES_APART_MS, createSettleMs);
+  if (missedAtMs === undefined) return { kind: 'miss', waitMs: apartMs, why: MISSING };
+  const sinceMs = nowMs - missedAtMs;
+  if (sinceMs < apartMs) return { kind: 'wait', waitMs: apartMs - sinceMs, why: MISSING };
+  const ageMs = Math.min(LISTING_AGE_MS, sinceMs);
+  if (listed === undefined || listed.ageMs > ageMs) return { kind: 'list', ageMs };
+  if (listed.groups.some(({ id }) => id === platformId))
+    return { kind: 'wait', waitMs: undefined, why: LISTED };
+  return decideUnlinking(facts, platformId, listed.groups);
+}
+
+/** Deleted, or deleted and made again: another group that carries our spokeId is what it became. */
+function decideUnlinking(facts: Facts, id: PlatformGroupId, listed: readonly ListedGroup[]): Decision {
+  const { state, wanted } = facts;
+  // A group that the directory has deleted as well is nobody's loss.
+  if (hasDeparted(state.registers)) return { kind: 'unlink', id, difference: undefined, waiver: undefined };
+  const again = listed.find((group) => group.spokeId === state.ref.group && group.id !== id);
+  const difference: Difference =
+    again === undefined
+      ? { kind: 'deleted', before: id, after: null }
+      : { kind: 'recreated', before: id, after: again.id };
+  const { drift: policy } = treatmentOf(facts);
+  if (policy === 'restore') return { kind: 'unlink', id, difference, waiver: undefined };
+  if (wanted === undefined) return { kind: 'read', what: ['wanted'] };
+  return { kind: 'unlink', id, difference, waiver: { policy, seen: newnessOf(state, wanted).newest } };
+}
+
+function decideWanted(facts: Facts, treatment: GroupTreatment): Decision {
+  const { state, settings, wanted, views } = facts;
+  if (wanted === undefined || views === undefined) return { kind: 'read', what: ['wanted', 'views'] };
+  if (wanted.state === 'unnamed' && !hasDeparted(state.registers))
+    return settle('unnamed', { ending: 'open' });
+  if (views.isUnreadable) return decideLook(facts) ?? clear(facts);
+  if (treatment.drift !== 'restore' && isLeftDeleted(facts, wanted)) return settle('in_sync');
+  const current = views.base;
+  const waiver =
+    treatment.drift === 'restore' || current === undefined ? undefined : stillWaived(facts, wanted, current);
+  if (waiver !== undefined && 'kind' in waiver) return waiver;
+  const input: Omit<DraftInput, 'held'> = {
+    wanted: wanted.group,
+    current,
+    membership: settings.membership,
+    mode: treatment.mode,
+    onGroupDeleted: settings.onGroupDeleted,
+    whole: state.takeOver,
+    whyNot: wanted.whyNot,
+    waiver,
+  };
+  const unguarded = draftPlan({ ...input, held: new Set() });
+  if (unguarded.action === 'release') return { kind: 'release', reason: 'the directory deleted this group' };
+  if (needsFreshLook(unguarded, facts)) {
+    const seen = decideLook(facts);
+    if (seen !== undefined) return seen;
+  }
+  const guarded = guard(unguarded, facts);
+  if ('kind' in guarded) return guarded;
+  const plan = draftPlan({ ...input, held: guarded.held });
+  if (plan.action === 'none') {
+    const as = guarded.held.size > 0 ? 'held' : SETTLED[wanted.state];
+    // A group that is only watched shows no difference because nobody draws one up.
+    const ending = treatment.mode === 'report' ? 'report' : ENDING[as];
+    return settle(as, { counts: countsOf(wanted, plan.after), ending });
+  }
+  if (plan.action !== 'create' || plan.after === undefined)
+    return { kind: 'write', plan, known: [], ...guarded };
+  const { listed, isNothingAdoptable = false } = facts;
+  if (listed === undefined || listed.ageMs > LISTING_AGE_MS) return { kind: 'list', ageMs: LISTING_AGE_MS };
+  const late = facts.isNothingAdoptable ? undefined : lateCreation(facts, listed.groups);
+  if (late !== undefined) return { kind: 'adopt', candidates: [late] };
+  const { candidates, known } = alreadyThere(plan.after, listed.groups, settings.adoptExisting);
+  if (candidates.length > 0 && !isNothingAdoptable) return { kind: 'adopt', candidates };
+  return { kind: 'write', plan, known, ...guarded };
+}
+
+/** What an earlier creation of ours made after all, though it was looked for in vain. */
+function lateCreation({ state: { doubt }, nowMs, views }: Facts, listed: readonly ListedGroup[]) {
+  if (doubt?.intent.action !== 'create' || nowMs >= doubt.untilMs) return undefined;
+  return listed.find((group) => isWhole(group) && isOurCreation(group, doubt.intent, views?.doubted));
+}
+
+/** What is in step needs no further look at the platform; a write that could take somebody away does. */
+const needsFreshLook = ({ action }: Plan, { settings }: Facts): boolean =>
+  action === 'delete' || (settings.membership === 'additive' && (action === 'patch' || action === 'put'));
+
+/** Somebody deleted the platform's group, the policy let that stand, and the directory has not spoken since. */
+function isLeftDeleted({ state }: Facts, wanted: Wanted): boolean {
+  const { deletionWaiver, registers } = state;
+  if (deletionWaiver === undefined || wanted.state !== 'present') return false;
+  if (state.platformId !== undefined) return false;
+  const word = deletionWaiver.policy === 'adopt' ? registers.upserted : newnessOf(state, wanted).newest;
+  return word <= deletionWaiver.seen;
+}
+
+/** What a group shows once its plan is carried out, be that by a write or because there was nothing to write. */
+export const SETTLED: Readonly<Record<Wanted['state'], SettledState>> = {
+  present: 'in_sync',
+  absent: 'deleted',
+  unnamed: 'unnamed',
+};
+
+/** How differences that were to be put right end with the group: a hold only delays that. */
+const ENDING: Readonly<Record<SettledState, DriftEnding>> = {
+  in_sync: 'restore',
+  deleted: 'restore',
+  excluded: 'report',
+  held: 'open',
+  unnamed: 'restore',
+};
+
+const settle = (
+  as: SettledState,
+  {
+    counts = NOBODY,
+    ending = ENDING[as],
+  }: { readonly counts?: MemberCounts; readonly ending?: DriftEnding } = {},
+): Decision => ({ kind: 'settle', as, counts, ending });
+
+/** Members of the directory group, and how many of them the platform shows. */
+export function countsOf(wanted: Wanted, shown: View | undefined): MemberCounts {
+  let applied = 0;
+  for (const [user, standing] of wanted.standing) if (shown?.users.has(user)) applied += standing.length;
+  return { wanted: wanted.count, applied, pending: wanted.pending.size };
+}
+
+type Guarded = Pick<Write, 'held' | 'consumes' | 'isReserved'>;
+
+/** Asks for every removal of a plan, whatever caused it (invariant 5). */
+function guard(plan: Plan, facts: Facts): Guarded | Decision {
+  const { state, settings, held: read, views, nowMs, reservation } = facts;
+  const { removals } = plan;
+  const none: Guarded = { held: new Set(), consumes: undefined, isReserved: false };
+  if (removals.length === 0) return state.hold === undefined ? none : { kind: 'drop_hold' };
+  if (state.hold !== undefined && read === undefined) return { kind: 'read', what: ['held'] };
+  const limits = settings.guard;
+  const current = state.hold && read && holdWithSay(state.hold, read, { plan, limits, nowMs });
+  if (state.hold !== undefined && current === undefined) return { kind: 'drop_hold' };
+  const verdict = judgeByHold(removals, current, nowMs);
+  const size = views?.base?.users.size ?? 0;
+  const holdAll = (users: readonly PlatformUserId[], rule: Hold['rule']): Guarded | Decision =>
+    isHeldAlready(current, users, nowMs)
+      ? { ...none, held: new Set(users) }
+      : { kind: 'hold', users, size, rule, deletes: plan.departs };
+  if (verdict.superseded) return holdAll(removals, current?.hold.rule ?? 'count');
+  const consumes = verdict.approved.length > 0 ? (state.hold?.digest ?? '') : undefined;
+  const held = new Set(verdict.held);
+  if (verdict.unjudged.length === 0 || limits === null) return { held, consumes, isReserved: false };
+  // Either the earlier write happens yet or this one does, so the larger of the two is what is at stake.
+  const replaces = state.unsettledRemovals;
+  const atStake = Math.max(verdict.unjudged.length, replaces?.removals ?? 0);
+  if (reservation?.removals !== atStake) return { kind: 'reserve', removals: atStake, replaces };
+  const { recent } = reservation;
+  const judgement = judgeRemovals({ limits, size, removals: atStake, deletesGroup: plan.departs, recent });
+  if (judgement.allowed) return { held, consumes, isReserved: true };
+  const all = [...verdict.held, ...verdict.unjudged];
+  // An approval is used up before what came after it is held in its turn: a group has one hold at a time.
+  return consumes === undefined ? holdAll(all, judgement.rule) : { ...none, held: new Set(all), consumes };
+}
+
+function isHeldAlready(
+  current: HeldRemovals | undefined,
+  users: readonly PlatformUserId[],
+  nowMs: number,
+): boolean {
+  if (current === undefined || isOver(current.hold, nowMs) || current.users.size !== users.length)
+    return false;
+  return users.every((user) => current.users.has(user));
+}

@@ -1,0 +1,114 @@
+import type { ConnectionSettings } from '../contract/settings.ts';
+import type { GroupState, GuardRecord, PendingCause, StoredMember } from '../domain/group-state.ts';
+import type { IntentId, MemberId, PlatformUserId } from '../domain/ids.ts';
+import { laterStamp, STAMP_ZERO, type Stamp } from '../domain/stamp.ts';
+import type { ListedGroup, ObservedGroup, View } from '../domain/view.ts';
+import type { WantedGroup } from './draft.ts';
+import type { Newness } from './waive.ts';
+
+/** A member that the directory has in the group but that cannot be written. */
+export interface PendingMember {
+  readonly cause: PendingCause;
+  /** `refused`: the person's revision that the platform refused. */
+  readonly personRevision?: number;
+}
+
+/** Who stands behind a user that is wanted: a refusal is remembered with the person's revision. */
+export interface Standing {
+  readonly member: MemberId;
+  readonly revision: number;
+}
+
+/** What the directory wants of one group, in the platform's terms. */
+export interface Wanted {
+  readonly state: 'absent' | 'unnamed' | 'present';
+  /** Only of a group that is `present`. */
+  readonly group: WantedGroup | undefined;
+  /** Members present in the directory, pending ones included. */
+  readonly count: number;
+  readonly pending: ReadonlyMap<MemberId, PendingMember>;
+  /** Users whom the directory names but who may not be members now, for the reason of their removal. */
+  readonly whyNot: ReadonlyMap<PlatformUserId, { readonly member: MemberId; readonly reason: string }>;
+  readonly standing: ReadonlyMap<PlatformUserId, readonly Standing[]>;
+  readonly registers: readonly StoredMember[];
+  /** Up to when the directory deleted the users whose registers say that they are in. */
+  readonly userFloors: ReadonlyMap<MemberId, Stamp>;
+}
+
+/** Our own idea of the platform's group. */
+export interface Views {
+  /** As last written or read; undefined where there is no link, or the stored view cannot be read. */
+  readonly base: View | undefined;
+  readonly isUnreadable: boolean;
+  /** What the open intent would make. */
+  readonly prepared: View | undefined;
+  /** What an earlier write would have made that may land yet. */
+  readonly doubted: View | undefined;
+}
+
+/** The removals that the group's hold is about. */
+export interface HeldUsers {
+  /** The full set; undefined where it cannot be read. */
+  readonly users: ReadonlySet<PlatformUserId> | undefined;
+  /** The kind of write that the hold names, to this very platform group; undefined: another group, or unreadable. */
+  readonly about: 'remove' | 'delete' | undefined;
+}
+
+/** Removals in the guard's book for the write that is to come, and what else was removed in the rolling hour. */
+export interface Reservation {
+  readonly intent: IntentId;
+  readonly atMs: number;
+  readonly removals: number;
+  readonly recent: { readonly group: number; readonly connection: number };
+}
+
+/** The platform's groups. */
+export interface Listing {
+  readonly groups: readonly ListedGroup[];
+  /** Begun no longer ago than this. */
+  readonly ageMs: number;
+}
+
+/**
+ * All that a decision about one group rests on. What has not been read is undefined: where it matters, the decision is
+ * the question for it. Facts are frozen for a round; nothing in them changes behind a decision.
+ */
+export interface Facts {
+  readonly nowMs: number;
+  /** How long the platform may take to show a group that it has created. */
+  readonly createSettleMs: number;
+  readonly state: GroupState;
+  readonly settings: ConnectionSettings;
+  readonly wanted?: Wanted | undefined;
+  readonly views?: Views | undefined;
+  readonly held?: HeldUsers | undefined;
+  /** Users whom the directory took out since the waiver in the view was given. */
+  readonly departed?: ReadonlyMap<PlatformUserId, Stamp> | undefined;
+  /** The platform's group just now. Of a creation whose outcome is unknown: the groups that may be it. */
+  readonly look?: ObservedGroup | 'gone' | undefined;
+  readonly listed?: Listing | undefined;
+  readonly reservation?: Reservation | undefined;
+  /** The platform's groups that could be adopted belong to others. */
+  readonly isNothingAdoptable?: boolean | undefined;
+  /** The platform has just refused the open intent, or the one that was dropped in this round. */
+  readonly rejected?: { readonly owed: GuardRecord | undefined } | undefined;
+}
+
+/** How new the directory's word about a group is, for waivers. */
+export function newnessOf({ registers }: GroupState, wanted: Wanted): Newness {
+  const name = registers.name?.stamp ?? STAMP_ZERO;
+  const ofMember = new Map(wanted.registers.map(({ member, stamp }) => [member, stamp]));
+  let newest = [registers.upserted, registers.deleted, registers.snapshot, name].reduce(laterStamp);
+  for (const stamp of ofMember.values()) newest = laterStamp(newest, stamp);
+  for (const floor of wanted.userFloors.values()) newest = laterStamp(newest, floor);
+  return {
+    newest,
+    name,
+    snapshot: registers.snapshot,
+    user: (user): Stamp | undefined =>
+      wanted.standing
+        .get(user)
+        ?.map(({ member }) => ofMember.get(member) ?? STAMP_ZERO)
+        .reduce(laterStamp),
+  };
+}

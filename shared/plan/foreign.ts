@@ -1,0 +1,116 @@
+import type { Difference } from '../domain/drift.ts';
+import type { Intent } from '../domain/group-state.ts';
+import type { PlatformGroupId, PlatformUserId } from '../domain/ids.ts';
+import type { ObservedGroup, View } from '../domain/view.ts';
+import type { Listing } from './facts.ts';
+import { foldName, goesBy } from './names.ts';
+import { compareText } from './plan.ts';
+
+/**
+ * What somebody else changed: whatever the platform shows that none of our own views explains. There are two views
+ * where a write of ours has an unknown outcome: the one before it and the one it would have made. What either of them
+ * says may be our own doing.
+ *
+ *     observed         | in the view before | in the view it would have made | then
+ *     -----------------|--------------------|--------------------------------|----------------
+ *     user in          | no                 | no                             | members_added
+ *     user in          | yes in either                                       | –
+ *     user out         | yes                | yes                            | members_removed
+ *     user out         | no in either                                        | –
+ *     name, spokeId    | another            | another                        | name, spoke_id
+ *
+ * A name is another if it is neither the one that we sent nor what the platform had made of it.
+ *
+ * @param look.isSpokeIdGone a null spokeId was taken away; otherwise the platform does not echo it, which says nothing
+ */
+export function foreignDifferences(
+  ours: readonly View[],
+  observed: ObservedGroup,
+  { isSpokeIdGone = false }: { readonly isSpokeIdGone?: boolean } = {},
+): readonly Difference[] {
+  const [first] = ours;
+  if (first === undefined) return [];
+  const there = new Set(observed.users);
+  const added = [...there].filter((user) => !ours.some(({ users }) => users.has(user)));
+  const removed = [...first.users.keys()].filter(
+    (user) => !there.has(user) && ours.every(({ users }) => users.has(user)),
+  );
+  const isSpokeIdShown = observed.spokeId !== null || isSpokeIdGone;
+  const differences: Difference[] = [];
+  if (!ours.some((view) => goesBy(view, observed.name))) {
+    differences.push({ kind: 'name', before: first.name, after: observed.name });
+  }
+  if (isSpokeIdShown && !ours.some(({ spokeId }) => spokeId === observed.spokeId)) {
+    differences.push({ kind: 'spoke_id', before: first.spokeId, after: observed.spokeId });
+  }
+  if (added.length > 0) differences.push({ kind: 'members_added', before: [], after: sorted(added) });
+  if (removed.length > 0) differences.push({ kind: 'members_removed', before: sorted(removed), after: [] });
+  return differences;
+}
+
+const sorted = (users: readonly PlatformUserId[]): readonly PlatformUserId[] => [...users].sort(compareText);
+
+/**
+ * What was observed, with who in it is ours: everybody whom a view of ours says we put there. Additions of a write
+ * whose outcome is unknown count as ours too; else a later removal of them would be taken for somebody else's wish.
+ * A name that the platform made of another keeps that other one beside it.
+ * A platform that does not echo spokeId is taken to hold the one that we sent.
+ */
+export function viewOf(observed: ObservedGroup, ...ours: readonly (View | undefined)[]): View {
+  const waiver = ours.find((view) => view?.waiver !== undefined)?.waiver;
+  const named = ours.find((view) => view?.alias !== undefined && goesBy(view, observed.name));
+  const alias = named?.name === observed.name ? named.alias : named?.name;
+  return {
+    name: observed.name,
+    ...(alias === undefined ? {} : { alias }),
+    spokeId: observed.spokeId ?? ours.find((view) => view !== undefined)?.spokeId ?? null,
+    users: new Map(
+      observed.users.map((user) => [user, ours.some((view) => view?.users.get(user) === true)] as const),
+    ),
+    ...(waiver === undefined ? {} : { waiver }),
+  };
+}
+
+/** Whether the platform shows exactly what the view says; order and repetition of users do not matter. */
+export function shows(observed: ObservedGroup, view: View): boolean {
+  const users = new Set(observed.users);
+  return (
+    observed.name === view.name &&
+    (observed.spokeId === view.spokeId || observed.spokeId === null) &&
+    users.size === view.users.size &&
+    [...users].every((user) => view.users.has(user))
+  );
+}
+
+/**
+ * Whether somebody took the spokeId away from a group that a write of ours left with one. A null says so only on a
+ * platform that shows spokeIds at all: other groups then have theirs. Where it never shows any, that must not cost a
+ * listing each time, so an older one will do.
+ * @param agesMs how old the listing may be; the next is asked for where the one before shows no spokeId
+ */
+export function isSpokeIdLost(
+  observed: ObservedGroup,
+  ours: readonly View[],
+  listed: Listing | undefined,
+  agesMs: readonly number[],
+): boolean | { readonly kind: 'list'; readonly ageMs: number } {
+  if (observed.spokeId !== null || !ours.some(({ spokeId }) => spokeId !== null)) return false;
+  for (const ageMs of agesMs) {
+    if (listed === undefined || listed.ageMs > ageMs) return { kind: 'list', ageMs };
+    if (listed.groups.some(({ id, spokeId }) => id !== observed.id && spokeId !== null)) return true;
+  }
+  return false;
+}
+
+/**
+ * Whether a group is what a creation of unknown outcome made: by spokeId; where the platform does not echo it, by name
+ * and users: it may have added some to those that we sent. Groups that were there before are not it.
+ */
+export function isOurCreation(observed: ObservedGroup, intent: Intent, prepared: View | undefined): boolean {
+  if (intent.known?.includes(observed.id as PlatformGroupId)) return false;
+  if (observed.spokeId !== null) return observed.spokeId === intent.spokeId;
+  if (prepared === undefined || foldName(observed.name) !== foldName(prepared.name)) return false;
+  const shown = new Set(observed.users);
+  const hasAll = [...prepared.users.keys()].every((user) => shown.has(user));
+  return hasAll && (prepared.users.size > 0 || shown.size === 0);
+}

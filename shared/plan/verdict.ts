@@ -1,0 +1,124 @@
+import type { GroupTreatment } from '../contract/group-policy.ts';
+import { groupExists, groupFloor, groupName, hasDeparted } from '../domain/group.ts';
+import type { MemberId, PlatformUserId } from '../domain/ids.ts';
+import type { Stamp } from '../domain/stamp.ts';
+import { type Decision, treatmentOf } from './decide.ts';
+import type { Facts } from './facts.ts';
+
+/** What becomes of one member, as a word and as a sentence. */
+export interface Verdict {
+  readonly outcome: string;
+  readonly detail: string;
+}
+
+/** One member of a group, and what apply decides about the group. */
+export interface Asked {
+  readonly member: MemberId;
+  /** Who they are on the platform, as far as that is known. */
+  readonly user: PlatformUserId | undefined;
+  /** With the directory's word and our own view. */
+  readonly facts: Facts;
+  /** Where apply's decisions lead. */
+  readonly decision: Decision;
+  /** What keeps every write of the group back, if anything does. */
+  readonly obstacle: Verdict | undefined;
+  /** Why a pending member waits, in words. */
+  readonly whyPending: string;
+  readonly userFloor: Stamp;
+  readonly isSwitchedOn: boolean;
+}
+
+const verdict = (outcome: string, detail: string): Verdict => ({ outcome, detail });
+
+/** Whether the directory has them in the group. */
+export const isWanted = ({ member, facts: { wanted } }: Asked): boolean =>
+  wanted !== undefined &&
+  (wanted.pending.has(member) ||
+    [...wanted.standing.values()].some((standing) => standing.some((one) => one.member === member)));
+
+/** In the platform's group, as it was last written or read. */
+export const isPresent = ({ user, facts: { views } }: Asked): boolean =>
+  user !== undefined && views?.base?.users.has(user) === true;
+
+/** The first thing that decides, in the order of apply's own decisions. */
+export function verdictOf(asked: Asked): Verdict {
+  const { facts, member, decision, user, obstacle } = asked;
+  const { state, wanted } = facts;
+  const { registers } = state;
+  const treatment = treatmentOf(facts);
+  if (state.released)
+    return verdict('released', 'a person let go of this group: groupsync adopt takes it back');
+  if (treatment.excluded)
+    return verdict('excluded', 'the settings groups.include and groups.exclude leave this group out');
+  if (!groupExists(registers)) return verdict('group_absent', 'the directory has no such group (any more)');
+  if (groupName(registers) === undefined) return verdict('unnamed', whyUnnamed(asked));
+  if (!isWanted(asked)) return verdictOfStranger(asked, treatment);
+  const cause = wanted?.pending.get(member)?.cause;
+  if (cause !== undefined) return verdict(`pending:${cause}`, asked.whyPending);
+  if (isPresent(asked))
+    return verdict('in_sync', 'the directory has them in the group, and so has the platform');
+  if (obstacle !== undefined) return obstacle;
+  if (state.dirtySinceMs !== undefined)
+    return verdict('waiting', `they will be added by the next write${lastTry(asked)}`);
+  if (state.failedAtMs !== undefined) return refused(asked, '');
+  return isAdded(decision, user)
+    ? verdict('waiting', 'they became known since the group was last looked at; the next look adds them')
+    : verdict('waived', 'somebody took them out on the platform, and the drift policy lets that stand');
+}
+
+const isAdded = (decision: Decision, user: PlatformUserId | undefined): boolean =>
+  decision.kind !== 'settle' &&
+  (decision.kind !== 'write' || (user !== undefined && decision.plan.after?.users.has(user) === true));
+
+const whyUnnamed = ({ facts: { state } }: Asked): string =>
+  hasDeparted(state.registers)
+    ? 'the directory deleted the group, and no event has named it since; until one does it counts as deleted'
+    : 'no event has named the group yet, and the platform wants a name';
+
+/** Of somebody whom the directory does not have in the group. */
+function verdictOfStranger(asked: Asked, { mode }: GroupTreatment): Verdict {
+  const { facts, decision, user, obstacle } = asked;
+  const { state, settings } = facts;
+  const why = whyUnwanted(asked);
+  if (user === undefined || !isPresent(asked)) return verdict('not_wanted', why);
+  if (isHeld(decision, facts, user))
+    return verdict('held', `${why}; the guard holds the removal until a person decides: groupsync holds`);
+  const staysBy =
+    mode !== 'sync' ? `mode ${mode}` : settings.membership === 'additive' ? 'membership additive' : 'drift';
+  const isRemoved = decision.kind === 'write' && decision.plan.removals.includes(user);
+  if (
+    !isRemoved &&
+    (decision.kind === 'write' || decision.kind === 'settle') &&
+    state.failedAtMs === undefined
+  ) {
+    return verdict('kept', `${why}; a policy (${staysBy}) lets them stay`);
+  }
+  if (obstacle !== undefined) return verdict(obstacle.outcome, `${why}; ${obstacle.detail}`);
+  if (state.dirtySinceMs === undefined && state.failedAtMs !== undefined) return refused(asked, `${why}; `);
+  return verdict('waiting', `${why}; the removal is not done yet${lastTry(asked)}`);
+}
+
+const isHeld = (decision: Decision, { held }: Facts, user: PlatformUserId): boolean =>
+  decision.kind === 'write'
+    ? decision.held.has(user)
+    : decision.kind === 'settle' && decision.as === 'held' && held?.users?.has(user) === true;
+
+function whyUnwanted({ facts: { state, wanted }, member, userFloor, isSwitchedOn }: Asked): string {
+  const register = wanted?.registers.find((one) => one.member === member);
+  if (register?.value === 'absent') return 'the directory took them out of the group';
+  if (register !== undefined && register.stamp <= userFloor) return 'the directory deleted this user';
+  if (register !== undefined && register.stamp < groupFloor(state.registers))
+    return 'a later snapshot or deletion of the group does not name them';
+  return isSwitchedOn
+    ? 'the directory has never put them in'
+    : 'the directory has switched their account off; the membership counts again when it is switched on';
+}
+
+const lastTry = ({ facts: { state } }: Asked): string =>
+  state.lastError === undefined ? '' : `; last try: ${state.lastError.message}`;
+
+const refused = ({ facts: { state } }: Asked, before: string): Verdict =>
+  verdict(
+    'failed',
+    `${before}the platform refused the group: ${state.lastError?.message ?? 'no reason kept'}`,
+  );

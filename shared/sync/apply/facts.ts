@@ -1,0 +1,304 @@
+import { createHash } from 'node:crypto';
+import pMap from 'p-map';
+import { renderName } from '../../contract/name-template.ts';
+import { isActive } from '../../domain/active.ts';
+import { desiredGroup, groupFloor, memberCounts } from '../../domain/group.ts';
+import type { GroupState, StoredMember } from '../../domain/group-state.ts';
+import {
+  type MemberId,
+  type PlatformGroupId,
+  type PlatformUserId,
+  platformUserId,
+} from '../../domain/ids.ts';
+import { laterStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
+import { isWhole, type ListedGroup, type ObservedGroup } from '../../domain/view.ts';
+import type { Question } from '../../plan/decide.ts';
+import type { Facts, HeldUsers, PendingMember, Standing, Views, Wanted } from '../../plan/facts.ts';
+import { isOurCreation } from '../../plan/foreign.ts';
+import { standingOf } from '../member-standing.ts';
+import type { ApplyPorts } from '../ports/bundles.ts';
+import type { Connection } from '../ports/connections.ts';
+import type { UserState, UserStore } from '../ports/desired.ts';
+import { GONE, type Person } from '../ports/people.ts';
+import type { Platform } from '../ports/platform.ts';
+import { LARGE_GROUP, WRITES_IN_FLIGHT } from '../tuning.ts';
+import { copyOf } from '../walk.ts';
+import { type Resolution, type ResolvePeople, resolveUsers } from './resolve.ts';
+
+/** What is read with: apply's own ports, or, for a preview, such as write nothing. */
+export interface Reading {
+  readonly connection: Connection;
+  readonly platform: Pick<Platform, 'groups'>;
+  readonly ports: Pick<ApplyPorts, 'clock'> & {
+    readonly groups: Pick<ApplyPorts['groups'], 'members' | 'readView' | 'readHeld'>;
+    /** Without `copyToMember`, registers keep the copies that they have. */
+    readonly users: Pick<UserStore, 'read'> & Partial<Pick<UserStore, 'copyToMember'>>;
+    /** Without `bind`, first matches are believed and not recorded. */
+    readonly people: ResolvePeople;
+    readonly createSettleMs: number;
+  };
+  /** Whether a platform group that a creation of ours may have made is nobody else's. */
+  readonly claim: (id: PlatformGroupId) => Promise<boolean>;
+}
+
+/** The facts that a round begins with. */
+export const startOf = (
+  state: GroupState,
+  { connection, ports }: Pick<Reading, 'connection' | 'ports'>,
+): Facts => ({
+  nowMs: ports.clock(),
+  createSettleMs: ports.createSettleMs,
+  state,
+  settings: connection.settings,
+});
+
+/** The facts with the answer to a question. What is read from our table is read consistently. */
+export async function learn<Known extends Facts>(
+  question: Exclude<Question, { kind: 'reserve' }>,
+  facts: Known,
+  reading: Reading,
+): Promise<Known> {
+  const { groups } = reading.platform;
+  switch (question.kind) {
+    case 'read': {
+      const [wanted, views, held, departed] = await Promise.all([
+        question.what.includes('wanted') ? readWanted(facts.state, reading) : facts.wanted,
+        question.what.includes('views') ? readViews(facts.state, reading) : facts.views,
+        question.what.includes('held') ? readHeld(facts.state, reading) : facts.held,
+        question.what.includes('departed') ? readDeparted(facts, reading) : facts.departed,
+      ]);
+      return { ...facts, wanted, views, held, departed };
+    }
+    case 'list':
+      return { ...facts, listed: { groups: await groups.list(question.ageMs), ageMs: question.ageMs } };
+    case 'look':
+      return facts.state.intent?.action === 'create'
+        ? lookForCreation(facts, reading)
+        : { ...facts, look: (await groups.get(idIn(facts.state))) ?? 'gone' };
+  }
+}
+
+const idIn = ({ intent, platformId }: GroupState): PlatformGroupId =>
+  (intent?.platformId ?? platformId) as PlatformGroupId;
+
+async function readViews(state: GroupState, { ports }: Reading): Promise<Views> {
+  const { ref, view, intent, platformId, doubt } = state;
+  const inDoubt = doubt !== undefined && ports.clock() < doubt.untilMs ? doubt.intent.view : undefined;
+  const [base, prepared, doubted] = await Promise.all(
+    [view, intent?.view, inDoubt].map((pointer) => pointer && ports.groups.readView(ref, pointer)),
+  );
+  return { base, prepared, doubted, isUnreadable: platformId !== undefined && base === undefined };
+}
+
+async function readHeld({ ref, hold, platformId }: GroupState, { ports }: Reading): Promise<HeldUsers> {
+  const users = hold && (await ports.groups.readHeld(ref, hold));
+  const about = (['remove', 'delete'] as const).find(
+    (kind) => users !== undefined && holdDigest(platformId, kind, [...users]) === hold?.digest,
+  );
+  return { users, about };
+}
+
+/** What a person approves: these removals, from this platform group, by this kind of write. */
+export function holdDigest(
+  platformId: PlatformGroupId | undefined,
+  kind: 'remove' | 'delete',
+  users: readonly PlatformUserId[],
+): string {
+  const set = JSON.stringify([platformId ?? null, kind, [...users].sort()]);
+  return createHash('sha256').update(set).digest('hex');
+}
+
+/** What an open creation made, if the platform shows it by now: asked anew, since it may have come just now. */
+async function lookForCreation<Known extends Facts>(facts: Known, reading: Reading): Promise<Known> {
+  const { state } = facts;
+  const views = facts.views ?? (await readViews(state, reading));
+  const groups = await reading.platform.groups.list(0);
+  for (const group of groups) {
+    const observed = isWhole(group) ? group : await wholeOf(group, state, reading);
+    if (observed === undefined || state.intent === undefined) continue;
+    if (!isOurCreation(observed, state.intent, views.prepared)) continue;
+    if (await reading.claim(observed.id as PlatformGroupId)) {
+      return { ...facts, views, look: observed, listed: { groups, ageMs: 0 } };
+    }
+  }
+  return { ...facts, views, look: 'gone' };
+}
+
+/** An odd group that may be ours is asked for by id: while it cannot be read, the creation stays unsettled. */
+async function wholeOf(
+  { id, spokeId }: ListedGroup,
+  { intent }: GroupState,
+  { platform }: Reading,
+): Promise<ObservedGroup | undefined> {
+  const isTheirs =
+    intent?.known?.includes(id as PlatformGroupId) || (spokeId !== null && spokeId !== intent?.spokeId);
+  return isTheirs ? undefined : platform.groups.get(id as PlatformGroupId);
+}
+
+/** Whom, of those that a waiver lets stay, the directory has taken out since. */
+async function readDeparted(
+  { wanted, views, state }: Facts,
+  { connection, ports }: Reading,
+): Promise<ReadonlyMap<PlatformUserId, Stamp>> {
+  const seen = views?.base?.waiver?.seen ?? STAMP_ZERO;
+  const registers = wanted?.registers ?? (await ports.groups.members(state.ref));
+  const gone = new Map(
+    registers
+      .map(({ member, value, stamp }): [MemberId, Stamp] => [
+        member,
+        laterStamp(value === 'absent' ? stamp : STAMP_ZERO, wanted?.userFloors.get(member) ?? STAMP_ZERO),
+      ])
+      .filter(([, stamp]) => stamp > seen),
+  );
+  const { settings, name } = connection;
+  const users = await ports.users.read(name, [...gone.keys()]);
+  const resolved = await resolveUsers([...users.values()], {
+    connection: name,
+    settings,
+    people: ports.people,
+  });
+  return new Map(
+    [...resolved].flatMap(([member, resolution]): [PlatformUserId, Stamp][] => {
+      if (resolution.kind !== 'person') return [];
+      const { id } = standingOf(resolution.person, undefined, settings);
+      return id === undefined ? [] : [[platformUserId(id), gone.get(member) ?? seen]];
+    }),
+  );
+}
+
+/** Reads the group's registers, all of them and consistently, and resolves the members that count. */
+async function readWanted(state: GroupState, reading: Reading): Promise<Wanted> {
+  const registers = await reading.ports.groups.members(state.ref);
+  const desired = desiredGroup(state.ref.group, state.registers);
+  if (desired.state !== 'present') return wantsNobody(desired.state, registers);
+
+  const named = await usersNamed(state, registers, reading);
+  const users = named.filter(({ counts }) => counts).map(({ user }) => user);
+  const deleted = named.filter(({ user }) => user.floor !== STAMP_ZERO);
+  const { settings, name: connection } = reading.connection;
+  const resolutions = await resolveUsers(users, { connection, settings, people: reading.ports.people });
+  await rememberRoles(state, users, resolutions, reading);
+  const placed = place(registers, resolutions, reading);
+  return {
+    ...placed,
+    state: 'present',
+    count: users.length,
+    registers,
+    userFloors: new Map(deleted.map(({ user }) => [user.member, user.floor])),
+    group: {
+      name: renderName(settings.nameTemplate, { name: desired.name, id: desired.id, connection }),
+      spokeId: desired.id,
+      users: new Map([...placed.standing].map(([user, standing]) => [user, firstMember(standing)])),
+    },
+  };
+}
+
+const wantsNobody = (state: 'absent' | 'unnamed', registers: readonly StoredMember[]): Wanted => ({
+  state,
+  group: undefined,
+  count: 0,
+  pending: new Map(),
+  whyNot: new Map(),
+  standing: new Map(),
+  registers,
+  userFloors: new Map(),
+});
+
+const firstMember = ([first]: readonly Standing[]): MemberId => (first as Standing).member;
+
+interface NamedUser {
+  readonly user: UserState;
+  /** Whether the user is a member, as far as the user's own registers have a say. */
+  readonly counts: boolean;
+}
+
+/** The users behind the registers that say present. A register with a copy of its user saves reading that user. */
+async function usersNamed(
+  state: GroupState,
+  registers: readonly StoredMember[],
+  { connection, ports }: Reading,
+): Promise<readonly NamedUser[]> {
+  const floor = groupFloor(state.registers);
+  const present = registers.filter((register) => memberCounts(register, floor, STAMP_ZERO));
+  const uncopied = present.filter(({ user }) => user?.role === undefined).map(({ member }) => member);
+  const read = await ports.users.read(connection.name, uncopied);
+  return present.map((register) => {
+    const user = read.get(register.member) ?? fromCopy(register);
+    return { user, counts: memberCounts(register, floor, user.floor) && isActive(user.attributes) };
+  });
+}
+
+const fromCopy = ({ member, user }: StoredMember): UserState => ({
+  member,
+  attributes: new Map(),
+  floor: user?.floor ?? STAMP_ZERO,
+  review: false,
+  revision: user?.revision ?? 0,
+  walking: false,
+  ...(user?.role === undefined ? {} : { role: user.role }),
+});
+
+/**
+ * In a large group, copies the role of each user that was just resolved onto its register: one write, once, saves every
+ * later apply a read. In a small one the reads are too few to matter.
+ */
+async function rememberRoles(
+  state: GroupState,
+  users: readonly UserState[],
+  resolutions: ReadonlyMap<MemberId, Resolution>,
+  { ports }: Reading,
+): Promise<void> {
+  const { copyToMember } = ports.users;
+  if (copyToMember === undefined || users.length < LARGE_GROUP) return;
+  await pMap(
+    users,
+    async (user) => {
+      const resolution = resolutions.get(user.member);
+      // A user that no event described has no revision by which a later walk could tell an old copy.
+      if (resolution?.kind !== 'person' || resolution.unbound || user.revision === 0) return;
+      if (user.role === resolution.person.role && !user.review && user.attributes.size === 0) return;
+      await copyToMember(state.ref, user.member, {
+        ...copyOf(user),
+        role: resolution.person.role,
+      });
+    },
+    { concurrency: WRITES_IN_FLIGHT },
+  );
+}
+
+const whyInactive = ({ state }: Person): string =>
+  state === GONE ? 'the platform has no such employee any more' : `their roleState is ${state}`;
+
+/** Sorts the resolved members into users that are wanted and members that have to wait. */
+function place(
+  registers: readonly StoredMember[],
+  resolutions: ReadonlyMap<MemberId, Resolution>,
+  { connection }: Reading,
+): Pick<Wanted, 'pending' | 'whyNot' | 'standing'> {
+  const refused = new Map(
+    registers.flatMap(({ member, pending }) =>
+      pending?.cause === 'refused' ? [[member, pending.personRevision] as const] : [],
+    ),
+  );
+  const pending = new Map<MemberId, PendingMember>();
+  const whyNot = new Map<PlatformUserId, { readonly member: MemberId; readonly reason: string }>();
+  const standing = new Map<PlatformUserId, Standing[]>();
+  for (const [member, resolution] of resolutions) {
+    if (resolution.kind === 'pending') {
+      pending.set(member, { cause: resolution.cause });
+      continue;
+    }
+    const { person } = resolution;
+    const { cause, id = '' } = standingOf(person, refused.get(member), connection.settings);
+    const user = platformUserId(id);
+    if (cause === 'inactive') whyNot.set(user, { member, reason: whyInactive(person) });
+    if (cause !== 'solved') {
+      pending.set(member, { cause, ...(cause === 'refused' ? { personRevision: person.revision } : {}) });
+    } else {
+      const others = standing.get(user);
+      if (others === undefined) standing.set(user, [{ member, revision: person.revision }]);
+      else others.push({ member, revision: person.revision });
+    }
+  }
+  return { pending, whyNot, standing };
+}

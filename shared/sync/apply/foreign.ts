@@ -1,0 +1,201 @@
+import { createHash } from 'node:crypto';
+import { type Difference, NOBODY_KNOWN } from '../../domain/drift.ts';
+import type { GroupState, LinkedGroup } from '../../domain/group-state.ts';
+import { intentId, type PlatformGroupId } from '../../domain/ids.ts';
+import type { ObservedGroup, View } from '../../domain/view.ts';
+import { attribute } from '../../plan/attribute.ts';
+import { type Absorb, type Decision, type DriftEnding, endingOf } from '../../plan/decide.ts';
+import { mayUnlink, UNLINKED_ALWAYS } from '../../plan/guard.ts';
+import { attributeDrift, toldOf } from '../attribute-drift.ts';
+import type { FoundForeign } from '../ports/groups.ts';
+import type { DriftRecord } from '../ports/logs.ts';
+import { retireClaim } from '../retire-claim.ts';
+import { foundOf } from './audit.ts';
+import { AGAIN, CONFLICT, OVERTAKEN, type Performed, type Trouble, type Turn } from './turn.ts';
+
+/**
+ * Takes what somebody else changed as the group's view. The record of it comes first: once the view is what was
+ * observed, nothing can tell any more what was changed.
+ */
+export async function absorb(decision: Absorb, state: GroupState, turn: Turn): Promise<Performed> {
+  const { observed, view, intent, contest } = decision;
+  const { ports } = turn;
+  const recorded = await recordForeign(decision, state, turn);
+  if (recorded === undefined) return OVERTAKEN;
+  const found = { ...recorded, contest };
+  const link = await linkTo(state, observed, view, turn);
+  if (intent === undefined) return (await ports.groups.absorb(state, link, found)) ? CONFLICT : OVERTAKEN;
+  const nowMs = ports.clock();
+  await ports.audit.record(state.ref, foundOf(intent, nowMs, observed.version, false));
+  const flipped = await ports.groups.flip(state.ref, {
+    intent: intent.id,
+    seen: state,
+    nowMs,
+    platform: link,
+    settled: 'in_sync',
+    counts: state.counts ?? { wanted: 0, applied: 0, pending: 0 },
+    unfinished: true,
+    found,
+    ...(intent.action === 'create' ? { createdAtMs: intent.atMs } : {}),
+  });
+  return flipped === undefined ? OVERTAKEN : CONFLICT;
+}
+
+/** @returns undefined where another worker of ours has written meanwhile, so that the change may be ours */
+export async function recordForeign(
+  { differences, observed }: Absorb,
+  state: GroupState,
+  turn: Turn,
+): Promise<FoundForeign | undefined> {
+  if (!(await isStillOurs(state, turn))) return undefined;
+  const sighting = { platformId: observed.id as PlatformGroupId, version: observed.version };
+  return recordDrift(state, differences, sighting, turn);
+}
+
+/**
+ * Whether nobody of ours has written since `state` was read: a write opens its intent before it is sent, so one that a
+ * look could have met shows here. Without this, a second worker's own write would be recorded as somebody else's.
+ */
+async function isStillOurs({ ref, view, intent }: GroupState, { ports }: Turn): Promise<boolean> {
+  const now = await ports.groups.read(ref);
+  return now?.intent?.id === intent?.id && now?.view?.id === view?.id;
+}
+
+/** Stores an observed group as a view that the group can be pointed to. */
+export async function linkTo(
+  { ref }: GroupState,
+  { id, version }: Pick<ObservedGroup, 'id' | 'version'>,
+  view: View,
+  { ports }: Turn,
+): Promise<LinkedGroup> {
+  const pointer = await ports.groups.prepareView(ref, intentId(ports.newId()), view);
+  return { id: id as PlatformGroupId, version, view: pointer };
+}
+
+/** The group is as we left it: the suspicion, or the 404 before, is answered. */
+export async function clearSuspicion(
+  { version }: ObservedGroup,
+  state: GroupState,
+  { ports }: Turn,
+): Promise<Performed> {
+  const { platformId, view } = state;
+  await attributeDrift(state, toldOf(state), ports);
+  if (platformId === undefined || view === undefined) return AGAIN;
+  return (await ports.groups.absorb(state, { id: platformId, version, view })) ? AGAIN : OVERTAKEN;
+}
+
+const UNLINKING_HELD = {
+  code: 'missing_held',
+  message: 'the platform answers 404 for this group and too many others: none more is made anew this hour',
+};
+
+export const isUnlinkingHeld = (why: Trouble): boolean => why.code === UNLINKING_HELD.code;
+
+/** Gives up the link to a group that is gone, unless too many are gone at once, or it is there after all. */
+export async function unlink(
+  { id, difference, waiver }: Extract<Decision, { kind: 'unlink' }>,
+  state: GroupState,
+  turn: Turn,
+): Promise<Performed> {
+  const { ports, platform, connection } = turn;
+  const { ref } = state;
+  if (!(await drawOnBudget(id, state, turn)))
+    return { step: { kind: 'wait', waitMs: undefined, why: UNLINKING_HELD } };
+  if ((await platform.groups.get(id)) !== undefined) {
+    await ports.guard.keepLink(ref.connection, id);
+    return CONFLICT;
+  }
+  if (!(await isStillOurs(state, turn))) return OVERTAKEN;
+  const sighting = { platformId: id, version: null };
+  const found = difference === undefined ? {} : await recordDrift(state, [difference], sighting, turn);
+  const left = waiver === undefined ? found : { ...found, deletionWaiver: waiver };
+  if (!(await ports.groups.absorb(state, undefined, left))) return OVERTAKEN;
+  await retireClaim(connection.company, id, ref, ports);
+  // A transient 404, and somebody has taken it back between the unlinking and this.
+  const now = await ports.groups.read(ref);
+  if (now?.platformId === id) await ports.claims.claim(connection.company, id, ref);
+  return AGAIN;
+}
+
+/** The record is put before the others are counted, so two at once may both wait, but never both pass. */
+async function drawOnBudget(
+  id: PlatformGroupId,
+  { ref: { connection } }: GroupState,
+  { ports, connection: { company } }: Turn,
+): Promise<boolean> {
+  const recent = await ports.guard.unlink(connection, id, ports.clock());
+  if (recent < UNLINKED_ALWAYS) return true;
+  const links = await ports.claims.count(company, connection);
+  if (mayUnlink({ links, recent })) return true;
+  await ports.guard.keepLink(connection, id);
+  return false;
+}
+
+/** Where differences were seen. */
+interface Sighting {
+  readonly platformId: PlatformGroupId;
+  /** The platform's version that showed them; null where the group is gone. */
+  readonly version: string | null;
+}
+
+/**
+ * Records differences that somebody else made. `report` and `adopt` settle them by leaving them; `restore` leaves the
+ * record open until apply has put the group right. The group knows of a record before there is one, so that a crash in
+ * between leaves none open for ever; and the same sighting is the same record, so it repeats nothing.
+ */
+async function recordDrift(
+  state: GroupState,
+  differences: readonly Difference[],
+  sighting: Sighting,
+  turn: Turn,
+): Promise<FoundForeign> {
+  const { ports, connection, found } = turn;
+  const traces = state.suspect?.traces ?? [];
+  await attributeDrift(state, toldOf(state), ports);
+  const nowMs = ports.clock();
+  const records = differences.map((difference): DriftRecord => {
+    const settledBy = endingOf(difference, state, connection.settings);
+    const isLeft = settledBy !== 'restore';
+    return {
+      ...difference,
+      ...attribute(difference.kind, traces),
+      id: idOf(state, difference, sighting),
+      group: state.ref.group,
+      platformId: sighting.platformId,
+      policy: settledBy,
+      detectedAtMs: nowMs,
+      settledBy: isLeft ? settledBy : null,
+      settledAtMs: isLeft ? nowMs : null,
+    };
+  });
+  if (records.length === 0) return {};
+  const idsOf = (some: readonly DriftRecord[]) => some.map(({ id }) => id);
+  const noted = {
+    openDrift: idsOf(records.filter(({ settledAtMs }) => settledAtMs === null)),
+    unattributed: idsOf(records.filter(({ initiator }) => initiator === NOBODY_KNOWN)),
+  };
+  if (noted.openDrift.length + noted.unattributed.length > 0) await ports.groups.noteDrift(state, noted);
+  for (const record of records) {
+    if (await ports.drift.record(connection.name, record)) found(record.kind);
+    else if (record.initiator !== NOBODY_KNOWN) await ports.drift.attribute(state.ref, record.id, record);
+  }
+  return noted;
+}
+
+function idOf({ ref }: GroupState, { kind }: Difference, { platformId, version }: Sighting): string {
+  const parts = JSON.stringify([ref.group, platformId, version, kind]);
+  return createHash('sha256').update(parts).digest('hex').slice(0, 32);
+}
+
+/**
+ * What somebody else had changed has come to its end: put right, or left because the group is not ours to write any
+ * more. Said before the group forgets it: said twice does no harm.
+ */
+export async function closeDrift(
+  { openDrift, ref }: GroupState,
+  { ports }: Turn,
+  by: Exclude<DriftEnding, 'open'> = 'restore',
+): Promise<void> {
+  if (openDrift.length === 0) return;
+  await ports.drift.settle(ref, openDrift, { by, atMs: ports.clock() });
+}

@@ -1,0 +1,316 @@
+import { createHash } from 'node:crypto';
+import type { GroupState } from '../../domain/group-state.ts';
+import type { Hold } from '../../domain/hold.ts';
+import {
+  type GroupRef,
+  intentId,
+  type PlatformGroupId,
+  platformGroupId,
+  type VersionToken,
+} from '../../domain/ids.ts';
+import type { View } from '../../domain/view.ts';
+import { type Decision, decide, decideLook } from '../../plan/decide.ts';
+import type { Facts } from '../../plan/facts.ts';
+import { viewOf } from '../../plan/foreign.ts';
+import type { PlanAction } from '../../plan/plan.ts';
+import { openPlatform } from '../open-platform.ts';
+import type { ApplyPorts } from '../ports/bundles.ts';
+import type { Connection } from '../ports/connections.ts';
+import type { AuditedChange } from '../ports/logs.ts';
+import { type Platform, PlatformFailure } from '../ports/platform.ts';
+import { MAX_CONFLICTS } from '../tuning.ts';
+import { learn, type Reading, startOf } from './facts.ts';
+import { holdOf } from './perform.ts';
+
+/** What apply would do to one group if it ran now. */
+export interface GroupPlan {
+  readonly group: string;
+  /** `hold`: nothing can be written, because the guard stops all that is left. */
+  readonly action: PlanAction | 'hold';
+  /** What would be written; with `hold`, the removals that are stopped. */
+  readonly changes: readonly AuditedChange[];
+  /** Removals that the guard stops while the rest is written. */
+  readonly held: readonly string[];
+  readonly hold: Hold | null;
+  /** Of a hold: what an approval names. Otherwise of the action and its changes. */
+  readonly digest: string;
+  /** Why nothing would be done, where that is not simply because all is in step. */
+  readonly note: string | null;
+}
+
+/** What a preview reads; nothing here is written. */
+export interface PreviewPorts extends Pick<ApplyPorts, 'platforms' | 'clock' | 'createSettleMs'> {
+  readonly groups: Pick<ApplyPorts['groups'], 'read' | 'members' | 'readView' | 'readHeld'>;
+  readonly users: Pick<ApplyPorts['users'], 'read'>;
+  readonly people: Pick<ApplyPorts['people'], 'read' | 'holding'>;
+  readonly guard: Pick<ApplyPorts['guard'], 'recent'>;
+  readonly claims: Pick<ApplyPorts['claims'], 'owners'>;
+}
+
+/** As many decisions as apply itself would come to, each question included. */
+const MAX_DECISIONS = 12 * MAX_CONFLICTS;
+
+/** Where apply's decisions lead: what it would write, settle on or wait for, and the facts behind that. */
+export interface Preview {
+  readonly decision: Decision;
+  readonly facts: Facts;
+  /** Why the platform could not be asked; the decision rests on what was last seen, or is the question itself. */
+  readonly unseen: PlatformFailure | undefined;
+}
+
+/**
+ * Follows apply's own decisions over what is read, up to the first write that the platform would take. Whether it would
+ * is asked first, as a stale version makes apply look again and plan anew; where the platform cannot be asked, the plan
+ * is drawn from what was last seen.
+ */
+export async function previewGroup(
+  state: GroupState,
+  connection: Connection,
+  ports: PreviewPorts,
+): Promise<Preview> {
+  const reading = readingOf(state, connection, ports);
+  let facts = startOf(state, reading);
+  for (let step = 0; step < MAX_DECISIONS; step += 1) {
+    let decision = decide(facts);
+    let takesOver = true;
+    try {
+      if (decision.kind === 'write' && facts.state.platformId !== undefined) {
+        if (facts.look === undefined) facts = await learn({ kind: 'look' }, facts, reading);
+        const stale = decideLook(facts);
+        // Apply learns it from the refusal of its write, and what it finds then is no group that it takes over.
+        takesOver = stale === undefined;
+        decision = stale ?? decision;
+      }
+      const next = await follow(decision, facts, reading, { ...ports, takesOver });
+      if (next === undefined) return { decision, facts, unseen: undefined };
+      facts = next;
+    } catch (error) {
+      if (!(error instanceof PlatformFailure)) throw error;
+      return { decision, facts, unseen: error };
+    }
+  }
+  throw new Error(`expected a preview of ${state.ref.group} to end within ${MAX_DECISIONS} decisions`);
+}
+
+/** Reads what apply reads, and writes nothing. */
+export function readingOf(
+  { ref }: Pick<GroupState, 'ref'>,
+  connection: Connection,
+  ports: PreviewPorts,
+): Reading {
+  const { users, people } = ports;
+  return {
+    connection,
+    platform: openedLater(() => openPlatform(connection, ports)),
+    ports: {
+      ...ports,
+      users: { read: users.read },
+      people: { read: people.read, holding: people.holding },
+    },
+    claim: async (id) => {
+      const owner = (await ports.claims.owners(connection.company, [id])).now.get(id);
+      return owner === undefined || (owner.connection === ref.connection && owner.group === ref.group);
+    },
+  };
+}
+
+/** Opened when first asked: a group that is in step needs no look at the platform, so its plan needs no credential. */
+function openedLater(open: () => Promise<Platform>): Reading['platform'] {
+  let opened: Promise<Platform> | undefined;
+  const groups = async () => {
+    opened ??= open();
+    return (await opened).groups;
+  };
+  const refuse = (): never => {
+    throw new Error('expected a preview only to look at groups');
+  };
+  return {
+    groups: {
+      list: async (ageMs) => (await groups()).list(ageMs),
+      get: async (id) => (await groups()).get(id),
+      create: refuse,
+      patch: refuse,
+      put: refuse,
+      delete: refuse,
+    },
+  };
+}
+
+/** The facts as they would be once a decision was carried out; undefined where apply would end or write. */
+async function follow(
+  decision: Decision,
+  facts: Facts,
+  reading: Reading,
+  { guard, takesOver }: Pick<PreviewPorts, 'guard'> & { readonly takesOver: boolean },
+): Promise<Facts | undefined> {
+  const { state, nowMs } = facts;
+  switch (decision.kind) {
+    case 'read':
+    case 'look':
+    case 'list':
+      return learn(decision, facts, reading);
+    case 'reserve': {
+      const { removals, replaces } = decision;
+      const recent = await guard.recent(state.ref, nowMs, [replaces]);
+      return { ...facts, reservation: { intent: intentId(''), atMs: nowMs, removals, recent } };
+    }
+    case 'hold': {
+      const about = decision.deletes ? 'delete' : 'remove';
+      const held = { users: new Set(decision.users), about } as const;
+      return { ...facts, state: { ...state, hold: holdOf(decision, state, nowMs) }, held };
+    }
+    case 'drop_hold':
+      return { ...facts, state: changed(state, { hold: undefined }), held: undefined };
+    case 'drop':
+      return again(facts, { intent: undefined, unsettledRemovals: decision.owed });
+    case 'confirm':
+    case 'absorb': {
+      const { observed, view, intent } = decision;
+      const isUsedUp = decision.kind === 'confirm' && intent?.consumes === state.hold?.digest;
+      const linked = linkedTo(facts, observed.id, observed.version, view);
+      const hold = isUsedUp ? undefined : state.hold;
+      const takeOver = decision.kind === 'absorb' && takesOver;
+      return { ...linked, look: observed, state: changed(linked.state, { hold, takeOver }) };
+    }
+    case 'clear':
+      return again(facts, { suspect: undefined, missedAtMs: undefined });
+    case 'confirm_gone':
+    case 'forget':
+      return again(facts, UNLINKED);
+    case 'unlink':
+      return again(facts, { ...UNLINKED, ...(decision.waiver && { deletionWaiver: decision.waiver }) });
+    case 'adopt': {
+      for (const { id } of decision.candidates) {
+        if (!(await reading.claim(id as PlatformGroupId))) continue;
+        const observed = await reading.platform.groups.get(id as PlatformGroupId);
+        if (observed === undefined) continue;
+        const linked = linkedTo(facts, observed.id, observed.version, viewOf(observed));
+        return { ...linked, look: observed, state: { ...linked.state, takeOver: true } };
+      }
+      return { ...facts, isNothingAdoptable: true };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** A new round: what the directory wants is as it was read, what the platform shows must be asked for again. */
+function again(
+  { look, listed, views, departed, held, reservation, ...facts }: Facts,
+  change: Partial<Loose>,
+): Facts {
+  const { state } = facts;
+  const isOther = 'platformId' in change && change.platformId !== state.platformId;
+  return {
+    ...facts,
+    state: changed(state, change),
+    // What was held of one platform group says nothing of another.
+    held: held && isOther ? { ...held, about: undefined } : held,
+  };
+}
+
+const changed = (state: GroupState, change: Partial<Loose>): GroupState =>
+  ({ ...state, ...change }) as GroupState;
+
+type Loose = { readonly [name in keyof GroupState]: GroupState[name] | undefined };
+
+const UNLINKED: Partial<Loose> = {
+  intent: undefined,
+  suspect: undefined,
+  missedAtMs: undefined,
+  platformId: undefined,
+  version: undefined,
+  view: undefined,
+  createdAtMs: undefined,
+  takeOver: false,
+};
+
+const linkedTo = (facts: Facts, id: string, version: VersionToken, base: View): Facts => ({
+  ...again(facts, {
+    intent: undefined,
+    suspect: undefined,
+    missedAtMs: undefined,
+    platformId: platformGroupId(id),
+    version,
+    view: { id: intentId(''), chunks: 0, hash: '', size: base.users.size },
+  }),
+  views: { base, prepared: undefined, doubted: undefined, isUnreadable: false },
+});
+
+/**
+ * What apply would do to a group, for people.
+ * @throws PlatformFailure where apply itself would have to look before it plans, and cannot
+ */
+export async function planGroup(
+  ref: GroupRef,
+  ports: PreviewPorts & Pick<ApplyPorts, 'connections'>,
+): Promise<GroupPlan> {
+  const connection = await ports.connections.find(ref.connection);
+  const state = await ports.groups.read(ref);
+  if (connection === undefined || state === undefined)
+    return planOf(ref, 'none', { note: 'there is no such group' });
+  const preview = await previewGroup(state, connection, ports);
+  if (preview.unseen !== undefined && preview.decision.kind !== 'write') throw preview.unseen;
+  return planFrom(ref, preview);
+}
+
+/** A preview in a person's terms. */
+function planFrom(ref: GroupRef, { decision, facts, unseen }: Preview): GroupPlan {
+  const { state, held } = facts;
+  const { hold } = state;
+  switch (decision.kind) {
+    case 'write': {
+      const { action, changes } = decision.plan;
+      const stopped = [...decision.held].sort();
+      const note = unseen === undefined ? null : `drawn from what was last seen: ${unseen.message}`;
+      return planOf(ref, action, {
+        changes,
+        held: stopped,
+        hold: stopped.length > 0 ? hold : undefined,
+        note,
+      });
+    }
+    case 'release': {
+      const { reason } = decision;
+      const change = { kind: 'release_group', before: state.platformId ?? null, after: null, reason };
+      return planOf(ref, 'release', { changes: [change] });
+    }
+    case 'wait':
+    case 'miss':
+      return planOf(ref, 'none', { note: decision.why.message });
+    default: {
+      if (state.released) return planOf(ref, 'none', { note: 'a person let go of this group' });
+      if (decision.kind !== 'settle' || decision.as !== 'held' || hold === undefined)
+        return planOf(ref, 'none', {});
+      const users = [...(held?.users ?? [])].sort();
+      return planOf(ref, 'hold', { changes: users.map((user) => stopped(user, hold)), hold, held: users });
+    }
+  }
+}
+
+const stopped = (user: string, { rule }: Hold): AuditedChange => ({
+  kind: 'remove_member',
+  member: null,
+  before: user,
+  after: null,
+  reason: `stopped by the guard (${rule}), until a person approves`,
+});
+
+function planOf(
+  ref: GroupRef,
+  action: GroupPlan['action'],
+  {
+    changes = [],
+    held = [],
+    hold,
+    note = null,
+  }: Partial<Pick<GroupPlan, 'changes' | 'held' | 'note'>> & { readonly hold?: Hold | undefined },
+): GroupPlan {
+  const digest = action === 'hold' && hold !== undefined ? hold.digest : digestOf(action, changes);
+  return { group: ref.group, action, changes, held, hold: hold ?? null, digest, note };
+}
+
+const digestOf = (action: string, changes: readonly AuditedChange[]): string =>
+  createHash('sha256')
+    .update(JSON.stringify([action, changes.map(({ kind, before, after }) => [kind, before, after])]))
+    .digest('hex');

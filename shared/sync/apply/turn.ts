@@ -1,0 +1,61 @@
+import type { DriftKind } from '../../domain/drift.ts';
+import type { GroupError, Intent, WriteAction } from '../../domain/group-state.ts';
+import type { Write } from '../../plan/decide.ts';
+import type { Facts } from '../../plan/facts.ts';
+import type { ApplyPorts } from '../ports/bundles.ts';
+import type { Connection } from '../ports/connections.ts';
+import type { Platform, PlatformFailure } from '../ports/platform.ts';
+
+/** One invocation for one group: its connection, its platform, and what it may touch. */
+export interface Turn {
+  readonly connection: Connection;
+  readonly platform: Platform;
+  readonly ports: ApplyPorts;
+  /** Told of each difference by somebody else that was not known before. */
+  readonly found: (kind: DriftKind) => void;
+}
+
+/** What apply knows of a group within one round. */
+export interface Round extends Facts {
+  /** The write that the platform has just refused. */
+  readonly refused?: { readonly write: Write; readonly intent: Intent; readonly cause: PlatformFailure };
+}
+
+export interface WriteMade {
+  readonly action: WriteAction;
+  readonly added: number;
+  readonly removed: number;
+}
+
+export type Trouble = Omit<GroupError, 'atMs'>;
+
+/** How one round of apply ended. */
+export type Step =
+  /** Something was learnt or settled: read the group again. */
+  | { readonly kind: 'again' }
+  /** The same, but because somebody else had changed the group. */
+  | { readonly kind: 'conflict' }
+  /** Nothing can be decided before this long; undefined: ever longer. */
+  | { readonly kind: 'wait'; readonly waitMs: number | undefined; readonly why: Trouble }
+  /** Another worker has the group in hand. */
+  | { readonly kind: 'overtaken' }
+  /** The platform shows what is wanted, as far as it may. */
+  | { readonly kind: 'in_step' }
+  | {
+      readonly kind: 'written';
+      readonly write: WriteMade;
+      readonly clean: boolean;
+      /** The answer shows what somebody else did meanwhile. */
+      readonly isContested: boolean;
+      /** What the platform answered 200 to and did not do: tried again, ever more rarely. */
+      readonly undone?: Trouble | undefined;
+    }
+  /** The platform will not have it, and waiting cannot mend that. */
+  | { readonly kind: 'failed'; readonly cause: unknown };
+
+/** What came of a decision: the round goes on with what was learnt, or has ended. */
+export type Performed = { readonly round: Round } | { readonly step: Step };
+
+export const AGAIN: Performed = { step: { kind: 'again' } };
+export const CONFLICT: Performed = { step: { kind: 'conflict' } };
+export const OVERTAKEN: Performed = { step: { kind: 'overtaken' } };

@@ -1,0 +1,293 @@
+import type { GroupState, GuardRecord, Intent, WriteAction } from '../../domain/group-state.ts';
+import { intentId, type PlatformGroupId, type PlatformUserId, type VersionToken } from '../../domain/ids.ts';
+import type { ObservedGroup } from '../../domain/view.ts';
+import { judgeAnswer, type Outcome } from '../../plan/answer.ts';
+import { countsOf, SETTLED, type Write } from '../../plan/decide.ts';
+import type { Reservation, Wanted } from '../../plan/facts.ts';
+import type { Plan } from '../../plan/plan.ts';
+import type { Flip } from '../ports/groups.ts';
+import { didNotHappen, isRefusal, PlatformFailure } from '../ports/platform.ts';
+import { CREATE_DEADLINE_MS } from '../tuning.ts';
+import { auditOf, causeOf } from './audit.ts';
+import { learn, type Reading } from './facts.ts';
+import { giveUp } from './failure.ts';
+import { closeDrift, linkTo, recordForeign } from './foreign.ts';
+import { CONFLICT, OVERTAKEN, type Performed, type Round, type Turn } from './turn.ts';
+
+/** A round with the write that it has come to: what was read for it is there. */
+interface Writing {
+  readonly write: Write;
+  readonly intent: Intent;
+  /** As read, with the open intent. */
+  readonly round: Round & { readonly wanted: Wanted };
+  readonly turn: Turn;
+  readonly reading: Reading;
+}
+
+/** Carries out a plan: chunks of the view, intent, call, audit, flip. */
+export async function performWrite(
+  write: Write,
+  round: Round,
+  turn: Turn,
+  reading: Reading,
+): Promise<Performed> {
+  const { state, wanted, reservation } = round;
+  const { ports } = turn;
+  if (wanted === undefined) throw new Error('expected a write to be planned from what the directory wants');
+  const { connection } = state.ref;
+  const intent = await openIntent(write, round, turn);
+  if (intent === undefined) {
+    if (write.isReserved && reservation !== undefined)
+      await ports.guard.cancel({ connection, ...reservation });
+    return OVERTAKEN;
+  }
+  if (write.isReserved && state.unsettledRemovals !== undefined) {
+    await ports.guard.cancel({ connection, ...state.unsettledRemovals });
+  }
+  const writing = { write, intent, round: { ...round, wanted, state: { ...state, intent } }, turn, reading };
+  let observed: ObservedGroup | undefined;
+  try {
+    observed = await call(write.plan, intent, state, turn);
+    const answered = observed?.id;
+    if (intent.action === 'create' && round.listed?.groups.some(({ id }) => id === answered))
+      throw notCreated(answered);
+  } catch (cause) {
+    if (!(cause instanceof PlatformFailure)) throw cause;
+    return afterFailure(cause, writing);
+  }
+  // A look that fails from here on says nothing of the write: the intent stays, to be settled.
+  return confirmWrite(observed, writing);
+}
+
+/** What was there before a POST is not what it made: the group that it made is looked for. */
+const notCreated = (id: string | undefined): PlatformFailure =>
+  new PlatformFailure('unavailable', `expected a new group, but the answer is about ${id}, an older one`, {});
+
+async function openIntent(
+  { plan, known, consumes, isReserved }: Write,
+  { state, reservation }: Round,
+  { ports }: Turn,
+): Promise<Intent | undefined> {
+  const id = reservation?.intent ?? intentId(ports.newId());
+  const view = plan.after && (await ports.groups.prepareView(state.ref, id, plan.after));
+  const intent: Intent = {
+    id,
+    action: plan.action as WriteAction,
+    atMs: ports.clock(),
+    name: plan.after?.name ?? '',
+    spokeId: plan.after?.spokeId ?? '',
+    known,
+    ...(isReserved && reservation !== undefined ? { reserved: recordOf(reservation) } : {}),
+    ...(consumes === undefined ? {} : { consumes }),
+    ...(view === undefined ? {} : { view }),
+    ...(state.platformId === undefined ? {} : { platformId: state.platformId }),
+    ...(state.version === undefined ? {} : { versionBefore: state.version }),
+  };
+  return (await ports.groups.openIntent(state, intent)) ? intent : undefined;
+}
+
+const recordOf = ({ intent, atMs, removals }: Reservation): GuardRecord => ({ intent, atMs, removals });
+
+/** @returns the group as the platform answered it; undefined after a deletion */
+async function call(
+  plan: Plan,
+  intent: Intent,
+  state: GroupState,
+  { platform: { groups }, ports }: Turn,
+): Promise<ObservedGroup | undefined> {
+  const id = state.platformId as PlatformGroupId;
+  const version = state.version as VersionToken;
+  if (plan.after === undefined) {
+    await groups.delete(id);
+    return undefined;
+  }
+  const { name, spokeId, users } = plan.after;
+  const whole = { name, spokeId: spokeId ?? '', users: [...users.keys()] };
+  switch (plan.action) {
+    case 'create':
+      if (ports.clock() - intent.atMs > CREATE_DEADLINE_MS) {
+        const message = 'a creation was not sent: its look at the platform was too old';
+        throw new PlatformFailure('unreached', message, {});
+      }
+      return groups.create(whole);
+    case 'put':
+      return groups.put(id, whole, version);
+    default:
+      return groups.patch(id, changedFields(plan, whole), version);
+  }
+}
+
+function changedFields(plan: Plan, whole: { name: string; spokeId: string; users: PlatformUserId[] }) {
+  const kinds = new Set(plan.changes.map(({ kind }) => kind));
+  return {
+    ...(kinds.has('rename') ? { name: whole.name } : {}),
+    ...(kinds.has('set_spoke_id') ? { spokeId: whole.spokeId } : {}),
+    ...(kinds.has('add_member') || kinds.has('remove_member') ? { users: whole.users } : {}),
+  };
+}
+
+/**
+ * A write that certainly did not happen leaves no intent; any other leaves it, to be settled by a look. Whichever 4xx it
+ * was: if the version is not the one that we sent, it was a conflict, else a refusal, so the round goes on with a look.
+ */
+async function afterFailure(
+  cause: PlatformFailure,
+  { write, intent, round, turn }: Writing,
+): Promise<Performed> {
+  if (!didNotHappen(cause)) throw cause;
+  const { ref, unsettledRemovals, platformId } = round.state;
+  // Removals that stand in the guard's book for an earlier write as well, which may yet happen: the next takes them over.
+  const owed = write.isReserved && unsettledRemovals !== undefined ? intent.reserved : undefined;
+  const refused: Round = { ...round, look: undefined, rejected: { owed }, refused: { write, intent, cause } };
+  if (isRefusal(cause) && (intent.action === 'patch' || intent.action === 'put')) return { round: refused };
+  await turn.ports.groups.dropIntent(ref, intent, { owed });
+  await unreserve(refused, turn);
+  const { intent: _, ...state } = round.state;
+  if (isRefusal(cause)) return refuse({ ...refused, state }, turn);
+  if (cause.kind !== 'not_found' || platformId === undefined) throw cause;
+  return { round: { ...refused, state, look: 'gone' } };
+}
+
+/** The removals of a write that will not happen leave the guard's book, unless they are owed for an earlier one. */
+export async function unreserve(
+  { refused, rejected, state, reservation }: Round,
+  { ports }: Turn,
+): Promise<void> {
+  if (refused?.write.isReserved !== true || rejected?.owed !== undefined || reservation === undefined) return;
+  await ports.guard.cancel({ connection: state.ref.connection, ...reservation });
+}
+
+/** Told once, through the audit and the dead-letter queue; tried again when the group changes. */
+export async function refuse({ state, refused, wanted }: Round, { ports }: Turn): Promise<Performed> {
+  if (refused === undefined) throw new Error('expected a write that the platform has refused');
+  const { write, intent, cause } = refused;
+  await ports.audit.record(
+    state.ref,
+    auditOf(intent, {
+      changes: write.plan.changes,
+      nowMs: ports.clock(),
+      version: intent.versionBefore ?? null,
+      cause: causeOf(state, wanted, write.consumes),
+      outcome: 'rejected',
+    }),
+  );
+  await giveUp(state, cause, ports);
+  return { step: { kind: 'failed', cause } };
+}
+
+/**
+ * The platform has answered: what it shows becomes the group's view, and the intent is over. Members that were sent and
+ * are not shown were refused; what is shown and was not sent is somebody else's.
+ */
+async function confirmWrite(observed: ObservedGroup | undefined, writing: Writing): Promise<Performed> {
+  const { write, intent, round, turn } = writing;
+  const { ports, connection } = turn;
+  const { state, wanted } = round;
+  if (intent.action === 'create' && observed !== undefined) {
+    // Another directory group may have taken it over between our POST and this: it is theirs, and we have none.
+    if (!(await ports.claims.claim(connection.company, observed.id as PlatformGroupId, state.ref))) {
+      return (await ports.groups.dropIntent(state.ref, intent, {})) ? CONFLICT : OVERTAKEN;
+    }
+  }
+  const outcome = await judged(observed, writing);
+  const { foreign, view } = outcome;
+  const refused = await markRefused(outcome.refused, writing);
+  const found = foreign && (await recordForeign(foreign, state, turn));
+  if (foreign !== undefined && found === undefined) return OVERTAKEN;
+  const isPrepared = outcome.isAsPrepared && intent.view !== undefined;
+  const platform =
+    observed &&
+    view &&
+    (isPrepared
+      ? { id: observed.id as PlatformGroupId, version: observed.version, view: intent.view }
+      : await linkTo(state, observed, view, turn));
+  const nowMs = ports.clock();
+  const { changes } = outcome;
+  const cause = causeOf(state, wanted, write.consumes);
+  const version = observed?.version ?? null;
+  await ports.audit.record(
+    state.ref,
+    auditOf(intent, { changes, nowMs, version, cause, outcome: 'written' }),
+  );
+  const driftClosed = write.held.size === 0 && foreign === undefined && !outcome.isUndone;
+  if (driftClosed) await closeDrift(state, turn);
+  const counts = countsOf(wanted, view);
+  const flipped = await ports.groups.flip(state.ref, {
+    intent: intent.id,
+    seen: state,
+    nowMs,
+    driftClosed,
+    settled: outcome.isUndone ? undefined : write.held.size > 0 ? 'held' : SETTLED[wanted.state],
+    counts: { ...counts, pending: counts.pending + refused },
+    ...(platform === undefined ? {} : { platform }),
+    ...(intent.action === 'create' ? { createdAtMs: nowMs } : {}),
+    ...(found === undefined ? {} : { found: { ...found, contest: foreign?.contest } }),
+    ...leftovers(write, outcome),
+  });
+  if (flipped === undefined) return OVERTAKEN;
+  if (observed === undefined && state.platformId !== undefined) {
+    await ports.claims.drop(connection.company, state.platformId, state.ref);
+  }
+  await giveBackKept(outcome, writing);
+  return {
+    step: {
+      kind: 'written',
+      write: madeBy(outcome, writing),
+      clean: flipped.clean,
+      isContested: foreign !== undefined,
+      undone: outcome.trouble,
+    },
+  };
+}
+
+async function judged(
+  observed: ObservedGroup | undefined,
+  { write, round, reading }: Writing,
+): Promise<Outcome> {
+  let known: Round = round;
+  for (;;) {
+    const judgement = judgeAnswer(write.plan, observed, known);
+    if (!('kind' in judgement)) return judgement;
+    if (judgement.kind === 'reserve') throw new Error('expected an answer to be judged without the guard');
+    known = await learn(judgement, known, reading);
+  }
+}
+
+const madeBy = ({ kept, changes }: Outcome, { write, intent }: Writing) => ({
+  action: intent.action,
+  added: changes.filter(({ kind }) => kind === 'add_member').length,
+  removed: write.plan.removals.length - kept.length,
+});
+
+async function markRefused(
+  users: readonly PlatformUserId[],
+  { round: { state, wanted }, turn: { ports } }: Writing,
+): Promise<number> {
+  const refused = users.flatMap((user) => wanted.standing.get(user) ?? []);
+  for (const { member, revision } of refused) {
+    const mark = { cause: 'refused' as const, sinceMs: ports.clock(), personRevision: revision };
+    await ports.groups.markPending(state.ref, member, mark);
+  }
+  return refused.length;
+}
+
+/** What the write used up, and why the group is not clean after it. */
+function leftovers({ consumes, held }: Write, { kept, foreign, isUndone }: Outcome): Partial<Flip> {
+  const isMoreHeld = consumes !== undefined && held.size > 0;
+  // An approval of removals that did not happen stays, unless what came after it waits for its place.
+  const isUsedUp = consumes !== undefined && (kept.length === 0 || isMoreHeld);
+  const isUnfinished = isMoreHeld || foreign !== undefined || isUndone;
+  return {
+    ...(isUsedUp ? { consumedHold: consumes } : {}),
+    ...(isUnfinished ? { unfinished: true } : {}),
+  };
+}
+
+/** Removals that did not happen leave the guard's book, else they would hold up everybody's leavers. */
+async function giveBackKept({ kept }: Outcome, { write, round, turn }: Writing): Promise<void> {
+  const { reservation, state } = round;
+  if (kept.length === 0 || !write.isReserved || reservation === undefined) return;
+  const { connection, group } = state.ref;
+  const happened = Math.min(reservation.removals, write.plan.removals.length - kept.length);
+  await turn.ports.guard.reduce({ connection, group, ...recordOf(reservation) }, happened);
+}

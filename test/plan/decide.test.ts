@@ -1,0 +1,390 @@
+import { describe, expect, it } from 'vitest';
+import { parseSettings } from '../../shared/contract/change-setting.ts';
+import type { GroupState, Intent } from '../../shared/domain/group-state.ts';
+import {
+  connectionName,
+  groupId,
+  intentId,
+  memberId,
+  platformGroupId,
+  platformUserId,
+  versionToken,
+} from '../../shared/domain/ids.ts';
+import { makeStamp, STAMP_ZERO } from '../../shared/domain/stamp.ts';
+import type { ObservedGroup, View } from '../../shared/domain/view.ts';
+import { decide } from '../../shared/plan/decide.ts';
+import type { Facts, Wanted } from '../../shared/plan/facts.ts';
+
+const NOW_MS = Date.parse('2026-11-22T10:00:00Z');
+const MINUTE_MS = 60_000;
+const stampAt = (minute: number) =>
+  makeStamp({
+    time: `2026-11-20T10:${String(minute).padStart(2, '0')}:00.000000000Z`,
+    id: 'e',
+    source: 's',
+  } as never);
+const user = platformUserId;
+
+const settingsWith = (over: Record<string, unknown> = {}) =>
+  parseSettings({ baseUrl: 'https://platform.test', ...over });
+const state = (over: Partial<GroupState> = {}): GroupState => ({
+  ref: { connection: connectionName('default'), group: groupId('g') },
+  registers: {
+    upserted: stampAt(1),
+    deleted: STAMP_ZERO,
+    snapshot: STAMP_ZERO,
+    name: { value: 'Eng', stamp: stampAt(1) },
+  },
+  rev: 1,
+  attempts: 0,
+  takeOver: false,
+  openDrift: [],
+  unattributed: [],
+  released: false,
+  paused: false,
+  platformId: platformGroupId('p'),
+  version: versionToken('v1'),
+  view: { id: intentId('i0'), chunks: 1, hash: '', size: 1 },
+  ...over,
+});
+const unlinked = ({ platformId: _, version: __, view: ___, ...rest }: GroupState): GroupState => rest;
+const view = (users: string, over: Partial<View> = {}): View => ({
+  name: 'Eng',
+  spokeId: 'g',
+  users: new Map([...users].map((one) => [user(one), true])),
+  ...over,
+});
+const shown = (users: string, over: Partial<ObservedGroup> = {}): ObservedGroup => ({
+  id: 'p',
+  name: 'Eng',
+  spokeId: 'g',
+  users: [...users].map(user),
+  version: versionToken('v1'),
+  ...over,
+});
+const wanted = (users: string, over: Partial<Wanted> = {}): Wanted => ({
+  state: 'present',
+  group: { name: 'Eng', spokeId: 'g', users: new Map([...users].map((one) => [user(one), memberId(one)])) },
+  count: users.length,
+  pending: new Map(),
+  whyNot: new Map(),
+  standing: new Map([...users].map((one) => [user(one), [{ member: memberId(one), revision: 1 }]])),
+  registers: [...users].map((one) => ({
+    member: memberId(one),
+    value: 'present' as const,
+    stamp: stampAt(1),
+  })),
+  userFloors: new Map(),
+  ...over,
+});
+const views = (base: View | undefined, over: Partial<NonNullable<Facts['views']>> = {}) => ({
+  base,
+  prepared: undefined,
+  doubted: undefined,
+  isUnreadable: false,
+  ...over,
+});
+const intent: Intent = {
+  id: intentId('i1'),
+  action: 'patch',
+  atMs: NOW_MS - MINUTE_MS,
+  name: 'Eng',
+  spokeId: 'g',
+  platformId: platformGroupId('p'),
+  versionBefore: versionToken('v1'),
+};
+const suspect = { version: versionToken('v2'), traces: [], atMs: NOW_MS };
+const base: Facts = {
+  nowMs: NOW_MS,
+  createSettleMs: 10 * MINUTE_MS,
+  state: state(),
+  settings: settingsWith(),
+  wanted: wanted('a'),
+  views: views(view('a')),
+};
+const facts = (over: Partial<Facts>): Facts => ({ ...base, ...over });
+const listing = (...groups: readonly ObservedGroup[]) => ({ groups, ageMs: 0 });
+const DEPARTED = { ...state().registers, upserted: STAMP_ZERO, deleted: stampAt(2) };
+const EVERYBODY = 'abcdefgh';
+
+describe('decide', () => {
+  it.each<[string, Partial<Facts>, Record<string, unknown>]>([
+    ['is in step: it is settled', {}, { kind: 'settle', as: 'in_sync', counts: { wanted: 1, applied: 1 } }],
+    ['is not read yet: it is read', { wanted: undefined }, { kind: 'read', what: ['wanted', 'views'] }],
+    [
+      'lacks somebody: they are added',
+      { wanted: wanted('ab') },
+      { kind: 'write', plan: { action: 'patch' } },
+    ],
+    ['was released: it is let go', { state: state({ released: true }) }, { kind: 'release' }],
+    [
+      'was released and let go: nothing',
+      { state: unlinked(state({ released: true })) },
+      { kind: 'settle', as: 'excluded' },
+    ],
+    [
+      'is left out by the settings: nothing',
+      { settings: settingsWith({ groups: { exclude: ['Eng'] } }) },
+      { kind: 'settle', as: 'excluded' },
+    ],
+    [
+      'has no name: nothing, and its drift stays open',
+      { wanted: wanted('', { state: 'unnamed', group: undefined }) },
+      { kind: 'settle', as: 'unnamed', ending: 'open' },
+    ],
+    ['is under suspicion: it is looked at', { state: state({ suspect }) }, { kind: 'look' }],
+    [
+      'is under suspicion, and as we left it: cleared',
+      { state: state({ suspect }), look: shown('a') },
+      { kind: 'clear' },
+    ],
+    [
+      'was changed by somebody else: that is told, and taken as its view',
+      { state: state({ suspect }), look: shown('ax', { version: versionToken('v2') }) },
+      { kind: 'absorb', differences: [{ kind: 'members_added' }] },
+    ],
+    [
+      'cannot be read from our own view: it is looked at',
+      { views: views(undefined, { isUnreadable: true }) },
+      { kind: 'look' },
+    ],
+    [
+      'would be deleted: it is looked at first',
+      { state: state({ registers: DEPARTED }), wanted: wanted('', { state: 'absent', group: undefined }) },
+      { kind: 'look' },
+    ],
+    [
+      'is to be released when the directory deletes it: it is let go',
+      {
+        state: state({ registers: DEPARTED }),
+        wanted: wanted('', { state: 'absent', group: undefined }),
+        settings: settingsWith({ onGroupDeleted: 'release' }),
+      },
+      { kind: 'release' },
+    ],
+    [
+      'would lose somebody where strangers may stay: it is looked at first',
+      { views: views(view('ab')), settings: settingsWith({ membership: 'additive' }) },
+      { kind: 'look' },
+    ],
+    [
+      'would lose somebody: the guard is asked',
+      { views: views(view('ab')) },
+      { kind: 'reserve', removals: 1, replaces: undefined },
+    ],
+    [
+      'would lose more than the guard allows: a hold',
+      {
+        views: views(view(EVERYBODY)),
+        reservation: { intent: intent.id, atMs: NOW_MS, removals: 7, recent: { group: 0, connection: 0 } },
+      },
+      { kind: 'hold', rule: 'share', size: 8 },
+    ],
+    [
+      'is to be made: the platform is asked whether it is there',
+      { state: unlinked(state()), views: views(undefined) },
+      { kind: 'list' },
+    ],
+    [
+      'is there already: it is adopted',
+      { state: unlinked(state()), views: views(undefined), listed: listing(shown('x', { id: 'q' })) },
+      { kind: 'adopt', candidates: [{ id: 'q' }] },
+    ],
+    [
+      'is there already, and not to be adopted: made beside it',
+      {
+        state: unlinked(state()),
+        views: views(undefined),
+        listed: listing(shown('x', { id: 'q' })),
+        settings: settingsWith({ adoptExisting: 'never' }),
+      },
+      { kind: 'write', plan: { action: 'create' }, known: ['q'] },
+    ],
+    [
+      'is what an earlier creation made after all: it is ours, whatever the settings say of strangers',
+      {
+        state: unlinked(state({ doubt: { intent: { ...intent, action: 'create' }, untilMs: NOW_MS + 1 } })),
+        views: views(undefined, { doubted: view('a') }),
+        listed: listing(shown('a', { id: 'q' })),
+        settings: settingsWith({ adoptExisting: 'never' }),
+      },
+      { kind: 'adopt', candidates: [{ id: 'q' }] },
+    ],
+    ['was refused: a person is told', { rejected: { owed: undefined }, look: shown('a') }, { kind: 'fail' }],
+    [
+      'was refused, and is gone: that is looked into',
+      { rejected: { owed: undefined }, look: 'gone' },
+      { kind: 'miss' },
+    ],
+  ])('a group that %s', (_, over, expected) => {
+    expect(decide(facts(over))).toMatchObject(expected);
+  });
+
+  const opened = (over: Partial<Intent> = {}) => ({ state: state({ intent: { ...intent, ...over } }) });
+  const made = { views: views(view('a'), { prepared: view('ab') }) };
+  it.each<[string, Partial<Facts>, Record<string, unknown>]>([
+    ['is not known: a look', opened(), { kind: 'look' }],
+    [
+      'shows: it happened',
+      { ...opened(), ...made, look: shown('ab', { version: versionToken('v2') }) },
+      { kind: 'confirm' },
+    ],
+    [
+      'does not show: it is dropped, and its removals stay owed',
+      { ...opened(), ...made, look: shown('a') },
+      { kind: 'drop' },
+    ],
+    [
+      'shows beside what somebody else did: only that is theirs',
+      { ...opened(), ...made, look: shown('abx', { version: versionToken('v2') }) },
+      { kind: 'absorb', differences: [{ kind: 'members_added', after: ['x'] }] },
+    ],
+    [
+      'was refused, but for what somebody else did: also what it would have added is theirs',
+      {
+        ...opened(),
+        ...made,
+        look: shown('abx', { version: versionToken('v2') }),
+        rejected: { owed: undefined },
+      },
+      { kind: 'absorb', differences: [{ kind: 'members_added', after: ['b', 'x'] }] },
+    ],
+    [
+      'was a deletion, and it is gone: done',
+      { ...opened({ action: 'delete' }), look: 'gone' },
+      { kind: 'confirm_gone' },
+    ],
+    [
+      'was a deletion, and it is there: dropped',
+      { ...opened({ action: 'delete' }), look: shown('a') },
+      { kind: 'drop' },
+    ],
+    [
+      'was a creation, not to be seen yet: waits',
+      { ...opened({ action: 'create' }), look: 'gone' },
+      { kind: 'wait', noting: { misses: 1 } },
+    ],
+    [
+      'was a creation, looked for three times in vain: dropped',
+      { ...opened({ action: 'create', misses: 2, atMs: NOW_MS - 11 * MINUTE_MS }), look: 'gone' },
+      { kind: 'drop' },
+    ],
+  ])('a write whose outcome %s', (_, over, expected) => {
+    expect(decide(facts(over))).toMatchObject(expected);
+  });
+
+  const missed = (minutes: number) => state({ suspect, missedAtMs: NOW_MS - minutes * MINUTE_MS });
+  it.each<[string, Partial<Facts>, Record<string, unknown>]>([
+    [
+      'just made: waits',
+      { state: state({ suspect, createdAtMs: NOW_MS - 1 }) },
+      { kind: 'wait', why: { code: 'waiting' } },
+    ],
+    ['for the first time: noted', { state: state({ suspect }) }, { kind: 'miss', waitMs: MINUTE_MS }],
+    ['again within the minute: waits', { state: missed(0.5) }, { kind: 'wait', waitMs: MINUTE_MS / 2 }],
+    ['later: the list is asked', { state: missed(2) }, { kind: 'list' }],
+    [
+      'and is listed: waits, ever longer',
+      { state: missed(2), listed: listing(shown('a')) },
+      { kind: 'wait', waitMs: undefined },
+    ],
+    [
+      'and is not listed: unlinked',
+      { state: missed(2), listed: listing() },
+      { kind: 'unlink', difference: { kind: 'deleted' } },
+    ],
+    [
+      'and another carries our spokeId: made again',
+      { state: missed(2), listed: listing(shown('a', { id: 'q' })) },
+      { kind: 'unlink', difference: { kind: 'recreated', after: 'q' } },
+    ],
+  ])('a group that answers 404 %s', (_, over, expected) => {
+    expect(decide(facts({ ...over, look: 'gone' }))).toMatchObject(expected);
+  });
+
+  it('does not take its own late write for somebody else’s, be it an addition or a removal', () => {
+    const doubt = { intent, untilMs: NOW_MS + 1 };
+    const late = { state: state({ suspect, doubt }), settings: settingsWith({ drift: 'adopt' }) };
+    const added = facts({
+      ...late,
+      views: views(view('a'), { doubted: view('ab') }),
+      look: shown('ab', { version: versionToken('v2') }),
+    });
+    expect(decide(added)).toMatchObject({
+      kind: 'absorb',
+      differences: [],
+      view: { users: view('ab').users },
+    });
+    const removed = facts({
+      ...late,
+      views: views(view('ab'), { doubted: view('a') }),
+      look: shown('a', { version: versionToken('v2') }),
+    });
+    expect(decide(removed)).toMatchObject({ kind: 'absorb', differences: [] });
+  });
+
+  it('takes whoever has a register for ours where strangers may stay and our view is lost', () => {
+    const lost = facts({
+      settings: settingsWith({ membership: 'additive' }),
+      views: views(undefined, { isUnreadable: true }),
+      look: shown('alx'),
+      departed: new Map([[user('l'), stampAt(2)]]),
+    });
+    expect(decide(lost)).toMatchObject({
+      kind: 'absorb',
+      view: {
+        users: new Map([
+          [user('a'), true],
+          [user('l'), true],
+          [user('x'), false],
+        ]),
+      },
+    });
+  });
+
+  describe('a group that somebody else changes again and again', () => {
+    const contest = { sinceMs: NOW_MS - 10 * MINUTE_MS, count: 3, seen: stampAt(1) };
+    it.each<[string, Partial<Facts>, string]>([
+      ['waits for the rest of the hour', { state: state({ contest, suspect }) }, 'wait'],
+      [
+        'is looked at when the hour is over',
+        { state: state({ contest, suspect }), nowMs: NOW_MS + 51 * MINUTE_MS },
+        'look',
+      ],
+      [
+        'is looked at when a person asks',
+        { state: state({ contest, suspect: { ...suspect, version: null } }) },
+        'look',
+      ],
+      [
+        'is looked at when the directory has changed it',
+        { state: state({ contest: { ...contest, seen: STAMP_ZERO }, suspect }) },
+        'look',
+      ],
+      [
+        'is looked at while it was seldom enough',
+        { state: state({ contest: { ...contest, count: 2 }, suspect }) },
+        'look',
+      ],
+    ])('%s', (_, over, kind) => {
+      expect(decide(facts(over)).kind).toBe(kind);
+    });
+
+    it('is counted: three times at once, then once an hour, and forgiven after two', () => {
+      const look = shown('ax', { version: versionToken('v2') });
+      const after = (over: Partial<GroupState>, nowMs = NOW_MS) => {
+        const decision = decide(
+          facts({ state: state({ suspect: { ...suspect, version: null }, ...over }), look, nowMs }),
+        );
+        return decision.kind === 'absorb' ? decision.contest : undefined;
+      };
+      expect(after({})).toMatchObject({ count: 1 });
+      expect(after({ contest: { ...contest, count: 2 } })).toEqual({ ...contest, count: 3 });
+      expect(after({ contest }, NOW_MS + 60 * MINUTE_MS)).toMatchObject({
+        count: 3,
+        sinceMs: NOW_MS + 60 * MINUTE_MS,
+      });
+      expect(after({ contest }, NOW_MS + 120 * MINUTE_MS)).toMatchObject({ count: 1 });
+    });
+  });
+});
