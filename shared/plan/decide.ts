@@ -150,6 +150,10 @@ const CONTESTED = {
   code: 'contested',
   message: 'somebody else changes the group again and again: it is put right once an hour',
 };
+const BARRED = {
+  code: 'platform_rejected',
+  message: 'users that the platform refused together are tried apart',
+};
 const LISTED = { code: 'missing', message: 'the platform answers 404 for the group, and lists it' };
 
 /**
@@ -450,6 +454,7 @@ function decideWanted(facts: Facts, treatment: GroupTreatment): Decision {
     whole: state.takeOver,
     whyNot: wanted.whyNot,
     waiver,
+    barred: facts.barred,
   };
   const unguarded = draftPlan({ ...input, held: new Set() });
   if (unguarded.action === 'release') return { kind: 'release', reason: 'the directory deleted this group' };
@@ -461,6 +466,7 @@ function decideWanted(facts: Facts, treatment: GroupTreatment): Decision {
   if ('kind' in guarded) return guarded;
   const plan = draftPlan({ ...input, held: guarded.held });
   if (plan.action === 'none') {
+    if (isAnybodyBarred(facts, wanted)) return { kind: 'wait', waitMs: undefined, why: BARRED };
     const as = guarded.held.size > 0 ? 'held' : SETTLED[wanted.state];
     // A group that is only watched shows no difference because nobody draws one up.
     const ending = treatment.mode === 'report' ? 'report' : ENDING[as];
@@ -486,6 +492,10 @@ function lateCreation({ state: { doubt }, nowMs, views }: Facts, listed: readonl
 /** What is in step needs no further look at the platform; a write that could take somebody away does. */
 const needsFreshLook = ({ action }: Plan, { settings }: Facts): boolean =>
   action === 'delete' || (settings.membership === 'additive' && (action === 'patch' || action === 'put'));
+
+/** Somebody is still to be tried: the group is not what is wanted. */
+const isAnybodyBarred = ({ barred = new Set(), views }: Facts, { group }: Wanted): boolean =>
+  [...barred].some((user) => group?.users.has(user) && !views?.base?.users.has(user));
 
 /** Somebody deleted the platform's group, the policy let that stand, and the directory has not spoken since. */
 function isLeftDeleted({ state }: Facts, wanted: Wanted): boolean {

@@ -25,6 +25,8 @@ export interface DraftInput {
   readonly whole: boolean;
   /** Removals that may not happen now. */
   readonly held: ReadonlySet<PlatformUserId>;
+  /** Additions that wait for others to be tried. */
+  readonly barred?: ReadonlySet<PlatformUserId> | undefined;
   /** Differences that stay as they are, and what still stands of them. */
   readonly waiver?: Waiver | undefined;
   /** Why somebody whom the directory names is not wanted, for the reason of a removal. */
@@ -33,10 +35,22 @@ export interface DraftInput {
 
 /** Compares what should be with what is. Pure and sorted: a dry run prints exactly what apply would do. */
 export function draftPlan(input: DraftInput): Plan {
-  const { wanted, current, mode } = input;
+  const { current, mode, barred } = input;
+  const wanted = input.wanted && without(input.wanted, barred, current);
   if (mode === 'report') return NO_PLAN(current);
   if (wanted === undefined) return current === undefined ? NO_PLAN(undefined) : planDeparture(input, current);
   return current === undefined ? planCreation(wanted) : planUpdate(input, wanted, current);
+}
+
+/** Whoever is barred is not added; whoever is there already stays. */
+function without(
+  wanted: WantedGroup,
+  barred: ReadonlySet<PlatformUserId> | undefined,
+  current: View | undefined,
+): WantedGroup {
+  if (barred === undefined || barred.size === 0) return wanted;
+  const mayBeSent = (user: PlatformUserId) => !barred.has(user) || current?.users.has(user) === true;
+  return { ...wanted, users: new Map([...wanted.users].filter(([user]) => mayBeSent(user))) };
 }
 
 function planCreation(wanted: WantedGroup): Plan {

@@ -88,6 +88,8 @@ export interface Facts {
   readonly look?: ObservedGroup | 'gone' | undefined;
   readonly listed?: Listing | undefined;
   readonly reservation?: Reservation | undefined;
+  /** Additions that are left out of this round's write, since the platform refused one that had them. */
+  readonly barred?: ReadonlySet<PlatformUserId> | undefined;
   /** The platform's groups that could be adopted belong to others. */
   readonly isNothingAdoptable?: boolean | undefined;
   /** The platform has just refused the open intent, or the one that was dropped in this round. */

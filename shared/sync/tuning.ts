@@ -12,6 +12,8 @@ export const WAKE_GRACE_MS = 60_000;
 export const MAX_CONFLICTS = 5;
 /** A POST later than this after its intent might meet a group that was created since the listing was read. */
 export const CREATE_DEADLINE_MS = 30_000;
+/** So many refusals of one write and its parts cost a dozen calls; what is left of it by then is tried an hour later. */
+export const MAX_REFUSALS = 6;
 /** How long a write that was not found may land yet: as long as a sweep may take to notice it. */
 export const DOUBT_MS = 3_600_000;
 

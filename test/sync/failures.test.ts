@@ -47,6 +47,63 @@ describe('a write that the platform will never have', () => {
   });
 });
 
+describe('one user whom the platform does not take', () => {
+  const writes = (
+    world: { platform: { refusal: unknown } },
+    unacceptable: (users: readonly string[]) => boolean,
+  ) => {
+    let count = 0;
+    world.platform.refusal = (_: unknown, users: readonly string[]) => {
+      count += 1;
+      return unacceptable(users) ? 422 : undefined;
+    };
+    return () => count;
+  };
+
+  it('keeps no leaver in and nobody else out, waits as refused, and dead-letters nothing', async () => {
+    const { tell, world, state, shown, hire } = await company();
+    const newcomers = Array.from({ length: 9 }, (_, n) => `n${n}`);
+    await hire('bad', ...newcomers);
+    await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
+    const count = writes(world, (users) => users.includes('u-bad'));
+    await tell(
+      { take: ['c'], from: 'g' },
+      { add: [...newcomers.slice(0, 4), 'bad', ...newcomers.slice(4)], to: 'g' },
+    );
+    expect(shown('g')).toEqual([['u-a', 'u-b', ...newcomers.map((one) => `u-${one}`)].sort()]);
+    expect(await state('g')).toMatchObject({
+      settled: 'in_sync',
+      counts: { wanted: 12, applied: 11, pending: 1 },
+    });
+    expect(world.deadLetters).toEqual([]);
+    expect(count()).toBeLessThanOrEqual(16);
+  });
+
+  it('may come with a new group, which is made without them', async () => {
+    const { tell, world, state, shown, hire } = await company();
+    await hire('bad');
+    writes(world, (users) => users.includes('u-bad'));
+    await tell({ snapshot: 'g', of: ['a', 'bad', 'b'] });
+    expect(shown('g')).toEqual([['u-a', 'u-b']]);
+    expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { pending: 1 } });
+    expect(world.platform.violations).toEqual([]);
+  });
+
+  it('is not blamed for what the platform refuses of the group', async () => {
+    const { tell, world, state, hire } = await company();
+    await hire('d');
+    await tell({ snapshot: 'g', of: ['a'] });
+    const count = writes(world, () => true);
+    await tell({ add: ['b', 'c', 'd'], to: 'g' });
+    expect((await state('g'))?.counts).toMatchObject({ pending: 0 });
+    expect(count()).toBeLessThanOrEqual(6);
+    writes(world, () => false);
+    world.advance(3_600_000);
+    await tell({ upsert: 'g' });
+    expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { applied: 4 } });
+  });
+});
+
 describe('a platform that takes no writes for two days', () => {
   const HOUR_MS = 3_600_000;
 

@@ -8,12 +8,20 @@ import { openPlatform } from '../open-platform.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import { PlatformFailure } from '../ports/platform.ts';
-import { MAX_CONFLICTS, undoneBackoffMs } from '../tuning.ts';
+import { MAX_CONFLICTS, MAX_REFUSALS, undoneBackoffMs } from '../tuning.ts';
 import { startOf } from './facts.ts';
 import { handleFailure, postpone } from './failure.ts';
 import { isUnlinkingHeld } from './foreign.ts';
 import { perform } from './perform.ts';
-import type { Round, Step, Turn, WriteMade } from './turn.ts';
+import {
+  NO_TRIAL,
+  type Round,
+  type Step,
+  type Trial,
+  type Trouble,
+  type Turn,
+  type WriteMade,
+} from './turn.ts';
 
 export interface ApplyReport {
   readonly ref: GroupRef;
@@ -67,6 +75,7 @@ export async function applyGroup(ref: GroupRef, ports: ApplyPorts): Promise<Appl
 
 async function applyInRounds(ref: GroupRef, ports: ApplyPorts, tally: Tally): Promise<Ending> {
   let looked = false;
+  let trial = NO_TRIAL;
   for (let round = 0; round < MAX_ROUNDS && tally.conflicts <= MAX_CONFLICTS; round += 1) {
     const state = await ports.groups.read(ref);
     if (state === undefined || !needsApply(state)) return { outcome: 'nothing_to_do' };
@@ -75,19 +84,40 @@ async function applyInRounds(ref: GroupRef, ports: ApplyPorts, tally: Tally): Pr
     looked ||= needsLook(state);
     let step: Step;
     try {
-      step = await takeRound(state, admitted.connection, ports, tally);
+      step = await takeRound(state, admitted.connection, ports, { tally, trial });
     } catch (cause) {
       if (!(cause instanceof PlatformFailure)) throw cause;
       return { outcome: await handleFailure(ref, cause, { ...admitted, ports }), cause };
     }
     if (step.kind === 'again') continue;
+    if (step.kind === 'narrowed') {
+      if (step.trial.refusals >= MAX_REFUSALS) return putOff(state, UNACCEPTABLE, ports, HOUR_MS);
+      trial = step.trial;
+      continue;
+    }
     if (hasAnswered(step, looked)) await countSuccess(ref.connection, admitted.gate, ports.gates);
+    if (step.kind === 'written' && trial.lots.length > 0) {
+      tally.writes.push(step.write);
+      trial = { ...trial, lots: trial.lots.slice(1), hasWritten: true };
+      continue;
+    }
     if (step.kind === 'conflict') tally.conflicts += 1;
     else return endWith(step, state, ports, tally);
   }
+  const message = `met ${tally.conflicts} conflicting changes in a row`;
   const state = await ports.groups.read(ref);
-  const error = { code: 'conflicts', message: `met ${tally.conflicts} conflicting changes in a row` };
-  await postpone(ref, error, { attempts: state?.attempts ?? 0, ports });
+  return state === undefined
+    ? { outcome: 'postponed' }
+    : putOff(state, { code: 'conflicts', message }, ports);
+}
+
+async function putOff(
+  { ref, attempts }: GroupState,
+  why: Trouble,
+  ports: ApplyPorts,
+  waitMs?: number,
+): Promise<Ending> {
+  await postpone(ref, why, { attempts, ports, ...(waitMs === undefined ? {} : { waitMs }) });
   return { outcome: 'postponed' };
 }
 
@@ -96,11 +126,11 @@ async function takeRound(
   state: GroupState,
   connection: Connection,
   ports: ApplyPorts,
-  tally: Tally,
+  { tally, trial }: { readonly tally: Tally; readonly trial: Trial },
 ): Promise<Step> {
   const platform = await openPlatform(connection, ports);
-  const turn: Turn = { connection, platform, ports, found: (kind) => tally.drift.push(kind) };
-  let round: Round = startOf(state, turn);
+  const turn: Turn = { connection, platform, ports, trial, found: (kind) => tally.drift.push(kind) };
+  let round: Round = { ...startOf(state, turn), barred: new Set(trial.lots.flat()) };
   for (;;) {
     const performed = await perform(decide(round), round, turn);
     if ('step' in performed) return performed.step;
@@ -138,11 +168,18 @@ async function admit({ ref, paused }: GroupState, ports: ApplyPorts): Promise<Ad
 const needsApply = (state: GroupState): boolean =>
   state.dirtySinceMs !== undefined || state.intent !== undefined || state.suspect !== undefined;
 
+const HOUR_MS = 3_600_000;
+const UNACCEPTABLE = {
+  code: 'platform_rejected',
+  message:
+    'the platform refuses some of the users to be added: the others are in, and these are tried again in an hour',
+};
+
 /** Put right at once the first time; somebody who goes on and on makes us come ever more rarely. */
 const CONTESTED = { code: 'conflicts', message: 'somebody else changed the group while it was written' };
 
 async function endWith(
-  step: Exclude<Step, { kind: 'again' | 'conflict' }>,
+  step: Exclude<Step, { kind: 'again' | 'conflict' | 'narrowed' }>,
   { ref, attempts, dirtySinceMs }: GroupState,
   ports: ApplyPorts,
   tally: Tally,

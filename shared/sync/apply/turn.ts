@@ -1,5 +1,6 @@
 import type { DriftKind } from '../../domain/drift.ts';
 import type { GroupError, Intent, WriteAction } from '../../domain/group-state.ts';
+import type { PlatformUserId } from '../../domain/ids.ts';
 import type { Write } from '../../plan/decide.ts';
 import type { Facts } from '../../plan/facts.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
@@ -13,6 +14,8 @@ export interface Turn {
   readonly ports: ApplyPorts;
   /** Told of each difference by somebody else that was not known before. */
   readonly found: (kind: DriftKind) => void;
+  /** What is left to be tried of additions that the platform refused together. */
+  readonly trial: Trial;
 }
 
 /** What apply knows of a group within one round. */
@@ -20,6 +23,20 @@ export interface Round extends Facts {
   /** The write that the platform has just refused. */
   readonly refused?: { readonly write: Write; readonly intent: Intent; readonly cause: PlatformFailure };
 }
+
+/**
+ * The platform refuses a write for what is in it, and does not say for whom: everything else goes alone first, then the
+ * additions by halves, so that one unacceptable user keeps nobody in and nobody else out.
+ */
+export interface Trial {
+  /** Lots of additions that wait for those before them. */
+  readonly lots: readonly (readonly PlatformUserId[])[];
+  readonly refusals: number;
+  /** The platform took another write of the group meanwhile: it is not the group that it refuses. */
+  readonly hasWritten: boolean;
+}
+
+export const NO_TRIAL: Trial = { lots: [], refusals: 0, hasWritten: false };
 
 export interface WriteMade {
   readonly action: WriteAction;
@@ -50,6 +67,8 @@ export type Step =
       /** What the platform answered 200 to and did not do: tried again, ever more rarely. */
       readonly undone?: Trouble | undefined;
     }
+  /** Part of what was sent is refused: the rest is tried without it. */
+  | { readonly kind: 'narrowed'; readonly trial: Trial }
   /** The platform will not have it, and waiting cannot mend that. */
   | { readonly kind: 'failed'; readonly cause: unknown };
 

@@ -7,12 +7,12 @@ import type { Reservation, Wanted } from '../../plan/facts.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { Flip } from '../ports/groups.ts';
 import { didNotHappen, isRefusal, PlatformFailure } from '../ports/platform.ts';
-import { CREATE_DEADLINE_MS } from '../tuning.ts';
+import { CREATE_DEADLINE_MS, MAX_REFUSALS } from '../tuning.ts';
 import { auditOf, causeOf } from './audit.ts';
 import { learn, type Reading } from './facts.ts';
 import { giveUp } from './failure.ts';
 import { closeDrift, linkTo, recordForeign } from './foreign.ts';
-import { CONFLICT, OVERTAKEN, type Performed, type Round, type Turn } from './turn.ts';
+import { CONFLICT, OVERTAKEN, type Performed, type Round, type Trial, type Turn } from './turn.ts';
 
 /** A round with the write that it has come to: what was read for it is there. */
 interface Writing {
@@ -157,8 +157,10 @@ export async function unreserve(
   await ports.guard.cancel({ connection: state.ref.connection, ...reservation });
 }
 
-/** Told once, through the audit and the dead-letter queue; tried again when the group changes. */
-export async function refuse({ state, refused, wanted }: Round, { ports }: Turn): Promise<Performed> {
+/** Told in the audit; what can be sent without the additions, or by halves of them, is tried so. */
+export async function refuse(round: Round, turn: Turn): Promise<Performed> {
+  const { state, refused, wanted } = round;
+  const { ports } = turn;
   if (refused === undefined) throw new Error('expected a write that the platform has refused');
   const { write, intent, cause } = refused;
   await ports.audit.record(
@@ -171,8 +173,39 @@ export async function refuse({ state, refused, wanted }: Round, { ports }: Turn)
       outcome: 'rejected',
     }),
   );
-  await giveUp(state, cause, ports);
-  return { step: { kind: 'failed', cause } };
+  const additions = write.plan.changes.flatMap((change) =>
+    change.kind === 'add_member' ? [change.after] : [],
+  );
+  const trial = narrowed(additions, write.plan.changes.length > additions.length, turn.trial);
+  if (trial === undefined || wanted === undefined) {
+    await giveUp(state, cause, ports);
+    return { step: { kind: 'failed', cause } };
+  }
+  if (trial === 'refused') await markRefused(additions, state, wanted, turn);
+  const { lots, refusals, hasWritten } = turn.trial;
+  const next = trial === 'refused' ? { lots: lots.slice(1), refusals: refusals + 1, hasWritten } : trial;
+  return { step: { kind: 'narrowed', trial: next } };
+}
+
+/**
+ * What to try after a refusal. The first lot is the one that is tried next, unless there is something else to be sent.
+ * @returns `refused` where it is certainly this one user; undefined where it is not the additions, or nobody can tell
+ */
+function narrowed(
+  additions: readonly PlatformUserId[],
+  hasOthers: boolean,
+  { lots, refusals, hasWritten }: Trial,
+): Trial | 'refused' | undefined {
+  const again = (waiting: Trial['lots']): Trial => ({ lots: waiting, refusals: refusals + 1, hasWritten });
+  // Nothing at all was taken: it is the group that is refused.
+  if (additions.length === 0 || (!hasWritten && refusals + 1 >= MAX_REFUSALS)) return undefined;
+  if (hasOthers) return again([additions, ...lots]);
+  if (additions.length === 1) {
+    if (hasWritten) return 'refused';
+    return lots.length === 0 ? undefined : again([...lots.slice(1), additions]);
+  }
+  const middle = Math.ceil(additions.length / 2);
+  return again([additions.slice(middle), ...lots]);
 }
 
 /**
@@ -191,7 +224,7 @@ async function confirmWrite(observed: ObservedGroup | undefined, writing: Writin
   }
   const outcome = await judged(observed, writing);
   const { foreign, view } = outcome;
-  const refused = await markRefused(outcome.refused, writing);
+  const refused = await markRefused(outcome.refused, state, wanted, turn);
   const found = foreign && (await recordForeign(foreign, state, turn));
   if (foreign !== undefined && found === undefined) return OVERTAKEN;
   const isPrepared = outcome.isAsPrepared && intent.view !== undefined;
@@ -223,6 +256,7 @@ async function confirmWrite(observed: ObservedGroup | undefined, writing: Writin
     ...(intent.action === 'create' ? { createdAtMs: nowMs } : {}),
     ...(found === undefined ? {} : { found: { ...found, contest: foreign?.contest } }),
     ...leftovers(write, outcome),
+    ...(turn.trial.lots.length > 0 ? { unfinished: true } : {}),
   });
   if (flipped === undefined) return OVERTAKEN;
   if (observed === undefined && state.platformId !== undefined) {
@@ -261,12 +295,14 @@ const madeBy = ({ kept, changes }: Outcome, { write, intent }: Writing) => ({
 
 async function markRefused(
   users: readonly PlatformUserId[],
-  { round: { state, wanted }, turn: { ports } }: Writing,
+  { ref }: GroupState,
+  wanted: Wanted,
+  { ports }: Turn,
 ): Promise<number> {
   const refused = users.flatMap((user) => wanted.standing.get(user) ?? []);
   for (const { member, revision } of refused) {
     const mark = { cause: 'refused' as const, sinceMs: ports.clock(), personRevision: revision };
-    await ports.groups.markPending(state.ref, member, mark);
+    await ports.groups.markPending(ref, member, mark);
   }
   return refused.length;
 }

@@ -81,7 +81,7 @@ export class ToldPlatform {
   /** The group whose state an answer carries by mistake, by the call that is answered. */
   confused: (call: Responding) => string | undefined = () => undefined;
   /** Says of a write that it will never be accepted, and with which status it is refused. */
-  refusal: (spokeId: string | null) => number | undefined = () => undefined;
+  refusal: (spokeId: string | null, users: readonly string[]) => number | undefined = () => undefined;
   secretVersion = 'secret-1';
   readonly #nowMs: () => number;
   readonly #simulated: SimulatedPlatform;
@@ -197,10 +197,10 @@ export class ToldPlatform {
   #refusalOf(sent: Sent): number | undefined {
     const { kind, id, body } = requestOf(sent);
     if (id !== undefined && this.hidden(id)) return 404;
-    if (kind === 'create') return this.refusal(body.spokeId ?? null);
+    if (kind === 'create') return this.refusal(body.spokeId ?? null, body.users ?? []);
     if (kind !== 'patch' && kind !== 'put') return undefined;
     const known = this.groups.get(id ?? '');
-    return known && this.refusal(known.spokeId);
+    return known && this.refusal(known.spokeId, body.users ?? []);
   }
 
   #postpone(sent: Sent, by: string): void {
