@@ -1,5 +1,4 @@
 import type { GroupState, Intent, LinkedGroup } from '../domain/group-state.ts';
-import type { Hold } from '../domain/hold.ts';
 import type { GroupRef, IntentId } from '../domain/ids.ts';
 import type { Flip, GroupStore } from '../sync/ports/groups.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
@@ -29,7 +28,17 @@ import {
   shardOf,
   viewChunkKey,
 } from './keys.ts';
-import { all, type Change, type Condition, equal, exists, missing, type Table, type Value } from './table.ts';
+import {
+  all,
+  any,
+  type Change,
+  type Condition,
+  equal,
+  exists,
+  missing,
+  type Table,
+  type Value,
+} from './table.ts';
 import { decodeUser, viewFrom, viewLines } from './view-lines.ts';
 
 const notDue = (ref: GroupRef) => ({ gsk: groupIndexSort(NOT_DUE, ref.group) });
@@ -218,14 +227,16 @@ export function createGroupStore(table: Table): GroupStore {
       );
     },
 
-    decideHold: ({ ref, hold }, decision, { expiresAtMs, ...dirty }) =>
-      update(
-        ref,
-        dirtying(ref, dirty, {
-          set: { hold: { ...(hold as Hold), decision: { ...decision }, expiresAtMs } },
-        }),
-        equal('hold', hold === undefined ? '' : { ...hold, decision: { ...hold.decision } }),
-      ),
+    decideHold: ({ ref, hold }, decision, { expiresAtMs, ...dirty }) => {
+      if (hold === undefined) return Promise.resolve(false);
+      const decided = { ...hold, decision: { ...decision }, expiresAtMs };
+      // A client that heard no answer repeats the write: what it finds then is its own.
+      const isAsSeen = any(
+        equal('hold', { ...hold, decision: { ...hold.decision } }),
+        equal('hold', decided),
+      );
+      return update(ref, dirtying(ref, dirty, { set: { hold: decided } }), isAsSeen);
+    },
 
     adopt: (seen, link, dirty) =>
       update(

@@ -117,6 +117,24 @@ describe('a hold', () => {
     ]);
   });
 
+  it('is decided once where the client heard no answer and repeated the write', async () => {
+    const { tell, ref, world, state } = await company();
+    await tell({ snapshot: 'g', of: ['a'] });
+    const { groups } = world.onlooker;
+    const echo = {
+      ...world.onlooker,
+      groups: {
+        read: groups.read,
+        decideHold: async (...args: Parameters<typeof groups.decideHold>) => {
+          await groups.decideHold(...args);
+          return groups.decideHold(...args);
+        },
+      },
+    };
+    expect((await approveHold(ref('g'), WORD, echo)).kind).toBe('decided');
+    expect((await state('g'))?.hold?.decision).toMatchObject({ kind: 'approved', by: 'Ann' });
+  });
+
   it('is superseded by new removals, not by old ones that are wanted no more', async () => {
     const { tell, state, ref, world, shown } = await company();
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
