@@ -58,12 +58,12 @@ export function verdictOf(asked: Asked): Verdict {
   if (isPresent(asked))
     return verdict('in_sync', 'the directory has them in the group, and so has the platform');
   if (obstacle !== undefined) return obstacle;
-  if (state.dirtySinceMs !== undefined)
-    return verdict('waiting', `they will be added by the next write${lastTry(asked)}`);
-  if (state.failedAtMs !== undefined) return refused(asked, '');
-  return isAdded(decision, user)
+  if (state.failedAtMs !== undefined && state.dirtySinceMs === undefined) return refused(asked, '');
+  if (!isAdded(decision, user))
+    return verdict('waived', 'somebody took them out on the platform, and the drift policy lets that stand');
+  return state.dirtySinceMs === undefined
     ? verdict('waiting', 'they became known since the group was last looked at; the next look adds them')
-    : verdict('waived', 'somebody took them out on the platform, and the drift policy lets that stand');
+    : verdict('waiting', `they will be added by the next write${lastTry(asked)}`);
 }
 
 const isAdded = (decision: Decision, user: PlatformUserId | undefined): boolean =>

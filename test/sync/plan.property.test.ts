@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { explainMember } from '../../shared/operate/explain.ts';
+import { approveHold, rejectHold } from '../../shared/operate/holds.ts';
 import { planGroup } from '../../shared/sync/apply/preview.ts';
 import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
 import { added, createWorld, deleted, group, removed, type ShortEvent } from '../support/operate/world.ts';
@@ -26,61 +28,125 @@ const scenario = fc.record({
   meddling: fc.option(meddling),
   foreign: fc.option(fc.constantFrom({ name: 'Blue', spokeId: 'g' }, { name: 'Blue', spokeId: 'other' })),
   after: fc.array(event, { minLength: 1, maxLength: 5 }),
+  /** Whether somebody has left the company meanwhile. */
+  leaver: fc.option(fc.constantFrom(...PEOPLE), { freq: 4 }),
+  /** A person's word on what is held, and one look of apply before that. */
+  word: fc.option(fc.constantFrom('approved' as const, 'rejected' as const)),
   settings: fc.record({
     membership: fc.constantFrom('authoritative' as const, 'additive' as const),
     onGroupDeleted: fc.constantFrom('delete' as const, 'empty' as const, 'release' as const),
     drift: fc.constantFrom('restore' as const, 'report' as const, 'adopt' as const),
     adoptExisting: fc.constantFrom('never' as const, 'bySpokeId' as const, 'byName' as const),
+    groups: fc
+      .constantFrom(
+        [],
+        [{ match: '*', mode: 'upsertOnly' as const }],
+        [{ match: 'Red', mode: 'report' as const }],
+      )
+      .map((policies) => ({ include: ['*'], exclude: [], policies: [...policies] })),
     guard: fc.constantFrom(null, { minSize: 2, maxRemovedShare: 0.5, maxRemovedCount: 3, perHourCount: 4 }),
   }),
 });
 
+const DECIDE = { approved: approveHold, rejected: rejectHold };
+
+/** What a word of `explain` foretells of a user: there, gone, as they were, or at least not added. */
+const FORETOLD: Readonly<Record<string, 'in' | 'out' | 'same' | 'not added'>> = {
+  in_sync: 'in',
+  held: 'same',
+  kept: 'same',
+  observing: 'same',
+  group_absent: 'not added',
+  waived: 'not added',
+  not_wanted: 'not added',
+  'pending:unknown': 'not added',
+  'pending:inactive': 'not added',
+};
+
 describe('planGroup', () => {
   it(
-    'says exactly what the next apply then writes, changes and reasons included, and leaves no trace',
+    'says exactly what the next apply then writes, reasons included, and leaves no trace; explain says what becomes of each',
     async () => {
       let written = 0;
+      const met = new Set<string>();
       await fc.assert(
-        fc.asyncProperty(scenario, async ({ before, meddling: change, foreign, after, settings }) => {
-          const world = createWorld(settings);
-          await world.save();
-          await world.hire(...PEOPLE);
-          if (foreign !== null)
-            world.platform.adopted.add(world.platform.addForeign({ ...foreign, users: ['x-1'] }));
-          if (before.length > 0) {
-            await world.publish(...before);
+        fc.asyncProperty(
+          scenario,
+          async ({ before, meddling: change, foreign, after, leaver, word, settings }) => {
+            const world = createWorld(settings);
+            await world.save();
+            await world.hire(...PEOPLE);
+            if (foreign !== null)
+              world.platform.adopted.add(world.platform.addForeign({ ...foreign, users: ['x-1'] }));
+            if (before.length > 0) {
+              await world.publish(...before);
+              await world.apply('g');
+            }
+            world.clock.ms += 1_000;
+            const linked = (await world.ports.groups.read(world.refOf('g')))?.platformId;
+            if (change !== null && linked !== undefined) world.platform.changeAsOther(linked, change);
+            await world.publish(...after);
+            if (word !== null) {
+              await world.apply('g');
+              const hold = (await world.ports.groups.read(world.refOf('g')))?.hold;
+              const said = { digest: hold?.digest, by: 'Ann', reason: 'a test', again: false };
+              if (hold !== undefined) await DECIDE[word](world.refOf('g'), said, world.ports);
+              await world.publish(added('g', 'gus'));
+            }
+            if (leaver !== null) await world.leaves(leaver);
+
+            const table = JSON.stringify([...world.table.items]);
+            const shown = JSON.stringify([...world.platform.groups.values()]);
+            const plan = await planGroup(world.refOf('g'), world.ports);
+            expect(JSON.stringify([...world.table.items])).toBe(table);
+            expect(JSON.stringify([...world.platform.groups.values()])).toBe(shown);
+
+            const usersNow = async () => {
+              const id = (await world.ports.groups.read(world.refOf('g')))?.platformId;
+              return new Set<string>(id === undefined ? [] : world.platform.groups.get(id)?.users);
+            };
+            const stood = await usersNow();
+            const state = await world.ports.groups.read(world.refOf('g'));
+            const said = [];
+            for (const { member } of state === undefined
+              ? []
+              : await world.ports.groups.members(world.refOf('g'))) {
+              const asked = { connection: world.connection, ports: world.ports };
+              said.push(await explainMember(world.refOf('g'), member, asked));
+            }
+            const known = (await world.audit('g')).length;
             await world.apply('g');
-          }
-          world.clock.ms += 1_000;
-          const linked = (await world.ports.groups.read(world.refOf('g')))?.platformId;
-          if (change !== null && linked !== undefined) world.platform.changeAsOther(linked, change);
-          await world.publish(...after);
-
-          const table = JSON.stringify([...world.table.items]);
-          const shown = JSON.stringify([...world.platform.groups.values()]);
-          const plan = await planGroup(world.refOf('g'), world.ports);
-          expect(JSON.stringify([...world.table.items])).toBe(table);
-          expect(JSON.stringify([...world.platform.groups.values()])).toBe(shown);
-
-          const known = (await world.audit('g')).length;
-          await world.apply('g');
-          const entries = (await world.audit('g')).slice(0, -known || undefined).reverse();
-          const first = entries.find(({ outcome }) => outcome === 'written');
-          if (plan.action === 'none' || plan.action === 'hold') {
-            expect(first).toBeUndefined();
-          } else {
-            written += 1;
-            expect({ action: first?.action, changes: first?.changes }).toEqual({
-              action: plan.action,
-              changes: plan.changes,
-            });
-          }
-          const { hold } = (await world.ports.groups.read(world.refOf('g'))) ?? {};
-          if (plan.action === 'hold') expect(hold?.digest).toBe(plan.digest);
-        }),
+            const entries = (await world.audit('g')).slice(0, -known || undefined).reverse();
+            const first = entries.find(({ outcome }) => outcome === 'written');
+            if (plan.action === 'none' || plan.action === 'hold') {
+              expect(first).toBeUndefined();
+            } else {
+              written += 1;
+              expect({ action: first?.action, changes: first?.changes }).toEqual({
+                action: plan.action,
+                changes: plan.changes,
+              });
+            }
+            const { hold } = (await world.ports.groups.read(world.refOf('g'))) ?? {};
+            if (plan.action === 'hold') expect(hold?.digest).toBe(plan.digest);
+            const stands = await usersNow();
+            for (const { match, decision, wanted, member } of said) {
+              const outcome =
+                decision.outcome === 'waiting' ? (wanted ? 'in' : 'out') : FORETOLD[decision.outcome];
+              met.add(decision.outcome);
+              // Apply has not looked, and so neither knows what somebody else did.
+              const isUnseen = change !== null && (plan.action === 'none' || plan.action === 'hold');
+              if (match.user === null || outcome === undefined || isUnseen) continue;
+              const [was, is] = [stood.has(match.user), stands.has(match.user)];
+              const isTrue = { in: is, out: !is, same: is === was, 'not added': was || !is }[outcome];
+              expect({ member, ...decision, was, is, isTrue }).toMatchObject({ isTrue: true });
+            }
+          },
+        ),
         runs(),
       );
       expect(written).toBeGreaterThan(50);
+      expect([...met]).toEqual(expect.arrayContaining(['in_sync', 'waiting', 'held', 'kept', 'not_wanted']));
     },
     PATIENCE_MS,
   );

@@ -143,6 +143,13 @@ export function createWorld(settings: Partial<ConnectionSettings> = {}) {
         );
       }
     },
+    /** The platform says so, and the next refresh of people would wake the groups. */
+    async leaves(name: string) {
+      const role = roleId(`r-${name}`);
+      const seen = (await ports.people.read(DEFAULT_CONNECTION, [role])).get(role);
+      if (seen !== undefined)
+        await ports.people.save(DEFAULT_CONNECTION, { ...seen, state: 'TERMINATED', unheard: false }, seen);
+    },
     async publish(...given: ShortEvent[]) {
       const messages = given.map(({ type, data, id, time }) => {
         events += 1;
