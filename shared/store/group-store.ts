@@ -144,10 +144,6 @@ export function createGroupStore(table: Table): GroupStore {
       await update(ref, { set: { [MISSED]: atMs } }, isFirst);
     },
 
-    async noteDrift(seen, found) {
-      await update(seen.ref, { set: foundBeside(seen, found) }, exists('rev'));
-    },
-
     noteMiss: (ref, intent) => update(ref, { set: { intent: plain(intent) } }, intentIs(intent.id)),
 
     async dropIntent(ref, intent, { owed, doubtUntilMs }) {

@@ -48,8 +48,7 @@ export async function recordForeign(
   turn: Turn,
 ): Promise<FoundForeign | undefined> {
   if (!(await isStillOurs(state, turn))) return undefined;
-  const sighting = { platformId: observed.id as PlatformGroupId, version: observed.version };
-  return recordDrift(state, differences, sighting, turn);
+  return recordDrift(state, differences, observed.id as PlatformGroupId, turn);
 }
 
 /**
@@ -106,8 +105,7 @@ export async function unlink(
     return CONFLICT;
   }
   if (!(await isStillOurs(state, turn))) return OVERTAKEN;
-  const sighting = { platformId: id, version: null };
-  const found = difference === undefined ? {} : await recordDrift(state, [difference], sighting, turn);
+  const found = difference === undefined ? {} : await recordDrift(state, [difference], id, turn);
   const left = waiver === undefined ? found : { ...found, deletionWaiver: waiver };
   if (!(await ports.groups.absorb(state, undefined, left))) return OVERTAKEN;
   await retireClaim(connection.company, id, ref, ports);
@@ -131,22 +129,16 @@ async function drawOnBudget(
   return false;
 }
 
-/** Where differences were seen. */
-interface Sighting {
-  readonly platformId: PlatformGroupId;
-  /** The platform's version that showed them; null where the group is gone. */
-  readonly version: string | null;
-}
-
 /**
  * Records differences that somebody else made. `report` and `adopt` settle them by leaving them; `restore` leaves the
- * record open until apply has put the group right. The group knows of a record before there is one, so that a crash in
- * between leaves none open for ever; and the same sighting is the same record, so it repeats nothing.
+ * record open until apply has put the group right. A record is named by the view of ours that it departs from: so a crash
+ * before the group knows of it repeats nothing, and what is changed again after we put it right is
+ * another record, whatever version the platform shows.
  */
 async function recordDrift(
   state: GroupState,
   differences: readonly Difference[],
-  sighting: Sighting,
+  platformId: PlatformGroupId,
   turn: Turn,
 ): Promise<FoundForeign> {
   const { ports, connection, found } = turn;
@@ -159,22 +151,20 @@ async function recordDrift(
     return {
       ...difference,
       ...attribute(difference.kind, traces),
-      id: idOf(state, difference, sighting),
+      id: idOf(state, difference, platformId),
       group: state.ref.group,
-      platformId: sighting.platformId,
+      platformId,
       policy: settledBy,
       detectedAtMs: nowMs,
       settledBy: isLeft ? settledBy : null,
       settledAtMs: isLeft ? nowMs : null,
     };
   });
-  if (records.length === 0) return {};
   const idsOf = (some: readonly DriftRecord[]) => some.map(({ id }) => id);
   const noted = {
-    openDrift: idsOf(records.filter(({ settledAtMs }) => settledAtMs === null)),
+    openDrift: idsOf([...records, ...(await leftOpen(state, differences, platformId, turn))].filter(isOpen)),
     unattributed: idsOf(records.filter(({ initiator }) => initiator === NOBODY_KNOWN)),
   };
-  if (noted.openDrift.length + noted.unattributed.length > 0) await ports.groups.noteDrift(state, noted);
   for (const record of records) {
     if (await ports.drift.record(connection.name, record)) found(record.kind);
     else if (record.initiator !== NOBODY_KNOWN) await ports.drift.attribute(state.ref, record.id, record);
@@ -182,8 +172,31 @@ async function recordDrift(
   return noted;
 }
 
-function idOf({ ref }: GroupState, { kind }: Difference, { platformId, version }: Sighting): string {
-  const parts = JSON.stringify([ref.group, platformId, version, kind]);
+const isOpen = ({ settledAtMs }: DriftRecord): boolean => settledAtMs === null;
+
+/** Records from before a crash whose difference somebody has taken back since. */
+async function leftOpen(
+  state: GroupState,
+  differences: readonly Difference[],
+  platformId: PlatformGroupId,
+  { ports }: Turn,
+): Promise<readonly DriftRecord[]> {
+  if (differences.length > 0) return [];
+  return ports.drift.read(
+    state.ref,
+    LASTING_KINDS.map((kind) => idOf(state, { kind }, platformId)),
+  );
+}
+
+/** What somebody may take back; a group that is gone is gone. */
+const LASTING_KINDS = ['name', 'members_added', 'members_removed', 'spoke_id'] as const;
+
+function idOf(
+  { ref, view }: GroupState,
+  { kind }: Pick<Difference, 'kind'>,
+  platformId: PlatformGroupId,
+): string {
+  const parts = JSON.stringify([ref.group, platformId, view?.id ?? null, kind]);
   return createHash('sha256').update(parts).digest('hex').slice(0, 32);
 }
 

@@ -111,8 +111,6 @@ export interface GroupStore {
   collect(state: GroupState, nowMs: number): Promise<number>;
   /** Notes the first 404 for the platform group that `seen` is linked to. */
   noteMissing(seen: GroupState, atMs: number): Promise<void>;
-  /** Adds records of drift that are about to be made to those that the group knows of. */
-  noteDrift(seen: GroupState, found: FoundForeign): Promise<void>;
   /** Counts a vain search for a created group. */
   noteMiss(ref: GroupRef, intent: Intent): Promise<boolean>;
   /**

@@ -35,7 +35,7 @@ export type DriftSettlement = 'restore' | 'report' | 'adopt';
 
 /** A difference on the platform that we did not make: who made it, and how it ended. */
 export interface DriftRecord extends Difference {
-  /** The same difference found again is the same record: hash of group, platform group, observed version and kind. */
+  /** The same difference found again is the same record: hash of group, platform group, our view before it, and kind. */
   readonly id: string;
   readonly group: GroupId;
   readonly platformId: PlatformGroupId | null;
