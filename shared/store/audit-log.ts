@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { intentId } from '../domain/ids.ts';
 import type { AuditEntry, AuditLog } from '../sync/ports/logs.ts';
-import { CorruptItemError } from '../sync/ports/store-errors.ts';
+import { OF_THIS_SCHEMA, understood } from './item-form.ts';
 import { AUDIT_PREFIX, auditKey, groupKey } from './keys.ts';
 import type { Item, Table } from './table.ts';
 
@@ -35,6 +35,7 @@ export function createAuditLog(table: Table): AuditLog {
       const at = new Date(entry.atMs).toISOString();
       await table.put({
         ...auditKey(ref, at, entry.intent),
+        ...OF_THIS_SCHEMA,
         ...entry,
         changes: entry.changes.map((change) => ({ ...change })),
         expiresAt: Math.ceil(entry.atMs / 1_000) + AUDIT_LIFE_SECONDS,
@@ -50,9 +51,4 @@ export function createAuditLog(table: Table): AuditLog {
   };
 }
 
-function parseEntry(item: Item): AuditEntry {
-  const parsed = AuditItem.safeParse(item);
-  if (!parsed.success)
-    throw new CorruptItemError(`expected an audit entry at ${item.sk}`, { cause: parsed.error });
-  return parsed.data;
-}
+const parseEntry = (item: Item): AuditEntry => understood(AuditItem, item, `an audit entry at ${item.sk}`);

@@ -3,8 +3,9 @@ import { ConnectionSettings } from '../contract/settings.ts';
 import { type ConnectionName, connectionName } from '../domain/ids.ts';
 import type { Connection, ConnectionStore } from '../sync/ports/connections.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
+import { OF_THIS_SCHEMA, understood } from './item-form.ts';
 import { CONNECTIONS_PARTITION, connectionKey, tombstoneKey } from './keys.ts';
-import { all, type Change, equal, exists, type Item, missing, type Table, type Value } from './table.ts';
+import { all, type Change, equal, exists, missing, type Table, type Value } from './table.ts';
 
 const ConnectionItem = z.object({
   name: z.string().transform(connectionName),
@@ -31,7 +32,7 @@ export function createConnectionStore(
       remembered.delete(name);
       return undefined;
     }
-    const connection = parse(ConnectionItem, item, 'a connection');
+    const connection = understood(ConnectionItem, item, `a connection at ${item.pk}`);
     remembered.set(name, { connection, untilMs: clock() + rememberMs });
     return connection;
   };
@@ -81,7 +82,7 @@ export function createConnectionStore(
     },
 
     async keepName(name, company, atMs) {
-      await table.put({ ...tombstoneKey(name), company, removedMs: atMs });
+      await table.put({ ...tombstoneKey(name), ...OF_THIS_SCHEMA, company, removedMs: atMs });
     },
 
     async companyOf(name) {
@@ -89,13 +90,14 @@ export function createConnectionStore(
       const connection = await current(name);
       if (connection !== undefined) return connection.company;
       const item = await table.get(tombstoneKey(name));
-      return item && parse(Tombstone, item, 'what is kept of a removed connection').company;
+      return item && understood(Tombstone, item, 'what is kept of a removed connection').company;
     },
   };
 }
 
 const changeTo = ({ name, company, settings, observing }: Connection): Change => ({
   set: {
+    ...OF_THIS_SCHEMA,
     name,
     company,
     settings: settings as { readonly [key: string]: Value },
@@ -105,9 +107,3 @@ const changeTo = ({ name, company, settings, observing }: Connection): Change =>
   },
   add: { revision: 1 },
 });
-
-function parse<Form>(schema: z.ZodType<Form>, item: Item, what: string): Form {
-  const parsed = schema.safeParse(item);
-  if (!parsed.success) throw new CorruptItemError(`expected ${what}`, { cause: parsed.error });
-  return parsed.data;
-}

@@ -1,4 +1,5 @@
 import type { GroupRef } from '../domain/ids.ts';
+import { OF_THIS_SCHEMA } from './item-form.ts';
 import { dueText, groupIndexSort, indexPartition, shardOf } from './keys.ts';
 import type { Attributes } from './table.ts';
 
@@ -25,6 +26,6 @@ export const dirtying = (
     gpk: indexPartition('groups', connection, shardOf(group)),
     gsk: groupIndexSort(dueText(dueMs), group),
   },
-  setIfMissing: { dirtySince: nowMs },
+  setIfMissing: { ...OF_THIS_SCHEMA, dirtySince: nowMs },
   remove: ['failedAt', ...remove],
 });

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { DRIFT_KINDS, NOBODY_KNOWN } from '../domain/drift.ts';
 import { type ConnectionName, groupId, platformGroupId } from '../domain/ids.ts';
 import type { DriftLog, DriftRecord } from '../sync/ports/logs.ts';
-import { CorruptItemError } from '../sync/ports/store-errors.ts';
+import { OF_THIS_SCHEMA, understood } from './item-form.ts';
 import { connectionKey, DRIFT_PREFIX, driftKey, driftPartition, driftPrefix, dueText } from './keys.ts';
 import { all, equal, exists, type Item, missing, type Table } from './table.ts';
 
@@ -40,6 +40,7 @@ export function createDriftLog(table: Table): DriftLog {
       table.put(
         {
           ...driftKey({ connection, group: drift.group }, drift.id),
+          ...OF_THIS_SCHEMA,
           ...drift,
           before: bounded(drift.before),
           after: bounded(drift.after),
@@ -93,9 +94,4 @@ const happened = (connection: ConnectionName, atMs: number, id: string) => ({
 const bounded = (side: DriftRecord['before']) =>
   typeof side === 'string' || side === null ? side : side.slice(0, MAX_LISTED);
 
-function parseDrift(item: Item): DriftRecord {
-  const parsed = DriftItem.safeParse(item);
-  if (!parsed.success)
-    throw new CorruptItemError(`expected a drift record at ${item.sk}`, { cause: parsed.error });
-  return parsed.data;
-}
+const parseDrift = (item: Item): DriftRecord => understood(DriftItem, item, `a drift record at ${item.sk}`);

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { type Gate, OPEN_GATE } from '../domain/gate.ts';
 import { groupId, platformGroupId } from '../domain/ids.ts';
 import type { GateStore } from '../sync/ports/connections.ts';
-import { CorruptItemError } from '../sync/ports/store-errors.ts';
+import { OF_THIS_SCHEMA, understood } from './item-form.ts';
 import { gateKey } from './keys.ts';
 import { equal, missing, type Table, type Value } from './table.ts';
 
@@ -27,16 +27,13 @@ export function createGateStore(table: Table): GateStore {
   return {
     async read(connection) {
       const item = await table.get(gateKey(connection));
-      if (item === undefined) return OPEN_GATE;
-      const parsed = GateItem.safeParse(item);
-      if (!parsed.success) throw new CorruptItemError('expected a gate', { cause: parsed.error });
-      return parsed.data;
+      return item === undefined ? OPEN_GATE : understood(GateItem, item, `a gate at ${item.pk}`);
     },
 
     write: (connection, seen, next) => {
       const change = changeOf(seen);
       return table.put(
-        { ...gateKey(connection), ...withoutUndefined(next), change: change + 1 },
+        { ...gateKey(connection), ...withoutUndefined(next), ...OF_THIS_SCHEMA, change: change + 1 },
         change === 0 ? missing('pk') : equal('change', change),
       );
     },

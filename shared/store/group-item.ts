@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { GroupState, StoredMember } from '../domain/group-state.ts';
 import { type GroupRef, intentId, memberId, platformGroupId, roleId, versionToken } from '../domain/ids.ts';
 import type { Stamp } from '../domain/stamp.ts';
-import { CorruptItemError } from '../sync/ports/store-errors.ts';
+import { understood } from './item-form.ts';
 import type { Item } from './table.ts';
 
 /*
@@ -129,10 +129,6 @@ const GroupItem = z.lazy(() =>
 );
 
 export function parseGroup(ref: GroupRef, item: Item): GroupState {
-  const parsed = GroupItem.safeParse(item);
-  if (!parsed.success) {
-    throw new CorruptItemError(`expected a group at partition ${item.pk}`, { cause: parsed.error });
-  }
   const {
     upserted,
     deleted,
@@ -145,7 +141,7 @@ export function parseGroup(ref: GroupRef, item: Item): GroupState {
     missedAt,
     lastWriteAt,
     ...rest
-  } = parsed.data;
+  } = understood(GroupItem, item, `a group at partition ${item.pk}`);
   return {
     ...rest,
     ref,
@@ -178,12 +174,9 @@ const MemberItem = z.lazy(() =>
 );
 
 export function parseMember(item: Item): StoredMember {
-  const parsed = MemberItem.safeParse(item);
-  if (!parsed.success) {
-    throw new CorruptItemError(`expected a member register in partition ${item.pk}`, { cause: parsed.error });
-  }
-  const { member, presence, stamp: at, copyRevision, copyFloor, copyRole } = parsed.data;
-  const { pendingCause, pendingSince, pendingRevision } = parsed.data;
+  const read = understood(MemberItem, item, `a member register in partition ${item.pk}`);
+  const { member, presence, stamp: at, copyRevision, copyFloor, copyRole } = read;
+  const { pendingCause, pendingSince, pendingRevision } = read;
   return {
     member: memberId(member),
     value: presence,

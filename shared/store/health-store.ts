@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { HealthStore } from '../sync/ports/connections.ts';
-import { CorruptItemError } from '../sync/ports/store-errors.ts';
+import { OF_THIS_SCHEMA, understood } from './item-form.ts';
 import { healthKey } from './keys.ts';
 import type { Table } from './table.ts';
 
@@ -16,16 +16,13 @@ export function createHealthStore(table: Table): HealthStore {
   return {
     async read(connection) {
       const item = await table.get(healthKey(connection));
-      if (item === undefined) return undefined;
-      const parsed = HealthItem.safeParse(item);
-      if (!parsed.success)
-        throw new CorruptItemError('expected a connection health', { cause: parsed.error });
-      return parsed.data;
+      return item && understood(HealthItem, item, `a connection health at ${item.pk}`);
     },
 
     async write(connection, { checkedAtMs, goodAtMs, lastFailure }) {
       await table.put({
         ...healthKey(connection),
+        ...OF_THIS_SCHEMA,
         checkedAtMs,
         ...(goodAtMs === undefined ? {} : { goodAtMs }),
         ...(lastFailure === undefined ? {} : { lastFailure: { ...lastFailure } }),

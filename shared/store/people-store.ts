@@ -2,7 +2,7 @@ import pMap from 'p-map';
 import * as z from 'zod';
 import { type ConnectionName, type MemberId, memberId, type RoleId, roleId } from '../domain/ids.ts';
 import type { PeopleStore, Person } from '../sync/ports/people.ts';
-import { CorruptItemError } from '../sync/ports/store-errors.ts';
+import { OF_THIS_SCHEMA, understood } from './item-form.ts';
 import {
   boundMemberItem,
   indexPartition,
@@ -70,6 +70,7 @@ export function createPeopleStore(table: Table): PeopleStore {
       const saved = await table.put(
         {
           ...personKey(connection, facts.role),
+          ...OF_THIS_SCHEMA,
           role: facts.role,
           state: facts.state,
           values: Object.fromEntries(facts.values),
@@ -129,8 +130,6 @@ const stillAt = (revision: number): Condition =>
   revision === 0 ? any(missing('revision'), equal('revision', 0)) : all(equal('revision', revision));
 
 function parsePerson(item: Item): Person {
-  const parsed = PersonItem.safeParse(item);
-  if (!parsed.success) throw new CorruptItemError('expected a person', { cause: parsed.error });
-  const { values, ...person } = parsed.data;
+  const { values, ...person } = understood(PersonItem, item, `a person at ${item.pk}`);
   return { ...person, values: new Map(Object.entries(values)) };
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { FeedPosition, FeedStore, Leases } from '../sync/ports/reconcile.ts';
-import { CorruptItemError } from '../sync/ports/store-errors.ts';
+import { OF_THIS_SCHEMA, understood } from './item-form.ts';
 import { feedKey, leaseKey } from './keys.ts';
 import { all, any, type Condition, equal, type Item, less, missing, type Table } from './table.ts';
 
@@ -30,7 +30,7 @@ export function createFeedStore(table: Table): FeedStore {
 
     write: (connection, position, { token }) =>
       table.put(
-        { ...feedKey(connection), ...position, recentIds: [...position.recentIds], token },
+        { ...feedKey(connection), ...OF_THIS_SCHEMA, ...position, recentIds: [...position.recentIds], token },
         noLaterThan(token),
       ),
   };
@@ -42,9 +42,7 @@ const noLaterThan = (token: number): Condition =>
 /** The first run writes its token before it has a position. */
 function positionOf(item: Item): FeedPosition | undefined {
   if (item['readAtMs'] === undefined) return undefined;
-  const parsed = FeedItem.safeParse(item);
-  if (!parsed.success) throw new CorruptItemError('expected a feed position', { cause: parsed.error });
-  return parsed.data;
+  return understood(FeedItem, item, `a feed position at ${item.pk}`);
 }
 
 export function createLeases(table: Table): Leases {

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { ScimResource, ScimStore } from '../sync/ports/scim.ts';
-import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { parseMember } from './group-item.ts';
+import { OF_THIS_SCHEMA, understood } from './item-form.ts';
 import { memberKey } from './keys.ts';
 import {
   claimKey,
@@ -48,6 +48,7 @@ export function createScimStore(table: Table): ScimStore {
       return table.put(
         {
           ...resourceKey(connection, resource.type, resource.id),
+          ...OF_THIS_SCHEMA,
           ...kept,
           idle: kept.revision - version,
           ...(settled ? {} : { open: true }),
@@ -119,11 +120,11 @@ export function createScimStore(table: Table): ScimStore {
 }
 
 function parseResource(item: Item): ScimResource {
-  const parsed = ResourceItem.safeParse(item);
-  if (!parsed.success) {
-    throw new CorruptItemError(`expected a SCIM resource in partition ${item.pk}`, { cause: parsed.error });
-  }
-  const { open, idle, ...resource } = parsed.data;
+  const { open, idle, ...resource } = understood(
+    ResourceItem,
+    item,
+    `a SCIM resource in partition ${item.pk}`,
+  );
   const { revision, modifiedMs, changedMs = modifiedMs } = resource;
   return { ...resource, version: revision - idle, changedMs, settled: open === undefined };
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { connectionName } from '../domain/ids.ts';
 import type { ScimToken, ScimTokenStore } from '../sync/ports/scim.ts';
-import { CorruptItemError } from '../sync/ports/store-errors.ts';
+import { OF_THIS_SCHEMA, understood } from './item-form.ts';
 import { tokenKey, tokenListKey, tokensPartition } from './scim-keys.ts';
 import { all, any, equal, type Item, less, missing, type Table } from './table.ts';
 
@@ -36,7 +36,7 @@ export function createScimTokenStore(table: Table): ScimTokenStore {
 
     async add(token) {
       await table.put({ ...tokenListKey(token.connection, token.prefix), prefix: token.prefix });
-      return table.put({ ...tokenKey(token.prefix), ...token }, missing('pk'));
+      return table.put({ ...tokenKey(token.prefix), ...OF_THIS_SCHEMA, ...token }, missing('pk'));
     },
 
     async revoke(connection, prefix, atMs) {
@@ -58,8 +58,4 @@ export function createScimTokenStore(table: Table): ScimTokenStore {
   };
 }
 
-function parseToken(item: Item): ScimToken {
-  const parsed = TokenItem.safeParse(item);
-  if (!parsed.success) throw new CorruptItemError('expected a SCIM token', { cause: parsed.error });
-  return parsed.data;
-}
+const parseToken = (item: Item): ScimToken => understood(TokenItem, item, 'a SCIM token');

@@ -13,7 +13,8 @@ import {
 import { join, type Register } from '../domain/register.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../domain/stamp.ts';
 import type { JoinedUser, UserChange, UserState, UserStore } from '../sync/ports/desired.ts';
-import { CorruptItemError, StoreError } from '../sync/ports/store-errors.ts';
+import { StoreError } from '../sync/ports/store-errors.ts';
+import { OF_THIS_SCHEMA, understood } from './item-form.ts';
 import {
   boundMemberItem,
   IN_PREFIX,
@@ -226,6 +227,7 @@ function itemOf(connection: ConnectionName, user: UserItem): Item {
   return {
     ...userKey(connection, user.member),
     ...rest,
+    ...OF_THIS_SCHEMA,
     attributes: attributes as { readonly [name: string]: { value: string; stamp: string } },
     ...(role === undefined ? {} : { role }),
     ...(walk === undefined
@@ -238,11 +240,8 @@ function itemOf(connection: ConnectionName, user: UserItem): Item {
   };
 }
 
-function parseUser(item: Item): UserItem {
-  const parsed = UserItem.safeParse(item);
-  if (parsed.success) return parsed.data;
-  throw new CorruptItemError(`expected a directory user at sort key ${item.sk}`, { cause: parsed.error });
-}
+const parseUser = (item: Item): UserItem =>
+  understood(UserItem, item, `a directory user at sort key ${item.sk}`);
 
 function stateOf(user: UserItem): UserState {
   const { member, floor, review, revision, role, walk } = user;

@@ -1,0 +1,29 @@
+import type * as z from 'zod';
+import { CorruptItemError } from '../sync/ports/store-errors.ts';
+import type { Item } from './table.ts';
+
+/** Raised only by a change that the release before could not read; new optional attributes leave it as it is. */
+const SCHEMA = 1;
+
+/**
+ * Carried by every item that `understood` reads; one without it is of schema 1. Where an item is changed without having
+ * been read, only one that has none gets it: what a newer release wrote stays marked as such.
+ */
+export const OF_THIS_SCHEMA = { schema: SCHEMA } as const;
+
+/**
+ * An item in the form that this version writes.
+ * @param what as in “expected a group at …”, to be found by
+ * @throws CorruptItemError where it has another form, or a newer release wrote it
+ */
+export function understood<Form>(form: z.ZodType<Form>, item: Item, what: string): Form {
+  const { schema = SCHEMA } = item;
+  if (!(Number(schema) <= SCHEMA)) {
+    throw new CorruptItemError(
+      `expected ${what} in schema ${SCHEMA}, got schema ${schema}: a newer release of groupsync wrote it`,
+    );
+  }
+  const parsed = form.safeParse(item);
+  if (!parsed.success) throw new CorruptItemError(`expected ${what}`, { cause: parsed.error });
+  return parsed.data;
+}
