@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DRIFT_KINDS } from '../shared/domain/drift.ts';
 import { ACT_SCHEMAS } from './act-schemas.ts';
 import { Change, Credential, count, instant, ms, nullable, text } from './schema-parts.ts';
 
@@ -103,15 +104,7 @@ const Explanation = z.object({
 const Drift = z.object({
   id: text,
   group: text,
-  kind: z.enum([
-    'name',
-    'members_added',
-    'members_removed',
-    'deleted',
-    'recreated',
-    'spoke_id',
-    'duplicate_spoke_id',
-  ]),
+  kind: z.enum(DRIFT_KINDS),
   initiator: text,
   before: nullable(z.union([text, z.array(text)])),
   after: nullable(z.union([text, z.array(text)])),

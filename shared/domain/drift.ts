@@ -1,13 +1,10 @@
+import { eachField, GROUP_FIELDS } from './group-fields.ts';
+
 /** What somebody else did to a group on the platform. */
 export const DRIFT_KINDS = [
-  'name',
-  'members_added',
-  'members_removed',
-  'deleted',
-  'recreated',
-  'spoke_id',
-  'duplicate_spoke_id',
-] as const;
+  ...Object.values(eachField((field) => GROUP_FIELDS[field].drift)),
+  ...(['members_added', 'members_removed', 'deleted', 'recreated', 'duplicate_spoke_id'] as const),
+];
 export type DriftKind = (typeof DRIFT_KINDS)[number];
 
 /** Stands for the initiator where no event told of a difference. */

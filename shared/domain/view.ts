@@ -1,12 +1,11 @@
+import type { WrittenFields } from './group-fields.ts';
 import type { PlatformUserId, VersionToken } from './ids.ts';
 import type { Waiver } from './waiver.ts';
 
 /** A platform group as it was last written or read: the base of the next comparison. */
-export interface View {
-  readonly name: string;
+export interface View extends WrittenFields {
   /** The other form of the name, where the platform made another of the one that we sent: the one that is not `name`. */
   readonly alias?: string;
-  readonly spokeId: string | null;
   /** Everybody in the group; `true` where we put them there. */
   readonly users: ReadonlyMap<PlatformUserId, boolean>;
   /** Differences by somebody else that a policy lets stand. */
@@ -19,10 +18,8 @@ export type ListedGroup = ObservedGroup | Pick<ObservedGroup, 'id' | 'spokeId'>;
 export const isWhole = (listed: ListedGroup): listed is ObservedGroup => 'version' in listed;
 
 /** A platform group as one response showed it. */
-export interface ObservedGroup {
+export interface ObservedGroup extends WrittenFields {
   readonly id: string;
-  readonly name: string;
-  readonly spokeId: string | null;
   readonly users: readonly PlatformUserId[];
   readonly version: VersionToken;
 }

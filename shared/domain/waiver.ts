@@ -1,3 +1,4 @@
+import type { GroupField } from './group-fields.ts';
 import type { PlatformUserId } from './ids.ts';
 import type { Stamp } from './stamp.ts';
 
@@ -5,7 +6,7 @@ import type { Stamp } from './stamp.ts';
  * Differences that stay as somebody else made them, because the connection's policy says so. `report` lets them stand
  * until the directory next says anything about the group; `adopt` until it next says something about the very thing.
  */
-export interface Waiver {
+export interface Waiver extends Readonly<Record<GroupField, boolean>> {
   readonly policy: 'report' | 'adopt';
   /** The newest stamp in the group when the difference was seen. */
   readonly seen: Stamp;
@@ -13,6 +14,4 @@ export interface Waiver {
   readonly present: ReadonlySet<PlatformUserId>;
   /** Not in it although the directory wants them. */
   readonly absent: ReadonlySet<PlatformUserId>;
-  readonly name: boolean;
-  readonly spokeId: boolean;
 }

@@ -322,8 +322,7 @@ function decideUnreadable(facts: Facts, look: ObservedGroup): Decision {
   if (wanted === undefined) return { kind: 'read', what: ['wanted'] };
   if (departed === undefined) return { kind: 'read', what: ['departed'] };
   const registered = [...departed.keys(), ...(wanted.group?.users.keys() ?? []), ...wanted.whyNot.keys()];
-  const { name, spokeId } = look;
-  const ours = { name, spokeId, users: new Map(registered.map((user) => [user, true])) };
+  const ours = { ...look, users: new Map(registered.map((user) => [user, true])) };
   return { ...absorb, view: viewOf(look, ours) };
 }
 

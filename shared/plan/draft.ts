@@ -1,14 +1,19 @@
+import {
+  eachField,
+  FIELD_NAMES,
+  GROUP_FIELDS,
+  type GroupField,
+  type WrittenFields,
+} from '../domain/group-fields.ts';
 import type { MemberId, PlatformUserId } from '../domain/ids.ts';
 import type { View } from '../domain/view.ts';
 import type { Waiver } from '../domain/waiver.ts';
 import { mergeUsers } from './merge.ts';
-import { goesBy } from './names.ts';
+import { says } from './names.ts';
 import { compareText, NO_PLAN, type Plan, type PlanAction, type PlanChange, sortChanges } from './plan.ts';
 
 /** A directory group as it should look on the platform. */
-export interface WantedGroup {
-  readonly name: string;
-  readonly spokeId: string;
+export interface WantedGroup extends Readonly<Record<GroupField, string>> {
   /** Users to be in it, with a directory member that each stands for. */
   readonly users: ReadonlyMap<PlatformUserId, MemberId>;
 }
@@ -59,11 +64,7 @@ function planCreation(wanted: WantedGroup): Plan {
   return {
     action: 'create',
     changes: sortChanges([{ kind: 'create_group', before: null, after: wanted.name, reason }, ...additions]),
-    after: {
-      name: wanted.name,
-      spokeId: wanted.spokeId,
-      users: new Map([...wanted.users.keys()].map((user) => [user, true])),
-    },
+    after: { ...wanted, users: new Map([...wanted.users.keys()].map((user) => [user, true])) },
     removals: [],
     departs: false,
   };
@@ -135,8 +136,8 @@ function planUpdate(input: DraftInput, directory: WantedGroup, current: View): P
     action,
     changes: sortChanges(changes),
     after: {
+      ...wanted,
       ...namesAfter(wanted, current),
-      spokeId: wanted.spokeId,
       users,
       ...(waiver === undefined ? {} : { waiver }),
     },
@@ -145,14 +146,13 @@ function planUpdate(input: DraftInput, directory: WantedGroup, current: View): P
   };
 }
 
-type Allowed = Omit<WantedGroup, 'spokeId'> & Pick<View, 'spokeId'>;
+type Allowed = WrittenFields & Pick<WantedGroup, 'users'>;
 
 /** What is waived is wanted as it is. */
 function withWaiver(wanted: WantedGroup, current: View, waiver: Waiver | undefined): Allowed {
   if (waiver === undefined) return wanted;
   return {
-    name: waiver.name ? current.name : wanted.name,
-    spokeId: waiver.spokeId ? current.spokeId : wanted.spokeId,
+    ...(eachField((field) => (waiver[field] ? current : wanted)[field]) as WrittenFields),
     users: new Map([...wanted.users].filter(([user]) => !waiver.absent.has(user))),
   };
 }
@@ -160,22 +160,18 @@ function withWaiver(wanted: WantedGroup, current: View, waiver: Waiver | undefin
 /** What the platform made of the wanted name is left as it is. */
 function namesAfter(wanted: Allowed, current: View): Pick<View, 'name' | 'alias'> {
   const { name, alias } = current;
-  if (!goesBy(current, wanted.name)) return { name: wanted.name };
+  if (!says(current, 'name', wanted.name)) return { name: wanted.name };
   return alias === undefined ? { name } : { name, alias };
 }
 
-function fieldChanges(wanted: Allowed, current: View): readonly PlanChange[] {
-  const changes: PlanChange[] = [];
-  if (!goesBy(current, wanted.name)) {
-    const reason = 'the directory gives this name';
-    changes.push({ kind: 'rename', before: current.name, after: wanted.name, reason });
-  }
-  if (wanted.spokeId !== null && wanted.spokeId !== current.spokeId) {
-    const reason = 'spokeId is the directory id of the group';
-    changes.push({ kind: 'set_spoke_id', before: current.spokeId, after: wanted.spokeId, reason });
-  }
-  return changes;
-}
+const fieldChanges = (wanted: WrittenFields, current: View): readonly PlanChange[] =>
+  FIELD_NAMES.flatMap((field) => {
+    const { change: kind, reason } = GROUP_FIELDS[field];
+    const after = wanted[field];
+    return after === null || says(current, field, after)
+      ? []
+      : [{ kind, before: current[field], after, reason }];
+  });
 
 const added = (user: PlatformUserId, member: MemberId | null): PlanChange => ({
   kind: 'add_member',

@@ -1,9 +1,16 @@
 import type { Difference } from '../domain/drift.ts';
+import {
+  eachField,
+  FIELD_NAMES,
+  GROUP_FIELDS,
+  type GroupField,
+  type WrittenFields,
+} from '../domain/group-fields.ts';
 import type { Intent } from '../domain/group-state.ts';
 import type { PlatformGroupId, PlatformUserId } from '../domain/ids.ts';
 import type { ObservedGroup, View } from '../domain/view.ts';
 import type { Listing } from './facts.ts';
-import { foldName, goesBy } from './names.ts';
+import { foldName, says } from './names.ts';
 import { compareText } from './plan.ts';
 
 /**
@@ -35,14 +42,10 @@ export function foreignDifferences(
   const removed = [...first.users.keys()].filter(
     (user) => !there.has(user) && ours.every(({ users }) => users.has(user)),
   );
-  const isSpokeIdShown = observed.spokeId !== null || isSpokeIdGone;
-  const differences: Difference[] = [];
-  if (!ours.some((view) => goesBy(view, observed.name))) {
-    differences.push({ kind: 'name', before: first.name, after: observed.name });
-  }
-  if (isSpokeIdShown && !ours.some(({ spokeId }) => spokeId === observed.spokeId)) {
-    differences.push({ kind: 'spoke_id', before: first.spokeId, after: observed.spokeId });
-  }
+  const isShown = (field: GroupField) => observed[field] !== null || (field === 'spokeId' && isSpokeIdGone);
+  const differences: Difference[] = FIELD_NAMES.filter(
+    (field) => isShown(field) && !ours.some((view) => says(view, field, observed[field])),
+  ).map((field) => ({ kind: GROUP_FIELDS[field].drift, before: first[field], after: observed[field] }));
   if (added.length > 0) differences.push({ kind: 'members_added', before: [], after: sorted(added) });
   if (removed.length > 0) differences.push({ kind: 'members_removed', before: sorted(removed), after: [] });
   return differences;
@@ -54,16 +57,16 @@ const sorted = (users: readonly PlatformUserId[]): readonly PlatformUserId[] => 
  * What was observed, with who in it is ours: everybody whom a view of ours says we put there. Additions of a write
  * whose outcome is unknown count as ours too; else a later removal of them would be taken for somebody else's wish.
  * A name that the platform made of another keeps that other one beside it.
- * A platform that does not echo spokeId is taken to hold the one that we sent.
+ * A platform that does not echo a field is taken to hold what we sent.
  */
 export function viewOf(observed: ObservedGroup, ...ours: readonly (View | undefined)[]): View {
+  const known = ours.find((view) => view !== undefined);
   const waiver = ours.find((view) => view?.waiver !== undefined)?.waiver;
-  const named = ours.find((view) => view?.alias !== undefined && goesBy(view, observed.name));
+  const named = ours.find((view) => view?.alias !== undefined && says(view, 'name', observed.name));
   const alias = named?.name === observed.name ? named.alias : named?.name;
   return {
-    name: observed.name,
+    ...(eachField((field) => observed[field] ?? known?.[field] ?? null) as WrittenFields),
     ...(alias === undefined ? {} : { alias }),
-    spokeId: observed.spokeId ?? ours.find((view) => view !== undefined)?.spokeId ?? null,
     users: new Map(
       observed.users.map((user) => [user, ours.some((view) => view?.users.get(user) === true)] as const),
     ),
@@ -75,8 +78,7 @@ export function viewOf(observed: ObservedGroup, ...ours: readonly (View | undefi
 export function shows(observed: ObservedGroup, view: View): boolean {
   const users = new Set(observed.users);
   return (
-    observed.name === view.name &&
-    (observed.spokeId === view.spokeId || observed.spokeId === null) &&
+    FIELD_NAMES.every((field) => observed[field] === view[field] || observed[field] === null) &&
     users.size === view.users.size &&
     [...users].every((user) => view.users.has(user))
   );

@@ -1,3 +1,4 @@
+import type { GroupField, WrittenFields } from '../domain/group-fields.ts';
 import type { ObservedGroup, View } from '../domain/view.ts';
 
 /** White space and Unicode form apart: what a platform that only tidies names leaves of one. */
@@ -19,6 +20,9 @@ export function namedLike<Group extends { readonly name: string }>(
 export const renamedTo = (view: View, { name }: Pick<ObservedGroup, 'name'>): View =>
   view.name === name ? view : { ...view, name, alias: view.alias ?? view.name };
 
-/** Whether a view goes by this name, be it as shown or as sent. */
-export const goesBy = (view: Pick<View, 'name' | 'alias'>, name: string): boolean =>
-  view.name === name || view.alias === name;
+/** Whether a view has this value of a field: of the name, be it as shown or as sent. */
+export const says = (
+  view: Pick<View, GroupField | 'alias'>,
+  field: GroupField,
+  value: WrittenFields[GroupField],
+): boolean => view[field] === value || (field === 'name' && view.alias === value);

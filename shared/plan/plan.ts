@@ -1,3 +1,4 @@
+import { FIELD_NAMES, GROUP_FIELDS, type GroupField } from '../domain/group-fields.ts';
 import type { MemberId, PlatformUserId } from '../domain/ids.ts';
 import type { View } from '../domain/view.ts';
 
@@ -6,9 +7,8 @@ export type PlanChange =
   | { readonly kind: 'create_group'; readonly before: null; readonly after: string; readonly reason: string }
   | { readonly kind: 'delete_group'; readonly before: string; readonly after: null; readonly reason: string }
   | { readonly kind: 'release_group'; readonly before: string; readonly after: null; readonly reason: string }
-  | { readonly kind: 'rename'; readonly before: string; readonly after: string; readonly reason: string }
   | {
-      readonly kind: 'set_spoke_id';
+      readonly kind: (typeof GROUP_FIELDS)[GroupField]['change'];
       readonly before: string | null;
       readonly after: string;
       readonly reason: string;
@@ -51,22 +51,18 @@ export const NO_PLAN = (after: View | undefined): Plan => ({
   departs: false,
 });
 
-const KIND_ORDER: Readonly<Record<PlanChange['kind'], number>> = {
-  create_group: 0,
-  delete_group: 1,
-  release_group: 2,
-  rename: 3,
-  set_spoke_id: 4,
-  add_member: 5,
-  remove_member: 6,
-};
+const KINDS: readonly PlanChange['kind'][] = [
+  ...(['create_group', 'delete_group', 'release_group'] as const),
+  ...FIELD_NAMES.map((field) => GROUP_FIELDS[field].change),
+  ...(['add_member', 'remove_member'] as const),
+];
 
 export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 export function sortChanges(changes: readonly PlanChange[]): readonly PlanChange[] {
   return [...changes].sort(
     (a, b) =>
-      KIND_ORDER[a.kind] - KIND_ORDER[b.kind] ||
+      KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind) ||
       compareText(a.before ?? '', b.before ?? '') ||
       compareText(a.after ?? '', b.after ?? ''),
   );

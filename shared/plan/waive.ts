@@ -1,4 +1,5 @@
 import type { Difference } from '../domain/drift.ts';
+import { eachField, FIELD_NAMES, GROUP_FIELDS } from '../domain/group-fields.ts';
 import type { PlatformUserId } from '../domain/ids.ts';
 import { laterStamp, type Stamp } from '../domain/stamp.ts';
 import type { Waiver } from '../domain/waiver.ts';
@@ -28,14 +29,15 @@ export interface WaiveInput {
 export function waive({ policy, seen, differences, earlier }: WaiveInput): Waiver {
   const present = new Set(earlier?.present);
   const absent = new Set(earlier?.absent);
-  let { name = false, spokeId = false } = earlier ?? {};
   for (const { kind, before, after } of differences) {
-    if (kind === 'name') name = true;
-    if (kind === 'spoke_id') spokeId = true;
     if (kind === 'members_added') move(after, { into: present, outOf: absent });
     if (kind === 'members_removed') move(before, { into: absent, outOf: present });
   }
-  return { policy, seen: laterStamp(seen, earlier?.seen ?? seen), present, absent, name, spokeId };
+  const fields = eachField(
+    (field) =>
+      earlier?.[field] === true || differences.some(({ kind }) => kind === GROUP_FIELDS[field].drift),
+  );
+  return { ...fields, policy, seen: laterStamp(seen, earlier?.seen ?? seen), present, absent };
 }
 
 function move(
@@ -72,7 +74,8 @@ export function standingWaiver(
     (user) => !wanted.users.has(user) && isOld(newness.snapshot) && isOld(newness.departed?.get(user)),
   );
   const absent = [...waiver.absent].filter((user) => wanted.users.has(user) && isOld(newness.user(user)));
-  const name = waiver.name && isOld(newness.name);
-  if (present.length === 0 && absent.length === 0 && !name && !waiver.spokeId) return undefined;
-  return { ...waiver, present: new Set(present), absent: new Set(absent), name };
+  const fields = eachField((field) => waiver[field] && (field !== 'name' || isOld(newness.name)));
+  if (present.length === 0 && absent.length === 0 && !FIELD_NAMES.some((field) => fields[field]))
+    return undefined;
+  return { ...waiver, ...fields, present: new Set(present), absent: new Set(absent) };
 }

@@ -1,3 +1,4 @@
+import { eachField, FIELD_NAMES } from '../domain/group-fields.ts';
 import { type PlatformUserId, platformUserId } from '../domain/ids.ts';
 import type { Stamp } from '../domain/stamp.ts';
 import type { View } from '../domain/view.ts';
@@ -33,11 +34,10 @@ export function viewFrom([name = '', spokeId = '', ...rest]: readonly string[]):
 
 export const decodeUser = (line: string): PlatformUserId => platformUserId(decodeURIComponent(line));
 
-function* waiverLines({ policy, seen, present, absent, name, spokeId }: Waiver): Iterable<string> {
+function* waiverLines({ policy, seen, present, absent, ...fields }: Waiver): Iterable<string> {
   yield `!policy ${policy}`;
   yield `!seen ${seen}`;
-  if (name) yield '!name';
-  if (spokeId) yield '!spokeId';
+  for (const field of FIELD_NAMES) if (fields[field]) yield `!${field}`;
   for (const user of present) yield `!+${encodeURIComponent(user)}`;
   for (const user of absent) yield `!-${encodeURIComponent(user)}`;
 }
@@ -48,8 +48,7 @@ function waiverFrom(lines: readonly string[]): Waiver {
   return {
     policy: after('!policy ')[0] === 'adopt' ? 'adopt' : 'report',
     seen: (after('!seen ')[0] ?? '') as Stamp,
-    name: lines.includes('!name'),
-    spokeId: lines.includes('!spokeId'),
+    ...eachField((field) => lines.includes(`!${field}`)),
     present: new Set(after('!+').map(decodeUser)),
     absent: new Set(after('!-').map(decodeUser)),
   };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { foldName, goesBy, namedLike, renamedTo } from '../../shared/plan/names.ts';
+import { foldName, namedLike, renamedTo, says } from '../../shared/plan/names.ts';
 
 describe('names that platforms write in their own way', () => {
   it.each([
@@ -25,6 +25,10 @@ describe('names that platforms write in their own way', () => {
     expect(shown).toEqual({ ...view, name: 'Sales', alias: ' Sales' });
     expect(renamedTo(shown, { name: 'sales' })).toMatchObject({ name: 'sales', alias: ' Sales' });
     expect(renamedTo(view, { name: ' Sales' })).toBe(view);
-    expect([' Sales', 'Sales', 'sales'].map((name) => goesBy(shown, name))).toEqual([true, true, false]);
+    expect([' Sales', 'Sales', 'sales'].map((name) => says(shown, 'name', name))).toEqual([
+      true,
+      true,
+      false,
+    ]);
   });
 });

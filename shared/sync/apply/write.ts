@@ -1,3 +1,4 @@
+import { eachField, FIELD_NAMES, GROUP_FIELDS } from '../../domain/group-fields.ts';
 import type { GroupState, GuardRecord, Intent, WriteAction } from '../../domain/group-state.ts';
 import { intentId, type PlatformGroupId, type PlatformUserId, type VersionToken } from '../../domain/ids.ts';
 import type { ObservedGroup } from '../../domain/view.ts';
@@ -6,7 +7,7 @@ import { countsOf, SETTLED, type Write } from '../../plan/decide.ts';
 import type { Reservation, Wanted } from '../../plan/facts.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { Flip } from '../ports/groups.ts';
-import { didNotHappen, isRefusal, PlatformFailure } from '../ports/platform.ts';
+import { didNotHappen, type GroupFields, isRefusal, PlatformFailure } from '../ports/platform.ts';
 import { CREATE_DEADLINE_MS, MAX_REFUSALS } from '../tuning.ts';
 import { auditOf, causeOf } from './audit.ts';
 import { learn, type Reading } from './facts.ts';
@@ -101,8 +102,8 @@ async function call(
     await groups.delete(id);
     return undefined;
   }
-  const { name, spokeId, users } = plan.after;
-  const whole = { name, spokeId: spokeId ?? '', users: [...users.keys()] };
+  const { after } = plan;
+  const whole = { ...eachField((field) => after[field] ?? ''), users: [...after.users.keys()] };
   switch (plan.action) {
     case 'create':
       if (ports.clock() - intent.atMs > CREATE_DEADLINE_MS) {
@@ -117,11 +118,11 @@ async function call(
   }
 }
 
-function changedFields(plan: Plan, whole: { name: string; spokeId: string; users: PlatformUserId[] }) {
+function changedFields(plan: Plan, whole: Required<GroupFields>): GroupFields {
   const kinds = new Set(plan.changes.map(({ kind }) => kind));
+  const changed = FIELD_NAMES.filter((field) => kinds.has(GROUP_FIELDS[field].change));
   return {
-    ...(kinds.has('rename') ? { name: whole.name } : {}),
-    ...(kinds.has('set_spoke_id') ? { spokeId: whole.spokeId } : {}),
+    ...Object.fromEntries(changed.map((field) => [field, whole[field]])),
     ...(kinds.has('add_member') || kinds.has('remove_member') ? { users: whole.users } : {}),
   };
 }

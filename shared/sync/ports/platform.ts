@@ -1,4 +1,5 @@
 import type { EmployeeField } from '../../contract/match-rule.ts';
+import type { GroupField } from '../../domain/group-fields.ts';
 import type {
   ConnectionName,
   PlatformGroupId,
@@ -11,9 +12,7 @@ import type { Connection } from './connections.ts';
 import type { FeedPage } from './reconcile.ts';
 
 /** Fields of a group to write; a missing one keeps its value (PATCH). */
-export interface GroupFields {
-  readonly name?: string;
-  readonly spokeId?: string;
+export interface GroupFields extends Readonly<Partial<Record<GroupField, string>>> {
   readonly users?: readonly PlatformUserId[];
 }
 

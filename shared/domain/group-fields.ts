@@ -1,0 +1,28 @@
+/*
+ * What of a platform group we write beside its users. A further field stands here, where the directory's wish for it is
+ * made (sync/apply/facts.ts), in the stored view (store/view-lines.ts) and in the platform's schema; all else goes by
+ * this table.
+ */
+
+/** null: the platform shows none, be it that there is none or that it does not echo the field. */
+export interface WrittenFields {
+  readonly name: string;
+  readonly spokeId: string | null;
+}
+
+export type GroupField = keyof WrittenFields;
+
+/** By field: what its change by us, and by somebody else, is called in plans and records, and why we change it. */
+export const GROUP_FIELDS = {
+  name: { change: 'rename', drift: 'name', reason: 'the directory gives this name' },
+  spokeId: {
+    change: 'set_spoke_id',
+    drift: 'spoke_id',
+    reason: 'spokeId is the directory id of the group',
+  },
+} as const satisfies Readonly<Record<GroupField, Readonly<Record<'change' | 'drift' | 'reason', string>>>>;
+
+export const FIELD_NAMES = Object.keys(GROUP_FIELDS) as readonly GroupField[];
+
+export const eachField = <Value>(of: (field: GroupField) => Value): Readonly<Record<GroupField, Value>> =>
+  Object.fromEntries(FIELD_NAMES.map((field) => [field, of(field)])) as Record<GroupField, Value>;
