@@ -1,10 +1,7 @@
-/*
- * What of a platform group we write beside its users. A further field stands here, where the directory's wish for it is
- * made (sync/apply/facts.ts), in the stored view (store/view-lines.ts) and in the platform's schema; all else goes by
- * this table.
+/**
+ * What of a platform group we write beside its users; docs/architecture.md says where else a further one stands.
+ * null: the platform shows none, be it that there is none or that it does not echo the field.
  */
-
-/** null: the platform shows none, be it that there is none or that it does not echo the field. */
 export interface WrittenFields {
   readonly name: string;
   readonly spokeId: string | null;
