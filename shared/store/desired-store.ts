@@ -5,7 +5,6 @@ import { parseStamp, STAMP_ZERO, type Stamp, stampTimeMs } from '../domain/stamp
 import type { DesiredStore, MemberEntry } from '../sync/ports/desired.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { dirtying } from './dirtying.ts';
-import { OF_THIS_SCHEMA } from './item-form.ts';
 import { groupKey, inGroupKey, memberKey, partKey, partPrefix } from './keys.ts';
 import {
   type Attributes,
@@ -57,11 +56,7 @@ export function createDesiredStore(table: Table): DesiredStore {
       await Promise.all(entries.map(({ member }) => noteMembership(ref, member)));
       await Promise.all(
         entries.map((entry) =>
-          table.put({
-            ...memberKey(ref, entry.member),
-            ...OF_THIS_SCHEMA,
-            ...memberChange(entry, nowMs).set,
-          }),
+          table.put({ ...memberKey(ref, entry.member), ...memberChange(entry, nowMs).set }),
         ),
       );
     },
@@ -92,10 +87,9 @@ export function createDesiredStore(table: Table): DesiredStore {
 
 function memberChange({ member, register }: MemberEntry, nowMs: number) {
   const set = { member, stamp: register.stamp, presence: register.value };
-  const setIfMissing = OF_THIS_SCHEMA;
   return register.value === 'present'
-    ? { set, setIfMissing, remove: ['expiresAt'] }
-    : { setIfMissing, set: { ...set, expiresAt: tombstoneEndSeconds(register.stamp, nowMs) } };
+    ? { set, remove: ['expiresAt'] }
+    : { set: { ...set, expiresAt: tombstoneEndSeconds(register.stamp, nowMs) } };
 }
 
 interface RegisterWrite {

@@ -6,8 +6,9 @@ import type { Item } from './table.ts';
 const SCHEMA = 1;
 
 /**
- * Carried by every item that `understood` reads; one without it is of schema 1. Where an item is changed without having
- * been read, only one that has none gets it: what a newer release wrote stays marked as such.
+ * Carried by the items that `understood` reads; one without it is of schema 1, as are all registers of members: a group
+ * has a hundred thousand of them. Where an item is changed without having been read, only one that has none gets it: what
+ * a newer release wrote stays marked as such.
  */
 export const OF_THIS_SCHEMA = { schema: SCHEMA } as const;
 

@@ -164,7 +164,8 @@ describe('what this release writes', () => {
       return problem === undefined ? [] : [`${item.pk} ${item.sk}: ${z.prettifyError(problem)}`];
     });
     expect(unread).toEqual([]);
-    expect(written.filter((item) => kindOf(item) in forms && item['schema'] !== 1)).toEqual([]);
+    const { 'G M': _, ...marked } = forms;
+    expect(written.filter((item) => kindOf(item) in marked && item['schema'] !== 1)).toEqual([]);
     const has = (attribute: string) => written.some((item) => attribute in item);
     expect(['doubt', 'contest'].filter((attribute) => !has(attribute))).toEqual([]);
   });
