@@ -1,8 +1,8 @@
 import { MESSAGE_ATTRIBUTES } from '../shared/contract/names.ts';
 import { baseUrlOf, type Cloud, groupItem, platformOf } from './cloud.ts';
 import { requestByScim, type ScimClients } from './consumers.ts';
-import { type DirectoryHappening, messagesOf } from './messages.ts';
 import { type Happening, MINUTE_MS, START_MS } from './life.ts';
+import { type DirectoryHappening, messagesOf } from './messages.ts';
 import { operate, type Screen } from './operators.ts';
 
 type OperatorHappening = Extract<Happening, { readonly actor: 'operator' }>;

@@ -1,5 +1,6 @@
 import { TABLE } from '../shared/contract/topology.ts';
 import type {
+  Attributes,
   Change,
   Condition,
   Item,
@@ -343,6 +344,10 @@ function changed(item: Item, { set = {}, setIfMissing = {}, add = {}, remove = [
   return next as Item;
 }
 
+/** The value that a path leads to. */
+const at = (item: Item | undefined, path: string): Value | undefined =>
+  path.split('.').reduce<Value | undefined>((value, name) => (value as Attributes | undefined)?.[name], item);
+
 function holds(item: Item | undefined, when: Condition | undefined): boolean {
   if (when === undefined) return true;
   switch (when.kind) {
@@ -351,11 +356,11 @@ function holds(item: Item | undefined, when: Condition | undefined): boolean {
     case 'any':
       return when.of.some((part) => holds(item, part));
     case 'exists':
-      return item?.[when.name] !== undefined;
+      return at(item, when.name) !== undefined;
     case 'missing':
-      return item?.[when.name] === undefined;
+      return at(item, when.name) === undefined;
     default:
-      return compares(item?.[when.name], when);
+      return compares(at(item, when.name), when);
   }
 }
 

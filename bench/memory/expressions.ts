@@ -1,4 +1,4 @@
-import type { Change, Condition, Value } from '../../shared/store/table.ts';
+import type { Change, Condition, Scalar, Value } from '../../shared/store/table.ts';
 
 /** Placeholders of one request, already in plain values. */
 export interface Placeholders {
@@ -7,7 +7,7 @@ export interface Placeholders {
 }
 
 const TOKEN =
-  /\s*(?:(\(|\)|AND\b|OR\b)|(attribute_exists|attribute_not_exists)\((#\w+)\)|(#\w+) (=|<>|<|>) (:\w+))/y;
+  /\s*(?:(\(|\)|AND\b|OR\b)|(attribute_exists|attribute_not_exists)\((#[\w.#]+)\)|(#[\w.#]+) (=|<>|<|>) (:\w+))/y;
 const KINDS = { '=': 'equal', '<>': 'notEqual', '<': 'less', '>': 'greater' } as const;
 
 /** Reads a condition expression: comparisons, existence, AND, OR and parentheses, as shared/store writes them. */
@@ -24,7 +24,7 @@ export function parseCondition(text: string, { names, values }: Placeholders): C
       tokens.push({ kind, name: nameOf(names, tested) });
     } else {
       const kind = KINDS[operator as keyof typeof KINDS];
-      tokens.push({ kind, name: nameOf(names, left), value: values[right] as Value });
+      tokens.push({ kind, name: nameOf(names, left), value: values[right] as Scalar });
     }
   }
   return disjunction(tokens);
@@ -86,8 +86,14 @@ export function parseChange(text: string, { names, values }: Placeholders): Chan
   return change;
 }
 
-function nameOf(names: Placeholders['names'], placeholder: string): string {
-  const name = names[placeholder.trim()];
-  if (name === undefined) throw new Error(`expected a name for ${placeholder}`);
-  return name;
-}
+/** A path has a placeholder for each of its parts. */
+const nameOf = (names: Placeholders['names'], path: string): string =>
+  path
+    .trim()
+    .split('.')
+    .map((placeholder) => {
+      const name = names[placeholder];
+      if (name === undefined) throw new Error(`expected a name for ${placeholder}`);
+      return name;
+    })
+    .join('.');

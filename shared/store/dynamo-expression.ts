@@ -52,7 +52,14 @@ export class Expression {
     return [section('SET', assignments), section('ADD', sums), section('REMOVE', removals)].join(' ').trim();
   }
 
-  #name(name: string): string {
+  #name(path: string): string {
+    return path
+      .split('.')
+      .map((part) => this.#part(part))
+      .join('.');
+  }
+
+  #part(name: string): string {
     const placeholder = this.#names.get(name) ?? `#n${this.#names.size}`;
     this.#names.set(name, placeholder);
     return placeholder;

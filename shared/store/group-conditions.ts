@@ -1,4 +1,5 @@
 import type { GroupState } from '../domain/group-state.ts';
+import type { Hold } from '../domain/hold.ts';
 import type { IntentId } from '../domain/ids.ts';
 import { all, type Condition, equal, exists, missing } from './table.ts';
 
@@ -28,3 +29,10 @@ export const intentIsAs = ({ intent }: GroupState): Condition =>
 export const suspectIsAs = ({ suspect }: GroupState): Condition =>
   suspect === undefined ? missing('suspectAt') : equal('suspectAt', suspect.atMs);
 export const revIsAs = ({ rev }: GroupState): Condition => (rev === 0 ? missing('rev') : equal('rev', rev));
+/** The hold as it was read, with the same word on it. */
+export const decisionIs = ({ digest, decision }: Hold): Condition =>
+  all(
+    equal('hold.digest', digest),
+    equal('hold.decision.kind', decision.kind),
+    decision.kind === 'waiting' ? missing('hold.decision.atMs') : equal('hold.decision.atMs', decision.atMs),
+  );

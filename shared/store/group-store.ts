@@ -7,12 +7,14 @@ import { dirtying } from './dirtying.ts';
 import { foundBeside } from './found-beside.ts';
 import { collectGarbage } from './garbage.ts';
 import {
+  decisionIs,
   intentIs,
   intentIsAs,
   revIsAs,
   suspectIsAs,
   unsettledSince,
   untouchedSince,
+  viewIsAs,
 } from './group-conditions.ts';
 import { parseGroup, parseMember } from './group-item.ts';
 import {
@@ -208,9 +210,9 @@ export function createGroupStore(table: Table): GroupStore {
       ),
 
     async keepUnattributed(seen, ids) {
-      const unchanged = equal('unattributed', [...seen.unattributed]);
       const change = ids.length === 0 ? { remove: ['unattributed'] } : { set: { unattributed: [...ids] } };
-      await update(seen.ref, change, unchanged);
+      // Whatever is found comes with another view.
+      await update(seen.ref, change, viewIsAs(seen));
     },
 
     suspect: (seen, suspicion, dirty) => {
@@ -227,10 +229,7 @@ export function createGroupStore(table: Table): GroupStore {
       if (hold === undefined) return Promise.resolve(false);
       const decided = { ...hold, decision: { ...decision }, expiresAtMs };
       // A client that heard no answer repeats the write: what it finds then is its own.
-      const isAsSeen = any(
-        equal('hold', { ...hold, decision: { ...hold.decision } }),
-        equal('hold', decided),
-      );
+      const isAsSeen = any(decisionIs(hold), decisionIs(decided));
       return update(ref, dirtying(ref, dirty, { set: { hold: decided } }), isAsSeen);
     },
 

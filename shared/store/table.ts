@@ -8,22 +8,30 @@ export interface Key {
   readonly sk: string;
 }
 
-export type Value = string | number | boolean | null | readonly Value[] | { readonly [name: string]: Value };
+export type Scalar = string | number | boolean | null;
+export type Value = Scalar | readonly Value[] | { readonly [name: string]: Value };
 export type Attributes = { readonly [name: string]: Value };
 export type Item = Key & Attributes;
 
-/** What must be true of the stored item for a write to happen; names are top-level attributes. */
+/**
+ * What must be true of the stored item for a write to happen. A name is an attribute's, or leads into it (`hold.digest`).
+ * Only scalars are compared: emulators take equal lists and maps for different ones.
+ */
 export type Condition =
   | { readonly kind: 'exists' | 'missing'; readonly name: string }
-  | { readonly kind: 'equal' | 'notEqual' | 'less' | 'greater'; readonly name: string; readonly value: Value }
+  | {
+      readonly kind: 'equal' | 'notEqual' | 'less' | 'greater';
+      readonly name: string;
+      readonly value: Scalar;
+    }
   | { readonly kind: 'all' | 'any'; readonly of: readonly Condition[] };
 
 export const exists = (name: string): Condition => ({ kind: 'exists', name });
 export const missing = (name: string): Condition => ({ kind: 'missing', name });
-export const equal = (name: string, value: Value): Condition => ({ kind: 'equal', name, value });
-export const notEqual = (name: string, value: Value): Condition => ({ kind: 'notEqual', name, value });
-export const less = (name: string, value: Value): Condition => ({ kind: 'less', name, value });
-export const greater = (name: string, value: Value): Condition => ({ kind: 'greater', name, value });
+export const equal = (name: string, value: Scalar): Condition => ({ kind: 'equal', name, value });
+export const notEqual = (name: string, value: Scalar): Condition => ({ kind: 'notEqual', name, value });
+export const less = (name: string, value: Scalar): Condition => ({ kind: 'less', name, value });
+export const greater = (name: string, value: Scalar): Condition => ({ kind: 'greater', name, value });
 export const all = (...of: readonly Condition[]): Condition => ({ kind: 'all', of });
 export const any = (...of: readonly Condition[]): Condition => ({ kind: 'any', of });
 

@@ -2,7 +2,10 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createTable } from '../../local/emulators/dynamodb.ts';
+import { connectionName, groupId, platformUserId } from '../../shared/domain/ids.ts';
+import { createDesiredStore } from '../../shared/store/desired-store.ts';
 import { createDynamoTable } from '../../shared/store/dynamo-table.ts';
+import { createGroupStore } from '../../shared/store/group-store.ts';
 import {
   all,
   any,
@@ -31,18 +34,17 @@ import { runs } from '../support/engine/runs.ts';
 const NAMES = ['name', 'hold', 'rev', 'stamp'] as const;
 const text = fc.constantFrom('', 'a', 'b', 'ab', '\u{ff5e}', '\u{1f600}');
 const number = fc.integer({ min: -2, max: 2 });
+const scalar = fc.oneof(text, number, fc.boolean(), fc.constant(null));
 const value: fc.Arbitrary<Value> = fc.oneof(
-  text,
-  number,
-  fc.boolean(),
-  fc.constant(null),
+  scalar,
   fc.record({ digest: text, of: fc.array(number, { maxLength: 2 }) }),
 );
 const name = fc.constantFrom(...NAMES);
+const path = fc.oneof(name, fc.constant('hold.digest'));
 const comparison: fc.Arbitrary<Condition> = fc.oneof(
-  name.map(exists),
-  name.map(missing),
-  fc.tuple(name, value).map(([of, to]) => equal(of, to)),
+  path.map(exists),
+  path.map(missing),
+  fc.tuple(path, scalar).map(([of, to]) => equal(of, to)),
   fc.tuple(name, fc.oneof(text, number)).map(([of, to]) => less(of, to)),
   fc.tuple(name, fc.oneof(text, number)).map(([of, to]) => greater(of, to)),
 );
@@ -168,4 +170,31 @@ describe('the table in memory', () => {
       runs(40),
     );
   }, 60_000);
+});
+
+it('the emulator lets a hold be decided once, on what was seen', async () => {
+  const table = await startDynamo();
+  const groups = createGroupStore(table);
+  const ref = { connection: connectionName('default'), group: groupId('g') };
+  const at = { nowMs: 1, dueMs: 2, expiresAtMs: 9 };
+  const hold = {
+    digest: 'd',
+    rule: 'count',
+    removes: 1,
+    keeps: 0,
+    share: 1,
+    createdAtMs: 0,
+    expiresAtMs: 9,
+  } as const;
+  const whole = { ...hold, decision: { kind: 'waiting' }, chunks: 0, hash: '' } as const;
+  await createDesiredStore(table).markDirty(ref, at);
+  const before = await groups.read(ref);
+  if (before === undefined) throw new Error('expected the group');
+  expect(await groups.hold(before, whole, new Set([platformUserId('u')]))).toBe(true);
+  const seen = await groups.read(ref);
+  if (seen === undefined) throw new Error('expected the group');
+  const word = { kind: 'approved', by: 'Ann', reason: 'so', atMs: 5 } as const;
+  expect(await groups.decideHold(seen, word, at)).toBe(true);
+  expect(await groups.decideHold(seen, { ...word, kind: 'rejected', atMs: 6 }, at)).toBe(false);
+  expect((await groups.read(ref))?.hold?.decision).toEqual(word);
 });
