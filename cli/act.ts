@@ -1,5 +1,6 @@
-import type { Command } from 'commander';
 import type { Context } from './context.ts';
 
-/** Gives a command its context and takes its exit code. */
-export type Act = (command: Command, handler: (context: Context) => Promise<number>) => Promise<void>;
+/** Makes what a command does its action: it is given its context and then what was typed; its answer is the exit code. */
+export type Act = <Typed extends unknown[]>(
+  handler: (context: Context, ...typed: Typed) => Promise<number>,
+) => (...typed: Typed) => Promise<void>;

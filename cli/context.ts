@@ -34,8 +34,10 @@ export interface Context {
   /** Connects to the deployment when first asked. */
   readonly ports: () => Promise<ToolPorts>;
   readonly group: (text: string) => Promise<GroupRef>;
+  /** `--yes`: nobody is to be asked. */
+  readonly yes: boolean;
   /** Asks on a terminal; true with `--yes`. @throws UsageError where nobody can be asked */
-  readonly confirm: (question: string, yes: boolean | undefined) => Promise<boolean>;
+  readonly confirm: (question: string) => Promise<boolean>;
   readonly close: () => Promise<void>;
 }
 
@@ -63,7 +65,8 @@ export function createContext(io: Io, options: GlobalOptions): Context {
     localFile,
     ports,
     group: async (text) => findGroup(connection, text, await ports()),
-    confirm: (question, yes) => ask(io, question, yes === true || options.yes === true),
+    yes: options.yes === true,
+    confirm: (question) => ask(io, question, options.yes === true),
     close: async () => {
       await (await opening)?.close();
     },

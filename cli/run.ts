@@ -12,14 +12,17 @@ import { createProgram } from './program.ts';
  */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   let exitCode: number = EXIT.done;
-  const act: Act = async (command, handler) => {
-    const context = createContext(io, command.optsWithGlobals<GlobalOptions>());
-    try {
-      exitCode = await handler(context);
-    } finally {
-      await context.close().catch(() => undefined);
-    }
-  };
+  const act: Act =
+    (handler) =>
+    async (...typed) => {
+      const command = typed.at(-1) as Command;
+      const context = createContext(io, command.optsWithGlobals<GlobalOptions>());
+      try {
+        exitCode = await handler(context, ...typed);
+      } finally {
+        await context.close().catch(() => undefined);
+      }
+    };
   const program = createProgram(act);
   for (const command of everyCommand(program)) {
     command.exitOverride();

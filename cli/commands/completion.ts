@@ -12,7 +12,7 @@ interface Entry {
 }
 
 /** Everything that can be typed, read from the commands themselves. */
-export function completionScript(program: Command, shell: string): string {
+function completionScript(program: Command, shell: string): string {
   if (!SHELLS.some((one) => one === shell)) {
     throw new UsageError(`expected one of ${SHELLS.join(', ')}, got "${shell}"`);
   }
@@ -81,8 +81,8 @@ export function addCompletion(program: Command, act: Act): void {
     .description('shell completion, to be sourced')
     .argument('<shell>', SHELLS.join(', '))
     .addHelpText('after', '\nExample:\n  source <(groupsync completion bash)')
-    .action((shell: string, _options, command: Command) =>
-      act(command, async ({ io }) => {
+    .action(
+      act(async ({ io }, shell: string) => {
         io.stdout.write(completionScript(program, shell));
         return EXIT.done;
       }),

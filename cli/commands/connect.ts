@@ -19,7 +19,6 @@ interface ConnectOptions {
   readonly tokenStdin?: boolean;
   readonly adopt?: string;
   readonly observe?: boolean;
-  readonly yes?: boolean;
 }
 
 export function addConnect(program: Command, act: Act): void {
@@ -40,9 +39,7 @@ Examples:
   groupsync connect default --base-url https://platform.example --token-stdin --yes < token-file
   groupsync connect acme --observe                      look first, write later`,
     )
-    .action((name: string | undefined, options: ConnectOptions, command: Command) =>
-      act(command, (context) => connect(context, name, options)),
-    );
+    .action(act(connect));
 }
 
 async function connect(context: Context, text: string | undefined, options: ConnectOptions): Promise<number> {
@@ -63,7 +60,7 @@ async function connect(context: Context, text: string | undefined, options: Conn
   }
   const observing = options.observe ?? known?.observing ?? false;
   const verb = known === undefined ? 'Store' : 'Replace';
-  if (!(await context.confirm(`${verb} the connection ${name}?`, options.yes))) return EXIT.failed;
+  if (!(await context.confirm(`${verb} the connection ${name}?`))) return EXIT.failed;
   const { user: by } = context.io;
   const replanned = await storeConnection({ name, company, settings, token, observing, by, known }, ports);
   await readPeople(context, ports, name);

@@ -25,14 +25,12 @@ export function addConnections(program: Command, act: Act): void {
   connections
     .command('list', { isDefault: true })
     .description('every connection with its gate')
-    .action((_options, command: Command) => act(command, list));
+    .action(act(list));
   connections
     .command('show')
     .description('settings and health of one connection')
     .argument('[name]', 'default: --connection')
-    .action((name: string | undefined, _options, command: Command) =>
-      act(command, (context) => show(context, name)),
-    );
+    .action(act(show));
   connections
     .command('set')
     .description('change settings; keys are dotted, values are JSON or plain text')
@@ -43,34 +41,30 @@ export function addConnections(program: Command, act: Act): void {
       'after',
       '\nExamples:\n  groupsync connections set default guard=null\n  groupsync connections set default \'match=["employeeNumber=employeeNumber"]\'',
     )
-    .action((name: string, changes: string[], { yes }: { yes?: boolean }, command: Command) =>
-      act(command, (context) => set(context, { name, changes, yes })),
-    );
+    .action(act(set));
   connections
     .command('remove')
     .description('forget a connection, its credential and SCIM tokens; its groups stay as they are')
     .argument('<name>')
     .option('-y, --yes', 'do not ask')
-    .action((name: string, { yes }: { yes?: boolean }, command: Command) =>
-      act(command, (context) => remove(context, name, yes)),
-    );
+    .action(act(remove));
 }
 
 async function list({ out, ports }: Context): Promise<number> {
   const connections = await listConnections(await ports());
-  out.answer({ connections }, () => {
-    if (connections.length === 0) {
-      out.line('no connections yet: groupsync connect');
-      return;
-    }
-    out.table(connections, [
-      { title: 'name', of: ({ name }) => name, whole: true },
-      { title: 'company', of: ({ company }) => company },
-      { title: 'base URL', of: ({ baseUrl }) => baseUrl },
-      { title: 'gate', of: ({ gate, observing }) => (observing ? `${gate}, observing` : gate) },
-      { title: 'reason', of: ({ reason }) => reason },
-    ]);
-  });
+  out.answer({ connections }, () =>
+    out.table(
+      connections,
+      [
+        { title: 'name', of: ({ name }) => name, whole: true },
+        { title: 'company', of: ({ company }) => company },
+        { title: 'base URL', of: ({ baseUrl }) => baseUrl },
+        { title: 'gate', of: ({ gate, observing }) => (observing ? `${gate}, observing` : gate) },
+        { title: 'reason', of: ({ reason }) => reason },
+      ],
+      'no connections yet: groupsync connect',
+    ),
+  );
   return EXIT.done;
 }
 
@@ -108,13 +102,7 @@ async function show(context: Context, name: string | undefined): Promise<number>
   return EXIT.done;
 }
 
-interface Setting {
-  readonly name: string;
-  readonly changes: readonly string[];
-  readonly yes: boolean | undefined;
-}
-
-async function set(context: Context, { name, changes, yes }: Setting): Promise<number> {
+async function set(context: Context, name: string, changes: readonly string[]): Promise<number> {
   const { out, io } = context;
   const ports = await context.ports();
   const plan = await planSettings(parseConnectionName(name), changes.map(parseChange), ports);
@@ -124,7 +112,7 @@ async function set(context: Context, { name, changes, yes }: Setting): Promise<n
   }
   for (const { key, before, after } of plan.changes) out.note(`${key}: ${before} → ${after}`);
   if (plan.replans) out.note('every group will be planned anew');
-  if (!(await context.confirm('Change the settings?', yes))) return EXIT.failed;
+  if (!(await context.confirm('Change the settings?'))) return EXIT.failed;
   const replanned = await changeSettings(plan, io.user, ports, (meanwhile) => {
     for (const { key, before, after } of meanwhile)
       out.note(`somebody else changed ${key} meanwhile, which stays: ${before} → ${after}`);
@@ -151,7 +139,7 @@ function parseChange(text: string): SettingChange {
   }
 }
 
-async function remove(context: Context, text: string, yes: boolean | undefined): Promise<number> {
+async function remove(context: Context, text: string): Promise<number> {
   const { out, io } = context;
   const name = parseConnectionName(text);
   const ports = await context.ports();
@@ -159,7 +147,7 @@ async function remove(context: Context, text: string, yes: boolean | undefined):
   out.note(
     `connection ${name} of company ${company}: credential and SCIM tokens end, its groups stay on the platform, and the name stays with this company`,
   );
-  if (!(await context.confirm(`Remove the connection ${name}?`, yes))) return EXIT.failed;
+  if (!(await context.confirm(`Remove the connection ${name}?`))) return EXIT.failed;
   const { secretRemoved } = await removeConnection(name, io.user, ports);
   out.answer({ removed: name, secretRemoved }, () => out.line(`removed ${name}`));
   return EXIT.done;

@@ -122,13 +122,12 @@ function rewritten(body: string, indent = 0): string {
   }
 }
 
-interface EditOptions {
+interface Reason {
   readonly reason: string;
-  readonly yes?: boolean;
 }
 
 /** The message goes back while a person thinks, and is taken again, by its id, when they are done. */
-export async function edit(context: Context, id: string, { reason, yes }: EditOptions): Promise<number> {
+export async function edit(context: Context, id: string, { reason }: Reason): Promise<number> {
   const { out, io } = context;
   const ports = await context.ports();
   const letter = await findOne(context, id, { queue: 'events' });
@@ -142,7 +141,7 @@ export async function edit(context: Context, id: string, { reason, yes }: EditOp
   const body = rewritten(edited);
   const problems = problemsOf(body, letter.message, ports.clock());
   if (problems.length > 0) throw new Error(`not sent, ingest would refuse it:\n${problems.join('\n')}`);
-  if (!(await context.confirm('Send it in place of the original?', yes))) return EXIT.failed;
+  if (!(await context.confirm('Send it in place of the original?'))) return EXIT.failed;
   const sent = await sendAmended(letter, { body, person: { by: io.user, reason } }, ports);
   out.answer({ id, sent }, () =>
     out.line(
@@ -179,15 +178,10 @@ async function editText(text: string, { io }: Context): Promise<string> {
   }
 }
 
-interface DiscardOptions extends QueueOption {
-  readonly reason: string;
-  readonly yes?: boolean;
-}
-
 export async function discard(
   context: Context,
   ids: readonly string[],
-  options: DiscardOptions,
+  options: QueueOption & Reason,
 ): Promise<number> {
   const { out, io } = context;
   if (options.reason.trim() === '') throw new UsageError('--reason: expected why, got nothing');
@@ -197,7 +191,7 @@ export async function discard(
     out.note(`${message.id}  ${message.code}  ${group ?? ''}  ${message.message}`);
   }
   if (letters.length === 0) throw new NotFound('none of these is a dead letter: groupsync dlq list');
-  if (!(await context.confirm(`Delete ${plural(letters.length, 'message')} for good?`, options.yes))) {
+  if (!(await context.confirm(`Delete ${plural(letters.length, 'message')} for good?`))) {
     return EXIT.failed;
   }
   let discarded = 0;

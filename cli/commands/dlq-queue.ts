@@ -17,7 +17,6 @@ export interface ReplayFlags extends QueueOption {
   readonly code?: string;
   readonly all?: boolean;
   readonly rate?: number;
-  readonly yes?: boolean;
 }
 
 export function printCauses({ causes }: Pick<Survey, 'causes'>, { table }: Pick<Output, 'table'>): void {

@@ -22,7 +22,7 @@ export async function replay(context: Context, selection: Selection, options: Re
   const atLeast = plan.complete ? '' : 'at least ';
   const question = `Replay ${atLeast}${plural(plan.selected, 'message')}?`;
   out.note('sent first and deleted then: a message that is sent twice does no harm');
-  if (!(await context.confirm(question, options.yes))) return EXIT.failed;
+  if (!(await context.confirm(question))) return EXIT.failed;
   const report = await replayAll(context, queues, { selection, rate: options.rate, planned: plan.selected });
   out.answer(report, () => print(report, context));
   if (report.replayed > 0) out.note('next: groupsync dlq list in a minute: what is not mended comes back');

@@ -32,24 +32,20 @@ Examples:
     .option('--code <code>', 'only this cause')
     .option('--group <group>', 'only this group')
     .option('--limit <n>', 'messages listed one by one', wholeNumber, 1_000)
-    .action((options: ListOptions, command: Command) => act(command, (context) => list(context, options)));
+    .action(act(list));
   dlq
     .command('show')
     .description('one message: what it says, why it is here, what is true now')
     .argument('<id>', 'message id')
     .addOption(queueOption())
-    .action((id: string, options: QueueOption, command: Command) =>
-      act(command, (context) => show(context, id, options)),
-    );
+    .action(act(show));
   dlq
     .command('edit')
     .description('mend a message in $EDITOR; it is checked, sent, and the original kept in the audit')
     .argument('<id>', 'message id')
     .option('--reason <text>', 'why; kept in the audit', 'mended by hand')
     .option('-y, --yes', 'do not ask')
-    .action((id: string, options: { reason: string; yes?: boolean }, command: Command) =>
-      act(command, (context) => edit(context, id, options)),
-    );
+    .action(act(edit));
   dlq
     .command('discard')
     .description('delete messages for good; what they said is kept in the audit')
@@ -57,9 +53,7 @@ Examples:
     .addOption(queueOption())
     .requiredOption('--reason <text>', 'why; kept in the audit')
     .option('-y, --yes', 'do not ask')
-    .action((ids: string[], options: QueueOption & { reason: string; yes?: boolean }, command: Command) =>
-      act(command, (context) => discard(context, ids, options)),
-    );
+    .action(act(discard));
   dlq
     .command('replay')
     .description('send messages back, each one first sent and then deleted; Ctrl-C stops between two')
@@ -70,8 +64,10 @@ Examples:
     .option('--all', 'every message')
     .option('--rate <n>', 'messages a second at most', positiveNumber)
     .option('-y, --yes', 'do not ask')
-    .action((ids: string[], options: ReplayFlags, command: Command) =>
-      act(command, (context) => replay(context, selectionOf(ids, options), options)),
+    .action(
+      act((context, ids: string[], options: ReplayFlags) =>
+        replay(context, selectionOf(ids, options), options),
+      ),
     );
 }
 

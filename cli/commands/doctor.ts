@@ -10,8 +10,8 @@ export function addDoctor(program: Command, act: Act): void {
     .description('check every part, and say how to mend each fault; changes nothing')
     .option('--faults', 'show faults only')
     .addHelpText('after', '\nExamples:\n  groupsync doctor\n  groupsync doctor --faults --json')
-    .action(({ faults }: { faults?: boolean }, command: Command) =>
-      act(command, async ({ out, prefix, connection, connectionGiven, ports }) => {
+    .action(
+      act(async ({ out, prefix, connection, connectionGiven, ports }, { faults }: { faults?: boolean }) => {
         const chosen = connectionGiven ? connection : undefined;
         const report = await examine({ prefix, connection: chosen }, await ports());
         const wrong = report.checks.filter(({ ok }) => !ok);

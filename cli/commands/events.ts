@@ -26,13 +26,13 @@ export function addEvents(program: Command, act: Act): void {
     .command('send')
     .description('publish a JSONL file; lines that would be refused are left out and reported')
     .argument('<file>', 'a path, or - for standard input')
-    .action((file: string, _options, command: Command) => act(command, (context) => send(context, file)));
+    .action(act(send));
   events
     .command('validate')
     .description('check a JSONL file as ingest would; nothing is sent')
     .argument('<file>', 'a path, or - for standard input')
-    .action((file: string, _options, command: Command) =>
-      act(command, async (context) => {
+    .action(
+      act(async (context, file: string) => {
         const report = await validateEvents(linesOf(context, file), { clock: Date.now });
         return showReport(context, report, { verb: 'would be sent', onErrors: EXIT.failed });
       }),
@@ -54,9 +54,7 @@ Examples:
   groupsync import members.csv --dry-run
   groupsync import members.csv --yes`,
     )
-    .action((file: string, options: ImportFlags, command: Command) =>
-      act(command, (context) => importFile(context, file, options)),
-    );
+    .action(act(importFile));
 }
 
 async function send(context: Context, file: string): Promise<number> {
@@ -115,15 +113,10 @@ function printErrors({ errors, errorCount }: EventsReport, { line, paint }: Cont
     line(`… and ${errorCount - SHOWN_ERRORS} more lines; --json lists up to 1000`);
 }
 
-interface ImportFlags {
-  readonly dryRun?: boolean;
-  readonly yes?: boolean;
-}
-
 async function importFile(
   context: Context,
   file: string,
-  { dryRun = false, yes }: ImportFlags,
+  { dryRun = false }: { readonly dryRun?: boolean },
 ): Promise<number> {
   const { out, io, connection } = context;
   const sorter = await io.createSorter();
@@ -142,7 +135,7 @@ async function importFile(
           `${plural(rows, 'row')} → snapshots of ${plural(groups, 'group')} in ${plural(messages, 'message')}`,
         );
         out.note('whoever is in one of these groups now and not in the file will be taken out of it');
-        return context.confirm('Publish them?', yes);
+        return context.confirm('Publish them?');
       },
     },
   ).finally(progress.end);

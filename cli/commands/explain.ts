@@ -15,8 +15,8 @@ export function addExplain(program: Command, act: Act): void {
       'after',
       '\nExamples:\n  groupsync explain 00g1 00u7\n  groupsync explain Engineering ann@acme.test',
     )
-    .action((group: string, member: string, _options, command: Command) =>
-      act(command, async (context) => {
+    .action(
+      act(async (context, group: string, member: string) => {
         const ports = await context.ports();
         const connection = await requireConnection(context.connection, ports);
         const explanation = await explainMember(await context.group(group), member, { connection, ports });

@@ -14,7 +14,6 @@ interface Decision {
   readonly by?: string;
   readonly digest?: string;
   readonly again?: boolean;
-  readonly yes?: boolean;
 }
 
 export function addHolds(program: Command, act: Act): void {
@@ -28,7 +27,7 @@ export function addHolds(program: Command, act: Act): void {
   holds
     .command('list', { isDefault: true })
     .description('every hold: what would go, what stays, until when')
-    .action((_options, command: Command) => act(command, list));
+    .action(act(list));
   const decisions = [
     { name: 'approve', what: 'let the removals of a hold happen, once', decide: approveHold },
     { name: 'reject', what: 'keep the removals from happening until nobody wants them', decide: rejectHold },
@@ -43,30 +42,32 @@ export function addHolds(program: Command, act: Act): void {
       .option('--digest <hex>', 'decide only if the hold is still over this set; its beginning is enough')
       .option('--again', 'with --yes: also where somebody has decided already')
       .option('-y, --yes', 'do not ask')
-      .action((group: string, _options: Decision, command: Command) => {
-        const decision = command.optsWithGlobals<Decision>();
-        return act(command, (context) => decideHold(context, group, { decision, name, decide }));
-      });
+      .action(
+        act((context, group: string, decision: Decision) =>
+          decideHold(context, group, { decision, name, decide }),
+        ),
+      );
   }
 }
 
 async function list({ out, connection, ports }: Context): Promise<number> {
   const holds = (await listHolds(connection, await ports())).map(holdRow);
   out.answer({ holds }, () => {
-    if (holds.length === 0) {
-      out.line('nothing is held');
-      return;
-    }
-    out.table(holds, [
-      { title: 'group', of: ({ group }) => group, whole: true },
-      { title: 'removes', of: ({ removes }) => removes, align: 'right' },
-      { title: 'keeps', of: ({ keeps }) => keeps, align: 'right' },
-      { title: 'share', of: ({ share }) => percent(share), align: 'right' },
-      { title: 'decision', of: ({ decision }) => decision },
-      { title: 'expires', of: ({ expiresAt }) => expiresAt.slice(0, 16) },
-      { title: 'digest', of: ({ digest }) => digest.slice(0, 12), whole: true },
-    ]);
-    out.note('next: groupsync plan GROUP shows who; groupsync holds approve|reject GROUP --reason …');
+    out.table(
+      holds,
+      [
+        { title: 'group', of: ({ group }) => group, whole: true },
+        { title: 'removes', of: ({ removes }) => removes, align: 'right' },
+        { title: 'keeps', of: ({ keeps }) => keeps, align: 'right' },
+        { title: 'share', of: ({ share }) => percent(share), align: 'right' },
+        { title: 'decision', of: ({ decision }) => decision },
+        { title: 'expires', of: ({ expiresAt }) => expiresAt.slice(0, 16) },
+        { title: 'digest', of: ({ digest }) => digest.slice(0, 12), whole: true },
+      ],
+      'nothing is held',
+    );
+    if (holds.length > 0)
+      out.note('next: groupsync plan GROUP shows who; groupsync holds approve|reject GROUP --reason …');
   });
   return EXIT.done;
 }
@@ -94,14 +95,14 @@ async function decideHold(
     );
   }
   const decided = sayDecision(hold.decision);
-  if (decided !== undefined && decision.yes === true && decision.again !== true) {
+  if (decided !== undefined && context.yes && decision.again !== true) {
     throw new Error(
       `the hold of ${ref.group} is decided: ${decided}. To decide it anew: leave --yes out and be asked, or add --again`,
     );
   }
   await describe(context, ref, hold);
   const question = name === 'approve' ? `Remove ${plural(hold.removes, 'member')}?` : 'Keep them in?';
-  if (!(await context.confirm(question, decision.yes))) return EXIT.failed;
+  if (!(await context.confirm(question))) return EXIT.failed;
   const { digest, decision: shown } = hold;
   const word = { by: decision.by ?? io.user, reason: decision.reason, digest, decision: shown };
   const outcome = await decide(ref, word, ports);

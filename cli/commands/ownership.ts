@@ -8,10 +8,6 @@ import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { plural } from '../output/words.ts';
 
-interface Yes {
-  readonly yes?: boolean;
-}
-
 export function addOwnership(program: Command, act: Act): void {
   program
     .command('adopt')
@@ -20,18 +16,14 @@ export function addOwnership(program: Command, act: Act): void {
     .argument('<platform-id>', "the platform's id of the group")
     .option('-y, --yes', 'do not ask')
     .addHelpText('after', '\nExample:\n  groupsync adopt 00g1 64f0c1')
-    .action((group: string, platformId: string, { yes }: Yes, command: Command) =>
-      act(command, (context) => adopt(context, { group, platformId, yes })),
-    );
+    .action(act(adopt));
   program
     .command('release')
     .description('let go of a group: it stays on the platform as it is, and is written no more')
     .argument('<group>', 'id or exact name')
     .option('-y, --yes', 'do not ask')
     .addHelpText('after', '\nExample:\n  groupsync release 00g1')
-    .action((group: string, { yes }: Yes, command: Command) =>
-      act(command, (context) => release(context, group, yes)),
-    );
+    .action(act(release));
   program
     .command('rebind')
     .description('say which employee a member is, whatever the match rules say')
@@ -39,31 +31,24 @@ export function addOwnership(program: Command, act: Act): void {
     .argument('<role-id>', "the employee's id on the platform")
     .option('-y, --yes', 'do not ask')
     .addHelpText('after', '\nExample:\n  groupsync rebind 00u7 role_0042')
-    .action((member: string, role: string, { yes }: Yes, command: Command) =>
-      act(command, (context) => rebind(context, { member, role, yes })),
-    );
+    .action(act(rebind));
   program
     .command('forget')
     .description("erase one person's attributes; ids and memberships stay")
     .argument('<member>', "the member's id in the directory")
     .option('-y, --yes', 'do not ask')
     .addHelpText('after', '\nExample:\n  groupsync forget 00u7')
-    .action((member: string, { yes }: Yes, command: Command) =>
-      act(command, (context) => forget(context, member, yes)),
-    );
+    .action(act(forget));
 }
 
-async function adopt(
-  context: Context,
-  { group, platformId, yes }: { group: string; platformId: string; yes: boolean | undefined },
-): Promise<number> {
+async function adopt(context: Context, group: string, platformId: string): Promise<number> {
   const { out } = context;
   const ref = await context.group(group);
   out.note(
     `the platform's group ${platformId} becomes ${ref.group}: name, spokeId and members will be made equal`,
   );
   out.note(`what that changes: groupsync plan ${ref.group} afterwards; the guard holds large removals`);
-  if (!(await context.confirm(`Adopt ${platformId}?`, yes))) return EXIT.failed;
+  if (!(await context.confirm(`Adopt ${platformId}?`))) return EXIT.failed;
   const outcome = await adoptGroup(ref, platformGroupId(platformId), await context.ports());
   out.answer({ group: ref.group, platformId, outcome: outcome.kind }, () => out.line(sayAdoption(outcome)));
   return outcome.kind === 'adopted' ? EXIT.done : EXIT.failed;
@@ -86,10 +71,10 @@ function sayAdoption(outcome: AdoptOutcome): string {
   }
 }
 
-async function release(context: Context, group: string, yes: boolean | undefined): Promise<number> {
+async function release(context: Context, group: string): Promise<number> {
   const { out } = context;
   const ref = await context.group(group);
-  if (!(await context.confirm(`Let go of ${ref.group}? It stays as it is and is written no more.`, yes))) {
+  if (!(await context.confirm(`Let go of ${ref.group}? It stays as it is and is written no more.`))) {
     return EXIT.failed;
   }
   const released = await releaseGroup(ref, await context.ports());
@@ -103,12 +88,9 @@ async function release(context: Context, group: string, yes: boolean | undefined
   return released ? EXIT.done : EXIT.failed;
 }
 
-async function rebind(
-  context: Context,
-  { member, role, yes }: { member: string; role: string; yes: boolean | undefined },
-): Promise<number> {
+async function rebind(context: Context, member: string, role: string): Promise<number> {
   const { out, connection, io } = context;
-  if (!(await context.confirm(`Is ${member} the employee ${role}?`, yes))) return EXIT.failed;
+  if (!(await context.confirm(`Is ${member} the employee ${role}?`))) return EXIT.failed;
   const ids = { member: memberId(member), role: roleId(role) };
   const outcome = await rebindMember(connection, ids, await context.ports(), io.user);
   out.answer(
@@ -123,7 +105,7 @@ async function rebind(
   return outcome.kind === 'rebound' ? EXIT.done : EXIT.failed;
 }
 
-async function forget(context: Context, text: string, yes: boolean | undefined): Promise<number> {
+async function forget(context: Context, text: string): Promise<number> {
   const { out, connection, io } = context;
   const ports = await context.ports();
   const member = memberId(text);
@@ -134,7 +116,7 @@ async function forget(context: Context, text: string, yes: boolean | undefined):
   }
   out.note(`to be erased: ${attributes.join(', ') || 'no attributes'}`);
   out.note('the directory may send them again: have it leave this person out first');
-  if (!(await context.confirm(`Forget ${member}?`, yes))) return EXIT.failed;
+  if (!(await context.confirm(`Forget ${member}?`))) return EXIT.failed;
   const forgotten = await forgetMember(connection, member, { by: io.user, ports });
   out.answer({ member, forgotten, attributes }, () => out.line(`forgotten: ${member}`));
   return forgotten ? EXIT.done : EXIT.failed;

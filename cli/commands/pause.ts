@@ -7,11 +7,6 @@ import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { duration, plural } from '../output/words.ts';
 
-interface PauseOptions {
-  readonly reason?: string;
-  readonly yes?: boolean;
-}
-
 export function addPause(program: Command, act: Act): void {
   program
     .command('pause')
@@ -23,27 +18,27 @@ export function addPause(program: Command, act: Act): void {
       'after',
       '\nExamples:\n  groupsync pause --reason "platform maintenance"\n  groupsync pause 00g1',
     )
-    .action((group: string | undefined, options: PauseOptions, command: Command) =>
-      act(command, (context) => pause(context, group, options)),
-    );
+    .action(act(pause));
   program
     .command('resume')
     .description('write again; shows first what has waited')
     .argument('[group]', 'id or exact name; without it: the whole connection')
     .option('-y, --yes', 'do not ask')
     .addHelpText('after', '\nExamples:\n  groupsync resume\n  groupsync resume 00g1')
-    .action((group: string | undefined, { yes }: PauseOptions, command: Command) =>
-      act(command, (context) => resume(context, group, yes)),
-    );
+    .action(act(resume));
 }
 
-async function pause(context: Context, group: string | undefined, options: PauseOptions): Promise<number> {
+async function pause(
+  context: Context,
+  group: string | undefined,
+  options: { reason?: string },
+): Promise<number> {
   const { out, connection, io } = context;
   const ports = await context.ports();
   const ref = group === undefined ? undefined : await context.group(group);
   if (ref === undefined) await requireConnection(connection, ports);
   const what = ref === undefined ? `connection ${connection}` : `group ${ref.group}`;
-  if (!(await context.confirm(`Pause the ${what}? Changes are kept and written later.`, options.yes))) {
+  if (!(await context.confirm(`Pause the ${what}? Changes are kept and written later.`))) {
     return EXIT.failed;
   }
   const reason = `${io.user}: ${options.reason ?? 'no reason given'}`;
@@ -55,16 +50,12 @@ async function pause(context: Context, group: string | undefined, options: Pause
   return EXIT.done;
 }
 
-async function resume(
-  context: Context,
-  group: string | undefined,
-  yes: boolean | undefined,
-): Promise<number> {
+async function resume(context: Context, group: string | undefined): Promise<number> {
   const { out, connection, io } = context;
   const ports = await context.ports();
   if (group !== undefined) {
     const ref = await context.group(group);
-    if (!(await context.confirm(`Resume the group ${ref.group}?`, yes))) return EXIT.failed;
+    if (!(await context.confirm(`Resume the group ${ref.group}?`))) return EXIT.failed;
     const resumed = await resumeGroup(ref, ports, io.user);
     out.answer({ resumed: ref.group, wasPaused: resumed, backlog: null }, () =>
       out.line(resumed ? 'resumed' : 'it was not paused'),
@@ -76,7 +67,7 @@ async function resume(
   const oldest = oldestUnappliedMs === null ? '' : `, the oldest for ${duration(oldestUnappliedMs)}`;
   out.note(`gate ${gate.state}; ${plural(backlog, 'group')} wait${backlog === 1 ? 's' : ''}${oldest}`);
   out.note('groupsync plan shows what will be written; the guard holds large removals');
-  if (!(await context.confirm(`Resume the connection ${connection}?`, yes))) return EXIT.failed;
+  if (!(await context.confirm(`Resume the connection ${connection}?`))) return EXIT.failed;
   await resumeConnection(connection, ports, io.user);
   out.answer({ resumed: connection, wasPaused: gate.state === 'paused', backlog }, () =>
     out.line(`resumed; the backlog is worked off at a bounded rate: groupsync status`),

@@ -18,8 +18,8 @@ export function addPlan(program: Command, act: Act): void {
     .description('what would be written to the platform, member by member; changes nothing')
     .argument('[groups...]', 'ids or exact names; all groups where none is given')
     .addHelpText('after', '\nExamples:\n  groupsync plan\n  groupsync plan 00g1 --json')
-    .action((groups: string[], _options, command: Command) =>
-      act(command, async (context) => {
+    .action(
+      act(async (context, groups: string[]) => {
         const plans = await planAll(context, await chosen(context, groups));
         context.out.answer({ plans }, () =>
           plans.length === 0 ? context.out.line('no groups') : showPlans(plans, context.out),
@@ -35,9 +35,7 @@ export function addPlan(program: Command, act: Act): void {
     .option('--timeout <seconds>', 'how long to follow', seconds, 120)
     .option('-y, --yes', 'do not ask')
     .addHelpText('after', '\nExamples:\n  groupsync sync 00g1\n  groupsync sync --all --yes --json')
-    .action((groups: string[], options: SyncOptions, command: Command) =>
-      act(command, (context) => sync(context, groups, options)),
-    );
+    .action(act(sync));
 }
 
 interface SyncOptions {
@@ -81,7 +79,7 @@ async function sync(context: Context, groups: readonly string[], options: SyncOp
   const refs = await chosen(context, groups);
   if (options.yes !== true) {
     showPlans(await planAll(context, refs), out, out.note);
-    if (!(await context.confirm(`Sync ${plural(refs.length, 'group')}?`, options.yes))) return EXIT.failed;
+    if (!(await context.confirm(`Sync ${plural(refs.length, 'group')}?`))) return EXIT.failed;
   }
   const progress = out.progress('syncing');
   const report = await syncGroups(refs, await context.ports(), {
@@ -89,27 +87,23 @@ async function sync(context: Context, groups: readonly string[], options: SyncOp
     signal: io.signal,
     onProgress: progress.show,
   }).finally(progress.end);
-  out.answer({ synced: report.synced, stopped: report.stopped }, () => printSynced(report, context));
-  return exitOf(report);
+  out.answer(report, () => printSynced(report, context));
+  const isDone = report.stopped === null && report.synced.every(({ state }) => SETTLED.has(state));
+  return isDone ? EXIT.done : EXIT.attention;
 }
 
 function printSynced({ synced, stopped }: SyncReport, { out }: Context): void {
-  if (synced.length === 0) {
-    out.line('no groups');
-    return;
-  }
-  out.table(synced, [
-    { title: 'group', of: ({ group }) => group, whole: true },
-    { title: 'state', of: ({ state }) => state },
-    { title: 'version', of: ({ version }) => version },
-    { title: 'last error', of: ({ lastError }) => lastError },
-  ]);
+  out.table(
+    synced,
+    [
+      { title: 'group', of: ({ group }) => group, whole: true },
+      { title: 'state', of: ({ state }) => state },
+      { title: 'version', of: ({ version }) => version },
+      { title: 'last error', of: ({ lastError }) => lastError },
+    ],
+    'no groups',
+  );
   if (stopped !== null) out.line(out.paint.red(`not waited for: ${stopped}`));
 }
 
 const SETTLED = new Set(['in_sync', 'deleted', 'excluded']);
-
-function exitOf({ synced, stopped }: SyncReport): number {
-  if (stopped === null && synced.every(({ state }) => SETTLED.has(state))) return EXIT.done;
-  return EXIT.attention;
-}

@@ -15,8 +15,10 @@ export function addReconcile(program: Command, act: Act): void {
     .description("read the platform's activity feed now, or compare every group")
     .option('--sweep', 'compare every group with the platform, not only those in the feed')
     .addHelpText('after', '\nExamples:\n  groupsync reconcile\n  groupsync reconcile --sweep --json')
-    .action(({ sweep }: { sweep?: boolean }, command: Command) =>
-      act(command, (context) => runNow(context, 'reconcile', { task: sweep === true ? 'sweep' : 'feed' })),
+    .action(
+      act((context, { sweep }: { sweep?: boolean }) =>
+        runNow(context, 'reconcile', { task: sweep === true ? 'sweep' : 'feed' }),
+      ),
     );
   const people = program
     .command('people')
@@ -26,7 +28,7 @@ export function addReconcile(program: Command, act: Act): void {
     .command('refresh')
     .description('read all employees now')
     .addHelpText('after', '\nExample:\n  groupsync people refresh')
-    .action((_options, command: Command) => act(command, (context) => runNow(context, 'people', {})));
+    .action(act((context) => runNow(context, 'people', {})));
 }
 
 /** The deployed function does it, with its own permissions and its own locks; this waits and reports. */

@@ -25,22 +25,15 @@ export function addScim(program: Command, act: Act): void {
     .description('make a token; it is shown once')
     .option('--expires <duration>', 'its life, such as 90d or 12h; without it, until it is revoked', lifetime)
     .addHelpText('after', '\nExample:\n  groupsync scim token create --expires 180d')
-    .action((options: CreateOptions, command: Command) =>
-      act(command, (context) => create(context, options)),
-    );
-  token
-    .command('list')
-    .description('prefix, age, end and last use of each token')
-    .action((_options: object, command: Command) => act(command, list));
+    .action(act(create));
+  token.command('list').description('prefix, age, end and last use of each token').action(act(list));
   token
     .command('revoke')
     .description('end a token at once')
     .argument('<prefix>', 'the eight characters that list shows')
     .option('-y, --yes', 'do not ask')
     .addHelpText('after', '\nExample:\n  groupsync scim token revoke 3f9a01bc')
-    .action((prefix: string, { yes }: { readonly yes?: boolean }, command: Command) =>
-      act(command, (context) => revoke(context, prefix, yes)),
-    );
+    .action(act(revoke));
 }
 
 const UNITS_MS = { d: 86_400_000, h: 3_600_000, m: 60_000 } as const;
@@ -113,9 +106,9 @@ const document = ({ prefix, state, createdMs, expiresMs, revokedMs, lastUsedMs }
   lastUsedAt: instant(lastUsedMs),
 });
 
-async function revoke(context: Context, prefix: string, yes: boolean | undefined): Promise<number> {
+async function revoke(context: Context, prefix: string): Promise<number> {
   const { out, connection, io } = context;
-  if (!(await context.confirm(`Revoke the token ${prefix}? Whoever uses it is refused from now on.`, yes))) {
+  if (!(await context.confirm(`Revoke the token ${prefix}? Whoever uses it is refused from now on.`))) {
     return EXIT.failed;
   }
   const revoked = await withdrawToken(connection, { prefix, by: io.user }, await context.ports());

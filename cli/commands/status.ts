@@ -11,6 +11,7 @@ import {
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
+import type { Column } from '../output/table.ts';
 import { duration, plural } from '../output/words.ts';
 
 const STATES = ['in_sync', 'dirty', 'held', 'failed', 'paused', 'deleted', 'unnamed', 'excluded'];
@@ -21,17 +22,17 @@ export function addStatus(program: Command, act: Act): void {
     .description('how the connection stands, or one group: counts, backlog, gate, queues')
     .argument('[group]', 'id or exact name of a group')
     .addHelpText('after', '\nExamples:\n  groupsync status\n  groupsync status 00g1 --json')
-    .action((group: string | undefined, _options, command: Command) =>
-      act(command, (context) => (group === undefined ? showStatus(context) : showGroup(context, group))),
+    .action(
+      act((context, group: string | undefined) =>
+        group === undefined ? showStatus(context) : showGroup(context, group),
+      ),
     );
   program
     .command('groups')
     .description('every group with its state')
     .option('--state <state>', `only groups in this state: ${STATES.join(', ')}`)
     .addHelpText('after', '\nExamples:\n  groupsync groups\n  groupsync groups --state failed')
-    .action(({ state }: { state?: string }, command: Command) =>
-      act(command, (context) => showGroups(context, state)),
-    );
+    .action(act(showGroups));
 }
 
 async function showStatus(context: Context): Promise<number> {
@@ -115,7 +116,7 @@ function printGroup(group: GroupStatus, { out, io }: Context): void {
   }
 }
 
-async function showGroups(context: Context, state: string | undefined): Promise<number> {
+async function showGroups(context: Context, { state }: { state?: string }): Promise<number> {
   if (state !== undefined && !STATES.includes(state)) {
     throw new UsageError(`--state: expected one of ${STATES.join(', ')}, got "${state}"`);
   }
@@ -123,21 +124,15 @@ async function showGroups(context: Context, state: string | undefined): Promise<
   await requireConnection(context.connection, ports);
   const all = await reportGroups(context.connection, ports);
   const groups = all.filter((group) => state === undefined || group.state === state);
-  context.out.answer({ groups }, () => printGroups(groups, context));
+  context.out.answer({ groups }, () => context.out.table(groups, GROUP_COLUMNS, 'no groups'));
   return EXIT.done;
 }
 
-function printGroups(groups: readonly GroupReport[], { out }: Context): void {
-  if (groups.length === 0) {
-    out.line('no groups');
-    return;
-  }
-  out.table(groups, [
-    { title: 'group', of: ({ id }) => id, whole: true },
-    { title: 'name', of: ({ name }) => name },
-    { title: 'wanted', of: ({ wanted }) => wanted, align: 'right' },
-    { title: 'applied', of: ({ applied }) => applied, align: 'right' },
-    { title: 'pending', of: ({ pending }) => pending.length, align: 'right' },
-    { title: 'state', of: ({ state }) => state },
-  ]);
-}
+const GROUP_COLUMNS: readonly Column<GroupReport>[] = [
+  { title: 'group', of: ({ id }) => id, whole: true },
+  { title: 'name', of: ({ name }) => name },
+  { title: 'wanted', of: ({ wanted }) => wanted, align: 'right' },
+  { title: 'applied', of: ({ applied }) => applied, align: 'right' },
+  { title: 'pending', of: ({ pending }) => pending.length, align: 'right' },
+  { title: 'state', of: ({ state }) => state },
+];

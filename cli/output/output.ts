@@ -3,7 +3,7 @@ import type { Io } from '../io.ts';
 import { type Progress, startProgress } from './progress.ts';
 import { type Column, renderTable } from './table.ts';
 
-export interface OutputOptions {
+interface OutputOptions {
   readonly json: boolean;
   readonly quiet: boolean;
   /** Commander's `--no-color`. */
@@ -17,7 +17,8 @@ export interface Output {
   /** With `--json` the document; without, whatever `show` prints. */
   answer(document: unknown, show: () => void): void;
   line(text?: string): void;
-  table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): void;
+  /** Where there are no rows, `none` alone. */
+  table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], none?: string): void;
   /** To standard error; `--quiet` silences it. */
   note(text: string): void;
   progress(what: string): Progress;
@@ -41,7 +42,8 @@ export function createOutput({ stdout, stderr, env }: Io, options: OutputOptions
       if (json) line(JSON.stringify(document, null, 2));
       else show();
     },
-    table: (rows, columns) => line(renderTable(rows, columns, width)),
+    table: (rows, columns, none) =>
+      line(rows.length === 0 && none !== undefined ? none : renderTable(rows, columns, width)),
     note(text) {
       if (!quiet) stderr.write(`${text}\n`);
     },

@@ -80,7 +80,7 @@ const leaves = (command: Command, path: readonly string[] = []): string[] =>
 
 describe('the documents of --json', () => {
   it('have a schema for every command, and a test for every schema', () => {
-    const commands = leaves(createProgram(async () => {}))
+    const commands = leaves(createProgram(() => async () => {}))
       .filter((name) => name !== 'completion')
       .map((name) => (name === 'holds list' ? 'holds' : name));
     expect(Object.keys(OUTPUT_SCHEMAS)).toEqual(expect.arrayContaining(commands));

@@ -25,7 +25,7 @@ const commands = (command: Command, path: readonly string[] = []): string[][] =>
   [...path],
   ...command.commands.flatMap((child) => commands(child, [...path, child.name()])),
 ];
-const ALL = commands(createProgram(async () => {})).filter((path) => path.length > 0);
+const ALL = commands(createProgram(() => async () => {})).filter((path) => path.length > 0);
 
 describe('the command line', () => {
   it.each(ALL.map((path) => [path.join(' '), path] as const))('has help for %s', async (_, path) => {
@@ -42,7 +42,7 @@ describe('the command line', () => {
 
   it('offers no flag that would take a secret', () => {
     const flags = ALL.flatMap((path) => {
-      let command = createProgram(async () => {});
+      let command = createProgram(() => async () => {});
       for (const name of path) command = command.commands.find((child) => child.name() === name) as Command;
       return command.options.filter(({ required, optional }) => required || optional).map(({ long }) => long);
     });
