@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Credential, count, instant, nullable, text } from './schema-parts.ts';
+import { CredentialReport, count, instant, nullable, text } from '../shared/contract/answers.ts';
 
 /*
  * What the commands print that change something, and those of connections and of SCIM: see schemas.ts.
@@ -29,7 +29,7 @@ export const ACT_SCHEMAS = {
     observing: z.boolean(),
     gate: z.object({ state: text, reason: nullable(text), since: nullable(instant) }),
     lastGood: nullable(instant),
-    credential: Credential,
+    credential: CredentialReport,
     settings: Settings,
   }),
   'connections set': z.object({

@@ -1,9 +1,9 @@
 import { text as askText, isCancel, password } from '@clack/prompts';
 import type { Command } from 'commander';
+import type { AdoptionPlan } from '../../shared/contract/answers.ts';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import type { ConnectionName } from '../../shared/domain/ids.ts';
-import type { AdoptionPlan } from '../../shared/operate/connect/adoption.ts';
 import { storeConnection } from '../../shared/operate/connect/connect.ts';
 import { type Inspection, inspectCredential } from '../../shared/operate/connect/inspect.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ShownLetter } from '../../shared/contract/answers.ts';
 import { readStamp } from '../../shared/domain/stamp.ts';
 import {
   discardLetter,
@@ -10,11 +11,7 @@ import {
   sendAmended,
 } from '../../shared/operate/dead-letters/amend.ts';
 import type { Letter } from '../../shared/operate/dead-letters/letter.ts';
-import {
-  missingConnections,
-  type StandingNow,
-  standingOf,
-} from '../../shared/operate/dead-letters/standing.ts';
+import { missingConnections, standingOf } from '../../shared/operate/dead-letters/standing.ts';
 import { isSuperseded } from '../../shared/operate/dead-letters/superseded.ts';
 import { NotFound } from '../../shared/operate/find-group.ts';
 import type { Context } from '../context.ts';
@@ -51,7 +48,7 @@ export async function show(context: Context, id: string, options: QueueOption): 
     group: 'group' in change ? change.group : null,
     members: 'members' in change ? change.members.map(({ id: member }) => member) : [],
   }));
-  const document = {
+  const document: ShownLetter = {
     id,
     queue,
     code: message.code,
@@ -73,27 +70,9 @@ export async function show(context: Context, id: string, options: QueueOption): 
   return EXIT.done;
 }
 
-interface Shown {
-  readonly id: string;
-  readonly queue: string;
-  readonly code: string;
-  readonly message: string;
-  readonly failedAt: string;
-  readonly superseded: boolean;
-  readonly problems: readonly string[];
-  readonly events: readonly {
-    kind: string;
-    group: string | null;
-    time: string | null;
-    members: readonly string[];
-  }[];
-  readonly now: readonly StandingNow[];
-  readonly body: string;
-}
-
 const SHOWN_BODY = 2_000;
 
-function print(letter: Shown, { out }: Context): void {
+function print(letter: ShownLetter, { out }: Context): void {
   out.line(`message     ${letter.id} (${letter.queue})`);
   out.line(`cause       ${letter.code}: ${letter.message}`);
   out.line(`since       ${letter.failedAt}`);

@@ -1,4 +1,4 @@
-import type { Survey } from '../../shared/operate/dead-letters/survey.ts';
+import type { Survey } from '../../shared/contract/answers.ts';
 import type { Mailbox } from '../../shared/sync/ports/queues.ts';
 import type { Output } from '../output/output.ts';
 import { duration } from '../output/words.ts';

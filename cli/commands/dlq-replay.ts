@@ -1,4 +1,5 @@
-import { type ReplayReport, replayLetters } from '../../shared/operate/dead-letters/replay.ts';
+import type { ReplayReport } from '../../shared/contract/answers.ts';
+import { replayLetters } from '../../shared/operate/dead-letters/replay.ts';
 import { type Selection, surveyLetters } from '../../shared/operate/dead-letters/survey.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
-import { type Selection, type Survey, surveyLetters } from '../../shared/operate/dead-letters/survey.ts';
+import type { Survey } from '../../shared/contract/answers.ts';
+import { type Selection, surveyLetters } from '../../shared/operate/dead-letters/survey.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';

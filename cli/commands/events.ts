@@ -2,13 +2,9 @@ import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
-import {
-  type EventLine,
-  type EventsReport,
-  sendEvents,
-  validateEvents,
-} from '../../shared/operate/events.ts';
-import { type ImportReport, importCsv } from '../../shared/operate/import/import.ts';
+import type { EventsReport, ImportReport } from '../../shared/contract/answers.ts';
+import { type EventLine, sendEvents, validateEvents } from '../../shared/operate/events.ts';
+import { importCsv } from '../../shared/operate/import/import.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';

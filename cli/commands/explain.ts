@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { type Explanation, explainMember } from '../../shared/operate/explain.ts';
+import type { Explanation } from '../../shared/contract/answers.ts';
+import { explainMember } from '../../shared/operate/explain.ts';
 import { requireConnection } from '../../shared/operate/settings.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import pMap from 'p-map';
+import type { SyncReport } from '../../shared/contract/answers.ts';
 import type { GroupRef } from '../../shared/domain/ids.ts';
 import { allGroups } from '../../shared/operate/find-group.ts';
-import { type SyncReport, syncGroups } from '../../shared/operate/follow.ts';
+import { syncGroups } from '../../shared/operate/follow.ts';
 import { requireConnection } from '../../shared/operate/settings.ts';
 import { type GroupPlan, planGroup } from '../../shared/sync/apply/preview.ts';
 import type { Act } from '../act.ts';

@@ -1,20 +1,21 @@
 import type { Command } from 'commander';
-import { NotFound } from '../../shared/operate/find-group.ts';
-import { type GroupReport, reportGroups } from '../../shared/operate/report.ts';
-import { requireConnection } from '../../shared/operate/settings.ts';
 import {
+  type GroupReport,
+  GroupStateName,
   type GroupStatus,
-  readGroupStatus,
-  readStatus,
   type StatusReport,
-} from '../../shared/operate/status.ts';
+} from '../../shared/contract/answers.ts';
+import { NotFound } from '../../shared/operate/find-group.ts';
+import { reportGroups } from '../../shared/operate/report.ts';
+import { requireConnection } from '../../shared/operate/settings.ts';
+import { readGroupStatus, readStatus } from '../../shared/operate/status.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
 import type { Column } from '../output/table.ts';
 import { duration, plural } from '../output/words.ts';
 
-const STATES = ['in_sync', 'dirty', 'held', 'failed', 'paused', 'deleted', 'unnamed', 'excluded'];
+const STATES: readonly string[] = GroupStateName.options;
 
 export function addStatus(program: Command, act: Act): void {
   program

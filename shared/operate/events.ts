@@ -1,3 +1,4 @@
+import type { EventsReport, LineError } from '../contract/answers.ts';
 import { decodeMessage } from '../contract/decode.ts';
 import type { ConnectionName } from '../domain/ids.ts';
 import type { EventSender } from '../sync/ports/queues.ts';
@@ -6,19 +7,6 @@ import type { EventSender } from '../sync/ports/queues.ts';
 export interface EventLine {
   readonly line: number;
   readonly text: string;
-}
-
-export interface LineError {
-  readonly line: number;
-  readonly message: string;
-}
-
-export interface EventsReport {
-  readonly events: number;
-  readonly messages: number;
-  /** The first thousand. */
-  readonly errors: readonly LineError[];
-  readonly errorCount: number;
 }
 
 /** Errors are kept up to this, and counted beyond. */

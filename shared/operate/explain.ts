@@ -1,3 +1,4 @@
+import type { ExplainedEvent, ExplainedRule, Explanation } from '../contract/answers.ts';
 import { policyFor } from '../contract/group-policy.ts';
 import { fieldName, matchForm } from '../contract/match-rule.ts';
 import { matchRules } from '../contract/settings.ts';
@@ -17,55 +18,12 @@ import type { AuditEntry, AuditLog } from '../sync/ports/logs.ts';
 import { GONE, type Person } from '../sync/ports/people.ts';
 import { NotFound } from './find-group.ts';
 
+export type { Explanation };
+
 export interface ExplainPorts extends PreviewPorts {
   readonly groups: PreviewPorts['groups'] & Pick<GroupStore, 'registers'>;
   readonly audit: Pick<AuditLog, 'read'>;
   readonly gates: Pick<GateStore, 'read'>;
-}
-
-export interface ExplainedRule {
-  readonly rule: string;
-  readonly value: string | null;
-  readonly found: readonly { readonly id: string; readonly state: string }[];
-}
-
-/** The event that said something, as its stamp names it. */
-export interface ExplainedEvent {
-  /** `member`, `group.upserted`, `group.deleted`, `group.snapshot`, `group.name` or `user.deleted`. */
-  readonly register: string;
-  readonly says: string;
-  readonly id: string | null;
-  readonly source: string | null;
-  readonly time: string | null;
-}
-
-/** Why somebody is, or is not, in a group: from the event to the version on the platform. */
-export interface Explanation {
-  readonly group: string;
-  readonly member: string;
-  /** In the platform's group, as it was last written or read. */
-  readonly present: boolean;
-  /** The whole answer in one sentence. */
-  readonly because: string;
-  /** Whether the directory has them in the group. */
-  readonly wanted: boolean;
-  readonly events: readonly ExplainedEvent[];
-  readonly match: {
-    readonly rules: readonly ExplainedRule[];
-    readonly bound: string | null;
-    readonly person: { readonly id: string; readonly userId: string | null; readonly state: string } | null;
-    readonly user: string | null;
-  };
-  readonly decision: Verdict;
-  readonly write: {
-    readonly at: string;
-    readonly action: string;
-    readonly reason: string;
-    readonly cause: string;
-    readonly versionBefore: string | null;
-    readonly versionAfter: string | null;
-    readonly outcome: string;
-  } | null;
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { SyncReport } from '../contract/answers.ts';
 import type { GroupId, GroupRef } from '../domain/ids.ts';
 import type { WakePorts } from '../sync/ports/bundles.ts';
 import type { Connections, GateStore } from '../sync/ports/connections.ts';
@@ -5,7 +6,7 @@ import type { GroupStore } from '../sync/ports/groups.ts';
 import type { DriftLog } from '../sync/ports/logs.ts';
 import { markSuspects, watched } from '../sync/reconcile/suspect.ts';
 import { wakeGroups } from '../sync/wake.ts';
-import { type GroupStateName, stateName } from './report.ts';
+import { stateName } from './report.ts';
 
 export interface SyncPorts extends WakePorts {
   readonly groups: GroupStore;
@@ -13,19 +14,6 @@ export interface SyncPorts extends WakePorts {
   readonly gates: Pick<GateStore, 'read'>;
   readonly connections: Pick<Connections, 'find'>;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-}
-
-export interface SyncedGroup {
-  readonly group: string;
-  readonly state: GroupStateName;
-  readonly version: string | null;
-  readonly lastError: string | null;
-}
-
-export interface SyncReport {
-  readonly synced: readonly SyncedGroup[];
-  /** Why the rest was not waited for, if it was not. */
-  readonly stopped: string | null;
 }
 
 export interface FollowOptions {
@@ -100,7 +88,7 @@ export async function followGroups(
   }
 }
 
-const sorted = (groups: readonly SyncedGroup[]): readonly SyncedGroup[] =>
+const sorted = (groups: SyncReport['synced']): SyncReport['synced'] =>
   [...groups].sort((a, b) => (a.group < b.group ? -1 : 1));
 
 async function reasonToStop([first]: readonly GroupRef[], ports: SyncPorts): Promise<string | undefined> {

@@ -1,16 +1,8 @@
-import type { Hold } from '../domain/hold.ts';
+import type { AuditRow, DriftRow, HoldRow, PendingRow } from '../contract/answers.ts';
 import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import type { GroupIndex } from '../sync/ports/group-index.ts';
-import type { AuditEntry, AuditLog, DriftLog, DriftRecord } from '../sync/ports/logs.ts';
+import type { AuditLog, DriftLog } from '../sync/ports/logs.ts';
 import type { HeldGroup } from './holds.ts';
-
-export interface PendingRow {
-  readonly group: string;
-  readonly member: string;
-  readonly cause: string;
-  /** Milliseconds since 1970. */
-  readonly sinceMs: number;
-}
 
 /** Members who cannot be written yet, the longest waiting first. */
 export async function listPending(
@@ -24,12 +16,6 @@ export async function listPending(
     );
   }
   return rows.sort((a, b) => a.sinceMs - b.sinceMs || (a.member < b.member ? -1 : 1));
-}
-
-export interface DriftRow
-  extends Pick<DriftRecord, 'id' | 'group' | 'kind' | 'initiator' | 'before' | 'after' | 'settledBy'> {
-  readonly detectedAt: string;
-  readonly settledAt: string | null;
 }
 
 /** What others changed on the platform, newest first. */
@@ -49,10 +35,6 @@ export async function listDrift(
   return rows.sort((a, b) => (a.detectedAt < b.detectedAt ? 1 : -1));
 }
 
-export interface AuditRow extends Omit<AuditEntry, 'atMs' | 'intent'> {
-  readonly at: string;
-}
-
 /** What was written and done, newest first. */
 export async function listAudit(
   ref: GroupRef,
@@ -67,13 +49,6 @@ export async function listAudit(
     }
   }
   return rows;
-}
-
-export interface HoldRow extends Pick<Hold, 'removes' | 'keeps' | 'share' | 'digest' | 'rule'> {
-  readonly group: string;
-  readonly decision: string;
-  readonly createdAt: string;
-  readonly expiresAt: string;
 }
 
 export const holdRow = ({ group, hold }: HeldGroup): HoldRow => ({

@@ -1,37 +1,8 @@
-import type { GroupState, PendingCause } from '../domain/group-state.ts';
+import type { GroupReport, GroupStateName } from '../contract/answers.ts';
+import type { GroupState } from '../domain/group-state.ts';
 import type { ConnectionName } from '../domain/ids.ts';
 import type { GroupIndex } from '../sync/ports/group-index.ts';
 import type { GroupStore } from '../sync/ports/groups.ts';
-
-/** What a person is told of a group's state. `dirty` says that the rest may be out of date. */
-export type GroupStateName =
-  | 'in_sync'
-  | 'dirty'
-  | 'held'
-  | 'failed'
-  | 'paused'
-  | 'deleted'
-  | 'unnamed'
-  | 'excluded';
-
-/** One group as `groups`, `status` and the local stack show it. */
-export interface GroupReport {
-  readonly connection: string;
-  readonly id: string;
-  readonly name: string | null;
-  readonly platformId: string | null;
-  readonly version: string | null;
-  readonly state: GroupStateName;
-  readonly wanted: number;
-  readonly applied: number;
-  /** Users in the platform's group as last written or read, sorted. */
-  readonly users: readonly string[];
-  readonly pending: readonly {
-    readonly id: string;
-    readonly cause: PendingCause;
-    readonly sinceMs: number;
-  }[];
-}
 
 export interface ReportPorts {
   readonly groups: Pick<GroupStore, 'read' | 'readView' | 'members'>;

@@ -1,3 +1,4 @@
+import type { ConnectionRow } from '../contract/answers.ts';
 import { applySetting } from '../contract/change-setting.ts';
 import { differingSettings, type SettingDifference } from '../contract/merge-settings.ts';
 import type { ConnectionSettings } from '../contract/settings.ts';
@@ -103,16 +104,6 @@ export async function replanAll(
   const nowMs = ports.clock();
   for (const ref of refs) await ports.desired.markDirty(ref, { nowMs, dueMs: nowMs + WORKERS_KNOW_AFTER_MS });
   return refs.length;
-}
-
-export interface ConnectionRow {
-  readonly name: string;
-  readonly company: string;
-  readonly baseUrl: string;
-  readonly gate: string;
-  readonly since: string | null;
-  readonly reason: string | null;
-  readonly observing: boolean;
 }
 
 export async function listConnections(ports: SettingsPorts): Promise<readonly ConnectionRow[]> {

@@ -1,10 +1,11 @@
+import type { CredentialReport, GroupStateName, GroupStatus, StatusReport } from '../contract/answers.ts';
 import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import type { GateStore, Health, HealthStore } from '../sync/ports/connections.ts';
 import type { Deployment } from '../sync/ports/deployment.ts';
 import type { GroupIndex, GroupSummary } from '../sync/ports/group-index.ts';
 import type { GroupStore } from '../sync/ports/groups.ts';
 import type { FeedStore } from '../sync/ports/reconcile.ts';
-import { type GroupReport, type GroupStateName, reportGroup, stateName } from './report.ts';
+import { reportGroup, stateName } from './report.ts';
 
 export interface StatusPorts {
   readonly groups: Pick<GroupStore, 'read' | 'readView' | 'members'>;
@@ -14,35 +15,6 @@ export interface StatusPorts {
   readonly health: Pick<HealthStore, 'read'>;
   readonly deployment: Pick<Deployment, 'queue'>;
   readonly clock: () => number;
-}
-
-/** How one connection stands. Times are RFC 3339, durations milliseconds; null where there is nothing to tell. */
-export interface StatusReport {
-  readonly connection: string;
-  readonly gate: { readonly state: string; readonly until: string | null; readonly reason: string | null };
-  readonly credential: CredentialReport;
-  readonly groups: { readonly [State in GroupStateName]?: number };
-  readonly pendingMembers: number;
-  /** Groups with changes that are not on the platform yet. */
-  readonly backlog: number;
-  readonly oldestUnappliedMs: number | null;
-  readonly holds: number;
-  readonly feed: { readonly cursorAgeMs: number | null };
-  /** Messages in each queue, in flight and delayed ones included. */
-  readonly queues: {
-    readonly events: number | null;
-    readonly eventsDlq: number | null;
-    readonly apply: number | null;
-    readonly applyDlq: number | null;
-  };
-}
-
-/** What the daily check, or `connect`, found of the credential. */
-export interface CredentialReport {
-  readonly goodAt: string | null;
-  readonly goodAgeMs: number | null;
-  /** null where it has been good since. */
-  readonly failure: { readonly at: string; readonly message: string } | null;
 }
 
 export function reportCredential(health: Health | undefined, nowMs: number): CredentialReport {
@@ -123,20 +95,6 @@ async function countMessages({ queue }: Pick<Deployment, 'queue'>): Promise<Stat
     count('applyDlq'),
   ]);
   return { events, eventsDlq, apply, applyDlq };
-}
-
-/** One group in full. */
-export interface GroupStatus extends GroupReport {
-  readonly link: {
-    readonly platformId: string;
-    readonly version: string | null;
-    /** A write whose outcome is not known yet. */
-    readonly openWrite: string | null;
-  } | null;
-  readonly lastError: { readonly code: string; readonly message: string; readonly at: string } | null;
-  readonly lastWriteAt: string | null;
-  readonly dirtySince: string | null;
-  readonly hold: { readonly digest: string; readonly removes: number; readonly decision: string } | null;
 }
 
 /** undefined where there is no such group. */

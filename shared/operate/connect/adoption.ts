@@ -1,26 +1,10 @@
+import type { AdoptedPair, AdoptionPlan } from '../../contract/answers.ts';
 import { renderName } from '../../contract/name-template.ts';
 import { groupExists, groupName } from '../../domain/group.ts';
 import { namedLike } from '../../plan/names.ts';
 import type { InspectInput, InspectPorts } from './input.ts';
 
 type Listed = { readonly id: string; readonly name: string; readonly spokeId: string | null };
-
-/** Which groups that are on the platform already would become ours, by each way of adopting. */
-export interface AdoptionPlan {
-  /** Groups on the platform. */
-  readonly existing: number;
-  /** Groups that the directory has named so far. */
-  readonly directory: number;
-  readonly bySpokeId: readonly AdoptedPair[];
-  /** By name, where only one group has it and none carries the spokeId. */
-  readonly byName: readonly AdoptedPair[];
-}
-
-export interface AdoptedPair {
-  readonly group: string;
-  readonly name: string;
-  readonly platformId: string;
-}
 
 export async function planAdoption(
   { name: connection, settings }: InspectInput,

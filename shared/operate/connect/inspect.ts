@@ -1,10 +1,11 @@
+import type { AdoptionPlan, Check, MatchPreview } from '../../contract/answers.ts';
 import { fieldName } from '../../contract/match-rule.ts';
 import { type ConnectionSettings, matchRules } from '../../contract/settings.ts';
-import { type Check, fault, well } from '../doctor/check.ts';
-import { type AdoptionPlan, planAdoption } from './adoption.ts';
+import { fault, well } from '../doctor/check.ts';
+import { planAdoption } from './adoption.ts';
 import { keptFor } from './connect.ts';
 import type { InspectInput, InspectPorts, SampledEmployee } from './input.ts';
-import { type MatchPreview, previewMatch } from './preview.ts';
+import { previewMatch } from './preview.ts';
 
 export interface Inspection {
   readonly company: string | undefined;

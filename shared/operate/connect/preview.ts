@@ -1,19 +1,9 @@
+import type { MatchPreview } from '../../contract/answers.ts';
 import { fieldName, matchForm } from '../../contract/match-rule.ts';
 import { matchRules } from '../../contract/settings.ts';
 import type { GroupRef, MemberId } from '../../domain/ids.ts';
 import type { UserState } from '../../sync/ports/desired.ts';
 import type { InspectInput, InspectPorts, SampledEmployee } from './input.ts';
-
-/** How many members of the directory would find their employee. */
-export interface MatchPreview {
-  /** Members looked at: those that the directory has sent already; 0 before the first event. */
-  readonly members: number;
-  readonly matched: number;
-  /** By each rule, in their order. */
-  readonly byRule: readonly { readonly rule: string; readonly matched: number }[];
-  readonly ambiguous: number;
-  readonly unmatched: number;
-}
 
 const MEMBERS = 500;
 

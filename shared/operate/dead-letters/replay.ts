@@ -1,3 +1,4 @@
+import type { ReplayReport } from '../../contract/answers.ts';
 import type { Mailbox } from '../../sync/ports/queues.ts';
 import { type Letter, readLetter } from './letter.ts';
 import { eventResender, groupWaker, type Resend, type ResendPorts } from './resend.ts';
@@ -15,19 +16,7 @@ export interface ReplayOptions {
   readonly rate?: number | undefined;
   /** Ends the replay between two batches. */
   readonly signal?: AbortSignal | undefined;
-  readonly onProgress?: ((done: ReplayCount) => void) | undefined;
-}
-
-export interface ReplayCount {
-  readonly replayed: number;
-  /** Refused by the queue or the table: still in the dead-letter queue. */
-  readonly failed: number;
-}
-
-export interface ReplayReport extends ReplayCount {
-  /** Of those selected: in flight elsewhere, refused, or dead-lettered anew while we worked. */
-  readonly remaining: number;
-  readonly cancelled: boolean;
+  readonly onProgress?: ((done: Pick<ReplayReport, 'replayed' | 'failed'>) => void) | undefined;
 }
 
 const TAKE = 10;
@@ -159,7 +148,7 @@ function createRun() {
     failed: new Set<string>(),
     returned: new Set<string>(),
     elsewhere: 0,
-    count: (): ReplayCount => ({ replayed: run.replayed.size, failed: run.failed.size }),
+    count: () => ({ replayed: run.replayed.size, failed: run.failed.size }),
     hasAll: ({ ids }: Selection) => ids?.every((id) => run.replayed.has(id) || run.failed.has(id)) === true,
     /** @returns the letters to replay; all others stay hidden until the end, so that they do not come again and again */
     sort(letters: readonly Letter[], { selection, send }: Sorting): readonly Letter[] {

@@ -1,20 +1,9 @@
+import type { StandingNow } from '../../contract/answers.ts';
 import { type ConnectionName, type GroupRef, groupId } from '../../domain/ids.ts';
 import type { ConnectionStore } from '../../sync/ports/connections.ts';
 import type { GroupStore } from '../../sync/ports/groups.ts';
 import { stateName } from '../report.ts';
 import type { Letter } from './letter.ts';
-
-/** How a group that a letter is about stands now, in the directory's word and on the platform. */
-export interface StandingNow {
-  readonly group: string;
-  readonly state: string;
-  readonly wanted: number;
-  readonly platformId: string | null;
-  readonly version: string | null;
-  /** Users in the platform's group as last written or read. */
-  readonly users: number;
-  readonly lastError: string | null;
-}
 
 /** The groups that a letter names, as they are now; those that nobody knows are left out. */
 export async function standingOf(

@@ -1,4 +1,5 @@
 import pMap from 'p-map';
+import type { Cause, LetterSummary, Survey } from '../../contract/answers.ts';
 import type { DeadMessage, Mailbox } from '../../sync/ports/queues.ts';
 import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
 import { type Letter, readLetter } from './letter.ts';
@@ -10,38 +11,6 @@ export interface Selection {
   readonly ids?: readonly string[] | undefined;
   readonly group?: string | undefined;
   readonly code?: string | undefined;
-}
-
-export interface LetterSummary {
-  readonly id: string;
-  readonly queue: Mailbox['name'];
-  readonly code: string;
-  readonly message: string;
-  readonly group: string | null;
-  readonly ageMs: number;
-  readonly superseded: boolean;
-}
-
-export interface Cause {
-  readonly code: string;
-  readonly count: number;
-  readonly superseded: number;
-  readonly oldestMs: number;
-  readonly newestMs: number;
-}
-
-export interface Survey {
-  readonly queue: Mailbox['name'] | 'all';
-  /** Messages found, and those that another consumer holds at the moment. */
-  readonly total: number;
-  readonly inFlightElsewhere: number;
-  /** False where there are more than could be looked at in the time a look may take. */
-  readonly complete: boolean;
-  /** Ages in milliseconds. */
-  readonly causes: readonly Cause[];
-  /** The first of those that were selected, up to the limit; the causes count all of them. */
-  readonly messages: readonly LetterSummary[];
-  readonly selected: number;
 }
 
 export interface SurveyPorts extends StandingPorts {

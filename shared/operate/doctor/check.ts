@@ -1,12 +1,5 @@
+import type { Check } from '../../contract/answers.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
-
-/** One part that was looked at; `fix` says what to do where it is not well. */
-export interface Check {
-  readonly name: string;
-  readonly ok: boolean;
-  readonly detail: string;
-  readonly fix: string | null;
-}
 
 export const well = (name: string, detail: string): Check => ({ name, ok: true, detail, fix: null });
 export const fault = (name: string, detail: string, fix: string): Check => ({ name, ok: false, detail, fix });

@@ -1,8 +1,9 @@
+import type { Check } from '../../contract/answers.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import type { Applicant } from '../../sync/ports/platform.ts';
 import type { SampledEmployee } from '../connect/input.ts';
 import { checkFields, neededFields } from '../connect/inspect.ts';
-import { type Check, check, type DoctorPorts, fault, guarded, well } from './check.ts';
+import { check, type DoctorPorts, fault, guarded, well } from './check.ts';
 import { connectAgain, fixOfCall, wait } from './outage.ts';
 
 /** Of members that count, past this share it is rarely the people who are at fault. */

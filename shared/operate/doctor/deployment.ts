@@ -1,3 +1,4 @@
+import type { Check } from '../../contract/answers.ts';
 import {
   ENVIRONMENT,
   FUNCTION_KEYS,
@@ -11,7 +12,7 @@ import {
 } from '../../contract/names.ts';
 import { applyDelaySeconds, QUEUES, TABLE } from '../../contract/topology.ts';
 import type { Deployment, QueueFacts } from '../../sync/ports/deployment.ts';
-import { type Check, check, fault, guarded, well } from './check.ts';
+import { check, fault, guarded, well } from './check.ts';
 
 interface Looked {
   readonly prefix: string;

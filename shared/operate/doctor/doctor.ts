@@ -1,5 +1,6 @@
+import type { Check } from '../../contract/answers.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
-import { type Check, type DoctorPorts, fault, guarded } from './check.ts';
+import { type DoctorPorts, fault, guarded } from './check.ts';
 import { checkConnection } from './connection.ts';
 import { checkDeployment } from './deployment.ts';
 import { checkScim } from './scim.ts';

@@ -1,6 +1,7 @@
+import type { Check } from '../../contract/answers.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 import { listTokens, type TokenSummary } from '../../sync/scim/tokens.ts';
-import { type Check, check, type DoctorPorts, fault, well } from './check.ts';
+import { check, type DoctorPorts, fault, well } from './check.ts';
 
 type ScimPorts = Pick<DoctorPorts, 'deployment' | 'tokens' | 'clock'>;
 

@@ -1,4 +1,4 @@
-import type { LineError } from '../events.ts';
+import type { LineError } from '../../contract/answers.ts';
 import type { CsvRecord } from './csv.ts';
 
 export type Column = 'group id' | 'group name' | 'member id' | 'email';

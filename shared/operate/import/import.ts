@@ -1,6 +1,7 @@
+import type { ImportReport, LineError } from '../../contract/answers.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 import type { EventSender } from '../../sync/ports/queues.ts';
-import { type EventsReport, type LineError, MAX_ERRORS } from '../events.ts';
+import { MAX_ERRORS } from '../events.ts';
 import { parseCsv } from './csv.ts';
 import { type Layout, readLayout } from './header.ts';
 import { type Row, readRow } from './rows.ts';
@@ -35,13 +36,6 @@ export interface ImportPlan {
   readonly messages: number;
   /** Columns of the file's header that are not read, where there are some. */
   readonly ignoredColumns?: readonly string[];
-}
-
-export interface ImportReport extends EventsReport, Pick<ImportPlan, 'ignoredColumns'> {
-  readonly rows: number;
-  readonly groups: number;
-  /** False where nothing was sent: a dry run, errors, or a person who thought better of it. */
-  readonly sent: boolean;
 }
 
 /** What is known of a group while its rows lie in the sorter: the name it must have, and the bytes of its members. */

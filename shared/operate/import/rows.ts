@@ -1,5 +1,5 @@
+import type { LineError } from '../../contract/answers.ts';
 import { MAX_ID_LENGTH, MAX_NAME_LENGTH } from '../../contract/events/bounds.ts';
-import type { LineError } from '../events.ts';
 import type { CsvRecord } from './csv.ts';
 import type { Layout } from './header.ts';
 

@@ -1,0 +1,338 @@
+import * as z from 'zod';
+import { DRIFT_KINDS } from '../domain/drift.ts';
+
+/*
+ * What the commands answer: each schema and its type are one, so that `--json` prints what the use case returns.
+ * docs/cli/schemas is generated from here. More fields may follow, none goes.
+ */
+
+export const text = z.string();
+export const count = z.int().min(0);
+export const instant = z.iso.datetime();
+/** A duration, or milliseconds since 1970 where the name ends in `sinceMs`. */
+export const ms = z.number();
+export const nullable = <Schema extends z.ZodType>(schema: Schema) => z.union([schema, z.null()]);
+
+/** What a schema describes, as nobody may change it. */
+type Answer<Schema extends z.ZodType> = Frozen<z.infer<Schema>>;
+type Frozen<Value> = Value extends readonly (infer Item)[]
+  ? readonly Frozen<Item>[]
+  : { readonly [Name in keyof Value]: Frozen<Value[Name]> };
+
+export const Change = z.object({
+  kind: text,
+  member: nullable(text).optional(),
+  before: nullable(text),
+  after: nullable(text),
+  reason: text,
+});
+
+/** What the daily check, or `connect`, found of the credential. */
+export const CredentialReport = z
+  .object({
+    goodAt: nullable(instant).describe('When it was last found good; null: never checked.'),
+    goodAgeMs: nullable(ms),
+    failure: nullable(z.object({ at: instant, message: text })).describe('Since it was last good.'),
+  })
+  .describe('What the daily check, or connect, found.');
+export type CredentialReport = Answer<typeof CredentialReport>;
+
+/** What a person is told of a group's state. `dirty` says that the rest may be out of date. */
+export const GroupStateName = z.enum([
+  'in_sync',
+  'dirty',
+  'held',
+  'failed',
+  'paused',
+  'deleted',
+  'unnamed',
+  'excluded',
+]);
+export type GroupStateName = z.infer<typeof GroupStateName>;
+const PendingCause = z.enum(['unknown', 'ambiguous', 'inactive', 'refused']);
+
+/** One group as `groups` and `status` show it. */
+export const GroupReport = z.object({
+  connection: text,
+  id: text.describe('Id of the group in the directory.'),
+  name: nullable(text),
+  platformId: nullable(text),
+  version: nullable(text),
+  state: GroupStateName,
+  wanted: count.describe('Members present in the directory, pending ones included.'),
+  applied: count.describe('Members confirmed on the platform.'),
+  users: z.array(text).describe("Users in the platform's group as last written or read, sorted."),
+  pending: z.array(z.object({ id: text, cause: PendingCause, sinceMs: ms })),
+});
+export type GroupReport = Answer<typeof GroupReport>;
+
+const Queue = nullable(count).describe('Messages, in flight and delayed ones included; null: no such queue.');
+
+/** How one connection stands; null where there is nothing to tell. */
+export const StatusReport = z.object({
+  connection: text,
+  gate: z.object({
+    state: z.enum(['open', 'backoff', 'unauthorized', 'paused']),
+    until: nullable(instant),
+    reason: nullable(text),
+  }),
+  credential: CredentialReport,
+  groups: z.record(text, count).describe('Number of groups by state.'),
+  pendingMembers: count,
+  /** Groups with changes that are not on the platform yet. */
+  backlog: count,
+  oldestUnappliedMs: nullable(ms),
+  holds: count,
+  feed: z.object({ cursorAgeMs: nullable(ms) }),
+  queues: z.object({ events: Queue, eventsDlq: Queue, apply: Queue, applyDlq: Queue }),
+});
+export type StatusReport = Answer<typeof StatusReport>;
+
+/** One group in full. */
+export const GroupStatus = GroupReport.extend({
+  /** `openWrite`: a write whose outcome is not known yet. */
+  link: nullable(z.object({ platformId: text, version: nullable(text), openWrite: nullable(text) })),
+  lastError: nullable(z.object({ code: text, message: text, at: instant })),
+  lastWriteAt: nullable(instant),
+  dirtySince: nullable(instant),
+  hold: nullable(z.object({ digest: text, removes: count, decision: text })),
+});
+export type GroupStatus = Answer<typeof GroupStatus>;
+
+export const SyncReport = z.object({
+  synced: z.array(
+    z.object({ group: text, state: GroupStateName, version: nullable(text), lastError: nullable(text) }),
+  ),
+  stopped: nullable(text).describe('Why the rest was not waited for.'),
+});
+export type SyncReport = Answer<typeof SyncReport>;
+
+/** The event that said something, as its stamp names it. */
+const ExplainedEvent = z.object({
+  /** `member`, `group.upserted`, `group.deleted`, `group.snapshot`, `group.name` or `user.deleted`. */
+  register: text,
+  says: text,
+  id: nullable(text),
+  source: nullable(text),
+  time: nullable(text),
+});
+export type ExplainedEvent = Answer<typeof ExplainedEvent>;
+
+const ExplainedRule = z.object({
+  rule: text,
+  value: nullable(text),
+  found: z.array(z.object({ id: text, state: text })),
+});
+export type ExplainedRule = Answer<typeof ExplainedRule>;
+
+/** Why somebody is, or is not, in a group: from the event to the version on the platform. */
+export const Explanation = z.object({
+  group: text,
+  member: text,
+  present: z.boolean().describe("In the platform's group, as it was last written or read."),
+  /** The whole answer in one sentence. */
+  because: text,
+  wanted: z.boolean().describe('The directory has them in the group.'),
+  events: z.array(ExplainedEvent),
+  match: z.object({
+    rules: z.array(ExplainedRule),
+    bound: nullable(text),
+    person: nullable(z.object({ id: text, userId: nullable(text), state: text })),
+    user: nullable(text),
+  }),
+  decision: z.object({ outcome: text, detail: text }),
+  write: nullable(
+    z.object({
+      at: instant,
+      action: text,
+      reason: text,
+      cause: text,
+      versionBefore: nullable(text),
+      versionAfter: nullable(text),
+      outcome: text,
+    }),
+  ),
+});
+export type Explanation = Answer<typeof Explanation>;
+
+export const PendingRow = z.object({ group: text, member: text, cause: PendingCause, sinceMs: ms });
+export type PendingRow = Answer<typeof PendingRow>;
+
+const Side = nullable(z.union([text, z.array(text)]));
+export const DriftRow = z.object({
+  id: text,
+  group: text,
+  kind: z.enum(DRIFT_KINDS),
+  initiator: text,
+  before: Side,
+  after: Side,
+  settledBy: nullable(text),
+  detectedAt: instant,
+  settledAt: nullable(instant),
+});
+export type DriftRow = Answer<typeof DriftRow>;
+
+export const AuditRow = z.object({
+  at: instant,
+  action: text,
+  changes: z.array(Change),
+  changeCount: count,
+  versionBefore: nullable(text),
+  versionAfter: nullable(text),
+  cause: text,
+  outcome: text,
+});
+export type AuditRow = Answer<typeof AuditRow>;
+
+export const HoldRow = z.object({
+  group: text,
+  removes: count,
+  keeps: z.int(),
+  share: z.number(),
+  digest: text,
+  rule: text,
+  decision: z.enum(['waiting', 'approved', 'rejected']),
+  createdAt: instant,
+  expiresAt: instant,
+});
+export type HoldRow = Answer<typeof HoldRow>;
+
+export const ConnectionRow = z.object({
+  name: text,
+  company: text,
+  baseUrl: text,
+  gate: text,
+  since: nullable(instant),
+  reason: nullable(text),
+  observing: z.boolean(),
+});
+export type ConnectionRow = Answer<typeof ConnectionRow>;
+
+/** One part that was looked at; `fix` says what to do where it is not well. */
+export const Check = z.object({ name: text, ok: z.boolean(), detail: text, fix: nullable(text) });
+export type Check = Answer<typeof Check>;
+
+/** How many members of the directory would find their employee. */
+export const MatchPreview = z.object({
+  /** Members looked at: those that the directory has sent already; 0 before the first event. */
+  members: count,
+  matched: count,
+  ambiguous: count,
+  unmatched: count,
+  /** By each rule, in their order. */
+  byRule: z.array(z.object({ rule: text, matched: count })),
+});
+export type MatchPreview = Answer<typeof MatchPreview>;
+
+const AdoptedPair = z.object({ group: text, name: text, platformId: text });
+export type AdoptedPair = Answer<typeof AdoptedPair>;
+
+/** Which groups that are on the platform already would become ours, by each way of adopting. */
+export const AdoptionPlan = z.object({
+  /** Groups on the platform. */
+  existing: count,
+  /** Groups that the directory has named so far. */
+  directory: count,
+  bySpokeId: z.array(AdoptedPair),
+  /** By name, where only one group has it and none carries the spokeId. */
+  byName: z.array(AdoptedPair),
+});
+export type AdoptionPlan = Answer<typeof AdoptionPlan>;
+
+const LineError = z.object({ line: count, message: text });
+export type LineError = Answer<typeof LineError>;
+
+/** What came of a file, line by line. */
+export const EventsReport = z.object({
+  events: count,
+  messages: count,
+  errors: z.array(LineError).describe('The first thousand.'),
+  errorCount: count,
+});
+export type EventsReport = Answer<typeof EventsReport>;
+
+export const ImportReport = EventsReport.extend({
+  rows: count,
+  groups: count,
+  ignoredColumns: z.array(text).optional().describe("Columns of the file's header that are not read."),
+  /** False where nothing was sent: a dry run, errors, or a person who thought better of it. */
+  sent: z.boolean(),
+});
+export type ImportReport = Answer<typeof ImportReport>;
+
+const QueueName = z.enum(['events', 'apply']);
+/** Dead letters of one cause; ages in milliseconds. */
+const Cause = z.object({ code: text, count, superseded: count, oldestMs: ms, newestMs: ms });
+export type Cause = Answer<typeof Cause>;
+
+const LetterSummary = z.object({
+  id: text,
+  queue: QueueName,
+  code: text,
+  message: text,
+  group: nullable(text),
+  ageMs: ms,
+  superseded: z.boolean(),
+});
+export type LetterSummary = Answer<typeof LetterSummary>;
+
+export const Survey = z.object({
+  queue: z.enum(['events', 'apply', 'all']),
+  total: count.describe('Found, or in flight with another consumer.'),
+  inFlightElsewhere: count,
+  /** False where there are more than could be looked at in the time a look may take. */
+  complete: z.boolean(),
+  causes: z.array(Cause),
+  /** The first of those that were selected, up to the limit; the causes count all of them. */
+  messages: z.array(LetterSummary),
+  selected: count,
+});
+export type Survey = Answer<typeof Survey>;
+
+/** How a group that a letter is about stands now, in the directory's word and on the platform. */
+const StandingNow = z.object({
+  group: text,
+  state: GroupStateName,
+  wanted: count,
+  platformId: nullable(text),
+  version: nullable(text),
+  /** How many are in the platform's group as last written or read. */
+  users: count,
+  lastError: nullable(text),
+});
+export type StandingNow = Answer<typeof StandingNow>;
+
+export const ShownLetter = z.object({
+  id: text,
+  queue: QueueName,
+  code: text,
+  message: text,
+  failedAt: instant,
+  connection: nullable(text),
+  superseded: z.boolean(),
+  problems: z.array(text).describe('Why ingest would refuse it now; empty where it would not.'),
+  events: z.array(
+    z.object({
+      id: text,
+      source: text,
+      connection: text,
+      time: nullable(text),
+      kind: text,
+      group: nullable(text),
+      members: z.array(text),
+    }),
+  ),
+  now: z.array(StandingNow),
+  body: text,
+});
+export type ShownLetter = Answer<typeof ShownLetter>;
+
+export const ReplayReport = z.object({
+  replayed: count,
+  /** Refused by the queue or the table: still in the dead-letter queue. */
+  failed: count,
+  /** Of those selected: in flight elsewhere, refused, or dead-lettered anew while we worked. */
+  remaining: count,
+  cancelled: z.boolean(),
+});
+export type ReplayReport = Answer<typeof ReplayReport>;
