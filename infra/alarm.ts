@@ -29,17 +29,19 @@ export interface AlarmSpec extends Pick<AlarmProps, 'comparisonOperator' | 'data
   readonly meaning: string;
   readonly metric: IMetric;
   readonly threshold: number;
-  readonly evaluationPeriods: number;
+  /** Default: 1. */
+  readonly evaluationPeriods?: number;
   /** Decided for each alarm: whether silence is good news, bad news or no news. */
   readonly missing: TreatMissingData;
 }
 
 /** An alarm that tells ops by the stage's topic, when it rings and when it ends, and names the page that helps. */
 export function addAlarm(scope: Construct, desk: AlarmDesk, spec: AlarmSpec): Alarm {
-  const { heading, of, meaning, missing, ...rest } = spec;
+  const { heading, of, meaning, missing, evaluationPeriods = 1, ...rest } = spec;
   const slug = headingSlug(heading);
   const alarm = new Alarm(scope, `${pascal(slug)}${of === undefined ? '' : 'Of'}${pascal(of ?? '')}Alarm`, {
     ...rest,
+    evaluationPeriods,
     alarmName: [desk.prefix, slug, of].filter((part) => part !== undefined).join('-'),
     alarmDescription: `${meaning} What to do: ${desk.runbookUrl}#${slug}`,
     treatMissingData: missing,

@@ -19,19 +19,16 @@ export type DeployableKey = FunctionKey | OptionalFunctionKey;
 export type FunctionCode = Readonly<Record<DeployableKey, string>>;
 
 /** The handlers by path: infra never imports them. */
-export const HANDLERS: FunctionCode = {
-  ingest: join(ROOT, 'functions/ingest.ts'),
-  apply: join(ROOT, 'functions/apply.ts'),
-  reconcile: join(ROOT, 'functions/reconcile.ts'),
-  people: join(ROOT, 'functions/people.ts'),
-  scim: join(ROOT, 'functions/scim.ts'),
-};
+export const HANDLERS: FunctionCode = byKey((key) => join(ROOT, `functions/${key}.ts`));
 
 /** Bundles all handlers in one run into `<outDir>/<function>/index.mjs`; the same sources give the same bytes. */
 export function bundleHandlers(outDir: string, handlers: FunctionCode = HANDLERS): FunctionCode {
   bundle(Object.fromEntries(DEPLOYABLE_KEYS.map((key) => [`${key}/index`, handlers[key]])), outDir);
-  const folders = DEPLOYABLE_KEYS.map((key) => [key, join(outDir, key)] as const);
-  return Object.fromEntries(folders) as Record<DeployableKey, string>;
+  return byKey((key) => join(outDir, key));
+}
+
+function byKey(pathOf: (key: DeployableKey) => string): FunctionCode {
+  return Object.fromEntries(DEPLOYABLE_KEYS.map((key) => [key, pathOf(key)])) as FunctionCode;
 }
 
 /**

@@ -7,6 +7,7 @@ import {
   MathExpression,
   TextWidget,
 } from 'aws-cdk-lib/aws-cloudwatch';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { METRIC_DIMENSIONS, METRICS, type MetricName } from '../shared/contract/metrics.ts';
 import { METRIC_NAMESPACE, QUEUE_KEYS } from '../shared/contract/names.ts';
@@ -109,6 +110,7 @@ function waiting(prefix: string): IWidget[][] {
 }
 
 function health({ prefix, resources, functions }: DashboardProps): IWidget[][] {
+  const each = ofEach(functions);
   const messages = QUEUE_KEYS.map((name) =>
     resources.queues[name].metricApproximateNumberOfMessagesVisible({ label: name, period: PERIOD }),
   );
@@ -126,23 +128,22 @@ function health({ prefix, resources, functions }: DashboardProps): IWidget[][] {
     [
       graph(
         'Errors',
-        functions.map((one) => one.function.metricErrors({ label: one.name, period: PERIOD })),
+        each((one, label) => one.metricErrors({ label, period: PERIOD })),
       ),
       graph(
         'Throttles',
-        functions.map((one) => one.function.metricThrottles({ label: one.name, period: PERIOD })),
+        each((one, label) => one.metricThrottles({ label, period: PERIOD })),
       ),
       graph(
         'Longest run, ms',
-        functions.map((one) =>
-          one.function.metricDuration({ label: one.name, statistic: 'Maximum', period: PERIOD }),
-        ),
+        each((one, label) => one.metricDuration({ label, statistic: 'Maximum', period: PERIOD })),
       ),
     ],
   ];
 }
 
 function cost({ prefix, resources, functions }: DashboardProps): IWidget[][] {
+  const each = ofEach(functions);
   const { table, queues } = resources;
   return [
     [title('What drives the cost')],
@@ -157,15 +158,13 @@ function cost({ prefix, resources, functions }: DashboardProps): IWidget[][] {
       ]),
       graph(
         'Lambda calls',
-        functions.map((one) => one.function.metricInvocations({ label: one.name, period: PERIOD })),
+        each((one, label) => one.metricInvocations({ label, period: PERIOD })),
       ),
     ],
     [
       graph(
         'Lambda time, ms',
-        functions.map((one) =>
-          one.function.metricDuration({ label: one.name, statistic: 'Sum', period: PERIOD }),
-        ),
+        each((one, label) => one.metricDuration({ label, statistic: 'Sum', period: PERIOD })),
       ),
       graph('Activity events read', [stageMetric(prefix, 'FeedEventsRead', PERIOD)]),
       graph('Employees read', [stageMetric(prefix, 'PeopleRefreshed', PERIOD)]),
@@ -173,12 +172,18 @@ function cost({ prefix, resources, functions }: DashboardProps): IWidget[][] {
   ];
 }
 
+/** One line of a graph for each function. */
+const ofEach =
+  (functions: DashboardProps['functions']) =>
+  (metric: (one: IFunction, label: string) => IMetric): IMetric[] =>
+    functions.map(({ function: one, name }) => metric(one, name));
+
 const title = (text: string) => new TextWidget({ markdown: `## ${text}`, width: 24, height: 1 });
 const graph = (name: string, left: IMetric[]) => new GraphWidget({ title: name, left, width: 8, height: 6 });
 
 /** A metric broken down by its second dimension, whatever connections or kinds there are or will be. */
 function broken(prefix: string, name: MetricName): MathExpression {
-  const { form, by } = METRICS[name] as { form: string; by?: 'Connection' | 'Kind' };
+  const { form, by } = METRICS[name];
   if (by === undefined) throw new Error(`expected the metric ${name} to have a second dimension`);
   const schema = `{${METRIC_NAMESPACE},${METRIC_DIMENSIONS.prefix},${by}}`;
   const terms = `MetricName="${name}" ${METRIC_DIMENSIONS.prefix}="${prefix}"`;

@@ -65,7 +65,6 @@ export class Lane extends Construct {
       meaning: `Messages lie in the ${queue} dead-letter queue.`,
       metric: this.deadLetters.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum' }),
       threshold: 1,
-      evaluationPeriods: 1,
       // SQS stops reporting on a queue that has been empty for hours: silence means that nothing is there.
       missing: TreatMissingData.NOT_BREACHING,
     });

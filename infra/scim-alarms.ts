@@ -48,7 +48,6 @@ export class ScimAlarms extends Construct {
       meaning: 'Over 20 SCIM requests within 15 minutes came without a valid token.',
       metric: unauthorised(desk.prefix),
       threshold: 20,
-      evaluationPeriods: 1,
       missing,
     });
   }

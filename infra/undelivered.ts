@@ -33,7 +33,6 @@ export class Undelivered extends Construct {
       meaning: 'A schedule could not call its function, or an event could not be put into the events queue.',
       metric: this.queue.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum' }),
       threshold: 1,
-      evaluationPeriods: 1,
       // An empty queue reports nothing.
       missing: TreatMissingData.NOT_BREACHING,
     });

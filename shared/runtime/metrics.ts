@@ -20,10 +20,8 @@ export interface MetricsOptions {
 export function createMetrics({ prefix, clock, write }: MetricsOptions): Metrics {
   return {
     emit(name, value, by) {
-      const definition = METRICS[name];
-      const second = 'by' in definition ? definition.by : undefined;
-      const dimension = second === 'Connection' ? METRIC_DIMENSIONS.connection : METRIC_DIMENSIONS.kind;
-      const isSplit = second !== undefined && by !== undefined;
+      const { unit, by: dimension } = METRICS[name];
+      const second = dimension === undefined || by === undefined ? undefined : { [dimension]: by };
       write(
         JSON.stringify({
           _aws: {
@@ -33,14 +31,14 @@ export function createMetrics({ prefix, clock, write }: MetricsOptions): Metrics
                 Namespace: METRIC_NAMESPACE,
                 Dimensions: [
                   [METRIC_DIMENSIONS.prefix],
-                  ...(isSplit ? [[METRIC_DIMENSIONS.prefix, dimension]] : []),
+                  ...(second === undefined ? [] : [[METRIC_DIMENSIONS.prefix, dimension]]),
                 ],
-                Metrics: [{ Name: name, Unit: definition.unit }],
+                Metrics: [{ Name: name, Unit: unit }],
               },
             ],
           },
           [METRIC_DIMENSIONS.prefix]: prefix,
-          ...(isSplit ? { [dimension]: by } : {}),
+          ...second,
           [name]: value,
         }),
       );
