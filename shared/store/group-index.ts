@@ -5,13 +5,18 @@ import type { GroupIndex, GroupSummary, PendingEntry } from '../sync/ports/group
 import { dueText, groupIndexSort, groupKey, indexPartition, SHARDS } from './keys.ts';
 import { exists, type Item, type Table } from './table.ts';
 
-export function createGroupIndex(table: Table): GroupIndex {
-  async function* shards(kind: 'groups' | 'pending', connection: ConnectionName) {
-    for (let shard = 0; shard < SHARDS; shard += 1) {
-      yield* table.query({ partition: indexPartition(kind, connection, shard), index: true });
-    }
+/** Every shard of one list of the index, one after the other. */
+export async function* queryIndex(
+  table: Table,
+  kind: Parameters<typeof indexPartition>[0],
+  connection: ConnectionName,
+) {
+  for (let shard = 0; shard < SHARDS; shard += 1) {
+    yield* table.query({ partition: indexPartition(kind, connection, shard), index: true });
   }
+}
 
+export function createGroupIndex(table: Table): GroupIndex {
   return {
     async due(connection, { nowMs, limit }) {
       const found: Item[] = [];
@@ -32,13 +37,13 @@ export function createGroupIndex(table: Table): GroupIndex {
     },
 
     async *all(connection) {
-      for await (const page of shards('groups', connection)) {
+      for await (const page of queryIndex(table, 'groups', connection)) {
         yield page.map((item) => summaryOf(connection, item));
       }
     },
 
     async *pending(connection) {
-      for await (const page of shards('pending', connection)) {
+      for await (const page of queryIndex(table, 'pending', connection)) {
         yield page.map((item) => pendingOf(connection, item));
       }
     },

@@ -21,37 +21,36 @@ const userPartition = (connection: ConnectionName, member: MemberId) => `U#${con
 const personPartition = (connection: ConnectionName, role: RoleId) => `R#${connection}#${keyPart(role)}`;
 const connectionPartition = (connection: ConnectionName) => `C#${connection}`;
 
-export const groupKey = (ref: GroupRef): Key => ({ pk: groupPartition(ref), sk: 'GROUP' });
+const ofGroup = (ref: GroupRef, sk: string): Key => ({ pk: groupPartition(ref), sk });
+const ofConnection = (connection: ConnectionName, sk: string): Key => ({
+  pk: connectionPartition(connection),
+  sk,
+});
+
+export const groupKey = (ref: GroupRef): Key => ofGroup(ref, 'GROUP');
 export const MEMBER_PREFIX = 'M#';
-export const memberKey = (ref: GroupRef, member: MemberId): Key => ({
-  pk: groupPartition(ref),
-  sk: `${MEMBER_PREFIX}${keyPart(member)}`,
-});
-export const viewChunkKey = (ref: GroupRef, view: IntentId, index: number): Key => ({
-  pk: groupPartition(ref),
-  sk: `VIEW#${view}#${String(index).padStart(4, '0')}`,
-});
+export const memberKey = (ref: GroupRef, member: MemberId): Key =>
+  ofGroup(ref, `${MEMBER_PREFIX}${keyPart(member)}`);
+export const viewChunkKey = (ref: GroupRef, view: IntentId, index: number): Key =>
+  ofGroup(ref, `VIEW#${view}#${String(index).padStart(4, '0')}`);
 export const VIEW_PREFIX = 'VIEW#';
-export const heldChunkKey = (ref: GroupRef, digest: string, index: number): Key => ({
-  pk: groupPartition(ref),
-  sk: `HELD#${digest}#${String(index).padStart(4, '0')}`,
-});
+export const heldChunkKey = (ref: GroupRef, digest: string, index: number): Key =>
+  ofGroup(ref, `HELD#${digest}#${String(index).padStart(4, '0')}`);
 
 /** All arrivals of the parts of one snapshot lie side by side. */
 export const partPrefix = (source: string, snapshotId: string, count: number): string =>
   `PART#${createHash('sha256')
     .update(JSON.stringify([source, snapshotId, count]))
     .digest('hex')}#`;
-export const partKey = (ref: GroupRef, prefix: string, part: { index: number; stamp: string }): Key => ({
-  pk: groupPartition(ref),
-  sk: `${prefix}${part.index}#${createHash('sha256').update(part.stamp).digest('hex').slice(0, 32)}`,
-});
+export const partKey = (ref: GroupRef, prefix: string, part: { index: number; stamp: string }): Key =>
+  ofGroup(
+    ref,
+    `${prefix}${part.index}#${createHash('sha256').update(part.stamp).digest('hex').slice(0, 32)}`,
+  );
 
 export const AUDIT_PREFIX = 'A#';
-export const auditKey = (ref: GroupRef, at: string, intent: IntentId): Key => ({
-  pk: groupPartition(ref),
-  sk: `${AUDIT_PREFIX}${at}#${intent}`,
-});
+export const auditKey = (ref: GroupRef, at: string, intent: IntentId): Key =>
+  ofGroup(ref, `${AUDIT_PREFIX}${at}#${intent}`);
 
 export const userKey = (connection: ConnectionName, member: MemberId): Key => ({
   pk: userPartition(connection, member),
@@ -83,47 +82,27 @@ export const pointerPartition = (connection: ConnectionName, field: string, valu
   `P#${connection}#${keyPart(field)}#${keyPart(value)}`;
 export const pointerKey = (partition: string, role: RoleId): Key => ({ pk: partition, sk: keyPart(role) });
 
-export const connectionKey = (connection: ConnectionName): Key => ({
-  pk: connectionPartition(connection),
-  sk: 'CONNECTION',
-});
+export const connectionKey = (connection: ConnectionName): Key => ofConnection(connection, 'CONNECTION');
 /** What stays of a connection that was removed. */
-export const tombstoneKey = (connection: ConnectionName): Key => ({
-  pk: connectionPartition(connection),
-  sk: 'REMOVED',
-});
-export const gateKey = (connection: ConnectionName): Key => ({
-  pk: connectionPartition(connection),
-  sk: 'GATE',
-});
-export const feedKey = (connection: ConnectionName): Key => ({
-  pk: connectionPartition(connection),
-  sk: 'FEED',
-});
-export const leaseKey = (connection: ConnectionName, name: string): Key => ({
-  pk: connectionPartition(connection),
-  sk: `LEASE#${name}`,
-});
+export const tombstoneKey = (connection: ConnectionName): Key => ofConnection(connection, 'REMOVED');
+export const gateKey = (connection: ConnectionName): Key => ofConnection(connection, 'GATE');
+export const feedKey = (connection: ConnectionName): Key => ofConnection(connection, 'FEED');
+export const leaseKey = (connection: ConnectionName, name: string): Key =>
+  ofConnection(connection, `LEASE#${name}`);
 export const GUARD_PREFIX = 'GUARD#';
 /** Minutes since 1970, zero-padded, so that a range of the sort key is a span of time. */
 export const guardMinute = (atMs: number): string => String(Math.floor(atMs / 60_000)).padStart(10, '0');
-export const guardKey = (connection: ConnectionName, atMs: number, intent: IntentId): Key => ({
-  pk: connectionPartition(connection),
-  sk: `${GUARD_PREFIX}${guardMinute(atMs)}#${intent}`,
-});
+export const guardKey = (connection: ConnectionName, atMs: number, intent: IntentId): Key =>
+  ofConnection(connection, `${GUARD_PREFIX}${guardMinute(atMs)}#${intent}`);
 export const UNLINK_PREFIX = 'UNLINK#';
-export const unlinkKey = (connection: ConnectionName, platformId: string): Key => ({
-  pk: connectionPartition(connection),
-  sk: `${UNLINK_PREFIX}${keyPart(platformId)}`,
-});
+export const unlinkKey = (connection: ConnectionName, platformId: string): Key =>
+  ofConnection(connection, `${UNLINK_PREFIX}${keyPart(platformId)}`);
 export const DRIFT_PREFIX = 'DRIFT#';
 /** Records of one group lie side by side. */
 export const driftPrefix = (group: GroupId): string =>
   `${DRIFT_PREFIX}${createHash('sha256').update(group).digest('hex').slice(0, 16)}#`;
-export const driftKey = ({ connection, group }: GroupRef, id: string): Key => ({
-  pk: connectionPartition(connection),
-  sk: `${driftPrefix(group)}${id}`,
-});
+export const driftKey = ({ connection, group }: GroupRef, id: string): Key =>
+  ofConnection(connection, `${driftPrefix(group)}${id}`);
 
 /** Claims of platform groups are spread over shards, so that no company is one hot partition. */
 export const claimPartition = (company: string, shard: number): string => `L#${keyPart(company)}#${shard}`;
@@ -151,7 +130,4 @@ export const NOT_DUE = '~';
 export const dueText = (atMs: number): string => String(Math.max(0, Math.floor(atMs))).padStart(14, '0');
 export const groupIndexSort = (due: string, group: GroupId): string => `${due}#${keyPart(group)}`;
 
-export const healthKey = (connection: ConnectionName): Key => ({
-  pk: connectionPartition(connection),
-  sk: 'HEALTH',
-});
+export const healthKey = (connection: ConnectionName): Key => ofConnection(connection, 'HEALTH');
