@@ -27,7 +27,8 @@ type Details = Partial<Omit<Attribute, 'name' | 'description' | 'type'>>;
 export function attribute(
   type: Attribute['type'],
   name: string,
-  [description, details = {}]: readonly [description: string, details?: Details],
+  description: string,
+  details: Details = {},
 ): Attribute {
   return {
     name,
@@ -44,24 +45,21 @@ export function attribute(
 }
 
 export const text = (name: string, description: string, details: Details = {}): Attribute =>
-  attribute('string', name, [description, details]);
+  attribute('string', name, description, details);
 
 export const flag = (name: string, description: string, details: Details = {}): Attribute =>
-  attribute('boolean', name, [description, details]);
+  attribute('boolean', name, description, details);
 
 /** A list of values of one kind, each with the sub-attributes of RFC 7643 section 2.4. */
 export function plural(name: string, description: string, types: readonly string[] = []): Attribute {
   const kind = text('type', 'What the value is used for.', { canonicalValues: types });
-  return attribute('complex', name, [
-    description,
-    {
-      multiValued: true,
-      subAttributes: [
-        text('value', 'The value.'),
-        text('display', 'The value for people to read.'),
-        kind,
-        flag('primary', 'Whether this is the preferred value.'),
-      ],
-    },
-  ]);
+  return attribute('complex', name, description, {
+    multiValued: true,
+    subAttributes: [
+      text('value', 'The value.'),
+      text('display', 'The value for people to read.'),
+      kind,
+      flag('primary', 'Whether this is the preferred value.'),
+    ],
+  });
 }

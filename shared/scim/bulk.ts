@@ -17,20 +17,19 @@ export interface BulkRequest {
   readonly operations: readonly BulkOperation[];
 }
 
+const optionalText = z
+  .string()
+  .nullish()
+  .transform((text) => text ?? undefined);
+
 const Operation = z.object({
   method: z
     .string()
     .toUpperCase()
     .pipe(z.enum(['POST', 'PUT', 'PATCH', 'DELETE'])),
   path: z.string().startsWith('/'),
-  bulkId: z
-    .string()
-    .nullish()
-    .transform((id) => id ?? undefined),
-  version: z
-    .string()
-    .nullish()
-    .transform((version) => version ?? undefined),
+  bulkId: optionalText,
+  version: optionalText,
 });
 
 const FailOnErrors = z

@@ -52,7 +52,7 @@ function including(resource: ScimObject, only: readonly AttributePath[], type: R
   for (const path of only) {
     const place = placeOf(type, path);
     if (place !== undefined) include(chosen, resource, place);
-    else includeExtension(chosen, resource, { path, type });
+    else includeExtension(chosen, resource, path, type);
   }
   return chosen;
 }
@@ -71,7 +71,8 @@ function include(chosen: ScimDraft, resource: ScimObject, { extension, attribute
 function includeExtension(
   chosen: ScimDraft,
   resource: ScimObject,
-  { path, type }: { readonly path: AttributePath; readonly type: ResourceType },
+  path: AttributePath,
+  type: ResourceType,
 ): void {
   const id = type.extension?.id;
   if (id === undefined || !namesUrn(path, id) || resource[id] === undefined) return;

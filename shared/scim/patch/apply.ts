@@ -40,7 +40,7 @@ function assignOne(draft: ScimDraft, { op, path, value }: PatchOperation, type: 
   // A path may name a schema as a whole; its last part then looks like an attribute.
   const urn = `${schema}:${name}`.toLowerCase();
   if (urn === type.extension?.id.toLowerCase()) {
-    assignExtension(draft, { op, value: value ?? null, type });
+    assignExtension(draft, op, value ?? null, type);
   } else if (schema === undefined || schema === type.core.id.toLowerCase()) {
     throw badRequest(
       'invalidPath',
@@ -57,7 +57,7 @@ function assignAll(draft: ScimDraft, { op, value }: PatchOperation, type: Resour
   if (!isObject(value)) return;
   for (const [key, item] of Object.entries(value)) {
     if (type.extension !== undefined && key.toLowerCase() === type.extension.id.toLowerCase()) {
-      assignExtension(draft, { op, value: item, type });
+      assignExtension(draft, op, item, type);
       continue;
     }
     const { path, where } = readKey(key) ?? {};
@@ -88,11 +88,9 @@ function readKey(key: string): PatchPath | undefined {
 
 function assignExtension(
   draft: ScimDraft,
-  {
-    op,
-    value,
-    type,
-  }: { readonly op: PatchOperation['op']; readonly value: ScimValue; readonly type: ResourceType },
+  op: PatchOperation['op'],
+  value: ScimValue,
+  type: ResourceType,
 ): void {
   const { extension } = type;
   if (extension === undefined) return;

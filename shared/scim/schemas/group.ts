@@ -10,19 +10,17 @@ export const GROUP_SCHEMA: Schema = {
       required: true,
       uniqueness: 'server',
     }),
-    attribute('complex', 'members', [
-      'The users in the group.',
-      {
-        multiValued: true,
-        subAttributes: [
-          text('value', 'Id of the member.', { caseExact: true, mutability: 'immutable' }),
-          attribute('reference', '$ref', [
-            'Address of the member.',
-            { caseExact: true, mutability: 'immutable', referenceTypes: ['User'] },
-          ]),
-          text('type', 'Type of the member.', { mutability: 'immutable', canonicalValues: ['User'] }),
-        ],
-      },
-    ]),
+    attribute('complex', 'members', 'The users in the group.', {
+      multiValued: true,
+      subAttributes: [
+        text('value', 'Id of the member.', { caseExact: true, mutability: 'immutable' }),
+        attribute('reference', '$ref', 'Address of the member.', {
+          caseExact: true,
+          mutability: 'immutable',
+          referenceTypes: ['User'],
+        }),
+        text('type', 'Type of the member.', { mutability: 'immutable', canonicalValues: ['User'] }),
+      ],
+    }),
   ],
 };

@@ -9,20 +9,22 @@ const exact = (name: string, description: string, details = {}) =>
   text(name, description, { ...needed, caseExact: true, ...details });
 
 const address = (name: string, description: string, details = {}) =>
-  attribute('reference', name, [
-    description,
-    { ...fixed, caseExact: true, referenceTypes: ['external'], ...details },
-  ]);
+  attribute('reference', name, description, {
+    ...fixed,
+    caseExact: true,
+    referenceTypes: ['external'],
+    ...details,
+  });
 
 const yesNo = (name: string, description: string) => flag(name, description, needed);
 
-const amount = (name: string, description: string) => attribute('integer', name, [description, needed]);
+const amount = (name: string, description: string) => attribute('integer', name, description, needed);
 
 const group = (name: string, description: string, subAttributes: readonly Attribute[]) =>
-  attribute('complex', name, [description, { ...needed, subAttributes }]);
+  attribute('complex', name, description, { ...needed, subAttributes });
 
 const list = (name: string, description: string, subAttributes: readonly Attribute[]) =>
-  attribute('complex', name, [description, { ...fixed, multiValued: true, subAttributes }]);
+  attribute('complex', name, description, { ...fixed, multiValued: true, subAttributes });
 
 const supported = yesNo('supported', 'Whether the operation is supported.');
 

@@ -12,24 +12,21 @@ const NEEDED: readonly Attribute[] = [
 const EMPLOYEE_NUMBER = text('employeeNumber', 'Number of the employee.');
 
 const complex = (name: string, description: string, subAttributes: readonly Attribute[]) =>
-  attribute('complex', name, [description, { subAttributes }]);
+  attribute('complex', name, description, { subAttributes });
 
-const address = attribute('complex', 'addresses', [
-  'Postal addresses.',
-  {
-    multiValued: true,
-    subAttributes: [
-      text('formatted', 'The whole address.'),
-      text('streetAddress', 'Street and number.'),
-      text('locality', 'City.'),
-      text('region', 'State or region.'),
-      text('postalCode', 'Postal code.'),
-      text('country', 'Country.'),
-      text('type', 'What the address is used for.', { canonicalValues: ['work', 'home', 'other'] }),
-      flag('primary', 'Whether this is the preferred address.'),
-    ],
-  },
-]);
+const address = attribute('complex', 'addresses', 'Postal addresses.', {
+  multiValued: true,
+  subAttributes: [
+    text('formatted', 'The whole address.'),
+    text('streetAddress', 'Street and number.'),
+    text('locality', 'City.'),
+    text('region', 'State or region.'),
+    text('postalCode', 'Postal code.'),
+    text('country', 'Country.'),
+    text('type', 'What the address is used for.', { canonicalValues: ['work', 'home', 'other'] }),
+    flag('primary', 'Whether this is the preferred address.'),
+  ],
+});
 
 /** Kept only where the connection says `scim.storeProfile`; a password is never kept. */
 const PROFILE: readonly Attribute[] = [
@@ -43,7 +40,7 @@ const PROFILE: readonly Attribute[] = [
   ]),
   text('displayName', 'Name for people to read.'),
   text('nickName', 'Casual name.'),
-  attribute('reference', 'profileUrl', ['Address of a profile page.', { referenceTypes: ['external'] }]),
+  attribute('reference', 'profileUrl', 'Address of a profile page.', { referenceTypes: ['external'] }),
   text('title', 'Job title.'),
   text('userType', 'Relation to the organisation.'),
   text('preferredLanguage', 'Language.'),
@@ -65,7 +62,7 @@ const ENTERPRISE_PROFILE: readonly Attribute[] = [
   text('department', 'Department.'),
   complex('manager', 'The manager.', [
     text('value', 'Id of the manager.', { caseExact: true }),
-    attribute('reference', '$ref', ['Address of the manager.', { referenceTypes: ['User'] }]),
+    attribute('reference', '$ref', 'Address of the manager.', { referenceTypes: ['User'] }),
     text('displayName', 'Name of the manager.', { mutability: 'readOnly' }),
   ]),
 ];
@@ -90,19 +87,16 @@ const NEVER_KEPT: readonly Attribute[] = [
     mutability: 'writeOnly',
     returned: 'never',
   }),
-  attribute('complex', 'groups', [
-    'Groups of the user, which the groups themselves say.',
-    {
-      multiValued: true,
-      mutability: 'readOnly',
-      subAttributes: [
-        text('value', 'Id of the group.', { caseExact: true, mutability: 'readOnly' }),
-        attribute('reference', '$ref', ['Address of the group.', { mutability: 'readOnly' }]),
-        text('display', 'Name of the group.', { mutability: 'readOnly' }),
-        text('type', 'How the user belongs to it.', { mutability: 'readOnly' }),
-      ],
-    },
-  ]),
+  attribute('complex', 'groups', 'Groups of the user, which the groups themselves say.', {
+    multiValued: true,
+    mutability: 'readOnly',
+    subAttributes: [
+      text('value', 'Id of the group.', { caseExact: true, mutability: 'readOnly' }),
+      attribute('reference', '$ref', 'Address of the group.', { mutability: 'readOnly' }),
+      text('display', 'Name of the group.', { mutability: 'readOnly' }),
+      text('type', 'How the user belongs to it.', { mutability: 'readOnly' }),
+    ],
+  }),
 ];
 
 /** What is kept with `scim.storeProfile`. */

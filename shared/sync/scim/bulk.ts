@@ -1,4 +1,4 @@
-import { type BulkOperation, type BulkRequest, readBulk, referencesOf, withIds } from '../../scim/bulk.ts';
+import { type BulkOperation, readBulk, referencesOf, withIds } from '../../scim/bulk.ts';
 import { ScimError } from '../../scim/errors.ts';
 import { BULK_RESPONSE, errorBody } from '../../scim/messages.ts';
 import type { ScimObject } from '../../scim/value.ts';
@@ -13,70 +13,46 @@ type Run = (request: ScimRequest) => Promise<ScimReply>;
  */
 export async function runBulk(body: ScimObject, baseUrl: string, run: Run): Promise<ScimReply> {
   const { operations, failOnErrors = Number.POSITIVE_INFINITY } = readBulk(body);
-  const bulk = new BulkRun({ operations, failOnErrors }, baseUrl, run);
-  for (const index of operations.keys()) await bulk.reach(index);
-  return ok({ schemas: [BULK_RESPONSE], Operations: bulk.answers() });
-}
-
-class BulkRun {
-  readonly #operations: readonly BulkOperation[];
-  readonly #failOnErrors: number;
-  readonly #baseUrl: string;
-  readonly #run: Run;
-  readonly #ids = new Map<string, string>();
-  readonly #answers = new Map<number, ScimObject>();
-  readonly #begun = new Set<number>();
-  #errors = 0;
-
-  constructor(
-    { operations, failOnErrors = Number.POSITIVE_INFINITY }: BulkRequest,
-    baseUrl: string,
-    run: Run,
-  ) {
-    this.#operations = operations;
-    this.#failOnErrors = failOnErrors;
-    this.#baseUrl = baseUrl;
-    this.#run = run;
-  }
-
-  answers(): readonly ScimObject[] {
-    return [...this.#answers].toSorted(([a], [b]) => a - b).map(([, answer]) => answer);
-  }
-
+  const ids = new Map<string, string>();
+  const answers = new Map<number, ScimObject>();
+  const begun = new Set<number>();
+  let errors = 0;
   /** Does the operation unless it was done, whatever it waits for first. */
-  async reach(index: number): Promise<void> {
-    const operation = this.#operations[index];
-    if (operation === undefined || this.#begun.has(index) || this.#errors >= this.#failOnErrors) return;
-    this.#begun.add(index);
+  const reach = async (index: number): Promise<void> => {
+    const operation = operations[index];
+    if (operation === undefined || begun.has(index) || errors >= failOnErrors) return;
+    begun.add(index);
     for (const id of referencesOf(operation)) {
-      if (!this.#ids.has(id)) await this.reach(this.#operations.findIndex(({ bulkId }) => bulkId === id));
+      if (!ids.has(id)) await reach(operations.findIndex(({ bulkId }) => bulkId === id));
     }
     // Some of what it waited for may have failed often enough to end the request.
-    if (this.#errors >= this.#failOnErrors) return;
-    const reply = await this.#do(operation);
-    if (reply.status >= 400) this.#errors += 1;
+    if (errors >= failOnErrors) return;
+    const reply = await runOne(operation, ids, run);
+    if (reply.status >= 400) errors += 1;
     const { location } = reply.headers;
     if (operation.bulkId !== undefined && location !== undefined) {
-      this.#ids.set(operation.bulkId, decodeURIComponent(location.slice(location.lastIndexOf('/') + 1)));
+      ids.set(operation.bulkId, decodeURIComponent(location.slice(location.lastIndexOf('/') + 1)));
     }
-    const { path } = withIds({ ...operation, data: undefined }, this.#ids);
-    this.#answers.set(index, answerOf({ ...operation, path }, reply, this.#baseUrl));
-  }
+    const { path } = withIds({ ...operation, data: undefined }, ids);
+    answers.set(index, answerOf({ ...operation, path }, reply, baseUrl));
+  };
+  for (const index of operations.keys()) await reach(index);
+  const inOrder = [...answers].toSorted(([a], [b]) => a - b).map(([, answer]) => answer);
+  return ok({ schemas: [BULK_RESPONSE], Operations: inOrder });
+}
 
-  #do(operation: BulkOperation): Promise<ScimReply> {
-    const { method, path, version, data } = withIds(operation, this.#ids);
-    const missing = [...referencesOf(operation)].filter((id) => !this.#ids.has(id));
-    if (missing.length > 0) {
-      const { status, message } = new ScimError(409, 'expected a bulkId of an operation that can come first');
-      return Promise.resolve({
-        status,
-        headers: {},
-        body: errorBody({ status, scimType: undefined, message }),
-      });
-    }
-    const headers = version === undefined ? {} : { 'if-match': version };
-    return this.#run({ method, path, query: {}, headers, body: data });
+async function runOne(
+  operation: BulkOperation,
+  ids: ReadonlyMap<string, string>,
+  run: Run,
+): Promise<ScimReply> {
+  if ([...referencesOf(operation)].some((id) => !ids.has(id))) {
+    const error = new ScimError(409, 'expected a bulkId of an operation that can come first');
+    return { status: error.status, headers: {}, body: errorBody(error) };
   }
+  const { method, path, version, data } = withIds(operation, ids);
+  const headers = version === undefined ? {} : { 'if-match': version };
+  return run({ method, path, query: {}, headers, body: data });
 }
 
 /**

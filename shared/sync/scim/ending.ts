@@ -1,5 +1,5 @@
 import pMap from 'p-map';
-import { type GroupId, groupId, memberId } from '../../domain/ids.ts';
+import { groupId, memberId } from '../../domain/ids.ts';
 import type { ResourceType } from '../../scim/resource-type.ts';
 import type { ScimResource } from '../ports/scim.ts';
 import { READS_IN_FLIGHT } from '../tuning.ts';
@@ -25,7 +25,7 @@ export async function finishEnding(
   } else {
     await endUser(ending, context);
   }
-  await unindex(ending, undefined, { type, context });
+  await unindex(ending, undefined, type, context);
   await ports.scim.remove(connection, ending);
 }
 
@@ -38,32 +38,18 @@ async function endUser(ending: ScimResource, context: ScimContext): Promise<void
   const member = memberId(ending.id);
   const touched: ScimResource[] = [];
   for await (const groups of ports.users.groupsOf(connection, member)) {
-    const listing = await pMap(
+    const isListed = await pMap(
       groups,
-      async (group) => ((await isListed(group, member, context)) ? [group] : []),
-      {
-        concurrency: READS_IN_FLIGHT,
-      },
+      async (group) => (await listedAmong(group, [member], context)).has(member),
+      { concurrency: READS_IN_FLIGHT },
     );
-    for (const group of listing.flat()) touched.push(...(await touchGroup(group, context)));
+    for (const group of groups.filter((_, at) => isListed[at])) {
+      touched.push(...(await touchGroup(group, context)));
+    }
   }
+  const members = [{ id: member, attributes: new Map<string, string>() }];
   const leaves = touched.map(
-    (by): Recorded => ({
-      by,
-      change: {
-        kind: 'member.removed',
-        group: groupId(by.id),
-        members: [{ id: member, attributes: new Map() }],
-      },
-    }),
+    (by): Recorded => ({ by, change: { kind: 'member.removed', group: groupId(by.id), members } }),
   );
   await record([...userEnd(ending).map((change) => ({ by: ending, change })), ...leaves], context);
-}
-
-async function isListed(
-  group: GroupId,
-  member: ReturnType<typeof memberId>,
-  context: ScimContext,
-): Promise<boolean> {
-  return (await listedAmong(group, [member], context)).size > 0;
 }

@@ -15,10 +15,7 @@ export async function forgetScimUser(
 ): Promise<boolean> {
   const [found] = await scim.read(connection, 'User', [member]);
   if (found === undefined) return false;
-  await unindex(found, undefined, {
-    type: resourceTypes(true).User,
-    context: { connection, ports: { scim } },
-  });
+  await unindex(found, undefined, resourceTypes(true).User, { connection, ports: { scim } });
   await scim.remove(connection, found);
   return true;
 }

@@ -19,9 +19,9 @@ import { joinFirstMembers, listedMembers, membershipChanges } from './membership
 import { record } from './record.ts';
 import {
   advanceResource,
+  type Change,
   createResource,
   factsOf,
-  type Precondition,
   type Rewrite,
   rewriteResource,
   settleResource,
@@ -35,49 +35,33 @@ export async function createGroup(body: ScimObject, context: ScimContext): Promi
   checkMemberCount(ids.length);
   const attributes = readResource(others, type);
   checkResource(attributes, type);
-  const group = await createResource(attributes, type, {
-    context,
-    prepare: (resource) => joinFirstMembers(resource, { group: groupId(resource.id), ids }, context),
-  });
-  await record([{ by: group, change: factsOf(group) }], context);
-  await context.ports.scim.settle(context.connection, group);
-  return group;
-}
-
-export interface GroupChange extends Precondition {
-  readonly context: ScimContext;
+  return createResource(attributes, type, context, (resource) => joinFirstMembers(resource, ids, context));
 }
 
 /** Members that the body does not name stay: only a list, be it empty, says who is in the group. */
-export function replaceGroup(id: string, body: ScimObject, change: GroupChange): Promise<ScimResource> {
+export function replaceGroup(id: string, body: ScimObject, change: Change): Promise<ScimResource> {
   const type = change.context.types.Group;
   const { members, others } = splitMembers(body, type);
   const replaced = readResource(others, type);
-  return rewriteGroup(id, change, {
-    edit: () => replaced,
-    members: members == null ? [] : [{ kind: 'replace', ids: readMemberIds(members) }],
-  });
+  const net: MemberOperation[] = members == null ? [] : [{ kind: 'replace', ids: readMemberIds(members) }];
+  return rewriteGroup(id, change, () => replaced, net);
 }
 
-export function patchGroup(id: string, body: ScimValue, change: GroupChange): Promise<ScimResource> {
+export function patchGroup(id: string, body: ScimValue, change: Change): Promise<ScimResource> {
   const type = change.context.types.Group;
   const { members, attributes: operations } = splitGroupPatch(readPatch(body), type);
-  return rewriteGroup(id, change, {
-    edit: operations.length === 0 ? keepAttributes : (attributes) => applyPatch(attributes, operations, type),
-    members,
-  });
+  const edit = (attributes: ScimObject) => applyPatch(attributes, operations, type);
+  return rewriteGroup(id, change, operations.length === 0 ? keepAttributes : edit, members);
 }
 
-interface GroupEdit {
-  readonly edit: (attributes: ScimObject) => ScimObject;
-  readonly members: readonly MemberOperation[];
-}
+type Edit = (attributes: ScimObject) => ScimObject;
 
 /** All of a request is judged before any of it is written, and all of it carries the stamp of one revision. */
 async function rewriteGroup(
   id: string,
-  change: GroupChange,
-  { edit, members }: GroupEdit,
+  change: Change,
+  edit: Edit,
+  members: readonly MemberOperation[],
 ): Promise<ScimResource> {
   const { context } = change;
   const type = context.types.Group;
@@ -87,7 +71,7 @@ async function rewriteGroup(
   checkMemberCount(net.present.size + net.absent.size);
   const changesMore = namesAnybody(net);
   const rewrite =
-    (await advancedOnly(id, change, { edit, isChange: changesMore })) ??
+    (await advancedOnly(id, change, edit, changesMore)) ??
     (await rewriteResource(id, type, {
       ...change,
       changesMore,
@@ -118,18 +102,19 @@ async function rewriteGroup(
  */
 async function advancedOnly(
   id: string,
-  { context, ifMatch }: GroupChange,
-  { edit, isChange }: { readonly edit: GroupEdit['edit']; readonly isChange: boolean },
+  { context, ifMatch }: Change,
+  edit: Edit,
+  isChange: boolean,
 ): Promise<Rewrite | undefined> {
   if (ifMatch !== undefined) return undefined;
   if (edit !== keepAttributes) {
     const [found] = await context.ports.scim.read(context.connection, 'Group', [id]);
     if (found === undefined || !isSameValue(edit(found.attributes), found.attributes)) return undefined;
   }
-  return advanceResource(id, context.types.Group, { context, isChange });
+  return advanceResource(id, context.types.Group, isChange, context);
 }
 
-const keepAttributes = (attributes: ScimObject): ScimObject => attributes;
+const keepAttributes: Edit = (attributes) => attributes;
 
 /** After a crash the name may not have been recorded, whatever this request says of it. */
 const saysName = ({ before, after }: Rewrite): boolean =>

@@ -13,19 +13,19 @@ import type { IndexedValue, ScimResource, ScimStore } from '../ports/scim.ts';
  */
 
 /** As much of a request's surroundings as an index needs. */
-export interface IndexContext {
+interface IndexContext {
   readonly connection: ConnectionName;
   readonly ports: { readonly scim: ScimStore };
 }
 
 /** Case does not matter for what is unique; an external id is the client's and stays as it is. */
-export function uniqueValue(resource: ScimResource, type: ResourceType): IndexedValue | undefined {
+function uniqueValue(resource: ScimResource, type: ResourceType): IndexedValue | undefined {
   const value = resource.attributes[type.uniqueAttribute];
   if (typeof value !== 'string') return undefined;
   return { type: type.name, attribute: type.uniqueAttribute, value: value.toLowerCase() };
 }
 
-export function externalValue({ type, attributes }: ScimResource): IndexedValue | undefined {
+function externalValue({ type, attributes }: ScimResource): IndexedValue | undefined {
   const value = attributes['externalId'];
   return typeof value === 'string' ? { type, attribute: 'externalId', value } : undefined;
 }
@@ -46,17 +46,17 @@ export async function indexResource(
 ): Promise<void> {
   const { ports, connection } = context;
   const unique = uniqueValue(resource, type);
-  if (unique !== undefined) await claim(unique, resource, { type, context });
+  if (unique !== undefined) await claim(unique, resource.id, type, context);
   const external = externalValue(resource);
   if (external !== undefined) await ports.scim.point(connection, external, resource.id);
 }
 
 async function claim(
   value: IndexedValue,
-  { id }: ScimResource,
-  { type, context }: { readonly type: ResourceType; readonly context: IndexContext },
+  id: string,
+  type: ResourceType,
+  { ports, connection }: IndexContext,
 ): Promise<void> {
-  const { ports, connection } = context;
   const holder = await ports.scim.holder(connection, value);
   if (holder !== undefined && holder !== id) {
     const [found] = await ports.scim.read(connection, value.type, [holder]);
@@ -86,9 +86,9 @@ export async function verifyClaim(
 export async function unindex(
   before: ScimResource,
   after: ScimResource | undefined,
-  { type, context }: { readonly type: ResourceType; readonly context: IndexContext },
+  type: ResourceType,
+  { ports, connection }: IndexContext,
 ): Promise<void> {
-  const { ports, connection } = context;
   const unique = uniqueValue(before, type);
   if (unique !== undefined && unique.value !== (after && uniqueValue(after, type))?.value) {
     await ports.scim.release(connection, unique, before.id);

@@ -44,7 +44,7 @@ export async function listResources(
   const resources = await pMap(
     page,
     async ({ resource, type }) => {
-      const shown = await show(resource, { type, projection }, context);
+      const shown = await show(resource, type, projection, context);
       length += JSON.stringify(shown).length;
       if (length > MAX_PAGE_LENGTH) throw tooMany();
       return shown;
@@ -58,9 +58,7 @@ const tooMany = () =>
   new ScimError(
     400,
     `expected a page of at most ${MAX_PAGE_LENGTH} characters; ask for fewer groups, or without members`,
-    {
-      scimType: 'tooMany',
-    },
+    { scimType: 'tooMany' },
   );
 
 async function findAll(

@@ -1,7 +1,7 @@
 import type { DirectoryChange, Member } from '../../domain/event.ts';
 import { groupFloor, type MemberRegister, memberCounts, NO_GROUP } from '../../domain/group.ts';
-import { type GroupId, type MemberId, memberId } from '../../domain/ids.ts';
-import { STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
+import { type GroupId, type GroupRef, groupId, type MemberId, memberId } from '../../domain/ids.ts';
+import { STAMP_ZERO } from '../../domain/stamp.ts';
 import type { MemberChange } from '../../scim/patch/members.ts';
 import type { ScimResource } from '../ports/scim.ts';
 import type { ScimContext } from './context.ts';
@@ -21,9 +21,8 @@ export async function listedMembers(
   { ports, connection }: ScimContext,
 ): Promise<readonly MemberId[]> {
   const ref = { connection, group };
-  const state = await ports.groups.read(ref);
-  const floor = groupFloor(state?.registers ?? NO_GROUP);
-  return (await ports.groups.members(ref)).filter(isListed(floor)).map(({ member }) => member);
+  const isListed = await listing(ref, ports);
+  return (await ports.groups.members(ref)).filter(isListed).map(({ member }) => member);
 }
 
 /** Those of the members whom the group lists, by reading only them. */
@@ -33,23 +32,25 @@ export async function listedAmong(
   { ports, connection }: ScimContext,
 ): Promise<ReadonlySet<MemberId>> {
   const ref = { connection, group };
-  const state = await ports.groups.read(ref);
-  const floor = groupFloor(state?.registers ?? NO_GROUP);
+  const isListed = await listing(ref, ports);
   const registers = await ports.scim.memberships(ref, members);
-  return new Set(registers.filter(isListed(floor)).map(({ member }) => member));
+  return new Set(registers.filter(isListed).map(({ member }) => member));
 }
 
-const isListed = (floor: Stamp) => (register: MemberRegister) => memberCounts(register, floor, STAMP_ZERO);
+async function listing(ref: GroupRef, { groups }: ScimContext['ports']) {
+  const floor = groupFloor((await groups.read(ref))?.registers ?? NO_GROUP);
+  return (register: MemberRegister) => memberCounts(register, floor, STAMP_ZERO);
+}
 
 /** Members of a group that nobody can see yet: its first word makes them count. */
 export async function joinFirstMembers(
   resource: ScimResource,
-  { group, ids }: { readonly group: GroupId; readonly ids: readonly string[] },
+  ids: readonly string[],
   { ports, connection }: ScimContext,
 ): Promise<void> {
   const register = { value: 'present', stamp: stampOf(resource) } as const;
   const entries = ids.map((id) => ({ member: memberId(id), register }));
-  await ports.desired.joinNew({ connection, group }, entries, ports.clock());
+  await ports.desired.joinNew({ connection, group: groupId(resource.id) }, entries, ports.clock());
 }
 
 /**
@@ -61,15 +62,14 @@ export async function membershipChanges(
   { emptied, present, absent }: MemberChange,
   context: ScimContext,
 ): Promise<readonly DirectoryChange[]> {
-  if (!emptied)
-    return [...joining(group, await unlisted(group, present, context)), ...leaving(group, absent)];
+  if (!emptied) return difference(group, await unlisted(group, present, context), absent);
   const snapshot: DirectoryChange = { kind: 'group.snapshot', group, members: asMembers(present) };
   if (present.size <= RESTATED_SIZE) return [snapshot];
   const current: ReadonlySet<string> = new Set(await listedMembers(group, context));
   const joined = [...present].filter((id) => !current.has(id));
   const left = [...current].filter((id) => !present.has(id));
   if (joined.length + left.length >= present.size) return [snapshot];
-  return [...joining(group, joined), ...leaving(group, left)];
+  return difference(group, joined, left);
 }
 
 /**
@@ -86,15 +86,17 @@ async function unlisted(
   return [...present].filter((id) => !listed.has(id));
 }
 
-function joining(group: GroupId, ids: Iterable<string>): readonly DirectoryChange[] {
-  const members = asMembers(ids);
-  return members.length === 0 ? [] : [{ kind: 'member.added', group, members }];
-}
-
-function leaving(group: GroupId, ids: Iterable<string>): readonly DirectoryChange[] {
-  const members = asMembers(ids);
-  return members.length === 0 ? [] : [{ kind: 'member.removed', group, members }];
-}
+const difference = (
+  group: GroupId,
+  joined: Iterable<string>,
+  left: Iterable<string>,
+): readonly DirectoryChange[] => {
+  const changes = [
+    { kind: 'member.added', group, members: asMembers(joined) } as const,
+    { kind: 'member.removed', group, members: asMembers(left) } as const,
+  ];
+  return changes.filter(({ members }) => members.length > 0);
+};
 
 const asMembers = (ids: Iterable<string>): readonly Member[] =>
   [...ids].map((id) => ({ id: memberId(id), attributes: new Map() }));

@@ -58,18 +58,16 @@ export async function mend(
   return found;
 }
 
-/** A new resource; the caller records what it means. @throws ScimError uniqueness */
+/**
+ * A new resource, with what it means recorded.
+ * @param prepare done before the resource can be seen: what must not be missing once it can
+ * @throws ScimError uniqueness
+ */
 export async function createResource(
   attributes: ScimObject,
   type: ResourceType,
-  {
-    context,
-    prepare = async () => {},
-  }: {
-    readonly context: ScimContext;
-    /** Done before the resource can be seen: what must not be missing once it can. */
-    readonly prepare?: (resource: ScimResource) => Promise<void>;
-  },
+  context: ScimContext,
+  prepare: (resource: ScimResource) => Promise<void> = async () => {},
 ): Promise<ScimResource> {
   const { ports, connection } = context;
   const nowMs = ports.clock();
@@ -94,19 +92,16 @@ export async function createResource(
     await ports.scim.remove(connection, resource);
     throw overtaken;
   }
+  await record([{ by: resource, change: factsOf(resource) }], context);
+  await ports.scim.settle(connection, resource);
   return resource;
 }
 
-export interface Precondition {
+/** A request that changes a resource which is there already. */
+export interface Change {
+  readonly context: ScimContext;
   /** Header If-Match. */
   readonly ifMatch: string | undefined;
-}
-
-/** @throws ScimError 412 */
-export function checkPrecondition({ ifMatch }: Precondition, { version }: ScimResource): void {
-  if (ifMatch !== undefined && !namesVersion(ifMatch, version)) {
-    throw new ScimError(412, 'If-Match: expected the current version of the resource');
-  }
 }
 
 export interface Rewrite {
@@ -128,8 +123,7 @@ export async function rewriteResource(
     edit,
     changesMore = false,
     state = 'live',
-  }: Precondition & {
-    readonly context: ScimContext;
+  }: Change & {
     readonly edit: (attributes: ScimObject) => ScimObject;
     /** Something of the resource that is not among its attributes changes with it. */
     readonly changesMore?: boolean;
@@ -139,7 +133,9 @@ export async function rewriteResource(
   const { ports, connection } = context;
   for (let race = 0; race < MAX_RACES; race += 1) {
     const before = await readForChange(id, type, context);
-    checkPrecondition({ ifMatch }, before);
+    if (ifMatch !== undefined && !namesVersion(ifMatch, before.version)) {
+      throw new ScimError(412, 'If-Match: expected the current version of the resource');
+    }
     const attributes = edit(before.attributes);
     const isChange = changesMore || state !== before.state || !isSameValue(attributes, before.attributes);
     const revise = isChange ? nextRevision : idleRevision;
@@ -160,9 +156,9 @@ export async function rewriteResource(
 export async function advanceResource(
   id: string,
   type: ResourceType,
-  { context, isChange }: { readonly context: ScimContext; readonly isChange: boolean },
+  isChange: boolean,
+  { ports, connection }: ScimContext,
 ): Promise<Rewrite | undefined> {
-  const { ports, connection } = context;
   const to = { nowMs: ports.clock(), isChange };
   const after = await ports.scim.advance(connection, { type: type.name, id }, to);
   return after && { before: after, after };
@@ -195,5 +191,5 @@ export async function settleResource(
   context: ScimContext,
 ): Promise<void> {
   if (!after.settled) await context.ports.scim.settle(context.connection, after);
-  await unindex(before, after, { type, context });
+  await unindex(before, after, type, context);
 }

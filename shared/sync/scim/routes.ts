@@ -3,6 +3,7 @@ import { badRequest, ScimError } from '../../scim/errors.ts';
 import { namesVersion } from '../../scim/etag.ts';
 import { hasProjection, projectionOf, readListQuery } from '../../scim/list-query.ts';
 import { listBody } from '../../scim/messages.ts';
+import type { Projection } from '../../scim/projection.ts';
 import type { ResourceType } from '../../scim/resource-type.ts';
 import type { ScimObject } from '../../scim/value.ts';
 import type { ScimResource } from '../ports/scim.ts';
@@ -13,7 +14,7 @@ import { noContent, objectBody, ok, type ScimReply, type ScimRequest } from './e
 import { createGroup, patchGroup, replaceGroup } from './groups.ts';
 import { listResources } from './list.ts';
 import { findResource, rewriteResource } from './resources.ts';
-import { etagHeader, locationHeader, type Shown, show } from './show.ts';
+import { etagHeader, show, writtenHeaders } from './show.ts';
 import { createUser, patchUser, replaceUser } from './users.ts';
 
 type Endpoint = (request: ScimRequest, context: ScimContext) => Promise<ScimReply>;
@@ -61,7 +62,12 @@ function methodsOfType(type: ResourceType, segment: string | undefined): Methods
   if (segment === undefined) return { GET: list([type]), POST: create(type) };
   if (segment === '.search') return { POST: search([type]) };
   const id = decoded(segment);
-  return { GET: read(type, id), PUT: replace(type, id), PATCH: patch(type, id), DELETE: remove(type, id) };
+  return {
+    GET: read(type, id),
+    PUT: rewrite('replace', type, id),
+    PATCH: rewrite('patch', type, id),
+    DELETE: remove(type, id),
+  };
 }
 
 function decoded(segment: string): string {
@@ -75,13 +81,9 @@ function decoded(segment: string): string {
 const notImplemented: Endpoint = () => {
   throw new ScimError(501, 'a token of a connection is no user: /Me has nobody to show');
 };
-const ME: Methods = {
-  GET: notImplemented,
-  POST: notImplemented,
-  PUT: notImplemented,
-  PATCH: notImplemented,
-  DELETE: notImplemented,
-};
+const ME: Methods = Object.fromEntries(
+  ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map((method) => [method, notImplemented]),
+);
 
 /** Parameters mean nothing here (RFC 7644 section 4), whatever a client adds. */
 function discovery(first: string, second: string | undefined): Methods | undefined {
@@ -152,48 +154,33 @@ const read =
     if (known !== undefined && namesVersion(known, found.version)) {
       return { status: 304, headers: etagHeader(found), body: undefined };
     }
-    return ok(await show(found, { type, projection }, context), etagHeader(found));
+    return ok(await show(found, type, projection, context), etagHeader(found));
   };
+
+const WRITERS = {
+  User: { create: createUser, replace: replaceUser, patch: patchUser },
+  Group: { create: createGroup, replace: replaceGroup, patch: patchGroup },
+} as const;
 
 const create =
   (type: ResourceType): Endpoint =>
   async (request, context) => {
     const projection = projectionOf(request.query);
-    const made = type.name === 'User' ? createUser : createGroup;
-    const resource = await made(objectBody(request), context);
-    return {
-      status: 201,
-      headers: { ...etagHeader(resource), ...locationHeader(resource, type, context) },
-      body: await show(resource, { type, projection }, context),
-    };
+    const resource = await WRITERS[type.name].create(objectBody(request), context);
+    return { ...(await written(resource, type, projection, context)), status: 201 };
   };
 
-const replace =
-  (type: ResourceType, id: string): Endpoint =>
+/** A patched group's answer is empty unless attributes are asked for: its members may be many. */
+const rewrite =
+  (how: 'replace' | 'patch', type: ResourceType, id: string): Endpoint =>
   async (request, context) => {
     const projection = projectionOf(request.query);
-    const replaced = type.name === 'User' ? replaceUser : replaceGroup;
-    const resource = await replaced(id, objectBody(request), {
-      context,
-      ifMatch: request.headers['if-match'],
-    });
-    return changed(resource, { type, projection }, context);
-  };
-
-/** A group's answer is empty unless attributes are asked for: its members may be many, and nobody asked for them. */
-const patch =
-  (type: ResourceType, id: string): Endpoint =>
-  async (request, context) => {
-    const projection = projectionOf(request.query);
-    const patched = type.name === 'User' ? patchUser : patchGroup;
-    const resource = await patched(id, objectBody(request), {
-      context,
-      ifMatch: request.headers['if-match'],
-    });
-    if (type.name === 'Group' && !hasProjection(request.query)) {
-      return noContent({ ...etagHeader(resource), ...locationHeader(resource, type, context) });
-    }
-    return changed(resource, { type, projection }, context);
+    const change = { context, ifMatch: request.headers['if-match'] };
+    const resource = await WRITERS[type.name][how](id, objectBody(request), change);
+    const isBrief = how === 'patch' && type.name === 'Group' && !hasProjection(request.query);
+    return isBrief
+      ? noContent(writtenHeaders(resource, type, context))
+      : written(resource, type, projection, context);
   };
 
 const remove =
@@ -206,11 +193,11 @@ const remove =
     return noContent();
   };
 
-async function changed(
+async function written(
   resource: ScimResource,
-  { type, projection }: Shown,
+  type: ResourceType,
+  projection: Projection,
   context: ScimContext,
 ): Promise<ScimReply> {
-  const headers = { ...etagHeader(resource), ...locationHeader(resource, type, context) };
-  return ok(await show(resource, { type, projection }, context), headers);
+  return ok(await show(resource, type, projection, context), writtenHeaders(resource, type, context));
 }

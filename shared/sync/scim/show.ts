@@ -8,15 +8,11 @@ import type { ScimResource } from '../ports/scim.ts';
 import type { ScimContext } from './context.ts';
 import { listedMembers } from './membership.ts';
 
-export interface Shown {
-  readonly type: ResourceType;
-  readonly projection: Projection;
-}
-
 /** A resource as the request asks to see it; a group's members are read only where they are shown. */
 export async function show(
   resource: ScimResource,
-  { type, projection }: Shown,
+  type: ResourceType,
+  projection: Projection,
   context: ScimContext,
 ): Promise<ScimObject> {
   const document = documentOf(resource, type, context.baseUrl);
@@ -28,6 +24,8 @@ export async function show(
 
 export const etagHeader = ({ version }: ScimResource) => ({ etag: etagOf(version) });
 
-export const locationHeader = ({ id }: ScimResource, type: ResourceType, { baseUrl }: ScimContext) => ({
-  location: locationOf(type, id, baseUrl),
+/** Of an answer to a request that wrote the resource. */
+export const writtenHeaders = (resource: ScimResource, type: ResourceType, { baseUrl }: ScimContext) => ({
+  ...etagHeader(resource),
+  location: locationOf(type, resource.id, baseUrl),
 });

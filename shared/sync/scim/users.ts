@@ -5,40 +5,33 @@ import type { ScimObject, ScimValue } from '../../scim/value.ts';
 import type { ScimResource } from '../ports/scim.ts';
 import type { ScimContext } from './context.ts';
 import { record } from './record.ts';
-import { createResource, factsOf, type Precondition, rewriteResource, settleResource } from './resources.ts';
+import { type Change, createResource, factsOf, rewriteResource, settleResource } from './resources.ts';
 
 /** A user is switched on unless its client says otherwise. */
 export async function createUser(body: ScimObject, context: ScimContext): Promise<ScimResource> {
   const type = context.types.User;
   const attributes: ScimObject = { active: true, ...readResource(body, type) };
   checkResource(attributes, type);
-  const user = await createResource(attributes, type, { context });
-  await record([{ by: user, change: factsOf(user) }], context);
-  await context.ports.scim.settle(context.connection, user);
-  return user;
+  return createResource(attributes, type, context);
 }
 
 /** Everything but `active` goes that the body does not name: silence must not switch an account on again. */
-export function replaceUser(id: string, body: ScimObject, change: UserChange): Promise<ScimResource> {
+export function replaceUser(id: string, body: ScimObject, change: Change): Promise<ScimResource> {
   const type = change.context.types.User;
   const given = readResource(body, type);
   return rewriteUser(id, change, ({ active }) => ({ ...(active === undefined ? {} : { active }), ...given }));
 }
 
-export function patchUser(id: string, body: ScimValue, change: UserChange): Promise<ScimResource> {
+export function patchUser(id: string, body: ScimValue, change: Change): Promise<ScimResource> {
   const operations = readPatch(body);
   return rewriteUser(id, change, (attributes) =>
     applyPatch(attributes, operations, change.context.types.User),
   );
 }
 
-export interface UserChange extends Precondition {
-  readonly context: ScimContext;
-}
-
 async function rewriteUser(
   id: string,
-  change: UserChange,
+  change: Change,
   edit: (attributes: ScimObject) => ScimObject,
 ): Promise<ScimResource> {
   const { context } = change;
