@@ -8,96 +8,64 @@ export interface CsvRecord {
 
 /** Longest record: a quote that is never closed must not swallow the file. */
 const MAX_RECORD_LENGTH = 65_536;
+const TOO_LONG = `expected a record of at most ${MAX_RECORD_LENGTH} characters; is a quote not closed?`;
+
+const QUOTED = '"[^"]*(?:""[^"]*)*"';
+/** One field and what ends it: quoted, plain, or in no good form. */
+const FIELD = new RegExp(
+  `(?:(${QUOTED})|([^",\\r\\n]*)|(${QUOTED}[^",\\r\\n][^,\\r\\n]*|[^",\\r\\n][^,\\r\\n]*))(,|\\r\\n?|\\n)`,
+  'y',
+);
 
 /**
  * Reads CSV as RFC 4180 has it, from text that comes in chunks, one record at a time: quoted fields may hold commas,
  * line breaks and doubled quotes. Lines may end in CRLF, LF or CR; empty lines and a byte order mark are passed over.
  */
 export async function* parseCsv(chunks: AsyncIterable<string>): AsyncGenerator<CsvRecord> {
-  const reader = createReader();
+  let text = '';
+  let line = 1;
   let isFirst = true;
-  for await (const chunk of chunks) {
-    yield* reader.read(isFirst ? chunk.replace(/^\uFEFF/, '') : chunk);
-    isFirst = false;
+  function* wholeRecords(isEnd: boolean): Generator<CsvRecord> {
+    let from = 0;
+    while (from < text.length) {
+      const read = readRecord(text, from, isEnd);
+      if (read === undefined) break;
+      const raw = text.slice(from, read.end);
+      const { fields, problem } =
+        raw.length > MAX_RECORD_LENGTH + 2 ? { fields: [], problem: TOO_LONG } : read;
+      if (!/^[\r\n]+$/.test(raw)) yield { line, fields, ...(problem === undefined ? {} : { problem }) };
+      line += raw.match(/\r\n?|\n/g)?.length ?? 0;
+      from = read.end;
+    }
+    text = text.slice(from);
   }
-  yield* reader.end();
+  for await (const chunk of chunks) {
+    text += isFirst ? chunk.replace(/^\uFEFF/, '') : chunk;
+    isFirst = false;
+    yield* wholeRecords(false);
+  }
+  if (text !== '') text += '\n';
+  yield* wholeRecords(true);
 }
 
-/** plain: in an unquoted field; quoted: within quotes; closed: behind a closing quote, or a first of two. */
-type Mode = 'start' | 'plain' | 'quoted' | 'closed';
-
-function createReader() {
-  let mode: Mode = 'start';
-  let fields: string[] = [];
-  let field = '';
-  let length = 0;
-  let line = 1;
-  let startLine = 1;
+/** @returns undefined where the record may go on in the next chunk */
+function readRecord(text: string, from: number, isEnd: boolean) {
+  const fields: string[] = [];
   let problem: string | undefined;
-  let afterCr = false;
-
-  const endField = () => {
-    fields.push(field);
-    field = '';
-    mode = 'start';
-  };
-  const endRecord = (): CsvRecord | undefined => {
-    endField();
-    const isEmpty = fields.length === 1 && fields[0] === '' && problem === undefined && length === 0;
-    const record = { line: startLine, fields, ...(problem === undefined ? {} : { problem }) };
-    fields = [];
-    length = 0;
-    problem = undefined;
-    startLine = line;
-    return isEmpty ? undefined : record;
-  };
-
-  const takeQuoted = (character: string): void => {
-    if (character === '"') mode = 'closed';
-    else field += character;
-  };
-  const takePlain = (character: string): void => {
-    if (character === '"' && mode !== 'plain') {
-      if (mode === 'closed') field += '"';
-      mode = 'quoted';
-      return;
-    }
-    if (mode === 'closed') problem ??= 'expected a comma behind a closing quote';
-    else if (character === '"') problem ??= 'expected a field with quotes in it to begin with one';
-    else mode = 'plain';
-    field += character;
-  };
-  const take = (character: string): CsvRecord | undefined => {
-    const isSecondOfTwo = afterCr && character === '\n';
-    const isBreak = character === '\n' || character === '\r';
-    afterCr = character === '\r';
-    if (isBreak && !isSecondOfTwo) line += 1;
-    if (isBreak && mode !== 'quoted') {
-      if (isSecondOfTwo) startLine = line;
-      return isSecondOfTwo ? undefined : endRecord();
-    }
-    length += 1;
-    if (mode === 'quoted') takeQuoted(character);
-    else if (character === ',') endField();
-    else takePlain(character);
-    if (length <= MAX_RECORD_LENGTH) return undefined;
-    problem = `expected a record of at most ${MAX_RECORD_LENGTH} characters; is a quote not closed?`;
-    return endRecord();
-  };
-
-  return {
-    *read(chunk: string): Generator<CsvRecord> {
-      for (const character of chunk) {
-        const record = take(character);
-        if (record !== undefined) yield record;
-      }
-    },
-    *end(): Generator<CsvRecord> {
-      if (mode === 'quoted') problem ??= 'expected a closing quote before the end of the file';
-      if (length > 0) {
-        const record = endRecord();
-        if (record !== undefined) yield record;
-      }
-    },
-  };
+  FIELD.lastIndex = from;
+  for (let found = FIELD.exec(text); found !== null; found = FIELD.exec(text)) {
+    const [, quoted, plain, odd = '', end] = found;
+    fields.push(quoted === undefined ? (plain ?? odd) : quoted.slice(1, -1).replaceAll('""', '"'));
+    if (odd.startsWith('"')) problem ??= 'expected a comma behind a closing quote';
+    else if (odd !== '') problem ??= 'expected a field with quotes in it to begin with one';
+    if (end === ',') continue;
+    const isCut = end === '\r' && FIELD.lastIndex === text.length && !isEnd;
+    return isCut ? undefined : { fields, problem, end: FIELD.lastIndex };
+  }
+  if (isEnd) {
+    problem ??= 'expected a closing quote before the end of the file';
+    return { fields, problem, end: text.length };
+  }
+  const longest = from + MAX_RECORD_LENGTH + 1;
+  return text.length > longest ? { fields, problem: TOO_LONG, end: longest } : undefined;
 }
