@@ -2,11 +2,10 @@ import { type Dispatcher, request } from 'undici';
 import { fieldName, parseMatchRule } from '../contract/match-rule.ts';
 import { VERSION } from '../contract/version.ts';
 import type { Applicant, Applicants } from '../sync/ports/platform.ts';
-import { createPlatformClient } from './client.ts';
 import { type Credential, staticBearer } from './credential.ts';
 import { employeePages } from './employee-records.ts';
-import { oauthCredential } from './oauth.ts';
-import { oauthOptions } from './oauth-secret.ts';
+import { createGroupClient } from './group-client.ts';
+import { credentialFor } from './oauth-secret.ts';
 import { translating } from './platform-failure.ts';
 import type { PlatformsOptions } from './platforms-options.ts';
 
@@ -20,24 +19,17 @@ export function createApplicants(options: PlatformsOptions): Applicants {
     present: (baseUrl, token) => applicant(baseUrl, staticBearer(token), options),
     async stored(name, baseUrl) {
       const { value } = await options.secrets.read(name);
-      const credential =
-        'token' in value
-          ? staticBearer(value.token)
-          : oauthCredential(oauthOptions({ name }, value, options));
-      return applicant(baseUrl, credential, options);
+      return applicant(baseUrl, credentialFor(name, value, options), options);
     },
   };
 }
 
 function applicant(baseUrl: string, credential: Credential, options: PlatformsOptions): Applicant {
-  const { clock, random, sleep, dispatcher } = options;
-  const client = createPlatformClient({
+  const { clock, dispatcher } = options;
+  const client = createGroupClient({
+    ...options,
     baseUrl,
     credential,
-    clock,
-    random,
-    sleep,
-    dispatcher,
     timeoutMs: TIMEOUT_MS,
     patienceMs: PATIENCE_MS,
     version: VERSION,

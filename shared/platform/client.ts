@@ -1,10 +1,7 @@
+import { groupClient } from './group-client.ts';
 import { openCaller, type PlatformClientOptions } from './open-caller.ts';
-import { activityNames, activityResource } from './resources/activity.ts';
 import { candidatesResource } from './resources/candidates.ts';
 import { companyResource } from './resources/company.ts';
-import { currentUserResource } from './resources/current-user.ts';
-import { employeesResource } from './resources/employees.ts';
-import { groupsResource } from './resources/groups.ts';
 import { leaveResource } from './resources/leave.ts';
 
 export type { PlatformClientOptions } from './open-caller.ts';
@@ -22,13 +19,10 @@ export type PlatformClient = ReturnType<typeof createPlatformClient>;
 export function createPlatformClient(options: PlatformClientOptions) {
   const { call, close } = openCaller(options);
   return {
-    employees: employeesResource(call),
+    ...groupClient(call, options),
     company: companyResource(call),
     leave: leaveResource(call),
-    groups: groupsResource(call),
     candidates: candidatesResource(call),
-    activity: activityResource(call, { names: activityNames(options.activity), clock: options.clock }),
-    ...currentUserResource(call),
     close,
   };
 }

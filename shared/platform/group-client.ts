@@ -1,3 +1,4 @@
+import type { Caller } from './call.ts';
 import { openCaller, type PlatformClientOptions } from './open-caller.ts';
 import { activityNames, activityResource } from './resources/activity.ts';
 import { currentUserResource } from './resources/current-user.ts';
@@ -7,8 +8,10 @@ import { groupsResource } from './resources/groups.ts';
 export type GroupClient = ReturnType<typeof createGroupClient>;
 
 /** What keeping groups equal needs of the client, and no more: the schemas of the rest cost each cold start. */
-export function createGroupClient(options: PlatformClientOptions) {
-  const { call } = openCaller(options);
+export const createGroupClient = (options: PlatformClientOptions) =>
+  groupClient(openCaller(options).call, options);
+
+export function groupClient(call: Caller, options: PlatformClientOptions) {
   return {
     employees: employeesResource(call),
     groups: groupsResource(call),

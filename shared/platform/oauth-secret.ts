@@ -1,6 +1,7 @@
 import type { ConnectionName } from '../domain/ids.ts';
-import type { Connection } from '../sync/ports/connections.ts';
-import type { OAuthSecret } from '../sync/ports/secrets.ts';
+import type { OAuthSecret, SecretValue } from '../sync/ports/secrets.ts';
+import { type Credential, staticBearer } from './credential.ts';
+import { oauthCredential } from './oauth.ts';
 import type { PlatformsOptions } from './platforms-options.ts';
 import type { RefreshCause, SecretInUse } from './refused-secrets.ts';
 import type { OAuthOptions, OAuthTokens } from './token-request.ts';
@@ -11,17 +12,28 @@ const LEASE_NAME = 'oauth';
 const LOOK_AGAIN_MS = 500;
 
 /** What is known of the tokens in use, kept up to date, and whether they may be refreshed. */
-export interface Tokens {
+interface Tokens {
   readonly inUse: SecretInUse;
   readonly mayRefresh: (cause: RefreshCause) => boolean;
 }
+
+/** What a connection's secret proves. @param tokens where what is learnt of them is kept */
+export const credentialFor = (
+  name: ConnectionName,
+  secret: SecretValue,
+  options: PlatformsOptions,
+  tokens?: Tokens,
+): Credential =>
+  'token' in secret
+    ? staticBearer(secret.token)
+    : oauthCredential(oauthOptions(name, secret, options, tokens));
 
 /**
  * OAuth by the connection's secret: both tokens are stored there, so that the next worker starts with a fresh one, and
  * only one worker refreshes at a time, because a refresh may make the old refresh token void.
  */
-export function oauthOptions(
-  { name }: Pick<Connection, 'name'>,
+function oauthOptions(
+  name: ConnectionName,
   secret: OAuthSecret,
   options: PlatformsOptions,
   tokens?: Tokens,

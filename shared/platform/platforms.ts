@@ -2,13 +2,11 @@ import { VERSION } from '../contract/version.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import { failureIn, type Platform, PlatformFailure, type Platforms } from '../sync/ports/platform.ts';
 import { type Secret, SecretError, type Secrets } from '../sync/ports/secrets.ts';
-import { type Credential, staticBearer } from './credential.ts';
 import { employeePages, recordOf } from './employee-records.ts';
 import { PlatformError } from './errors.ts';
 import { feedPages } from './feed-pages.ts';
 import { createGroupClient, type GroupClient } from './group-client.ts';
-import { oauthCredential } from './oauth.ts';
-import { oauthOptions, type Tokens } from './oauth-secret.ts';
+import { credentialFor } from './oauth-secret.ts';
 import { failureOf } from './platform-failure.ts';
 import type { PlatformsOptions } from './platforms-options.ts';
 import {
@@ -40,7 +38,7 @@ export function createPlatforms(options: PlatformsOptions): Platforms {
     const platform =
       known?.secretVersion === secret.version
         ? known
-        : await connect(connection, { secret, options, refusals, forget: () => open.delete(key) });
+        : await connect(connection, secret, options, { refusals, forget: () => open.delete(key) });
     open.set(key, { platform, secretReadAtMs: nowMs });
     return platform;
   };
@@ -80,17 +78,12 @@ async function readSecret(connection: Connection, secrets: Secrets): Promise<Sec
   }
 }
 
-interface Connecting {
-  readonly secret: Secret;
-  readonly options: PlatformsOptions;
-  readonly refusals: RefusedSecrets;
-  readonly forget: () => void;
-}
-
 /** A credential of another company would fill that company's groups with our people: it is refused before any use. */
 async function connect(
   connection: Connection,
-  { secret, options, refusals, forget }: Connecting,
+  secret: Secret,
+  options: PlatformsOptions,
+  { refusals, forget }: { readonly refusals: RefusedSecrets; readonly forget: () => void },
 ): Promise<Platform> {
   const { settings } = connection;
   const inUse: SecretInUse = {
@@ -100,18 +93,14 @@ async function connect(
   };
   const mayRefresh = (cause: RefreshCause) => refusals.mayRefresh(connection.name, cause, inUse);
   const client = createGroupClient({
+    ...options,
     baseUrl: settings.baseUrl,
-    credential: credentialOf(connection, secret, { options, inUse, mayRefresh }),
-    clock: options.clock,
-    random: options.random,
-    sleep: options.sleep,
+    credential: credentialFor(connection.name, secret.value, options, { inUse, mayRefresh }),
     timeoutMs: settings.timeoutMs,
     patienceMs: PATIENCE_MS,
     concurrency: settings.concurrency,
     activity: settings.activity,
     version: VERSION,
-    dispatcher: options.dispatcher,
-    onAttempt: options.onAttempt,
   });
   const call = async <Result>(run: () => Promise<Result>): Promise<Result> => {
     try {
@@ -138,19 +127,6 @@ async function connect(
   };
   await identify();
   return platformOf(client, { call, identify, inUse, clock: options.clock });
-}
-
-interface Authorizing extends Tokens {
-  readonly options: PlatformsOptions;
-}
-
-function credentialOf(
-  connection: Connection,
-  { value }: Secret,
-  { options, ...tokens }: Authorizing,
-): Credential {
-  if ('token' in value) return staticBearer(value.token);
-  return oauthCredential(oauthOptions(connection, value, options, tokens));
 }
 
 interface Calling {

@@ -5,6 +5,7 @@ import {
   type SQSClient,
 } from '@aws-sdk/client-sqs';
 import pMap from 'p-map';
+import type { SendOutcome } from '../sync/ports/queues.ts';
 
 /** SendMessageBatch takes at most 10 messages (Amazon SQS quotas). */
 const BATCH_SIZE = 10;
@@ -15,39 +16,44 @@ export const MAX_BYTES = 1_048_576;
 
 export type Outgoing = Omit<SendMessageBatchRequestEntry, 'Id'>;
 
-/**
- * Sends messages in as few requests as fit.
- * @returns the positions of those that SQS did not accept, whatever the reason; never throws
- */
-export async function sendAll(
+/** Sends messages in as few requests as fit: what became of each, in their order; never throws. */
+export async function sendEach(
   client: SQSClient,
-  queueUrl: string,
+  QueueUrl: string,
   messages: readonly Outgoing[],
-): Promise<ReadonlySet<number>> {
-  const refused = new Set<number>();
+): Promise<readonly SendOutcome[]> {
+  const outcomes: SendOutcome[] = messages.map(() => ({ refused: 'not sent' }));
   await pMap(
     batchesOf(messages),
     async (positions) => {
       const Entries = positions.map((position) => ({ ...messages[position], Id: String(position) }));
       try {
         const answer = await client.send(
-          new SendMessageBatchCommand({
-            QueueUrl: queueUrl,
-            Entries: Entries as SendMessageBatchRequestEntry[],
-          }),
+          new SendMessageBatchCommand({ QueueUrl, Entries: Entries as SendMessageBatchRequestEntry[] }),
         );
-        const accepted = new Set((answer.Successful ?? []).map(({ Id }) => Number(Id)));
-        for (const position of positions) if (!accepted.has(position)) refused.add(position);
-      } catch {
-        for (const position of positions) refused.add(position);
+        for (const { Id, MessageId = '' } of answer.Successful ?? []) {
+          outcomes[Number(Id)] = { messageId: MessageId };
+        }
+        for (const { Id, Code, Message } of answer.Failed ?? []) {
+          outcomes[Number(Id)] = { refused: Message ?? Code ?? 'refused' };
+        }
+      } catch (error) {
+        const refused = error instanceof Error ? error.message : String(error);
+        for (const position of positions) outcomes[position] = { refused };
       }
     },
     { concurrency: BATCHES_IN_FLIGHT },
   );
-  return refused;
+  return outcomes;
 }
 
-export function batchesOf(messages: readonly Outgoing[]): readonly number[][] {
+/** @returns the positions of those that SQS did not accept, whatever the reason; never throws */
+export async function sendAll(...sending: Parameters<typeof sendEach>): Promise<ReadonlySet<number>> {
+  const outcomes = await sendEach(...sending);
+  return new Set([...outcomes.keys()].filter((position) => outcomes[position]?.messageId === undefined));
+}
+
+function batchesOf(messages: readonly Outgoing[]): readonly number[][] {
   const batches: number[][] = [];
   let current: number[] = [];
   let bytes = 0;

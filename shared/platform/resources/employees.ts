@@ -3,7 +3,6 @@ import type { Caller, CallOptions } from '../call.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { createListing, type Listing } from '../pages.ts';
 import { ActiveEmployee, AllEmployeesQuery, Employee } from '../schemas/employee.ts';
-import type { PageQuery } from '../schemas/page.ts';
 
 const ACTIVE: Endpoint = { method: 'GET', path: '/platform/api/employees' };
 const ALL: Endpoint = { method: 'GET', path: '/platform/api/employees/include_terminated' };
@@ -15,19 +14,16 @@ const ONE: Endpoint = { method: 'GET', path: '/platform/api/employees/{employeeI
  */
 export interface EmployeesResource {
   /** `GET /employees`: each active employee provisioned to the application. `limit` is the page size, 1 to 100. */
-  list(query?: PageQuery, options?: CallOptions): AsyncGenerator<ActiveEmployee, void, undefined>;
+  readonly list: Listing<ActiveEmployee>['list'];
   /** The same, page by page, to the empty page. A page that times out or answers 504 is read again in smaller ones. */
-  pages(query?: PageQuery, options?: CallOptions): AsyncGenerator<readonly ActiveEmployee[], void, undefined>;
+  readonly pages: Listing<ActiveEmployee>['pages'];
   /**
    * `GET /employees/include_terminated`: active and terminated employees. `ein` keeps to one employer identification
    * number; `sendAllRoles` gives every employee of the company, bypassing access rules.
    */
-  listAll(query?: AllEmployeesQuery, options?: CallOptions): AsyncGenerator<Employee, void, undefined>;
+  readonly listAll: Listing<Employee, AllEmployeesQuery>['list'];
   /** The same, page by page. */
-  pagesAll(
-    query?: AllEmployeesQuery,
-    options?: CallOptions,
-  ): AsyncGenerator<readonly Employee[], void, undefined>;
+  readonly pagesAll: Listing<Employee, AllEmployeesQuery>['pages'];
   /** `GET /employees/{employeeId}`: one employee by role id. @throws NotFoundError where there is none. */
   get(roleId: string, options?: CallOptions): Promise<Employee>;
 }

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Caller, CallOptions } from '../call.ts';
 import { checked } from '../checked.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { createListing } from '../pages.ts';
+import { createListing, type Listing } from '../pages.ts';
 import { quoteNumbers } from '../schemas/decimal.ts';
 import {
   BALANCE_AMOUNTS,
@@ -36,12 +36,11 @@ export interface LeaveRequestsResource {
   process(id: string, action: LeaveAction, options?: CallOptions): Promise<LeaveRequest>;
 }
 
-/** Workforce Platform API, Leave: balances. Amounts are exact decimals as text; an unlimited balance has none. */
-export interface LeaveBalancesResource {
-  /** `GET /leave_balances`: one per role; `limit` is the page size, 1 to 100. */
-  list(query?: PageQuery, options?: CallOptions): AsyncGenerator<LeaveBalance, void, undefined>;
-  /** The same, page by page. */
-  pages(query?: PageQuery, options?: CallOptions): AsyncGenerator<readonly LeaveBalance[], void, undefined>;
+/**
+ * Workforce Platform API, Leave: balances (`GET /leave_balances`, one per role; `limit` is the page size, 1 to 100).
+ * Amounts are exact decimals as text; an unlimited balance has none.
+ */
+export interface LeaveBalancesResource extends Listing<LeaveBalance> {
   /** `GET /leave_balances/{role}`: the balances of one role id. @throws NotFoundError */
   get(roleId: string, options?: CallOptions): Promise<LeaveBalance>;
 }

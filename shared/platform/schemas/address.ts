@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { flag, text } from './field.ts';
 
 /** Tax location codes of an address (Workforce Platform API, Address). */
-export const LocationCode = z.lazy(() =>
+const LocationCode = z.lazy(() =>
   z.object({
     locationCode: text,
     stateCode: text,
@@ -15,7 +15,6 @@ export const LocationCode = z.lazy(() =>
     isOverridden: text,
   }),
 );
-export type LocationCode = z.infer<typeof LocationCode>;
 
 /** Workforce Platform API, Address. The whole may be null where it is used. */
 export const Address = z.lazy(() =>

@@ -3,8 +3,7 @@ import { EmploymentType } from './employee.ts';
 import { amount, CalendarDate, openEnum, text } from './field.ts';
 
 /** `PAY_PERIOD` is a custom pay period. */
-export const SalaryUnit = openEnum(['HOUR', 'DAY', 'WEEK', 'MONTH', 'PAY_PERIOD']);
-export type SalaryUnit = z.infer<typeof SalaryUnit>;
+const SalaryUnit = openEnum(['HOUR', 'DAY', 'WEEK', 'MONTH', 'PAY_PERIOD']);
 
 /** Workforce Platform API, Candidate, as the platform answers it. */
 export const Candidate = z.object({

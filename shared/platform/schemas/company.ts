@@ -23,21 +23,14 @@ export const Company = z
     phone: text,
     'legal entities': z.array(z.unknown()).nullish(),
   })
-  .transform(({ 'legal entities': legalEntities, ...company }) =>
-    legalEntities === undefined ? company : { ...company, legalEntities },
-  ) as unknown as z.ZodType<Company>;
-export interface Company {
-  readonly id: string;
-  readonly name?: string | null | undefined;
-  readonly address?: Address | null | undefined;
-  readonly workLocations?: WorkLocation[] | null | undefined;
-  readonly primaryEmail?: string | null | undefined;
-  readonly phone?: string | null | undefined;
-  /** Only entities based in CA are supported; their fields are not specified. */
-  readonly legalEntities?: unknown[] | null | undefined;
-}
+  .transform(({ 'legal entities': legalEntities, ...company }) => ({
+    ...company,
+    /** Only entities based in CA are supported; their fields are not specified. */
+    ...(legalEntities === undefined ? {} : { legalEntities }),
+  }));
+export type Company = z.infer<typeof Company>;
 
-export const CustomFieldType = openEnum([
+const CustomFieldType = openEnum([
   'TEXT',
   'DATE',
   'NUMBER',
@@ -49,7 +42,6 @@ export const CustomFieldType = openEnum([
   'RADIO',
   'TEXTAREA',
 ]);
-export type CustomFieldType = z.infer<typeof CustomFieldType>;
 
 /** Workforce Platform API, Custom field definition. Employees carry values under its `title`. */
 export const CustomField = z.object({

@@ -6,8 +6,7 @@ import { amount, CalendarDate, flag, OffsetTime, openEnum, text } from './field.
 export const LeaveStatus = openEnum(['PENDING', 'APPROVED', 'REJECTED', 'CANCELED']);
 export type LeaveStatus = z.infer<typeof LeaveStatus>;
 
-export const ManagedBy = openEnum(['PTO', 'LEAVES', 'PARTNER']);
-export type ManagedBy = z.infer<typeof ManagedBy>;
+const ManagedBy = openEnum(['PTO', 'LEAVES', 'PARTNER']);
 
 /** A number in responses by the table; a numeric string, as requests have it, is understood too. */
 const hours = z
