@@ -10,9 +10,9 @@ export interface EventLine {
 }
 
 /** Errors are kept up to this, and counted beyond. */
-export const MAX_ERRORS = 1_000;
+const MAX_ERRORS = 1_000;
 /** SQS takes 1 MiB, attributes included, and emulators a little less. */
-export const MAX_MESSAGE_BYTES = 1_000_000;
+const MAX_MESSAGE_BYTES = 1_000_000;
 const BATCH = 100;
 
 export interface EventsPorts {
@@ -84,24 +84,32 @@ function judgeLine({ text }: EventLine, nowMs: number): Judgement {
   return { events: events.length, problems: rejected.map(({ code, message: why }) => `${code}: ${why}`) };
 }
 
-function createTally() {
+/** What is wrong with a file: the first thousand lines, by their numbers, and how many there are. */
+export function createErrors() {
   const errors: LineError[] = [];
   let errorCount = 0;
+  return {
+    add(line: number, message: string): void {
+      errorCount += 1;
+      if (errors.length < MAX_ERRORS) errors.push({ line, message });
+    },
+    result: () => ({ errors, errorCount }),
+  };
+}
+
+function createTally() {
+  const errors = createErrors();
   let events = 0;
   let messages = 0;
-  const refuse = (line: number, message: string) => {
-    errorCount += 1;
-    if (errors.length < MAX_ERRORS) errors.push({ line, message });
-  };
   return {
-    refuse,
+    refuse: errors.add,
     judge({ line }: EventLine, { events: count, problems }: Judgement): boolean {
-      for (const problem of problems) refuse(line, problem);
+      for (const problem of problems) errors.add(line, problem);
       if (problems.length > 0) return false;
       events += count;
       messages += 1;
       return true;
     },
-    report: (): EventsReport => ({ events, messages, errors, errorCount }),
+    report: (): EventsReport => ({ events, messages, ...errors.result() }),
   };
 }

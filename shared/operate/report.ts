@@ -9,7 +9,10 @@ export interface ReportPorts {
   readonly index: Pick<GroupIndex, 'all'>;
 }
 
-export function stateName(state: GroupState): GroupStateName {
+/** Of the group itself, or of what the index shows of it. */
+export function stateName(
+  state: Pick<GroupState, 'paused' | 'dirtySinceMs' | 'failedAtMs' | 'settled'>,
+): GroupStateName {
   if (state.paused) return 'paused';
   if (state.dirtySinceMs !== undefined) return 'dirty';
   if (state.failedAtMs !== undefined) return 'failed';

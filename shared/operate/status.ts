@@ -1,8 +1,9 @@
 import type { CredentialReport, GroupStateName, GroupStatus, StatusReport } from '../contract/answers.ts';
+import { QUEUE_KEYS, type QueueKey } from '../contract/names.ts';
 import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import type { GateStore, Health, HealthStore } from '../sync/ports/connections.ts';
 import type { Deployment } from '../sync/ports/deployment.ts';
-import type { GroupIndex, GroupSummary } from '../sync/ports/group-index.ts';
+import type { GroupIndex } from '../sync/ports/group-index.ts';
 import type { GroupStore } from '../sync/ports/groups.ts';
 import type { FeedStore } from '../sync/ports/reconcile.ts';
 import { reportGroup, stateName } from './report.ts';
@@ -58,7 +59,7 @@ async function countGroups(connection: ConnectionName, index: Pick<GroupIndex, '
   let oldestMs: number | null = null;
   for await (const page of index.all(connection)) {
     for (const summary of page) {
-      const name = summaryState(summary);
+      const name = stateName(summary);
       groups[name] = (groups[name] ?? 0) + 1;
       if (summary.holdWaits) holds += 1;
       if (summary.dirtySinceMs === undefined) continue;
@@ -69,14 +70,6 @@ async function countGroups(connection: ConnectionName, index: Pick<GroupIndex, '
   return { groups, backlog, oldestUnappliedMs: oldestMs, holds };
 }
 
-/** As `stateName`, from what the index shows. */
-export function summaryState(summary: GroupSummary): GroupStateName {
-  if (summary.paused) return 'paused';
-  if (summary.dirtySinceMs !== undefined) return 'dirty';
-  if (summary.failedAtMs !== undefined) return 'failed';
-  return summary.settled ?? 'in_sync';
-}
-
 async function countPending(connection: ConnectionName, index: Pick<GroupIndex, 'pending'>): Promise<number> {
   let count = 0;
   for await (const page of index.pending(connection)) count += page.length;
@@ -84,16 +77,13 @@ async function countPending(connection: ConnectionName, index: Pick<GroupIndex, 
 }
 
 async function countMessages({ queue }: Pick<Deployment, 'queue'>): Promise<StatusReport['queues']> {
-  const count = async (key: 'events' | 'eventsDlq' | 'apply' | 'applyDlq') => {
+  const count = async (key: QueueKey) => {
     const facts = await queue(key);
     return facts === undefined ? null : facts.visible + facts.inFlight + facts.delayed;
   };
-  const [events, eventsDlq, apply, applyDlq] = await Promise.all([
-    count('events'),
-    count('eventsDlq'),
-    count('apply'),
-    count('applyDlq'),
-  ]);
+  const [events = null, eventsDlq = null, apply = null, applyDlq = null] = await Promise.all(
+    QUEUE_KEYS.map(count),
+  );
   return { events, eventsDlq, apply, applyDlq };
 }
 
@@ -118,6 +108,5 @@ export async function readGroupStatus(ref: GroupRef, ports: StatusPorts): Promis
       hold === undefined
         ? null
         : { digest: hold.digest, removes: hold.removes, decision: hold.decision.kind },
-    state: stateName(state),
   };
 }

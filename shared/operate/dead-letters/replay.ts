@@ -45,7 +45,7 @@ export async function replayLetters(
   const send = queue === 'events' ? eventResender(ports) : groupWaker(ports);
   const run = createRun();
   try {
-    await drain(mailbox, run, { ports, options, send });
+    await drain(run, send, ports, { ...options, mailbox });
   } finally {
     await mailbox.giveBack([...run.kept.values()].map((receipt) => ({ receipt })));
   }
@@ -56,14 +56,12 @@ export async function replayLetters(
   return { ...run.count(), remaining: run.failed.size + run.returned.size + elsewhere, cancelled };
 }
 
-interface Draining {
-  readonly ports: ReplayPorts;
-  readonly options: ReplayOptions;
-  readonly send: Resend;
-}
-
-async function drain(mailbox: Mailbox, run: Run, { ports, options, send }: Draining): Promise<void> {
-  const { selection, rate, signal } = options;
+async function drain(
+  run: Run,
+  send: Resend,
+  ports: ReplayPorts,
+  { mailbox, selection, rate, signal, onProgress }: ReplayOptions & { readonly mailbox: Mailbox },
+): Promise<void> {
   const most = rate === undefined ? TAKE : Math.min(TAKE, Math.max(1, Math.floor(rate)));
   let vain = 0;
   let waitUntilMs: number | undefined;
@@ -73,11 +71,11 @@ async function drain(mailbox: Mailbox, run: Run, { ports, options, send }: Drain
     const taken = await mailbox.take(most, HOLD_SECONDS);
     const letters = taken.map((message) => readLetter(message, mailbox.name, ports.clock()));
     const isNews = letters.some(({ message }) => !run.kept.has(message.id));
-    const chosen = run.sort(letters, { selection, send });
+    const chosen = run.sort(letters, selection, send);
     if (chosen.length > 0) {
-      await replayBatch(mailbox, chosen, { run, send });
-      options.onProgress?.(run.count());
-      if (rate !== undefined) await pause((chosen.length / rate) * 1_000, { ports, signal, renew });
+      await replayBatch(mailbox, chosen, run, send);
+      onProgress?.(run.count());
+      if (rate !== undefined) await pause((chosen.length / rate) * 1_000, ports, renew, signal);
     }
     if (isNews) {
       vain = 0;
@@ -95,7 +93,8 @@ async function drain(mailbox: Mailbox, run: Run, { ports, options, send }: Drain
 async function replayBatch(
   mailbox: Mailbox,
   letters: readonly Letter[],
-  { run, send }: { readonly run: Run; readonly send: Resend },
+  run: Run,
+  send: Resend,
 ): Promise<void> {
   const refused = await send.send(letters);
   const sent = letters.filter((letter) => !refused.has(letter));
@@ -123,13 +122,12 @@ function holdRenewer(mailbox: Mailbox, run: Run, { clock }: ReplayPorts): () => 
   };
 }
 
-interface Pausing {
-  readonly ports: ReplayPorts;
-  readonly signal: AbortSignal | undefined;
-  readonly renew: () => Promise<void>;
-}
-
-async function pause(ms: number, { ports, signal, renew }: Pausing): Promise<void> {
+async function pause(
+  ms: number,
+  ports: ReplayPorts,
+  renew: () => Promise<void>,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   for (let left = ms; left > 0 && signal?.aborted !== true; left -= RENEW_AFTER_MS) {
     await ports.sleep(Math.min(left, RENEW_AFTER_MS), signal).catch((error: unknown) => {
       if (signal?.aborted !== true) throw error;
@@ -151,7 +149,7 @@ function createRun() {
     count: () => ({ replayed: run.replayed.size, failed: run.failed.size }),
     hasAll: ({ ids }: Selection) => ids?.every((id) => run.replayed.has(id) || run.failed.has(id)) === true,
     /** @returns the letters to replay; all others stay hidden until the end, so that they do not come again and again */
-    sort(letters: readonly Letter[], { selection, send }: Sorting): readonly Letter[] {
+    sort(letters: readonly Letter[], selection: Selection, send: Resend): readonly Letter[] {
       const wanted: Letter[] = [];
       for (const letter of letters) {
         const { id, receipt } = letter.message;
@@ -167,9 +165,4 @@ function createRun() {
     },
   };
   return run;
-}
-
-interface Sorting {
-  readonly selection: Selection;
-  readonly send: Resend;
 }

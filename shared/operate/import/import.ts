@@ -1,7 +1,7 @@
-import type { ImportReport, LineError } from '../../contract/answers.ts';
+import type { ImportReport } from '../../contract/answers.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 import type { EventSender } from '../../sync/ports/queues.ts';
-import { MAX_ERRORS } from '../events.ts';
+import { createErrors } from '../events.ts';
 import { parseCsv } from './csv.ts';
 import { type Layout, readLayout } from './header.ts';
 import { type Row, readRow } from './rows.ts';
@@ -64,18 +64,13 @@ export async function importCsv(
   const sorter = ports.createSorter();
   try {
     const read = await readAll(chunks, sorter);
-    const errors = read.errorCount > 0 ? read : await findDuplicates(sorter, read);
     const plan = planOf(read);
-    const report = {
-      ...plan,
-      events: plan.messages,
-      errors: errors.errors,
-      errorCount: errors.errorCount,
-      sent: false,
-    };
-    if (errors.errorCount > 0 || options.dryRun || read.rows === 0) return report;
+    const { errors, errorCount } = read.errorCount > 0 ? read : await findDuplicates(sorter);
+    const inOrder = errors.toSorted((a, b) => a.line - b.line);
+    const report = { ...plan, events: plan.messages, errors: inOrder, errorCount, sent: false };
+    if (errorCount > 0 || options.dryRun || read.rows === 0) return report;
     if (!(await options.confirm(plan))) return report;
-    const sent = await sendAll(sorter, read.groups, { ports, options, total: plan.messages });
+    const sent = await sendAll(sorter, read.groups, ports, { ...options, total: plan.messages });
     return { ...report, ...sent, sent: true };
   } finally {
     await sorter.discard();
@@ -88,10 +83,7 @@ interface Read extends Errors {
   readonly ignoredColumns: readonly string[];
 }
 
-interface Errors {
-  readonly errors: readonly LineError[];
-  readonly errorCount: number;
-}
+type Errors = Pick<ImportReport, 'errors' | 'errorCount'>;
 
 async function readAll(chunks: AsyncIterable<string>, sorter: Sorter): Promise<Read> {
   const errors = createErrors();
@@ -103,7 +95,7 @@ async function readAll(chunks: AsyncIterable<string>, sorter: Sorter): Promise<R
       const first = readLayout(record);
       if ('message' in first) {
         // What the other lines mean is not known without it.
-        errors.add(first);
+        errors.add(first.line, first.message);
         break;
       }
       layout = first;
@@ -111,13 +103,13 @@ async function readAll(chunks: AsyncIterable<string>, sorter: Sorter): Promise<R
     }
     const row = readRow(record, layout);
     if ('message' in row) {
-      errors.add(row);
+      errors.add(row.line, row.message);
       continue;
     }
     const known = groups.get(row.group);
     if (known !== undefined && known.name !== row.name) {
       const message = `expected the group name of line ${known.line} for the same group id, got another`;
-      errors.add({ line: row.line, message });
+      errors.add(row.line, message);
       continue;
     }
     rows += 1;
@@ -129,14 +121,14 @@ async function readAll(chunks: AsyncIterable<string>, sorter: Sorter): Promise<R
 }
 
 /** The same member twice in a group is one member, unless the two lines say different things of them. */
-async function findDuplicates(sorter: Sorter, read: Read): Promise<Errors> {
-  const errors = createErrors(read.errors);
+async function findDuplicates(sorter: Sorter): Promise<Errors> {
+  const errors = createErrors();
   let before: Row | undefined;
   for await (const row of sorter.sorted()) {
     const isSame = before?.group === row.group && before.member === row.member;
     if (isSame && before !== undefined && before.email !== row.email) {
       const message = `expected the email of line ${before.line} for the same member, got another`;
-      errors.add({ line: row.line, message });
+      errors.add(row.line, message);
     }
     before = row;
   }
@@ -149,23 +141,17 @@ function planOf({ rows, groups, ignoredColumns }: Read): ImportPlan {
   return { rows, groups: groups.size, messages, ...(ignoredColumns.length === 0 ? {} : { ignoredColumns }) };
 }
 
-interface Sending {
-  readonly ports: ImportPorts;
-  readonly options: ImportOptions;
-  readonly total: number;
-}
-
 async function sendAll(
   sorter: Sorter,
   groups: ReadonlyMap<string, GroupSize>,
-  { ports, options, total }: Sending,
+  ports: ImportPorts,
+  { connection, onProgress, total }: ImportOptions & { readonly total: number },
 ): Promise<Pick<ImportReport, 'messages' | 'events'>> {
   const weights = (group: string) => groups.get(group)?.weight ?? 0;
   const stamped = { time: new Date(ports.clock()).toISOString(), importId: ports.newId() };
   let batch: string[] = [];
   let sent = 0;
   const flush = async () => {
-    const { connection } = options;
     const outcomes = await ports.events.send(batch.map((body) => ({ body, connection })));
     const refused = outcomes.find(({ messageId }) => messageId === undefined);
     if (refused !== undefined) {
@@ -173,7 +159,7 @@ async function sendAll(
     }
     sent += batch.length;
     batch = [];
-    options.onProgress?.(sent, total);
+    onProgress?.(sent, total);
   };
   for await (const body of snapshotsOf(sorter.sorted(), { weights, ...stamped })) {
     batch.push(body);
@@ -181,16 +167,4 @@ async function sendAll(
   }
   if (batch.length > 0) await flush();
   return { messages: sent, events: sent };
-}
-
-function createErrors(first: readonly LineError[] = []) {
-  const errors = [...first];
-  let errorCount = first.length;
-  return {
-    add(error: LineError): void {
-      errorCount += 1;
-      if (errors.length < MAX_ERRORS) errors.push(error);
-    },
-    result: (): Errors => ({ errors: errors.sort((a, b) => a.line - b.line), errorCount }),
-  };
 }
