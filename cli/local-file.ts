@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { parseJson } from '../shared/contract/json.ts';
 import type { ToolTarget } from '../shared/runtime/wire-tool.ts';
 import { UsageError } from './io.ts';
 
@@ -35,7 +36,8 @@ export function readLocalFile(path: string, cwd: string): LocalFile {
   } catch (cause) {
     throw new UsageError(`there is no ${path} here, so no local stack.\n${start}.`, { cause });
   }
-  const parsed = LocalFile.safeParse(parseJson(text));
+  const json = parseJson(text);
+  const parsed = LocalFile.safeParse(json.ok ? json.value : undefined);
   if (!parsed.success) throw new UsageError(`${path} is not the file of a local stack.\n${start}.`);
   if (!isRunning(parsed.data.pid)) {
     throw new UsageError(`the local stack of ${path} (process ${parsed.data.pid}) has gone.\n${start}.`);
@@ -61,14 +63,6 @@ export function localTarget(file: LocalFile): ToolTarget {
       applyDlq: file.applyDlqUrl,
     },
   };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function isRunning(pid: number): boolean {

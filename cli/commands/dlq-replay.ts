@@ -5,14 +5,18 @@ import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { renderTable } from '../output/table.ts';
 import { plural } from '../output/words.ts';
-import { printCauses, type QueueName, queuesOf, type ReplayFlags } from './dlq-queue.ts';
+import { printCauses, queuesOf, type ReplayFlags } from './dlq-queue.ts';
 
 /** Shows what would be replayed, asks, and replays queue after queue. */
 export async function replay(context: Context, selection: Selection, options: ReplayFlags): Promise<number> {
   const { out, io } = context;
   const ports = await context.ports();
-  const queues = queuesOf(options);
-  const plan = await surveyLetters(ports, { queues, selection, limit: 0, signal: io.signal });
+  const plan = await surveyLetters(ports, {
+    queues: queuesOf(options),
+    selection,
+    limit: 0,
+    signal: io.signal,
+  });
   printCauses(plan, { table: (rows, columns) => out.note(renderTable(rows, columns, 80)) });
   if (plan.selected === 0 && plan.inFlightElsewhere === 0) {
     out.answer({ replayed: 0, failed: 0, remaining: 0, cancelled: false }, () =>
@@ -24,32 +28,27 @@ export async function replay(context: Context, selection: Selection, options: Re
   const question = `Replay ${atLeast}${plural(plan.selected, 'message')}?`;
   out.note('sent first and deleted then: a message that is sent twice does no harm');
   if (!(await context.confirm(question))) return EXIT.failed;
-  const report = await replayAll(context, queues, { selection, rate: options.rate, planned: plan.selected });
+  const report = await replayAll(context, selection, options, plan.selected);
   out.answer(report, () => print(report, context));
   if (report.replayed > 0) out.note('next: groupsync dlq list in a minute: what is not mended comes back');
   if (report.failed > 0) return EXIT.failed;
   return report.remaining > 0 ? EXIT.attention : EXIT.done;
 }
 
-interface Replaying {
-  readonly selection: Selection;
-  readonly rate: number | undefined;
-  readonly planned: number;
-}
-
 async function replayAll(
   { out, io, ports }: Context,
-  queues: readonly QueueName[],
-  { selection, rate, planned }: Replaying,
+  selection: Selection,
+  options: ReplayFlags,
+  planned: number,
 ): Promise<ReplayReport> {
   const progress = out.progress('replaying');
   let total: ReplayReport = { replayed: 0, failed: 0, remaining: 0, cancelled: false };
   try {
-    for (const queue of queues) {
+    for (const queue of queuesOf(options)) {
       const before = total;
       const report = await replayLetters(queue, await ports(), {
         selection,
-        rate,
+        rate: options.rate,
         signal: io.signal,
         onProgress: ({ replayed }) => progress.show(before.replayed + replayed, Math.max(planned, replayed)),
       });

@@ -30,7 +30,7 @@ export function addEvents(program: Command, act: Act): void {
     .action(
       act(async (context, file: string) => {
         const report = await validateEvents(linesOf(context, file), { clock: Date.now });
-        return showReport(context, report, { verb: 'would be sent', onErrors: EXIT.failed });
+        return showReport(context, report, 'would be sent', EXIT.failed);
       }),
     );
   program
@@ -58,7 +58,7 @@ async function send(context: Context, file: string): Promise<number> {
   const lines = linesOf(context, file);
   const { connection, connectionGiven } = context;
   const report = await sendEvents(lines, { ...(connectionGiven ? { connection } : {}), ports });
-  return showReport(context, report, { verb: 'sent', onErrors: EXIT.attention });
+  return showReport(context, report, 'sent', EXIT.attention);
 }
 
 async function* linesOf(context: Context, file: string): AsyncGenerator<EventLine> {
@@ -87,12 +87,7 @@ async function openFile({ io }: Context, file: string): Promise<NodeJS.ReadableS
   throw new UsageError(`${file} is not a file`);
 }
 
-interface Shown {
-  readonly verb: string;
-  readonly onErrors: number;
-}
-
-function showReport({ out }: Context, report: EventsReport, { verb, onErrors }: Shown): number {
+function showReport({ out }: Context, report: EventsReport, verb: string, onErrors: number): number {
   out.answer(report, () => {
     printErrors(report, out);
     out.line(`${plural(report.events, 'event')} in ${plural(report.messages, 'message')} ${verb}`);

@@ -29,10 +29,10 @@ export function addHolds(program: Command, act: Act): void {
     .description('every hold: what would go, what stays, until when')
     .action(act(list));
   const decisions = [
-    { name: 'approve', what: 'let the removals of a hold happen, once', decide: approveHold },
-    { name: 'reject', what: 'keep the removals from happening until nobody wants them', decide: rejectHold },
-  ];
-  for (const { name, what, decide } of decisions) {
+    { name: 'approve', what: 'let the removals of a hold happen, once' },
+    { name: 'reject', what: 'keep the removals from happening until nobody wants them' },
+  ] as const;
+  for (const { name, what } of decisions) {
     holds
       .command(name)
       .description(what)
@@ -43,9 +43,7 @@ export function addHolds(program: Command, act: Act): void {
       .option('--again', 'with --yes: also where somebody has decided already')
       .option('-y, --yes', 'do not ask')
       .action(
-        act((context, group: string, decision: Decision) =>
-          decideHold(context, group, { decision, name, decide }),
-        ),
+        act((context, group: string, decision: Decision) => decideHold(context, group, decision, name)),
       );
   }
 }
@@ -72,16 +70,11 @@ async function list({ out, connection, ports }: Context): Promise<number> {
   return EXIT.done;
 }
 
-interface Deciding {
-  readonly decision: Decision;
-  readonly name: string;
-  readonly decide: typeof approveHold;
-}
-
 async function decideHold(
   context: Context,
   group: string,
-  { decision, name, decide }: Deciding,
+  decision: Decision,
+  name: 'approve' | 'reject',
 ): Promise<number> {
   const { out, io } = context;
   const ports = await context.ports();
@@ -105,7 +98,7 @@ async function decideHold(
   if (!(await context.confirm(question))) return EXIT.failed;
   const { digest, decision: shown } = hold;
   const word = { by: decision.by ?? io.user, reason: decision.reason, digest, decision: shown };
-  const outcome = await decide(ref, word, ports);
+  const outcome = await (name === 'approve' ? approveHold : rejectHold)(ref, word, ports);
   out.answer({ group: ref.group, outcome: outcome.kind, digest }, () => out.line(sayOutcome(outcome, name)));
   return outcome.kind === 'decided' ? EXIT.done : EXIT.attention;
 }

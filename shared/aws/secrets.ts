@@ -4,6 +4,7 @@ import {
   type SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
 import * as z from 'zod';
+import { parseJson } from '../contract/json.ts';
 import { secretName } from '../contract/names.ts';
 import { SecretError, type Secrets, type SecretValue } from '../sync/ports/secrets.ts';
 
@@ -27,7 +28,8 @@ export function createSecrets(client: SecretsManagerClient, prefix: string): Sec
       const answer = await client.send(new GetSecretValueCommand({ SecretId })).catch((cause: unknown) => {
         throw new SecretError(`the secret ${SecretId} cannot be read`, { cause });
       });
-      const parsed = StoredSecret.safeParse(parseJson(answer.SecretString));
+      const json = parseJson(answer.SecretString ?? '');
+      const parsed = StoredSecret.safeParse(json.ok ? json.value : undefined);
       if (!parsed.success || answer.VersionId === undefined) {
         const forms = '{"token"} or {"clientId", "clientSecret", "refreshToken", "tokenUrl"}';
         throw new SecretError(`the secret ${SecretId} does not hold ${forms}`);
@@ -43,12 +45,4 @@ export function createSecrets(client: SecretsManagerClient, prefix: string): Sec
       return answer.VersionId ?? '';
     },
   };
-}
-
-function parseJson(text: string | undefined): unknown {
-  try {
-    return text === undefined ? undefined : JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { connectionName, type GroupRef, groupId } from '../domain/ids.ts';
 
-const connection = z
+const named = z
   .string()
   .regex(/^[a-z0-9-]{1,32}$/)
-  .transform(connectionName)
-  .optional();
+  .transform(connectionName);
+const connection = named.optional();
 
 /** What schedules and the command line send to `reconcile`; without a connection it is for all of them. */
 export const ReconcileInvocation = z.lazy(() =>
@@ -23,22 +23,13 @@ export type PeopleInvocation = z.infer<typeof PeopleInvocation>;
 
 /** Body of a message on the apply queue: which group to look at, nothing else. */
 const ApplyMessage = z.lazy(() =>
-  z.object({
-    connection: z
-      .string()
-      .regex(/^[a-z0-9-]{1,32}$/)
-      .transform(connectionName),
-    group: z.string().min(1),
-  }),
+  z.object({ connection: named, group: z.string().min(1).transform(groupId) }),
 );
 
 /** @returns undefined where the body is not one of ours */
 export function readApplyMessage(body: string): GroupRef | undefined {
   try {
-    const parsed = ApplyMessage.safeParse(JSON.parse(body));
-    return parsed.success
-      ? { connection: parsed.data.connection, group: groupId(parsed.data.group) }
-      : undefined;
+    return ApplyMessage.safeParse(JSON.parse(body)).data;
   } catch {
     return undefined;
   }

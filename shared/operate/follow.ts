@@ -5,7 +5,7 @@ import type { Connections, GateStore } from '../sync/ports/connections.ts';
 import type { GroupStore } from '../sync/ports/groups.ts';
 import type { DriftLog } from '../sync/ports/logs.ts';
 import { markSuspects, watched } from '../sync/reconcile/suspect.ts';
-import { wakeGroups } from '../sync/wake.ts';
+import { wakeAll } from '../sync/wake.ts';
 import { stateName } from './report.ts';
 
 export interface SyncPorts extends WakePorts {
@@ -35,13 +35,8 @@ export async function syncGroups(
   options: FollowOptions,
 ): Promise<SyncReport> {
   const linked = await suspectLinked(refs, ports);
-  const unwoken = await wakeGroups(
-    refs.filter(({ group }) => !linked.has(group)),
-    ports,
-  );
-  if (unwoken.length > 0) {
-    throw new Error(`${unwoken.length} groups could not be woken`, { cause: unwoken[0]?.cause });
-  }
+  const others = refs.filter(({ group }) => !linked.has(group));
+  await wakeAll(others, ports);
   return followGroups(refs, ports, options);
 }
 
@@ -58,7 +53,7 @@ async function suspectLinked(refs: readonly GroupRef[], ports: SyncPorts): Promi
 }
 
 /** Waits until no group is dirty; stops early where nothing can be written before a person acts. */
-export async function followGroups(
+async function followGroups(
   refs: readonly GroupRef[],
   ports: SyncPorts,
   { timeoutMs, signal, onProgress }: FollowOptions,
@@ -66,30 +61,25 @@ export async function followGroups(
   const endMs = ports.clock() + timeoutMs;
   for (;;) {
     const states = await ports.groups.readMany(refs);
-    const synced = states.map((state) => ({
+    const found = states.map((state) => ({
       group: state.ref.group,
       state: stateName(state),
       version: state.version ?? null,
       lastError: state.lastError?.message ?? null,
     }));
+    const synced = found.toSorted((a, b) => (a.group < b.group ? -1 : 1));
     const waiting = synced.filter(({ state }) => state === 'dirty').length;
     onProgress?.(synced.length - waiting, refs.length);
-    if (waiting === 0) return { synced: sorted(synced), stopped: null };
+    if (waiting === 0) return { synced, stopped: null };
     const stopped = await reasonToStop(refs, ports);
-    if (stopped !== undefined) return { synced: sorted(synced), stopped };
+    if (stopped !== undefined) return { synced, stopped };
     if (ports.clock() >= endMs) {
-      return {
-        synced: sorted(synced),
-        stopped: `${waiting} groups are not done after ${timeoutMs / 1_000} s`,
-      };
+      return { synced, stopped: `${waiting} groups are not done after ${timeoutMs / 1_000} s` };
     }
-    if (signal?.aborted === true) return { synced: sorted(synced), stopped: 'interrupted; apply goes on' };
+    if (signal?.aborted === true) return { synced, stopped: 'interrupted; apply goes on' };
     await ports.sleep(LOOK_EVERY_MS);
   }
 }
-
-const sorted = (groups: SyncReport['synced']): SyncReport['synced'] =>
-  [...groups].sort((a, b) => (a.group < b.group ? -1 : 1));
 
 async function reasonToStop([first]: readonly GroupRef[], ports: SyncPorts): Promise<string | undefined> {
   if (first === undefined) return undefined;

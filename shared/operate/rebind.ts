@@ -2,8 +2,7 @@ import type { ConnectionName, GroupId, MemberId, RoleId } from '../domain/ids.ts
 import type { WakePorts } from '../sync/ports/bundles.ts';
 import type { UserStore } from '../sync/ports/desired.ts';
 import type { PeopleStore } from '../sync/ports/people.ts';
-import { wakeGroups } from '../sync/wake.ts';
-import { walkUser } from '../sync/walk.ts';
+import { walkAndWake } from '../sync/walk.ts';
 import { type JournalPorts, journalOf, recordDeed, UNNAMED } from './journal.ts';
 
 export interface RebindPorts extends WakePorts, JournalPorts {
@@ -32,11 +31,5 @@ export async function rebindMember(
   const change = { kind: 'rebind', member, before, after: role, reason: 'whatever the match rules say' };
   await recordDeed(journalOf(connection), { action: 'rebind', changes: [change], cause }, ports);
   const user = await ports.users.rebind(connection, member, role);
-  const groups = await walkUser(ports.users, connection, user);
-  const unwoken = await wakeGroups(
-    groups.map((group) => ({ connection, group })),
-    ports,
-  );
-  if (unwoken.length === 0) await ports.users.endWalk(connection, member, user.revision);
-  return { kind: 'rebound', groups, unwoken: unwoken.length };
+  return { kind: 'rebound', ...(await walkAndWake(connection, user, ports)) };
 }

@@ -52,18 +52,13 @@ export function wireApply(): Base & { readonly ports: ApplyPorts } {
   return { ...base, ports: { ...sync, deadLetters } };
 }
 
-export function wirePeople(): Base & { readonly ports: PeoplePorts & Pick<ApplyPorts, 'connections'> } {
+function wireWorker(): Base & { readonly ports: ReturnType<typeof wireSync> } {
   const base = wireBase();
   return { ...base, ports: wireSync(base) };
 }
 
-export function wireReconcile(): Base & { readonly ports: ReconcileTaskPorts } {
-  const base = wireBase();
-  return { ...base, ports: wireSync(base) };
-}
-
+export const wirePeople: () => Base & { readonly ports: PeoplePorts & Pick<ApplyPorts, 'connections'> } =
+  wireWorker;
+export const wireReconcile: () => Base & { readonly ports: ReconcileTaskPorts } = wireWorker;
 /** What the local stack asks beside the functions that it runs; they share its environment. */
-export function wireLocalStack() {
-  const base = wireBase();
-  return { ...base, ports: wireSync(base) };
-}
+export const wireLocalStack = wireWorker;

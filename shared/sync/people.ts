@@ -9,7 +9,7 @@ import { GONE, type PeopleStore, type Person, type PersonFacts } from './ports/p
 import type { EmployeeRecord } from './ports/platform.ts';
 import { WRITES_IN_FLIGHT } from './tuning.ts';
 import { askUnlisted } from './unlisted-people.ts';
-import { wakeGroups } from './wake.ts';
+import { wakeAll } from './wake.ts';
 
 export interface PeopleReport {
   readonly connection: ConnectionName;
@@ -38,13 +38,11 @@ export async function refreshPeople(connection: Connection, ports: PeoplePorts):
     for (const { role } of page) listed.add(role);
     unheard.push(...(await savePage(name, page, ports)));
   }
-  const woken = new Set(
-    await announce(name, unheard, { ports, also: await groupsOfSolvable(connection, ports) }),
-  );
+  const woken = new Set(await announce(name, unheard, ports, await groupsOfSolvable(connection, ports)));
   const asking = { platform, people: ports.people, fields, listed, nowMs: ports.clock() };
   const answers = await askUnlisted(connection, asking);
   const changed = await savePage(name, answers, ports);
-  for (const group of await announce(name, changed, { ports })) woken.add(group);
+  for (const group of await announce(name, changed, ports)) woken.add(group);
   return {
     connection: name,
     read: listed.size,
@@ -59,16 +57,12 @@ export async function refreshPeople(connection: Connection, ports: PeoplePorts):
 async function announce(
   connection: ConnectionName,
   persons: readonly Person[],
-  { ports, also = [] }: { readonly ports: PeoplePorts; readonly also?: readonly GroupId[] },
+  ports: PeoplePorts,
+  also: readonly GroupId[] = [],
 ): Promise<readonly GroupId[]> {
   const groups = [...new Set([...(await groupsOfPeople(connection, persons, ports)), ...also])];
-  const unwoken = await wakeGroups(
-    groups.map((group) => ({ connection, group })),
-    ports,
-  );
-  if (unwoken.length > 0) {
-    throw new Error(`${unwoken.length} groups could not be woken`, { cause: unwoken[0]?.cause });
-  }
+  const refs = groups.map((group) => ({ connection, group }));
+  await wakeAll(refs, ports);
   await ports.people.heard(connection, persons);
   return groups;
 }
@@ -106,11 +100,11 @@ async function savePage(
   const persons = await pMap(
     page,
     async (record) => {
-      const first = await saveRecord(connection, record, { seen: known.get(record.role), people });
+      const first = await saveRecord(connection, record, known.get(record.role), people);
       if (first !== undefined) return first;
       // Another refresh was faster; what it wrote is read, and joined with what this one has seen.
       const seen = (await people.read(connection, [record.role])).get(record.role);
-      const second = await saveRecord(connection, record, { seen, people });
+      const second = await saveRecord(connection, record, seen, people);
       if (second === undefined) throw new Error('a person was changed by two other refreshes at once');
       return second;
     },
@@ -123,7 +117,8 @@ async function savePage(
 async function saveRecord(
   connection: ConnectionName,
   record: EmployeeRecord,
-  { seen, people }: { readonly seen: Person | undefined; readonly people: PeopleStore },
+  seen: Person | undefined,
+  people: PeopleStore,
 ): Promise<Person | undefined> {
   const facts = factsOf(record, seen);
   if (seen !== undefined && !differs(facts, seen)) return seen;

@@ -7,8 +7,7 @@ import type { Connections } from './ports/connections.ts';
 import type { UserStore } from './ports/desired.ts';
 import type { GroupIndex, GroupSummary } from './ports/group-index.ts';
 import { backoffMs, PUMP_BATCH, WAKE_GRACE_MS, WRITES_IN_FLIGHT } from './tuning.ts';
-import { wakeGroups } from './wake.ts';
-import { walkUser } from './walk.ts';
+import { walkAndWake } from './walk.ts';
 
 export interface PumpPorts extends WakePorts, GateKeeperPorts {
   readonly index: GroupIndex;
@@ -51,7 +50,7 @@ export async function pump(
   if (gate.state !== 'open' && !everything) {
     return { connection, gate: gate.state, walksResumed, reenqueued: 0, ...told(stuck) };
   }
-  if (gate.backlog === true) await endBackOffs(connection, gate, { ports, alone });
+  if (gate.backlog === true) await endBackOffs(connection, gate, ports, alone);
   const limit = everything ? Number.MAX_SAFE_INTEGER : PUMP_BATCH;
   const due = await ports.index.due(connection, {
     nowMs: everything ? NO_MATTER_WHEN : ports.clock(),
@@ -70,7 +69,8 @@ const told = (stuck: readonly string[]) => (stuck.length === 0 ? {} : { stuck })
 async function endBackOffs(
   connection: ConnectionName,
   { backlog: _, ...gate }: Gate,
-  { ports, alone }: { readonly ports: PumpPorts; readonly alone: Alone },
+  ports: PumpPorts,
+  alone: Alone,
 ): Promise<void> {
   const { index, gates } = ports;
   const nowMs = ports.clock();
@@ -120,9 +120,5 @@ async function resumeWalks(connection: ConnectionName, ports: PumpPorts, alone: 
 /** The same steps as in ingest: groups hear of the user, are woken, and only then does the walk end. */
 async function resumeWalk(connection: ConnectionName, member: MemberId, ports: PumpPorts): Promise<void> {
   const user = (await ports.users.read(connection, [member])).get(member);
-  if (user === undefined || !user.walking) return;
-  const groups = await walkUser(ports.users, connection, user);
-  const refs: GroupRef[] = groups.map((group) => ({ connection, group }));
-  const unwoken = await wakeGroups(refs, ports);
-  if (unwoken.length === 0) await ports.users.endWalk(connection, member, user.revision);
+  if (user?.walking === true) await walkAndWake(connection, user, ports);
 }

@@ -9,6 +9,13 @@ export function dirtyNow({ clock, coalesceMs }: Pick<WakePorts, 'clock' | 'coale
   return { nowMs, dueMs: nowMs + coalesceMs + WAKE_GRACE_MS };
 }
 
+/** @throws Error where one of them could not be woken */
+export async function wakeAll(refs: readonly GroupRef[], ports: WakePorts): Promise<void> {
+  const [first, ...others] = await wakeGroups(refs, ports);
+  if (first === undefined) return;
+  throw new Error(`${others.length + 1} groups could not be woken`, { cause: first.cause });
+}
+
 export interface UnwokenGroup {
   readonly ref: GroupRef;
   readonly cause: unknown;

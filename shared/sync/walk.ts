@@ -2,8 +2,10 @@ import pMap from 'p-map';
 import { isActive } from '../domain/active.ts';
 import type { UserCopy } from '../domain/group.ts';
 import type { ConnectionName, GroupId } from '../domain/ids.ts';
+import type { WakePorts } from './ports/bundles.ts';
 import type { UserState, UserStore } from './ports/desired.ts';
 import { WRITES_IN_FLIGHT } from './tuning.ts';
+import { wakeGroups } from './wake.ts';
 
 /**
  * What a register must know of its user. A role under review, or of a user who is not active, is left out: apply then
@@ -46,4 +48,17 @@ export async function walkUser(
     });
   }
   return reached;
+}
+
+/** Walks a user, wakes the groups, and ends the walk; the pump takes up what could not be woken. */
+export async function walkAndWake(
+  connection: ConnectionName,
+  user: UserState,
+  ports: WakePorts & { readonly users: UserStore },
+): Promise<{ readonly groups: readonly GroupId[]; readonly unwoken: number }> {
+  const groups = await walkUser(ports.users, connection, user);
+  const refs = groups.map((group) => ({ connection, group }));
+  const unwoken = await wakeGroups(refs, ports);
+  if (unwoken.length === 0) await ports.users.endWalk(connection, user.member, user.revision);
+  return { groups, unwoken: unwoken.length };
 }

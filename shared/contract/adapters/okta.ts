@@ -43,26 +43,21 @@ export const readOkta: Adapter = (value) => {
     : { kind: 'changes', source: 'okta', id: uuid, time: published, changes: changes.changes };
 };
 
+const NATIVE_TYPES: Readonly<Record<string, keyof typeof NATIVE_DATA>> = {
+  'group.user_membership.add': 'directory.group.member.added',
+  'group.user_membership.remove': 'directory.group.member.removed',
+  'group.lifecycle.create': 'directory.group.upserted',
+  'group.profile.update': 'directory.group.upserted',
+  'group.lifecycle.delete': 'directory.group.deleted',
+  'user.lifecycle.delete.completed': 'directory.user.deleted',
+  'user.lifecycle.deactivate': 'directory.user.deleted',
+  'user.account.update_profile': 'directory.user.upserted',
+};
+
 /** The native type that an Okta event type means; undefined where it says nothing of groups and their members. */
 function nativeTypeOf(eventType: string): keyof typeof NATIVE_DATA | undefined {
-  switch (eventType) {
-    case 'group.user_membership.add':
-      return 'directory.group.member.added';
-    case 'group.user_membership.remove':
-      return 'directory.group.member.removed';
-    case 'group.lifecycle.create':
-    case 'group.profile.update':
-      return 'directory.group.upserted';
-    case 'group.lifecycle.delete':
-      return 'directory.group.deleted';
-    case 'user.lifecycle.delete.completed':
-    case 'user.lifecycle.deactivate':
-      return 'directory.user.deleted';
-    case 'user.account.update_profile':
-      return 'directory.user.upserted';
-    default:
-      return eventType.startsWith('user.lifecycle.') ? 'directory.user.upserted' : undefined;
-  }
+  if (Object.hasOwn(NATIVE_TYPES, eventType)) return NATIVE_TYPES[eventType];
+  return eventType.startsWith('user.lifecycle.') ? 'directory.user.upserted' : undefined;
 }
 
 function changesOf(

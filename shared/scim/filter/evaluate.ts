@@ -83,7 +83,7 @@ function compares(named: Named | undefined, operator: Comparison, literal: Liter
   if (literal === null) return operator === 'eq' && values.length === 0;
   if (named === undefined) return false;
   const { attribute } = named;
-  if (isOrder(operator) && (attribute.type === 'boolean' || typeof literal === 'boolean')) {
+  if (operator in ORDERS && (attribute.type === 'boolean' || typeof literal === 'boolean')) {
     throw badRequest(
       'invalidFilter',
       `expected a value that has an order for ${operator} (${attribute.name})`,
@@ -93,7 +93,13 @@ function compares(named: Named | undefined, operator: Comparison, literal: Liter
   return values.some((value) => compareOne(form(attribute, value), operator, wanted));
 }
 
-const isOrder = (operator: Comparison) => ['gt', 'ge', 'lt', 'le'].includes(operator);
+/** By the sign of the difference. */
+const ORDERS: { readonly [Operator in Comparison]?: (difference: number) => boolean } = {
+  gt: (difference) => difference > 0,
+  ge: (difference) => difference >= 0,
+  lt: (difference) => difference < 0,
+  le: (difference) => difference <= 0,
+};
 
 /** The form in which values of the attribute are compared: case, instants and spelt booleans folded. */
 function form(attribute: Attribute, value: ScimValue): ScimValue {
@@ -114,22 +120,8 @@ function compareOne(value: ScimValue, operator: Comparison, wanted: ScimValue): 
     if (operator === 'co') return value.includes(wanted);
     if (operator === 'sw') return value.startsWith(wanted);
     if (operator === 'ew') return value.endsWith(wanted);
-    return ordered(value < wanted ? -1 : value > wanted ? 1 : 0, operator);
+    return ORDERS[operator]?.(value < wanted ? -1 : value > wanted ? 1 : 0) ?? false;
   }
-  return typeof value === 'number' && typeof wanted === 'number' && ordered(value - wanted, operator);
-}
-
-function ordered(difference: number, operator: Comparison): boolean {
-  switch (operator) {
-    case 'gt':
-      return difference > 0;
-    case 'ge':
-      return difference >= 0;
-    case 'lt':
-      return difference < 0;
-    case 'le':
-      return difference <= 0;
-    default:
-      return false;
-  }
+  if (typeof value !== 'number' || typeof wanted !== 'number') return false;
+  return ORDERS[operator]?.(value - wanted) ?? false;
 }

@@ -2,7 +2,13 @@ import pMap from 'p-map';
 import { policyFor } from '../../contract/group-policy.ts';
 import type { Trace } from '../../domain/drift.ts';
 import type { GroupState, Suspect } from '../../domain/group-state.ts';
-import { type GroupRef, groupId, type PlatformGroupId, type VersionToken } from '../../domain/ids.ts';
+import {
+  type ConnectionName,
+  type GroupRef,
+  groupId,
+  type PlatformGroupId,
+  type VersionToken,
+} from '../../domain/ids.ts';
 import { isWhole, type ListedGroup } from '../../domain/view.ts';
 import { attributeDrift } from '../attribute-drift.ts';
 import type { ReconcilePorts } from '../ports/bundles.ts';
@@ -56,7 +62,7 @@ export async function suspectTouched(
     else echoes += 1;
   }
   await markSuspects(suspects, ports);
-  return { echoes, duplicates: await recordDuplicates(connection, { strangers, shown, looking }) };
+  return { echoes, duplicates: await recordDuplicates(connection.name, strangers, shown, looking) };
 }
 
 type Linked = GroupState & { readonly platformId: PlatformGroupId };
@@ -167,16 +173,12 @@ async function mark(
 const joined = (before: readonly Trace[], more: readonly Trace[]): readonly Trace[] =>
   [...new Map([...before, ...more].map((trace) => [trace.id, trace])).values()].slice(-MAX_TRACES);
 
-interface Strangers {
-  readonly strangers: readonly (readonly [PlatformGroupId, readonly Trace[]])[];
-  readonly shown: ReadonlyMap<string, ListedGroup>;
-  readonly looking: Looking;
-}
-
 /** A stranger's claim to the spokeId of a linked group; where the linked group is gone, it was re-created instead. */
 async function recordDuplicates(
-  { name: connection }: Connection,
-  { strangers, shown, looking: { platform, ports } }: Strangers,
+  connection: ConnectionName,
+  strangers: readonly (readonly [PlatformGroupId, readonly Trace[]])[],
+  shown: ReadonlyMap<string, ListedGroup>,
+  { platform, ports }: Looking,
 ): Promise<number> {
   let recorded = 0;
   for (const [id, traces] of strangers) {

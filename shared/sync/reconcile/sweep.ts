@@ -116,13 +116,11 @@ async function suspectDiffering(states: Watched, { listed, ports, tally }: Sweep
 }
 
 async function suspectMissing(missing: Watched, { platform, ports }: Sweeping): Promise<void> {
-  const asked = await pMap(
-    missing,
-    async (state) => ((await isThere(state.platformId, platform)) ? [] : [state]),
-    { concurrency: READS_IN_FLIGHT },
-  );
+  const isListed = ({ platformId }: Watched[number]) => isThere(platformId, platform);
+  const found = await pMap(missing, isListed, { concurrency: READS_IN_FLIGHT });
+  const gone = missing.filter((_, at) => !found[at]);
   await markSuspects(
-    asked.flat().map((state) => ({ state, version: null, traces: [] })),
+    gone.map((state) => ({ state, version: null, traces: [] })),
     ports,
   );
 }
@@ -138,10 +136,8 @@ async function pickUp(page: readonly GroupSummary[], sweeping: Sweeping): Promis
   const inTurn = page.filter(({ ref, holdWaits }) => turnOf(ref) === turn || holdWaits).map(({ ref }) => ref);
   const states = await ports.groups.readMany(inTurn, sweeping.passOver);
   const over = states.filter(({ hold }) => hold !== undefined && isOver(hold, nowMs));
-  await wake(
-    over.map(({ ref }) => ref),
-    sweeping,
-  );
+  const refs = over.map(({ ref }) => ref);
+  await wake(refs, sweeping);
   for (const state of states) if (turnOf(state.ref) === turn) await ports.groups.collect(state, nowMs);
 }
 
