@@ -1,6 +1,6 @@
 import '../shared/runtime/cold-start.ts';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
-import { endpointOf, reportScim } from '../shared/runtime/report-scim.ts';
+import { endpointOf, reportScim } from '../shared/runtime/report.ts';
 import { wireScim } from '../shared/runtime/wire-scim.ts';
 import { type HttpRequest, handleScim } from '../shared/sync/scim/handle.ts';
 import { once } from './frame/once.ts';

@@ -1,11 +1,5 @@
 import { Duration } from 'aws-cdk-lib';
-import {
-  Alarm,
-  type AlarmProps,
-  type IMetric,
-  Metric,
-  type TreatMissingData,
-} from 'aws-cdk-lib/aws-cloudwatch';
+import { Alarm, type AlarmProps, type IMetric, Metric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
@@ -31,13 +25,20 @@ export interface AlarmSpec extends Pick<AlarmProps, 'comparisonOperator' | 'data
   readonly threshold: number;
   /** Default: 1. */
   readonly evaluationPeriods?: number;
-  /** Decided for each alarm: whether silence is good news, bad news or no news. */
-  readonly missing: TreatMissingData;
+  /** Default: silence is good news. Queues, tables and functions report nothing where nothing happens. */
+  readonly missing?: TreatMissingData;
 }
 
 /** An alarm that tells ops by the stage's topic, when it rings and when it ends, and names the page that helps. */
 export function addAlarm(scope: Construct, desk: AlarmDesk, spec: AlarmSpec): Alarm {
-  const { heading, of, meaning, missing, evaluationPeriods = 1, ...rest } = spec;
+  const {
+    heading,
+    of,
+    meaning,
+    missing = TreatMissingData.NOT_BREACHING,
+    evaluationPeriods = 1,
+    ...rest
+  } = spec;
   const slug = headingSlug(heading);
   const alarm = new Alarm(scope, `${pascal(slug)}${of === undefined ? '' : 'Of'}${pascal(of ?? '')}Alarm`, {
     ...rest,

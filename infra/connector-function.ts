@@ -1,5 +1,5 @@
 import { Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
-import { ComparisonOperator, type IMetric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { ComparisonOperator, type IMetric } from 'aws-cdk-lib/aws-cloudwatch';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Architecture, Code, Function as LambdaFunction, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
@@ -68,11 +68,7 @@ export class ConnectorFunction extends Construct {
       logGroup,
       tracing: Tracing.ACTIVE,
     });
-    this.#acknowledge();
     this.#alarms(name, timeoutSeconds, props.desk);
-  }
-
-  #acknowledge(): void {
     Validations.of(this.role).acknowledge({
       id: 'AwsSolutions-IAM5[Resource::*]',
       reason:
@@ -82,6 +78,7 @@ export class ConnectorFunction extends Construct {
 
   #alarms(name: DeployableKey, timeoutSeconds: number, desk: AlarmDesk): void {
     const { function: target } = this;
+    // That a function should have been called, the heartbeat alarms tell.
     const alarm = (heading: string, meaning: string, metric: IMetric, threshold: number, periods: number) =>
       addAlarm(this, desk, {
         heading,
@@ -91,8 +88,6 @@ export class ConnectorFunction extends Construct {
         threshold,
         evaluationPeriods: periods,
         comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-        // A function that was not called reports nothing; that it should have been, the heartbeat alarms tell.
-        missing: TreatMissingData.NOT_BREACHING,
       });
     alarm('Function errors', `The function ${name} crashed or ran out of time.`, target.metricErrors(), 1, 1);
     alarm(

@@ -4,7 +4,7 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Construct } from 'constructs';
-import { ENVIRONMENT, SCIM_URL_OUTPUT, STACK_OUTPUTS } from '../shared/contract/names.ts';
+import { ENVIRONMENT, SCIM_URL_OUTPUT, type ScheduleKey, STACK_OUTPUTS } from '../shared/contract/names.ts';
 import { applyDelaySeconds, SCHEDULES } from '../shared/contract/topology.ts';
 import type { AlarmDesk } from './alarm.ts';
 import type { DeployableKey, FunctionCode } from './bundle.ts';
@@ -45,7 +45,7 @@ export class ConnectorStack extends Stack {
     super(scope, id, { ...props, tags: { ...props.tags, 'groupsync:stage': settings.stage } });
     const { prefix } = settings;
     const key = encryptionKey(this, settings);
-    const topic = alarmTopic(this, { settings, key });
+    const topic = alarmTopic(this, settings, key);
     const desk: AlarmDesk = { prefix, topic, runbookUrl: settings.runbookUrl };
     const every = { settings, key, desk };
     const the = (name: DeployableKey, description: string) =>
@@ -89,7 +89,7 @@ export class ConnectorStack extends Stack {
     const parts = [ingest, apply, reconcile, people, ...(scim === undefined ? [] : [scim])];
     const functions = parts.map(({ worker }) => worker);
     const resources: Resources = { prefix, table, queues, key };
-    for (const each of functions) equip(each, { settings, resources });
+    for (const each of functions) equip(each, settings, resources);
 
     new Sources(this, 'Sources', { settings, events: queues.events, undelivered, key });
     new HealthAlarms(this, 'Health', { ...settings, desk });
@@ -107,17 +107,11 @@ export class ConnectorStack extends Stack {
   }
 }
 
-const task = (
-  name: 'pump' | 'feed' | 'sweep' | 'health' | 'people',
-  everyMinutes: number,
-  description: string,
-) => ({ name, everyMinutes, description, payload: { task: name } }) as const;
+const task = (name: ScheduleKey, everyMinutes: number, description: string) =>
+  ({ name, everyMinutes, description, payload: { task: name } }) as const;
 
 /** Where alarms go. The policy that `enforceSSL` makes takes the place of the default one, and lets nobody in by itself. */
-function alarmTopic(
-  stack: Stack,
-  { settings, key }: { readonly settings: Settings; readonly key: IKey },
-): Topic {
+function alarmTopic(stack: Stack, settings: Settings, key: IKey): Topic {
   const topic = new Topic(stack, 'AlarmTopic', {
     topicName: `${settings.prefix}-alarms`,
     masterKey: key,
@@ -139,7 +133,8 @@ function alarmTopic(
 /** Gives a function its rights and its environment. */
 function equip(
   { name, function: target, role }: ConnectorFunction,
-  { settings, resources }: { readonly settings: Settings; readonly resources: Resources },
+  settings: Settings,
+  resources: Resources,
 ): void {
   grant(role, PERMISSIONS[name], resources);
   const { queues, table } = resources;

@@ -4,18 +4,17 @@ import { Construct } from 'constructs';
 import type { MetricName } from '../shared/contract/metrics.ts';
 import { type AlarmDesk, type AlarmSpec, addAlarm, stageMetric } from './alarm.ts';
 
-interface HealthAlarm extends Omit<AlarmSpec, 'metric' | 'missing'> {
+interface HealthAlarm extends Omit<AlarmSpec, 'metric'> {
   readonly metric: MetricName;
   readonly periodMinutes?: number;
-  readonly missing?: TreatMissingData;
 }
-
-/** The pump reports levels each minute; that it has stopped is told by an alarm of its own, not by all of them. */
-const LEVELS_MAY_BE_MISSING = TreatMissingData.NOT_BREACHING;
 
 const HOUR_MINUTES = 60;
 
-/** What can be wrong with a stage as a whole, judged by the metrics that the code emits. */
+/**
+ * What can be wrong with a stage as a whole, judged by the metrics that the code emits. The pump reports levels each
+ * minute; that it has stopped is told by an alarm of its own, not by all of them.
+ */
 function healthAlarms(sweepMinutes: number, pumpMinutes: number): readonly HealthAlarm[] {
   return [
     {
@@ -95,12 +94,9 @@ interface HealthAlarmsProps {
 export class HealthAlarms extends Construct {
   constructor(scope: Construct, id: string, { desk, sweepMinutes, pumpMinutes }: HealthAlarmsProps) {
     super(scope, id);
-    for (const { metric, periodMinutes = 5, missing, ...spec } of healthAlarms(sweepMinutes, pumpMinutes)) {
-      addAlarm(this, desk, {
-        ...spec,
-        metric: stageMetric(desk.prefix, metric, Duration.minutes(periodMinutes)),
-        missing: missing ?? LEVELS_MAY_BE_MISSING,
-      });
+    for (const { metric, periodMinutes = 5, ...spec } of healthAlarms(sweepMinutes, pumpMinutes)) {
+      const period = Duration.minutes(periodMinutes);
+      addAlarm(this, desk, { ...spec, metric: stageMetric(desk.prefix, metric, period) });
     }
   }
 }

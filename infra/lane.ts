@@ -1,5 +1,4 @@
 import { ArnFormat, Duration, Stack } from 'aws-cdk-lib';
-import { TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Queue, QueueEncryption, type QueueProps, RedrivePermission } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
@@ -65,8 +64,6 @@ export class Lane extends Construct {
       meaning: `Messages lie in the ${queue} dead-letter queue.`,
       metric: this.deadLetters.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum' }),
       threshold: 1,
-      // SQS stops reporting on a queue that has been empty for hours: silence means that nothing is there.
-      missing: TreatMissingData.NOT_BREACHING,
     });
     addAlarm(this, desk, {
       heading: HEADINGS[queue].oldest,
@@ -74,8 +71,6 @@ export class Lane extends Construct {
       metric: this.queue.metricApproximateAgeOfOldestMessage({ statistic: 'Maximum' }),
       threshold: OLDEST_MESSAGE_SECONDS,
       evaluationPeriods: 2,
-      // As above: an empty queue has no oldest message.
-      missing: TreatMissingData.NOT_BREACHING,
     });
   }
 }

@@ -1,6 +1,6 @@
 import { Duration } from 'aws-cdk-lib';
 import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
-import { MathExpression, type Metric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { MathExpression, type Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { FilterPattern, type LogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { METRIC_DIMENSIONS } from '../shared/contract/metrics.ts';
@@ -25,7 +25,6 @@ export class ScimAlarms extends Construct {
   constructor(scope: Construct, id: string, { desk, api, accessLog }: ScimAlarmsProps) {
     super(scope, id);
     this.throttled = this.#countThrottled(accessLog, desk.prefix);
-    const missing = TreatMissingData.NOT_BREACHING;
     addAlarm(this, desk, {
       heading: 'SCIM requests fail',
       meaning: 'Over 5 % of the SCIM requests were answered with a 5xx in two of three periods of 5 minutes.',
@@ -33,7 +32,6 @@ export class ScimAlarms extends Construct {
       threshold: 5,
       evaluationPeriods: 3,
       datapointsToAlarm: 2,
-      missing,
     });
     addAlarm(this, desk, {
       heading: 'SCIM requests throttled',
@@ -41,14 +39,12 @@ export class ScimAlarms extends Construct {
       metric: this.throttled,
       threshold: 50,
       evaluationPeriods: 3,
-      missing,
     });
     addAlarm(this, desk, {
       heading: 'SCIM tokens refused',
       meaning: 'Over 20 SCIM requests within 15 minutes came without a valid token.',
       metric: unauthorised(desk.prefix),
       threshold: 20,
-      missing,
     });
   }
 

@@ -1,7 +1,13 @@
 import { Stack } from 'aws-cdk-lib';
 import { EventBus, Rule } from 'aws-cdk-lib/aws-events';
 import { SqsQueue } from 'aws-cdk-lib/aws-events-targets';
-import { AnyPrincipal, ArnPrincipal, Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import {
+  AnyPrincipal,
+  ArnPrincipal,
+  Effect,
+  PolicyStatement,
+  type PolicyStatementProps,
+} from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { SqsSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
@@ -32,28 +38,20 @@ export class Sources extends Construct {
    */
   #namedProducersOnly({ events, key }: SourcesProps, producers: readonly string[]): void {
     const principals = producers.map((arn) => new ArnPrincipal(arn));
-    events.addToResourcePolicy(
-      new PolicyStatement({
-        sid: 'NamedProducers',
-        principals,
-        actions: ['sqs:SendMessage', 'sqs:GetQueueUrl'],
-        resources: [events.queueArn],
-      }),
-    );
-    events.addToResourcePolicy(
-      new PolicyStatement({
-        sid: 'NobodyElse',
-        effect: Effect.DENY,
-        principals: [new AnyPrincipal()],
-        actions: ['sqs:SendMessage'],
-        resources: [events.queueArn],
-        conditions: {
-          ArnNotEquals: { 'aws:PrincipalArn': producers },
-          // EventBridge, SNS and SQS's own redrive have statements, or rights, of their own.
-          Bool: { 'aws:PrincipalIsAWSService': 'false' },
-        },
-      }),
-    );
+    const ofQueue = (statement: PolicyStatementProps) =>
+      events.addToResourcePolicy(new PolicyStatement({ ...statement, resources: [events.queueArn] }));
+    ofQueue({ sid: 'NamedProducers', principals, actions: ['sqs:SendMessage', 'sqs:GetQueueUrl'] });
+    ofQueue({
+      sid: 'NobodyElse',
+      effect: Effect.DENY,
+      principals: [new AnyPrincipal()],
+      actions: ['sqs:SendMessage'],
+      conditions: {
+        ArnNotEquals: { 'aws:PrincipalArn': producers },
+        // EventBridge, SNS and SQS's own redrive have statements, or rights, of their own.
+        Bool: { 'aws:PrincipalIsAWSService': 'false' },
+      },
+    });
     key.addToResourcePolicy(
       new PolicyStatement({
         sid: 'NamedProducers',

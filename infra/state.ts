@@ -1,5 +1,5 @@
 import { Duration, RemovalPolicy } from 'aws-cdk-lib';
-import { MathExpression, Metric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { AttributeType, BillingMode, ProjectionType, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
@@ -67,8 +67,6 @@ export class State extends Construct {
       }),
       threshold: 100,
       evaluationPeriods: 3,
-      // DynamoDB reports throttles only when there are some.
-      missing: TreatMissingData.NOT_BREACHING,
     });
   }
 }

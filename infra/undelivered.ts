@@ -1,5 +1,4 @@
 import { Duration, Validations } from 'aws-cdk-lib';
-import { TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
@@ -33,8 +32,6 @@ export class Undelivered extends Construct {
       meaning: 'A schedule could not call its function, or an event could not be put into the events queue.',
       metric: this.queue.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum' }),
       threshold: 1,
-      // An empty queue reports nothing.
-      missing: TreatMissingData.NOT_BREACHING,
     });
   }
 }

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { ConnectionName } from '../shared/domain/ids.ts';
 import { randomHex } from '../shared/runtime/clock.ts';
-import { endpointOf, reportScim } from '../shared/runtime/report-scim.ts';
+import { endpointOf, reportScim } from '../shared/runtime/report.ts';
 import type { wireScim } from '../shared/runtime/wire-scim.ts';
 import { MAX_BODY_BYTES } from '../shared/scim/limits.ts';
 import { type HttpReply, type HttpRequest, handleScim, SCIM_PATH } from '../shared/sync/scim/handle.ts';

@@ -2,6 +2,10 @@ import type { GroupRef } from '../domain/ids.ts';
 import type { AttemptFacts } from '../platform/call.ts';
 import type { ApplyReport } from '../sync/apply/apply.ts';
 import type { IngestReport } from '../sync/ingest/ingest.ts';
+import type { FeedRun } from '../sync/reconcile/feed.ts';
+import type { Levels } from '../sync/reconcile/levels.ts';
+import type { SweepRun } from '../sync/reconcile/sweep.ts';
+import type { ScimReport } from '../sync/scim/handle.ts';
 import { errorFields, type Logger } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -63,4 +67,72 @@ const GROUPS_PATH = '/platform/api/groups';
 export function reportOddGroups({ pathTemplate, ignoredFields = [] }: AttemptFacts, logger: Logger): void {
   if (pathTemplate !== GROUPS_PATH || ignoredFields.length === 0) return;
   logger.warn('groups of the platform are not as specified', { count: ignoredFields.length });
+}
+
+export function reportLevels(connection: string, levels: Levels, metrics: Metrics): void {
+  metrics.emit('DirtyGroups', levels.dirtyGroups, connection);
+  metrics.emit('OldestDirtySeconds', levels.oldestDirtySeconds, connection);
+  metrics.emit('HoldsWaiting', levels.holdsWaiting, connection);
+  metrics.emit('PendingMembers', levels.pendingMembers, connection);
+  metrics.emit('GateClosedSeconds', levels.gateClosedSeconds, connection);
+  metrics.emit('CredentialUnauthorized', levels.unauthorized ? 1 : 0, connection);
+  if (levels.credentialUncheckedSeconds !== undefined) {
+    metrics.emit('CredentialUncheckedSeconds', levels.credentialUncheckedSeconds, connection);
+  }
+  if (levels.feedCursorAgeSeconds !== undefined) {
+    metrics.emit('FeedCursorAgeSeconds', levels.feedCursorAgeSeconds, connection);
+  }
+}
+
+export function reportFeed({ report, duplicates, sweep }: FeedRun, metrics: Metrics): void {
+  if (report.eventsRead > 0) metrics.emit('FeedEventsRead', report.eventsRead);
+  reportDuplicates(duplicates, metrics);
+  if (sweep !== undefined) reportSweep(sweep, metrics);
+}
+
+export function reportSweep({ halted, duplicates }: SweepRun, metrics: Metrics): void {
+  if (halted) metrics.emit('SweepHalted', 1);
+  reportDuplicates(duplicates, metrics);
+}
+
+/** All other drift is found, and counted, by apply. */
+function reportDuplicates(count: number, metrics: Metrics): void {
+  if (count > 0) metrics.emit('DriftFound', count, 'duplicate_spoke_id');
+}
+
+export interface ScimCall {
+  readonly method: string;
+  /** First part of the path below the base: `Users`, never an id or a filter. */
+  readonly endpoint: string;
+  readonly elapsedMs: number;
+}
+
+/** One line and a few numbers per request: no ids, no filters, no bodies, which hold names and addresses. */
+export function reportScim(
+  { reply, connection, cause }: ScimReport,
+  { method, endpoint, elapsedMs }: ScimCall,
+  { logger, metrics }: Telling,
+): void {
+  const { status } = reply;
+  metrics.emit('ScimRequests', 1, connection);
+  metrics.emit('ScimLatencyMs', elapsedMs);
+  if (status >= 500) metrics.emit('ScimFailures', 1);
+  else if (status >= 400) metrics.emit('ScimRefusals', 1, String(status));
+  const level = status >= 500 ? 'error' : 'info';
+  logger[level]('answered', {
+    connection,
+    method,
+    endpoint,
+    status,
+    elapsedMs,
+    ...(cause === undefined ? {} : errorFields(cause)),
+  });
+}
+
+const ENDPOINTS = /^(?:Users|Groups|Bulk|Me|\.search|ServiceProviderConfig|ResourceTypes|Schemas)$/;
+
+/** What of a path may be logged. */
+export function endpointOf(path: string): string {
+  const [, , , first = ''] = path.split('/');
+  return ENDPOINTS.test(first) ? first : 'other';
 }

@@ -9,7 +9,7 @@ import { readLevels } from '../sync/reconcile/levels.ts';
 import type { ReconcileReport } from '../sync/reconcile/report.ts';
 import { sweep } from '../sync/reconcile/sweep.ts';
 import type { Metrics } from './metrics.ts';
-import { reportFeed, reportLevels, reportSweep } from './report-reconcile.ts';
+import { reportFeed, reportLevels, reportSweep } from './report.ts';
 
 export type ReconcileTaskPorts = ReconcilePorts & PumpPorts & HealthPorts;
 
