@@ -7,41 +7,23 @@ export interface Described {
   readonly text: string;
 }
 
-interface Known {
-  readonly pattern: RegExp;
-  readonly say: (message: string) => string;
-}
-
-/** Errors of AWS, by name: what the SDK says is for programmers. */
-const BY_NAME: readonly Known[] = [
-  {
-    pattern: /^CredentialsProviderError$/,
-    say: () =>
-      'no AWS credentials were found.\nGive --profile, sign in (aws sso login), or use --local for the stack of npm start.',
-  },
-  {
-    pattern: /^(ExpiredToken\w*|InvalidClientTokenId|UnrecognizedClientException|InvalidSignatureException)$/,
-    say: (message) =>
-      `AWS does not accept the credentials: ${message}\nSign in again, or give another --profile.`,
-  },
-  {
-    pattern: /AccessDenied\w*$/,
-    say: (message) => `AWS does not allow it: ${message}\nAsk for the permissions in docs/deploy.md.`,
-  },
-  {
-    pattern: /^ResourceNotFoundException$/,
-    say: (message) =>
-      `something is not there: ${message}\ngroupsync doctor says what is missing; see --region and --prefix.`,
-  },
-  {
-    pattern: /^MissingPart$/,
-    say: (message) =>
-      `${message}.\nCheck --region, --prefix and --profile; groupsync doctor looks at every part.`,
-  },
-  {
-    pattern: /^(TimeoutError|NetworkingError)$/,
-    say: (message) => `no answer: ${message}\nCheck the network, then try again.`,
-  },
+/** Errors of AWS, by name: what the SDK says is for programmers; `…` stands for it. */
+const BY_NAME: readonly (readonly [name: RegExp, text: string])[] = [
+  [
+    /^CredentialsProviderError$/,
+    'no AWS credentials were found.\nGive --profile, sign in (aws sso login), or use --local for the stack of npm start.',
+  ],
+  [
+    /^(ExpiredToken\w*|InvalidClientTokenId|UnrecognizedClientException|InvalidSignatureException)$/,
+    'AWS does not accept the credentials: …\nSign in again, or give another --profile.',
+  ],
+  [/AccessDenied\w*$/, 'AWS does not allow it: …\nAsk for the permissions in docs/deploy.md.'],
+  [
+    /^ResourceNotFoundException$/,
+    'something is not there: …\ngroupsync doctor says what is missing; see --region and --prefix.',
+  ],
+  [/^MissingPart$/, '….\nCheck --region, --prefix and --profile; groupsync doctor looks at every part.'],
+  [/^(TimeoutError|NetworkingError)$/, 'no answer: …\nCheck the network, then try again.'],
 ];
 
 /** Says an error to a person. Of causes the first that is known speaks, else the outermost message. */
@@ -81,5 +63,6 @@ function sayOf(error: Error): string | undefined {
     return 'nothing answers at that address.\nIs the local stack (npm start) still running? Is the address right?';
   }
   if (code === 'ENOTFOUND') return `${error.message}.\nCheck the address, --region and the network.`;
-  return BY_NAME.find(({ pattern }) => pattern.test(error.name))?.say(error.message);
+  const known = BY_NAME.find(([name]) => name.test(error.name))?.[1];
+  return known?.replace('…', () => error.message);
 }

@@ -6,7 +6,7 @@ import { type Credential, staticBearer } from './credential.ts';
 import { employeePages } from './employee-records.ts';
 import { createGroupClient } from './group-client.ts';
 import { credentialFor } from './oauth-secret.ts';
-import { translating } from './platform-failure.ts';
+import { type Calling, translating } from './platform-failure.ts';
 import type { PlatformsOptions } from './platforms-options.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -34,7 +34,7 @@ function applicant(baseUrl: string, credential: Credential, options: PlatformsOp
     patienceMs: PATIENCE_MS,
     version: VERSION,
   });
-  const call = <Result>(run: () => Promise<Result>) => translating('', run);
+  const call: Calling = (run) => translating('', run);
   return {
     me: () => call(() => client.me()),
     markInstalled: async () => {

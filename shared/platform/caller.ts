@@ -76,12 +76,8 @@ async function run<T>(settings: CallerSettings, limiter: Limiter, prepared: Prep
     try {
       const answer = await send(settings, limiter, prepared, token);
       const facts = factsOf({ method, pathTemplate }, answer);
-      const { value, ignoredFields } = decode(
-        answer.text,
-        prepared.call.decoding,
-        facts,
-        credential.secrets(),
-      );
+      const { decoding } = prepared.call;
+      const { value, ignoredFields } = decode(answer.text, decoding, facts, credential.secrets());
       tell({ status: answer.status, ignoredFields });
       return value;
     } catch (error) {
@@ -181,13 +177,8 @@ async function pause(settings: CallerSettings, ms: number, after: PlatformError,
     await settings.sleep(ms, signal);
   } catch (thrown) {
     const { method, pathTemplate, sent, status } = after;
+    const facts = { method, pathTemplate, sent, status };
     const cause = safeCause(thrown, settings.credential.secrets());
-    throw new AbortedError('the caller ended the call between two tries', {
-      method,
-      pathTemplate,
-      sent,
-      status,
-      cause,
-    });
+    throw new AbortedError('the caller ended the call between two tries', { ...facts, cause });
   }
 }

@@ -1,6 +1,7 @@
 import type { EmployeeField } from '../contract/match-rule.ts';
 import type { EmployeeRecord } from '../sync/ports/platform.ts';
 import type { GroupClient } from './group-client.ts';
+import { type Calling, calling } from './platform-failure.ts';
 import type { Employee } from './schemas/employee.ts';
 
 interface Wanted {
@@ -15,15 +16,11 @@ const LISTED_STATES: ReadonlySet<string> = new Set(['ACTIVE', 'TERMINATED']);
 export async function* employeePages(
   client: GroupClient,
   { fields, states }: Wanted,
-  call: <Result>(run: () => Promise<Result>) => Promise<Result>,
+  call: Calling,
 ): AsyncGenerator<readonly EmployeeRecord[]> {
   const sendAllRoles = states.some((state) => !LISTED_STATES.has(state));
   const pages = client.employees.pagesAll(sendAllRoles ? { sendAllRoles } : {});
-  for (;;) {
-    const { value, done } = await call(() => pages.next());
-    if (done === true) return;
-    yield value.map((employee) => recordOf(employee, fields));
-  }
+  for await (const page of calling(pages, call)) yield page.map((employee) => recordOf(employee, fields));
 }
 
 /** What one answer says of an employee, in the people index's terms. */

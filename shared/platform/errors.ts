@@ -102,6 +102,10 @@ export function mayHaveTakenEffect(error: PlatformError): boolean {
   return status < 300 || status >= 500 || status === 408;
 }
 
+/** Of an answer 2xx that says something else than is specified. */
+export const answered = ({ method, path }: { readonly method: string; readonly path: string }) =>
+  ({ method, pathTemplate: path, sent: 'answered', status: 200 }) as const;
+
 /** A page that the platform or a gateway could not give in time: a smaller one may come through. */
 export function isTooSlow(error: unknown): boolean {
   return error instanceof TimeoutError || (error instanceof ServerError && error.status === 504);

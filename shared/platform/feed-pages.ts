@@ -3,19 +3,17 @@ import { platformGroupId } from '../domain/ids.ts';
 import type { FeedStart } from '../sync/ports/platform.ts';
 import type { FeedEvent, FeedPage } from '../sync/ports/reconcile.ts';
 import type { GroupClient } from './group-client.ts';
+import { type Calling, calling } from './platform-failure.ts';
 import type { ActivityEvent } from './schemas/activity.ts';
 
 /** The feed as reconcile wants it: which groups were touched, by whom. An unknown event type is data, never an error. */
 export async function* feedPages(
   client: GroupClient,
   start: FeedStart,
-  call: <Result>(run: () => Promise<Result>) => Promise<Result>,
+  call: Calling,
 ): AsyncGenerator<FeedPage> {
-  const pages = client.activity.follow(start);
-  for (;;) {
-    const { value, done } = await call(() => pages.next());
-    if (done === true) return;
-    yield { events: value.events.map(eventOf), next: value.next, done: value.done };
+  for await (const { events, next, done } of calling(client.activity.follow(start), call)) {
+    yield { events: events.map(eventOf), next, done };
   }
 }
 

@@ -46,12 +46,11 @@ export function oauthCredential(options: OAuthOptions): Credential {
   };
 }
 
+/** The call that needed a token was not sent. */
+const UNSENT = { method: 'POST', pathTemplate: TOKEN_ENDPOINT, sent: 'no' } as const;
+
 const refusedBefore = () =>
-  new UnauthorizedError('these credentials were refused, and are not sent again', {
-    method: 'POST',
-    pathTemplate: TOKEN_ENDPOINT,
-    sent: 'no',
-  });
+  new UnauthorizedError('these credentials were refused, and are not sent again', UNSENT);
 
 interface State {
   tokens: OAuthTokens;
@@ -106,14 +105,7 @@ function abortable(work: Promise<void>, signal: AbortSignal | undefined): Promis
   return new Promise((resolve, reject) => {
     const onAbort = () => {
       const cause = safeCause(signal.reason);
-      reject(
-        new AbortedError('the caller ended the call', {
-          method: 'POST',
-          pathTemplate: TOKEN_ENDPOINT,
-          sent: 'no',
-          cause,
-        }),
-      );
+      reject(new AbortedError('the caller ended the call', { ...UNSENT, cause }));
     };
     if (signal.aborted) onAbort();
     signal.addEventListener('abort', onAbort, { once: true });

@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import type { Call, Caller, CallOptions } from './call.ts';
 import { checked } from './checked.ts';
 import type { Endpoint, QueryValue } from './endpoint.ts';
-import { isTooSlow, UnexpectedBodyError } from './errors.ts';
+import { answered, isTooSlow, UnexpectedBodyError } from './errors.ts';
 import { PageQuery } from './schemas/page.ts';
 
 /** A list that is read page by page. */
@@ -91,14 +91,6 @@ function isSamePage<T>(page: readonly T[], previous: readonly T[]): boolean {
 }
 
 function offsetIgnored(endpoint: Endpoint, offset: number): UnexpectedBodyError {
-  const facts = {
-    method: endpoint.method,
-    pathTemplate: endpoint.path,
-    sent: 'answered',
-    status: 200,
-  } as const;
-  return new UnexpectedBodyError(
-    `expected other items at offset ${offset}, got the page before it again`,
-    facts,
-  );
+  const what = `expected other items at offset ${offset}, got the page before it again`;
+  return new UnexpectedBodyError(what, answered(endpoint));
 }

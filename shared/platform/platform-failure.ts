@@ -14,6 +14,18 @@ import {
   UnexpectedBodyError,
 } from './errors.ts';
 
+/** Calls the client, and says in the use cases' words what goes wrong. */
+export type Calling = <Result>(run: () => Promise<Result>) => Promise<Result>;
+
+/** Pages of the client, each asked for by such a call. */
+export async function* calling<Page>(pages: AsyncGenerator<Page, void>, call: Calling): AsyncGenerator<Page> {
+  for (;;) {
+    const { value, done } = await call(() => pages.next());
+    if (done === true) return;
+    yield value as Page;
+  }
+}
+
 /** Says in the use cases' words what went wrong; errors that are not the platform's pass through unchanged. */
 export async function translating<Result>(
   secretVersion: string,

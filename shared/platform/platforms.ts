@@ -7,7 +7,7 @@ import { PlatformError } from './errors.ts';
 import { feedPages } from './feed-pages.ts';
 import { createGroupClient, type GroupClient } from './group-client.ts';
 import { credentialFor } from './oauth-secret.ts';
-import { failureOf } from './platform-failure.ts';
+import { type Calling, failureOf } from './platform-failure.ts';
 import type { PlatformsOptions } from './platforms-options.ts';
 import {
   type RefreshCause,
@@ -102,7 +102,7 @@ async function connect(
     activity: settings.activity,
     version: VERSION,
   });
-  const call = async <Result>(run: () => Promise<Result>): Promise<Result> => {
+  const call: Calling = async (run) => {
     try {
       return await run();
     } catch (error) {
@@ -129,15 +129,15 @@ async function connect(
   return platformOf(client, { call, identify, inUse, clock: options.clock });
 }
 
-interface Calling {
-  readonly call: <Result>(run: () => Promise<Result>) => Promise<Result>;
+interface Opened {
+  readonly call: Calling;
   /** Asks who the credential belongs to, and fails where it is not the connection's company. */
   readonly identify: () => Promise<void>;
   readonly inUse: SecretInUse;
   readonly clock: () => number;
 }
 
-function platformOf(client: GroupClient, { call, identify, inUse, clock }: Calling): Platform {
+function platformOf(client: GroupClient, { call, identify, inUse, clock }: Opened): Platform {
   const { groups } = client;
   let listing: { readonly atMs: number; readonly groups: ReturnType<typeof groups.list> } | undefined;
   const list = (maxAgeMs: number) => {

@@ -21,10 +21,7 @@ export class ScimError extends Error {
   constructor(
     status: number,
     message: string,
-    {
-      scimType,
-      headers = {},
-    }: { readonly scimType?: ScimErrorType; readonly headers?: Readonly<Record<string, string>> } = {},
+    { scimType, headers = {} }: Partial<Pick<ScimError, 'scimType' | 'headers'>> = {},
   ) {
     super(message);
     this.status = status;

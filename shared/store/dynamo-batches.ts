@@ -59,22 +59,20 @@ const byKey = <Entry extends Key>(entries: readonly Entry[]): readonly Entry[] =
   ...new Map(entries.map((entry) => [nameOf(entry), entry])).values(),
 ];
 
-/** What DynamoDB leaves unprocessed (throttled, or past 16 MB) is asked for again, less often each time. */
 async function readBatch(
   documents: DynamoDBDocumentClient,
   keys: readonly Key[],
   { tableName, sleep }: DynamoTableOptions,
 ): Promise<ReadonlyMap<string, Item>> {
   const found = new Map<string, Item>();
-  let left: Record<string, unknown>[] = keys.map(({ pk, sk }) => ({ pk, sk }));
-  for (let round = 0; left.length > 0; round += 1) {
-    await beforeRound(round, left.length, sleep);
+  const first: Record<string, unknown>[] = keys.map(({ pk, sk }) => ({ pk, sk }));
+  await inRounds(first, sleep, async (Keys) => {
     const { Responses, UnprocessedKeys } = await documents.send(
-      new BatchGetCommand({ RequestItems: { [tableName]: { Keys: left, ConsistentRead: true } } }),
+      new BatchGetCommand({ RequestItems: { [tableName]: { Keys, ConsistentRead: true } } }),
     );
     for (const item of (Responses?.[tableName] ?? []) as Item[]) found.set(nameOf(item), item);
-    left = UnprocessedKeys?.[tableName]?.Keys ?? [];
-  }
+    return UnprocessedKeys?.[tableName]?.Keys;
+  });
   return found;
 }
 
@@ -83,18 +81,25 @@ async function writeBatch(
   items: readonly Item[],
   { tableName, sleep }: DynamoTableOptions,
 ): Promise<void> {
-  let left: NonNullable<ConstructorParameters<typeof BatchWriteCommand>[0]['RequestItems']>[string] =
-    items.map((Item) => ({ PutRequest: { Item } }));
-  for (let round = 0; left.length > 0; round += 1) {
-    await beforeRound(round, left.length, sleep);
-    const { UnprocessedItems } = await documents.send(
-      new BatchWriteCommand({ RequestItems: { [tableName]: left } }),
-    );
-    left = UnprocessedItems?.[tableName] ?? [];
-  }
+  type Writes = NonNullable<ConstructorParameters<typeof BatchWriteCommand>[0]['RequestItems']>[string];
+  const first: Writes = items.map((Item) => ({ PutRequest: { Item } }));
+  await inRounds(first, sleep, async (writes) => {
+    const RequestItems = { [tableName]: writes };
+    const { UnprocessedItems } = await documents.send(new BatchWriteCommand({ RequestItems }));
+    return UnprocessedItems?.[tableName];
+  });
 }
 
-async function beforeRound(round: number, left: number, sleep: (ms: number) => Promise<void>): Promise<void> {
-  if (round === MAX_ROUNDS) throw new Error(`${left} items stayed unprocessed`);
-  if (round > 0) await sleep(Math.min(2_000, 25 * 2 ** round));
+/** What DynamoDB leaves unprocessed (throttled, or past 16 MB) is asked for again, less often each time. */
+async function inRounds<Entry>(
+  first: Entry[],
+  sleep: (ms: number) => Promise<void>,
+  ask: (entries: Entry[]) => Promise<Entry[] | undefined>,
+): Promise<void> {
+  let left = first;
+  for (let round = 0; left.length > 0; round += 1) {
+    if (round === MAX_ROUNDS) throw new Error(`${left.length} items stayed unprocessed`);
+    if (round > 0) await sleep(Math.min(2_000, 25 * 2 ** round));
+    left = (await ask(left)) ?? [];
+  }
 }

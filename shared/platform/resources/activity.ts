@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Call, Caller, CallOptions } from '../call.ts';
 import { checked } from '../checked.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { InvalidRequestError, UnexpectedBodyError } from '../errors.ts';
+import { answered, InvalidRequestError, UnexpectedBodyError } from '../errors.ts';
 import { ActivityEnvelope, type ActivityEvent } from '../schemas/activity.ts';
 
 const FEED: Endpoint = { method: 'GET', path: '/platform/api/company_activity' };
@@ -119,10 +119,6 @@ const decoding: Call<Feed>['decoding'] = {
 };
 
 function runsInACircle(): UnexpectedBodyError {
-  const facts = { method: FEED.method, pathTemplate: FEED.path, sent: 'answered', status: 200 } as const;
-  return new UnexpectedBodyError(
-    'expected data.next to move on, got a cursor of an earlier page',
-    facts,
-    'data.next',
-  );
+  const what = 'expected data.next to move on, got a cursor of an earlier page';
+  return new UnexpectedBodyError(what, answered(FEED), 'data.next');
 }

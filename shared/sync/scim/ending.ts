@@ -7,7 +7,7 @@ import type { ScimContext } from './context.ts';
 import { unindex } from './indexing.ts';
 import { listedAmong } from './membership.ts';
 import { type Recorded, record } from './record.ts';
-import { touchGroup } from './touch.ts';
+import { touchGroup } from './revision.ts';
 import { userEnd } from './user-facts.ts';
 
 /**

@@ -9,11 +9,8 @@ import type { ScimContext } from './context.ts';
 import { finishEnding } from './ending.ts';
 import { indexResource, isIndexedAlike, unindex, verifyClaim } from './indexing.ts';
 import { record } from './record.ts';
-import { idleRevision, nextRevision } from './revision.ts';
+import { idleRevision, MAX_RACES, nextRevision } from './revision.ts';
 import { userChange } from './user-facts.ts';
-
-/** One resource written by this many others between our read and our write would be a fault elsewhere. */
-const MAX_RACES = 50;
 
 /** What a resource says to desired state, its members aside. */
 export function factsOf(resource: ScimResource): DirectoryChange {
