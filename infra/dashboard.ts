@@ -31,39 +31,45 @@ export class Dashboard extends Construct {
   constructor(scope: Construct, id: string, props: DashboardProps) {
     super(scope, id);
     const { prefix } = props;
+    const metrics = metricsOf(prefix);
     new CloudWatchDashboard(this, 'Dashboard', {
       dashboardName: prefix,
       defaultInterval: Duration.hours(12),
-      widgets: [...flow(prefix), ...gateway(props), ...waiting(prefix), ...health(props), ...cost(props)],
+      widgets: [
+        ...flow(metrics),
+        ...gateway(props),
+        ...waiting(metrics),
+        ...health(props, metrics),
+        ...cost(props, metrics),
+      ],
     });
   }
 }
 
-function flow(prefix: string): IWidget[][] {
-  const lag = (statistic: string) =>
-    stageMetric(prefix, 'ApplyLagMs', PERIOD).with({ statistic, label: statistic });
+type Metrics = ReturnType<typeof metricsOf>;
+const metricsOf = (prefix: string) => ({
+  stage: (name: MetricName, period = PERIOD) => stageMetric(prefix, name, period),
+  broken: (name: MetricName) => brokenDown(prefix, name),
+});
+
+function flow({ stage, broken }: Metrics): IWidget[][] {
+  const lag = (statistic: string) => stage('ApplyLagMs').with({ statistic, label: statistic });
   return [
     [title('Flow')],
     [
-      graph('Events in', [
-        stageMetric(prefix, 'EventsReceived', PERIOD),
-        stageMetric(prefix, 'EventsIgnored', PERIOD),
-      ]),
-      graph('Events rejected, by code', [broken(prefix, 'EventsRejected')]),
+      graph('Events in', [stage('EventsReceived'), stage('EventsIgnored')]),
+      graph('Events rejected, by code', [broken('EventsRejected')]),
       graph('Lag: event to platform, ms', [lag('p50'), lag('p95'), lag('p99')]),
     ],
     [
-      graph('SCIM requests, by connection', [broken(prefix, 'ScimRequests')]),
-      graph('SCIM requests refused, by status, and failed', [
-        broken(prefix, 'ScimRefusals'),
-        stageMetric(prefix, 'ScimFailures', PERIOD),
-      ]),
-      graph('SCIM: request to answer, ms', [stageMetric(prefix, 'ScimLatencyMs', PERIOD)]),
+      graph('SCIM requests, by connection', [broken('ScimRequests')]),
+      graph('SCIM requests refused, by status, and failed', [broken('ScimRefusals'), stage('ScimFailures')]),
+      graph('SCIM: request to answer, ms', [stage('ScimLatencyMs')]),
     ],
     [
-      graph('Writes to the platform, by kind', [broken(prefix, 'PlatformWrites')]),
-      graph('Conflicts', [stageMetric(prefix, 'PlatformConflicts', PERIOD)]),
-      graph('Failed attempts, by kind', [broken(prefix, 'ApplyFailures')]),
+      graph('Writes to the platform, by kind', [broken('PlatformWrites')]),
+      graph('Conflicts', [stage('PlatformConflicts')]),
+      graph('Failed attempts, by kind', [broken('ApplyFailures')]),
     ],
   ];
 }
@@ -87,29 +93,29 @@ function gateway({ scim }: DashboardProps): IWidget[][] {
   ];
 }
 
-function waiting(prefix: string): IWidget[][] {
+function waiting({ broken }: Metrics): IWidget[][] {
   return [
     [title('Waiting, by connection')],
     [
-      graph('Backlog: groups not yet applied', [broken(prefix, 'DirtyGroups')]),
-      graph('Longest wait, seconds', [broken(prefix, 'OldestDirtySeconds')]),
-      graph('Pending members', [broken(prefix, 'PendingMembers')]),
+      graph('Backlog: groups not yet applied', [broken('DirtyGroups')]),
+      graph('Longest wait, seconds', [broken('OldestDirtySeconds')]),
+      graph('Pending members', [broken('PendingMembers')]),
     ],
     [
-      graph('Held by the guard', [broken(prefix, 'HoldsWaiting')]),
+      graph('Held by the guard', [broken('HoldsWaiting')]),
       graph('Gate closed, seconds; credential refused', [
-        broken(prefix, 'GateClosedSeconds'),
-        broken(prefix, 'CredentialUnauthorized'),
+        broken('GateClosedSeconds'),
+        broken('CredentialUnauthorized'),
       ]),
       graph('Since the feed was read, and the credential found good, seconds', [
-        broken(prefix, 'FeedCursorAgeSeconds'),
-        broken(prefix, 'CredentialUncheckedSeconds'),
+        broken('FeedCursorAgeSeconds'),
+        broken('CredentialUncheckedSeconds'),
       ]),
     ],
   ];
 }
 
-function health({ prefix, resources, functions }: DashboardProps): IWidget[][] {
+function health({ resources, functions }: DashboardProps, { stage, broken }: Metrics): IWidget[][] {
   const each = ofEach(functions);
   const messages = QUEUE_KEYS.map((name) =>
     resources.queues[name].metricApproximateNumberOfMessagesVisible({ label: name, period: PERIOD }),
@@ -117,11 +123,11 @@ function health({ prefix, resources, functions }: DashboardProps): IWidget[][] {
   return [
     [title('Health')],
     [
-      graph('Drift found, by kind', [broken(prefix, 'DriftFound')]),
+      graph('Drift found, by kind', [broken('DriftFound')]),
       graph('Sweeps and pumps done, sweeps halted', [
-        stageMetric(prefix, 'SweepCompleted', Duration.hours(1)),
-        stageMetric(prefix, 'PumpCompleted', Duration.hours(1)),
-        stageMetric(prefix, 'SweepHalted', Duration.hours(1)),
+        stage('SweepCompleted', Duration.hours(1)),
+        stage('PumpCompleted', Duration.hours(1)),
+        stage('SweepHalted', Duration.hours(1)),
       ]),
       graph('Messages in queues', messages),
     ],
@@ -142,7 +148,7 @@ function health({ prefix, resources, functions }: DashboardProps): IWidget[][] {
   ];
 }
 
-function cost({ prefix, resources, functions }: DashboardProps): IWidget[][] {
+function cost({ resources, functions }: DashboardProps, { stage }: Metrics): IWidget[][] {
   const each = ofEach(functions);
   const { table, queues } = resources;
   return [
@@ -166,8 +172,8 @@ function cost({ prefix, resources, functions }: DashboardProps): IWidget[][] {
         'Lambda time, ms',
         each((one, label) => one.metricDuration({ label, statistic: 'Sum', period: PERIOD })),
       ),
-      graph('Activity events read', [stageMetric(prefix, 'FeedEventsRead', PERIOD)]),
-      graph('Employees read', [stageMetric(prefix, 'PeopleRefreshed', PERIOD)]),
+      graph('Activity events read', [stage('FeedEventsRead')]),
+      graph('Employees read', [stage('PeopleRefreshed')]),
     ],
   ];
 }
@@ -182,7 +188,7 @@ const title = (text: string) => new TextWidget({ markdown: `## ${text}`, width: 
 const graph = (name: string, left: IMetric[]) => new GraphWidget({ title: name, left, width: 8, height: 6 });
 
 /** A metric broken down by its second dimension, whatever connections or kinds there are or will be. */
-function broken(prefix: string, name: MetricName): MathExpression {
+function brokenDown(prefix: string, name: MetricName): MathExpression {
   const { form, by } = METRICS[name];
   if (by === undefined) throw new Error(`expected the metric ${name} to have a second dimension`);
   const schema = `{${METRIC_NAMESPACE},${METRIC_DIMENSIONS.prefix},${by}}`;

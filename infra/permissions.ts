@@ -26,6 +26,13 @@ const READ_WRITE_AND_DELETE = [...READ_AND_WRITE, 'DeleteItem'] as const;
 /** A refreshed OAuth token is stored by whichever function met the expiry. */
 const USE_CREDENTIAL = ['GetSecretValue', 'PutSecretValue'] as const;
 
+const SCHEDULED: Permissions = {
+  table: READ_WRITE_AND_DELETE,
+  index: ['Query'],
+  queues: { apply: SEND },
+  secrets: USE_CREDENTIAL,
+};
+
 export const PERMISSIONS: Readonly<Record<DeployableKey, Permissions>> = {
   ingest: {
     table: READ_AND_WRITE,
@@ -39,18 +46,8 @@ export const PERMISSIONS: Readonly<Record<DeployableKey, Permissions>> = {
     queues: { apply: [...CONSUME, ...SEND], applyDlq: SEND },
     secrets: USE_CREDENTIAL,
   },
-  reconcile: {
-    table: READ_WRITE_AND_DELETE,
-    index: ['Query'],
-    queues: { apply: SEND },
-    secrets: USE_CREDENTIAL,
-  },
-  people: {
-    table: READ_WRITE_AND_DELETE,
-    index: ['Query'],
-    queues: { apply: SEND },
-    secrets: USE_CREDENTIAL,
-  },
+  reconcile: SCHEDULED,
+  people: SCHEDULED,
   // Writes desired state and wakes groups, as ingest does; like ingest it calls no platform and sees no secret.
   scim: {
     table: READ_WRITE_AND_DELETE,

@@ -8,7 +8,7 @@ import {
   requireConnection,
   type SettingChange,
 } from '../../shared/operate/settings.ts';
-import { reportCredential } from '../../shared/operate/status.ts';
+import { instant, reportCredential } from '../../shared/operate/status.ts';
 import type { Act } from '../act.ts';
 import { type Context, parseConnectionName } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
@@ -75,21 +75,10 @@ async function show(context: Context, name: string | undefined): Promise<number>
   const { settings, company, observing } = await requireConnection(chosen, ports);
   const { state, reason, sinceMs } = await ports.gates.read(chosen);
   const health = await ports.health.read(chosen);
-  const gate = {
-    state,
-    reason: reason ?? null,
-    since: sinceMs === undefined ? null : new Date(sinceMs).toISOString(),
-  };
+  const gate = { state, reason: reason ?? null, since: instant(sinceMs) };
   const credential = reportCredential(health, ports.clock());
-  const document = {
-    name: chosen,
-    company,
-    observing,
-    gate,
-    lastGood: credential.goodAt,
-    credential,
-    settings,
-  };
+  const lastGood = credential.goodAt;
+  const document = { name: chosen, company, observing, gate, lastGood, credential, settings };
   out.answer(document, () => {
     out.line(`connection  ${chosen}${observing ? ' (observing: writes nothing)' : ''}`);
     out.line(`company     ${company}`);

@@ -1,17 +1,13 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { issueToken, withdrawToken } from '../../shared/operate/scim-tokens.ts';
 import { requireConnection } from '../../shared/operate/settings.ts';
+import { instant } from '../../shared/operate/status.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import { listTokens, type TokenSummary } from '../../shared/sync/scim/tokens.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { duration } from '../output/words.ts';
-
-interface CreateOptions {
-  /** Milliseconds. */
-  readonly expires?: number;
-}
 
 export function addScim(program: Command, act: Act): void {
   const token = program
@@ -46,19 +42,17 @@ function lifetime(text: string): number {
   throw new InvalidArgumentError('expected a duration such as 90d, 12h or 30m');
 }
 
-async function create({ out, connection, ports, io }: Context, { expires }: CreateOptions): Promise<number> {
+async function create(
+  { out, connection, ports, io }: Context,
+  { expires }: { readonly expires?: number },
+): Promise<number> {
   const tool = await ports();
   await requireConnection(connection, tool);
   const expiresMs = expires === undefined ? undefined : tool.clock() + expires;
   const { token, kept } = await issueToken(connection, { by: io.user, expiresMs }, tool);
   const url = await urlOf(tool);
-  const document = {
-    token,
-    prefix: kept.prefix,
-    connection,
-    expiresAt: instant(expiresMs),
-    url: url ?? null,
-  };
+  const { prefix } = kept;
+  const document = { token, prefix, connection, expiresAt: instant(expiresMs), url: url ?? null };
   if (url !== null) out.note(`base URL to paste: ${url ?? 'the output ScimUrl of the stack'}`);
   else out.note('there is no SCIM server here yet: set `scim` in the settings and deploy, docs/deploy.md');
   out.note('this is the only time that the token is shown');
@@ -93,9 +87,6 @@ async function list({ out, connection, ports }: Context): Promise<number> {
   );
   return EXIT.done;
 }
-
-const instant = (atMs: number | undefined): string | null =>
-  atMs === undefined ? null : new Date(atMs).toISOString();
 
 const document = ({ prefix, state, createdMs, expiresMs, revokedMs, lastUsedMs }: TokenSummary) => ({
   prefix,

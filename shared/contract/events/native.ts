@@ -11,16 +11,12 @@ const GroupField = object('a group {id}', {
   id: Identifier.describe('Stable id of the group in the directory.'),
 });
 
+const PART_COUNT = expecting(`a count from 1 to ${MAX_SNAPSHOT_PARTS}`);
 const PartField = z.lazy(() =>
   object('a part {snapshotId, index, count}', {
     snapshotId: Identifier.describe('The same in every part of one snapshot, different for each snapshot.'),
     index: z.int(expecting('an index from 0')).check(z.gte(0, expecting('an index from 0'))),
-    count: z
-      .int(expecting(`a count from 1 to ${MAX_SNAPSHOT_PARTS}`))
-      .check(
-        z.gte(1, expecting(`a count from 1 to ${MAX_SNAPSHOT_PARTS}`)),
-        z.lte(MAX_SNAPSHOT_PARTS, expecting(`a count from 1 to ${MAX_SNAPSHOT_PARTS}`)),
-      ),
+    count: z.int(PART_COUNT).check(z.gte(1, PART_COUNT), z.lte(MAX_SNAPSHOT_PARTS, PART_COUNT)),
   }).refine(({ index, count }) => index < count, { error: 'expected an index below the count' }),
 );
 
@@ -34,15 +30,9 @@ const membership = (kind: 'member.added' | 'member.removed', meaning: string) =>
 /** The `data` of every native event type, and the change that it means. */
 export const NATIVE_DATA = {
   'directory.group.upserted': z.lazy(() =>
-    object('data {group}', {
-      group: GroupField.extend({ name: GroupName }),
-    })
+    object('data {group}', { group: GroupField.extend({ name: GroupName }) })
       .transform(
-        ({ group }): DirectoryChange => ({
-          kind: 'group.upserted',
-          group: groupId(group.id),
-          name: group.name,
-        }),
+        ({ group: { id, name } }): DirectoryChange => ({ kind: 'group.upserted', group: groupId(id), name }),
       )
       .describe('The group exists and has this name.'),
   ),

@@ -77,19 +77,16 @@ async function checkCompany(
   return undefined;
 }
 
+interface Attempt<Result> {
+  readonly name: string;
+  readonly run: () => Promise<Result>;
+  readonly done: (result: Result) => string;
+  readonly fix: string;
+}
+
 async function attempt<Result>(
   checks: Check[],
-  {
-    name,
-    run,
-    done,
-    fix,
-  }: {
-    readonly name: string;
-    readonly run: () => Promise<Result>;
-    readonly done: (result: Result) => string;
-    readonly fix: string;
-  },
+  { name, run, done, fix }: Attempt<Result>,
 ): Promise<Result | undefined> {
   try {
     const result = await run();
@@ -110,12 +107,10 @@ async function sampleEmployees({ settings, applicant }: InspectInput): Promise<r
   return sample;
 }
 
-export const neededFields = (settings: ConnectionSettings): readonly string[] => [
-  ...new Set([
-    ...matchRules(settings).map(({ employeeField }) => fieldName(employeeField)),
-    settings.memberIdField,
-  ]),
-];
+export function neededFields(settings: ConnectionSettings): readonly string[] {
+  const matched = matchRules(settings).map(({ employeeField }) => fieldName(employeeField));
+  return [...new Set([...matched, settings.memberIdField])];
+}
 
 /** A field that no employee shows is hidden from the credential; one that is null for all is merely unused. */
 export function checkFields(

@@ -48,8 +48,8 @@ export async function sendAmended(
   ports: AmendPorts,
 ): Promise<boolean> {
   return withMessage(ports.mailboxes[letter.queue], letter.message.id, async (message) => {
-    const words = { kind: 'edit_letter', before: message.body, after: body };
-    await recordWords(auditedAt(letter), { action: 'dlq_edit', words, person }, ports);
+    const words = { before: message.body, after: body };
+    await recordWords(letter, 'edit', { ...words, ...person }, ports);
     const [outcome] = await ports.events.send([
       { body, connection: message.connection, stamp: stampOf(message) },
     ]);
@@ -60,32 +60,23 @@ export async function sendAmended(
 /** Deletes a letter for good; what it said, who wanted that and why are kept in the audit. */
 export async function discardLetter(letter: Letter, person: Person, ports: AmendPorts): Promise<boolean> {
   return withMessage(ports.mailboxes[letter.queue], letter.message.id, async (message) => {
-    const words = { kind: 'discard_letter', before: message.body, after: null };
-    await recordWords(auditedAt(letter), { action: 'dlq_discard', words, person }, ports);
+    await recordWords(letter, 'discard', { before: message.body, after: null, ...person }, ports);
   });
-}
-
-interface Wording {
-  readonly action: string;
-  readonly words: { readonly kind: string; readonly before: string; readonly after: string | null };
-  readonly person: Person;
 }
 
 /** A letter may be of 1 MiB, and an audit entry of 400 KB: it is kept in as many entries as that takes, in order. */
 async function recordWords(
-  ref: GroupRef,
-  { action, words, person: { by, reason } }: Wording,
+  letter: Letter,
+  verb: 'edit' | 'discard',
+  words: Person & { readonly before: string; readonly after: string | null },
   ports: AmendPorts,
 ): Promise<void> {
+  const { by, reason } = words;
   const [before, after] = [partsOf(words.before), words.after === null ? [] : partsOf(words.after)];
   for (let part = 0; part < Math.max(before.length, after.length); part += 1) {
-    const change = {
-      kind: words.kind,
-      before: before[part] ?? null,
-      after: after[part] ?? null,
-      reason,
-    };
-    await recordDeed(ref, { action, changes: [change], cause: `${by}: ${reason}` }, ports);
+    const values = { before: before[part] ?? null, after: after[part] ?? null };
+    const deed = { action: `dlq_${verb}`, changes: [{ kind: `${verb}_letter`, ...values, reason }] };
+    await recordDeed(auditedAt(letter), { ...deed, cause: `${by}: ${reason}` }, ports);
   }
 }
 

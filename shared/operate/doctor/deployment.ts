@@ -89,23 +89,17 @@ async function checkTable({ prefix, deployment }: Looked): Promise<readonly Chec
       detail: indexes.length === 0 ? 'no index' : `index ${indexes.join(', ')}`,
       fix: `${redeploy}; expected an index named ${TABLE.index.name}`,
     }),
-    ...(timeToLive === null
-      ? []
-      : [
-          check('table time to live', timeToLive === TABLE.timeToLive, {
-            detail: timeToLive === undefined ? 'off: what is over is never deleted' : `by ${timeToLive}`,
-            fix: `${redeploy}; expected time to live by ${TABLE.timeToLive}`,
-          }),
-        ]),
-    ...(recoverable === null
-      ? []
-      : [
-          check('table recovery', recoverable, {
-            detail: recoverable ? 'point-in-time recovery is on' : 'point-in-time recovery is off',
-            fix: redeploy,
-          }),
-        ]),
-  ];
+    timeToLive !== null &&
+      check('table time to live', timeToLive === TABLE.timeToLive, {
+        detail: timeToLive === undefined ? 'off: what is over is never deleted' : `by ${timeToLive}`,
+        fix: `${redeploy}; expected time to live by ${TABLE.timeToLive}`,
+      }),
+    recoverable !== null &&
+      check('table recovery', recoverable, {
+        detail: recoverable ? 'point-in-time recovery is on' : 'point-in-time recovery is off',
+        fix: redeploy,
+      }),
+  ].filter((one) => one !== false);
 }
 
 async function checkFunction(
@@ -123,15 +117,12 @@ async function checkFunction(
       detail: `${name} is ${facts.state}`,
       fix: 'wait a minute; if it stays so, deploy again',
     }),
-    ...(facts.eventSource === undefined
-      ? []
-      : [
-          check(`event source ${key}`, facts.eventSource === 'Enabled', {
-            detail: `the queue's trigger is ${facts.eventSource}`,
-            fix: `enable the trigger of ${name} in the Lambda console, or deploy again`,
-          }),
-        ]),
-  ];
+    facts.eventSource !== undefined &&
+      check(`event source ${key}`, facts.eventSource === 'Enabled', {
+        detail: `the queue's trigger is ${facts.eventSource}`,
+        fix: `enable the trigger of ${name} in the Lambda console, or deploy again`,
+      }),
+  ].filter((one) => one !== false);
 }
 
 /** A window that the functions and the queue see differently lets changes wait for the pump, or waste writes. */
