@@ -57,20 +57,13 @@ async function planAll(context: Context, refs: readonly GroupRef[]): Promise<rea
   const ports = await context.ports();
   const progress = context.out.progress('planning');
   let done = 0;
-  try {
-    return await pMap(
-      refs,
-      async (ref) => {
-        const plan = await planGroup(ref, ports);
-        done += 1;
-        progress.show(done, refs.length);
-        return plan;
-      },
-      { concurrency: PLANS_AT_ONCE },
-    );
-  } finally {
-    progress.end();
-  }
+  const planOne = async (ref: GroupRef) => {
+    const plan = await planGroup(ref, ports);
+    done += 1;
+    progress.show(done, refs.length);
+    return plan;
+  };
+  return pMap(refs, planOne, { concurrency: PLANS_AT_ONCE }).finally(progress.end);
 }
 
 async function sync(context: Context, groups: readonly string[], options: SyncOptions): Promise<number> {

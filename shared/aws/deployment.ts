@@ -19,7 +19,7 @@ import type {
 import { unlessMissing, unlessUnsupported } from './missing.ts';
 import type { Sdk } from './sdk.ts';
 
-export interface DeploymentOptions {
+interface DeploymentOptions {
   readonly prefix: string;
   readonly tableName: string;
   readonly region: string;

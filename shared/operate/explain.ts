@@ -210,14 +210,8 @@ function eventsOf(state: GroupState, { register, user }: Who): readonly Explaine
 }
 
 function eventOf(register: string, says: string, stamp: Stamp): ExplainedEvent {
-  const parts = stamp === STAMP_ZERO ? undefined : readStamp(stamp);
-  return {
-    register,
-    says,
-    id: parts?.id ?? null,
-    source: parts?.source ?? null,
-    time: parts?.time ?? null,
-  };
+  const { id = null, source = null, time = null } = (stamp !== STAMP_ZERO && readStamp(stamp)) || {};
+  return { register, says, id, source, time };
 }
 
 /** The newest write that put them in or took them out. */

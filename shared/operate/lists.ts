@@ -51,14 +51,9 @@ export async function listAudit(
   return rows;
 }
 
-export const holdRow = ({ group, hold }: HeldGroup): HoldRow => ({
-  group,
-  removes: hold.removes,
-  keeps: hold.keeps,
-  share: hold.share,
-  digest: hold.digest,
-  rule: hold.rule,
-  decision: hold.decision.kind,
-  createdAt: new Date(hold.createdAtMs).toISOString(),
-  expiresAt: new Date(hold.expiresAtMs).toISOString(),
-});
+export function holdRow({ group, hold }: HeldGroup): HoldRow {
+  const { removes, keeps, share, digest, rule, decision, ...times } = hold;
+  const createdAt = new Date(times.createdAtMs).toISOString();
+  const expiresAt = new Date(times.expiresAtMs).toISOString();
+  return { group, removes, keeps, share, digest, rule, decision: decision.kind, createdAt, expiresAt };
+}

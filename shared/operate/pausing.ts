@@ -25,22 +25,22 @@ export interface ConnectionPausePorts extends JournalPorts {
 export async function pauseGroup(ref: GroupRef, ports: GroupPausePorts, cause = UNNAMED): Promise<boolean> {
   const seen = await ports.groups.read(ref);
   if (seen === undefined) return false;
-  const deed = pauseDeed('pause', { before: seen.paused ? 'paused' : 'running', after: 'paused' }, cause);
+  const deed = pauseDeed('pause', seen.paused ? 'paused' : 'running', 'paused', cause);
   return doRecorded(ref, deed, ports, () => ports.groups.pause(ref));
 }
 
 /** Ends a pause; apply catches up with whatever happened meanwhile. false where the group was not paused. */
 export async function resumeGroup(ref: GroupRef, ports: GroupPausePorts, cause = UNNAMED): Promise<boolean> {
   if ((await ports.groups.read(ref))?.paused !== true) return false;
-  const deed = pauseDeed('resume', { before: 'paused', after: 'running' }, cause);
+  const deed = pauseDeed('resume', 'paused', 'running', cause);
   const resumed = await doRecorded(ref, deed, ports, () => ports.groups.resume(ref, dirtyNow(ports)));
   if (resumed) await ports.applyQueue.wake([ref]);
   return resumed;
 }
 
-const pauseDeed = (action: string, values: { before: string; after: string }, cause: string) => ({
+const pauseDeed = (action: string, before: string, after: string, cause: string): Deed => ({
   action,
-  changes: [{ kind: 'set_pause', ...values, reason: 'writes of the group' }],
+  changes: [{ kind: 'set_pause', before, after, reason: 'writes of the group' }],
   cause,
 });
 

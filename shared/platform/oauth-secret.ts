@@ -4,7 +4,7 @@ import { type Credential, staticBearer } from './credential.ts';
 import { oauthCredential } from './oauth.ts';
 import type { PlatformsOptions } from './platforms-options.ts';
 import type { RefreshCause, SecretInUse } from './refused-secrets.ts';
-import type { OAuthOptions, OAuthTokens } from './token-request.ts';
+import type { OAuthOptions } from './token-request.ts';
 
 /** Longer than a token request takes; a worker that died with it holds nobody up for longer. */
 const LEASE_MS = 30_000;
@@ -47,36 +47,24 @@ function oauthOptions(
     clientId,
     clientSecret,
     tokenUrl,
-    tokens: tokensOf(secret),
+    tokens: secret,
     clock: options.clock,
     dispatcher: () => options.dispatcher,
     onTokens: async (fresh) => {
       const storedAtMs = options.clock();
-      const value = { clientId, clientSecret, tokenUrl, storedAtMs, ...definedOf(fresh) };
+      const value = { clientId, clientSecret, tokenUrl, storedAtMs, ...fresh };
       note(await options.secrets.write(name, value), storedAtMs);
     },
     mayRefresh: tokens?.mayRefresh,
     reread: async () => {
       const { value, version } = await options.secrets.read(name);
-      if ('token' in value) return tokensOf(secret);
+      if ('token' in value) return secret;
       note(version, value.storedAtMs);
-      return tokensOf(value);
+      return value;
     },
     exclusively: (work) => withLease(name, work, options),
   };
 }
-
-const tokensOf = ({ refreshToken, accessToken, refreshAtMs }: OAuthSecret): OAuthTokens => ({
-  refreshToken,
-  accessToken,
-  refreshAtMs,
-});
-
-const definedOf = ({ refreshToken, accessToken, refreshAtMs }: OAuthTokens) => ({
-  refreshToken,
-  ...(accessToken === undefined ? {} : { accessToken }),
-  ...(refreshAtMs === undefined ? {} : { refreshAtMs }),
-});
 
 /** Waits for whoever is refreshing; what they stored is found by `reread`, and then there is nothing left to do. */
 async function withLease<Result>(

@@ -1,5 +1,5 @@
 import { Agent } from 'undici';
-import { createDeployment, type DeploymentOptions, queueUrlsByName } from '../aws/deployment.ts';
+import { createDeployment, queueUrlsByName } from '../aws/deployment.ts';
 import { createFunctions } from '../aws/functions.ts';
 import { createScimServer } from '../aws/scim-server.ts';
 import { type AwsTarget, createSdk, type Sdk } from '../aws/sdk.ts';
@@ -44,35 +44,24 @@ const CONNECT_TIMEOUT_MS = 3_000;
 export async function wireTool(target: ToolTarget): Promise<Tool> {
   const sdk = createSdk(target);
   const region = await sdk.region();
-  const options: DeploymentOptions = {
-    prefix: target.prefix,
-    tableName: tableName(target.prefix),
-    region,
-    isLocal: target.local !== undefined,
-    queueUrls: target.queueUrls ?? {},
-  };
+  const { prefix, queueUrls = {}, local } = target;
+  const options = { prefix, tableName: tableName(prefix), region, isLocal: local !== undefined, queueUrls };
   const dispatcher = new Agent({ connect: { timeout: CONNECT_TIMEOUT_MS } });
   const urlOf = queueUrlsByName(sdk, options);
   const requireUrl = async (key: QueueKey): Promise<string> => {
     const url = await urlOf(key);
     if (url !== undefined) return url;
-    throw new MissingPart(`there is no queue ${queueName(target.prefix, key)} in ${region}`);
+    throw new MissingPart(`there is no queue ${queueName(prefix, key)} in ${region}`);
   };
   const deployment = {
     ...createDeployment(sdk, options, urlOf),
-    ...createScimServer(sdk, { prefix: target.prefix, scimUrl: target.scimUrl, dispatcher }),
+    ...createScimServer(sdk, { prefix, scimUrl: target.scimUrl, dispatcher }),
   };
   const table = createDynamoTable(sdk.dynamodb, { tableName: options.tableName, sleep });
-  const secrets = createSecrets(sdk.secrets, target.prefix);
+  const secrets = createSecrets(sdk.secrets, prefix);
   const stores = storesOver(table);
-  const platformOptions = {
-    secrets,
-    leases: stores.leases,
-    dispatcher,
-    clock: systemClock,
-    random: systemRandom,
-    sleep,
-  };
+  const world = { clock: systemClock, random: systemRandom, sleep };
+  const platformOptions = { ...world, secrets, leases: stores.leases, dispatcher };
   const ports: ToolPorts = {
     ...stores,
     scim: createScimStore(table),
@@ -89,13 +78,11 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
       apply: createMailbox(sdk.sqs, { name: 'apply', queueUrl: () => requireUrl('applyDlq') }),
     },
     events: createEventSender(sdk.sqs, () => requireUrl('events')),
-    vault: createVault(sdk.secrets, target.prefix),
-    functions: createFunctions(sdk.lambda, target.prefix),
+    vault: createVault(sdk.secrets, prefix),
+    functions: createFunctions(sdk.lambda, prefix),
     deployment,
-    clock: systemClock,
+    ...world,
     newId,
-    random: systemRandom,
-    sleep,
     coalesceMs: DEFAULT_COALESCE_SECONDS * 1_000,
     createSettleMs: target.createSettleMs,
   };

@@ -35,13 +35,13 @@ export function checkResource(attributes: ScimObject, type: ResourceType): void 
 
 function matchedTexts(attributes: ScimObject, type: ResourceType): readonly (readonly [string, string])[] {
   const extension = type.extension === undefined ? undefined : attributes[type.extension.id];
+  const partOf = (holder: ScimValue | undefined, name: string) =>
+    isObject(holder) ? holder[name] : undefined;
   const named: readonly (readonly [string, ScimValue | undefined])[] = [
     ['externalId', attributes['externalId']],
-    ...(type.name === 'User' ? ([['userName', attributes['userName']]] as const) : []),
-    ...elements(attributes['emails']).map(
-      (email) => ['emails', isObject(email) ? email['value'] : undefined] as const,
-    ),
-    ['employeeNumber', isObject(extension) ? extension['employeeNumber'] : undefined],
+    ['userName', type.name === 'User' ? attributes['userName'] : undefined],
+    ...elements(attributes['emails']).map((email) => ['emails', partOf(email, 'value')] as const),
+    ['employeeNumber', partOf(extension, 'employeeNumber')],
   ];
   return named.flatMap(([where, value]) => (typeof value === 'string' ? [[where, value] as const] : []));
 }

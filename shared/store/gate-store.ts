@@ -31,7 +31,7 @@ export function createGateStore(table: Table): GateStore {
     },
 
     write: (connection, seen, next) => {
-      const change = changeOf(seen);
+      const { change = 0 }: Gate & { readonly change?: number } = seen;
       return table.put(
         { ...gateKey(connection), ...withoutUndefined(next), ...OF_THIS_SCHEMA, change: change + 1 },
         change === 0 ? missing('pk') : equal('change', change),
@@ -39,8 +39,6 @@ export function createGateStore(table: Table): GateStore {
     },
   };
 }
-
-const changeOf = (gate: Gate & { readonly change?: number }): number => gate.change ?? 0;
 
 const withoutUndefined = (gate: Gate) =>
   Object.fromEntries(Object.entries(gate).filter(([, value]) => value !== undefined)) as Record<

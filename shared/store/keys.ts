@@ -16,16 +16,14 @@ export function keyPart(text: string): string {
   return `~${createHash('sha256').update(text).digest('hex')}`;
 }
 
-const groupPartition = ({ connection, group }: GroupRef) => `G#${connection}#${keyPart(group)}`;
 const userPartition = (connection: ConnectionName, member: MemberId) => `U#${connection}#${keyPart(member)}`;
 const personPartition = (connection: ConnectionName, role: RoleId) => `R#${connection}#${keyPart(role)}`;
-const connectionPartition = (connection: ConnectionName) => `C#${connection}`;
 
-const ofGroup = (ref: GroupRef, sk: string): Key => ({ pk: groupPartition(ref), sk });
-const ofConnection = (connection: ConnectionName, sk: string): Key => ({
-  pk: connectionPartition(connection),
+const ofGroup = ({ connection, group }: GroupRef, sk: string): Key => ({
+  pk: `G#${connection}#${keyPart(group)}`,
   sk,
 });
+const ofConnection = (connection: ConnectionName, sk: string): Key => ({ pk: `C#${connection}`, sk });
 
 export const groupKey = (ref: GroupRef): Key => ofGroup(ref, 'GROUP');
 export const MEMBER_PREFIX = 'M#';
@@ -66,13 +64,10 @@ export const personKey = (connection: ConnectionName, role: RoleId): Key => ({
   pk: personPartition(connection, role),
   sk: 'PERSON',
 });
-const boundMemberKey = (connection: ConnectionName, role: RoleId, member: MemberId): Key => ({
-  pk: personPartition(connection, role),
-  sk: `${MEMBER_PREFIX}${keyPart(member)}`,
-});
 /** That a member is bound to a person; the index lists all persons of whom that was ever so. */
 export const boundMemberItem = (connection: ConnectionName, role: RoleId, member: MemberId): Item => ({
-  ...boundMemberKey(connection, role, member),
+  pk: personPartition(connection, role),
+  sk: `${MEMBER_PREFIX}${keyPart(member)}`,
   role,
   member,
   gpk: indexPartition('bound', connection, shardOf(role)),

@@ -29,7 +29,6 @@ export type Condition =
 export const exists = (name: string): Condition => ({ kind: 'exists', name });
 export const missing = (name: string): Condition => ({ kind: 'missing', name });
 export const equal = (name: string, value: Scalar): Condition => ({ kind: 'equal', name, value });
-export const notEqual = (name: string, value: Scalar): Condition => ({ kind: 'notEqual', name, value });
 export const less = (name: string, value: Scalar): Condition => ({ kind: 'less', name, value });
 export const greater = (name: string, value: Scalar): Condition => ({ kind: 'greater', name, value });
 export const all = (...of: readonly Condition[]): Condition => ({ kind: 'all', of });

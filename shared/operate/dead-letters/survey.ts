@@ -1,6 +1,6 @@
 import pMap from 'p-map';
 import type { Cause, LetterSummary, Survey } from '../../contract/answers.ts';
-import type { DeadMessage, Mailbox } from '../../sync/ports/queues.ts';
+import type { Mailbox } from '../../sync/ports/queues.ts';
 import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
 import { type Letter, readLetter } from './letter.ts';
 import { isSuperseded, type StandingPorts } from './superseded.ts';
@@ -74,13 +74,11 @@ const summarise = (letters: readonly Letter[], nowMs: number, ports: StandingPor
       code: letter.message.code,
       message: letter.message.message,
       group: letter.group ?? null,
-      ageMs: ageOf(letter.message, nowMs),
+      ageMs: Math.max(0, nowMs - letter.message.failedAtMs),
       superseded: await isSuperseded(letter, ports),
     }),
     { concurrency: READS_IN_FLIGHT },
   );
-
-const ageOf = ({ failedAtMs }: DeadMessage, nowMs: number): number => Math.max(0, nowMs - failedAtMs);
 
 function createTally(limit: number) {
   const causes = new Map<string, Cause>();

@@ -37,10 +37,8 @@ export interface PeoplePorts extends WakePorts {
 
 export interface ReconcilePorts extends PeoplePorts {
   readonly groups: GroupStore;
-  readonly index: GroupIndex;
   readonly claims: ClaimStore;
   readonly connections: Connections;
-  readonly platforms: Platforms;
   readonly drift: DriftLog;
   readonly feed: FeedStore;
   readonly leases: Leases;

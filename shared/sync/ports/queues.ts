@@ -65,12 +65,6 @@ export interface DeadMessage {
   readonly originalMessageId?: string | undefined;
 }
 
-export interface MailboxCounts {
-  readonly visible: number;
-  /** Received by somebody (perhaps by us) and not yet given back or deleted. */
-  readonly inFlight: number;
-}
-
 /** A dead-letter queue as a person works through it. */
 export interface Mailbox {
   readonly name: 'events' | 'apply';
@@ -81,6 +75,6 @@ export interface Mailbox {
   /** Makes messages visible again at once. A receipt that has run out does no harm. */
   giveBack(messages: readonly Pick<DeadMessage, 'receipt'>[]): Promise<void>;
   remove(messages: readonly Pick<DeadMessage, 'receipt'>[]): Promise<void>;
-  /** SQS's counts are approximate: true a moment ago. */
-  counts(): Promise<MailboxCounts>;
+  /** Approximate: true a moment ago. In flight: received by somebody, perhaps by us, and not yet given back or deleted. */
+  counts(): Promise<{ readonly visible: number; readonly inFlight: number }>;
 }

@@ -1,5 +1,5 @@
 import type { Connection, Health, HealthStore } from '../ports/connections.ts';
-import { PlatformFailure, type Platforms } from '../ports/platform.ts';
+import { failureIn, type Platforms } from '../ports/platform.ts';
 
 export interface HealthPorts {
   readonly platforms: Platforms;
@@ -13,7 +13,10 @@ export interface HealthPorts {
  */
 export async function checkHealth(connection: Connection, ports: HealthPorts): Promise<Health> {
   const known = await ports.health.read(connection.name);
-  const failure = await firstFailure(connection, ports);
+  const failure = await failureIn(async () => {
+    const found = await (await ports.platforms.open(connection)).probe();
+    if (found !== undefined) throw found;
+  });
   const nowMs = ports.clock();
   const health: Health =
     failure === undefined
@@ -21,13 +24,4 @@ export async function checkHealth(connection: Connection, ports: HealthPorts): P
       : { ...known, checkedAtMs: nowMs, lastFailure: { atMs: nowMs, message: failure.message } };
   await ports.health.write(connection.name, health);
   return health;
-}
-
-async function firstFailure(connection: Connection, { platforms }: HealthPorts) {
-  try {
-    return await (await platforms.open(connection)).probe();
-  } catch (error) {
-    if (error instanceof PlatformFailure) return error;
-    throw error;
-  }
 }

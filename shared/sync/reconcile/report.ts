@@ -22,17 +22,7 @@ export interface ReconcileReport {
   readonly durationMs: number;
 }
 
-export type Tally = {
-  -readonly [Name in
-    | 'eventsRead'
-    | 'groupsTouched'
-    | 'echoes'
-    | 'orphans'
-    | 'missing'
-    | 'reenqueued']: number;
-};
-
-export const emptyTally = (): Tally => ({
+export const emptyTally = () => ({
   eventsRead: 0,
   groupsTouched: 0,
   echoes: 0,
@@ -40,6 +30,7 @@ export const emptyTally = (): Tally => ({
   missing: 0,
   reenqueued: 0,
 });
+export type Tally = ReturnType<typeof emptyTally>;
 
 interface Ending {
   readonly drift: Pick<DriftLog, 'since'>;
