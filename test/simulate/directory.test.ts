@@ -5,10 +5,10 @@ import { desiredGroup, groupFloor, memberCounts } from '../../shared/domain/grou
 import { completeSnapshotFloor } from '../../shared/domain/snapshot.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../../shared/domain/stamp.ts';
 import { createDirectoryRecord, type Reading } from '../../simulate/directory.ts';
-import { type DirectoryHappening, messagesOf, scimRequestOf } from '../../simulate/messages.ts';
 import { drawLife } from '../../simulate/draw.ts';
 import { type DirectoryDeed, HOUR_MS, START_MS, type Way } from '../../simulate/life.ts';
 import { contestedAddresses, expectedUsers } from '../../simulate/matching.ts';
+import { type DirectoryHappening, messagesOf, scimRequestOf } from '../../simulate/messages.ts';
 
 const PLAIN: Way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
 const happening = (deed: DirectoryDeed, way: Partial<Way> = {}): DirectoryHappening => ({
