@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CredentialReport, count, instant, nullable, text } from '../shared/contract/answers.ts';
+import { CredentialReport, count, Finding, instant, nullable, text } from '../shared/contract/answers.ts';
 
 /*
  * What the commands print that change something, and those of connections and of SCIM: see schemas.ts.
@@ -30,6 +30,7 @@ export const ACT_SCHEMAS = {
     gate: z.object({ state: text, reason: nullable(text), since: nullable(instant) }),
     lastGood: nullable(instant),
     credential: CredentialReport,
+    contract: nullable(z.object({ at: instant, findings: z.array(Finding) })).describe('What probe found.'),
     settings: Settings,
   }),
   'connections set': z.object({
@@ -37,6 +38,13 @@ export const ACT_SCHEMAS = {
     replanned: count.describe('Groups that are looked at again.'),
   }),
   'connections remove': z.object({ removed: text, secretRemoved: z.boolean() }),
+  probe: z.object({
+    connection: text,
+    findings: z.array(Finding),
+    kept: z.boolean().describe('Holds from now on; not so where the version of a PATCH stays unknown.'),
+    stopped: nullable(text).describe('Why not all was tried.'),
+    left: z.array(text).describe('Groups that could not be deleted: ids, or the name where none was told.'),
+  }),
   'people refresh': z.object({
     connection: text,
     read: count,

@@ -13,6 +13,7 @@ import { addLists } from './commands/lists.ts';
 import { addOwnership } from './commands/ownership.ts';
 import { addPause } from './commands/pause.ts';
 import { addPlan } from './commands/plan.ts';
+import { addProbe } from './commands/probe.ts';
 import { addReconcile } from './commands/reconcile.ts';
 import { addScim } from './commands/scim.ts';
 import { addStatus } from './commands/status.ts';
@@ -60,6 +61,7 @@ export function createProgram(act: Act): Command {
     addConnect,
     addConnections,
     addDoctor,
+    addProbe,
     addEvents,
     addDlq,
     addScim,

@@ -11,6 +11,7 @@ import type { Act } from '../act.ts';
 import { type Context, parseConnectionName } from '../context.ts';
 import { EXIT, Stopped, UsageError } from '../io.ts';
 import { plural } from '../output/words.ts';
+import { linesOf, PROBE_PLAN, tryPlatform } from './probe.ts';
 
 const ADOPT = { none: 'never', spokeId: 'bySpokeId', name: 'byName' } as const;
 
@@ -19,6 +20,7 @@ interface ConnectOptions {
   readonly tokenStdin?: boolean;
   readonly adopt?: string;
   readonly observe?: boolean;
+  readonly probe?: boolean;
 }
 
 export function addConnect(program: Command, act: Act): void {
@@ -30,6 +32,7 @@ export function addConnect(program: Command, act: Act): void {
     .option('--token-stdin', 'read the token from standard input (it is never an argument)')
     .option('--adopt <way>', 'take over groups that are there already: none, spokeId or name')
     .option('--observe', 'plan only, write nothing until `groupsync resume`')
+    .option('--probe', `then try the platform: ${PROBE_PLAN}`)
     .option('-y, --yes', 'do not ask')
     .addHelpText(
       'after',
@@ -64,11 +67,13 @@ async function connect(context: Context, text: string | undefined, options: Conn
   const { user: by } = context.io;
   const replanned = await storeConnection({ name, company, settings, token, observing, by, known }, ports);
   await readPeople(context, ports, name);
+  if (options.probe === true) await probe(context, name);
   out.answer(document(true), () => {
     out.line(`connected ${name} to the company ${company}${observing ? ', observing only' : ''}`);
     if (replanned > 0) out.line(`${plural(replanned, 'group')} will be looked at within two minutes`);
   });
   if (observing) out.note('next: groupsync plan, then groupsync resume');
+  if (options.probe !== true) out.note(`next: groupsync probe, which ${PROBE_PLAN}`);
   out.note(
     'next: groupsync doctor; letters that waited for it: groupsync dlq replay --code unknown_connection',
   );
@@ -168,6 +173,15 @@ function adoptionLines({ existing, directory, bySpokeId, byName }: AdoptionPlan)
     if (pairs.length > SHOWN_PAIRS) lines.push(`       … and ${pairs.length - SHOWN_PAIRS} more`);
   }
   return lines;
+}
+
+/** The connection stands, whatever comes of this. */
+async function probe(context: Context, name: ConnectionName): Promise<void> {
+  try {
+    for (const line of linesOf(await tryPlatform(context, name))) context.out.note(line);
+  } catch (error) {
+    context.out.note(`the platform was not tried: ${(error as Error).message}; later: groupsync probe`);
+  }
 }
 
 /** Without the people index no member can be matched; the schedule would come within the hour. */

@@ -72,19 +72,22 @@ async function show(context: Context, name: string | undefined): Promise<number>
   const { out } = context;
   const ports = await context.ports();
   const chosen = name === undefined ? context.connection : parseConnectionName(name);
-  const { settings, company, observing } = await requireConnection(chosen, ports);
+  const { settings, company, observing, contract: known } = await requireConnection(chosen, ports);
   const { state, reason, sinceMs } = await ports.gates.read(chosen);
   const health = await ports.health.read(chosen);
   const gate = { state, reason: reason ?? null, since: instant(sinceMs) };
   const credential = reportCredential(health, ports.clock());
   const lastGood = credential.goodAt;
-  const document = { name: chosen, company, observing, gate, lastGood, credential, settings };
+  const contract = known ? { at: new Date(known.atMs).toISOString(), findings: known.findings } : null;
+  const document = { name: chosen, company, observing, gate, lastGood, credential, contract, settings };
   out.answer(document, () => {
     out.line(`connection  ${chosen}${observing ? ' (observing: writes nothing)' : ''}`);
     out.line(`company     ${company}`);
     out.line(`gate        ${gate.state}${gate.reason === null ? '' : `: ${gate.reason}`}`);
     out.line(`last good   ${credential.goodAt ?? 'not checked yet'}`);
     if (credential.failure !== null) out.line(`last check  ${credential.failure.message}`);
+    out.line(`platform    ${contract === null ? 'not tried yet: groupsync probe' : `tried ${contract.at}`}`);
+    for (const { about, found } of contract?.findings ?? []) out.line(`  ${about}: ${found}`);
     out.line('settings');
     for (const [key, value] of Object.entries(settings)) out.line(`  ${key} = ${JSON.stringify(value)}`);
   });

@@ -172,6 +172,7 @@ const LISTED = { code: 'missing', message: 'the platform answers 404 for the gro
  *     was deleted there, and the policy lets that stand  | settle in_sync
  *     is to be released when the directory deletes it    | release
  *     would lose somebody, where strangers may stay      | a look first
+ *     would change, where PATCH ignores the version      | a look first
  *     would lose more than the guard allows              | hold, then the rest
  *     shows what is wanted                               | settle
  *     is to be created, and is there already             | adopt
@@ -488,9 +489,11 @@ function lateCreation({ state: { doubt }, nowMs, views }: Facts, listed: readonl
   return listed.find((group) => isWhole(group) && isOurCreation(group, doubt.intent, views?.doubted));
 }
 
-/** What is in step needs no further look at the platform; a write that could take somebody away does. */
-const needsFreshLook = ({ action }: Plan, { settings }: Facts): boolean =>
-  action === 'delete' || (settings.membership === 'additive' && (action === 'patch' || action === 'put'));
+/** What is in step needs no further look at the platform; a write that could undo what nobody here has seen does. */
+const needsFreshLook = ({ action }: Plan, { settings, patchHonoursVersion }: Facts): boolean =>
+  action === 'delete' ||
+  ((settings.membership === 'additive' || patchHonoursVersion === false) &&
+    (action === 'patch' || action === 'put'));
 
 /** Somebody is still to be tried: the group is not what is wanted. */
 const isAnybodyBarred = ({ barred = new Set(), views }: Facts, { group }: Wanted): boolean =>

@@ -79,6 +79,8 @@ export interface Facts {
   readonly createSettleMs: number;
   readonly state: GroupState;
   readonly settings: ConnectionSettings;
+  /** Whether the platform refuses a PATCH with a stale version; undefined: nobody has tried, and it is trusted to. */
+  readonly patchHonoursVersion?: boolean | undefined;
   readonly wanted?: Wanted | undefined;
   readonly views?: Views | undefined;
   readonly held?: HeldUsers | undefined;

@@ -7,13 +7,30 @@ import { OF_THIS_SCHEMA, understood } from './item-form.ts';
 import { CONNECTIONS_PARTITION, connectionKey, tombstoneKey } from './keys.ts';
 import { all, type Change, equal, exists, missing, type Table, type Value } from './table.ts';
 
-const ConnectionItem = z.object({
-  name: z.string().transform(connectionName),
+const Contract = z.object({
+  baseUrl: z.string(),
   company: z.string(),
-  settings: ConnectionSettings,
-  observing: z.boolean(),
-  revision: z.number().exactOptional(),
+  atMs: z.number(),
+  patchHonoursVersion: z.boolean(),
+  findings: z.array(z.object({ about: z.string(), found: z.string() })),
 });
+
+const ConnectionItem = z
+  .object({
+    name: z.string().transform(connectionName),
+    company: z.string(),
+    settings: ConnectionSettings,
+    observing: z.boolean(),
+    revision: z.number().exactOptional(),
+    /** One that cannot be read is as good as none: it is quickly made anew. */
+    contract: Contract.optional().catch(undefined),
+  })
+  .transform(({ contract, ...connection }) =>
+    // Whoever changes the address, older code too, leaves the report behind as it was.
+    contract?.baseUrl === connection.settings.baseUrl && contract.company === connection.company
+      ? { ...connection, contract }
+      : connection,
+  );
 
 const Tombstone = z.object({ company: z.string() });
 
@@ -79,6 +96,12 @@ export function createConnectionStore(
     async remove(name) {
       remembered.delete(name);
       await table.delete(connectionKey(name));
+    },
+
+    async keepContract(name, { findings, ...rest }) {
+      remembered.delete(name);
+      const contract = { ...rest, findings: findings.map((one) => ({ ...one })) };
+      await table.update(connectionKey(name), { set: { contract } }, exists('name'));
     },
 
     async keepName(name, company, atMs) {

@@ -24,7 +24,12 @@ export async function checkConnection(connection: Connection, ports: DoctorPorts
     guarded('groups', () => checkGroups(connection, ports)),
     guarded('feed', () => checkFeed(connection, ports)),
   ]);
-  return named(rounds.flat());
+  return named([...rounds.flat(), contractOf(connection)]);
+}
+
+function contractOf({ contract }: Connection): Check {
+  const said = contract?.findings.map(({ about, found }) => `${about}: ${found}`).join('; ');
+  return well('platform', said ?? 'not tried what it does with versions, names and users: groupsync probe');
 }
 
 async function checkCredential(

@@ -50,6 +50,7 @@ export const startOf = (
   createSettleMs: ports.createSettleMs,
   state,
   settings: connection.settings,
+  patchHonoursVersion: connection.contract?.patchHonoursVersion,
 });
 
 /** The facts with the answer to a question. What is read from our table is read consistently. */

@@ -2,6 +2,21 @@ import type { ConnectionSettings } from '../../contract/settings.ts';
 import type { Gate } from '../../domain/gate.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 
+/** One thing that the platform does where its specification leaves a choice. */
+export interface Finding {
+  readonly about: string;
+  /** In plain words; begins with `unknown` where it could not be found out. */
+  readonly found: string;
+}
+
+export interface ContractReport {
+  readonly baseUrl: string;
+  readonly company: string;
+  readonly atMs: number;
+  readonly patchHonoursVersion: boolean;
+  readonly findings: readonly Finding[];
+}
+
 /** A company that groupsync serves. */
 export interface Connection {
   readonly name: ConnectionName;
@@ -10,6 +25,8 @@ export interface Connection {
   readonly settings: ConnectionSettings;
   /** Plan only, write nothing, until a person resumes. */
   readonly observing: boolean;
+  /** What `probe` found; undefined where it never did, or found it at another address or for another company. */
+  readonly contract?: ContractReport | undefined;
   /** Counts changes, so that one made from an old reading is refused. */
   readonly revision?: number;
 }
@@ -32,6 +49,8 @@ export interface ConnectionStore extends Connections, CurrentConnections {
   /** Replaces what was `seen` (nothing, for a new one); false where somebody else has changed it since. */
   replace(next: Connection, seen: Connection | undefined): Promise<boolean>;
   remove(name: ConnectionName): Promise<void>;
+  /** `save` and `replace` leave it as it is. */
+  keepContract(name: ConnectionName, report: ContractReport): Promise<void>;
   /** Keeps a name for its company for good; to be called before the connection is removed. */
   keepName(name: ConnectionName, company: string, atMs: number): Promise<void>;
   /** The company that the name serves or has served: what lies in the table under the name is that company's. */

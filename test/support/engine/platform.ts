@@ -72,6 +72,8 @@ export class ToldPlatform {
   /** Users that the platform drops from whatever is sent, and those whom it keeps though it answers 200. */
   readonly refused: Named;
   readonly kept: Named;
+  /** Users because of whom a whole write is answered 422. */
+  readonly unacceptable: Named;
   /** Groups whose form is not as specified: they have no name. */
   readonly odd = new Set<string>();
   /** Ids under which the platform answers 404 though the groups are there; it still makes new ones. */
@@ -105,6 +107,7 @@ export class ToldPlatform {
     this.#simulated.tokens.add(TOKEN);
     this.refused = this.#about('drops_users');
     this.kept = this.#about('keeps_users');
+    this.unacceptable = this.#about('refuses_user_422');
   }
 
   /** A temper that lasts, about those who are named. */

@@ -10,7 +10,7 @@ import { portsOver } from '../../../simulate/engine.ts';
 import { createQueues, queueUrl } from '../../../simulate/queues.ts';
 import { seededRandom } from '../../../simulate/random.ts';
 import { MemoryTable } from '../../../simulate/table.ts';
-import { ToldPlatform } from '../engine/platform.ts';
+import { type PlatformOptions, ToldPlatform } from '../engine/platform.ts';
 import { FakeMailbox } from './mailbox.ts';
 
 export const NOW_MS = Date.UTC(2026, 10, 20, 10);
@@ -24,7 +24,10 @@ export interface ShortEvent {
 }
 
 /** Everything the command line's use cases need, in memory, with the real stores and the real ingest and apply. */
-export function createWorld(settings: Partial<ConnectionSettings> = {}) {
+export function createWorld(
+  settings: Partial<ConnectionSettings> = {},
+  traits: Omit<PlatformOptions, 'nowMs'> = {},
+) {
   const clock = { ms: NOW_MS };
   const now = () => clock.ms;
   let ids = 0;
@@ -33,7 +36,7 @@ export function createWorld(settings: Partial<ConnectionSettings> = {}) {
     return `id-${String(ids).padStart(6, '0')}`;
   };
   const table = new MemoryTable();
-  const platform = new ToldPlatform({ nowMs: now });
+  const platform = new ToldPlatform({ ...traits, nowMs: now });
   const woken: GroupRef[] = [];
   const buried: unknown[] = [];
   const worker = { name: 'tool', skewMs: 0, effect: async () => {}, isDead: () => false };

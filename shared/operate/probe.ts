@@ -1,0 +1,275 @@
+import { type PlatformGroupId, platformGroupId, platformUserId, type VersionToken } from '../domain/ids.ts';
+import { isWhole, type ListedGroup, type ObservedGroup } from '../domain/view.ts';
+import { foldName } from '../plan/names.ts';
+import { openPlatform } from '../sync/open-platform.ts';
+import type { ToolPorts } from '../sync/ports/bundles.ts';
+import type { Connection, Finding } from '../sync/ports/connections.ts';
+import { didNotHappen, isRefusal, type Platform, PlatformFailure } from '../sync/ports/platform.ts';
+import type { FeedEvent } from '../sync/ports/reconcile.ts';
+import { journalOf, recordDeed } from './journal.ts';
+
+export interface ProbeRequest {
+  readonly connection: Connection;
+  readonly by: string;
+  /** Ends the probe between two steps; the group is deleted all the same. */
+  readonly signal: AbortSignal;
+  readonly tell: (what: string) => void;
+}
+
+export interface ProbeReport {
+  readonly findings: readonly Finding[];
+  /** The report holds from now on: all was tried, and what becomes of a stale PATCH is known. */
+  readonly kept: boolean;
+  /** Why not all was tried. */
+  readonly stopped: string | null;
+  /** Groups that may be there yet: an id, or the name where the platform has told no id. */
+  readonly left: readonly string[];
+}
+
+/** The one group that the platform is tried with. */
+interface Throwaway extends Pick<ProbeRequest, 'connection' | 'signal'> {
+  readonly id: PlatformGroupId;
+  /** Its spokeId too, and nobody else's. */
+  readonly name: string;
+  readonly created: ObservedGroup;
+  readonly platform: Platform;
+  readonly ports: ToolPorts;
+}
+
+/** How long the platform may take to show what was done. */
+const WAIT_MS = 20_000;
+const POLL_MS = 1_000;
+/** Clocks differ: the feed is read from this long before now. */
+const SKEW_MS = 600_000;
+const PATCH_VERSION = 'PATCH version';
+
+type Step = readonly [about: string, run: (group: Throwaway) => Promise<string | readonly Finding[]>];
+const STEPS: readonly Step[] = [
+  ['new group', tryShowing],
+  [PATCH_VERSION, (group) => tryVersion('patch', group)],
+  ['PUT version', (group) => tryVersion('put', group)],
+  ['name with capitals and odd white space', (group) => tryName(`  ${group.name}   In CAPITALS `, group)],
+  ['name of 300 characters', (group) => tryName(`${group.name} `.padEnd(300, 'x'), group)],
+  ['unknown user', tryUnknownUser],
+  ['activity feed', tryActivity],
+];
+
+/**
+ * Tries on the real platform what its specification leaves open, with one group of nobody's that is made for it and
+ * deleted whatever happens.
+ * @throws PlatformFailure where no group could be made
+ */
+export async function probePlatform(request: ProbeRequest, ports: ToolPorts): Promise<ProbeReport> {
+  const { connection, by, signal, tell } = request;
+  const { state } = await ports.gates.read(connection.name);
+  if (state !== 'open') throw new Error(`nothing may be written now: the gate is ${state}`);
+  const platform = await openPlatform(connection, ports);
+  const name = `groupsync probe ${ports.randomHex(3)}`;
+  const change = { kind: 'probe', before: null, after: name, reason: 'to learn what the platform does' };
+  await recordDeed(journalOf(connection.name), { action: 'probe', changes: [change], cause: by }, ports);
+  const creation = platform.groups.create({ name, spokeId: name, users: [] });
+  const created = await creation.catch(failureThat((failure) => !didNotHappen(failure)));
+  // Nobody else's group has the name: one that has not is an older one, and the answer is taken for none.
+  const id = !(created instanceof PlatformFailure) && isNamed(name)(created) ? created.id : undefined;
+  const findings: Finding[] = [];
+  let stopped: string | null = null;
+  let left: readonly string[] = [];
+  try {
+    if (created instanceof PlatformFailure) throw created;
+    if (id === undefined) throw new PlatformFailure('unavailable', 'the answer is about another group', {});
+    tell(`made the group ${id}, "${name}"`);
+    const group = { id: platformGroupId(id), name, created, connection, signal, platform, ports };
+    for (const step of STEPS) findings.push(...(await tryStep(step, group)));
+  } catch (error) {
+    if (!signal.aborted && !(error instanceof PlatformFailure)) throw error;
+    stopped = error instanceof PlatformFailure ? error.message : 'it was interrupted';
+  } finally {
+    left = await remove(id, name, { platform, ports }, findings);
+  }
+  const version = findings.find(({ about }) => about === PATCH_VERSION)?.found ?? '';
+  // What says nothing of the one thing that the engine must know does not replace what does.
+  const kept = stopped === null && !version.startsWith('unknown');
+  const bound = { baseUrl: connection.settings.baseUrl, company: connection.company, atMs: ports.clock() };
+  const report = { ...bound, patchHonoursVersion: version.startsWith('honoured'), findings };
+  if (kept) await ports.connections.keepContract(connection.name, report);
+  return { findings, kept, stopped, left };
+}
+
+/** Such a failure is an answer; any other is thrown. */
+const failureThat = (counts: (failure: PlatformFailure) => boolean) => (error: unknown) => {
+  if (error instanceof PlatformFailure && counts(error)) return error;
+  throw error;
+};
+
+const isNamed = (name: string) => (group: ListedGroup) =>
+  group.spokeId === name || (isWhole(group) && foldName(group.name) === name);
+
+/** A step that cannot be made leaves something unknown, and the others to be made. */
+async function tryStep([about, run]: Step, group: Throwaway): Promise<readonly Finding[]> {
+  group.signal.throwIfAborted();
+  const found = await run(group).catch(failureThat(() => true));
+  if (found instanceof PlatformFailure) return [{ about, found: `unknown: ${found.message}` }];
+  return typeof found === 'string' ? [{ about, found }] : found;
+}
+
+async function tryShowing(group: Throwaway): Promise<readonly Finding[]> {
+  const { id, name, created } = group;
+  const { groups } = group.platform;
+  const got = await until(() => groups.get(id), group);
+  const listed = await until(async () => (await groups.list(0)).find((one) => one.id === id), group);
+  const shown = Object.entries({ answer: created, get: got.value, list: listed.value });
+  const places = shown.flatMap(([place, one]) => (one?.spokeId === name ? [place] : []));
+  return [
+    { about: 'new group by its id', found: after(got.ms) },
+    { about: 'new group in the list', found: after(listed.ms) },
+    { about: 'spokeId shown by', found: places.join(', ') || 'nothing' },
+    { about: 'users in a group made without any', found: String(created.users.length) },
+  ];
+}
+
+/**
+ * Judged by what is then shown, never by a status alone. `honoured`: refused, and nothing has changed; `ignored`: it has,
+ * whatever was answered. The same write with the current version must have an effect, else nothing is known.
+ */
+async function tryVersion(method: 'patch' | 'put', group: Throwaway): Promise<string> {
+  const current = await write(method, { name: `${group.name} ${method}`, users: [] }, group);
+  const stale = await write(method, { name: `${group.name} stale`, users: [] }, group, current.version);
+  const answers = `the current one is answered ${current.status}, a stale one ${stale.status}`;
+  if (!current.isDone || (!stale.isDone && !stale.isRefused)) return `unknown: ${answers}`;
+  if (!stale.isDone) return `honoured: ${answers}`;
+  return `ignored: ${method === 'put' ? answers : 'every write that carries users is preceded by a look'}`;
+}
+
+async function tryName(sent: string, group: Throwaway): Promise<string> {
+  const { shown, isDone, isRefused, status } = await write('patch', { name: sent }, group);
+  const { name } = shown;
+  if (isRefused) return `refused with ${status}`;
+  if (name === sent) return 'kept';
+  if (isDone) return name === name.toLowerCase() ? 'folded' : 'trimmed';
+  return foldName(sent).startsWith(foldName(name)) ? `cut to ${name.length}` : 'changed';
+}
+
+/** The name in the same write tells whether one bad user fails all of it: no real person is needed for that. */
+async function tryUnknownUser(group: Throwaway): Promise<string> {
+  const nobody = platformUserId(`${group.name.replaceAll(' ', '-')}-nobody`);
+  const written = await write('patch', { name: `${group.name} users`, users: [nobody] }, group);
+  const taken = written.shown.users.includes(nobody) ? 'kept' : 'dropped';
+  const found = written.isRefused ? `refused with ${written.status}` : taken;
+  return `${found}; the rest of the write is ${written.isDone ? 'done' : 'not done'}`;
+}
+
+/** What is older than the start must not come, and of two events a page of one holds one. */
+async function tryActivity(group: Throwaway): Promise<readonly Finding[]> {
+  const { id, connection, platform, ports, signal } = group;
+  const { settings } = connection;
+  const sinceMs = ports.clock() - SKEW_MS;
+  const find = async () => {
+    const found: FeedEvent[] = [];
+    for await (const { events } of platform.activity({ sinceMs }))
+      found.push(...events.filter(({ groups }) => groups.includes(id)));
+    return found.length > 1 ? found : undefined;
+  };
+  const { value: ours = [], ms } = await until(find, group);
+  const told = { about: 'changes in the activity feed', found: after(ms) };
+  const lastMs = Math.max(...ours.map(({ at }) => Date.parse(at ?? '')));
+  if (!Number.isFinite(lastMs)) return [told];
+  await ports.sleep(2 * POLL_MS, signal);
+  const later = await firstEvents(platform, lastMs + POLL_MS);
+  const isLater = later.every((event) => ours.every((one) => one.id !== event.id));
+  const activity = { ...settings.activity, pageSize: 1 };
+  const small = await ports.platforms.open({ ...connection, settings: { ...settings, activity } });
+  const isSingle = (await firstEvents(small, sinceMs)).length === 1;
+  return [
+    told,
+    { about: `activity parameter ${activity.startParam}`, found: isLater ? 'honoured' : 'ignored' },
+    { about: `activity parameter ${activity.sizeParam}`, found: isSingle ? 'honoured' : 'ignored' },
+  ];
+}
+
+async function firstEvents(platform: Platform, sinceMs: number): Promise<readonly FeedEvent[]> {
+  for await (const { events } of platform.activity({ sinceMs })) return events;
+  return [];
+}
+
+interface Written {
+  /** The name that was sent is shown, up to white space and case. */
+  readonly isDone: boolean;
+  readonly isRefused: boolean;
+  readonly status: number | undefined;
+  readonly shown: ObservedGroup;
+  /** What was sent as the group's version. */
+  readonly version: VersionToken;
+}
+
+/** @throws PlatformFailure where the failure says nothing of what was sent */
+async function write(
+  method: 'patch' | 'put',
+  sent: { readonly name: string; readonly users?: ObservedGroup['users'] },
+  { id, name: spokeId, platform }: Throwaway,
+  given?: VersionToken,
+): Promise<Written> {
+  const { groups } = platform;
+  const look = async () => {
+    const shown = await groups.get(id);
+    if (shown !== undefined) return shown;
+    throw new PlatformFailure('not_found', `404 for ${id}, which was just made`, {});
+  };
+  const version = given ?? (await look()).version;
+  const whole = { spokeId, users: [], ...sent };
+  const call = method === 'put' ? groups.put(id, whole, version) : groups.patch(id, sent, version);
+  const answer = await call.catch(failureThat(isRefusal));
+  const shown = await look();
+  const isDone = [answer, shown].some(({ name }) => foldName(name) === foldName(sent.name));
+  const isRefused = answer instanceof PlatformFailure;
+  return { isDone, isRefused, status: isRefused ? answer.status : 200, shown, version };
+}
+
+/** Reads until there is something: that, and after how many milliseconds; neither where there is nothing in time. */
+async function until<Value>(
+  read: () => Promise<Value | undefined>,
+  { ports, signal }: { readonly ports: ToolPorts; readonly signal?: AbortSignal },
+): Promise<{ readonly value?: Value; readonly ms?: number }> {
+  for (const startMs = ports.clock(); ; await ports.sleep(POLL_MS, signal)) {
+    const value = await read();
+    const ms = ports.clock() - startMs;
+    if (value !== undefined) return { value, ms };
+    if (ms >= WAIT_MS) return {};
+  }
+}
+
+function after(ms = WAIT_MS): string {
+  if (ms >= WAIT_MS) return `not within ${WAIT_MS / 1_000} s`;
+  return ms < POLL_MS ? 'at once' : `after ${Math.round(ms / 1_000)} s`;
+}
+
+/**
+ * Deletes the group, also after Ctrl-C; where no answer told its id, it is found by its name.
+ * @returns what may be there yet
+ */
+async function remove(
+  known: string | undefined,
+  name: string,
+  at: Pick<Throwaway, 'platform' | 'ports'>,
+  findings: Finding[],
+): Promise<readonly string[]> {
+  const { groups } = at.platform;
+  let left = [known ?? name];
+  try {
+    const id = known ?? (await until(async () => (await groups.list(0)).find(isNamed(name))?.id, at)).value;
+    if (id === undefined) return left;
+    left = [id];
+    await groups.delete(platformGroupId(id));
+    const isGone = async () => (await groups.get(platformGroupId(id))) === undefined || undefined;
+    const { ms } = await until(isGone, at);
+    if (ms !== undefined) left = [];
+    findings.push({ about: 'deleted group gone by its id', found: after(ms) });
+    const isUnlisted = async () => (await groups.list(0)).every((one) => one.id !== id) || undefined;
+    findings.push({
+      about: 'deleted group gone from the list',
+      found: after((await until(isUnlisted, at)).ms),
+    });
+  } catch (error) {
+    if (!(error instanceof PlatformFailure)) throw error;
+  }
+  return left;
+}

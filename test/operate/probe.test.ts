@@ -1,0 +1,306 @@
+import { describe, expect, it } from 'vitest';
+import { parseSettings } from '../../shared/contract/change-setting.ts';
+import type { ConnectionSettings } from '../../shared/contract/settings.ts';
+import { probePlatform } from '../../shared/operate/probe.ts';
+import { createConnectionStore } from '../../shared/store/connection-store.ts';
+import type { Connection } from '../../shared/sync/ports/connections.ts';
+import { type GroupFields, PlatformFailure, type PlatformGroups } from '../../shared/sync/ports/platform.ts';
+import type { Traits } from '../../simulate/life.ts';
+import { createWorld } from '../support/operate/world.ts';
+
+/** What the probe calls its group in the world of these tests, where ids are counted. */
+const NAME = 'groupsync probe 000001';
+const NOBODY = 'groupsync-probe-000001-nobody';
+const honoured = (status = 409) => {
+  const found = `honoured: the current one is answered 200, a stale one ${status}`;
+  return { 'PATCH version': found, 'PUT version': found };
+};
+const [ODD_NAME, LONG_NAME] = ['name with capitals and odd white space', 'name of 300 characters'];
+
+type Traited = NonNullable<Parameters<typeof createWorld>[1]>;
+
+async function worldOf(traits: Traited = {}, settings: Partial<ConnectionSettings> = {}) {
+  const world = createWorld(settings, traits);
+  await world.save();
+  const stop = new AbortController();
+  const told: string[] = [];
+  /** With the platform's answers as the test has them. */
+  async function probe(bend: (groups: PlatformGroups) => Partial<PlatformGroups> = () => ({})) {
+    const { platforms } = world.ports;
+    const open: typeof platforms.open = async (connection, how) => {
+      const platform = await platforms.open(connection, how);
+      const { groups } = platform;
+      return { ...platform, groups: { ...groups, ...bend(groups) } };
+    };
+    const connection = await current();
+    const request = { connection, by: 'me', signal: stop.signal, tell: (what: string) => told.push(what) };
+    const report = await probePlatform(request, { ...world.ports, platforms: { open } });
+    return {
+      ...report,
+      found: Object.fromEntries(report.findings.map(({ about, found }) => [about, found])),
+    };
+  }
+  const current = async () => (await world.ports.connections.current(world.connection.name)) as Connection;
+  return { ...world, probe, current, stop, told };
+}
+
+const failing = (kind: PlatformFailure['kind'], status?: number) => async () => {
+  throw new PlatformFailure(kind, 'as the test told it', { status });
+};
+
+describe('probe', () => {
+  it.each<[told: string, traits: Partial<Traits>, found: Readonly<Record<string, string>>]>([
+    [
+      'nothing to wonder about',
+      {},
+      {
+        ...honoured(),
+        'new group by its id': 'at once',
+        'new group in the list': 'at once',
+        'spokeId shown by': 'answer, get, list',
+        'users in a group made without any': '0',
+        [ODD_NAME]: 'kept',
+        [LONG_NAME]: 'kept',
+        'unknown user': 'kept; the rest of the write is done',
+        'changes in the activity feed': 'at once',
+        'activity parameter startDate': 'honoured',
+        'activity parameter limit': 'honoured',
+        'deleted group gone by its id': 'at once',
+        'deleted group gone from the list': 'at once',
+      },
+    ],
+    ['412 for a stale version', { staleStatus: 412 }, honoured(412)],
+    ['400 for a stale version', { staleStatus: 400 }, honoured(400)],
+    ['422 for a stale version', { staleStatus: 422 }, honoured(422)],
+    [
+      'a PATCH that ignores versions',
+      { enforceVersionOnPatch: false },
+      { ...honoured(), 'PATCH version': 'ignored: every write that carries users is preceded by a look' },
+    ],
+    ['no spokeId', { echoSpokeId: false }, { ...honoured(), 'spokeId shown by': 'nothing' }],
+    ['trimmed names', { names: 'trimmed' }, { ...honoured(), [ODD_NAME]: 'trimmed' }],
+    ['folded names', { names: 'folded' }, { ...honoured(), [ODD_NAME]: 'folded' }],
+    ['an installer', { installer: 'u-boss' }, { ...honoured(), 'users in a group made without any': '1' }],
+    ['a late list', { listLagMs: 5_000 }, { ...honoured(), 'new group in the list': 'after 5 s' }],
+    ['late groups', { getLagMs: 3_000 }, { ...honoured(), 'new group by its id': 'after 3 s' }],
+    ['a late feed', { feedLagMs: 3_600_000 }, { 'changes in the activity feed': 'not within 20 s' }],
+  ])('tells of a platform with %s, and leaves nothing behind', async (_, traits, found) => {
+    const { probe, platform, current } = await worldOf(traits);
+    const report = await probe();
+    expect(report.found).toMatchObject(found);
+    expect(report).toMatchObject({ kept: true, stopped: null, left: [] });
+    expect([...platform.groups.keys()]).toEqual([]);
+    const { contract } = await current();
+    expect(contract).toMatchObject({ baseUrl: 'https://platform.test', company: 'company' });
+    expect(contract?.patchHonoursVersion).toBe(traits.enforceVersionOnPatch ?? true);
+    expect(contract?.findings).toEqual(report.findings);
+  });
+
+  it.each([
+    ['drops', 'refused', 'dropped; the rest of the write is done'],
+    ['refuses', 'unacceptable', 'refused with 422; the rest of the write is not done'],
+  ] as const)('tells of a platform that %s unknown users', async (_, temper, found) => {
+    const { probe, platform } = await worldOf();
+    platform[temper].add(NOBODY);
+    expect((await probe()).found).toMatchObject({ ...honoured(), 'unknown user': found });
+  });
+
+  it.each([
+    ['cuts long names', (name: string) => name.slice(0, 80), { [LONG_NAME]: 'cut to 80' }],
+    ['makes other names', (name: string) => name.replace('CAPITALS', 'x'), { [ODD_NAME]: 'changed' }],
+  ])('tells of a platform that %s', async (_, nameAs, found) => {
+    const { probe } = await worldOf({ nameAs });
+    expect((await probe()).found).toMatchObject({ ...honoured(), ...found });
+  });
+
+  it('tells which parameters of the activity feed go unheard', async () => {
+    const activity = { startParam: 'from', endParam: 'to', sizeParam: 'size', pageSize: 1_000 };
+    const { probe } = await worldOf({}, { activity });
+    const ignored = { 'activity parameter from': 'ignored', 'activity parameter size': 'ignored' };
+    expect((await probe()).found).toMatchObject(ignored);
+  });
+
+  it('puts nobody of the company into its group, and records who made it', async () => {
+    const { probe, ports, connection, told } = await worldOf();
+    const users = new Set<string>();
+    const noted = (fields: GroupFields) => {
+      for (const user of fields.users ?? []) users.add(user);
+    };
+    await probe(({ create, patch, put }) => ({
+      create: (fields) => (noted(fields), create(fields)),
+      patch: (id, fields, version) => (noted(fields), patch(id, fields, version)),
+      put: (id, fields, version) => (noted(fields), put(id, fields, version)),
+    }));
+    expect([...users]).toEqual([NOBODY]);
+    expect(told).toEqual([expect.stringContaining(`"${NAME}"`)]);
+    const entries = [];
+    for await (const page of ports.audit.read({ connection: connection.name, group: '' as never }))
+      entries.push(...page);
+    expect(entries).toMatchObject([{ action: 'probe', cause: 'me', changes: [{ after: NAME }] }]);
+  });
+
+  it('touches no group but its own, also where the answer to its creation is about another one', async () => {
+    const { probe, platform } = await worldOf();
+    const other = platform.addForeign({ name: 'Theirs', spokeId: 's', users: ['u-ann'] });
+    const before = structuredClone(platform.groups.get(other));
+    platform.confused = (call) => (call === 'create' ? other : undefined);
+    const report = await probe();
+    expect(report).toMatchObject({
+      kept: false,
+      stopped: expect.stringContaining('another group'),
+      left: [],
+    });
+    expect([...platform.groups.values()]).toEqual([before]);
+    expect(platform.violations).toEqual([]);
+  });
+
+  it('finds and deletes the group whose creation was not answered', async () => {
+    const { probe, platform } = await worldOf();
+    const report = await probe(({ create }) => ({
+      create: async (fields) => {
+        await create(fields);
+        return failing('unanswered')();
+      },
+    }));
+    expect(report).toMatchObject({ kept: false, stopped: 'as the test told it', left: [] });
+    expect([...platform.groups.keys()]).toEqual([]);
+    expect(platform.writes.map(({ action }) => action)).toEqual(['create', 'delete']);
+  });
+
+  it('names the group that may come about yet, where no answer came and nothing is listed', async () => {
+    const { probe } = await worldOf();
+    expect(await probe(() => ({ create: failing('unanswered') }))).toMatchObject({
+      kept: false,
+      left: [NAME],
+    });
+  });
+
+  it('fails, with nothing to tidy up, where no group may be made', async () => {
+    const { probe, platform } = await worldOf();
+    await expect(probe(() => ({ create: failing('forbidden', 403) }))).rejects.toThrow('as the test told it');
+    expect(platform.writes).toEqual([]);
+  });
+
+  it('does not begin while the gate is closed', async () => {
+    const { probe, platform, ports, connection } = await worldOf();
+    const gate = await ports.gates.read(connection.name);
+    await ports.gates.write(connection.name, gate, { state: 'paused', closings: 0 });
+    await expect(probe()).rejects.toThrow('the gate is paused');
+    expect(platform.writes).toEqual([]);
+  });
+
+  it.each([0, 1, 2, 3, 4])(
+    'deletes its group when it is interrupted after %i more writes',
+    async (writes) => {
+      const { probe, platform, stop, current } = await worldOf();
+      let left = writes;
+      const report = await probe(({ create, patch }) => ({
+        create: async (fields) => {
+          const made = await create(fields);
+          if (left === 0) stop.abort();
+          return made;
+        },
+        patch: async (...call) => {
+          left -= 1;
+          if (left === 0) stop.abort();
+          return patch(...call);
+        },
+      }));
+      expect(report).toMatchObject({ kept: false, stopped: 'it was interrupted', left: [] });
+      expect([...platform.groups.keys()]).toEqual([]);
+      expect((await current()).contract).toBeUndefined();
+    },
+  );
+
+  it('deletes its group also after a fault of our own, and tells of that', async () => {
+    const { probe, platform } = await worldOf();
+    const broken = () => Promise.reject(new TypeError('a defect'));
+    await expect(probe(() => ({ put: broken }))).rejects.toThrow('a defect');
+    expect([...platform.groups.keys()]).toEqual([]);
+  });
+
+  it.each([
+    ['is refused', failing('unavailable', 503)],
+    ['is answered well and not done', async () => {}],
+  ])('names the id of its group where the deletion %s', async (_, answer) => {
+    const { probe, platform } = await worldOf();
+    const report = await probe(() => ({ delete: answer }));
+    expect(report).toMatchObject({ kept: true, stopped: null, left: [...platform.groups.keys()] });
+    expect(report.left).toHaveLength(1);
+  });
+
+  it('leaves unknown what cannot be tried, and tries the rest', async () => {
+    const { probe } = await worldOf();
+    const report = await probe(() => ({ put: failing('unavailable', 503) }));
+    expect(report.found).toMatchObject({
+      ...honoured(),
+      'PUT version': 'unknown: as the test told it',
+      [ODD_NAME]: 'kept',
+    });
+    expect(report).toMatchObject({ kept: true, stopped: null });
+  });
+
+  it.each([
+    ['is answered 503', failing('unavailable', 503)],
+    ['is answered well and not done', (_: unknown, get: () => Promise<unknown>) => get()],
+    ['is refused with the current version too', failing('rejected', 422)],
+  ] as const)('says nothing of versions where PATCH %s, and the earlier report stays', async (_, answer) => {
+    const { probe, current } = await worldOf({ enforceVersionOnPatch: false });
+    await probe();
+    const earlier = await current();
+    const report = await probe(({ get }) => ({
+      patch: (id) => answer(undefined, () => get(id)) as never,
+    }));
+    expect(report).toMatchObject({
+      kept: false,
+      stopped: null,
+      found: { 'PATCH version': expect.stringMatching(/^unknown: /) },
+    });
+    expect(earlier.contract?.patchHonoursVersion).toBe(false);
+    expect(await current()).toEqual(earlier);
+  });
+});
+
+describe('the report', () => {
+  it('is void at another address, and holds again at its own', async () => {
+    const { probe, ports, current } = await worldOf();
+    await probe();
+    const known = await current();
+    const moved = parseSettings({ ...known.settings, baseUrl: 'https://elsewhere.test' });
+    await ports.connections.replace({ ...known, settings: moved }, known);
+    expect((await current()).contract).toBeUndefined();
+    await ports.connections.replace(known, await current());
+    expect((await current()).contract).toEqual(known.contract);
+  });
+
+  it('is void for another company, and goes with its connection', async () => {
+    const { probe, ports, current, connection } = await worldOf();
+    await probe();
+    await ports.connections.save({ ...connection, company: 'another' });
+    expect((await current()).contract).toBeUndefined();
+    await ports.connections.remove(connection.name);
+    await ports.connections.save(connection);
+    expect((await current()).contract).toBeUndefined();
+  });
+
+  it('is none where it cannot be read: the connection works on', async () => {
+    const { table, ports, current, connection } = await worldOf();
+    await table.update(
+      { pk: `C#${connection.name}`, sk: 'CONNECTION' },
+      { set: { contract: { of: 'tomorrow' } } },
+    );
+    expect(await current()).toMatchObject({ company: 'company' });
+    expect((await current()).contract).toBeUndefined();
+    expect(await ports.connections.list()).toHaveLength(1);
+  });
+
+  it('is not remembered beyond a new one', async () => {
+    const { probe, table, clock, connection } = await worldOf();
+    const remembering = createConnectionStore(table, { clock: () => clock.ms, rememberMs: 30_000 });
+    await remembering.find(connection.name);
+    await probe();
+    const report = { ...connection, baseUrl: connection.settings.baseUrl, atMs: 1, findings: [] };
+    await remembering.keepContract(connection.name, { ...report, patchHonoursVersion: false });
+    expect((await remembering.find(connection.name))?.contract?.patchHonoursVersion).toBe(false);
+  });
+});
