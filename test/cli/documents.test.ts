@@ -65,6 +65,7 @@ const HERE: readonly Documented[] = [
   'holds approve',
   'holds reject',
   'pause',
+  'probe',
   'rebind',
   'release',
   'resume',
@@ -98,6 +99,41 @@ describe('the documents of --json', () => {
     });
     const removed = await document('connections remove', ['connections', 'remove', 'default']);
     expect(removed.json).toEqual({ removed: 'default', secretRemoved: true });
+  });
+
+  it('of what the platform was found to do', async () => {
+    const { document, platform, ports } = await worldOf();
+    const untried = await document('connections show', ['connections', 'show']);
+    expect(untried.json.contract).toBeNull();
+    const { json, code, stderr } = await document('probe', ['probe']);
+    expect({ code, ...json }).toMatchObject({
+      code: 0,
+      connection: 'default',
+      kept: true,
+      stopped: null,
+      left: [],
+    });
+    expect(stderr).toMatch(/makes one group "groupsync probe .* and deletes it\nmade the group /s);
+    const { json: shown } = await document('connections show', ['connections', 'show']);
+    expect(shown.contract).toEqual({ at: expect.any(String), findings: json.findings });
+    for (const args of [['connections', 'show'], ['doctor']])
+      expect((await runCli(args, { ports })).stdout).toContain('PATCH version: honoured: the current one');
+    const [own = ''] = platform.groups.keys();
+    expect([...platform.groups.keys()]).toEqual([own]);
+  });
+
+  it('of a probe that is interrupted, and of one that asks', async () => {
+    const { ports, platform } = await worldOf();
+    const before = platform.writes.length;
+    expect(await runCli(['probe'], { ports })).toMatchObject({ code: 2, stdout: '' });
+    expect(platform.writes).toHaveLength(before);
+    const signal = AbortSignal.abort();
+    const { code, stdout } = await runCli(['probe', '--yes'], { ports, signal });
+    expect({ code, stdout }).toEqual({
+      code: 1,
+      stdout: expect.stringContaining('not all was tried: it was interrupted\nnot kept'),
+    });
+    expect(platform.groups.size).toBe(1);
   });
 
   it('of a credential that went bad after it was good', async () => {

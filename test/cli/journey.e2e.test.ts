@@ -67,12 +67,22 @@ describe('the way of a new admin', () => {
   it('connects: the token comes by standard input, and is checked before it is stored', async () => {
     const wrong = await document('connect', ['connect', '--token-stdin', '--yes'], { stdin: 'nonsense\n' });
     expect(wrong).toMatchObject({ code: 1, json: { stored: false, usable: false } });
-    const args = ['connect', 'acme', '--base-url', on.stack.address.platform, '--token-stdin', '--yes'];
+    const args = [
+      'connect',
+      'acme',
+      '--base-url',
+      on.stack.address.platform,
+      '--token-stdin',
+      '--yes',
+      '--probe',
+    ];
     const connected = await document('connect', args, { stdin: `${TOKEN}\n` });
     expect(connected).toMatchObject({ code: 0, json: { stored: true, company: 'acme' } });
     expect(connected.json.checks.every(({ ok }: { ok: boolean }) => ok)).toBe(true);
     const { json: acme } = await document('connections show', ['connections', 'show', 'acme']);
     expect(acme.credential).toMatchObject({ goodAgeMs: expect.any(Number), failure: null });
+    expect(connected.stderr).toContain('PATCH version: honoured: the current one');
+    expect(acme.contract.findings).toContainEqual({ about: 'spokeId shown by', found: 'answer, get, list' });
     const { json } = await document('connections list', ['connections', 'list']);
     expect(json.connections.map(({ name }: { name: string }) => name)).toEqual(['acme', 'default']);
   });
