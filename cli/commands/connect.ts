@@ -67,7 +67,10 @@ async function connect(context: Context, text: string | undefined, options: Conn
   const { user: by } = context.io;
   const replanned = await storeConnection({ name, company, settings, token, observing, by, known }, ports);
   await readPeople(context, ports, name);
-  if (options.probe === true) await probe(context, name);
+  // The connection stands, whatever comes of this.
+  const notTried = (error: Error) => [`the platform was not tried: ${error.message}; later: groupsync probe`];
+  const tried = options.probe === true ? await tryPlatform(context, name).then(linesOf, notTried) : [];
+  for (const line of tried) out.note(line);
   out.answer(document(true), () => {
     out.line(`connected ${name} to the company ${company}${observing ? ', observing only' : ''}`);
     if (replanned > 0) out.line(`${plural(replanned, 'group')} will be looked at within two minutes`);
@@ -173,15 +176,6 @@ function adoptionLines({ existing, directory, bySpokeId, byName }: AdoptionPlan)
     if (pairs.length > SHOWN_PAIRS) lines.push(`       … and ${pairs.length - SHOWN_PAIRS} more`);
   }
   return lines;
-}
-
-/** The connection stands, whatever comes of this. */
-async function probe(context: Context, name: ConnectionName): Promise<void> {
-  try {
-    for (const line of linesOf(await tryPlatform(context, name))) context.out.note(line);
-  } catch (error) {
-    context.out.note(`the platform was not tried: ${(error as Error).message}; later: groupsync probe`);
-  }
 }
 
 /** Without the people index no member can be matched; the schedule would come within the hour. */

@@ -37,7 +37,7 @@ interface Throwaway extends Pick<ProbeRequest, 'connection' | 'signal'> {
 }
 
 /** How long the platform may take to show what was done. */
-const WAIT_MS = 20_000;
+const WAIT_SECONDS = 20;
 const POLL_MS = 1_000;
 /** Clocks differ: the feed is read from this long before now. */
 const SKEW_MS = 600_000;
@@ -70,7 +70,7 @@ export async function probePlatform(request: ProbeRequest, ports: ToolPorts): Pr
   const creation = platform.groups.create({ name, spokeId: name, users: [] });
   const created = await creation.catch(failureThat((failure) => !didNotHappen(failure)));
   // Nobody else's group has the name: one that has not is an older one, and the answer is taken for none.
-  const id = !(created instanceof PlatformFailure) && isNamed(name)(created) ? created.id : undefined;
+  const id = !(created instanceof PlatformFailure) && isNamed(name, created) ? created.id : undefined;
   const findings: Finding[] = [];
   let stopped: string | null = null;
   let left: readonly string[] = [];
@@ -84,7 +84,9 @@ export async function probePlatform(request: ProbeRequest, ports: ToolPorts): Pr
     if (!signal.aborted && !(error instanceof PlatformFailure)) throw error;
     stopped = error instanceof PlatformFailure ? error.message : 'it was interrupted';
   } finally {
-    left = await remove(id, name, { platform, ports }, findings);
+    const removal = await remove(id, name, { platform, ports }).catch(failureThat(() => true));
+    if (removal instanceof PlatformFailure) left = [id ?? name];
+    else findings.push(...removal);
   }
   const version = findings.find(({ about }) => about === PATCH_VERSION)?.found ?? '';
   // What says nothing of the one thing that the engine must know does not replace what does.
@@ -101,7 +103,7 @@ const failureThat = (counts: (failure: PlatformFailure) => boolean) => (error: u
   throw error;
 };
 
-const isNamed = (name: string) => (group: ListedGroup) =>
+const isNamed = (name: string, group: ListedGroup): boolean =>
   group.spokeId === name || (isWhole(group) && foldName(group.name) === name);
 
 /** A step that cannot be made leaves something unknown, and the others to be made. */
@@ -120,8 +122,8 @@ async function tryShowing(group: Throwaway): Promise<readonly Finding[]> {
   const shown = Object.entries({ answer: created, get: got.value, list: listed.value });
   const places = shown.flatMap(([place, one]) => (one?.spokeId === name ? [place] : []));
   return [
-    { about: 'new group by its id', found: after(got.ms) },
-    { about: 'new group in the list', found: after(listed.ms) },
+    { about: 'new group by its id', found: got.when },
+    { about: 'new group in the list', found: listed.when },
     { about: 'spokeId shown by', found: places.join(', ') || 'nothing' },
     { about: 'users in a group made without any', found: String(created.users.length) },
   ];
@@ -133,17 +135,17 @@ async function tryShowing(group: Throwaway): Promise<readonly Finding[]> {
  */
 async function tryVersion(method: 'patch' | 'put', group: Throwaway): Promise<string> {
   const current = await write(method, { name: `${group.name} ${method}`, users: [] }, group);
-  const stale = await write(method, { name: `${group.name} stale`, users: [] }, group, current.version);
+  const stale = await write(method, { name: `${group.name} stale`, users: [] }, group, group.created.version);
   const answers = `the current one is answered ${current.status}, a stale one ${stale.status}`;
-  if (!current.isDone || (!stale.isDone && !stale.isRefused)) return `unknown: ${answers}`;
+  if (!current.isDone || (!stale.isDone && stale.status === 200)) return `unknown: ${answers}`;
   if (!stale.isDone) return `honoured: ${answers}`;
   return `ignored: ${method === 'put' ? answers : 'every write that carries users is preceded by a look'}`;
 }
 
 async function tryName(sent: string, group: Throwaway): Promise<string> {
-  const { shown, isDone, isRefused, status } = await write('patch', { name: sent }, group);
+  const { shown, isDone, status } = await write('patch', { name: sent }, group);
   const { name } = shown;
-  if (isRefused) return `refused with ${status}`;
+  if (status !== 200) return `refused with ${status}`;
   if (name === sent) return 'kept';
   if (isDone) return name === name.toLowerCase() ? 'folded' : 'trimmed';
   return foldName(sent).startsWith(foldName(name)) ? `cut to ${name.length}` : 'changed';
@@ -154,7 +156,7 @@ async function tryUnknownUser(group: Throwaway): Promise<string> {
   const nobody = platformUserId(`${group.name.replaceAll(' ', '-')}-nobody`);
   const written = await write('patch', { name: `${group.name} users`, users: [nobody] }, group);
   const taken = written.shown.users.includes(nobody) ? 'kept' : 'dropped';
-  const found = written.isRefused ? `refused with ${written.status}` : taken;
+  const found = written.status === 200 ? taken : `refused with ${written.status}`;
   return `${found}; the rest of the write is ${written.isDone ? 'done' : 'not done'}`;
 }
 
@@ -164,21 +166,20 @@ async function tryActivity(group: Throwaway): Promise<readonly Finding[]> {
   const { settings } = connection;
   const sinceMs = ports.clock() - SKEW_MS;
   const find = async () => {
-    const found: FeedEvent[] = [];
-    for await (const { events } of platform.activity({ sinceMs }))
-      found.push(...events.filter(({ groups }) => groups.includes(id)));
+    const found = await eventsOf(id, platform, sinceMs);
     return found.length > 1 ? found : undefined;
   };
-  const { value: ours = [], ms } = await until(find, group);
-  const told = { about: 'changes in the activity feed', found: after(ms) };
+  const { value: ours = [], when } = await until(find, group);
+  const told = { about: 'changes in the activity feed', found: when };
   const lastMs = Math.max(...ours.map(({ at }) => Date.parse(at ?? '')));
   if (!Number.isFinite(lastMs)) return [told];
   await ports.sleep(2 * POLL_MS, signal);
-  const later = await firstEvents(platform, lastMs + POLL_MS);
-  const isLater = later.every((event) => ours.every((one) => one.id !== event.id));
+  const later = await eventsOf(id, platform, lastMs + POLL_MS);
+  const isLater = ours.every((event) => later.every((one) => one.id !== event.id));
   const activity = { ...settings.activity, pageSize: 1 };
   const small = await ports.platforms.open({ ...connection, settings: { ...settings, activity } });
-  const isSingle = (await firstEvents(small, sinceMs)).length === 1;
+  const page = await small.activity({ sinceMs })[Symbol.asyncIterator]().next();
+  const isSingle = page.value?.events.length === 1;
   return [
     told,
     { about: `activity parameter ${activity.startParam}`, found: isLater ? 'honoured' : 'ignored' },
@@ -186,19 +187,19 @@ async function tryActivity(group: Throwaway): Promise<readonly Finding[]> {
   ];
 }
 
-async function firstEvents(platform: Platform, sinceMs: number): Promise<readonly FeedEvent[]> {
-  for await (const { events } of platform.activity({ sinceMs })) return events;
-  return [];
+async function eventsOf(id: PlatformGroupId, platform: Platform, sinceMs: number) {
+  const found: FeedEvent[] = [];
+  for await (const { events } of platform.activity({ sinceMs }))
+    found.push(...events.filter(({ groups }) => groups.includes(id)));
+  return found;
 }
 
 interface Written {
   /** The name that was sent is shown, up to white space and case. */
   readonly isDone: boolean;
-  readonly isRefused: boolean;
+  /** 200, or with what it was refused. */
   readonly status: number | undefined;
   readonly shown: ObservedGroup;
-  /** What was sent as the group's version. */
-  readonly version: VersionToken;
 }
 
 /** @throws PlatformFailure where the failure says nothing of what was sent */
@@ -220,56 +221,48 @@ async function write(
   const answer = await call.catch(failureThat(isRefusal));
   const shown = await look();
   const isDone = [answer, shown].some(({ name }) => foldName(name) === foldName(sent.name));
-  const isRefused = answer instanceof PlatformFailure;
-  return { isDone, isRefused, status: isRefused ? answer.status : 200, shown, version };
+  return { isDone, status: answer instanceof PlatformFailure ? answer.status : 200, shown };
 }
 
-/** Reads until there is something: that, and after how many milliseconds; neither where there is nothing in time. */
+/** Reads until there is something, or it has taken too long. */
 async function until<Value>(
   read: () => Promise<Value | undefined>,
   { ports, signal }: { readonly ports: ToolPorts; readonly signal?: AbortSignal },
-): Promise<{ readonly value?: Value; readonly ms?: number }> {
+): Promise<{ readonly value?: Value; readonly when: string }> {
   for (const startMs = ports.clock(); ; await ports.sleep(POLL_MS, signal)) {
     const value = await read();
-    const ms = ports.clock() - startMs;
-    if (value !== undefined) return { value, ms };
-    if (ms >= WAIT_MS) return {};
+    const seconds = Math.round((ports.clock() - startMs) / 1_000);
+    if (value !== undefined) return { value, when: seconds === 0 ? 'at once' : `after ${seconds} s` };
+    if (seconds >= WAIT_SECONDS) return { when: `not within ${WAIT_SECONDS} s` };
   }
-}
-
-function after(ms = WAIT_MS): string {
-  if (ms >= WAIT_MS) return `not within ${WAIT_MS / 1_000} s`;
-  return ms < POLL_MS ? 'at once' : `after ${Math.round(ms / 1_000)} s`;
 }
 
 /**
  * Deletes the group, also after Ctrl-C; where no answer told its id, it is found by its name.
- * @returns what may be there yet
+ * @throws PlatformFailure where it may be there yet
  */
 async function remove(
   known: string | undefined,
   name: string,
   at: Pick<Throwaway, 'platform' | 'ports'>,
-  findings: Finding[],
-): Promise<readonly string[]> {
+): Promise<readonly Finding[]> {
   const { groups } = at.platform;
-  let left = [known ?? name];
-  try {
-    const id = known ?? (await until(async () => (await groups.list(0)).find(isNamed(name))?.id, at)).value;
-    if (id === undefined) return left;
-    left = [id];
-    await groups.delete(platformGroupId(id));
-    const isGone = async () => (await groups.get(platformGroupId(id))) === undefined || undefined;
-    const { ms } = await until(isGone, at);
-    if (ms !== undefined) left = [];
-    findings.push({ about: 'deleted group gone by its id', found: after(ms) });
-    const isUnlisted = async () => (await groups.list(0)).every((one) => one.id !== id) || undefined;
-    findings.push({
-      about: 'deleted group gone from the list',
-      found: after((await until(isUnlisted, at)).ms),
-    });
-  } catch (error) {
-    if (!(error instanceof PlatformFailure)) throw error;
-  }
-  return left;
+  const find = async () => (await groups.list(0)).find((group) => isNamed(name, group))?.id;
+  const id = known ?? (await until(find, at)).value;
+  if (id === undefined) throw new PlatformFailure('not_found', `no group ${name} is listed`, {});
+  await groups.delete(platformGroupId(id));
+  const gone = await until(
+    async () => (await groups.get(platformGroupId(id))) === undefined || undefined,
+    at,
+  );
+  if (gone.value === undefined)
+    throw new PlatformFailure('unavailable', `${id} is shown after it was deleted`, {});
+  const unlisted = await until(
+    async () => (await groups.list(0)).every((group) => group.id !== id) || undefined,
+    at,
+  );
+  return [
+    { about: 'deleted group gone by its id', found: gone.when },
+    { about: 'deleted group gone from the list', found: unlisted.when },
+  ];
 }

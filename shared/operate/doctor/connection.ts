@@ -24,12 +24,12 @@ export async function checkConnection(connection: Connection, ports: DoctorPorts
     guarded('groups', () => checkGroups(connection, ports)),
     guarded('feed', () => checkFeed(connection, ports)),
   ]);
-  return named([...rounds.flat(), contractOf(connection)]);
-}
-
-function contractOf({ contract }: Connection): Check {
-  const said = contract?.findings.map(({ about, found }) => `${about}: ${found}`).join('; ');
-  return well('platform', said ?? 'not tried what it does with versions, names and users: groupsync probe');
+  const known = connection.contract?.findings.map(({ about, found }) => `${about}: ${found}`).join('; ');
+  const platform = well(
+    'platform',
+    known ?? 'not tried what it does with versions and names: groupsync probe',
+  );
+  return named([...rounds.flat(), platform]);
 }
 
 async function checkCredential(
