@@ -76,6 +76,7 @@ const STEPS: readonly Step[] = [
   '## Connect',
   { run: 'connect --token-stdin --yes', stdin: TOKEN },
   { run: 'connections' },
+  { run: 'probe --yes' },
   { run: 'connections show default' },
   { run: 'connections set default guard.maxRemovedShare=0.4 --yes' },
   { run: 'people refresh' },

@@ -76,7 +76,7 @@ async function connect(context: Context, text: string | undefined, options: Conn
     if (replanned > 0) out.line(`${plural(replanned, 'group')} will be looked at within two minutes`);
   });
   if (observing) out.note('next: groupsync plan, then groupsync resume');
-  if (options.probe !== true) out.note(`next: groupsync probe, which ${PROBE_PLAN}`);
+  if (options.probe !== true) out.note('next: groupsync probe, to learn what the platform does');
   out.note(
     'next: groupsync doctor; letters that waited for it: groupsync dlq replay --code unknown_connection',
   );

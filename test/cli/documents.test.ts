@@ -116,8 +116,9 @@ describe('the documents of --json', () => {
     expect(stderr).toMatch(/makes one group "groupsync probe .* and deletes it\nmade the group /s);
     const { json: shown } = await document('connections show', ['connections', 'show']);
     expect(shown.contract).toEqual({ at: expect.any(String), findings: json.findings });
-    for (const args of [['connections', 'show'], ['doctor']])
-      expect((await runCli(args, { ports })).stdout).toContain('PATCH version: honoured: the current one');
+    const inWords = async (...args: string[]) => (await runCli(args, { ports })).stdout;
+    expect(await inWords('connections', 'show')).toContain('  PATCH version: honoured: the current one');
+    expect(await inWords('doctor')).toContain('platform: PATCH honours the version');
     const [own = ''] = platform.groups.keys();
     expect([...platform.groups.keys()]).toEqual([own]);
   });

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -184,6 +185,21 @@ describe('the way of a new admin', () => {
     ]);
     expect((await document('drift', ['drift'])).json.drift).toEqual([]);
     expect((await document('holds', ['holds'])).json.holds).toEqual([]);
+  });
+
+  it('leaves no group behind where Ctrl-C ends its probe of the platform', async () => {
+    const probing = on.spawn(['probe', '--yes']);
+    const ended = once(probing, 'exit');
+    let said = '';
+    for await (const chunk of probing.stderr ?? []) {
+      said += String(chunk);
+      if (said.includes('made the group')) probing.kill('SIGINT');
+    }
+    expect(said).toContain('made the group');
+    expect(await ended).toEqual([1, null]);
+    const headers = { authorization: `Bearer ${TOKEN}` };
+    const listed = await fetch(`${on.stack.address.platform}/platform/api/groups`, { headers });
+    expect(await listed.text()).not.toContain('groupsync probe');
   });
 
   it('finds dead letters by cause, mends the cause, replays, and loses none to a kill -9', {

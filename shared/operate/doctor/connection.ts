@@ -13,6 +13,7 @@ const STALE_FEED_MS = 15 * 60_000;
 const OLD_BACKLOG_MS = 15 * 60_000;
 /** Stamps tolerate 5 minutes (`time_in_future`), coalescing 2 seconds; a person's machine is in between. */
 const MAX_SKEW_MS = 60_000;
+const IGNORES = 'PATCH ignores the version: every write that carries users is preceded by a look';
 
 /** One connection from the credential to the last group. */
 export async function checkConnection(connection: Connection, ports: DoctorPorts): Promise<readonly Check[]> {
@@ -24,12 +25,9 @@ export async function checkConnection(connection: Connection, ports: DoctorPorts
     guarded('groups', () => checkGroups(connection, ports)),
     guarded('feed', () => checkFeed(connection, ports)),
   ]);
-  const known = connection.contract?.findings.map(({ about, found }) => `${about}: ${found}`).join('; ');
-  const platform = well(
-    'platform',
-    known ?? 'not tried what it does with versions and names: groupsync probe',
-  );
-  return named([...rounds.flat(), platform]);
+  const word = connection.contract?.patchHonoursVersion === false ? IGNORES : 'PATCH honours the version';
+  const tried = connection.contract === undefined ? 'not tried yet: groupsync probe' : word;
+  return named([...rounds.flat(), well('platform', tried)]);
 }
 
 async function checkCredential(
