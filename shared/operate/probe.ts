@@ -136,16 +136,15 @@ async function tryShowing(group: Throwaway): Promise<readonly Finding[]> {
 async function tryVersion(method: 'patch' | 'put', group: Throwaway): Promise<string> {
   const current = await write(method, { name: `${group.name} ${method}`, users: [] }, group);
   const stale = await write(method, { name: `${group.name} stale`, users: [] }, group, group.created.version);
-  const answers = `the current one is answered ${current.status}, a stale one ${stale.status}`;
-  if (!current.isDone || (!stale.isDone && stale.status === 200)) return `unknown: ${answers}`;
-  if (!stale.isDone) return `honoured: ${answers}`;
-  return `ignored: ${method === 'put' ? answers : 'every write that carries users is preceded by a look'}`;
+  if (!current.isDone) return `unknown: the current version ${current.answer}, and nothing changes`;
+  if (!stale.isDone) return `${stale.isRefused ? 'honoured' : 'unknown'}: a stale version ${stale.answer}`;
+  return method === 'put' ? 'ignored' : 'ignored: every write that carries users is preceded by a look';
 }
 
 async function tryName(sent: string, group: Throwaway): Promise<string> {
-  const { shown, isDone, status } = await write('patch', { name: sent }, group);
+  const { shown, isDone, isRefused, answer } = await write('patch', { name: sent }, group);
   const { name } = shown;
-  if (status !== 200) return `refused with ${status}`;
+  if (isRefused) return answer;
   if (name === sent) return 'kept';
   if (isDone) return name === name.toLowerCase() ? 'folded' : 'trimmed';
   return foldName(sent).startsWith(foldName(name)) ? `cut to ${name.length}` : 'changed';
@@ -155,9 +154,8 @@ async function tryName(sent: string, group: Throwaway): Promise<string> {
 async function tryUnknownUser(group: Throwaway): Promise<string> {
   const nobody = platformUserId(`${group.name.replaceAll(' ', '-')}-nobody`);
   const written = await write('patch', { name: `${group.name} users`, users: [nobody] }, group);
-  const taken = written.shown.users.includes(nobody) ? 'kept' : 'dropped';
-  const found = written.status === 200 ? taken : `refused with ${written.status}`;
-  return `${found}; the rest of the write is ${written.isDone ? 'done' : 'not done'}`;
+  const taken = `is ${written.shown.users.includes(nobody) ? 'kept' : 'dropped'}`;
+  return `${written.isRefused ? written.answer : taken}; the rest of the write is ${written.isDone ? 'done' : 'not done'}`;
 }
 
 /** What is older than the start must not come, and of two events a page of one holds one. */
@@ -197,8 +195,8 @@ async function eventsOf(id: PlatformGroupId, platform: Platform, sinceMs: number
 interface Written {
   /** The name that was sent is shown, up to white space and case. */
   readonly isDone: boolean;
-  /** 200, or with what it was refused. */
-  readonly status: number | undefined;
+  readonly isRefused: boolean;
+  readonly answer: string;
   readonly shown: ObservedGroup;
 }
 
@@ -221,7 +219,8 @@ async function write(
   const answer = await call.catch(failureThat(isRefusal));
   const shown = await look();
   const isDone = [answer, shown].some(({ name }) => foldName(name) === foldName(sent.name));
-  return { isDone, status: answer instanceof PlatformFailure ? answer.status : 200, shown };
+  const isRefused = answer instanceof PlatformFailure;
+  return { isDone, isRefused, answer: isRefused ? `is refused with ${answer.status}` : 'is accepted', shown };
 }
 
 /** Reads until there is something, or it has taken too long. */
@@ -250,17 +249,13 @@ async function remove(
   const find = async () => (await groups.list(0)).find((group) => isNamed(name, group))?.id;
   const id = known ?? (await until(find, at)).value;
   if (id === undefined) throw new PlatformFailure('not_found', `no group ${name} is listed`, {});
-  await groups.delete(platformGroupId(id));
-  const gone = await until(
-    async () => (await groups.get(platformGroupId(id))) === undefined || undefined,
-    at,
-  );
-  if (gone.value === undefined)
-    throw new PlatformFailure('unavailable', `${id} is shown after it was deleted`, {});
-  const unlisted = await until(
-    async () => (await groups.list(0)).every((group) => group.id !== id) || undefined,
-    at,
-  );
+  const groupId = platformGroupId(id);
+  await groups.delete(groupId);
+  const isGone = async () => (await groups.get(groupId)) === undefined || undefined;
+  const gone = await until(isGone, at);
+  if (!gone.value) throw new PlatformFailure('unavailable', `${id} is shown after it was deleted`, {});
+  const isUnlisted = async () => (await groups.list(0)).every((group) => group.id !== id) || undefined;
+  const unlisted = await until(isUnlisted, at);
   return [
     { about: 'deleted group gone by its id', found: gone.when },
     { about: 'deleted group gone from the list', found: unlisted.when },

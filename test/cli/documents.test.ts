@@ -117,8 +117,8 @@ describe('the documents of --json', () => {
     const { json: shown } = await document('connections show', ['connections', 'show']);
     expect(shown.contract).toEqual({ at: expect.any(String), findings: json.findings });
     const inWords = async (...args: string[]) => (await runCli(args, { ports })).stdout;
-    expect(await inWords('connections', 'show')).toContain('  PATCH version: honoured: the current one');
-    expect(await inWords('doctor')).toContain('platform: PATCH honours the version');
+    expect(await inWords('connections', 'show')).toContain('  PATCH version: honoured: a stale version');
+    expect(await inWords('doctor')).toContain('platform: PATCH version: honoured');
     const [own = ''] = platform.groups.keys();
     expect([...platform.groups.keys()]).toEqual([own]);
   });

@@ -82,7 +82,7 @@ describe('the way of a new admin', () => {
     expect(connected.json.checks.every(({ ok }: { ok: boolean }) => ok)).toBe(true);
     const { json: acme } = await document('connections show', ['connections', 'show', 'acme']);
     expect(acme.credential).toMatchObject({ goodAgeMs: expect.any(Number), failure: null });
-    expect(connected.stderr).toContain('PATCH version: honoured: the current one');
+    expect(connected.stderr).toContain('PATCH version: honoured: a stale version');
     expect(acme.contract.findings).toContainEqual({ about: 'spokeId shown by', found: 'answer, get, list' });
     const { json } = await document('connections list', ['connections', 'list']);
     expect(json.connections.map(({ name }: { name: string }) => name)).toEqual(['acme', 'default']);

@@ -40,7 +40,7 @@ async function foundWith(settings: object) {
   return Object.fromEntries(report.findings.map(({ about, found }) => [about, found]));
 }
 
-const honoured = (status: number) => `honoured: the current one is answered 200, a stale one ${status}`;
+const honoured = (status: number) => `honoured: a stale version is refused with ${status}`;
 
 describe('probe of the platform simulator', () => {
   it.each<[settings: object, about: string, found: string]>([

@@ -12,7 +12,7 @@ import { createWorld } from '../support/operate/world.ts';
 const NAME = 'groupsync probe 000001';
 const NOBODY = 'groupsync-probe-000001-nobody';
 const honoured = (status = 409) => {
-  const found = `honoured: the current one is answered 200, a stale one ${status}`;
+  const found = `honoured: a stale version is refused with ${status}`;
   return { 'PATCH version': found, 'PUT version': found };
 };
 const [ODD_NAME, LONG_NAME] = ['name with capitals and odd white space', 'name of 300 characters'];
@@ -61,7 +61,7 @@ describe('probe', () => {
         'users in a group made without any': '0',
         [ODD_NAME]: 'kept',
         [LONG_NAME]: 'kept',
-        'unknown user': 'kept; the rest of the write is done',
+        'unknown user': 'is kept; the rest of the write is done',
         'changes in the activity feed': 'at once',
         'activity parameter startDate': 'honoured',
         'activity parameter limit': 'honoured',
@@ -97,8 +97,8 @@ describe('probe', () => {
   });
 
   it.each([
-    ['drops', 'refused', 'dropped; the rest of the write is done'],
-    ['refuses', 'unacceptable', 'refused with 422; the rest of the write is not done'],
+    ['drops', 'refused', 'is dropped; the rest of the write is done'],
+    ['refuses', 'unacceptable', 'is refused with 422; the rest of the write is not done'],
   ] as const)('tells of a platform that %s unknown users', async (_, temper, found) => {
     const { probe, platform } = await worldOf();
     platform[temper].add(NOBODY);
@@ -123,13 +123,14 @@ describe('probe', () => {
   it('puts nobody of the company into its group, and records who made it', async () => {
     const { probe, ports, connection, told } = await worldOf();
     const users = new Set<string>();
-    const noted = (fields: GroupFields) => {
+    const noted = <Fields extends GroupFields>(fields: Fields): Fields => {
       for (const user of fields.users ?? []) users.add(user);
+      return fields;
     };
     await probe(({ create, patch, put }) => ({
-      create: (fields) => (noted(fields), create(fields)),
-      patch: (id, fields, version) => (noted(fields), patch(id, fields, version)),
-      put: (id, fields, version) => (noted(fields), put(id, fields, version)),
+      create: (fields) => create(noted(fields)),
+      patch: (id, fields, version) => patch(id, noted(fields), version),
+      put: (id, fields, version) => put(id, noted(fields), version),
     }));
     expect([...users]).toEqual([NOBODY]);
     expect(told).toEqual([expect.stringContaining(`"${NAME}"`)]);

@@ -13,7 +13,6 @@ const STALE_FEED_MS = 15 * 60_000;
 const OLD_BACKLOG_MS = 15 * 60_000;
 /** Stamps tolerate 5 minutes (`time_in_future`), coalescing 2 seconds; a person's machine is in between. */
 const MAX_SKEW_MS = 60_000;
-const IGNORES = 'PATCH ignores the version: every write that carries users is preceded by a look';
 
 /** One connection from the credential to the last group. */
 export async function checkConnection(connection: Connection, ports: DoctorPorts): Promise<readonly Check[]> {
@@ -25,9 +24,9 @@ export async function checkConnection(connection: Connection, ports: DoctorPorts
     guarded('groups', () => checkGroups(connection, ports)),
     guarded('feed', () => checkFeed(connection, ports)),
   ]);
-  const word = connection.contract?.patchHonoursVersion === false ? IGNORES : 'PATCH honours the version';
-  const tried = connection.contract === undefined ? 'not tried yet: groupsync probe' : word;
-  return named([...rounds.flat(), well('platform', tried)]);
+  const tried = connection.contract?.findings.find(({ about }) => about === 'PATCH version');
+  const platform = tried ? `${tried.about}: ${tried.found}` : 'not tried yet: groupsync probe';
+  return named([...rounds.flat(), well('platform', platform)]);
 }
 
 async function checkCredential(
