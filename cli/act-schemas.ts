@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { CredentialReport, count, Finding, instant, nullable, text } from '../shared/contract/answers.ts';
+import { CredentialReport, count, instant, nullable, text } from '../shared/contract/answers.ts';
+import { Finding } from '../shared/contract/contract-report.ts';
 
 /*
  * What the commands print that change something, and those of connections and of SCIM: see schemas.ts.

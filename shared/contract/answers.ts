@@ -336,7 +336,3 @@ export const ReplayReport = z.object({
   cancelled: z.boolean(),
 });
 export type ReplayReport = Answer<typeof ReplayReport>;
-
-export const Finding = z
-  .object({ about: text, found: text.describe('Begins with `unknown` where it could not be found out.') })
-  .describe('One thing that the platform does where its specification leaves a choice.');

@@ -1,9 +1,10 @@
+import type { Finding } from '../contract/contract-report.ts';
 import { type PlatformGroupId, platformGroupId, platformUserId, type VersionToken } from '../domain/ids.ts';
 import { isWhole, type ListedGroup, type ObservedGroup } from '../domain/view.ts';
 import { foldName } from '../plan/names.ts';
 import { openPlatform } from '../sync/open-platform.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
-import type { Connection, Finding } from '../sync/ports/connections.ts';
+import type { Connection } from '../sync/ports/connections.ts';
 import { didNotHappen, isRefusal, type Platform, PlatformFailure } from '../sync/ports/platform.ts';
 import type { FeedEvent } from '../sync/ports/reconcile.ts';
 import { journalOf, recordDeed } from './journal.ts';

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { ContractReport } from '../contract/contract-report.ts';
 import { ConnectionSettings } from '../contract/settings.ts';
 import { type ConnectionName, connectionName } from '../domain/ids.ts';
 import type { Connection, ConnectionStore } from '../sync/ports/connections.ts';
@@ -6,14 +7,6 @@ import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { OF_THIS_SCHEMA, understood } from './item-form.ts';
 import { CONNECTIONS_PARTITION, connectionKey, tombstoneKey } from './keys.ts';
 import { all, type Change, equal, exists, missing, type Table, type Value } from './table.ts';
-
-const Contract = z.object({
-  baseUrl: z.string(),
-  company: z.string(),
-  atMs: z.number(),
-  patchHonoursVersion: z.boolean(),
-  findings: z.array(z.object({ about: z.string(), found: z.string() })),
-});
 
 const ConnectionItem = z
   .object({
@@ -23,7 +16,7 @@ const ConnectionItem = z
     observing: z.boolean(),
     revision: z.number().exactOptional(),
     /** One that cannot be read is as good as none: it is quickly made anew. */
-    contract: Contract.optional().catch(undefined),
+    contract: ContractReport.optional().catch(undefined),
   })
   .transform(({ contract, ...connection }) =>
     // Whoever changes the address, older code too, leaves the report behind as it was.
@@ -98,9 +91,8 @@ export function createConnectionStore(
       await table.delete(connectionKey(name));
     },
 
-    async keepContract(name, { findings, ...rest }) {
+    async keepContract(name, contract) {
       remembered.delete(name);
-      const contract = { ...rest, findings: findings.map((one) => ({ ...one })) };
       await table.update(connectionKey(name), { set: { contract } }, exists('name'));
     },
 

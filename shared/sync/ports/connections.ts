@@ -1,21 +1,7 @@
+import type { ContractReport } from '../../contract/contract-report.ts';
 import type { ConnectionSettings } from '../../contract/settings.ts';
 import type { Gate } from '../../domain/gate.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
-
-/** One thing that the platform does where its specification leaves a choice. */
-export interface Finding {
-  readonly about: string;
-  /** In plain words; begins with `unknown` where it could not be found out. */
-  readonly found: string;
-}
-
-export interface ContractReport {
-  readonly baseUrl: string;
-  readonly company: string;
-  readonly atMs: number;
-  readonly patchHonoursVersion: boolean;
-  readonly findings: readonly Finding[];
-}
 
 /** A company that groupsync serves. */
 export interface Connection {

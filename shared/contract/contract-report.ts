@@ -1,0 +1,18 @@
+import * as z from 'zod';
+
+/** One thing that the platform does where its specification leaves a choice. */
+export const Finding = z.object({
+  about: z.string(),
+  found: z.string().describe('Begins with `unknown` where it could not be found out.'),
+});
+export type Finding = z.infer<typeof Finding>;
+
+/** What `groupsync probe` found: at this address, for this company, and nowhere else. */
+export const ContractReport = z.object({
+  baseUrl: z.string(),
+  company: z.string(),
+  atMs: z.number(),
+  patchHonoursVersion: z.boolean(),
+  findings: z.array(Finding),
+});
+export type ContractReport = z.infer<typeof ContractReport>;
