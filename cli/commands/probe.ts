@@ -11,17 +11,17 @@ export function addProbe(program: Command, act: Act): void {
     .description('try with one throwaway group what the real platform does, and keep the report')
     .option('-y, --yes', 'do not ask')
     .addHelpText('after', '\nExamples:\n  groupsync probe\n  groupsync --connection acme probe --yes --json')
-    .action(({ yes }: { yes?: boolean }, command: Command) => act(command, (context) => probe(context, yes)));
+    .action(act(probe));
 }
 
 export const PROBE_PLAN =
   'makes one group "groupsync probe …" on the platform, writes to it some ten times, with nobody of the company in it, and deletes it';
 
-async function probe(context: Context, yes: boolean | undefined): Promise<number> {
+async function probe(context: Context): Promise<number> {
   const { connection: name, out } = context;
   const { settings } = await requireConnection(name, await context.ports());
   out.note(`${settings.baseUrl}, connection ${name}: this ${PROBE_PLAN}`);
-  if (!(await context.confirm('Try the platform?', yes))) return EXIT.failed;
+  if (!(await context.confirm('Try the platform?'))) return EXIT.failed;
   const report = await tryPlatform(context, name);
   out.answer({ connection: name, ...report }, () => {
     for (const line of linesOf(report)) out.line(line);
