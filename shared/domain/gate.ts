@@ -15,7 +15,7 @@ export interface Gate {
   readonly failing?: readonly GroupId[];
   /** Half-open: of all groups only this one may try. */
   readonly canary?: GroupId;
-  /** The group of ours whose 403 showed that the credential may not manage groups: it is asked again. */
+  /** Though `/me` is well, the platform refuses its groups: the one of ours, and the list, that are asked again. */
   readonly witness?: PlatformGroupId;
   /** It has just opened: what failed behind it need not wait out its own back-off. */
   readonly backlog?: boolean;

@@ -1,6 +1,6 @@
 import { type Gate, REOPENED_GATE } from '../domain/gate.ts';
 import type { ConnectionName, GroupRef } from '../domain/ids.ts';
-import { changeGate } from '../sync/gate-closing.ts';
+import { changeGate } from '../sync/gate.ts';
 import type { WakePorts } from '../sync/ports/bundles.ts';
 import type { ConnectionStore, GateStore } from '../sync/ports/connections.ts';
 import type { GroupStore } from '../sync/ports/groups.ts';

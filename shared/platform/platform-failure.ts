@@ -39,14 +39,30 @@ export async function translating<Result>(
 }
 
 export function failureOf(cause: PlatformError, secretVersion: string): PlatformFailure {
-  const { status, retryAfterMs } = cause;
-  return new PlatformFailure(kindOf(cause), cause.message, { status, retryAfterMs, secretVersion, cause });
+  const { method, pathTemplate, status, retryAfterMs } = cause;
+  const call = CALLS.get(`${method} ${pathTemplate}`) ?? 'other';
+  return new PlatformFailure(kindOf(cause), cause.message, {
+    call,
+    status,
+    retryAfterMs,
+    secretVersion,
+    cause,
+  });
 }
+
+const CALLS: ReadonlyMap<string, PlatformFailure['call']> = new Map([
+  ['GET /platform/api/groups', 'groups'],
+  ['GET /platform/api/groups/{groupId}', 'group'],
+  ['POST /platform/api/groups', 'create'],
+  ['PUT /platform/api/groups/{groupId}', 'change'],
+  ['PATCH /platform/api/groups/{groupId}', 'change'],
+  ['DELETE /platform/api/groups/{groupId}', 'delete'],
+]);
 
 function kindOf(error: PlatformError): FailureKind {
   if (error instanceof UnauthorizedError) return 'unauthorized';
-  if (error instanceof ForbiddenError) return 'forbidden';
-  if (error instanceof NotFoundError) return 'not_found';
+  if (error instanceof ForbiddenError || error.status === 402) return 'forbidden';
+  if (error instanceof NotFoundError || error.status === 410) return 'not_found';
   if (error instanceof RateLimitedError) return 'throttled';
   if (
     error instanceof ServerError ||

@@ -44,8 +44,9 @@ export function createPlatforms(options: PlatformsOptions): Platforms {
   };
 
   return {
-    async open(connection, { unlessSecret, refusedSecret } = {}) {
-      if (refusedSecret !== undefined) refusals.learn(connection.name, refusedSecret);
+    async open(connection, { unlessSecret, refusedSecret, refusedAtGroups } = {}) {
+      if (refusedSecret !== undefined) refusals.learn(connection.name, refusedSecret, false);
+      if (refusedAtGroups !== undefined) refusals.learn(connection.name, refusedAtGroups, true);
       if (unlessSecret !== undefined) await refuseSecret(connection, unlessSecret, options.secrets);
       const key = JSON.stringify([connection.name, connection.company, connection.settings]);
       const known = open.get(key);
@@ -109,7 +110,7 @@ async function connect(
       if (!(error instanceof PlatformError)) throw error;
       const failure = failureOf(error, inUse.version);
       if (failure.kind === 'unauthorized') {
-        refusals.note(connection.name, inUse.version);
+        refusals.note(connection.name, inUse);
         forget();
       }
       throw failure;
@@ -123,7 +124,7 @@ async function connect(
       });
     }
     inUse.wasAccepted = true;
-    refusals.forget(connection.name);
+    refusals.accepted(connection.name);
   };
   await identify();
   return platformOf(client, { call, identify, inUse, clock: options.clock });

@@ -11,35 +11,50 @@ export interface SecretInUse {
   version: string;
   /** When one of our workers stored it; undefined where a person did. */
   storedAtMs: number | undefined;
+  /** By `/me`. */
   wasAccepted: boolean;
 }
 
 export type RefreshCause = 'expired' | 'refused';
+
+interface Refused {
+  readonly version: string;
+  readonly atMs: number;
+  /** `/me` accepts it all the same. */
+  readonly isAtGroups: boolean;
+}
 
 /**
  * Which version of each connection's secret the platform refused, and since when: one refresh belongs to a version, or
  * every look at a closed gate would store another version, which looks like a new secret to the next.
  */
 export function refusedSecrets(clock: () => number) {
-  const refused = new Map<ConnectionName, { readonly version: string; readonly atMs: number }>();
-  const isRefused = (name: ConnectionName, version: string) => {
+  const refused = new Map<ConnectionName, Refused>();
+  const refusalOf = (name: ConnectionName, version: string) => {
     const known = refused.get(name);
-    return known?.version === version && clock() - known.atMs < REFUSED_REFRESH_MS;
+    if (known?.version !== version) return undefined;
+    return known.isAtGroups || clock() - known.atMs < REFUSED_REFRESH_MS ? known : undefined;
   };
   return {
     mayRefresh(name: ConnectionName, cause: RefreshCause, inUse: SecretInUse): boolean {
       const { version, storedAtMs = Number.NEGATIVE_INFINITY, wasAccepted } = inUse;
-      if (isRefused(name, version)) return false;
+      const known = refusalOf(name, version);
+      // What `/me` accepts another token would not mend; once `/me` refuses it too, it is an ordinary refusal.
+      if (known !== undefined && (!known.isAtGroups || (cause === 'refused' && wasAccepted))) return false;
       return cause === 'expired' || wasAccepted || clock() - storedAtMs >= STORED_LATELY_MS;
     },
-    note(name: ConnectionName, version: string) {
-      if (!isRefused(name, version)) refused.set(name, { version, atMs: clock() });
+    note(name: ConnectionName, { version, wasAccepted }: SecretInUse) {
+      const { atMs = clock() } = refusalOf(name, version) ?? {};
+      refused.set(name, { version, atMs, isAtGroups: wasAccepted });
     },
     /** Another worker found it refused, who knows when. */
-    learn(name: ConnectionName, version: string) {
-      if (refused.get(name)?.version !== version) refused.set(name, { version, atMs: clock() });
+    learn(name: ConnectionName, version: string, isAtGroups: boolean) {
+      if (refused.get(name)?.version !== version) refused.set(name, { version, atMs: clock(), isAtGroups });
     },
-    forget: (name: ConnectionName) => refused.delete(name),
+    /** `/me` accepts it, which says nothing of the groups. */
+    accepted(name: ConnectionName) {
+      if (refused.get(name)?.isAtGroups === false) refused.delete(name);
+    },
   };
 }
 

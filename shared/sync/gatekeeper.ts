@@ -1,9 +1,9 @@
 import { type Gate, REOPENED_GATE } from '../domain/gate.ts';
 import type { ConnectionName, GroupId } from '../domain/ids.ts';
-import { closedBy, isClosedByGroups, isRefused, latestOf } from './gate-closing.ts';
+import { closedBy, isClosedByGroups, latestOf, refusalAtGroups } from './gate.ts';
 import type { Connection, Connections, GateStore } from './ports/connections.ts';
 import type { GroupIndex, GroupSummary } from './ports/group-index.ts';
-import { failureIn, type Platform, PlatformFailure, type Platforms } from './ports/platform.ts';
+import { type Platform, PlatformFailure, type Platforms } from './ports/platform.ts';
 import type { ApplyQueue } from './ports/queues.ts';
 import { WAKE_GRACE_MS } from './tuning.ts';
 
@@ -31,8 +31,7 @@ export async function tryGate(name: ConnectionName, ports: GateKeeperPorts): Pro
   const probed = await probe(connection, gate, { ports, isDue });
   if (probed === 'not_tried') return gate;
   if (probed === undefined) return letIn(name, gate, ports);
-  const state = isRefused(probed) ? 'unauthorized' : 'backoff';
-  await ports.gates.write(name, gate, closedBy(probed, { gate, state, ports }));
+  await ports.gates.write(name, gate, closedBy(probed, gate, ports));
   return ports.gates.read(name);
 }
 
@@ -47,11 +46,11 @@ async function probe(
     version !== undefined &&
     version !== secretVersion &&
     (secretVersion !== undefined || state === 'unauthorized');
+  const refused = state === 'unauthorized' ? secretVersion : undefined;
   try {
     const platform = await ports.platforms.open(connection, {
       ...(isDue ? {} : { unlessSecret: secretVersion }),
-      // Where it was only not let at a group, its tokens are good.
-      ...(state === 'unauthorized' && witness === undefined ? { refusedSecret: secretVersion } : {}),
+      ...(witness === undefined ? { refusedSecret: refused } : { refusedAtGroups: refused }),
     });
     if (!isDue && !isNews(platform.secretVersion)) return 'not_tried';
     return (await platform.probe()) ?? (await askWitness(gate, platform));
@@ -61,15 +60,8 @@ async function probe(
   }
 }
 
-/** Only a refusal says that the credential may still not manage groups: any other trouble is that one group's. */
 const askWitness = async ({ witness }: Gate, platform: Platform): Promise<PlatformFailure | undefined> =>
-  witness === undefined ? undefined : refusalOf(() => platform.groups.get(witness));
-
-/** How the platform refuses the credential, if it does. */
-export async function refusalOf(ask: () => Promise<unknown>): Promise<PlatformFailure | undefined> {
-  const failure = await failureIn(ask);
-  return failure && isRefused(failure) ? failure : undefined;
-}
+  witness === undefined ? undefined : refusalAtGroups(witness, platform);
 
 /** All groups, or, where groups closed the gate, one of them first: the connection itself was well all along. */
 async function letIn(name: ConnectionName, gate: Gate, ports: GateKeeperPorts): Promise<Gate> {

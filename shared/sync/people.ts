@@ -2,6 +2,7 @@ import pMap from 'p-map';
 import { fieldName, matchForm } from '../contract/match-rule.ts';
 import { matchRules } from '../contract/settings.ts';
 import type { ConnectionName, GroupId, RoleId } from '../domain/ids.ts';
+import { throughGate } from './gate.ts';
 import { standingNow, undescribed } from './member-standing.ts';
 import type { PeoplePorts } from './ports/bundles.ts';
 import type { Connection } from './ports/connections.ts';
@@ -28,7 +29,10 @@ export interface PeopleReport {
  * A page that fails ends the run with an error; what was read before it is kept, and nothing is concluded from anybody's
  * absence (invariant 4). Whoever a complete listing did not name is asked for by id, once the others are heard of.
  */
-export async function refreshPeople(connection: Connection, ports: PeoplePorts): Promise<PeopleReport> {
+export const refreshPeople = (connection: Connection, ports: PeoplePorts): Promise<PeopleReport> =>
+  throughGate(connection, ports, () => refresh(connection, ports));
+
+async function refresh(connection: Connection, ports: PeoplePorts): Promise<PeopleReport> {
   const { name, settings } = connection;
   const fields = matchRules(settings).map(({ employeeField }) => employeeField);
   const platform = await ports.platforms.open(connection);

@@ -17,8 +17,9 @@ import {
   UnexpectedBodyError,
   UnexpectedStatusError,
 } from '../../shared/platform/errors.ts';
+import { meaningOf } from '../../shared/plan/meaning.ts';
 import { failureOf, translating } from '../../shared/platform/platform-failure.ts';
-import { didNotHappen, PlatformFailure } from '../../shared/sync/ports/platform.ts';
+import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
 
 const facts = (sent: 'no' | 'maybe' | 'answered', status?: number) => ({
   method: 'PUT',
@@ -38,6 +39,8 @@ describe('what a failed call means', () => {
     [new BadRequestError('', facts('answered', 400)), 'rejected', false],
     [new UnexpectedStatusError('', facts('answered', 418)), 'rejected', false],
     [new InvalidRequestError('', facts('no')), 'rejected', false],
+    [new UnexpectedStatusError('', facts('answered', 410)), 'not_found', false],
+    [new UnexpectedStatusError('', facts('answered', 402)), 'forbidden', false],
     [new RateLimitedError('', facts('answered', 429)), 'throttled', false],
     [new ServerError('', facts('answered', 500)), 'unavailable', true],
     [new UnexpectedBodyError('', facts('answered', 200)), 'unavailable', true],
@@ -51,7 +54,8 @@ describe('what a failed call means', () => {
   ])('$name is %s', (error, kind, mayHaveHappened) => {
     const failure = failureOf(error, 'v1');
     expect(failure.kind).toBe(kind);
-    expect(didNotHappen(failure)).toBe(!mayHaveHappened);
+    expect(failure.call).toBe('change');
+    expect(meaningOf(failure, failure.call).happened).toBe(mayHaveHappened ? 'unknown' : 'no');
   });
 
   it('keeps what the caller acts on, and the cause', () => {

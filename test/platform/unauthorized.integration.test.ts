@@ -5,6 +5,7 @@ import { createPlatforms } from '../../shared/platform/platforms.ts';
 import { createGateStore } from '../../shared/store/gate-store.ts';
 import type { SecretValue } from '../../shared/sync/ports/secrets.ts';
 import { type PumpPorts, pump } from '../../shared/sync/pump.ts';
+import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { createWorld } from '../sync/reconcile/support/world.ts';
 import { type Answer, startScriptedPlatform } from './support/scripted-platform.ts';
 
@@ -13,13 +14,18 @@ const MINUTE_MS = 60_000;
 /** A company whose platform refuses every token, and whose token endpoint gives another one each time. */
 async function refusedCompany(secret: Partial<Exclude<SecretValue, { token: string }>> = {}) {
   const world = createWorld();
-  const seen = { me: 0, refreshes: 0, stored: 0 };
-  const state = { accepts: (_token: string) => false, grant: (count: number): Answer => granted(count) };
+  const seen = { me: 0, groups: 0, refreshes: 0, stored: 0 };
+  const state = {
+    accepts: (_token: string, _path: string) => false,
+    grant: (count: number): Answer => granted(count),
+  };
   const platform = await startScriptedPlatform(async ({ path, headers }) => {
     if (path === '/oauth/token') return state.grant(++seen.refreshes);
-    seen.me += 1;
+    const isList = path.endsWith('/groups');
+    seen[isList ? 'groups' : 'me'] += 1;
     const token = headers.authorization?.replace('Bearer ', '') ?? '';
-    return state.accepts(token) ? { body: { id: 'r1', company: 'acme' } } : { status: 401 };
+    if (!state.accepts(token, path)) return { status: 401 };
+    return { body: isList ? [] : { id: 'r1', company: 'acme' } };
   });
   const dispatcher = new Agent();
   onTestFinished(async () => {
@@ -62,6 +68,10 @@ async function refusedCompany(secret: Partial<Exclude<SecretValue, { token: stri
     seen,
     state,
     worker,
+    gate: () => gates.read(connection.name),
+    /** A sweep by a worker that knows nothing of those before it. */
+    sweep: () =>
+      sweep(connection, { ...ports, platforms: worker() } as never).catch((error: unknown) => error),
     open: (platforms: ReturnType<typeof worker>) =>
       platforms.open(connection).catch((error: unknown) => error),
     async pumpFor(minutes: number, between: (minute: number) => Promise<unknown> = async () => {}) {
@@ -109,7 +119,7 @@ describe('a connection whose OAuth tokens are refused', () => {
     const { seen, state, pumpFor } = await refusedCompany();
     state.grant = () => ({ status: 400, body: { error: 'invalid_grant' } });
     expect(await pumpFor(59)).toBe('unauthorized');
-    expect(seen).toEqual({ refreshes: 1, stored: 0, me: 0 });
+    expect(seen).toEqual({ refreshes: 1, stored: 0, me: 0, groups: 0 });
   });
 
   it('stores no secret where the same tokens come again', async () => {
@@ -117,6 +127,24 @@ describe('a connection whose OAuth tokens are refused', () => {
     state.grant = () => ({ body: { access_token: 'same', refresh_token: 'same' } });
     expect(await pumpFor(59)).toBe('unauthorized');
     expect(seen).toMatchObject({ refreshes: 1, stored: 0 });
+  });
+
+  it('costs one refresh where /me accepts them and the groups do not, whoever comes to it', async () => {
+    const { seen, state, sweep, gate, pumpFor, replaceSecret } = await refusedCompany({ accessToken: 'a0' });
+    state.accepts = (_, path) => !path.endsWith('/groups');
+    expect(await pumpFor(1)).toBe('open');
+    await sweep();
+    expect(await gate()).toMatchObject({ state: 'unauthorized', secretVersion: 'v2' });
+    expect(await pumpFor(119, async (minute) => minute % 5 === 0 && sweep())).toBe('unauthorized');
+    expect(seen).toMatchObject({ refreshes: 1, stored: 1 });
+    // A probe each ten minutes, of both; whoever opens the platform asks once whose token it has.
+    expect(seen.groups).toBeLessThanOrEqual(3 + 12);
+    expect(seen.me).toBeLessThanOrEqual(2 * (2 + 12));
+
+    state.accepts = (token, path) => !path.endsWith('/groups') || token === 'a2';
+    replaceSecret();
+    expect(await pumpFor(1)).toBe('open');
+    expect(await sweep()).toMatchObject({ halted: false });
   });
 
   it('is tried at once with a new secret, and within ten minutes where the old one is good again', async () => {

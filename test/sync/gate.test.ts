@@ -3,11 +3,15 @@ import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../.
 import { groupKey } from '../../shared/store/keys.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
+import { refreshPeople } from '../../shared/sync/people.ts';
+import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { PlatformFailure, type Platforms } from '../../shared/sync/ports/platform.ts';
 import { pump } from '../../shared/sync/pump.ts';
+import { followFeed } from '../../shared/sync/reconcile/feed.ts';
+import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import type { PlatformFault } from '../support/engine/platform.ts';
 import { story } from '../support/engine/story.ts';
-import { CONNECTION, NO_FAULTS, takeEvents } from '../support/engine/world.ts';
+import { CONNECTION, NO_FAULTS, type Ports, takeEvents } from '../support/engine/world.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -113,6 +117,81 @@ describe('the gate', () => {
     expect(await gate()).toMatchObject({ state: 'unauthorized' });
   });
 
+  it('stays open where two groups are each forbidden, though one is the witness of the other', async () => {
+    const { world, tell, work, say, gate, shown } = await company();
+    await tell(...['g', 'h', 'i'].map((snapshot) => ({ snapshot, of: ['a'] })));
+    world.platform.forbidden = (id) => ['g', 'h'].includes(world.platform.groups.get(id)?.spokeId ?? '');
+    say(...['g', 'h', 'i'].map((to) => ({ add: ['b'], to })));
+    for (let minute = 0; minute < 10; minute += 1) {
+      await work(5);
+      expect((await gate()).state).toBe('open');
+      world.advance(MINUTE_MS);
+    }
+    expect(shown('i')).toEqual([['u-a', 'u-b']]);
+    world.platform.forbidden = () => false;
+    await tell();
+    expect(['g', 'h'].map(shown)).toEqual([[['u-a', 'u-b']], [['u-a', 'u-b']]]);
+  });
+
+  it('stays open where only the list is forbidden: who needs it waits, the others are written', async () => {
+    const { tell, work, say, gate, shown, troubles } = await company();
+    await tell({ snapshot: 'g', of: ['a'] });
+    troubles.faults = { ...NO_FAULTS, platform: (call) => (call === 'list' ? 'forbidden' : 'none') };
+    say({ snapshot: 'new', of: ['a'] });
+    await work(10);
+    say({ add: ['b'], to: 'g' });
+    await work(10);
+    expect((await gate()).state).toBe('open');
+    expect(shown('g')).toEqual([['u-a', 'u-b']]);
+    expect(shown('new')).toEqual([]);
+  });
+
+  it.each([
+    ['with groups of ours', ['g', 'h']],
+    ['before there is one', []],
+  ])('does not flap where the groups answer 401 and /me is well (%s)', async (_, before) => {
+    const { world, tell, work, say, gate, shown, troubles } = await company();
+    await tell(...before.map((snapshot) => ({ snapshot, of: ['a'] })));
+    let met = 0;
+    const platform = (call: string) => {
+      if (call === 'probe') return 'none' as const;
+      met += 1;
+      return 'unauthorized' as const;
+    };
+    troubles.faults = { ...NO_FAULTS, platform };
+    say({ snapshot: 'g', of: ['a', 'b'] });
+    await work(3);
+    expect(await gate()).toMatchObject({ state: 'unauthorized' });
+    met = 0;
+    const worker = { name: 'pump', skewMs: 0, effect: async () => {}, isDead: () => false };
+    for (let minute = 0; minute < 60; minute += 1) {
+      world.advance(MINUTE_MS);
+      expect((await pump(CONNECTION, world.portsFor(worker))).gate).toBe('unauthorized');
+    }
+    // Each ten minutes, by id and by the list.
+    expect(met).toBeLessThanOrEqual(12);
+    troubles.faults = NO_FAULTS;
+    await tell();
+    expect(shown('g')).toEqual([['u-a', 'u-b']]);
+    expect((await gate()).state).toBe('open');
+  });
+
+  it('closes where a POST and the list answer 404, and opens once the list is there', async () => {
+    const { world, tell, work, say, gate, shown } = await company();
+    world.platform.refusal = () => 404;
+    world.platform.listing = () => 404;
+    say({ snapshot: 'g', of: ['a'] });
+    await work(5);
+    expect(await gate()).toMatchObject({ state: 'backoff' });
+    world.advance(MINUTE_MS);
+    await work(5);
+    expect((await gate()).state).toBe('backoff');
+    world.platform.refusal = () => undefined;
+    world.platform.listing = () => undefined;
+    await tell();
+    expect(shown('g')).toEqual([['u-a']]);
+  });
+
   it('waits a quarter of an hour at most, whatever Retry-After says, and a second at least', async () => {
     const { world, ref, gate, say, work } = await company();
     say({ upsert: 'g' });
@@ -161,6 +240,87 @@ describe('the gate', () => {
     expect(await resumeConnection(CONNECTION, world.onlooker)).toBe(true);
     await tell();
     expect(shown('g')).toEqual([['u-a']]);
+  });
+});
+
+describe.each([
+  ['feed', 'activity', (ports: Ports, one: Connection) => followFeed(one, ports, Number.MAX_SAFE_INTEGER)],
+  ['sweep', 'list', (ports: Ports, one: Connection) => sweep(one, ports)],
+  ['people', 'employees', (ports: Ports, one: Connection) => refreshPeople(one, ports)],
+] as const)('%s, which only reads,', (_, route, run) => {
+  async function reading() {
+    const told = await company();
+    const { world, troubles } = told;
+    await told.tell({ snapshot: 'g', of: ['a'] });
+    const connection = (await world.onlooker.connections.find(CONNECTION)) as Connection;
+    const calls: string[] = [];
+    let fault: (call: string) => PlatformFault = () => 'none';
+    const platform = (call: string) => {
+      calls.push(call);
+      return fault(call);
+    };
+    troubles.faults = { ...NO_FAULTS, platform };
+    const worker = { name: 'reader', skewMs: 0, effect: async () => {}, isDead: () => false };
+    const outcome = async () => {
+      const done = await run(world.portsFor(worker), connection).catch((error: unknown) => error);
+      return done instanceof Error ? done : (done as { failure?: unknown }).failure;
+    };
+    return {
+      ...told,
+      calls,
+      outcome,
+      meets: (at: string, what: PlatformFault) => {
+        fault = (call) => (call === at || at === 'all' ? what : 'none');
+      },
+    };
+  }
+
+  it('closes the gate for all at a 429, and asks nothing until it is open', async () => {
+    const { world, meets, outcome, calls, gate, say, state, ref } = await reading();
+    meets(route, 'throttled');
+    expect(await outcome()).toBeInstanceOf(PlatformFailure);
+    expect(await gate()).toMatchObject({ state: 'backoff', untilMs: expect.any(Number) });
+    meets('all', 'none');
+    calls.length = 0;
+    expect(await outcome()).toMatchObject({ kind: 'throttled', message: expect.stringMatching('gate') });
+    say({ add: ['b'], to: 'g' });
+    await ingest(takeEvents(world), world.onlooker);
+    expect(await applyGroup(ref('g'), world.onlooker)).toMatchObject({ outcome: 'gate_closed' });
+    expect(calls).toEqual([]);
+    expect((await state('g'))?.dirtySinceMs).toBeDefined();
+    world.advance(MINUTE_MS);
+    await pump(CONNECTION, world.onlooker);
+    expect(await outcome()).toBeUndefined();
+  });
+
+  it('closes it at a 401 that /me answers too, and asks nothing then', async () => {
+    const { meets, outcome, calls, gate } = await reading();
+    meets('all', 'unauthorized');
+    expect(await outcome()).toMatchObject({ kind: 'unauthorized' });
+    expect(await gate()).toMatchObject({ state: 'unauthorized', secretVersion: 'secret-1' });
+    calls.length = 0;
+    expect(await outcome()).toMatchObject({ kind: 'unauthorized' });
+    expect(calls).toEqual([]);
+  });
+
+  it('waits alone where it alone is refused, and keeps nobody from writing', async () => {
+    const { meets, outcome, gate, tell, shown } = await reading();
+    for (const fault of ['unauthorized', 'forbidden', 'unavailable_before'] as const) {
+      meets(route, fault);
+      expect(await outcome()).toBeInstanceOf(PlatformFailure);
+      expect((await gate()).state).toBe('open');
+    }
+    await tell({ add: ['b'], to: 'g' });
+    expect(shown('g')).toEqual([['u-a', 'u-b']]);
+  });
+
+  it('reads on while a person has stopped the writes, and leaves that gate as it is', async () => {
+    const { world, meets, outcome, gate } = await reading();
+    await pauseConnection(CONNECTION, 'a migration', world.onlooker);
+    expect(await outcome()).toBeUndefined();
+    meets(route, 'throttled');
+    expect(await outcome()).toMatchObject({ kind: 'throttled' });
+    expect(await gate()).toMatchObject({ state: 'paused', reason: 'a migration' });
   });
 });
 

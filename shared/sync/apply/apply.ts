@@ -3,7 +3,7 @@ import type { Gate } from '../../domain/gate.ts';
 import type { GroupState } from '../../domain/group-state.ts';
 import type { GroupRef } from '../../domain/ids.ts';
 import { decide } from '../../plan/decide.ts';
-import { countSuccess } from '../gate-closing.ts';
+import { countSuccess } from '../gate.ts';
 import { openPlatform } from '../open-platform.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
@@ -87,7 +87,7 @@ async function applyInRounds(ref: GroupRef, ports: ApplyPorts, tally: Tally): Pr
       step = await takeRound(state, admitted.connection, ports, { tally, trial });
     } catch (cause) {
       if (!(cause instanceof PlatformFailure)) throw cause;
-      return { outcome: await handleFailure(ref, cause, { ...admitted, ports }), cause };
+      return { outcome: await handleFailure(ref, cause, { connection: admitted.connection, ports }), cause };
     }
     if (step.kind === 'again') continue;
     if (step.kind === 'narrowed') {

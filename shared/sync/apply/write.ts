@@ -5,9 +5,10 @@ import type { ObservedGroup } from '../../domain/view.ts';
 import { judgeAnswer, type Outcome } from '../../plan/answer.ts';
 import { countsOf, SETTLED, type Write } from '../../plan/decide.ts';
 import type { Reservation, Wanted } from '../../plan/facts.ts';
+import { type Call, meaningOf } from '../../plan/meaning.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { Flip } from '../ports/groups.ts';
-import { didNotHappen, type GroupFields, isRefusal, PlatformFailure } from '../ports/platform.ts';
+import { type GroupFields, PlatformFailure } from '../ports/platform.ts';
 import { CREATE_DEADLINE_MS, MAX_REFUSALS } from '../tuning.ts';
 import { auditOf, causeOf } from './audit.ts';
 import { learn, type Reading } from './facts.ts';
@@ -127,6 +128,13 @@ function changedFields(plan: Plan, whole: Required<GroupFields>): GroupFields {
   };
 }
 
+const CALLS: Readonly<Record<WriteAction, Call>> = {
+  create: 'create',
+  patch: 'change',
+  put: 'change',
+  delete: 'delete',
+};
+
 /**
  * A write that certainly did not happen leaves no intent; any other leaves it, to be settled by a look. Whichever 4xx it
  * was: if the version is not the one that we sent, it was a conflict, else a refusal, so the round goes on with a look.
@@ -135,17 +143,18 @@ async function afterFailure(
   cause: PlatformFailure,
   { write, intent, round, turn }: Writing,
 ): Promise<Performed> {
-  if (!didNotHappen(cause)) throw cause;
+  const { happened, next } = meaningOf(cause, CALLS[intent.action]);
+  if (happened === 'unknown') throw cause;
   const { ref, unsettledRemovals, platformId } = round.state;
   // Removals that stand in the guard's book for an earlier write as well, which may yet happen: the next takes them over.
   const owed = write.isReserved && unsettledRemovals !== undefined ? intent.reserved : undefined;
   const refused: Round = { ...round, look: undefined, rejected: { owed }, refused: { write, intent, cause } };
-  if (isRefusal(cause) && (intent.action === 'patch' || intent.action === 'put')) return { round: refused };
+  if (next === 'compare') return { round: refused };
   await turn.ports.groups.dropIntent(ref, intent, { owed });
   await unreserve(refused, turn);
   const { intent: _, ...state } = round.state;
-  if (isRefusal(cause)) return refuse({ ...refused, state }, turn);
-  if (cause.kind !== 'not_found' || platformId === undefined) throw cause;
+  if (next === 'refuse') return refuse({ ...refused, state }, turn);
+  if (next !== 'gone' || platformId === undefined) throw cause;
   return { round: { ...refused, state, look: 'gone' } };
 }
 

@@ -31,12 +31,14 @@ export interface WakePorts {
 export interface PeoplePorts extends WakePorts {
   readonly people: PeopleStore;
   readonly users: UserStore;
+  readonly groups: GroupStore;
   readonly index: GroupIndex;
   readonly platforms: Platforms;
+  readonly gates: GateStore;
+  readonly random: () => number;
 }
 
 export interface ReconcilePorts extends PeoplePorts {
-  readonly groups: GroupStore;
   readonly claims: ClaimStore;
   readonly connections: Connections;
   readonly drift: DriftLog;

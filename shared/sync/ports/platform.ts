@@ -8,6 +8,7 @@ import type {
   VersionToken,
 } from '../../domain/ids.ts';
 import type { ListedGroup, ObservedGroup } from '../../domain/view.ts';
+import type { Call, Failed } from '../../plan/meaning.ts';
 import type { Connection } from './connections.ts';
 import type { FeedPage } from './reconcile.ts';
 
@@ -69,6 +70,8 @@ export interface Opening {
   readonly unlessSecret?: string | undefined;
   /** A version that is known to be refused: its tokens had their one refresh. */
   readonly refusedSecret?: string | undefined;
+  /** The same, of a version that `/me` accepts: it is refused where the groups are. */
+  readonly refusedAtGroups?: string | undefined;
 }
 
 export interface Platforms {
@@ -99,28 +102,14 @@ export interface Applicants {
   stored(connection: ConnectionName, baseUrl: string): Promise<Applicant>;
 }
 
-/** What a failed call means for the caller. */
-export type FailureKind =
-  /** The credential is not accepted. */
-  | 'unauthorized'
-  /** The credential may not do this; by itself it does not tell whether it may do anything. */
-  | 'forbidden'
-  | 'not_found'
-  /** Another 4xx: a stale version, or a request that will never be accepted. Re-reading tells which. */
-  | 'rejected'
-  /** Told to wait (429, or 503 with Retry-After): no work was done. */
-  | 'throttled'
-  /** The platform failed (5xx, unreadable answer): the write may or may not have happened. */
-  | 'unavailable'
-  /** The answer was lost: the write may have happened. */
-  | 'unanswered'
-  /** The request certainly never reached the platform. */
-  | 'unreached';
+export type FailureKind = Failed['kind'];
 
-export class PlatformFailure extends Error {
+/** A call that failed: `meaningOf` says what that means. */
+export class PlatformFailure extends Error implements Failed {
   override readonly name = 'PlatformFailure';
   readonly kind: FailureKind;
   readonly status: number | undefined;
+  readonly call: Call | undefined;
   readonly retryAfterMs: number | undefined;
   /** Version of the secret that the call was made with. */
   readonly secretVersion: string | undefined;
@@ -130,6 +119,7 @@ export class PlatformFailure extends Error {
     message: string,
     detail: {
       readonly status?: number | undefined;
+      readonly call?: Call | undefined;
       readonly retryAfterMs?: number | undefined;
       readonly secretVersion?: string | undefined;
       readonly cause?: unknown;
@@ -138,6 +128,7 @@ export class PlatformFailure extends Error {
     super(message, { cause: detail.cause });
     this.kind = kind;
     this.status = detail.status;
+    this.call = detail.call;
     this.retryAfterMs = detail.retryAfterMs;
     this.secretVersion = detail.secretVersion;
   }
@@ -153,25 +144,3 @@ export async function failureIn(call: () => Promise<unknown>): Promise<PlatformF
     throw error;
   }
 }
-
-/** Statuses that say nothing of what was sent: the same request may well be accepted later. */
-const NOT_NOW: ReadonlySet<number> = new Set([402, 405, 408, 421, 423, 425, 451]);
-
-const isRedirect = ({ status = 0 }: PlatformFailure): boolean => status >= 300 && status < 400;
-
-/** Whether what was sent is refused, so that waiting mends nothing; the answer to a stale version may look like it. */
-export const isRefusal = (failure: PlatformFailure): boolean =>
-  failure.kind === 'rejected' && !isRedirect(failure) && !NOT_NOW.has(failure.status ?? 0);
-
-/** An answer came, and is not as specified: somebody, or something, is there. */
-export const isUnreadable = ({ kind, status }: PlatformFailure): boolean =>
-  kind === 'unavailable' && status === 200;
-
-/** Whether the write behind this failure certainly did not happen; a redirect may be what follows a write. */
-export const didNotHappen = (failure: PlatformFailure): boolean =>
-  failure.kind === 'unreached' ||
-  failure.kind === 'throttled' ||
-  failure.kind === 'unauthorized' ||
-  failure.kind === 'forbidden' ||
-  failure.kind === 'not_found' ||
-  (failure.kind === 'rejected' && !isRedirect(failure));

@@ -1,6 +1,8 @@
+import { meaningOf } from '../../plan/meaning.ts';
+import { tellGate, throughGate } from '../gate.ts';
 import type { ReconcilePorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
-import { isUnreadable, type Platform, PlatformFailure } from '../ports/platform.ts';
+import { type Platform, PlatformFailure } from '../ports/platform.ts';
 import type { FeedPosition, Lease } from '../ports/reconcile.ts';
 import {
   type FeedPages,
@@ -13,7 +15,7 @@ import {
 } from './position.ts';
 import { emptyTally, type ReconcileReport, reportOf, type Tally, together } from './report.ts';
 import { suspectTouched } from './suspect.ts';
-import { type SweepRun, sweep } from './sweep.ts';
+import { compareAll, type SweepRun } from './sweep.ts';
 
 /** Pages that are gathered before their groups are compared and the position moves. */
 const PAGES_PER_STEP = 10;
@@ -54,7 +56,14 @@ interface Reading {
  * paused past its lease cannot move a position that another run has begun with.
  * @returns undefined while another run is at it
  */
-export async function followFeed(
+export const followFeed = (
+  connection: Connection,
+  ports: ReconcilePorts,
+  deadlineMs: number,
+): Promise<FeedRun | undefined> =>
+  throughGate(connection, ports, () => followOpenly(connection, ports, deadlineMs));
+
+async function followOpenly(
   connection: Connection,
   ports: ReconcilePorts,
   deadlineMs: number,
@@ -97,7 +106,8 @@ async function run(
     nowMs: ports.clock(),
   });
   const ending = { duplicates, ...(failure === undefined ? {} : { failure }) };
-  if (!position.needsSweep || ports.clock() >= reading.deadlineMs) return { report, ...ending };
+  const isClosed = failure !== undefined && (await tellGate(connection, failure, ports));
+  if (isClosed || !position.needsSweep || ports.clock() >= reading.deadlineMs) return { report, ...ending };
   const swept = await sweepInstead(position, reading);
   return { report: together(report, swept.report), sweep: swept, ...ending };
 }
@@ -107,7 +117,7 @@ async function sweepInstead(
   position: FeedPosition,
   { connection, ports, lease }: Reading,
 ): Promise<SweepRun> {
-  const swept = await sweep(connection, ports);
+  const swept = await compareAll(connection, ports);
   await ports.feed.write(connection.name, { ...position, needsSweep: false }, lease);
   return swept;
 }
@@ -146,7 +156,7 @@ const withoutOldCursor = (start: FeedPosition, nowMs: number): FeedPosition =>
  * member of an answer 200. Should it mean something else, the read by date fails likewise and nothing has moved.
  */
 const isRefusal = (failure: PlatformFailure, { cursor }: FeedPosition): boolean =>
-  cursor !== null && (failure.kind === 'rejected' || failure.kind === 'not_found' || isUnreadable(failure));
+  cursor !== null && ['refuse', 'odd'].includes(meaningOf(failure).next);
 
 /** @returns pages as far as they came, or why not even one did: the next step meets the same failure again */
 async function readPages(

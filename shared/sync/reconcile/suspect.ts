@@ -10,10 +10,11 @@ import {
   type VersionToken,
 } from '../../domain/ids.ts';
 import { isWhole, type ListedGroup } from '../../domain/view.ts';
+import { meaningOf } from '../../plan/meaning.ts';
 import { attributeDrift } from '../attribute-drift.ts';
 import type { ReconcilePorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
-import { isUnreadable, type Platform, PlatformFailure } from '../ports/platform.ts';
+import { type Platform, PlatformFailure } from '../ports/platform.ts';
 import { READS_IN_FLIGHT, WRITES_IN_FLIGHT } from '../tuning.ts';
 import { dirtyNow } from '../wake.ts';
 import { mayClaimSpokeId, recordDuplicate } from './duplicate.ts';
@@ -120,7 +121,7 @@ async function readEach(
     const read = await pMap(ids, (id) => platform.groups.get(id), { concurrency: READS_IN_FLIGHT });
     return read.filter((group) => group !== undefined);
   } catch (error) {
-    if (error instanceof PlatformFailure && isUnreadable(error)) return undefined;
+    if (error instanceof PlatformFailure && meaningOf(error, 'group').next === 'odd') return undefined;
     throw error;
   }
 }

@@ -3,6 +3,7 @@ import pMap from 'p-map';
 import { type GroupRef, groupId, type PlatformGroupId } from '../../domain/ids.ts';
 import { isWhole, type ObservedGroup } from '../../domain/view.ts';
 import { isOver } from '../../plan/hold.ts';
+import { throughGate } from '../gate.ts';
 import { groupsOfSolvable } from '../people.ts';
 import type { ReconcilePorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
@@ -54,7 +55,10 @@ interface Sweeping {
  * pending members, holds whose time is over, litter. One listing, and one read of every group; nothing is concluded
  * from absence alone: a group that is not listed is asked for by id, and apply asks twice more (invariant 4).
  */
-export async function sweep(connection: Connection, ports: ReconcilePorts): Promise<SweepRun> {
+export const sweep = (connection: Connection, ports: ReconcilePorts): Promise<SweepRun> =>
+  throughGate(connection, ports, () => compareAll(connection, ports));
+
+export async function compareAll(connection: Connection, ports: ReconcilePorts): Promise<SweepRun> {
   const startedAtMs = ports.clock();
   const platform = await ports.platforms.open(connection);
   const unreadable = new Set<string>();

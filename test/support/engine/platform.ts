@@ -80,6 +80,10 @@ export class ToldPlatform {
   hidden: (id: string) => boolean = () => false;
   /** Whether such groups are left out of the list as well. */
   hidesFromList = true;
+  /** How the list of all groups is refused. */
+  listing: () => number | undefined = () => undefined;
+  /** Ids that the credential may not even read: 403. */
+  forbidden: (id: string) => boolean = () => false;
   /** The group whose state an answer carries by mistake, by the call that is answered. */
   confused: (call: Responding) => string | undefined = () => undefined;
   /** Says of a write that it will never be accepted, and with which status it is refused. */
@@ -200,6 +204,8 @@ export class ToldPlatform {
   #refusalOf(sent: Sent): number | undefined {
     const { kind, id, body } = requestOf(sent);
     if (id !== undefined && this.hidden(id)) return 404;
+    if (id !== undefined && this.forbidden(id)) return 403;
+    if (kind === 'list') return this.listing();
     if (kind === 'create') return this.refusal(body.spokeId ?? null, body.users ?? []);
     if (kind !== 'patch' && kind !== 'put') return undefined;
     const known = this.groups.get(id ?? '');

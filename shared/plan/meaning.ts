@@ -1,0 +1,96 @@
+/** How a call failed, as the client tells it. */
+export type FailureKind =
+  /** The credential is not accepted. */
+  | 'unauthorized'
+  /** The credential may not do this; by itself it does not tell whether it may do anything. */
+  | 'forbidden'
+  | 'not_found'
+  /** Any other status outside 2xx and 5xx. */
+  | 'rejected'
+  /** Told to wait (429): no work was done. */
+  | 'throttled'
+  /** The platform failed: 5xx, or an answer that is not as specified. */
+  | 'unavailable'
+  /** The answer was lost. */
+  | 'unanswered'
+  /** The request certainly never reached the platform. */
+  | 'unreached';
+
+/** What was called: writes of a group, one group by its id, the list of all, or anything else. */
+export type Call = 'create' | 'change' | 'delete' | 'group' | 'groups' | 'other';
+
+export interface Failed {
+  readonly kind: FailureKind;
+  readonly status?: number | undefined;
+}
+
+export interface Meaning {
+  /** Whether the write behind this may have happened; a read never does. */
+  readonly happened: 'no' | 'unknown';
+  /** Whose trouble it is; `probe`: something neutral must be asked (`/me`) to tell. */
+  readonly whose: 'connection' | 'group' | 'probe';
+  readonly next: Next;
+}
+
+type Next =
+  /** Everybody waits, where it turns out to be the connection's trouble; else as `wait`. */
+  | 'gate'
+  /** Later: what was sent may well be accepted then. */
+  | 'wait'
+  /** A look at the platform tells what became of the write. */
+  | 'settle'
+  /** A look tells whether somebody else was faster or the content is refused. */
+  | 'compare'
+  /** Waiting mends nothing. */
+  | 'refuse'
+  /** The group seems to be gone. */
+  | 'gone'
+  /** Something is there, in a form that is not understood. */
+  | 'odd';
+
+/** Statuses that say nothing of what was sent. */
+const NOT_NOW: ReadonlySet<number> = new Set([405, 408, 423, 425, 451]);
+
+const WAIT: Meaning = { happened: 'no', whose: 'probe', next: 'wait' };
+const ASK: Meaning = { happened: 'no', whose: 'probe', next: 'gate' };
+const of = (next: Next): Meaning => ({ happened: 'no', whose: 'group', next });
+
+/**
+ * What a failed call means, for whoever made it. Total: any kind, status and call has its place.
+ *
+ *     failure                            | create       | change       | delete       | group  | groups | other
+ *     -----------------------------------|--------------|--------------|--------------|--------|--------|-------
+ *     never reached it                   | wait         | wait         | wait         | wait   | wait   | wait
+ *     no answer, 408, 5xx, 3xx, 421      | settle ?     | settle ?     | settle ?     | wait   | wait   | wait
+ *     2xx that is not as specified       | settle ?     | settle ?     | settle ?     | odd    | odd    | odd
+ *     401, 402, 403                      | gate         | gate         | gate         | gate   | gate   | gate
+ *     404, 410                           | gate         | gone *       | gone *       | gone * | gate   | refuse *
+ *     405, 423, 425, 451                 | wait         | wait         | wait         | wait   | wait   | wait
+ *     any other 4xx                      | refuse *     | compare *    | refuse *     | refuse *        | refuse *
+ *     429                                | gate !       | gate !       | gate !       | gate ! | gate ! | gate !
+ *
+ * `?` it may have happened, everywhere else it did not. `!` the connection's, `*` the group's, else a probe tells.
+ */
+export function meaningOf({ kind, status = 0 }: Failed, call: Call = 'other'): Meaning {
+  const isWrite = call === 'create' || call === 'change' || call === 'delete';
+  const unsure: Meaning = isWrite ? { happened: 'unknown', whose: 'probe', next: 'settle' } : WAIT;
+  switch (kind) {
+    case 'throttled':
+      return { happened: 'no', whose: 'connection', next: 'gate' };
+    case 'unauthorized':
+    case 'forbidden':
+      return ASK;
+    case 'not_found':
+      return call === 'create' || call === 'groups' ? ASK : of(call === 'other' ? 'refuse' : 'gone');
+    case 'unreached':
+      return WAIT;
+    case 'unanswered':
+      return unsure;
+    case 'unavailable':
+      return !isWrite && status >= 200 && status < 300 ? { ...WAIT, next: 'odd' } : unsure;
+    case 'rejected':
+      // A redirect may be what follows a write.
+      if ((status >= 300 && status < 400) || status === 421) return unsure;
+      return NOT_NOW.has(status) ? WAIT : of(call === 'change' ? 'compare' : 'refuse');
+  }
+}

@@ -1,0 +1,238 @@
+import { type Gate, OPEN_GATE, REOPENED_GATE } from '../domain/gate.ts';
+import {
+  type ConnectionName,
+  type GroupId,
+  type GroupRef,
+  type PlatformGroupId,
+  platformGroupId,
+} from '../domain/ids.ts';
+import { meaningOf } from '../plan/meaning.ts';
+import type { Connection, GateStore } from './ports/connections.ts';
+import type { GroupIndex } from './ports/group-index.ts';
+import type { GroupStore } from './ports/groups.ts';
+import { failureIn, type Platform, PlatformFailure, type Platforms } from './ports/platform.ts';
+import { backoffMs, boundedWaitMs, FAILING_GROUPS, READS_IN_FLIGHT, REFUSED_WAIT_MS } from './tuning.ts';
+
+/** So many changes of one gate in a row would be a fault elsewhere. */
+const MAX_RACES = 20;
+
+/**
+ * Writes what becomes of a gate as it is at that moment.
+ * @param next undefined where it is to stay
+ * @throws Error where others change it again and again
+ */
+export async function changeGate(
+  name: ConnectionName,
+  gates: GateStore,
+  next: (gate: Gate) => Gate | undefined,
+): Promise<void> {
+  for (let race = 0; race < MAX_RACES; race += 1) {
+    const gate = await gates.read(name);
+    const changed = next(gate);
+    if (changed === undefined || (await gates.write(name, gate, changed))) return;
+  }
+  throw new Error(`the gate of ${name} changed ${MAX_RACES} times while it was to be set: try again`);
+}
+
+interface ClosingPorts {
+  readonly gates: GateStore;
+  readonly clock: () => number;
+  readonly random: () => number;
+}
+
+export interface GatePorts extends ClosingPorts {
+  readonly platforms: Platforms;
+  readonly index: Pick<GroupIndex, 'all'>;
+  readonly groups: Pick<GroupStore, 'readMany'>;
+}
+
+/**
+ * For whoever only reads the platform: asks the gate before, and tells it after. A person's pause stops writes, and so
+ * do groups that fail one after the other; whatever else closes the gate is everybody's.
+ * @throws PlatformFailure while the gate is closed, and what `read` throws
+ */
+export async function throughGate<Result>(
+  connection: Connection,
+  ports: GatePorts,
+  read: () => Promise<Result>,
+): Promise<Result> {
+  const gate = await ports.gates.read(connection.name);
+  if (isClosedForAll(gate)) {
+    const { state, reason, secretVersion } = gate;
+    const kind = state === 'unauthorized' ? state : 'throttled';
+    throw new PlatformFailure(kind, `the gate is closed (${state}): ${reason}`, { secretVersion });
+  }
+  try {
+    return await read();
+  } catch (cause) {
+    if (cause instanceof PlatformFailure) await tellGate(connection, cause, ports);
+    throw cause;
+  }
+}
+
+const isClosedForAll = (gate: Gate): boolean =>
+  gate.state === 'unauthorized' || (gate.state === 'backoff' && !isClosedByGroups(gate));
+
+/**
+ * Tells the gate of a failed call. Only what concerns everybody closes it:
+ *
+ *     `meaningOf`      | `/me`        | groups     | then
+ *     -----------------|--------------|------------|---------------------------------------
+ *     the connection's | –            | –          | gate `backoff` until Retry-After
+ *     probe            | fails        | –          | gate `unauthorized` or `backoff`
+ *     probe, `gate`    | all is well  | refuse     | gate likewise, until they do not
+ *     anything else    | –            | –          | whoever called waits alone
+ *
+ * @param group of which the call was
+ * @returns whether it is everybody's trouble; a gate that is closed for all already, or paused, is left as it is
+ */
+export async function tellGate(
+  connection: Connection,
+  failure: PlatformFailure,
+  ports: GatePorts,
+  group?: GroupId,
+): Promise<boolean> {
+  const general = await troubleOfAll(connection, failure, { ports, group });
+  if (general === undefined) return false;
+  const { witness } = general;
+  await changeGate(connection.name, ports.gates, (gate) => {
+    if (gate.state === 'paused' || isClosedForAll(gate)) return undefined;
+    const closed = closedBy(general.failure, gate, ports);
+    return witness === undefined ? closed : { ...closed, witness };
+  });
+  return true;
+}
+
+interface GeneralFailure {
+  readonly failure: PlatformFailure;
+  readonly witness?: PlatformGroupId;
+}
+
+async function troubleOfAll(
+  connection: Connection,
+  failure: PlatformFailure,
+  { ports, group }: { readonly ports: GatePorts; readonly group: GroupId | undefined },
+): Promise<GeneralFailure | undefined> {
+  const { whose, next } = meaningOf(failure, failure.call);
+  if (whose === 'connection') return { failure };
+  if (whose === 'group') return undefined;
+  try {
+    const platform = await ports.platforms.open(connection);
+    const probed = await platform.probe();
+    if (probed !== undefined) return { failure: probed };
+    if (next !== 'gate' || (failure.call ?? 'other') === 'other') return undefined;
+    const witness = (await ourOther(connection.name, group, ports)) ?? LIST_ALONE;
+    const refused = await refusalAtGroups(witness, platform);
+    return refused && { failure: refused, witness };
+  } catch (cause) {
+    if (cause instanceof PlatformFailure) return { failure: cause };
+    throw cause;
+  }
+}
+
+/** Stands for a witness where no group of ours is there to be asked. */
+const LIST_ALONE = platformGroupId('*');
+
+async function ourOther(
+  connection: ConnectionName,
+  group: GroupId | undefined,
+  { index, groups }: GatePorts,
+): Promise<PlatformGroupId | undefined> {
+  for await (const page of index.all(connection)) {
+    const others = page.filter(({ ref, settled }) => ref.group !== group && settled === 'in_sync');
+    const refs = others.slice(0, READS_IN_FLIGHT).map(({ ref }) => ref);
+    const states = await groups.readMany(refs, () => {});
+    const linked = states.find(({ platformId, released }) => platformId !== undefined && !released);
+    if (linked !== undefined) return linked.platformId;
+  }
+  return undefined;
+}
+
+/**
+ * How the platform refuses its groups to the credential: the witness by id, and the list as well, for two groups may
+ * each be forbidden, and a list alone. Any other trouble is theirs.
+ */
+export async function refusalAtGroups(
+  witness: PlatformGroupId,
+  { groups }: Platform,
+): Promise<PlatformFailure | undefined> {
+  if (witness !== LIST_ALONE) {
+    let shown: unknown;
+    const failure = await failureIn(async () => {
+      shown = await groups.get(witness);
+    });
+    const isRefused = failure !== undefined && meaningOf(failure, 'group').next === 'gate';
+    if (shown !== undefined || !(failure === undefined || isRefused)) return undefined;
+  }
+  const failure = await failureIn(() => groups.list(0));
+  return failure && meaningOf(failure, 'groups').next === 'gate' ? failure : undefined;
+}
+
+export const isClosedByGroups = ({ state, failing = [] }: Gate): boolean =>
+  state === 'backoff' && failing.length >= FAILING_GROUPS;
+
+/** Each group once, and no more of them than close the gate. */
+export const latestOf = (groups: readonly GroupId[]): readonly GroupId[] =>
+  [...new Set([...groups].reverse())].slice(0, FAILING_GROUPS).reverse();
+
+/** The gate as this failure leaves it; it stays half-open to come where groups had closed it. */
+export function closedBy(
+  failure: PlatformFailure,
+  gate: Gate,
+  ports: Pick<ClosingPorts, 'clock' | 'random'>,
+  isRefused = failure.kind === 'unauthorized' || failure.kind === 'forbidden',
+): Gate {
+  const nowMs = ports.clock();
+  const { failing, witness } = gate;
+  const secretVersion = failure.secretVersion ?? gate.secretVersion;
+  return {
+    state: isRefused ? 'unauthorized' : 'backoff',
+    reason: failure.message,
+    sinceMs: gate.state === 'open' ? nowMs : (gate.sinceMs ?? nowMs),
+    untilMs: nowMs + (isRefused ? REFUSED_WAIT_MS : waitMs(failure, gate, ports.random())),
+    closings: gate.closings + 1,
+    ...(secretVersion === undefined ? {} : { secretVersion }),
+    ...(failing === undefined ? {} : { failing }),
+    ...(witness === undefined ? {} : { witness }),
+  };
+}
+
+function waitMs({ retryAfterMs }: PlatformFailure, gate: Gate, random: number): number {
+  if (retryAfterMs !== undefined) return boundedWaitMs(retryAfterMs);
+  const backOff = backoffMs(gate.closings, random);
+  // Healthy groups may wait behind the few that closed it.
+  return (gate.failing ?? []).length >= FAILING_GROUPS ? Math.min(REFUSED_WAIT_MS, backOff) : backOff;
+}
+
+/**
+ * Counts a group that failed alone. Five different ones with no success in between close the gate, and so does the
+ * canary: then it is not theirs, whatever `/me` says.
+ * @returns whether the gate is closed now
+ */
+export async function countFailing(
+  { connection, group }: GroupRef,
+  failure: PlatformFailure,
+  ports: ClosingPorts,
+): Promise<boolean> {
+  let isClosed = false;
+  await changeGate(connection, ports.gates, (gate) => {
+    const isTrial = gate.canary === group;
+    isClosed = gate.state !== 'open' && !isTrial;
+    if (isClosed || (!isTrial && gate.failing?.includes(group))) return undefined;
+    const failing = latestOf([...(gate.failing ?? []), group]);
+    const counted = { ...gate, failing };
+    isClosed = failing.length >= FAILING_GROUPS;
+    return isClosed ? closedBy(failure, counted, ports, false) : counted;
+  });
+  return isClosed;
+}
+
+/** A group that succeeded ends the count, and opens the gate for all where groups had closed it. */
+export async function countSuccess(name: ConnectionName, seen: Gate, gates: GateStore): Promise<void> {
+  if (seen.failing === undefined) return;
+  await changeGate(name, gates, (gate) => {
+    const opens = isClosedByGroups(gate);
+    if (gate.failing === undefined || !(opens || gate.state === 'open')) return undefined;
+    return opens || gate.backlog === true ? REOPENED_GATE : OPEN_GATE;
+  });
+}

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import {
+  errorOfStatus,
+  NetworkError,
+  type PlatformError,
+  UnexpectedBodyError,
+} from '../../shared/platform/errors.ts';
+import { failureOf } from '../../shared/platform/platform-failure.ts';
+import { type Call, type FailureKind, meaningOf } from '../../shared/plan/meaning.ts';
+
+const GROUPS = '/platform/api/groups';
+const CALLS: readonly (readonly [Call, method: string, path: string])[] = [
+  ['create', 'POST', GROUPS],
+  ['change', 'PUT', `${GROUPS}/{groupId}`],
+  ['change', 'PATCH', `${GROUPS}/{groupId}`],
+  ['delete', 'DELETE', `${GROUPS}/{groupId}`],
+  ['group', 'GET', `${GROUPS}/{groupId}`],
+  ['groups', 'GET', GROUPS],
+  ['other', 'GET', '/platform/api/employees'],
+  ['other', 'GET', '/platform/api/company_activity'],
+  ['other', 'POST', '/oauth/token'],
+];
+
+/** `?` it may have happened; `!` the connection's trouble, `*` the group's, else a probe tells. */
+type Cells = readonly [
+  create: string,
+  change: string,
+  del: string,
+  group: string,
+  groups: string,
+  other: string,
+];
+const COLUMNS: readonly Call[] = ['create', 'change', 'delete', 'group', 'groups', 'other'];
+
+const each = (cell: string): Cells => [cell, cell, cell, cell, cell, cell];
+const UNSURE: Cells = ['settle?', 'settle?', 'settle?', 'wait', 'wait', 'wait'];
+const CONTENT: Cells = ['refuse*', 'compare*', 'refuse*', 'refuse*', 'refuse*', 'refuse*'];
+const ABSENT: Cells = ['gate', 'gone*', 'gone*', 'gone*', 'gate', 'refuse*'];
+
+const TABLE: readonly (readonly [
+  statuses: readonly (number | 'unreached' | 'no answer' | 'unfit')[],
+  Cells,
+])[] = [
+  [['unreached'], each('wait')],
+  [['no answer', 408, 500, 501, 502, 503, 504, 599, 300, 301, 302, 304, 307, 308, 421], UNSURE],
+  [['unfit'], ['settle?', 'settle?', 'settle?', 'odd', 'odd', 'odd']],
+  [[401, 402, 403], each('gate')],
+  [[404, 410], ABSENT],
+  [[405, 423, 425, 451], each('wait')],
+  [[400, 406, 409, 411, 412, 413, 414, 415, 416, 417, 418, 422, 424, 426, 428, 431, 499], CONTENT],
+  [[429], each('gate!')],
+];
+
+function errorOf(met: number | string, method: string, pathTemplate: string): PlatformError {
+  const facts = { method, pathTemplate, sent: 'answered' as const };
+  if (met === 'unfit') return new UnexpectedBodyError('', { ...facts, status: 200 });
+  if (typeof met === 'number') return errorOfStatus({ ...facts, status: met }, {}, 0);
+  return new NetworkError('', { ...facts, sent: met === 'unreached' ? 'no' : 'maybe' });
+}
+
+const cases = TABLE.flatMap(([statuses, cells]) => statuses.map((met) => [met, cells] as const));
+
+describe('what an answer means', () => {
+  it.each(cases)('%s, to every call of the client', (met, cells) => {
+    for (const [call, method, path] of CALLS) {
+      const failure = failureOf(errorOf(met, method, path), 'v1');
+      const { happened, whose, next } = meaningOf(failure, failure.call);
+      const shown = `${next}${happened === 'unknown' ? '?' : ''}${{ connection: '!', group: '*', probe: '' }[whose]}`;
+      expect([method, path, shown]).toEqual([method, path, cells[COLUMNS.indexOf(call)]]);
+    }
+  });
+
+  it('is known of every kind of failure, also of one that names neither call nor status', () => {
+    const kinds: readonly FailureKind[] = [
+      'unauthorized',
+      'forbidden',
+      'not_found',
+      'rejected',
+      'throttled',
+      'unavailable',
+      'unanswered',
+      'unreached',
+    ];
+    const shown = kinds.map((kind) => meaningOf({ kind }).next);
+    expect(shown).toEqual(['gate', 'gate', 'refuse', 'refuse', 'gate', 'wait', 'wait', 'wait']);
+  });
+});
