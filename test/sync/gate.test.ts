@@ -92,7 +92,7 @@ describe('the gate', () => {
   it('closes where another group of ours is refused as well (403), and opens once that one is not', async () => {
     const { world, tell, work, say, gate, shown, troubles } = await company();
     await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
-    troubles.faults = { ...NO_FAULTS, platform: (call) => (call === 'probe' ? 'none' : 'forbidden') };
+    troubles.faults = { ...NO_FAULTS, platform: (call) => (call === 'me' ? 'none' : 'forbidden') };
     say({ add: ['b'], to: 'g' });
     await work(3);
     expect(await gate()).toMatchObject({ state: 'unauthorized' });
@@ -111,7 +111,7 @@ describe('the gate', () => {
     const { world, tell, work, say, gate, troubles, ref } = await company();
     await tell(...['a1', 'g', 'h'].map((snapshot) => ({ snapshot, of: ['a'] })));
     await world.table.update(groupKey(ref('a1')), { set: { attempts: 'many' } });
-    troubles.faults = { ...NO_FAULTS, platform: (call) => (call === 'probe' ? 'none' : 'forbidden') };
+    troubles.faults = { ...NO_FAULTS, platform: (call) => (call === 'me' ? 'none' : 'forbidden') };
     say({ add: ['b'], to: 'g' });
     await work(3);
     expect(await gate()).toMatchObject({ state: 'unauthorized' });
@@ -154,7 +154,7 @@ describe('the gate', () => {
     await tell(...before.map((snapshot) => ({ snapshot, of: ['a'] })));
     let met = 0;
     const platform = (call: string) => {
-      if (call === 'probe') return 'none' as const;
+      if (call === 'me') return 'none' as const;
       met += 1;
       return 'unauthorized' as const;
     };
