@@ -48,10 +48,12 @@ type Next =
   /** Something is there, in a form that is not understood. */
   | 'odd';
 
+const WRITES: ReadonlySet<Call> = new Set(['create', 'change', 'delete']);
 /** Statuses that say nothing of what was sent. */
 const NOT_NOW: ReadonlySet<number> = new Set([405, 408, 423, 425, 451]);
 
 const WAIT: Meaning = { happened: 'no', whose: 'probe', next: 'wait' };
+const UNSURE: Meaning = { happened: 'unknown', whose: 'probe', next: 'settle' };
 const ASK: Meaning = { happened: 'no', whose: 'probe', next: 'gate' };
 const of = (next: Next): Meaning => ({ happened: 'no', whose: 'group', next });
 
@@ -72,8 +74,7 @@ const of = (next: Next): Meaning => ({ happened: 'no', whose: 'group', next });
  * `?` it may have happened, everywhere else it did not. `!` the connection's, `*` the group's, else a probe tells.
  */
 export function meaningOf({ kind, status = 0 }: Failed, call: Call = 'other'): Meaning {
-  const isWrite = call === 'create' || call === 'change' || call === 'delete';
-  const unsure: Meaning = isWrite ? { happened: 'unknown', whose: 'probe', next: 'settle' } : WAIT;
+  const unsure = WRITES.has(call) ? UNSURE : WAIT;
   switch (kind) {
     case 'throttled':
       return { happened: 'no', whose: 'connection', next: 'gate' };
@@ -87,10 +88,12 @@ export function meaningOf({ kind, status = 0 }: Failed, call: Call = 'other'): M
     case 'unanswered':
       return unsure;
     case 'unavailable':
-      return !isWrite && status >= 200 && status < 300 ? { ...WAIT, next: 'odd' } : unsure;
+      return unsure === WAIT && isWithin(status, 200) ? { ...WAIT, next: 'odd' } : unsure;
     case 'rejected':
       // A redirect may be what follows a write.
-      if ((status >= 300 && status < 400) || status === 421) return unsure;
+      if (isWithin(status, 300) || status === 421) return unsure;
       return NOT_NOW.has(status) ? WAIT : of(call === 'change' ? 'compare' : 'refuse');
   }
 }
+
+const isWithin = (status: number, hundred: number): boolean => status >= hundred && status < hundred + 100;
