@@ -1,11 +1,12 @@
 import type { Finding } from '../contract/contract-report.ts';
 import { type PlatformGroupId, platformGroupId, platformUserId, type VersionToken } from '../domain/ids.ts';
 import { isWhole, type ListedGroup, type ObservedGroup } from '../domain/view.ts';
+import { meaningOf } from '../plan/meaning.ts';
 import { foldName } from '../plan/names.ts';
 import { openPlatform } from '../sync/open-platform.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
-import { didNotHappen, isRefusal, type Platform, PlatformFailure } from '../sync/ports/platform.ts';
+import { type Platform, PlatformFailure } from '../sync/ports/platform.ts';
 import type { FeedEvent } from '../sync/ports/reconcile.ts';
 import { journalOf, recordDeed } from './journal.ts';
 
@@ -69,7 +70,9 @@ export async function probePlatform(request: ProbeRequest, ports: ToolPorts): Pr
   const change = { kind: 'probe', before: null, after: name, reason: 'to learn what the platform does' };
   await recordDeed(journalOf(connection.name), { action: 'probe', changes: [change], cause: by }, ports);
   const creation = platform.groups.create({ name, spokeId: name, users: [] });
-  const created = await creation.catch(failureThat((failure) => !didNotHappen(failure)));
+  const created = await creation.catch(
+    failureThat((failure) => meaningOf(failure, 'create').happened === 'unknown'),
+  );
   // Nobody else's group has the name: one that has not is an older one, and the answer is taken for none.
   const id = !(created instanceof PlatformFailure) && isNamed(name, created) ? created.id : undefined;
   const findings: Finding[] = [];
@@ -217,7 +220,7 @@ async function write(
   const version = given ?? (await look()).version;
   const whole = { spokeId, users: [], ...sent };
   const call = method === 'put' ? groups.put(id, whole, version) : groups.patch(id, sent, version);
-  const answer = await call.catch(failureThat(isRefusal));
+  const answer = await call.catch(failureThat((failure) => meaningOf(failure, 'change').next === 'compare'));
   const shown = await look();
   const isDone = [answer, shown].some(({ name }) => foldName(name) === foldName(sent.name));
   const isRefused = answer instanceof PlatformFailure;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { type Call, type FailureKind, meaningOf } from '../../shared/plan/meaning.ts';
 import {
   errorOfStatus,
   NetworkError,
@@ -6,7 +7,6 @@ import {
   UnexpectedBodyError,
 } from '../../shared/platform/errors.ts';
 import { failureOf } from '../../shared/platform/platform-failure.ts';
-import { type Call, type FailureKind, meaningOf } from '../../shared/plan/meaning.ts';
 
 const GROUPS = '/platform/api/groups';
 const CALLS: readonly (readonly [Call, method: string, path: string])[] = [

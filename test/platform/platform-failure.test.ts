@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { meaningOf } from '../../shared/plan/meaning.ts';
 import {
   AbortedError,
   BadRequestError,
@@ -17,7 +18,6 @@ import {
   UnexpectedBodyError,
   UnexpectedStatusError,
 } from '../../shared/platform/errors.ts';
-import { meaningOf } from '../../shared/plan/meaning.ts';
 import { failureOf, translating } from '../../shared/platform/platform-failure.ts';
 import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
 
