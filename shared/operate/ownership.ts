@@ -8,7 +8,7 @@ import type { ClaimStore } from '../sync/ports/claims.ts';
 import type { Connections } from '../sync/ports/connections.ts';
 import type { GroupStore } from '../sync/ports/groups.ts';
 import type { Platforms } from '../sync/ports/platform.ts';
-import { retireClaim } from '../sync/retire-claim.ts';
+import { endClaim } from '../sync/retire-claim.ts';
 import { dirtyNow } from '../sync/wake.ts';
 
 export interface OwnershipPorts extends Pick<WakePorts, 'applyQueue' | 'clock' | 'coalesceMs'> {
@@ -58,14 +58,17 @@ export async function adoptGroup(
   }
   const observed = await platform.groups.get(platformId);
   if (observed === undefined) {
-    if (seen.platformId === undefined) await retireClaim(company, platformId, ref, ports);
+    await endClaim({ ...seen, leaving: platformId }, company, ports);
     return { kind: 'not_on_platform' };
   }
   // Nobody in a foreign group is ours: in an additive connection whoever was there before us stays.
   const base = seen.view === undefined ? undefined : await ports.groups.readView(ref, seen.view);
   const view = await ports.groups.prepareView(ref, intentId(ports.newId()), viewOf(observed, base));
   const link = { id: platformId, version: observed.version, view };
-  if (!(await ports.groups.adopt(seen, link, dirtyNow(ports)))) return { kind: 'busy' };
+  if (!(await ports.groups.adopt(seen, link, dirtyNow(ports)))) {
+    await endClaim({ ...seen, leaving: platformId }, company, ports);
+    return { kind: 'busy' };
+  }
   await ports.applyQueue.wake([ref]);
   return { kind: 'adopted', observed };
 }

@@ -24,6 +24,10 @@ const OWN_TYPE: { readonly [kind in DriftKind]?: string } = {
   recreated: REMOVED,
 };
 
+/** Whether an event says that the group itself was deleted. */
+export const tellsOfDeletion = (traces: readonly Trace[] = []): boolean =>
+  traces.some(({ type }) => type === REMOVED);
+
 function explains(kind: DriftKind, { type }: Trace): boolean {
   const own = OWN_TYPE[kind];
   if (own !== undefined) return type === own;

@@ -16,6 +16,7 @@ import type { PlatformGroupId, PlatformUserId } from '../domain/ids.ts';
 import { STAMP_ZERO } from '../domain/stamp.ts';
 import { isWhole, type ListedGroup, type ObservedGroup, type View } from '../domain/view.ts';
 import { alreadyThere } from './adopt.ts';
+import { tellsOfDeletion } from './attribute.ts';
 import { type DraftInput, draftPlan } from './draft.ts';
 import { type Facts, newnessOf, type Wanted } from './facts.ts';
 import { foreignDifferences, isOurCreation, isSpokeIdLost, shows, viewOf } from './foreign.ts';
@@ -143,6 +144,7 @@ const RESTORED_AT_ONCE = 3;
 const HOUR_MS = 3_600_000;
 
 const LOOK: Question = { kind: 'look' };
+const NO_USERS = { users: new Map() };
 const NOBODY: MemberCounts = { wanted: 0, applied: 0, pending: 0 };
 const NOT_SHOWN_YET = { code: 'waiting', message: 'the platform does not show the created group yet' };
 const MISSING = { code: 'missing', message: 'the platform answers 404 for the group: it is asked again' };
@@ -153,6 +155,11 @@ const CONTESTED = {
 const BARRED = {
   code: 'platform_rejected',
   message: 'users that the platform refused together are tried apart',
+};
+const UNTOLD = {
+  code: 'missing',
+  message:
+    'the platform answers 404 and lists no groups at all: that may be a wrong route, until the feed tells of a deletion',
 };
 const LISTED = { code: 'missing', message: 'the platform answers 404 for the group, and lists it' };
 
@@ -381,13 +388,14 @@ function stillWaived(
   wanted: Wanted,
   { waiver }: Pick<View, 'waiver'>,
 ): ReturnType<typeof standingWaiver> | Question {
-  if (waiver === undefined || wanted.group === undefined) return undefined;
+  if (waiver === undefined) return undefined;
+  const group = wanted.group ?? NO_USERS;
   // Tombstones and deleted users name members; only where somebody's stay was adopted does it matter which users of the
   // platform those are.
   if (waiver.policy !== 'adopt' || waiver.present.size === 0)
-    return standingWaiver(waiver, newnessOf(state, wanted), wanted.group);
+    return standingWaiver(waiver, newnessOf(state, wanted), group);
   if (departed === undefined) return { kind: 'read', what: ['departed'] };
-  return standingWaiver(waiver, { ...newnessOf(state, wanted), departed }, wanted.group);
+  return standingWaiver(waiver, { ...newnessOf(state, wanted), departed }, group);
 }
 
 /**
@@ -401,6 +409,7 @@ function stillWaived(
  *     within a minute of it         | –        | wait for the rest of the minute
  *     a later one                   | shows it | wait, ever longer
  *     a later one                   | does not | unlink, as far as the hour's budget allows
+ *     the same, and is let stand    | is empty | wait, ever longer, until the feed tells of a deletion
  */
 function decideMissing(facts: Facts): Decision {
   const { state, nowMs, createSettleMs, listed } = facts;
@@ -430,6 +439,9 @@ function decideUnlinking(facts: Facts, id: PlatformGroupId, listed: readonly Lis
       : { kind: 'recreated', before: id, after: again.id };
   const { drift: policy } = treatmentOf(facts);
   if (policy === 'restore') return { kind: 'unlink', id, difference, waiver: undefined };
+  // Nothing would ever take back a deletion that is let stand: a wrong route must not look like one.
+  if (listed.length === 0 && !tellsOfDeletion(state.suspect?.traces))
+    return { kind: 'wait', waitMs: undefined, why: UNTOLD };
   if (wanted === undefined) return { kind: 'read', what: ['wanted'] };
   return { kind: 'unlink', id, difference, waiver: { policy, seen: newnessOf(state, wanted).newest } };
 }

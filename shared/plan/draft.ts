@@ -71,7 +71,7 @@ function planCreation(wanted: WantedGroup): Plan {
 }
 
 /** The directory's group is gone: what happens to the platform's is a policy of the connection. */
-function planDeparture({ mode, onGroupDeleted, held }: DraftInput, current: View): Plan {
+function planDeparture({ mode, onGroupDeleted, held, waiver }: DraftInput, current: View): Plan {
   if (mode === 'upsertOnly') return NO_PLAN(current);
   const reason = 'the directory deleted this group';
   if (onGroupDeleted === 'release') {
@@ -94,7 +94,7 @@ function planDeparture({ mode, onGroupDeleted, held }: DraftInput, current: View
       departs: true,
     };
   }
-  const stay = new Map([...current.users].filter(([user]) => held.has(user)));
+  const stay = new Map([...current.users].filter(([user]) => held.has(user) || waiver?.present.has(user)));
   const removals = everybody.filter((user) => !stay.has(user));
   return {
     action: removals.length === 0 ? 'none' : 'patch',

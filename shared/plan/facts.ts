@@ -108,7 +108,7 @@ export function newnessOf({ registers }: GroupState, wanted: Wanted): Newness {
   return {
     newest,
     name,
-    snapshot: registers.snapshot,
+    everybody: laterStamp(registers.snapshot, registers.deleted),
     user: (user): Stamp | undefined =>
       wanted.standing
         .get(user)

@@ -9,8 +9,8 @@ import type { WantedGroup } from './draft.ts';
 export interface Newness {
   readonly newest: Stamp;
   readonly name: Stamp;
-  /** Latest complete snapshot: a word about everybody, whoever is not in it included. */
-  readonly snapshot: Stamp;
+  /** Latest complete snapshot, or deletion: a word about everybody, whoever is not in it included. */
+  readonly everybody: Stamp;
   /** Of the register behind a user that is wanted; undefined for a user that is not. */
   readonly user: (user: PlatformUserId) => Stamp | undefined;
   /** Users whom the directory took out of the group, as far as that may matter, and when. */
@@ -59,19 +59,19 @@ function move(
  *     anything in the group               | ends   | stands, but for:
  *     the name                            |        | the name ends
  *     a user who was taken out, or added  |        | that user's ends
- *     everybody (a complete snapshot)     |        | all users' end
+ *     everybody (snapshot, deletion)      |        | all users' end
  */
 export function standingWaiver(
   waiver: Waiver | undefined,
   newness: Newness,
-  wanted: WantedGroup,
+  wanted: Pick<WantedGroup, 'users'>,
 ): Waiver | undefined {
   if (waiver === undefined) return undefined;
   const { policy, seen } = waiver;
   if (policy === 'report' && newness.newest > seen) return undefined;
   const isOld = (stamp: Stamp | undefined) => stamp === undefined || stamp <= seen;
   const present = [...waiver.present].filter(
-    (user) => !wanted.users.has(user) && isOld(newness.snapshot) && isOld(newness.departed?.get(user)),
+    (user) => !wanted.users.has(user) && isOld(newness.everybody) && isOld(newness.departed?.get(user)),
   );
   const absent = [...waiver.absent].filter((user) => wanted.users.has(user) && isOld(newness.user(user)));
   const fields = eachField((field) => waiver[field] && (field !== 'name' || isOld(newness.name)));

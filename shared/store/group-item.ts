@@ -121,6 +121,7 @@ const GroupItem = z.lazy(() =>
     openDrift: texts.default([]),
     unattributed: texts.default([]),
     deletionWaiver: z.object({ policy: z.enum(['report', 'adopt']), seen: stamp }).exactOptional(),
+    leaving: group.exactOptional(),
     released: z.boolean().default(false),
     paused: z.boolean().default(false),
     counts: z.object({ wanted: number, applied: number, pending: number }).exactOptional(),

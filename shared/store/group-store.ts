@@ -44,7 +44,7 @@ import {
 import { decodeUser, viewFrom, viewLines } from './view-lines.ts';
 
 const notDue = (ref: GroupRef) => ({ gsk: groupIndexSort(NOT_DUE, ref.group) });
-const CLEAN = ['dirtySince', 'attempts', 'lastError', 'failedAt'] as const;
+const CLEAN = ['dirtySince', 'attempts', 'lastError', 'failedAt', 'leaving'] as const;
 /** That the platform answered 404 is over once it has shown the group, or the link is gone. */
 const MISSED = 'missedAt';
 const LINK = ['platformId', 'version', 'view', 'viewId', 'createdAt', 'takeOver'] as const;
@@ -189,7 +189,10 @@ export function createGroupStore(table: Table): GroupStore {
       const foundNow = foundBeside(seen, found);
       const change: Change =
         platform === undefined
-          ? { set: foundNow, remove: [...LINK, MISSED, ...answered] }
+          ? {
+              set: { ...foundNow, ...(seen.platformId === undefined ? {} : { leaving: seen.platformId }) },
+              remove: [...LINK, MISSED, ...answered],
+            }
           : {
               set: { ...linkAttributes(platform), ...(isNews ? { takeOver: true } : {}), ...foundNow },
               remove: [MISSED, ...answered],

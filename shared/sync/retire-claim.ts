@@ -1,6 +1,8 @@
+import type { GroupState } from '../domain/group-state.ts';
 import type { GroupRef, PlatformGroupId } from '../domain/ids.ts';
 import { HOPE_MS } from './attribute-drift.ts';
 import type { ClaimStore } from './ports/claims.ts';
+import type { GroupStore } from './ports/groups.ts';
 
 interface RetiringPorts {
   readonly claims: Pick<ClaimStore, 'retire'>;
@@ -14,3 +16,19 @@ export const retireClaim = (
   owner: GroupRef,
   { claims, clock }: RetiringPorts,
 ): Promise<void> => claims.retire(company, id, { owner, untilMs: clock() + HOPE_MS });
+
+/** Ends the claim to a platform group that was let go of, unless it is linked, or somebody links it again just now. */
+export async function endClaim(
+  { ref, leaving, platformId }: Pick<GroupState, 'ref' | 'leaving' | 'platformId'>,
+  company: string,
+  ports: {
+    readonly groups: Pick<GroupStore, 'read'>;
+    readonly claims: Pick<ClaimStore, 'retire' | 'claim'>;
+    readonly clock: () => number;
+  },
+): Promise<void> {
+  if (leaving === undefined || leaving === platformId) return;
+  await retireClaim(company, leaving, ref, ports);
+  const now = await ports.groups.read(ref);
+  if (now?.platformId === leaving) await ports.claims.claim(company, leaving, ref);
+}

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { platformGroupId } from '../../shared/domain/ids.ts';
 import { adoptGroup, releaseGroup } from '../../shared/operate/ownership.ts';
+import { applyGroup } from '../../shared/sync/apply/apply.ts';
+import { Crash } from '../../simulate/worker.ts';
 import { story } from '../support/engine/story.ts';
-import { COMPANY, takeEvents } from '../support/engine/world.ts';
+import { COMPANY, takeEvents, takeWoken } from '../support/engine/world.ts';
+import { mortalWorker } from '../sync/reconcile/support/mortal.ts';
 
 const users = (...ids: string[]) => ids.map((id) => `u-${id}`);
 
@@ -75,6 +78,16 @@ describe('adopting by hand', () => {
     expect(world.platform.groups.get(id)?.users).toEqual(['stranger', 'u-b']);
   });
 
+  it('that finds the group in other hands by then leaves no claim', async () => {
+    const { tell, world, ref } = await company({ groups: { exclude: ['h'] } });
+    await tell({ upsert: 'h' });
+    const id = platformGroupId(world.platform.addForeign({ name: 'Theirs', spokeId: 'x', users: [] }));
+    const { groups } = world.onlooker;
+    const late = { ...world.onlooker, groups: { ...groups, adopt: async () => false } };
+    expect(await adoptGroup(ref('h'), id, late)).toEqual({ kind: 'busy' });
+    expect((await world.onlooker.claims.owners(COMPANY, [id])).now).toEqual(new Map());
+  });
+
   it('refuses what would take, delete or double a group', async () => {
     const { tell, world, ref, state } = await company();
     await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['b'] });
@@ -122,6 +135,56 @@ describe('a released group', () => {
     await adoptGroup(ref('g'), id, world.onlooker);
     await tell();
     expect(shown('g')).toEqual([users('b')]);
+  });
+
+  it.each([
+    ['released by a person', {}],
+    ['released as onGroupDeleted says', { onGroupDeleted: 'release' }],
+    ['deleted', {}],
+  ])('%s has no claim left, whatever the effect before which apply died', async (how, settings) => {
+    let survived = false;
+    for (let crashAt = 1; !survived; crashAt += 1) {
+      const { tell, say, work, world, ref, state } = await company(settings);
+      await tell({ snapshot: 'g', of: ['a'] });
+      const id = (await state('g'))?.platformId ?? platformGroupId('');
+      if (how === 'released by a person') await releaseGroup(ref('g'), world.onlooker);
+      else {
+        say({ remove: 'g' });
+        await work(1);
+      }
+      takeWoken(world);
+      const worker = mortalWorker(crashAt);
+      await applyGroup(ref('g'), world.portsFor(worker)).catch((error) =>
+        expect(error).toBeInstanceOf(Crash),
+      );
+      survived = !worker.isDead();
+      world.advance(10 * 60_000);
+      await tell();
+      expect((await world.onlooker.claims.owners(COMPANY, [id])).now, `crash at ${crashAt}`).toEqual(
+        new Map(),
+      );
+      expect((await state('g'))?.platformId).toBeUndefined();
+      expect((await state('g'))?.dirtySinceMs).toBeUndefined();
+    }
+  });
+
+  it('is taken back at once, before or after apply has let go of it, and stays owned', async () => {
+    let survived = false;
+    for (let crashAt = 1; !survived; crashAt += 1) {
+      const { tell, world, ref, shown, state } = await company();
+      await tell({ snapshot: 'g', of: ['a'] });
+      const id = (await state('g'))?.platformId ?? platformGroupId('');
+      await releaseGroup(ref('g'), world.onlooker);
+      const worker = mortalWorker(crashAt);
+      await applyGroup(ref('g'), world.portsFor(worker)).catch(() => {});
+      survived = !worker.isDead();
+      expect(await adoptGroup(ref('g'), id, world.onlooker)).toMatchObject({ kind: 'adopted' });
+      await tell({ add: ['b'], to: 'g' });
+      expect(shown('g'), `crash at ${crashAt}`).toEqual([users('a', 'b')]);
+      expect((await world.onlooker.claims.owners(COMPANY, [id])).now.get(id)).toEqual(ref('g'));
+      expect(await state('g')).toMatchObject({ settled: 'in_sync', released: false });
+      expect(world.platform.violations).toEqual([]);
+    }
   });
 
   it('must be known', async () => {

@@ -94,6 +94,7 @@ const intent: Intent = {
   versionBefore: versionToken('v1'),
 };
 const suspect = { version: versionToken('v2'), traces: [], atMs: NOW_MS };
+const REMOVED = { id: 'e', initiator: 'ROLE', type: 'EXTERNAL_GROUP_REMOVE', at: null };
 const base: Facts = {
   nowMs: NOW_MS,
   createSettleMs: 10 * MINUTE_MS,
@@ -292,6 +293,29 @@ describe('decide', () => {
       'and is not listed: unlinked',
       { state: missed(2), listed: listing() },
       { kind: 'unlink', difference: { kind: 'deleted' } },
+    ],
+    [
+      'where deletions are let stand, and nothing at all is listed: waits, as that may be a wrong route',
+      { state: missed(2), listed: listing(), settings: settingsWith({ drift: 'report' }) },
+      { kind: 'wait', waitMs: undefined, why: { code: 'missing' } },
+    ],
+    [
+      'where deletions are let stand, and the feed tells of one: unlinked',
+      {
+        state: { ...missed(2), suspect: { ...suspect, traces: [REMOVED] } },
+        listed: listing(),
+        settings: settingsWith({ drift: 'report' }),
+      },
+      { kind: 'unlink', waiver: { policy: 'report' } },
+    ],
+    [
+      'where deletions are let stand, and others are listed: unlinked',
+      {
+        state: missed(2),
+        listed: listing(shown('a', { id: 'q', spokeId: 'x' })),
+        settings: settingsWith({ drift: 'adopt' }),
+      },
+      { kind: 'unlink', waiver: { policy: 'adopt' } },
     ],
     [
       'and another carries our spokeId: made again',

@@ -25,7 +25,7 @@ const waiver = (over: Partial<Waiver> = {}): Waiver => ({
 const newness = (over: Partial<Newness> = {}): Newness => ({
   newest: at('5'),
   name: at('5'),
-  snapshot: at('1'),
+  everybody: at('1'),
   user: () => at('5'),
   ...over,
 });
@@ -89,7 +89,7 @@ describe('what stands of a waiver', () => {
       { present: set('') },
     ],
     ['a user who was taken out before', { departed: new Map([[platformUserId('x'), at('4')]]) }, {}],
-    ['everybody', { snapshot: at('6') }, { present: set('') }],
+    ['everybody', { everybody: at('6') }, { present: set('') }],
     ['something else', {}, {}],
   ])('under adopt ends only with a newer word about %s', (_, now, changed) => {
     expect(standing({ newest: at('6'), ...now })).toEqual(waiver(changed));

@@ -8,6 +8,7 @@ import { openPlatform } from '../open-platform.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import { PlatformFailure } from '../ports/platform.ts';
+import { endClaim } from '../retire-claim.ts';
 import { MAX_CONFLICTS, MAX_REFUSALS, undoneBackoffMs } from '../tuning.ts';
 import { startOf } from './facts.ts';
 import { handleFailure, postpone } from './failure.ts';
@@ -81,6 +82,7 @@ async function applyInRounds(ref: GroupRef, ports: ApplyPorts, tally: Tally): Pr
     if (state === undefined || !needsApply(state)) return { outcome: 'nothing_to_do' };
     const admitted = await admit(state, ports);
     if ('outcome' in admitted) return admitted;
+    await endClaim(state, admitted.connection.company, ports);
     looked ||= needsLook(state);
     let step: Step;
     try {

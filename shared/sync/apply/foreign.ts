@@ -9,7 +9,6 @@ import { mayUnlink, UNLINKED_ALWAYS } from '../../plan/guard.ts';
 import { attributeDrift, toldOf } from '../attribute-drift.ts';
 import type { FoundForeign } from '../ports/groups.ts';
 import type { DriftRecord } from '../ports/logs.ts';
-import { retireClaim } from '../retire-claim.ts';
 import { foundOf } from './audit.ts';
 import { AGAIN, CONFLICT, OVERTAKEN, type Performed, type Trouble, type Turn } from './turn.ts';
 
@@ -96,7 +95,7 @@ export async function unlink(
   state: GroupState,
   turn: Turn,
 ): Promise<Performed> {
-  const { ports, platform, connection } = turn;
+  const { ports, platform } = turn;
   const { ref } = state;
   if (!(await drawOnBudget(id, state, turn)))
     return { step: { kind: 'wait', waitMs: undefined, why: UNLINKING_HELD } };
@@ -107,12 +106,7 @@ export async function unlink(
   if (!(await isStillOurs(state, turn))) return OVERTAKEN;
   const found = difference === undefined ? {} : await recordDrift(state, [difference], id, turn);
   const left = waiver === undefined ? found : { ...found, deletionWaiver: waiver };
-  if (!(await ports.groups.absorb(state, undefined, left))) return OVERTAKEN;
-  await retireClaim(connection.company, id, ref, ports);
-  // A transient 404, and somebody has taken it back between the unlinking and this.
-  const now = await ports.groups.read(ref);
-  if (now?.platformId === id) await ports.claims.claim(connection.company, id, ref);
-  return AGAIN;
+  return (await ports.groups.absorb(state, undefined, left)) ? AGAIN : OVERTAKEN;
 }
 
 /** The record is put before the others are counted, so two at once may both wait, but never both pass. */

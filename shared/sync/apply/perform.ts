@@ -206,23 +206,19 @@ async function confirmGone(
   const { ports, connection } = turn;
   const nowMs = ports.clock();
   await ports.audit.record(state.ref, foundOf(intent, nowMs, null, true));
+  // Before the flip: afterwards nobody would look for it.
+  if (intent.platformId !== undefined)
+    await ports.claims.drop(connection.company, intent.platformId, state.ref);
   const flipped = await ports.groups.flip(state.ref, {
     ...settledNow(intent, state, nowMs),
     settled: 'deleted',
     counts: { wanted: 0, applied: 0, pending: 0 },
   });
-  if (flipped === undefined) return OVERTAKEN;
-  if (intent.platformId !== undefined)
-    await ports.claims.drop(connection.company, intent.platformId, state.ref);
-  return AGAIN;
+  return flipped === undefined ? OVERTAKEN : AGAIN;
 }
 
 /** The platform's group stays as it is, without an owner from now on: nothing is sent. */
-async function letGo(
-  { reason }: Of<'release'>,
-  state: GroupState,
-  { ports, connection }: Turn,
-): Promise<Performed> {
+async function letGo({ reason }: Of<'release'>, state: GroupState, { ports }: Turn): Promise<Performed> {
   const { platformId, version = null, ref } = state;
   await ports.audit.record(ref, {
     atMs: ports.clock(),
@@ -235,9 +231,7 @@ async function letGo(
     cause: `rev ${state.rev}`,
     outcome: 'written',
   });
-  if (!(await ports.groups.absorb(state, undefined))) return OVERTAKEN;
-  if (platformId !== undefined) await ports.claims.drop(connection.company, platformId, ref);
-  return AGAIN;
+  return (await ports.groups.absorb(state, undefined)) ? AGAIN : OVERTAKEN;
 }
 
 /** Claim, then look, then link: the next round plans from what is there, and sends the whole group. */

@@ -252,6 +252,9 @@ async function confirmWrite(observed: ObservedGroup | undefined, writing: Writin
     state.ref,
     auditOf(intent, { changes, nowMs, version, cause, outcome: 'written' }),
   );
+  // Before the flip, which may leave nothing to be done: a crash in between is settled by a look.
+  if (observed === undefined && state.platformId !== undefined)
+    await ports.claims.drop(connection.company, state.platformId, state.ref);
   const driftClosed = write.held.size === 0 && foreign === undefined && !outcome.isUndone;
   if (driftClosed) await closeDrift(state, turn);
   const counts = countsOf(wanted, view);
@@ -269,9 +272,6 @@ async function confirmWrite(observed: ObservedGroup | undefined, writing: Writin
     ...(turn.trial.lots.length > 0 ? { unfinished: true } : {}),
   });
   if (flipped === undefined) return OVERTAKEN;
-  if (observed === undefined && state.platformId !== undefined) {
-    await ports.claims.drop(connection.company, state.platformId, state.ref);
-  }
   await giveBackKept(outcome, writing);
   return {
     step: {

@@ -44,6 +44,7 @@ export interface ReconcilePorts extends PeoplePorts {
   readonly drift: DriftLog;
   readonly feed: FeedStore;
   readonly leases: Leases;
+  readonly createSettleMs: number;
 }
 
 export interface ApplyPorts {

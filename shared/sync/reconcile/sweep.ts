@@ -71,13 +71,16 @@ export async function compareAll(connection: Connection, ports: ReconcilePorts):
     tally: emptyTally(),
   };
   const { tally, listed } = sweeping;
+  // What was created or written since then need not be in the list.
+  const wasThere = ({ createdAtMs = 0, lastWriteAtMs = 0 }: Watched[number]) =>
+    lastWriteAtMs < startedAtMs && createdAtMs + ports.createSettleMs < startedAtMs;
   const missing: Watched[number][] = [];
   const linked = new Set<string>();
   for await (const page of ports.index.all(connection.name)) {
     const refs = page.map(({ ref }) => ref);
     const states = await watched(refs, connection, { groups: ports.groups, passOver: sweeping.passOver });
     for (const { platformId } of states) linked.add(platformId);
-    missing.push(...states.filter(({ platformId }) => !listed.has(platformId)));
+    missing.push(...states.filter((state) => !listed.has(state.platformId) && wasThere(state)));
     await suspectDiffering(states, sweeping);
     await pickUp(page, sweeping);
     tally.groupsTouched += states.length;

@@ -28,10 +28,15 @@ describe('a deletion that apply meets before the feed has told of it', () => {
   async function deleted(settings: Readonly<Record<string, unknown>> = {}) {
     const { world, id } = await settled(settings);
     world.platform.deleteAsOther(id);
+    if ('drift' in settings) world.platform.addForeign({ name: 'Beside', spokeId: 'beside', users: [] });
     await tell(world, event('group.member.added', { group: { id: 'g' }, members: [member('late')] }, 1));
     await applyGone(world);
     expect(await records(world)).toMatchObject([{ kind: 'deleted', initiator: 'UNKNOWN', platformId: id }]);
-    return { world, id, again: [...world.platform.groups.keys()][0] ?? '' };
+    return {
+      world,
+      id,
+      again: [...world.platform.groups.values()].find(({ spokeId }) => spokeId === 'g')?.id ?? '',
+    };
   }
   const named = [{ kind: 'deleted', initiator: 'SYSTEM', eventIds: ['removed'] }];
 
@@ -77,6 +82,7 @@ describe('a deletion that another worker takes for a group still there', () => {
     const { world, id } = await settled({ drift });
     const old = [...world.platform.groups.values()].map((group) => ({ ...group }));
     world.platform.deleteAsOther(id);
+    world.platform.addForeign({ name: 'Beside', spokeId: 'beside', users: [] });
     await tell(world, event('group.member.added', { group: { id: 'g' }, members: [member('late')] }, 1));
     await applyGone(world);
     const { platforms } = world.onlooker;

@@ -194,6 +194,27 @@ describe('a difference that is to be restored', () => {
   }
 });
 
+it('a change that comes again under the version that it had is recorded again', async () => {
+  const { world, id } = await settled();
+  const answers = new Map<string, string>();
+  // The platform counts versions by what a group holds.
+  const asContent = (one: { version: string; name: string }) =>
+    Object.assign(one, { version: answers.get(one.name) ?? one.version });
+  for (let time = 1; time <= 2; time += 1) {
+    world.platform.changeAsOther(id, { name: 'Theirs' });
+    answers.set('Theirs', answers.get('Theirs') ?? world.platform.groups.get(id)?.version ?? '');
+    asContent(world.platform.groups.get(id) as never);
+    await follow(world, id, trace({ id: `event-${time}` }));
+    await apply(world);
+    expect(shown(world, id)?.name).toBe('Ours');
+    world.advance(3 * HOUR_MS);
+  }
+  expect(await records(world)).toMatchObject([
+    { kind: 'name', settledBy: 'restore' },
+    { kind: 'name', settledBy: 'restore' },
+  ]);
+});
+
 describe('another worker of ours', () => {
   it('that writes while we look is not taken for somebody else', async () => {
     const { world, id } = await settled();
@@ -346,6 +367,61 @@ describe('what is adopted', () => {
     await tell(world, event('group.snapshot', { group: { id: 'g' }, members: MEMBERS.map(member) }, 5));
     await apply(world);
     expect(shown(world, id)?.users).toEqual(USERS);
+  });
+});
+
+describe('a group that the directory deleted, and that is only emptied', () => {
+  const removed = event('group.deleted', { group: { id: 'g' } }, 5);
+  const back = [
+    event('group.upserted', { group: { id: 'g', name: 'Ours' } }, 9),
+    event('group.member.added', { group: { id: 'g' }, members: [member('m0')] }, 9),
+  ];
+
+  it.each([
+    ['report', ['u-m0']],
+    ['adopt', ['stranger', 'u-m0']],
+  ])(
+    'keeps whom somebody adds to it under %s, until it comes back as the table says',
+    async (drift, left) => {
+      const { world, id } = await settled({ drift, onGroupDeleted: 'empty' });
+      await tell(world, removed);
+      await apply(world);
+      expect(shown(world, id)?.users).toEqual([]);
+      world.platform.changeAsOther(id, { users: ['stranger'] });
+      await follow(world, id, trace());
+      await apply(world);
+      expect(await records(world)).toMatchObject([{ kind: 'members_added', settledBy: drift }]);
+      expect(shown(world, id)?.users).toEqual(['stranger']);
+      await tell(world, ...back);
+      await apply(world);
+      expect(shown(world, id)?.users).toEqual(left);
+    },
+  );
+
+  it('keeps nobody who was added before: the deletion is a word about everybody', async () => {
+    const { world, id } = await settled({ drift: 'adopt', onGroupDeleted: 'empty' });
+    world.platform.changeAsOther(id, { users: [...USERS, 'stranger'] });
+    await follow(world, id, trace());
+    await apply(world);
+    await tell(world, removed);
+    await apply(world);
+    expect(shown(world, id)?.users).toEqual([]);
+  });
+
+  it('keeps what else is adopted when it comes back, though more was changed in between', async () => {
+    const { world, id } = await settled({ drift: 'adopt', onGroupDeleted: 'empty' });
+    world.platform.addForeign({ name: 'Beside', spokeId: 'beside', users: [] });
+    world.platform.changeAsOther(id, { spokeId: null });
+    await follow(world, id, trace());
+    await apply(world);
+    await tell(world, removed);
+    await apply(world);
+    world.platform.changeAsOther(id, { users: ['stranger'] });
+    await follow(world, id, trace({ id: 'event-2' }));
+    await apply(world);
+    await tell(world, ...back);
+    await apply(world);
+    expect(world.platform.groups.get(id)).toMatchObject({ spokeId: null, users: ['stranger', 'u-m0'] });
   });
 });
 

@@ -97,6 +97,17 @@ describe('a sweep', () => {
     expect((await suspects(world, links)).length).toBe(missing);
   });
 
+  it.each([
+    ['written after the list was begun', { lastWriteAt: START_MS }],
+    ['created so shortly before that the platform may not list them yet', { createdAt: START_MS - 60_000 }],
+  ])('does not miss groups that were %s', async (_, made) => {
+    const world = await withGroups(5);
+    for (let n = 5; n < 15; n += 1) await world.link(`g${n}`, made);
+    const { report, halted } = await run(world);
+    expect({ halted, missing: report.missing }).toEqual({ halted: false, missing: 0 });
+    expect(await suspects(world, 15)).toEqual([]);
+  });
+
   it('concludes nothing from a list that failed', async () => {
     const world = await withGroups(3);
     world.listFails = failure('unavailable', 500);

@@ -95,6 +95,7 @@ export function createWorld({ settings = {}, activity, table = new MemoryTable()
     clock,
     random: () => 0.5,
     coalesceMs: 0,
+    createSettleMs: 600_000,
     ...allStoresOver(over),
     connections: { find: async () => connection, list: async () => [connection] },
     platforms: { open: async () => platform },
