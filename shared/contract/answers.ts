@@ -164,6 +164,7 @@ export const DriftRow = z.object({
   group: text,
   kind: z.enum(DRIFT_KINDS),
   initiator: text,
+  actor: nullable(z.object({ role: nullable(text), name: nullable(text) })),
   before: Side,
   after: Side,
   settledBy: nullable(text),

@@ -10,11 +10,15 @@ export type DriftKind = (typeof DRIFT_KINDS)[number];
 /** Stands for the initiator where no event told of a difference. */
 export const NOBODY_KNOWN = 'UNKNOWN';
 
+/** Who it was, as the feed says: personal, so never in a log. */
+export type Actor = { readonly role: string | null; readonly name: string | null };
+
 /** One event of the activity feed about a platform group: who did something, and of what kind. */
 export interface Trace {
   readonly id: string;
   /** `ROLE`, `SYSTEM`, `EXTERNAL`, or whatever else the platform says. */
   readonly initiator: string;
+  readonly actor?: Actor;
   /** `event_type` of the specification; most values are listed nowhere. */
   readonly type: string;
   /** Timestamp as the feed gave it. */

@@ -25,11 +25,11 @@ export async function listDrift(
 ): Promise<readonly DriftRow[]> {
   const rows: DriftRow[] = [];
   for await (const page of drift.list(connection)) {
-    for (const { id, group, kind, initiator, before, after, settledBy, ...times } of page) {
+    for (const { id, group, kind, initiator, actor = null, before, after, settledBy, ...times } of page) {
       const { detectedAtMs, settledAtMs } = times;
       const detectedAt = new Date(detectedAtMs).toISOString();
       const settledAt = settledAtMs === null ? null : new Date(settledAtMs).toISOString();
-      rows.push({ id, group, kind, initiator, before, after, settledBy, detectedAt, settledAt });
+      rows.push({ id, group, kind, initiator, actor, before, after, settledBy, detectedAt, settledAt });
     }
   }
   return rows.sort((a, b) => (a.detectedAt < b.detectedAt ? 1 : -1));

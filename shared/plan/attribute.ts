@@ -1,9 +1,10 @@
-import { type DriftKind, NOBODY_KNOWN, type Trace } from '../domain/drift.ts';
+import { type Actor, type DriftKind, NOBODY_KNOWN, type Trace } from '../domain/drift.ts';
 
 /** Who is named for a difference, and the events that say so. */
 export interface Attribution {
   /** `UNKNOWN` where no event told of it. */
   readonly initiator: string;
+  readonly actor?: Actor;
   readonly eventIds: readonly string[];
 }
 
@@ -56,5 +57,7 @@ export function attribute(kind: DriftKind, traces: readonly Trace[]): Attributio
   const [first, ...rest] = told.map(({ initiator }) => initiator);
   if (first === undefined) return UNATTRIBUTED;
   const initiator = rest.reduce((best, one) => (rank(one) > rank(best) ? one : best), first);
-  return { initiator, eventIds: told.filter((trace) => trace.initiator === initiator).map(({ id }) => id) };
+  const theirs = told.filter((trace) => trace.initiator === initiator);
+  const actor = theirs.findLast((trace) => trace.actor !== undefined)?.actor;
+  return { initiator, ...(actor && { actor }), eventIds: theirs.map(({ id }) => id) };
 }

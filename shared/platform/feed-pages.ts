@@ -23,8 +23,18 @@ function eventOf({ id, timestamp, subjects, initiator, event_type: type }: Activ
     at: timestamp ?? null,
     initiator: initiator?.type ?? NOBODY_KNOWN,
     type: type ?? '',
+    ...actorOf(initiator),
     groups: (subjects ?? []).flatMap(({ type, instance }) =>
       type === 'GROUP' && typeof instance === 'string' ? [platformGroupId(instance)] : [],
     ),
   };
+}
+
+const LONGEST_NAME = 200;
+
+function actorOf(initiator: ActivityEvent['initiator']): Pick<FeedEvent, 'actor'> {
+  const [role, name] = [initiator?.role, initiator?.display_name].map(
+    (text) => text?.slice(0, LONGEST_NAME) || null,
+  );
+  return role || name ? { actor: { role: role ?? null, name: name ?? null } } : {};
 }

@@ -12,6 +12,7 @@ const MAX_LISTED = 1_000;
 
 const Side = z.union([z.string(), z.array(z.string())]).nullable();
 const Settlement = z.enum(['restore', 'report', 'adopt']);
+export const ActorForm = z.object({ role: z.string().nullable(), name: z.string().nullable() });
 const DriftItem = z.lazy(() =>
   z.object({
     id: z.string(),
@@ -21,6 +22,7 @@ const DriftItem = z.lazy(() =>
     before: Side,
     after: Side,
     initiator: z.string(),
+    actor: ActorForm.exactOptional(),
     eventIds: z.array(z.string()),
     policy: Settlement,
     detectedAtMs: z.number(),
@@ -61,10 +63,10 @@ export function createDriftLog(table: Table): DriftLog {
       }
     },
 
-    async attribute(ref, id, { initiator, eventIds }) {
+    async attribute(ref, id, { initiator, actor, eventIds }) {
       await table.update(
         driftKey(ref, id),
-        { set: { initiator, eventIds: eventIds.slice(0, MAX_LISTED) } },
+        { set: { initiator, ...(actor && { actor }), eventIds: eventIds.slice(0, MAX_LISTED) } },
         equal('initiator', NOBODY_KNOWN),
       );
     },

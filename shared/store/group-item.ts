@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { GroupState, StoredMember } from '../domain/group-state.ts';
 import { type GroupRef, intentId, memberId, platformGroupId, roleId, versionToken } from '../domain/ids.ts';
 import type { Stamp } from '../domain/stamp.ts';
+import { ActorForm } from './drift-log.ts';
 import { understood } from './item-form.ts';
 import type { Item } from './table.ts';
 
@@ -82,6 +83,7 @@ const Trace = z.lazy(() =>
   z.object({
     id: text,
     initiator: text,
+    actor: ActorForm.exactOptional(),
     type: text,
     at: text.nullable(),
   }),

@@ -1,4 +1,4 @@
-import type { Difference } from '../../domain/drift.ts';
+import type { Actor, Difference } from '../../domain/drift.ts';
 import type { ConnectionName, GroupId, GroupRef, IntentId, PlatformGroupId } from '../../domain/ids.ts';
 import type { Attribution } from '../../plan/attribute.ts';
 
@@ -41,6 +41,7 @@ export interface DriftRecord extends Difference {
   readonly platformId: PlatformGroupId | null;
   /** `ROLE`, `SYSTEM` or `EXTERNAL`, as the activity feed says; `UNKNOWN` where no event told of it. */
   readonly initiator: string;
+  readonly actor?: Actor;
   readonly eventIds: readonly string[];
   readonly policy: DriftSettlement;
   readonly detectedAtMs: number;

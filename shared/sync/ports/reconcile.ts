@@ -1,3 +1,4 @@
+import type { Trace } from '../../domain/drift.ts';
 import type { ConnectionName, PlatformGroupId } from '../../domain/ids.ts';
 
 /** How far the activity feed was read. */
@@ -48,14 +49,8 @@ export interface FeedStore {
 }
 
 /** One event of the feed, as far as groups need it. */
-export interface FeedEvent {
-  readonly id: string;
-  readonly at: string | null;
+export interface FeedEvent extends Trace {
   readonly groups: readonly PlatformGroupId[];
-  /** `ROLE`, `SYSTEM`, `EXTERNAL`, or whatever else the platform says. */
-  readonly initiator: string;
-  /** `event_type` of the specification. */
-  readonly type: string;
 }
 
 export interface FeedPage {

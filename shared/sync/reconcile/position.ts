@@ -29,10 +29,9 @@ export function freshEvents(pages: FeedPages, { recentIds }: FeedPosition): read
 /** What the events tell of each group, in the order of the feed. */
 export function tracesByGroup(events: readonly FeedEvent[]): ReadonlyMap<PlatformGroupId, readonly Trace[]> {
   const traces = new Map<PlatformGroupId, Trace[]>();
-  for (const { id, at, initiator, type, groups } of events) {
+  for (const { groups, ...trace } of events) {
     for (const group of new Set(groups)) {
       const known = traces.get(group);
-      const trace: Trace = { id, at, initiator, type };
       if (known === undefined) traces.set(group, [trace]);
       else known.push(trace);
     }

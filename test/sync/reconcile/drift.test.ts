@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { groupId } from '../../../shared/domain/ids.ts';
 import { approveHold } from '../../../shared/operate/holds.ts';
+import { listDrift } from '../../../shared/operate/lists.ts';
 import { applyGroup } from '../../../shared/sync/apply/apply.ts';
+import type { Connection } from '../../../shared/sync/ports/connections.ts';
 import { PlatformFailure } from '../../../shared/sync/ports/platform.ts';
+import { followFeed } from '../../../shared/sync/reconcile/feed.ts';
 import { Crash, type Worker } from '../../../simulate/worker.ts';
 import { CONNECTION, type Ports, START_MS, type World } from '../../support/engine/world.ts';
 import {
@@ -68,6 +71,30 @@ describe('a difference that apply meets in a conflict', () => {
     expect(await records(world)).toMatchObject([{ kind: 'name', settledBy: 'restore' }]);
     expect(shown(world, id)).toEqual({ name: 'Ours', users: USERS.slice(1) });
   });
+});
+
+it('keeps who made a difference, as the feed names them', async () => {
+  const { world, id } = await settled();
+  const ports = world.onlooker;
+  const connection = await ports.connections.find(CONNECTION);
+  const readFeed = () => followFeed(connection as Connection, ports as never, Number.POSITIVE_INFINITY);
+  await readFeed();
+  world.platform.changeAsOther(id, { name: 'Theirs' });
+  await tell(world, event('group.member.removed', { group: { id: 'g' }, members: [member('m0')] }, 1));
+  await apply(world);
+  expect(await listDrift(CONNECTION, ports)).toMatchObject([{ initiator: 'UNKNOWN', actor: null }]);
+  world.advance(HOUR_MS);
+  await readFeed();
+  const actor = { role: expect.any(String), name: expect.any(String) };
+  expect(await listDrift(CONNECTION, ports)).toMatchObject([{ initiator: 'ROLE', actor }]);
+  world.platform.changeAsOther(id, { users: USERS });
+  world.advance(HOUR_MS);
+  await readFeed();
+  await apply(world);
+  expect(await listDrift(CONNECTION, ports)).toMatchObject([
+    { kind: 'members_added', actor },
+    { kind: 'name' },
+  ]);
 });
 
 describe('a spokeId that somebody took away', () => {
