@@ -77,7 +77,7 @@ function runTask(task: Task, only: readonly (ConnectionName | undefined)[], clou
   return cloud.invoke(task, TIMEOUT_MS, async ({ ports }) => {
     const deadlineMs = ports.clock() + TIMEOUT_MS - 30_000;
     for (const chosen of only) {
-      const round = { connections: ports.connections, only: chosen, logger: SILENT };
+      const round = { connections: ports.connections, only: chosen, logger: SILENT, random: () => 0 };
       const { failure } = await eachConnection<unknown>(round, (connection) =>
         task === 'people'
           ? refreshPeople(connection, ports)

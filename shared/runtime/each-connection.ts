@@ -1,5 +1,6 @@
 import type { ConnectionName } from '../domain/ids.ts';
 import type { Connection, Connections } from '../sync/ports/connections.ts';
+import { systemRandom } from './clock.ts';
 import { errorFields, type Logger } from './logger.ts';
 
 interface Round {
@@ -7,6 +8,8 @@ interface Round {
   /** Only this one; all where undefined. */
   readonly only: ConnectionName | undefined;
   readonly logger: Logger;
+  /** A number from 0 up to 1. */
+  readonly random?: () => number;
 }
 
 /** What each connection's turn gave; a failure is thrown by the caller once it has said what it must. */
@@ -15,9 +18,12 @@ export interface Turns<Report> {
   readonly failure?: { readonly error: unknown };
 }
 
-/** Runs a task for each connection, one company's failure keeping no other from its turn. */
+/**
+ * Runs a task for each connection, one company's failure keeping no other from its turn; nor does one that takes all
+ * the time there is, since each run has another order.
+ */
 export async function eachConnection<Report>(
-  { connections, only, logger }: Round,
+  { connections, only, logger, random = systemRandom }: Round,
   run: (connection: Connection) => Promise<Report>,
 ): Promise<Turns<Report>> {
   const reports: Report[] = [];
@@ -27,7 +33,8 @@ export async function eachConnection<Report>(
     failure = { error };
   };
   const chosen = only === undefined ? await connections.list(failed) : [await connections.find(only)];
-  for (const connection of chosen) {
+  const order = new Map(chosen.map((connection) => [connection, random()]));
+  for (const connection of chosen.toSorted((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0))) {
     if (connection === undefined) throw new Error(`there is no connection ${only}`);
     try {
       const report = await run(connection);

@@ -6,7 +6,7 @@ import type { WakePorts } from './ports/bundles.ts';
 import type { Connections } from './ports/connections.ts';
 import type { UserStore } from './ports/desired.ts';
 import type { GroupIndex, GroupSummary } from './ports/group-index.ts';
-import { backoffMs, PUMP_BATCH, WAKE_GRACE_MS, WRITES_IN_FLIGHT } from './tuning.ts';
+import { backoffMs, PUMP_BATCH, PUMP_WALKS, WAKE_GRACE_MS, WRITES_IN_FLIGHT } from './tuning.ts';
 import { walkAndWake } from './walk.ts';
 
 export interface PumpPorts extends WakePorts, GateKeeperPorts {
@@ -112,6 +112,7 @@ async function resumeWalks(connection: ConnectionName, ports: PumpPorts, alone: 
         await resumeWalk(connection, member, ports);
         resumed += 1;
       });
+      if (resumed >= PUMP_WALKS) return resumed;
     }
   }
   return resumed;

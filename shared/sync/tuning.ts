@@ -26,6 +26,8 @@ export const ASKED_IN_FLIGHT = 4;
 
 /** Groups that one pump wakes per connection: a backlog drains at this many a minute when deployed. */
 export const PUMP_BATCH = 600;
+/** Walks that one pump takes up per connection: each may mean thousands of groups. */
+export const PUMP_WALKS = 100;
 
 /** So many groups that fail in a row close the gate, however well the connection itself answers. */
 export const FAILING_GROUPS = 5;

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { MetricName } from '../../shared/contract/metrics.ts';
+import { eachConnection } from '../../shared/runtime/each-connection.ts';
 import { type ReconcileTaskPorts, runReconcile } from '../../shared/runtime/run-reconcile.ts';
 import { createGateStore } from '../../shared/store/gate-store.ts';
+import { seededRandom } from '../../simulate/random.ts';
 import { createWorld, failure, type World } from '../sync/reconcile/support/world.ts';
 
 type Emitted = readonly [name: MetricName, value: number, by: string | undefined];
@@ -43,6 +45,27 @@ describe('a run of the pump', () => {
     expect(world.woken).toEqual(['g']);
     expect(emitted.map(([name]) => name)).toContain('DirtyGroups');
   });
+});
+
+it('the first connection that takes all the time there is keeps no other from its turn for ever', async () => {
+  const names = ['a', 'b', 'c', 'd'];
+  const first = new Set<string>();
+  const random = seededRandom(1);
+  for (let run = 0; run < 40; run += 1) {
+    const seen: string[] = [];
+    await eachConnection(
+      {
+        connections: { list: async () => names.map((name) => ({ name })) } as never,
+        only: undefined,
+        logger: { info() {}, error() {} } as never,
+        random: () => random.next(),
+      },
+      async ({ name }) => seen.push(name),
+    );
+    expect([...seen].sort()).toEqual(names);
+    first.add(seen[0] ?? '');
+  }
+  expect(first.size).toBe(names.length);
 });
 
 describe('a run of the feed', () => {

@@ -3,7 +3,7 @@ import { REOPENED_GATE } from '../../shared/domain/gate.ts';
 import { groupKey, userKey } from '../../shared/store/keys.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { pump } from '../../shared/sync/pump.ts';
-import { PUMP_BATCH } from '../../shared/sync/tuning.ts';
+import { PUMP_BATCH, PUMP_WALKS } from '../../shared/sync/tuning.ts';
 import { story } from '../support/engine/story.ts';
 import { CONNECTION, takeWoken } from '../support/engine/world.ts';
 
@@ -31,6 +31,19 @@ describe('more groups than one pump wakes', () => {
     }
     expect(woken).toEqual([PUMP_BATCH, 5, 0, 0]);
   });
+});
+
+it('more walks than one pump takes up are taken up by the next', async () => {
+  const { world, member } = await story();
+  const { onlooker, table } = world;
+  for (let at = 0; at < PUMP_WALKS + 5; at += 1) {
+    const id = `u${String(at).padStart(4, '0')}`;
+    const walk = { walk: 2, gpk: `walks#${CONNECTION}#0`, gsk: id, revision: 2, member: id };
+    await table.update(userKey(CONNECTION, member(id)), { set: walk });
+  }
+  const resumed = [];
+  for (let minute = 0; minute < 3; minute += 1) resumed.push((await pump(CONNECTION, onlooker)).walksResumed);
+  expect(resumed).toEqual([PUMP_WALKS, 5, 0]);
 });
 
 describe('an item that cannot be understood', () => {
