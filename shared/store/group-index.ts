@@ -28,7 +28,7 @@ export function createGroupIndex(table: Table): GroupIndex {
       return found
         .slice(0, limit)
         .filter((item) => typeof item['group'] === 'string')
-        .map((item) => refOf(connection, item));
+        .map((item) => summaryOf(connection, item));
     },
 
     async reschedule(ref, dueMs) {

@@ -6,7 +6,14 @@ import type { WakePorts } from './ports/bundles.ts';
 import type { Connections } from './ports/connections.ts';
 import type { UserStore } from './ports/desired.ts';
 import type { GroupIndex, GroupSummary } from './ports/group-index.ts';
-import { backoffMs, PUMP_BATCH, PUMP_WALKS, WAKE_GRACE_MS, WRITES_IN_FLIGHT } from './tuning.ts';
+import {
+  backoffMs,
+  LONGEST_BACKOFF_MS,
+  PUMP_BATCH,
+  PUMP_WALKS,
+  WAKE_GRACE_MS,
+  WRITES_IN_FLIGHT,
+} from './tuning.ts';
 import { walkAndWake } from './walk.ts';
 
 export interface PumpPorts extends WakePorts, GateKeeperPorts {
@@ -87,22 +94,26 @@ async function endBackOffs(
 /** Later than any group can be due, and still of the width that the index sorts by. */
 const NO_MATTER_WHEN = 9_999_999_999_999;
 
-async function wakeDue(due: readonly GroupRef[], ports: PumpPorts, alone: Alone): Promise<number> {
+async function wakeDue(due: readonly GroupSummary[], ports: PumpPorts, alone: Alone): Promise<number> {
   const rescheduled: GroupRef[] = [];
   // The next time is set before the message goes: a pump that dies in between is late, never too busy.
-  const reschedule = async (ref: GroupRef) => {
-    await ports.index.reschedule(ref, nextLook(ports));
-    rescheduled.push(ref);
+  const reschedule = async (group: GroupSummary) => {
+    await ports.index.reschedule(group.ref, nextLook(group, ports));
+    rescheduled.push(group.ref);
   };
-  await pMap(due, (ref) => alone(`group ${ref.group}`, () => reschedule(ref)), {
+  await pMap(due, (group) => alone(`group ${group.ref.group}`, () => reschedule(group)), {
     concurrency: WRITES_IN_FLIGHT,
   });
   const lost = await ports.applyQueue.wake(rescheduled);
   return rescheduled.length - lost.length;
 }
 
-const nextLook = ({ clock, coalesceMs, random }: PumpPorts): number =>
-  clock() + coalesceMs + WAKE_GRACE_MS + backoffMs(0, random());
+/** A group whose apply never comes to its end is woken ever more rarely: each vain message ends as a dead letter. */
+function nextLook({ dirtySinceMs }: GroupSummary, { clock, coalesceMs, random }: PumpPorts): number {
+  const nowMs = clock();
+  const inVainMs = Math.min(LONGEST_BACKOFF_MS, Math.round((nowMs - (dirtySinceMs ?? nowMs)) / 8));
+  return nowMs + coalesceMs + Math.max(inVainMs, WAKE_GRACE_MS + backoffMs(0, random()));
+}
 
 async function resumeWalks(connection: ConnectionName, ports: PumpPorts, alone: Alone): Promise<number> {
   let resumed = 0;

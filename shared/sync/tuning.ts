@@ -41,7 +41,7 @@ export const boundedWaitMs = (askedMs: number): number =>
   Math.min(LONGEST_ASKED_MS, Math.max(SHORTEST_ASKED_MS, askedMs));
 
 const FIRST_BACKOFF_MS = 2_000;
-const LONGEST_BACKOFF_MS = 3_600_000;
+export const LONGEST_BACKOFF_MS = 3_600_000;
 
 const FIRST_UNDONE_BACKOFF_MS = 600_000;
 

@@ -33,6 +33,24 @@ describe('more groups than one pump wakes', () => {
   });
 });
 
+it('a group that no apply can read is woken ever more rarely, another each minute', async () => {
+  const { world, hire, say, work, ref } = await story();
+  await hire('a');
+  say({ upsert: 'g' }, { upsert: 'h' });
+  await work(1);
+  takeWoken(world);
+  await world.table.update(groupKey(ref('g')), { set: { attempts: 'seven' } });
+  await expect(applyGroup(ref('g'), world.onlooker)).rejects.toThrow('expected a group');
+  let woken = 0;
+  for (let minute = 0; minute < 24 * 60; minute += 1) {
+    world.advance(MINUTE_MS);
+    await pump(CONNECTION, world.onlooker);
+    woken += takeWoken(world).filter(({ group }) => group === 'g').length;
+  }
+  expect(woken).toBeGreaterThan(24);
+  expect(woken).toBeLessThan(70);
+});
+
 it('more walks than one pump takes up are taken up by the next', async () => {
   const { world, member } = await story();
   const { onlooker, table } = world;

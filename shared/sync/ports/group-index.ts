@@ -33,7 +33,7 @@ export interface GroupIndex {
   due(
     connection: ConnectionName,
     at: { readonly nowMs: number; readonly limit: number },
-  ): Promise<readonly GroupRef[]>;
+  ): Promise<readonly GroupSummary[]>;
   /** Moves the time at which a dirty group is due; a clean one is left alone. */
   reschedule(ref: GroupRef, dueMs: number): Promise<void>;
   all(connection: ConnectionName): AsyncIterable<readonly GroupSummary[]>;
