@@ -18,7 +18,7 @@ import { isWhole, type ListedGroup, type ObservedGroup, type View } from '../dom
 import { alreadyThere } from './adopt.ts';
 import { tellsOfDeletion } from './attribute.ts';
 import { type DraftInput, draftPlan } from './draft.ts';
-import { type Facts, newnessOf, type Wanted } from './facts.ts';
+import { type Facts, newnessOf, type Rejected, type Wanted } from './facts.ts';
 import { foreignDifferences, isOurCreation, isSpokeIdLost, shows, viewOf } from './foreign.ts';
 import { judgeRemovals } from './guard.ts';
 import { type HeldRemovals, holdWithSay, isOver, judgeByHold } from './hold.ts';
@@ -161,6 +161,14 @@ const UNTOLD = {
   message:
     'the platform answers 404 and lists no groups at all: that may be a wrong route, until the feed tells of a deletion',
 };
+const NAME_IN_USE: Wait = {
+  kind: 'wait',
+  waitMs: undefined,
+  why: {
+    code: 'name_in_use',
+    message: 'the platform refuses the name, which another group has: tried again until it is free',
+  },
+};
 const LISTED = { code: 'missing', message: 'the platform answers 404 for the group, and lists it' };
 
 /**
@@ -170,7 +178,7 @@ const LISTED = { code: 'missing', message: 'the platform answers 404 for the gro
  *     the group                                          | decision
  *     ---------------------------------------------------|------------------------------------------------
  *     has an open intent                                 | its outcome: see `decideIntent`
- *     had one that the platform refused                  | fail, or, where it is gone, as below
+ *     had one that the platform refused                  | fail; where it is gone, or the name is taken, as below
  *     was released by a person                           | release, then settle excluded
  *     is left out by the settings                        | settle excluded
  *     is put right and undone again and again            | wait for the rest of the hour; see `decideRest`
@@ -189,7 +197,7 @@ export function decide(facts: Facts): Decision {
   const { state, rejected, look } = facts;
   if (state.intent !== undefined) return decideIntent(facts, state.intent);
   // Where there is no group to be seen, its version tells nothing: it is not listed yet, or somebody has deleted it.
-  if (rejected !== undefined) return look === 'gone' ? decideMissing(facts) : { kind: 'fail' };
+  if (rejected !== undefined) return look === 'gone' ? decideMissing(facts) : decideRejected(facts, rejected);
   if (state.released) {
     if (state.platformId !== undefined) return { kind: 'release', reason: 'a person released this group' };
     return settle('excluded');
@@ -201,6 +209,18 @@ export function decide(facts: Facts): Decision {
   if (state.suspect !== undefined) return decideLook(facts) ?? clear(facts);
   return decideWanted(facts, treatment);
 }
+
+/** Where each name is there once, a group waits until another gives its name up; meanwhile the rest is written. */
+function decideRejected(facts: Facts, { name }: Rejected): Decision {
+  const { state, listed } = facts;
+  if (name === undefined) return { kind: 'fail' };
+  if (listed === undefined || listed.ageMs > 0) return { kind: 'list', ageMs: 0 };
+  if (!listed.groups.some((one) => one.id !== state.platformId && isWhole(one) && isSameName(one, name)))
+    return { kind: 'fail' };
+  return state.platformId === undefined ? NAME_IN_USE : decideWanted(facts, treatmentOf(facts));
+}
+
+const isSameName = (group: ObservedGroup, name: string) => foldName(group.name) === foldName(name);
 
 /**
  * Somebody who undoes what we write gets the last word but once an hour: each restoration costs three or four calls. The
@@ -457,8 +477,9 @@ function decideWanted(facts: Facts, treatment: GroupTreatment): Decision {
   const waiver =
     treatment.drift === 'restore' || current === undefined ? undefined : stillWaived(facts, wanted, current);
   if (waiver !== undefined && 'kind' in waiver) return waiver;
+  const name = facts.rejected?.name === undefined ? undefined : current?.name;
   const input: Omit<DraftInput, 'held'> = {
-    wanted: wanted.group,
+    wanted: wanted.group && { ...wanted.group, ...(name === undefined ? {} : { name }) },
     current,
     membership: settings.membership,
     mode: treatment.mode,
@@ -478,6 +499,7 @@ function decideWanted(facts: Facts, treatment: GroupTreatment): Decision {
   if ('kind' in guarded) return guarded;
   const plan = draftPlan({ ...input, held: guarded.held });
   if (plan.action === 'none') {
+    if (name !== undefined) return NAME_IN_USE;
     if (isAnybodyBarred(facts, wanted)) return { kind: 'wait', waitMs: undefined, why: BARRED };
     const as = guarded.held.size > 0 ? 'held' : SETTLED[wanted.state];
     // A group that is only watched shows no difference because nobody draws one up.

@@ -69,6 +69,12 @@ export interface Listing {
   readonly ageMs: number;
 }
 
+export interface Rejected {
+  readonly owed: GuardRecord | undefined;
+  /** The new name that was sent. */
+  readonly name?: string | undefined;
+}
+
 /**
  * All that a decision about one group rests on. What has not been read is undefined: where it matters, the decision is
  * the question for it. Facts are frozen for a round; nothing in them changes behind a decision.
@@ -95,7 +101,7 @@ export interface Facts {
   /** The platform's groups that could be adopted belong to others. */
   readonly isNothingAdoptable?: boolean | undefined;
   /** The platform has just refused the open intent, or the one that was dropped in this round. */
-  readonly rejected?: { readonly owed: GuardRecord | undefined } | undefined;
+  readonly rejected?: Rejected | undefined;
 }
 
 /** How new the directory's word about a group is, for waivers. */

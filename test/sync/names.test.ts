@@ -36,6 +36,43 @@ async function company(platform: object = {}, settings: Readonly<Record<string, 
   };
 }
 
+describe('a platform where each name is there once', () => {
+  const refusals = (letters: readonly { readonly code: string | undefined }[]) =>
+    letters.filter(({ code }) => code === 'platform_rejected');
+
+  it('has a group made again under its old name once that is free', async () => {
+    const { world, say, work, tell, state, shown } = await company({ uniqueNames: true });
+    await tell({ snapshot: 'old', name: 'Sales', of: ['a'] });
+    say({ snapshot: 'new', name: 'Sales', of: ['b'] });
+    await work(20);
+    expect(await state('new')).toMatchObject({ lastError: { code: 'name_in_use' } });
+    say({ remove: 'old' });
+    await tell();
+    expect([shown('old'), shown('new')]).toEqual([[], [['u-b']]]);
+    expect(await state('new')).toMatchObject({ settled: 'in_sync' });
+    expect(refusals(world.deadLetters)).toEqual([]);
+  });
+
+  it('tells of a swap of two names, writes the members meanwhile, and ends well when one gives way', async () => {
+    const { world, say, work, tell, state, shown, name } = await company({ uniqueNames: true });
+    await tell({ snapshot: 'g', name: 'A', of: ['a'] }, { snapshot: 'h', name: 'B', of: ['b'] });
+    say({ upsert: 'g', name: 'B' }, { upsert: 'h', name: 'A' }, { add: ['b'], to: 'g' });
+    say({ take: ['b'], from: 'h' });
+    await work(40);
+    for (const group of ['g', 'h'])
+      expect(await state(group)).toMatchObject({ lastError: { code: 'name_in_use' } });
+    expect([shown('g'), shown('h')]).toEqual([[['u-a', 'u-b']], [[]]]);
+    expect([name('g'), name('h')]).toEqual(['A', 'B']);
+    const calls = world.platform.writes.length;
+    await tell({ upsert: 'h', name: 'C' });
+    await tell({ upsert: 'h', name: 'A' });
+    expect([name('g'), name('h')]).toEqual(['B', 'A']);
+    expect(world.platform.writes.length - calls).toBeLessThanOrEqual(3);
+    expect(refusals(world.deadLetters)).toEqual([]);
+    for (const group of ['g', 'h']) expect(await state(group)).toMatchObject({ settled: 'in_sync' });
+  });
+});
+
 describe('a platform that makes something else of names', () => {
   it.each([
     ['trims', trims, ' Sales '],

@@ -148,15 +148,23 @@ async function afterFailure(
   const { ref, unsettledRemovals, platformId } = round.state;
   // Removals that stand in the guard's book for an earlier write as well, which may yet happen: the next takes them over.
   const owed = write.isReserved && unsettledRemovals !== undefined ? intent.reserved : undefined;
-  const refused: Round = { ...round, look: undefined, rejected: { owed }, refused: { write, intent, cause } };
+  const refused: Round = {
+    ...round,
+    look: undefined,
+    rejected: { owed, name: newNameIn(write.plan) },
+    refused: { write, intent, cause },
+  };
   if (next === 'compare') return { round: refused };
   await turn.ports.groups.dropIntent(ref, intent, { owed });
   await unreserve(refused, turn);
   const { intent: _, ...state } = round.state;
-  if (next === 'refuse') return refuse({ ...refused, state }, turn);
+  if (next === 'refuse') return { round: { ...refused, state } };
   if (next !== 'gone' || platformId === undefined) throw cause;
   return { round: { ...refused, state, look: 'gone' } };
 }
+
+const newNameIn = ({ changes, after }: Plan): string | undefined =>
+  changes.some(({ kind }) => kind === 'create_group' || kind === 'rename') ? after?.name : undefined;
 
 /** The removals of a write that will not happen leave the guard's book, unless they are owed for an earlier one. */
 export async function unreserve(
@@ -268,7 +276,7 @@ async function confirmWrite(observed: ObservedGroup | undefined, writing: Writin
     ...(platform === undefined ? {} : { platform }),
     ...(intent.action === 'create' ? { createdAtMs: nowMs } : {}),
     ...(found === undefined ? {} : { found: { ...found, contest: foreign?.contest } }),
-    ...leftovers(write, outcome),
+    ...leftovers(writing, outcome),
     ...(turn.trial.lots.length > 0 ? { unfinished: true } : {}),
   });
   if (flipped === undefined) return OVERTAKEN;
@@ -318,11 +326,14 @@ async function markRefused(
 }
 
 /** What the write used up, and why the group is not clean after it. */
-function leftovers({ consumes, held }: Write, { kept, foreign, isUndone }: Outcome): Partial<Flip> {
+function leftovers(
+  { write: { consumes, held }, round: { rejected } }: Writing,
+  { kept, foreign, isUndone }: Outcome,
+): Partial<Flip> {
   const isMoreHeld = consumes !== undefined && held.size > 0;
   // An approval of removals that did not happen stays, unless what came after it waits for its place.
   const isUsedUp = consumes !== undefined && (kept.length === 0 || isMoreHeld);
-  const isUnfinished = isMoreHeld || foreign !== undefined || isUndone;
+  const isUnfinished = isMoreHeld || foreign !== undefined || isUndone || rejected !== undefined;
   return {
     ...(isUsedUp ? { consumedHold: consumes } : {}),
     ...(isUnfinished ? { unfinished: true } : {}),
