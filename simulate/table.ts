@@ -336,6 +336,9 @@ function kept(value: Value): Value {
 }
 
 function changed(item: Item, { set = {}, setIfMissing = {}, add = {}, remove = [] }: Change): Item {
+  const named = [set, setIfMissing, add].flatMap((part) => Object.values(part));
+  if (remove.length === 0 && named.every((value) => value === undefined))
+    throw new Error('ValidationException: the update expression may not be empty');
   const next: Record<string, Value> = { ...item };
   for (const [name, value] of Object.entries(set)) if (value !== undefined) next[name] = kept(value);
   for (const [name, value] of Object.entries(setIfMissing)) next[name] ??= kept(value);

@@ -2,6 +2,7 @@ import type { SyncReport } from '../contract/answers.ts';
 import type { GroupId, GroupRef } from '../domain/ids.ts';
 import type { WakePorts } from '../sync/ports/bundles.ts';
 import type { Connections, GateStore } from '../sync/ports/connections.ts';
+import type { GroupIndex } from '../sync/ports/group-index.ts';
 import type { GroupStore } from '../sync/ports/groups.ts';
 import type { DriftLog } from '../sync/ports/logs.ts';
 import { markSuspects, watched } from '../sync/reconcile/suspect.ts';
@@ -10,6 +11,7 @@ import { stateName } from './report.ts';
 
 export interface SyncPorts extends WakePorts {
   readonly groups: GroupStore;
+  readonly index: Pick<GroupIndex, 'pending'>;
   readonly drift: DriftLog;
   readonly gates: Pick<GateStore, 'read'>;
   readonly connections: Pick<Connections, 'find'>;
@@ -27,17 +29,29 @@ const LOOK_EVERY_MS = 400;
 /**
  * Wakes groups, and waits until each has been looked at: written, held, failed or in step. Of a linked group apply reads
  * the platform first, since a person who asks for this may know better than our view: what somebody else changed or
- * deleted is found now, and treated by the drift policy.
+ * deleted is found now, and treated by the drift policy; members whom the platform refused are tried again.
  */
 export async function syncGroups(
   refs: readonly GroupRef[],
   ports: SyncPorts,
   options: FollowOptions,
 ): Promise<SyncReport> {
+  await forgetRefusals(refs, ports);
   const linked = await suspectLinked(refs, ports);
   const others = refs.filter(({ group }) => !linked.has(group));
   await wakeAll(others, ports);
   return followGroups(refs, ports, options);
+}
+
+async function forgetRefusals(refs: readonly GroupRef[], { index, groups }: SyncPorts): Promise<void> {
+  const [first] = refs;
+  if (first === undefined) return;
+  const asked = new Set(refs.map(({ group }) => group));
+  for await (const page of index.pending(first.connection)) {
+    for (const { ref, member, cause } of page) {
+      if (cause === 'refused' && asked.has(ref.group)) await groups.markPending(ref, member, undefined);
+    }
+  }
 }
 
 /** @returns the groups that were marked as suspect and woken: those with a platform group that is ours to write */

@@ -50,6 +50,22 @@ describe('sync', () => {
     expect(users()).toEqual([['u-ann', 'u-bob']]);
   });
 
+  it('tries members again whom the platform refused', async () => {
+    const { world, users, sync } = await company();
+    world.platform.refused.add('u-cid');
+    await world.hire('cid');
+    await world.publish(added('g', 'cid'));
+    await world.apply('g');
+    await sync('g');
+    expect(users()).toEqual([['u-ann', 'u-bob']]);
+    world.platform.refused.clear();
+    await world.ports.desired.markDirty(world.refOf('g'), { nowMs: world.clock.ms, dueMs: world.clock.ms });
+    await world.apply('g');
+    expect(users()).toEqual([['u-ann', 'u-bob']]);
+    expect((await sync('g')).synced).toMatchObject([{ state: 'in_sync' }]);
+    expect(users()).toEqual([['u-ann', 'u-bob', 'u-cid']]);
+  });
+
   it('writes nothing where the platform shows what we left there', async () => {
     const { world, sync } = await company();
     const before = world.platform.writes.length;
