@@ -37,6 +37,17 @@ describe('a platform group that was there before', () => {
     },
   );
 
+  it('of another application, by an id that people chose, loses nobody past the guard', async () => {
+    const guard = { minSize: 1, maxRemovedShare: 0.5, maxRemovedCount: 100, perHourCount: 500 };
+    const { tell, world, state } = await company({ adoptExisting: 'bySpokeId', guard });
+    const theirs = ['s1', 's2', 's3', 's4'];
+    const id = world.platform.addForeign({ name: 'Theirs', spokeId: 'sales', users: theirs });
+    world.platform.adopted.add(id);
+    await tell({ snapshot: 'sales', of: ['a'] });
+    expect(world.platform.groups.get(id)?.users).toEqual(expect.arrayContaining(theirs));
+    expect(await state('sales')).toMatchObject({ settled: 'held', hold: { removes: 4 } });
+  });
+
   it('is not adopted by name where two have it', async () => {
     const { tell, world } = await company({ adoptExisting: 'byName' });
     for (const spokeId of ['x', 'y']) world.platform.addForeign({ name: 'Group g', spokeId, users: [] });
