@@ -54,7 +54,10 @@ describe('a platform where each name is there once', () => {
   });
 
   it('tells of a swap of two names, writes the members meanwhile, and ends well when one gives way', async () => {
-    const { world, say, work, tell, state, shown, name } = await company({ uniqueNames: true });
+    const { world, say, work, tell, state, shown, name, ref } = await company(
+      { uniqueNames: true },
+      { guard: { minSize: 9, maxRemovedShare: 1, maxRemovedCount: 9, perHourCount: 9 } },
+    );
     await tell({ snapshot: 'g', name: 'A', of: ['a'] }, { snapshot: 'h', name: 'B', of: ['b'] });
     say({ upsert: 'g', name: 'B' }, { upsert: 'h', name: 'A' }, { add: ['b'], to: 'g' });
     say({ take: ['b'], from: 'h' });
@@ -63,6 +66,8 @@ describe('a platform where each name is there once', () => {
       expect(await state(group)).toMatchObject({ lastError: { code: 'name_in_use' } });
     expect([shown('g'), shown('h')]).toEqual([[['u-a', 'u-b']], [[]]]);
     expect([name('g'), name('h')]).toEqual(['A', 'B']);
+    const recent = await world.onlooker.guard.recent(ref('h'), world.nowMs(), [undefined]);
+    expect(recent).toEqual({ group: 1, connection: 1 });
     const calls = world.platform.writes.length;
     await tell({ upsert: 'h', name: 'C' });
     await tell({ upsert: 'h', name: 'A' });

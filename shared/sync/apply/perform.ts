@@ -157,14 +157,15 @@ export function holdOf(
 }
 
 async function drop({ intent, owed }: Of<'drop'>, round: Round, turn: Turn): Promise<Performed> {
-  const { intent: _, ...state } = round.state;
+  const { intent: _, unsettledRemovals: __, ...state } = round.state;
   // What the platform has refused, or is not there to be written, cannot land any more.
   const mayLand = round.rejected === undefined && intent.action !== 'delete';
   const doubtUntilMs = mayLand ? turn.ports.clock() + DOUBT_MS : undefined;
   if (!(await turn.ports.groups.dropIntent(state.ref, intent, { owed, doubtUntilMs }))) return OVERTAKEN;
   if (round.rejected === undefined) return AGAIN;
   await unreserve(round, turn);
-  return { round: { ...round, state } };
+  const left = owed === undefined ? state : { ...state, unsettledRemovals: owed };
+  return { round: { ...round, state: left, reservation: undefined } };
 }
 
 /** The group is left dirty: what the directory wants now may be something else again. */
