@@ -477,9 +477,9 @@ function decideWanted(facts: Facts, treatment: GroupTreatment): Decision {
   const waiver =
     treatment.drift === 'restore' || current === undefined ? undefined : stillWaived(facts, wanted, current);
   if (waiver !== undefined && 'kind' in waiver) return waiver;
-  const name = facts.rejected?.name === undefined ? undefined : current?.name;
   const input: Omit<DraftInput, 'held'> = {
-    wanted: wanted.group && { ...wanted.group, ...(name === undefined ? {} : { name }) },
+    wanted:
+      wanted.group && current && isNameTaken(facts) ? { ...wanted.group, name: current.name } : wanted.group,
     current,
     membership: settings.membership,
     mode: treatment.mode,
@@ -489,31 +489,45 @@ function decideWanted(facts: Facts, treatment: GroupTreatment): Decision {
     waiver,
     barred: facts.barred,
   };
+  return decidePlan(input, { ...facts, wanted }, treatment);
+}
+
+/** What the plan needs before it can be written: a look, the guard's leave; or else why nothing is to be written. */
+function decidePlan(
+  input: Omit<DraftInput, 'held'>,
+  facts: Facts & { readonly wanted: Wanted },
+  treatment: GroupTreatment,
+): Decision {
   const unguarded = draftPlan({ ...input, held: new Set() });
   if (unguarded.action === 'release') return { kind: 'release', reason: 'the directory deleted this group' };
-  if (needsFreshLook(unguarded, facts)) {
-    const seen = decideLook(facts);
-    if (seen !== undefined) return seen;
-  }
+  const seen = needsFreshLook(unguarded, facts) ? decideLook(facts) : undefined;
+  if (seen !== undefined) return seen;
   const guarded = guard(unguarded, facts);
   if ('kind' in guarded) return guarded;
   const plan = draftPlan({ ...input, held: guarded.held });
-  if (plan.action === 'none') {
-    if (name !== undefined) return NAME_IN_USE;
-    if (isAnybodyBarred(facts, wanted)) return { kind: 'wait', waitMs: undefined, why: BARRED };
-    const as = guarded.held.size > 0 ? 'held' : SETTLED[wanted.state];
-    // A group that is only watched shows no difference because nobody draws one up.
-    const ending = treatment.mode === 'report' ? 'report' : ENDING[as];
-    return settle(as, { counts: countsOf(wanted, plan.after), ending });
-  }
-  if (plan.action !== 'create' || plan.after === undefined)
-    return { kind: 'write', plan, known: [], ...guarded };
-  const { listed, isNothingAdoptable = false } = facts;
+  if (plan.action === 'create' && plan.after !== undefined)
+    return decideNew(plan, plan.after, guarded, facts);
+  if (plan.action !== 'none') return { kind: 'write', plan, known: [], ...guarded };
+  if (isNameTaken(facts)) return NAME_IN_USE;
+  if (isAnybodyBarred(facts, facts.wanted)) return { kind: 'wait', waitMs: undefined, why: BARRED };
+  const as = guarded.held.size > 0 ? 'held' : SETTLED[facts.wanted.state];
+  // A group that is only watched shows no difference because nobody draws one up.
+  const ending = treatment.mode === 'report' ? 'report' : ENDING[as];
+  return settle(as, { counts: countsOf(facts.wanted, plan.after), ending });
+}
+
+/** The name that was sent is refused, and another group has it: it stays as it is while the rest is written. */
+const isNameTaken = ({ rejected, views }: Facts): boolean =>
+  rejected?.name !== undefined && views?.base !== undefined;
+
+/** A group that is to be made may be there already. */
+function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Decision {
+  const { listed, settings, isNothingAdoptable = false } = facts;
   if (listed === undefined || listed.ageMs > LISTING_AGE_MS) return { kind: 'list', ageMs: LISTING_AGE_MS };
-  const late = facts.isNothingAdoptable ? undefined : lateCreation(facts, listed.groups);
-  if (late !== undefined) return { kind: 'adopt', candidates: [late] };
-  const { candidates, known } = alreadyThere(plan.after, listed.groups, settings.adoptExisting);
-  if (candidates.length > 0 && !isNothingAdoptable) return { kind: 'adopt', candidates };
+  const { candidates, known } = alreadyThere(after, listed.groups, settings.adoptExisting);
+  const late = lateCreation(facts, listed.groups);
+  const adoptable = late === undefined ? candidates : [late];
+  if (adoptable.length > 0 && !isNothingAdoptable) return { kind: 'adopt', candidates: adoptable };
   return { kind: 'write', plan, known, ...guarded };
 }
 

@@ -396,19 +396,19 @@ describe('decide', () => {
 
     it('is counted: three times at once, then once an hour, and forgiven after two', () => {
       const look = shown('ax', { version: versionToken('v2') });
-      const after = (over: Partial<GroupState>, nowMs = NOW_MS) => {
+      const contestAfter = (over: Partial<GroupState>, nowMs = NOW_MS) => {
         const decision = decide(
           facts({ state: state({ suspect: { ...suspect, version: null }, ...over }), look, nowMs }),
         );
         return decision.kind === 'absorb' ? decision.contest : undefined;
       };
-      expect(after({})).toMatchObject({ count: 1 });
-      expect(after({ contest: { ...contest, count: 2 } })).toEqual({ ...contest, count: 3 });
-      expect(after({ contest }, NOW_MS + 60 * MINUTE_MS)).toMatchObject({
+      expect(contestAfter({})).toMatchObject({ count: 1 });
+      expect(contestAfter({ contest: { ...contest, count: 2 } })).toEqual({ ...contest, count: 3 });
+      expect(contestAfter({ contest }, NOW_MS + 60 * MINUTE_MS)).toMatchObject({
         count: 3,
         sinceMs: NOW_MS + 60 * MINUTE_MS,
       });
-      expect(after({ contest }, NOW_MS + 120 * MINUTE_MS)).toMatchObject({ count: 1 });
+      expect(contestAfter({ contest }, NOW_MS + 120 * MINUTE_MS)).toMatchObject({ count: 1 });
     });
   });
 });

@@ -52,6 +52,7 @@ interface Tally {
   readonly writes: WriteMade[];
   readonly drift: DriftKind[];
   conflicts: number;
+  trial: Trial;
 }
 
 /** Every round ends in a write, a settlement or a conflict; past this many the group waits its turn again. */
@@ -69,14 +70,14 @@ const MAX_ROUNDS = 3 * MAX_CONFLICTS;
  * @throws only where our own table or queue fails: the message then comes again.
  */
 export async function applyGroup(ref: GroupRef, ports: ApplyPorts): Promise<ApplyReport> {
-  const tally: Tally = { writes: [], conflicts: 0, drift: [] };
+  const tally: Tally = { writes: [], conflicts: 0, drift: [], trial: NO_TRIAL };
   const ending = await applyInRounds(ref, ports, tally);
-  return { ref, ...ending, ...tally };
+  const { writes, conflicts, drift } = tally;
+  return { ref, ...ending, writes, conflicts, drift };
 }
 
 async function applyInRounds(ref: GroupRef, ports: ApplyPorts, tally: Tally): Promise<Ending> {
   let looked = false;
-  let trial = NO_TRIAL;
   for (let round = 0; round < MAX_ROUNDS && tally.conflicts <= MAX_CONFLICTS; round += 1) {
     const state = await ports.groups.read(ref);
     if (state === undefined || !needsApply(state)) return { outcome: 'nothing_to_do' };
@@ -84,27 +85,14 @@ async function applyInRounds(ref: GroupRef, ports: ApplyPorts, tally: Tally): Pr
     if ('outcome' in admitted) return admitted;
     await endClaim(state, admitted.connection.company, ports);
     looked ||= needsLook(state);
-    let step: Step;
-    try {
-      step = await takeRound(state, admitted.connection, ports, { tally, trial });
-    } catch (cause) {
-      if (!(cause instanceof PlatformFailure)) throw cause;
-      return { outcome: await handleFailure(ref, cause, { connection: admitted.connection, ports }), cause };
-    }
-    if (step.kind === 'again') continue;
-    if (step.kind === 'narrowed') {
-      if (step.trial.refusals >= MAX_REFUSALS) return putOff(state, UNACCEPTABLE, ports, HOUR_MS);
-      trial = step.trial;
-      continue;
+    const step = await takeRound(state, admitted.connection, ports, tally);
+    if (step.kind === 'broken') {
+      const outcome = await handleFailure(ref, step.cause, { connection: admitted.connection, ports });
+      return { outcome, cause: step.cause };
     }
     if (hasAnswered(step, looked)) await countSuccess(ref.connection, admitted.gate, ports.gates);
-    if (step.kind === 'written' && trial.lots.length > 0) {
-      tally.writes.push(step.write);
-      trial = { ...trial, lots: trial.lots.slice(1), hasWritten: true };
-      continue;
-    }
-    if (step.kind === 'conflict') tally.conflicts += 1;
-    else return endWith(step, state, ports, tally);
+    const ending = goesOn(step, tally) ? undefined : await endWith(step, state, ports, tally);
+    if (ending !== undefined) return ending;
   }
   const message = `met ${tally.conflicts} conflicting changes in a row`;
   const state = await ports.groups.read(ref);
@@ -113,8 +101,24 @@ async function applyInRounds(ref: GroupRef, ports: ApplyPorts, tally: Tally): Pr
     : putOff(state, { code: 'conflicts', message }, ports);
 }
 
+/** Whether another round follows at once; what that one has to know is kept in the tally. */
+function goesOn(step: Step, tally: Tally): step is Extract<Step, { kind: 'again' | 'conflict' }> {
+  const { trial } = tally;
+  if (step.kind === 'conflict') tally.conflicts += 1;
+  if (step.kind === 'narrowed') {
+    tally.trial = step.trial;
+    return step.trial.refusals < MAX_REFUSALS;
+  }
+  if (step.kind === 'written' && trial.lots.length > 0) {
+    tally.writes.push(step.write);
+    tally.trial = { ...trial, lots: trial.lots.slice(1), hasWritten: true };
+    return true;
+  }
+  return step.kind === 'again' || step.kind === 'conflict';
+}
+
 async function putOff(
-  { ref, attempts }: GroupState,
+  { ref, attempts }: Pick<GroupState, 'ref' | 'attempts'>,
   why: Trouble,
   ports: ApplyPorts,
   waitMs?: number,
@@ -128,15 +132,20 @@ async function takeRound(
   state: GroupState,
   connection: Connection,
   ports: ApplyPorts,
-  { tally, trial }: { readonly tally: Tally; readonly trial: Trial },
+  { trial, drift }: Tally,
 ): Promise<Step> {
-  const platform = await openPlatform(connection, ports);
-  const turn: Turn = { connection, platform, ports, trial, found: (kind) => tally.drift.push(kind) };
-  let round: Round = { ...startOf(state, turn), barred: new Set(trial.lots.flat()) };
-  for (;;) {
-    const performed = await perform(decide(round), round, turn);
-    if ('step' in performed) return performed.step;
-    round = performed.round;
+  try {
+    const platform = await openPlatform(connection, ports);
+    const turn: Turn = { connection, platform, ports, trial, found: (kind) => drift.push(kind) };
+    let round: Round = { ...startOf(state, turn), barred: new Set(trial.lots.flat()) };
+    for (;;) {
+      const performed = await perform(decide(round), round, turn);
+      if ('step' in performed) return performed.step;
+      round = performed.round;
+    }
+  } catch (cause) {
+    if (cause instanceof PlatformFailure) return { kind: 'broken', cause };
+    throw cause;
   }
 }
 
@@ -181,7 +190,7 @@ const UNACCEPTABLE = {
 const CONTESTED = { code: 'conflicts', message: 'somebody else changed the group while it was written' };
 
 async function endWith(
-  step: Exclude<Step, { kind: 'again' | 'conflict' | 'narrowed' }>,
+  step: Exclude<Step, { kind: 'again' | 'conflict' | 'broken' }>,
   { ref, attempts, dirtySinceMs }: GroupState,
   ports: ApplyPorts,
   tally: Tally,
@@ -193,6 +202,8 @@ async function endWith(
       await postpone(ref, why, { attempts, ports, waitMs });
       return { outcome: 'postponed', ...(isUnlinkingHeld(why) ? { unlinkingHeld: true } : {}) };
     }
+    case 'narrowed':
+      return putOff({ ref, attempts }, UNACCEPTABLE, ports, HOUR_MS);
     case 'overtaken':
       return { outcome: 'nothing_to_do' };
     case 'failed':

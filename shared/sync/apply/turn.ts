@@ -67,6 +67,8 @@ export type Step =
       /** What the platform answered 200 to and did not do: tried again, ever more rarely. */
       readonly undone?: Trouble | undefined;
     }
+  /** A call failed. */
+  | { readonly kind: 'broken'; readonly cause: PlatformFailure }
   /** Part of what was sent is refused: the rest is tried without it. */
   | { readonly kind: 'narrowed'; readonly trial: Trial }
   /** The platform will not have it, and waiting cannot mend that. */

@@ -1,7 +1,14 @@
 import { eachField, FIELD_NAMES, GROUP_FIELDS } from '../../domain/group-fields.ts';
-import type { GroupState, GuardRecord, Intent, WriteAction } from '../../domain/group-state.ts';
+import type {
+  GroupState,
+  GuardRecord,
+  Intent,
+  LinkedGroup,
+  SettledState,
+  WriteAction,
+} from '../../domain/group-state.ts';
 import { intentId, type PlatformGroupId, type PlatformUserId, type VersionToken } from '../../domain/ids.ts';
-import type { ObservedGroup } from '../../domain/view.ts';
+import type { ObservedGroup, View } from '../../domain/view.ts';
 import { judgeAnswer, type Outcome } from '../../plan/answer.ts';
 import { countsOf, SETTLED, type Write } from '../../plan/decide.ts';
 import type { Reservation, Wanted } from '../../plan/facts.ts';
@@ -245,13 +252,7 @@ async function confirmWrite(observed: ObservedGroup | undefined, writing: Writin
   const refused = await markRefused(outcome.refused, state, wanted, turn);
   const found = foreign && (await recordForeign(foreign, state, turn));
   if (foreign !== undefined && found === undefined) return OVERTAKEN;
-  const isPrepared = outcome.isAsPrepared && intent.view !== undefined;
-  const platform =
-    observed &&
-    view &&
-    (isPrepared
-      ? { id: observed.id as PlatformGroupId, version: observed.version, view: intent.view }
-      : await linkTo(state, observed, view, turn));
+  const platform = observed && view && (await linkAfter(observed, view, outcome, writing));
   const nowMs = ports.clock();
   const { changes } = outcome;
   const cause = causeOf(state, wanted, write.consumes);
@@ -260,9 +261,7 @@ async function confirmWrite(observed: ObservedGroup | undefined, writing: Writin
     state.ref,
     auditOf(intent, { changes, nowMs, version, cause, outcome: 'written' }),
   );
-  // Before the flip, which may leave nothing to be done: a crash in between is settled by a look.
-  if (observed === undefined && state.platformId !== undefined)
-    await ports.claims.drop(connection.company, state.platformId, state.ref);
+  if (observed === undefined) await dropClaim(state, turn);
   const driftClosed = write.held.size === 0 && foreign === undefined && !outcome.isUndone;
   if (driftClosed) await closeDrift(state, turn);
   const counts = countsOf(wanted, view);
@@ -271,13 +270,12 @@ async function confirmWrite(observed: ObservedGroup | undefined, writing: Writin
     seen: state,
     nowMs,
     driftClosed,
-    settled: outcome.isUndone ? undefined : write.held.size > 0 ? 'held' : SETTLED[wanted.state],
+    settled: outcome.isUndone ? undefined : settledBy(write, wanted),
     counts: { ...counts, pending: counts.pending + refused },
     ...(platform === undefined ? {} : { platform }),
     ...(intent.action === 'create' ? { createdAtMs: nowMs } : {}),
     ...(found === undefined ? {} : { found: { ...found, contest: foreign?.contest } }),
     ...leftovers(writing, outcome),
-    ...(turn.trial.lots.length > 0 ? { unfinished: true } : {}),
   });
   if (flipped === undefined) return OVERTAKEN;
   await giveBackKept(outcome, writing);
@@ -292,6 +290,24 @@ async function confirmWrite(observed: ObservedGroup | undefined, writing: Writin
   };
 }
 
+/** Before the flip, which may leave nothing to be done: a crash in between is settled by a look. */
+async function dropClaim({ platformId, ref }: GroupState, { ports, connection }: Turn): Promise<void> {
+  if (platformId !== undefined) await ports.claims.drop(connection.company, platformId, ref);
+}
+
+/** The prepared view serves where the platform shows just that. */
+async function linkAfter(
+  observed: ObservedGroup,
+  view: View,
+  { isAsPrepared }: Outcome,
+  { intent, round, turn }: Writing,
+): Promise<LinkedGroup> {
+  const { id, version } = observed;
+  if (isAsPrepared && intent.view !== undefined)
+    return { id: id as PlatformGroupId, version, view: intent.view };
+  return linkTo(round.state, observed, view, turn);
+}
+
 async function judged(
   observed: ObservedGroup | undefined,
   { write, round, reading }: Writing,
@@ -304,6 +320,9 @@ async function judged(
     known = await learn(judgement, known, reading);
   }
 }
+
+const settledBy = ({ held }: Write, { state }: Wanted): SettledState =>
+  held.size > 0 ? 'held' : SETTLED[state];
 
 const madeBy = ({ kept, changes }: Outcome, { write, intent }: Writing) => ({
   action: intent.action,
@@ -327,13 +346,14 @@ async function markRefused(
 
 /** What the write used up, and why the group is not clean after it. */
 function leftovers(
-  { write: { consumes, held }, round: { rejected } }: Writing,
+  { write: { consumes, held }, round: { rejected }, turn: { trial } }: Writing,
   { kept, foreign, isUndone }: Outcome,
 ): Partial<Flip> {
   const isMoreHeld = consumes !== undefined && held.size > 0;
   // An approval of removals that did not happen stays, unless what came after it waits for its place.
   const isUsedUp = consumes !== undefined && (kept.length === 0 || isMoreHeld);
-  const isUnfinished = isMoreHeld || foreign !== undefined || isUndone || rejected !== undefined;
+  const isUnfinished =
+    isMoreHeld || foreign !== undefined || isUndone || rejected !== undefined || trial.lots.length > 0;
   return {
     ...(isUsedUp ? { consumedHold: consumes } : {}),
     ...(isUnfinished ? { unfinished: true } : {}),
