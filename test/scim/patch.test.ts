@@ -4,6 +4,7 @@ import { foldMembers, splitGroupPatch } from '../../shared/scim/patch/members.ts
 import { readPatch } from '../../shared/scim/patch/operation.ts';
 import { resourceTypes } from '../../shared/scim/resource-type.ts';
 import type { ScimObject, ScimValue } from '../../shared/scim/value.ts';
+import { add, remove, replace } from '../support/scim-operations.ts';
 
 const { User, Group } = resourceTypes(true);
 const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
@@ -19,8 +20,8 @@ describe('a PATCH with a value that names some parts only (RFC 7644 sections 3.5
   const { primary: _primary, ...workLess } = WORK;
   const full = { ...ann, name: { givenName: 'Ann', familyName: 'Archer' } };
   const both = (path: string, value: ScimValue): readonly (readonly [string, ScimObject])[] => [
-    [`add ${path}`, { op: 'add', path, value }],
-    [`replace ${path}`, { op: 'replace', path, value }],
+    [`add ${path}`, add(path, value)],
+    [`replace ${path}`, replace(path, value)],
     [`add without a path, ${path}`, { op: 'add', value: { [path]: value } }],
     [`replace without a path, ${path}`, { op: 'replace', value: { [path]: value } }],
   ];
@@ -61,7 +62,7 @@ describe('a PATCH with a value that names some parts only (RFC 7644 sections 3.5
 
   it.each([{ value: 'N' }, [{ value: 'N' }], 'N'])('merges however one value is written: %j', (value) => {
     const from = { ...full, [ENTERPRISE]: { manager: { value: 'M', $ref: 'https://x' } } };
-    expect(patched({ op: 'replace', path: `${ENTERPRISE}:manager`, value }, from)).toEqual({
+    expect(patched(replace(`${ENTERPRISE}:manager`, value), from)).toEqual({
       ...full,
       [ENTERPRISE]: { manager: { value: 'N', $ref: 'https://x' } },
     });
@@ -69,16 +70,16 @@ describe('a PATCH with a value that names some parts only (RFC 7644 sections 3.5
 
   it('removes what is null or an empty list as a whole', () => {
     for (const value of [null, []])
-      expect(patched({ op: 'replace', path: 'emails', value }, full)).not.toHaveProperty('emails');
-    expect(patched({ op: 'replace', path: work, value: null }, full)).toEqual({ ...full, emails: [HOME] });
-    expect(patched({ op: 'replace', path: 'name', value: null }, full)).not.toHaveProperty('name');
+      expect(patched(replace('emails', value), full)).not.toHaveProperty('emails');
+    expect(patched(replace(work, null), full)).toEqual({ ...full, emails: [HOME] });
+    expect(patched(replace('name', null), full)).not.toHaveProperty('name');
   });
 });
 
 describe('a PATCH of attributes (RFC 7644 section 3.5.2)', () => {
   it.each<[string, ScimObject, ScimObject]>([
-    ['adds a value', { op: 'add', path: 'title', value: 'x' }, { ...ann, title: 'x' }],
-    ['adds over a value', { op: 'add', path: 'userName', value: 'b' }, { ...ann, userName: 'b' }],
+    ['adds a value', add('title', 'x'), { ...ann, title: 'x' }],
+    ['adds over a value', add('userName', 'b'), { ...ann, userName: 'b' }],
     [
       'reads names and operations in any case',
       { op: 'ADD', path: 'USERNAME', value: 'b' },
@@ -87,53 +88,41 @@ describe('a PATCH of attributes (RFC 7644 section 3.5.2)', () => {
     ['reads "False" as false', { op: 'Replace', path: 'active', value: 'False' }, { ...ann, active: false }],
     [
       'merges a complex value',
-      { op: 'replace', path: 'name', value: { familyName: 'A' } },
+      replace('name', { familyName: 'A' }),
       { ...ann, name: { givenName: 'Ann', familyName: 'A' } },
     ],
-    [
-      'changes a part',
-      { op: 'replace', path: 'name.givenName', value: 'B' },
-      { ...ann, name: { givenName: 'B' } },
-    ],
+    ['changes a part', replace('name.givenName', 'B'), { ...ann, name: { givenName: 'B' } }],
     [
       'changes a part and keeps the others',
-      { op: 'replace', path: 'name.familyName', value: 'F' },
+      replace('name.familyName', 'F'),
       { ...ann, name: { givenName: 'Ann', familyName: 'F' } },
     ],
-    [
-      'removes a part',
-      { op: 'remove', path: 'name.givenName' },
-      { userName: 'ann', active: true, emails: [WORK, HOME] },
-    ],
+    ['removes a part', remove('name.givenName'), { userName: 'ann', active: true, emails: [WORK, HOME] }],
     [
       'adds to a list, each value once',
-      { op: 'add', path: 'emails', value: [HOME, { value: 'n@x' }] },
+      add('emails', [HOME, { value: 'n@x' }]),
       { ...ann, emails: [WORK, HOME, { value: 'n@x' }] },
     ],
     [
       'adds one value to a list',
-      { op: 'add', path: 'emails', value: { value: 'n@x' } },
+      add('emails', { value: 'n@x' }),
       { ...ann, emails: [WORK, HOME, { value: 'n@x' }] },
     ],
     [
       'leaves one value primary',
-      { op: 'add', path: 'emails', value: [{ value: 'n@x', primary: true }] },
+      add('emails', [{ value: 'n@x', primary: true }]),
       { ...ann, emails: [{ ...WORK, primary: false }, HOME, { value: 'n@x', primary: true }] },
     ],
-    ['replaces a list', { op: 'replace', path: 'emails', value: [HOME] }, { ...ann, emails: [HOME] }],
-    [
-      'empties a list',
-      { op: 'replace', path: 'emails', value: [] },
-      { userName: 'ann', active: true, name: { givenName: 'Ann' } },
-    ],
+    ['replaces a list', replace('emails', [HOME]), { ...ann, emails: [HOME] }],
+    ['empties a list', replace('emails', []), { userName: 'ann', active: true, name: { givenName: 'Ann' } }],
     [
       'changes a part of the values found',
-      { op: 'replace', path: 'emails[type eq "home"].value', value: 'n@x' },
+      replace('emails[type eq "home"].value', 'n@x'),
       { ...ann, emails: [WORK, { ...HOME, value: 'n@x' }] },
     ],
     [
       'merges into the values found',
-      { op: 'replace', path: 'emails[type eq "home"]', value: { value: 'n@x' } },
+      replace('emails[type eq "home"]', { value: 'n@x' }),
       { ...ann, emails: [WORK, { ...HOME, value: 'n@x' }] },
     ],
     [
@@ -164,12 +153,8 @@ describe('a PATCH of attributes (RFC 7644 section 3.5.2)', () => {
       { op: 'Add', path: `${ENTERPRISE}:manager`, value: [{ $ref: null, value: 'M' }] },
       { ...ann, [ENTERPRISE]: { manager: { value: 'M' } } },
     ],
-    [
-      'removes the values found',
-      { op: 'remove', path: 'emails[type eq "home"]' },
-      { ...ann, emails: [WORK] },
-    ],
-    ['removes nothing where none is found', { op: 'remove', path: 'emails[type eq "fax"]' }, ann],
+    ['removes the values found', remove('emails[type eq "home"]'), { ...ann, emails: [WORK] }],
+    ['removes nothing where none is found', remove('emails[type eq "fax"]'), ann],
     [
       'removes the values named',
       { op: 'Remove', path: 'emails', value: [{ value: 'h@x' }] },
@@ -180,11 +165,7 @@ describe('a PATCH of attributes (RFC 7644 section 3.5.2)', () => {
       { op: 'Remove', path: 'emails', value: [{ value: 'none@x' }, { value: 'w@x' }] },
       { ...ann, emails: [HOME] },
     ],
-    [
-      'removes a list',
-      { op: 'remove', path: 'emails' },
-      { userName: 'ann', active: true, name: { givenName: 'Ann' } },
-    ],
+    ['removes a list', remove('emails'), { userName: 'ann', active: true, name: { givenName: 'Ann' } }],
     [
       'takes many attributes without a path',
       {
@@ -206,10 +187,10 @@ describe('a PATCH of attributes (RFC 7644 section 3.5.2)', () => {
     ],
     [
       'takes an extension by its path',
-      { op: 'add', path: ENTERPRISE, value: { department: 'D' } },
+      add(ENTERPRISE, { department: 'D' }),
       { ...ann, [ENTERPRISE]: { department: 'D' } },
     ],
-    ['passes over an unknown schema', { op: 'add', path: 'urn:other:1.0:User:tag', value: 'x' }, ann],
+    ['passes over an unknown schema', add('urn:other:1.0:User:tag', 'x'), ann],
     [
       'takes a value away with null',
       { op: 'replace', value: { emails: null, userName: null } },
@@ -223,21 +204,21 @@ describe('a PATCH of attributes (RFC 7644 section 3.5.2)', () => {
 
   it('removes an extension as a whole, and no more', () => {
     const from = { ...ann, [ENTERPRISE]: { department: 'D', employeeNumber: '7' } };
-    expect(patched({ op: 'remove', path: ENTERPRISE }, from)).toEqual(ann);
-    expect(patched({ op: 'remove', path: `${ENTERPRISE}:department` }, from)).toEqual({
+    expect(patched(remove(ENTERPRISE), from)).toEqual(ann);
+    expect(patched(remove(`${ENTERPRISE}:department`), from)).toEqual({
       ...ann,
       [ENTERPRISE]: { employeeNumber: '7' },
     });
     const last = { ...ann, [ENTERPRISE]: { department: 'D' } };
-    expect(patched({ op: 'remove', path: `${ENTERPRISE}:department` }, last)).toEqual(ann);
+    expect(patched(remove(`${ENTERPRISE}:department`), last)).toEqual(ann);
   });
 
   it('forgets what the type does not keep, by a path as without one', () => {
     const lean = resourceTypes(false).User;
     for (const operation of [
-      { op: 'add', path: 'title', value: 'T' },
+      add('title', 'T'),
       { op: 'add', value: { title: 'T' } },
-      { op: 'add', path: `${ENTERPRISE}:department`, value: 'D' },
+      add(`${ENTERPRISE}:department`, 'D'),
     ]) {
       expect(applyPatch(ann, readPatch({ Operations: [operation] }), lean)).toEqual(ann);
     }
@@ -252,26 +233,22 @@ describe('a PATCH of attributes (RFC 7644 section 3.5.2)', () => {
   });
 
   it.each<[string, ScimObject, string]>([
-    ['an extension that is text', { op: 'add', path: ENTERPRISE, value: 'x' }, 'invalidValue'],
+    ['an extension that is text', add(ENTERPRISE, 'x'), 'invalidValue'],
     ['no operation', { path: 'title' }, 'invalidSyntax'],
     ['an unknown operation', { op: 'move', path: 'title', value: 'x' }, 'invalidSyntax'],
-    ['an unknown attribute', { op: 'add', path: 'colour', value: 'x' }, 'invalidPath'],
-    ['a path that is none', { op: 'add', path: 'a b', value: 'x' }, 'invalidPath'],
+    ['an unknown attribute', add('colour', 'x'), 'invalidPath'],
+    ['a path that is none', add('a b', 'x'), 'invalidPath'],
     ['no value', { op: 'add', path: 'title' }, 'invalidValue'],
     ['a value without a path that is no object', { op: 'add', value: 'x' }, 'invalidValue'],
     ['remove without a path', { op: 'remove' }, 'noTarget'],
-    [
-      'replace of what a filter does not find',
-      { op: 'replace', path: 'emails[type eq "fax"].value', value: 'x' },
-      'noTarget',
-    ],
-    ['a change of id', { op: 'replace', path: 'id', value: 'x' }, 'mutability'],
-    ['groups of a user', { op: 'add', path: 'groups', value: [{ value: 'g' }] }, 'mutability'],
-    ['a change of meta', { op: 'replace', path: 'meta.created', value: 'x' }, 'mutability'],
-    ['the end of what is required', { op: 'remove', path: 'userName' }, 'mutability'],
-    ['text for a boolean', { op: 'replace', path: 'active', value: 'maybe' }, 'invalidValue'],
-    ['an object for text', { op: 'replace', path: 'title', value: {} }, 'invalidValue'],
-    ['half a character', { op: 'replace', path: 'title', value: '\ud800' }, 'invalidValue'],
+    ['replace of what a filter does not find', replace('emails[type eq "fax"].value', 'x'), 'noTarget'],
+    ['a change of id', replace('id', 'x'), 'mutability'],
+    ['groups of a user', add('groups', [{ value: 'g' }]), 'mutability'],
+    ['a change of meta', replace('meta.created', 'x'), 'mutability'],
+    ['the end of what is required', remove('userName'), 'mutability'],
+    ['text for a boolean', replace('active', 'maybe'), 'invalidValue'],
+    ['an object for text', replace('title', {}), 'invalidValue'],
+    ['half a character', replace('title', '\ud800'), 'invalidValue'],
   ])('refuses %s', (_title, operation, scimType) => {
     expect(() => patched(operation)).toThrow(expect.objectContaining({ status: 400, scimType }));
   });
@@ -288,23 +265,19 @@ describe('a PATCH of members', () => {
   it.each<[string, readonly ScimObject[], ReturnType<typeof change>]>([
     [
       'adds, each once',
-      [{ op: 'add', path: 'members', value: [{ value: 'x' }, { value: 'x' }, 'y'] }],
+      [add('members', [{ value: 'x' }, { value: 'x' }, 'y'])],
       { ...kept, present: ['x', 'y'] },
     ],
-    [
-      'adds one object',
-      [{ op: 'add', path: 'members', value: { value: 'x', $ref: null } }],
-      { ...kept, present: ['x'] },
-    ],
-    ['removes by filter', [{ op: 'remove', path: 'members[value eq "a"]' }], { ...kept, absent: ['a'] }],
+    ['adds one object', [add('members', { value: 'x', $ref: null })], { ...kept, present: ['x'] }],
+    ['removes by filter', [remove('members[value eq "a"]')], { ...kept, absent: ['a'] }],
     [
       'removes by a filter of several',
-      [{ op: 'remove', path: 'members[value eq "a" or value eq "z"]' }],
+      [remove('members[value eq "a" or value eq "z"]')],
       { ...kept, absent: ['a', 'z'] },
     ],
     [
       'removes by a filter that needs the set',
-      [{ op: 'remove', path: 'members[not (value eq "a")]' }],
+      [remove('members[not (value eq "a")]')],
       { ...kept, absent: ['b', 'c'] },
     ],
     [
@@ -313,13 +286,9 @@ describe('a PATCH of members', () => {
       { ...kept, absent: ['a'] },
     ],
     ['removes nobody for an empty list', [{ op: 'remove', path: 'members', value: [] }], kept],
-    ['removes all without a value', [{ op: 'remove', path: 'members' }], { ...kept, emptied: true }],
-    [
-      'replaces',
-      [{ op: 'replace', path: 'members', value: [{ value: 'x' }] }],
-      { ...kept, emptied: true, present: ['x'] },
-    ],
-    ['empties by an empty list', [{ op: 'replace', path: 'members', value: [] }], { ...kept, emptied: true }],
+    ['removes all without a value', [remove('members')], { ...kept, emptied: true }],
+    ['replaces', [replace('members', [{ value: 'x' }])], { ...kept, emptied: true, present: ['x'] }],
+    ['empties by an empty list', [replace('members', [])], { ...kept, emptied: true }],
     [
       'replaces without a path, beside a name',
       [{ op: 'replace', value: { id: 'g', displayName: 'N', members: [] } }],
@@ -342,40 +311,28 @@ describe('a PATCH of members', () => {
     ],
     [
       'follows the order of operations',
-      [
-        { op: 'remove', path: 'members[value eq "a"]' },
-        { op: 'add', path: 'members', value: ['a', 'x'] },
-        { op: 'remove', path: 'members[value eq "x"]' },
-      ],
+      [remove('members[value eq "a"]'), add('members', ['a', 'x']), remove('members[value eq "x"]')],
       { ...kept, present: ['a'], absent: ['x'] },
     ],
     [
       'follows the order around a replacement',
-      [
-        { op: 'add', path: 'members', value: ['x'] },
-        { op: 'replace', path: 'members', value: ['y'] },
-        { op: 'add', path: 'members', value: ['z'] },
-      ],
+      [add('members', ['x']), replace('members', ['y']), add('members', ['z'])],
       { ...kept, emptied: true, present: ['y', 'z'] },
     ],
-    [
-      'passes over parts of a member',
-      [{ op: 'replace', path: 'members[value eq "a"].display', value: 'x' }],
-      kept,
-    ],
+    ['passes over parts of a member', [replace('members[value eq "a"].display', 'x')], kept],
   ])('%s', (_title, operations, expected) => {
     expect(change(operations)).toEqual(expected);
   });
 
   it.each<[string, ScimObject, string]>([
-    ['null for the whole list', { op: 'replace', path: 'members', value: null }, 'invalidValue'],
+    ['null for the whole list', replace('members', null), 'invalidValue'],
     ['null for whom to remove', { op: 'remove', path: 'members', value: null }, 'invalidValue'],
-    ['a member without an id', { op: 'add', path: 'members', value: [{}] }, 'invalidValue'],
-    ['an empty id', { op: 'add', path: 'members', value: [''] }, 'invalidValue'],
-    ['an id that is a number', { op: 'add', path: 'members', value: [{ value: 7 }] }, 'invalidValue'],
-    ['an id as a part', { op: 'add', path: 'members.value', value: 'a' }, 'invalidPath'],
-    ['another id', { op: 'replace', path: 'members[value eq "a"].value', value: 'b' }, 'invalidPath'],
-    ['add to what a filter selects', { op: 'add', path: 'members[value eq "a"]', value: 'b' }, 'invalidPath'],
+    ['a member without an id', add('members', [{}]), 'invalidValue'],
+    ['an empty id', add('members', ['']), 'invalidValue'],
+    ['an id that is a number', add('members', [{ value: 7 }]), 'invalidValue'],
+    ['an id as a part', add('members.value', 'a'), 'invalidPath'],
+    ['another id', replace('members[value eq "a"].value', 'b'), 'invalidPath'],
+    ['add to what a filter selects', add('members[value eq "a"]', 'b'), 'invalidPath'],
   ])('refuses %s', (_title, operation, scimType) => {
     expect(() => change([operation])).toThrow(expect.objectContaining({ status: 400, scimType }));
   });

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { add, remove, replace } from '../../support/scim-operations.ts';
 import { changesOf, decode, member, problemsOf, SENT_AT } from '../decoding.ts';
 
 const patch = (operations: unknown, more: object = {}) => ({
@@ -26,12 +27,12 @@ describe('operations that identity providers send', () => {
     ['Okta rename, no path', { op: 'replace', value: { id: 'g1', displayName: 'Sales' } }, [named('Sales')]],
     [
       'Okta add',
-      { op: 'add', path: 'members', value: [{ value: 'u2', display: 'u2@acme.example' }] },
+      add('members', [{ value: 'u2', display: 'u2@acme.example' }]),
       [added(member('u2', { userName: 'u2@acme.example', email: 'u2@acme.example' }))],
     ],
-    ['Okta remove', { op: 'remove', path: 'members[value eq "u1"]' }, [removed(member('u1'))]],
-    ['Okta push now', { op: 'replace', path: 'members', value: [{ value: 'u1' }] }, [snapshot(member('u1'))]],
-    ['Okta push of an empty group', { op: 'replace', path: 'members', value: [] }, [snapshot()]],
+    ['Okta remove', remove('members[value eq "u1"]'), [removed(member('u1'))]],
+    ['Okta push now', replace('members', [{ value: 'u1' }]), [snapshot(member('u1'))]],
+    ['Okta push of an empty group', replace('members', []), [snapshot()]],
     [
       'Okta push, no path',
       { op: 'replace', value: { members: [], id: 'g1', displayName: 'Sales' } },
@@ -48,18 +49,18 @@ describe('operations that identity providers send', () => {
       { op: 'Remove', path: 'members', value: [{ $ref: null, value: 'u1' }] },
       [removed(member('u1'))],
     ],
-    ['RFC remove of all', { op: 'remove', path: 'members' }, [snapshot()]],
+    ['RFC remove of all', remove('members'), [snapshot()]],
     ['remove of none', { op: 'remove', path: 'members', value: [] }, [removed()]],
-    ['one member, no list', { op: 'add', path: 'MEMBERS', value: { value: 'u1' } }, [added(member('u1'))]],
-    ['bare ids', { op: 'add', path: 'members', value: ['u1', 'u2'] }, [added(member('u1'), member('u2'))]],
+    ['one member, no list', add('MEMBERS', { value: 'u1' }), [added(member('u1'))]],
+    ['bare ids', add('members', ['u1', 'u2']), [added(member('u1'), member('u2'))]],
     [
       'a display that is a name',
-      { op: 'add', path: 'members', value: [{ value: 'u1', display: 'Ann Lee', type: 'User' }] },
+      add('members', [{ value: 'u1', display: 'Ann Lee', type: 'User' }]),
       [added(member('u1', { name: 'Ann Lee', type: 'User' }))],
     ],
     [
       'URN in front',
-      { op: 'replace', path: 'urn:ietf:params:scim:schemas:core:2.0:Group:displayName', value: 'Sales' },
+      replace('urn:ietf:params:scim:schemas:core:2.0:Group:displayName', 'Sales'),
       [named('Sales')],
     ],
     [
@@ -67,19 +68,15 @@ describe('operations that identity providers send', () => {
       { op: 'add', value: { 'URN:ietf:params:scim:schemas:core:2.0:group:members': ['u1'] } },
       [added(member('u1'))],
     ],
-    [
-      'a filter with an escape',
-      { op: 'remove', path: 'members[ value EQ "a\\"]b\\u00e9" ]' },
-      [removed(member('a"]bé'))],
-    ],
+    ['a filter with an escape', remove('members[ value EQ "a\\"]b\\u00e9" ]'), [removed(member('a"]bé'))]],
   ])('%s', (_, operation, changes) => {
     expect(changesOf(patch([operation]))).toEqual(changes);
   });
 
   it.each([
-    { op: 'replace', path: 'externalId', value: 'x' },
-    { op: 'remove', path: 'displayName' },
-    { op: 'replace', path: 'members[value eq "u1"].display', value: 'Ann' },
+    replace('externalId', 'x'),
+    remove('displayName'),
+    replace('members[value eq "u1"].display', 'Ann'),
     { op: 'replace', value: { id: 'g1', externalId: 'x' } },
   ])('%j is no news', (operation) => {
     expect(decode(patch([operation]))).toEqual({ events: [], ignored: 1, rejected: [] });
@@ -88,10 +85,10 @@ describe('operations that identity providers send', () => {
   it('count in their order, each with its own stamp', () => {
     const { events } = decode(
       patch([
-        { op: 'remove', path: 'members' },
-        { op: 'add', path: 'members', value: ['u1'] },
-        { op: 'replace', path: 'externalId', value: 'x' },
-        { op: 'remove', path: 'members[value eq "u2"]' },
+        remove('members'),
+        add('members', ['u1']),
+        replace('externalId', 'x'),
+        remove('members[value eq "u2"]'),
       ]),
     );
     expect(events.map(({ change }) => change)).toEqual([
@@ -119,26 +116,26 @@ describe('a PATCH that cannot be read', () => {
       'Operations.0: expected a path, or a value that is an object of attributes',
     ],
     [[{ op: 'add', path: 'members' }], 'Operations.0: expected a list of members, got nothing'],
-    [[{ op: 'replace', path: 'members', value: null }], 'Operations.0: expected a list of members, got null'],
+    [[replace('members', null)], 'Operations.0: expected a list of members, got null'],
     [[{ op: 'remove', path: 'members', value: null }], 'Operations.0: expected a list of members, got null'],
     [
       [{ op: 'replace', value: { members: null } }],
       'Operations.0: value.members: expected a list of members, got null',
     ],
     [
-      [{ op: 'add', path: 'members', value: [{ display: 'x' }] }],
+      [add('members', [{ display: 'x' }])],
       'Operations.0: 0.id: expected an id of 1 to 512 characters, got nothing',
     ],
     [
-      [{ op: 'replace', path: 'displayName', value: '' }],
+      [replace('displayName', '')],
       'Operations.0: expected a name of 1 to 1024 characters, got text of 0 characters',
     ],
     [
-      [{ op: 'remove', path: 'members[display eq "x"]' }],
+      [remove('members[display eq "x"]')],
       'Operations.0: expected a path such as members or members[value eq "…"]',
     ],
     [
-      [{ op: 'remove', path: `members${'['.repeat(5_000)}` }],
+      [remove(`members${'['.repeat(5_000)}`)],
       'Operations.0: expected a path such as members or members[value eq "…"]',
     ],
     [
@@ -150,15 +147,12 @@ describe('a PATCH that cannot be read', () => {
   });
 
   it('counts not at all, even where other operations could be read', () => {
-    const operations = [
-      { op: 'replace', path: 'displayName', value: 'Sales' },
-      { op: 'add', path: 'members' },
-    ];
+    const operations = [replace('displayName', 'Sales'), { op: 'add', path: 'members' }];
     expect(decode(patch(operations)).events).toEqual([]);
   });
 
   it('is rejected without a group', () => {
-    expect(problemsOf(patch([{ op: 'remove', path: 'members' }], { groupId: undefined }))).toEqual([
+    expect(problemsOf(patch([remove('members')], { groupId: undefined }))).toEqual([
       expect.stringMatching(/^invalid_event: groupId: expected an id/),
     ]);
   });
@@ -196,7 +190,7 @@ describe('a Group resource', () => {
 });
 
 describe('the place of a SCIM message in the order', () => {
-  const rename = [{ op: 'replace', path: 'displayName', value: 'Sales' }];
+  const rename = [replace('displayName', 'Sales')];
 
   it('is its own where it says time, sequence and id', () => {
     const own = patch(rename, {

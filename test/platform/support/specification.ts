@@ -11,65 +11,35 @@ export interface SpecifiedEndpoint {
   readonly answer: readonly string[];
 }
 
+/** Names with blanks between them. */
+const fields = (...lines: readonly string[]) => lines.flatMap((line) => line.split(' '));
 const under = (prefix: string, fields: readonly string[]) => fields.map((field) => `${prefix}.${field}`);
 const listOf = (fields: readonly string[]) => under('[]', fields);
 
-const LOCATION_CODE = [
-  'locationCode',
-  'stateCode',
-  'countyCode',
-  'cityCode',
-  'schoolCode',
-  'municipalityCode',
-  'psdCode',
-  'transitDistrictCode',
-  'isOverridden',
-];
+const LOCATION_CODE = fields(
+  'locationCode stateCode countyCode cityCode schoolCode municipalityCode psdCode',
+  'transitDistrictCode isOverridden',
+);
 
 const ADDRESS = [
-  'streetLine1',
-  'streetLine2',
-  'zip',
-  'city',
-  'state',
-  'country',
-  'phone',
-  'isRemote',
+  ...fields('streetLine1 streetLine2 zip city state country phone isRemote'),
   ...under('steLocationCode', LOCATION_CODE),
 ];
 
 const DAYS = ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY', 'SUNDAY'];
 
 const EMPLOYEE = [
-  'id',
-  'userId',
-  'name',
-  'preferredFirstName',
-  'preferredLastName',
-  'firstName',
-  'lastName',
-  'employmentType',
-  'title',
-  'gender',
-  'identifiedGender',
-  'department',
+  ...fields(
+    'id userId name preferredFirstName preferredLastName firstName lastName employmentType title',
+    'gender identifiedGender department',
+  ),
   ...under('workLocation', ADDRESS),
-  'worklocationNickname',
-  'spokeId',
-  'endDate',
-  'roleState',
-  'workEmail',
-  'manager',
-  'customFields',
-  'isInternational',
-  'isManager',
+  ...fields(
+    'worklocationNickname spokeId endDate roleState workEmail manager customFields isInternational',
+    'isManager',
+  ),
   ...DAYS.map((day) => `workSchedule.${day}.hours`),
-  'isRemote',
-  'employeeNumber',
-  'level',
-  'teams',
-  'photo',
-  'smallPhoto',
+  ...fields('isRemote employeeNumber level teams photo smallPhoto'),
 ];
 
 /** What the list of active employees has besides: a guaranteed field outside the table, and the other spelling. */
@@ -89,113 +59,48 @@ const COMPANY = [
 const CUSTOM_FIELD = ['id', 'type', 'title', 'caption', 'required'];
 const LEAVE_TYPE = ['id', 'leaveType', 'name', 'description', 'isUnpaid'];
 
-const LEAVE_REQUEST = [
-  'id',
-  'createdAt',
-  'updatedAt',
-  'role',
-  'roleName',
-  'requestedBy',
-  'requestedByName',
-  'status',
-  'startDate',
-  'endDate',
-  'startDateStartTime',
-  'endDateEndTime',
-  'startDateCustomHours',
-  'endDateCustomHours',
-  'comments',
-  'numHours',
-  'numMinutes',
-  'leavePolicy',
-  'leaveType',
-  'policyDisplayName',
-  'reasonForLeave',
-  'processedAt',
-  'processedBy',
-  'processedByName',
-  'externalId',
-  'roleTimezone',
-  'dates[].date',
-  'dates[].numMinutes',
-  'isPaid',
-  'managedBy',
-  'partialDays[].partialDay',
-  'partialDays[].numMinutes',
-];
+const LEAVE_REQUEST = fields(
+  'id createdAt updatedAt role roleName requestedBy requestedByName status startDate endDate',
+  'startDateStartTime endDateEndTime startDateCustomHours endDateCustomHours comments numHours',
+  'numMinutes leavePolicy leaveType policyDisplayName reasonForLeave processedAt processedBy',
+  'processedByName externalId roleTimezone dates[].date dates[].numMinutes isPaid managedBy',
+  'partialDays[].partialDay partialDays[].numMinutes',
+);
 const PROCESSED_LEAVE_REQUEST = LEAVE_REQUEST.map((field) =>
   field === 'leaveType' ? 'leaveTypeUniqueId' : field,
 );
 
-const NEW_LEAVE_REQUEST = [
-  'role',
-  'companyLeaveType',
-  'leavePolicy',
-  'status',
-  'startDate',
-  'endDate',
-  'startDateStartTime',
-  'endDateEndTime',
-  'startDateCustomHours',
-  'endDateCustomHours',
-  'reasonForLeave',
-  'externalId',
-];
+const NEW_LEAVE_REQUEST = fields(
+  'role companyLeaveType leavePolicy status startDate endDate startDateStartTime endDateEndTime',
+  'startDateCustomHours endDateCustomHours reasonForLeave externalId',
+);
 
 const BALANCE = [
   'role',
-  ...under('balances[]', [
-    'companyLeaveType',
-    'isBalanceUnlimited',
-    'balanceWithFutureRequests',
-    'balanceWithoutFutureRequests',
-  ]),
+  ...under(
+    'balances[]',
+    fields('companyLeaveType isBalanceUnlimited balanceWithFutureRequests balanceWithoutFutureRequests'),
+  ),
 ];
 
 const GROUP = ['id', 'spokeId', 'name', 'users', 'version'];
 const GROUP_CHANGE = ['name', 'spokeId', 'users', 'version'];
 
-const CANDIDATE = [
-  'name',
-  'email',
-  'jobTitle',
-  'phoneNumber',
-  'candidateId',
-  'startDate',
-  'salaryUnit',
-  'salaryPerUnit',
-  'signingBonus',
-  'currency',
-  'equityShares',
-  'department',
-  'employmentType',
-  'workLocation',
-  'attachments[].file_name',
+const CANDIDATE = fields(
+  'name email jobTitle phoneNumber candidateId startDate salaryUnit salaryPerUnit signingBonus',
+  'currency equityShares department employmentType workLocation attachments[].file_name',
   'attachments[].file_url',
-];
+);
 
 const ACTIVITY = [
-  ...under('data.events[]', [
-    'id',
-    'request_data',
-    'linked_events',
-    'subjects[].instance',
-    'subjects[].type',
-    'subjects[].display_name',
-    'subjects[].icon',
-    'event_type',
-    'timestamp',
-    'company',
-    'spoke',
-    'owner',
-    'initiator.type',
-    'initiator.role',
-    'initiator.display_name',
-    'initiator.icon',
-    'event_reason.reason',
-    'event_reason.message',
-    'name',
-  ]),
+  ...under(
+    'data.events[]',
+    fields(
+      'id request_data linked_events subjects[].instance subjects[].type subjects[].display_name',
+      'subjects[].icon event_type timestamp company spoke owner initiator.type initiator.role',
+      'initiator.display_name initiator.icon event_reason.reason event_reason.message name',
+    ),
+  ),
   'data.next',
   'error',
 ];

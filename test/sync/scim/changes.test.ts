@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { add, replace } from '../../support/scim-operations.ts';
 import { expectError } from './support/expect-error.ts';
 import { type Client, createWorld, ENTERPRISE, ERROR, fullUser, USER } from './support/server.ts';
 
@@ -23,27 +24,19 @@ describe('changes', () => {
     ['remove without a path', { op: 'remove' }, 'noTarget'],
     ['remove without a path, with a value', { op: 'remove', value: { title: 'x' } }, 'noTarget'],
     ['an unknown operation', { op: 'increase', path: 'title', value: 'x' }, 'invalidSyntax'],
-    ['a path that is none', { op: 'replace', path: 'emails[', value: 'x' }, 'invalidPath'],
-    ['a path to nothing', { op: 'replace', path: 'colour', value: 'x' }, 'invalidPath'],
-    [
-      'a filter in a path that is none',
-      { op: 'replace', path: 'emails[type].value', value: 'x' },
-      'invalidPath',
-    ],
-    [
-      'replace of what is not there',
-      { op: 'replace', path: 'emails[type eq "fax"].value', value: 'x' },
-      'noTarget',
-    ],
-    ['another id', { op: 'replace', path: 'id', value: 'x' }, 'mutability'],
-    ['another version', { op: 'replace', path: 'meta.version', value: 'x' }, 'mutability'],
-    ['other schemas', { op: 'add', path: 'schemas', value: ['x'] }, 'mutability'],
-    ['a value of another type', { op: 'replace', path: 'active', value: 'perhaps' }, 'invalidValue'],
-    ['a list for one value', { op: 'replace', path: 'title', value: ['x', 'y'] }, 'invalidValue'],
+    ['a path that is none', replace('emails[', 'x'), 'invalidPath'],
+    ['a path to nothing', replace('colour', 'x'), 'invalidPath'],
+    ['a filter in a path that is none', replace('emails[type].value', 'x'), 'invalidPath'],
+    ['replace of what is not there', replace('emails[type eq "fax"].value', 'x'), 'noTarget'],
+    ['another id', replace('id', 'x'), 'mutability'],
+    ['another version', replace('meta.version', 'x'), 'mutability'],
+    ['other schemas', add('schemas', ['x']), 'mutability'],
+    ['a value of another type', replace('active', 'perhaps'), 'invalidValue'],
+    ['a list for one value', replace('title', ['x', 'y']), 'invalidValue'],
     ['no value', { op: 'add', path: 'title' }, 'invalidValue'],
   ])('%s are refused, and what came before is undone', async (_title, operation, scimType) => {
     const before = await get();
-    const first = { op: 'replace', path: 'displayName', value: 'changed' };
+    const first = replace('displayName', 'changed');
     expectError(await client.patch(user, [first, operation]), 400, scimType);
     expect(await get()).toEqual(before);
   });
@@ -58,34 +51,30 @@ describe('changes', () => {
     ],
     [
       'of one value by a filter',
-      { op: 'replace', path: 'emails[type eq "work"].value', value: 'n@x' },
+      replace('emails[type eq "work"].value', 'n@x'),
       { emails: [{ value: 'n@x', type: 'work', primary: true }] },
     ],
     [
       'of a value that is not there yet',
-      { op: 'add', path: 'emails[type eq "home"].value', value: 'h@x' },
+      add('emails[type eq "home"].value', 'h@x'),
       { emails: [{ type: 'work' }, { type: 'home', value: 'h@x' }] },
     ],
     [
       'of a value that is there already',
-      { op: 'add', path: 'phoneNumbers', value: [{ value: '1', type: 'mobile' }] },
+      add('phoneNumbers', [{ value: '1', type: 'mobile' }]),
       { phoneNumbers: [{ value: '1', type: 'mobile' }] },
     ],
     [
       'of an extension by its URN',
-      { op: 'replace', path: `${ENTERPRISE}:department`, value: 'E' },
+      replace(`${ENTERPRISE}:department`, 'E'),
       { [ENTERPRISE]: { department: 'E', employeeNumber: '7' } },
     ],
     [
       'of an extension as a whole',
-      { op: 'add', path: ENTERPRISE, value: { costCenter: 'C' } },
+      add(ENTERPRISE, { costCenter: 'C' }),
       { [ENTERPRISE]: { costCenter: 'C', employeeNumber: '7' } },
     ],
-    [
-      'of a schema that nobody knows',
-      { op: 'add', path: 'urn:x:1.0:User:tag', value: 'x' },
-      { schemas: [USER, ENTERPRISE] },
-    ],
+    ['of a schema that nobody knows', add('urn:x:1.0:User:tag', 'x'), { schemas: [USER, ENTERPRISE] }],
   ])('%s are made', async (_title, operation, expected) => {
     const changed = await client.patch(user, [operation]);
     expect(changed.status).toBe(200);
@@ -97,7 +86,7 @@ describe('changes', () => {
 
   it('need no schemas in the body, and do not mind others', async () => {
     for (const schemas of [undefined, [], ['urn:x'], 'urn:x']) {
-      const body = { schemas, Operations: [{ op: 'replace', path: 'title', value: String(schemas) }] };
+      const body = { schemas, Operations: [replace('title', String(schemas))] };
       expect((await client.send('PATCH', user, body)).status).toBe(200);
     }
   });
@@ -116,7 +105,7 @@ describe('changes', () => {
     for (const answer of [
       await client.post('/Users', { userName: 'BOB' }),
       await client.put(user, { userName: 'Bob' }),
-      await client.patch(user, [{ op: 'replace', path: 'userName', value: 'bob' }]),
+      await client.patch(user, [replace('userName', 'bob')]),
       await client.patch(user, [{ op: 'replace', value: { userName: 'bob' } }]),
     ]) {
       expectError(answer, 409, 'uniqueness');
@@ -143,7 +132,7 @@ describe('bulk', () => {
       {
         method: 'PATCH',
         path: '/Groups/bulkId:g',
-        data: { Operations: [{ op: 'add', path: 'members', value: [{ value: 'bulkId:ann' }] }] },
+        data: { Operations: [add('members', [{ value: 'bulkId:ann' }])] },
       },
     ]);
     const ids = body.Operations.map(({ location }: { location: string }) => location.split('/').at(-1));

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { add, remove, replace } from '../../support/scim-operations.ts';
 import { type Client, createWorld } from './support/server.ts';
 
 /* The server dies before any one of its writes; the client gets no answer and does what providers do: it tries again. */
@@ -53,8 +54,8 @@ describe('a crash before any write, and the same request again', () => {
       (client, { group }) =>
         client.patch(`/Groups/${group}`, [
           { op: 'replace', value: { displayName: 'After', externalId: 'x2' } },
-          { op: 'remove', path: 'members[value eq "m1"]' },
-          { op: 'add', path: 'members', value: [{ value: 'm3' }] },
+          remove('members[value eq "m1"]'),
+          add('members', [{ value: 'm3' }]),
         ]),
       async ({ world, client, group, user, retried }) => {
         expect(retried.status).toBe(204);
@@ -104,7 +105,7 @@ describe('a crash before any write, and the same request again', () => {
 
   it('of switching a user off', () =>
     everyCrash(
-      (client, { user }) => client.patch(`/Users/${user}`, [{ op: 'replace', path: 'active', value: false }]),
+      (client, { user }) => client.patch(`/Users/${user}`, [replace('active', false)]),
       async ({ world, group, retried }) => {
         expect(retried.status).toBe(200);
         expect((await world.desired(group))?.members).toEqual(['m1', 'm2']);

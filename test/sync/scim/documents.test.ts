@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { remove } from '../../support/scim-operations.ts';
 import { BASE, type Client, createWorld, ENTERPRISE, fullUser, GROUP } from './support/server.ts';
 
 /* All documents against the schemas that the server itself publishes (RFC 7643), as a suite that knows nothing of us. */
@@ -196,7 +197,7 @@ describe('every attribute that a schema promises', () => {
       expect(Object.keys(only).sort()).toEqual(
         [schema === ENTERPRISE ? schema : name, 'id', 'schemas'].sort(),
       );
-      const removed = await client.patch(resource, [{ op: 'remove', path: `${schema}:${name}` }]);
+      const removed = await client.patch(resource, [remove(`${schema}:${name}`)]);
       const left = at((await client.get(resource)).body, schema, name);
       if (required) expect(removed).toMatchObject({ status: 400, body: { scimType: 'mutability' } });
       else expect([removed.status < 300, left ?? []]).toEqual([true, []]);

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { add, remove } from '../../support/scim-operations.ts';
 import { type Client, createWorld, ERROR } from './support/server.ts';
 
 /* What a request costs is counted in operations on the table: how long they take, only a deployment can tell. */
@@ -37,7 +38,7 @@ describe('a group of many', () => {
 
   it('loses 256 by 256 writes, and nobody else is read', async () => {
     const group = await groupOf(people(5_000));
-    const gone = people(256).map((id) => ({ op: 'remove', path: `members[value eq "${id}"]` }));
+    const gone = people(256).map((id) => remove(`members[value eq "${id}"]`));
     expect((await client.patch(`/Groups/${group}`, gone)).status).toBe(204);
     expect(operations.length).toBeLessThan(256 + 10);
     expect(counted('query')).toBe(0);
@@ -62,7 +63,7 @@ describe('a group of many', () => {
     for (const answer of [
       await client.post('/Groups', { displayName: 'More', members }),
       await client.put(`/Groups/${group}`, { displayName: 'Large', members }),
-      await client.patch(`/Groups/${group}`, [{ op: 'add', path: 'members', value: members }]),
+      await client.patch(`/Groups/${group}`, [add('members', members)]),
       await client.patch(`/Groups/${group}`, [{ op: 'remove', path: 'members', value: members }]),
     ]) {
       expect(answer).toMatchObject({ status: 413, body: { schemas: [ERROR], status: '413' } });

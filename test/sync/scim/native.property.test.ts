@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { PATIENCE_MS, runs } from '../../support/engine/runs.ts';
 import { type RawEvent, readDirectory } from '../../support/reading.ts';
+import { remove, replace } from '../../support/scim-operations.ts';
 import { type Client, createWorld } from './support/server.ts';
 
 /*
@@ -108,9 +109,7 @@ async function playUser(one: UserStep, { client, teller, users }: Scene): Promis
   const user = users.get(one.user);
   if (user === undefined) return;
   if (one.kind === 'switch') {
-    await client.patch(`/Users/${user}`, [
-      { op: 'replace', path: 'active', value: one.on ? 'True' : 'False' },
-    ]);
+    await client.patch(`/Users/${user}`, [replace('active', one.on ? 'True' : 'False')]);
     teller.switch(user, one.on);
   } else {
     await client.delete(`/Users/${user}`);
@@ -158,10 +157,10 @@ function requestsOf(one: GroupStep, { id, name, members }: Meant): readonly (rea
         : [patch({ op: 'Replace', path: 'displayName', value: name })];
     case 'remove':
       return one.filtered
-        ? members.map((member) => patch({ op: 'remove', path: `members[value eq "${member}"]` }))
+        ? members.map((member) => patch(remove(`members[value eq "${member}"]`)))
         : [patch({ op: 'Remove', path: 'members', value })];
     case 'clear':
-      return [patch({ op: 'remove', path: 'members' })];
+      return [patch(remove('members'))];
     default:
       return [patch({ op: one.kind === 'add' ? 'Add' : 'replace', path: 'members', value })];
   }

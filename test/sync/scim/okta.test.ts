@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { add, remove, replace } from '../../support/scim-operations.ts';
 import { type Client, createWorld, GROUP, LIST, USER } from './support/server.ts';
 
 /* What Okta's client sends, request by request, with the state after each. */
@@ -86,7 +87,7 @@ describe('pushing a group', () => {
   });
 
   it('renames it without a path, and touches no member', async () => {
-    await okta.patch(`/Groups/${group}`, [{ op: 'add', path: 'members', value: [{ value: ann }] }]);
+    await okta.patch(`/Groups/${group}`, [add('members', [{ value: ann }])]);
     const renamed = await okta.patch(`/Groups/${group}`, [
       { op: 'replace', value: { id: group, displayName: 'Eng' } },
     ]);
@@ -96,13 +97,11 @@ describe('pushing a group', () => {
   });
 
   it('takes the name along with each change of members', async () => {
-    await okta.patch(`/Groups/${group}`, [
-      { op: 'add', path: 'members', value: [{ value: ann, display: 'ann@acme.test' }] },
-    ]);
+    await okta.patch(`/Groups/${group}`, [add('members', [{ value: ann, display: 'ann@acme.test' }])]);
     const changed = await okta.patch(`/Groups/${group}`, [
       { op: 'replace', value: { id: group, displayName: 'Renamed' } },
-      { op: 'remove', path: `members[value eq "${ann}"]` },
-      { op: 'add', path: 'members', value: [{ value: bob, display: 'bob@acme.test' }] },
+      remove(`members[value eq "${ann}"]`),
+      add('members', [{ value: bob, display: 'bob@acme.test' }]),
     ]);
     expect(changed.status).toBe(204);
     expect(await desired()).toEqual({ name: 'Renamed', members: [bob] });
@@ -111,12 +110,15 @@ describe('pushing a group', () => {
   it('adds and removes 256 members in one request', async () => {
     const many = Array.from({ length: 256 }, (_, n) => `member-${n}`);
     await okta.patch(`/Groups/${group}`, [
-      { op: 'add', path: 'members', value: many.map((value) => ({ value })) },
+      add(
+        'members',
+        many.map((value) => ({ value })),
+      ),
     ]);
     expect((await desired())?.members).toHaveLength(256);
     await okta.patch(
       `/Groups/${group}`,
-      many.slice(1).map((id) => ({ op: 'remove', path: `members[value eq "${id}"]` })),
+      many.slice(1).map((id) => remove(`members[value eq "${id}"]`)),
     );
     expect((await desired())?.members).toEqual(['member-0']);
   });
@@ -124,7 +126,10 @@ describe('pushing a group', () => {
   it('pushes the whole list, also without a path, and an empty one empties the group', async () => {
     const push = (value: readonly string[]) =>
       okta.patch(`/Groups/${group}`, [
-        { op: 'replace', path: 'members', value: value.map((id) => ({ value: id })) },
+        replace(
+          'members',
+          value.map((id) => ({ value: id })),
+        ),
       ]);
     await push([ann, bob]);
     expect((await desired())?.members).toEqual([ann, bob].sort());
@@ -154,7 +159,10 @@ describe('pushing a group', () => {
   it('lets a client that reads, merges and puts keep everybody', async () => {
     const many = Array.from({ length: 300 }, (_, n) => `member-${String(n).padStart(3, '0')}`);
     await okta.patch(`/Groups/${group}`, [
-      { op: 'add', path: 'members', value: many.map((value) => ({ value })) },
+      add(
+        'members',
+        many.map((value) => ({ value })),
+      ),
     ]);
     const read = await okta.get(`/Groups/${group}`);
     await okta.put(`/Groups/${group}`, { ...read.body, members: [...read.body.members, { value: ann }] });
@@ -192,7 +200,7 @@ describe('pushing a group', () => {
     operations.length = 0;
     await okta.patch(
       `/Groups/${group}`,
-      many.slice(0, 256).map((id) => ({ op: 'remove', path: `members[value eq "${id}"]` })),
+      many.slice(0, 256).map((id) => remove(`members[value eq "${id}"]`)),
     );
     expect((await desired())?.members).toHaveLength(744);
     const spent = operations.slice(0, operations.indexOf(`get G#default#${group} GROUP`));
@@ -214,9 +222,7 @@ describe('pushing a group', () => {
 
 describe('switching a user off', () => {
   beforeEach(async () => {
-    await okta.patch(`/Groups/${group}`, [
-      { op: 'add', path: 'members', value: [{ value: ann }, { value: bob }] },
-    ]);
+    await okta.patch(`/Groups/${group}`, [add('members', [{ value: ann }, { value: bob }])]);
   });
 
   it('takes them from every group until they are switched on, though the groups still list them', async () => {
@@ -250,8 +256,8 @@ describe('switching a user off', () => {
   });
 
   it.each([
-    ['removes it', { op: 'remove', path: 'active' }],
-    ['sets it to null', { op: 'replace', path: 'active', value: null }],
+    ['removes it', remove('active')],
+    ['sets it to null', replace('active', null)],
   ])('nor by a PATCH that %s', async (_, operation) => {
     await okta.patch(`/Users/${ann}`, [{ op: 'replace', value: { active: false } }]);
     await okta.patch(`/Users/${ann}`, [operation]);

@@ -6,6 +6,7 @@ import { createRateLimiter, REQUEST_RATE } from '../../../shared/sync/scim/limit
 import { createToken } from '../../../shared/sync/scim/tokens.ts';
 import { story } from '../../support/engine/story.ts';
 import { CONNECTION } from '../../support/engine/world.ts';
+import { add, remove, replace } from '../../support/scim-operations.ts';
 import { type Client, clientOf } from './support/server.ts';
 
 /* From a request to the platform, through the same apply, guard and gate as any event. */
@@ -53,7 +54,7 @@ describe('a pushed group', () => {
     expect(told.shown(group)).toEqual([users(...NAMES)]);
     await patch(
       { op: 'replace', value: { id: group, displayName: 'Eng' } },
-      { op: 'remove', path: `members[value eq "${ids['a']}"]` },
+      remove(`members[value eq "${ids['a']}"]`),
     );
     await told.tell();
     expect(told.shown(group)).toEqual([users('b', 'c', 'd', 'e', 'f')]);
@@ -80,7 +81,7 @@ describe('a pushed group', () => {
 
 describe('a push that would remove most of a group', () => {
   it.each<[string, () => Promise<{ status: number }>]>([
-    ['an empty list', () => patch({ op: 'replace', path: 'members', value: [] })],
+    ['an empty list', () => patch(replace('members', []))],
     ['an empty list without a path', () => patch({ op: 'replace', value: { id: group, members: [] } })],
     ['all by PUT', () => client.put(`/Groups/${group}`, { displayName: 'Engineering', members: [] })],
     ['each by name', () => patch({ op: 'Remove', path: 'members', value: valuesOf(NAMES) })],
@@ -92,13 +93,13 @@ describe('a push that would remove most of a group', () => {
     expect(await told.state(group)).toMatchObject({ settled: 'held', hold: { removes: 6 } });
     // What the client asks next is answered from what it said, held or not.
     expect(await listed()).toBe(0);
-    expect((await patch({ op: 'add', path: 'members', value: valuesOf(['a']) })).status).toBe(204);
+    expect((await patch(add('members', valuesOf(['a'])))).status).toBe(204);
     await told.tell();
     expect(told.shown(group)).toEqual([users(...NAMES)]);
   });
 
   it('happens once it is approved', async () => {
-    await patch({ op: 'replace', path: 'members', value: [] });
+    await patch(replace('members', []));
     await told.tell();
     const [held] = await listHolds(CONNECTION, told.world.onlooker);
     const word = { by: 'Ann', reason: 'closed', digest: held?.hold.digest };

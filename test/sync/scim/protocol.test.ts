@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { add, remove, replace } from '../../support/scim-operations.ts';
 import { BASE, type Client, createWorld, ENTERPRISE, ERROR, GROUP, LIST, USER } from './support/server.ts';
 
 /* RFC 7643 and RFC 7644, section by section. */
@@ -68,7 +69,7 @@ describe('answers', () => {
     ]) {
       expect(answer.headers['content-type']).toBe('application/scim+json');
     }
-    const changed = await client.patch(`/Groups/${group.id}`, [{ op: 'add', path: 'members', value: [] }]);
+    const changed = await client.patch(`/Groups/${group.id}`, [add('members', [])]);
     expect(changed.status).toBe(204);
     expect(changed.headers).not.toHaveProperty('content-type');
   });
@@ -96,7 +97,7 @@ describe('answers', () => {
   it('show a change in version and time of change', async () => {
     const { id } = await addUser('ann');
     world.time.nowMs += 1_500;
-    const { body } = await client.patch(`/Users/${id}`, [{ op: 'replace', path: 'title', value: 'x' }]);
+    const { body } = await client.patch(`/Users/${id}`, [replace('title', 'x')]);
     expect(body.meta).toMatchObject({
       version: 'W/"2"',
       created: '2026-11-20T10:00:00.000Z',
@@ -143,13 +144,7 @@ describe('errors (RFC 7644 section 3.12)', () => {
       'invalidValue',
     ],
     ['an unknown user', 'GET', '/Users/none', undefined, 404],
-    [
-      'an unknown group',
-      'PATCH',
-      '/Groups/none',
-      { Operations: [{ op: 'add', path: 'members', value: [] }] },
-      404,
-    ],
+    ['an unknown group', 'PATCH', '/Groups/none', { Operations: [add('members', [])] }, 404],
     ['an unknown user to put', 'PUT', '/Users/none', { userName: 'a' }, 404],
     ['an unknown user to delete', 'DELETE', '/Users/none', undefined, 404],
     ['an unknown endpoint', 'GET', '/Things', undefined, 404],
@@ -223,11 +218,9 @@ describe('uniqueness (RFC 7643 section 2.2)', () => {
     expect(await client.post(path, same)).toMatchObject(taken);
     const { id } = (await client.post(path, other)).body;
     expect(await client.put(`${path}/${id}`, same)).toMatchObject(taken);
-    expect(
-      await client.patch(`${path}/${id}`, [
-        { op: 'replace', path: attribute, value: Object.values(same)[0] },
-      ]),
-    ).toMatchObject(taken);
+    expect(await client.patch(`${path}/${id}`, [replace(attribute, Object.values(same)[0])])).toMatchObject(
+      taken,
+    );
     expect((await client.get(`${path}/${id}`)).body).toMatchObject(other);
   });
 
@@ -292,8 +285,7 @@ describe('versions (RFC 7644 section 3.14)', () => {
     const { id } = (await client.post(path, body)).body;
     const at = `${path}/${id}`;
     const wrong = { 'if-match': 'W/"9"' };
-    const operation =
-      path === '/Users' ? { op: 'replace', path: 'active', value: false } : { op: 'remove', path: 'members' };
+    const operation = path === '/Users' ? replace('active', false) : remove('members');
     const before = await client.get(at);
     for (const answer of [
       await client.put(at, { ...body, members: [] }, wrong),
@@ -422,7 +414,7 @@ describe('attributes and excludedAttributes (RFC 7644 section 3.9)', () => {
 
   it('turn the empty answer to a PATCH of a group into one with a body', async () => {
     const { id } = await addGroup('A');
-    const operations = [{ op: 'add', path: 'members', value: [{ value: 'm1' }] }];
+    const operations = [add('members', [{ value: 'm1' }])];
     const some = await client.patch(`/Groups/${id}?attributes=members`, operations);
     expect(some).toMatchObject({ status: 200, body: { id, members: [{ value: 'm1' }] } });
     const most = await client.patch(`/Groups/${id}?excludedAttributes=members`, operations);
@@ -440,7 +432,7 @@ describe('attributes and excludedAttributes (RFC 7644 section 3.9)', () => {
     reads.length = 0;
     await one.get(`/Groups/${id}?excludedAttributes=members`);
     await one.get('/Groups?excludedAttributes=members&filter=displayName eq "A"');
-    await one.patch(`/Groups/${id}`, [{ op: 'remove', path: 'members[value eq "m1"]' }]);
+    await one.patch(`/Groups/${id}`, [remove('members[value eq "m1"]')]);
     expect(reads.filter((read) => read.startsWith('query G#'))).toEqual([]);
   });
 });
@@ -510,7 +502,7 @@ describe('bulk (RFC 7644 section 3.7)', () => {
       {
         method: 'PATCH',
         path: '/Users/bulkId:u',
-        data: { Operations: [{ op: 'replace', path: 'active', value: false }] },
+        data: { Operations: [replace('active', false)] },
       },
     ]);
     expect(status).toBe(200);

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { replace } from '../../support/scim-operations.ts';
 import { expectError } from './support/expect-error.ts';
 import { type Client, createWorld, LIST, USER } from './support/server.ts';
 
@@ -67,7 +68,7 @@ describe('methods', () => {
     for (const method of ['DELETE', 'GET']) expectError(await client.send(method, `/Users/${id}`), 404);
     for (const [method, body] of [
       ['PUT', { userName: 'ann' }],
-      ['PATCH', { Operations: [{ op: 'replace', path: 'active', value: false }] }],
+      ['PATCH', { Operations: [replace('active', false)] }],
     ] as const) {
       expectError(await client.send(method, `/Users/${id}`, body), 404);
     }

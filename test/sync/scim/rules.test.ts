@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { NO_GROUP } from '../../../shared/domain/group.ts';
 import { connectionName, groupId, memberId } from '../../../shared/domain/ids.ts';
 import { makeStamp } from '../../../shared/domain/stamp.ts';
+import { add, remove, replace } from '../../support/scim-operations.ts';
 import { expectError } from './support/expect-error.ts';
 import { type Client, createWorld } from './support/server.ts';
 
@@ -28,7 +29,7 @@ const statuses = (answers: readonly { status: number }[]) => [
 describe('changes of members at the same time', () => {
   it('all happen: no list is read, changed and written back', async () => {
     const joining = people(40).map((value) => patch({ op: 'Add', path: 'members', value: [{ value }] }));
-    const leaving = ['m0', 'm1'].map((id) => patch({ op: 'remove', path: `members[value eq "${id}"]` }));
+    const leaving = ['m0', 'm1'].map((id) => patch(remove(`members[value eq "${id}"]`)));
     expect(statuses(await Promise.all([...joining, ...leaving]))).toEqual([204]);
     expect(await members()).toEqual(['m2', ...people(40)]);
     const { body } = await client.get(`/Groups/${group}`);
@@ -38,7 +39,7 @@ describe('changes of members at the same time', () => {
 
   it('go beside renames: each keeps what the other says', async () => {
     const answers = await Promise.all([
-      ...people(10).map((value) => patch({ op: 'add', path: 'members', value: [{ value }] })),
+      ...people(10).map((value) => patch(add('members', [{ value }]))),
       patch({ op: 'replace', value: { id: group, displayName: 'B' } }),
       patch({ op: 'Replace', path: 'externalId', value: 'x1' }),
     ]);
@@ -50,17 +51,17 @@ describe('changes of members at the same time', () => {
 
 describe('a request that is wrong in one operation', () => {
   it.each<[string, unknown]>([
-    ['a path to nothing', { op: 'replace', path: 'colour', value: 'x' }],
-    ['a member without an id', { op: 'add', path: 'members', value: [{ display: 'x' }] }],
-    ['null for all members', { op: 'replace', path: 'members', value: null }],
+    ['a path to nothing', replace('colour', 'x')],
+    ['a member without an id', add('members', [{ display: 'x' }])],
+    ['null for all members', replace('members', null)],
     ['remove without a path', { op: 'remove' }],
   ])('changes nothing: %s', async (_title, wrong) => {
     const before = await client.get(`/Groups/${group}`);
     world.woken.length = 0;
     const right = [
       { op: 'replace', value: { displayName: 'B' } },
-      { op: 'remove', path: 'members[value eq "m0"]' },
-      { op: 'add', path: 'members', value: [{ value: 'm9' }] },
+      remove('members[value eq "m0"]'),
+      add('members', [{ value: 'm9' }]),
     ];
     expect((await patch(...right, wrong)).status).toBe(400);
     expect((await patch(wrong, ...right)).status).toBe(400);
@@ -71,10 +72,7 @@ describe('a request that is wrong in one operation', () => {
 
   it('that takes a name keeps its members too', async () => {
     await client.post('/Groups', { displayName: 'Taken' });
-    const answer = await patch(
-      { op: 'remove', path: 'members[value eq "m0"]' },
-      { op: 'replace', path: 'displayName', value: 'taken' },
-    );
+    const answer = await patch(remove('members[value eq "m0"]'), replace('displayName', 'taken'));
     expectError(answer, 409, 'uniqueness');
     expect(await members()).toEqual(['m0', 'm1', 'm2']);
   });
@@ -131,7 +129,7 @@ describe('a filter that would exhaust the server', () => {
     const query = `filter=${encodeURIComponent(filter)}`;
     expectError(await client.get(`/Users?${query}`), 400, 'invalidFilter');
     expectError(await client.post('/Users/.search', { filter }), 400, 'invalidFilter');
-    expectError(await patch({ op: 'remove', path: `members[${filter}]` }), 400, 'invalidPath');
+    expectError(await patch(remove(`members[${filter}]`)), 400, 'invalidPath');
   });
 });
 

@@ -4,6 +4,7 @@ import { forgetMember } from '../../../shared/operate/forget.ts';
 import { createAuditLog } from '../../../shared/store/audit-log.ts';
 import { forgetScimUser } from '../../../shared/sync/scim/forget.ts';
 import { createToken, listTokens, revokeToken } from '../../../shared/sync/scim/tokens.ts';
+import { replace } from '../../support/scim-operations.ts';
 import { createWorld, ENTERPRISE, USER } from './support/server.ts';
 
 const DEFAULT = connectionName('default');
@@ -123,8 +124,8 @@ describe('what is kept of a user', () => {
     const { body } = await client.post('/Users', ann);
     expect(body).toMatchObject({ userName: 'ann@acme.test', [ENTERPRISE]: { employeeNumber: '42' } });
     const patched = await client.patch(`/Users/${body.id}`, [
-      { op: 'replace', path: 'name.familyName', value: 'Archer-Smith' },
-      { op: 'replace', path: 'phoneNumbers[type eq "work"].value', value: '+31 20 5550199' },
+      replace('name.familyName', 'Archer-Smith'),
+      replace('phoneNumbers[type eq "work"].value', '+31 20 5550199'),
     ]);
     expect(patched.status).toBe(200);
     for (const text of ['Annabel', 'Archer', '5550', 'Secret Projects'])

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { connectionName, memberId } from '../../../shared/domain/ids.ts';
+import { add, remove, replace } from '../../support/scim-operations.ts';
 import { expectError } from './support/expect-error.ts';
 import { type Client, createWorld, fullUser } from './support/server.ts';
 
@@ -31,8 +32,8 @@ beforeEach(async () => {
 
 const idOf = (path: string) => path.slice(path.lastIndexOf('/') + 1);
 const versionOf = async (path: string): Promise<string> => (await client.get(path)).body.meta.version;
-const rename = (displayName: string) => ({ op: 'replace', path: 'displayName', value: displayName });
-const title = (value: string) => ({ op: 'replace', path: 'title', value });
+const rename = (displayName: string) => replace('displayName', displayName);
+const title = (value: string) => replace('title', value);
 
 describe('a request that changes nothing', () => {
   it.each<[string, unknown]>([
@@ -41,16 +42,13 @@ describe('a request that changes nothing', () => {
       'replaces without a path',
       { op: 'Replace', value: { title: 'x', active: 'True', 'name.givenName': 'G' } },
     ],
-    ['adds a single value that is there', { op: 'add', path: 'displayName', value: 'G F' }],
+    ['adds a single value that is there', add('displayName', 'G F')],
     [
       'adds one of several values that is there',
-      { op: 'add', path: 'emails', value: [{ type: 'work', primary: true, value: 'ann@acme.test' }] },
+      add('emails', [{ type: 'work', primary: true, value: 'ann@acme.test' }]),
     ],
-    [
-      'replaces a selected part by itself',
-      { op: 'replace', path: 'phoneNumbers[type eq "mobile"].value', value: '1' },
-    ],
-    ['removes what is not there', { op: 'remove', path: 'nickName' }],
+    ['replaces a selected part by itself', replace('phoneNumbers[type eq "mobile"].value', '1')],
+    ['removes what is not there', remove('nickName')],
     ['names what nobody keeps', { op: 'replace', value: { colour: 'red' } }],
   ])('leaves version and time of change of a user: %s', async (_title, operation) => {
     const before = await client.get(user);
@@ -63,12 +61,9 @@ describe('a request that changes nothing', () => {
   it.each<[string, unknown]>([
     ['replaces the name by itself', rename('A')],
     ['repeats id and name', { op: 'replace', value: { id: 'any', displayName: 'A' } }],
-    ['adds no members', { op: 'add', path: 'members', value: [] }],
-    ['removes members by a filter that selects nobody', { op: 'remove', path: 'members[value sw "zz"]' }],
-    [
-      'changes a part of a member that is not kept',
-      { op: 'replace', path: 'members[value eq "m1"].display', value: 'M' },
-    ],
+    ['adds no members', add('members', [])],
+    ['removes members by a filter that selects nobody', remove('members[value sw "zz"]')],
+    ['changes a part of a member that is not kept', replace('members[value eq "m1"].display', 'M')],
   ])('leaves version and time of change of a group: %s', async (_title, operation) => {
     const before = await client.get(group);
     const answer = await client.patch(group, [operation]);
@@ -111,10 +106,7 @@ describe('a change after requests that changed nothing', () => {
   it('has a version that nobody has seen, and the time at which it came', async () => {
     for (const [path, operations] of [
       [user, [title('x'), title('y'), title('y'), title('x')]],
-      [
-        group,
-        [rename('A'), rename('B'), rename('B'), { op: 'add', path: 'members', value: [{ value: 'm2' }] }],
-      ],
+      [group, [rename('A'), rename('B'), rename('B'), add('members', [{ value: 'm2' }])]],
     ] as const) {
       const { meta } = (await client.get(path)).body;
       const metas = [meta];
@@ -142,7 +134,7 @@ describe('a change after requests that changed nothing', () => {
   it('wins over them, also while clocks stand still and go back', async () => {
     world.time.nowMs -= 500;
     for (let n = 0; n < 12; n += 1) await client.patch(user, [title('x')]);
-    await client.patch(user, [{ op: 'replace', path: 'active', value: false }]);
+    await client.patch(user, [replace('active', false)]);
     for (let n = 0; n < 12; n += 1) await client.patch(group, [rename('A')]);
     await client.patch(group, [rename('B')]);
     expect(await world.desired(idOf(group))).toEqual({ name: 'B', members: ['m1'] });
@@ -152,7 +144,7 @@ describe('a change after requests that changed nothing', () => {
     const each = Array.from({ length: 15 }, (_, n) => n);
     const answers = await Promise.all(
       each.flatMap((n) => [
-        client.patch(group, [{ op: 'add', path: 'members', value: [{ value: `p${n}` }] }]),
+        client.patch(group, [add('members', [{ value: `p${n}` }])]),
         client.patch(group, [rename('A')]),
         client.put(group, { displayName: 'A', externalId: 'x1' }),
       ]),
@@ -233,7 +225,7 @@ describe('a crash before any write, and the same request again', () => {
   }
 
   it('of a change raises the version once, and desired state follows', async () => {
-    const off = [{ op: 'replace', path: 'active', value: false }];
+    const off = [replace('active', false)];
     const etags = new Set([(await client.get(user)).headers['etag']]);
     const crashes = await untilDone(async () => {
       world.time.nowMs += 1_000;

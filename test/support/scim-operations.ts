@@ -1,0 +1,5 @@
+/* Operations of a SCIM PATCH, as most clients spell them. */
+
+export const add = <Value>(path: string, value: Value) => ({ op: 'add', path, value });
+export const replace = <Value>(path: string, value: Value) => ({ op: 'replace', path, value });
+export const remove = (path: string) => ({ op: 'remove', path });
