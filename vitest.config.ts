@@ -3,6 +3,10 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    // Left to itself vitest takes all cores but one: of two, one. Tests with a stack wait half of their time.
+    maxWorkers: 2,
+    // Files of one worker share what Node has loaded (AWS SDK, CDK, zod); our own modules and mocks are new in each file.
+    isolate: false,
     // Whoever asks for more runs of each property waits for them.
     testTimeout: process.env['GROUPSYNC_RUNS'] === undefined ? 30_000 : 12 * 3_600_000,
     hookTimeout: 30_000,

@@ -191,7 +191,7 @@ describe('decodeMessage never throws, and accepts, ignores or rejects', () => {
 describe('the order of what arrives does not matter', () => {
   const bodies = [
     ...someLines('company.events.jsonl', 40),
-    JSON.stringify([native('directory.user.deleted', { user: { id: 'a' } }, { id: 'x1' }), 7]),
+    JSON.stringify([native('user.deleted', { user: { id: 'a' } }, { id: 'x1' }), 7]),
     example('scim-patch.json'),
   ];
   const eventsOf = (texts: readonly string[]) =>

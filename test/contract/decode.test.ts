@@ -4,7 +4,7 @@ import { nestsDeeperThan } from '../../shared/contract/json.ts';
 import { decode, native, problemsOf, SENT_AT, SENT_MS } from './decoding.ts';
 
 const deleted = (id: string, attributes: object = {}) =>
-  native('directory.group.deleted', { group: { id } }, { id: `e-${id}`, ...attributes });
+  native('group.deleted', { group: { id } }, { id: `e-${id}`, ...attributes });
 const timeless = (id: string) => ({
   schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
   groupId: id,
@@ -76,7 +76,7 @@ describe('depth', () => {
 
 describe('an array', () => {
   it('gives its good events, and each bad one alone with its own text', () => {
-    const unknown = native('directory.x', {});
+    const unknown = native('x', {});
     const { events, ignored, rejected } = decode([
       deleted('g1'),
       unknown,

@@ -21,11 +21,12 @@ export function changesOf(body: unknown, message: Partial<MessageToDecode> = {})
 export const problemsOf = (body: unknown, message: Partial<MessageToDecode> = {}) =>
   decode(body, message).rejected.map((one) => `${one.code}: ${one.message}`);
 
+/** An event of type `directory.<type>`. */
 export const native = (type: string, data: unknown, attributes: object = {}) => ({
   specversion: '1.0',
   id: 'e1',
   source: 'okta/acme',
-  type,
+  type: `directory.${type}`,
   time: '2026-11-20T10:00:00.123Z',
   data,
   ...attributes,

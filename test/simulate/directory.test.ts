@@ -23,6 +23,8 @@ const at = (seconds: number) => START_MS + seconds * 1_000;
 /** What was said at which second, in whatever order it arrives. */
 type Said = readonly [second: number, deed: DirectoryDeed, way?: Partial<Way>];
 
+const told = (...said: readonly Said[]) => said;
+
 function recordOf(said: readonly Said[]) {
   const record = createDirectoryRecord();
   for (const [order, [second, deed, way]] of said.entries()) {
@@ -54,96 +56,63 @@ describe('the naive reading', () => {
   it.each<[string, readonly Said[], object]>([
     [
       'counts a member who came before the group',
-      [
-        [1, join('g', 'p1')],
-        [2, name('g')],
-      ],
+      told([1, join('g', 'p1')], [2, name('g')]),
       { g: ['g', 'p1'] },
     ],
-    ['has no group that only members were said of', [[1, join('g', 'p1')]], {}],
+    ['has no group that only members were said of', told([1, join('g', 'p1')]), {}],
     [
       'sorts by time, not by arrival',
-      [
-        [2, leave('g', 'p1')],
-        [1, join('g', 'p1')],
-        [0, name('g')],
-      ],
+      told([2, leave('g', 'p1')], [1, join('g', 'p1')], [0, name('g')]),
       { g: ['g'] },
     ],
-    [
-      'ends names and members by a deletion',
-      [
-        [1, name('g')],
-        [2, join('g', 'p1')],
-        [3, gone('g')],
-      ],
-      {},
-    ],
+    ['ends names and members by a deletion', told([1, name('g')], [2, join('g', 'p1')], [3, gone('g')]), {}],
     [
       'revives a group without its old members',
-      [
-        [1, name('g')],
-        [2, join('g', 'p1')],
-        [3, gone('g')],
-        [4, name('g', 'new')],
-      ],
+      told([1, name('g')], [2, join('g', 'p1')], [3, gone('g')], [4, name('g', 'new')]),
       { g: ['new'] },
     ],
     [
       'revives by a snapshot, unnamed',
-      [
-        [1, name('g')],
-        [2, gone('g')],
-        [3, all('g', ['p1'])],
-      ],
+      told([1, name('g')], [2, gone('g')], [3, all('g', ['p1'])]),
       { g: [undefined, 'p1'] },
     ],
     [
       'ends a forgotten member everywhere, until added again',
-      [
+      told(
         [1, all('g', ['p1'])],
         [1, all('i', ['p1'])],
         [2, { kind: 'forget', member: 'p1' }],
         [3, join('i', 'p1')],
-      ],
+      ),
       { g: [undefined], i: [undefined, 'p1'] },
     ],
     [
       'ends by a snapshot who is not in it',
-      [
-        [1, join('g', 'p1', 'p2')],
-        [2, all('g', ['p2'])],
-      ],
+      told([1, join('g', 'p1', 'p2')], [2, all('g', ['p2'])]),
       { g: [undefined, 'p2'] },
     ],
     [
       'takes parts together, and spares who joined between them',
-      [
-        [1, join('g', 'p1')],
-        [2, all('g', ['p2', 'p3'], 2)],
-      ],
+      told([1, join('g', 'p1')], [2, all('g', ['p2', 'p3'], 2)]),
       { g: [undefined, 'p2', 'p3'] },
     ],
     [
       'does not count what claims to be from the future',
-      [
-        [1, name('g')],
-        [2, join('g', 'p1'), { time: 'future' }],
-      ],
+      told([1, name('g')], [2, join('g', 'p1'), { time: 'future' }]),
       { g: ['g'] },
     ],
     [
       'orders what has no time by its sending',
-      [
+      told(
         [3, leave('g', 'p1'), { form: 'scim_patch', time: 'none' }],
         [2, join('g', 'p1'), { form: 'scim_patch', time: 'none' }],
         [1, name('g')],
-      ],
+      ),
       { g: ['g'] },
     ],
     [
       'reads a wide message',
-      [[1, { kind: 'wide', prefix: 'w', groups: 2 }]],
+      told([1, { kind: 'wide', prefix: 'w', groups: 2 }]),
       { w0: ['w0', 'p0'], w1: ['w1', 'p1'] },
     ],
   ])('%s', (_, said, expected) => {
@@ -151,11 +120,7 @@ describe('the naive reading', () => {
   });
 
   it('knows what had arrived by then, and when a group last changed', () => {
-    const record = recordOf([
-      [1, name('g')],
-      [2, join('g', 'p1')],
-      [0, name('i')],
-    ]);
+    const record = recordOf(told([1, name('g')], [2, join('g', 'p1')], [0, name('i')]));
     expect(shown(record.read('a', at(100)))).toEqual({ g: ['g'] });
     expect(record.read('a').groups.get('g')?.changedAtMs).toBe(at(101));
     expect(record.read('b').groups.size).toBe(0);
@@ -179,10 +144,7 @@ describe('the naive reading', () => {
   });
 
   it('counts what was refused once it is replayed later, by its body', () => {
-    const record = recordOf([
-      [1, name('g')],
-      [2, join('g', 'p1'), { time: 'future' }],
-    ]);
+    const record = recordOf(told([1, name('g')], [2, join('g', 'p1'), { time: 'future' }]));
     const [message] = messagesOf(happening(join('g', 'p1'), { time: 'future' }), at(2));
     record.arrived({ messageId: 'other', body: message?.body ?? '', atMs: at(2) + HOUR_MS });
     expect(shown(record.read('a'))).toEqual({ g: ['g', 'p1'] });

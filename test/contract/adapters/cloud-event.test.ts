@@ -2,18 +2,19 @@ import { describe, expect, it } from 'vitest';
 import { changesOf, decode, member, native, problemsOf } from '../decoding.ts';
 
 const group = { id: '00g1' };
-const added = 'directory.group.member.added';
+const added = 'group.member.added';
+const adding = (attributes: object) => native(added, { group, members: [] }, attributes);
 
 describe('every native type', () => {
   it.each([
     [
-      'directory.group.upserted',
+      'group.upserted',
       { group: { id: '00g1', name: 'Sales' } },
       { kind: 'group.upserted', group: '00g1', name: 'Sales' },
     ],
-    ['directory.group.deleted', { group }, { kind: 'group.deleted', group: '00g1' }],
+    ['group.deleted', { group }, { kind: 'group.deleted', group: '00g1' }],
     [
-      'directory.group.snapshot',
+      'group.snapshot',
       {
         group: { id: '00g1', name: 'Sales' },
         members: [{ id: '00u1' }],
@@ -27,33 +28,29 @@ describe('every native type', () => {
         part: { snapshotId: 's', index: 1, count: 2 },
       },
     ],
-    [
-      'directory.group.snapshot',
-      { group, members: [] },
-      { kind: 'group.snapshot', group: '00g1', members: [] },
-    ],
+    ['group.snapshot', { group, members: [] }, { kind: 'group.snapshot', group: '00g1', members: [] }],
     [
       added,
       { group, members: [{ id: '00u1', email: 'Ann@acme.example' }] },
       { kind: 'member.added', group: '00g1', members: [member('00u1', { email: 'Ann@acme.example' })] },
     ],
     [
-      'directory.group.member.removed',
+      'group.member.removed',
       { group, members: [{ id: '00u1' }] },
       { kind: 'member.removed', group: '00g1', members: [member('00u1')] },
     ],
     [
-      'directory.user.upserted',
+      'user.upserted',
       { user: { id: '00u1', badge: 'B7' } },
       { kind: 'user.upserted', user: member('00u1', { badge: 'B7' }) },
     ],
-    ['directory.user.deleted', { user: { id: '00u1' } }, { kind: 'user.deleted', user: '00u1' }],
+    ['user.deleted', { user: { id: '00u1' } }, { kind: 'user.deleted', user: '00u1' }],
   ])('%s is read', (type, data, change) => {
     expect(changesOf(native(type, data))).toEqual([change]);
   });
 
   it('has its id, source, connection and stamp from the event', () => {
-    const event = native(added, { group, members: [] }, { sequence: '0042', connection: 'acme-eu' });
+    const event = adding({ sequence: '0042', connection: 'acme-eu' });
     expect(decode(event, { connectionAttribute: 'other' }).events).toMatchObject([
       {
         id: 'e1',
@@ -65,7 +62,7 @@ describe('every native type', () => {
   });
 
   it('may be one of an array', () => {
-    const events = ['a', 'b'].map((id) => native('directory.user.deleted', { user: { id } }, { id }));
+    const events = ['a', 'b'].map((id) => native('user.deleted', { user: { id } }, { id }));
     expect(changesOf(events)).toEqual([
       { kind: 'user.deleted', user: 'a' },
       { kind: 'user.deleted', user: 'b' },
@@ -74,7 +71,7 @@ describe('every native type', () => {
 
   it('keeps ids byte for byte', () => {
     const id = ' 00G1/#%é\u0301\u0000';
-    expect(changesOf(native('directory.group.deleted', { group: { id } }))).toEqual([
+    expect(changesOf(native('group.deleted', { group: { id } }))).toEqual([
       { kind: 'group.deleted', group: id },
     ]);
   });
@@ -92,7 +89,7 @@ describe('leniency', () => {
 
   it('takes null for absent: sequence, connection, name and part', () => {
     const event = native(
-      'directory.group.snapshot',
+      'group.snapshot',
       { group: { id: '00g1', name: null }, members: [], part: null },
       { sequence: null, connection: null },
     );
@@ -100,7 +97,7 @@ describe('leniency', () => {
   });
 
   it('takes a sequence that is an exact number', () => {
-    const [event] = decode(native(added, { group, members: [] }, { sequence: 42 })).events;
+    const [event] = decode(adding({ sequence: 42 })).events;
     expect(event?.stamp).toContain('Z.0242.');
   });
 
@@ -114,15 +111,13 @@ describe('leniency', () => {
       teams: ['a'],
       manager: { id: 1 },
     };
-    expect(changesOf(native('directory.user.upserted', { user: raw }))).toEqual([
+    expect(changesOf(native('user.upserted', { user: raw }))).toEqual([
       { kind: 'user.upserted', user: member('00u1', { employeeNumber: '7' }) },
     ]);
   });
 
   it('is not misled by attributes named like parts of an object', () => {
-    const body = JSON.stringify(
-      native('directory.user.upserted', { user: { id: '00u1', constructor: 'c' } }),
-    );
+    const body = JSON.stringify(native('user.upserted', { user: { id: '00u1', constructor: 'c' } }));
     const poisoned = body.replace(
       '"constructor"',
       '"__proto__":{"email":"x@acme.example"},"toString":"t","constructor"',
@@ -147,78 +142,50 @@ describe('a CloudEvent of somebody else', () => {
 
 describe('a native event that is wrong', () => {
   it.each([
-    [
-      native('directory.group.renamed', {}),
-      /^unknown_type: type: expected one of directory\.group\.upserted, /,
-    ],
-    [native('directory.', {}), /^unknown_type/],
-    [native('directory.constructor', {}), /^unknown_type/],
-    [
-      native(added, { group, members: [] }, { specversion: '0.3' }),
-      /^invalid_event: specversion: expected "1\.0"/,
-    ],
-    [
-      native(added, { group, members: [] }, { id: '' }),
-      /^invalid_event: id: expected an id of 1 to 512 characters/,
-    ],
-    [native(added, { group, members: [] }, { id: 7 }), /^invalid_event: id: expected an id/],
-    [native(added, { group, members: [] }, { source: undefined }), /^invalid_event: source: .*got nothing/],
-    [
-      native(added, { group, members: [] }, { time: undefined }),
-      /^invalid_event: time: expected an RFC 3339 time, got nothing/,
-    ],
-    [native(added, { group, members: [] }, { time: '2026-02-30T00:00:00Z' }), /^invalid_event: time: /],
-    [
-      native(added, { group, members: [] }, { sequence: 'x' }),
-      /^invalid_event: sequence: expected a sequence of 1 to 32 digits/,
-    ],
-    [native(added, { group, members: [] }, { sequence: '1'.repeat(33) }), /^invalid_event: sequence/],
-    [native(added, { group, members: [] }, { sequence: -1 }), /^invalid_event: sequence/],
-    [native(added, { group, members: [] }, { sequence: 1.5 }), /^invalid_event: sequence/],
-    [
-      native(added, { group, members: [] }, { connection: 'Acme' }),
-      /^invalid_event: connection: expected a connection name/,
-    ],
-    [native(added, { group, members: [] }, { connection: '' }), /^invalid_event: connection/],
-    [native(added, undefined), /^invalid_event: data: expected data \{group, members\}, got nothing/],
-    [native(added, { members: [] }), /^invalid_event: data\.group: expected a group \{id\}, got nothing/],
-    [native(added, { group }), /^invalid_event: data\.members: expected a list of members, got nothing/],
-    [native(added, { group, members: {} }), /^invalid_event: data\.members: expected a list of members/],
+    [native('group.renamed', {}), 'unknown_type: type: expected one of directory\\.group\\.upserted, '],
+    [native('', {}), 'unknown_type'],
+    [native('constructor', {}), 'unknown_type'],
+    [adding({ specversion: '0.3' }), 'specversion: expected "1\\.0"'],
+    [adding({ id: '' }), 'id: expected an id of 1 to 512 characters'],
+    [adding({ id: 7 }), 'id: expected an id'],
+    [adding({ source: undefined }), 'source: .*got nothing'],
+    [adding({ time: undefined }), 'time: expected an RFC 3339 time, got nothing'],
+    [adding({ time: '2026-02-30T00:00:00Z' }), 'time: '],
+    [adding({ sequence: 'x' }), 'sequence: expected a sequence of 1 to 32 digits'],
+    [adding({ sequence: '1'.repeat(33) }), 'sequence'],
+    [adding({ sequence: -1 }), 'sequence'],
+    [adding({ sequence: 1.5 }), 'sequence'],
+    [adding({ connection: 'Acme' }), 'connection: expected a connection name'],
+    [adding({ connection: '' }), 'connection'],
+    [native(added, undefined), 'data: expected data \\{group, members\\}, got nothing'],
+    [native(added, { members: [] }), 'data\\.group: expected a group \\{id\\}, got nothing'],
+    [native(added, { group }), 'data\\.members: expected a list of members, got nothing'],
+    [native(added, { group, members: {} }), 'data\\.members: expected a list of members'],
     [
       native(added, { group, members: ['00u1'] }),
-      /^invalid_event: data\.members\.0: expected a member \{id, …\}, got text of 4/,
+      'data\\.members\\.0: expected a member \\{id, …\\}, got text of 4',
     ],
+    [native(added, { group, members: [{}] }), 'data\\.members\\.0\\.id: expected an id .*got nothing'],
+    [native(added, { group: { id: 'x'.repeat(513) }, members: [] }), 'data\\.group\\.id'],
+    [native('group.upserted', { group }), 'data\\.group\\.name: expected a name'],
+    [native('group.upserted', { group: { ...group, name: '' } }), 'data\\.group\\.name'],
     [
-      native(added, { group, members: [{}] }),
-      /^invalid_event: data\.members\.0\.id: expected an id .*got nothing/,
-    ],
-    [native(added, { group: { id: 'x'.repeat(513) }, members: [] }), /^invalid_event: data\.group\.id/],
-    [native('directory.group.upserted', { group }), /^invalid_event: data\.group\.name: expected a name/],
-    [
-      native('directory.group.upserted', { group: { ...group, name: '' } }),
-      /^invalid_event: data\.group\.name/,
-    ],
-    [
-      native('directory.group.snapshot', {
+      native('group.snapshot', {
         group,
         members: [],
         part: { snapshotId: 's', index: 2, count: 2 },
       }),
-      /^invalid_event: data\.part: expected an index below the count/,
+      'data\\.part: expected an index below the count',
     ],
-    [
-      native('directory.user.deleted', { user: { id: null } }),
-      /^invalid_event: data\.user\.id: expected an id .*got null/,
-    ],
+    [native('user.deleted', { user: { id: null } }), 'data\\.user\\.id: expected an id .*got null'],
   ])('is rejected with what was expected and where (%#)', (event, problem) => {
-    expect(problemsOf(event)).toEqual([expect.stringMatching(problem)]);
+    const [told = '', ...others] = problemsOf(event);
+    expect(others).toEqual([]);
+    expect(told.replace(/^invalid_event: /, '')).toMatch(new RegExp(`^${problem}`));
   });
 
   it('is rejected for half a surrogate pair in an id, which has no UTF-8 form', () => {
-    const body = JSON.stringify(native('directory.group.deleted', { group: { id: 'XX' } })).replace(
-      'XX',
-      '\\ud800',
-    );
+    const body = JSON.stringify(native('group.deleted', { group: { id: 'XX' } })).replace('XX', '\\ud800');
     expect(problemsOf(body)).toEqual([
       'invalid_event: data.group.id: expected an id that is valid Unicode, got text of 1 characters',
     ]);
@@ -226,7 +193,7 @@ describe('a native event that is wrong', () => {
 
   it('is told of without the names and addresses that came with it', () => {
     const user = { id: '', email: 'ann@acme.example', name: 'Ann Example' };
-    const problems = problemsOf(native('directory.user.upserted', { user })).join();
+    const problems = problemsOf(native('user.upserted', { user })).join();
     expect(problems).toContain('data.user.id');
     expect(problems).not.toMatch(/ann/i);
   });
@@ -236,7 +203,7 @@ describe('bounds', () => {
   const members = (count: number) => Array.from({ length: count }, (_, index) => ({ id: `u${index}` }));
   const attributes = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`a${index}`, 'x']));
-  const user = (raw: object) => native('directory.user.upserted', { user: { id: '00u1', ...raw } });
+  const user = (raw: object) => native('user.upserted', { user: { id: '00u1', ...raw } });
 
   it('takes 20,000 members and refuses one more as too large', () => {
     expect(changesOf(native(added, { group, members: members(20_000) }))).toHaveLength(1);
@@ -246,7 +213,7 @@ describe('bounds', () => {
   });
 
   it('takes ids of 512 characters', () => {
-    expect(changesOf(native('directory.group.deleted', { group: { id: 'x'.repeat(512) } }))).toHaveLength(1);
+    expect(changesOf(native('group.deleted', { group: { id: 'x'.repeat(512) } }))).toHaveLength(1);
   });
 
   it('takes 32 attributes and refuses one more', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { changesOf, decode, native, problemsOf } from '../decoding.ts';
 
-const deleted = native('directory.group.deleted', { group: { id: '00g1' } });
+const deleted = native('group.deleted', { group: { id: '00g1' } });
 const change = { kind: 'group.deleted', group: '00g1' };
 const timelessGroup = {
   schemas: ['urn:ietf:params:scim:schemas:core:2.0:Group'],
