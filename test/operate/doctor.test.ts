@@ -214,7 +214,7 @@ describe('examine', () => {
     ],
     [
       /^default: activity feed: .*60 min ago.* mend: .*groupsync reconcile/,
-      async ({ clock }) => void (clock.ms += 3_600_000),
+      async ({ clock }) => Object.assign(clock, { ms: clock.ms + 3_600_000 }),
     ],
     [
       /^default: unmatched members: .*2 of 3.* mend: .*match/,

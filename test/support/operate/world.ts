@@ -2,16 +2,17 @@ import { parseSettings } from '../../../shared/contract/change-setting.ts';
 import { DEFAULT_CONNECTION } from '../../../shared/contract/names.ts';
 import type { ConnectionSettings } from '../../../shared/contract/settings.ts';
 import { type GroupRef, groupId, roleId } from '../../../shared/domain/ids.ts';
+import { createMailbox } from '../../../shared/queues/mailbox.ts';
 import { createConnectionStore } from '../../../shared/store/connection-store.ts';
 import { applyGroup } from '../../../shared/sync/apply/apply.ts';
 import { ingest } from '../../../shared/sync/ingest/ingest.ts';
 import type { ToolPorts } from '../../../shared/sync/ports/bundles.ts';
+import type { DeadMessage } from '../../../shared/sync/ports/queues.ts';
 import { portsOver } from '../../../simulate/engine.ts';
-import { createQueues, queueUrl } from '../../../simulate/queues.ts';
+import { createQueues, type Queues, queueUrl } from '../../../simulate/queues.ts';
 import { seededRandom } from '../../../simulate/random.ts';
 import { MemoryTable } from '../../../simulate/table.ts';
 import { type PlatformOptions, ToldPlatform } from '../engine/platform.ts';
-import { FakeMailbox } from './mailbox.ts';
 
 export const NOW_MS = Date.UTC(2026, 10, 20, 10);
 
@@ -21,6 +22,35 @@ export interface ShortEvent {
   readonly data: unknown;
   readonly id?: string;
   readonly time?: string;
+}
+
+/** A dead-letter queue of the simulation, into which a test puts letters under ids of its own. */
+function mailboxOf(name: 'events' | 'apply', queues: Queues, clock: { ms: number }) {
+  const queue = queues.of[`${name}Dlq`];
+  const client = queues.client(async (operation) => {
+    if (operation !== 'ReceiveMessage') return;
+    mailbox.onTake();
+    // A long poll that brings nothing takes its time.
+    if (!queue.messages.some(({ visibleAtMs }) => visibleAtMs <= clock.ms)) clock.ms += 1_000;
+  });
+  const mailbox = {
+    ...createMailbox(client, { name, queueUrl: async () => queueUrl(`${name}Dlq`) }),
+    onTake: () => {},
+    add(letter: Partial<DeadMessage> & { readonly id: string; readonly body: string }): void {
+      const { id, body, sentAtMs = clock.ms, code = 'invalid_event', originalMessageId } = letter;
+      const attributes = {
+        errorCode: code,
+        errorMessage: 'expected something else',
+        failedAt: new Date(clock.ms).toISOString(),
+        ...(originalMessageId !== undefined && { originalMessageId }),
+      };
+      Object.assign(queue.send({ body, attributes, lane: id }) ?? {}, { id, sentAtMs });
+    },
+    ids: (): readonly string[] => queue.messages.map(({ id }) => id),
+    /** How often the message was given out that was given out most. */
+    mostTaken: () => Math.max(...queue.messages.map(({ receives }) => receives)),
+  };
+  return mailbox;
 }
 
 /** Everything the command line's use cases need, in memory, with the real stores and the real ingest and apply. */
@@ -40,12 +70,12 @@ export function createWorld(
   const woken: GroupRef[] = [];
   const buried: unknown[] = [];
   const worker = { name: 'tool', skewMs: 0, effect: async () => {}, isDead: () => false };
-  const mailboxes = { events: new FakeMailbox('events', clock), apply: new FakeMailbox('apply', clock) };
   const sent: { body: string; connection?: string | undefined; stamp?: string | undefined }[] = [];
   const sleep = async (ms: number) => {
     clock.ms += ms;
   };
   const queues = createQueues({ nowMs: now, random: seededRandom(1), applyDelaySeconds: 0 });
+  const mailboxes = { events: mailboxOf('events', queues, clock), apply: mailboxOf('apply', queues, clock) };
   const engine = portsOver({
     table,
     sqs: queues.client(),
