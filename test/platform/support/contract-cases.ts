@@ -33,34 +33,45 @@ const { shoeSize: _unknown, ...known } = employee;
 const person = { ...known, workLocation: address };
 const { worklocationNickname: nickname, ...otherPerson } = { ...person, personalEmail: 'ada@home.test' };
 
+/** What is expected is the answer itself. */
+const caseOf = (
+  title: string,
+  endpoint: string,
+  answer: unknown,
+  run: ContractCase['run'],
+): ContractCase => ({
+  title,
+  endpoint: endpoint.replace(' ', ' /platform/api/'),
+  answer,
+  run,
+  expected: answer,
+});
+
 const EMPLOYEES: readonly ContractCase[] = [
   {
-    title: 'employees.list reads both spellings of the nickname',
-    endpoint: 'GET /platform/api/employees',
-    answer: [
-      { ...employee, workLocation: address, personalEmail: null },
-      { ...otherPerson, workLocationNickname: nickname },
-    ],
-    run: (client) => all(client.employees.list(PAGE)),
+    ...caseOf(
+      'employees.list reads both spellings of the nickname',
+      'GET employees',
+      [
+        { ...employee, workLocation: address, personalEmail: null },
+        { ...otherPerson, workLocationNickname: nickname },
+      ],
+      (client) => all(client.employees.list(PAGE)),
+    ),
     expected: [
       { ...person, personalEmail: null },
       { ...otherPerson, worklocationNickname: nickname },
     ],
   },
-  {
-    title: 'employees.listAll takes employer number and all roles',
-    endpoint: 'GET /platform/api/employees/include_terminated',
-    answer: [person, { id: 'role-18', roleState: 'FROZEN', gender: null, workLocation: null }],
-    run: (client) => all(client.employees.listAll({ ...PAGE, ein: 123456789, sendAllRoles: true })),
-    expected: [person, { id: 'role-18', roleState: 'FROZEN', gender: null, workLocation: null }],
-  },
-  {
-    title: 'employees.get reads one role',
-    endpoint: 'GET /platform/api/employees/{employeeId}',
-    answer: person,
-    run: (client) => client.employees.get('role-17'),
-    expected: person,
-  },
+  caseOf(
+    'employees.listAll takes employer number and all roles',
+    'GET employees/include_terminated',
+    [person, { id: 'role-18', roleState: 'FROZEN', gender: null, workLocation: null }],
+    (client) => all(client.employees.listAll({ ...PAGE, ein: 123456789, sendAllRoles: true })),
+  ),
+  caseOf('employees.get reads one role', 'GET employees/{employeeId}', person, (client) =>
+    client.employees.get('role-17'),
+  ),
 ];
 
 const location = { nickname: 'HQ', address };
@@ -83,38 +94,28 @@ const leaveType = {
   isUnpaid: false,
 };
 
-/** A paginated list that is read as it comes. */
-const plainList = (
-  title: string,
-  endpoint: string,
-  answer: unknown[],
-  run: ContractCase['run'],
-): ContractCase => ({ title, endpoint, answer, run, expected: answer });
-
 const COMPANY: readonly ContractCase[] = [
   {
-    title: 'company.current reads the key with a blank',
-    endpoint: 'GET /platform/api/companies/current',
-    answer: { ...company, 'legal entities': [{ name: 'Acme CA' }] },
-    run: (client) => client.company.current(),
+    ...caseOf(
+      'company.current reads the key with a blank',
+      'GET companies/current',
+      { ...company, 'legal entities': [{ name: 'Acme CA' }] },
+      (client) => client.company.current(),
+    ),
     expected: { ...company, legalEntities: [{ name: 'Acme CA' }] },
   },
-  plainList('company.workLocations, without ids', 'GET /platform/api/work_locations', [location], (client) =>
+  caseOf('company.workLocations, without ids', 'GET work_locations', [location], (client) =>
     all(client.company.workLocations.list(PAGE)),
   ),
-  plainList('company.departments', 'GET /platform/api/departments', units, (client) =>
+  caseOf('company.departments', 'GET departments', units, (client) =>
     all(client.company.departments.list(PAGE)),
   ),
-  plainList('company.teams', 'GET /platform/api/teams', units, (client) =>
-    all(client.company.teams.list(PAGE)),
-  ),
-  plainList('company.levels', 'GET /platform/api/levels', units, (client) =>
-    all(client.company.levels.list(PAGE)),
-  ),
-  plainList('company.customFields', 'GET /platform/api/custom_fields', [customField], (client) =>
+  caseOf('company.teams', 'GET teams', units, (client) => all(client.company.teams.list(PAGE))),
+  caseOf('company.levels', 'GET levels', units, (client) => all(client.company.levels.list(PAGE))),
+  caseOf('company.customFields', 'GET custom_fields', [customField], (client) =>
     all(client.company.customFields.list(PAGE)),
   ),
-  plainList('company.leaveTypes, filtered', 'GET /platform/api/company_leave_types', [leaveType], (client) =>
+  caseOf('company.leaveTypes, filtered', 'GET company_leave_types', [leaveType], (client) =>
     client.company.leaveTypes({ managedBy: 'PTO' }),
   ),
 ];
@@ -139,52 +140,62 @@ const exactBalances = [
 
 const LEAVE: readonly ContractCase[] = [
   {
-    title: 'leave.requests.create sends hours as text and unwraps the answer',
-    endpoint: 'POST /platform/api/leave_requests',
-    answer: [leaveRequest],
-    run: (client) =>
-      client.leave.requests.create({
-        role: 'role-17',
-        companyLeaveType: 'clt-1',
-        leavePolicy: 'policy-2',
-        status: 'PENDING',
-        startDate: '2026-12-01',
-        endDate: '2026-12-02',
-        startDateStartTime: '2026-12-01T09:00:00-08:00',
-        endDateEndTime: '2026-12-02T17:00:00-08:00',
-        startDateCustomHours: 4,
-        endDateCustomHours: '3.50',
-        reasonForLeave: 'rest',
-        externalId: 'ext-5',
-      }),
+    ...caseOf(
+      'leave.requests.create sends hours as text and unwraps the answer',
+      'POST leave_requests',
+      [leaveRequest],
+      (client) =>
+        client.leave.requests.create({
+          role: 'role-17',
+          companyLeaveType: 'clt-1',
+          leavePolicy: 'policy-2',
+          status: 'PENDING',
+          startDate: '2026-12-01',
+          endDate: '2026-12-02',
+          startDateStartTime: '2026-12-01T09:00:00-08:00',
+          endDateEndTime: '2026-12-02T17:00:00-08:00',
+          startDateCustomHours: 4,
+          endDateCustomHours: '3.50',
+          reasonForLeave: 'rest',
+          externalId: 'ext-5',
+        }),
+    ),
     expected: leave,
   },
   {
-    title: 'leave.requests.update unwraps the answer',
-    endpoint: 'PATCH /platform/api/leave_requests/{id}',
-    answer: [leaveRequest],
-    run: (client) => client.leave.requests.update('leave-5', { reasonForLeave: 'sun' }),
+    ...caseOf(
+      'leave.requests.update unwraps the answer',
+      'PATCH leave_requests/{id}',
+      [leaveRequest],
+      (client) => client.leave.requests.update('leave-5', { reasonForLeave: 'sun' }),
+    ),
     expected: leave,
   },
   {
-    title: 'leave.requests.process reads the other name of the leave type',
-    endpoint: 'POST /platform/api/leave_requests/{id}/process',
-    answer: { ...processed, leaveTypeUniqueId: uniqueId },
-    run: (client) => client.leave.requests.process('leave-5', 'approve'),
+    ...caseOf(
+      'leave.requests.process reads the other name of the leave type',
+      'POST leave_requests/{id}/process',
+      { ...processed, leaveTypeUniqueId: uniqueId },
+      (client) => client.leave.requests.process('leave-5', 'approve'),
+    ),
     expected: leave,
   },
   {
-    title: 'leave.balances.get reads amounts as exact text',
-    endpoint: 'GET /platform/api/leave_balances/{role}',
-    answer: balance,
-    run: (client) => client.leave.balances.get('role-17'),
+    ...caseOf(
+      'leave.balances.get reads amounts as exact text',
+      'GET leave_balances/{role}',
+      balance,
+      (client) => client.leave.balances.get('role-17'),
+    ),
     expected: exactBalances[0],
   },
   {
-    title: 'leave.balances.list reads amounts given as text and as numbers',
-    endpoint: 'GET /platform/api/leave_balances',
-    answer: balances,
-    run: (client) => all(client.leave.balances.list(PAGE)),
+    ...caseOf(
+      'leave.balances.list reads amounts given as text and as numbers',
+      'GET leave_balances',
+      balances,
+      (client) => all(client.leave.balances.list(PAGE)),
+    ),
     expected: exactBalances,
   },
 ];
@@ -194,45 +205,28 @@ const group = { id: 'group/1', ...newGroup, version: 'v1' };
 
 const GROUPS: readonly ContractCase[] = [
   {
-    title: 'groups.list reads a group without a spokeId',
-    endpoint: 'GET /platform/api/groups',
-    answer: [group, { id: 'group-2', name: 'Other', users: [], version: 'v7' }],
-    run: (client) => client.groups.list(),
+    ...caseOf(
+      'groups.list reads a group without a spokeId',
+      'GET groups',
+      [group, { id: 'group-2', name: 'Other', users: [], version: 'v7' }],
+      (client) => client.groups.list(),
+    ),
     expected: [group, { id: 'group-2', name: 'Other', spokeId: null, users: [], version: 'v7' }],
   },
+  caseOf('groups.create', 'POST groups', group, (client) => client.groups.create(newGroup)),
+  caseOf('groups.get, by an id with a slash', 'GET groups/{groupId}', group, (client) =>
+    client.groups.get('group/1'),
+  ),
+  caseOf('groups.replace sends the whole group', 'PUT groups/{groupId}', group, (client) =>
+    client.groups.replace('group/1', { ...newGroup, version: 'v0' }),
+  ),
+  caseOf('groups.patch sends all that is given', 'PATCH groups/{groupId}', group, (client) =>
+    client.groups.patch('group/1', { ...newGroup, version: 'v0' }),
+  ),
   {
-    title: 'groups.create',
-    endpoint: 'POST /platform/api/groups',
-    answer: group,
-    run: (client) => client.groups.create(newGroup),
-    expected: group,
-  },
-  {
-    title: 'groups.get, by an id with a slash',
-    endpoint: 'GET /platform/api/groups/{groupId}',
-    answer: group,
-    run: (client) => client.groups.get('group/1'),
-    expected: group,
-  },
-  {
-    title: 'groups.replace sends the whole group',
-    endpoint: 'PUT /platform/api/groups/{groupId}',
-    answer: group,
-    run: (client) => client.groups.replace('group/1', { ...newGroup, version: 'v0' }),
-    expected: group,
-  },
-  {
-    title: 'groups.patch sends all that is given',
-    endpoint: 'PATCH /platform/api/groups/{groupId}',
-    answer: group,
-    run: (client) => client.groups.patch('group/1', { ...newGroup, version: 'v0' }),
-    expected: group,
-  },
-  {
-    title: 'groups.delete needs no body',
-    endpoint: 'DELETE /platform/api/groups/{groupId}',
-    answer: '',
-    run: (client) => client.groups.delete('group/1'),
+    ...caseOf('groups.delete needs no body', 'DELETE groups/{groupId}', '', (client) =>
+      client.groups.delete('group/1'),
+    ),
     expected: 'deleted',
   },
 ];
@@ -240,42 +234,23 @@ const GROUPS: readonly ContractCase[] = [
 const firstPage = { events: activity.data.events, next: 'cursor-1', done: false };
 
 const OTHERS: readonly ContractCase[] = [
+  caseOf('candidates.push', 'POST ats_candidates/push_candidate', candidate, (client) =>
+    client.candidates.push({ ...candidate, salaryUnit: 'PAY_PERIOD', employmentType: 'HOURLY_PT' }),
+  ),
   {
-    title: 'candidates.push',
-    endpoint: 'POST /platform/api/ats_candidates/push_candidate',
-    answer: candidate,
-    run: (client) =>
-      client.candidates.push({ ...candidate, salaryUnit: 'PAY_PERIOD', employmentType: 'HOURLY_PT' }),
-    expected: candidate,
-  },
-  {
-    title: 'activity.follow reads from a date, then by cursor, to the same cursor again',
-    endpoint: 'GET /platform/api/company_activity',
-    answer: activity,
-    run: (client) => all(client.activity.follow({ sinceMs: CASES_NOW_MS - 1000, untilMs: CASES_NOW_MS })),
+    ...caseOf(
+      'activity.follow reads from a date, then by cursor, to the same cursor again',
+      'GET company_activity',
+      activity,
+      (client) => all(client.activity.follow({ sinceMs: CASES_NOW_MS - 1000, untilMs: CASES_NOW_MS })),
+    ),
     expected: [firstPage, { ...firstPage, done: true }],
   },
-  {
-    title: 'me',
-    endpoint: 'GET /platform/api/me',
-    answer: { id: 'role-3', workEmail: 'bo@acme.test', company: 'company-1' },
-    run: (client) => client.me(),
-    expected: { id: 'role-3', workEmail: 'bo@acme.test', company: 'company-1' },
-  },
-  {
-    title: 'markInstalled',
-    endpoint: 'POST /platform/api/mark_app_installed',
-    answer: { ok: true },
-    run: (client) => client.markInstalled(),
-    expected: { ok: true },
-  },
+  caseOf('me', 'GET me', { id: 'role-3', workEmail: 'bo@acme.test', company: 'company-1' }, (client) =>
+    client.me(),
+  ),
+  caseOf('markInstalled', 'POST mark_app_installed', { ok: true }, (client) => client.markInstalled()),
 ];
 
 /** Every method of the client at least once, before bodies that hold every field. */
-export const CONTRACT_CASES: readonly ContractCase[] = [
-  ...EMPLOYEES,
-  ...COMPANY,
-  ...LEAVE,
-  ...GROUPS,
-  ...OTHERS,
-];
+export const CONTRACT_CASES = [EMPLOYEES, COMPANY, LEAVE, GROUPS, OTHERS].flat();

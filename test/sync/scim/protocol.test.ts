@@ -147,20 +147,7 @@ describe('errors (RFC 7644 section 3.12)', () => {
     ['an unknown group', 'PATCH', '/Groups/none', { Operations: [add('members', [])] }, 404],
     ['an unknown user to put', 'PUT', '/Users/none', { userName: 'a' }, 404],
     ['an unknown user to delete', 'DELETE', '/Users/none', undefined, 404],
-    ['an unknown endpoint', 'GET', '/Things', undefined, 404],
     ['an unknown schema', 'GET', '/Schemas/urn:x', undefined, 404],
-    ['a method that is not there', 'DELETE', '/Users', undefined, 405],
-    ['a PUT of all users', 'PUT', '/Users', { userName: 'a' }, 405],
-    ['me', 'GET', '/Me', undefined, 501],
-    ['a bad filter', 'GET', '/Users?filter=userName eq', undefined, 400, 'invalidFilter'],
-    [
-      'a filter with an unknown operator',
-      'GET',
-      '/Users?filter=userName is "x"',
-      undefined,
-      400,
-      'invalidFilter',
-    ],
     ['an order of booleans', 'GET', '/Users?filter=active gt true', undefined, 200],
     ['a count that is no number', 'GET', '/Users?count=many', undefined, 400, 'invalidValue'],
     ['a startIndex that is no number', 'GET', '/Users?startIndex=1.5', undefined, 400, 'invalidValue'],
@@ -183,14 +170,8 @@ describe('errors (RFC 7644 section 3.12)', () => {
     expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidFilter' } });
   });
 
-  it('a body of another type or of more than 5 MB', async () => {
-    const typed = await client.send('POST', '/Users', '<xml/>', { 'content-type': 'application/xml' });
-    expect(typed.status).toBe(415);
-    const long = await client.send(
-      'POST',
-      '/Users',
-      JSON.stringify({ userName: 'x'.repeat(5 * 1024 * 1024) }),
-    );
+  it('a body of more than 5 MB', async () => {
+    const long = await client.post('/Users', { userName: 'x'.repeat(5 * 1024 * 1024) });
     expect(long).toMatchObject({ status: 413, body: { status: '413' } });
   });
 
@@ -221,6 +202,7 @@ describe('uniqueness (RFC 7643 section 2.2)', () => {
     expect(await client.patch(`${path}/${id}`, [replace(attribute, Object.values(same)[0])])).toMatchObject(
       taken,
     );
+    expect(await client.patch(`${path}/${id}`, [{ op: 'replace', value: same }])).toMatchObject(taken);
     expect((await client.get(`${path}/${id}`)).body).toMatchObject(other);
   });
 
@@ -490,15 +472,14 @@ describe('bulk (RFC 7644 section 3.7)', () => {
       ...more,
     });
 
+  const post = (path: string, bulkId: string, data: object) => ({ method: 'POST', path, bulkId, data });
+  const groupOf = (bulkId: string, displayName: string, member: string) =>
+    post('/Groups', bulkId, { displayName, members: [{ value: `bulkId:${member}` }] });
+
   it('makes users and a group that refers to them, in whatever order they come', async () => {
     const { status, body } = await bulk([
-      {
-        method: 'POST',
-        path: '/Groups',
-        bulkId: 'g',
-        data: { displayName: 'A', members: [{ value: 'bulkId:u' }] },
-      },
-      { method: 'POST', path: '/Users', bulkId: 'u', data: { userName: 'ann' } },
+      groupOf('g', 'A', 'u'),
+      post('/Users', 'u', { userName: 'ann' }),
       {
         method: 'PATCH',
         path: '/Users/bulkId:u',
@@ -524,35 +505,18 @@ describe('bulk (RFC 7644 section 3.7)', () => {
   });
 
   it('stops after so many errors, and answers what waits in a circle with 409', async () => {
-    const { body } = await bulk(
-      [
-        { method: 'POST', path: '/Users', bulkId: 'a', data: {} },
-        { method: 'POST', path: '/Users', bulkId: 'b', data: { userName: 'b' } },
-      ],
-      { failOnErrors: 1 },
-    );
+    const { body } = await bulk([post('/Users', 'a', {}), post('/Users', 'b', { userName: 'b' })], {
+      failOnErrors: 1,
+    });
     expect(body.Operations).toMatchObject([
       { bulkId: 'a', status: '400', response: { scimType: 'invalidValue' } },
     ]);
     expect(body.Operations[0]).not.toHaveProperty('location');
-    const circle = await bulk([
-      {
-        method: 'POST',
-        path: '/Groups',
-        bulkId: 'a',
-        data: { displayName: 'a', members: [{ value: 'bulkId:b' }] },
-      },
-      {
-        method: 'POST',
-        path: '/Groups',
-        bulkId: 'b',
-        data: { displayName: 'b', members: [{ value: 'bulkId:a' }] },
-      },
-    ]);
+    const circle = await bulk([groupOf('a', 'a', 'b'), groupOf('b', 'b', 'a')]);
     expect(circle.body.Operations.map(({ status }: { status: string }) => status)).toEqual(['409', '409']);
   });
 
-  it('minds versions, and refuses more operations than it says', async () => {
+  it('minds versions', async () => {
     const { id } = await addUser('ann');
     const { body } = await bulk([
       { method: 'DELETE', path: `/Users/${id}`, version: 'W/"9"' },
@@ -561,9 +525,6 @@ describe('bulk (RFC 7644 section 3.7)', () => {
     expect(body.Operations.map(({ status }: { status: string }) => status)).toEqual(['412', '204']);
     const location = `${BASE}/Users/${id}`;
     expect(body.Operations).toMatchObject([{ location }, { location }]);
-    const many = Array.from({ length: 1_001 }, () => ({ method: 'DELETE', path: '/Users/x' }));
-    expect((await bulk(many)).status).toBe(413);
-    expect((await bulk([{ method: 'POST', path: '/Users', data: {} }])).status).toBe(400);
   });
 });
 
