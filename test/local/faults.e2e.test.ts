@@ -31,7 +31,7 @@ let stack: Awaited<ReturnType<typeof startTestStack>>;
 beforeAll(async () => {
   stack = await startTestStack({ world: companyOf(PEOPLE), coalesceSeconds: 0 });
 });
-afterAll(() => stack.close());
+afterAll(() => stack.stop());
 
 const told: RawEvent[] = [];
 

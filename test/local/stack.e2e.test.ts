@@ -16,7 +16,7 @@ let stack: Awaited<ReturnType<typeof startTestStack>>;
 beforeAll(async () => {
   stack = await startTestStack({ world: companyOf(PEOPLE), coalesceSeconds: WINDOW_SECONDS });
 });
-afterAll(() => stack.close());
+afterAll(() => stack.stop());
 
 /** Events a millisecond apart, the last of them now. */
 function eventsOf(source: string, told: readonly Pick<RawEvent, 'type' | 'data'>[]): RawEvent[] {

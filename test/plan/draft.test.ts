@@ -32,6 +32,13 @@ const usersOf = (plan: ReturnType<typeof draftPlan>) => Object.fromEntries(plan.
 const shortOf = (plan: ReturnType<typeof draftPlan>) =>
   plan.changes.map(({ kind, before, after }) => [kind, before, after]);
 
+const change = (
+  kind: string,
+  [before, after]: readonly [string | null, string | null],
+  reason: string,
+  whose?: ReturnType<typeof member> | null,
+) => ({ kind, ...(whose !== undefined && { member: whose }), before, after, reason });
+
 describe('a plan for a group that exists', () => {
   it('does nothing where nothing differs, also when it may send everything', () => {
     expect(draft({})).toMatchObject({ action: 'none', changes: [], removals: [], departs: false });
@@ -43,26 +50,9 @@ describe('a plan for a group that exists', () => {
     expect(plan).toMatchObject({ action: 'create', removals: [], departs: false });
     expect(plan.after).toEqual(view({ a: true, b: true }));
     expect(plan.changes).toEqual([
-      {
-        kind: 'create_group',
-        before: null,
-        after: 'Eng',
-        reason: 'the directory has this group, the platform does not',
-      },
-      {
-        kind: 'add_member',
-        member: member('a'),
-        before: null,
-        after: 'a',
-        reason: 'the directory has them in this group',
-      },
-      {
-        kind: 'add_member',
-        member: member('b'),
-        before: null,
-        after: 'b',
-        reason: 'the directory has them in this group',
-      },
+      change('create_group', [null, 'Eng'], 'the directory has this group, the platform does not'),
+      change('add_member', [null, 'a'], 'the directory has them in this group', member('a')),
+      change('add_member', [null, 'b'], 'the directory has them in this group', member('b')),
     ]);
   });
 
@@ -162,9 +152,7 @@ describe('a plan for a group that the directory deleted', () => {
   it('deletes it with everybody in it', () => {
     expect(draft({ ...gone, current: view({ b: true, a: false }) })).toEqual({
       action: 'delete',
-      changes: [
-        { kind: 'delete_group', before: 'Eng', after: null, reason: 'the directory deleted this group' },
-      ],
+      changes: [change('delete_group', ['Eng', null], 'the directory deleted this group')],
       after: undefined,
       removals: ['a', 'b'],
       departs: true,
@@ -182,13 +170,7 @@ describe('a plan for a group that the directory deleted', () => {
     expect(plan).toMatchObject({ action: 'patch', removals: ['a'], departs: true });
     expect(plan.after).toEqual(view({ b: true }));
     expect(plan.changes).toEqual([
-      {
-        kind: 'remove_member',
-        member: null,
-        before: 'a',
-        after: null,
-        reason: 'the directory deleted this group',
-      },
+      change('remove_member', ['a', null], 'the directory deleted this group', null),
     ]);
     expect(draft({ ...empty, current: view({}) }).action).toBe('none');
   });
@@ -196,9 +178,7 @@ describe('a plan for a group that the directory deleted', () => {
   it('lets it go', () => {
     expect(draft({ ...gone, onGroupDeleted: 'release' })).toEqual({
       action: 'release',
-      changes: [
-        { kind: 'release_group', before: 'Eng', after: null, reason: 'the directory deleted this group' },
-      ],
+      changes: [change('release_group', ['Eng', null], 'the directory deleted this group')],
       after: undefined,
       removals: [],
       departs: true,

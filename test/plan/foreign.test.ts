@@ -19,22 +19,23 @@ const observed = (users: string, over: Partial<ObservedGroup> = {}): ObservedGro
   ...over,
 });
 
+const change = <Kind extends string, Value>(kind: Kind, before: Value, after: Value) => ({
+  kind,
+  before,
+  after,
+});
+
 describe('foreignDifferences', () => {
   it.each<[string, View[], ObservedGroup, Difference[]]>([
     ['nothing where nothing differs, in whatever order and however often', [view('ab')], observed('baa'), []],
-    ['a name', [view('')], observed('', { name: 'X' }), [{ kind: 'name', before: 'Ours', after: 'X' }]],
+    ['a name', [view('')], observed('', { name: 'X' }), [change('name', 'Ours', 'X')]],
     [
       'no name that the platform made of ours, nor the one that we sent',
       [view('', { name: 'ours', alias: 'Ours' })],
       observed('', { name: 'Ours' }),
       [],
     ],
-    [
-      'a spokeId',
-      [view('')],
-      observed('', { spokeId: 'x' }),
-      [{ kind: 'spoke_id', before: 'g', after: 'x' }],
-    ],
+    ['a spokeId', [view('')], observed('', { spokeId: 'x' }), [change('spoke_id', 'g', 'x')]],
     [
       'no spokeId that one of our writes may have set',
       [view(''), view('', { spokeId: 'x' })],
@@ -42,18 +43,8 @@ describe('foreignDifferences', () => {
       [],
     ],
     ['no spokeId where the platform shows none', [view('')], observed('', { spokeId: null }), []],
-    [
-      'additions, sorted',
-      [view('b')],
-      observed('cba'),
-      [{ kind: 'members_added', before: [], after: ['a', 'c'] }],
-    ],
-    [
-      'removals, sorted',
-      [view('cba')],
-      observed('b'),
-      [{ kind: 'members_removed', before: ['a', 'c'], after: [] }],
-    ],
+    ['additions, sorted', [view('b')], observed('cba'), [change('members_added', [], ['a', 'c'])]],
+    ['removals, sorted', [view('cba')], observed('b'), [change('members_removed', ['a', 'c'], [])]],
     ['nothing that a write of ours may have done: added', [view('a'), view('ab')], observed('ab'), []],
     ['nothing that a write of ours may have done: removed', [view('ab'), view('a')], observed('a'), []],
     [
@@ -66,10 +57,7 @@ describe('foreignDifferences', () => {
       'what neither view explains',
       [view('ab'), view('bc')],
       observed('acx'),
-      [
-        { kind: 'members_added', before: [], after: ['x'] },
-        { kind: 'members_removed', before: ['b'], after: [] },
-      ],
+      [change('members_added', [], ['x']), change('members_removed', ['b'], [])],
     ],
     ['nothing where no view of ours is known', [], observed('a', { name: 'X' }), []],
   ])('finds %s', (_, ours, seen, expected) => {
@@ -78,6 +66,6 @@ describe('foreignDifferences', () => {
 
   it('finds a spokeId that was taken away, where the platform shows spokeIds', () => {
     const gone = foreignDifferences([view('')], observed('', { spokeId: null }), { isSpokeIdGone: true });
-    expect(gone).toEqual([{ kind: 'spoke_id', before: 'g', after: null }]);
+    expect(gone).toEqual([change('spoke_id', 'g', null)]);
   });
 });

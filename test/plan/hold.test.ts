@@ -24,37 +24,25 @@ const waiting = holdWith({ kind: 'waiting' });
 const approved = holdWith({ kind: 'approved', by: 'Ann', reason: 'a reorganisation', atMs: 0 });
 const rejected = holdWith({ kind: 'rejected', by: 'Ann', reason: 'a mistake', atMs: 0 });
 
+const judged = (parts: Partial<ReturnType<typeof judgeByHold>>) => ({
+  approved: [],
+  unjudged: [],
+  held: [],
+  superseded: false,
+  ...parts,
+});
+
 describe('judgeByHold', () => {
   it('leaves everything to the guard where nothing is held', () => {
-    expect(judgeByHold(users('a'), undefined, 0)).toEqual({
-      approved: [],
-      unjudged: users('a'),
-      held: [],
-      superseded: false,
-    });
+    expect(judgeByHold(users('a'), undefined, 0)).toEqual(judged({ unjudged: users('a') }));
   });
 
   it.each([
-    ['waiting', waiting, users('a'), { approved: [], unjudged: [], held: users('a'), superseded: false }],
-    [
-      'waiting',
-      waiting,
-      users('a', 'c'),
-      { approved: [], unjudged: [], held: users('a', 'c'), superseded: true },
-    ],
-    ['approved', approved, users('a'), { approved: users('a'), unjudged: [], held: [], superseded: false }],
-    [
-      'approved',
-      approved,
-      users('b', 'c'),
-      { approved: users('b'), unjudged: users('c'), held: [], superseded: false },
-    ],
-    [
-      'rejected',
-      rejected,
-      users('b', 'c'),
-      { approved: [], unjudged: users('c'), held: users('b'), superseded: false },
-    ],
+    ['waiting', waiting, users('a'), judged({ held: users('a') })],
+    ['waiting', waiting, users('a', 'c'), judged({ held: users('a', 'c'), superseded: true })],
+    ['approved', approved, users('a'), judged({ approved: users('a') })],
+    ['approved', approved, users('b', 'c'), judged({ approved: users('b'), unjudged: users('c') })],
+    ['rejected', rejected, users('b', 'c'), judged({ unjudged: users('c'), held: users('b') })],
   ] as const)('a hold that is %s', (_, hold, removals, verdict) => {
     expect(judgeByHold(removals, { hold, users: SET }, EXPIRES_MS - 1)).toEqual(verdict);
   });
@@ -68,8 +56,8 @@ describe('judgeByHold', () => {
     expect(isOver(hold, EXPIRES_MS - 1)).toBe(false);
     expect(judgeByHold(users('a', 'c'), { hold, users: SET }, EXPIRES_MS)).toEqual(
       over
-        ? { approved: [], unjudged: [], held: users('a', 'c'), superseded: true }
-        : { approved: [], unjudged: users('c'), held: users('a'), superseded: false },
+        ? judged({ held: users('a', 'c'), superseded: true })
+        : judged({ unjudged: users('c'), held: users('a') }),
     );
   });
 });

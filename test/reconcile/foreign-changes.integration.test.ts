@@ -206,7 +206,7 @@ describe('fifty changes by others while events flow', () => {
   });
 
   it('counts every difference as a metric of its kind, and writes one line per run', () => {
-    const lines = company.lines.map((line): Record<string, unknown> => JSON.parse(line));
+    const lines = company.lines().map((line): Record<string, unknown> => JSON.parse(line));
     const counted = lines.flatMap((line) => ('DriftFound' in line ? [line['DriftFound'] as number] : []));
     expect(counted.reduce((a, b) => a + b, 0)).toBe(drift.length);
     const runs = lines.filter(({ message, report }) => message === 'ran' && has(report, 'eventsRead'));

@@ -1,13 +1,8 @@
 import type { Context } from 'aws-lambda';
-import { vi } from 'vitest';
-import { untilConverged } from '../../../local/convergence.ts';
-import { loadParts } from '../../../local/load-parts.ts';
-import { openPlatform } from '../../../local/open-platform.ts';
 import { parseWorld, type WorldInput } from '../../../local/platform/state/world.ts';
-import { publish } from '../../../local/publish.ts';
-import { startStack } from '../../../local/stack.ts';
-import { DEFAULT_CONNECTION, ENVIRONMENT } from '../../../shared/contract/names.ts';
+import { DEFAULT_CONNECTION } from '../../../shared/contract/names.ts';
 import type { DriftRecord } from '../../../shared/sync/ports/logs.ts';
+import { startLocalStack } from '../../support/local-stack.ts';
 
 export type Initiator = 'ROLE' | 'SYSTEM' | 'EXTERNAL';
 
@@ -18,8 +13,6 @@ export interface ShownGroup {
   readonly users: readonly string[];
 }
 
-/** Far beyond any test: the schedules that it triggers itself. */
-const NEVER = 80_000;
 const OTHER_APP = 'token-of-another-app';
 
 export interface CompanyOptions {
@@ -31,30 +24,10 @@ export interface CompanyOptions {
 
 /** The local stack in this process, with reconcile in the test's own hands, and other people at the platform. */
 export async function startCompany({ people, groups = [], settings }: CompanyOptions) {
-  const lines: string[] = [];
-  const written = vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
-    lines.push(...String(chunk).trimEnd().split('\n'));
-    return true;
-  });
-  const platform = await openPlatform({ world: world(people, groups), dataFile: undefined, port: 0 });
-  const errors: string[] = [];
-  const stack = await startStack({
-    prefix: 'groupsync',
-    coalesceSeconds: 0,
-    ports: { aws: 0, sqs: 0 },
-    tables: undefined,
-    secrets: undefined,
-    platform,
-    settings,
-    everySeconds: { pump: 0.7, feed: NEVER, sweep: NEVER, people: NEVER, health: NEVER },
-    loadParts: async () => {
-      process.env[ENVIRONMENT.createSettleSeconds] = '0';
-      return loadParts();
-    },
-    onError: (message) => errors.push(message),
-  });
+  const told = { world: world(people, groups), settings, pumpSeconds: 0.7, createSettleSeconds: '0' };
+  const local = await startLocalStack(told);
+  const { stack, platform, logs } = local;
   const { ports } = (await import('../../../shared/runtime/wire-platform.ts')).wireLocalStack();
-  const { eventsQueueUrl, applyQueueUrl } = stack.address;
   const call = async (method: string, path: string, body?: unknown, token?: string) => {
     const answer = await fetch(`${platform.url}${path}`, {
       method,
@@ -70,9 +43,9 @@ export async function startCompany({ people, groups = [], settings }: CompanyOpt
   let sent = 0;
 
   return {
-    errors,
+    ...local,
     /** Log lines and metrics of the handlers, as JSON text. */
-    lines,
+    lines: () => logs.flatMap((text) => text.trimEnd().split('\n')),
     ports,
     async publish(events: readonly { readonly type: string; readonly data: unknown }[]) {
       const texts = events.map(({ type, data }) => {
@@ -87,24 +60,7 @@ export async function startCompany({ people, groups = [], settings }: CompanyOpt
           data,
         });
       });
-      await publish(
-        stack.sqs,
-        eventsQueueUrl,
-        texts.map((text, i) => ({ text, file: 'test', line: i + 1 })),
-      );
-    },
-    /** Waits until nothing is under way and no group is dirty. */
-    async converge(timeoutMs = 60_000): Promise<void> {
-      const { converged } = await untilConverged({
-        client: stack.sqs,
-        eventsQueueUrl,
-        applyQueueUrl,
-        readGroups: () => stack.parts.readGroups(DEFAULT_CONNECTION),
-        onStanding: () => {},
-        signal: AbortSignal.timeout(timeoutMs),
-        pollMs: 50,
-      });
-      if (!converged) throw new Error(`not converged after ${timeoutMs} ms: ${errors.join('; ')}`);
+      await local.send(texts);
     },
     /** Invokes the handler as its schedule does. @returns the report of the one connection */
     async reconcile(task: 'feed' | 'sweep' | 'pump' | 'health') {
@@ -128,11 +84,6 @@ export async function startCompany({ people, groups = [], settings }: CompanyOpt
       const records: DriftRecord[] = [];
       for await (const page of ports.drift.list(DEFAULT_CONNECTION)) records.push(...page);
       return records;
-    },
-    async stop() {
-      await stack.stop();
-      await platform.close();
-      written.mockRestore();
     },
   };
 }

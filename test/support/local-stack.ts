@@ -1,0 +1,105 @@
+import { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
+import { vi } from 'vitest';
+import { untilConverged } from '../../local/convergence.ts';
+import { loadParts } from '../../local/load-parts.ts';
+import { openPlatform } from '../../local/open-platform.ts';
+import type { WorldInput } from '../../local/platform/state/world.ts';
+import type { GroupReport } from '../../local/report.ts';
+import { type StackOptions, startStack } from '../../local/stack.ts';
+import { DEFAULT_CONNECTION, ENVIRONMENT } from '../../shared/contract/names.ts';
+
+/** Far beyond any test: the schedules that it triggers itself. */
+const NEVER = 80_000;
+
+export interface LocalStackOptions {
+  readonly world: WorldInput;
+  readonly pumpSeconds: number;
+  readonly coalesceSeconds?: number;
+  readonly settings?: StackOptions['settings'];
+  /** How long a new group may stay unseen, where it is not as the local stack has it. */
+  readonly createSettleSeconds?: string;
+}
+
+/**
+ * The local stack with the deployed handlers, in this process and without demo data. Handlers keep their clients from
+ * their first call on, so a test file has one stack.
+ */
+export async function startLocalStack(options: LocalStackOptions) {
+  const { world, pumpSeconds, coalesceSeconds = 0, settings = [['guard', null]] } = options;
+  const environment = { ...process.env };
+  /** Everything that the handlers logged. */
+  const logs: string[] = [];
+  const written = vi
+    .spyOn(process.stdout, 'write')
+    .mockImplementation((chunk) => logs.push(String(chunk)) > 0);
+  /** Batches that came back whole, and queues that could not be read. */
+  const errors: string[] = [];
+  const platform = await openPlatform({ world, dataFile: undefined, port: 0 });
+  const stack = await startStack({
+    prefix: 'groupsync',
+    coalesceSeconds,
+    ports: { aws: 0, sqs: 0 },
+    tables: undefined,
+    secrets: undefined,
+    platform,
+    settings,
+    everySeconds: { pump: pumpSeconds, feed: NEVER, sweep: NEVER, people: NEVER, health: NEVER },
+    loadParts: () => {
+      const { createSettleSeconds } = options;
+      if (createSettleSeconds !== undefined)
+        process.env[ENVIRONMENT.createSettleSeconds] = createSettleSeconds;
+      return loadParts();
+    },
+    onError: (message) => errors.push(message),
+  });
+  const { eventsQueueUrl, applyQueueUrl } = stack.address;
+  return {
+    stack,
+    platform,
+    logs,
+    errors,
+    /** One of the simulator's test controls. */
+    async control(path: string, init?: RequestInit): Promise<unknown> {
+      const answer = await fetch(`${platform.url}/_simulator/${path}`, init);
+      if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+      return answer.json();
+    },
+    /** Sends message bodies as any client of SQS would, ten at a time. @returns their message ids */
+    async send(bodies: readonly string[]): Promise<readonly string[]> {
+      const ids: string[] = [];
+      for (let at = 0; at < bodies.length; at += 10) {
+        const some = bodies.slice(at, at + 10);
+        const Entries = some.map((MessageBody, index) => ({ Id: String(index), MessageBody }));
+        const { Successful = [], Failed = [] } = await stack.sqs.send(
+          new SendMessageBatchCommand({ QueueUrl: eventsQueueUrl, Entries }),
+        );
+        if (Failed.length > 0) throw new Error(JSON.stringify(Failed));
+        const sent = new Map(Successful.map(({ Id, MessageId = '' }) => [Id, MessageId]));
+        ids.push(...Entries.map(({ Id }) => sent.get(Id) ?? ''));
+      }
+      return ids;
+    },
+    /** The groups once nothing is under way any more and no group is dirty. */
+    async converge(timeoutMs = 150_000): Promise<readonly GroupReport[]> {
+      const outcome = await untilConverged({
+        client: stack.sqs,
+        eventsQueueUrl,
+        applyQueueUrl,
+        readGroups: () => stack.parts.readGroups(DEFAULT_CONNECTION),
+        onStanding: () => undefined,
+        signal: AbortSignal.timeout(timeoutMs),
+        pollMs: 50,
+      });
+      if (!outcome.converged) throw new Error(`not converged after ${timeoutMs} ms: ${errors.join('; ')}`);
+      return outcome.groups;
+    },
+    async stop() {
+      await stack.stop();
+      await platform.close();
+      written.mockRestore();
+      // The next file of this worker finds the environment as it was.
+      for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name];
+      Object.assign(process.env, environment);
+    },
+  };
+}
