@@ -1,12 +1,20 @@
 import { defineConfig } from 'vitest/config';
 
+const STACK = 'test/{cli,local,reconcile}/**/*.test.ts';
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     // Left to itself vitest takes all cores but one: of two, one. Tests with a stack wait half of their time.
     maxWorkers: 2,
-    // Files of one worker share what Node has loaded (AWS SDK, CDK, zod); our own modules and mocks are new in each file.
-    isolate: false,
+    projects: [
+      // Handlers keep their clients from their first call on: a file with a stack has its modules to itself.
+      { extends: true, test: { name: 'stack', include: [STACK], isolate: true } },
+      // All others share what is loaded once in a worker: AWS SDK, CDK, zod, fast-check.
+      {
+        extends: true,
+        test: { name: 'rest', include: ['test/**/*.test.ts'], exclude: [STACK], isolate: false },
+      },
+    ],
     // Whoever asks for more runs of each property waits for them.
     testTimeout: process.env['GROUPSYNC_RUNS'] === undefined ? 30_000 : 12 * 3_600_000,
     hookTimeout: 30_000,
