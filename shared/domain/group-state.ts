@@ -82,8 +82,8 @@ export interface Doubt {
 export interface Contest {
   readonly sinceMs: number;
   readonly count: number;
-  /** The directory's newest word then: a newer one is written at once. */
-  readonly seen: Stamp;
+  /** The directory's newest word when it became too often: a newer one is written at once. */
+  readonly seen?: Stamp;
 }
 
 /** One group as apply finds it. */

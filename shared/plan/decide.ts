@@ -232,7 +232,7 @@ function decideRest({ state, nowMs, wanted }: Facts): Decision | undefined {
     return undefined;
   if (suspect?.version === null || hold?.decision.kind === 'approved') return undefined;
   if (wanted === undefined) return { kind: 'read', what: ['wanted'] };
-  if (newnessOf(state, wanted).newest > contest.seen) return undefined;
+  if (newnessOf(state, wanted).newest > (contest.seen ?? STAMP_ZERO)) return undefined;
   return { kind: 'wait', waitMs: contest.sinceMs + HOUR_MS - nowMs, why: CONTESTED };
 }
 
@@ -240,11 +240,11 @@ function decideRest({ state, nowMs, wanted }: Facts): Decision | undefined {
 function contestAfter({ state, nowMs, wanted }: Facts): Contest | Question {
   const { contest } = state;
   const ageMs = nowMs - (contest?.sinceMs ?? 0);
-  if (contest === undefined || ageMs >= 2 * HOUR_MS) return { sinceMs: nowMs, count: 1, seen: STAMP_ZERO };
+  if (contest === undefined || ageMs >= 2 * HOUR_MS) return { sinceMs: nowMs, count: 1 };
   const isSame = ageMs < HOUR_MS;
   const count = isSame ? contest.count + 1 : contest.count < RESTORED_AT_ONCE ? 1 : contest.count;
   const sinceMs = isSame ? contest.sinceMs : nowMs;
-  if (count < RESTORED_AT_ONCE) return { sinceMs, count, seen: STAMP_ZERO };
+  if (count < RESTORED_AT_ONCE) return { sinceMs, count };
   if (wanted === undefined) return { kind: 'read', what: ['wanted'] };
   return { sinceMs, count, seen: newnessOf(state, wanted).newest };
 }

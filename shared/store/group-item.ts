@@ -116,7 +116,7 @@ const GroupItem = z.lazy(() =>
       })
       .exactOptional(),
     doubt: z.object({ intent: Intent, untilMs: number }).exactOptional(),
-    contest: z.object({ sinceMs: number, count: number, seen: stamp }).exactOptional(),
+    contest: z.object({ sinceMs: number, count: number, seen: stamp.exactOptional() }).exactOptional(),
     createdAt: number.exactOptional(),
     missedAt: number.exactOptional(),
     takeOver: z.boolean().default(false),
