@@ -1,4 +1,6 @@
 import { InvalidArgumentError } from 'commander';
+import type { SettingChange } from '../../shared/operate/settings.ts';
+import { UsageError } from '../io.ts';
 
 const MAX_SECONDS = 86_400;
 
@@ -19,3 +21,18 @@ export function wholeNumber(text: string): number {
   if (Number.isInteger(value)) return value;
   throw new InvalidArgumentError('expected a whole number above 0');
 }
+
+/** A value that is no JSON is taken as text: `drift=report` is what people write. */
+export function settingChange(text: string): SettingChange {
+  const split = text.indexOf('=');
+  if (split < 1) throw new UsageError(`expected KEY=VALUE, got "${text}"`);
+  const [key, value] = [text.slice(0, split), text.slice(split + 1)];
+  try {
+    return { key, value: JSON.parse(value) };
+  } catch {
+    return { key, value };
+  }
+}
+
+/** An option that may be given again. */
+export const collected = (value: string, before: readonly string[]): readonly string[] => [...before, value];

@@ -1,18 +1,22 @@
 import type { Command } from 'commander';
 import { SETTING_KEYS } from '../../shared/contract/change-setting.ts';
+import { allGroups } from '../../shared/operate/find-group.ts';
 import {
   changeSettings,
   listConnections,
   planSettings,
   removeConnection,
   requireConnection,
-  type SettingChange,
+  type SettingsPlan,
 } from '../../shared/operate/settings.ts';
 import { instant, reportCredential } from '../../shared/operate/status.ts';
+import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import type { Act } from '../act.ts';
 import { type Context, parseConnectionName } from '../context.ts';
-import { EXIT, UsageError } from '../io.ts';
+import { EXIT } from '../io.ts';
 import { plural } from '../output/words.ts';
+import { settingChange } from './arguments.ts';
+import { planAll } from './plan.ts';
 
 export function addConnections(program: Command, act: Act): void {
   const connections = program
@@ -97,13 +101,13 @@ async function show(context: Context, name: string | undefined): Promise<number>
 async function set(context: Context, name: string, changes: readonly string[]): Promise<number> {
   const { out, io } = context;
   const ports = await context.ports();
-  const plan = await planSettings(parseConnectionName(name), changes.map(parseChange), ports);
+  const plan = await planSettings(parseConnectionName(name), changes.map(settingChange), ports);
   if (plan.changes.length === 0) {
     out.answer({ changed: [], replanned: 0 }, () => out.line('nothing changes'));
     return EXIT.done;
   }
   for (const { key, before, after } of plan.changes) out.note(`${key}: ${before} → ${after}`);
-  if (plan.replans) out.note('every group will be planned anew');
+  if (plan.replans) await previewChange(context, plan, changes);
   if (!(await context.confirm('Change the settings?'))) return EXIT.failed;
   const replanned = await changeSettings(plan, io.user, ports, (meanwhile) => {
     for (const { key, before, after } of meanwhile)
@@ -119,17 +123,38 @@ async function set(context: Context, name: string, changes: readonly string[]): 
   return EXIT.done;
 }
 
-/** A value that is no JSON is taken as text: `drift=report` is what people write. */
-function parseChange(text: string): SettingChange {
-  const split = text.indexOf('=');
-  if (split < 1) throw new UsageError(`expected KEY=VALUE, got "${text}"`);
-  const [key, value] = [text.slice(0, split), text.slice(split + 1)];
-  try {
-    return { key, value: JSON.parse(value) };
-  } catch {
-    return { key, value };
-  }
+/** Planning some thousand groups takes minutes: who changes so many is told how to see it. */
+const MOST_PREVIEWED = 500;
+
+/** What the change would have written, before anybody is asked. */
+async function previewChange(
+  context: Context,
+  plan: SettingsPlan,
+  changes: readonly string[],
+): Promise<void> {
+  const { out } = context;
+  const { name } = plan.connection;
+  const refs = await allGroups(name, await context.ports());
+  const seeAll = `groupsync --connection ${name} plan ${changes.map((change) => `--with ${shellWord(change)}`).join(' ')}`;
+  out.note(`every group will be planned anew; all of it: ${seeAll}`);
+  if (refs.length > MOST_PREVIEWED) return;
+  const plans = await planAll(context, refs, plan.next).catch((cause: unknown) => {
+    if (!(cause instanceof PlatformFailure)) throw cause;
+    out.note(`what would change cannot be said: ${cause.message}`);
+    return [];
+  });
+  const busy = plans.filter(({ action }) => action !== 'none');
+  const count = (kind: string) =>
+    busy.flatMap((one) => one.changes).filter((one) => one.kind === kind).length;
+  const held = plans.reduce((sum, one) => sum + one.held.length, 0);
+  const moved = `${count('add_member')} in, ${count('remove_member')} out, ${held} held`;
+  if (plans.length > 0)
+    out.note(`with it ${busy.length} of ${plural(plans.length, 'group')} would change: ${moved}`);
 }
+
+/** As a shell takes it for one word. */
+const shellWord = (text: string): string =>
+  /^[\w.,:=/@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
 async function remove(context: Context, text: string): Promise<number> {
   const { out, io } = context;

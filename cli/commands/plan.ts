@@ -1,27 +1,37 @@
 import type { Command } from 'commander';
 import pMap from 'p-map';
 import type { SyncReport } from '../../shared/contract/answers.ts';
+import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import type { GroupRef } from '../../shared/domain/ids.ts';
 import { allGroups } from '../../shared/operate/find-group.ts';
 import { syncGroups } from '../../shared/operate/follow.ts';
-import { requireConnection } from '../../shared/operate/settings.ts';
+import { planSettings, requireConnection } from '../../shared/operate/settings.ts';
 import { type GroupPlan, planGroup } from '../../shared/sync/apply/preview.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
 import { showPlans } from '../output/show-plan.ts';
 import { plural } from '../output/words.ts';
-import { seconds } from './arguments.ts';
+import { collected, seconds, settingChange } from './arguments.ts';
 
 export function addPlan(program: Command, act: Act): void {
   program
     .command('plan')
     .description('what would be written to the platform, member by member; changes nothing')
     .argument('[groups...]', 'ids or exact names; all groups where none is given')
-    .addHelpText('after', '\nExamples:\n  groupsync plan\n  groupsync plan 00g1 --json')
+    .option('--with <key=value>', 'as if the connection had this setting; may be given again', collected, [])
+    .addHelpText(
+      'after',
+      '\nExamples:\n  groupsync plan 00g1 --json\n  groupsync plan --with membership=additive --with guard=null',
+    )
     .action(
-      act(async (context, groups: string[]) => {
-        const plans = await planAll(context, await chosen(context, groups));
+      act(async (context, groups: string[], { with: changes }: { with: string[] }) => {
+        const { next } = await planSettings(
+          context.connection,
+          changes.map(settingChange),
+          await context.ports(),
+        );
+        const plans = await planAll(context, await chosen(context, groups), next);
         context.out.answer({ plans }, () =>
           plans.length === 0 ? context.out.line('no groups') : showPlans(plans, context.out),
         );
@@ -53,12 +63,16 @@ async function chosen(context: Context, groups: readonly string[]): Promise<read
 
 const PLANS_AT_ONCE = 8;
 
-async function planAll(context: Context, refs: readonly GroupRef[]): Promise<readonly GroupPlan[]> {
+export async function planAll(
+  context: Context,
+  refs: readonly GroupRef[],
+  settings?: ConnectionSettings,
+): Promise<readonly GroupPlan[]> {
   const ports = await context.ports();
   const progress = context.out.progress('planning');
   let done = 0;
   const planOne = async (ref: GroupRef) => {
-    const plan = await planGroup(ref, ports);
+    const plan = await planGroup(ref, ports, settings);
     done += 1;
     progress.show(done, refs.length);
     return plan;

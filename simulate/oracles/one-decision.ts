@@ -25,11 +25,12 @@ export interface Around<What> {
 
 const DONE = new Set(['written', 'in_step']);
 
-type Foretold = 'in' | 'out' | 'as it was' | 'not added';
+type Foretold = 'in' | 'out' | 'as it was' | 'not added' | 'not removed';
 
 /** What each decision of `explain` foretells of the user; what is not named here foretells nothing. */
 const FORETOLD: Readonly<Record<string, Foretold>> = {
-  in_sync: 'in',
+  // Whom somebody else has just taken out nobody has seen leave: `truth` judges how long that may last.
+  in_sync: 'not removed',
   held: 'as it was',
   kept: 'as it was',
   waived: 'not added',
@@ -54,7 +55,13 @@ export function judgeExplain(seen: Seen, around: Around<Explanation>): void {
   if (!DONE.has(outcome) && foretold !== 'as it was') return;
   const was = before?.users.includes(user) === true;
   const is = after?.users.includes(user) === true;
-  const isTrue = { in: is, out: !is, 'as it was': is === was, 'not added': was || !is }[foretold];
+  const isTrue = {
+    in: is,
+    out: !is,
+    'as it was': is === was,
+    'not added': was || !is,
+    'not removed': !was || is,
+  }[foretold];
   if (isTrue) return;
   const sentence = `explain said of ${said.member} in ${group}: ${word} (${said.because}); expected ${user} to be ${foretold}, but the next apply ${is ? (was ? 'kept' : 'added') : was ? 'removed' : 'left out'} them.`;
   const cause = `explain_${word.replace(':', '_')}`;

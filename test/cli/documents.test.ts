@@ -101,6 +101,27 @@ describe('the documents of --json', () => {
     expect(removed.json).toEqual({ removed: 'default', secretRemoved: true });
   });
 
+  it('of plans with other settings, which changing them shows before it asks', async () => {
+    const { document, publish, apply, hire } = await worldOf();
+    await hire('ann');
+    await publish(group('g', 'Blue'), added('g', 'ann'));
+    await apply('g');
+    const with_ = ['--with', 'nameTemplate=HR {name}', '--with', 'drift=report'];
+    const { json } = await document('plan', ['plan', 'g', ...with_]);
+    expect(json.plans).toMatchObject([
+      { group: 'g', action: 'patch', changes: [{ kind: 'rename', before: 'Blue', after: 'HR Blue' }] },
+    ]);
+    expect((await document('plan', ['plan', 'g'])).json.plans).toMatchObject([{ action: 'none' }]);
+    const set = await document('connections set', [
+      'connections',
+      'set',
+      'default',
+      'nameTemplate=HR {name}',
+    ]);
+    expect(set.stderr).toContain("groupsync --connection default plan --with 'nameTemplate=HR {name}'");
+    expect(set.stderr).toContain('with it 1 of 1 group would change: 0 in, 0 out, 0 held');
+  });
+
   it('of what the platform was found to do', async () => {
     const { document, platform, ports } = await worldOf();
     const untried = await document('connections show', ['connections', 'show']);

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { ConnectionSettings } from '../../contract/settings.ts';
 import type { GroupState } from '../../domain/group-state.ts';
 import type { Hold } from '../../domain/hold.ts';
 import {
@@ -239,17 +240,20 @@ const linkedTo = (facts: Facts, id: string, version: VersionToken, base: View): 
 
 /**
  * What apply would do to a group, for people.
+ * @param settings other ones than the connection has
  * @throws PlatformFailure where apply itself would have to look before it plans, and cannot
  */
 export async function planGroup(
   ref: GroupRef,
   ports: PreviewPorts & Pick<ApplyPorts, 'connections'>,
+  settings?: ConnectionSettings,
 ): Promise<GroupPlan> {
   const connection = await ports.connections.find(ref.connection);
   const state = await ports.groups.read(ref);
   if (connection === undefined || state === undefined)
     return planOf(ref, 'none', { note: 'there is no such group' });
-  const preview = await previewGroup(state, connection, ports);
+  const chosen = settings === undefined ? connection : { ...connection, settings };
+  const preview = await previewGroup(state, chosen, ports);
   if (preview.unseen !== undefined && preview.decision.kind !== 'write') throw preview.unseen;
   return planFrom(ref, preview);
 }
