@@ -54,7 +54,8 @@ describe.each([
 ] as const)('%s', (_, run, metric, value) => {
   it('gives every connection its turn, then fails for the one that failed', async () => {
     await expect(run({})).rejects.toThrow('the platform is away');
-    expect(world.ran).toEqual(['first', 'broken', 'last']);
+    // Each run goes through them in another order.
+    expect([...world.ran].sort()).toEqual(['broken', 'first', 'last']);
     expect(base.logged('failed')).toMatchObject([{ connection: 'broken' }]);
     expect(base.emitted(metric)).toEqual([value]);
   });

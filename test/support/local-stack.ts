@@ -90,7 +90,12 @@ export async function startLocalStack(options: LocalStackOptions) {
         signal: AbortSignal.timeout(timeoutMs),
         pollMs: 50,
       });
-      if (!outcome.converged) throw new Error(`not converged after ${timeoutMs} ms: ${errors.join('; ')}`);
+      if (!outcome.converged) {
+        const left = outcome.groups.filter(({ state }) => state === 'dirty').map(({ id }) => id);
+        throw new Error(
+          `not converged after ${timeoutMs} ms, dirty ${left.join(', ')}: ${errors.join('; ')}`,
+        );
+      }
       return outcome.groups;
     },
     async stop() {

@@ -24,7 +24,8 @@ describe('a write that the platform will never have', () => {
     expect(world.deadLetters).toMatchObject([{ code: 'platform_rejected', group: { group: 'g' } }]);
     expect((await audit('g'))[0]).toMatchObject({ action: 'patch', outcome: 'rejected', changeCount: 1 });
     world.advance(24 * 3_600_000);
-    await tell();
+    await tell({ upsert: 'g' });
+    expect(await state('g')).toMatchObject({ failedAtMs: expect.any(Number) });
     expect(world.deadLetters).toHaveLength(1);
 
     world.platform.refusal = () => undefined;

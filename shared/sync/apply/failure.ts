@@ -38,22 +38,22 @@ export async function postpone(
 }
 
 /**
- * Leaves the group until its next change, and tells a person through the dead-letter queue. The letter goes first: a
- * crash in between repeats it, where the reverse would lose it.
+ * Leaves the group until its next change, or for a day, and tells a person through the dead-letter queue, once while the
+ * reason is the same. The letter goes first: a crash in between repeats it, where the reverse would lose it.
  */
 export async function giveUp(state: GroupState, cause: PlatformFailure, ports: ApplyPorts): Promise<void> {
-  const { ref, rev } = state;
+  const { ref, rev, lastError } = state;
+  const { connection } = ref;
+  const { message } = cause;
   const code = 'platform_rejected';
-  const unburied = await ports.deadLetters.bury([
-    {
-      messageId: `${ref.connection}/${ref.group}/${rev}`,
-      body: JSON.stringify(ref),
-      code,
-      message: cause.message,
-      connection: ref.connection,
-      group: ref,
-    },
-  ]);
+  const letter = {
+    messageId: `${connection}/${ref.group}/${rev}`,
+    body: JSON.stringify(ref),
+    code,
+    message,
+  } as const;
+  const isTold = lastError?.code === code && lastError.message === message;
+  const unburied = isTold ? [] : await ports.deadLetters.bury([{ ...letter, connection, group: ref }]);
   if (unburied.length > 0) throw new Error('the dead-letter queue did not accept a message', { cause });
-  await ports.groups.fail(state, { code, message: cause.message, atMs: ports.clock() });
+  await ports.groups.fail(state, { code, message, atMs: ports.clock() });
 }

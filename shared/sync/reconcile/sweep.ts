@@ -24,6 +24,7 @@ const STUCK_MS = 15 * 60_000;
 /** Litter is looked for in one group of so many per sweep: each in its turn, once a day when swept hourly. */
 const GARBAGE_TURNS = 24;
 const HOUR_MS = 3_600_000;
+const REFUSED_AGAIN_MS = 24 * HOUR_MS;
 
 export interface SweepRun {
   readonly report: ReconcileReport;
@@ -132,11 +133,13 @@ async function suspectMissing(missing: Watched, { platform, ports }: Sweeping): 
   );
 }
 
-/** Stuck groups, holds that are over, and a share of the litter. */
+/** Stuck and refused groups, holds that are over, and a share of the litter. */
 async function pickUp(page: readonly GroupSummary[], sweeping: Sweeping): Promise<void> {
   const { ports, tally } = sweeping;
   const nowMs = ports.clock();
-  const stuck = page.filter((group) => isStuck(group, nowMs)).map(({ ref }) => ref);
+  const stuck = page
+    .filter((group) => isStuck(group, nowMs) || isForgotten(group, nowMs))
+    .map(({ ref }) => ref);
   // No faster than the pump: a backlog that is merely long must not come down at once.
   await wake(stuck.slice(0, Math.max(0, PUMP_BATCH - tally.reenqueued)), sweeping);
   const turn = Math.floor(nowMs / HOUR_MS) % GARBAGE_TURNS;
@@ -154,6 +157,10 @@ const isStuck = ({ dirtySinceMs, dueMs, paused }: GroupSummary, nowMs: number): 
   dirtySinceMs !== undefined &&
   nowMs - dirtySinceMs > STUCK_MS &&
   (dueMs === undefined || nowMs - dueMs > STUCK_MS);
+
+/** The platform refused it a day ago: it may have changed its mind, and nobody else would ask. */
+const isForgotten = ({ failedAtMs, paused }: GroupSummary, nowMs: number): boolean =>
+  !paused && failedAtMs !== undefined && nowMs - failedAtMs >= REFUSED_AGAIN_MS;
 
 const turnOf = ({ group }: GroupRef): number =>
   createHash('sha256').update(group).digest().readUInt8(1) % GARBAGE_TURNS;

@@ -51,6 +51,17 @@ describe('a sweep', () => {
     expect(world.calls).toEqual(['list']);
   });
 
+  it('has what the platform refused tried once more after a day', async () => {
+    const world = createWorld();
+    for (const [id, hours] of [
+      ['g0', 23],
+      ['g1', 24],
+    ] as const)
+      world.show(await world.link(id, { failedAt: START_MS - hours * HOUR_MS }));
+    await run(world);
+    expect(world.woken).toEqual(['g1']);
+  });
+
   it('leaves a write under way to its own apply', async () => {
     const world = createWorld();
     const intent = { id: 'i1', action: 'patch', atMs: START_MS, name: 'g', spokeId: 'g' };
