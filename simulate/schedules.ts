@@ -114,7 +114,10 @@ function markOf(task: Task, { name, company }: ConnectionSpec, cloud: Cloud): Ma
     people: () =>
       [0, HOUR_MS].map((agoMs) => {
         const untilMs = nowMs() - agoMs - START_MS;
-        return life.happenings.filter(({ actor, atMs }) => actor === 'company' && atMs <= untilMs).length;
+        const past = life.happenings.filter(({ atMs }) => atMs <= untilMs);
+        // Whoever was erased while nobody was bound to them is asked for once somebody is.
+        const isErased = past.some(({ deed }) => deed.kind === 'erase');
+        return past.filter(({ actor }) => actor === 'company' || (isErased && actor === 'directory')).length;
       }),
     feed: () => [
       foreign.filter(({ atMs }) => atMs + traits.feedLagMs <= nowMs()).length,
