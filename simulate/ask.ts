@@ -49,6 +49,8 @@ async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef): Promise<voi
     );
     const [foreign, , people, rev] = changes();
     const before = stood();
+    const isSeen =
+      platformOf(cloud, name)?.groups.get(String(state()['platformId']))?.version === state()['version'];
     const explained = [];
     for (const member of members.slice(0, MOST_MEMBERS)) {
       explained.push(await explainMember(ref, member, { connection, ports }));
@@ -65,7 +67,7 @@ async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef): Promise<voi
     cloud.chronicle.fired('asked');
     const hold = state()['hold'] as { readonly digest?: string } | undefined;
     const held = hold === undefined ? [] : heldIn(cloud, `G#${name}#${group} HELD#${hold.digest}#`);
-    const around = { connection: name, group, before, after: stood(), outcome, held };
+    const around = { connection: name, group, before, after: stood(), isSeen, outcome, held };
     for (const said of explained) judgeExplain(seen, { ...around, said });
     judgePlan(seen, { ...around, said: planned });
   });

@@ -18,8 +18,6 @@ import type { AuditEntry, AuditLog } from '../sync/ports/logs.ts';
 import { GONE, type Person } from '../sync/ports/people.ts';
 import { NotFound } from './find-group.ts';
 
-export type { Explanation };
-
 export interface ExplainPorts extends PreviewPorts {
   readonly groups: PreviewPorts['groups'] & Pick<GroupStore, 'registers'>;
   readonly audit: Pick<AuditLog, 'read'>;

@@ -10,6 +10,7 @@ import type {
   Intent,
   MemberCounts,
   SettledState,
+  Suspect,
 } from '../domain/group-state.ts';
 import type { Hold } from '../domain/hold.ts';
 import type { PlatformGroupId, PlatformUserId } from '../domain/ids.ts';
@@ -61,7 +62,7 @@ export type Decision =
   /** Somebody else changed the group: told first, then taken as the group's view. */
   | Absorb
   /** The group is as we left it, whatever the suspicion was. */
-  | { readonly kind: 'clear'; readonly observed: ObservedGroup }
+  | { readonly kind: 'clear'; readonly observed: ObservedGroup; readonly contest: Contest | undefined }
   /** There is no platform group to look at: the suspicion is void. */
   | { readonly kind: 'forget' }
   /** The first 404 for the group. */
@@ -98,7 +99,7 @@ export type Decision =
       readonly ending: DriftEnding;
     };
 
-export interface Wait {
+interface Wait {
   readonly kind: 'wait';
   readonly waitMs: number | undefined;
   readonly why: GroupTrouble;
@@ -135,12 +136,12 @@ export const LISTING_AGE_MS = 60_000;
 /** Many changes at once share a listing; one from before our first group shows no spokeId, and is read again. */
 const ECHO_LISTING_AGES_MS = [5_000, 0];
 /** How often a created group is looked for in vain before it is taken for never created. */
-export const CREATE_MISSES = 3;
+const CREATE_MISSES = 3;
 /** A group is gone only by two 404s that lie so far apart; less where the platform is given less time to show one. */
 const MISSES_APART_MS = 60_000;
 
 /** So often within an hour a group is put right at once. */
-const RESTORED_AT_ONCE = 3;
+const RESTORED_AT_ONCE = 2;
 const HOUR_MS = 3_600_000;
 
 const LOOK: Question = { kind: 'look' };
@@ -223,28 +224,31 @@ function decideRejected(facts: Facts, { name }: Rejected): Decision {
 const isSameName = (group: ObservedGroup, name: string) => foldName(group.name) === foldName(name);
 
 /**
- * Somebody who undoes what we write gets the last word but once an hour: each restoration costs three or four calls. The
- * directory's newer word, an approval, and a person who asks (their look expects no version) pass at once.
+ * Somebody who undoes what we write is answered twice at once, then once an hour: each restoration costs three or four
+ * calls. The directory's newer word, an approval, and a person who asks pass at once.
  */
 function decideRest({ state, nowMs, wanted }: Facts): Decision | undefined {
   const { contest, suspect, hold } = state;
-  if (contest === undefined || contest.count < RESTORED_AT_ONCE || nowMs >= contest.sinceMs + HOUR_MS)
+  if (contest === undefined || contest.count <= RESTORED_AT_ONCE || nowMs >= contest.sinceMs + HOUR_MS)
     return undefined;
-  if (suspect?.version === null || hold?.decision.kind === 'approved') return undefined;
+  if (isAsked(suspect) || hold?.decision.kind === 'approved') return undefined;
   if (wanted === undefined) return { kind: 'read', what: ['wanted'] };
   if (newnessOf(state, wanted).newest > (contest.seen ?? STAMP_ZERO)) return undefined;
   return { kind: 'wait', waitMs: contest.sinceMs + HOUR_MS - nowMs, why: CONTESTED };
 }
 
-/** The restoration that follows, counted; the last that is made at once remembers how new the directory's word is. */
+/** A person who asks expects no version: they may know better than our view. */
+const isAsked = (suspect: Suspect | undefined): boolean => suspect?.version === null;
+
+/** The restoration that follows, counted; the first that has to rest remembers how new the directory's word is. */
 function contestAfter({ state, nowMs, wanted }: Facts): Contest | Question {
-  const { contest } = state;
+  const { contest, suspect } = state;
   const ageMs = nowMs - (contest?.sinceMs ?? 0);
-  if (contest === undefined || ageMs >= 2 * HOUR_MS) return { sinceMs: nowMs, count: 1 };
+  if (contest === undefined || ageMs >= 2 * HOUR_MS || isAsked(suspect)) return { sinceMs: nowMs, count: 1 };
   const isSame = ageMs < HOUR_MS;
-  const count = isSame ? contest.count + 1 : contest.count < RESTORED_AT_ONCE ? 1 : contest.count;
+  const count = isSame ? contest.count + 1 : contest.count <= RESTORED_AT_ONCE ? 1 : contest.count;
   const sinceMs = isSame ? contest.sinceMs : nowMs;
-  if (count < RESTORED_AT_ONCE) return { sinceMs, count };
+  if (count <= RESTORED_AT_ONCE) return { sinceMs, count };
   if (wanted === undefined) return { kind: 'read', what: ['wanted'] };
   return { sinceMs, count, seen: newnessOf(state, wanted).newest };
 }
@@ -336,7 +340,7 @@ export function decideLook(facts: Facts): Decision | undefined {
   if (views === undefined) return { kind: 'read', what: ['views'] };
   if (views.base === undefined) return decideUnreadable(facts, look);
   if (look.version !== state.version) return decideForeign(facts, look, [views.base]);
-  return state.missedAtMs === undefined ? undefined : { kind: 'clear', observed: look };
+  return state.missedAtMs === undefined ? undefined : clear(facts);
 }
 
 /**
@@ -354,7 +358,12 @@ function decideUnreadable(facts: Facts, look: ObservedGroup): Decision {
   return { ...absorb, view: viewOf(look, ours) };
 }
 
-const clear = ({ look }: Facts): Decision => ({ kind: 'clear', observed: look as ObservedGroup });
+/** Whoever asked has what rests written as well. */
+const clear = ({ look, nowMs, state: { contest, suspect } }: Facts): Decision => ({
+  kind: 'clear',
+  observed: look as ObservedGroup,
+  contest: contest !== undefined && isAsked(suspect) ? { sinceMs: nowMs, count: 0 } : undefined,
+});
 
 /**
  * What somebody else changed is told first, and then becomes the group's view, with what the policy lets stand marked

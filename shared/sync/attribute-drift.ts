@@ -16,7 +16,7 @@ export const HOPE_MS = 24 * 3_600_000;
 /** How far the platform's clock may be ahead of ours: an event after that is not what was found before it. */
 const CLOCK_SLACK_MS = 60_000;
 
-export const isUnattributed = ({ initiator, detectedAtMs }: DriftRecord, nowMs: number): boolean =>
+const isUnattributed = ({ initiator, detectedAtMs }: DriftRecord, nowMs: number): boolean =>
   initiator === NOBODY_KNOWN && nowMs - detectedAtMs < HOPE_MS;
 
 /**

@@ -1,4 +1,4 @@
-import type { Explanation } from '../../shared/operate/explain.ts';
+import type { Explanation } from '../../shared/contract/answers.ts';
 import type { GroupPlan } from '../../shared/sync/apply/preview.ts';
 import type { Seen } from '../world.ts';
 
@@ -17,6 +17,8 @@ export interface Around<What> {
   /** The platform's group right before and right after that apply. */
   readonly before: Stood | undefined;
   readonly after: Stood | undefined;
+  /** What we know of the platform's group is what stood there before. */
+  readonly isSeen: boolean;
   /** How that apply ended (`ApplyReport.outcome`). */
   readonly outcome: string;
   /** Of `after`: the users in the group's held set, where a hold stands. */
@@ -25,12 +27,11 @@ export interface Around<What> {
 
 const DONE = new Set(['written', 'in_step']);
 
-type Foretold = 'in' | 'out' | 'as it was' | 'not added' | 'not removed';
+type Foretold = 'in' | 'out' | 'as it was' | 'not added';
 
 /** What each decision of `explain` foretells of the user; what is not named here foretells nothing. */
 const FORETOLD: Readonly<Record<string, Foretold>> = {
-  // Whom somebody else has just taken out nobody has seen leave: `truth` judges how long that may last.
-  in_sync: 'not removed',
+  in_sync: 'in',
   held: 'as it was',
   kept: 'as it was',
   waived: 'not added',
@@ -53,15 +54,11 @@ export function judgeExplain(seen: Seen, around: Around<Explanation>): void {
   const foretold = word === 'waiting' ? (said.wanted ? 'in' : 'out') : FORETOLD[word];
   if (user === null || foretold === undefined) return;
   if (!DONE.has(outcome) && foretold !== 'as it was') return;
+  // What somebody else has done since nobody has seen: `truth` judges how long that may last.
+  if (word === 'in_sync' && !around.isSeen) return;
   const was = before?.users.includes(user) === true;
   const is = after?.users.includes(user) === true;
-  const isTrue = {
-    in: is,
-    out: !is,
-    'as it was': is === was,
-    'not added': was || !is,
-    'not removed': !was || is,
-  }[foretold];
+  const isTrue = { in: is, out: !is, 'as it was': is === was, 'not added': was || !is }[foretold];
   if (isTrue) return;
   const sentence = `explain said of ${said.member} in ${group}: ${word} (${said.because}); expected ${user} to be ${foretold}, but the next apply ${is ? (was ? 'kept' : 'added') : was ? 'removed' : 'left out'} them.`;
   const cause = `explain_${word.replace(':', '_')}`;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
+import { versionToken } from '../../shared/domain/ids.ts';
 import { syncGroups } from '../../shared/operate/follow.ts';
 import { added, createWorld, group } from '../support/operate/world.ts';
 
@@ -47,6 +48,40 @@ describe('sync', () => {
     const { world, id, users, sync } = await company();
     world.platform.changeAsOther(id, { users: ['u-ann', 'stranger'] });
     await sync('g');
+    expect(users()).toEqual([['u-ann', 'u-bob']]);
+  });
+
+  it.each<[string, (told: Awaited<ReturnType<typeof company>>) => Promise<unknown>]>([
+    ['when a person asks', ({ sync }) => sync('g')],
+    [
+      'when its hour is over',
+      ({ world }) => {
+        world.clock.ms += 3_600_000;
+        return world.apply('g');
+      },
+    ],
+  ])('what others undo is put right twice within the hour, and then %s', async (_, ask) => {
+    const told = await company();
+    const { world, id, users } = told;
+    const meddle = async (stranger: string) => {
+      world.platform.changeAsOther(id, { users: ['u-ann', stranger] });
+      const [seen] = await world.ports.groups.readMany([world.refOf('g')]);
+      const { version } = world.platform.groups.get(id) ?? {};
+      if (seen === undefined || version === undefined) throw new Error('expected the group on both sides');
+      const at = { nowMs: world.clock.ms, dueMs: world.clock.ms };
+      const suspicion = { version: versionToken(version), traces: [], atMs: world.clock.ms };
+      expect(await world.ports.groups.suspect(seen, suspicion, at)).toBe(true);
+      await world.apply('g');
+      world.clock.ms += 60_000;
+    };
+    for (const stranger of ['x-1', 'x-2']) {
+      await meddle(stranger);
+      expect(users()).toEqual([['u-ann', 'u-bob']]);
+    }
+    await meddle('x-3');
+    expect(users()).toEqual([['u-ann', 'x-3']]);
+    expect((await world.ports.groups.read(world.refOf('g')))?.lastError?.code).toBe('contested');
+    await ask(told);
     expect(users()).toEqual([['u-ann', 'u-bob']]);
   });
 

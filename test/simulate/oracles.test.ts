@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Explanation } from '../../shared/contract/answers.ts';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
-import type { Explanation } from '../../shared/operate/explain.ts';
 import type { GroupPlan } from '../../shared/sync/apply/preview.ts';
 import type { ReadGroup } from '../../simulate/directory.ts';
 import { HOUR_MS, type Life, MINUTE_MS, START_MS, type Temper, type Traits } from '../../simulate/life.ts';
@@ -726,7 +726,7 @@ describe('on record', () => {
 
 describe('one decision', () => {
   const stood = (users: readonly string[], name = 'Sales') => ({ id: 'p1', name, users });
-  const around = { connection: 'a', group: 'g1', outcome: 'written', held: [] };
+  const around = { connection: 'a', group: 'g1', outcome: 'written', held: [], isSeen: true };
   const judged = (judge: (seen: Seen) => void): readonly string[] => {
     const causes: string[] = [];
     const { seen } = makeWorld();
@@ -738,6 +738,7 @@ describe('one decision', () => {
     outcome: string,
     wanted: boolean,
     users: { readonly before: readonly string[]; readonly after: readonly string[] },
+    isSeen = true,
   ) =>
     judged((seen) => {
       const said = {
@@ -747,7 +748,8 @@ describe('one decision', () => {
         decision: { outcome },
         because: 'so',
       } as unknown as Explanation;
-      judgeExplain(seen, { ...around, said, before: stood(users.before), after: stood(users.after) });
+      const stands = { before: stood(users.before), after: stood(users.after) };
+      judgeExplain(seen, { ...around, ...stands, said, isSeen });
     });
 
   it.each([
@@ -762,6 +764,11 @@ describe('one decision', () => {
     ['not_wanted', false, [], [], []],
   ] as const)('explain says %s (wanted: %s), from %j to %j', (outcome, wanted, before, after, causes) => {
     expect(explained(outcome, wanted, { before, after })).toEqual(causes);
+  });
+
+  it('explain is not blamed for whom somebody has taken out unseen', () => {
+    expect(explained('in_sync', true, { before: [], after: [] })).toEqual(['explain_in_sync']);
+    expect(explained('in_sync', true, { before: [], after: [] }, false)).toEqual([]);
   });
 
   const planned = (

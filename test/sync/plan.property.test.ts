@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Explanation, explainMember } from '../../shared/operate/explain.ts';
+import type { Explanation } from '../../shared/contract/answers.ts';
+import { explainMember } from '../../shared/operate/explain.ts';
 import { approveHold, rejectHold } from '../../shared/operate/holds.ts';
 import { type GroupPlan, planGroup } from '../../shared/sync/apply/preview.ts';
 import { PATIENCE_MS, runs } from '../support/engine/runs.ts';

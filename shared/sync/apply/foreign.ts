@@ -72,14 +72,15 @@ export async function linkTo(
 
 /** The group is as we left it: the suspicion, or the 404 before, is answered. */
 export async function clearSuspicion(
-  { version }: ObservedGroup,
+  { observed: { version }, contest }: Extract<Decision, { kind: 'clear' }>,
   state: GroupState,
   { ports }: Turn,
 ): Promise<Performed> {
   const { platformId, view } = state;
   await attributeDrift(state, toldOf(state), ports);
   if (platformId === undefined || view === undefined) return AGAIN;
-  return (await ports.groups.absorb(state, { id: platformId, version, view })) ? AGAIN : OVERTAKEN;
+  const link = { id: platformId, version, view };
+  return (await ports.groups.absorb(state, link, { contest })) ? AGAIN : OVERTAKEN;
 }
 
 const UNLINKING_HELD = {

@@ -51,7 +51,7 @@ export async function perform(decision: Decision, round: Round, turn: Turn): Pro
       await unreserve(round, turn);
       return absorb(decision, state, turn);
     case 'clear':
-      return clearSuspicion(decision.observed, state, turn);
+      return clearSuspicion(decision, state, turn);
     case 'forget':
       return (await ports.groups.absorb(state, undefined)) ? AGAIN : OVERTAKEN;
     case 'miss':
@@ -158,7 +158,7 @@ export function holdOf(
 
 async function drop({ intent, owed }: Of<'drop'>, round: Round, turn: Turn): Promise<Performed> {
   const { intent: _, unsettledRemovals: __, ...state } = round.state;
-  // What the platform has refused, or is not there to be written, cannot land any more.
+  // What the platform has refused cannot land any more, and a deletion explains no difference.
   const mayLand = round.rejected === undefined && intent.action !== 'delete';
   const doubtUntilMs = mayLand ? turn.ports.clock() + DOUBT_MS : undefined;
   if (!(await turn.ports.groups.dropIntent(state.ref, intent, { owed, doubtUntilMs }))) return OVERTAKEN;

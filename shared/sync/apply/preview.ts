@@ -174,7 +174,11 @@ async function follow(
       return { ...linked, look: observed, state: changed(linked.state, { hold, takeOver }) };
     }
     case 'clear':
-      return again(facts, { suspect: undefined, missedAtMs: undefined });
+      return again(facts, {
+        suspect: undefined,
+        missedAtMs: undefined,
+        contest: decision.contest ?? state.contest,
+      });
     case 'confirm_gone':
     case 'forget':
       return again(facts, UNLINKED);
