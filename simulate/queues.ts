@@ -221,12 +221,17 @@ export function answerSqs(
     case 'DeleteMessageBatch':
       for (const { ReceiptHandle = '' } of entries) queue.delete(ReceiptHandle);
       return { Successful: entries.map(({ Id }) => ({ Id })), Failed: [] };
-    case 'ChangeMessageVisibilityBatch':
-      for (const { ReceiptHandle = '', VisibilityTimeout = 0 } of entries) {
+    case 'ChangeMessageVisibilityBatch': {
+      const Failed = [];
+      for (const { Id, ReceiptHandle, VisibilityTimeout = 0 } of entries) {
         const message = queue.messages.find(({ receipt }) => receipt === ReceiptHandle);
-        if (message !== undefined) message.visibleAtMs = nowMs() + VisibilityTimeout * 1_000;
+        // What is visible again is no more its receiver's to hide (Amazon SQS API reference).
+        if (message === undefined || message.visibleAtMs <= nowMs())
+          Failed.push({ Id, Code: 'MessageNotInflight' });
+        else message.visibleAtMs = nowMs() + VisibilityTimeout * 1_000;
       }
-      return { Successful: entries.map(({ Id }) => ({ Id })), Failed: [] };
+      return { Failed };
+    }
     case 'GetQueueAttributes': {
       const now = nowMs();
       const visible = queue.messages.filter(({ visibleAtMs }) => visibleAtMs <= now).length;
