@@ -22,6 +22,8 @@ import { DEFAULT_LOCAL_FILE } from './local-file.ts';
 const AFTER = `
 Exit codes: 0 done, 1 failed or stopped, 2 usage, 3 done but something needs attention.
 
+"groupsync start" runs the local stack, "groupsync platform" the simulated platform alone (both: --help).
+
 Examples:
   groupsync --local status                    the stack of npm start
   groupsync --profile prod --region eu-west-1 doctor

@@ -3,12 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import { bundleHandlers } from './bundle.ts';
-import { ConnectorStack } from './connector-stack.ts';
+import { ConnectorStack, functionCode } from './index.ts';
 import { environmentFromCli, readSettings, SettingsError } from './settings.ts';
 
 /** Builds the stack of one stage from cdk.json and the command line: `npx cdk synth | diff | deploy | destroy`. */
-function main(): void {
+async function main(): Promise<void> {
   const app = new App();
   const context: Readonly<Record<string, unknown>> = app.node.getAllContext();
   const settings = readSettings((name) => context[name], Object.keys(context));
@@ -20,7 +19,7 @@ function main(): void {
     description: 'groupsync: keeps the groups of the Workforce Platform equal to those of the directory',
     env: { ...cli, ...(region === undefined ? {} : { region }) },
     settings,
-    code: bundleHandlers(bundles),
+    code: await functionCode(bundles),
   });
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
   app.synth();
@@ -28,7 +27,7 @@ function main(): void {
 }
 
 try {
-  main();
+  await main();
 } catch (error) {
   if (!(error instanceof SettingsError)) throw error;
   console.error(error.message);

@@ -1,11 +1,16 @@
+import pMap from 'p-map';
 import type { SyncReport } from '../contract/answers.ts';
 import type { GroupId, GroupRef } from '../domain/ids.ts';
+import { shows } from '../plan/foreign.ts';
+import { openPlatform } from '../sync/open-platform.ts';
 import type { WakePorts } from '../sync/ports/bundles.ts';
-import type { Connections, GateStore } from '../sync/ports/connections.ts';
+import type { Connection, Connections, GateStore } from '../sync/ports/connections.ts';
 import type { GroupIndex } from '../sync/ports/group-index.ts';
 import type { GroupStore } from '../sync/ports/groups.ts';
 import type { DriftLog } from '../sync/ports/logs.ts';
+import type { Platforms } from '../sync/ports/platform.ts';
 import { markSuspects, watched } from '../sync/reconcile/suspect.ts';
+import { READS_IN_FLIGHT } from '../sync/tuning.ts';
 import { wakeAll } from '../sync/wake.ts';
 import { stateName } from './report.ts';
 
@@ -15,6 +20,7 @@ export interface SyncPorts extends WakePorts {
   readonly drift: DriftLog;
   readonly gates: Pick<GateStore, 'read'>;
   readonly connections: Pick<Connections, 'find'>;
+  readonly platforms: Platforms;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
@@ -29,7 +35,8 @@ const LOOK_EVERY_MS = 400;
 /**
  * Wakes groups, and waits until each has been looked at: written, held, failed or in step. Of a linked group apply reads
  * the platform first, since a person who asks for this may know better than our view: what somebody else changed or
- * deleted is found now, and treated by the drift policy; members whom the platform refused are tried again.
+ * deleted is found now, and treated by the drift policy; members whom the platform refused are tried again. A group
+ * that one look shows to be as it was left is not woken: there is nothing to wait for.
  */
 export async function syncGroups(
   refs: readonly GroupRef[],
@@ -37,9 +44,8 @@ export async function syncGroups(
   options: FollowOptions,
 ): Promise<SyncReport> {
   await forgetRefusals(refs, ports);
-  const linked = await suspectLinked(refs, ports);
-  const others = refs.filter(({ group }) => !linked.has(group));
-  await wakeAll(others, ports);
+  const connection = refs[0] && (await ports.connections.find(refs[0].connection));
+  if (connection !== undefined) await wakeChanged(refs, connection, ports);
   return followGroups(refs, ports, options);
 }
 
@@ -54,17 +60,49 @@ async function forgetRefusals(refs: readonly GroupRef[], { index, groups }: Sync
   }
 }
 
-/** @returns the groups that were marked as suspect and woken: those with a platform group that is ours to write */
-async function suspectLinked(refs: readonly GroupRef[], ports: SyncPorts): Promise<ReadonlySet<GroupId>> {
-  const connection = refs[0] && (await ports.connections.find(refs[0].connection));
-  if (connection === undefined) return new Set();
+async function wakeChanged(
+  refs: readonly GroupRef[],
+  connection: Connection,
+  ports: SyncPorts,
+): Promise<void> {
   const linked = await watched(refs, connection, ports);
+  const changed = await pMap(
+    linked,
+    async (state) => ((await isAsLeft(state, connection, ports)) ? [] : [state]),
+    { concurrency: READS_IN_FLIGHT },
+  );
   await markSuspects(
-    linked.map((state) => ({ state, version: null, traces: [] })),
+    changed.flat().map((state) => ({ state, version: null, traces: [] })),
     ports,
   );
-  return new Set(linked.map(({ ref }) => ref.group));
+  const known: ReadonlySet<GroupId> = new Set(linked.map(({ ref }) => ref.group));
+  await wakeAll(
+    refs.filter(({ group }) => !known.has(group)),
+    ports,
+  );
 }
+
+/** Whether a group is in step with all its members, and the platform shows what we wrote under the version we know. */
+async function isAsLeft(state: Linked, connection: Connection, ports: SyncPorts): Promise<boolean> {
+  const { ref, view, counts, contest, doubt, suspect, dirtySinceMs } = state;
+  const isSettled =
+    stateName(state) === 'in_sync' && (dirtySinceMs ?? contest ?? doubt ?? suspect) === undefined;
+  if (!isSettled || view === undefined || counts?.pending !== 0) return false;
+  try {
+    const [written, { groups }] = await Promise.all([
+      ports.groups.readView(ref, view),
+      openPlatform(connection, ports),
+    ]);
+    const shown = await groups.get(state.platformId);
+    if (shown === undefined || written === undefined || written.waiver !== undefined) return false;
+    return shown.version === state.version && shows(shown, written);
+  } catch {
+    // Apply will look for itself, and tell what it met.
+    return false;
+  }
+}
+
+type Linked = Awaited<ReturnType<typeof watched>>[number];
 
 /** Waits until no group is dirty; stops early where nothing can be written before a person acts. */
 async function followGroups(

@@ -92,6 +92,12 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     mend: 'a handler parses, makes one call into shared and replies: move the rest to shared (another handler, cli, local and infra are out of its reach)',
   },
   {
+    files: 'cli/groupsync.mjs',
+    mayImport: ['cli/main.ts', 'local/start.ts', 'local/platform.ts', 'dist/*'],
+    packages: ['node:*', 'tsx/esm/api'],
+    mend: 'the launcher chooses what is run, from sources or built, and nothing else',
+  },
+  {
     files: 'cli/*',
     mayImport: ['cli/*', SHARED],
     packages: [ANY],

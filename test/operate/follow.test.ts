@@ -44,6 +44,16 @@ describe('sync', () => {
     expect([...world.platform.groups.keys()]).not.toEqual([id]);
   });
 
+  it('wakes nobody for a group that a look shows to be as it was left', async () => {
+    const { world, id, sync } = await company();
+    const [before] = await world.ports.groups.readMany([world.refOf('g')]);
+    expect((await sync('g')).synced).toMatchObject([{ group: 'g', state: 'in_sync' }]);
+    expect(await world.ports.groups.readMany([world.refOf('g')])).toEqual([before]);
+    world.platform.changeAsOther(id, { users: ['u-ann'] });
+    await sync('g');
+    expect(world.platform.groups.get(id)?.users).toHaveLength(2);
+  });
+
   it('puts right what somebody changed there, where our view knew nothing of it', async () => {
     const { world, id, users, sync } = await company();
     world.platform.changeAsOther(id, { users: ['u-ann', 'stranger'] });

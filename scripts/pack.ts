@@ -1,0 +1,79 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import packageJson from '../package.json' with { type: 'json' };
+import { bundleHandlers } from '../infra/bundle.ts';
+
+/*
+ * What `npm pack` puts into the package beside the examples: every entry built into `dist/`, all at one depth, so that
+ * what a source finds relative to itself (`../examples`) is found relative to what was built of it.
+ */
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const DIST = join(ROOT, 'dist');
+
+const ENTRIES = [
+  'cli/main.ts',
+  'local/start.ts',
+  'local/platform.ts',
+  'local/emulators/front-worker.ts',
+  'infra/app.ts',
+  'infra/index.ts',
+];
+/** Emulators with files of their own, and what only `cdk deploy` needs. The rest is bundled: one file starts faster. */
+const NOT_BUNDLED = [
+  'dynalite',
+  'fauxqs',
+  'fastify',
+  'esbuild',
+  ...Object.keys(packageJson.peerDependencies),
+];
+
+rmSync(DIST, { recursive: true, force: true });
+mkdirSync(DIST);
+await build({
+  absWorkingDir: ROOT,
+  entryPoints: ENTRIES,
+  outdir: DIST,
+  entryNames: '[name]',
+  chunkNames: '[name]-[hash]',
+  outExtension: { '.js': '.mjs' },
+  bundle: true,
+  splitting: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node20',
+  mainFields: ['module', 'main'],
+  minifySyntax: true,
+  minifyWhitespace: true,
+  sourcemap: true,
+  sourcesContent: false,
+  external: NOT_BUNDLED.flatMap((name) => [name, `${name}/*`]),
+  banner: {
+    js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+  },
+  legalComments: 'none',
+  logLevel: 'warning',
+});
+bundleHandlers(join(DIST, 'functions'));
+
+/** What a company's own CDK app, and a script that reads `--json`, are compiled against. */
+const types = {
+  extends: '../tsconfig.json',
+  compilerOptions: {
+    noEmit: false,
+    declaration: true,
+    emitDeclarationOnly: true,
+    rootDir: '..',
+    outDir: 'types',
+  },
+  include: [],
+  files: ['../infra/index.ts', '../shared/contract/answers.ts'],
+};
+const project = join(DIST, 'types.tsconfig.json');
+writeFileSync(project, JSON.stringify(types));
+execFileSync(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', project], {
+  stdio: 'inherit',
+});
+rmSync(project);
