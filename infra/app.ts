@@ -1,15 +1,21 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
+import * as z from 'zod';
 import { ConnectorStack, functionCode } from './index.ts';
-import { environmentFromCli, readSettings, SettingsError } from './settings.ts';
+import { environmentFromCli, isEmulated, readSettings, SettingsError } from './settings.ts';
+
+/** Beside `cdk.json`, not tracked: the settings of whoever deploys. */
+const SETTINGS_FILE = 'groupsync.json';
+const Settings = z.record(z.string(), z.unknown());
 
 /** Builds the stack of one stage from cdk.json and the command line: `npx cdk synth | diff | deploy | destroy`. */
 async function main(): Promise<void> {
   const app = new App();
-  const context: Readonly<Record<string, unknown>> = app.node.getAllContext();
+  // Settings of one's own need not stand in a file of the checkout; what `-c` gives wins over them.
+  const context = { ...settingsFile(), ...(app.node.getAllContext() as Readonly<Record<string, unknown>>) };
   const settings = readSettings((name) => context[name], Object.keys(context));
   const cli = environmentFromCli();
   const region = settings.region ?? cli.region;
@@ -18,12 +24,25 @@ async function main(): Promise<void> {
   new ConnectorStack(app, settings.prefix, {
     description: 'groupsync: keeps the groups of the Workforce Platform equal to those of the directory',
     env: { ...cli, ...(region === undefined ? {} : { region }) },
+    // Taken off by hand before `cdk destroy`: docs/deploy.md, "Remove". Emulators refuse the very word.
+    terminationProtection: settings.retainData && !isEmulated(),
     settings,
     code: await functionCode(bundles),
   });
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
   app.synth();
   rmSync(bundles, { recursive: true });
+}
+
+function settingsFile(): Readonly<Record<string, unknown>> {
+  if (!existsSync(SETTINGS_FILE)) return {};
+  try {
+    return Settings.parse(JSON.parse(readFileSync(SETTINGS_FILE, 'utf8')));
+  } catch (error) {
+    throw new SettingsError(
+      `${SETTINGS_FILE}: expected a JSON object of settings (${(error as Error).message})`,
+    );
+  }
 }
 
 try {

@@ -20,6 +20,8 @@ export interface ConnectorFunctionProps {
   readonly timeoutSeconds: number;
   readonly key: IKey;
   readonly desk: AlarmDesk;
+  /** Executions that are this function's alone, and its most. */
+  readonly reservedConcurrency?: number | undefined;
 }
 
 /** Share of the timeout above which the next larger input may be cut off. */
@@ -29,7 +31,7 @@ const NEAR_TIMEOUT = 0.8;
  * One function with its role, its log group and the alarms that every function has. The role starts with logging and
  * tracing only; the stack adds what `permissions.ts` lists.
  *
- * No reserved concurrency: a new account has 10 executions in all and must keep them unreserved. Event sources have a
+ * No reserved concurrency unless it is asked for: a new account has 10 executions in all and must keep them unreserved. Event sources have a
  * maximum concurrency instead, the HTTP API has its throttle, and scheduled runs keep out of each other's way by leases.
  */
 export class ConnectorFunction extends Construct {
@@ -67,6 +69,9 @@ export class ConnectorFunction extends Construct {
       role: this.role,
       logGroup,
       tracing: Tracing.ACTIVE,
+      ...(props.reservedConcurrency === undefined
+        ? {}
+        : { reservedConcurrentExecutions: props.reservedConcurrency }),
     });
     this.#alarms(name, timeoutSeconds, props.desk);
     Validations.of(this.role).acknowledge({

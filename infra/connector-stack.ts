@@ -1,8 +1,9 @@
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
-import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { AnyPrincipal, Effect, PolicyStatement, type Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { ENVIRONMENT, SCIM_URL_OUTPUT, type ScheduleKey, STACK_OUTPUTS } from '../shared/contract/names.ts';
 import { applyDelaySeconds, SCHEDULES } from '../shared/contract/topology.ts';
@@ -90,6 +91,9 @@ export class ConnectorStack extends Stack {
     const functions = parts.map(({ worker }) => worker);
     const resources: Resources = { prefix, table, queues, key };
     for (const each of functions) equip(each, settings, resources);
+    // A dead letter that is replayed is an event: who may not send one must not be able to lay one down here.
+    closeTo(ingest.worker.role, queues.eventsDlq);
+    closeTo(apply.worker.role, queues.applyDlq);
 
     new Sources(this, 'Sources', { settings, events: queues.events, undelivered, key });
     new HealthAlarms(this, 'Health', { ...settings, desk });
@@ -128,6 +132,23 @@ function alarmTopic(stack: Stack, settings: Settings, key: IKey): Topic {
   );
   if (settings.alarmEmail !== undefined) topic.addSubscription(new EmailSubscription(settings.alarmEmail));
   return topic;
+}
+
+/** SQS's own redrive needs no right; whoever else the account's policies would let send is refused. */
+function closeTo({ roleArn }: Role, queue: Queue): void {
+  queue.addToResourcePolicy(
+    new PolicyStatement({
+      sid: 'NobodyElse',
+      effect: Effect.DENY,
+      principals: [new AnyPrincipal()],
+      actions: ['sqs:SendMessage'],
+      resources: [queue.queueArn],
+      conditions: {
+        ArnNotEquals: { 'aws:PrincipalArn': roleArn },
+        Bool: { 'aws:PrincipalIsAWSService': 'false' },
+      },
+    }),
+  );
 }
 
 /** Gives a function its rights and its environment. */

@@ -3,9 +3,12 @@ import { ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch
 import { Construct } from 'constructs';
 import type { MetricName } from '../shared/contract/metrics.ts';
 import { type AlarmDesk, type AlarmSpec, addAlarm, stageMetric } from './alarm.ts';
+import type { Settings } from './settings.ts';
 
 interface HealthAlarm extends Omit<AlarmSpec, 'metric'> {
   readonly metric: MetricName;
+  /** Default: what the metric's form says. `SampleCount`: whether it was told at all. */
+  readonly statistic?: 'SampleCount';
   readonly periodMinutes?: number;
 }
 
@@ -15,7 +18,7 @@ const HOUR_MINUTES = 60;
  * What can be wrong with a stage as a whole, judged by the metrics that the code emits. The pump reports levels each
  * minute; that it has stopped is told by an alarm of its own, not by all of them.
  */
-function healthAlarms(sweepMinutes: number, pumpMinutes: number): readonly HealthAlarm[] {
+function healthAlarms({ sweepMinutes, pumpMinutes, peopleMinutes }: Schedules): readonly HealthAlarm[] {
   return [
     {
       heading: 'Apply failures',
@@ -43,6 +46,12 @@ function healthAlarms(sweepMinutes: number, pumpMinutes: number): readonly Healt
       threshold: 1,
     },
     {
+      heading: 'Credential not checked',
+      meaning: 'The daily check has not found the credential of a connection good for two days.',
+      metric: 'CredentialUncheckedSeconds',
+      threshold: 2 * 24 * 3600,
+    },
+    {
       heading: 'Holds waiting',
       meaning: 'The removal guard has stopped removals, and they wait for a decision.',
       metric: 'HoldsWaiting',
@@ -65,8 +74,18 @@ function healthAlarms(sweepMinutes: number, pumpMinutes: number): readonly Healt
       heading: 'Sweep not run',
       meaning: 'No sweep has come to its end in three of its turns.',
       metric: 'SweepCompleted',
-      // Above an hour an alarm takes whole hours only.
-      periodMinutes: Math.ceil(sweepMinutes / HOUR_MINUTES) * HOUR_MINUTES,
+      periodMinutes: wholeHours(sweepMinutes),
+      threshold: 1,
+      evaluationPeriods: 3,
+      comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
+      missing: TreatMissingData.BREACHING,
+    },
+    {
+      heading: 'People not refreshed',
+      meaning: 'No refresh of the people index has come to its end in three of its turns.',
+      metric: 'PeopleRefreshed',
+      statistic: 'SampleCount',
+      periodMinutes: wholeHours(peopleMinutes),
       threshold: 1,
       evaluationPeriods: 3,
       comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
@@ -85,18 +104,21 @@ function healthAlarms(sweepMinutes: number, pumpMinutes: number): readonly Healt
   ];
 }
 
-interface HealthAlarmsProps {
+/** Above an hour an alarm takes whole hours only. */
+const wholeHours = (minutes: number): number => Math.ceil(minutes / HOUR_MINUTES) * HOUR_MINUTES;
+
+type Schedules = Pick<Settings, 'sweepMinutes' | 'pumpMinutes' | 'peopleMinutes'>;
+
+interface HealthAlarmsProps extends Schedules {
   readonly desk: AlarmDesk;
-  readonly sweepMinutes: number;
-  readonly pumpMinutes: number;
 }
 
 export class HealthAlarms extends Construct {
-  constructor(scope: Construct, id: string, { desk, sweepMinutes, pumpMinutes }: HealthAlarmsProps) {
+  constructor(scope: Construct, id: string, { desk, ...schedules }: HealthAlarmsProps) {
     super(scope, id);
-    for (const { metric, periodMinutes = 5, ...spec } of healthAlarms(sweepMinutes, pumpMinutes)) {
-      const period = Duration.minutes(periodMinutes);
-      addAlarm(this, desk, { ...spec, metric: stageMetric(desk.prefix, metric, period) });
+    for (const { metric, statistic, periodMinutes = 5, ...spec } of healthAlarms(schedules)) {
+      const told = stageMetric(desk.prefix, metric, Duration.minutes(periodMinutes));
+      addAlarm(this, desk, { ...spec, metric: statistic === undefined ? told : told.with({ statistic }) });
     }
   }
 }

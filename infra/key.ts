@@ -2,7 +2,16 @@ import { ArnFormat, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
 import type { Construct } from 'constructs';
-import type { Settings } from './settings.ts';
+import { isEmulated, type Settings } from './settings.ts';
+
+/**
+ * Of what holds data: kept when the stack goes, but not what a first deployment made that failed, which could then not be
+ * tried again under the same names. Emulators know only `Retain`.
+ */
+export function removalPolicy({ retainData }: Pick<Settings, 'retainData'>): RemovalPolicy {
+  if (!retainData) return RemovalPolicy.DESTROY;
+  return isEmulated() ? RemovalPolicy.RETAIN : RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE;
+}
 
 const USE = ['kms:Decrypt', 'kms:GenerateDataKey'];
 
@@ -10,12 +19,13 @@ const USE = ['kms:Decrypt', 'kms:GenerateDataKey'];
  * The key that encrypts queues, table, topic and logs: one of our own, rotated every year and kept when the stack goes
  * (without it the kept table could not be read), or the one of an earlier stack that `keyArn` names.
  */
-export function encryptionKey(scope: Construct, { prefix, keyArn, retainData }: Settings): IKey {
+export function encryptionKey(scope: Construct, settings: Settings): IKey {
+  const { prefix, keyArn } = settings;
   if (keyArn !== undefined) return Key.fromKeyArn(scope, 'Key', keyArn);
   const key = new Key(scope, 'Key', {
     description: `groupsync ${prefix}: queues, table, alarms and logs`,
     enableKeyRotation: true,
-    removalPolicy: retainData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+    removalPolicy: removalPolicy(settings),
   });
   const stack = Stack.of(scope);
   const ofThisAccount = { StringEquals: { 'aws:SourceAccount': stack.account } };

@@ -27,6 +27,8 @@ const BASE_PATH = '/scim/v2';
 const ACCESS_LOG = AccessLogFormat.custom(
   JSON.stringify({
     requestId: AccessLogField.contextRequestId(),
+    // Whose tries were refused is what an investigation begins with.
+    sourceIp: AccessLogField.contextIdentitySourceIp(),
     route: '$context.routeKey',
     method: AccessLogField.contextHttpMethod(),
     status: AccessLogField.contextStatus(),
@@ -53,6 +55,7 @@ export class Scim extends Construct {
       ...props,
       name: 'scim',
       timeoutSeconds: TIMEOUT_SECONDS,
+      reservedConcurrency: props.settings.scimConcurrency,
     });
     this.api = new HttpApi(this, 'Api', {
       apiName: functionName(props.settings.prefix, 'scim'),

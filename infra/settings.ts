@@ -10,7 +10,9 @@ const LOG_RETENTION_DAYS = [
 
 /** `-c name=value` gives text only; cdk.json gives JSON. Both end up the same. */
 const number = z.union([z.number(), z.string().regex(/^\d+$/, 'expected a whole number').transform(Number)]);
-const flag = z.union([z.boolean(), z.enum(['true', 'false']).transform((text) => text === 'true')]);
+const flag = z.union([z.boolean(), z.enum(['true', 'false']).transform((text) => text === 'true')], {
+  error: 'expected true or false',
+});
 const list = z.union([z.array(z.string()), z.string().transform(splitList)]);
 
 function splitList(text: string): string[] {
@@ -56,9 +58,13 @@ const StageSettings = z.strictObject({
   // One identity provider sends up to 25 requests a second; the quotas of API Gateway, by region, end the ranges.
   scimRequestsPerSecond: number.pipe(z.int().min(25).max(10_000)).default(100),
   scimBurst: number.pipe(z.int().min(25).max(5_000)).default(200),
+  scimConcurrency: number.pipe(z.int().min(1).max(1_000)).optional(),
   keyArn: z
     .string()
-    .regex(/^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key\/[\w-]+$/, 'expected the ARN of a KMS key')
+    .regex(
+      /^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key\/(?:mrk-[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/,
+      'expected the ARN of a KMS key, arn:aws:kms:<region>:<account>:key/<id>, with its id as KMS shows it; an alias will not do',
+    )
     .optional(),
   logRetentionDays: number
     .refine((days) => LOG_RETENTION_DAYS.includes(days), {
@@ -125,6 +131,10 @@ function given(context: Context): Record<string, unknown> {
     }),
   );
 }
+
+/** Whether what is synthesised goes to an emulator of AWS. */
+export const isEmulated = (env: NodeJS.ProcessEnv = process.env): boolean =>
+  env['AWS_ENDPOINT_URL'] !== undefined;
 
 /** The account and region that the CDK command line has credentials for, where it has any. */
 export function environmentFromCli(env: NodeJS.ProcessEnv = process.env): {

@@ -1,19 +1,22 @@
-import { Stack } from 'aws-cdk-lib';
+import { Annotations, Stack } from 'aws-cdk-lib';
 import { EventBus, Rule } from 'aws-cdk-lib/aws-events';
-import { SqsQueue } from 'aws-cdk-lib/aws-events-targets';
 import {
   AnyPrincipal,
   ArnPrincipal,
   Effect,
   PolicyStatement,
   type PolicyStatementProps,
+  ServicePrincipal,
 } from 'aws-cdk-lib/aws-iam';
-import type { IKey } from 'aws-cdk-lib/aws-kms';
+import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { SqsSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { Settings } from './settings.ts';
+
+const EVENTBRIDGE = new ServicePrincipal('events.amazonaws.com');
+const isOurs = (key: IKey): boolean => key instanceof Key;
 
 interface SourcesProps {
   readonly settings: Settings;
@@ -52,33 +55,67 @@ export class Sources extends Construct {
         Bool: { 'aws:PrincipalIsAWSService': 'false' },
       },
     });
-    key.addToResourcePolicy(
-      new PolicyStatement({
-        sid: 'NamedProducers',
-        principals,
-        actions: ['kms:Decrypt', 'kms:GenerateDataKey'],
-        resources: ['*'],
-        conditions: { StringEquals: { 'kms:ViaService': `sqs.${Stack.of(this).region}.amazonaws.com` } },
-      }),
-    );
+    const viaQueues = { StringEquals: { 'kms:ViaService': `sqs.${Stack.of(this).region}.amazonaws.com` } };
+    this.#useKey(key, { sid: 'NamedProducers', principals, conditions: viaQueues });
   }
 
   /** Okta's log stream arrives on a partner bus of its own; only events about groups and users are passed on. */
-  #oktaLogStream({ events, undelivered }: SourcesProps, eventSourceName: string): void {
+  #oktaLogStream({ events, undelivered, key }: SourcesProps, eventSourceName: string): void {
     const bus = new EventBus(this, 'OktaBus', { eventSourceName });
-    new Rule(this, 'OktaRule', {
+    const rule = new Rule(this, 'OktaRule', {
       eventBus: bus,
       description: 'Okta events about groups and users, to the events queue',
       eventPattern: {
         source: [eventSourceName],
         detail: { eventType: [{ prefix: 'group.' }, { prefix: 'user.' }] },
       },
-      targets: [new SqsQueue(events, { deadLetterQueue: undelivered })],
     });
+    // CDK's own target lets in every rule of the account where a queue is encrypted: whoever may make rules could then
+    // grant access to groups.
+    rule.addTarget({
+      bind: () => ({ arn: events.queueArn, deadLetterConfig: { arn: undelivered.queueArn } }),
+    });
+    for (const queue of [events, undelivered]) {
+      queue.addToResourcePolicy(
+        new PolicyStatement({
+          sid: 'OktaRule',
+          principals: [EVENTBRIDGE],
+          actions: ['sqs:SendMessage'],
+          resources: [queue.queueArn],
+          conditions: { ArnEquals: { 'aws:SourceArn': rule.ruleArn } },
+        }),
+      );
+    }
+    // By account only: the rule depends on the queue, and the queue on its key.
+    const ofThisAccount = { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } };
+    this.#useKey(key, { sid: 'OktaRule', principals: [EVENTBRIDGE], conditions: ofThisAccount });
   }
 
-  #topic({ events, undelivered }: SourcesProps, topicArn: string): void {
+  #topic({ events, undelivered, key }: SourcesProps, topicArn: string): void {
     const topic = Topic.fromTopicArn(this, 'Topic', topicArn);
     topic.addSubscription(new SqsSubscription(events, { deadLetterQueue: undelivered }));
+    const principals = [new ServicePrincipal('sns.amazonaws.com')];
+    // The subscription gives a key of ours its statement; somebody else's only this can tell of.
+    if (!isOurs(key))
+      this.#useKey(key, {
+        sid: 'Topic',
+        principals,
+        conditions: { ArnEquals: { 'aws:SourceArn': topicArn } },
+      });
+  }
+
+  /** Without this whoever sends could not encrypt. The policy of a key that `keyArn` names is not ours to change. */
+  #useKey(key: IKey, statement: PolicyStatementProps): void {
+    const use = new PolicyStatement({
+      ...statement,
+      actions: ['kms:Decrypt', 'kms:GenerateDataKey'],
+      resources: ['*'],
+    });
+    if (key.addToResourcePolicy(use).statementAdded) return;
+    const missing = JSON.stringify(Stack.of(this).resolve(use.toStatementJson()));
+    Annotations.of(this).addWarningV2(
+      `groupsync:key-policy-${statement.sid}`,
+      `the policy of ${key.keyArn} (keyArn) must have this statement, or nothing can be sent: ${missing}`,
+    );
   }
 }

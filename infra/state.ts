@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Duration } from 'aws-cdk-lib';
 import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { AttributeType, BillingMode, ProjectionType, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
@@ -6,6 +6,7 @@ import { Construct } from 'constructs';
 import { tableName } from '../shared/contract/names.ts';
 import { TABLE } from '../shared/contract/topology.ts';
 import { type AlarmDesk, addAlarm } from './alarm.ts';
+import { removalPolicy } from './key.ts';
 import type { Settings } from './settings.ts';
 
 interface StateProps {
@@ -32,8 +33,7 @@ export class State extends Construct {
       encryption: TableEncryption.CUSTOMER_MANAGED,
       encryptionKey: key,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-      deletionProtection: settings.retainData,
-      removalPolicy: settings.retainData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+      removalPolicy: removalPolicy(settings),
     });
     this.table.addGlobalSecondaryIndex({
       indexName: TABLE.index.name,

@@ -38,6 +38,7 @@ describe('alarms', () => {
         "groupsync-apply-failures",
         "groupsync-apply-messages-wait-too-long",
         "groupsync-changes-wait-over-an-hour",
+        "groupsync-credential-not-checked",
         "groupsync-credential-unauthorised",
         "groupsync-events-dead-letters",
         "groupsync-events-wait-too-long",
@@ -56,6 +57,7 @@ describe('alarms', () => {
         "groupsync-function-throttles-reconcile",
         "groupsync-gate-closed",
         "groupsync-holds-waiting",
+        "groupsync-people-not-refreshed",
         "groupsync-pump-not-run",
         "groupsync-sweep-halted",
         "groupsync-sweep-not-run",
@@ -142,6 +144,7 @@ describe('alarms', () => {
       ({ TreatMissingData }) => TreatMissingData === 'breaching',
     );
     expect(breaching.map(({ AlarmName }) => AlarmName).sort()).toEqual([
+      'groupsync-people-not-refreshed',
       'groupsync-pump-not-run',
       'groupsync-sweep-not-run',
     ]);

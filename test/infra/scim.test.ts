@@ -89,10 +89,11 @@ describe('the SCIM endpoint', () => {
     expect(throttle({ scimRequestsPerSecond: '25', scimBurst: 50 })).toEqual([25, 50]);
   });
 
-  it('logs of a request its id, route, method, status and latency, and nothing that could hold a person or a token', () => {
+  it('logs of a request its id, source, route, method, status and latency, and nothing that could hold a person or a token', () => {
     const { AccessLogSettings } = only('AWS::ApiGatewayV2::Stage').Properties;
     expect(JSON.parse(AccessLogSettings.Format)).toEqual({
       requestId: '$context.requestId',
+      sourceIp: '$context.identity.sourceIp',
       route: '$context.routeKey',
       method: '$context.httpMethod',
       status: '$context.status',

@@ -54,7 +54,7 @@ describe('encryption', () => {
   it('uses a key that rotates and outlives the stack', () => {
     const [key] = Object.values(resourcesOf(plain, 'AWS::KMS::Key'));
     expect(key).toMatchObject({
-      DeletionPolicy: 'Retain',
+      DeletionPolicy: 'RetainExceptOnCreate',
       UpdateReplacePolicy: 'Retain',
       Properties: { EnableKeyRotation: true },
     });
@@ -118,6 +118,38 @@ describe('producers', () => {
         Bool: { 'aws:PrincipalIsAWSService': 'false' },
       },
     });
+  });
+
+  it('have the key of an earlier stack told to them, whose policy is not ours to change', () => {
+    const keyArn = 'arn:aws:kms:eu-west-1:111122223333:key/11111111-2222-3333-4444-555555555555';
+    const { app } = synthesise({
+      keyArn,
+      producers: ROLE,
+      oktaEventSource: 'aws.partner/okta.com/acme/stream',
+      snsTopicArn: 'arn:aws:sns:eu-west-1:111122223333:directory',
+    });
+    const told = app.synth().stacks[0]?.messages.map(({ entry }) => String(entry.data)) ?? [];
+    for (const who of [ROLE, 'events.amazonaws.com', 'sns.amazonaws.com']) {
+      expect(told.filter((text) => text.includes(keyArn) && text.includes(who))).toHaveLength(1);
+    }
+  });
+
+  it('reach the dead letters, which a replay makes events, no more than anybody but the function', () => {
+    for (const [id, { Properties }] of Object.entries(resourcesOf(plain, 'AWS::SQS::QueuePolicy'))) {
+      if (!id.includes('DeadLetters')) continue;
+      const denial = statementsOf(Properties.PolicyDocument).find(({ Sid }) => Sid === 'NobodyElse');
+      expect(denial).toMatchObject({ Effect: 'Deny', Principal: { AWS: '*' }, Action: 'sqs:SendMessage' });
+      const [role] = Object.values(denial?.Condition?.['ArnNotEquals'] ?? {}) as { 'Fn::GetAtt': [string] }[];
+      expect(role?.['Fn::GetAtt'][0]).toMatch(
+        id.startsWith('Ingest') ? /^IngestWorkerRole/ : /^ApplyWorkerRole/,
+      );
+    }
+  });
+
+  it('by EventBridge are one rule, not every rule of the account', () => {
+    const allowed = policyOf(full).find(({ Principal }) => JSON.stringify(Principal).includes('events.'));
+    const [rule] = Object.keys(resourcesOf(full, 'AWS::Events::Rule'));
+    expect(allowed?.Condition).toEqual({ ArnEquals: { 'aws:SourceArn': { 'Fn::GetAtt': [rule, 'Arn'] } } });
   });
 
   it('are left to IAM where none is named: the queue itself admits nobody', () => {
