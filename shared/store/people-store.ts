@@ -13,7 +13,7 @@ import {
   SHARDS,
   userKey,
 } from './keys.ts';
-import { all, any, type Condition, equal, type Item, missing, type Table } from './table.ts';
+import { all, any, type Condition, equal, type Item, less, missing, type Table } from './table.ts';
 
 const PersonItem = z.lazy(() =>
   z.object({
@@ -31,7 +31,8 @@ const WRITES_IN_FLIGHT = 8;
 /**
  * PERSON is the truth; P# items point from a value to whoever may hold it. A pointer is written before the person that
  * it points to and deleted after that person has changed, so a search finds everybody, and sometimes somebody who no
- * longer holds the value: PERSON decides.
+ * longer holds the value: PERSON decides. A pointer names the revision that it was written for, so that a slow refresh
+ * does not delete what a later one relies on.
  */
 export function createPeopleStore(table: Table): PeopleStore {
   const read = async (connection: ConnectionName, roles: readonly RoleId[]) => {
@@ -63,39 +64,40 @@ export function createPeopleStore(table: Table): PeopleStore {
       return typeof user?.['role'] === 'string' ? roleId(user['role']) : role;
     },
 
-    async save(connection, facts, seen) {
-      const previous = seen?.values ?? new Map<string, string>();
-      await eachPointer(connection, facts.values, (key) => table.put({ ...key, role: facts.role }));
+    /*
+     *     refresh 1   person b, revision 2 ──────────────────────▶ deletes a's pointer if older than 2
+     *     refresh 2        └▶ a's pointer, revision 3 ──▶ person a, revision 3
+     */
+    async save(connection, { values, unheard, userId, ...facts }, seen) {
+      const { role } = facts;
       const revision = (seen?.revision ?? 0) + 1;
+      const eachPointer = (
+        entries: Iterable<readonly [string, string]>,
+        act: (key: ReturnType<typeof pointerKey>) => Promise<unknown>,
+      ) =>
+        pMap(entries, ([field, value]) => act(pointerKey(pointerPartition(connection, field, value), role)), {
+          concurrency: WRITES_IN_FLIGHT,
+        });
+      const isOlder = any(missing('revision'), less('revision', revision));
+      // Pointers to a new person carry no condition, and so travel together: nobody can have deleted one.
+      const when = seen === undefined ? undefined : isOlder;
+      await eachPointer(values, (key) => table.put({ ...key, role, revision }, when));
       const saved = await table.put(
         {
-          ...personKey(connection, facts.role),
+          ...personKey(connection, role),
           ...OF_THIS_SCHEMA,
-          role: facts.role,
-          state: facts.state,
-          values: Object.fromEntries(facts.values),
+          ...facts,
+          values: Object.fromEntries(values),
           revision,
-          ...(facts.unheard ? { unheard: true } : {}),
-          ...(facts.userId === undefined ? {} : { userId: facts.userId }),
+          ...(unheard ? { unheard: true } : {}),
+          ...(userId === undefined ? {} : { userId }),
         },
         seen === undefined ? missing('pk') : equal('revision', seen.revision),
       );
       if (!saved) return false;
-      const outdated = new Map([...previous].filter(([field, value]) => facts.values.get(field) !== value));
-      await eachPointer(connection, outdated, (key) => table.delete(key));
+      const outdated = [...(seen?.values ?? [])].filter(([field, value]) => values.get(field) !== value);
+      await eachPointer(outdated, (key) => table.delete(key, isOlder));
       return true;
-
-      function eachPointer(
-        name: ConnectionName,
-        values: ReadonlyMap<string, string>,
-        act: (key: ReturnType<typeof pointerKey>) => Promise<unknown>,
-      ) {
-        return pMap(
-          values,
-          ([field, value]) => act(pointerKey(pointerPartition(name, field, value), facts.role)),
-          { concurrency: WRITES_IN_FLIGHT },
-        );
-      }
     },
 
     async heard(connection, persons) {

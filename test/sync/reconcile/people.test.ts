@@ -107,6 +107,36 @@ describe('a refresh of people', () => {
     expect(world.woken).toEqual([]);
   });
 
+  it('finds whoever has an address again, wherever another refresh stood that had just taken it away', async () => {
+    const found = async (world: World) =>
+      (await world.ports.people.holding(CONNECTION, 'workEmail', 'ann@acme.test')).map(({ role }) => role);
+    for (let stop = 1, isOver = false; !isOver; stop += 1) {
+      const world = createWorld();
+      await run(world, [[ann()]]);
+      let effects = 0;
+      const { table } = world;
+      const meanwhile = async () => {
+        effects += 1;
+        // Another refresh, which finds the address back, runs from beginning to end.
+        if (effects === stop) await run(world, [[ann()]]);
+      };
+      const slow: Table = {
+        get: (key) => table.get(key),
+        getMany: (keys) => table.getMany(keys),
+        query: (request) => table.query(request),
+        update: (...args) => table.update(...args),
+        put: (...args) => meanwhile().then(() => table.put(...args)),
+        delete: (...args) => meanwhile().then(() => table.delete(...args)),
+      };
+      await run(world, [[ann({ email: 'other@acme.test' })]], slow).catch(() => {});
+      isOver = effects < stop;
+      if ((await personOf(world))?.values.get('workEmail') === 'ann@acme.test')
+        expect(await found(world), `before effect ${stop}`).toEqual(['r-ann']);
+      await run(world, [[ann()]]);
+      expect(await found(world), `before effect ${stop}, later`).toEqual(['r-ann']);
+    }
+  });
+
   it('fails with a page that fails, keeps those before it, and wakes nobody', async () => {
     const world = createWorld();
     await withMember(world, 'unknown');
