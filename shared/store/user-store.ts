@@ -1,5 +1,6 @@
 import pMap from 'p-map';
 import * as z from 'zod';
+import { MAX_ATTRIBUTE_BYTES, MAX_ATTRIBUTES_PER_MEMBER } from '../contract/events/bounds.ts';
 import { ACTIVE_ATTRIBUTE } from '../domain/active.ts';
 import type { UserCopy } from '../domain/group.ts';
 import {
@@ -10,7 +11,7 @@ import {
   memberId,
   roleId,
 } from '../domain/ids.ts';
-import { join, type Register } from '../domain/register.ts';
+import { compareUtf8, join, type Register } from '../domain/register.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../domain/stamp.ts';
 import type { JoinedUser, UserChange, UserState, UserStore } from '../sync/ports/desired.ts';
 import { StoreError } from '../sync/ports/store-errors.ts';
@@ -47,7 +48,11 @@ type UserItem = z.infer<typeof UserItem>;
 const MAX_RACES = 50;
 const WRITES_IN_FLIGHT = 32;
 
-export function createUserStore(table: Table): UserStore {
+/** @param onDropped told of each user of whom more was said than is kept, by the number of attributes */
+export function createUserStore(
+  table: Table,
+  onDropped: (connection: ConnectionName, member: MemberId, dropped: number) => void = () => {},
+): UserStore {
   /**
    * Writes what was computed from `known` if the item is still that; else computes it again from what is there now.
    * @param next the user after the change; undefined where the change says nothing new
@@ -96,8 +101,15 @@ export function createUserStore(table: Table): UserStore {
         async (change): Promise<JoinedUser> => {
           const { user } = change;
           try {
-            const next = (current: UserItem | undefined) => joined(current, change, matched);
-            return { user, state: await changeUser(connection, user, next, known.get(user)) };
+            let dropped = 0;
+            const next = (current: UserItem | undefined) => {
+              const result = joined(current, change, matched);
+              dropped = result.dropped;
+              return result.next;
+            };
+            const state = await changeUser(connection, user, next, known.get(user));
+            if (dropped > 0) onDropped(connection, user, dropped);
+            return { user, state };
           } catch (cause) {
             return { user, cause };
           }
@@ -188,30 +200,34 @@ const newUser = (member: MemberId): UserItem => ({
   writes: 0,
 });
 
-/** The user after the change; undefined where the change says nothing new. */
+/** The user after the change, undefined where that says nothing new; and how many attributes are not kept. */
 function joined(
   current: UserItem | undefined,
-  change: UserChange,
+  { user, attributes: said, deleted }: UserChange,
   matched: ReadonlySet<string>,
-): UserItem | undefined {
-  const before = current ?? newUser(change.user);
-  const attributes = new Map<string, Register<string>>(Object.entries(before.attributes));
-  let isNews = current === undefined;
-  let mustBeHeard = current === undefined;
-  let changesMatch = false;
-  for (const [name, register] of change.attributes) {
-    const stored = attributes.get(name);
-    const winner = join(stored, register);
-    if (winner === stored) continue;
-    attributes.set(name, winner);
-    isNews ||= stored?.stamp !== winner.stamp || stored.value !== winner.value;
-    changesMatch ||= matched.has(name) && stored?.value !== winner.value;
+): { readonly next: UserItem | undefined; readonly dropped: number } {
+  const before = current ?? newUser(user);
+  const stored = new Map(Object.entries(before.attributes));
+  const all = new Map<string, Register<string>>(stored);
+  for (const [name, register] of said) {
+    // The one name that no item gives back as it was stored.
+    if (name !== '__proto__') all.set(name, join(all.get(name), storable(name, register)));
   }
-  const floor = laterStamp(before.floor, change.deleted);
-  mustBeHeard ||= changesMatch || floor !== before.floor;
-  if (!isNews && !mustBeHeard) return undefined;
+  const attributes = keptOf(all, matched);
+  const cut = [...said].filter(([name, register]) => storable(name, register) !== register);
+  const dropped = all.size - attributes.size + cut.length;
+  const news = [...attributes].filter(([name, { value, stamp }]) => {
+    const known = stored.get(name);
+    return known?.stamp !== stamp || known.value !== value;
+  });
+  const changesMatch = news.some(
+    ([name, { value }]) => matched.has(name) && stored.get(name)?.value !== value,
+  );
+  const floor = laterStamp(before.floor, deleted);
+  const mustBeHeard = current === undefined || changesMatch || floor !== before.floor;
+  if (news.length === 0 && !mustBeHeard) return { next: undefined, dropped };
   const revision = before.revision + (mustBeHeard ? 1 : 0);
-  return {
+  const next = {
     ...before,
     attributes: Object.fromEntries(attributes),
     floor,
@@ -220,6 +236,29 @@ function joined(
     writes: before.writes + 1,
     ...(mustBeHeard ? { walk: revision } : {}),
   };
+  return { next, dropped };
+}
+
+/** Too long a value is kept as an empty one, which matches nobody: the shorter one before it is not true any more. */
+const storable = (name: string, register: Register<string>): Register<string> =>
+  Buffer.byteLength(name) + Buffer.byteLength(register.value) > MAX_ATTRIBUTE_BYTES
+    ? { value: '', stamp: register.stamp }
+    : register;
+
+/**
+ * So many attributes as an item can hold, whatever names producers think of: those that decide who a member is, then
+ * the latest. Whatever is left out once ranks no higher later, so every order of arrival keeps the same.
+ */
+function keptOf(
+  attributes: ReadonlyMap<string, Register<string>>,
+  matched: ReadonlySet<string>,
+): ReadonlyMap<string, Register<string>> {
+  if (attributes.size <= MAX_ATTRIBUTES_PER_MEMBER) return attributes;
+  const ranked = [...attributes].sort(
+    ([a, { stamp: atA }], [b, { stamp: atB }]) =>
+      Number(matched.has(b)) - Number(matched.has(a)) || compareUtf8(atB, atA) || compareUtf8(a, b),
+  );
+  return new Map(ranked.slice(0, MAX_ATTRIBUTES_PER_MEMBER));
 }
 
 function itemOf(connection: ConnectionName, user: UserItem): Item {

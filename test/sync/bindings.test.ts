@@ -1,9 +1,16 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Register } from '../../shared/domain/register.ts';
+import { STAMP_ZERO, type Stamp } from '../../shared/domain/stamp.ts';
+import { memberId } from '../../shared/domain/ids.ts';
 import { rebindMember } from '../../shared/operate/rebind.ts';
+import { userKey } from '../../shared/store/keys.ts';
+import { createUserStore } from '../../shared/store/user-store.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { pump } from '../../shared/sync/pump.ts';
 import { LARGE_GROUP } from '../../shared/sync/tuning.ts';
+import { MemoryTable } from '../../simulate/table.ts';
 import { story } from '../support/engine/story.ts';
 import { CONNECTION } from '../support/engine/world.ts';
 
@@ -172,5 +179,68 @@ describe('a user who is deleted', () => {
     await tell({ add: ['ann'], to: 'h' });
     expect([shown('g'), shown('h')]).toEqual([[['u-bob']], [['u-ann']]]);
     expect(world.platform.violations).toEqual([]);
+  });
+});
+
+describe('a user of whom producers say ever more', () => {
+  type Said = Readonly<Record<string, readonly [stamp: number, value: string]>>;
+  const MATCHED = new Set(['email']);
+
+  /** What is kept after these words in this order, and what was told of as dropped. */
+  async function kept(said: readonly Said[]) {
+    const table = new MemoryTable();
+    const told: number[] = [];
+    const users = createUserStore(table, (_, member, dropped) => {
+      expect(member).toBe('ann');
+      told.push(dropped);
+    });
+    const user = memberId('ann');
+    for (const words of said) {
+      const attributes = new Map(
+        Object.entries(words).map(([name, [stamp, value]]): [string, Register<string>] => [
+          name,
+          { value, stamp: String(stamp).padStart(5, '0') as Stamp },
+        ]),
+      );
+      const [joined] = await users.join(CONNECTION, [{ user, attributes, deleted: STAMP_ZERO }], MATCHED);
+      expect(joined).toHaveProperty('state');
+    }
+    const item = table.items.get(Object.values(userKey(CONNECTION, user)).join(' '));
+    return { attributes: item?.['attributes'] as Record<string, { value: string }>, told, table };
+  }
+
+  it('has 32 attributes at most, the matched and then the latest, and the others are told of', async () => {
+    const said = Array.from({ length: 1_000 }, (_, n): Said => ({ [`seen-${n}`]: [n + 2, 'x'.repeat(900)] }));
+    const { attributes, told, table } = await kept([{ email: [1, 'ann@acme.test'] }, ...said]);
+    expect(Object.keys(attributes).sort()).toEqual(
+      ['email', ...Array.from({ length: 31 }, (_, n) => `seen-${969 + n}`)].sort(),
+    );
+    expect(told).toHaveLength(1_000 - 31);
+    expect(table.largest.bytes).toBeLessThan(33 * 1_024);
+  });
+
+  it('keeps no value of more than 1 KB, and no older one in its place', async () => {
+    const long: Said = { email: [2, `${'ä'.repeat(600)}@acme.test`] };
+    const { attributes, told } = await kept([{ email: [1, 'ann@acme.test'] }, long]);
+    expect(attributes).toMatchObject({ email: { value: '' } });
+    expect(told).toEqual([1]);
+  });
+
+  it('keeps the same whatever the order in which it is said', async () => {
+    const word = fc.tuple(fc.nat(20), fc.constantFrom('a', 'b', 'y'.repeat(1_100)));
+    const names = fc.constantFrom('email', '__proto__', ...Array.from({ length: 60 }, (_, n) => `n${n}`));
+    const words = fc
+      .uniqueArray(fc.tuple(names, word), { selector: ([name]) => name, minLength: 10, maxLength: 40 })
+      .map((entries): Said => Object.fromEntries(entries));
+    const orders = fc
+      .array(words, { minLength: 2, maxLength: 5 })
+      .chain((said) => fc.tuple(fc.constant(said), fc.shuffledSubarray(said, { minLength: said.length })));
+    await fc.assert(
+      fc.asyncProperty(orders, async ([said, otherwise]) => {
+        const [one, other] = [await kept(said), await kept([...otherwise, ...said])];
+        expect(other.attributes).toEqual(one.attributes);
+      }),
+      { numRuns: 200 },
+    );
   });
 });
