@@ -76,7 +76,8 @@ async function show(context: Context, name: string | undefined): Promise<number>
   const { out } = context;
   const ports = await context.ports();
   const chosen = name === undefined ? context.connection : parseConnectionName(name);
-  const { settings, company, observing, contract: known } = await requireConnection(chosen, ports);
+  const { unknownSettings = [], ...connection } = await requireConnection(chosen, ports);
+  const { settings, company, observing, contract: known } = connection;
   const { state, reason, sinceMs } = await ports.gates.read(chosen);
   const health = await ports.health.read(chosen);
   const gate = { state, reason: reason ?? null, since: instant(sinceMs) };
@@ -94,6 +95,8 @@ async function show(context: Context, name: string | undefined): Promise<number>
     for (const { about, found } of contract?.findings ?? []) out.line(`  ${about}: ${found}`);
     out.line('settings');
     for (const [key, value] of Object.entries(settings)) out.line(`  ${key} = ${JSON.stringify(value)}`);
+    for (const key of unknownSettings)
+      out.line(`  ${key} is not known to this version: kept, and not heeded`);
   });
   return EXIT.done;
 }

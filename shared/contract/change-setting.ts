@@ -22,6 +22,27 @@ export function parseSettings(input: unknown): ConnectionSettings {
   throw new InvalidSettingError(parsed.error.issues.map(describeIssue), { cause: parsed.error });
 }
 
+/** Stored settings without the keys that this release does not know: a newer one has written them. */
+export function withoutUnknown(stored: unknown): {
+  readonly known: unknown;
+  /** Dotted keys. */
+  readonly unknown: readonly string[];
+} {
+  const known = structuredClone(stored);
+  const unknown: string[] = [];
+  for (const { path, ...issue } of ConnectionSettings.safeParse(stored).error?.issues ?? []) {
+    if (issue.code !== 'unrecognized_keys') continue;
+    const parent = path.reduce((level, key) => level[key as string] as Level, known as Level);
+    for (const key of issue.keys) {
+      delete parent[key];
+      unknown.push([...path, key].join('.'));
+    }
+  }
+  return { known, unknown };
+}
+
+type Level = { [key: string]: unknown };
+
 const describeIssue = (issue: z.core.$ZodIssue): string =>
   `${issue.path.length === 0 ? 'settings' : issue.path.join('.')}: ${issue.message}`;
 

@@ -57,6 +57,21 @@ function merge(
   return now;
 }
 
+/**
+ * What is stored after a change: what nobody here knows stays, but for that within a list which changed.
+ * @param known what was understood of `stored`, from which `after` was made
+ */
+export function overStored(stored: unknown, known: unknown, after: unknown): unknown {
+  if (!isGroup(stored) || !isGroup(known) || !isGroup(after))
+    return stored !== undefined && isSame(known, after) ? stored : after;
+  const unknown = Object.entries(stored).filter(([key]) => !(key in known));
+  const entries = Object.entries(after).map(([key, value]) => [
+    key,
+    overStored(stored[key], known[key], value),
+  ]);
+  return Object.fromEntries([...unknown, ...entries]);
+}
+
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 const isGroup = (value: unknown): value is Readonly<Record<string, unknown>> =>

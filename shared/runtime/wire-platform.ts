@@ -18,7 +18,7 @@ const CONNECT_TIMEOUT_MS = 3_000;
 
 /** The second half of the composition root: the functions that talk to the platform. */
 function wireSync({ config, logger }: Base) {
-  const state = wireState(config);
+  const state = wireState({ config, logger });
   const dispatcher = new Agent({
     connections: CONNECTIONS_PER_ORIGIN,
     connect: { timeout: CONNECT_TIMEOUT_MS },

@@ -9,7 +9,7 @@ import { type Base, wireBase, wireState } from './wire.ts';
 /** The SCIM server: what ingest writes, read back, and the resources and tokens beside it. */
 export function wireScim(): Base & { readonly ports: ScimPorts } {
   const base = wireBase();
-  const state = wireState(base.config);
+  const state = wireState(base);
   return {
     ...base,
     ports: {

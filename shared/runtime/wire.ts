@@ -38,7 +38,7 @@ export function wireBase(config: Config = readConfig()): Base {
 }
 
 /** The stores that every function shares, and the queue that wakes groups. */
-export function wireState(config: Config) {
+export function wireState({ config, logger }: Pick<Base, 'config' | 'logger'>) {
   const sqs = new SQSClient({});
   const table = createDynamoTable(new DynamoDBClient({}), { tableName: config.tableName, sleep });
   const queueUrl = required(config.queueUrls.apply, ENVIRONMENT.applyQueueUrl);
@@ -50,15 +50,22 @@ export function wireState(config: Config) {
     newId,
     coalesceMs: config.coalesceMs,
     desired: createDesiredStore(table),
-    users: createUserStore(table),
-    connections: createConnectionStore(table, { clock: systemClock, rememberMs: CONNECTIONS_REMEMBERED_MS }),
+    users: createUserStore(table, (connection, member, dropped) =>
+      logger.warn('attributes of a user are not kept', { connection, member, dropped }),
+    ),
+    connections: createConnectionStore(
+      table,
+      { clock: systemClock, rememberMs: CONNECTIONS_REMEMBERED_MS },
+      (connection, settings) =>
+        logger.warn('settings are not known to this version: kept, and not heeded', { connection, settings }),
+    ),
     applyQueue: createApplyQueue(sqs, { queueUrl, coalesceMs: config.coalesceMs, clock: systemClock, newId }),
   };
 }
 
 export function wireIngest(): Base & { readonly ports: IngestPorts } {
   const base = wireBase();
-  const state = wireState(base.config);
+  const state = wireState(base);
   const deadLetters = createDeadLetterQueue(state.sqs, {
     queueUrl: required(base.config.queueUrls.eventsDlq, ENVIRONMENT.eventsDlqUrl),
     source: 'ingest',

@@ -1,5 +1,7 @@
 import * as z from 'zod';
+import { withoutUnknown } from '../contract/change-setting.ts';
 import { ContractReport } from '../contract/contract-report.ts';
+import { overStored } from '../contract/merge-settings.ts';
 import { ConnectionSettings } from '../contract/settings.ts';
 import { type ConnectionName, connectionName } from '../domain/ids.ts';
 import type { Connection, ConnectionStore } from '../sync/ports/connections.ts';
@@ -30,10 +32,12 @@ const Tombstone = z.object({ company: z.string() });
 /**
  * Connections change rarely and are read by every batch, so they are remembered for `rememberMs`. One that is not
  * known is looked up again each time: its first events must not be rejected because somebody asked too early.
+ * @param onUnknown told, once, of settings that a newer release wrote
  */
 export function createConnectionStore(
   table: Table,
   { clock, rememberMs }: { readonly clock: () => number; readonly rememberMs: number },
+  onUnknown: (connection: ConnectionName, settings: readonly string[]) => void = () => {},
 ): ConnectionStore {
   const remembered = new Map<ConnectionName, { readonly connection: Connection; readonly untilMs: number }>();
   const current = async (name: ConnectionName): Promise<Connection | undefined> => {
@@ -42,7 +46,14 @@ export function createConnectionStore(
       remembered.delete(name);
       return undefined;
     }
-    const connection = understood(ConnectionItem, item, `a connection at ${item.pk}`);
+    const { known, unknown } = withoutUnknown(item['settings']);
+    const read = understood(
+      ConnectionItem,
+      { ...item, settings: known as Value },
+      `a connection at ${item.pk}`,
+    );
+    const connection = unknown.length === 0 ? read : { ...read, unknownSettings: unknown };
+    if (connection !== read && !remembered.get(name)?.connection.unknownSettings) onUnknown(name, unknown);
     remembered.set(name, { connection, untilMs: clock() + rememberMs });
     return connection;
   };
@@ -83,7 +94,10 @@ export function createConnectionStore(
               exists('name'),
               seen.revision === undefined ? missing('revision') : equal('revision', seen.revision),
             );
-      return (await table.update(connectionKey(next.name), changeTo(next), unchanged)).written;
+      const key = connectionKey(next.name);
+      const stored = seen?.unknownSettings && (await table.get(key))?.['settings'];
+      const settings = overStored(stored, seen?.settings, next.settings) as Connection['settings'];
+      return (await table.update(key, changeTo({ ...next, settings }), unchanged)).written;
     },
 
     async remove(name) {

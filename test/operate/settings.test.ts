@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { applySetting } from '../../shared/contract/change-setting.ts';
 import { storeConnection } from '../../shared/operate/connect/connect.ts';
 import { journalOf } from '../../shared/operate/journal.ts';
 import { resumeConnection } from '../../shared/operate/pausing.ts';
@@ -7,6 +8,7 @@ import { createConnectionStore } from '../../shared/store/connection-store.ts';
 import { createHealthStore } from '../../shared/store/health-store.ts';
 import { connectionKey } from '../../shared/store/keys.ts';
 import { createScimTokenStore } from '../../shared/store/scim-token-store.ts';
+import type { Value } from '../../shared/store/table.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import type { GateStore } from '../../shared/sync/ports/connections.ts';
 import { story } from '../support/engine/story.ts';
@@ -177,6 +179,45 @@ describe('two people who change one connection at the same time', () => {
     await onlooker.connections.remove(CONNECTION);
     await expect(change(ann, 'Ann')).rejects.toThrow('removed meanwhile');
     expect(await onlooker.connections.current(CONNECTION)).toBeUndefined();
+  });
+
+  it('changes beside what a later version of groupsync wrote, which is told once, kept and not heeded', async () => {
+    const { plan, change, onlooker, settings } = await office();
+    const stored = async () => (await onlooker.table.get(connectionKey(CONNECTION)))?.['settings'];
+    const policies = [{ match: 'x', mode: 'sync', until: 2030 }];
+    const ours = (await settings()) as unknown as Record<'guard' | 'groups', Record<string, Value>>;
+    const theirs = {
+      ...ours,
+      newest: { deep: [1] },
+      guard: { ...ours.guard, perDayCount: 5 },
+      groups: { ...ours.groups, policies },
+    };
+    await onlooker.table.update(connectionKey(CONNECTION), { set: { settings: theirs } });
+    const told: unknown[] = [];
+    const remembering = createConnectionStore(
+      onlooker.table,
+      { clock: () => 0, rememberMs: 0 },
+      (name, unknown) => told.push([name, [...unknown].sort()]),
+    );
+    await remembering.find(CONNECTION);
+    expect((await remembering.find(CONNECTION))?.settings).toEqual({
+      ...ours,
+      groups: { ...ours.groups, policies: [{ match: 'x', mode: 'sync' }] },
+    });
+    expect(told).toEqual([[CONNECTION, ['groups.policies.0.until', 'guard.perDayCount', 'newest']]]);
+    await change(
+      await plan({ key: 'guard.minSize', value: 3 }, { key: 'groups.exclude', value: ['y'] }),
+      'Ann',
+    );
+    await resumeConnection(CONNECTION, onlooker, 'Ann');
+    expect(await stored()).toEqual({
+      ...theirs,
+      guard: { ...theirs.guard, minSize: 3 },
+      groups: { ...theirs.groups, exclude: ['y'] },
+    });
+    expect(() => applySetting(ours as never, 'guard.perDayCount', 6)).toThrow('unknown setting');
+    await change(await plan({ key: 'guard', value: null }), 'Ann');
+    expect(await stored()).toMatchObject({ guard: null, newest: { deep: [1] } });
   });
 
   it('changes what an earlier version of groupsync wrote', async () => {

@@ -26,7 +26,14 @@ export async function checkConnection(connection: Connection, ports: DoctorPorts
   ]);
   const tried = connection.contract?.findings.find(({ about }) => about === 'PATCH version');
   const platform = tried ? `${tried.about}: ${tried.found}` : 'not tried yet: groupsync probe';
-  return named([...rounds.flat(), well('platform', platform)]);
+  const unknown = connection.unknownSettings?.map((key) =>
+    fault(
+      'settings',
+      `${key} is not known to this version, and kept`,
+      'deploy the release that wrote it again',
+    ),
+  );
+  return named([...rounds.flat(), well('platform', platform), ...(unknown ?? [])]);
 }
 
 async function checkCredential(

@@ -9,6 +9,8 @@ export interface Connection {
   /** Company id that `/me` named when the connection was made; a secret of another company is refused. */
   readonly company: string;
   readonly settings: ConnectionSettings;
+  /** Dotted keys of stored settings that a newer release wrote and this one does not know: kept, and not heeded. */
+  readonly unknownSettings?: readonly string[];
   /** Plan only, write nothing, until a person resumes. */
   readonly observing: boolean;
   /** What `probe` found; undefined where it never did, or found it at another address or for another company. */
