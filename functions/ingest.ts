@@ -1,6 +1,7 @@
 import '../shared/runtime/cold-start.ts';
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { MESSAGE_ATTRIBUTES } from '../shared/contract/names.ts';
+import type { Config } from '../shared/runtime/config.ts';
 import { reportIngest } from '../shared/runtime/report.ts';
 import { wireIngest } from '../shared/runtime/wire.ts';
 import type { IncomingMessage } from '../shared/sync/ingest/accept.ts';
@@ -15,19 +16,26 @@ const SHARE_OF_TIME = 0.5;
 
 /** Events queue → desired state and wake-ups. Only what could not be stored or sent, or not in time, comes again. */
 export async function handler(event: SQSEvent, context: Context): Promise<SQSBatchResponse> {
-  const { ports, logger, metrics } = wired();
+  const { ports, logger, metrics, config } = wired();
   const startUntilMs = ports.clock() + SHARE_OF_TIME * context.getRemainingTimeInMillis();
-  const report = await ingest(event.Records.map(messageOf), ports, { startUntilMs });
+  const messages = event.Records.map((record) => messageOf(record, config));
+  const report = await ingest(messages, ports, { startUntilMs });
   reportIngest(report, { logger: logger.with({ requestId: context.awsRequestId }), metrics });
   return retry(report.failedMessages);
 }
 
-function messageOf({ messageId, body, attributes, messageAttributes }: SQSRecord): IncomingMessage {
+function messageOf(
+  { messageId, body, attributes, messageAttributes, eventSourceARN }: SQSRecord,
+  { boundQueues }: Config,
+): IncomingMessage {
+  const queue = eventSourceARN.slice(eventSourceARN.lastIndexOf(':') + 1);
+  const boundTo = boundQueues.get(queue);
   return {
     messageId,
     body,
     sentAtMs: Number(attributes.SentTimestamp),
-    connection: messageAttributes[MESSAGE_ATTRIBUTES.connection]?.stringValue,
+    connection: messageAttributes[MESSAGE_ATTRIBUTES.connection]?.stringValue ?? boundTo,
+    ...(boundTo === undefined ? {} : { bound: { queue, to: boundTo } }),
     stamp: messageAttributes[MESSAGE_ATTRIBUTES.stamp]?.stringValue,
     receives: Number(attributes.ApproximateReceiveCount),
   };

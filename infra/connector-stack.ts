@@ -89,18 +89,20 @@ export class ConnectorStack extends Stack {
     };
     const parts = [ingest, apply, reconcile, people, ...(scim === undefined ? [] : [scim])];
     const functions = parts.map(({ worker }) => worker);
-    const resources: Resources = { prefix, table, queues, key };
+    const { ofSources } = ingest.lane;
+    const resources: Resources = { prefix, table, queues, key, ofSources: [...ofSources.values()] };
     for (const each of functions) equip(each, settings, resources);
     // A dead letter that is replayed is an event: who may not send one must not be able to lay one down here.
     closeTo(ingest.worker.role, queues.eventsDlq);
     closeTo(apply.worker.role, queues.applyDlq);
 
-    new Sources(this, 'Sources', { settings, events: queues.events, undelivered, key });
+    new Sources(this, 'Sources', { settings, events: queues.events, ofSources, undelivered, key });
     new HealthAlarms(this, 'Health', { ...settings, desk });
     new Dashboard(this, 'Dashboard', { prefix, resources, functions, scim });
 
     const output = (name: string, value: string) => new CfnOutput(this, name, { value });
     output(STACK_OUTPUTS.events, queues.events.queueUrl);
+    for (const [source, { queueUrl }] of ofSources) output(`${STACK_OUTPUTS.events}-${source}`, queueUrl);
     output(STACK_OUTPUTS.eventsDlq, queues.eventsDlq.queueUrl);
     output(STACK_OUTPUTS.apply, queues.apply.queueUrl);
     output(STACK_OUTPUTS.applyDlq, queues.applyDlq.queueUrl);
@@ -159,6 +161,7 @@ function equip(
 ): void {
   grant(role, PERMISSIONS[name], resources);
   const { queues, table } = resources;
+  const bound = Object.entries(settings.sources).map(([source, { connection }]) => `${source}=${connection}`);
   const environment = {
     [ENVIRONMENT.prefix]: settings.prefix,
     [ENVIRONMENT.table]: table.tableName,
@@ -167,6 +170,7 @@ function equip(
     [ENVIRONMENT.applyDlqUrl]: queues.applyDlq.queueUrl,
     [ENVIRONMENT.coalesceSeconds]: String(settings.coalesceSeconds),
     [ENVIRONMENT.logLevel]: settings.logLevel,
+    [ENVIRONMENT.boundSources]: bound.join(','),
   };
   for (const [variable, value] of Object.entries(environment)) target.addEnvironment(variable, value);
 }

@@ -2,7 +2,7 @@ import { ArnFormat, Duration, Stack } from 'aws-cdk-lib';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Queue, QueueEncryption, type QueueProps, RedrivePermission } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { type QueueKey, queueName } from '../shared/contract/names.ts';
+import { type QueueKey, queueName, sourceQueueName } from '../shared/contract/names.ts';
 import { QUEUES } from '../shared/contract/topology.ts';
 import { type AlarmDesk, addAlarm } from './alarm.ts';
 
@@ -10,6 +10,8 @@ interface LaneProps {
   readonly prefix: string;
   readonly queue: 'events' | 'apply';
   readonly delaySeconds?: number;
+  /** Sources that have a queue of their own beside it, with the same dead letters. */
+  readonly sources: readonly string[];
   readonly key: IKey;
   readonly desk: AlarmDesk;
 }
@@ -26,10 +28,11 @@ const HEADINGS = {
 export class Lane extends Construct {
   readonly queue: Queue;
   readonly deadLetters: Queue;
+  readonly ofSources: ReadonlyMap<string, Queue>;
 
   constructor(scope: Construct, id: string, props: LaneProps) {
     super(scope, id);
-    const { prefix, queue, desk } = props;
+    const { prefix, queue, desk, sources } = props;
     const redrive = QUEUES[queue].redrive;
     if (redrive === undefined)
       throw new Error(`expected the queue ${queue} to have a redrive in topology.ts`);
@@ -37,25 +40,35 @@ export class Lane extends Construct {
       ...queueProps(redrive.to, props),
       redriveAllowPolicy: {
         redrivePermission: RedrivePermission.BY_QUEUE,
-        sourceQueues: [this.#byName(queueName(prefix, queue))],
+        sourceQueues: [
+          this.#byName('Source', queueName(prefix, queue)),
+          ...sources.map((source) => this.#byName(`Source-${source}`, sourceQueueName(prefix, source))),
+        ],
       },
     });
-    this.queue = new Queue(this, 'Queue', {
+    const common = {
       ...queueProps(queue, props),
       deliveryDelay: Duration.seconds(props.delaySeconds ?? 0),
       deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: redrive.maxReceiveCount },
-    });
+    };
+    this.queue = new Queue(this, 'Queue', common);
+    this.ofSources = new Map(
+      sources.map((source) => {
+        const own = { ...common, queueName: sourceQueueName(prefix, source) };
+        return [source, new Queue(this, `Queue-${source}`, own)];
+      }),
+    );
     this.#alarms(queue, desk);
   }
 
   /** The queue by its name alone: each of the two names the other, and a reference both ways would be a cycle. */
-  #byName(name: string) {
+  #byName(id: string, name: string) {
     const arn = Stack.of(this).formatArn({
       service: 'sqs',
       resource: name,
       arnFormat: ArnFormat.NO_RESOURCE_NAME,
     });
-    return Queue.fromQueueAttributes(this, 'Source', { queueArn: arn, fifo: name.endsWith('.fifo') });
+    return Queue.fromQueueAttributes(this, id, { queueArn: arn, fifo: name.endsWith('.fifo') });
   }
 
   #alarms(queue: 'events' | 'apply', desk: AlarmDesk): void {
@@ -65,13 +78,15 @@ export class Lane extends Construct {
       metric: this.deadLetters.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum' }),
       threshold: 1,
     });
-    addAlarm(this, desk, {
-      heading: HEADINGS[queue].oldest,
-      meaning: `The oldest message of the ${queue} queue has waited over ${OLDEST_MESSAGE_SECONDS / 60} minutes.`,
-      metric: this.queue.metricApproximateAgeOfOldestMessage({ statistic: 'Maximum' }),
-      threshold: OLDEST_MESSAGE_SECONDS,
-      evaluationPeriods: 2,
-    });
+    for (const [source, one] of [[queue, this.queue] as const, ...this.ofSources])
+      addAlarm(this, desk, {
+        heading: HEADINGS[queue].oldest,
+        ...(one === this.queue ? {} : { of: source }),
+        meaning: `The oldest message of the ${source} queue has waited over ${OLDEST_MESSAGE_SECONDS / 60} minutes.`,
+        metric: one.metricApproximateAgeOfOldestMessage({ statistic: 'Maximum' }),
+        threshold: OLDEST_MESSAGE_SECONDS,
+        evaluationPeriods: 2,
+      });
   }
 }
 

@@ -62,6 +62,8 @@ export interface Resources {
   readonly prefix: string;
   readonly table: Table;
   readonly queues: Readonly<Record<QueueKey, IQueue>>;
+  /** Further events queues, of sources. */
+  readonly ofSources: readonly IQueue[];
   readonly key: IKey;
 }
 
@@ -77,9 +79,11 @@ export function grant(role: Role, permissions: Permissions, on: Resources): void
 }
 
 function statementsFor(scope: Construct, permissions: Permissions, on: Resources): PolicyStatement[] {
-  const queues = QUEUE_KEYS.flatMap((queue) =>
-    statement(`Use${queue}`, 'sqs', permissions.queues[queue] ?? [], [on.queues[queue].queueArn]),
-  );
+  const queues = QUEUE_KEYS.flatMap((queue) => {
+    const named = [on.queues[queue], ...(queue === 'events' ? on.ofSources : [])];
+    const arns = named.map(({ queueArn }) => queueArn);
+    return statement(`Use${queue}`, 'sqs', permissions.queues[queue] ?? [], arns);
+  });
   const index = `${on.table.tableArn}/index/${TABLE.index.name}`;
   return [
     ...queues,

@@ -22,9 +22,19 @@ function splitList(text: string): string[] {
     .filter((item) => item !== '');
 }
 
+/** Sources with a queue of their own; SQS lets ten queues share their dead letters, and one is the common one. */
+const MOST_SOURCES = 9;
+const SourceName = z
+  .string()
+  .regex(/^(?!dlq$)[a-z0-9-]{1,20}$/, 'expected 1 to 20 of a-z, 0-9 and -, not dlq');
+
 const minutes = (most: number) => number.pipe(z.int().min(1).max(most));
 /** A role or user by its full name: a wildcard or a whole account would let others grant access to groups. */
 const PRINCIPAL_ARN = /^arn:aws[a-z-]*:iam::\d{12}:(?:role|user)\/[\w+=,.@/-]+$/;
+
+const Producers = list
+  .pipe(z.array(z.string().regex(PRINCIPAL_ARN, 'expected the ARN of one IAM role or user')))
+  .default([]);
 
 /** Settings of one stage of the connector: `docs/deploy.md`, "Settings", says what each one is for. */
 const StageSettings = z.strictObject({
@@ -43,9 +53,17 @@ const StageSettings = z.strictObject({
   sweepMinutes: minutes(24 * 60).default(SCHEDULES.sweepMinutes),
   peopleMinutes: minutes(24 * 60).default(SCHEDULES.peopleMinutes),
   alarmEmail: z.email().optional(),
-  producers: list
-    .pipe(z.array(z.string().regex(PRINCIPAL_ARN, 'expected the ARN of one IAM role or user')))
-    .default([]),
+  producers: Producers,
+  sources: z
+    .record(
+      SourceName,
+      z.strictObject({ connection: z.string().regex(/^[a-z0-9-]{1,32}$/), producers: Producers }),
+    )
+    .refine(
+      (sources) => Object.keys(sources).length <= MOST_SOURCES,
+      `expected at most ${MOST_SOURCES} sources`,
+    )
+    .default({}),
   oktaEventSource: z
     .string()
     .regex(/^aws\.partner\/okta\.com\/.+$/, 'expected aws.partner/okta.com/…, as EventBridge shows it')

@@ -21,6 +21,7 @@ const isOurs = (key: IKey): boolean => key instanceof Key;
 interface SourcesProps {
   readonly settings: Settings;
   readonly events: Queue;
+  readonly ofSources: ReadonlyMap<string, Queue>;
   readonly undelivered: Queue;
   readonly key: IKey;
 }
@@ -30,7 +31,10 @@ export class Sources extends Construct {
   constructor(scope: Construct, id: string, props: SourcesProps) {
     super(scope, id);
     const { settings } = props;
-    if (settings.producers.length > 0) this.#namedProducersOnly(props, settings.producers);
+    this.#namedProducersOnly(props, settings.producers);
+    for (const [source, events] of props.ofSources) {
+      this.#namedProducersOnly({ ...props, events }, settings.sources[source]?.producers ?? []);
+    }
     if (settings.oktaEventSource !== undefined) this.#oktaLogStream(props, settings.oktaEventSource);
     if (settings.snsTopicArn !== undefined) this.#topic(props, settings.snsTopicArn);
   }
@@ -40,6 +44,7 @@ export class Sources extends Construct {
    * let them send. A message here grants access to groups, so "may use SQS" must not be enough.
    */
   #namedProducersOnly({ events, key }: SourcesProps, producers: readonly string[]): void {
+    if (producers.length === 0) return;
     const principals = producers.map((arn) => new ArnPrincipal(arn));
     const ofQueue = (statement: PolicyStatementProps) =>
       events.addToResourcePolicy(new PolicyStatement({ ...statement, resources: [events.queueArn] }));
@@ -56,7 +61,7 @@ export class Sources extends Construct {
       },
     });
     const viaQueues = { StringEquals: { 'kms:ViaService': `sqs.${Stack.of(this).region}.amazonaws.com` } };
-    this.#useKey(key, { sid: 'NamedProducers', principals, conditions: viaQueues });
+    this.#useKey(key, 'producers', { principals, conditions: viaQueues });
   }
 
   /** Okta's log stream arrives on a partner bus of its own; only events about groups and users are passed on. */
@@ -88,7 +93,7 @@ export class Sources extends Construct {
     }
     // By account only: the rule depends on the queue, and the queue on its key.
     const ofThisAccount = { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } };
-    this.#useKey(key, { sid: 'OktaRule', principals: [EVENTBRIDGE], conditions: ofThisAccount });
+    this.#useKey(key, 'okta', { principals: [EVENTBRIDGE], conditions: ofThisAccount });
   }
 
   #topic({ events, undelivered, key }: SourcesProps, topicArn: string): void {
@@ -105,7 +110,7 @@ export class Sources extends Construct {
   }
 
   /** Without this whoever sends could not encrypt. The policy of a key that `keyArn` names is not ours to change. */
-  #useKey(key: IKey, statement: PolicyStatementProps): void {
+  #useKey(key: IKey, who: string, statement: PolicyStatementProps): void {
     const use = new PolicyStatement({
       ...statement,
       actions: ['kms:Decrypt', 'kms:GenerateDataKey'],
@@ -114,7 +119,7 @@ export class Sources extends Construct {
     if (key.addToResourcePolicy(use).statementAdded) return;
     const missing = JSON.stringify(Stack.of(this).resolve(use.toStatementJson()));
     Annotations.of(this).addWarningV2(
-      `groupsync:key-policy-${statement.sid}`,
+      `groupsync:key-policy-${who}`,
       `the policy of ${key.keyArn} (keyArn) must have this statement, or nothing can be sent: ${missing}`,
     );
   }

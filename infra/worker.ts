@@ -23,25 +23,28 @@ export class Worker extends Construct {
       queue: source.queue,
       key: props.key,
       desk: props.desk,
+      sources: props.name === 'ingest' ? Object.keys(props.settings.sources) : [],
       ...(delaySeconds === undefined ? {} : { delaySeconds }),
     });
     this.worker = new ConnectorFunction(this, 'Worker', {
       ...props,
       timeoutSeconds: source.functionTimeoutSeconds,
     });
-    const mapping = new EventSourceMapping(this, 'Source', {
-      target: this.worker.function,
-      eventSourceArn: this.lane.queue.queueArn,
-      batchSize: source.batchSize,
-      // FIFO queues take no window (Lambda API reference, CreateEventSourceMapping).
-      ...(source.maximumBatchingWindowSeconds > 0
-        ? { maxBatchingWindow: Duration.seconds(source.maximumBatchingWindowSeconds) }
-        : {}),
-      // Bounds what one stage takes of the account's executions, and of the platform's patience.
-      maxConcurrency: source.maximumConcurrency,
-      reportBatchItemFailures: true,
-    });
-    // Lambda checks that the role may read the queue when the mapping is made.
-    mapping.node.addDependency(this.worker.role);
+    for (const [name, queue] of [['Source', this.lane.queue] as const, ...this.lane.ofSources]) {
+      const mapping = new EventSourceMapping(this, queue === this.lane.queue ? name : `Source-${name}`, {
+        target: this.worker.function,
+        eventSourceArn: queue.queueArn,
+        batchSize: source.batchSize,
+        // FIFO queues take no window (Lambda API reference, CreateEventSourceMapping).
+        ...(source.maximumBatchingWindowSeconds > 0
+          ? { maxBatchingWindow: Duration.seconds(source.maximumBatchingWindowSeconds) }
+          : {}),
+        // Bounds what one stage takes of the account's executions, and of the platform's patience.
+        maxConcurrency: source.maximumConcurrency,
+        reportBatchItemFailures: true,
+      });
+      // Lambda checks that the role may read the queue when the mapping is made.
+      mapping.node.addDependency(this.worker.role);
+    }
   }
 }

@@ -24,6 +24,8 @@ const QUEUE_SUFFIX: Readonly<Record<QueueKey, string>> = {
 };
 
 export const queueName = (prefix: string, queue: QueueKey) => `${prefix}-${QUEUE_SUFFIX[queue]}`;
+/** An events queue of its own, for a source that is bound to one connection. */
+export const sourceQueueName = (prefix: string, source: string) => `${prefix}-events-${source}`;
 export const tableName = (prefix: string) => `${prefix}-state`;
 export const functionName = (prefix: string, name: FunctionKey | OptionalFunctionKey) => `${prefix}-${name}`;
 export const scheduleName = (prefix: string, schedule: ScheduleKey) => `${prefix}-${schedule}`;
@@ -51,6 +53,8 @@ export const ENVIRONMENT = {
   coalesceSeconds: 'GROUPSYNC_COALESCE_SECONDS',
   createSettleSeconds: 'GROUPSYNC_CREATE_SETTLE_SECONDS',
   logLevel: 'GROUPSYNC_LOG_LEVEL',
+  /** `source=connection`, separated by commas. */
+  boundSources: 'GROUPSYNC_BOUND_SOURCES',
 } as const;
 
 /** Attributes of SQS messages that groupsync reads or writes. */
@@ -62,6 +66,7 @@ export const MESSAGE_ATTRIBUTES = {
   failedAt: 'failedAt',
   originalMessageId: 'originalMessageId',
   source: 'source',
+  queue: 'queue',
 } as const;
 
 /** Why a message was dead-lettered. */
@@ -70,6 +75,7 @@ export const DEAD_LETTER_CODES = [
   'invalid_event',
   'unknown_type',
   'unknown_connection',
+  'wrong_connection',
   'time_in_future',
   'too_old',
   'too_large',

@@ -57,6 +57,7 @@ function attributesOf(letter: DeadLetter, { source, clock }: DeadLetterQueueOpti
     [MESSAGE_ATTRIBUTES.failedAt]: new Date(clock()).toISOString(),
     [MESSAGE_ATTRIBUTES.originalMessageId]: printable(letter.messageId),
     [MESSAGE_ATTRIBUTES.source]: source,
+    [MESSAGE_ATTRIBUTES.queue]: letter.queue,
     [MESSAGE_ATTRIBUTES.connection]: letter.connection && start(printable(letter.connection), MAX_TEXT),
     [MESSAGE_ATTRIBUTES.stamp]: letter.stamp,
   });

@@ -100,6 +100,8 @@ function messageOf({
 }: Message): DeadMessage {
   const text = (name: string) => MessageAttributes?.[name]?.StringValue;
   const sentAtMs = Number(Attributes?.SentTimestamp ?? 0);
+  // What SQS itself has moved carries no reason, but tells from where.
+  const movedFrom = Attributes?.DeadLetterQueueSourceArn?.split(':').at(-1);
   const failedAt = Date.parse(text(MESSAGE_ATTRIBUTES.failedAt) ?? '');
   return {
     id: MessageId,
@@ -113,5 +115,6 @@ function messageOf({
     connection: text(MESSAGE_ATTRIBUTES.connection),
     stamp: text(MESSAGE_ATTRIBUTES.stamp),
     originalMessageId: text(MESSAGE_ATTRIBUTES.originalMessageId),
+    queue: movedFrom ?? text(MESSAGE_ATTRIBUTES.queue),
   };
 }

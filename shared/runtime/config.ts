@@ -1,6 +1,7 @@
 import * as z from 'zod';
-import { DEFAULT_PREFIX, ENVIRONMENT, tableName } from '../contract/names.ts';
+import { DEFAULT_PREFIX, ENVIRONMENT, sourceQueueName, tableName } from '../contract/names.ts';
 import { DEFAULT_COALESCE_SECONDS } from '../contract/topology.ts';
+import { type ConnectionName, connectionName } from '../domain/ids.ts';
 
 /** The environment does not say what it must; a person has to look at the deployment. */
 export class ConfigError extends Error {
@@ -21,6 +22,10 @@ const Environment = z.object({
   [ENVIRONMENT.applyDlqUrl]: queueUrl,
   [ENVIRONMENT.coalesceSeconds]: seconds(MAX_COALESCE_SECONDS).default(DEFAULT_COALESCE_SECONDS),
   [ENVIRONMENT.createSettleSeconds]: seconds(86_400).default(600),
+  [ENVIRONMENT.boundSources]: z
+    .string()
+    .regex(/^(?:[a-z0-9-]+=[a-z0-9-]+(?:,|$))*$/)
+    .default(''),
   [ENVIRONMENT.logLevel]: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
 });
 
@@ -30,6 +35,8 @@ export interface Config {
   readonly coalesceMs: number;
   readonly createSettleMs: number;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
+  /** Names of queues whose messages are of one connection, whatever they say. */
+  readonly boundQueues: ReadonlyMap<string, ConnectionName>;
   readonly queueUrls: {
     readonly apply: string | undefined;
     readonly eventsDlq: string | undefined;
@@ -56,6 +63,12 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     coalesceMs: data[ENVIRONMENT.coalesceSeconds] * 1_000,
     createSettleMs: data[ENVIRONMENT.createSettleSeconds] * 1_000,
     logLevel: data[ENVIRONMENT.logLevel],
+    boundQueues: new Map(
+      Array.from(
+        data[ENVIRONMENT.boundSources].matchAll(/([^,=]+)=([^,=]+)/g),
+        ([, source = '', name = '']) => [sourceQueueName(prefix, source), connectionName(name)],
+      ),
+    ),
     queueUrls: {
       apply: data[ENVIRONMENT.applyQueueUrl],
       eventsDlq: data[ENVIRONMENT.eventsDlqUrl],

@@ -1,4 +1,6 @@
 import type { Context, SQSRecord } from 'aws-lambda';
+import { ENVIRONMENT } from '../../shared/contract/names.ts';
+import { readConfig } from '../../shared/runtime/config.ts';
 import { createLogger } from '../../shared/runtime/logger.ts';
 import { createMetrics } from '../../shared/runtime/metrics.ts';
 
@@ -11,6 +13,7 @@ export function fakeBase() {
   const clock = () => Date.UTC(2026, 10, 20);
   return {
     lines,
+    config: readConfig({ [ENVIRONMENT.boundSources]: 'okta=acme,entra=beta' }),
     logger: createLogger({ level: 'info', clock, write }),
     metrics: createMetrics({ prefix: 'test', clock, write }),
     /** Values that were emitted of one metric. */

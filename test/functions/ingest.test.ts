@@ -119,6 +119,37 @@ describe('the function behind the events queue', () => {
     expect(buried).toMatchObject([{ code: 'unknown_connection', connection: 'nobody' }]);
   });
 
+  it.each([
+    ['that names no connection', eventOf('g1'), undefined, 'g1'],
+    ['that names it', eventOf('g1', { connection: 'acme' }), 'acme', 'g1'],
+    [
+      'with an event of another',
+      `[${eventOf('g1')},${eventOf('g2', { connection: 'beta' })}]`,
+      undefined,
+      'beta',
+    ],
+    ['with an attribute of another', eventOf('g1', { connection: 'acme' }), 'beta', 'beta'],
+    ['that cannot be read', '{', undefined, 'invalid_json'],
+  ])(
+    'takes from a queue that is bound to a connection what is of that one alone: a message %s',
+    async (...row) => {
+      const [, body, connection, outcome] = row;
+      const messageAttributes = connection && { connection: { stringValue: connection, dataType: 'String' } };
+      const record = recordOf(body, {
+        eventSourceARN: 'arn:aws:sqs:eu-west-1:111122223333:groupsync-events-okta',
+        ...(messageAttributes && { messageAttributes }),
+      } as object);
+      expect(await handler({ Records: [record] }, CONTEXT)).toEqual({ batchItemFailures: [] });
+      const letter = { body, queue: 'groupsync-events-okta', connection: connection ?? 'acme' };
+      if (outcome === 'g1') expect([woken, buried]).toEqual([[{ connection: 'acme', group: 'g1' }], []]);
+      else {
+        expect(woken).toEqual([]);
+        const code = outcome === 'beta' ? 'wrong_connection' : outcome;
+        expect(buried).toEqual([expect.objectContaining({ ...letter, code })]);
+      }
+    },
+  );
+
   describe('with more to store than the time allows', () => {
     /** As large as a whole share of a batch. */
     const large = (group: string, receives: string) => {

@@ -157,6 +157,57 @@ describe('producers', () => {
   });
 });
 
+describe('a source of its own', () => {
+  const { template } = synthesise({
+    producers: ROLE,
+    sources: {
+      okta: { connection: 'acme', producers: ['arn:aws:iam::111122223333:role/acme'] },
+      entra: { connection: 'beta' },
+    },
+  });
+  const queue = (name: string) => {
+    const found = Object.entries(resourcesOf(template, 'AWS::SQS::Queue')).find(
+      ([, { Properties }]) => Properties.QueueName === `groupsync-${name}`,
+    );
+    if (found === undefined) throw new Error(`expected a queue groupsync-${name}`);
+    return { id: found[0], ...found[1].Properties };
+  };
+  const arn = (id: string) => ({ 'Fn::GetAtt': [id, 'Arn'] });
+
+  it('has a queue that ingest reads as the common one, knowing whose it is, and the common dead letters', () => {
+    const [common, own, dead] = [queue('events'), queue('events-okta'), queue('events-dlq')];
+    const { id, QueueName, ...rest } = own;
+    expect({ ...rest, id: common.id, QueueName: 'groupsync-events' }).toEqual(common);
+    expect(JSON.stringify(dead.RedriveAllowPolicy)).toContain(':groupsync-events-okta"');
+    const mappings = Object.values(resourcesOf(template, 'AWS::Lambda::EventSourceMapping'));
+    const ofQueue = (one: string) =>
+      mappings.find(({ Properties }) => Properties.EventSourceArn['Fn::GetAtt'][0] === one)?.Properties;
+    expect(ofQueue(id)).toEqual({ ...ofQueue(common.id), EventSourceArn: arn(id) });
+    const role = Object.entries(resourcesOf(template, 'AWS::IAM::Policy')).find(([name]) =>
+      name.startsWith('Ingest'),
+    );
+    const reads = statementsOf(role?.[1].Properties.PolicyDocument).find(({ Sid }) => Sid === 'Useevents');
+    expect(reads?.Resource).toEqual([common.id, queue('events-entra').id, id].map(arn));
+    const functions = Object.values(resourcesOf(template, 'AWS::Lambda::Function')).map(
+      ({ Properties }) => Properties.Environment.Variables.GROUPSYNC_BOUND_SOURCES,
+    );
+    expect(functions).toContain('okta=acme,entra=beta');
+  });
+
+  it('admits its own producers, and nobody of the common ones', () => {
+    const policy = Object.values(resourcesOf(template, 'AWS::SQS::QueuePolicy')).find(({ Properties }) =>
+      JSON.stringify(Properties.Queues).includes(queue('events-okta').id),
+    );
+    const statements = statementsOf(policy?.Properties.PolicyDocument);
+    expect(statements.find(({ Sid }) => Sid === 'NamedProducers')?.Principal).toEqual({
+      AWS: 'arn:aws:iam::111122223333:role/acme',
+    });
+    expect(statements.find(({ Sid }) => Sid === 'NobodyElse')?.Condition).toMatchObject({
+      ArnNotEquals: { 'aws:PrincipalArn': ['arn:aws:iam::111122223333:role/acme'] },
+    });
+  });
+});
+
 describe('roles', () => {
   it('have no managed policies', () => {
     for (const role of Object.values(resourcesOf(full, 'AWS::IAM::Role'))) {

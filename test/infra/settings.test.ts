@@ -17,6 +17,7 @@ describe('readSettings', () => {
       sweepMinutes: 60,
       peopleMinutes: 60,
       producers: [],
+      sources: {},
       scim: false,
       scimRequestsPerSecond: 100,
       scimBurst: 200,
@@ -69,6 +70,15 @@ describe('readSettings', () => {
       'producers.0: expected the ARN of one',
     ],
     ['a wildcard as a producer', { producers: '*' }, 'producers.0: expected the ARN of one'],
+    ['a source called as the dead letters', { sources: { dlq: { connection: 'acme' } } }, 'sources.dlq: '],
+    ['a source of no connection', { sources: { okta: {} } }, 'sources.okta.connection'],
+    [
+      'more sources than may share dead letters',
+      {
+        sources: Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`s${n}`, { connection: 'acme' }])),
+      },
+      'sources: expected at most 9',
+    ],
     ['an e-mail address that is none', { alarmEmail: 'ops' }, 'alarmEmail'],
     ['a retention that CloudWatch lacks', { logRetentionDays: 31 }, 'logRetentionDays: expected one of 1, 3'],
     [

@@ -14,6 +14,7 @@ describe('the configuration of a function', () => {
     expect(readConfig({})).toEqual({
       prefix: 'groupsync',
       tableName: 'groupsync-state',
+      boundQueues: new Map(),
       coalesceMs: 5_000,
       createSettleMs: 600_000,
       logLevel: 'info',

@@ -39,6 +39,7 @@ export const outgoing = (message: DeadMessage) => ({
   body: message.body,
   connection: message.connection,
   stamp: stampOf(message),
+  queue: message.queue,
 });
 
 /**

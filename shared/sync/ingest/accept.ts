@@ -21,6 +21,8 @@ export interface IncomingMessage {
   readonly stamp?: string | undefined;
   /** How often the queue has given it out, this time included. */
   readonly receives?: number;
+  /** The queue that it came from, where all of that queue's messages are of one connection. */
+  readonly bound?: { readonly queue: string; readonly to: ConnectionName };
 }
 
 export interface AcceptedEvent {
@@ -60,11 +62,27 @@ async function decodeForKnownConnections(
 ): Promise<DecodedMessage> {
   const receivedAtMs = ports.clock();
   const decoded = decode(message, receivedAtMs, () => true);
+  const wrong = nameOfAnother(message, decoded);
+  if (wrong !== undefined) return wrong;
   const unknown = new Set<ConnectionName>();
   for (const name of new Set(decoded.events.map(({ connection }) => connection))) {
     if ((await ports.connections.find(name)) === undefined) unknown.add(name);
   }
   return unknown.size === 0 ? decoded : decode(message, receivedAtMs, (name) => !unknown.has(name));
+}
+
+/** Which company a message is of the queue says: one that names another, in any of its events, is refused whole. */
+function nameOfAnother(
+  { bound, connection, body }: IncomingMessage,
+  { events }: DecodedMessage,
+): DecodedMessage | undefined {
+  if (bound === undefined) return undefined;
+  const named = [connection, ...events.map((event) => event.connection)];
+  const other = named.find((name) => name !== bound.to);
+  if (other === undefined) return undefined;
+  const message = `connection: expected ${bound.to}, to which the queue ${bound.queue} is bound, got ${other}`;
+  const place = events[0] === undefined ? {} : { stamp: events[0].stamp };
+  return { events: [], ignored: 0, rejected: [{ code: 'wrong_connection', message, body, ...place }] };
 }
 
 function decode(
@@ -85,8 +103,10 @@ function decode(
 }
 
 function collect(message: IncomingMessage, decoded: DecodedMessage, into: Acceptance): void {
-  const { messageId, connection } = message;
+  const { messageId, connection, bound } = message;
+  const queue = bound?.queue;
   into.ignored += decoded.ignored;
   for (const event of decoded.events) into.accepted.push({ event, messageId });
-  for (const rejection of decoded.rejected) into.rejected.push({ messageId, connection, ...rejection });
+  for (const rejection of decoded.rejected)
+    into.rejected.push({ messageId, connection, queue, ...rejection });
 }

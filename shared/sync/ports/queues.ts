@@ -21,6 +21,8 @@ export interface DeadLetter {
   /** Attributes of the original, and a stamp where the event had no time of its own. */
   readonly connection?: string | undefined;
   readonly stamp?: Stamp | undefined;
+  /** The queue that it came from, and goes back to, where that is not the common one. */
+  readonly queue?: string | undefined;
   /** Lane of the original, where its queue has lanes. */
   readonly group?: GroupRef;
 }
@@ -45,6 +47,8 @@ export interface OutgoingEvent {
   readonly body: string;
   readonly connection?: string | undefined;
   readonly stamp?: string | undefined;
+  /** Another queue than the common one, by its name. */
+  readonly queue?: string | undefined;
 }
 
 /** A message of a dead-letter queue, as it was received. */
@@ -63,6 +67,8 @@ export interface DeadMessage {
   readonly connection?: string | undefined;
   readonly stamp?: string | undefined;
   readonly originalMessageId?: string | undefined;
+  /** The queue that it came from, as far as is known. */
+  readonly queue?: string | undefined;
 }
 
 /** A dead-letter queue as a person works through it. */

@@ -1,0 +1,50 @@
+import type { SQSClient } from '@aws-sdk/client-sqs';
+import { describe, expect, it } from 'vitest';
+import { outgoing } from '../../shared/operate/dead-letters/resend.ts';
+import { createEventSender } from '../../shared/queues/event-sender.ts';
+import { createMailbox } from '../../shared/queues/mailbox.ts';
+
+const text = (StringValue: string) => ({ StringValue, DataType: 'String' });
+const ARN = 'arn:aws:sqs:eu-west-1:111122223333:';
+const OWN = text('groupsync-events-okta');
+
+describe('a dead letter that is sent again', () => {
+  it.each([
+    [
+      'refused, of a source with a queue of its own',
+      { MessageAttributes: { queue: OWN } },
+      'groupsync-events-okta',
+    ],
+    [
+      'moved by SQS from there, whatever the producer wrote beside it',
+      {
+        Attributes: { DeadLetterQueueSourceArn: `${ARN}groupsync-events-okta` },
+        MessageAttributes: { queue: text('groupsync-events-entra') },
+      },
+      'groupsync-events-okta',
+    ],
+    [
+      'moved by SQS from the common queue',
+      { Attributes: { DeadLetterQueueSourceArn: `${ARN}groupsync-events` } },
+      'groupsync-events',
+    ],
+    ['of which nothing is known', {}, 'groupsync-events'],
+  ])('goes back to the queue that it came from: %s', async (_, over, queue) => {
+    const urls: string[] = [];
+    const client = {
+      send: async ({ input }: { input: { QueueUrl: string; Entries?: readonly { Id: string }[] } }) => {
+        if (input.Entries === undefined) return { Messages: [{ MessageId: 'm', Body: '{}', ...over }] };
+        urls.push(input.QueueUrl);
+        return { Successful: input.Entries.map(({ Id }) => ({ Id, MessageId: `sent ${Id}` })) };
+      },
+    } as unknown as SQSClient;
+    const url = (name: string) => async () => `https://sqs.test/111122223333/${name}`;
+    const mailbox = createMailbox(client, { name: 'events', queueUrl: url('groupsync-events-dlq') });
+    const letters = await mailbox.take(1, 30);
+    const sender = createEventSender(client, url('groupsync-events'));
+    const outcomes = await sender.send([{ body: 'common' }, ...letters.map(outgoing)]);
+    expect(outcomes.every(({ messageId }) => messageId?.startsWith('sent'))).toBe(true);
+    expect(outcomes).toHaveLength(2);
+    expect(urls.at(-1)).toBe(`https://sqs.test/111122223333/${queue}`);
+  });
+});
