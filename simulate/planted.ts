@@ -97,8 +97,8 @@ export const PLANTED: readonly PlantedBug[] = [
     'old_screens_win',
     'a decision from an old screen undoes another',
     at('groups', (groups) => ({
-      decideHold: async (seen, decision, when) =>
-        groups.decideHold((await groups.read(seen.ref)) ?? seen, decision, when),
+      decideHold: async (seen, word, when) =>
+        groups.decideHold((await groups.read(seen.ref)) ?? seen, word, when),
     })),
   ),
   bug(

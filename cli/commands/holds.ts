@@ -82,7 +82,9 @@ async function decideHold(
   const hold = (await ports.groups.read(ref))?.hold;
   if (hold === undefined)
     throw new NotFound(`nothing of ${ref.group} is held; groupsync holds lists what is`);
-  if (decision.digest !== undefined && !hold.digest.startsWith(decision.digest)) {
+  // A whole digest may be of a set that others have joined since.
+  const digest = decision.digest?.length === hold.digest.length ? decision.digest : hold.digest;
+  if (!digest.startsWith(decision.digest ?? '')) {
     throw new NotFound(
       `the hold is over another set by now (${hold.digest.slice(0, 12)}); look again: groupsync plan ${ref.group}`,
     );
@@ -94,10 +96,11 @@ async function decideHold(
     );
   }
   await describe(context, ref, hold);
+  if (digest !== hold.digest)
+    out.note('only the set of the given digest is decided: others have joined it since');
   const question = name === 'approve' ? `Remove ${plural(hold.removes, 'member')}?` : 'Keep them in?';
   if (!(await context.confirm(question))) return EXIT.failed;
-  const { digest, decision: shown } = hold;
-  const word = { by: decision.by ?? io.user, reason: decision.reason, digest, decision: shown };
+  const word = { by: decision.by ?? io.user, reason: decision.reason, digest, decision: hold.decision };
   const outcome = await (name === 'approve' ? approveHold : rejectHold)(ref, word, ports);
   out.answer({ group: ref.group, outcome: outcome.kind, digest }, () => out.line(sayOutcome(outcome, name)));
   return outcome.kind === 'decided' ? EXIT.done : EXIT.attention;

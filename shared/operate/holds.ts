@@ -1,5 +1,7 @@
 import { HOLD_LIFE_MS, type Hold, type HoldDecision } from '../domain/hold.ts';
+import type { GroupState } from '../domain/group-state.ts';
 import type { ConnectionName, GroupId, GroupRef } from '../domain/ids.ts';
+import { holdDigest } from '../sync/apply/facts.ts';
 import type { WakePorts } from '../sync/ports/bundles.ts';
 import type { GroupIndex } from '../sync/ports/group-index.ts';
 import type { GroupStore } from '../sync/ports/groups.ts';
@@ -7,14 +9,14 @@ import { dirtyNow } from '../sync/wake.ts';
 import { doRecorded, type JournalPorts } from './journal.ts';
 
 export interface HoldPorts extends JournalPorts, Pick<WakePorts, 'applyQueue' | 'coalesceMs'> {
-  readonly groups: Pick<GroupStore, 'read' | 'decideHold'>;
+  readonly groups: Pick<GroupStore, 'read' | 'decideHold' | 'readHeld' | 'findHeld'>;
 }
 
 /** Who decides, and why: both are kept with the hold, and in the audit. */
 export interface HoldWord {
   readonly by: string;
   readonly reason: string;
-  /** Decide only if the hold is still over exactly this set: what the person was shown. */
+  /** Decide only this set, what the person was shown; new removals may have joined the hold since. */
   readonly digest?: string | undefined;
   /** The decision that the person was shown, and decides anew; without it only a hold that waits is decided. */
   readonly decision?: HoldDecision | undefined;
@@ -29,7 +31,7 @@ export type HoldOutcome =
 
 /**
  * Permits the removals of a hold, once: this set or a subset of it, within seven days. Apply is woken and does it; the
- * write that does uses the approval up.
+ * write that does uses the approval up. Removals that joined the hold since it was shown are the guard's to judge.
  */
 export const approveHold = (ref: GroupRef, word: HoldWord, ports: HoldPorts): Promise<HoldOutcome> =>
   decide(ref, 'approved', { word, ports });
@@ -69,13 +71,14 @@ async function decide(
 ): Promise<HoldOutcome> {
   const { by, reason, digest } = word;
   const seen = await ports.groups.read(ref);
-  const hold = seen?.hold;
-  if (seen === undefined || hold === undefined) return { kind: 'no_hold' };
-  const isAsShown = isSameDecision(hold.decision, word.decision ?? { kind: 'waiting' });
-  if (!isAsShown || (digest !== undefined && digest !== hold.digest)) return { kind: 'changed', hold };
+  const current = seen?.hold;
+  if (seen === undefined || current === undefined) return { kind: 'no_hold' };
+  const isAsShown = isSameDecision(current.decision, word.decision ?? { kind: 'waiting' });
+  const hold = isAsShown ? await holdShown(seen, current, digest ?? current.digest, ports) : undefined;
+  if (hold === undefined) return { kind: 'changed', hold: current };
   const at = dirtyNow(ports);
   const decision: HoldDecision = { kind, by, reason, atMs: at.nowMs };
-  const expiresAtMs = at.nowMs + HOLD_LIFE_MS;
+  const decided = { ...hold, decision, expiresAtMs: at.nowMs + HOLD_LIFE_MS };
   const change = {
     kind: 'decide_hold',
     before: hold.decision.kind,
@@ -84,12 +87,27 @@ async function decide(
   };
   const action = kind === 'approved' ? 'holds_approve' : 'holds_reject';
   const deed = { action, changes: [change], cause: `${by}: ${reason}` };
-  const isDecided = await doRecorded(ref, deed, ports, () =>
-    ports.groups.decideHold(seen, decision, { ...at, expiresAtMs }),
-  );
+  const isDecided = await doRecorded(ref, deed, ports, () => ports.groups.decideHold(seen, decided, at));
   if (!isDecided) return { kind: 'changed', hold: (await ports.groups.read(ref))?.hold };
   await ports.applyQueue.wake([ref]);
-  return { kind: 'decided', hold: { ...hold, decision, expiresAtMs } };
+  return { kind: 'decided', hold: decided };
+}
+
+/** The hold over the set of this digest: the current one, or the part of it that was shown before others joined. */
+async function holdShown(
+  { ref, platformId }: GroupState,
+  current: Hold,
+  digest: string,
+  { groups }: HoldPorts,
+): Promise<Hold | undefined> {
+  if (digest === current.digest) return current;
+  const { users, ...where } = await groups.findHeld(ref, digest);
+  const all = await groups.readHeld(ref, current);
+  const removes = users.size;
+  const isPart = all !== undefined && [...users].every((user) => all.has(user));
+  if (!isPart || holdDigest(platformId, 'remove', [...users]) !== digest) return undefined;
+  const size = current.removes + current.keeps;
+  return { ...current, ...where, digest, removes, keeps: size - removes, share: removes / size };
 }
 
 function isSameDecision(a: HoldDecision, b: HoldDecision): boolean {

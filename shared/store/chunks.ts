@@ -55,6 +55,18 @@ export async function readChunks(
   return texts.flatMap((text) => text.split('\n'));
 }
 
+/** The lines that lie side by side from this key on, of whose number nothing is known, with how they are read again. */
+export async function findChunks(
+  table: Table,
+  { pk, sk }: Key,
+): Promise<Chunked & { readonly lines: readonly string[] }> {
+  const texts: string[] = [];
+  const prefix = sk.slice(0, sk.lastIndexOf('#') + 1);
+  for await (const page of table.query({ partition: pk, prefix }))
+    texts.push(...page.map(({ text }) => String(text)));
+  return { chunks: texts.length, hash: hashOf(texts), lines: texts.flatMap((text) => text.split('\n')) };
+}
+
 export async function deleteChunks(
   table: Table,
   keyOf: (index: number) => Key,

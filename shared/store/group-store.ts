@@ -2,7 +2,7 @@ import type { GroupState, Intent, LinkedGroup } from '../domain/group-state.ts';
 import type { GroupRef, IntentId } from '../domain/ids.ts';
 import type { Flip, GroupStore } from '../sync/ports/groups.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
-import { deleteChunks, readChunks, writeChunks } from './chunks.ts';
+import { deleteChunks, findChunks, readChunks, writeChunks } from './chunks.ts';
 import { dirtying } from './dirtying.ts';
 import { foundBeside } from './found-beside.ts';
 import { collectGarbage } from './garbage.ts';
@@ -228,12 +228,12 @@ export function createGroupStore(table: Table): GroupStore {
       );
     },
 
-    decideHold: ({ ref, hold }, decision, { expiresAtMs, ...dirty }) => {
+    decideHold: ({ ref, hold }, word, dirty) => {
       if (hold === undefined) return Promise.resolve(false);
-      const decided = { ...hold, decision: { ...decision }, expiresAtMs };
+      const decided = { ...word, decision: { ...word.decision } };
       // A client that heard no answer repeats the write: what it finds then is its own.
       const isAsSeen = any(decisionIs(hold), decisionIs(decided));
-      return update(ref, dirtying(ref, dirty, { set: { hold: decided } }), isAsSeen);
+      return update(ref, dirtying(ref, dirty, { set: { hold: decided, holdDigest: word.digest } }), isAsSeen);
     },
 
     adopt: (seen, link, dirty) =>
@@ -310,6 +310,11 @@ export function createGroupStore(table: Table): GroupStore {
     async readHeld(ref, hold) {
       const lines = await readChunks(table, (n) => heldChunkKey(ref, hold.digest, n), hold);
       return lines === undefined ? undefined : new Set(lines.map(decodeUser));
+    },
+
+    async findHeld(ref, digest) {
+      const { lines, ...where } = await findChunks(table, heldChunkKey(ref, digest, 0));
+      return { ...where, users: new Set(lines.map(decodeUser)) };
     },
   };
 }

@@ -98,7 +98,7 @@ describe('a hold', () => {
     const slow = {
       ...world.onlooker,
       groups: {
-        read: groups.read,
+        ...groups,
         decideHold: async (...args: Parameters<typeof groups.decideHold>) => {
           await rejectHold(ref('g'), { by: 'Bob', reason: 'no' }, world.onlooker);
           return groups.decideHold(...args);
@@ -124,7 +124,7 @@ describe('a hold', () => {
     const echo = {
       ...world.onlooker,
       groups: {
-        read: groups.read,
+        ...groups,
         decideHold: async (...args: Parameters<typeof groups.decideHold>) => {
           await groups.decideHold(...args);
           return groups.decideHold(...args);
@@ -149,6 +149,30 @@ describe('a hold', () => {
     await approveHold(ref('g'), WORD, world.onlooker);
     await tell();
     expect(shown('g')).toEqual([users('a', 'e', 'f')]);
+  });
+
+  it('is decided as far as the person saw it, where others have joined since: those are judged by the guard', async () => {
+    for (const [limits, decide, left] of [
+      [{ maxRemovedCount: 9 }, approveHold, ['f']],
+      [{ maxRemovedCount: 0 }, approveHold, ['e', 'f']],
+      [{ maxRemovedCount: 9 }, rejectHold, ['a', 'b', 'c', 'd', 'f']],
+    ] as const) {
+      const { tell, state, ref, world, shown } = await company({ perHourCount: 9, ...limits });
+      await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
+      const old = (await state('g'))?.hold;
+      await tell({ take: ['e'], from: 'g' });
+      expect((await state('g'))?.hold).toMatchObject({ removes: 5 });
+      const word = { ...WORD, digest: old?.digest, decision: old?.decision };
+      expect(await decide(ref('g'), word, world.onlooker)).toMatchObject({
+        kind: 'decided',
+        hold: { removes: 4 },
+      });
+      await tell();
+      expect(shown('g')).toEqual([users(...left)]);
+      const { hold } = (await state('g')) ?? {};
+      if (left.length === 2) expect(hold).toMatchObject({ removes: 1, decision: { kind: 'waiting' } });
+      else expect(hold?.decision.kind).toBe(left.length === 1 ? undefined : 'rejected');
+    }
   });
 
   it('stays where a person rejects it, until nobody wants the removals', async () => {

@@ -2,6 +2,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createTable } from '../../local/emulators/dynamodb.ts';
+import type { Hold, HoldDecision } from '../../shared/domain/hold.ts';
 import { connectionName, groupId, platformUserId } from '../../shared/domain/ids.ts';
 import { createDesiredStore } from '../../shared/store/desired-store.ts';
 import { createDynamoTable } from '../../shared/store/dynamo-table.ts';
@@ -194,7 +195,8 @@ it('the emulator lets a hold be decided once, on what was seen', async () => {
   const seen = await groups.read(ref);
   if (seen === undefined) throw new Error('expected the group');
   const word = { kind: 'approved', by: 'Ann', reason: 'so', atMs: 5 } as const;
-  expect(await groups.decideHold(seen, word, at)).toBe(true);
-  expect(await groups.decideHold(seen, { ...word, kind: 'rejected', atMs: 6 }, at)).toBe(false);
+  const decided = (decision: HoldDecision) => ({ ...(seen.hold as Hold), decision });
+  expect(await groups.decideHold(seen, decided(word), at)).toBe(true);
+  expect(await groups.decideHold(seen, decided({ ...word, kind: 'rejected', atMs: 6 }), at)).toBe(false);
   expect((await groups.read(ref))?.hold?.decision).toEqual(word);
 });

@@ -13,7 +13,7 @@ import type {
   Suspect,
   ViewPointer,
 } from '../../domain/group-state.ts';
-import type { Hold, HoldDecision } from '../../domain/hold.ts';
+import type { Hold } from '../../domain/hold.ts';
 import type { GroupRef, IntentId, MemberId, PlatformGroupId, VersionToken } from '../../domain/ids.ts';
 import type { View } from '../../domain/view.ts';
 import type { HeldSet } from './guard.ts';
@@ -82,13 +82,13 @@ export interface GroupStore {
     at: { readonly nowMs: number; readonly dueMs: number },
   ): Promise<boolean>;
   /**
-   * A person's word on the hold that `seen` carries, with rev and dirty; false where it is another hold by now, or one
-   * that somebody else has decided.
+   * A person's word in place of the hold that `seen` carries, with rev and dirty; false where it is another hold by now,
+   * or one that somebody else has decided.
    */
   decideHold(
     seen: GroupState,
-    decision: HoldDecision,
-    at: { readonly expiresAtMs: number; readonly nowMs: number; readonly dueMs: number },
+    word: Hold,
+    at: { readonly nowMs: number; readonly dueMs: number },
   ): Promise<boolean>;
   /** Links a platform group that a person chose, with rev and dirty; false where `seen` is out of date. */
   adopt(
@@ -147,4 +147,9 @@ export interface GroupStore {
   /** The hold is about nothing any more. false where rev moved. */
   dropHold(seen: GroupState): Promise<boolean>;
   readHeld(ref: GroupRef, hold: Hold): Promise<HeldSet | undefined>;
+  /** The set that a hold of this digest was over, as far as it is still there, and where it lies. */
+  findHeld(
+    ref: GroupRef,
+    digest: string,
+  ): Promise<Pick<Hold, 'chunks' | 'hash'> & { readonly users: HeldSet }>;
 }
