@@ -37,12 +37,14 @@ async function pause(
   const ports = await context.ports();
   const ref = group === undefined ? undefined : await context.group(group);
   if (ref === undefined) await requireConnection(connection, ports);
+  const seen = await ports.gates.read(connection);
+  if (ref === undefined && seen.state === 'paused') out.note(`paused already: ${seen.reason}`);
   const what = ref === undefined ? `connection ${connection}` : `group ${ref.group}`;
   if (!(await context.confirm(`Pause the ${what}? Changes are kept and written later.`))) {
     return EXIT.failed;
   }
   const reason = `${io.user}: ${options.reason ?? 'no reason given'}`;
-  if (ref === undefined) await pauseConnection(connection, reason, ports);
+  if (ref === undefined) await pauseConnection(connection, reason, ports, seen);
   else await pauseGroup(ref, ports, reason);
   out.answer({ paused: ref?.group ?? connection, reason: ref === undefined ? reason : null }, () =>
     out.line(`paused the ${what}`),
@@ -55,20 +57,22 @@ async function resume(context: Context, group: string | undefined): Promise<numb
   const ports = await context.ports();
   if (group !== undefined) {
     const ref = await context.group(group);
+    const shown = await ports.groups.read(ref);
     if (!(await context.confirm(`Resume the group ${ref.group}?`))) return EXIT.failed;
-    const resumed = await resumeGroup(ref, ports, io.user);
+    const resumed = await resumeGroup(ref, ports, io.user, shown);
     out.answer({ resumed: ref.group, wasPaused: resumed, backlog: null }, () =>
       out.line(resumed ? 'resumed' : 'it was not paused'),
     );
     return EXIT.done;
   }
-  await requireConnection(connection, ports);
+  const { observing } = await requireConnection(connection, ports);
+  const seen = { gate: await ports.gates.read(connection), observing };
   const { backlog, oldestUnappliedMs, gate } = await readStatus(connection, ports);
   const oldest = oldestUnappliedMs === null ? '' : `, the oldest for ${duration(oldestUnappliedMs)}`;
   out.note(`gate ${gate.state}; ${plural(backlog, 'group')} wait${backlog === 1 ? 's' : ''}${oldest}`);
   out.note('groupsync plan shows what will be written; the guard holds large removals');
   if (!(await context.confirm(`Resume the connection ${connection}?`))) return EXIT.failed;
-  await resumeConnection(connection, ports, io.user);
+  await resumeConnection(connection, ports, io.user, seen);
   out.answer({ resumed: connection, wasPaused: gate.state === 'paused', backlog }, () =>
     out.line(`resumed; the backlog is worked off at a bounded rate: groupsync status`),
   );

@@ -127,6 +127,8 @@ export interface GroupState {
   /** A person let go of this group; only `adopt` takes it back. */
   readonly released: boolean;
   readonly paused: boolean;
+  /** When it was, if it is: names the pause, so that nobody ends another one. */
+  readonly pausedAtMs?: number;
   readonly counts?: MemberCounts;
   readonly lastWriteAtMs?: number;
 }

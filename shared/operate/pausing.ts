@@ -1,4 +1,5 @@
 import { type Gate, REOPENED_GATE } from '../domain/gate.ts';
+import type { GroupState } from '../domain/group-state.ts';
 import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import { changeGate } from '../sync/gate.ts';
 import type { WakePorts } from '../sync/ports/bundles.ts';
@@ -6,7 +7,7 @@ import type { ConnectionStore, GateStore } from '../sync/ports/connections.ts';
 import type { GroupStore } from '../sync/ports/groups.ts';
 import { dirtyNow } from '../sync/wake.ts';
 import { changeConnection } from './change-connection.ts';
-import { type Deed, doRecorded, type JournalPorts, journalOf, recordDeed, UNNAMED } from './journal.ts';
+import { type Deed, doRecorded, type JournalPorts, journalOf, UNNAMED } from './journal.ts';
 
 export interface GroupPausePorts extends JournalPorts, Pick<WakePorts, 'applyQueue' | 'coalesceMs'> {
   readonly groups: Pick<GroupStore, 'read' | 'pause' | 'resume'>;
@@ -26,17 +27,32 @@ export async function pauseGroup(ref: GroupRef, ports: GroupPausePorts, cause = 
   const seen = await ports.groups.read(ref);
   if (seen === undefined) return false;
   const deed = pauseDeed('pause', seen.paused ? 'paused' : 'running', 'paused', cause);
-  return doRecorded(ref, deed, ports, () => ports.groups.pause(ref));
+  return doRecorded(ref, deed, ports, () => ports.groups.pause(ref, ports.clock()));
 }
 
-/** Ends a pause; apply catches up with whatever happened meanwhile. false where the group was not paused. */
-export async function resumeGroup(ref: GroupRef, ports: GroupPausePorts, cause = UNNAMED): Promise<boolean> {
-  if ((await ports.groups.read(ref))?.paused !== true) return false;
+/**
+ * Ends a pause; apply catches up with whatever happened meanwhile. false where the group is not paused.
+ * @param seen the group as its author saw it @throws Error where somebody else has paused or resumed it since
+ */
+export async function resumeGroup(
+  ref: GroupRef,
+  ports: GroupPausePorts,
+  cause = UNNAMED,
+  seen?: GroupState,
+): Promise<boolean> {
+  const now = await ports.groups.read(ref);
+  if (now?.paused !== true) return false;
+  const { pausedAtMs } = seen ?? now;
   const deed = pauseDeed('resume', 'paused', 'running', cause);
-  const resumed = await doRecorded(ref, deed, ports, () => ports.groups.resume(ref, dirtyNow(ports)));
-  if (resumed) await ports.applyQueue.wake([ref]);
-  return resumed;
+  const at = { ...dirtyNow(ports), pausedAtMs };
+  if (!(await doRecorded(ref, deed, ports, () => ports.groups.resume(ref, at))))
+    throw new Error(changedMeanwhile('paused or resumed it', `groupsync status ${ref.group}`));
+  await ports.applyQueue.wake([ref]);
+  return true;
 }
+
+const changedMeanwhile = (what: string, look: string) =>
+  `nothing was changed: somebody else ${what} meanwhile; look again: ${look}`;
 
 const pauseDeed = (action: string, before: string, after: string, cause: string): Deed => ({
   action,
@@ -44,44 +60,77 @@ const pauseDeed = (action: string, before: string, after: string, cause: string)
   cause,
 });
 
-/** Closes the connection's gate until a person resumes; events go on being accepted, and wait in the dirty set. */
+/**
+ * Closes the connection's gate until a person resumes; events go on being accepted, and wait in the dirty set.
+ * @param seen the gate as its author saw it @throws Error where somebody else has paused or resumed since
+ */
 export async function pauseConnection(
   name: ConnectionName,
   reason: string,
   ports: Omit<ConnectionPausePorts, 'connections'>,
+  seen?: Gate,
 ): Promise<void> {
-  const sinceMs = ports.clock();
-  await recordGate(name, { action: 'pause', after: 'paused', cause: reason }, ports);
-  await changeGate(name, ports.gates, () => ({ state: 'paused', reason, sinceMs, closings: 0 }));
+  const next: Gate = { state: 'paused', reason, sinceMs: ports.clock(), closings: 0 };
+  await setGate(name, { action: 'pause', cause: reason, next, seen }, ports);
 }
 
 /**
  * Opens the gate, whoever closed it, and ends the observing with which a connection may begin. The pump drains the
  * backlog at its bounded rate. A gate that ought to be closed is closed again by the first call that fails.
  * @returns false where there is no such connection
+ * @param seen as its author saw it @throws Error where somebody else has paused it, or set it to observe, since
  */
 export async function resumeConnection(
   name: ConnectionName,
   ports: ConnectionPausePorts,
   cause = UNNAMED,
+  seen?: { readonly gate: Gate; readonly observing: boolean },
 ): Promise<boolean> {
   const read = await ports.connections.current(name);
   if (read === undefined) return false;
+  if (seen?.observing === false && read.observing)
+    throw new Error(changedMeanwhile('set it to observe', `groupsync connections show ${name}`));
   const action = 'resume';
+  await setGate(name, { action, cause, next: REOPENED_GATE, seen: seen?.gate }, ports);
   if (read.observing) {
     await changeConnection({ read, wanted: { ...read, observing: false }, action, cause }, ports);
   }
-  await recordGate(name, { action, after: 'open', cause }, ports);
-  await changeGate(name, ports.gates, () => REOPENED_GATE);
   return true;
 }
 
-async function recordGate(
+interface GateDeed extends Pick<Deed, 'action' | 'cause'> {
+  readonly next: Gate;
+  readonly seen: Gate | undefined;
+}
+
+async function setGate(
   name: ConnectionName,
-  { after, ...deed }: Pick<Deed, 'action' | 'cause'> & { readonly after: Gate['state'] },
+  { next, seen, ...deed }: GateDeed,
   ports: Omit<ConnectionPausePorts, 'connections'>,
 ): Promise<void> {
-  const { state: before } = await ports.gates.read(name);
-  const change = { kind: 'set_gate', before, after, reason: 'gate of the connection' };
-  await recordDeed(journalOf(name), { ...deed, changes: [change] }, ports);
+  const read = await ports.gates.read(name);
+  let now = read;
+  const change = {
+    kind: 'set_gate',
+    before: read.state,
+    after: next.state,
+    reason: 'gate of the connection',
+  };
+  const isDone = await doRecorded(journalOf(name), { ...deed, changes: [change] }, ports, async () => {
+    let isAsSeen = true;
+    await changeGate(name, ports.gates, (gate) => {
+      now = gate;
+      isAsSeen = [seen ?? read, next].some((one) => isSamePause(one, gate));
+      return isAsSeen ? next : undefined;
+    });
+    return isAsSeen;
+  });
+  if (isDone) return;
+  const what = now.state === 'paused' ? `paused it (${now.reason})` : 'resumed it';
+  throw new Error(changedMeanwhile(what, 'groupsync status'));
 }
+
+/** What else closes and opens a gate is no person's word. */
+const isSamePause = (a: Gate, b: Gate): boolean =>
+  (a.state === 'paused') === (b.state === 'paused') &&
+  (a.state !== 'paused' || (a.reason === b.reason && a.sinceMs === b.sinceMs));

@@ -126,6 +126,7 @@ const GroupItem = z.lazy(() =>
     leaving: group.exactOptional(),
     released: z.boolean().default(false),
     paused: z.boolean().default(false),
+    pausedAtMs: number.exactOptional(),
     counts: z.object({ wanted: number, applied: number, pending: number }).exactOptional(),
     lastWriteAt: number.exactOptional(),
   }),

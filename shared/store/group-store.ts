@@ -248,9 +248,14 @@ export function createGroupStore(table: Table): GroupStore {
 
     release: (ref, dirty) => update(ref, dirtying(ref, dirty, { set: { released: true } }), exists('rev')),
 
-    pause: (ref) => update(ref, { set: { paused: true } }, exists('rev')),
+    pause: (ref, atMs) =>
+      update(ref, { set: { paused: true }, setIfMissing: { pausedAtMs: atMs } }, exists('rev')),
 
-    resume: (ref, dirty) => update(ref, dirtying(ref, dirty, { remove: ['paused'] }), exists('paused')),
+    resume: (ref, { pausedAtMs, ...dirty }) => {
+      const isAsSeen = pausedAtMs === undefined ? missing('pausedAtMs') : equal('pausedAtMs', pausedAtMs);
+      const change = dirtying(ref, dirty, { remove: ['paused', 'pausedAtMs'] });
+      return update(ref, change, all(exists('paused'), isAsSeen));
+    },
 
     async readMany(refs, onUnreadable) {
       const byKey = new Map(refs.map((ref) => [groupKey(ref).pk, ref]));

@@ -191,10 +191,10 @@ describe('a hold', () => {
     const { tell, state, ref, world, shown } = await company();
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     const { onlooker } = world;
-    await onlooker.groups.pause(ref('g'));
+    await onlooker.groups.pause(ref('g'), 1);
     await approveHold(ref('g'), WORD, onlooker);
     world.advance(7 * DAY_MS);
-    await onlooker.groups.resume(ref('g'), { nowMs: world.nowMs(), dueMs: world.nowMs() });
+    await onlooker.groups.resume(ref('g'), { nowMs: world.nowMs(), dueMs: world.nowMs(), pausedAtMs: 1 });
     await tell();
     expect(shown('g')).toEqual([users(...EVERYBODY)]);
     expect((await state('g'))?.hold).toMatchObject({

@@ -61,7 +61,7 @@ describe('the gate', () => {
         }),
       }),
     };
-    await world.onlooker.groups.pause(ref('g'));
+    await world.onlooker.groups.pause(ref('g'), 1);
     say({ upsert: 'g' });
     await work(1);
     expect(await applyGroup(ref('g'), { ...world.onlooker, platforms })).toMatchObject({
@@ -228,6 +228,37 @@ describe('the gate', () => {
       state: 'unauthorized',
       reason: expect.stringMatching(/^wrong_company/),
     });
+  });
+
+  it('is paused and resumed by a person only as they saw it, and they are told what another person did', async () => {
+    const { world, gate } = await company();
+    const { onlooker } = world;
+    const resume = (seen?: Parameters<typeof resumeConnection>[3]) =>
+      resumeConnection(CONNECTION, onlooker, 'Bob', seen);
+    const seen = { gate: await gate(), observing: false };
+    await pauseConnection(CONNECTION, 'Ann: a migration', onlooker, seen.gate);
+    await expect(resume(seen)).rejects.toThrow('somebody else paused it (Ann: a migration) meanwhile');
+    await expect(pauseConnection(CONNECTION, 'Bob: no', onlooker, seen.gate)).rejects.toThrow(
+      'Ann: a migration',
+    );
+    expect(await gate()).toMatchObject({ state: 'paused', reason: 'Ann: a migration' });
+    const paused = { ...seen, gate: await gate() };
+    await resume(paused);
+    await resume(paused);
+    world.advance(1);
+    await pauseConnection(CONNECTION, 'Ann: a migration', onlooker);
+    await expect(resume(paused)).rejects.toThrow('somebody else paused it');
+    const connection = (await onlooker.connections.current(CONNECTION)) as Connection;
+    await onlooker.connections.save({ ...connection, observing: true });
+    const now = { ...seen, gate: await gate() };
+    await expect(resume(now)).rejects.toThrow('set it to observe');
+    expect((await gate()).state).toBe('paused');
+    expect(await resume({ ...now, observing: true })).toBe(true);
+    expect(await onlooker.connections.current(CONNECTION)).toMatchObject({ observing: false });
+    // That the platform was away meanwhile is nobody's word.
+    await onlooker.gates.write(CONNECTION, await gate(), { state: 'backoff', closings: 1 });
+    await pauseConnection(CONNECTION, 'Ann: again', onlooker, seen.gate);
+    expect(await gate()).toMatchObject({ state: 'paused', reason: 'Ann: again' });
   });
 
   it('that a person closed opens for no probe, only for a person, and drains its backlog then', async () => {
@@ -417,6 +448,19 @@ describe('a connection that only observes', () => {
 });
 
 describe('a paused group', () => {
+  it('is resumed only from the pause that was seen', async () => {
+    const { world, ref, tell, state } = await company();
+    await tell({ snapshot: 'g', of: ['a'] });
+    await pauseGroup(ref('g'), world.onlooker);
+    const seen = await state('g');
+    await resumeGroup(ref('g'), world.onlooker, 'Ann');
+    world.advance(1);
+    await pauseGroup(ref('g'), world.onlooker, 'Ann');
+    await expect(resumeGroup(ref('g'), world.onlooker, 'Bob', seen)).rejects.toThrow('somebody else');
+    expect((await state('g'))?.paused).toBe(true);
+    expect(await resumeGroup(ref('g'), world.onlooker, 'Bob', await state('g'))).toBe(true);
+  });
+
   it('is written again, in one write, when it is resumed', async () => {
     const { world, ref, tell, shown } = await company();
     await tell({ snapshot: 'g', of: ['a'] });

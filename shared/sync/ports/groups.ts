@@ -99,9 +99,12 @@ export interface GroupStore {
   /** Marks the group as released, with rev and dirty: apply lets go of it. false where there is no such group. */
   release(ref: GroupRef, at: { readonly nowMs: number; readonly dueMs: number }): Promise<boolean>;
   /** false where there is no such group. */
-  pause(ref: GroupRef): Promise<boolean>;
-  /** Ends a pause, with rev and dirty; false where the group is not paused. */
-  resume(ref: GroupRef, at: { readonly nowMs: number; readonly dueMs: number }): Promise<boolean>;
+  pause(ref: GroupRef, atMs: number): Promise<boolean>;
+  /** Ends the pause of that time, with rev and dirty; false where the group is not paused, or was paused anew. */
+  resume(
+    ref: GroupRef,
+    at: { readonly nowMs: number; readonly dueMs: number; readonly pausedAtMs: number | undefined },
+  ): Promise<boolean>;
   /**
    * Many groups at once, for comparison only.
    * @param onUnreadable told of each whose item cannot be understood, which is then left out; else it is an error
