@@ -53,7 +53,7 @@ export function createContext(io: Io, options: GlobalOptions): Context {
   const connection = parseConnectionName(options.connection ?? DEFAULT_CONNECTION);
   let opening: Promise<Tool> | undefined;
   const ports = async () => {
-    opening ??= io.openTool({ ...targetOf(options, localFile), prefix });
+    opening ??= io.openTool({ ...targetOf(options, localFile), prefix, user: io.user });
     return (await opening).ports;
   };
   return {
@@ -76,7 +76,10 @@ export function createContext(io: Io, options: GlobalOptions): Context {
 /** How long a group that was just created may be missing on the platform, as the functions have it. */
 const CREATE_SETTLE_MS = 600_000;
 
-function targetOf(options: GlobalOptions, localFile: LocalFile | undefined): Omit<ToolTarget, 'prefix'> {
+function targetOf(
+  options: GlobalOptions,
+  localFile: LocalFile | undefined,
+): Omit<ToolTarget, 'prefix' | 'user'> {
   if (localFile !== undefined) return localTarget(localFile);
   return { region: options.region, profile: options.profile, createSettleMs: CREATE_SETTLE_MS };
 }

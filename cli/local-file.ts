@@ -48,7 +48,7 @@ export function readLocalFile(path: string, cwd: string): LocalFile {
 /** The platform simulator shows a group that it made at once; a few seconds are for its test controls. */
 const LOCAL_SETTLE_MS = 5_000;
 
-export function localTarget(file: LocalFile): ToolTarget {
+export function localTarget(file: LocalFile): Omit<ToolTarget, 'user'> {
   const { region, prefix, dynamodb, sqs, secretsManager, lambda, scheduler } = file;
   return {
     region,

@@ -10,6 +10,7 @@ import { addEvents } from './commands/events.ts';
 import { addExplain } from './commands/explain.ts';
 import { addHolds } from './commands/holds.ts';
 import { addLists } from './commands/lists.ts';
+import { addLog } from './commands/log.ts';
 import { addOwnership } from './commands/ownership.ts';
 import { addPause } from './commands/pause.ts';
 import { addPlan } from './commands/plan.ts';
@@ -56,6 +57,7 @@ export function createProgram(act: Act): Command {
     addPlan,
     addExplain,
     addLists,
+    addLog,
     addHolds,
     addOwnership,
     addPause,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import {
   AdoptionPlan,
-  AuditRow,
+  AuditCheck,
   Change,
   Check,
   ConnectionRow,
@@ -13,6 +13,7 @@ import {
   GroupStatus,
   HoldRow,
   ImportReport,
+  LogEntry,
   MatchPreview,
   ms,
   nullable,
@@ -76,7 +77,9 @@ export const OUTPUT_SCHEMAS = {
   explain: Explanation,
   pending: z.object({ pending: z.array(PendingRow) }),
   drift: z.object({ drift: z.array(DriftRow) }),
-  audit: z.object({ entries: z.array(AuditRow) }),
+  log: z.object({ entries: z.array(LogEntry) }),
+  audit: z.object({ entries: z.array(LogEntry) }),
+  'audit verify': AuditCheck,
   holds: z.object({ holds: z.array(HoldRow) }),
   reconcile: z.union([Reconcile, Skipped]),
   doctor: z.object({ checks: z.array(Check) }),

@@ -102,8 +102,7 @@ export class Sources extends Construct {
     const principals = [new ServicePrincipal('sns.amazonaws.com')];
     // The subscription gives a key of ours its statement; somebody else's only this can tell of.
     if (!isOurs(key))
-      this.#useKey(key, {
-        sid: 'Topic',
+      this.#useKey(key, 'topic', {
         principals,
         conditions: { ArnEquals: { 'aws:SourceArn': topicArn } },
       });

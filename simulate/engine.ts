@@ -97,6 +97,7 @@ export function portsOver(options: PortsOptions) {
   const stores = allStoresOver(table);
   return {
     ...stores,
+    caller: async () => ({ kind: 'operator' as const, id: 'operator' }),
     table,
     clock,
     random,

@@ -60,7 +60,6 @@ export interface Desk {
   readonly settingsFor: (company: string) => object;
 }
 
-const BY = 'operator';
 const REASON = 'as the life has it';
 
 /** Does what one operator does, as the command line does it. @returns whether it was done, and of an approval how much */
@@ -81,7 +80,7 @@ export async function operate(
       const decide = deed.kind === 'approve' ? approveHold : rejectHold;
       const outcome = await decide(
         ref(deed.group),
-        { by: BY, reason: REASON, digest: screen.digest, decision: screen.decision },
+        { reason: REASON, digest: screen.digest, decision: screen.decision },
         ports,
       );
       return { done: outcome.kind === 'decided', removals: screen.removes };
@@ -108,10 +107,7 @@ export async function operate(
     case 'observe': {
       const known = await ports.connections.current(name);
       if (known === undefined) return { done: false };
-      await storeConnection(
-        { ...known, known, token: desk.token(known.company), observing: true, by: BY },
-        tool,
-      );
+      await storeConnection({ ...known, known, token: desk.token(known.company), observing: true }, tool);
       return { done: true };
     }
     case 'rebind': {
@@ -124,11 +120,11 @@ export async function operate(
     }
     case 'set': {
       const plan = await planSettings(name, [{ key: deed.key, value: deed.value }], ports);
-      await changeSettings(plan, BY, tool);
+      await changeSettings(plan, tool);
       return { done: true };
     }
     case 'remove_connection':
-      await removeConnection(name, BY, tool);
+      await removeConnection(name, tool);
       return { done: true };
     case 'connect': {
       const { company } = deed;
@@ -141,7 +137,6 @@ export async function operate(
         settings,
         token: desk.token(company),
         observing: false,
-        by: BY,
       };
       await storeConnection(request, tool);
       return { done: true };
@@ -158,12 +153,11 @@ export async function operate(
       const letters = await findLetters(ids, ['events'], tool);
       const letter = letters.find(({ message }) => message.connection === connection);
       if (letter === undefined) return { done: false };
-      const person = { by: BY, reason: REASON };
-      if (deed.kind === 'discard_one') return { done: await discardLetter(letter, person, tool) };
-      return { done: await sendAmended(letter, { body: letter.message.body, person }, tool) };
+      if (deed.kind === 'discard_one') return { done: await discardLetter(letter, REASON, tool) };
+      return { done: await sendAmended(letter, { body: letter.message.body, reason: REASON }, tool) };
     }
     case 'new_token':
-      await issueToken(name, { by: BY, expiresMs: undefined }, { ...ports, randomHex: randomHexOf(ports) });
+      await issueToken(name, undefined, { ...ports, randomHex: randomHexOf(ports) });
       return { done: true };
   }
 }

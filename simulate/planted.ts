@@ -41,7 +41,7 @@ export const PLANTED: readonly PlantedBug[] = [
     at('groups', (groups) => ({
       postpone: async (ref, retryAtMs, error, attempts) => {
         const state = attempts < 20 ? undefined : await groups.read(ref);
-        if (state !== undefined && (await groups.fail(state, { ...error, code: 'retries_exhausted' })))
+        if (state !== undefined && (await groups.fail(state, { ...error, code: 'retries_exhausted' }, '')))
           return;
         await groups.postpone(ref, retryAtMs, error, attempts);
       },
@@ -212,7 +212,7 @@ export const PLANTED: readonly PlantedBug[] = [
   bug(
     'deeds_unrecorded',
     'what people do leaves no audit entry',
-    at('audit', (_, _ports, actor) => (actor === 'operator' ? { record: async () => {} } : {})),
+    at('audit', (_, _ports, actor) => (actor === 'operator' ? { record: async () => 'lost' } : {})),
   ),
   bug(
     'names_are_free',
@@ -233,7 +233,7 @@ export const PLANTED: readonly PlantedBug[] = [
   bug(
     'no_audit',
     'writes leave no audit entry',
-    at('audit', () => ({ record: async () => {} })),
+    at('audit', () => ({ record: async () => 'lost' })),
   ),
   bug(
     'guard_looks_away',

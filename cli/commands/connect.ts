@@ -64,8 +64,7 @@ async function connect(context: Context, text: string | undefined, options: Conn
   const observing = options.observe ?? known?.observing ?? false;
   const verb = known === undefined ? 'Store' : 'Replace';
   if (!(await context.confirm(`${verb} the connection ${name}?`))) return EXIT.failed;
-  const { user: by } = context.io;
-  const replanned = await storeConnection({ name, company, settings, token, observing, by, known }, ports);
+  const replanned = await storeConnection({ name, company, settings, token, observing, known }, ports);
   await readPeople(context, ports, name);
   // The connection stands, whatever comes of this.
   const notTried = (error: Error) => [`the platform was not tried: ${error.message}; later: groupsync probe`];

@@ -102,7 +102,7 @@ async function show(context: Context, name: string | undefined): Promise<number>
 }
 
 async function set(context: Context, name: string, changes: readonly string[]): Promise<number> {
-  const { out, io } = context;
+  const { out } = context;
   const ports = await context.ports();
   const plan = await planSettings(parseConnectionName(name), changes.map(settingChange), ports);
   if (plan.changes.length === 0) {
@@ -112,7 +112,7 @@ async function set(context: Context, name: string, changes: readonly string[]): 
   for (const { key, before, after } of plan.changes) out.note(`${key}: ${before} → ${after}`);
   if (plan.replans) await previewChange(context, plan, changes);
   if (!(await context.confirm('Change the settings?'))) return EXIT.failed;
-  const replanned = await changeSettings(plan, io.user, ports, (meanwhile) => {
+  const replanned = await changeSettings(plan, ports, (meanwhile) => {
     for (const { key, before, after } of meanwhile)
       out.note(`somebody else changed ${key} meanwhile, which stays: ${before} → ${after}`);
   });
@@ -160,7 +160,7 @@ const shellWord = (text: string): string =>
   /^[\w.,:=/@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
 async function remove(context: Context, text: string): Promise<number> {
-  const { out, io } = context;
+  const { out } = context;
   const name = parseConnectionName(text);
   const ports = await context.ports();
   const { company } = await requireConnection(name, ports);
@@ -168,7 +168,7 @@ async function remove(context: Context, text: string): Promise<number> {
     `connection ${name} of company ${company}: credential and SCIM tokens end, its groups stay on the platform, and the name stays with this company`,
   );
   if (!(await context.confirm(`Remove the connection ${name}?`))) return EXIT.failed;
-  const { secretRemoved } = await removeConnection(name, io.user, ports);
+  const { secretRemoved } = await removeConnection(name, ports);
   out.answer({ removed: name, secretRemoved }, () => out.line(`removed ${name}`));
   return EXIT.done;
 }

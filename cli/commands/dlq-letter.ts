@@ -107,7 +107,7 @@ interface Reason {
 
 /** The message goes back while a person thinks, and is taken again, by its id, when they are done. */
 export async function edit(context: Context, id: string, { reason }: Reason): Promise<number> {
-  const { out, io } = context;
+  const { out } = context;
   const ports = await context.ports();
   const letter = await findOne(context, id, { queue: 'events' });
   const original = pretty(letter.message.body);
@@ -121,7 +121,7 @@ export async function edit(context: Context, id: string, { reason }: Reason): Pr
   const problems = problemsOf(body, letter.message, ports.clock());
   if (problems.length > 0) throw new Error(`not sent, ingest would refuse it:\n${problems.join('\n')}`);
   if (!(await context.confirm('Send it in place of the original?'))) return EXIT.failed;
-  const sent = await sendAmended(letter, { body, person: { by: io.user, reason } }, ports);
+  const sent = await sendAmended(letter, { body, reason }, ports);
   out.answer({ id, sent }, () =>
     out.line(
       sent
@@ -176,8 +176,7 @@ export async function discard(
   let discarded = 0;
   for (const letter of letters) {
     if (io.signal.aborted) break;
-    const person = { by: io.user, reason: options.reason };
-    if (await discardLetter(letter, person, ports)) discarded += 1;
+    if (await discardLetter(letter, options.reason, ports)) discarded += 1;
   }
   const missing = ids.length - discarded;
   out.answer({ discarded, missing }, () => {

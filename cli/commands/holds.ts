@@ -11,7 +11,6 @@ import { percent, plural } from '../output/words.ts';
 
 interface Decision {
   readonly reason: string;
-  readonly by?: string;
   readonly digest?: string;
   readonly again?: boolean;
 }
@@ -38,7 +37,6 @@ export function addHolds(program: Command, act: Act): void {
       .description(what)
       .argument('<group>', 'id or exact name')
       .requiredOption('--reason <text>', 'why; kept in the audit')
-      .option('--by <name>', 'who decides; default: your login name')
       .option('--digest <hex>', 'decide only if the hold is still over this set; its beginning is enough')
       .option('--again', 'with --yes: also where somebody has decided already')
       .option('-y, --yes', 'do not ask')
@@ -76,7 +74,7 @@ async function decideHold(
   decision: Decision,
   name: 'approve' | 'reject',
 ): Promise<number> {
-  const { out, io } = context;
+  const { out } = context;
   const ports = await context.ports();
   const ref = await context.group(group);
   const hold = (await ports.groups.read(ref))?.hold;
@@ -100,7 +98,7 @@ async function decideHold(
     out.note('only the set of the given digest is decided: others have joined it since');
   const question = name === 'approve' ? `Remove ${plural(hold.removes, 'member')}?` : 'Keep them in?';
   if (!(await context.confirm(question))) return EXIT.failed;
-  const word = { by: decision.by ?? io.user, reason: decision.reason, digest, decision: hold.decision };
+  const word = { reason: decision.reason, digest, decision: hold.decision };
   const outcome = await (name === 'approve' ? approveHold : rejectHold)(ref, word, ports);
   out.answer({ group: ref.group, outcome: outcome.kind, digest }, () => out.line(sayOutcome(outcome, name)));
   return outcome.kind === 'decided' ? EXIT.done : EXIT.attention;

@@ -89,10 +89,10 @@ async function release(context: Context, group: string): Promise<number> {
 }
 
 async function rebind(context: Context, member: string, role: string): Promise<number> {
-  const { out, connection, io } = context;
+  const { out, connection } = context;
   if (!(await context.confirm(`Is ${member} the employee ${role}?`))) return EXIT.failed;
   const ids = { member: memberId(member), role: roleId(role) };
-  const outcome = await rebindMember(connection, ids, await context.ports(), io.user);
+  const outcome = await rebindMember(connection, ids, await context.ports());
   out.answer(
     { member, role, outcome: outcome.kind, groups: outcome.kind === 'rebound' ? outcome.groups : [] },
     () =>
@@ -106,7 +106,7 @@ async function rebind(context: Context, member: string, role: string): Promise<n
 }
 
 async function forget(context: Context, text: string): Promise<number> {
-  const { out, connection, io } = context;
+  const { out, connection } = context;
   const ports = await context.ports();
   const member = memberId(text);
   const attributes = await attributesOf(connection, member, ports);
@@ -117,7 +117,7 @@ async function forget(context: Context, text: string): Promise<number> {
   out.note(`to be erased: ${attributes.join(', ') || 'no attributes'}`);
   out.note('the directory may send them again: have it leave this person out first');
   if (!(await context.confirm(`Forget ${member}?`))) return EXIT.failed;
-  const forgotten = await forgetMember(connection, member, { by: io.user, ports });
+  const forgotten = await forgetMember(connection, member, ports);
   out.answer({ member, forgotten, attributes }, () => out.line(`forgotten: ${member}`));
   return forgotten ? EXIT.done : EXIT.failed;
 }

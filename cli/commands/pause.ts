@@ -33,7 +33,7 @@ async function pause(
   group: string | undefined,
   options: { reason?: string },
 ): Promise<number> {
-  const { out, connection, io } = context;
+  const { out, connection } = context;
   const ports = await context.ports();
   const ref = group === undefined ? undefined : await context.group(group);
   if (ref === undefined) await requireConnection(connection, ports);
@@ -43,23 +43,23 @@ async function pause(
   if (!(await context.confirm(`Pause the ${what}? Changes are kept and written later.`))) {
     return EXIT.failed;
   }
-  const reason = `${io.user}: ${options.reason ?? 'no reason given'}`;
+  const { reason } = options;
   if (ref === undefined) await pauseConnection(connection, reason, ports, seen);
   else await pauseGroup(ref, ports, reason);
-  out.answer({ paused: ref?.group ?? connection, reason: ref === undefined ? reason : null }, () =>
+  out.answer({ paused: ref?.group ?? connection, reason: reason ?? null }, () =>
     out.line(`paused the ${what}`),
   );
   return EXIT.done;
 }
 
 async function resume(context: Context, group: string | undefined): Promise<number> {
-  const { out, connection, io } = context;
+  const { out, connection } = context;
   const ports = await context.ports();
   if (group !== undefined) {
     const ref = await context.group(group);
     const shown = await ports.groups.read(ref);
     if (!(await context.confirm(`Resume the group ${ref.group}?`))) return EXIT.failed;
-    const resumed = await resumeGroup(ref, ports, io.user, shown);
+    const resumed = await resumeGroup(ref, ports, shown);
     out.answer({ resumed: ref.group, wasPaused: resumed, backlog: null }, () =>
       out.line(resumed ? 'resumed' : 'it was not paused'),
     );
@@ -72,7 +72,7 @@ async function resume(context: Context, group: string | undefined): Promise<numb
   out.note(`gate ${gate.state}; ${plural(backlog, 'group')} wait${backlog === 1 ? 's' : ''}${oldest}`);
   out.note('groupsync plan shows what will be written; the guard holds large removals');
   if (!(await context.confirm(`Resume the connection ${connection}?`))) return EXIT.failed;
-  await resumeConnection(connection, ports, io.user, seen);
+  await resumeConnection(connection, ports, seen);
   out.answer({ resumed: connection, wasPaused: gate.state === 'paused', backlog }, () =>
     out.line(`resumed; the backlog is worked off at a bounded rate: groupsync status`),
   );

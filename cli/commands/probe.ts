@@ -36,8 +36,7 @@ export async function tryPlatform(
 ): Promise<ProbeReport> {
   const opened = await ports();
   const connection = await requireConnection(name, opened);
-  const { user: by, signal } = io;
-  return probePlatform({ connection, by, signal, tell: (what) => out.note(what) }, opened);
+  return probePlatform({ connection, signal: io.signal, tell: (what) => out.note(what) }, opened);
 }
 
 export const linesOf = ({ findings, kept, stopped, left }: ProbeReport): readonly string[] => [

@@ -43,13 +43,13 @@ function lifetime(text: string): number {
 }
 
 async function create(
-  { out, connection, ports, io }: Context,
+  { out, connection, ports }: Context,
   { expires }: { readonly expires?: number },
 ): Promise<number> {
   const tool = await ports();
   await requireConnection(connection, tool);
   const expiresMs = expires === undefined ? undefined : tool.clock() + expires;
-  const { token, kept } = await issueToken(connection, { by: io.user, expiresMs }, tool);
+  const { token, kept } = await issueToken(connection, expiresMs, tool);
   const url = await urlOf(tool);
   const { prefix } = kept;
   const document = { token, prefix, connection, expiresAt: instant(expiresMs), url: url ?? null };
@@ -98,11 +98,11 @@ const document = ({ prefix, state, createdMs, expiresMs, revokedMs, lastUsedMs }
 });
 
 async function revoke(context: Context, prefix: string): Promise<number> {
-  const { out, connection, io } = context;
+  const { out, connection } = context;
   if (!(await context.confirm(`Revoke the token ${prefix}? Whoever uses it is refused from now on.`))) {
     return EXIT.failed;
   }
-  const revoked = await withdrawToken(connection, { prefix, by: io.user }, await context.ports());
+  const revoked = await withdrawToken(connection, prefix, await context.ports());
   out.answer({ prefix, revoked }, () =>
     out.line(revoked ? `revoked ${prefix}` : `connection ${connection} has no token ${prefix}`),
   );

@@ -16,6 +16,7 @@ import type {
   ScheduleFacts,
   TableFacts,
 } from '../sync/ports/deployment.ts';
+import type { AuditActor, Caller } from '../sync/ports/logs.ts';
 import { unlessMissing, unlessUnsupported } from './missing.ts';
 import type { Sdk } from './sdk.ts';
 
@@ -48,6 +49,25 @@ export function queueUrlsByName(sdk: Sdk, { prefix, queueUrls }: DeploymentOptio
       });
     asked.set(key, asking);
     return asking;
+  };
+}
+
+/**
+ * Whoever the credentials belong to, asked for once; on a local stack the person at this machine.
+ * @param user their login name
+ */
+export function createCaller({ sts }: Sdk, isLocal: boolean, user: string): Caller {
+  let asked: Promise<AuditActor> | undefined;
+  const ask = async (): Promise<AuditActor> => {
+    if (isLocal) return { kind: 'operator', id: `local:${user}` };
+    const { Arn } = await sts.send(new GetCallerIdentityCommand({}));
+    if (Arn === undefined)
+      throw new Error('expected AWS (STS) to say whose credentials these are, got no ARN');
+    return { kind: 'operator', id: Arn, arn: Arn };
+  };
+  return () => {
+    asked ??= ask();
+    return asked;
   };
 }
 

@@ -173,9 +173,27 @@ export const DriftRow = z.object({
 });
 export type DriftRow = Answer<typeof DriftRow>;
 
-export const AuditRow = z.object({
+/** One thing that happened: a write, a person's deed, or what somebody else changed on the platform. */
+export const LogEntry = z.object({
+  id: text,
   at: instant,
-  action: text,
+  connection: text,
+  actor: z.object({
+    kind: z.enum(['directory', 'operator', 'scim', 'groupsync', 'platform']),
+    id: text.describe(
+      'An ARN, local:<login name>, a SCIM token prefix, or an id of the directory or platform.',
+    ),
+    name: nullable(text),
+    arn: nullable(text),
+  }),
+  action: text.describe('A write, the words of a command, or drift_<kind>.'),
+  group: nullable(text),
+  groupName: nullable(text),
+  member: nullable(text),
+  memberName: nullable(text),
+  reason: nullable(text).describe("In the person's own words."),
+  before: nullable(text).describe('Where it changed one thing; changes tells all.'),
+  after: nullable(text),
   changes: z.array(Change),
   changeCount: count,
   versionBefore: nullable(text),
@@ -183,7 +201,18 @@ export const AuditRow = z.object({
   cause: text,
   outcome: text,
 });
-export type AuditRow = Answer<typeof AuditRow>;
+export type LogEntry = Answer<typeof LogEntry>;
+
+/** Whether a group's audit is as it was written. */
+export const AuditCheck = z.object({
+  group: nullable(text),
+  entries: count,
+  named: count.describe('Entries that a later one, or the group itself, names with what they say.'),
+  broken: nullable(z.object({ at: instant, id: text, problem: z.enum(['changed', 'missing']) })).describe(
+    'The first that is not as it was written.',
+  ),
+});
+export type AuditCheck = Answer<typeof AuditCheck>;
 
 export const HoldRow = z.object({
   group: text,

@@ -131,6 +131,9 @@ export interface GroupState {
   readonly pausedAtMs?: number;
   readonly counts?: MemberCounts;
   readonly lastWriteAtMs?: number;
+  /** Names of the newest entries of the group's audit: of a write, and of a person's deed. */
+  readonly lastAudit?: string;
+  readonly lastDeed?: string;
 }
 
 /** Why a member cannot be written yet. */

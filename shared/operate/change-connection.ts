@@ -17,8 +17,6 @@ export interface ConnectionChange {
   readonly read: Connection;
   readonly wanted: Connection;
   readonly action: string;
-  /** The author, for the journal. */
-  readonly cause: string;
   /** What must have happened before the connection says so. */
   readonly first?: () => Promise<unknown>;
 }
@@ -34,12 +32,12 @@ export async function changeConnection(
   change: ConnectionChange,
   ports: ChangeConnectionPorts,
 ): Promise<{ readonly before: Connection; readonly after: Connection }> {
-  const { action, cause, read, first } = change;
+  const { action, read, first } = change;
   for (let race = 0; race < MAX_RACES; race += 1) {
     const before = await ports.connections.current(read.name);
     if (before === undefined) throw new NotFound(`the connection ${read.name} was removed meanwhile`);
     const after = mergedConnection(change, before);
-    const deed = { action, cause, changes: changesBetween(before, after) };
+    const deed = { action, changes: changesBetween(before, after) };
     const isDone = await doRecorded(journalOf(read.name), deed, ports, async () => {
       await first?.();
       return ports.connections.replace(after, before);

@@ -26,10 +26,10 @@ export async function attributesOf(
 export async function forgetMember(
   connection: ConnectionName,
   member: MemberId,
-  { by, ports }: { readonly by: string; readonly ports: ForgetPorts },
+  ports: ForgetPorts,
 ): Promise<boolean> {
   const change = { kind: 'forget_member', member, before: null, after: null, reason: 'erased on request' };
-  await recordDeed(journalOf(connection), { action: 'forget', changes: [change], cause: by }, ports);
+  await recordDeed(journalOf(connection), { action: 'forget', changes: [change] }, ports);
   const hadResource = await forgetScimUser(connection, member, ports);
   const wasKnown = await ports.users.forget(connection, member);
   return hadResource || wasKnown;

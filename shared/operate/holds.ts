@@ -12,9 +12,8 @@ export interface HoldPorts extends JournalPorts, Pick<WakePorts, 'applyQueue' | 
   readonly groups: Pick<GroupStore, 'read' | 'decideHold' | 'readHeld' | 'findHeld'>;
 }
 
-/** Who decides, and why: both are kept with the hold, and in the audit. */
+/** Kept with the hold and in the audit, with whoever gives it. */
 export interface HoldWord {
-  readonly by: string;
   readonly reason: string;
   /** Decide only this set, what the person was shown; new removals may have joined the hold since. */
   readonly digest?: string | undefined;
@@ -69,7 +68,7 @@ async function decide(
   kind: 'approved' | 'rejected',
   { word, ports }: { readonly word: HoldWord; readonly ports: HoldPorts },
 ): Promise<HoldOutcome> {
-  const { by, reason, digest } = word;
+  const { reason, digest } = word;
   const seen = await ports.groups.read(ref);
   const current = seen?.hold;
   if (seen === undefined || current === undefined) return { kind: 'no_hold' };
@@ -77,6 +76,7 @@ async function decide(
   const hold = isAsShown ? await holdShown(seen, current, digest ?? current.digest, ports) : undefined;
   if (hold === undefined) return { kind: 'changed', hold: current };
   const at = dirtyNow(ports);
+  const { id: by } = await ports.caller();
   const decision: HoldDecision = { kind, by, reason, atMs: at.nowMs };
   const decided = { ...hold, decision, expiresAtMs: at.nowMs + HOLD_LIFE_MS };
   const change = {
@@ -86,7 +86,7 @@ async function decide(
     reason: `${hold.removes} removals, digest ${hold.digest}`,
   };
   const action = kind === 'approved' ? 'holds_approve' : 'holds_reject';
-  const deed = { action, changes: [change], cause: `${by}: ${reason}` };
+  const deed = { action, changes: [change], reason };
   const isDecided = await doRecorded(ref, deed, ports, () => ports.groups.decideHold(seen, decided, at));
   if (!isDecided) return { kind: 'changed', hold: (await ports.groups.read(ref))?.hold };
   await ports.applyQueue.wake([ref]);

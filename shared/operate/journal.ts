@@ -1,5 +1,11 @@
 import { type ConnectionName, type GroupRef, groupId, intentId } from '../domain/ids.ts';
-import type { AuditEntry, AuditedChange, AuditLog } from '../sync/ports/logs.ts';
+import {
+  type AuditEntry,
+  type AuditedChange,
+  type AuditLog,
+  type Caller,
+  linksOf,
+} from '../sync/ports/logs.ts';
 
 /** What people do that concerns no one group is kept beside the groups' audits, under an id that no group can have. */
 export const journalOf = (connection: ConnectionName): GroupRef => ({ connection, group: groupId('') });
@@ -7,45 +13,63 @@ export const journalOf = (connection: ConnectionName): GroupRef => ({ connection
 export interface Deed {
   readonly action: string;
   readonly changes: readonly AuditedChange[];
-  /** The person and their reason, as `groupsync audit` shows it. */
-  readonly cause: string;
+  /** Why, in the person's own words. */
+  readonly reason?: string | undefined;
 }
 
 export interface JournalPorts {
-  readonly audit: AuditLog;
+  readonly audit: Pick<AuditLog, 'record' | 'head' | 'endWith'>;
+  readonly caller: Caller;
   readonly clock: () => number;
   readonly newId: () => string;
 }
 
-/** Of a caller that gives no name. */
-export const UNNAMED = 'no name given';
+/** Records what the caller did, before it is done: a crash in between tells of an attempt, never hides a deed. */
+export async function recordDeed(ref: GroupRef, deed: Deed, ports: JournalPorts): Promise<void> {
+  await doRecorded(ref, deed, ports, async () => true);
+}
 
-/** Records what a person did, before it is done: a crash in between tells of an attempt, never hides a deed. */
-export const recordDeed = (ref: GroupRef, deed: Deed, ports: JournalPorts): Promise<void> =>
-  ports.audit.record(ref, entryOf(deed, ports));
-
-/** Records a deed, does it, and corrects the record where it was refused because of what somebody else did meanwhile. */
+/**
+ * Records a deed, does it, and corrects the record where it was refused because of what somebody else did meanwhile.
+ * Only then is it named as the newest of its group, since nothing that is named may change any more. What is done to a
+ * group that nobody knows is kept in the connection's journal.
+ */
 export async function doRecorded(
   ref: GroupRef,
   deed: Deed,
   ports: JournalPorts,
   act: () => Promise<boolean>,
 ): Promise<boolean> {
-  const entry = entryOf(deed, ports);
-  await ports.audit.record(ref, entry);
+  const { audit } = ports;
+  const known = await audit.head(ref);
+  const at = known === undefined ? journalOf(ref.connection) : ref;
+  const entry = await entryOf(deed, ports);
+  const told = known === undefined ? { ...entry, group: ref.group } : entry;
+  let head = known ?? (await audit.head(at)) ?? {};
+  let link = await audit.record(at, { ...told, previous: linksOf(head) });
   const isDone = await act();
-  if (!isDone) await ports.audit.record(ref, { ...entry, outcome: 'found_changed' });
+  const final: AuditEntry = isDone ? told : { ...told, outcome: 'found_changed' };
+  if (!isDone) link = await audit.record(at, { ...final, previous: linksOf(head) });
+  while (!(await audit.endWith(at, link, head))) {
+    head = (await audit.head(at)) ?? {};
+    link = await audit.record(at, { ...final, previous: linksOf(head) });
+  }
   return isDone;
 }
 
-const entryOf = ({ action, changes, cause }: Deed, { clock, newId }: JournalPorts): AuditEntry => ({
-  atMs: clock(),
-  intent: intentId(newId()),
-  action,
-  changes,
-  changeCount: changes.length,
-  versionBefore: null,
-  versionAfter: null,
-  cause,
-  outcome: 'written',
-});
+async function entryOf({ action, changes, reason }: Deed, ports: JournalPorts): Promise<AuditEntry> {
+  const actor = await ports.caller();
+  return {
+    atMs: ports.clock(),
+    intent: intentId(ports.newId()),
+    action,
+    changes,
+    changeCount: changes.length,
+    versionBefore: null,
+    versionAfter: null,
+    actor,
+    ...(reason === undefined ? {} : { reason }),
+    cause: reason === undefined ? actor.id : `${actor.id}: ${reason}`,
+    outcome: 'written',
+  };
+}

@@ -1,7 +1,7 @@
-import type { AuditRow, DriftRow, HoldRow, PendingRow } from '../contract/answers.ts';
-import type { ConnectionName, GroupRef } from '../domain/ids.ts';
+import type { DriftRow, HoldRow, PendingRow } from '../contract/answers.ts';
+import type { ConnectionName } from '../domain/ids.ts';
 import type { GroupIndex } from '../sync/ports/group-index.ts';
-import type { AuditLog, DriftLog } from '../sync/ports/logs.ts';
+import type { DriftLog } from '../sync/ports/logs.ts';
 import type { HeldGroup } from './holds.ts';
 
 /** Members who cannot be written yet, the longest waiting first. */
@@ -33,22 +33,6 @@ export async function listDrift(
     }
   }
   return rows.sort((a, b) => (a.detectedAt < b.detectedAt ? 1 : -1));
-}
-
-/** What was written and done, newest first. */
-export async function listAudit(
-  ref: GroupRef,
-  limit: number,
-  { audit }: { readonly audit: Pick<AuditLog, 'read'> },
-): Promise<readonly AuditRow[]> {
-  const rows: AuditRow[] = [];
-  for await (const page of audit.read(ref)) {
-    for (const { atMs, intent: _intent, ...entry } of page) {
-      if (rows.length === limit) return rows;
-      rows.push({ at: new Date(atMs).toISOString(), ...entry });
-    }
-  }
-  return rows;
 }
 
 export function holdRow({ group, hold }: HeldGroup): HoldRow {

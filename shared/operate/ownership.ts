@@ -10,13 +10,13 @@ import type { GroupStore } from '../sync/ports/groups.ts';
 import type { Platforms } from '../sync/ports/platform.ts';
 import { endClaim } from '../sync/retire-claim.ts';
 import { dirtyNow } from '../sync/wake.ts';
+import { doRecorded, type JournalPorts } from './journal.ts';
 
-export interface OwnershipPorts extends Pick<WakePorts, 'applyQueue' | 'clock' | 'coalesceMs'> {
+export interface OwnershipPorts extends JournalPorts, Pick<WakePorts, 'applyQueue' | 'coalesceMs'> {
   readonly groups: Pick<GroupStore, 'read' | 'readView' | 'prepareView' | 'adopt' | 'release'>;
   readonly claims: ClaimStore;
   readonly connections: Pick<Connections, 'find'>;
   readonly platforms: Platforms;
-  readonly newId: () => string;
 }
 
 export type AdoptOutcome =
@@ -65,7 +65,9 @@ export async function adoptGroup(
   const base = seen.view === undefined ? undefined : await ports.groups.readView(ref, seen.view);
   const view = await ports.groups.prepareView(ref, intentId(ports.newId()), viewOf(observed, base));
   const link = { id: platformId, version: observed.version, view };
-  if (!(await ports.groups.adopt(seen, link, dirtyNow(ports)))) {
+  const change = { kind: 'adopt_group', before: null, after: platformId, reason: observed.name };
+  const deed = { action: 'adopt', changes: [change] };
+  if (!(await doRecorded(ref, deed, ports, () => ports.groups.adopt(seen, link, dirtyNow(ports))))) {
     await endClaim({ ...seen, leaving: platformId }, company, ports);
     return { kind: 'busy' };
   }
@@ -79,7 +81,11 @@ export async function adoptGroup(
  * @returns false where there is no such group
  */
 export async function releaseGroup(ref: GroupRef, ports: OwnershipPorts): Promise<boolean> {
-  const released = await ports.groups.release(ref, dirtyNow(ports));
+  const seen = await ports.groups.read(ref);
+  if (seen === undefined) return false;
+  const change = { kind: 'release_group', before: seen.platformId ?? null, after: null, reason: 'let go of' };
+  const deed = { action: 'release', changes: [change] };
+  const released = await doRecorded(ref, deed, ports, () => ports.groups.release(ref, dirtyNow(ports)));
   if (released) await ports.applyQueue.wake([ref]);
   return released;
 }

@@ -7,7 +7,7 @@ import type { ConnectionStore, GateStore } from '../sync/ports/connections.ts';
 import type { GroupStore } from '../sync/ports/groups.ts';
 import { dirtyNow } from '../sync/wake.ts';
 import { changeConnection } from './change-connection.ts';
-import { type Deed, doRecorded, type JournalPorts, journalOf, UNNAMED } from './journal.ts';
+import { type Deed, doRecorded, type JournalPorts, journalOf } from './journal.ts';
 
 export interface GroupPausePorts extends JournalPorts, Pick<WakePorts, 'applyQueue' | 'coalesceMs'> {
   readonly groups: Pick<GroupStore, 'read' | 'pause' | 'resume'>;
@@ -18,15 +18,11 @@ export interface ConnectionPausePorts extends JournalPorts {
   readonly connections: Pick<ConnectionStore, 'current' | 'replace'>;
 }
 
-/**
- * From now on nothing of the group is written; its changes are kept.
- * @param cause who wants it, and why
- * @returns false where there is no such group
- */
-export async function pauseGroup(ref: GroupRef, ports: GroupPausePorts, cause = UNNAMED): Promise<boolean> {
+/** From now on nothing of the group is written; its changes are kept. @returns false where there is no such group */
+export async function pauseGroup(ref: GroupRef, ports: GroupPausePorts, reason?: string): Promise<boolean> {
   const seen = await ports.groups.read(ref);
   if (seen === undefined) return false;
-  const deed = pauseDeed('pause', seen.paused ? 'paused' : 'running', 'paused', cause);
+  const deed = { ...pauseDeed('pause', seen.paused ? 'paused' : 'running', 'paused'), reason };
   return doRecorded(ref, deed, ports, () => ports.groups.pause(ref, ports.clock()));
 }
 
@@ -37,13 +33,12 @@ export async function pauseGroup(ref: GroupRef, ports: GroupPausePorts, cause = 
 export async function resumeGroup(
   ref: GroupRef,
   ports: GroupPausePorts,
-  cause = UNNAMED,
   seen?: GroupState,
 ): Promise<boolean> {
   const now = await ports.groups.read(ref);
   if (now?.paused !== true) return false;
   const { pausedAtMs } = seen ?? now;
-  const deed = pauseDeed('resume', 'paused', 'running', cause);
+  const deed = pauseDeed('resume', 'paused', 'running');
   const at = { ...dirtyNow(ports), pausedAtMs };
   if (!(await doRecorded(ref, deed, ports, () => ports.groups.resume(ref, at))))
     throw new Error(changedMeanwhile('paused or resumed it', `groupsync status ${ref.group}`));
@@ -54,10 +49,9 @@ export async function resumeGroup(
 const changedMeanwhile = (what: string, look: string) =>
   `nothing was changed: somebody else ${what} meanwhile; look again: ${look}`;
 
-const pauseDeed = (action: string, before: string, after: string, cause: string): Deed => ({
+const pauseDeed = (action: string, before: string, after: string): Deed => ({
   action,
   changes: [{ kind: 'set_pause', before, after, reason: 'writes of the group' }],
-  cause,
 });
 
 /**
@@ -66,12 +60,14 @@ const pauseDeed = (action: string, before: string, after: string, cause: string)
  */
 export async function pauseConnection(
   name: ConnectionName,
-  reason: string,
+  reason: string | undefined,
   ports: Omit<ConnectionPausePorts, 'connections'>,
   seen?: Gate,
 ): Promise<void> {
-  const next: Gate = { state: 'paused', reason, sinceMs: ports.clock(), closings: 0 };
-  await setGate(name, { action: 'pause', cause: reason, next, seen }, ports);
+  const { id } = await ports.caller();
+  const told = `${id}: ${reason ?? 'no reason given'}`;
+  const next: Gate = { state: 'paused', reason: told, sinceMs: ports.clock(), closings: 0 };
+  await setGate(name, { action: 'pause', reason, next, seen }, ports);
 }
 
 /**
@@ -83,7 +79,6 @@ export async function pauseConnection(
 export async function resumeConnection(
   name: ConnectionName,
   ports: ConnectionPausePorts,
-  cause = UNNAMED,
   seen?: { readonly gate: Gate; readonly observing: boolean },
 ): Promise<boolean> {
   const read = await ports.connections.current(name);
@@ -91,14 +86,14 @@ export async function resumeConnection(
   if (seen?.observing === false && read.observing)
     throw new Error(changedMeanwhile('set it to observe', `groupsync connections show ${name}`));
   const action = 'resume';
-  await setGate(name, { action, cause, next: REOPENED_GATE, seen: seen?.gate }, ports);
+  await setGate(name, { action, next: REOPENED_GATE, seen: seen?.gate }, ports);
   if (read.observing) {
-    await changeConnection({ read, wanted: { ...read, observing: false }, action, cause }, ports);
+    await changeConnection({ read, wanted: { ...read, observing: false }, action }, ports);
   }
   return true;
 }
 
-interface GateDeed extends Pick<Deed, 'action' | 'cause'> {
+interface GateDeed extends Pick<Deed, 'action' | 'reason'> {
   readonly next: Gate;
   readonly seen: Gate | undefined;
 }

@@ -12,7 +12,6 @@ import { journalOf, recordDeed } from './journal.ts';
 
 export interface ProbeRequest {
   readonly connection: Connection;
-  readonly by: string;
   /** Ends the probe between two steps; the group is deleted all the same. */
   readonly signal: AbortSignal;
   readonly tell: (what: string) => void;
@@ -62,13 +61,13 @@ const STEPS: readonly Step[] = [
  * @throws PlatformFailure where no group could be made
  */
 export async function probePlatform(request: ProbeRequest, ports: ToolPorts): Promise<ProbeReport> {
-  const { connection, by, signal, tell } = request;
+  const { connection, signal, tell } = request;
   const { state } = await ports.gates.read(connection.name);
   if (state !== 'open') throw new Error(`nothing may be written now: the gate is ${state}`);
   const platform = await openPlatform(connection, ports);
   const name = `groupsync probe ${ports.randomHex(3)}`;
   const change = { kind: 'probe', before: null, after: name, reason: 'to learn what the platform does' };
-  await recordDeed(journalOf(connection.name), { action: 'probe', changes: [change], cause: by }, ports);
+  await recordDeed(journalOf(connection.name), { action: 'probe', changes: [change] }, ports);
   const creation = platform.groups.create({ name, spokeId: name, users: [] });
   const created = await creation.catch(
     failureThat((failure) => meaningOf(failure, 'create').happened === 'unknown'),

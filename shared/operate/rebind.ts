@@ -3,7 +3,7 @@ import type { WakePorts } from '../sync/ports/bundles.ts';
 import type { UserStore } from '../sync/ports/desired.ts';
 import type { PeopleStore } from '../sync/ports/people.ts';
 import { walkAndWake } from '../sync/walk.ts';
-import { type JournalPorts, journalOf, recordDeed, UNNAMED } from './journal.ts';
+import { type JournalPorts, journalOf, recordDeed } from './journal.ts';
 
 export interface RebindPorts extends WakePorts, JournalPorts {
   readonly users: UserStore;
@@ -24,12 +24,11 @@ export async function rebindMember(
   connection: ConnectionName,
   { member, role }: { readonly member: MemberId; readonly role: RoleId },
   ports: RebindPorts,
-  cause = UNNAMED,
 ): Promise<RebindOutcome> {
   if (!(await ports.people.read(connection, [role])).has(role)) return { kind: 'unknown_person' };
   const before = (await ports.users.read(connection, [member])).get(member)?.role ?? null;
   const change = { kind: 'rebind', member, before, after: role, reason: 'whatever the match rules say' };
-  await recordDeed(journalOf(connection), { action: 'rebind', changes: [change], cause }, ports);
+  await recordDeed(journalOf(connection), { action: 'rebind', changes: [change] }, ports);
   const user = await ports.users.rebind(connection, member, role);
   return { kind: 'rebound', ...(await walkAndWake(connection, user, ports)) };
 }

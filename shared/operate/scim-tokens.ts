@@ -5,30 +5,26 @@ import { doRecorded, type JournalPorts, journalOf, recordDeed } from './journal.
 /** Makes a token for a person. It is in the journal before anybody sees it. */
 export async function issueToken(
   connection: ConnectionName,
-  { by, expiresMs }: { readonly by: string; readonly expiresMs: number | undefined },
+  expiresMs: number | undefined,
   ports: TokenMaker & JournalPorts,
 ): ReturnType<typeof createToken> {
   const made = await createToken(connection, ports, { expiresMs });
   const until =
     expiresMs === undefined ? 'until it is revoked' : `until ${new Date(expiresMs).toISOString()}`;
   const change = { kind: 'create_token', before: null, after: made.kept.prefix, reason: until };
-  await recordDeed(
-    journalOf(connection),
-    { action: 'scim_token_create', changes: [change], cause: by },
-    ports,
-  );
+  await recordDeed(journalOf(connection), { action: 'scim_token_create', changes: [change] }, ports);
   return made;
 }
 
 /** Ends a token at once. @returns false where the connection has none of that prefix */
 export async function withdrawToken(
   connection: ConnectionName,
-  { prefix, by }: { readonly prefix: string; readonly by: string },
+  prefix: string,
   ports: TokenPorts & JournalPorts,
 ): Promise<boolean> {
   // What is no prefix may be a whole token: it does not belong into a journal.
   if ((await ports.tokens.find(prefix))?.connection !== connection) return false;
   const change = { kind: 'revoke_token', before: prefix, after: null, reason: 'ends at once' };
-  const deed = { action: 'scim_token_revoke', changes: [change], cause: by };
+  const deed = { action: 'scim_token_revoke', changes: [change] };
   return doRecorded(journalOf(connection), deed, ports, () => revokeToken(connection, prefix, ports));
 }

@@ -85,12 +85,11 @@ export async function planSettings(
  */
 export async function changeSettings(
   plan: SettingsPlan,
-  by: string,
   ports: Omit<SettingsPorts, 'tokens'>,
   tell: (meanwhile: readonly SettingDifference[]) => void = () => {},
 ): Promise<number> {
   const { connection: read, next: settings } = plan;
-  const change = { read, wanted: { ...read, settings }, action: 'connections_set', cause: by };
+  const change = { read, wanted: { ...read, settings }, action: 'connections_set' };
   const { before } = await changeConnection(change, ports);
   tell(differingSettings(read.settings, before.settings));
   return plan.replans ? replanAll(read.name, ports) : 0;
@@ -123,12 +122,11 @@ export async function listConnections(ports: SettingsPorts): Promise<readonly Co
  */
 export async function removeConnection(
   name: ConnectionName,
-  by: string,
   ports: SettingsPorts,
 ): Promise<{ readonly secretRemoved: boolean }> {
   const { company } = await requireConnection(name, ports);
   const change = { kind: 'remove_connection', before: company, after: null, reason: 'company' };
-  await recordDeed(journalOf(name), { action: 'connections_remove', changes: [change], cause: by }, ports);
+  await recordDeed(journalOf(name), { action: 'connections_remove', changes: [change] }, ports);
   await ports.connections.keepName(name, company, ports.clock());
   await revokeAllTokens(name, ports);
   const secretRemoved = await ports.vault.remove(name);

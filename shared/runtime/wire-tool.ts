@@ -1,5 +1,5 @@
 import { Agent } from 'undici';
-import { createDeployment, queueUrlsByName } from '../aws/deployment.ts';
+import { createCaller, createDeployment, queueUrlsByName } from '../aws/deployment.ts';
 import { createFunctions } from '../aws/functions.ts';
 import { createScimServer } from '../aws/scim-server.ts';
 import { type AwsTarget, createSdk, type Sdk } from '../aws/sdk.ts';
@@ -25,6 +25,8 @@ import { storesOver } from './stores.ts';
 export interface ToolTarget extends AwsTarget {
   readonly prefix: string;
   readonly queueUrls?: Partial<Readonly<Record<QueueKey, string>>>;
+  /** Login name of the person. */
+  readonly user: string;
   /** Base URL of the SCIM server, where it is known. */
   readonly scimUrl?: string | undefined;
   readonly createSettleMs: number;
@@ -81,6 +83,7 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
     vault: createVault(sdk.secrets, prefix),
     functions: createFunctions(sdk.lambda, prefix),
     deployment,
+    caller: createCaller(sdk, local !== undefined, target.user),
     ...world,
     newId,
     coalesceMs: DEFAULT_COALESCE_SECONDS * 1_000,

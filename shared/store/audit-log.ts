@@ -1,9 +1,10 @@
+import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import { intentId } from '../domain/ids.ts';
-import type { AuditEntry, AuditLog } from '../sync/ports/logs.ts';
+import { type GroupRef, groupId, intentId } from '../domain/ids.ts';
+import type { AuditLog, KeptEntry } from '../sync/ports/logs.ts';
 import { OF_THIS_SCHEMA, understood } from './item-form.ts';
-import { AUDIT_PREFIX, auditKey, groupKey } from './keys.ts';
-import type { Item, Table } from './table.ts';
+import { AUDIT_PREFIX, auditKey, dueText, groupKey, journalKey, logPartition } from './keys.ts';
+import { all, any, equal, exists, type Item, missing, type Table } from './table.ts';
 
 const AUDIT_LIFE_SECONDS = 400 * 86_400;
 
@@ -26,29 +27,102 @@ const AuditItem = z.lazy(() =>
     versionAfter: z.string().nullable(),
     cause: z.string(),
     outcome: z.enum(['written', 'found_written', 'found_changed', 'rejected']),
+    group: z.string().transform(groupId).exactOptional(),
+    actor: z
+      .object({
+        kind: z.enum(['directory', 'operator', 'scim', 'groupsync', 'platform']),
+        id: z.string(),
+        name: z.string().exactOptional(),
+        arn: z.string().exactOptional(),
+      })
+      .exactOptional(),
+    reason: z.string().exactOptional(),
+    previous: z.array(z.string()).exactOptional(),
   }),
 );
+const Head = z.object({ lastAudit: z.string().exactOptional(), lastDeed: z.string().exactOptional() });
 
+/** Entries of a time lie side by side in the index too, beneath the attributes that every item there shows. */
 export function createAuditLog(table: Table): AuditLog {
   return {
     async record(ref, entry) {
-      const at = new Date(entry.atMs).toISOString();
-      await table.put({
-        ...auditKey(ref, at, entry.intent),
+      const item: Item = {
+        ...auditKey(ref, timeOf(entry), entry.intent),
         ...OF_THIS_SCHEMA,
+        ...(ref.group === '' ? {} : { group: ref.group }),
         ...entry,
         changes: entry.changes.map((change) => ({ ...change })),
+        gpk: logPartition(ref.connection),
+        gsk: `${dueText(entry.atMs)}#${entry.intent}`,
         expiresAt: Math.ceil(entry.atMs / 1_000) + AUDIT_LIFE_SECONDS,
-      });
+      };
+      await table.put(item);
+      return linkTo(item);
+    },
+
+    async head(ref) {
+      const item = await table.get(headKey(ref));
+      if (ref.group === '') return Head.parse(item ?? {});
+      return item?.['rev'] === undefined ? undefined : Head.parse(item);
+    },
+
+    async endWith(ref, lastDeed, seen) {
+      const isAsSeen = seen.lastDeed === undefined ? missing('lastDeed') : equal('lastDeed', seen.lastDeed);
+      // A client that heard no answer repeats the write: what it finds then is its own.
+      const isLast = any(isAsSeen, equal('lastDeed', lastDeed));
+      const when = ref.group === '' ? isLast : all(exists('rev'), isLast);
+      return (await table.update(headKey(ref), { set: { lastDeed } }, when)).written;
     },
 
     async *read(ref) {
       const { pk } = groupKey(ref);
       for await (const page of table.query({ partition: pk, prefix: AUDIT_PREFIX, newestFirst: true })) {
-        yield page.map(parseEntry);
+        yield page.map((item) => parseEntry(item, ref));
+      }
+    },
+
+    async *since(connection, atMs) {
+      const between = [dueText(atMs), '~'] as const;
+      const partition = logPartition(connection);
+      const pageSize = 100;
+      for await (const page of table.query({
+        partition,
+        index: true,
+        between,
+        newestFirst: true,
+        pageSize,
+      })) {
+        const items = new Map((await table.getMany(page)).map((item) => [`${item.pk} ${item.sk}`, item]));
+        yield page.flatMap(({ pk, sk }) => items.get(`${pk} ${sk}`) ?? []).map((item) => parseEntry(item));
       }
     },
   };
 }
 
-const parseEntry = (item: Item): AuditEntry => understood(AuditItem, item, `an audit entry at ${item.sk}`);
+const headKey = (ref: GroupRef) => (ref.group === '' ? journalKey(ref) : groupKey(ref));
+const timeOf = ({ atMs }: { readonly atMs: number }) => new Date(atMs).toISOString();
+
+/** @param ref of an entry of an earlier release, which does not say it itself */
+function parseEntry(item: Item, ref?: GroupRef): KeptEntry {
+  const entry = understood(AuditItem, item, `an audit entry at ${item.sk}`);
+  return { ...(ref?.group ? { group: ref.group } : {}), ...entry, link: linkTo(item) };
+}
+
+/** Where an item lies, and how long, is not what it says. */
+const BESIDE = new Set(['pk', 'sk', 'gpk', 'gsk', 'schema', 'expiresAt']);
+
+/** Over all that the item says, in whatever order it was read: a later release may say more. */
+function linkTo(item: Item): string {
+  const said = Object.entries(item).filter(([name]) => !BESIDE.has(name));
+  const hash = createHash('sha256')
+    .update(canonical(Object.fromEntries(said)))
+    .digest('hex');
+  return `${item.sk.slice(AUDIT_PREFIX.length)}#${hash.slice(0, 32)}`;
+}
+
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_, part) =>
+    part !== null && typeof part === 'object' && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  );

@@ -77,11 +77,12 @@ export function createDriftLog(table: Table): DriftLog {
 
     ofGroup: ({ connection, group }) => recordsUnder(connection, driftPrefix(group)),
 
-    async *since(connection, atMs) {
+    async *since(connection, atMs, newestFirst = false) {
       const between = [dueText(atMs), '~'] as const;
       const partition = driftPartition(connection);
-      for await (const page of table.query({ partition, index: true, between })) {
-        yield (await table.getMany(page)).map(parseDrift);
+      for await (const page of table.query({ partition, index: true, between, newestFirst })) {
+        const items = new Map((await table.getMany(page)).map((item) => [item.sk, item]));
+        yield page.flatMap(({ sk }) => items.get(sk) ?? []).map(parseDrift);
       }
     },
   };

@@ -9,7 +9,7 @@ const MAX_UNATTRIBUTED = 100;
 /** What a look found of others' doing, as attributes of the group item: joined with what stands open there. */
 export const foundBeside = (
   seen: GroupState,
-  { openDrift = [], unattributed = [], deletionWaiver, contest }: FoundForeign = {},
+  { openDrift = [], unattributed = [], deletionWaiver, contest, audited }: FoundForeign = {},
 ): Attributes => ({
   ...(openDrift.length === 0 ? {} : { openDrift: merged(seen.openDrift, openDrift, MAX_OPEN_DRIFT) }),
   ...(unattributed.length === 0
@@ -17,6 +17,7 @@ export const foundBeside = (
     : { unattributed: merged(seen.unattributed, unattributed, MAX_UNATTRIBUTED) }),
   ...(deletionWaiver === undefined ? {} : { deletionWaiver: { ...deletionWaiver } }),
   ...(contest === undefined ? {} : { contest: { ...contest } }),
+  ...(audited === undefined ? {} : { lastAudit: audited }),
 });
 
 const merged = (before: readonly string[], more: readonly string[], most: number): readonly string[] =>

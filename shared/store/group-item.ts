@@ -129,6 +129,8 @@ const GroupItem = z.lazy(() =>
     pausedAtMs: number.exactOptional(),
     counts: z.object({ wanted: number, applied: number, pending: number }).exactOptional(),
     lastWriteAt: number.exactOptional(),
+    lastAudit: text.exactOptional(),
+    lastDeed: text.exactOptional(),
   }),
 );
 

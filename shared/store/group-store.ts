@@ -289,11 +289,11 @@ export function createGroupStore(table: Table): GroupStore {
       );
     },
 
-    fail: (seen, error) =>
+    fail: (seen, error, lastAudit) =>
       update(
         seen.ref,
         {
-          set: { failedAt: error.atMs, lastError: { ...error }, ...notDue(seen.ref) },
+          set: { failedAt: error.atMs, lastError: { ...error }, lastAudit, ...notDue(seen.ref) },
           remove: ['dirtySince', 'attempts'],
         },
         all(revIsAs(seen), intentIsAs(seen)),

@@ -50,6 +50,9 @@ export const AUDIT_PREFIX = 'A#';
 export const auditKey = (ref: GroupRef, at: string, intent: IntentId): Key =>
   ofGroup(ref, `${AUDIT_PREFIX}${at}#${intent}`);
 
+/** Where the newest deed of a connection's journal is named, which has no group. */
+export const journalKey = (ref: GroupRef): Key => ofGroup(ref, 'JOURNAL');
+
 export const userKey = (connection: ConnectionName, member: MemberId): Key => ({
   pk: userPartition(connection, member),
   sk: 'USER',
@@ -117,6 +120,8 @@ export const indexPartition = (
   connection: ConnectionName,
   shard: number,
 ): string => `${kind}#${connection}#${shard}`;
+/** Entries of the audit by when they were made. */
+export const logPartition = (connection: ConnectionName): string => `log#${connection}`;
 /** Records by when something last happened to them. */
 export const driftPartition = (connection: ConnectionName): string => `drift#${connection}`;
 export const CONNECTIONS_PARTITION = 'connections';

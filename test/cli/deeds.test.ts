@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../support/cli/io.ts';
+import { calledBy } from '../support/engine/story.ts';
 import { added, createWorld, group, removed } from '../support/operate/world.ts';
 
 const PEOPLE = ['ann', 'bob', 'cid', 'dee', 'eve', 'fay'];
@@ -14,6 +15,7 @@ async function heldWorld() {
   await world.publish(removed('g', 'ann', 'bob', 'cid', 'dee'));
   await world.apply('g');
   const cli = (...args: string[]) => runCli(args, { ports: world.ports });
+  const cliOfBob = (...args: string[]) => runCli(args, { ports: { ...world.ports, ...calledBy('Bob') } });
   const ask = (args: string[], sees: string) =>
     runCli(args, { ports: world.ports, person: [{ sees, types: 'y' }] });
   const newest = async (...of: string[]) => {
@@ -22,7 +24,7 @@ async function heldWorld() {
       one.at > last.at ? one : last,
     );
   };
-  return { ...world, cli, ask, newest };
+  return { ...world, cli, cliOfBob, ask, newest };
 }
 
 const change = (kind: string, before: string | null, after: string | null) =>
@@ -33,16 +35,16 @@ describe('the audit keeps, with person, reason and what was before,', () => {
     [
       ['holds', 'approve', 'g', '--reason', 'r'],
       'holds_approve',
-      'tester: r',
+      'local:tester: r',
       change('decide_hold', 'waiting', 'approved'),
     ],
     [
-      ['holds', 'reject', 'g', '--reason', 'r', '--by', 'Bo'],
+      ['holds', 'reject', 'g', '--reason', 'r'],
       'holds_reject',
-      'Bo: r',
+      'local:tester: r',
       change('decide_hold', 'waiting', 'rejected'),
     ],
-    [['pause', 'g', '--reason', 'r'], 'pause', 'tester: r', change('set_pause', 'running', 'paused')],
+    [['pause', 'g', '--reason', 'r'], 'pause', 'local:tester: r', change('set_pause', 'running', 'paused')],
   ])('of a group: %j', async (args, action, cause, changed) => {
     const { cli, newest, clock } = await heldWorld();
     clock.ms += 1_000;
@@ -51,19 +53,19 @@ describe('the audit keeps, with person, reason and what was before,', () => {
   });
 
   it.each([
-    [['pause', '--reason', 'r'], 'pause', 'tester: r', change('set_gate', 'open', 'paused')],
-    [['resume'], 'resume', 'tester', change('set_gate', 'open', 'open')],
-    [['rebind', 'm-ann', 'r-bob'], 'rebind', 'tester', change('rebind', 'r-ann', 'r-bob')],
+    [['pause', '--reason', 'r'], 'pause', 'local:tester: r', change('set_gate', 'open', 'paused')],
+    [['resume'], 'resume', 'local:tester', change('set_gate', 'open', 'open')],
+    [['rebind', 'm-ann', 'r-bob'], 'rebind', 'local:tester', change('rebind', 'r-ann', 'r-bob')],
     [
       ['connections', 'set', 'default', 'drift=report'],
       'connections_set',
-      'tester',
+      'local:tester',
       change('set_setting', '"restore"', '"report"'),
     ],
     [
       ['connections', 'remove', 'default'],
       'connections_remove',
-      'tester',
+      'local:tester',
       change('remove_connection', 'company', null),
     ],
   ])('of the connection: %j', async (args, action, cause, changed) => {
@@ -95,7 +97,7 @@ describe('the audit keeps, with person, reason and what was before,', () => {
     const { token, prefix } = (await cli('scim', 'token', 'create', '--json')).json;
     expect(await newest()).toMatchObject({
       action: 'scim_token_create',
-      cause: 'tester',
+      cause: 'local:tester',
       changes: [change('create_token', null, prefix)],
     });
     clock.ms += 1_000;
@@ -118,9 +120,9 @@ describe('the audit keeps, with person, reason and what was before,', () => {
 
 describe('a hold that somebody has decided', () => {
   it('is not decided anew by a script, which is told who decided', async () => {
-    const { cli, ports, refOf } = await heldWorld();
+    const { cli, cliOfBob, ports, refOf } = await heldWorld();
     const { digest } = (await cli('holds', '--json')).json.holds[0];
-    await cli('holds', 'reject', 'g', '--reason', 'ticket 12', '--by', 'Bob', '--yes');
+    await cliOfBob('holds', 'reject', 'g', '--reason', 'ticket 12', '--yes');
     const approve = ['holds', 'approve', 'g', '--reason', 'r', '--yes', '--json'];
     for (const args of [approve, [...approve, '--digest', digest]]) {
       const { code, stderr } = await cli(...args);
@@ -133,15 +135,15 @@ describe('a hold that somebody has decided', () => {
   });
 
   it('is decided anew by a person who was shown the decision', async () => {
-    const { cli, ask } = await heldWorld();
-    await cli('holds', 'approve', 'g', '--reason', 'ticket 12', '--by', 'Bob', '--yes');
+    const { cliOfBob, ask } = await heldWorld();
+    await cliOfBob('holds', 'approve', 'g', '--reason', 'ticket 12', '--yes');
     const { code, stderr } = await ask(['holds', 'reject', 'g', '--reason', 'r'], 'Keep them in?');
     expect(code).toBe(0);
     expect(stderr).toMatch(/decided already: approved by Bob at .*ticket 12/);
   });
 
   it('while a person looked at it stays as it is, and they are told by whom', async () => {
-    const { cli, ports, refOf } = await heldWorld();
+    const { cliOfBob, ports, refOf } = await heldWorld();
     const { groups } = ports;
     let reads = 0;
     const late = {
@@ -151,7 +153,7 @@ describe('a hold that somebody has decided', () => {
         read: async (...args: Parameters<typeof groups.read>) => {
           reads += 1;
           // The first finds the group, the second the hold that is shown, the third is for the decision.
-          if (reads === 3) await cli('holds', 'reject', 'g', '--reason', 'no', '--by', 'Bob', '--yes');
+          if (reads === 3) await cliOfBob('holds', 'reject', 'g', '--reason', 'no', '--yes');
           return groups.read(...args);
         },
       },

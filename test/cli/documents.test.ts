@@ -56,6 +56,7 @@ const ON_A_STACK = new Set<string>([
 /** Held against what commands print in this file. */
 const HERE: readonly Documented[] = [
   'adopt',
+  'audit verify',
   'connections remove',
   'connections set',
   'connections show',
@@ -64,6 +65,7 @@ const HERE: readonly Documented[] = [
   'forget',
   'holds approve',
   'holds reject',
+  'log',
   'pause',
   'probe',
   'rebind',
@@ -194,11 +196,21 @@ describe('the documents of --json', () => {
     expect(await document('forget', ['forget', 'm-nobody'])).toMatchObject({ code: 1 });
   });
 
+  it('of the log and of its check', async () => {
+    const { document } = await worldOf();
+    await document('pause', ['pause', '--reason', 'why']);
+    expect((await document('log', ['log'])).json.entries).toMatchObject([
+      { action: 'create', group: 'g', groupName: 'Group g' },
+      { action: 'pause', group: null, reason: 'why', before: 'open', after: 'paused' },
+    ]);
+    expect((await document('audit verify', ['audit', 'g', '--verify'])).json).toMatchObject({ broken: null });
+  });
+
   it('of pauses', async () => {
     const { document } = await worldOf();
     expect((await document('pause', ['pause', '--reason', 'why'])).json).toEqual({
       paused: 'default',
-      reason: 'tester: why',
+      reason: 'why',
     });
     expect((await document('resume', ['resume'])).json).toEqual({
       resumed: 'default',

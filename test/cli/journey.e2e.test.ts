@@ -243,7 +243,7 @@ describe('the way of a new admin', () => {
     const { json: audit } = await document('audit', ['audit', '--limit', '2']);
     expect(audit.entries).toMatchObject([
       { action: 'dlq_discard' },
-      { action: 'dlq_discard', cause: 'tester: a test' },
+      { action: 'dlq_discard', cause: 'local:tester: a test' },
     ]);
   });
 

@@ -213,7 +213,7 @@ describe('settings', () => {
     expect(json).toMatchObject({ replanned: 1 });
     expect((await world.ports.groups.read(world.refOf('g')))?.dirtySinceMs).toBeDefined();
     const { json: audit } = await world.cli('audit', '--json');
-    expect(audit.entries).toMatchObject([{ action: 'connections_set', cause: 'tester' }]);
+    expect(audit.entries).toMatchObject([{ action: 'connections_set', cause: 'local:tester' }]);
     const again = await world.cli('connections', 'set', 'default', 'drift=report', '--yes', '--json');
     expect(again.json).toMatchObject({ changed: [], replanned: 0 });
   });

@@ -235,7 +235,7 @@ describe('examine', () => {
       async (world) => {
         await world.publish(group('bad'));
         const state = await world.ports.groups.read(world.refOf('bad'));
-        await world.ports.groups.fail(state as never, { code: 'x', message: 'y', atMs: 1 });
+        await world.ports.groups.fail(state as never, { code: 'x', message: 'y', atMs: 1 }, 'a');
       },
     ],
     [
@@ -373,7 +373,7 @@ describe('examine', () => {
     await world.apply('g');
     const holds = async () => (await world.ask()).checks.find(({ name }) => name === 'default: holds');
     expect(await holds()).toMatchObject({ ok: false, detail: '1 groups wait for a decision' });
-    await rejectHold(world.refOf('g'), { by: 'ops', reason: 'they stay' }, world.ports);
+    await rejectHold(world.refOf('g'), { reason: 'they stay' }, world.ports);
     await world.apply('g');
     expect(await holds()).toEqual({
       name: 'default: holds',

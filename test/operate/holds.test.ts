@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { approveHold, listHolds, rejectHold } from '../../shared/operate/holds.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { Crash, type Worker } from '../../simulate/worker.ts';
-import { story } from '../support/engine/story.ts';
+import { calledBy, story } from '../support/engine/story.ts';
 import { CONNECTION } from '../support/engine/world.ts';
 
 const EVERYBODY = ['a', 'b', 'c', 'd', 'e', 'f'];
 const DAY_MS = 24 * 3_600_000;
-const WORD = { by: 'Ann', reason: 'a reorganisation' };
+const WORD = { reason: 'a reorganisation' };
 const users = (...ids: string[]) => ids.map((id) => `u-${id}`);
 
 /** A worker that comes no further than its n-th effect. */
@@ -51,7 +51,7 @@ describe('a hold', () => {
     expect(await state('g')).toMatchObject({ settled: 'in_sync' });
     expect((await state('g'))?.hold).toBeUndefined();
     expect((await audit('g'))[0]).toMatchObject({
-      cause: 'approved by Ann: a reorganisation',
+      cause: 'approved by operator: a reorganisation',
       changeCount: 5,
     });
     await tell({ snapshot: 'g', of: EVERYBODY });
@@ -76,7 +76,7 @@ describe('a hold', () => {
     const { tell, ref, world, state, audit } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     const shown = (await state('g'))?.hold;
-    await early(ref('g'), { by: 'Bob', reason: 'looked at it' }, world.onlooker);
+    await early(ref('g'), { reason: 'looked at it' }, { ...world.onlooker, ...calledBy('Bob') });
     for (const old of [WORD, { ...WORD, digest: shown?.digest, decision: shown?.decision }]) {
       expect(await late(ref('g'), old, world.onlooker)).toMatchObject({
         kind: 'changed',
@@ -87,7 +87,7 @@ describe('a hold', () => {
     const now = (await state('g'))?.hold;
     const anew = { ...WORD, digest: now?.digest, decision: now?.decision };
     expect((await late(ref('g'), anew, world.onlooker)).kind).toBe('decided');
-    expect((await state('g'))?.hold?.decision).toMatchObject({ by: 'Ann' });
+    expect((await state('g'))?.hold?.decision).toMatchObject({ by: 'operator' });
     expect((await audit('g')).filter(({ action }) => action.startsWith('holds_'))).toHaveLength(2);
   });
 
@@ -100,7 +100,7 @@ describe('a hold', () => {
       groups: {
         ...groups,
         decideHold: async (...args: Parameters<typeof groups.decideHold>) => {
-          await rejectHold(ref('g'), { by: 'Bob', reason: 'no' }, world.onlooker);
+          await rejectHold(ref('g'), { reason: 'no' }, { ...world.onlooker, ...calledBy('Bob') });
           return groups.decideHold(...args);
         },
       },
@@ -113,7 +113,7 @@ describe('a hold', () => {
     const decisions = (await audit('g')).filter(({ action }) => action.startsWith('holds_'));
     expect(decisions.map(({ action, cause, outcome }) => ({ action, cause, outcome }))).toEqual([
       { action: 'holds_reject', cause: 'Bob: no', outcome: 'written' },
-      { action: 'holds_approve', cause: 'Ann: a reorganisation', outcome: 'found_changed' },
+      { action: 'holds_approve', cause: 'operator: a reorganisation', outcome: 'found_changed' },
     ]);
   });
 
@@ -132,7 +132,7 @@ describe('a hold', () => {
       },
     };
     expect((await approveHold(ref('g'), WORD, echo)).kind).toBe('decided');
-    expect((await state('g'))?.hold?.decision).toMatchObject({ kind: 'approved', by: 'Ann' });
+    expect((await state('g'))?.hold?.decision).toMatchObject({ kind: 'approved', by: 'operator' });
   });
 
   it('is superseded by new removals, not by old ones that are wanted no more', async () => {

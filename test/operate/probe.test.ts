@@ -137,7 +137,7 @@ describe('probe', () => {
     const entries = [];
     for await (const page of ports.audit.read({ connection: connection.name, group: '' as never }))
       entries.push(...page);
-    expect(entries).toMatchObject([{ action: 'probe', cause: 'me', changes: [{ after: NAME }] }]);
+    expect(entries).toMatchObject([{ action: 'probe', cause: 'local:tester', changes: [{ after: NAME }] }]);
   });
 
   it('touches no group but its own, also where the answer to its creation is about another one', async () => {

@@ -11,7 +11,7 @@ import { createScimTokenStore } from '../../shared/store/scim-token-store.ts';
 import type { Value } from '../../shared/store/table.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import type { GateStore } from '../../shared/sync/ports/connections.ts';
-import { story } from '../support/engine/story.ts';
+import { calledBy, story } from '../support/engine/story.ts';
 import { CONNECTION } from '../support/engine/world.ts';
 
 /** A group in step, a worker that remembers connections, and a person who changes a setting. */
@@ -28,7 +28,7 @@ async function company() {
   await remembering.connections.find(CONNECTION);
   const change = async () => {
     const plan = await planSettings(CONNECTION, [{ key: 'nameTemplate', value: 'new {id}' }], onlooker);
-    return changeSettings(plan, 'somebody', { ...onlooker, vault: { remove: async () => false } });
+    return changeSettings(plan, { ...onlooker, vault: { remove: async () => false } });
   };
   const names = () => [...world.platform.groups.values()].map(({ name }) => name);
   return { ...told, remembering, change, names };
@@ -60,7 +60,7 @@ describe('a changed setting', () => {
             [{ key: 'nameTemplate', value: 'newest {id}' }],
             world.onlooker,
           );
-          await changeSettings(plan, 'somebody', { ...world.onlooker, vault: { remove: async () => false } });
+          await changeSettings(plan, { ...world.onlooker, vault: { remove: async () => false } });
         }
         return gate;
       },
@@ -83,7 +83,7 @@ describe('two people who change one connection at the same time', () => {
     type Plan = Awaited<ReturnType<typeof plan>>;
     const told: string[] = [];
     const change = (planned: Plan, by: string) =>
-      changeSettings(planned, by, { ...onlooker, vault }, (meanwhile) => {
+      changeSettings(planned, { ...onlooker, vault, ...calledBy(by) }, (meanwhile) => {
         told.push(...meanwhile.map(({ key, before, after }) => `${by}: ${key} ${before} → ${after}`));
       });
     const journal = async () => {
@@ -109,7 +109,7 @@ describe('two people who change one connection at the same time', () => {
     });
     expect(told).toContain('Bob: drift "restore" → "report"');
     const [later] = await journal();
-    expect(later).toMatchObject({ action: 'connections_set', cause: 'Bob', outcome: 'written' });
+    expect(later).toMatchObject({ action: 'connections_set', actor: { id: 'Bob' }, outcome: 'written' });
     expect(later?.changes).toContainEqual({
       kind: 'set_setting',
       reason: 'onGroupDeleted',
@@ -134,7 +134,7 @@ describe('two people who change one connection at the same time', () => {
   it('and one of them resumes: neither the setting nor the end of the observing is lost', async () => {
     const { plan, change, onlooker } = await office(true);
     const ann = await plan({ key: 'drift', value: 'report' });
-    await resumeConnection(CONNECTION, onlooker, 'Bob');
+    await resumeConnection(CONNECTION, onlooker);
     await change(ann, 'Ann');
     expect(await onlooker.connections.current(CONNECTION)).toMatchObject({
       observing: false,
@@ -209,7 +209,7 @@ describe('two people who change one connection at the same time', () => {
       await plan({ key: 'guard.minSize', value: 3 }, { key: 'groups.exclude', value: ['y'] }),
       'Ann',
     );
-    await resumeConnection(CONNECTION, onlooker, 'Ann');
+    await resumeConnection(CONNECTION, onlooker);
     expect(await stored()).toEqual({
       ...theirs,
       guard: { ...theirs.guard, minSize: 3 },

@@ -1,10 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
+import { groupId } from '../../shared/domain/ids.ts';
+import { verifyAudit } from '../../shared/operate/verify-audit.ts';
 import { ALL_PLATFORM_FAULTS } from '../support/engine/chaos.ts';
 import { directoryEvents, expectedGroups } from '../support/engine/directory.ts';
 import { live } from '../support/engine/life.ts';
 import { shownGroups } from '../support/engine/look-over.ts';
 import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
+import { CONNECTION } from '../support/engine/world.ts';
 
 vi.mock('../../shared/sync/tuning.ts', async (original) => ({
   ...(await original<typeof import('../../shared/sync/tuning.ts')>()),
@@ -52,6 +55,11 @@ describe('a crash', () => {
           met.add(scheduler.crashedAt ?? '');
           expect(shownGroups(world)).toEqual(expectedGroups(events));
           expect(world.platform.violations).toEqual([]);
+          for (const group of expectedGroups(events).keys()) {
+            const ref = { connection: CONNECTION, group: groupId(group) };
+            const { audit } = world.onlooker;
+            expect(await verifyAudit(ref, { audit, clock: world.nowMs })).toMatchObject({ broken: null });
+          }
         }),
         runs(),
       );

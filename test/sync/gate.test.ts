@@ -233,15 +233,18 @@ describe('the gate', () => {
   it('is paused and resumed by a person only as they saw it, and they are told what another person did', async () => {
     const { world, gate } = await company();
     const { onlooker } = world;
-    const resume = (seen?: Parameters<typeof resumeConnection>[3]) =>
-      resumeConnection(CONNECTION, onlooker, 'Bob', seen);
+    const resume = (seen?: Parameters<typeof resumeConnection>[2]) =>
+      resumeConnection(CONNECTION, onlooker, seen);
     const seen = { gate: await gate(), observing: false };
     await pauseConnection(CONNECTION, 'Ann: a migration', onlooker, seen.gate);
-    await expect(resume(seen)).rejects.toThrow('somebody else paused it (Ann: a migration) meanwhile');
+    await expect(resume(seen)).rejects.toThrow(/somebody else paused it \(.*Ann: a migration\) meanwhile/);
     await expect(pauseConnection(CONNECTION, 'Bob: no', onlooker, seen.gate)).rejects.toThrow(
       'Ann: a migration',
     );
-    expect(await gate()).toMatchObject({ state: 'paused', reason: 'Ann: a migration' });
+    expect(await gate()).toMatchObject({
+      state: 'paused',
+      reason: expect.stringContaining('Ann: a migration'),
+    });
     const paused = { ...seen, gate: await gate() };
     await resume(paused);
     await resume(paused);
@@ -258,7 +261,7 @@ describe('the gate', () => {
     // That the platform was away meanwhile is nobody's word.
     await onlooker.gates.write(CONNECTION, await gate(), { state: 'backoff', closings: 1 });
     await pauseConnection(CONNECTION, 'Ann: again', onlooker, seen.gate);
-    expect(await gate()).toMatchObject({ state: 'paused', reason: 'Ann: again' });
+    expect(await gate()).toMatchObject({ state: 'paused', reason: expect.stringContaining('Ann: again') });
   });
 
   it('that a person closed opens for no probe, only for a person, and drains its backlog then', async () => {
@@ -266,7 +269,7 @@ describe('the gate', () => {
     await pauseConnection(CONNECTION, 'a migration', world.onlooker);
     say({ snapshot: 'g', of: ['a'] });
     await work(20);
-    expect(await gate()).toMatchObject({ state: 'paused', reason: 'a migration' });
+    expect(await gate()).toMatchObject({ state: 'paused', reason: 'operator: a migration' });
     expect(shown('g')).toEqual([]);
     expect(await resumeConnection(CONNECTION, world.onlooker)).toBe(true);
     await tell();
@@ -351,7 +354,7 @@ describe.each([
     expect(await outcome()).toBeUndefined();
     meets(route, 'throttled');
     expect(await outcome()).toMatchObject({ kind: 'throttled' });
-    expect(await gate()).toMatchObject({ state: 'paused', reason: 'a migration' });
+    expect(await gate()).toMatchObject({ state: 'paused', reason: 'operator: a migration' });
   });
 });
 
@@ -453,12 +456,12 @@ describe('a paused group', () => {
     await tell({ snapshot: 'g', of: ['a'] });
     await pauseGroup(ref('g'), world.onlooker);
     const seen = await state('g');
-    await resumeGroup(ref('g'), world.onlooker, 'Ann');
+    await resumeGroup(ref('g'), world.onlooker);
     world.advance(1);
     await pauseGroup(ref('g'), world.onlooker, 'Ann');
-    await expect(resumeGroup(ref('g'), world.onlooker, 'Bob', seen)).rejects.toThrow('somebody else');
+    await expect(resumeGroup(ref('g'), world.onlooker, seen)).rejects.toThrow('somebody else');
     expect((await state('g'))?.paused).toBe(true);
-    expect(await resumeGroup(ref('g'), world.onlooker, 'Bob', await state('g'))).toBe(true);
+    expect(await resumeGroup(ref('g'), world.onlooker, await state('g'))).toBe(true);
   });
 
   it('is written again, in one write, when it is resumed', async () => {

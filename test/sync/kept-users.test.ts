@@ -83,7 +83,7 @@ describe('a user whom the platform keeps though the directory took them out', ()
     await tell({ take: ['b', 'c'], from: 'g' });
     expect(shown('g')).toEqual([users('a', 'b', 'c')]);
     world.platform.kept.add('u-b');
-    await approveHold(ref('g'), { by: 'Ann', reason: 'right' }, world.onlooker);
+    await approveHold(ref('g'), { reason: 'right' }, world.onlooker);
     say();
     await pass(HOUR_MS);
     expect(shown('g')).toEqual([users('a', 'b')]);

@@ -25,7 +25,6 @@ export interface ConnectRequest {
   readonly token: string;
   /** Plan only, write nothing, until a person resumes. */
   readonly observing: boolean;
-  readonly by: string;
   /** The connection from which the settings were made; undefined where there was none. */
   readonly known: Connection | undefined;
 }
@@ -59,9 +58,9 @@ export const keptFor = (name: ConnectionName, company: string): string =>
   `the name ${name} is kept for the company ${company}, whose groups and people are stored under it`;
 
 async function connectNew(request: ConnectRequest, ports: ConnectPorts): Promise<false> {
-  const { name, company, settings, token, observing, by } = request;
+  const { name, company, settings, token, observing } = request;
   const change = { kind: 'connect', before: null, after: company, reason: 'company' };
-  const deed = { action: 'connect', changes: [change], cause: by };
+  const deed = { action: 'connect', changes: [change] };
   const isFree = (await ports.connections.current(name)) === undefined;
   const make = async () => {
     // Whoever was let in before the connection was removed is not let in again.
@@ -77,10 +76,10 @@ async function connectNew(request: ConnectRequest, ports: ConnectPorts): Promise
 
 /** @returns whether the settings are the same as before */
 async function reconnect(read: Connection, request: ConnectRequest, ports: ConnectPorts): Promise<boolean> {
-  const { name, company, settings, token, observing, by } = request;
+  const { name, company, settings, token, observing } = request;
   const wanted = { name, company, settings, observing };
   const first = () => ports.vault.store(name, token);
-  const change = { read, wanted, action: 'reconnect', cause: by, first };
+  const change = { read, wanted, action: 'reconnect', first };
   const { before, after } = await changeConnection(change, ports);
   return differingSettings(before.settings, after.settings).length === 0;
 }

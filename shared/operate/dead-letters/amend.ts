@@ -11,11 +11,6 @@ export interface AmendPorts extends JournalPorts {
   readonly events: EventSender;
 }
 
-export interface Person {
-  readonly by: string;
-  readonly reason: string;
-}
-
 /** Where what a person did to a letter is kept: with its group, or in the connection's journal. */
 function auditedAt({ ref, group, events, message }: Letter): GroupRef {
   if (ref !== undefined) return ref;
@@ -44,12 +39,12 @@ export function problemsOf(body: string, message: DeadMessage, nowMs: number): r
  */
 export async function sendAmended(
   letter: Letter,
-  { body, person }: { readonly body: string; readonly person: Person },
+  { body, reason }: { readonly body: string; readonly reason: string },
   ports: AmendPorts,
 ): Promise<boolean> {
   return withMessage(ports.mailboxes[letter.queue], letter.message.id, async (message) => {
     const words = { before: message.body, after: body };
-    await recordWords(letter, 'edit', { ...words, ...person }, ports);
+    await recordWords(letter, 'edit', { ...words, reason }, ports);
     const [outcome] = await ports.events.send([
       { body, connection: message.connection, stamp: stampOf(message) },
     ]);
@@ -58,9 +53,9 @@ export async function sendAmended(
 }
 
 /** Deletes a letter for good; what it said, who wanted that and why are kept in the audit. */
-export async function discardLetter(letter: Letter, person: Person, ports: AmendPorts): Promise<boolean> {
+export async function discardLetter(letter: Letter, reason: string, ports: AmendPorts): Promise<boolean> {
   return withMessage(ports.mailboxes[letter.queue], letter.message.id, async (message) => {
-    await recordWords(letter, 'discard', { before: message.body, after: null, ...person }, ports);
+    await recordWords(letter, 'discard', { before: message.body, after: null, reason }, ports);
   });
 }
 
@@ -68,15 +63,15 @@ export async function discardLetter(letter: Letter, person: Person, ports: Amend
 async function recordWords(
   letter: Letter,
   verb: 'edit' | 'discard',
-  words: Person & { readonly before: string; readonly after: string | null },
+  words: { readonly before: string; readonly after: string | null; readonly reason: string },
   ports: AmendPorts,
 ): Promise<void> {
-  const { by, reason } = words;
+  const { reason } = words;
   const [before, after] = [partsOf(words.before), words.after === null ? [] : partsOf(words.after)];
   for (let part = 0; part < Math.max(before.length, after.length); part += 1) {
     const values = { before: before[part] ?? null, after: after[part] ?? null };
     const deed = { action: `dlq_${verb}`, changes: [{ kind: `${verb}_letter`, ...values, reason }] };
-    await recordDeed(auditedAt(letter), { ...deed, cause: `${by}: ${reason}` }, ports);
+    await recordDeed(auditedAt(letter), { ...deed, reason }, ports);
   }
 }
 

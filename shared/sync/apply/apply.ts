@@ -7,6 +7,7 @@ import { countSuccess } from '../gate.ts';
 import { openPlatform } from '../open-platform.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
+import { type AuditLink, linksOf } from '../ports/logs.ts';
 import { PlatformFailure } from '../ports/platform.ts';
 import { endClaim } from '../retire-claim.ts';
 import { MAX_CONFLICTS, MAX_REFUSALS, undoneBackoffMs } from '../tuning.ts';
@@ -53,6 +54,8 @@ interface Tally {
   readonly drift: DriftKind[];
   conflicts: number;
   trial: Trial;
+  /** The newest entry of the audit that we put. */
+  audited: AuditLink | undefined;
 }
 
 /** Every round ends in a write, a settlement or a conflict; past this many the group waits its turn again. */
@@ -70,7 +73,7 @@ const MAX_ROUNDS = 3 * MAX_CONFLICTS;
  * @throws only where our own table or queue fails: the message then comes again.
  */
 export async function applyGroup(ref: GroupRef, ports: ApplyPorts): Promise<ApplyReport> {
-  const tally: Tally = { writes: [], conflicts: 0, drift: [], trial: NO_TRIAL };
+  const tally: Tally = { writes: [], conflicts: 0, drift: [], trial: NO_TRIAL, audited: undefined };
   const ending = await applyInRounds(ref, ports, tally);
   const { writes, conflicts, drift } = tally;
   return { ref, ...ending, writes, conflicts, drift };
@@ -132,11 +135,18 @@ async function takeRound(
   state: GroupState,
   connection: Connection,
   ports: ApplyPorts,
-  { trial, drift }: Tally,
+  tally: Tally,
 ): Promise<Step> {
+  const { trial, drift } = tally;
+  const record: Turn['record'] = async ({ ref, lastAudit, lastDeed }, entry) => {
+    const previous = linksOf({ lastAudit: tally.audited ?? lastAudit, lastDeed });
+    tally.audited = await ports.audit.record(ref, { ...entry, previous });
+    return tally.audited;
+  };
   try {
     const platform = await openPlatform(connection, ports);
-    const turn: Turn = { connection, platform, ports, trial, found: (kind) => drift.push(kind) };
+    const found = (kind: DriftKind) => drift.push(kind);
+    const turn: Turn = { connection, platform, ports, trial, record, found };
     let round: Round = { ...startOf(state, turn), barred: new Set(trial.lots.flat()) };
     for (;;) {
       const performed = await perform(decide(round), round, turn);

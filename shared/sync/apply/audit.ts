@@ -2,7 +2,7 @@ import type { GroupState, Intent } from '../../domain/group-state.ts';
 import { readStamp } from '../../domain/stamp.ts';
 import { newnessOf, type Wanted } from '../../plan/facts.ts';
 import type { PlanChange } from '../../plan/plan.ts';
-import type { AuditEntry } from '../ports/logs.ts';
+import type { AuditActor, AuditEntry } from '../ports/logs.ts';
 
 const MAX_AUDITED_CHANGES = 1_000;
 
@@ -11,11 +11,19 @@ export interface Result {
   readonly changes: readonly PlanChange[];
   readonly nowMs: number;
   readonly version: string | null;
-  readonly cause: string;
+  readonly origin: Origin;
   readonly outcome: AuditEntry['outcome'];
 }
 
-export const auditOf = (intent: Intent, { changes, nowMs, version, cause, outcome }: Result): AuditEntry => ({
+/** Why something is written, and who would have it so. */
+export type Origin = Pick<AuditEntry, 'cause' | 'actor' | 'reason'>;
+
+export const OURSELVES: AuditActor = { kind: 'groupsync', id: 'groupsync' };
+
+export const auditOf = (
+  intent: Intent,
+  { changes, nowMs, version, origin, outcome }: Result,
+): AuditEntry => ({
   atMs: nowMs,
   intent: intent.id,
   action: intent.action,
@@ -23,7 +31,7 @@ export const auditOf = (intent: Intent, { changes, nowMs, version, cause, outcom
   changeCount: changes.length,
   versionBefore: intent.versionBefore ?? null,
   versionAfter: version,
-  cause,
+  ...origin,
   outcome,
 });
 
@@ -38,17 +46,24 @@ export const foundOf = (
     changes: [],
     nowMs,
     version,
-    cause: 'the outcome of an earlier write was looked up',
+    origin: { cause: 'the outcome of an earlier write was looked up', actor: OURSELVES },
     outcome: happened ? 'found_written' : 'found_changed',
   });
 
 /** Why a write is made: an approval, a difference being put right, or what the directory said last. */
-export function causeOf(state: GroupState, wanted: Wanted | undefined, consumes: string | undefined): string {
+export function originOf(
+  state: GroupState,
+  wanted: Wanted | undefined,
+  consumes: string | undefined,
+): Origin {
   const { hold, openDrift, rev } = state;
   if (consumes !== undefined && hold !== undefined && hold.decision.kind === 'approved') {
-    return `approved by ${hold.decision.by}: ${hold.decision.reason}`;
+    const { by, reason } = hold.decision;
+    return { cause: `approved by ${by}: ${reason}`, actor: { kind: 'operator', id: by }, reason };
   }
-  if (openDrift.length > 0) return `drift ${openDrift.join(', ')}`;
+  if (openDrift.length > 0) return { cause: `drift ${openDrift.join(', ')}`, actor: OURSELVES };
   const event = wanted && readStamp(newnessOf(state, wanted).newest);
-  return event === undefined ? `rev ${rev}` : `event ${event.id} of ${event.source}`;
+  if (event === undefined) return { cause: `rev ${rev}`, actor: OURSELVES };
+  const { id, source } = event;
+  return { cause: `event ${id} of ${source}`, actor: { kind: 'directory', id: source } };
 }

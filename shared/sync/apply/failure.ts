@@ -3,6 +3,7 @@ import type { GroupRef } from '../../domain/ids.ts';
 import { countFailing, tellGate } from '../gate.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
+import type { AuditLink } from '../ports/logs.ts';
 import type { PlatformFailure } from '../ports/platform.ts';
 import { backoffMs } from '../tuning.ts';
 
@@ -41,7 +42,11 @@ export async function postpone(
  * Leaves the group until its next change, or for a day, and tells a person through the dead-letter queue, once while the
  * reason is the same. The letter goes first: a crash in between repeats it, where the reverse would lose it.
  */
-export async function giveUp(state: GroupState, cause: PlatformFailure, ports: ApplyPorts): Promise<void> {
+export async function giveUp(
+  state: GroupState,
+  cause: PlatformFailure,
+  { ports, audited }: { readonly ports: ApplyPorts; readonly audited: AuditLink },
+): Promise<void> {
   const { ref, rev, lastError } = state;
   const { connection } = ref;
   const { message } = cause;
@@ -55,5 +60,5 @@ export async function giveUp(state: GroupState, cause: PlatformFailure, ports: A
   const isTold = lastError?.code === code && lastError.message === message;
   const unburied = isTold ? [] : await ports.deadLetters.bury([{ ...letter, connection, group: ref }]);
   if (unburied.length > 0) throw new Error('the dead-letter queue did not accept a message', { cause });
-  await ports.groups.fail(state, { code, message, atMs: ports.clock() });
+  await ports.groups.fail(state, { code, message, atMs: ports.clock() }, audited);
 }

@@ -21,11 +21,11 @@ export async function absorb(decision: Absorb, state: GroupState, turn: Turn): P
   const { ports } = turn;
   const recorded = await recordForeign(decision, state, turn);
   if (recorded === undefined) return OVERTAKEN;
-  const found = { ...recorded, contest };
   const link = await linkTo(state, observed, view, turn);
+  const found = { ...recorded, contest };
   if (intent === undefined) return (await ports.groups.absorb(state, link, found)) ? CONFLICT : OVERTAKEN;
   const nowMs = ports.clock();
-  await ports.audit.record(state.ref, foundOf(intent, nowMs, observed.version, false));
+  const audited = await turn.record(state, foundOf(intent, nowMs, observed.version, false));
   const flipped = await ports.groups.flip(state.ref, {
     intent: intent.id,
     seen: state,
@@ -34,7 +34,7 @@ export async function absorb(decision: Absorb, state: GroupState, turn: Turn): P
     settled: 'in_sync',
     counts: state.counts ?? { wanted: 0, applied: 0, pending: 0 },
     unfinished: true,
-    found,
+    found: { ...found, audited },
     ...(intent.action === 'create' ? { createdAtMs: intent.atMs } : {}),
   });
   return flipped === undefined ? OVERTAKEN : CONFLICT;

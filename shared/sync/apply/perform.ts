@@ -7,7 +7,7 @@ import type { Wanted } from '../../plan/facts.ts';
 import { viewOf } from '../../plan/foreign.ts';
 import { retireClaim } from '../retire-claim.ts';
 import { DOUBT_MS, WRITES_IN_FLIGHT } from '../tuning.ts';
-import { foundOf } from './audit.ts';
+import { foundOf, OURSELVES } from './audit.ts';
 import { holdDigest, learn, type Reading } from './facts.ts';
 import { absorb, clearSuspicion, closeDrift, linkTo, unlink } from './foreign.ts';
 import { AGAIN, CONFLICT, OVERTAKEN, type Performed, type Round, type Turn } from './turn.ts';
@@ -177,9 +177,10 @@ async function confirm(
   const { ports } = turn;
   const platform = await linkTo(state, observed, view, turn);
   const nowMs = ports.clock();
-  await ports.audit.record(state.ref, foundOf(intent, nowMs, observed.version, true));
+  const audited = await turn.record(state, foundOf(intent, nowMs, observed.version, true));
   const flipped = await ports.groups.flip(state.ref, {
     ...settledNow(intent, state, nowMs),
+    found: { audited },
     platform,
     settled: 'in_sync',
     counts: state.counts ?? { wanted: 0, applied: 0, pending: 0 },
@@ -206,12 +207,13 @@ async function confirmGone(
 ): Promise<Performed> {
   const { ports, connection } = turn;
   const nowMs = ports.clock();
-  await ports.audit.record(state.ref, foundOf(intent, nowMs, null, true));
+  const audited = await turn.record(state, foundOf(intent, nowMs, null, true));
   // Before the flip: afterwards nobody would look for it.
   if (intent.platformId !== undefined)
     await ports.claims.drop(connection.company, intent.platformId, state.ref);
   const flipped = await ports.groups.flip(state.ref, {
     ...settledNow(intent, state, nowMs),
+    found: { audited },
     settled: 'deleted',
     counts: { wanted: 0, applied: 0, pending: 0 },
   });
@@ -219,9 +221,10 @@ async function confirmGone(
 }
 
 /** The platform's group stays as it is, without an owner from now on: nothing is sent. */
-async function letGo({ reason }: Of<'release'>, state: GroupState, { ports }: Turn): Promise<Performed> {
-  const { platformId, version = null, ref } = state;
-  await ports.audit.record(ref, {
+async function letGo({ reason }: Of<'release'>, state: GroupState, turn: Turn): Promise<Performed> {
+  const { ports } = turn;
+  const { platformId, version = null } = state;
+  const audited = await turn.record(state, {
     atMs: ports.clock(),
     intent: intentId(ports.newId()),
     action: 'release',
@@ -229,10 +232,11 @@ async function letGo({ reason }: Of<'release'>, state: GroupState, { ports }: Tu
     changeCount: 1,
     versionBefore: version,
     versionAfter: version,
+    actor: OURSELVES,
     cause: `rev ${state.rev}`,
     outcome: 'written',
   });
-  return (await ports.groups.absorb(state, undefined)) ? AGAIN : OVERTAKEN;
+  return (await ports.groups.absorb(state, undefined, { audited })) ? AGAIN : OVERTAKEN;
 }
 
 /** Claim, then look, then link: the next round plans from what is there, and sends the whole group. */

@@ -1,10 +1,11 @@
 import type { DriftKind } from '../../domain/drift.ts';
-import type { GroupError, Intent, WriteAction } from '../../domain/group-state.ts';
+import type { GroupError, GroupState, Intent, WriteAction } from '../../domain/group-state.ts';
 import type { PlatformUserId } from '../../domain/ids.ts';
 import type { Write } from '../../plan/decide.ts';
 import type { Facts } from '../../plan/facts.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
+import type { AuditEntry, AuditLink } from '../ports/logs.ts';
 import type { Platform, PlatformFailure } from '../ports/platform.ts';
 
 /** One invocation for one group: its connection, its platform, and what it may touch. */
@@ -12,6 +13,11 @@ export interface Turn {
   readonly connection: Connection;
   readonly platform: Platform;
   readonly ports: ApplyPorts;
+  /**
+   * Puts an entry into the group's audit, after those that its item names. What this invocation put before and could not
+   * have named there yet comes before it too.
+   */
+  readonly record: (state: GroupState, entry: AuditEntry) => Promise<AuditLink>;
   /** Told of each difference by somebody else that was not known before. */
   readonly found: (kind: DriftKind) => void;
   /** What is left to be tried of additions that the platform refused together. */

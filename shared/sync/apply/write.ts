@@ -17,7 +17,7 @@ import type { Plan } from '../../plan/plan.ts';
 import type { Flip } from '../ports/groups.ts';
 import { type GroupFields, PlatformFailure } from '../ports/platform.ts';
 import { CREATE_DEADLINE_MS, MAX_REFUSALS } from '../tuning.ts';
-import { auditOf, causeOf } from './audit.ts';
+import { auditOf, originOf } from './audit.ts';
 import { learn, type Reading } from './facts.ts';
 import { giveUp } from './failure.ts';
 import { closeDrift, linkTo, recordForeign } from './foreign.ts';
@@ -188,13 +188,13 @@ export async function refuse(round: Round, turn: Turn): Promise<Performed> {
   const { ports } = turn;
   if (refused === undefined) throw new Error('expected a write that the platform has refused');
   const { write, intent, cause } = refused;
-  await ports.audit.record(
-    state.ref,
+  const audited = await turn.record(
+    state,
     auditOf(intent, {
       changes: write.plan.changes,
       nowMs: ports.clock(),
       version: intent.versionBefore ?? null,
-      cause: causeOf(state, wanted, write.consumes),
+      origin: originOf(state, wanted, write.consumes),
       outcome: 'rejected',
     }),
   );
@@ -203,7 +203,7 @@ export async function refuse(round: Round, turn: Turn): Promise<Performed> {
   );
   const trial = narrowed(additions, write.plan.changes.length > additions.length, turn.trial);
   if (trial === undefined || wanted === undefined) {
-    await giveUp(state, cause, ports);
+    await giveUp(state, cause, { ports, audited });
     return { step: { kind: 'failed', cause } };
   }
   if (trial === 'refused') await markRefused(additions, state, wanted, turn);
@@ -255,12 +255,10 @@ async function confirmWrite(observed: ObservedGroup | undefined, writing: Writin
   const platform = observed && view && (await linkAfter(observed, view, outcome, writing));
   const nowMs = ports.clock();
   const { changes } = outcome;
-  const cause = causeOf(state, wanted, write.consumes);
+  const origin = originOf(state, wanted, write.consumes);
   const version = observed?.version ?? null;
-  await ports.audit.record(
-    state.ref,
-    auditOf(intent, { changes, nowMs, version, cause, outcome: 'written' }),
-  );
+  const entry = auditOf(intent, { changes, nowMs, version, origin, outcome: 'written' });
+  const audited = await turn.record(state, entry);
   if (observed === undefined) await dropClaim(state, turn);
   const driftClosed = write.held.size === 0 && foreign === undefined && !outcome.isUndone;
   if (driftClosed) await closeDrift(state, turn);
@@ -274,7 +272,7 @@ async function confirmWrite(observed: ObservedGroup | undefined, writing: Writin
     counts: { ...counts, pending: counts.pending + refused },
     ...(platform === undefined ? {} : { platform }),
     ...(intent.action === 'create' ? { createdAtMs: nowMs } : {}),
-    ...(found === undefined ? {} : { found: { ...found, contest: foreign?.contest } }),
+    found: { ...found, ...(found && { contest: foreign?.contest }), audited },
     ...leftovers(writing, outcome),
   });
   if (flipped === undefined) return OVERTAKEN;

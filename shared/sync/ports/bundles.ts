@@ -11,7 +11,7 @@ import type { DesiredStore, UserStore } from './desired.ts';
 import type { GroupIndex } from './group-index.ts';
 import type { GroupStore } from './groups.ts';
 import type { GuardStore } from './guard.ts';
-import type { AuditLog, DriftLog } from './logs.ts';
+import type { AuditLog, Caller, DriftLog } from './logs.ts';
 import type { PeopleStore } from './people.ts';
 import type { Applicants, Platforms } from './platform.ts';
 import type { ApplyQueue, DeadLetterQueue, EventSender, Mailbox } from './queues.ts';
@@ -79,6 +79,7 @@ export interface ToolPorts extends ApplyPorts, WakePorts {
   readonly vault: CredentialVault;
   readonly functions: Functions;
   readonly deployment: Deployment;
+  readonly caller: Caller;
   readonly applicants: Applicants;
   readonly feed: Pick<FeedStore, 'read'>;
   readonly health: HealthStore;

@@ -17,6 +17,7 @@ import type { Hold } from '../../domain/hold.ts';
 import type { GroupRef, IntentId, MemberId, PlatformGroupId, VersionToken } from '../../domain/ids.ts';
 import type { View } from '../../domain/view.ts';
 import type { HeldSet } from './guard.ts';
+import type { AuditLink } from './logs.ts';
 
 /** What a look at the platform left behind beside the view. */
 export interface FoundForeign {
@@ -25,6 +26,8 @@ export interface FoundForeign {
   readonly unattributed?: readonly string[];
   readonly deletionWaiver?: DeletionWaiver;
   readonly contest?: Contest | undefined;
+  /** The entry of the audit that tells of it. */
+  readonly audited?: AuditLink;
 }
 
 /** How a group is left after a platform write was confirmed, or found to have happened. */
@@ -144,7 +147,7 @@ export interface GroupStore {
   /** Writes when to try again, and why it did not work. The group stays dirty. */
   postpone(ref: GroupRef, retryAtMs: number, error: GroupError, attempts: number): Promise<void>;
   /** Gives up until the next change. false where one has come already. */
-  fail(seen: GroupState, error: GroupError): Promise<boolean>;
+  fail(seen: GroupState, error: GroupError, audited: AuditLink): Promise<boolean>;
   /** Records a hold over these users in place of the one `seen`. false where rev moved: another look is on its way. */
   hold(seen: GroupState, hold: Hold, held: HeldSet): Promise<boolean>;
   /** The hold is about nothing any more. false where rev moved. */

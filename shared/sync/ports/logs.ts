@@ -11,7 +11,22 @@ export interface AuditedChange {
   readonly reason: string;
 }
 
-/** One write to the platform, or its certain failure, for people to read later. Kept for 400 days. */
+/** Who did something, or had it done: personal, so never in a log. */
+export type AuditActor = {
+  readonly kind: 'directory' | 'operator' | 'scim' | 'groupsync' | 'platform';
+  readonly id: string;
+  readonly name?: string;
+  /** Of a caller whom AWS knows. */
+  readonly arn?: string;
+};
+
+/** Who runs a command. @throws where AWS does not tell */
+export type Caller = () => Promise<AuditActor>;
+
+/** Names an entry, what it says included: `<instant>#<intent>#<hash>`. */
+export type AuditLink = string;
+
+/** One write to the platform, its certain failure, or a person's deed, for people to read later. Kept for 400 days. */
 export interface AuditEntry {
   readonly atMs: number;
   readonly intent: IntentId;
@@ -23,12 +38,41 @@ export interface AuditEntry {
   readonly versionAfter: string | null;
   readonly cause: string;
   readonly outcome: 'written' | 'found_written' | 'found_changed' | 'rejected';
+  /** None in the entries of earlier releases. */
+  readonly actor?: AuditActor;
+  readonly reason?: string;
+  /** Told to `record` only of an entry that is not kept with its group. */
+  readonly group?: GroupId;
+  /** The newest entries of the group before this one: who changes or removes one breaks what comes after it. */
+  readonly previous?: readonly AuditLink[];
 }
 
+/** An entry as it is read, with the link that later ones have to it; what is in the journal may have no group. */
+export type KeptEntry = AuditEntry & { readonly link: AuditLink };
+
+/**
+ * The newest entries that the group's item names: that of the last write, and that of the last deed. They are two, since
+ * a worker moves the one with its own write of the item, whatever a person does meanwhile.
+ */
+export interface AuditHead {
+  readonly lastAudit?: AuditLink | undefined;
+  readonly lastDeed?: AuditLink | undefined;
+}
+
+export const linksOf = ({ lastAudit, lastDeed }: AuditHead): readonly AuditLink[] =>
+  [lastAudit, lastDeed].filter((link) => link !== undefined);
+
 export interface AuditLog {
-  record(ref: GroupRef, entry: AuditEntry): Promise<void>;
+  /** One put of the same key takes the place of another. */
+  record(ref: GroupRef, entry: AuditEntry): Promise<AuditLink>;
+  /** undefined where there is no such group. */
+  head(ref: GroupRef): Promise<AuditHead | undefined>;
+  /** Makes a deed the newest; false where another came after `seen`. */
+  endWith(ref: GroupRef, deed: AuditLink, seen: AuditHead): Promise<boolean>;
   /** Newest first, in pages. */
-  read(ref: GroupRef): AsyncIterable<readonly AuditEntry[]>;
+  read(ref: GroupRef): AsyncIterable<readonly KeptEntry[]>;
+  /** Of all groups and the journal, newest first, from this instant on; up to a second or so behind. */
+  since(connection: ConnectionName, atMs: number): AsyncIterable<readonly KeptEntry[]>;
 }
 
 export type DriftSettlement = 'restore' | 'report' | 'adopt';
@@ -65,5 +109,9 @@ export interface DriftLog {
   list(connection: ConnectionName): AsyncIterable<readonly DriftRecord[]>;
   ofGroup(ref: GroupRef): AsyncIterable<readonly DriftRecord[]>;
   /** Found or settled at or after the instant; up to a second or so behind. */
-  since(connection: ConnectionName, atMs: number): AsyncIterable<readonly DriftRecord[]>;
+  since(
+    connection: ConnectionName,
+    atMs: number,
+    newestFirst?: boolean,
+  ): AsyncIterable<readonly DriftRecord[]>;
 }

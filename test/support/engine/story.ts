@@ -107,3 +107,6 @@ function said(saying: Saying) {
   if ('forget' in saying) return of('user.deleted', { user: { id: saying.forget } });
   return of('user.upserted', { user: { id: saying.user, email: saying.email } });
 }
+
+/** Ports of somebody else than who calls otherwise. */
+export const calledBy = (id: string) => ({ caller: async () => ({ kind: 'operator' as const, id }) });

@@ -92,6 +92,7 @@ export function createWorld(
   });
   const ports: ToolPorts = {
     ...engine,
+    caller: async () => ({ kind: 'operator', id: 'local:tester' }),
     randomHex: (bytes) =>
       newId()
         .padStart(bytes * 2, '0')

@@ -155,7 +155,7 @@ describe('a difference that is to be restored', () => {
     const open = { settledBy: null, settledAtMs: null };
     expect((await records(world)).find(({ kind }) => kind === 'members_added')).toMatchObject(open);
     expect((await world.onlooker.groups.read(REF))?.settled).toBe('held');
-    await approveHold(REF, { by: 'ann', reason: 'right' }, world.onlooker);
+    await approveHold(REF, { reason: 'right' }, world.onlooker);
     await apply(world);
     expect(shown(world, id)?.users).toEqual(USERS);
     for (const record of await records(world)) expect(record).toMatchObject({ settledBy: 'restore' });

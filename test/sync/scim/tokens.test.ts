@@ -4,6 +4,7 @@ import { forgetMember } from '../../../shared/operate/forget.ts';
 import { createAuditLog } from '../../../shared/store/audit-log.ts';
 import { forgetScimUser } from '../../../shared/sync/scim/forget.ts';
 import { createToken, listTokens, revokeToken } from '../../../shared/sync/scim/tokens.ts';
+import { calledBy } from '../../support/engine/story.ts';
 import { replace } from '../../support/scim-operations.ts';
 import { createWorld, ENTERPRISE, USER } from './support/server.ts';
 
@@ -169,11 +170,11 @@ describe('what is kept of a user', () => {
     const world = createWorld({ storeProfile: true });
     const client = await world.client();
     const { id } = (await client.post('/Users', { ...ann, externalId: 'annabel-ext' })).body;
-    const ports = { ...world.ports, audit: createAuditLog(world.table) };
-    expect(await forgetMember(DEFAULT, id, { by: 'Bo: asked to', ports })).toBe(true);
+    const ports = { ...world.ports, ...calledBy('Bo'), audit: createAuditLog(world.table) };
+    expect(await forgetMember(DEFAULT, id, ports)).toBe(true);
     for (const text of ['ann@', 'ann.home', 'Annabel', 'annabel-ext', '5550', 'Secret Projects'])
       expect(storedText(world)).not.toContain(text);
-    expect(storedText(world)).toContain('asked to');
+    expect(storedText(world)).toContain('erased on request');
     expect((await client.get(`/Users/${id}`)).status).toBe(404);
     expect((await client.get('/Users?filter=externalId eq "annabel-ext"')).body.totalResults).toBe(0);
     expect((await client.post('/Users', ann)).status).toBe(201);

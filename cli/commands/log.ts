@@ -1,0 +1,181 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import type { LogEntry } from '../../shared/contract/answers.ts';
+import { type GroupRef, memberId } from '../../shared/domain/ids.ts';
+import { journalOf } from '../../shared/operate/journal.ts';
+import { type LogFilter, readLog } from '../../shared/operate/log.ts';
+import { requireConnection } from '../../shared/operate/settings.ts';
+import { verifyAudit } from '../../shared/operate/verify-audit.ts';
+import type { Act } from '../act.ts';
+import type { Context } from '../context.ts';
+import { EXIT } from '../io.ts';
+import { wholeNumber } from './arguments.ts';
+
+interface LogOptions {
+  readonly since?: number;
+  readonly group?: string;
+  readonly member?: string;
+  readonly actor?: string;
+  readonly action?: string;
+  readonly outcome?: string;
+  readonly limit: number;
+  readonly follow?: boolean;
+  readonly verify?: boolean;
+}
+
+export function addLog(program: Command, act: Act): void {
+  const filtered = (command: Command) =>
+    command
+      .option('--since <age>', 'of the last 30m, 2h or 7d', age)
+      .option('--member <id>', 'about this member: an id of the directory or of the platform')
+      .option('--actor <text>', 'by whom: part of an id or a name')
+      .option('--action <action>', 'such as patch, holds_approve, or drift for every kind of it')
+      .option(
+        '--outcome <outcome>',
+        'written, found_written, found_changed, rejected; of drift how it was settled',
+      )
+      .option('--limit <n>', 'entries at most', wholeNumber, 50);
+  filtered(
+    program
+      .command('log')
+      .description('everything that happened, newest last: writes, what people did, what others changed')
+      .option('--group <group>', 'id or exact name')
+      .option('--follow', 'stay, and show what happens; with --json an entry a line'),
+  )
+    .addHelpText('after', '\nExamples:\n  groupsync log --since 2h\n  groupsync log --actor ada --follow')
+    .action(act(showLog));
+  filtered(
+    program
+      .command('audit')
+      .description('what was written to a group and done to it, when, why and by whom, newest first')
+      .argument('[group]', 'id or exact name; without it: what people did to the connection')
+      .option('--verify', 'check that no entry was changed or removed'),
+  )
+    .addHelpText('after', '\nExamples:\n  groupsync audit 00g1\n  groupsync audit 00g1 --verify')
+    .action(act(showAudit));
+}
+
+const UNITS_MS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 } as const;
+
+function age(text: string): number {
+  const [, digits = '', unit = ''] = /^(\d{1,6})([dhms])$/.exec(text) ?? [];
+  const ms = Number(digits) * (UNITS_MS[unit as keyof typeof UNITS_MS] ?? 0);
+  if (ms > 0) return ms;
+  throw new InvalidArgumentError('expected an age such as 30m, 2h or 7d');
+}
+
+async function filterOf(
+  context: Context,
+  ref: GroupRef | undefined,
+  options: LogOptions,
+): Promise<LogFilter> {
+  const { since, member, actor, action, outcome, limit } = options;
+  const { clock } = await context.ports();
+  return {
+    ...{ group: ref?.group, actor, action, outcome, limit },
+    sinceMs: since === undefined ? undefined : clock() - since,
+    member: member === undefined ? undefined : await idsOf(context, member),
+  };
+}
+
+/** Changes name users of the platform; whoever asks may know the directory's id only. */
+async function idsOf({ connection, ports }: Context, text: string): Promise<ReadonlySet<string>> {
+  const { users, people } = await ports();
+  const role = (await users.read(connection, [memberId(text)])).get(memberId(text))?.role;
+  const person = role && (await people.read(connection, [role])).get(role);
+  return new Set([text, role, person?.userId].filter((id) => id !== undefined));
+}
+
+const LOOK_EVERY_MS = 2_000;
+/** The index may be behind, and clocks differ: what is shown already is looked through again. */
+const OVERLAP_MS = 10_000;
+const MOST_AT_ONCE = 1_000;
+
+async function showLog(context: Context, options: LogOptions): Promise<number> {
+  const { out, connection, io } = context;
+  const ports = await context.ports();
+  await requireConnection(connection, ports);
+  const ref = options.group === undefined ? undefined : await context.group(options.group);
+  const filter = await filterOf(context, ref, options);
+  let entries = await readLog(connection, filter, ports);
+  if (options.follow !== true) {
+    out.answer({ entries }, () => {
+      if (entries.length === 0) out.line('nothing yet');
+      for (const entry of entries) out.line(lineOf(entry, context));
+    });
+    return EXIT.done;
+  }
+  const seen = new Set<string>();
+  while (!io.signal.aborted) {
+    for (const entry of entries.filter(({ id }) => !seen.has(id))) {
+      seen.add(entry.id);
+      out.line(out.json ? JSON.stringify(entry) : lineOf(entry, context));
+    }
+    await ports.sleep(LOOK_EVERY_MS, io.signal).catch(() => undefined);
+    const sinceMs = Math.max(filter.sinceMs ?? 0, ports.clock() - LOOK_EVERY_MS - OVERLAP_MS);
+    if (!io.signal.aborted)
+      entries = await readLog(connection, { ...filter, sinceMs, limit: MOST_AT_ONCE }, ports);
+  }
+  return EXIT.done;
+}
+
+/** Time, who, what, of whom, how it ended and why. */
+function lineOf(entry: LogEntry, { out }: Context): string {
+  const { at, action, outcome, cause, changeCount } = entry;
+  const about = [named(entry.group, entry.groupName), named(entry.member, entry.memberName)].filter(Boolean);
+  const much = changeCount > 1 ? `${changeCount} changes` : fromTo(entry.before, entry.after);
+  const what = [out.paint.bold(action), ...about, much, outcome === 'written' ? '' : outcome].filter(Boolean);
+  return `${at}  ${whoOf(entry)}  ${what.join('  ')}  ${out.paint.dim(oneLine(entry.reason ?? cause))}`;
+}
+
+const named = (id: string | null, name: string | null): string =>
+  id === null ? '' : name === null ? id : `${name} (${id})`;
+
+const whoOf = ({ actor }: LogEntry): string => named(actor.id, actor.name);
+
+async function showAudit(context: Context, group: string | undefined, options: LogOptions): Promise<number> {
+  const { out, connection } = context;
+  const ports = await context.ports();
+  const ref = group === undefined ? journalOf(connection) : await context.group(group);
+  if (options.verify === true) return verify(context, ref);
+  const entries = (await readLog(connection, await filterOf(context, ref, options), ports)).toReversed();
+  out.answer({ entries }, () => {
+    if (entries.length === 0) out.line('nothing yet');
+    for (const entry of entries) {
+      const { at, action, changes, changeCount, versionAfter, cause, outcome } = entry;
+      const version = versionAfter === null ? '' : `, version ${versionAfter}`;
+      out.line(`${at}  ${out.paint.bold(action)}  ${outcome}${version}  by ${whoOf(entry)}`);
+      out.line(out.paint.dim(`  ${cause}`));
+      for (const { kind, before, after, reason } of changes.slice(0, 10)) {
+        out.line(`  ${kind} ${fromTo(before, after)}: ${reason}`);
+      }
+      if (changeCount > 10) out.line(`  … and ${changeCount - 10} more changes`);
+    }
+  });
+  return EXIT.done;
+}
+
+async function verify({ out, ports }: Context, ref: GroupRef): Promise<number> {
+  const check = await verifyAudit(ref, await ports());
+  const { entries, named: count, broken } = check;
+  out.answer(check, () =>
+    out.line(
+      broken === null
+        ? `${entries} entries, as they were written; ${count} of them are named by later ones`
+        : out.paint.red(
+            `the entry of ${broken.at} is ${broken.problem} (${broken.id}); ${entries} entries are there`,
+          ),
+    ),
+  );
+  return broken === null ? EXIT.done : EXIT.attention;
+}
+
+const fromTo = (before: string | null, after: string | null): string =>
+  before !== null && after !== null
+    ? `${oneLine(before)} → ${oneLine(after)}`
+    : oneLine(after ?? before ?? '');
+
+/** A letter that was edited is kept whole; here its beginning is enough. */
+const oneLine = (text: string): string => {
+  const line = text.replace(/\s+/g, ' ');
+  return line.length > 60 ? `${line.slice(0, 59)}…` : line;
+};

@@ -1,0 +1,197 @@
+import type { LogEntry } from '../contract/answers.ts';
+import { NOBODY_KNOWN } from '../domain/drift.ts';
+import { type ConnectionName, type GroupId, type MemberId, memberId } from '../domain/ids.ts';
+import type { UserState, UserStore } from '../sync/ports/desired.ts';
+import type { GroupStore } from '../sync/ports/groups.ts';
+import type {
+  AuditActor,
+  AuditedChange,
+  AuditLog,
+  DriftLog,
+  DriftRecord,
+  KeptEntry,
+} from '../sync/ports/logs.ts';
+import { instant } from './status.ts';
+
+/*
+ * The one query behind `log`, `audit`, `explain` and `person`: what was written, what people did and what others changed
+ * on the platform. Of one group it reads that group's records, of a connection the index, newest first; neither reads
+ * more than it has to, nor more than MAX_LOOKED of each.
+ */
+
+export interface LogPorts {
+  readonly audit: Pick<AuditLog, 'read' | 'since'>;
+  readonly drift: Pick<DriftLog, 'ofGroup' | 'since'>;
+  readonly groups: Pick<GroupStore, 'readMany'>;
+  readonly users: Pick<UserStore, 'read'>;
+}
+
+/** Which entries are wanted; each part that is given must hold. */
+export interface LogFilter {
+  readonly sinceMs?: number | undefined;
+  /** An empty id stands for the connection's journal alone. */
+  readonly group?: GroupId | undefined;
+  /** What an entry may name of a member: the directory's id, the platform's of the person. */
+  readonly member?: ReadonlySet<string> | undefined;
+  /** Part of an id or a name, in capitals or not. */
+  readonly actor?: string | undefined;
+  /** `drift` for all that begin with `drift_`. */
+  readonly action?: string | undefined;
+  readonly outcome?: string | undefined;
+  readonly limit: number;
+}
+
+const MAX_LOOKED = 5_000;
+
+/** The newest entries that fit, newest last. */
+export async function readLog(
+  connection: ConnectionName,
+  filter: LogFilter,
+  ports: LogPorts,
+): Promise<readonly LogEntry[]> {
+  const { group, sinceMs = 0 } = filter;
+  const ref = group === undefined ? undefined : { connection, group };
+  const kept = ref ? ports.audit.read(ref) : ports.audit.since(connection, sinceMs);
+  const drift = ref ? ports.drift.ofGroup(ref) : ports.drift.since(connection, sinceMs, true);
+  const found = [
+    ...(await newestOf(kept, (entry) => entryOf(connection, entry), filter)),
+    ...(group === '' ? [] : await newestOf(drift, (record) => driftEntry(connection, record), filter)),
+  ];
+  const newest = found.sort((a, b) => (a.at === b.at ? (a.id < b.id ? -1 : 1) : a.at < b.at ? -1 : 1));
+  return named(connection, newest.slice(-filter.limit), ports);
+}
+
+async function newestOf<Record extends { readonly atMs: number } | { readonly detectedAtMs: number }>(
+  pages: AsyncIterable<readonly Record[]>,
+  entryFor: (record: Record) => LogEntry,
+  filter: LogFilter,
+): Promise<readonly LogEntry[]> {
+  const found: LogEntry[] = [];
+  const since = instant(filter.sinceMs ?? 0) ?? '';
+  let looked = 0;
+  for await (const page of pages) {
+    const entries = page.map(entryFor);
+    found.push(...entries.filter((entry) => entry.at >= since && fits(entry, filter)));
+    looked += page.length;
+    const isPast = page.some((record) => 'atMs' in record && record.atMs < (filter.sinceMs ?? 0));
+    if (found.length >= filter.limit || looked >= MAX_LOOKED || isPast) break;
+  }
+  return found;
+}
+
+function fits(entry: LogEntry, { member, actor, action, outcome }: LogFilter): boolean {
+  const isNamed = (text: string | null) => text !== null && member?.has(text) === true;
+  const names = [entry.actor.id, entry.actor.name ?? ''].map((text) => text.toLowerCase());
+  return (
+    (member === undefined ||
+      entry.changes.some(
+        (one) => isNamed(one.member ?? null) || isNamed(one.before) || isNamed(one.after),
+      )) &&
+    (actor === undefined || names.some((name) => name.includes(actor.toLowerCase()))) &&
+    (action === undefined || entry.action === action || entry.action.startsWith(`${action}_`)) &&
+    (outcome === undefined || entry.outcome === outcome)
+  );
+}
+
+/** Of earlier releases, which said it in the cause alone. */
+const WRITES = new Set(['create', 'patch', 'put', 'delete', 'release']);
+const actorBefore = ({ action, cause }: KeptEntry): AuditActor =>
+  WRITES.has(action)
+    ? { kind: 'groupsync', id: 'groupsync' }
+    : { kind: 'operator', id: cause.split(': ')[0] ?? '' };
+
+function entryOf(connection: ConnectionName, kept: KeptEntry): LogEntry {
+  const { atMs, intent, previous: _, link: __, actor = actorBefore(kept), group = null, ...entry } = kept;
+  const [only] = entry.changes;
+  const change = entry.changeCount === 1 ? only : undefined;
+  const at = new Date(atMs).toISOString();
+  return {
+    ...entry,
+    id: `${at}#${intent}`,
+    at,
+    connection,
+    actor: shown(actor),
+    group,
+    groupName: null,
+    member: change?.member ?? null,
+    memberName: null,
+    reason: entry.reason ?? null,
+    before: change?.before ?? null,
+    after: change?.after ?? null,
+  };
+}
+
+const shown = ({ kind, id, name, arn }: AuditActor): LogEntry['actor'] => ({
+  kind,
+  id,
+  name: name ?? null,
+  arn: arn ?? null,
+});
+
+/** What somebody else did on the platform; each user whom they put in or took out is a change of it. */
+function driftEntry(connection: ConnectionName, record: DriftRecord): LogEntry {
+  const { kind, before, after, initiator, actor, group, eventIds, settledBy } = record;
+  const [from, to] = [listOf(before), listOf(after)];
+  const change: AuditedChange = { kind, before: null, after: null, reason: 'somebody else' };
+  const changes = [
+    ...from.filter((value) => !to.includes(value)).map((value) => ({ ...change, before: value })),
+    ...to.filter((value) => !from.includes(value)).map((value) => ({ ...change, after: value })),
+  ];
+  const told = initiator === NOBODY_KNOWN ? 'no event tells who' : `told by event ${eventIds.join(', ')}`;
+  const at = new Date(record.detectedAtMs).toISOString();
+  return {
+    id: `${at}#${record.id}`,
+    at,
+    connection,
+    actor: shown({
+      kind: 'platform',
+      id: actor?.role ?? initiator,
+      ...(actor?.name != null && { name: actor.name }),
+    }),
+    action: `drift_${kind}`,
+    group,
+    groupName: null,
+    member: null,
+    memberName: null,
+    reason: null,
+    before: from.join(' ') || null,
+    after: to.join(' ') || null,
+    cause: told,
+    outcome: settledBy ?? 'open',
+    changes,
+    changeCount: changes.length,
+    versionBefore: null,
+    versionAfter: null,
+  };
+}
+
+const listOf = (side: DriftRecord['before']): readonly string[] =>
+  side === null ? [] : typeof side === 'string' ? [side] : side;
+
+/** Names are looked up for what is shown, in two requests. */
+async function named(
+  connection: ConnectionName,
+  entries: readonly LogEntry[],
+  { groups, users }: LogPorts,
+): Promise<readonly LogEntry[]> {
+  const ids = [...new Set(entries.flatMap(({ group }) => group ?? []))] as GroupId[];
+  const members = [...new Set(entries.flatMap(({ member }) => member ?? []))].map(memberId);
+  const [states, known] = await Promise.all([
+    groups.readMany(
+      ids.map((group) => ({ connection, group })),
+      () => {},
+    ),
+    users.read(connection, members),
+  ]);
+  const nameOf = new Map(states.map(({ ref, registers }) => [String(ref.group), registers.name?.value]));
+  return entries.map((entry) => ({
+    ...entry,
+    groupName: nameOf.get(entry.group ?? '') ?? null,
+    memberName: memberName(known.get((entry.member ?? '') as MemberId)),
+  }));
+}
+
+/** As people know them: name, user name or address. */
+const memberName = (user: UserState | undefined): string | null =>
+  ['name', 'displayName', 'userName', 'email'].flatMap((key) => user?.attributes.get(key)?.value ?? [])[0] ??
+  null;

@@ -1,0 +1,180 @@
+import { describe, expect, it } from 'vitest';
+import { journalOf } from '../../shared/operate/journal.ts';
+import { pauseGroup } from '../../shared/operate/pausing.ts';
+import { verifyAudit } from '../../shared/operate/verify-audit.ts';
+import type { Item } from '../../shared/store/table.ts';
+import { runCli } from '../support/cli/io.ts';
+import { calledBy } from '../support/engine/story.ts';
+import { added, createWorld, group, removed } from '../support/operate/world.ts';
+
+/** Three writes, a deed of Bob between them, and one for the connection. */
+async function company() {
+  const world = createWorld();
+  await world.save();
+  await world.hire('ann', 'bob');
+  const later = async (act: () => Promise<unknown>) => {
+    world.clock.ms += 60_000;
+    await act();
+  };
+  await world.publish(group('g', 'Blue'), added('g', 'ann'));
+  await later(() => world.apply('g'));
+  await world.publish(added('g', 'bob'));
+  await later(() => world.apply('g'));
+  const cli = (...args: string[]) => runCli(args, { ports: world.ports });
+  const bob = (...args: string[]) => runCli(args, { ports: { ...world.ports, ...calledBy('Bob') } });
+  await later(() => bob('pause', 'g', '--reason', 'ticket 12', '--yes'));
+  await later(() => cli('resume', 'g', '--yes'));
+  await world.publish(removed('g', 'ann'));
+  await later(() => world.apply('g'));
+  await later(() => cli('connections', 'set', 'default', 'drift=report', '--yes'));
+  const lines = async (...args: string[]) =>
+    (await cli('log', ...args, '--json')).json.entries.map(
+      ({ action, actor }: { action: string; actor: { id: string } }) => `${action} ${actor.id}`,
+    );
+  const entries = () => [...world.table.items.values()].filter(({ sk }) => sk.startsWith('A#'));
+  return {
+    ...world,
+    cli,
+    bob,
+    lines,
+    entries,
+    later,
+    verify: () => verifyAudit(world.refOf('g'), world.ports),
+  };
+}
+
+describe('the log', () => {
+  it('tells of all groups and of the connection, newest last, with who it was', async () => {
+    const { lines, cli } = await company();
+    const [create, second, third] = ['create test', 'patch test', 'patch test'];
+    const deeds = ['pause Bob', 'resume local:tester', 'connections_set local:tester'] as const;
+    expect(await lines()).toEqual([create, second, deeds[0], deeds[1], third, deeds[2]]);
+    expect(await lines('--limit', '2')).toEqual([third, deeds[2]]);
+    expect(await lines('--since', '90s')).toEqual([third, deeds[2]]);
+    expect(await lines('--actor', 'bob')).toEqual([deeds[0]]);
+    expect(await lines('--action', 'connections')).toEqual([deeds[2]]);
+    expect(await lines('--group', 'Blue', '--outcome', 'written')).toEqual([
+      create,
+      second,
+      deeds[0],
+      deeds[1],
+      third,
+    ]);
+    expect(await lines('--member', 'm-ann')).toEqual([create, third]);
+    const { stdout } = await cli('log', '--actor', 'bob');
+    expect(stdout).toMatch(/Bob {2}pause {2}Blue \(g\) {2}running → paused {2}ticket 12\n$/);
+  });
+
+  it('tells of what others did on the platform, and who', async () => {
+    const { ports, lines, cli, platform, apply, refOf, clock } = await company();
+    const state = await ports.groups.read(refOf('g'));
+    const id = String(state?.platformId);
+    await cli('connections', 'set', 'default', 'drift=restore', '--yes');
+    platform.changeAsOther(id, { users: ['u-ann', 'u-bob'] });
+    clock.ms += 60_000;
+    await cli('sync', 'g', '--yes', '--timeout', '1');
+    await apply('g');
+    expect(await lines('--action', 'drift')).toEqual(['drift_members_added UNKNOWN']);
+    expect((await cli('log', '--member', 'm-ann', '--json')).json.entries.at(-2)).toMatchObject({
+      action: 'drift_members_added',
+      actor: { kind: 'platform' },
+      after: 'u-ann',
+      groupName: 'Blue',
+    });
+  });
+
+  it('that is followed shows each entry once, until it is stopped', async () => {
+    const { ports, later, bob } = await company();
+    const stop = new AbortController();
+    let looks = 0;
+    const sleep = async () => {
+      looks += 1;
+      if (looks === 2) await later(() => bob('pause', 'g', '--yes'));
+      if (looks === 4) stop.abort();
+    };
+    const args = ['log', '--since', '70s', '--follow', '--json'];
+    const { stdout, code } = await runCli(args, { ports: { ...ports, sleep }, signal: stop.signal });
+    expect(code).toBe(0);
+    const actions = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).action);
+    expect(actions).toEqual(['patch', 'connections_set', 'pause']);
+  });
+});
+
+describe('an audit', () => {
+  it('names each of its entries, of a group and of the connection', async () => {
+    const { verify, ports, connection } = await company();
+    expect(await verify()).toEqual({ group: 'g', entries: 5, named: 5, broken: null });
+    expect(await verifyAudit(journalOf(connection.name), ports)).toMatchObject({
+      entries: 1,
+      named: 1,
+      broken: null,
+    });
+  });
+
+  it('tells which entry was changed in whatever it says, or removed', async () => {
+    const { verify, entries, table } = await company();
+    const ofGroup = entries().filter(({ pk }) => pk.endsWith('#g'));
+    expect(ofGroup).toHaveLength(5);
+    for (const item of ofGroup) {
+      const at = new Date(Number(item['atMs'])).toISOString();
+      const said = Object.keys(item).filter((name) => !/^(pk|sk|gpk|gsk|schema|expiresAt)$/.test(name));
+      expect(said).toEqual(expect.arrayContaining(['actor', 'action', 'changes', 'cause', 'previous']));
+      for (const name of said) {
+        // What cannot be read is told otherwise.
+        const other = {
+          atMs: 1,
+          changes: [],
+          changeCount: 7,
+          outcome: 'rejected',
+          previous: [],
+          actor: { kind: 'operator', id: 'Eve' },
+        };
+        const value = (other as Record<string, unknown>)[name] ?? 'another';
+        if (JSON.stringify(value) === JSON.stringify(item[name])) continue;
+        table.store({ ...item, [name]: value } as Item);
+        expect((await verify()).broken, `${name} of ${item.sk}`).toMatchObject({ at, problem: 'changed' });
+      }
+      await table.delete(item);
+      expect((await verify()).broken).toMatchObject({ at, problem: 'missing' });
+      table.store(item);
+      expect((await verify()).broken).toBeNull();
+    }
+  });
+
+  it('is told on the command line, with exit code 3', async () => {
+    const { cli, entries, table } = await company();
+    expect(await cli('audit', 'g', '--verify')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^5 entries/),
+    });
+    const [first] = entries();
+    await table.delete(first as Item);
+    const { code, json } = await cli('audit', 'g', '--verify', '--json');
+    expect({ code, json }).toMatchObject({ code: 3, json: { broken: { problem: 'missing' } } });
+  });
+
+  it('keeps what two people did at the same moment, the later after the earlier', async () => {
+    const { ports, refOf, verify, cli } = await company();
+    const { audit } = ports;
+    let others = 0;
+    const record: typeof audit.record = async (...args) => {
+      others += 1;
+      if (others === 1) await cli('pause', 'g', '--yes');
+      return audit.record(...args);
+    };
+    await pauseGroup(refOf('g'), { ...ports, ...calledBy('Bob'), audit: { ...audit, record } });
+    expect(await verify()).toEqual({ group: 'g', entries: 7, named: 7, broken: null });
+  });
+
+  it('takes nothing for missing that its time has removed', async () => {
+    const { verify, entries, table, clock } = await company();
+    const [first] = entries().sort((a, b) => (a.sk < b.sk ? -1 : 1));
+    await table.delete(first as Item);
+    expect((await verify()).broken).not.toBeNull();
+    clock.ms += 400 * 86_400_000;
+    expect((await verify()).broken).toBeNull();
+  });
+});
