@@ -161,9 +161,7 @@ async function verify({ out, ports }: Context, ref: GroupRef): Promise<number> {
     out.line(
       broken === null
         ? `${entries} entries, as they were written; ${count} of them are named by later ones`
-        : out.paint.red(
-            `the entry of ${broken.at} is ${broken.problem} (${broken.id}); ${entries} entries are there`,
-          ),
+        : out.paint.red(`the entry of ${broken.at} is ${broken.problem}; ${entries} entries are there`),
     ),
   );
   return broken === null ? EXIT.done : EXIT.attention;

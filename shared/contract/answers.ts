@@ -208,7 +208,7 @@ export const AuditCheck = z.object({
   group: nullable(text),
   entries: count,
   named: count.describe('Entries that a later one, or the group itself, names with what they say.'),
-  broken: nullable(z.object({ at: instant, id: text, problem: z.enum(['changed', 'missing']) })).describe(
+  broken: nullable(z.object({ at: instant, problem: z.enum(['changed', 'missing']) })).describe(
     'The first that is not as it was written.',
   ),
 });

@@ -18,25 +18,28 @@ export async function verifyAudit(
   { audit, clock }: { readonly audit: Pick<AuditLog, 'read' | 'head'>; readonly clock: () => number },
 ): Promise<AuditCheck> {
   const named = new Set(linksOf((await audit.head(ref)) ?? {}));
-  const found = new Map<string, string>();
+  const found = new Set<string>();
   for await (const page of audit.read(ref)) {
     for (const { link, previous = [] } of page) {
-      found.set(placeOf(link), link);
+      found.add(link);
       for (const one of previous) named.add(one);
     }
   }
-  const oldest = new Date(clock() - LIFE_MS).toISOString();
-  const broken = [...named]
-    .filter((link) => found.get(placeOf(link)) !== link && atOf(link) > oldest)
-    .sort()
-    .map((link) => ({
-      at: atOf(link),
-      id: placeOf(link),
-      problem: found.has(placeOf(link)) ? ('changed' as const) : ('missing' as const),
-    }));
-  return { group: ref.group || null, entries: found.size, named: named.size, broken: broken[0] ?? null };
+  // Where something else lies at that instant which nothing names, it is that entry, and says something else now.
+  const others = new Set([...found].filter((link) => !named.has(link)).map(atMsOf));
+  const [first] = [...named]
+    .filter((link) => !found.has(link) && atMsOf(link) > clock() - LIFE_MS)
+    .map(atMsOf)
+    .sort((a, b) => a - b);
+  const broken =
+    first === undefined
+      ? null
+      : {
+          at: new Date(first).toISOString(),
+          problem: others.has(first) ? ('changed' as const) : ('missing' as const),
+        };
+  return { group: ref.group || null, entries: found.size, named: named.size, broken };
 }
 
-/** Links are `<instant>#<intent>#<hash>`. */
-const placeOf = (link: string): string => link.slice(0, link.lastIndexOf('#'));
-const atOf = (link: string): string => link.slice(0, link.indexOf('#'));
+/** Links are `<milliseconds since 1970>#<hash>`. */
+const atMsOf = (link: string): number => Number.parseInt(link, 10);

@@ -111,13 +111,14 @@ function parseEntry(item: Item, ref?: GroupRef): KeptEntry {
 /** Where an item lies, and how long, is not what it says. */
 const BESIDE = new Set(['pk', 'sk', 'gpk', 'gsk', 'schema', 'expiresAt']);
 
-/** Over all that the item says, in whatever order it was read: a later release may say more. */
+/** Over all that the item says, in whatever order it was read: a later release may say more. 132 bits, as short as may be. */
 function linkTo(item: Item): string {
   const said = Object.entries(item).filter(([name]) => !BESIDE.has(name));
   const hash = createHash('sha256')
     .update(canonical(Object.fromEntries(said)))
-    .digest('hex');
-  return `${item.sk.slice(AUDIT_PREFIX.length)}#${hash.slice(0, 32)}`;
+    .digest('base64url');
+  const [at = ''] = item.sk.slice(AUDIT_PREFIX.length).split('#');
+  return `${Date.parse(at)}#${hash.slice(0, 22)}`;
 }
 
 const canonical = (value: unknown): string =>

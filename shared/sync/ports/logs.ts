@@ -23,7 +23,7 @@ export type AuditActor = {
 /** Who runs a command. @throws where AWS does not tell */
 export type Caller = () => Promise<AuditActor>;
 
-/** Names an entry, what it says included: `<instant>#<intent>#<hash>`. */
+/** Names an entry, what it says included: `<milliseconds since 1970>#<hash>`. */
 export type AuditLink = string;
 
 /** One write to the platform, its certain failure, or a person's deed, for people to read later. Kept for 400 days. */
