@@ -51,12 +51,17 @@ export const flag = (name: string, description: string, details: Details = {}): 
   attribute('boolean', name, description, details);
 
 /** A list of values of one kind, each with the sub-attributes of RFC 7643 section 2.4. */
-export function plural(name: string, description: string, types: readonly string[] = []): Attribute {
+export function plural(
+  name: string,
+  description: string,
+  types: readonly string[] = [],
+  value: Attribute = text('value', 'The value.'),
+): Attribute {
   const kind = text('type', 'What the value is used for.', { canonicalValues: types });
   return attribute('complex', name, description, {
     multiValued: true,
     subAttributes: [
-      text('value', 'The value.'),
+      value,
       text('display', 'The value for people to read.'),
       kind,
       flag('primary', 'Whether this is the preferred value.'),

@@ -55,9 +55,11 @@ const readComplex = (attribute: Attribute, raw: ScimValue): ScimObject | undefin
  */
 export function mergeParts(attribute: Attribute, before: ScimObject, raw: ScimValue): ScimObject | undefined {
   const given: ScimValue = isObject(raw) ? raw : { value: raw };
-  if (!isObject(raw) && !attribute.subAttributes?.some(({ name }) => name === 'value')) {
+  const hasValue = attribute.subAttributes?.some(({ name }) => name === 'value');
+  if (!isObject(raw) && (!hasValue || (raw === '' && attribute.multiValued)))
     throw wrong(attribute, 'an object');
-  }
+  // An empty manager is none.
+  if (hasValue && !attribute.multiValued && fieldOf(given, 'value') === '') return undefined;
   const merged: ScimDraft = { ...before };
   for (const sub of attribute.subAttributes ?? []) {
     const item = sub.mutability === 'readOnly' ? undefined : fieldOf(given, sub.name);
@@ -80,6 +82,7 @@ function readText(attribute: Attribute, raw: ScimValue): string {
   // An employee number is often sent as a number; other numbers have no one way to write them.
   const text = Number.isSafeInteger(raw) ? String(raw) : raw;
   if (typeof text !== 'string') throw wrong(attribute, 'a string');
+  if (text === '' && attribute.name === 'externalId') throw wrong(attribute, 'an id, or null for none');
   if (text.length > MAX_TEXT_LENGTH) throw wrong(attribute, `at most ${MAX_TEXT_LENGTH} characters`);
   if (LONE_SURROGATE.test(text)) throw wrong(attribute, 'valid Unicode');
   return text;

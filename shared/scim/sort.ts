@@ -1,4 +1,5 @@
 import { valuesAt } from './filter/evaluate.ts';
+import { folded } from './fold.ts';
 import type { AttributePath, ResourceType } from './resource-type.ts';
 import { isObject, type ScimObject, type ScimValue } from './value.ts';
 
@@ -29,6 +30,6 @@ function keyOf(resource: ScimObject, path: AttributePath, type: ResourceType): s
     named.values.find((value) => isObject(value) && value['primary'] === true) ?? named.values[0];
   const value: ScimValue | undefined = isObject(chosen) ? chosen['value'] : chosen;
   if (typeof value === 'boolean') return Number(value);
-  if (typeof value === 'string') return named.attribute.caseExact ? value : value.toLowerCase();
+  if (typeof value === 'string') return folded(named.attribute, value);
   return typeof value === 'number' ? value : undefined;
 }

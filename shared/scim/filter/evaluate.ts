@@ -1,5 +1,6 @@
 import type { Attribute } from '../attribute.ts';
 import { badRequest } from '../errors.ts';
+import { folded } from '../fold.ts';
 import { type AttributePath, placeOf, type ResourceType } from '../resource-type.ts';
 import { elements, isObject, type ScimObject, type ScimValue } from '../value.ts';
 import type { Comparison, Filter, Literal } from './filter.ts';
@@ -12,8 +13,8 @@ interface Named {
 type Lookup = (path: AttributePath) => Named | undefined;
 
 /**
- * Whether a resource satisfies a filter. An attribute that no schema knows has no value (RFC 7644 section 3.4.2.1).
- * @throws ScimError invalidFilter for an order of values that have none
+ * Whether a resource satisfies a filter that was checked before. An attribute that no schema knows has no value
+ * (RFC 7644 section 3.4.2.1).
  */
 export function matchesFilter(filter: Filter, resource: ScimObject, type: ResourceType): boolean {
   return holds(filter, (path) => valuesAt(resource, type, path));
@@ -22,6 +23,32 @@ export function matchesFilter(filter: Filter, resource: ScimObject, type: Resour
 /** The same for one value of a multi-valued attribute, as in `members[value eq "x"]`. */
 export function matchesElement(filter: Filter, element: ScimValue, attribute: Attribute): boolean {
   return holds(filter, (path) => partsOf(element, attribute, path.name));
+}
+
+/**
+ * Refuses an order of values that have none, whatever there is to compare (RFC 7644 section 3.4.2.2).
+ * @throws ScimError invalidFilter
+ */
+export const checkFilter = (filter: Filter, type: ResourceType): void =>
+  check(filter, (path) => valuesAt({}, type, path));
+
+export const checkElementFilter = (filter: Filter, attribute: Attribute): void =>
+  check(filter, (path) => partsOf({}, attribute, path.name));
+
+function check(filter: Filter, lookup: Lookup): void {
+  if (filter.kind === 'and' || filter.kind === 'or') for (const part of filter.of) check(part, lookup);
+  else if (filter.kind === 'not') check(filter.of, lookup);
+  else if (filter.kind === 'element') {
+    const named = lookup(filter.path);
+    check(filter.where, ({ name }) => named && partsOf({}, named.attribute, name));
+  } else if (filter.kind === 'compare' && filter.operator in ORDERS) {
+    const { type, name } = comparable(lookup(filter.path))?.attribute ?? {};
+    if (type !== 'boolean' && type !== 'binary' && typeof filter.value !== 'boolean') return;
+    throw badRequest(
+      'invalidFilter',
+      `expected values that have an order for ${filter.operator}, got ${name ?? 'a boolean'}`,
+    );
+  }
 }
 
 export function valuesAt(resource: ScimObject, type: ResourceType, path: AttributePath): Named | undefined {
@@ -71,9 +98,9 @@ const isPresent = (value: ScimValue): boolean =>
 /** A complex attribute without a part stands for its `value` (RFC 7644 section 3.4.2.2). */
 function comparable(named: Named | undefined): Named | undefined {
   if (named?.attribute.type !== 'complex') return named;
-  const parts = named.values.map((value) => partsOf(value, named.attribute, 'value'));
-  const attribute = parts.find((part) => part !== undefined)?.attribute;
-  return attribute && { attribute, values: parts.flatMap((part) => part?.values ?? []) };
+  const values = named.values.flatMap((value) => partsOf(value, named.attribute, 'value')?.values ?? []);
+  const { attribute } = partsOf({}, named.attribute, 'value') ?? {};
+  return attribute && { attribute, values };
 }
 
 /** One value that compares is enough; `ne` is the opposite of `eq`. */
@@ -83,12 +110,6 @@ function compares(named: Named | undefined, operator: Comparison, literal: Liter
   if (literal === null) return operator === 'eq' && values.length === 0;
   if (named === undefined) return false;
   const { attribute } = named;
-  if (operator in ORDERS && (attribute.type === 'boolean' || typeof literal === 'boolean')) {
-    throw badRequest(
-      'invalidFilter',
-      `expected a value that has an order for ${operator} (${attribute.name})`,
-    );
-  }
   const wanted = form(attribute, literal);
   return values.some((value) => compareOne(form(attribute, value), operator, wanted));
 }
@@ -106,7 +127,7 @@ function form(attribute: Attribute, value: ScimValue): ScimValue {
   if (typeof value !== 'string') return value;
   if (attribute.type === 'boolean') return asBoolean(value) ?? value;
   if (attribute.type === 'dateTime') return Number.isNaN(Date.parse(value)) ? value : Date.parse(value);
-  return attribute.caseExact ? value : value.toLowerCase();
+  return folded(attribute, value);
 }
 
 function asBoolean(text: string): boolean | undefined {

@@ -1,17 +1,11 @@
 import type { Attribute } from '../attribute.ts';
 import { badRequest } from '../errors.ts';
-import { matchesElement } from '../filter/evaluate.ts';
+import { checkElementFilter, matchesElement } from '../filter/evaluate.ts';
 import { conjuncts, type Filter } from '../filter/filter.ts';
+import { folded } from '../fold.ts';
 import { mergeParts, onlyOf, readSingle, readValue } from '../read-value.ts';
 import type { Place } from '../resource-type.ts';
-import {
-  elements,
-  isObject,
-  isSameValue,
-  type ScimDraft,
-  type ScimObject,
-  type ScimValue,
-} from '../value.ts';
+import { elements, isObject, type ScimDraft, type ScimObject, type ScimValue } from '../value.ts';
 import type { PatchOperation } from './operation.ts';
 
 export interface Assignment {
@@ -31,8 +25,10 @@ type Target = Pick<Place, 'attribute' | 'sub'>;
  * | simple          | set                          | set                             | gone                       |
  * | complex         | its parts are merged in      | the same                        | gone                       |
  * | list            | new values join              | exactly these                   | gone, or those named       |
- * | list[filter]    | merged in, or made           | merged in; none found: noTarget | those gone                 |
+ * | list[filter]    | merged in, or made           | in its place; none: noTarget    | those gone                 |
  * | part of one     | set, made where missing      | set                             | gone                       |
+ *
+ * Where values have a `value`, one that is named without it replaces nothing: its parts are merged in.
  */
 export function assign(holder: ScimDraft, target: Target, change: Assignment): void {
   const { attribute } = target;
@@ -52,6 +48,7 @@ function changedSingle(
   { attribute, sub }: Target,
   { op, value }: Assignment,
 ): ScimValue | undefined {
+  if (sub?.name === 'value' && value === '') return undefined;
   if (sub !== undefined)
     return withPart(isObject(before) ? before : {}, sub, op === 'remove' ? undefined : value);
   if (op === 'remove') return undefined;
@@ -72,11 +69,22 @@ function changedList(before: readonly ScimValue[], target: Target, change: Assig
   const read = elements(readValue(attribute, value ?? null));
   // Only null or an empty list empties it; values of which no part is known say nothing.
   if (read.length === 0 && elements(value).length > 0) return before;
-  const list =
-    op === 'replace'
-      ? read
-      : [...before, ...read.filter((one) => !before.some((old) => isSameValue(old, one)))];
-  return onePrimary(list, list.length - 1);
+  const given = op === 'replace' ? read.map((one) => completed(one, before, attribute)) : read;
+  const isReplaced = op === 'replace' && (read.length === 0 || read.some((one) => isWhole(one, attribute)));
+  const list = isReplaced ? given : [...before, ...given];
+  return tidied(list, list.length - 1, attribute);
+}
+
+/** Whether it says what it is the value of, and so can stand in another's place. */
+const isWhole = (one: ScimValue | undefined, attribute: Attribute): boolean =>
+  one !== undefined &&
+  (!isObject(one) || one['value'] !== undefined || partNamed(attribute, 'value') === undefined);
+
+/** One without its `value` says more of the one of its type that is there. */
+function completed(one: ScimValue, before: readonly ScimValue[], attribute: Attribute): ScimValue {
+  if (!isObject(one) || isWhole(one, attribute)) return one;
+  const same = before.find((old) => isObject(old) && old['type'] === one['type']);
+  return isObject(same) ? { ...same, ...one } : one;
 }
 
 /** Entra ID removes values of a list by naming them; null or an empty list names none. */
@@ -98,16 +106,20 @@ function changedElements(
   { op, where, value }: Assignment,
 ): readonly ScimValue[] {
   const isMeant = (element: ScimValue) => where === undefined || matchesElement(where, element, attribute);
+  if (where !== undefined) checkElementFilter(where, attribute);
   if (op === 'remove' && sub === undefined) return before.filter((element) => !isMeant(element));
+  const given = sub === undefined ? readSingle(attribute, value ?? null) : undefined;
   const edit = (element: ScimValue): ScimValue | undefined => {
     const parts = isObject(element) ? element : {};
     if (sub !== undefined) return withPart(parts, sub, op === 'remove' ? undefined : value);
-    return merged(attribute, parts, value ?? null);
+    return op === 'replace' && isWhole(given, attribute)
+      ? inPlaceOf(parts, given ?? null, where && impliedBy(where, attribute))
+      : merged(attribute, parts, value ?? null);
   };
   const meant = before.findIndex(isMeant);
   if (meant !== -1) {
     const edited = before.flatMap((element) => (isMeant(element) ? (edit(element) ?? []) : [element]));
-    return onePrimary(edited, meant);
+    return tidied(edited, meant, attribute);
   }
   if (op === 'remove') return before;
   if (op === 'replace' && where !== undefined) {
@@ -117,9 +129,15 @@ function changedElements(
     );
   }
   // What its filter implies is made beside a value that was named, never instead of one.
-  if (sub === undefined && readSingle(attribute, value ?? null) === undefined) return before;
+  if (sub === undefined && given === undefined) return before;
   const made = edit(where === undefined ? {} : impliedBy(where, attribute));
-  return made === undefined ? before : onePrimary([...before, made], before.length);
+  return made === undefined ? before : tidied([...before, made], before.length, attribute);
+}
+
+/** What the filter asked for stays, so that the same request finds the value again. */
+function inPlaceOf(parts: ScimObject, given: ScimValue, implied: ScimObject = {}): ScimValue {
+  const found = Object.entries(parts).filter(([name]) => implied[name] !== undefined);
+  return isObject(given) ? { ...Object.fromEntries(found), ...given } : given;
 }
 
 /** `emails[type eq "work"]` that is not there yet is made with that type. */
@@ -127,9 +145,7 @@ function impliedBy(where: Filter, attribute: Attribute): ScimObject {
   const implied: ScimDraft = {};
   for (const part of conjuncts(where)) {
     if (part.kind !== 'compare' || part.operator !== 'eq') continue;
-    const sub = attribute.subAttributes?.find(
-      ({ name }) => name.toLowerCase() === part.path.name.toLowerCase(),
-    );
+    const sub = partNamed(attribute, part.path.name);
     const value = sub && readValue(sub, part.value);
     if (sub !== undefined && value !== undefined) implied[sub.name] = value;
   }
@@ -142,6 +158,32 @@ function withPart(parts: ScimObject, sub: Attribute, value: ScimValue | undefine
   if (read === undefined) delete changed[sub.name];
   else changed[sub.name] = read;
   return Object.keys(changed).length === 0 ? undefined : changed;
+}
+
+const partNamed = ({ subAttributes }: Attribute, part: string): Attribute | undefined =>
+  subAttributes?.find(({ name }) => name.toLowerCase() === part.toLowerCase());
+
+/** No (type, value) twice: who names one again says more of it (RFC 7643 section 2.4). */
+function tidied(list: readonly ScimValue[], newest: number, attribute: Attribute): readonly ScimValue[] {
+  const distinct = new Map<string, ScimValue>();
+  const keys = list.map((one) => keyOf(one, attribute));
+  for (const [index, one] of list.entries()) {
+    const key = keys[index] ?? '';
+    const old = distinct.get(key);
+    distinct.set(key, isObject(old) && isObject(one) ? { ...old, ...one } : one);
+  }
+  return onePrimary([...distinct.values()], [...distinct.keys()].indexOf(keys[newest] ?? ''));
+}
+
+function keyOf(one: ScimValue, attribute: Attribute): string {
+  if (!isObject(one)) return JSON.stringify(one);
+  if (one['value'] === undefined) return JSON.stringify(Object.entries(one).toSorted());
+  const parts = ['type', 'value'].map((name) => {
+    const sub = partNamed(attribute, name);
+    const part = one[name] ?? null;
+    return sub !== undefined && typeof part === 'string' ? folded(sub, part) : part;
+  });
+  return JSON.stringify(parts);
 }
 
 /** At most one value is primary (RFC 7643 section 2.4): the one at `newest` if it is, else the last that says so. */

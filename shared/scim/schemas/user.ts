@@ -28,6 +28,12 @@ const address = attribute('complex', 'addresses', 'Postal addresses.', {
   ],
 });
 
+const photo = attribute('reference', 'value', 'Address of the photo.', {
+  caseExact: true,
+  referenceTypes: ['external'],
+});
+const certificate = attribute('binary', 'value', 'The certificate, in DER and base64.', { caseExact: true });
+
 /** Kept only where the connection says `scim.storeProfile`; a password is never kept. */
 const PROFILE: readonly Attribute[] = [
   complex('name', 'Parts of the name.', [
@@ -48,11 +54,11 @@ const PROFILE: readonly Attribute[] = [
   text('timezone', 'Time zone.'),
   plural('phoneNumbers', 'Phone numbers.', ['work', 'home', 'mobile', 'fax', 'pager', 'other']),
   plural('ims', 'Instant messaging addresses.'),
-  plural('photos', 'Addresses of photos.', ['photo', 'thumbnail']),
+  plural('photos', 'Addresses of photos.', ['photo', 'thumbnail'], photo),
   address,
   plural('entitlements', 'Entitlements.'),
   plural('roles', 'Roles.'),
-  plural('x509Certificates', 'Certificates.'),
+  plural('x509Certificates', 'Certificates.', [], certificate),
 ];
 
 const ENTERPRISE_PROFILE: readonly Attribute[] = [

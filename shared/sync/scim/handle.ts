@@ -57,6 +57,7 @@ export interface ScimReport {
 export async function handleScim(request: HttpRequest, ports: ScimPorts): Promise<ScimReport> {
   let connection: ConnectionName | undefined;
   let cause: unknown;
+  const isHead = request.method.toUpperCase() === 'HEAD';
   const answerError = (error: unknown): ScimReply => {
     if (error instanceof ScimError)
       return { status: error.status, headers: error.headers, body: errorBody(error) };
@@ -71,7 +72,8 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
     const caller = await authorise(request, ports);
     connection = caller.name;
     const body = readBody(request);
-    const { method, headers } = request;
+    const { headers } = request;
+    const method = isHead ? 'GET' : request.method;
     const query = readQueryString(request.query);
     reply = await route(
       { method, path, query, headers, body },
@@ -86,7 +88,9 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
   } catch (error) {
     reply = answerError(error);
   }
-  return { reply: toHttp(reply), connection, cause };
+  const http = toHttp(reply);
+  // Headers as GET has them, and no body (RFC 9110 section 9.3.2).
+  return { reply: isHead ? { ...http, body: '' } : http, connection, cause };
 }
 
 function pathBelow(path: string): string {

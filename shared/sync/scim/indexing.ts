@@ -1,5 +1,6 @@
 import type { ConnectionName } from '../../domain/ids.ts';
 import { ScimError } from '../../scim/errors.ts';
+import { uniqueForms } from '../../scim/fold.ts';
 import type { ResourceType } from '../../scim/resource-type.ts';
 import type { IndexedValue, ScimResource, ScimStore } from '../ports/scim.ts';
 
@@ -18,11 +19,14 @@ interface IndexContext {
   readonly ports: { readonly scim: ScimStore };
 }
 
+/** As a text is claimed first, and then as earlier versions may have claimed it. */
+export const claimsOf = (text: string, { name: type, uniqueAttribute: attribute }: ResourceType) =>
+  uniqueForms(attribute, text).map((value): IndexedValue => ({ type, attribute, value }));
+
 /** Case does not matter for what is unique; an external id is the client's and stays as it is. */
-function uniqueValue(resource: ScimResource, type: ResourceType): IndexedValue | undefined {
-  const value = resource.attributes[type.uniqueAttribute];
-  if (typeof value !== 'string') return undefined;
-  return { type: type.name, attribute: type.uniqueAttribute, value: value.toLowerCase() };
+function uniqueValues(resource: ScimResource | undefined, type: ResourceType): readonly IndexedValue[] {
+  const text = resource?.attributes[type.uniqueAttribute];
+  return typeof text === 'string' ? claimsOf(text, type) : [];
 }
 
 function externalValue({ type, attributes }: ScimResource): IndexedValue | undefined {
@@ -32,7 +36,7 @@ function externalValue({ type, attributes }: ScimResource): IndexedValue | undef
 
 /** Whether two revisions are found by the same values. */
 export const isIndexedAlike = (before: ScimResource, after: ScimResource, type: ResourceType): boolean =>
-  uniqueValue(before, type)?.value === uniqueValue(after, type)?.value &&
+  uniqueValues(before, type)[0]?.value === uniqueValues(after, type)[0]?.value &&
   externalValue(before)?.value === externalValue(after)?.value;
 
 /**
@@ -45,25 +49,32 @@ export async function indexResource(
   context: IndexContext,
 ): Promise<void> {
   const { ports, connection } = context;
-  const unique = uniqueValue(resource, type);
-  if (unique !== undefined) await claim(unique, resource.id, type, context);
+  const [unique, ...earlier] = uniqueValues(resource, type);
+  if (unique !== undefined) {
+    for (const value of earlier) await freeHolder(value, resource, type, context);
+    const from = await freeHolder(unique, resource, type, context);
+    if (!(await ports.scim.claim(connection, unique, { id: resource.id, from }))) throw taken(type);
+  }
   const external = externalValue(resource);
   if (external !== undefined) await ports.scim.point(connection, external, resource.id);
 }
 
-async function claim(
+/**
+ * Who holds a value that the resource may have: itself, or one that no longer has it.
+ * @throws ScimError uniqueness
+ */
+async function freeHolder(
   value: IndexedValue,
-  id: string,
+  resource: ScimResource,
   type: ResourceType,
   { ports, connection }: IndexContext,
-): Promise<void> {
+): Promise<string | undefined> {
   const holder = await ports.scim.holder(connection, value);
-  if (holder !== undefined && holder !== id) {
-    const [found] = await ports.scim.read(connection, value.type, [holder]);
-    const holds = found?.state === 'live' && uniqueValue(found, type)?.value === value.value;
-    if (holds) throw taken(type);
-  }
-  if (!(await ports.scim.claim(connection, value, { id, from: holder }))) throw taken(type);
+  if (holder === undefined || holder === resource.id) return holder;
+  const [found] = await ports.scim.read(connection, value.type, [holder]);
+  const isSame = uniqueValues(found, type)[0]?.value === uniqueValues(resource, type)[0]?.value;
+  if (found?.state === 'live' && isSame) throw taken(type);
+  return holder;
 }
 
 const taken = (type: ResourceType) =>
@@ -77,7 +88,7 @@ export async function verifyClaim(
   type: ResourceType,
   context: IndexContext,
 ): Promise<void> {
-  const value = uniqueValue(resource, type);
+  const [value] = uniqueValues(resource, type);
   if (value === undefined) return;
   if ((await context.ports.scim.holder(context.connection, value)) !== resource.id) throw taken(type);
 }
@@ -89,9 +100,9 @@ export async function unindex(
   type: ResourceType,
   { ports, connection }: IndexContext,
 ): Promise<void> {
-  const unique = uniqueValue(before, type);
-  if (unique !== undefined && unique.value !== (after && uniqueValue(after, type))?.value) {
-    await ports.scim.release(connection, unique, before.id);
+  const kept = new Set(uniqueValues(after, type).map(({ value }) => value));
+  for (const unique of uniqueValues(before, type)) {
+    if (!kept.has(unique.value)) await ports.scim.release(connection, unique, before.id);
   }
   const external = externalValue(before);
   if (external !== undefined && external.value !== (after && externalValue(after))?.value) {

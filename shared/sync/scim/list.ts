@@ -2,7 +2,7 @@ import pMap from 'p-map';
 import { groupId, memberId } from '../../domain/ids.ts';
 import { documentOf } from '../../scim/document.ts';
 import { ScimError } from '../../scim/errors.ts';
-import { matchesFilter } from '../../scim/filter/evaluate.ts';
+import { checkFilter, matchesFilter } from '../../scim/filter/evaluate.ts';
 import type { Filter } from '../../scim/filter/filter.ts';
 import { type Lookup, lookupOf, membersAskedBy } from '../../scim/filter/lookup.ts';
 import type { ListQuery } from '../../scim/list-query.ts';
@@ -12,6 +12,7 @@ import { sorted } from '../../scim/sort.ts';
 import type { ScimObject } from '../../scim/value.ts';
 import type { ScimResource } from '../ports/scim.ts';
 import type { ScimContext } from './context.ts';
+import { claimsOf } from './indexing.ts';
 import { listedAmong, listedMembers } from './membership.ts';
 import { mend } from './resources.ts';
 import { show } from './show.ts';
@@ -36,6 +37,8 @@ export async function listResources(
   query: ListQuery,
   context: ScimContext,
 ): Promise<ScimObject> {
+  const { filter } = query;
+  if (filter !== undefined) for (const type of types) checkFilter(filter, type);
   const found: Found[] = [];
   for (const type of types) found.push(...(await findAll(type, query, context)));
   const { startIndex, count, projection } = query;
@@ -114,9 +117,10 @@ async function idsBy(
     case 'externalId':
       return ports.scim.pointedAt(connection, { type: type.name, attribute: by, value });
     case 'unique': {
-      const indexed = { type: type.name, attribute: type.uniqueAttribute, value: value.toLowerCase() };
-      const holder = await ports.scim.holder(connection, indexed);
-      return holder === undefined ? [] : [holder];
+      const holders = await Promise.all(
+        claimsOf(value, type).map((one) => ports.scim.holder(connection, one)),
+      );
+      return holders.filter((holder) => holder !== undefined);
     }
     case 'member': {
       const ids: string[] = [];

@@ -5,7 +5,7 @@ import { hasProjection, projectionOf, readListQuery } from '../../scim/list-quer
 import { listBody } from '../../scim/messages.ts';
 import type { Projection } from '../../scim/projection.ts';
 import type { ResourceType } from '../../scim/resource-type.ts';
-import type { ScimObject } from '../../scim/value.ts';
+import { fieldOf, type ScimObject } from '../../scim/value.ts';
 import type { ScimResource } from '../ports/scim.ts';
 import { runBulk } from './bulk.ts';
 import type { ScimContext } from './context.ts';
@@ -85,10 +85,12 @@ const ME: Methods = Object.fromEntries(
   ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map((method) => [method, notImplemented]),
 );
 
-/** Parameters mean nothing here (RFC 7644 section 4), whatever a client adds. */
+/** Parameters mean nothing here, whatever a client adds; only a filter is forbidden (RFC 7644 section 4). */
 function discovery(first: string, second: string | undefined): Methods | undefined {
   const one = (find: (context: ScimContext) => ScimObject | undefined): Methods => ({
-    GET: async (_request, context) => {
+    GET: async ({ query }, context) => {
+      if (fieldOf(query, 'filter') !== undefined)
+        throw new ScimError(403, `${first}: expected no filter, which discovery does not have`);
       const found = find(context);
       if (found === undefined)
         throw new ScimError(404, `expected one of ${first}, got one that does not exist`);

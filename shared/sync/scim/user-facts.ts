@@ -44,9 +44,11 @@ const extension = (attributes: ScimObject): ScimObject => {
 
 const text = (value: ScimValue | undefined): string => (typeof value === 'string' ? value : '');
 
-/** The primary address, else the one for work, else the first. */
+/** The primary address, else the one for work, else the first; an entry without an address is none. */
 function emailOf(emails: ScimValue | undefined): string {
-  const addresses = elements(emails).filter(isObject);
+  const addresses = elements(emails)
+    .filter(isObject)
+    .filter(({ value }) => text(value) !== '');
   const chosen =
     addresses.find(({ primary }) => primary === true) ??
     addresses.find(({ type }) => typeof type === 'string' && type.toLowerCase() === 'work') ??

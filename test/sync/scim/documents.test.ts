@@ -140,7 +140,7 @@ describe('documents', () => {
       for (const one of flat(attributes)) {
         expect(one).toMatchObject({
           name: expect.stringMatching(/^[$a-z][\w-]*$/i),
-          type: expect.stringMatching(/^(?:string|boolean|integer|dateTime|reference|complex)$/),
+          type: expect.stringMatching(/^(?:string|boolean|integer|dateTime|reference|binary|complex)$/),
           multiValued: expect.any(Boolean),
           required: expect.any(Boolean),
           caseExact: expect.any(Boolean),

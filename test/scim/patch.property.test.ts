@@ -1,0 +1,196 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import type { ScimError } from '../../shared/scim/errors.ts';
+import { applyPatch, readResource } from '../../shared/scim/patch/apply.ts';
+import { readPatch } from '../../shared/scim/patch/operation.ts';
+import { resourceTypes } from '../../shared/scim/resource-type.ts';
+import { elements, type ScimObject, type ScimValue } from '../../shared/scim/value.ts';
+import { runs } from '../support/engine/runs.ts';
+
+/* PATCH judged twice: by the server, and by RFC 7644 section 3.5.2 read word by word, one value at a time. */
+
+const { User } = resourceTypes(true);
+
+type Parts = { readonly [part: string]: string | null };
+type Held = Record<string, string>;
+/** As a client sees it; nothing is an empty list, an empty object or no title. */
+type Person = { readonly title: string | null; readonly name: Held; readonly emails: readonly Held[] };
+
+interface Operation {
+  readonly op: 'add' | 'replace' | 'remove';
+  readonly attribute: 'title' | 'name' | 'emails';
+  /** Of `emails[type eq "…"]`. */
+  readonly type?: string;
+  readonly part?: string;
+  /** undefined in a removal. */
+  readonly value: ScimValue | undefined;
+}
+
+const word = fc.constantFrom('a', 'b', null);
+const type = fc.constantFrom('work', 'home');
+/** Any of the parts, each with a value or null. */
+const parts = (...names: readonly string[]): fc.Arbitrary<Parts> =>
+  fc
+    .tuple(...names.map((name) => fc.option(name === 'type' ? type : word, { nil: undefined })))
+    .map((values) =>
+      Object.fromEntries(
+        names.flatMap((name, n) => (values[n] === undefined ? [] : [[name, values[n] ?? null] as const])),
+      ),
+    );
+const email = parts('value', 'type', 'display');
+const name = parts('givenName', 'familyName');
+const list = fc.array(email, { maxLength: 3 });
+
+const target: fc.Arbitrary<Omit<Operation, 'op'>> = fc.oneof(
+  fc.record({ attribute: fc.constant('title' as const), value: word }),
+  fc.record({ attribute: fc.constant('name' as const), value: fc.option(name) }),
+  fc.record({ attribute: fc.constant('name' as const), part: fc.constant('familyName'), value: word }),
+  fc.record({ attribute: fc.constant('emails' as const), value: fc.option(list) }),
+  fc.record({ attribute: fc.constant('emails' as const), type, value: fc.option(email) }),
+  fc.record({
+    attribute: fc.constant('emails' as const),
+    type,
+    part: fc.constantFrom('value', 'display'),
+    value: word,
+  }),
+);
+const operation: fc.Arbitrary<Operation> = fc
+  .tuple(fc.constantFrom('add', 'replace', 'remove'), target)
+  .map(([op, rest]) => ({ ...rest, op, value: op === 'remove' ? undefined : rest.value }));
+
+const person = fc
+  .record({ title: word, name: fc.option(name), emails: fc.option(list) })
+  .map((given) => readResource({ userName: 'u', ...given }, User));
+
+const spelt = ({ op, attribute, type: selected, part, value }: Operation): ScimObject => ({
+  op,
+  path: [
+    selected === undefined ? attribute : `${attribute}[type eq "${selected}"]`,
+    ...(part ? [part] : []),
+  ].join('.'),
+  ...(value === undefined ? {} : { value }),
+});
+
+/** "Unspecified sub-attributes SHALL be left unchanged"; null is "unassigned" (RFC 7643 section 2.5). */
+const merge = (before: Held, given: Parts): Held =>
+  Object.fromEntries(
+    Object.entries({ ...before, ...given }).filter((one): one is [string, string] => one[1] !== null),
+  );
+
+const isSomething = (one: Held) => Object.keys(one).length > 0;
+
+/** No combination of type and value more than once (RFC 7643 section 2.4), nor the same value. */
+function distinct(emails: readonly Held[]): readonly Held[] {
+  const after: Held[] = [];
+  for (const one of emails.filter(isSomething)) {
+    const at = after.findIndex((old) =>
+      'value' in one
+        ? old['type'] === one['type'] && old['value'] === one['value']
+        : sorted(old) === sorted(one),
+    );
+    if (at === -1) after.push(one);
+    else after[at] = { ...after[at], ...one };
+  }
+  return after;
+}
+const sorted = (one: Held) => JSON.stringify(Object.entries(one).toSorted());
+
+/** The e-mail addresses after an operation on the whole list. */
+function whole(
+  before: readonly Held[],
+  op: 'add' | 'replace',
+  value: readonly Parts[] | null,
+): readonly Held[] {
+  const given = (value ?? []).map((one) => merge({}, one)).filter(isSomething);
+  if (given.length === 0) return op === 'replace' && !value?.length ? [] : before;
+  if (op === 'add') return [...before, ...given];
+  // One that does not say its value speaks of the one of its type; where all are so, none is replaced.
+  const meant = given.map((one) =>
+    'value' in one ? one : { ...before.find((old) => old['type'] === one['type']), ...one },
+  );
+  return given.some((one) => 'value' in one) ? meant : [...before, ...meant];
+}
+
+/** The e-mail addresses after an operation on those of one type; 'noTarget' where there must be one. */
+function selected(before: readonly Held[], { op, type: kind = '', part, value }: Operation) {
+  const isMeant = (one: Held) => one['type'] === kind;
+  const given = (part === undefined ? value : { [part]: value ?? null }) as Parts | null | undefined;
+  const change = (one: Held): Held => {
+    if (given == null) return {};
+    // All matching values are replaced by one that says its value; its type is what was asked for.
+    return op === 'replace' && part === undefined && given['value'] != null
+      ? merge({ type: kind }, given)
+      : merge(one, given);
+  };
+  if (before.some(isMeant)) return before.map((one) => (isMeant(one) ? change(one) : one));
+  if (op === 'replace') return 'noTarget';
+  const says = given != null && (part !== undefined || isSomething(merge({}, given)));
+  return op === 'remove' || !says ? before : [...before, merge({ type: kind }, given)];
+}
+
+function reading(before: Person, operation: Operation): Person | 'noTarget' {
+  const { op, attribute, type: kind, part, value } = operation;
+  if (attribute === 'title') return { ...before, title: (value ?? null) as string | null };
+  if (attribute === 'name') {
+    const given = (part === undefined ? value : { [part]: value ?? null }) as Parts | null | undefined;
+    return { ...before, name: given == null ? {} : merge(before.name, given) };
+  }
+  const emails =
+    kind !== undefined
+      ? selected(before.emails, operation)
+      : op === 'remove'
+        ? []
+        : whole(before.emails, op, value as readonly Parts[] | null);
+  return emails === 'noTarget' ? emails : { ...before, emails: distinct(emails) };
+}
+
+const seen = ({ title = null, name: held = {}, emails = [] }: ScimObject) =>
+  ({ title, name: held, emails }) as Person;
+
+function served(before: ScimObject, operations: readonly ScimObject[]): ScimObject | 'noTarget' {
+  try {
+    return applyPatch(before, readPatch({ Operations: operations }), User);
+  } catch (error) {
+    expect(error).toMatchObject({ status: 400, scimType: 'noTarget' } satisfies Partial<ScimError>);
+    return 'noTarget';
+  }
+}
+
+it('an operation does what the RFC says, and nothing else', () => {
+  fc.assert(
+    fc.property(person, operation, (before, one) => {
+      const after = served(before, [spelt(one)]);
+      expect(after === 'noTarget' ? after : seen(after)).toEqual(reading(seen(before), one));
+    }),
+    runs(3_000),
+  );
+});
+
+it('no address is lost by a request that names none, however it is written', () => {
+  const aside = fc.record(
+    { display: word, primary: fc.constantFrom(true, false, null), formatted: word },
+    { requiredKeys: [] },
+  );
+  const paths = fc.constantFrom('emails', 'emails[type eq "work"]', 'EMAILS[Type eq "work" and display pr]');
+  const request = fc
+    .tuple(
+      fc.constantFrom('add', 'replace', 'Replace'),
+      paths,
+      fc.oneof(aside, fc.array(aside, { minLength: 1, maxLength: 2 })),
+      fc.boolean(),
+    )
+    .filter(([, path, value]) => path === 'emails' || !Array.isArray(value))
+    .map(
+      ([op, path, value, hasPath]): ScimObject =>
+        hasPath ? { op, path, value } : { op, value: { [path]: value } },
+    );
+  const addresses = ({ emails }: ScimObject) =>
+    elements(emails).flatMap((one) => (one as ScimObject)['value'] ?? []);
+  fc.assert(
+    fc.property(person, fc.array(request, { minLength: 1, maxLength: 3 }), (before, requests) => {
+      const after = served(before, requests);
+      if (after !== 'noTarget') expect(addresses(after)).toEqual(addresses(before));
+    }),
+    runs(3_000),
+  );
+});
