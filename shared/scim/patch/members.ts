@@ -91,16 +91,24 @@ function memberOperations(
 
 function setOperation(op: PatchOperation['op'], value: ScimValue): MemberOperation {
   if (value === null) throw badRequest('invalidValue', 'members: expected a list of members, got null');
-  return { kind: op, ids: readMemberIds(value) };
+  return { kind: op, ids: readMemberIds(value, op !== 'remove') };
 }
+
+export const groupAsMember = () =>
+  badRequest(
+    'invalidValue',
+    'members: expected users, got a group; push that group by itself, or name its users as members here',
+  );
 
 /**
  * Ids of a list of members: `{value, …}` or, by some clients, bare ids; each once.
+ * @param join whether they are to be members: only users can be
  * @throws ScimError invalidValue
  */
-export function readMemberIds(value: ScimValue): readonly string[] {
+export function readMemberIds(value: ScimValue, join = true): readonly string[] {
   const ids = new Set<string>();
   for (const element of elements(value)) {
+    if (join && saysGroup(element)) throw groupAsMember();
     const id = isObject(element) ? element['value'] : element;
     if (typeof id !== 'string' || id.length === 0 || id.length > MAX_ID_LENGTH || LONE_SURROGATE.test(id)) {
       throw badRequest('invalidValue', `members: expected values of 1 to ${MAX_ID_LENGTH} characters`);
@@ -109,6 +117,10 @@ export function readMemberIds(value: ScimValue): readonly string[] {
   }
   return [...ids];
 }
+
+const saysGroup = (element: ScimValue): boolean =>
+  isObject(element) &&
+  (String(element['type']).toLowerCase() === 'group' || /\/Groups\//i.test(String(element['$ref'])));
 
 /** The ids that `value eq "a" or value eq "b"` names; undefined for any other filter. */
 export function namedIds(where: Filter): readonly string[] | undefined {

@@ -15,7 +15,7 @@ import { readPatch } from '../../scim/patch/operation.ts';
 import { isSameValue, type ScimObject, type ScimValue } from '../../scim/value.ts';
 import type { ScimResource } from '../ports/scim.ts';
 import type { ScimContext } from './context.ts';
-import { joinFirstMembers, listedMembers, membershipChanges } from './membership.ts';
+import { joinFirstMembers, listedMembers, membershipChanges, refuseGroups } from './membership.ts';
 import { record } from './record.ts';
 import {
   advanceResource,
@@ -33,6 +33,7 @@ export async function createGroup(body: ScimObject, context: ScimContext): Promi
   const { members, others } = splitMembers(body, type);
   const ids = readMemberIds(members ?? null);
   checkMemberCount(ids.length);
+  await refuseGroups(ids, context);
   const attributes = readResource(others, type);
   checkResource(attributes, type);
   return createResource(attributes, type, context, (resource) => joinFirstMembers(resource, ids, context));
@@ -69,6 +70,7 @@ async function rewriteGroup(
   const current = needsCurrentMembers(members) ? await listedMembers(group, context) : [];
   const net = foldMembers(members, { current: new Set<string>(current), type });
   checkMemberCount(net.present.size + net.absent.size);
+  await refuseGroups(net.present, context);
   const changesMore = namesAnybody(net);
   const rewrite =
     (await advancedOnly(id, change, edit, changesMore)) ??

@@ -2,7 +2,7 @@ import type { DirectoryChange, Member } from '../../domain/event.ts';
 import { groupFloor, type MemberRegister, memberCounts, NO_GROUP } from '../../domain/group.ts';
 import { type GroupId, type GroupRef, groupId, type MemberId, memberId } from '../../domain/ids.ts';
 import { STAMP_ZERO } from '../../domain/stamp.ts';
-import type { MemberChange } from '../../scim/patch/members.ts';
+import { groupAsMember, type MemberChange } from '../../scim/patch/members.ts';
 import type { ScimResource } from '../ports/scim.ts';
 import type { ScimContext } from './context.ts';
 import { stampOf } from './record.ts';
@@ -40,6 +40,16 @@ export async function listedAmong(
 async function listing(ref: GroupRef, { groups }: ScimContext['ports']) {
   const floor = groupFloor((await groups.read(ref))?.registers ?? NO_GROUP);
   return (register: MemberRegister) => memberCounts(register, floor, STAMP_ZERO);
+}
+
+/** Groups' ids begin with it, so that what cannot be a group costs no read. */
+export const GROUP_ID_MARK = 'g';
+
+/** @throws ScimError where one of those who join is a group: nothing here knows groups within groups */
+export async function refuseGroups(ids: Iterable<string>, { ports, connection }: ScimContext): Promise<void> {
+  const suspects = [...ids].filter((id) => id.startsWith(GROUP_ID_MARK));
+  const groups = suspects.length === 0 ? [] : await ports.scim.read(connection, 'Group', suspects);
+  if (groups.length > 0) throw groupAsMember();
 }
 
 /** Members of a group that nobody can see yet: its first word makes them count. */

@@ -8,6 +8,7 @@ import type { ScimResource } from '../ports/scim.ts';
 import type { ScimContext } from './context.ts';
 import { finishEnding } from './ending.ts';
 import { indexResource, isIndexedAlike, unindex, verifyClaim } from './indexing.ts';
+import { GROUP_ID_MARK } from './membership.ts';
 import { record } from './record.ts';
 import { idleRevision, MAX_RACES, nextRevision } from './revision.ts';
 import { userChange } from './user-facts.ts';
@@ -70,7 +71,7 @@ export async function createResource(
   const nowMs = ports.clock();
   const resource: ScimResource = {
     type: type.name,
-    id: ports.newId(),
+    id: `${type.name === 'Group' ? GROUP_ID_MARK : ''}${ports.newId()}`,
     attributes,
     revision: 1,
     version: 1,

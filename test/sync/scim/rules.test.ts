@@ -93,6 +93,29 @@ describe('the members that a request names', () => {
   });
 });
 
+describe('a group as a member of a group', () => {
+  it.each<[string, (inner: string) => unknown]>([
+    ['named by its id', (value) => ({ value })],
+    ['named bare', (value) => value],
+    ['said to be one', () => ({ value: 'x', type: 'group' })],
+    ['referred to as one', () => ({ value: 'x', $ref: 'https://x.test/Groups/x' })],
+  ])('%s is refused with what to do, and nobody joins', async (_title, spell) => {
+    const inner = (await client.post('/Groups', { displayName: 'Inner' })).body.id;
+    const named = ['m1', spell(inner)];
+    for (const answer of [
+      await patch(add('members', named)),
+      await patch(replace('members', named)),
+      await client.put(`/Groups/${group}`, { displayName: 'A', members: named }),
+      await client.post('/Groups', { displayName: 'B', members: named }),
+    ]) {
+      expectError(answer, 400, 'invalidValue');
+      expect(answer.body.detail).toContain('push that group by itself');
+    }
+    expect(await members()).toEqual(['m0', 'm1', 'm2']);
+    expect((await patch({ op: 'remove', path: 'members', value: named })).status).toBe(204);
+  });
+});
+
 describe('what is over', () => {
   it('leaves nothing to be found by: neither names that were given up nor external ids', async () => {
     const { id } = (await client.post('/Users', { userName: 'ann', externalId: 'e1' })).body;
