@@ -1,6 +1,6 @@
 import type { Schema } from './attribute.ts';
 import { MAX_BULK_OPERATIONS, PROMISED_BODY_BYTES } from './limits.ts';
-import { MAX_PAGE } from './list-query.ts';
+import { DEFAULT_PAGE, MAX_PAGE } from './list-query.ts';
 import type { ResourceType, ResourceTypes } from './resource-type.ts';
 import { RESOURCE_TYPE, SCHEMA, SERVICE_PROVIDER_CONFIG } from './schemas/provider.ts';
 import type { ScimObject, ScimValue } from './value.ts';
@@ -11,6 +11,13 @@ export const serviceProviderConfig = (baseUrl: string): ScimObject => ({
   patch: { supported: true },
   bulk: { supported: true, maxOperations: MAX_BULK_OPERATIONS, maxPayloadSize: PROMISED_BODY_BYTES },
   filter: { supported: true, maxResults: MAX_PAGE },
+  pagination: {
+    cursor: true,
+    index: true,
+    defaultPaginationMethod: 'index',
+    defaultPageSize: DEFAULT_PAGE,
+    maxPageSize: MAX_PAGE,
+  },
   changePassword: { supported: false },
   sort: { supported: true },
   etag: { supported: true },

@@ -8,7 +8,10 @@ export type ScimErrorType =
   | 'invalidPath'
   | 'noTarget'
   | 'invalidValue'
-  | 'invalidVers';
+  | 'invalidVers'
+  /** RFC 9865 section 2.1. */
+  | 'invalidCursor'
+  | 'expiredCursor';
 
 /** A request that is answered with an error. The message goes to the client: it names attributes, never their values. */
 export class ScimError extends Error {

@@ -16,6 +16,8 @@ export interface ListQuery {
   readonly descending: boolean;
   /** From 1. */
   readonly startIndex: number;
+  /** Where the page begins, as the page before it said, or empty for the first (RFC 9865); instead of startIndex. */
+  readonly cursor: string | undefined;
   readonly count: number;
   readonly projection: Projection;
 }
@@ -37,9 +39,16 @@ export function readListQuery(given: ScimObject): ListQuery {
     sortBy: sortPath,
     descending: textOf(given, 'sortOrder')?.toLowerCase() === 'descending',
     startIndex: Math.max(1, wholeNumber(given, 'startIndex') ?? 1),
+    cursor: cursorOf(given),
     count: Math.min(MAX_PAGE, Math.max(0, wholeNumber(given, 'count') ?? DEFAULT_PAGE)),
     projection: projectionOf(given),
   };
+}
+
+function cursorOf(given: ScimObject): string | undefined {
+  const cursor = fieldOf(given, 'cursor') ?? undefined;
+  if (cursor === undefined || typeof cursor === 'string') return cursor;
+  throw badRequest('invalidCursor', 'cursor: expected a string');
 }
 
 /** `attributes` and `excludedAttributes`, a list or text with commas. */

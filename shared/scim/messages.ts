@@ -22,11 +22,18 @@ export const errorBody = ({
 
 export const listBody = (
   resources: readonly ScimObject[],
-  { totalResults, startIndex }: { readonly totalResults: number; readonly startIndex: number },
+  {
+    totalResults,
+    ...place
+  }: {
+    readonly totalResults: number;
+    readonly startIndex?: number;
+    readonly nextCursor?: string;
+  },
 ): ScimObject => ({
   schemas: [LIST_RESPONSE],
   totalResults,
   itemsPerPage: resources.length,
-  startIndex,
+  ...place,
   Resources: resources,
 });

@@ -10,6 +10,7 @@ import type { Key } from './table.ts';
  * | resource                               | `S#<conn>#<type>`                      | `<id>`     |
  * | claim of a unique value                | `SX#<conn>#<type>#<attribute>#<hash>`  | `HOLDER`   |
  * | pointer of a value that several may have | the same                             | `AT#<id>`  |
+ * | generation of which resources there are | `S#<conn>#orders`                     | `<type>`   |
  * | token                                  | `ST#<prefix>`                          | `TOKEN`    |
  * | tokens of a connection                 | `S#<conn>#tokens`                      | `<prefix>` |
  *
@@ -21,6 +22,11 @@ export const resourcePartition = (connection: ConnectionName, type: ScimResource
 export const resourceKey = (connection: ConnectionName, type: ScimResource['type'], id: string): Key => ({
   pk: resourcePartition(connection, type),
   sk: keyPart(id),
+});
+
+export const orderKey = (connection: ConnectionName, type: ScimResource['type']): Key => ({
+  pk: `S#${connection}#orders`,
+  sk: type,
 });
 
 export function valuePartition(connection: ConnectionName, { type, attribute, value }: IndexedValue): string {

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { ScimResource, ScimStore } from '../sync/ports/scim.ts';
 import { parseMember } from './group-item.ts';
 import { OF_THIS_SCHEMA, understood } from './item-form.ts';
-import { memberKey } from './keys.ts';
+import { keyPart, memberKey } from './keys.ts';
 import {
   claimKey,
   POINTER_PREFIX,
@@ -11,6 +11,7 @@ import {
   resourcePartition,
   valuePartition,
 } from './scim-keys.ts';
+import { createScimOrders } from './scim-order.ts';
 import { type Attributes, all, any, equal, type Item, less, missing, type Table } from './table.ts';
 
 const ResourceItem = z.lazy(() =>
@@ -30,7 +31,11 @@ const ResourceItem = z.lazy(() =>
 );
 
 export function createScimStore(table: Table): ScimStore {
+  const orders = createScimOrders(table);
   return {
+    order: orders.read,
+    noteOrder: orders.note,
+
     async read(connection, type, ids) {
       // No resource has an empty id, and DynamoDB refuses an empty key.
       const named = ids.filter((id) => id !== '');
@@ -38,14 +43,15 @@ export function createScimStore(table: Table): ScimStore {
       return items.map(parseResource);
     },
 
-    async *list(connection, type) {
+    async *list(connection, type, between) {
       const partition = resourcePartition(connection, type);
-      for await (const page of table.query({ partition })) yield page.map(parseResource);
+      const range = between && { between: [keyPart(between[0]), keyPart(between[1])] as const };
+      for await (const page of table.query({ partition, ...range })) yield page.map(parseResource);
     },
 
-    save(connection, resource, seen) {
+    async save(connection, resource, seen) {
       const { settled, version, ...kept } = resource;
-      return table.put(
+      const saved = await table.put(
         {
           ...resourceKey(connection, resource.type, resource.id),
           ...OF_THIS_SCHEMA,
@@ -55,6 +61,8 @@ export function createScimStore(table: Table): ScimStore {
         },
         seen === undefined ? missing('pk') : equal('revision', seen.revision),
       );
+      if (saved && resource.state !== seen?.state) await orders.note(connection, resource.type);
+      return saved;
     },
 
     async advance(connection, { type, id }, { nowMs, isChange }) {
@@ -78,6 +86,7 @@ export function createScimStore(table: Table): ScimStore {
 
     async remove(connection, { type, id, revision }) {
       await table.delete(resourceKey(connection, type, id), equal('revision', revision));
+      await orders.note(connection, type);
     },
 
     async holder(connection, value) {

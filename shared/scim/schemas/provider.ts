@@ -41,6 +41,16 @@ export const SERVICE_PROVIDER_CONFIG: Schema = {
       amount('maxPayloadSize', 'Largest body, in bytes.'),
     ]),
     group('filter', 'Filters.', [supported, amount('maxResults', 'Most resources in one answer.')]),
+    attribute('complex', 'pagination', 'Pages of lists (RFC 9865).', {
+      ...fixed,
+      subAttributes: [
+        yesNo('cursor', 'Whether by cursor.'),
+        yesNo('index', 'Whether by startIndex.'),
+        exact('defaultPaginationMethod', 'Which one without either.', { required: false }),
+        attribute('integer', 'defaultPageSize', 'Resources in an answer without count.', fixed),
+        attribute('integer', 'maxPageSize', 'Most resources in one answer.', fixed),
+      ],
+    }),
     group('changePassword', 'Changes of passwords.', [supported]),
     group('sort', 'Sorting.', [supported]),
     group('etag', 'Entity tags.', [supported]),

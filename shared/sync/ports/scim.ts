@@ -32,11 +32,25 @@ export interface IndexedValue {
   readonly value: string;
 }
 
+/** Ids of one type, ascending: of those that are live, and of those whose deletion a crash may have left undone. */
+export interface ScimOrder {
+  readonly ids: readonly string[];
+  readonly ending: readonly string[];
+}
+
 /** SCIM resources and what finds them. Each write is one conditional write of one item; reads are consistent. */
 export interface ScimStore {
   read(connection: ConnectionName, type: TypeName, ids: readonly string[]): Promise<readonly ScimResource[]>;
-  /** All of a type, those that are ending included, in the order of their ids, in pages. */
-  list(connection: ConnectionName, type: TypeName): AsyncIterable<readonly ScimResource[]>;
+  /** All of a type, or of these ids and between them, those that are ending included, in the order of their ids, in pages. */
+  list(
+    connection: ConnectionName,
+    type: TypeName,
+    between?: readonly [string, string],
+  ): AsyncIterable<readonly ScimResource[]>;
+  /** Which there are, without reading them all again while none came or went. */
+  order(connection: ConnectionName, type: TypeName): Promise<ScimOrder>;
+  /** Has the order read anew: a crash may have come between a resource and this word of it. */
+  noteOrder(connection: ConnectionName, type: TypeName): Promise<void>;
   /** Replaces what was `seen` (nothing, for a new one); false where it has changed since. */
   save(connection: ConnectionName, resource: ScimResource, seen: ScimResource | undefined): Promise<boolean>;
   /**

@@ -1,7 +1,7 @@
 import pMap from 'p-map';
 import { groupId, memberId } from '../../domain/ids.ts';
 import { documentOf } from '../../scim/document.ts';
-import { ScimError } from '../../scim/errors.ts';
+import { badRequest, ScimError } from '../../scim/errors.ts';
 import { checkFilter, matchesFilter } from '../../scim/filter/evaluate.ts';
 import type { Filter } from '../../scim/filter/filter.ts';
 import { type Lookup, lookupOf, membersAskedBy } from '../../scim/filter/lookup.ts';
@@ -39,13 +39,20 @@ export async function listResources(
 ): Promise<ScimObject> {
   const { filter } = query;
   if (filter !== undefined) for (const type of types) checkFilter(filter, type);
-  const found: Found[] = [];
-  for (const type of types) found.push(...(await findAll(type, query, context)));
-  const { startIndex, count, projection } = query;
-  const page = found.slice(startIndex - 1, startIndex - 1 + count);
+  const { sortBy, startIndex, count, cursor, projection } = query;
+  const isPlain = filter === undefined && sortBy === undefined;
+  const parts: Part[] = [];
+  for (const type of types) {
+    const found = isPlain ? undefined : await findAll(type, query, context);
+    const ids = found?.map(({ resource }) => resource.id) ?? (await idsOf(type, context));
+    parts.push({ type, ids, found: found?.map(({ resource }) => resource) });
+  }
+  const [only, ...others] = parts;
+  const ids = others.length === 0 ? (only?.ids ?? []) : parts.flatMap((part) => part.ids);
+  const from = cursor === undefined ? startIndex - 1 : beginAt(cursor, ids, isPlain && others.length === 0);
   let length = 0;
   const resources = await pMap(
-    page,
+    await pageOf(parts, { from, count }, context),
     async ({ resource, type }) => {
       const shown = await show(resource, type, projection, context);
       length += JSON.stringify(shown).length;
@@ -54,7 +61,86 @@ export async function listResources(
     },
     { concurrency: GROUPS_IN_FLIGHT },
   );
-  return listBody(resources, { totalResults: found.length, startIndex });
+  const next = ids[from + count];
+  const nextCursor = next === undefined ? {} : { nextCursor: CURSOR.write(next) };
+  return listBody(resources, {
+    totalResults: ids.length,
+    ...(cursor === undefined ? { startIndex } : nextCursor),
+  });
+}
+
+/** What one type has to the list: ids, and the resources where they had to be read. */
+interface Part {
+  readonly type: ResourceType;
+  readonly ids: readonly string[];
+  readonly found: readonly ScimResource[] | undefined;
+}
+
+async function idsOf(type: ResourceType, context: ScimContext): Promise<readonly string[]> {
+  const { ports, connection } = context;
+  const { ids, ending } = await ports.scim.order(connection, type.name);
+  for (const resource of await ports.scim.read(connection, type.name, ending)) {
+    await mend(resource, type, context);
+  }
+  if (ending.length > 0) await ports.scim.noteOrder(connection, type.name);
+  return ids;
+}
+
+/** The id that the page begins with; opaque to clients. */
+const CURSOR = {
+  write: (id: string) => Buffer.from(`at ${id}`).toString('base64url'),
+  read: (cursor: string) => /^at (.+)$/s.exec(Buffer.from(cursor, 'base64url').toString())?.[1],
+};
+
+/** @throws ScimError invalidCursor, or expiredCursor where nothing tells any more where the page begins */
+function beginAt(cursor: string, ids: readonly string[], isOrdered: boolean): number {
+  if (cursor === '') return 0;
+  const id = CURSOR.read(cursor);
+  if (id === undefined)
+    throw badRequest('invalidCursor', 'cursor: expected one that a page of this list gave');
+  const at = ids.indexOf(id);
+  if (at !== -1) return at;
+  if (!isOrdered) throw badRequest('expiredCursor', 'cursor: expected one whose resource is still listed');
+  const after = ids.findIndex((one) => one > id);
+  return after === -1 ? ids.length : after;
+}
+
+type Listed = Pick<Found, 'resource' | 'type'>;
+
+/** Only the resources of the page are read, and those that a filter or an order has read already not again. */
+async function pageOf(
+  parts: readonly Part[],
+  { from, count }: { readonly from: number; readonly count: number },
+  context: ScimContext,
+): Promise<readonly Listed[]> {
+  const page: Listed[] = [];
+  let before = 0;
+  for (const { type, ids, found } of parts) {
+    const range = [Math.max(0, from - before), Math.max(0, from + count - before)] as const;
+    const resources = found?.slice(...range) ?? (await readAll(ids.slice(...range), type, context));
+    page.push(...resources.map((resource) => ({ resource, type })));
+    before += ids.length;
+  }
+  return page;
+}
+
+/** Neighbours, in one query. */
+async function readAll(
+  ids: readonly string[],
+  type: ResourceType,
+  context: ScimContext,
+): Promise<readonly ScimResource[]> {
+  const [first, last] = [ids[0], ids.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const wanted = new Set(ids);
+  const resources: ScimResource[] = [];
+  for await (const page of context.ports.scim.list(context.connection, type.name, [first, last])) {
+    for (const one of page) {
+      const mended = wanted.has(one.id) ? await mend(one, type, context) : undefined;
+      if (mended !== undefined) resources.push(mended);
+    }
+  }
+  return resources;
 }
 
 const tooMany = () =>

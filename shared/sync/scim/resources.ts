@@ -50,6 +50,7 @@ export async function mend(
     return undefined;
   }
   if (!found.settled) {
+    await context.ports.scim.noteOrder(context.connection, found.type);
     await record([{ by: found, change: factsOf(found) }], context);
     await context.ports.scim.settle(context.connection, found);
   }

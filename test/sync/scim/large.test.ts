@@ -1,6 +1,8 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { connectionName } from '../../../shared/domain/ids.ts';
+import { createScimStore } from '../../../shared/store/scim-store.ts';
 import { add, remove } from '../../support/scim-operations.ts';
-import { type Client, createWorld, ERROR } from './support/server.ts';
+import { type Answer, type Client, clientOf, createWorld, ERROR } from './support/server.ts';
 
 /* What a request costs is counted in operations on the table: how long they take, only a deployment can tell. */
 
@@ -70,6 +72,71 @@ describe('a group of many', () => {
     }
     expect(operations.filter((one) => /^(?:put|update|delete) /.test(one))).toEqual([]);
     expect((await world.desired(group))?.members).toHaveLength(20_000);
+  });
+});
+
+describe('a list of many', () => {
+  const names = ({ body }: { body: { Resources: { userName: string }[] } }) =>
+    body.Resources.map(({ userName }) => userName);
+
+  it('reads no more than the page, by index and by cursor, until somebody comes or goes', async () => {
+    const all = people(600);
+    for (const userName of all) await client.post('/Users', { userName });
+    await client.get('/Users?count=1');
+    const read = vi.spyOn(world.table, 'page');
+    const itemsRead = () => read.mock.results.reduce((sum, { value }) => sum + value.items.length, 0);
+    const last = await client.get('/Users?startIndex=501&count=100');
+    expect(last.body).toMatchObject({ totalResults: 600, itemsPerPage: 100, startIndex: 501 });
+    expect(names(last)).toEqual(all.slice(500));
+    const seen: string[] = [];
+    for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+      const { body }: Answer = await client.get(`/Users?count=250&cursor=${cursor}`);
+      expect(body).toMatchObject({ totalResults: 600 });
+      seen.push(...names({ body }));
+      cursor = body.nextCursor;
+    }
+    expect(seen).toEqual(all);
+    expect(itemsRead()).toBe(100 + 600);
+    await client.post('/Users', { userName: 'late' });
+    expect((await client.get('/Users?startIndex=601')).body.Resources).toMatchObject([{ userName: 'late' }]);
+  });
+
+  it('goes on after the place that its cursor names, also where that was removed', async () => {
+    const ids: string[] = [];
+    for (const userName of people(5)) ids.push((await client.post('/Users', { userName })).body.id);
+    for (const query of ['', '&filter=userName sw "m"', '&sortBy=userName']) {
+      const { body } = await client.get(`/Users?cursor=&count=2${query}`);
+      const next = await client.get(`/Users?cursor=${body.nextCursor}&count=2${query}`);
+      expect(names(next)).toEqual(['m2', 'm3']);
+    }
+    const { nextCursor } = (await client.get('/Users?cursor=&count=2')).body;
+    await client.delete(`/Users/${ids[2]}`);
+    expect(names(await client.get(`/Users?cursor=${nextCursor}&count=2`))).toEqual(['m3', 'm4']);
+    const gone = await client.get(`/Users?cursor=${nextCursor}&sortBy=userName`);
+    expect(gone).toMatchObject({ status: 400, body: { scimType: 'expiredCursor' } });
+    expect(await client.get('/Users?cursor=garbage')).toMatchObject({
+      status: 400,
+      body: { scimType: 'invalidCursor' },
+    });
+  });
+
+  it('shows one that another server made, and one whose maker died before it could tell', async () => {
+    await client.post('/Users', { userName: 'a' });
+    expect((await client.get('/Users')).body.totalResults).toBe(1);
+    const other = clientOf(
+      { ...world.ports, scim: createScimStore(world.table) },
+      { authorization: `Bearer ${await world.newToken()}` },
+    );
+    await other.post('/Users', { userName: 'b' });
+    expect((await client.get('/Users')).body.totalResults).toBe(2);
+    const { scim } = world.ports;
+    const noting = vi.spyOn(world.table, 'update').mockRejectedValueOnce(new Error('died'));
+    expect((await other.post('/Users', { userName: 'c' })).status).toBe(500);
+    noting.mockRestore();
+    expect((await client.post('/Users', { userName: 'c' })).status).toBe(409);
+    const found = (await client.get('/Users?filter=userName eq "c"')).body.Resources[0];
+    expect((await client.get('/Users')).body.totalResults).toBe(3);
+    expect((await scim.order(connectionName('default'), 'User')).ids).toContain(found.id);
   });
 });
 
