@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import known from './known.json' with { type: 'json' };
 import type { Outcome } from './live.ts';
 import type { OracleName, Violation } from './told.ts';
 
@@ -12,8 +12,7 @@ export interface KnownViolation {
   readonly mendedBy: string;
 }
 
-export const readKnown = (): readonly KnownViolation[] =>
-  JSON.parse(readFileSync(new URL('./known.json', import.meta.url), 'utf8'));
+export const readKnown = (): readonly KnownViolation[] => known as readonly KnownViolation[];
 
 export const unknownOf = (
   violations: readonly Violation[],

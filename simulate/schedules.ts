@@ -163,14 +163,15 @@ function strayIn({ groups }: SimulatedPlatform, name: string, cloud: Cloud): rea
   return [...found, ...strangers.map(({ id }) => id)];
 }
 
-/** Walks, or groups that are due and may be written: those that wait for a person wait for no pump. */
-function hasWorkForPump(connection: string, { table, nowMs }: Cloud): boolean {
+/** Since when there are walks, or groups that are due and may be written: those that wait for a person wait for no pump. */
+function pumpDueMs(connection: string, table: MemoryTable): number {
   const isObserving = table.items.get(`C#${connection} CONNECTION`)?.['observing'] === true;
-  const now = String(nowMs()).padStart(14, '0');
-  return SHARDS.some((shard) => {
-    const first = (kind: string, pageSize: number) =>
-      table.page({ partition: `${kind}#${connection}#${shard}`, index: true, pageSize }).items;
-    const isDue = ({ gsk, paused }: Item) => String(gsk) <= now && paused !== true;
-    return first('walks', 1).length > 0 || (!isObserving && first('groups', 10).some(isDue));
+  const first = (kind: string, shard: number, pageSize: number) =>
+    table.page({ partition: `${kind}#${connection}#${shard}`, index: true, pageSize }).items;
+  const times = SHARDS.flatMap((shard) => {
+    if (first('walks', shard, 1).length > 0) return [0];
+    const waiting = isObserving ? [] : first('groups', shard, 10).filter(({ paused }) => paused !== true);
+    return waiting.map(({ gsk }) => Number(String(gsk).slice(0, 14)));
   });
+  return Math.min(...times);
 }

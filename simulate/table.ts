@@ -68,6 +68,7 @@ export class MemoryTable implements Table {
   readonly widest = new Map<string, number>();
   readonly #table = new Map<string, Partition>();
   readonly #index = new Map<string, Partition>();
+  #indexed = 0;
   readonly #late: { readonly dueMs: number; readonly run: () => void }[] = [];
   readonly #options: MemoryTableOptions;
 
@@ -144,6 +145,12 @@ export class MemoryTable implements Table {
     return true;
   }
 
+  /** How often what the index shows has changed by now. */
+  get indexed(): number {
+    this.#catchUp();
+    return this.#indexed;
+  }
+
   page(request: PageRequest): Page {
     this.#catchUp();
     const partition = (request.index ? this.#index : this.#table).get(request.partition);
@@ -202,6 +209,7 @@ export class MemoryTable implements Table {
   #reindex(from: IndexEntry | undefined, to: IndexEntry | undefined): void {
     const isSamePlace = from !== undefined && to !== undefined && from.pk === to.pk && from.sk === to.sk;
     if (isSamePlace && isSame(from.shown, to.shown)) return;
+    this.#indexed += 1;
     if (from !== undefined && !isSamePlace) {
       this.#options.meter?.write(itemBytes(from.shown), true);
       place(this.#index, [from.pk, from.sk], undefined);

@@ -128,7 +128,8 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   {
     files: 'simulate/*',
     mayImport: ['simulate/*', SHARED, 'functions/*'],
-    packages: ['undici', '@aws-sdk/client-sqs', 'node:*'],
+    packages: ['undici', '@aws-sdk/client-sqs', 'esbuild', 'node:*'],
+    packageTypes: ['zod'],
     mend: 'simulate is the world around the product: it knows shared and the handlers, and neither tests nor the local stack; move what both need into simulate',
   },
   // Nothing above may import these; they may import everything.
