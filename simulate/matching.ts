@@ -23,8 +23,22 @@ export interface ExpectedUsers {
 /** By address (folded): roles that may be meant, each with the user id that it once had and lost, if it did. */
 export type Contested = ReadonlyMap<string, ReadonlyMap<string, string | undefined>>;
 
+/** By address (folded): who has it. */
+export type Holders = ReadonlyMap<string, readonly HeldEmployee[]>;
+
+export function holdersAmong(employees: Iterable<HeldEmployee>): Holders {
+  const holders = new Map<string, HeldEmployee[]>();
+  for (const one of employees) {
+    const address = folded(one.email ?? '');
+    const others = holders.get(address);
+    if (others === undefined) holders.set(address, [one]);
+    else others.push(one);
+  }
+  return holders;
+}
+
 interface Who {
-  readonly employees: Iterable<HeldEmployee>;
+  readonly holders: Holders;
   readonly settings: MatchSettings;
   readonly contested?: Contested;
 }
@@ -35,16 +49,10 @@ type Cause = 'unknown' | 'inactive' | 'ambiguous';
 export function expectedUsers(
   reading: Reading,
   group: string,
-  { employees, settings, contested }: Who,
+  { holders, settings, contested }: Who,
 ): ExpectedUsers {
   const { includeStates = ['ACTIVE'], memberIdField = 'userId' } = settings;
   const idOf = ({ role, userId }: HeldEmployee) => (memberIdField === 'id' ? role : userId);
-  const all = [...employees];
-  const holders = new Map<string, HeldEmployee[]>();
-  for (const one of all) {
-    const address = folded(one.email ?? '');
-    holders.set(address, [...(holders.get(address) ?? []), one]);
-  }
   const who = (found: readonly HeldEmployee[]): { readonly id: string } | { readonly cause: Cause } => {
     const [person, ...others] = found.length > 1 ? found.filter(({ state }) => state === 'ACTIVE') : found;
     if (found.length === 0) return { cause: 'unknown' };
@@ -66,6 +74,7 @@ export function expectedUsers(
     if ('id' in found) userOf.set(member, found.id);
     else pending.set(member, found.cause);
   }
+  const all = possible.size === 0 ? [] : [...holders.values()].flat();
   const may = all.filter(({ role, state }) => possible.has(role) && includeStates.includes(state));
   const mayIds = may.flatMap((one) => idOf(one) ?? possible.get(one.role) ?? []);
   return { users: new Set(userOf.values()), userOf, pending, unsure, may: new Set(mayIds) };

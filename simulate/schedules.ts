@@ -42,13 +42,15 @@ interface Mark {
 export function startSchedules(cloud: Cloud): void {
   for (const task of Object.keys(RHYTHMS) as Task[]) {
     const lasts = new Map<string, Last>();
+    const waiting: Waiting = new Map();
+    const around = { ...cloud, met: cloud.life.happenings.filter((one) => isMetBy(task, one)), waiting };
     const { everyMs, firstMs } = RHYTHMS[task];
     const again = (atMs: number) =>
       cloud.time.at(atMs, () => {
         if (cloud.isOver) return;
         again(atMs + everyMs);
         const marks = [...cloud.connections.values()].map(
-          (spec) => [spec.name, markOf(task, spec, cloud)] as const,
+          (spec) => [spec.name, markOf(task, spec, around)] as const,
         );
         const due = marks.filter(([name, mark]) => !isLeftOut(task, mark, atMs, lasts.get(name)));
         if (due.length === 0) return;
@@ -91,21 +93,30 @@ function runTask(task: Task, only: readonly (ConnectionName | undefined)[], clou
   });
 }
 
+/** What a task meets of the world; what can never concern it is left out. */
+interface Around extends Cloud {
+  readonly met: readonly Happening[];
+  readonly waiting: Waiting;
+}
+
 /** Undefined where there is something to be done. */
-function markOf(task: Task, { name, company }: ConnectionSpec, cloud: Cloud): Mark | undefined {
+function markOf(task: Task, { name, company }: ConnectionSpec, cloud: Around): Mark | undefined {
   const platform = cloud.platforms.get(company);
   if (task === 'health' || platform === undefined) return undefined;
-  const { life, table, vault, nowMs } = cloud;
+  const { life, met, table, vault, nowMs, waiting } = cloud;
   const item: Partial<Item> = table.items.get(`C#${name} GATE`) ?? {};
   const { state = 'open', untilMs = 0, backlog = false } = item;
   // A closed gate is tried when its time has come, or when there is another secret.
   const gate = state === 'open' ? 0 : [untilMs, vault.versions.get(name)];
   if (task === 'pump') {
     const isTried = state !== 'open' && state !== 'paused' && Number(untilMs) <= nowMs();
-    if (isTried || backlog || (state === 'open' && hasWorkForPump(name, cloud))) return undefined;
+    if (isTried || backlog || (state === 'open' && hasWorkForPump(name, cloud, waiting))) return undefined;
     return { finding: JSON.stringify(gate), echo: '' };
   }
-  const around = life.happenings.filter((one) => isMetBy(task, one, nowMs()));
+  const sinceMs = nowMs() - START_MS;
+  const around = met.filter(
+    ({ atMs, deed }) => atMs <= sinceMs && (!('forMs' in deed) || atMs + deed.forMs > sinceMs),
+  );
   const isTroubled = around.some(({ deed }) => 'forMs' in deed);
   const deeds = cloud.deeds.filter(({ connection }) => connection === name).length;
   const { foreign, traits, writes } = platform;
@@ -132,11 +143,9 @@ function markOf(task: Task, { name, company }: ConnectionSpec, cloud: Cloud): Ma
 }
 
 /** Trouble that lasts, or a death of this function. What shows in writes, in the list or in the feed is met by nobody else. */
-function isMetBy(task: Task, { atMs, deed }: Happening, nowMs: number): boolean {
-  const sinceMs = nowMs - START_MS - atMs;
-  if (sinceMs < 0) return false;
+function isMetBy(task: Task, { deed }: Happening): boolean {
   if (deed.kind === 'crash') return deed.lambda === task;
-  if (!('forMs' in deed) || deed.forMs <= sinceMs) return false;
+  if (!('forMs' in deed)) return false;
   const name = deed.kind === 'temper' ? deed.temper : deed.kind;
   if (/^(?:writes_|drops_|keeps_|refuses_user|late_writes|twins)/.test(name)) return false;
   return name.startsWith('feed_') ? task === 'feed' : !name.startsWith('list_') || task === 'sweep';
@@ -163,15 +172,27 @@ function strayIn({ groups }: SimulatedPlatform, name: string, cloud: Cloud): rea
   return [...found, ...strangers.map(({ id }) => id)];
 }
 
-/** Since when there are walks, or groups that are due and may be written: those that wait for a person wait for no pump. */
-function pumpDueMs(connection: string, table: MemoryTable): number {
-  const isObserving = table.items.get(`C#${connection} CONNECTION`)?.['observing'] === true;
+/** What stood in the index, and since when there is work, by connection. */
+type Waiting = Map<
+  string,
+  { readonly indexed: number; readonly connection: unknown; readonly sinceMs: number }
+>;
+
+/** Walks, or groups that are due and may be written: those that wait for a person wait for no pump. */
+function hasWorkForPump(name: string, { table, nowMs }: Cloud, waiting: Waiting): boolean {
+  const { indexed } = table;
+  const connection = table.items.get(`C#${name} CONNECTION`);
+  const known = waiting.get(name);
+  if (known?.indexed === indexed && known.connection === connection) return known.sinceMs < nowMs();
   const first = (kind: string, shard: number, pageSize: number) =>
-    table.page({ partition: `${kind}#${connection}#${shard}`, index: true, pageSize }).items;
+    table.page({ partition: `${kind}#${name}#${shard}`, index: true, pageSize }).items;
   const times = SHARDS.flatMap((shard) => {
     if (first('walks', shard, 1).length > 0) return [0];
-    const waiting = isObserving ? [] : first('groups', shard, 10).filter(({ paused }) => paused !== true);
-    return waiting.map(({ gsk }) => Number(String(gsk).slice(0, 14)));
+    if (connection?.['observing'] === true) return [];
+    const due = first('groups', shard, 10).filter(({ gsk, paused }) => paused !== true && String(gsk) < '~');
+    return due.map(({ gsk }) => Number.parseInt(String(gsk), 10));
   });
-  return Math.min(...times);
+  const sinceMs = Math.min(...times);
+  waiting.set(name, { indexed, connection, sinceMs });
+  return sinceMs < nowMs();
 }

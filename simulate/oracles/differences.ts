@@ -1,3 +1,4 @@
+import type { Life } from '../life.ts';
 import type { HeldGroup } from '../platform/platform.ts';
 import type { Sight, Sighted } from './sight.ts';
 import { storedMember, storedUser, treatmentOf } from './stored.ts';
@@ -171,10 +172,18 @@ const isMisrouted = ({ connection, group, actual }: Context): boolean =>
 /** A binding outlives the address that made it, and an absent user id changes nothing. */
 export function isBoundByMore({ seen }: Sight, { name }: Sighted, member: string): boolean {
   const role = storedUser(seen, name, member)?.role;
-  const isAbout = ({ deed }: (typeof seen.life.happenings)[number]) =>
-    (deed.kind === 'readdress' || deed.kind === 'lose_user_id') && deed.role === role;
-  return role !== undefined && seen.life.happenings.some(isAbout);
+  const changing = CHANGING.get(seen.life) ?? changingRoles(seen.life);
+  CHANGING.set(seen.life, changing);
+  return role !== undefined && changing.has(role);
 }
+
+const CHANGING = new WeakMap<Life, ReadonlySet<string>>();
+const changingRoles = ({ happenings }: Life) =>
+  new Set(
+    happenings.flatMap(({ deed }) =>
+      deed.kind === 'readdress' || deed.kind === 'lose_user_id' ? [deed.role] : [],
+    ),
+  );
 
 const NOBODY: ReadonlySet<string> = new Set();
 

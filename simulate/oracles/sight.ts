@@ -1,7 +1,13 @@
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import type { Reading } from '../directory.ts';
 import { DAY_MS, HOUR_MS, type Life, MINUTE_MS, START_MS, type Temper } from '../life.ts';
-import { type Contested, contestedAddresses, type ExpectedUsers, expectedUsers } from '../matching.ts';
+import {
+  type Contested,
+  contestedAddresses,
+  type ExpectedUsers,
+  expectedUsers,
+  holdersAmong,
+} from '../matching.ts';
 import type { HeldGroup, SimulatedPlatform } from '../platform/platform.ts';
 import type { OracleName, Violation } from '../told.ts';
 import type { Seen } from '../world.ts';
@@ -158,17 +164,21 @@ function sighted({ seen, under, ledger }: Surroundings, name: string, company: s
   );
   const settings = stored?.settings as ConnectionSettings;
   const reading = seen.directory.read(name);
-  const item = (group: string) => readItem<StoredGroup>(seen, `${partitionOf(name, group)} GROUP`);
+  const item = lazily((group: string) => readItem<StoredGroup>(seen, `${partitionOf(name, group)} GROUP`));
   const colleagues = seen.life.connections.filter((one) => one.company === company).map((one) => one.name);
   const past = seen.life.happenings.filter(
     ({ atMs, connection, actor }) =>
       START_MS + atMs <= seen.nowMs() &&
       (actor === 'aws' || connection === name || colleagues.includes(connection)),
   );
-  const whom = lazily((group) => {
-    const who = { employees: platform.employees.values(), settings, contested: contestedIn(seen.life)(name) };
-    return expectedUsers(reading, group, who);
-  });
+  const holders = lazily((_: 'all') => holdersAmong(platform.employees.values()));
+  const whom = lazily((group: string) =>
+    expectedUsers(reading, group, {
+      holders: holders('all'),
+      settings,
+      contested: contestedIn(seen.life)(name),
+    }),
+  );
   return {
     name,
     company,
@@ -193,13 +203,15 @@ function sighted({ seen, under, ledger }: Surroundings, name: string, company: s
       });
       return new Set(texts.flat().map(decodeURIComponent));
     },
-    actual(group) {
+    actual: lazily((group: string) => {
       const linked = platform.groups.get(item(group)?.platformId ?? '');
       const ours = () =>
         [...platform.groups.values()].find((one) => one.spokeId === group && one.madeBy === 'us');
       return linked ?? ours();
-    },
-    troubleMs: (aside = new Set()) => latest(past.map((one) => troubleOf(one, seen, aside))),
+    }),
+    troubleMs: lazily((aside: ReadonlySet<Temper> = NO_TEMPERS) =>
+      latest(past.map((one) => troubleOf(one, seen, aside))),
+    ),
     companyMs: latest(past.map(({ actor, atMs }) => (actor === 'company' ? START_MS + atMs : 0))),
     deedMs: latest(seen.operators.deeds.map(({ connection, atMs }) => (connection === name ? atMs : 0))),
   };
@@ -224,7 +236,7 @@ function isScimInDoubt(past: Life['happenings'], connection: string): boolean {
 const contested = new WeakMap<Life, (connection: string) => Contested>();
 
 function contestedIn(life: Life): (connection: string) => Contested {
-  const known = contested.get(life) ?? lazily((connection) => contestedAddresses(life, connection));
+  const known = contested.get(life) ?? lazily((connection: string) => contestedAddresses(life, connection));
   contested.set(life, known);
   return known;
 }
@@ -254,17 +266,19 @@ export function hasLostItsCredential({ seen }: Sight, { platform, name }: Sighte
   return last?.status === 400 && !platform.tokens.refreshTokens.has(last.token);
 }
 
+const NO_TEMPERS: ReadonlySet<Temper> = new Set();
+
 export const latest = (times: Iterable<number>): number => {
   let found = 0;
   for (const time of times) if (time > found) found = time;
   return found;
 };
 
-function lazily<What>(make: (key: string) => What): (key: string) => What {
-  const made = new Map<string, What>();
+/** Within one look nothing changes. */
+function lazily<Key, What>(make: (key: Key) => What): (key: Key) => What {
+  const made = new Map<Key, What>();
   return (key) => {
-    const found = made.get(key) ?? make(key);
-    made.set(key, found);
-    return found;
+    if (!made.has(key)) made.set(key, make(key));
+    return made.get(key) as What;
   };
 }

@@ -55,7 +55,8 @@ export interface StoredDrift {
   readonly settledBy: string | null;
 }
 
-const part = (text: string) => text.replaceAll('%', '%25').replaceAll('#', '%23').replaceAll('~', '%7E');
+const part = (text: string) =>
+  !/[%#~]/.test(text) ? text : text.replaceAll('%', '%25').replaceAll('#', '%23').replaceAll('~', '%7E');
 
 export const partitionOf = (connection: string, group: string) => `G#${connection}#${part(group)}`;
 

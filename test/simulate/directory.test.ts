@@ -7,7 +7,7 @@ import { laterStamp, STAMP_ZERO, type Stamp } from '../../shared/domain/stamp.ts
 import { createDirectoryRecord, type Reading } from '../../simulate/directory.ts';
 import { drawLife } from '../../simulate/draw.ts';
 import { type DirectoryDeed, HOUR_MS, START_MS, type Way } from '../../simulate/life.ts';
-import { contestedAddresses, expectedUsers } from '../../simulate/matching.ts';
+import { contestedAddresses, expectedUsers, holdersAmong } from '../../simulate/matching.ts';
 import { type DirectoryHappening, messagesOf, scimRequestOf } from '../../simulate/messages.ts';
 
 const PLAIN: Way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
@@ -256,7 +256,10 @@ describe('whom a reading means', () => {
   const reading = recordOf([[1, all('g', ['p1', 'p2', 'p3', 'p4', 'p5', 'p7', 'h1'])]]).read('a');
 
   it('is the one active person of the address, or says why not', () => {
-    const { userOf, pending } = expectedUsers(reading, 'g', { employees, settings: {} });
+    const { userOf, pending } = expectedUsers(reading, 'g', {
+      holders: holdersAmong(employees),
+      settings: {},
+    });
     expect(Object.fromEntries(userOf)).toEqual({ p1: 'u-1', p5: 'u-6' });
     expect(Object.fromEntries(pending)).toEqual({
       p2: 'inactive',
@@ -269,12 +272,9 @@ describe('whom a reading means', () => {
 
   it('follows the settings', () => {
     const settings = { includeStates: ['ACTIVE', 'TERMINATED'], memberIdField: 'id' } as const;
-    expect([...expectedUsers(reading, 'g', { employees, settings }).users].sort()).toEqual([
-      '1',
-      '2',
-      '6',
-      '7',
-    ]);
+    expect(
+      [...expectedUsers(reading, 'g', { holders: holdersAmong(employees), settings }).users].sort(),
+    ).toEqual(['1', '2', '6', '7']);
   });
 
   it('is unsure of those whose address others have too', () => {
@@ -288,7 +288,7 @@ describe('whom a reading means', () => {
     ];
     const contested = contestedAddresses({ ...life, happenings }, 'a');
     const expected = expectedUsers(reading, 'g', {
-      employees: [employee('9', email)],
+      holders: holdersAmong([employee('9', email)]),
       settings: {},
       contested,
     });
