@@ -39,8 +39,12 @@ process.on('message', ({ seed, draw, planted }: Errand) => {
   const life = drawLife(seed, draw);
   const lived = planted === undefined ? live(life).then(lifeReport) : liveWith(planted, life);
   lived.then(
-    (report) => answer({ report }),
+    (report) => answer({ planted, report }),
     (error: unknown) =>
-      answer({ seed, broke: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
+      answer({
+        planted,
+        seed,
+        broke: error instanceof Error ? (error.stack ?? error.message) : String(error),
+      }),
   );
 });

@@ -13,7 +13,8 @@ export interface Errand {
   readonly planted?: string | undefined;
 }
 
-export type Answer = { readonly report: LifeReport } | { readonly seed: number; readonly broke: string };
+export type Answer = Pick<Errand, 'planted'> &
+  ({ readonly report: LifeReport } | { readonly seed: number; readonly broke: string });
 
 const fileHere = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
@@ -65,8 +66,14 @@ function liveInOne(
   return new Promise((resolve, reject) => {
     const child: ChildProcess = fork(worker, {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      // A life is made of what is soon forgotten: with room for it, it is collected cheaply.
-      execArgv: ['--no-warnings', '--max-semi-space-size=64'],
+      // A life is made of what is soon forgotten: with room for it, it is collected cheaply. And it ends before code that is
+      // compiled late has paid.
+      execArgv: [
+        '--no-warnings',
+        '--max-semi-space-size=64',
+        '--always-sparkplug',
+        '--no-lazy-feedback-allocation',
+      ],
     });
     const next = () => {
       const { value, done } = isEnough() ? { value: undefined, done: true } : errands.next();

@@ -2,6 +2,7 @@ import type { GroupState } from '../shared/domain/group-state.ts';
 import { type Platform, PlatformFailure } from '../shared/sync/ports/platform.ts';
 import type { EnginePorts } from './engine.ts';
 import type { Actor, Plant } from './lambdas.ts';
+import found from './planted-found.json' with { type: 'json' };
 
 /** A bug that was mended, or was never there: the world must find it. Each wraps a port, in at most eight lines. */
 export interface PlantedBug {
@@ -9,6 +10,8 @@ export interface PlantedBug {
   /** What goes wrong. */
   readonly what: string;
   readonly plant: Plant;
+  /** Stands in the JSON of each life that the bug can show in. */
+  readonly needs: string;
 }
 
 /** Other ways of some methods of one port. */
@@ -31,7 +34,12 @@ const atPlatform = (change: (platform: Platform) => Partial<Platform>): Plant =>
 const atGroups = (change: (groups: Platform['groups']) => Partial<Platform['groups']>): Plant =>
   atPlatform(({ groups }) => ({ groups: { ...groups, ...change(groups) } }));
 
-const bug = (name: string, what: string, plant: Plant): PlantedBug => ({ name, what, plant });
+const bug = (name: string, what: string, plant: Plant, needs = ''): PlantedBug => ({
+  name,
+  what,
+  plant,
+  needs,
+});
 
 export const PLANTED: readonly PlantedBug[] = [
   // ── what was mended ────────────────────────────────────────────────────────────────────────────────────────────
@@ -46,6 +54,7 @@ export const PLANTED: readonly PlantedBug[] = [
         await groups.postpone(ref, retryAtMs, error, attempts);
       },
     })),
+    '"writes_',
   ),
   bug(
     'believes_its_write',
@@ -53,6 +62,7 @@ export const PLANTED: readonly PlantedBug[] = [
     atGroups((groups) => ({
       patch: async (id, fields, version) => ({ ...(await groups.patch(id, fields, version)), ...fields }),
     })),
+    '"drops_users"',
   ),
   bug(
     'probe_lists',
@@ -65,6 +75,7 @@ export const PLANTED: readonly PlantedBug[] = [
           (error: PlatformFailure) => error,
         ),
     })),
+    '"list_times_out"',
   ),
   bug(
     'hold_ends',
@@ -85,6 +96,7 @@ export const PLANTED: readonly PlantedBug[] = [
       holding: async (...asked) =>
         (await people.holding(...asked)).map((person) => ({ ...person, state: 'ACTIVE' })),
     })),
+    '"terminate"',
   ),
   bug(
     'letters_are_cut',
@@ -92,6 +104,7 @@ export const PLANTED: readonly PlantedBug[] = [
     at('deadLetters', (letters) => ({
       bury: (all) => letters.bury(all.map((letter) => ({ ...letter, body: letter.body.slice(0, 200) }))),
     })),
+    '"rubbish"',
   ),
   bug(
     'old_screens_win',
@@ -100,11 +113,13 @@ export const PLANTED: readonly PlantedBug[] = [
       decideHold: async (seen, word, when) =>
         groups.decideHold((await groups.read(seen.ref)) ?? seen, word, when),
     })),
+    '"oldMs"',
   ),
   bug(
     'tokens_survive',
     'the SCIM tokens of a removed connection go on working',
     at('tokens', () => ({ revoke: async () => undefined as never })),
+    '"scim_request"',
   ),
   bug(
     'odd_list_fails',
@@ -116,6 +131,7 @@ export const PLANTED: readonly PlantedBug[] = [
         throw new PlatformFailure('unavailable', 'expected a name', { status: 200 });
       },
     })),
+    '"list_shows_odd_group"',
   ),
   bug(
     'names_forgotten',
@@ -133,6 +149,7 @@ export const PLANTED: readonly PlantedBug[] = [
         );
       },
     })),
+    '"names":"',
   ),
   bug(
     'no_backoff',
@@ -140,6 +157,7 @@ export const PLANTED: readonly PlantedBug[] = [
     at('groups', (groups, ports) => ({
       postpone: (ref, _, error, attempts) => groups.postpone(ref, ports.clock() + 2_000, error, attempts),
     })),
+    '"writes_',
   ),
   bug(
     'gone_at_once',
@@ -150,6 +168,7 @@ export const PLANTED: readonly PlantedBug[] = [
         return state && { ...state, ...('missedAtMs' in state ? { missedAtMs: 0 } : {}) };
       },
     })),
+    '"get_denies"',
   ),
   bug(
     'answers_believed',
@@ -164,11 +183,13 @@ export const PLANTED: readonly PlantedBug[] = [
     'links_given_up',
     'however many groups answer 404, each is made anew',
     at('guard', () => ({ unlink: async () => 0 })),
+    '"wrong_route"',
   ),
   bug(
     'odd_list_is_empty',
     'a list that cannot be read counts as an empty one',
     atGroups((groups) => ({ list: (maxAgeMs) => groups.list(maxAgeMs).catch(() => []) })),
+    '"list_',
   ),
   bug(
     'retry_after_believed',
@@ -179,6 +200,7 @@ export const PLANTED: readonly PlantedBug[] = [
         return gates.write(name, seen, isLongest ? { ...next, untilMs: clock() + 31_536_000_000 } : next);
       },
     })),
+    '"retry_after_odd"',
   ),
   bug(
     'refused_asked_always',
@@ -187,6 +209,7 @@ export const PLANTED: readonly PlantedBug[] = [
       write: (name, seen, next) =>
         gates.write(name, seen, next.state === 'unauthorized' ? { ...next, untilMs: clock() } : next),
     })),
+    '"token_revoked"',
   ),
   bug(
     'back_offs_end',
@@ -197,6 +220,7 @@ export const PLANTED: readonly PlantedBug[] = [
         return actor === 'pump' && gate.state === 'open' ? { ...gate, backlog: true } : gate;
       },
     })),
+    '"writes_',
   ),
   bug(
     'busy_is_refused',
@@ -208,6 +232,7 @@ export const PLANTED: readonly PlantedBug[] = [
           throw isBusy ? new PlatformFailure('rejected', error.message, { status: 400 }) : error;
         }),
     })),
+    '"writes_4',
   ),
   bug(
     'deeds_unrecorded',
@@ -218,6 +243,7 @@ export const PLANTED: readonly PlantedBug[] = [
     'names_are_free',
     'the name of a removed connection may serve another company',
     at('connections', () => ({ companyOf: async () => undefined })),
+    '"remove_connection"',
   ),
   // ── what was never there ───────────────────────────────────────────────────────────────────────────────────────
   bug(
@@ -252,6 +278,7 @@ export const PLANTED: readonly PlantedBug[] = [
       read: async (name) =>
         actor === 'apply' ? { ...(await gates.read(name)), state: 'open' } : gates.read(name),
     })),
+    '"temper"',
   ),
   bug(
     'rev_ignored',
@@ -319,6 +346,7 @@ export const PLANTED: readonly PlantedBug[] = [
     atGroups((groups) => ({
       create: (fields) => groups.create(fields).catch(() => groups.create(fields)),
     })),
+    '"loses_answers"',
   ),
   bug(
     'writes_without_version',
@@ -381,6 +409,9 @@ export const PLANTED: readonly PlantedBug[] = [
     })),
   ),
 ];
+
+/** The first life that found each bug, of so many that were lived for it; the search begins there (`--planted`). */
+export const FOUND: Readonly<Record<string, { readonly seed: number; readonly lives: number }>> = found;
 
 export const plantNamed = (name: string | undefined): Plant | undefined =>
   PLANTED.find((one) => one.name === name)?.plant;

@@ -7,7 +7,7 @@ import { everythingThatCanFire } from './everything.ts';
 import { firedIn, type LifeReport, readKnown, unknownOf } from './judgement.ts';
 import { live } from './live.ts';
 import { type Errand, liveMany } from './lives.ts';
-import { PLANTED } from './planted.ts';
+import { FOUND, PLANTED, type PlantedBug } from './planted.ts';
 import { keepOnly, shrink } from './shrink.ts';
 import type { Violation } from './told.ts';
 import { tracePage } from './trace.ts';
@@ -30,6 +30,8 @@ const DEEP_MS = 3_600_000;
 const SHRINK_LIVES = 80;
 /** A planted bug is to be found within so many lives. */
 const PLANTED_LIVES = 500;
+/** … of so many days, where nothing else is said: most show at once. */
+const PLANTED_DAYS = 3;
 
 const { values: given, positionals } = parseArgs({
   allowPositionals: true,
@@ -101,8 +103,8 @@ async function liveOne(seed: number): Promise<number> {
   return wrong.length === 0 ? 0 : 1;
 }
 
-function* errandsFrom(first: number, most: number, planted?: string): Generator<Errand> {
-  for (let seed = first; seed < first + most; seed += 1) yield { seed, draw: drawn, planted };
+function* errandsFrom(first: number, most: number): Generator<Errand> {
+  for (let seed = first; seed < first + most; seed += 1) yield { seed, draw: drawn };
 }
 
 /** Many lives: how many, what fired, and the first failure shrunken. */
@@ -184,31 +186,46 @@ async function tellShrunken(seed: number, violation: Violation): Promise<void> {
   console.log(`live it again:\n  ${commandFor(seed, kept)} --trace life.html`);
 }
 
-/** Each planted bug, and after how many lives the world finds it. */
-async function findPlanted(): Promise<number> {
-  const chosen = PLANTED.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
-  let missed = 0;
-  for (const { name, what } of chosen) {
-    let lives = 0;
-    let found: Violation | undefined;
-    let seed = 0;
-    await liveMany(
-      errandsFrom(firstSeed(), PLANTED_LIVES, name),
-      jobs,
-      (answer) => {
-        lives += 1;
-        if (found !== undefined) return;
-        seed = 'report' in answer ? answer.report.seed : answer.seed;
-        if ('report' in answer) [found] = answer.report.violations;
-        else found = { oracle: 'end', cause: 'broke', atMs: 0, sentence: answer.broke };
-      },
-      () => found !== undefined,
-    );
-    if (found === undefined) missed += 1;
-    console.log(`${found === undefined ? 'NOT FOUND' : 'found'} after ${lives} lives: ${name}, ${what}`);
-    if (found !== undefined) console.log(`${sentence(found)} (life ${seed})`);
+/** The search for one planted bug: where it was found before, then every life that the bug can show in. */
+function* errandsFor({ name, needs }: PlantedBug): Generator<Errand> {
+  const known = FOUND[name];
+  const draw = { days: PLANTED_DAYS, ...drawn };
+  if (known !== undefined && given.from === undefined) yield { seed: known.seed, draw, planted: name };
+  for (let seed = firstSeed(); ; seed += 1) {
+    if (JSON.stringify(drawLife(seed, draw)).includes(needs)) yield { seed, draw, planted: name };
   }
-  return missed === 0 ? 0 : 1;
+}
+
+/** Each planted bug, and after how many lives the world finds it; all are searched for side by side. */
+async function findPlanted(): Promise<number> {
+  const most = numberOf('seeds') ?? PLANTED_LIVES;
+  const chosen = PLANTED.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+  const hunts = chosen.map((bug) => ({ bug, errands: errandsFor(bug), begun: 0, lives: 0, isFound: false }));
+  function* errands(): Generator<Errand> {
+    for (;;) {
+      const open = hunts.filter(({ isFound, begun }) => !isFound && begun < most);
+      const [next] = open.sort((a, b) => a.begun - b.begun);
+      if (next === undefined) return;
+      next.begun += 1;
+      yield next.errands.next().value;
+    }
+  }
+  await liveMany(errands(), jobs, (answer) => {
+    const hunt = hunts.find(({ bug }) => bug.name === answer.planted);
+    if (hunt === undefined || hunt.isFound) return;
+    hunt.lives += 1;
+    const [said, seed] =
+      'report' in answer
+        ? [answer.report.violations.map(sentence)[0], answer.report.seed]
+        : [`  broke: ${answer.broke}`, answer.seed];
+    if (said === undefined) return;
+    hunt.isFound = true;
+    console.log(`${hunt.bug.name}, ${hunt.bug.what}: found by life ${seed}, after ${hunt.lives}\n${said}`);
+  });
+  const missed = hunts.filter(({ isFound }) => !isFound);
+  for (const { bug, lives } of missed) console.log(`${bug.name}, ${bug.what}: NOT FOUND in ${lives} lives`);
+  console.log(`${hunts.length - missed.length} of ${hunts.length} planted bugs were found`);
+  return missed.length === 0 ? 0 : 1;
 }
 
 async function main(): Promise<number> {
