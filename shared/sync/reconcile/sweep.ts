@@ -7,8 +7,10 @@ import { throughGate } from '../gate.ts';
 import { groupsOfSolvable } from '../people.ts';
 import type { ReconcilePorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
+import type { Owners } from '../ports/claims.ts';
 import type { GroupSummary } from '../ports/group-index.ts';
 import type { Platform } from '../ports/platform.ts';
+import { endClaim } from '../retire-claim.ts';
 import { PUMP_BATCH, READS_IN_FLIGHT } from '../tuning.ts';
 import { wakeGroups } from '../wake.ts';
 import { recordDuplicate } from './duplicate.ts';
@@ -183,13 +185,16 @@ async function solvable(connection: Connection, ports: ReconcilePorts): Promise<
 async function recordStrangers(linked: ReadonlySet<string>, sweeping: Sweeping): Promise<number> {
   const { connection, listed, ports, tally } = sweeping;
   const strangers = [...listed].flatMap(([id, { spokeId }]) =>
-    spokeId === null || linked.has(id) ? [] : [{ id: id as PlatformGroupId, spokeId }],
+    linked.has(id) ? [] : [{ id: id as PlatformGroupId, spokeId }],
   );
   const { now: known } = await ports.claims.owners(
     connection.company,
     strangers.map(({ id }) => id),
   );
-  const unowned = strangers.filter(({ id }) => !known.has(id));
+  await endIdleClaims(known, sweeping);
+  const unowned = strangers.flatMap(({ id, spokeId }) =>
+    spokeId === null || known.has(id) ? [] : [{ id, spokeId }],
+  );
   const refs = unowned.map(({ spokeId }) => ({ connection: connection.name, group: groupId(spokeId) }));
   const states = new Map(
     (await ports.groups.readMany(refs, sweeping.passOver)).map((state) => [String(state.ref.group), state]),
@@ -203,4 +208,18 @@ async function recordStrangers(linked: ReadonlySet<string>, sweeping: Sweeping):
     if (isLinked && (await recordDuplicate(state, { id, traces: [] }, ports))) duplicates += 1;
   }
   return duplicates;
+}
+
+/** An adoption that was cut short between claim and link, and is not wanted any more, leaves the claim. */
+async function endIdleClaims(owners: Owners['now'], { connection, ports, passOver }: Sweeping): Promise<void> {
+  const mine = [...owners].filter(([, owner]) => owner.connection === connection.name);
+  const states = await ports.groups.readMany(
+    mine.map(([, ref]) => ref),
+    passOver,
+  );
+  for (const [leaving, { group }] of mine) {
+    const state = states.find(({ ref }) => ref.group === group);
+    if (state === undefined || state.dirtySinceMs !== undefined || state.intent !== undefined) continue;
+    await endClaim({ ...state, leaving }, connection.company, ports);
+  }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { memberId } from '../../../shared/domain/ids.ts';
+import { memberId, type PlatformGroupId } from '../../../shared/domain/ids.ts';
 import { memberKey, viewChunkKey } from '../../../shared/store/keys.ts';
 import { sweep } from '../../../shared/sync/reconcile/sweep.ts';
 import { createWorld, failure, START_MS, type World } from './support/world.ts';
@@ -137,6 +137,21 @@ describe('a sweep', () => {
     expect(await run(world)).toMatchObject({ report: { orphans: 2 }, duplicates: 1 });
     expect(await run(world)).toMatchObject({ report: { orphans: 2 }, duplicates: 0 });
     expect(await world.drift()).toMatchObject([{ kind: 'duplicate_spoke_id', group: 'g0', after: 'copy' }]);
+  });
+
+  it('ends the claim that an adoption cut short has left, and no other', async () => {
+    const world = await withGroups(1);
+    const claimed: PlatformGroupId[] = [];
+    for (const [group, extra] of [
+      ['deleted', { platformId: 'another' }],
+      ['at-work', { platformId: 'another', dirtySince: START_MS }],
+      ['excluded', { released: true }],
+    ] as const)
+      claimed.push(await world.link(group, extra));
+    for (const id of claimed) world.show(id);
+    await run(world);
+    const { now } = await world.ports.claims.owners('acme', claimed);
+    expect([...now.keys()]).toEqual(['platform-at-work', 'platform-excluded']);
   });
 });
 
