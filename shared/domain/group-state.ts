@@ -122,6 +122,8 @@ export interface GroupState {
   readonly unattributed: readonly string[];
   /** Somebody deleted the platform's group and the policy lets that stand, until the directory says more. */
   readonly deletionWaiver?: DeletionWaiver;
+  /** The view of the platform group before, gone or let go of: should it come back, whoever we put there is ours. */
+  readonly former?: { readonly platformId: PlatformGroupId; readonly view: ViewPointer };
   /** A platform group that this one let go of: its claim is still to be ended. */
   readonly leaving?: PlatformGroupId;
   /** A person let go of this group; only `adopt` takes it back. */

@@ -10,7 +10,13 @@ import type { Facts } from '../plan/facts.ts';
 import { type Asked, isPresent, isWanted, type Verdict, verdictOf } from '../plan/verdict.ts';
 import { learn } from '../sync/apply/facts.ts';
 import { type PreviewPorts, previewGroup, readingOf } from '../sync/apply/preview.ts';
-import { type MemberStanding, standingNow, standingOf, undescribed } from '../sync/member-standing.ts';
+import {
+  type MemberStanding,
+  refusedRevisionOf,
+  standingNow,
+  standingOf,
+  undescribed,
+} from '../sync/member-standing.ts';
 import type { Connection, GateStore } from '../sync/ports/connections.ts';
 import type { UserState } from '../sync/ports/desired.ts';
 import type { GroupStore } from '../sync/ports/groups.ts';
@@ -116,7 +122,7 @@ async function identify(
   const user = users.get(member);
   const role = user?.role ?? register?.user?.role;
   const described = user ?? { ...undescribed(member), ...(role !== undefined && { role }) };
-  const refusedRevision = register?.pending?.personRevision;
+  const refusedRevision = refusedRevisionOf(register?.pending, ports.clock());
   const [rules, { cause, person }] = await Promise.all([
     tryRules(connection, member, user, ports),
     standingNow(described, refusedRevision, { connection, people: ports.people }),

@@ -2,6 +2,7 @@ import { hasDeparted } from '../domain/group.ts';
 import { type GroupRef, intentId, type PlatformGroupId } from '../domain/ids.ts';
 import type { ObservedGroup } from '../domain/view.ts';
 import { viewOf } from '../plan/foreign.ts';
+import { readFormer } from '../sync/apply/facts.ts';
 import { openPlatform } from '../sync/open-platform.ts';
 import type { WakePorts } from '../sync/ports/bundles.ts';
 import type { ClaimStore } from '../sync/ports/claims.ts';
@@ -61,8 +62,10 @@ export async function adoptGroup(
     await endClaim({ ...seen, leaving: platformId }, company, ports);
     return { kind: 'not_on_platform' };
   }
-  // Nobody in a foreign group is ours: in an additive connection whoever was there before us stays.
-  const base = seen.view === undefined ? undefined : await ports.groups.readView(ref, seen.view);
+  const base =
+    seen.view === undefined
+      ? await readFormer(seen, platformId, ports)
+      : await ports.groups.readView(ref, seen.view);
   const view = await ports.groups.prepareView(ref, intentId(ports.newId()), viewOf(observed, base));
   const link = { id: platformId, version: observed.version, view };
   const change = { kind: 'adopt_group', before: null, after: platformId, reason: observed.name };

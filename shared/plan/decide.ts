@@ -153,9 +153,10 @@ const CONTESTED = {
   code: 'contested',
   message: 'somebody else changes the group again and again: it is put right once an hour',
 };
-const BARRED = {
-  code: 'platform_rejected',
-  message: 'users that the platform refused together are tried apart',
+const TRIED: Wait = {
+  kind: 'wait',
+  waitMs: undefined,
+  why: { code: 'platform_rejected', message: 'users that the platform refused together are tried apart' },
 };
 const UNTOLD = {
   code: 'missing',
@@ -497,6 +498,7 @@ function decideWanted(facts: Facts, treatment: GroupTreatment): Decision {
     whyNot: wanted.whyNot,
     waiver,
     barred: facts.barred,
+    leftOut: facts.leftOut,
   };
   return decidePlan(input, { ...facts, wanted }, treatment);
 }
@@ -512,13 +514,14 @@ function decidePlan(
   const seen = needsFreshLook(unguarded, facts) ? decideLook(facts) : undefined;
   if (seen !== undefined) return seen;
   const guarded = guard(unguarded, facts);
-  if ('kind' in guarded) return guarded;
+  // Nobody is asked about a removal that only tries whom the platform refuses.
+  if ('kind' in guarded) return guarded.kind === 'hold' && facts.leftOut !== undefined ? TRIED : guarded;
   const plan = draftPlan({ ...input, held: guarded.held });
   if (plan.action === 'create' && plan.after !== undefined)
     return decideNew(plan, plan.after, guarded, facts);
   if (plan.action !== 'none') return { kind: 'write', plan, known: [], ...guarded };
   if (isNameTaken(facts)) return NAME_IN_USE;
-  if (isAnybodyBarred(facts, facts.wanted)) return { kind: 'wait', waitMs: undefined, why: BARRED };
+  if (isAnybodyBarred(facts, facts.wanted)) return TRIED;
   const as = guarded.held.size > 0 ? 'held' : SETTLED[facts.wanted.state];
   // A group that is only watched shows no difference because nobody draws one up.
   const ending = treatment.mode === 'report' ? 'report' : ENDING[as];

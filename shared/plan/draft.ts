@@ -32,6 +32,8 @@ export interface DraftInput {
   readonly held: ReadonlySet<PlatformUserId>;
   /** Additions that wait for others to be tried. */
   readonly barred?: ReadonlySet<PlatformUserId> | undefined;
+  /** Whoever is barred and is there already stays, but for this one. */
+  readonly leftOut?: PlatformUserId | undefined;
   /** Differences that stay as they are, and what still stands of them. */
   readonly waiver?: Waiver | undefined;
   /** Why somebody whom the directory names is not wanted, for the reason of a removal. */
@@ -40,21 +42,17 @@ export interface DraftInput {
 
 /** Compares what should be with what is. Pure and sorted: a dry run prints exactly what apply would do. */
 export function draftPlan(input: DraftInput): Plan {
-  const { current, mode, barred } = input;
-  const wanted = input.wanted && without(input.wanted, barred, current);
+  const { current, mode } = input;
+  const wanted = input.wanted && withoutBarred(input.wanted, input);
   if (mode === 'report') return NO_PLAN(current);
   if (wanted === undefined) return current === undefined ? NO_PLAN(undefined) : planDeparture(input, current);
   return current === undefined ? planCreation(wanted) : planUpdate(input, wanted, current);
 }
 
-/** Whoever is barred is not added; whoever is there already stays. */
-function without(
-  wanted: WantedGroup,
-  barred: ReadonlySet<PlatformUserId> | undefined,
-  current: View | undefined,
-): WantedGroup {
+function withoutBarred(wanted: WantedGroup, { barred, leftOut, current }: DraftInput): WantedGroup {
   if (barred === undefined || barred.size === 0) return wanted;
-  const mayBeSent = (user: PlatformUserId) => !barred.has(user) || current?.users.has(user) === true;
+  const mayBeSent = (user: PlatformUserId) =>
+    !barred.has(user) || (current?.users.has(user) === true && user !== leftOut);
   return { ...wanted, users: new Map([...wanted.users].filter(([user]) => mayBeSent(user))) };
 }
 

@@ -12,7 +12,7 @@ const CHUNK_AGE_MS = 3_600_000;
  */
 export async function collectGarbage(table: Table, state: GroupState, nowMs: number): Promise<number> {
   const { pk } = groupKey(state.ref);
-  const inUse = new Set([state.view?.id, state.intent?.view?.id]);
+  const inUse = new Set([state.view?.id, state.intent?.view?.id, state.former?.view.id]);
   let collected = 0;
   for await (const page of table.query({ partition: pk, prefix: VIEW_PREFIX })) {
     for (const item of page) {

@@ -69,7 +69,7 @@ const removedBy = (
   MISSED,
   ...(settled === undefined ? ['settled'] : []),
   ...(driftClosed === true ? ['openDrift'] : []),
-  ...(platform === undefined ? LINK : ['takeOver']),
+  ...(platform === undefined ? LINK : ['takeOver', 'former']),
   ...(consumedHold !== undefined && hold?.digest === consumedHold ? HOLD : []),
 ];
 
@@ -187,18 +187,24 @@ export function createGroupStore(table: Table): GroupStore {
       const isNews = platform?.view.id !== seen.view?.id;
       const answered = seen.suspect === undefined ? [] : ['suspect', 'suspectAt'];
       const foundNow = foundBeside(seen, found);
+      const { platformId, view } = seen;
+      const former = platformId && view && { platformId, view: { ...view } };
       const change: Change =
         platform === undefined
           ? {
-              set: { ...foundNow, ...(seen.platformId === undefined ? {} : { leaving: seen.platformId }) },
+              set: {
+                ...foundNow,
+                ...(platformId === undefined ? {} : { leaving: platformId }),
+                ...(former === undefined ? {} : { former }),
+              },
               remove: [...LINK, MISSED, ...answered],
             }
           : {
               set: { ...linkAttributes(platform), ...(isNews ? { takeOver: true } : {}), ...foundNow },
-              remove: [MISSED, ...answered],
+              remove: [MISSED, 'former', ...answered],
             };
       const absorbed = await update(seen.ref, change, all(unsettledSince(seen), suspectIsAs(seen)));
-      if (absorbed && isNews) await discard(seen.ref, seen.view);
+      if (absorbed && isNews && platform !== undefined) await discard(seen.ref, view);
       return absorbed;
     },
 
@@ -241,7 +247,7 @@ export function createGroupStore(table: Table): GroupStore {
         seen.ref,
         dirtying(seen.ref, dirty, {
           set: { ...linkAttributes(link), takeOver: true },
-          remove: ['released', 'createdAt', 'deletionWaiver', 'suspect', 'suspectAt', MISSED],
+          remove: ['released', 'createdAt', 'deletionWaiver', 'suspect', 'suspectAt', 'former', MISSED],
         }),
         all(exists('rev'), untouchedSince(seen)),
       ),

@@ -1,11 +1,12 @@
 import { type ConnectionSettings, matchRules } from '../contract/settings.ts';
-import type { PendingCause } from '../domain/group-state.ts';
+import type { PendingCause, PendingMark } from '../domain/group-state.ts';
 import type { MemberId } from '../domain/ids.ts';
 import { STAMP_ZERO } from '../domain/stamp.ts';
 import { resolveUser } from './apply/resolve.ts';
 import type { Connection } from './ports/connections.ts';
 import type { UserState } from './ports/desired.ts';
 import type { PeopleStore, Person } from './ports/people.ts';
+import { REFUSED_AGAIN_MS } from './tuning.ts';
 
 /** What keeps a member of a group from being written, if anything does. */
 export interface MemberStanding {
@@ -29,6 +30,12 @@ export function standingOf(
   if (!states.includes(state)) return { cause: 'inactive', id };
   return { cause: revision === refusedRevision ? 'refused' : 'solved', id };
 }
+
+/** The person's revision that the platform refused, while that is not to be tried again. */
+export const refusedRevisionOf = (
+  { personRevision, sinceMs }: Partial<Pick<PendingMark, 'personRevision' | 'sinceMs'>> = {},
+  nowMs: number,
+): number | undefined => (nowMs - (sinceMs ?? 0) < REFUSED_AGAIN_MS ? personRevision : undefined);
 
 /** What apply would make of the member now, writing nothing. @param refusedRevision as of `standingOf` */
 export async function standingNow(

@@ -3,7 +3,7 @@ import { fieldName, matchForm } from '../contract/match-rule.ts';
 import { matchRules } from '../contract/settings.ts';
 import type { ConnectionName, GroupId, RoleId } from '../domain/ids.ts';
 import { throughGate } from './gate.ts';
-import { standingNow, undescribed } from './member-standing.ts';
+import { refusedRevisionOf, standingNow, undescribed } from './member-standing.ts';
 import type { PeoplePorts } from './ports/bundles.ts';
 import type { Connection } from './ports/connections.ts';
 import { GONE, type PeopleStore, type Person, type PersonFacts } from './ports/people.ts';
@@ -189,7 +189,8 @@ export async function groupsOfSolvable(
       async (entry) => {
         // A member that no event described can still be known by its id.
         const user = known.get(entry.member) ?? undescribed(entry.member);
-        const { cause } = await standingNow(user, entry.personRevision, { connection, people: ports.people });
+        const refused = refusedRevisionOf(entry, ports.clock());
+        const { cause } = await standingNow(user, refused, { connection, people: ports.people });
         return cause === entry.cause ? [] : [entry.ref.group];
       },
       { concurrency: WRITES_IN_FLIGHT },

@@ -14,6 +14,10 @@ export const MAX_CONFLICTS = 5;
 export const CREATE_DEADLINE_MS = 30_000;
 /** So many refusals of one write and its parts cost a dozen calls; what is left of it by then is tried an hour later. */
 export const MAX_REFUSALS = 6;
+/** Members who are left out in turn while the platform refuses to let anybody go; the next follow an hour later. */
+export const SUSPECTS = 4;
+/** What the platform refused for what is in it, a group or a member, is tried once more after so long. */
+export const REFUSED_AGAIN_MS = 24 * 3_600_000;
 /** How long a write that was not found may land yet: as long as a sweep may take to notice it. */
 export const DOUBT_MS = 3_600_000;
 

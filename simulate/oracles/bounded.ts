@@ -1,6 +1,7 @@
 import { HOUR_MS } from '../life.ts';
 import type { PlatformCall } from '../platform/platform.ts';
 import { type Judge, latest, type Owner, type Sight, type Sighted } from './sight.ts';
+import { storedMember } from './stored.ts';
 
 const CALLS_PER_GROUP = 12;
 const MOST_BYTES = 350 * 1_024;
@@ -99,7 +100,11 @@ function isIdle({ nowMs, seen }: Sight, connection: Sighted): boolean {
   if (gate !== 'open' || seen.queues.events.length + seen.queues.apply.length > 0) return false;
   return groups.every((group) => {
     const { dirtySince, intent, hold } = item(group) ?? {};
-    return dirtySince === undefined && intent === undefined && hold === undefined;
+    // A member whom the platform refused is tried again once a day.
+    const isRefused = (member: string) =>
+      storedMember(seen, connection.name, group, member)?.pendingCause === 'refused';
+    const isWaiting = [...(reading.groups.get(group)?.members ?? [])].some(isRefused);
+    return dirtySince === undefined && intent === undefined && hold === undefined && !isWaiting;
   });
 }
 

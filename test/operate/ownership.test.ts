@@ -149,6 +149,24 @@ describe('a released group', () => {
   });
 
   it.each([
+    ['by hand', {}],
+    ['as the directory has it again', { onGroupDeleted: 'release', adoptExisting: 'bySpokeId' }],
+  ])('is taken back %s with whoever we had put there, and strangers stay theirs', async (how, settings) => {
+    const { tell, world, ref, state } = await company({ membership: 'additive', ...settings });
+    await tell({ snapshot: 'g', of: ['a', 'b'] });
+    const id = (await state('g'))?.platformId ?? platformGroupId('');
+    world.platform.changeAsOther(id, { users: [...users('a', 'b'), 'stranger'] });
+    if (how === 'by hand') await releaseGroup(ref('g'), world.onlooker);
+    else await tell({ remove: 'g' });
+    await tell();
+    world.platform.adopted.add(id);
+    world.advance(60_000);
+    if (how === 'by hand') await adoptGroup(ref('g'), id, world.onlooker);
+    await tell({ snapshot: 'g', of: ['a'] });
+    expect(world.platform.groups.get(id)?.users).toEqual([...users('a'), 'stranger']);
+  });
+
+  it.each([
     ['released by a person', {}],
     ['released as onGroupDeleted says', { onGroupDeleted: 'release' }],
     ['deleted', {}],

@@ -4,6 +4,8 @@ import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { story } from '../support/engine/story.ts';
 import { NO_FAULTS, takeEvents } from '../support/engine/world.ts';
 
+const HOUR_MS = 3_600_000;
+
 async function company() {
   const told = await story();
   await told.hire('a', 'b', 'c');
@@ -90,6 +92,36 @@ describe('one user whom the platform does not take', () => {
     expect(world.platform.violations).toEqual([]);
   });
 
+  it('keeps no leaver in from inside the group, and is tried again once a day', async () => {
+    const { tell, world, state, shown, hire } = await company();
+    const others = Array.from({ length: 6 }, (_, n) => `n${n}`);
+    await hire(...others);
+    await tell({ snapshot: 'g', of: ['a', 'b', 'c', ...others] });
+    const users = (...some: readonly string[]) => [[...some, ...others].map((one) => `u-${one}`).sort()];
+    // The last of them in the order of their ids: an hour goes by until their turn comes.
+    const count = writes(world, (sent) => sent.includes('u-n5'));
+    await tell({ take: ['c'], from: 'g' });
+    expect(count()).toBeLessThanOrEqual(12);
+    others.pop();
+    expect(shown('g')).toEqual(users('a', 'b'));
+    expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { pending: 1 } });
+    expect(world.deadLetters).toEqual([]);
+
+    world.advance(24 * HOUR_MS);
+    const tries = writes(world, (sent) => sent.includes('u-n5'));
+    await tell({ upsert: 'g' });
+    expect([tries(), world.deadLetters]).toEqual([1, []]);
+    expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { pending: 1 } });
+    await tell({ upsert: 'g' });
+    expect(tries()).toBe(1);
+
+    writes(world, () => false);
+    world.advance(24 * HOUR_MS);
+    await tell({ upsert: 'g' });
+    expect(shown('g')).toEqual(users('a', 'b', 'n5'));
+    expect(await state('g')).toMatchObject({ counts: { pending: 0 } });
+  });
+
   it('is not blamed for what the platform refuses of the group', async () => {
     const { tell, world, state, hire } = await company();
     await hire('d');
@@ -106,8 +138,6 @@ describe('one user whom the platform does not take', () => {
 });
 
 describe('a platform that takes no writes for two days', () => {
-  const HOUR_MS = 3_600_000;
-
   it.each([503, 403, 405, 423, 302])(
     'gets everything once it does: nothing is given up, and nobody floods it (%i)',
     async (status) => {

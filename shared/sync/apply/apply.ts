@@ -114,7 +114,7 @@ function goesOn(step: Step, tally: Tally): step is Extract<Step, { kind: 'again'
   }
   if (step.kind === 'written' && trial.lots.length > 0) {
     tally.writes.push(step.write);
-    tally.trial = { ...trial, lots: trial.lots.slice(1), hasWritten: true };
+    tally.trial = { ...trial, lots: trial.lots.slice(1), hasWritten: true, leftOut: undefined };
     return true;
   }
   return step.kind === 'again' || step.kind === 'conflict';
@@ -147,7 +147,8 @@ async function takeRound(
     const platform = await openPlatform(connection, ports);
     const found = (kind: DriftKind) => drift.push(kind);
     const turn: Turn = { connection, platform, ports, trial, record, found };
-    let round: Round = { ...startOf(state, turn), barred: new Set(trial.lots.flat()) };
+    const barred = new Set(trial.lots.flat());
+    let round: Round = { ...startOf(state, turn), barred, leftOut: trial.leftOut };
     for (;;) {
       const performed = await perform(decide(round), round, turn);
       if ('step' in performed) return performed.step;

@@ -11,11 +11,11 @@ import {
   platformUserId,
 } from '../../domain/ids.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
-import { isWhole, type ListedGroup, type ObservedGroup } from '../../domain/view.ts';
+import { isWhole, type ListedGroup, type ObservedGroup, type View } from '../../domain/view.ts';
 import type { Question } from '../../plan/decide.ts';
 import type { Facts, HeldUsers, PendingMember, Standing, Views, Wanted } from '../../plan/facts.ts';
 import { isOurCreation } from '../../plan/foreign.ts';
-import { standingOf } from '../member-standing.ts';
+import { refusedRevisionOf, standingOf } from '../member-standing.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { UserState, UserStore } from '../ports/desired.ts';
@@ -89,6 +89,17 @@ async function readViews(state: GroupState, { ports }: Reading): Promise<Views> 
     [view, intent?.view, inDoubt].map((pointer) => pointer && ports.groups.readView(ref, pointer)),
   );
   return { base, prepared, doubted, isUnreadable: platformId !== undefined && base === undefined };
+}
+
+/** Nobody in a foreign group is ours; in the one that was linked before, whoever we had put there is. */
+export async function readFormer(
+  { ref, former }: Pick<GroupState, 'ref' | 'former'>,
+  id: PlatformGroupId,
+  { groups }: { readonly groups: Pick<ApplyPorts['groups'], 'readView'> },
+): Promise<View | undefined> {
+  if (former?.platformId !== id) return undefined;
+  const { waiver: _, ...view } = (await groups.readView(ref, former.view)) ?? {};
+  return 'users' in view ? view : undefined;
 }
 
 async function readHeld({ ref, hold, platformId }: GroupState, { ports }: Reading): Promise<HeldUsers> {
@@ -274,11 +285,11 @@ const whyInactive = ({ state }: Person): string =>
 function place(
   registers: readonly StoredMember[],
   resolutions: ReadonlyMap<MemberId, Resolution>,
-  { connection }: Reading,
+  { connection, ports }: Reading,
 ): Pick<Wanted, 'pending' | 'whyNot' | 'standing'> {
   const refused = new Map(
     registers.flatMap(({ member, pending }) =>
-      pending?.cause === 'refused' ? [[member, pending.personRevision] as const] : [],
+      pending?.cause === 'refused' ? [[member, pending] as const] : [],
     ),
   );
   const pending = new Map<MemberId, PendingMember>();
@@ -290,15 +301,16 @@ function place(
       continue;
     }
     const { person } = resolution;
-    const { cause, id = '' } = standingOf(person, refused.get(member), connection.settings);
+    const refusal = refusedRevisionOf(refused.get(member), ports.clock());
+    const { cause, id = '' } = standingOf(person, refusal, connection.settings);
     const user = platformUserId(id);
     if (cause === 'inactive') whyNot.set(user, { member, reason: whyInactive(person) });
     if (cause !== 'solved') {
       pending.set(member, { cause, ...(cause === 'refused' ? { personRevision: person.revision } : {}) });
     } else {
-      const others = standing.get(user);
-      if (others === undefined) standing.set(user, [{ member, revision: person.revision }]);
-      else others.push({ member, revision: person.revision });
+      const { revision } = person;
+      const one = { member, revision, ...(refused.has(member) ? { wasRefused: true } : {}) };
+      standing.set(user, [...(standing.get(user) ?? []), one]);
     }
   }
   return { pending, whyNot, standing };

@@ -8,7 +8,7 @@ import { viewOf } from '../../plan/foreign.ts';
 import { retireClaim } from '../retire-claim.ts';
 import { DOUBT_MS, WRITES_IN_FLIGHT } from '../tuning.ts';
 import { foundOf, OURSELVES } from './audit.ts';
-import { holdDigest, learn, type Reading } from './facts.ts';
+import { holdDigest, learn, type Reading, readFormer } from './facts.ts';
 import { absorb, clearSuspicion, closeDrift, linkTo, unlink } from './foreign.ts';
 import { AGAIN, CONFLICT, OVERTAKEN, type Performed, type Round, type Turn } from './turn.ts';
 import { performWrite, refuse, unreserve } from './write.ts';
@@ -26,7 +26,7 @@ export async function perform(decision: Decision, round: Round, turn: Turn): Pro
     case 'list': {
       const known = await learn(decision, round, reading);
       if (known.wanted !== undefined && round.wanted === undefined)
-        await markPending(state, known.wanted, turn);
+        await markPending({ ...known, wanted: known.wanted }, turn);
       return { round: known };
     }
     case 'reserve':
@@ -83,13 +83,19 @@ const readingOf = ({ ref }: GroupState, { connection, platform, ports }: Turn): 
 
 /** Writes which members have to wait and why, where that has changed; the wait's age is kept while the cause is. */
 async function markPending(
-  { ref }: GroupState,
-  { registers, pending }: Wanted,
+  { state: { ref }, wanted, views }: Round & { readonly wanted: Wanted },
   { ports }: Turn,
 ): Promise<void> {
+  const { registers, pending, standing } = wanted;
   const sinceMs = ports.clock();
+  // Whoever is tried again counts as refused until the platform takes them.
+  const isTried = new Set(
+    [...standing].flatMap(([user, some]) =>
+      views?.base?.users.has(user) ? [] : some.flatMap((one) => (one.wasRefused ? [one.member] : [])),
+    ),
+  );
   const changed = registers.filter(
-    (register) => register.pending?.cause !== pending.get(register.member)?.cause,
+    ({ member, pending: mark }) => mark?.cause !== pending.get(member)?.cause && !isTried.has(member),
   );
   await pMap(
     changed,
@@ -248,7 +254,8 @@ async function adopt({ candidates }: Of<'adopt'>, round: Round, turn: Turn): Pro
     if (!(await ports.claims.claim(connection.company, id, state.ref))) continue;
     const observed = await platform.groups.get(id);
     if (observed !== undefined) {
-      const link = await linkTo(state, observed, viewOf(observed), turn);
+      const former = await readFormer(state, id, ports);
+      const link = await linkTo(state, observed, viewOf(observed, former), turn);
       return (await ports.groups.absorb(state, link)) ? AGAIN : OVERTAKEN;
     }
     await retireClaim(connection.company, id, state.ref, ports);

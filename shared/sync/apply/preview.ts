@@ -20,7 +20,7 @@ import type { Connection } from '../ports/connections.ts';
 import type { AuditedChange } from '../ports/logs.ts';
 import { type Platform, PlatformFailure } from '../ports/platform.ts';
 import { MAX_CONFLICTS } from '../tuning.ts';
-import { learn, type Reading, startOf } from './facts.ts';
+import { learn, type Reading, readFormer, startOf } from './facts.ts';
 import { holdOf } from './perform.ts';
 
 /** What apply would do to one group if it ran now. */
@@ -189,7 +189,8 @@ async function follow(
         if (!(await reading.claim(id as PlatformGroupId))) continue;
         const observed = await reading.platform.groups.get(id as PlatformGroupId);
         if (observed === undefined) continue;
-        const linked = linkedTo(facts, observed.id, observed.version, viewOf(observed));
+        const former = await readFormer(state, id as PlatformGroupId, reading.ports);
+        const linked = linkedTo(facts, observed.id, observed.version, viewOf(observed, former));
         return { ...linked, look: observed, state: { ...linked.state, takeOver: true } };
       }
       return { ...facts, isNothingAdoptable: true };

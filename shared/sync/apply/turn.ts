@@ -40,9 +40,15 @@ export interface Trial {
   readonly refusals: number;
   /** The platform took another write of the group meanwhile: it is not the group that it refuses. */
   readonly hasWritten: boolean;
+  /**
+   * Who is in the group already may be the one, and then keeps leavers in: one after the other is left out, so that a
+   * write is taken only without that one. `suspects`: how many were.
+   */
+  readonly leftOut?: PlatformUserId | undefined;
+  readonly suspects: number;
 }
 
-export const NO_TRIAL: Trial = { lots: [], refusals: 0, hasWritten: false };
+export const NO_TRIAL: Trial = { lots: [], refusals: 0, hasWritten: false, suspects: 0 };
 
 export interface WriteMade {
   readonly action: WriteAction;

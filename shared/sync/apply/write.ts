@@ -13,10 +13,10 @@ import { judgeAnswer, type Outcome } from '../../plan/answer.ts';
 import { countsOf, SETTLED, type Write } from '../../plan/decide.ts';
 import type { Reservation, Wanted } from '../../plan/facts.ts';
 import { type Call, meaningOf } from '../../plan/meaning.ts';
-import type { Plan } from '../../plan/plan.ts';
+import { compareText, type Plan } from '../../plan/plan.ts';
 import type { Flip } from '../ports/groups.ts';
 import { type GroupFields, PlatformFailure } from '../ports/platform.ts';
-import { CREATE_DEADLINE_MS, MAX_REFUSALS } from '../tuning.ts';
+import { CREATE_DEADLINE_MS, MAX_REFUSALS, SUSPECTS } from '../tuning.ts';
 import { auditOf, originOf } from './audit.ts';
 import { learn, type Reading } from './facts.ts';
 import { giveUp } from './failure.ts';
@@ -201,14 +201,17 @@ export async function refuse(round: Round, turn: Turn): Promise<Performed> {
   const additions = write.plan.changes.flatMap((change) =>
     change.kind === 'add_member' ? [change.after] : [],
   );
-  const trial = narrowed(additions, write.plan.changes.length > additions.length, turn.trial);
+  const isKnown = additions.every((user) => wanted?.standing.get(user)?.some((one) => one.wasRefused));
+  const trial =
+    narrowed(additions, write.plan.changes.length > additions.length, { ...turn.trial, isKnown }) ??
+    nextSuspect(write, round, turn.trial);
   if (trial === undefined || wanted === undefined) {
     await giveUp(state, cause, { ports, audited });
     return { step: { kind: 'failed', cause } };
   }
   if (trial === 'refused') await markRefused(additions, state, wanted, turn);
-  const { lots, refusals, hasWritten } = turn.trial;
-  const next = trial === 'refused' ? { lots: lots.slice(1), refusals: refusals + 1, hasWritten } : trial;
+  const { lots, refusals } = turn.trial;
+  const next = trial === 'refused' ? { ...turn.trial, lots: lots.slice(1), refusals: refusals + 1 } : trial;
   return { step: { kind: 'narrowed', trial: next } };
 }
 
@@ -219,18 +222,44 @@ export async function refuse(round: Round, turn: Turn): Promise<Performed> {
 function narrowed(
   additions: readonly PlatformUserId[],
   hasOthers: boolean,
-  { lots, refusals, hasWritten }: Trial,
+  { isKnown, ...trial }: Trial & { readonly isKnown: boolean },
 ): Trial | 'refused' | undefined {
-  const again = (waiting: Trial['lots']): Trial => ({ lots: waiting, refusals: refusals + 1, hasWritten });
+  const { lots, refusals, hasWritten } = trial;
+  const again = (waiting: Trial['lots']): Trial => ({ ...trial, lots: waiting, refusals: refusals + 1 });
   // Nothing at all was taken: it is the group that is refused.
   if (additions.length === 0 || (!hasWritten && refusals + 1 >= MAX_REFUSALS)) return undefined;
   if (hasOthers) return again([additions, ...lots]);
   if (additions.length === 1) {
-    if (hasWritten) return 'refused';
+    if (hasWritten || isKnown) return 'refused';
     return lots.length === 0 ? undefined : again([...lots.slice(1), additions]);
   }
   const middle = Math.ceil(additions.length / 2);
   return again([additions.slice(middle), ...lots]);
+}
+
+/**
+ * A leaver does not wait for somebody who may be in the group no more, as far as the platform is concerned: who that is
+ * shows when the write is taken without them. They are added again at once, and only refused by themselves left out.
+ * @returns undefined where nobody leaves, or everybody was tried
+ */
+function nextSuspect(
+  { plan }: Write,
+  { state: { attempts }, views, wanted }: Round,
+  { lots, refusals, suspects, leftOut, hasWritten }: Trial,
+): Trial | undefined {
+  if (!plan.removals.some((user) => user !== leftOut)) return undefined;
+  const staying = [...(views?.base?.users.keys() ?? [])].filter((user) => wanted?.group?.users.has(user));
+  const user = staying.sort(compareText)[attempts * SUSPECTS + suspects];
+  if (user === undefined) return undefined;
+  const waiting = leftOut === undefined ? lots : lots.slice(1);
+  const isEnough = suspects >= SUSPECTS;
+  return {
+    lots: [[user], ...waiting],
+    refusals: isEnough ? MAX_REFUSALS : Math.min(refusals + 1, MAX_REFUSALS - 1),
+    hasWritten,
+    leftOut: user,
+    suspects: suspects + 1,
+  };
 }
 
 /**
@@ -250,6 +279,7 @@ async function confirmWrite(observed: ObservedGroup | undefined, writing: Writin
   const outcome = await judged(observed, writing);
   const { foreign, view } = outcome;
   const refused = await markRefused(outcome.refused, state, wanted, turn);
+  await markTaken(outcome.view, state, wanted, turn);
   const found = foreign && (await recordForeign(foreign, state, turn));
   if (foreign !== undefined && found === undefined) return OVERTAKEN;
   const platform = observed && view && (await linkAfter(observed, view, outcome, writing));
@@ -327,6 +357,21 @@ const madeBy = ({ kept, changes }: Outcome, { write, intent }: Writing) => ({
   added: changes.filter(({ kind }) => kind === 'add_member').length,
   removed: write.plan.removals.length - kept.length,
 });
+
+/** Members whom the platform had refused, and has in the group now. */
+async function markTaken(
+  view: View | undefined,
+  { ref }: GroupState,
+  { standing }: Wanted,
+  { ports }: Turn,
+): Promise<void> {
+  for (const [user, some] of standing) {
+    if (view?.users.has(user) !== true) continue;
+    for (const { member, wasRefused } of some) {
+      if (wasRefused) await ports.groups.markPending(ref, member, undefined);
+    }
+  }
+}
 
 async function markRefused(
   users: readonly PlatformUserId[],

@@ -11,7 +11,7 @@ import type { Owners } from '../ports/claims.ts';
 import type { GroupSummary } from '../ports/group-index.ts';
 import type { Platform } from '../ports/platform.ts';
 import { endClaim } from '../retire-claim.ts';
-import { PUMP_BATCH, READS_IN_FLIGHT } from '../tuning.ts';
+import { PUMP_BATCH, READS_IN_FLIGHT, REFUSED_AGAIN_MS } from '../tuning.ts';
 import { wakeGroups } from '../wake.ts';
 import { recordDuplicate } from './duplicate.ts';
 import { emptyTally, type ReconcileReport, reportOf, type Tally } from './report.ts';
@@ -26,7 +26,6 @@ const STUCK_MS = 15 * 60_000;
 /** Litter is looked for in one group of so many per sweep: each in its turn, once a day when swept hourly. */
 const GARBAGE_TURNS = 24;
 const HOUR_MS = 3_600_000;
-const REFUSED_AGAIN_MS = 24 * HOUR_MS;
 
 export interface SweepRun {
   readonly report: ReconcileReport;
@@ -211,7 +210,10 @@ async function recordStrangers(linked: ReadonlySet<string>, sweeping: Sweeping):
 }
 
 /** An adoption that was cut short between claim and link, and is not wanted any more, leaves the claim. */
-async function endIdleClaims(owners: Owners['now'], { connection, ports, passOver }: Sweeping): Promise<void> {
+async function endIdleClaims(
+  owners: Owners['now'],
+  { connection, ports, passOver }: Sweeping,
+): Promise<void> {
   const mine = [...owners].filter(([, owner]) => owner.connection === connection.name);
   const states = await ports.groups.readMany(
     mine.map(([, ref]) => ref),

@@ -56,7 +56,8 @@ async function withMember(world: World, pending?: PendingCause, personRevision?:
     new Set(['email']),
   );
   if (pending === undefined) return;
-  const mark = { cause: pending, sinceMs: 1, ...(personRevision === undefined ? {} : { personRevision }) };
+  const sinceMs = world.ports.clock();
+  const mark = { cause: pending, sinceMs, ...(personRevision === undefined ? {} : { personRevision }) };
   await world.ports.groups.markPending(ref, ANN, mark);
 }
 const bind = async (world: World, role = 'r-ann') => {
@@ -318,6 +319,13 @@ describe('pending members', () => {
     const world = createWorld();
     await withMember(world, cause, refusedAt);
     expect((await run(world, [[ann(now)]])).woken).toBe(isWoken ? 1 : 0);
+  });
+
+  it('that are refused are tried again after a day, whoever they are by then', async () => {
+    const world = createWorld();
+    await withMember(world, 'refused', 1);
+    world.advance(24 * 3_600_000);
+    expect((await run(world, [[ann({})]])).woken).toBe(1);
   });
 
   it('without a user id stay unknown, and are not tried every time', async () => {
