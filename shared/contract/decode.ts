@@ -12,7 +12,7 @@ import { type Changes, type Invalid, invalid } from './adapters/reading.ts';
 import { MAX_EVENTS_PER_MESSAGE } from './events/bounds.ts';
 import { ConnectionText } from './events/fields.ts';
 import { DEFAULT_CONNECTION, type DeadLetterCode } from './names.ts';
-import { type Piece, type Place, unwrap } from './unwrap.ts';
+import { type Piece, type Place, placeWithin, unwrap } from './unwrap.ts';
 
 /** A message of the events queue. Times are in milliseconds since 1970. */
 export interface MessageToDecode {
@@ -57,19 +57,20 @@ export function decodeMessage(message: MessageToDecode): DecodedMessage {
   const rejected: Rejection[] = [];
   let ignored = 0;
   let slot = 0;
-  const delivery = { place: placeOf(message), connection: message.connectionAttribute };
-  for (const piece of unwrap(message.body, delivery)) {
+  const delivery = deliveryOf(message);
+  const whole = { place: delivery.place, connection: message.connectionAttribute, body: () => message.body };
+  for (const piece of unwrap(whole)) {
     const { reading } = piece;
-    if (reading.kind === 'ignored') ignored += 1;
-    else {
-      const read = reading.kind === 'changes' ? accept(reading, { piece, slot, message }) : reading;
-      if (read.kind === 'accepted') events.push(...read.events);
-      else rejected.push(rejectionOf(read, piece, slot));
-    }
+    const standing = standingOf(piece, slot, delivery);
+    const read = reading.kind === 'changes' ? accept(reading, { piece, standing, message }) : reading;
+    if ('code' in read) rejected.push(rejectionOf(read, piece, standing));
+    else if ('kind' in read) ignored += 1;
+    else events.push(...read);
     slot += reading.kind === 'changes' ? reading.changes.length : 1;
     if (slot > MAX_EVENTS_PER_MESSAGE) {
-      const whole = { ...piece, ...delivery, reading: TOO_MANY, body: () => message.body };
-      return { events: [], ignored: 0, rejected: [rejectionOf(TOO_MANY, whole, 0)] };
+      const tooMany = { ...whole, reading: TOO_MANY };
+      const rejection = rejectionOf(TOO_MANY, tooMany, standingOf(tooMany, 0, delivery));
+      return { events: [], ignored: 0, rejected: [rejection] };
     }
   }
   return { events, ignored, rejected };
@@ -79,23 +80,19 @@ const TOO_MANY = invalid(`expected at most ${MAX_EVENTS_PER_MESSAGE} events in o
 
 interface Acceptable {
   readonly piece: Piece;
-  /** How many events of this message came before: keeps those apart that share the message's time and id. */
-  readonly slot: number;
+  readonly standing: Standing | undefined;
   readonly message: MessageToDecode;
 }
 
-interface Accepted {
-  readonly kind: 'accepted';
-  readonly events: readonly DirectoryEvent[];
-}
-
-function accept(reading: Changes, { piece, slot, message }: Acceptable): Accepted | Invalid {
-  const connection = connectionOf(reading.connection ?? piece.connection);
+function accept(
+  { changes, source, connection: own }: Changes,
+  { piece, standing, message }: Acceptable,
+): readonly DirectoryEvent[] | Invalid {
+  const connection = connectionOf(own ?? piece.connection);
   if (connection === undefined) return invalid('connection: expected a name [a-z0-9-]{1,32}');
-  const standing = standingOf(reading, piece.place, slot);
   if (standing === undefined) return invalid('attribute stamp: expected a stamp, got other text');
   const { id, operation } = standing;
-  if (operation + reading.changes.length - 1 > MAX_OPERATION) {
+  if (operation + changes.length - 1 > MAX_OPERATION) {
     return invalid(`expected at most ${MAX_OPERATION} operations in all that shares one stamp`);
   }
   const age = judgeAge(makeStamp(standing), message.receivedAtMs);
@@ -103,12 +100,10 @@ function accept(reading: Changes, { piece, slot, message }: Acceptable): Accepte
   if (message.knowsConnection?.(connection) === false) {
     return invalid(`connection: expected one that exists, got ${connection}`, 'unknown_connection');
   }
-  const { source } = reading;
-  const events = reading.changes.map((change, index) => {
+  return changes.map((change, index) => {
     const stamp = makeStamp({ ...standing, operation: operation + index });
     return { connection, id, source, stamp, change };
   });
-  return { kind: 'accepted', events };
 }
 
 const AGE_MESSAGES = {
@@ -122,35 +117,47 @@ function connectionOf(text: string | undefined): ConnectionName | undefined {
   return parsed.success ? connectionName(parsed.data) : undefined;
 }
 
-/** What a reading itself says of its place in the order. */
-type Standing = Pick<Changes, 'time' | 'id' | 'source' | 'sequence'>;
+/** Source of a stamp whose message was sent in other words: these come after all that the first ones said. */
+export const REWORDED = 'groupsync/edit';
 
-/** Whether the event alone says where it stands in the order, whatever message it comes in. */
-const standsAlone = ({ time, id }: Standing): boolean => time !== undefined && id !== undefined;
-
-/** Where a reading's first change stands in the order; undefined where neither it nor its wrapping says. */
-function standingOf(
-  reading: Standing,
-  place: Place | undefined,
-  slot: number,
-): (StampParts & { readonly operation: number }) | undefined {
-  const { source, sequence } = reading;
-  const time = reading.time ?? place?.time;
-  const id = reading.id ?? place?.id;
-  if (time === undefined || id === undefined) return undefined;
-  return { time, id, source, sequence, operation: standsAlone(reading) ? 0 : (place?.operation ?? 0) + slot };
+interface Delivery {
+  /** Of what says nothing itself; undefined where the attribute `stamp` cannot be read. */
+  readonly place: Place | undefined;
+  /** From where on it counts; above 0 for a piece of an earlier message that was sent again. */
+  readonly operation: number;
+  readonly reworded: boolean;
 }
 
 /** Greatest time that RFC 3339 can write: the end of the year 9999. */
 const LAST_INSTANT_MS = 253_402_300_799_999;
 
-function placeOf({ stampAttribute, sentAtMs, messageId }: MessageToDecode): Place | undefined {
+function deliveryOf({ stampAttribute, sentAtMs, messageId }: MessageToDecode): Delivery {
   if (stampAttribute !== undefined) {
-    const parts = readStamp(stampAttribute);
-    return parts && { time: parts.time, id: parts.id, operation: parts.operation ?? 0 };
+    const place = readStamp(stampAttribute);
+    return { place, operation: place?.operation ?? 0, reworded: place?.source === REWORDED };
   }
   const withinRange = Math.min(Math.max(Math.trunc(sentAtMs) || 0, 0), LAST_INSTANT_MS);
-  return { time: new Date(withinRange).toISOString(), id: messageId, operation: 0 };
+  const place = { time: new Date(withinRange).toISOString(), id: messageId };
+  return { place, operation: 0, reworded: false };
+}
+
+type Standing = StampParts & { readonly operation: number };
+
+/** Whether the event alone says where it stands in the order, whatever message it comes in. */
+const standsAlone = (reading: Piece['reading']): boolean =>
+  reading.kind === 'changes' && reading.time !== undefined && reading.id !== undefined;
+
+/**
+ * Where a piece's first change stands in the order; undefined where neither it nor its wrapping says.
+ * @param slot how many events of this message came before: keeps those apart that share the message's time and id
+ */
+function standingOf({ reading, place }: Piece, slot: number, delivery: Delivery): Standing | undefined {
+  const said: Partial<Changes> = reading.kind === 'changes' ? reading : {};
+  const own = placeWithin(place, said);
+  if (own === undefined) return undefined;
+  const base = standsAlone(reading) && !delivery.reworded ? 0 : delivery.operation;
+  const operation = base + (standsAlone(reading) ? 0 : slot);
+  return { ...own, source: said.source ?? '', sequence: said.sequence, operation };
 }
 
 /**
@@ -159,16 +166,15 @@ function placeOf({ stampAttribute, sentAtMs, messageId }: MessageToDecode): Plac
  */
 function rejectionOf(
   { code, message }: Invalid,
-  { reading, place, connection, body }: Piece,
-  slot: number,
+  { reading, connection, body }: Piece,
+  standing: Standing | undefined,
 ): Rejection {
-  const event: Standing = reading.kind === 'changes' ? reading : { source: '' };
-  const standing = standsAlone(event) ? undefined : standingOf(event, place, slot);
+  const isPlaced = standing !== undefined && !standsAlone(reading) && standing.operation <= MAX_OPERATION;
   return {
     code,
     message,
     body: body(),
-    ...(standing !== undefined && standing.operation <= MAX_OPERATION && { stamp: makeStamp(standing) }),
+    ...(isPlaced && { stamp: makeStamp(standing) }),
     ...(connection !== undefined && { connection }),
   };
 }

@@ -7,12 +7,22 @@ import { readScimPatch } from './adapters/scim-patch.ts';
 import { MAX_ENVELOPES } from './events/bounds.ts';
 import { parseJson } from './json.ts';
 
-/** When and as what something was sent: what stands in for the time and the id that a format lacks. */
+/** When and as what something was said. */
 export interface Place {
   readonly time: string;
   readonly id: string;
-  /** Where the count of operations starts; above 0 for a piece of an earlier message that was sent again. */
-  readonly operation: number;
+}
+
+/**
+ * The one rule of place: the innermost that carries a time decides, be it the event, an envelope or the delivery, and
+ * only an id that it lacks is taken from around it. An id without a time may be anything's, such as a resource's.
+ */
+export function placeWithin(
+  outer: Place | undefined,
+  { time, id = outer?.id }: { readonly time?: string | undefined; readonly id?: string | undefined },
+): Place | undefined {
+  if (time === undefined) return outer;
+  return id === undefined ? undefined : { time, id };
 }
 
 /** What is known of an event besides itself. */
@@ -51,9 +61,8 @@ interface Level extends Wrapping {
 }
 
 /** Takes every envelope and list off a message's body, lazily. Yields at least one piece, and never throws. */
-export function* unwrap(body: string, wrapping: Omit<Wrapping, 'body'>): Generator<Piece> {
-  const level = { ...wrapping, body: () => body, envelopes: 0, inList: false, carriesAnything: false };
-  yield* unwrapText(body, level);
+export function* unwrap(whole: Wrapping): Generator<Piece> {
+  yield* unwrapText(whole.body(), { ...whole, envelopes: 0, inList: false, carriesAnything: false });
 }
 
 function* unwrapText(text: string, level: Level): Generator<Piece> {
@@ -87,10 +96,10 @@ function* unwrapEnvelope(envelope: Envelope, outer: Level): Generator<Piece> {
     yield piece(invalid(`expected at most ${MAX_ENVELOPES} envelopes within each other`), outer);
     return;
   }
-  const { content, time, id, connection, carriesAnything } = envelope;
+  const { content, connection, carriesAnything } = envelope;
   const level: Level = {
     ...outer,
-    place: time === undefined || id === undefined ? outer.place : { time, id, operation: 0 },
+    place: placeWithin(outer.place, envelope),
     connection: connection ?? outer.connection,
     envelopes: outer.envelopes + 1,
     inList: false,

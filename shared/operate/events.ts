@@ -1,6 +1,7 @@
 import type { EventsReport, LineError } from '../contract/answers.ts';
 import { decodeMessage } from '../contract/decode.ts';
 import type { ConnectionName } from '../domain/ids.ts';
+import { MAX_OPERATION, makeStamp, type Stamp } from '../domain/stamp.ts';
 import type { EventSender } from '../sync/ports/queues.ts';
 
 /** One line of a JSONL file; lines are counted from 1. */
@@ -18,6 +19,7 @@ const BATCH = 100;
 export interface EventsPorts {
   readonly events: EventSender;
   readonly clock: () => number;
+  readonly newId: () => string;
 }
 
 /** Says of each line whether ingest would accept it now. Nothing is sent. */
@@ -31,8 +33,9 @@ export async function validateEvents(
 }
 
 /**
- * Publishes a file of events, a line a message, in the order of the lines. Lines that ingest would refuse are left out
- * and reported, the others are sent: a bad line says nothing about its neighbours.
+ * Publishes a file of events, a line a message. Each is stamped with its place in the file, which counts where it says
+ * no time itself: messages sent in one millisecond have no order. Lines that ingest would refuse are left out and
+ * reported, the others are sent: a bad line says nothing about its neighbours.
  */
 export async function sendEvents(
   lines: AsyncIterable<EventLine>,
@@ -48,10 +51,13 @@ export async function sendEvents(
   },
 ): Promise<EventsReport> {
   const tally = createTally();
-  let batch: EventLine[] = [];
+  const nextPlace = createPlaces(ports);
+  let batch: (EventLine & { readonly stamp: Stamp })[] = [];
   let sent = 0;
   const flush = async () => {
-    const outcomes = await ports.events.send(batch.map(({ text }) => ({ body: text, connection })));
+    const outcomes = await ports.events.send(
+      batch.map(({ text, stamp }) => ({ body: text, connection, stamp })),
+    );
     for (const [position, { line }] of batch.entries()) {
       const refused = outcomes[position]?.messageId === undefined;
       if (refused) tally.refuse(line, outcomes[position]?.refused ?? 'the queue did not accept it');
@@ -61,27 +67,47 @@ export async function sendEvents(
     onProgress?.(sent);
   };
   for await (const line of lines) {
-    if (!tally.judge(line, judgeLine(line, ports.clock()))) continue;
-    batch.push(line);
+    const judgement = judgeLine(line, ports.clock());
+    if (!tally.judge(line, judgement)) continue;
+    batch.push({ ...line, stamp: nextPlace(judgement.places) });
     if (batch.length === BATCH) await flush();
   }
   if (batch.length > 0) await flush();
   return { ...tally.report(), messages: sent };
 }
 
+/** Stamps in rising order, each with as many operations as its line needs. */
+function createPlaces({ clock, newId }: EventsPorts): (operations: number) => Stamp {
+  const [time, id] = [new Date(clock()).toISOString(), newId()];
+  let [block, operation] = [0, 0];
+  return (operations) => {
+    if (operation + operations > MAX_OPERATION) [block, operation] = [block + 1, 0];
+    const place = { time, id: `${id}.${String(block).padStart(9, '0')}`, source: '', operation };
+    operation += operations;
+    return makeStamp(place);
+  };
+}
+
 interface Judgement {
   readonly events: number;
+  /** How many operations its stamp must leave room for. */
+  readonly places: number;
   readonly problems: readonly string[];
 }
 
 function judgeLine({ text }: EventLine, nowMs: number): Judgement {
   const bytes = new TextEncoder().encode(text).length;
   if (bytes > MAX_MESSAGE_BYTES) {
-    return { events: 0, problems: [`too_large: expected at most ${MAX_MESSAGE_BYTES} bytes, got ${bytes}`] };
+    return {
+      events: 0,
+      places: 0,
+      problems: [`too_large: expected at most ${MAX_MESSAGE_BYTES} bytes, got ${bytes}`],
+    };
   }
   const message = { body: text, messageId: 'line', sentAtMs: nowMs, receivedAtMs: nowMs };
-  const { events, rejected } = decodeMessage(message);
-  return { events: events.length, problems: rejected.map(({ code, message: why }) => `${code}: ${why}`) };
+  const { events, ignored, rejected } = decodeMessage(message);
+  const problems = rejected.map(({ code, message: why }) => `${code}: ${why}`);
+  return { events: events.length, places: events.length + ignored, problems };
 }
 
 /** What is wrong with a file: the first thousand lines, by their numbers, and how many there are. */

@@ -34,6 +34,7 @@ it.each([
   ['of a Group, of one second, the later one first', resource, TIME, ['m2', 'm1']],
   ['of a Group without a time, sent in one millisecond', resource, {}, ['m1', 'm2']],
   ['of a PatchOp that repeats the id of its group', patch, TIME, ['m1', 'm2']],
+  ['of a PatchOp with the id of a resource, and no time', patch, { id: 'scim-17' }, ['m1', 'm2']],
 ] as const)('two lists of members %s end as the one of the later message, never as both', async (...of) => {
   const [, bodyOf, place, arrivals] = of;
   const { world, tell, shown, hire } = await story();

@@ -61,7 +61,8 @@ export const readEventBridge: Adapter = (value) => {
       specversion: '1.0',
       id,
       source,
-      time,
+      // The envelope's time is of whole seconds, and of its sending.
+      time: EnvelopeTime.parse(detail['time']) ?? time,
       sequence,
       connection,
       data: detail,

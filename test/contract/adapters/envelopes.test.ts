@@ -52,6 +52,11 @@ describe('an SNS notification', () => {
     expect(event?.stamp).toMatch(/^2026-11-20T11:00:00\.250000000Z\./);
   });
 
+  it('of a time and no id gives the time alone, to which the message’s id is added', () => {
+    const [event] = decode(sns(timelessGroup, { MessageId: undefined })).events;
+    expect(event?.stamp).toMatch(/^2026-11-20T11:00:00\.250000000Z\.00\.6d31\./);
+  });
+
   it('gives its attribute connection to an event that names none', () => {
     const attributed = sns(deleted, {
       MessageAttributes: { connection: { Type: 'String', Value: 'acme-eu' } },
@@ -90,6 +95,19 @@ describe('an EventBridge event', () => {
     expect(events).toMatchObject([{ change, source: 'acme.directory', connection: 'acme-eu' }]);
     expect(events[0]?.stamp).toMatch(/^2026-11-20T11:30:00\.000000000Z\.017\./);
   });
+
+  it.each([
+    ['2026-11-20T11:29:59.750+00:00', '2026-11-20T11:29:59.750000000Z'],
+    ['yesterday', '2026-11-20T11:30:00.000000000Z'],
+    [undefined, '2026-11-20T11:30:00.000000000Z'],
+  ])(
+    'with a directory detail type happened when its detail says, %s, before the whole second of the envelope',
+    (time, at) => {
+      const detail = { group: { id: '00g1' }, time };
+      const [event] = decode(eventBridge(detail, { 'detail-type': 'directory.group.deleted' })).events;
+      expect(event?.stamp.slice(0, 30)).toBe(at);
+    },
+  );
 
   it('with a directory detail type that does not exist is rejected', () => {
     expect(problemsOf(eventBridge({}, { 'detail-type': 'directory.x' }))).toEqual([

@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest';
+import { decodeMessage } from '../../shared/contract/decode.ts';
+import { sendEvents } from '../../shared/operate/events.ts';
+import type { OutgoingEvent } from '../../shared/sync/ports/queues.ts';
+
+const NOW_MS = Date.UTC(2026, 10, 20);
+const rename = (name: string) => ({ op: 'replace', path: 'displayName', value: name });
+const patch = (...names: string[]) =>
+  JSON.stringify({
+    schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
+    groupId: 'g',
+    Operations: names.map(rename),
+  });
+
+/** What ingest reads, where all was sent in one millisecond and SQS gave the later message the smaller id. */
+async function stampsOf(texts: readonly string[]) {
+  const sent: OutgoingEvent[] = [];
+  const events = {
+    send: async (messages: readonly OutgoingEvent[]) => {
+      sent.push(...messages);
+      return messages.map(() => ({ messageId: 'm' }));
+    },
+  };
+  const lines = (async function* () {
+    for (const [index, text] of texts.entries()) yield { line: index + 1, text };
+  })();
+  await sendEvents(lines, { ports: { events, clock: () => NOW_MS, newId: () => 'run' } });
+  return sent.flatMap(({ body, stamp }, index) => {
+    const messageId = `m${String(texts.length - index).padStart(6, '0')}`;
+    const message = { body, messageId, sentAtMs: NOW_MS, receivedAtMs: NOW_MS, stampAttribute: stamp };
+    return decodeMessage(message).events.map((event) => event.stamp);
+  });
+}
+
+it.each([
+  ['few lines', ['a', 'b', 'c'].map((name) => patch(name))],
+  ['lines of several operations each', [patch('a', 'b'), patch('c', 'd'), `[${patch('e')},${patch('f')}]`]],
+  [
+    'more operations than one stamp has',
+    Array.from({ length: 12 }, () => patch(...Array.from({ length: 9_000 }, () => 'a'))),
+  ],
+])('events without a time keep the order of their lines: %s', async (_, texts) => {
+  const stamps = await stampsOf(texts);
+  expect(stamps.findIndex((stamp, index) => index > 0 && stamp <= (stamps[index - 1] ?? ''))).toBe(-1);
+});
