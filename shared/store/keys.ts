@@ -67,14 +67,21 @@ export const personKey = (connection: ConnectionName, role: RoleId): Key => ({
   pk: personPartition(connection, role),
   sk: 'PERSON',
 });
+/** Sorts first bindings apart that no refresh has borne out: `keyPart` writes no such sign. */
+export const UNPROVEN_PREFIX = '#';
 /** That a member is bound to a person; the index lists all persons of whom that was ever so. */
-export const boundMemberItem = (connection: ConnectionName, role: RoleId, member: MemberId): Item => ({
+export const boundMemberItem = (
+  connection: ConnectionName,
+  role: RoleId,
+  member: MemberId,
+  isProven = true,
+): Item => ({
   pk: personPartition(connection, role),
   sk: `${MEMBER_PREFIX}${keyPart(member)}`,
   role,
   member,
   gpk: indexPartition('bound', connection, shardOf(role)),
-  gsk: `${keyPart(role)}#${keyPart(member)}`,
+  gsk: `${isProven ? '' : UNPROVEN_PREFIX}${keyPart(role)}#${keyPart(member)}`,
 });
 export const pointerPartition = (connection: ConnectionName, field: string, value: string): string =>
   `P#${connection}#${keyPart(field)}#${keyPart(value)}`;

@@ -11,6 +11,7 @@ import {
   pointerKey,
   pointerPartition,
   SHARDS,
+  UNPROVEN_PREFIX,
   userKey,
 } from './keys.ts';
 import { all, any, type Condition, equal, type Item, less, missing, type Table } from './table.ts';
@@ -52,8 +53,8 @@ export function createPeopleStore(table: Table): PeopleStore {
       return [...people.values()].filter(({ values }) => values.get(field) === value);
     },
 
-    async bind(connection, member, { role, revision }) {
-      await table.put(boundMemberItem(connection, role, member));
+    async bind(connection, member, { role, revision, isFirst }) {
+      await table.put(boundMemberItem(connection, role, member, !isFirst));
       const { written } = await table.update(
         userKey(connection, member),
         { set: { member, role }, add: { writes: 1 }, remove: ['review'] },
@@ -120,9 +121,17 @@ export function createPeopleStore(table: Table): PeopleStore {
       for (let shard = 0; shard < SHARDS; shard += 1) {
         const partition = indexPartition('bound', connection, shard);
         for await (const page of table.query({ partition, index: true })) {
-          yield page.map(({ role }) => roleId(String(role)));
+          yield page.map(({ role, member, gsk }) => ({
+            role: roleId(String(role)),
+            member: memberId(String(member)),
+            isProven: !String(gsk).startsWith(UNPROVEN_PREFIX),
+          }));
         }
       }
+    },
+
+    async prove(connection, { role, member }) {
+      await table.put(boundMemberItem(connection, role, member));
     },
   };
 }

@@ -126,6 +126,17 @@ export function createUserStore(
       });
     },
 
+    async unbind(connection, member, role) {
+      const walk = {
+        walk: 1,
+        gpk: indexPartition('walks', connection, shardOf(member)),
+        gsk: keyPart(member),
+      };
+      const change = { set: walk, add: { revision: 1, writes: 1 }, remove: ['role', 'review'] };
+      const outcome = await table.update(userKey(connection, member), change, equal('role', role));
+      return outcome.written ? stateOf(parseUser(outcome.item)) : undefined;
+    },
+
     async *groupsOf(connection, member) {
       const { pk } = userKey(connection, member);
       for await (const page of table.query({ partition: pk, prefix: IN_PREFIX })) {

@@ -6,11 +6,12 @@ import { throughGate } from './gate.ts';
 import { refusedRevisionOf, standingNow, undescribed } from './member-standing.ts';
 import type { PeoplePorts } from './ports/bundles.ts';
 import type { Connection } from './ports/connections.ts';
-import { GONE, type PeopleStore, type Person, type PersonFacts } from './ports/people.ts';
+import { type Binding, GONE, type PeopleStore, type Person, type PersonFacts } from './ports/people.ts';
 import type { EmployeeRecord } from './ports/platform.ts';
 import { WRITES_IN_FLIGHT } from './tuning.ts';
 import { askUnlisted } from './unlisted-people.ts';
 import { wakeAll } from './wake.ts';
+import { walkAndWake } from './walk.ts';
 
 export interface PeopleReport {
   readonly connection: ConnectionName;
@@ -36,6 +37,8 @@ async function refresh(connection: Connection, ports: PeoplePorts): Promise<Peop
   const { name, settings } = connection;
   const fields = matchRules(settings).map(({ employeeField }) => employeeField);
   const platform = await ports.platforms.open(connection);
+  const bound: Binding[] = [];
+  for await (const page of ports.people.bound(name)) bound.push(...page);
   const unheard: Person[] = [];
   const listed = new Set<RoleId>();
   for await (const page of oneAhead(platform.employees({ fields, states: settings.includeStates }))) {
@@ -43,10 +46,12 @@ async function refresh(connection: Connection, ports: PeoplePorts): Promise<Peop
     unheard.push(...(await savePage(name, page, ports)));
   }
   const woken = new Set(await announce(name, unheard, ports, await groupsOfSolvable(connection, ports)));
-  const asking = { platform, people: ports.people, fields, listed, nowMs: ports.clock() };
+  const asking = { platform, people: ports.people, bound, fields, listed, nowMs: ports.clock() };
   const answers = await askUnlisted(connection, asking);
   const changed = await savePage(name, answers, ports);
   for (const group of await announce(name, changed, ports)) woken.add(group);
+  const seen = new Set([...listed, ...answers.map(({ role }) => role)]);
+  for (const group of await judgeBindings(connection, bound, seen, ports)) woken.add(group);
   return {
     connection: name,
     read: listed.size,
@@ -55,6 +60,41 @@ async function refresh(connection: Connection, ports: PeoplePorts): Promise<Peop
     asked: answers.length,
     gone: answers.filter(({ state }) => state === GONE).length,
   };
+}
+
+/**
+ * A first binding was made by what the refresh before it knew, and whoever was found then may have left long ago: the
+ * event of a newcomer with a leaver's address must mean the same before and after the refresh that tells of both. So the
+ * refresh after it either proves the binding, which then stays whatever becomes of its person, or undoes it.
+ *
+ *     refresh    leaver ACTIVE ─────────────────────▶ leaver TERMINATED, newcomer ACTIVE ──▶ unbound, matched anew
+ *     event                     └▶ bound, unproven
+ */
+async function judgeBindings(
+  { name, settings }: Connection,
+  bound: readonly Binding[],
+  seen: ReadonlySet<RoleId>,
+  ports: PeoplePorts,
+): Promise<readonly GroupId[]> {
+  const states: ReadonlySet<string> = new Set(settings.includeStates);
+  const unproven = bound.filter(({ isProven }) => !isProven);
+  const persons = await ports.people.read(
+    name,
+    unproven.map(({ role }) => role),
+  );
+  const woken = await pMap(
+    unproven,
+    async (binding) => {
+      const mayBeMember = states.has(persons.get(binding.role)?.state ?? GONE);
+      if (mayBeMember && !seen.has(binding.role)) return [];
+      const user = mayBeMember ? undefined : await ports.users.unbind(name, binding.member, binding.role);
+      const groups = user === undefined ? [] : (await walkAndWake(name, user, ports)).groups;
+      await ports.people.prove(name, binding);
+      return groups;
+    },
+    { concurrency: WRITES_IN_FLIGHT },
+  );
+  return woken.flat();
 }
 
 /** Wakes the groups of people whose state or ids changed; only then have they been heard of. */

@@ -3,13 +3,14 @@ import type { EmployeeField } from '../contract/match-rule.ts';
 import type { RoleId } from '../domain/ids.ts';
 import { compareText } from '../plan/plan.ts';
 import type { Connection } from './ports/connections.ts';
-import { GONE, type PeopleStore } from './ports/people.ts';
+import { type Binding, GONE, type PeopleStore } from './ports/people.ts';
 import type { EmployeeRecord, Platform } from './ports/platform.ts';
 import { ASKED_BY_ID, ASKED_IN_FLIGHT } from './tuning.ts';
 
 interface Asking {
   readonly platform: Platform;
   readonly people: PeopleStore;
+  readonly bound: readonly Binding[];
   readonly fields: readonly EmployeeField[];
   /** Everybody whom the listing named, which came to its end. */
   readonly listed: ReadonlySet<RoleId>;
@@ -26,14 +27,11 @@ interface Asking {
  */
 export async function askUnlisted(
   { name, settings }: Connection,
-  { platform, people, fields, listed, nowMs }: Asking,
+  { platform, people, bound, fields, listed, nowMs }: Asking,
 ): Promise<readonly EmployeeRecord[]> {
   // A listing without anybody says more of the credential than of the people.
   if (listed.size === 0) return [];
-  const unlisted = new Set<RoleId>();
-  for await (const roles of people.bound(name)) {
-    for (const role of roles) if (!listed.has(role)) unlisted.add(role);
-  }
+  const unlisted = new Set(bound.map(({ role }) => role).filter((role) => !listed.has(role)));
   const states: ReadonlySet<string> = new Set(settings.includeStates);
   const known = await people.read(name, [...unlisted]);
   const inGroups = [...known.values()].filter(({ state, unheard }) => states.has(state) || unheard);

@@ -83,6 +83,61 @@ describe('a binding', () => {
     expect(await pendingOf(told, 'g')).toEqual([]);
   });
 
+  const LEAVER = person('leaver', 'ann');
+  const HANDED_ON = [{ ...LEAVER, state: 'TERMINATED' }, person('newcomer', 'ann')];
+
+  it.each([
+    ['the event comes after the refresh that tells of both', 0, ['refresh', 'event']],
+    ['the event comes before it', 0, ['event', 'refresh']],
+    ['the group is large, and its registers carry copies', LARGE_GROUP, ['event', 'refresh']],
+    ['the leaver’s address is given on only later', 0, ['event', 'leave', 'refresh']],
+    ['the walk of the member is cut short', 0, ['event', 'crash', 'refresh']],
+  ])('is the newcomer’s, who has a leaver’s address: %s', async (_, size, steps) => {
+    const told = await story();
+    const { world, tell, shown, member } = told;
+    const many = Array.from({ length: size }, (_one, n) => `m${n}`);
+    const others = many.map((id) => person(id, id));
+    world.platform.employees = [LEAVER, ...others];
+    await refresh(told);
+    for (const step of steps) {
+      // Until the next refresh nobody here hears of it.
+      world.platform.employees = [...(step === 'leave' ? HANDED_ON.slice(0, 1) : HANDED_ON), ...others];
+      if (step === 'event') await tell({ snapshot: 'g', of: ['ann', ...many] });
+      else if (step === 'crash')
+        await world.onlooker.users.unbind(CONNECTION, member('ann'), told.role('leaver'));
+      else await refresh(told);
+    }
+    expect(shown('g')[0]).toContain('u-newcomer');
+    expect(shown('g')[0]).toHaveLength(size + 1);
+    expect(await pendingOf(told, 'g')).toEqual([]);
+  });
+
+  it('that one refresh has proven stays with its person, who leaves and whose address goes on', async () => {
+    const told = await story();
+    const { world, tell, shown } = told;
+    world.platform.employees = [LEAVER];
+    await refresh(told);
+    await tell({ snapshot: 'g', of: ['ann'] });
+    await refresh(told);
+    world.platform.employees = HANDED_ON;
+    await refresh(told);
+    await tell({ upsert: 'g' });
+    expect(shown('g')).toEqual([[]]);
+    expect(await pendingOf(told, 'g')).toEqual([['ann', 'inactive']]);
+  });
+
+  it('that a person made is theirs, whatever the next refresh says', async () => {
+    const told = await story();
+    const { world, tell, member, role } = told;
+    world.platform.employees = [LEAVER];
+    await refresh(told);
+    await tell({ snapshot: 'g', of: ['ann'] });
+    await rebindMember(CONNECTION, { member: member('ann'), role: role('leaver') }, world.onlooker);
+    world.platform.employees = HANDED_ON;
+    await refresh(told);
+    expect(await pendingOf(told, 'g')).toEqual([['ann', 'inactive']]);
+  });
+
   it('is made on the first day of somebody who was hired before, without another event', async () => {
     const told = await story();
     const { world, tell, shown } = told;

@@ -78,7 +78,8 @@ export async function resolveUsers(
         return [user.member, { ...resolution, unbound: true }];
       }
       if (people.bind === undefined) return [user.member, resolution];
-      const found = { role: resolution.person.role, revision: user.revision };
+      const isFirst = user.role === undefined;
+      const found = { role: resolution.person.role, revision: user.revision, isFirst };
       const role = await people.bind(connection, user.member, found);
       // Read again once the binding can be seen: a refresh that changed the person before would not have woken us.
       return [user.member, known((await people.read(connection, [role])).get(role))];

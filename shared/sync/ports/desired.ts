@@ -72,6 +72,8 @@ export interface UserStore {
    * @returns the user as it is then
    */
   rebind(connection: ConnectionName, member: MemberId, role: RoleId): Promise<UserState>;
+  /** Ends the binding as `rebind` makes one; undefined where the member is bound to somebody else, or to nobody. */
+  unbind(connection: ConnectionName, member: MemberId, role: RoleId): Promise<UserState | undefined>;
   /** Groups that the member may be in, in pages. */
   groupsOf(connection: ConnectionName, member: MemberId): AsyncIterable<readonly GroupId[]>;
   /** Copies the user's part onto a register of a large group, which may have none yet or an older one. */

@@ -21,6 +21,14 @@ export interface Person extends PersonFacts {
   readonly unheard: boolean;
 }
 
+/** A member and the person that it is, or once was, bound to. */
+export interface Binding {
+  readonly role: RoleId;
+  readonly member: MemberId;
+  /** Not a first binding that was made since the last refresh, by what that one knew. */
+  readonly isProven: boolean;
+}
+
 export interface PeopleStore {
   read(connection: ConnectionName, roles: readonly RoleId[]): Promise<ReadonlyMap<RoleId, Person>>;
   /** Everybody who holds the value now; pointers that are out of date are passed over. */
@@ -32,7 +40,7 @@ export interface PeopleStore {
   bind(
     connection: ConnectionName,
     member: MemberId,
-    binding: { readonly role: RoleId; readonly revision: number },
+    binding: { readonly role: RoleId; readonly revision: number; readonly isFirst: boolean },
   ): Promise<RoleId>;
   /**
    * Replaces what is known of a person; false where it is no longer what was `seen`. `unheard` is kept with it until
@@ -47,6 +55,7 @@ export interface PeopleStore {
   heard(connection: ConnectionName, persons: readonly Pick<Person, 'role' | 'revision'>[]): Promise<void>;
   /** Members that were bound to the person at some time; whoever was bound elsewhere since is among them too. */
   membersBoundTo(connection: ConnectionName, role: RoleId): AsyncIterable<readonly MemberId[]>;
-  /** Persons whom some member was bound to at some time, some of them more than once. */
-  bound(connection: ConnectionName): AsyncIterable<readonly RoleId[]>;
+  /** Every binding that ever was, from the (eventually consistent) index. */
+  bound(connection: ConnectionName): AsyncIterable<readonly Binding[]>;
+  prove(connection: ConnectionName, binding: Binding): Promise<void>;
 }

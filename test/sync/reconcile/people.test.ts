@@ -62,7 +62,9 @@ async function withMember(world: World, pending?: PendingCause, personRevision?:
 }
 const bind = async (world: World, role = 'r-ann') => {
   const revision = (await world.ports.users.read(CONNECTION, [ANN])).get(ANN)?.revision ?? 0;
-  expect(await world.ports.people.bind(CONNECTION, ANN, { role: roleId(role), revision })).toBe(role);
+  expect(
+    await world.ports.people.bind(CONNECTION, ANN, { role: roleId(role), revision, isFirst: true }),
+  ).toBe(role);
 };
 
 describe('a refresh of people', () => {
@@ -278,7 +280,11 @@ describe('somebody whom a listing does not name', () => {
     const roles = Array.from({ length: 250 }, (_, n) => `r${n}`);
     await run(world, [roles.map((role) => employee(role, { state: 'ACTIVE' }))]);
     for (const role of roles) {
-      await world.ports.people.bind(CONNECTION, memberId(`m-${role}`), { role: roleId(role), revision: 0 });
+      await world.ports.people.bind(CONNECTION, memberId(`m-${role}`), {
+        role: roleId(role),
+        revision: 0,
+        isFirst: true,
+      });
       world.byId.set(role, employee(role, { state: 'ACTIVE' }));
     }
     const counts: number[] = [];
