@@ -67,7 +67,7 @@ export async function pauseConnection(
   const { id } = await ports.caller();
   const told = `${id}: ${reason ?? 'no reason given'}`;
   const next: Gate = { state: 'paused', reason: told, sinceMs: ports.clock(), closings: 0 };
-  await setGate(name, { action: 'pause', reason, next, seen }, ports);
+  await setGate(name, next, { action: 'pause', reason, seen }, ports);
 }
 
 /**
@@ -86,46 +86,38 @@ export async function resumeConnection(
   if (seen?.observing === false && read.observing)
     throw new Error(changedMeanwhile('set it to observe', `groupsync connections show ${name}`));
   const action = 'resume';
-  await setGate(name, { action, next: REOPENED_GATE, seen: seen?.gate }, ports);
+  await setGate(name, REOPENED_GATE, { action, seen: seen?.gate }, ports);
   if (read.observing) {
     await changeConnection({ read, wanted: { ...read, observing: false }, action }, ports);
   }
   return true;
 }
 
-interface GateDeed extends Pick<Deed, 'action' | 'reason'> {
-  readonly next: Gate;
-  readonly seen: Gate | undefined;
-}
-
 async function setGate(
   name: ConnectionName,
-  { next, seen, ...deed }: GateDeed,
+  next: Gate,
+  { seen, ...deed }: Pick<Deed, 'action' | 'reason'> & { readonly seen: Gate | undefined },
   ports: Omit<ConnectionPausePorts, 'connections'>,
 ): Promise<void> {
   const read = await ports.gates.read(name);
-  let now = read;
   const change = {
     kind: 'set_gate',
     before: read.state,
     after: next.state,
     reason: 'gate of the connection',
   };
-  const isDone = await doRecorded(journalOf(name), { ...deed, changes: [change] }, ports, async () => {
-    let isAsSeen = true;
-    await changeGate(name, ports.gates, (gate) => {
-      now = gate;
-      isAsSeen = [seen ?? read, next].some((one) => isSamePause(one, gate));
-      return isAsSeen ? next : undefined;
+  let other: Gate | undefined;
+  const act = async () => {
+    await changeGate(name, ports.gates, (now) => {
+      other = [seen ?? read, next].some((one) => pauseIn(one) === pauseIn(now)) ? undefined : now;
+      return other === undefined ? next : undefined;
     });
-    return isAsSeen;
-  });
-  if (isDone) return;
-  const what = now.state === 'paused' ? `paused it (${now.reason})` : 'resumed it';
+    return other === undefined;
+  };
+  if (await doRecorded(journalOf(name), { ...deed, changes: [change] }, ports, act)) return;
+  const what = other?.state === 'paused' ? `paused it (${other.reason})` : 'resumed it';
   throw new Error(changedMeanwhile(what, 'groupsync status'));
 }
 
 /** What else closes and opens a gate is no person's word. */
-const isSamePause = (a: Gate, b: Gate): boolean =>
-  (a.state === 'paused') === (b.state === 'paused') &&
-  (a.state !== 'paused' || (a.reason === b.reason && a.sinceMs === b.sinceMs));
+const pauseIn = ({ state, reason, sinceMs }: Gate) => (state === 'paused' ? `${sinceMs} ${reason}` : '');

@@ -154,22 +154,18 @@ export function createUserStore(
       }),
 
     async forget(connection, member) {
-      const key = userKey(connection, member);
-      for (let race = 0; race < MAX_RACES; race += 1) {
-        const stored = await table.get(key);
-        if (stored === undefined) return false;
-        const user = parseUser(stored);
-        const attributes = Object.fromEntries(
-          Object.entries(user.attributes).map(([name, { value, stamp }]) => [
-            name,
-            // Whether an account is switched on says nothing of a person, and membership hangs on it.
-            { value: name === ACTIVE_ATTRIBUTE ? value : '', stamp },
-          ]),
-        );
-        const erased = { ...user, attributes, writes: user.writes + 1 };
-        if (await table.put(itemOf(connection, erased), unwrittenSince(user))) return true;
-      }
-      throw new StoreError(`gave up after ${MAX_RACES} concurrent writes of one user`);
+      const stored = await table.get(userKey(connection, member));
+      if (stored === undefined) return false;
+      const erased = (user = newUser(member)): UserItem => {
+        const attributes = Object.entries(user.attributes).map(([name, { value, stamp }]) => [
+          name,
+          // Whether an account is switched on says nothing of a person, and membership hangs on it.
+          { value: name === ACTIVE_ATTRIBUTE ? value : '', stamp },
+        ]);
+        return { ...user, attributes: Object.fromEntries(attributes), writes: user.writes + 1 };
+      };
+      await changeUser(connection, member, erased, parseUser(stored));
+      return true;
     },
 
     async endWalk(connection, member, revision) {
