@@ -5,7 +5,13 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
-import { ENVIRONMENT, SCIM_URL_OUTPUT, type ScheduleKey, STACK_OUTPUTS } from '../shared/contract/names.ts';
+import {
+  ENVIRONMENT,
+  SCIM_URL_OUTPUT,
+  type ScheduleKey,
+  STACK_OUTPUTS,
+  sourceQueueName,
+} from '../shared/contract/names.ts';
 import { applyDelaySeconds, SCHEDULES } from '../shared/contract/topology.ts';
 import type { AlarmDesk } from './alarm.ts';
 import type { DeployableKey, FunctionCode } from './bundle.ts';
@@ -161,7 +167,9 @@ function equip(
 ): void {
   grant(role, PERMISSIONS[name], resources);
   const { queues, table } = resources;
-  const bound = Object.entries(settings.sources).map(([source, { connection }]) => `${source}=${connection}`);
+  const bound = Object.entries(settings.sources).map(
+    ([source, { connection }]) => `${sourceQueueName(settings.prefix, source)}=${connection}`,
+  );
   const environment = {
     [ENVIRONMENT.prefix]: settings.prefix,
     [ENVIRONMENT.table]: table.tableName,
@@ -170,7 +178,7 @@ function equip(
     [ENVIRONMENT.applyDlqUrl]: queues.applyDlq.queueUrl,
     [ENVIRONMENT.coalesceSeconds]: String(settings.coalesceSeconds),
     [ENVIRONMENT.logLevel]: settings.logLevel,
-    [ENVIRONMENT.boundSources]: bound.join(','),
+    [ENVIRONMENT.boundQueues]: bound.join(','),
   };
   for (const [variable, value] of Object.entries(environment)) target.addEnvironment(variable, value);
 }

@@ -53,8 +53,8 @@ export const ENVIRONMENT = {
   coalesceSeconds: 'GROUPSYNC_COALESCE_SECONDS',
   createSettleSeconds: 'GROUPSYNC_CREATE_SETTLE_SECONDS',
   logLevel: 'GROUPSYNC_LOG_LEVEL',
-  /** `source=connection`, separated by commas. */
-  boundSources: 'GROUPSYNC_BOUND_SOURCES',
+  /** `queue=connection`, separated by commas. */
+  boundQueues: 'GROUPSYNC_BOUND_QUEUES',
 } as const;
 
 /** Attributes of SQS messages that groupsync reads or writes. */

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { DEFAULT_PREFIX, ENVIRONMENT, sourceQueueName, tableName } from '../contract/names.ts';
+import { DEFAULT_PREFIX, ENVIRONMENT, tableName } from '../contract/names.ts';
 import { DEFAULT_COALESCE_SECONDS } from '../contract/topology.ts';
 import { type ConnectionName, connectionName } from '../domain/ids.ts';
 
@@ -14,6 +14,8 @@ const queueUrl = z.url().optional();
 /** SQS delays a message by at most 900 seconds, two of which are the clock margin. */
 const MAX_COALESCE_SECONDS = 898;
 
+const BOUND = /([^,=]+)=([^,=]+)/g;
+
 const Environment = z.object({
   [ENVIRONMENT.prefix]: z.string().min(1).default(DEFAULT_PREFIX),
   [ENVIRONMENT.table]: z.string().min(1).optional(),
@@ -22,9 +24,9 @@ const Environment = z.object({
   [ENVIRONMENT.applyDlqUrl]: queueUrl,
   [ENVIRONMENT.coalesceSeconds]: seconds(MAX_COALESCE_SECONDS).default(DEFAULT_COALESCE_SECONDS),
   [ENVIRONMENT.createSettleSeconds]: seconds(86_400).default(600),
-  [ENVIRONMENT.boundSources]: z
+  [ENVIRONMENT.boundQueues]: z
     .string()
-    .regex(/^(?:[a-z0-9-]+=[a-z0-9-]+(?:,|$))*$/)
+    .regex(/^(?:[\w-]+=[a-z0-9-]+(?:,|$))*$/)
     .default(''),
   [ENVIRONMENT.logLevel]: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
 });
@@ -64,10 +66,10 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     createSettleMs: data[ENVIRONMENT.createSettleSeconds] * 1_000,
     logLevel: data[ENVIRONMENT.logLevel],
     boundQueues: new Map(
-      Array.from(
-        data[ENVIRONMENT.boundSources].matchAll(/([^,=]+)=([^,=]+)/g),
-        ([, source = '', name = '']) => [sourceQueueName(prefix, source), connectionName(name)],
-      ),
+      [...data[ENVIRONMENT.boundQueues].matchAll(BOUND)].map(([, queue = '', name = '']) => [
+        queue,
+        connectionName(name),
+      ]),
     ),
     queueUrls: {
       apply: data[ENVIRONMENT.applyQueueUrl],

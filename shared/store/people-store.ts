@@ -72,17 +72,13 @@ export function createPeopleStore(table: Table): PeopleStore {
     async save(connection, { values, unheard, userId, ...facts }, seen) {
       const { role } = facts;
       const revision = (seen?.revision ?? 0) + 1;
-      const eachPointer = (
-        entries: Iterable<readonly [string, string]>,
-        act: (key: ReturnType<typeof pointerKey>) => Promise<unknown>,
-      ) =>
-        pMap(entries, ([field, value]) => act(pointerKey(pointerPartition(connection, field, value), role)), {
-          concurrency: WRITES_IN_FLIGHT,
-        });
+      const pointers = (entries: Iterable<readonly [string, string]>) =>
+        [...entries].map(([field, value]) => pointerKey(pointerPartition(connection, field, value), role));
+      const inFlight = { concurrency: WRITES_IN_FLIGHT };
       const isOlder = any(missing('revision'), less('revision', revision));
       // Pointers to a new person carry no condition, and so travel together: nobody can have deleted one.
       const when = seen === undefined ? undefined : isOlder;
-      await eachPointer(values, (key) => table.put({ ...key, role, revision }, when));
+      await pMap(pointers(values), (key) => table.put({ ...key, role, revision }, when), inFlight);
       const saved = await table.put(
         {
           ...personKey(connection, role),
@@ -97,7 +93,7 @@ export function createPeopleStore(table: Table): PeopleStore {
       );
       if (!saved) return false;
       const outdated = [...(seen?.values ?? [])].filter(([field, value]) => values.get(field) !== value);
-      await eachPointer(outdated, (key) => table.delete(key, isOlder));
+      await pMap(pointers(outdated), (key) => table.delete(key, isOlder), inFlight);
       return true;
     },
 

@@ -13,7 +13,9 @@ export function fakeBase() {
   const clock = () => Date.UTC(2026, 10, 20);
   return {
     lines,
-    config: readConfig({ [ENVIRONMENT.boundSources]: 'okta=acme,entra=beta' }),
+    config: readConfig({
+      [ENVIRONMENT.boundQueues]: 'groupsync-events-okta=acme,groupsync-events-entra=beta',
+    }),
     logger: createLogger({ level: 'info', clock, write }),
     metrics: createMetrics({ prefix: 'test', clock, write }),
     /** Values that were emitted of one metric. */

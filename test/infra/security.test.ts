@@ -189,9 +189,9 @@ describe('a source of its own', () => {
     const reads = statementsOf(role?.[1].Properties.PolicyDocument).find(({ Sid }) => Sid === 'Useevents');
     expect(reads?.Resource).toEqual([common.id, queue('events-entra').id, id].map(arn));
     const functions = Object.values(resourcesOf(template, 'AWS::Lambda::Function')).map(
-      ({ Properties }) => Properties.Environment.Variables.GROUPSYNC_BOUND_SOURCES,
+      ({ Properties }) => Properties.Environment.Variables.GROUPSYNC_BOUND_QUEUES,
     );
-    expect(functions).toContain('okta=acme,entra=beta');
+    expect(functions).toContain('groupsync-events-okta=acme,groupsync-events-entra=beta');
   });
 
   it('admits its own producers, and nobody of the common ones', () => {
