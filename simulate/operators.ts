@@ -142,8 +142,8 @@ export async function operate(
       return { done: true };
     }
     case 'replay_all': {
-      const { replayed } = await replayLetters('events', tool, { selection: {} });
-      await replayLetters('apply', tool, { selection: {} });
+      const { replayed } = await replayLetters('events', tool, { connection: name, selection: {} });
+      await replayLetters('apply', tool, { connection: name, selection: {} });
       return { done: replayed > 0 };
     }
     case 'discard_one':

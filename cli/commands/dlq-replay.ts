@@ -36,7 +36,7 @@ export async function replay(context: Context, selection: Selection, options: Re
 }
 
 async function replayAll(
-  { out, io, ports }: Context,
+  { out, io, ports, connection }: Context,
   selection: Selection,
   options: ReplayFlags,
   planned: number,
@@ -47,6 +47,7 @@ async function replayAll(
     for (const queue of queuesOf(options)) {
       const before = total;
       const report = await replayLetters(queue, await ports(), {
+        connection,
         selection,
         rate: options.rate,
         signal: io.signal,

@@ -57,7 +57,11 @@ async function send(context: Context, file: string): Promise<number> {
   const ports = await context.ports();
   const lines = linesOf(context, file);
   const { connection, connectionGiven } = context;
-  const report = await sendEvents(lines, { ...(connectionGiven ? { connection } : {}), ports });
+  const report = await sendEvents(lines, {
+    ...(connectionGiven ? { connection } : {}),
+    keptBy: connection,
+    ports,
+  });
   return showReport(context, report, 'sent', EXIT.attention);
 }
 
@@ -115,7 +119,7 @@ async function importFile(
   const ports = dryRun ? offline() : await context.ports();
   const report = await importCsv(
     chunksOf(context, file),
-    { events: ports.events, clock: ports.clock, newId: ports.newId, createSorter: () => sorter },
+    { ...ports, createSorter: () => sorter },
     {
       connection,
       dryRun,
@@ -136,8 +140,11 @@ async function importFile(
 }
 
 /** A dry run needs no deployment. */
+const unused = () => Promise.reject(new Error('a dry run sends nothing'));
 const offline = () => ({
-  events: { send: () => Promise.reject(new Error('a dry run sends nothing')) },
+  events: { send: unused },
+  audit: { record: unused, head: unused, endWith: unused },
+  caller: unused,
   clock: Date.now,
   newId: () => 'dry-run',
 });

@@ -3,6 +3,7 @@ import { decodeMessage } from '../contract/decode.ts';
 import type { ConnectionName } from '../domain/ids.ts';
 import { MAX_OPERATION, makeStamp, type Stamp } from '../domain/stamp.ts';
 import type { EventSender } from '../sync/ports/queues.ts';
+import { type JournalPorts, journalOf, recordDeed } from './journal.ts';
 
 /** One line of a JSONL file; lines are counted from 1. */
 export interface EventLine {
@@ -41,12 +42,15 @@ export async function sendEvents(
   lines: AsyncIterable<EventLine>,
   {
     connection,
+    keptBy,
     ports,
     onProgress,
   }: {
     /** For events that do not name one themselves. */
     readonly connection?: ConnectionName;
-    readonly ports: EventsPorts;
+    /** In whose journal it is kept that a person sent them. */
+    readonly keptBy: ConnectionName;
+    readonly ports: EventsPorts & JournalPorts;
     readonly onProgress?: (sent: number) => void;
   },
 ): Promise<EventsReport> {
@@ -54,7 +58,11 @@ export async function sendEvents(
   const nextPlace = createPlaces(ports);
   let batch: (EventLine & { readonly stamp: Stamp })[] = [];
   let sent = 0;
+  let recording: Promise<void> | undefined;
+  const change = { kind: 'send_events', before: null, after: null, reason: 'from a file, a message a line' };
   const flush = async () => {
+    recording ??= recordDeed(journalOf(keptBy), { action: 'events_send', changes: [change] }, ports);
+    await recording;
     const outcomes = await ports.events.send(
       batch.map(({ text, stamp }) => ({ body: text, connection, stamp })),
     );

@@ -12,9 +12,10 @@ import type { Platforms } from '../sync/ports/platform.ts';
 import { markSuspects, watched } from '../sync/reconcile/suspect.ts';
 import { READS_IN_FLIGHT } from '../sync/tuning.ts';
 import { wakeAll } from '../sync/wake.ts';
+import { type JournalPorts, journalOf, recordDeed } from './journal.ts';
 import { stateName } from './report.ts';
 
-export interface SyncPorts extends WakePorts {
+export interface SyncPorts extends WakePorts, JournalPorts {
   readonly groups: GroupStore;
   readonly index: Pick<GroupIndex, 'pending'>;
   readonly drift: DriftLog;
@@ -43,11 +44,29 @@ export async function syncGroups(
   ports: SyncPorts,
   options: FollowOptions,
 ): Promise<SyncReport> {
+  await recordSync(refs, ports);
   await forgetRefusals(refs, ports);
   const connection = refs[0] && (await ports.connections.find(refs[0].connection));
   if (connection !== undefined) await wakeChanged(refs, connection, ports);
   return followGroups(refs, ports, options);
 }
+
+/** Of one group in its audit, of several in the connection's journal. */
+async function recordSync(refs: readonly GroupRef[], ports: SyncPorts): Promise<void> {
+  const [first, ...others] = refs;
+  if (first === undefined) return;
+  const named = refs.slice(0, MAX_RECORDED);
+  const changes = named.map(({ group }) => ({
+    kind: 'sync',
+    before: null,
+    after: group,
+    reason: 'asked for',
+  }));
+  const at = others.length === 0 ? first : journalOf(first.connection);
+  await recordDeed(at, { action: 'sync', changes }, ports);
+}
+
+const MAX_RECORDED = 1_000;
 
 async function forgetRefusals(refs: readonly GroupRef[], { index, groups }: SyncPorts): Promise<void> {
   const [first] = refs;

@@ -1,4 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { runCli } from '../support/cli/io.ts';
 import { calledBy } from '../support/engine/story.ts';
 import { added, createWorld, group, removed } from '../support/operate/world.ts';
@@ -73,6 +77,45 @@ describe('the audit keeps, with person, reason and what was before,', () => {
     clock.ms += 1_000;
     expect((await cli(...args, '--yes')).code).toBe(0);
     expect(await newest()).toMatchObject({ action, cause, changes: [changed], outcome: 'written' });
+  });
+
+  it('what was sent, replayed, imported and looked at again, and groups taken and let go', async () => {
+    const { cli, clock, mailboxes, platform, ports, refOf } = await heldWorld();
+    const folder = mkdtempSync(join(tmpdir(), 'groupsync-deeds-'));
+    const file = (name: string, text: string) => {
+      writeFileSync(join(folder, name), text);
+      return join(folder, name);
+    };
+    const event = { specversion: '1.0', id: 'e', source: 's', time: new Date(clock.ms).toISOString() };
+    const data = { group: { id: 'n', name: 'New' } };
+    const line = JSON.stringify({ ...event, type: 'directory.group.upserted', data });
+    mailboxes.events.add({ id: 'd', body: line, code: 'unknown_connection' });
+    const platformId = String((await ports.groups.read(refOf('g')))?.platformId);
+    const deeds = [
+      ['events', 'send', file('e.jsonl', line)],
+      ['import', file('c.csv', 'n,New,m-ann,ann@acme.test')],
+      ['dlq', 'replay', '--all'],
+      ['sync', 'g', '--timeout', '1'],
+      ['release', 'g'],
+    ];
+    for (const deed of deeds) {
+      clock.ms += 1_000;
+      await cli(...deed, '--yes');
+    }
+    await applyGroup(refOf('g'), ports);
+    clock.ms += 1_000;
+    await cli('adopt', 'g', platformId, '--yes');
+    rmSync(folder, { recursive: true });
+    expect(platform.groups.size).toBe(1);
+    const { entries } = (await cli('log', '--actor', 'local:tester', '--json')).json;
+    expect(entries.map(({ action, after }: { action: string; after: unknown }) => [action, after])).toEqual([
+      ['events_send', null],
+      ['import', '1 groups'],
+      ['dlq_replay', '{}'],
+      ['sync', 'g'],
+      ['release', null],
+      ['adopt', platformId],
+    ]);
   });
 
   it('the end of a pause, of a group and of the connection', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { DEFAULT_CONNECTION as connection } from '../../shared/contract/names.ts';
 import { discardLetter, findLetters, sendAmended } from '../../shared/operate/dead-letters/amend.ts';
 import { readLetter } from '../../shared/operate/dead-letters/letter.ts';
 import { replayLetters } from '../../shared/operate/dead-letters/replay.ts';
@@ -131,7 +132,7 @@ describe('isSuperseded', () => {
 describe('replayLetters', () => {
   it('sends and then deletes what was selected, and touches nothing else', async () => {
     const world = await worldWith(300);
-    const report = await replayLetters('events', world.ports, { selection: { code: 'too_old' } });
+    const report = await replayLetters('events', world.ports, { connection, selection: { code: 'too_old' } });
     expect(report).toEqual({ replayed: 100, failed: 0, remaining: 0, cancelled: false });
     expect(world.sent).toHaveLength(100);
     expect(await world.mailboxes.events.counts()).toEqual({ visible: 200, inFlight: 0 });
@@ -140,7 +141,7 @@ describe('replayLetters', () => {
   it('finds what was selected behind any number of others', async () => {
     const world = await worldWith(200, ['invalid_json']);
     world.mailboxes.events.add({ id: 'last', body: bodyOf(group('g')), code: 'too_old' });
-    const report = await replayLetters('events', world.ports, { selection: { code: 'too_old' } });
+    const report = await replayLetters('events', world.ports, { connection, selection: { code: 'too_old' } });
     expect(report).toMatchObject({ replayed: 1, remaining: 0 });
     expect(await world.mailboxes.events.counts()).toEqual({ visible: 200, inFlight: 0 });
   });
@@ -169,12 +170,12 @@ describe('replayLetters', () => {
           },
         },
       };
-      void replayLetters('events', ports as never, { selection: {} });
+      void replayLetters('events', ports as never, { connection, selection: {} });
       await new Promise((resolve) => setImmediate(resolve));
       const lost = everything.length - world.mailboxes.events.ids().length - world.sent.length;
       expect(lost).toBeLessThanOrEqual(0);
 
-      const report = await replayLetters('events', world.ports, { selection: {} });
+      const report = await replayLetters('events', world.ports, { connection, selection: {} });
       expect(report).toMatchObject({ failed: 0, remaining: 0 });
       expect(world.mailboxes.events.ids()).toEqual([]);
       expect(world.sent.length).toBeGreaterThanOrEqual(45);
@@ -184,7 +185,7 @@ describe('replayLetters', () => {
   it('waits for what a killed run holds', async () => {
     const world = await worldWith(20);
     await world.mailboxes.events.take(10, HOLD_SECONDS);
-    const report = await replayLetters('events', world.ports, { selection: {} });
+    const report = await replayLetters('events', world.ports, { connection, selection: {} });
     expect(report).toMatchObject({ replayed: 20, remaining: 0 });
   });
 
@@ -202,7 +203,7 @@ describe('replayLetters', () => {
           }),
       },
     };
-    const report = await replayLetters('events', ports, { selection: {} });
+    const report = await replayLetters('events', ports, { connection, selection: {} });
     expect(report).toMatchObject({ replayed: 25, failed: 0, remaining: 25 });
     expect(world.mailboxes.events.ids()).toHaveLength(25);
   });
@@ -216,7 +217,7 @@ describe('replayLetters', () => {
           messages.map((_, at) => (at === 0 ? { refused: 'too large' } : { messageId: `m${at}` })),
       },
     };
-    const report = await replayLetters('events', ports, { selection: {} });
+    const report = await replayLetters('events', ports, { connection, selection: {} });
     expect(report.failed).toBe(2);
     expect(report.replayed).toBe(10);
     expect(await world.mailboxes.events.counts()).toEqual({ visible: 2, inFlight: 0 });
@@ -227,6 +228,7 @@ describe('replayLetters', () => {
     const stopping = new AbortController();
     const startMs = world.clock.ms;
     const report = await replayLetters('events', world.ports, {
+      connection,
       selection: {},
       rate: 5,
       signal: stopping.signal,
@@ -242,7 +244,11 @@ describe('replayLetters', () => {
   it.each([5, 1, 0.05])('finds everything at %d a second, however long that takes', async (rate) => {
     const world = await worldWith(60);
     const startMs = world.clock.ms;
-    const report = await replayLetters('events', world.ports, { selection: { code: 'too_old' }, rate });
+    const report = await replayLetters('events', world.ports, {
+      connection,
+      selection: { code: 'too_old' },
+      rate,
+    });
     expect(report).toEqual({ replayed: 20, failed: 0, remaining: 0, cancelled: false });
     expect(world.clock.ms - startMs).toBeGreaterThanOrEqual((19 / rate) * 1_000);
     // What is not to be replayed was taken once and stayed hidden: nobody else got it meanwhile.
@@ -260,7 +266,7 @@ describe('replayLetters', () => {
     });
     const sentAtMs = NOW_MS - 86_400_000;
     world.mailboxes.events.add({ id: 'moved', body, sentAtMs, code: 'retries_exhausted' });
-    await replayLetters('events', world.ports, { selection: { ids: ['moved'] } });
+    await replayLetters('events', world.ports, { connection, selection: { ids: ['moved'] } });
     expect(world.sent[0]?.stamp).toMatch(/^2026-11-19T10:00:00\.000000000Z\./);
   });
 
@@ -287,7 +293,10 @@ describe('replayLetters', () => {
         add(2);
       }
     };
-    const report = await replayLetters('apply', world.ports, { selection: { code: 'platform_rejected' } });
+    const report = await replayLetters('apply', world.ports, {
+      connection,
+      selection: { code: 'platform_rejected' },
+    });
     expect(report).toMatchObject({ replayed: 2, remaining: 1 });
     expect(world.woken).toEqual([ref]);
     expect((await world.ports.groups.read(ref))?.rev).toBe(2);
@@ -297,9 +306,9 @@ describe('replayLetters', () => {
 
 describe('a letter that a person mends or discards', () => {
   const reason = 'mended the producer';
-  async function journal({ ports, connection }: ReturnType<typeof createWorld>) {
+  async function journal({ ports }: ReturnType<typeof createWorld>) {
     const entries = [];
-    for await (const page of ports.audit.read(journalOf(connection.name))) entries.push(...page);
+    for await (const page of ports.audit.read(journalOf(connection))) entries.push(...page);
     return entries;
   }
 

@@ -7,6 +7,9 @@ import { decodeMessage } from '../../shared/contract/decode.ts';
 import { DEFAULT_CONNECTION } from '../../shared/contract/names.ts';
 import { parseCsv } from '../../shared/operate/import/csv.ts';
 import { importCsv } from '../../shared/operate/import/import.ts';
+import { createAuditLog } from '../../shared/store/audit-log.ts';
+import { MemoryTable } from '../../simulate/table.ts';
+import { calledBy } from '../support/engine/story.ts';
 import { NOW_MS } from '../support/operate/world.ts';
 
 async function* inChunks(text: string, size = 7) {
@@ -31,6 +34,8 @@ async function run(csv: string, { dryRun = false, confirmed = true, runLength = 
           return messages.map((_, at) => ({ messageId: `m${at}` }));
         },
       },
+      audit: createAuditLog(new MemoryTable()),
+      ...calledBy('Ann'),
       clock: () => NOW_MS,
       newId: () => 'import-1',
       createSorter: () => createSorter(runLength),

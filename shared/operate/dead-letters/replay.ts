@@ -1,16 +1,20 @@
 import type { ReplayReport } from '../../contract/answers.ts';
+import type { ConnectionName } from '../../domain/ids.ts';
 import type { Mailbox } from '../../sync/ports/queues.ts';
+import { type JournalPorts, journalOf, recordDeed } from '../journal.ts';
 import { type Letter, readLetter } from './letter.ts';
 import { eventResender, groupWaker, type Resend, type ResendPorts } from './resend.ts';
 import { isSelected, type Selection } from './survey.ts';
 import { HOLD_SECONDS } from './walk.ts';
 
-export interface ReplayPorts extends ResendPorts {
+export interface ReplayPorts extends ResendPorts, JournalPorts {
   readonly mailboxes: Readonly<Record<Mailbox['name'], Mailbox>>;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
 export interface ReplayOptions {
+  /** In whose journal the replay is kept. */
+  readonly connection: ConnectionName;
   readonly selection: Selection;
   /** Messages a second at most; as fast as it goes where undefined. */
   readonly rate?: number | undefined;
@@ -42,7 +46,17 @@ export async function replayLetters(
   options: ReplayOptions,
 ): Promise<ReplayReport> {
   const mailbox = ports.mailboxes[queue];
-  const send = queue === 'events' ? eventResender(ports) : groupWaker(ports);
+  const resend = queue === 'events' ? eventResender(ports) : groupWaker(ports);
+  let recording: Promise<void> | undefined;
+  const send: Resend = {
+    ...resend,
+    // Nothing is on record of a replay that found nothing to send.
+    send: async (letters) => {
+      recording ??= recordReplay(queue, ports, options);
+      await recording;
+      return resend.send(letters);
+    },
+  };
   const run = createRun();
   try {
     await drain(run, send, ports, { ...options, mailbox });
@@ -54,6 +68,16 @@ export async function replayLetters(
   const elsewhere = run.hasAll(options.selection) ? 0 : Math.min(run.elsewhere, inFlight);
   const cancelled = options.signal?.aborted === true;
   return { ...run.count(), remaining: run.failed.size + run.returned.size + elsewhere, cancelled };
+}
+
+function recordReplay(
+  queue: Mailbox['name'],
+  ports: ReplayPorts,
+  { connection, selection }: ReplayOptions,
+): Promise<void> {
+  const after = JSON.stringify(selection);
+  const change = { kind: 'replay_letters', before: null, after, reason: `dead letters of ${queue}` };
+  return recordDeed(journalOf(connection), { action: 'dlq_replay', changes: [change] }, ports);
 }
 
 async function drain(

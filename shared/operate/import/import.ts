@@ -2,6 +2,7 @@ import type { ImportReport } from '../../contract/answers.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 import type { EventSender } from '../../sync/ports/queues.ts';
 import { createErrors } from '../events.ts';
+import { type JournalPorts, journalOf, recordDeed } from '../journal.ts';
 import { parseCsv } from './csv.ts';
 import { type Layout, readLayout } from './header.ts';
 import { type Row, readRow } from './rows.ts';
@@ -15,10 +16,8 @@ export interface Sorter {
   discard(): Promise<void>;
 }
 
-export interface ImportPorts {
+export interface ImportPorts extends JournalPorts {
   readonly events: EventSender;
-  readonly clock: () => number;
-  readonly newId: () => string;
   readonly createSorter: () => Sorter;
 }
 
@@ -70,6 +69,13 @@ export async function importCsv(
     const report = { ...plan, events: plan.messages, errors: inOrder, errorCount, sent: false };
     if (errorCount > 0 || options.dryRun || read.rows === 0) return report;
     if (!(await options.confirm(plan))) return report;
+    const change = {
+      kind: 'import',
+      before: null,
+      after: `${plan.groups} groups`,
+      reason: `${plan.rows} rows`,
+    };
+    await recordDeed(journalOf(options.connection), { action: 'import', changes: [change] }, ports);
     const sent = await sendAll(sorter, read.groups, ports, { ...options, total: plan.messages });
     return { ...report, ...sent, sent: true };
   } finally {
