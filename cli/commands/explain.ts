@@ -44,9 +44,13 @@ function print(explanation: Explanation, { out }: Context): void {
   out.line(`${explanation.member} ${verdict} ${explanation.group}`);
   out.line(`because ${explanation.because}`);
   out.line();
-  for (const { register, says, id, source, time } of events) {
+  for (const { register, says, id, source, time, actor } of events) {
     out.line(`event     ${register}: ${says}`);
-    out.line(paint.dim(`          ${id} of ${source}, ${time}`));
+    out.line(
+      paint.dim(
+        `          ${id} of ${source}, ${time}${actor === null ? '' : `, by ${actor.name ?? actor.id} (${actor.id})`}`,
+      ),
+    );
   }
   for (const { rule, value, found } of match.rules) {
     const holders = found.map(({ id, state }) => `${id} (${state})`).join(', ') || 'nobody';

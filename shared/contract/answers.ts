@@ -107,6 +107,16 @@ export const SyncReport = z.object({
 });
 export type SyncReport = Answer<typeof SyncReport>;
 
+const EntryActor = z.object({
+  kind: z.enum(['directory', 'operator', 'scim', 'groupsync', 'platform']),
+  id: text.describe(
+    'An ARN, local:<login name>, a SCIM token prefix, or an id of the directory or platform.',
+  ),
+  name: nullable(text),
+  arn: nullable(text),
+});
+export type EntryActor = Answer<typeof EntryActor>;
+
 /** The event that said something, as its stamp names it. */
 const ExplainedEvent = z.object({
   /** `member`, `group.upserted`, `group.deleted`, `group.snapshot`, `group.name` or `user.deleted`. */
@@ -115,6 +125,7 @@ const ExplainedEvent = z.object({
   id: nullable(text),
   source: nullable(text),
   time: nullable(text),
+  actor: nullable(EntryActor).describe('Who did it, where the event said.'),
 });
 export type ExplainedEvent = Answer<typeof ExplainedEvent>;
 
@@ -178,14 +189,7 @@ export const LogEntry = z.object({
   id: text,
   at: instant,
   connection: text,
-  actor: z.object({
-    kind: z.enum(['directory', 'operator', 'scim', 'groupsync', 'platform']),
-    id: text.describe(
-      'An ARN, local:<login name>, a SCIM token prefix, or an id of the directory or platform.',
-    ),
-    name: nullable(text),
-    arn: nullable(text),
-  }),
+  actor: EntryActor,
   action: text.describe('A write, the words of a command, or drift_<kind>.'),
   group: nullable(text),
   groupName: nullable(text),

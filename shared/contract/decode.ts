@@ -85,7 +85,7 @@ interface Acceptable {
 }
 
 function accept(
-  { changes, source, connection: own }: Changes,
+  { changes, source, actor, connection: own }: Changes,
   { piece, standing, message }: Acceptable,
 ): readonly DirectoryEvent[] | Invalid {
   const connection = connectionOf(own ?? piece.connection);
@@ -102,7 +102,7 @@ function accept(
   }
   return changes.map((change, index) => {
     const stamp = makeStamp({ ...standing, operation: operation + index });
-    return { connection, id, source, stamp, change };
+    return { connection, id, source, stamp, ...(actor && { actor }), change };
   });
 }
 

@@ -30,6 +30,13 @@ export type DirectoryChange =
   | { readonly kind: 'user.upserted'; readonly user: Member }
   | { readonly kind: 'user.deleted'; readonly user: MemberId };
 
+/** Who did it, as the directory says, or the token of a SCIM client: personal, so never in a log. */
+export type EventActor = {
+  readonly kind: 'directory' | 'scim';
+  readonly id: string;
+  readonly name?: string;
+};
+
 /** One thing that the directory says happened, with its place in the order of all events. */
 export interface DirectoryEvent {
   readonly connection: ConnectionName;
@@ -37,5 +44,6 @@ export interface DirectoryEvent {
   readonly id: string;
   readonly source: string;
   readonly stamp: Stamp;
+  readonly actor?: EventActor;
   readonly change: DirectoryChange;
 }

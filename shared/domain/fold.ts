@@ -1,4 +1,5 @@
 import type { DirectoryEvent, Member, SnapshotPart } from './event.ts';
+import type { SaidBy } from './group.ts';
 import type { ConnectionName, GroupId, MemberId } from './ids.ts';
 import { join, type Presence, type Register } from './register.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from './stamp.ts';
@@ -16,6 +17,7 @@ export interface GroupFold {
   deleted: Stamp;
   snapshot: Stamp;
   name?: Register<string>;
+  saidBy?: SaidBy;
   readonly members: Map<MemberId, Register<Presence>>;
   readonly parts: Map<string, PartMarker>;
 }
@@ -63,17 +65,20 @@ export function foldEvents(events: Iterable<DirectoryEvent>): Map<ConnectionName
 }
 
 function foldEvent(fold: ConnectionFold, event: DirectoryEvent): void {
-  const { change, stamp } = event;
+  const { change, stamp, actor } = event;
+  const by = actor && { actor };
   switch (change.kind) {
     case 'group.upserted': {
       const group = groupOf(fold, change.group);
       group.upserted = laterStamp(group.upserted, stamp);
       group.name = join(group.name, { value: change.name, stamp });
+      noteActor(group, event);
       return;
     }
     case 'group.deleted': {
       const group = groupOf(fold, change.group);
       group.deleted = laterStamp(group.deleted, stamp);
+      noteActor(group, event);
       return;
     }
     case 'group.snapshot': {
@@ -82,13 +87,15 @@ function foldEvent(fold: ConnectionFold, event: DirectoryEvent): void {
       if (change.name !== undefined) group.name = join(group.name, { value: change.name, stamp });
       if (change.part === undefined) group.snapshot = laterStamp(group.snapshot, stamp);
       else foldPart(group, { ...change.part, source: event.source, stamp });
-      foldMembers(fold, group, { members: change.members, presence: 'present', stamp });
+      foldMembers(fold, group, { members: change.members, register: { value: 'present', stamp, ...by } });
+      noteActor(group, event);
       return;
     }
     case 'member.added':
     case 'member.removed': {
-      const presence = change.kind === 'member.added' ? 'present' : 'absent';
-      foldMembers(fold, groupOf(fold, change.group), { members: change.members, presence, stamp });
+      const value = change.kind === 'member.added' ? 'present' : 'absent';
+      const register = { value, stamp, ...by } as const;
+      foldMembers(fold, groupOf(fold, change.group), { members: change.members, register });
       return;
     }
     case 'user.upserted':
@@ -103,15 +110,17 @@ function foldEvent(fold: ConnectionFold, event: DirectoryEvent): void {
 
 interface Membership {
   readonly members: readonly Member[];
-  readonly presence: Presence;
-  readonly stamp: Stamp;
+  readonly register: Register<Presence>;
 }
 
-function foldMembers(fold: ConnectionFold, group: GroupFold, { members, presence, stamp }: Membership): void {
-  const register = { value: presence, stamp };
+function noteActor(group: GroupFold, { stamp, actor }: DirectoryEvent): void {
+  if (actor !== undefined && stamp > (group.saidBy?.stamp ?? STAMP_ZERO)) group.saidBy = { stamp, actor };
+}
+
+function foldMembers(fold: ConnectionFold, group: GroupFold, { members, register }: Membership): void {
   for (const member of members) {
     group.members.set(member.id, join(group.members.get(member.id), register));
-    if (member.attributes.size > 0) foldAttributes(userOf(fold, member.id), member, stamp);
+    if (member.attributes.size > 0) foldAttributes(userOf(fold, member.id), member, register.stamp);
   }
 }
 

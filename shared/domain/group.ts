@@ -1,3 +1,4 @@
+import type { EventActor } from './event.ts';
 import type { GroupId, MemberId, RoleId } from './ids.ts';
 import type { Presence, Register } from './register.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from './stamp.ts';
@@ -11,6 +12,13 @@ export interface GroupRegisters {
   /** Latest complete snapshot: members older than it are gone. */
   readonly snapshot: Stamp;
   readonly name?: Register<string>;
+  /** Of the latest of these events that said whose it was. */
+  readonly saidBy?: SaidBy;
+}
+
+export interface SaidBy {
+  readonly stamp: Stamp;
+  readonly actor: EventActor;
 }
 
 /** What a member register knows of its user, copied so that a large group need not read every user. */

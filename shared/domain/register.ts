@@ -1,9 +1,12 @@
+import type { EventActor } from './event.ts';
 import type { Stamp } from './stamp.ts';
 
 /** A value with the stamp of the event that said so; of two, the later stamp wins, in whatever order they arrive. */
 export interface Register<Value extends string> {
   readonly value: Value;
   readonly stamp: Stamp;
+  /** Whose word it was, where the event said; it decides nothing. */
+  readonly actor?: EventActor;
 }
 
 /** Whether a member is in a group. `absent` sorts first, so the tie rule below lets it win. */

@@ -3,6 +3,7 @@ import { policyFor } from '../contract/group-policy.ts';
 import { fieldName, matchForm } from '../contract/match-rule.ts';
 import { matchRules } from '../contract/settings.ts';
 import { isActive } from '../domain/active.ts';
+import type { EventActor } from '../domain/event.ts';
 import type { GroupState, StoredMember } from '../domain/group-state.ts';
 import { type GroupRef, type MemberId, memberId, platformUserId } from '../domain/ids.ts';
 import { readStamp, STAMP_ZERO, type Stamp } from '../domain/stamp.ts';
@@ -23,6 +24,7 @@ import type { GroupStore } from '../sync/ports/groups.ts';
 import type { AuditEntry, AuditLog } from '../sync/ports/logs.ts';
 import { GONE, type Person } from '../sync/ports/people.ts';
 import { NotFound } from './find-group.ts';
+import { shownActor } from './log.ts';
 
 export interface ExplainPorts extends PreviewPorts {
   readonly groups: PreviewPorts['groups'] & Pick<GroupStore, 'registers'>;
@@ -203,19 +205,22 @@ async function tryRules(
 function eventsOf(state: GroupState, { register, user }: Who): readonly ExplainedEvent[] {
   const { upserted, deleted, snapshot, name } = state.registers;
   const floor = user?.floor ?? STAMP_ZERO;
+  const { saidBy } = state.registers;
+  const ofGroup = (name: string, says: string, stamp: Stamp) =>
+    eventOf(name, says, stamp, saidBy?.stamp === stamp ? saidBy.actor : undefined);
   return [
-    ...(register === undefined ? [] : [eventOf('member', register.value, register.stamp)]),
-    eventOf('group.upserted', 'the group exists', upserted),
-    eventOf('group.snapshot', 'all members were stated', snapshot),
-    eventOf('group.deleted', 'the group was deleted', deleted),
-    ...(name === undefined ? [] : [eventOf('group.name', name.value, name.stamp)]),
+    ...(register === undefined ? [] : [eventOf('member', register.value, register.stamp, register.actor)]),
+    ofGroup('group.upserted', 'the group exists', upserted),
+    ofGroup('group.snapshot', 'all members were stated', snapshot),
+    ofGroup('group.deleted', 'the group was deleted', deleted),
+    ...(name === undefined ? [] : [ofGroup('group.name', name.value, name.stamp)]),
     eventOf('user.deleted', 'the user was deleted', floor),
   ].filter(({ time }) => time !== null);
 }
 
-function eventOf(register: string, says: string, stamp: Stamp): ExplainedEvent {
+function eventOf(register: string, says: string, stamp: Stamp, actor?: EventActor): ExplainedEvent {
   const { id = null, source = null, time = null } = (stamp !== STAMP_ZERO && readStamp(stamp)) || {};
-  return { register, says, id, source, time };
+  return { register, says, id, source, time, actor: actor === undefined ? null : shownActor(actor) };
 }
 
 /** The newest write that put them in or took them out. */

@@ -110,7 +110,7 @@ function entryOf(connection: ConnectionName, kept: KeptEntry): LogEntry {
     id: `${at}#${intent}`,
     at,
     connection,
-    actor: shown(actor),
+    actor: shownActor(actor),
     group,
     groupName: null,
     member: change?.member ?? null,
@@ -121,7 +121,7 @@ function entryOf(connection: ConnectionName, kept: KeptEntry): LogEntry {
   };
 }
 
-const shown = ({ kind, id, name, arn }: AuditActor): LogEntry['actor'] => ({
+export const shownActor = ({ kind, id, name, arn }: AuditActor): LogEntry['actor'] => ({
   kind,
   id,
   name: name ?? null,
@@ -143,7 +143,7 @@ function driftEntry(connection: ConnectionName, record: DriftRecord): LogEntry {
     id: `${at}#${record.id}`,
     at,
     connection,
-    actor: shown({
+    actor: shownActor({
       kind: 'platform',
       id: actor?.role ?? initiator,
       ...(actor?.name != null && { name: actor.name }),

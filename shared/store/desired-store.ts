@@ -86,10 +86,12 @@ export function createDesiredStore(table: Table): DesiredStore {
 }
 
 function memberChange({ member, register }: MemberEntry, nowMs: number) {
-  const set = { member, stamp: register.stamp, presence: register.value };
+  const { actor, stamp, value: presence } = register;
+  const set = { member, stamp, presence, ...(actor && { actor }) };
+  const noActor = actor === undefined ? ['actor'] : [];
   return register.value === 'present'
-    ? { set, remove: ['expiresAt'] }
-    : { set: { ...set, expiresAt: tombstoneEndSeconds(register.stamp, nowMs) } };
+    ? { set, remove: ['expiresAt', ...noActor] }
+    : { set: { ...set, expiresAt: tombstoneEndSeconds(stamp, nowMs) }, remove: noActor };
 }
 
 interface RegisterWrite {
@@ -118,7 +120,11 @@ function registerWrites(registers: GroupRegisters): readonly RegisterWrite[] {
     const stamp = registers[name];
     if (stamp !== STAMP_ZERO) writes.push({ set: { [name]: stamp }, when: laterThanStored(name, stamp) });
   }
-  const { name } = registers;
+  const { name, saidBy } = registers;
+  if (saidBy !== undefined) {
+    const { stamp, actor } = saidBy;
+    writes.push({ set: { actor, actorStamp: stamp }, when: laterThanStored('actorStamp', stamp) });
+  }
   if (name !== undefined) {
     writes.push({
       set: { name: name.value, nameStamp: name.stamp },

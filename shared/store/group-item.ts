@@ -20,6 +20,12 @@ const version = text.transform(versionToken);
 const intent = text.transform(intentId);
 const stamp = text.default('').transform((value) => value as Stamp);
 
+const EventActorForm = z.object({
+  kind: z.enum(['directory', 'scim']),
+  id: text,
+  name: text.exactOptional(),
+});
+
 const ViewPointer = z.object({
   id: intent,
   chunks: number,
@@ -96,6 +102,8 @@ const GroupItem = z.lazy(() =>
     snapshot: stamp,
     name: text.exactOptional(),
     nameStamp: stamp,
+    actor: EventActorForm.exactOptional(),
+    actorStamp: stamp,
     rev: number.default(0),
     dirtySince: number.exactOptional(),
     settled: z.enum(['in_sync', 'held', 'deleted', 'unnamed', 'excluded']).exactOptional(),
@@ -142,6 +150,8 @@ export function parseGroup(ref: GroupRef, item: Item): GroupState {
     snapshot,
     name,
     nameStamp,
+    actor,
+    actorStamp,
     dirtySince,
     failedAt,
     createdAt,
@@ -157,6 +167,7 @@ export function parseGroup(ref: GroupRef, item: Item): GroupState {
       deleted,
       snapshot,
       ...(name === undefined ? {} : { name: { value: name, stamp: nameStamp } }),
+      ...(actor === undefined ? {} : { saidBy: { stamp: actorStamp, actor } }),
     },
     ...(dirtySince === undefined ? {} : { dirtySinceMs: dirtySince }),
     ...(failedAt === undefined ? {} : { failedAtMs: failedAt }),
@@ -171,6 +182,7 @@ const MemberItem = z.lazy(() =>
     member: text,
     presence: z.enum(['absent', 'present']),
     stamp: text,
+    actor: EventActorForm.exactOptional(),
     copyRevision: number.optional(),
     copyFloor: stamp,
     copyRole: text.optional(),
@@ -183,11 +195,12 @@ const MemberItem = z.lazy(() =>
 export function parseMember(item: Item): StoredMember {
   const read = understood(MemberItem, item, `a member register in partition ${item.pk}`);
   const { member, presence, stamp: at, copyRevision, copyFloor, copyRole } = read;
-  const { pendingCause, pendingSince, pendingRevision } = read;
+  const { pendingCause, pendingSince, pendingRevision, actor } = read;
   return {
     member: memberId(member),
     value: presence,
     stamp: at as Stamp,
+    ...(actor && { actor }),
     ...(copyRevision === undefined
       ? {}
       : {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { journalOf } from '../../shared/operate/journal.ts';
 import { pauseGroup } from '../../shared/operate/pausing.ts';
 import { verifyAudit } from '../../shared/operate/verify-audit.ts';
+import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import type { Item } from '../../shared/store/table.ts';
 import { runCli } from '../support/cli/io.ts';
 import { calledBy } from '../support/engine/story.ts';
@@ -176,5 +177,75 @@ describe('an audit', () => {
     expect((await verify()).broken).not.toBeNull();
     clock.ms += 400 * 86_400_000;
     expect((await verify()).broken).toBeNull();
+  });
+});
+
+describe('the actor of an event', () => {
+  const byAda = { actor: '00uada' };
+  const event = (id: string, type: string, data: object, more: object = byAda) =>
+    JSON.stringify({ specversion: '1.0', id, source: 'okta', type: `directory.${type}`, data, ...more });
+  const g = { group: { id: 'g', name: 'Blue' } };
+  const ann = { ...g, members: [{ id: 'm-ann', email: 'ann@acme.test' }] };
+
+  /** One event a minute, each applied. */
+  async function told(...bodies: readonly string[]) {
+    const world = createWorld();
+    await world.save();
+    await world.hire('ann');
+    for (const [place, body] of bodies.entries()) {
+      world.clock.ms += 60_000;
+      const time = new Date(world.clock.ms).toISOString();
+      const message = { ...JSON.parse(body), ...(!body.includes('"published"') && { time }) };
+      await ingest(
+        [{ messageId: `m${place}`, body: JSON.stringify(message), sentAtMs: world.clock.ms }],
+        world.ports,
+      );
+      await world.apply('g');
+    }
+    const { json } = await runCli(['log', '--json'], { ports: world.ports });
+    return json.entries.map(({ actor }: { actor: { id: string } }) => actor.id);
+  }
+
+  it('is that of the write which the event caused, of a member and of the group', async () => {
+    const other = { actor: 'eve@acme.test' };
+    expect(
+      await told(
+        event('1', 'group.upserted', g),
+        event('2', 'group.member.added', ann, other),
+        event('3', 'group.deleted', g),
+      ),
+    ).toEqual(['00uada', 'eve@acme.test', '00uada']);
+  });
+
+  it('is not kept past an event that says nothing of it, or nothing that is an id', async () => {
+    expect(
+      await told(
+        event('1', 'group.upserted', g),
+        event('2', 'group.member.added', ann, {}),
+        event('3', 'group.upserted', { group: { id: 'g', name: 'Green' } }, { actor: { id: 7 } }),
+      ),
+    ).toEqual(['00uada', 'okta', 'okta']);
+  });
+
+  it('is told by explain, with the name that Okta gives', async () => {
+    const world = createWorld();
+    await world.save();
+    const time = new Date(world.clock.ms).toISOString();
+    const okta = {
+      uuid: 'u1',
+      published: time,
+      eventType: 'group.user_membership.add',
+      actor: { id: '00uada', type: 'User', displayName: 'Ada Archer', alternateId: 'ada@acme.test' },
+      target: [
+        { id: 'm-ann', type: 'User', alternateId: 'ann@acme.test' },
+        { id: 'g', type: 'UserGroup', displayName: 'Blue' },
+      ],
+    };
+    await ingest([{ messageId: 'm', body: JSON.stringify(okta), sentAtMs: world.clock.ms }], world.ports);
+    const { json, stdout } = await runCli(['explain', 'g', 'm-ann', '--json'], { ports: world.ports });
+    expect(json.events).toMatchObject([
+      { register: 'member', actor: { kind: 'directory', id: '00uada', name: 'Ada Archer' } },
+    ]);
+    expect(stdout).not.toContain('undefined');
   });
 });

@@ -25,7 +25,7 @@ export function readNative(type: string, value: Readonly<Record<string, unknown>
   }
   const parsed = schema.safeParse(value);
   if (!parsed.success) return invalidBy(parsed.error);
-  const { source, id, time, sequence, connection, data } = parsed.data;
+  const { source, id, time, sequence, connection, actor, data } = parsed.data;
   return {
     kind: 'changes',
     source,
@@ -33,6 +33,7 @@ export function readNative(type: string, value: Readonly<Record<string, unknown>
     time,
     sequence: sequence ?? undefined,
     connection: connection ?? undefined,
+    actor: actor == null ? undefined : { kind: 'directory', id: actor },
     changes: [data],
   };
 }

@@ -55,7 +55,7 @@ export const readEventBridge: Adapter = (value) => {
   if (!parsed.success) return invalidBy(parsed.error);
   const { 'detail-type': type, detail, id, source, time } = parsed.data;
   if (type.startsWith('directory.') && !Object.hasOwn(detail, 'specversion')) {
-    const { sequence, connection } = detail;
+    const { sequence, connection, actor } = detail;
     return readNative(type, {
       type,
       specversion: '1.0',
@@ -65,6 +65,7 @@ export const readEventBridge: Adapter = (value) => {
       time: EnvelopeTime.parse(detail['time']) ?? time,
       sequence,
       connection,
+      actor,
       data: detail,
     });
   }

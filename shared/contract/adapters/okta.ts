@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import type { DirectoryChange } from '../../domain/event.ts';
+import type { DirectoryChange, EventActor } from '../../domain/event.ts';
+import { MAX_NAME_LENGTH } from '../events/bounds.ts';
 import { Identifier, Instant } from '../events/fields.ts';
 import { NATIVE_DATA } from '../events/native.ts';
 import { attributesOfLogin } from './member-text.ts';
@@ -15,6 +16,12 @@ const Target = z.lazy(() =>
 );
 type Target = z.infer<typeof Target>;
 
+/** Whatever else stands there refuses no event. */
+const OktaActor = z
+  .object({ id: Identifier, alternateId: z.string().nullish(), displayName: z.string().nullish() })
+  .nullish()
+  .catch(undefined);
+
 /** The parts of an Okta LogEvent that matter here (Okta System Log API, "LogEvent object"). */
 const LogEvent = z.lazy(() =>
   z.object({
@@ -22,6 +29,7 @@ const LogEvent = z.lazy(() =>
     published: Instant,
     eventType: z.string(),
     outcome: z.object({ result: z.string().nullish() }).nullish(),
+    actor: OktaActor,
     target: z.array(Target).nullish(),
   }),
 );
@@ -34,13 +42,13 @@ export const readOkta: Adapter = (value) => {
   if (!['uuid', 'published', 'eventType'].every((key) => Object.hasOwn(value, key))) return undefined;
   const parsed = LogEvent.safeParse(value);
   if (!parsed.success) return invalidBy(parsed.error);
-  const { uuid, published, eventType, outcome, target } = parsed.data;
+  const { uuid, published, eventType, outcome, actor, target } = parsed.data;
   const type = nativeTypeOf(eventType);
   if (type === undefined || NOT_DONE.has(outcome?.result ?? '')) return IGNORED;
   const changes = changesOf(type, target ?? []);
   return 'kind' in changes
     ? changes
-    : { kind: 'changes', source: 'okta', id: uuid, time: published, changes: changes.changes };
+    : { kind: 'changes', source: 'okta', id: uuid, time: published, actor: actorOf(actor), ...changes };
 };
 
 const NATIVE_TYPES: Readonly<Record<string, keyof typeof NATIVE_DATA>> = {
@@ -88,6 +96,16 @@ function changesOf(
 function usersAmong(targets: readonly Target[]): readonly Target[] {
   const users = targets.filter((target) => target.type === 'User');
   return users.length > 0 ? users : targets.filter((target) => target.type === 'AppUser');
+}
+
+function actorOf(actor: z.infer<typeof OktaActor>): EventActor | undefined {
+  if (actor == null) return undefined;
+  const name = [actor.displayName, actor.alternateId].find(known);
+  return {
+    kind: 'directory',
+    id: actor.id,
+    ...(name !== undefined && { name: name.slice(0, MAX_NAME_LENGTH) }),
+  };
 }
 
 /** Okta writes "unknown" where it has no value. */

@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import type { DirectoryChange } from '../../domain/event.ts';
+import type { DirectoryChange, EventActor } from '../../domain/event.ts';
 import type { DeadLetterCode } from '../names.ts';
 
 /** What an adapter found in one JSON value. */
@@ -26,6 +26,7 @@ export interface Changes {
   readonly id?: string | undefined;
   readonly sequence?: string | undefined;
   readonly connection?: string | undefined;
+  readonly actor?: EventActor | undefined;
   /** Index of a change = its place in the order within this reading. */
   readonly changes: readonly DirectoryChange[];
 }

@@ -97,6 +97,11 @@ export const CloudEvent = object('a CloudEvent', {
   type: z.string(expecting('an event type')).min(1, expecting('an event type')).max(MAX_ID_LENGTH),
 });
 
+/** What is no id says nothing of who it was; it refuses no event. */
+const Actor = Identifier.nullish()
+  .catch(undefined)
+  .describe('Who did it in the directory: an id or a user name, kept with what the event changed.');
+
 /** The whole of one native event: what `docs/events` documents, and what the decoder reads. */
 export const nativeEvent = <Type extends NativeType>(type: Type) =>
   CloudEvent.extend({
@@ -108,5 +113,6 @@ export const nativeEvent = <Type extends NativeType>(type: Type) =>
     connection: ConnectionText.nullish().describe(
       'Which company it is for; absent: the connection named default.',
     ),
+    actor: Actor,
     data: NATIVE_DATA[type],
   });

@@ -1,5 +1,5 @@
 import type { GroupState, Intent } from '../../domain/group-state.ts';
-import { readStamp } from '../../domain/stamp.ts';
+import { readStamp, type Stamp } from '../../domain/stamp.ts';
 import { newnessOf, type Wanted } from '../../plan/facts.ts';
 import type { PlanChange } from '../../plan/plan.ts';
 import type { AuditActor, AuditEntry } from '../ports/logs.ts';
@@ -62,8 +62,20 @@ export function originOf(
     return { cause: `approved by ${by}: ${reason}`, actor: { kind: 'operator', id: by }, reason };
   }
   if (openDrift.length > 0) return { cause: `drift ${openDrift.join(', ')}`, actor: OURSELVES };
-  const event = wanted && readStamp(newnessOf(state, wanted).newest);
-  if (event === undefined) return { cause: `rev ${rev}`, actor: OURSELVES };
+  const newest = wanted && newnessOf(state, wanted).newest;
+  const event = newest && readStamp(newest);
+  if (!event) return { cause: `rev ${rev}`, actor: OURSELVES };
   const { id, source } = event;
-  return { cause: `event ${id} of ${source}`, actor: { kind: 'directory', id: source } };
+  return {
+    cause: `event ${id} of ${source}`,
+    actor: actorAt(newest, state, wanted) ?? { kind: 'directory', id: source },
+  };
 }
+
+/** Whose word it was that has this stamp. */
+const actorAt = (
+  stamp: Stamp,
+  { registers: { saidBy } }: GroupState,
+  { registers }: Wanted,
+): AuditActor | undefined =>
+  saidBy?.stamp === stamp ? saidBy.actor : registers.find((register) => register.stamp === stamp)?.actor;

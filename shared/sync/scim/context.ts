@@ -1,3 +1,4 @@
+import type { EventActor } from '../../domain/event.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 import type { ResourceTypes } from '../../scim/resource-type.ts';
 import type { StorePorts } from '../ingest/store-fold.ts';
@@ -17,6 +18,8 @@ export interface DirectoryPorts extends StorePorts {
 export interface ScimContext {
   readonly ports: DirectoryPorts;
   readonly connection: ConnectionName;
+  /** The token of the request, as the record names it. */
+  readonly actor: EventActor;
   readonly types: ResourceTypes;
   /** Of the endpoint, without a slash at its end: `https://…/scim/v2`. */
   readonly baseUrl: string;

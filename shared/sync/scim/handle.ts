@@ -11,7 +11,7 @@ import type { DirectoryPorts } from './context.ts';
 import type { ScimReply } from './exchange.ts';
 import type { RateLimiter } from './limiter.ts';
 import { route } from './routes.ts';
-import { connectionOfToken } from './tokens.ts';
+import { connectionOfToken, prefixOf } from './tokens.ts';
 
 /** Where the server stands below its host. */
 export const SCIM_PATH = '/scim/v2';
@@ -70,7 +70,7 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
   try {
     const path = pathBelow(request.path);
     const caller = await authorise(request, ports);
-    connection = caller.name;
+    connection = caller.connection.name;
     const body = readBody(request);
     const { headers } = request;
     const method = isHead ? 'GET' : request.method;
@@ -80,7 +80,8 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
       {
         ports,
         connection,
-        types: resourceTypes(caller.settings.scim.storeProfile),
+        actor: { kind: 'scim', id: caller.prefix },
+        types: resourceTypes(caller.connection.settings.scim.storeProfile),
         baseUrl: `${request.origin}${SCIM_PATH}`,
         answerError,
       },
@@ -116,7 +117,7 @@ async function authorise({ headers }: HttpRequest, ports: ScimPorts) {
       headers: { 'retry-after': String(waitSeconds) },
     });
   }
-  return connection;
+  return { connection, prefix: prefixOf(token ?? '') ?? '' };
 }
 
 const JSON_TYPES = /^(?:application\/(?:scim\+)?json|\*\/\*)\s*(?:;.*)?$/i;

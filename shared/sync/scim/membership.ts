@@ -56,9 +56,9 @@ export async function refuseGroups(ids: Iterable<string>, { ports, connection }:
 export async function joinFirstMembers(
   resource: ScimResource,
   ids: readonly string[],
-  { ports, connection }: ScimContext,
+  { ports, connection, actor }: ScimContext,
 ): Promise<void> {
-  const register = { value: 'present', stamp: stampOf(resource) } as const;
+  const register = { value: 'present', stamp: stampOf(resource), actor } as const;
   const entries = ids.map((id) => ({ member: memberId(id), register }));
   await ports.desired.joinNew({ connection, group: groupId(resource.id) }, entries, ports.clock());
 }

@@ -33,7 +33,7 @@ export const stampOf = ({ id, modifiedMs, revision }: ScimResource, operation = 
  */
 export async function record(
   changes: readonly Recorded[],
-  { ports, connection }: ScimContext,
+  { ports, connection, actor }: ScimContext,
 ): Promise<void> {
   const events = changes.map(
     ({ by, change }, operation): DirectoryEvent => ({
@@ -41,6 +41,7 @@ export async function record(
       id: by.id,
       source: SOURCE,
       stamp: stampOf(by, operation),
+      actor,
       change,
     }),
   );

@@ -17,6 +17,9 @@ const TOKEN_FORM = /^gsync_scim_([0-9a-f]{8})_[0-9a-f]{64}$/;
 const NOTED_EVERY_MS = 3_600_000;
 const MAX_TRIES = 10;
 
+/** What a token is named by, where it has the form of one. */
+export const prefixOf = (token: string): string | undefined => TOKEN_FORM.exec(token)?.[1];
+
 const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');
 
 /**
@@ -94,7 +97,7 @@ export async function connectionOfToken(
   token: string,
   { tokens, clock }: TokenPorts,
 ): Promise<ConnectionName | undefined> {
-  const prefix = TOKEN_FORM.exec(token)?.[1];
+  const prefix = prefixOf(token);
   const found = prefix === undefined ? undefined : await tokens.find(prefix);
   const isSame = timingSafeEqual(Buffer.from(hashOf(token)), Buffer.from(found?.hash ?? NO_HASH));
   const nowMs = clock();
