@@ -1,11 +1,11 @@
-import type { ExplainedEvent, ExplainedRule, Explanation } from '../contract/answers.ts';
+import type { ExplainedEvent, ExplainedRule, Explanation, LogEntry } from '../contract/answers.ts';
 import { policyFor } from '../contract/group-policy.ts';
 import { fieldName, matchForm } from '../contract/match-rule.ts';
 import { matchRules } from '../contract/settings.ts';
 import { isActive } from '../domain/active.ts';
 import type { EventActor } from '../domain/event.ts';
 import type { GroupState, StoredMember } from '../domain/group-state.ts';
-import { type GroupRef, type MemberId, memberId, platformUserId } from '../domain/ids.ts';
+import { type GroupRef, type MemberId, memberId, platformUserId, roleId } from '../domain/ids.ts';
 import { readStamp, STAMP_ZERO, type Stamp } from '../domain/stamp.ts';
 import type { Facts } from '../plan/facts.ts';
 import { type Asked, isPresent, isWanted, type Verdict, verdictOf } from '../plan/verdict.ts';
@@ -21,21 +21,20 @@ import {
 import type { Connection, GateStore } from '../sync/ports/connections.ts';
 import type { UserState } from '../sync/ports/desired.ts';
 import type { GroupStore } from '../sync/ports/groups.ts';
-import type { AuditEntry, AuditLog } from '../sync/ports/logs.ts';
 import { GONE, type Person } from '../sync/ports/people.ts';
 import { NotFound } from './find-group.ts';
-import { shownActor } from './log.ts';
+import { type LogPorts, readLog, shownActor } from './log.ts';
 
-export interface ExplainPorts extends PreviewPorts {
-  readonly groups: PreviewPorts['groups'] & Pick<GroupStore, 'registers'>;
-  readonly audit: Pick<AuditLog, 'read'>;
+export interface ExplainPorts extends PreviewPorts, Omit<LogPorts, 'groups' | 'users'> {
+  readonly groups: PreviewPorts['groups'] & Pick<GroupStore, 'registers' | 'readMany'>;
   readonly gates: Pick<GateStore, 'read'>;
 }
 
 /**
  * Follows one member through one group: what the directory says, who they are, and what apply decides.
- * @param text the member's id in the directory, or a value of one of its attributes (an e-mail address)
- * @throws NotFound where the group has never heard of such a member
+ * @param text the member's id in the directory, or a value of one of its attributes (an e-mail address); of somebody
+ *   whom no event named, also an address or id that the platform has
+ * @throws NotFound where nobody of that name is known, or has ever been in the group
  */
 export async function explainMember(
   ref: GroupRef,
@@ -44,9 +43,12 @@ export async function explainMember(
 ): Promise<Explanation> {
   const state = await ports.groups.read(ref);
   if (state === undefined) throw new NotFound(`there is no group ${ref.group}`);
-  const member = await findMember(ref, text, ports);
+  const named = await findMember(ref, text, ports);
+  const member = named ?? memberId(text);
   const [who, gate, { decision, facts }] = await Promise.all([
-    identify(member, state, connection, ports),
+    identify(member, state, connection, ports).then((one) =>
+      named === undefined ? withStranger(one, text, connection, ports) : one,
+    ),
     ports.gates.read(ref.connection),
     previewGroup(state, connection, ports),
   ]);
@@ -61,11 +63,18 @@ export async function explainMember(
     isSwitchedOn: who.user === undefined || isActive(who.user.attributes),
   };
   const verdict = verdictOf(asked);
+  const entries = await entriesAbout(ref, who, ports);
+  const byHand = named === undefined ? sayByHand(entries, who) : undefined;
+  if (named === undefined && byHand === undefined && who.person === undefined && !isPresent(asked)) {
+    throw new NotFound(
+      `no event has ever named "${text}" in the group ${ref.group}, and nobody has put them in by hand`,
+    );
+  }
   return {
     group: ref.group,
     member,
     present: isPresent(asked),
-    because: verdict.detail,
+    because: byHand === undefined ? verdict.detail : `${byHand}; ${verdict.detail}`,
     wanted: isWanted(asked),
     events: eventsOf(state, who),
     match: {
@@ -75,13 +84,18 @@ export async function explainMember(
       user: who.platformUser ?? null,
     },
     decision: verdict,
-    write: await lastWrite(ref, who, ports),
+    write: lastWrite(entries, who),
   };
 }
 
 const shown = ({ role, userId, state }: Person) => ({ id: role, userId: userId ?? null, state });
 
-async function findMember(ref: GroupRef, text: string, { groups, users }: ExplainPorts): Promise<MemberId> {
+/** undefined where no event has named them in the group. */
+async function findMember(
+  ref: GroupRef,
+  text: string,
+  { groups, users }: ExplainPorts,
+): Promise<MemberId | undefined> {
   const id = memberId(text);
   if ((await groups.registers(ref, [id])).length > 0) return id;
   const members = (await groups.members(ref)).map(({ member }) => member);
@@ -94,9 +108,7 @@ async function findMember(ref: GroupRef, text: string, { groups, users }: Explai
   if (others.length > 0) {
     throw new NotFound(`"${text}" fits ${found.map(({ member }) => member).join(', ')}; give the id`);
   }
-  throw new NotFound(
-    `no event has ever named "${text}" in the group ${ref.group}; the directory has not sent them`,
-  );
+  return undefined;
 }
 
 /** A member, and who that is on the platform. */
@@ -223,22 +235,53 @@ function eventOf(register: string, says: string, stamp: Stamp, actor?: EventActo
   return { register, says, id, source, time, actor: actor === undefined ? null : shownActor(actor) };
 }
 
+/** Whom the platform knows by that address or id; a user id stands for itself. */
+async function withStranger(
+  who: Who,
+  text: string,
+  { name, settings }: Connection,
+  { people }: ExplainPorts,
+): Promise<Who> {
+  const fields = matchRules(settings).map(({ employeeField }) => fieldName(employeeField));
+  const holding = fields.map((field) => people.holding(name, field, matchForm(field, text)));
+  const byId = (await people.read(name, [roleId(text)])).get(roleId(text));
+  const person = who.person ?? byId ?? (await Promise.all(holding)).find(({ length }) => length === 1)?.[0];
+  const platformUser = person === undefined ? text : standingOf(person, undefined, settings).id;
+  return { ...who, person, platformUser };
+}
+
+const MOST_ENTRIES = 20;
+
+/** The newest of what was written about them in this group, and of what others did, newest last. */
+const entriesAbout = (
+  { connection, group }: GroupRef,
+  { member, platformUser }: Who,
+  ports: ExplainPorts,
+) => {
+  const ids = new Set([member, platformUser].filter((id) => id !== undefined));
+  return readLog(connection, { group, member: ids, limit: MOST_ENTRIES }, ports);
+};
+
+/** undefined where nobody has put them in on the platform. */
+function sayByHand(entries: readonly LogEntry[], { platformUser }: Who): string | undefined {
+  const added = entries.findLast(({ action }) => action === 'drift_members_added');
+  if (added === undefined) return undefined;
+  const { id, name } = added.actor;
+  const out = entries.find(
+    ({ at, changes }) =>
+      at > added.at && changes.some(({ before, after }) => before === platformUser && after === null),
+  );
+  const end = out === undefined ? '' : `, taken out again at ${out.at}`;
+  return `added by hand on the platform by ${name === null ? id : `${name} (${id})`} at ${added.at}${end}`;
+}
+
 /** The newest write that put them in or took them out. */
-async function lastWrite(ref: GroupRef, who: Who, { audit }: ExplainPorts): Promise<Explanation['write']> {
-  const isAbout = ({ changes }: AuditEntry) =>
-    changes.find(
-      ({ member, before, after }) =>
-        member === who.member ||
-        (who.platformUser !== undefined && (before === who.platformUser || after === who.platformUser)),
-    );
-  for await (const page of audit.read(ref)) {
-    for (const entry of page) {
-      const change = isAbout(entry);
-      if (change === undefined) continue;
-      const { action, cause, versionBefore, versionAfter, outcome } = entry;
-      const at = new Date(entry.atMs).toISOString();
-      return { at, action, reason: change.reason, cause, versionBefore, versionAfter, outcome };
-    }
-  }
-  return null;
+function lastWrite(entries: readonly LogEntry[], { member, platformUser }: Who): Explanation['write'] {
+  const write = entries.findLast(({ actor }) => actor.kind !== 'platform');
+  const change = write?.changes.find(
+    (one) => one.member === member || one.before === platformUser || one.after === platformUser,
+  );
+  if (write === undefined || change === undefined) return null;
+  const { at, action, cause, versionBefore, versionAfter, outcome } = write;
+  return { at, action, reason: change.reason, cause, versionBefore, versionAfter, outcome };
 }

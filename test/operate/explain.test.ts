@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ACTIVE_ATTRIBUTE } from '../../shared/domain/active.ts';
-import { memberId, roleId } from '../../shared/domain/ids.ts';
+import { groupId, memberId, roleId } from '../../shared/domain/ids.ts';
 import { makeStamp, STAMP_ZERO } from '../../shared/domain/stamp.ts';
 import { explainMember } from '../../shared/operate/explain.ts';
 import { suspectChanged } from '../support/engine/look-over.ts';
@@ -113,5 +113,34 @@ describe('explain', () => {
     expect(await explain('ann')).toMatchObject({
       decision: { outcome: 'unnamed', detail: expect.stringContaining('deleted the group') },
     });
+  });
+
+  it('tells of somebody whom no event named who put them in by hand, and when they were taken out again', async () => {
+    const { tell, explain, world, state } = await company();
+    await tell({ snapshot: 'g', of: ['ann'] });
+    await expect(explain('bob@acme.test')).resolves.toMatchObject({
+      present: false,
+      because: 'the directory has never put them in',
+    });
+    const seen = await state('g');
+    world.platform.changeAsOther(String(seen?.platformId), { users: ['u-ann', 'u-bob'] });
+    const actor = { role: 'r-eve', name: 'Eve Hand' };
+    const trace = { id: 't', initiator: 'ROLE', actor, type: 'UPDATE', at: null };
+    const at = { nowMs: world.nowMs(), dueMs: world.nowMs() };
+    const suspicion = { version: null, traces: [trace], atMs: world.nowMs() };
+    if (seen !== undefined) await world.onlooker.groups.suspect(seen, suspicion, at);
+    await world.onlooker.applyQueue.wake([{ connection: CONNECTION, group: groupId('g') }]);
+    world.advance(60_000);
+    await tell();
+    for (const text of ['bob@acme.test', 'u-bob', 'bob']) {
+      expect(await explain(text)).toMatchObject({
+        present: false,
+        because: expect.stringMatching(
+          /^added by hand on the platform by Eve Hand \(r-eve\) at 2026-\S+Z, taken out again at 2026-\S+Z; the directory has never/,
+        ),
+        write: { action: 'put', outcome: 'written' },
+      });
+    }
+    await expect(explain('nobody@acme.test')).rejects.toThrow(/no event has ever named/);
   });
 });
