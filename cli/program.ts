@@ -7,7 +7,7 @@ import { addConnections } from './commands/connections.ts';
 import { addDlq } from './commands/dlq.ts';
 import { addDoctor } from './commands/doctor.ts';
 import { addEvents } from './commands/events.ts';
-import { addExplain } from './commands/explain.ts';
+import { addExplain, addPerson } from './commands/explain.ts';
 import { addHolds } from './commands/holds.ts';
 import { addLists } from './commands/lists.ts';
 import { addLog } from './commands/log.ts';
@@ -56,6 +56,7 @@ export function createProgram(act: Act): Command {
     addStatus,
     addPlan,
     addExplain,
+    addPerson,
     addLists,
     addLog,
     addHolds,

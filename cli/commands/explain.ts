@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
-import type { Explanation } from '../../shared/contract/answers.ts';
+import type { ExplainedEvent, Explanation, PersonReport } from '../../shared/contract/answers.ts';
 import { explainMember } from '../../shared/operate/explain.ts';
+import { reportPerson } from '../../shared/operate/person.ts';
 import { requireConnection } from '../../shared/operate/settings.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
@@ -29,6 +30,52 @@ export function addExplain(program: Command, act: Act): void {
     );
 }
 
+export function addPerson(program: Command, act: Act): void {
+  program
+    .command('person')
+    .description('everything of one member: their groups and why, binding, latest events and who made them')
+    .argument(
+      '<member>',
+      "the member's id in the directory, or the address of the employee they are bound to",
+    )
+    .addHelpText('after', '\nExamples:\n  groupsync person 00u7\n  groupsync person ann@acme.test --json')
+    .action(
+      act(async (context, member: string) => {
+        const ports = await context.ports();
+        const connection = await requireConnection(context.connection, ports);
+        const report = await reportPerson(member, connection, ports);
+        context.out.answer(report, () => printPerson(report, context));
+        return EXIT.done;
+      }),
+    );
+}
+
+function printPerson(
+  { member, name, bound, person, groups, moreGroups, deeds }: PersonReport,
+  { out }: Context,
+) {
+  const { paint, line } = out;
+  line(name === null ? member : `${name} (${member})`);
+  line(
+    bound === null ? 'bound to nobody' : `bound to ${bound}, ${person?.state ?? 'whom no refresh has met'}`,
+  );
+  for (const { group, name: title, wanted, present, outcome, because, event, write } of groups) {
+    const where = `${wanted ? 'wanted' : 'not wanted'}, ${present ? 'on the platform' : 'not on the platform'}`;
+    line(`${title === null ? group : `${title} (${group})`}  ${present ? paint.green(where) : where}`);
+    line(`  ${outcome}: ${because}`);
+    if (event !== null) line(paint.dim(`  event ${sayEvent(event)}`));
+    if (write !== null)
+      line(paint.dim(`  write ${write.action} at ${write.at}: ${write.reason}; ${write.cause}`));
+  }
+  if (groups.length === 0) line('no event has named them in a group');
+  if (moreGroups > 0) line(`… and ${moreGroups} more groups: groupsync explain GROUP ${member}`);
+  for (const { at, actor, action, before, after } of deeds)
+    line(`${at}  ${actor.id}  ${action}  ${before ?? ''} ${after ?? ''}`);
+}
+
+const sayEvent = ({ id, source, time, actor }: ExplainedEvent): string =>
+  `${id} of ${source}, ${time}${actor === null ? '' : `, by ${actor.name === null ? '' : `${actor.name} `}(${actor.id})`}`;
+
 const REFRESH = 'groupsync people refresh, or wait for the hourly one';
 /** What a person can do, by what was decided. */
 const HINTS: Readonly<Record<string, string>> = {
@@ -44,13 +91,9 @@ function print(explanation: Explanation, { out }: Context): void {
   out.line(`${explanation.member} ${verdict} ${explanation.group}`);
   out.line(`because ${explanation.because}`);
   out.line();
-  for (const { register, says, id, source, time, actor } of events) {
-    out.line(`event     ${register}: ${says}`);
-    out.line(
-      paint.dim(
-        `          ${id} of ${source}, ${time}${actor === null ? '' : `, by ${actor.name ?? actor.id} (${actor.id})`}`,
-      ),
-    );
+  for (const event of events) {
+    out.line(`event     ${event.register}: ${event.says}`);
+    out.line(paint.dim(`          ${sayEvent(event)}`));
   }
   for (const { rule, value, found } of match.rules) {
     const holders = found.map(({ id, state }) => `${id} (${state})`).join(', ') || 'nobody';

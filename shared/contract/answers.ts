@@ -166,24 +166,6 @@ export const Explanation = z.object({
 });
 export type Explanation = Answer<typeof Explanation>;
 
-export const PendingRow = z.object({ group: text, member: text, cause: PendingCause, sinceMs: ms });
-export type PendingRow = Answer<typeof PendingRow>;
-
-const Side = nullable(z.union([text, z.array(text)]));
-export const DriftRow = z.object({
-  id: text,
-  group: text,
-  kind: z.enum(DRIFT_KINDS),
-  initiator: text,
-  actor: nullable(z.object({ role: nullable(text), name: nullable(text) })),
-  before: Side,
-  after: Side,
-  settledBy: nullable(text),
-  detectedAt: instant,
-  settledAt: nullable(instant),
-});
-export type DriftRow = Answer<typeof DriftRow>;
-
 /** One thing that happened: a write, a person's deed, or what somebody else changed on the platform. */
 export const LogEntry = z.object({
   id: text,
@@ -206,6 +188,47 @@ export const LogEntry = z.object({
   outcome: text,
 });
 export type LogEntry = Answer<typeof LogEntry>;
+
+/** Everything of one member of the directory. */
+export const PersonReport = z.object({
+  member: text,
+  name: nullable(text),
+  bound: nullable(text).describe('The employee whom they are bound to.'),
+  person: Explanation.shape.match.shape.person,
+  groups: z.array(
+    z.object({
+      group: text,
+      name: nullable(text),
+      wanted: Explanation.shape.wanted,
+      present: Explanation.shape.present,
+      outcome: text,
+      because: text,
+      event: nullable(ExplainedEvent).describe('The last word about their membership.'),
+      write: Explanation.shape.write,
+    }),
+  ),
+  moreGroups: count.describe('Beyond those that are listed.'),
+  deeds: z.array(LogEntry).describe('What people did about them: rebind, forget.'),
+});
+export type PersonReport = Answer<typeof PersonReport>;
+
+export const PendingRow = z.object({ group: text, member: text, cause: PendingCause, sinceMs: ms });
+export type PendingRow = Answer<typeof PendingRow>;
+
+const Side = nullable(z.union([text, z.array(text)]));
+export const DriftRow = z.object({
+  id: text,
+  group: text,
+  kind: z.enum(DRIFT_KINDS),
+  initiator: text,
+  actor: nullable(z.object({ role: nullable(text), name: nullable(text) })),
+  before: Side,
+  after: Side,
+  settledBy: nullable(text),
+  detectedAt: instant,
+  settledAt: nullable(instant),
+});
+export type DriftRow = Answer<typeof DriftRow>;
 
 /** Whether a group's audit is as it was written. */
 export const AuditCheck = z.object({

@@ -192,6 +192,6 @@ async function named(
 }
 
 /** As people know them: name, user name or address. */
-const memberName = (user: UserState | undefined): string | null =>
+export const memberName = (user: UserState | undefined): string | null =>
   ['name', 'displayName', 'userName', 'email'].flatMap((key) => user?.attributes.get(key)?.value ?? [])[0] ??
   null;

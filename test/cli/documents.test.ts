@@ -67,6 +67,7 @@ const HERE: readonly Documented[] = [
   'holds reject',
   'log',
   'pause',
+  'person',
   'probe',
   'rebind',
   'release',
@@ -204,6 +205,36 @@ describe('the documents of --json', () => {
       { action: 'pause', group: null, reason: 'why', before: 'open', after: 'paused' },
     ]);
     expect((await document('audit verify', ['audit', 'g', '--verify'])).json).toMatchObject({ broken: null });
+  });
+
+  it('of one person', async () => {
+    const { document, publish, apply, clock } = await worldOf({ guard: null });
+    await publish({ ...group('h'), id: 'named' }, added('h', 'ann', 'zoe'));
+    clock.ms += 60_000;
+    await publish({ ...removed('g', 'ann'), actor: '00uada' });
+    await apply('g');
+    await document('rebind', ['rebind', 'm-ann', 'r-ann']);
+    const { json } = await document('person', ['person', 'ann@acme.test']);
+    expect(json).toMatchObject({
+      member: 'm-ann',
+      name: 'ann@acme.test',
+      bound: 'r-ann',
+      person: { userId: 'u-ann', state: 'ACTIVE' },
+      groups: [
+        {
+          ...{ group: 'g', name: 'Group g', wanted: false, present: false, outcome: 'not_wanted' },
+          because: 'the directory took them out of the group',
+          event: { actor: { id: '00uada' } },
+          write: { action: 'patch', outcome: 'written' },
+        },
+        { group: 'h', wanted: true, present: false, outcome: 'waiting', write: null },
+      ],
+      deeds: [{ action: 'rebind', before: 'r-ann', after: 'r-ann' }],
+    });
+    expect((await document('person', ['person', 'm-zoe'])).json).toMatchObject({
+      bound: null,
+      groups: [{ group: 'h', outcome: 'pending:unknown' }],
+    });
   });
 
   it('of pauses', async () => {

@@ -22,6 +22,7 @@ export interface ShortEvent {
   readonly data: unknown;
   readonly id?: string;
   readonly time?: string;
+  readonly actor?: string;
 }
 
 /** A dead-letter queue of the simulation, into which a test puts letters under ids of its own. */
@@ -185,7 +186,7 @@ export function createWorld(
         await ports.people.save(DEFAULT_CONNECTION, { ...seen, state: 'TERMINATED', unheard: false }, seen);
     },
     async publish(...given: ShortEvent[]) {
-      const messages = given.map(({ type, data, id, time }) => {
+      const messages = given.map(({ type, data, id, time, actor }) => {
         events += 1;
         const body = {
           specversion: '1.0',
@@ -195,6 +196,7 @@ export function createWorld(
           time: time ?? new Date(clock.ms).toISOString(),
           sequence: String(events),
           data,
+          ...(actor && { actor }),
         };
         return { messageId: `m${events}`, body: JSON.stringify(body), sentAtMs: clock.ms };
       });

@@ -1,0 +1,94 @@
+import pMap from 'p-map';
+import type { PersonReport } from '../contract/answers.ts';
+import { fieldName, matchForm } from '../contract/match-rule.ts';
+import { matchRules } from '../contract/settings.ts';
+import { type GroupId, type MemberId, memberId } from '../domain/ids.ts';
+import type { Connection } from '../sync/ports/connections.ts';
+import type { UserStore } from '../sync/ports/desired.ts';
+import type { PeopleStore } from '../sync/ports/people.ts';
+import { type ExplainPorts, explainMember } from './explain.ts';
+import { NotFound } from './find-group.ts';
+import { journalOf } from './journal.ts';
+import { memberName, readLog } from './log.ts';
+
+export interface PersonPorts extends ExplainPorts {
+  readonly users: ExplainPorts['users'] & Pick<UserStore, 'groupsOf'>;
+  readonly people: ExplainPorts['people'] & Pick<PeopleStore, 'membersBoundTo'>;
+}
+
+/** Each is planned as a whole: of somebody in more groups, explain tells the others one by one. */
+const MOST_GROUPS = 200;
+const AT_ONCE = 8;
+const MOST_DEEDS = 20;
+
+/**
+ * Everything of one member of the directory: every group that an event has named them in, what became of it and why,
+ * who they are on the platform, and what people did about them.
+ * @param text the member's id, or of somebody bound to an employee a value that a match rule compares (an address)
+ * @throws NotFound
+ */
+export async function reportPerson(
+  text: string,
+  connection: Connection,
+  ports: PersonPorts,
+): Promise<PersonReport> {
+  const { name } = connection;
+  const member = await findMember(text, connection, ports);
+  const named: GroupId[] = [];
+  for await (const page of ports.users.groupsOf(name, member)) named.push(...page);
+  const groups = named.sort().slice(0, MOST_GROUPS);
+  const refs = groups.map((group) => ({ connection: name, group }));
+  const [users, states, deeds, explained] = await Promise.all([
+    ports.users.read(name, [member]),
+    ports.groups.readMany(refs, () => {}),
+    readLog(name, { group: journalOf(name).group, member: new Set([member]), limit: MOST_DEEDS }, ports),
+    pMap(refs, (ref) => explainMember(ref, member, { connection, ports }), { concurrency: AT_ONCE }),
+  ]);
+  const user = users.get(member);
+  const role = user?.role;
+  const person = role && (await ports.people.read(name, [role])).get(role);
+  const nameOf = new Map(states.map(({ ref, registers }) => [String(ref.group), registers.name?.value]));
+  return {
+    member,
+    name: memberName(user),
+    bound: role ?? null,
+    person: person ? { id: person.role, userId: person.userId ?? null, state: person.state } : null,
+    groups: explained.map(({ group, wanted, present, decision, because, events, write }) => ({
+      group,
+      name: nameOf.get(group) ?? null,
+      wanted,
+      present,
+      outcome: decision.outcome,
+      because,
+      event: events.find(({ register }) => register === 'member') ?? null,
+      write,
+    })),
+    moreGroups: named.length - groups.length,
+    deeds,
+  };
+}
+
+async function findMember(
+  text: string,
+  { name, settings }: Connection,
+  ports: PersonPorts,
+): Promise<MemberId> {
+  const byId = memberId(text);
+  if ((await ports.users.read(name, [byId])).has(byId)) return byId;
+  const found = new Set<MemberId>();
+  for (const { employeeField } of matchRules(settings)) {
+    const field = fieldName(employeeField);
+    for (const { role } of await ports.people.holding(name, field, matchForm(field, text))) {
+      for await (const page of ports.people.membersBoundTo(name, role))
+        for (const one of page) found.add(one);
+    }
+  }
+  const [only, ...others] = found;
+  if (only !== undefined && others.length === 0) return only;
+  const ids = [...found].join(', ');
+  throw new NotFound(
+    only === undefined
+      ? `no member of connection ${name} has the id "${text}", and none is bound to an employee with that value`
+      : `"${text}" fits ${ids}; give the id`,
+  );
+}
