@@ -6,6 +6,7 @@ import { requireConnection } from '../../shared/operate/settings.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
+import { lineOf, named } from './log.ts';
 
 export function addExplain(program: Command, act: Act): void {
   program
@@ -50,31 +51,24 @@ export function addPerson(program: Command, act: Act): void {
     );
 }
 
-function printPerson(
-  { member, name, bound, person, groups, moreGroups, deeds }: PersonReport,
-  { out }: Context,
-) {
-  const { paint, line } = out;
-  line(name === null ? member : `${name} (${member})`);
-  line(
-    bound === null ? 'bound to nobody' : `bound to ${bound}, ${person?.state ?? 'whom no refresh has met'}`,
-  );
-  for (const { group, name: title, wanted, present, outcome, because, event, write } of groups) {
+function printPerson(report: PersonReport, { out }: Context): void {
+  const { member, name, bound, person, groups, moreGroups, deeds } = report;
+  out.line(name === null ? member : `${name} (${member})`);
+  out.line(bound === null ? 'bound to nobody' : `bound to ${bound}, ${person?.state ?? 'not met yet'}`);
+  for (const group of groups) {
+    const { wanted, present, outcome, because, event, write } = group;
     const where = `${wanted ? 'wanted' : 'not wanted'}, ${present ? 'on the platform' : 'not on the platform'}`;
-    line(`${title === null ? group : `${title} (${group})`}  ${present ? paint.green(where) : where}`);
-    line(`  ${outcome}: ${because}`);
-    if (event !== null) line(paint.dim(`  event ${sayEvent(event)}`));
-    if (write !== null)
-      line(paint.dim(`  write ${write.action} at ${write.at}: ${write.reason}; ${write.cause}`));
+    out.line(`${named(group.group, group.name)}  ${where}`);
+    out.line(`  ${outcome}: ${because}`);
+    if (event !== null) out.line(out.paint.dim(`  event ${sayEvent(event)}`));
+    if (write !== null) out.line(out.paint.dim(`  write ${write.action} at ${write.at}; ${write.cause}`));
   }
-  if (groups.length === 0) line('no event has named them in a group');
-  if (moreGroups > 0) line(`… and ${moreGroups} more groups: groupsync explain GROUP ${member}`);
-  for (const { at, actor, action, before, after } of deeds)
-    line(`${at}  ${actor.id}  ${action}  ${before ?? ''} ${after ?? ''}`);
+  if (moreGroups > 0) out.line(`… and ${moreGroups} more groups: groupsync explain GROUP ${member}`);
+  for (const deed of deeds) out.line(lineOf(deed, out));
 }
 
 const sayEvent = ({ id, source, time, actor }: ExplainedEvent): string =>
-  `${id} of ${source}, ${time}${actor === null ? '' : `, by ${actor.name === null ? '' : `${actor.name} `}(${actor.id})`}`;
+  `${id} of ${source}, ${time}${actor === null ? '' : `, by ${named(actor.id, actor.name)}`}`;
 
 const REFRESH = 'groupsync people refresh, or wait for the hourly one';
 /** What a person can do, by what was decided. */

@@ -99,8 +99,7 @@ async function showLog(context: Context, options: LogOptions): Promise<number> {
   let entries = await readLog(connection, filter, ports);
   if (options.follow !== true) {
     out.answer({ entries }, () => {
-      if (entries.length === 0) out.line('nothing yet');
-      for (const entry of entries) out.line(lineOf(entry, context));
+      for (const entry of entries) out.line(lineOf(entry, out));
     });
     return EXIT.done;
   }
@@ -108,7 +107,7 @@ async function showLog(context: Context, options: LogOptions): Promise<number> {
   while (!io.signal.aborted) {
     for (const entry of entries.filter(({ id }) => !seen.has(id))) {
       seen.add(entry.id);
-      out.line(out.json ? JSON.stringify(entry) : lineOf(entry, context));
+      out.line(out.json ? JSON.stringify(entry) : lineOf(entry, out));
     }
     await ports.sleep(LOOK_EVERY_MS, io.signal).catch(() => undefined);
     const sinceMs = Math.max(filter.sinceMs ?? 0, ports.clock() - LOOK_EVERY_MS - OVERLAP_MS);
@@ -119,15 +118,15 @@ async function showLog(context: Context, options: LogOptions): Promise<number> {
 }
 
 /** Time, who, what, of whom, how it ended and why. */
-function lineOf(entry: LogEntry, { out }: Context): string {
+export function lineOf(entry: LogEntry, { paint }: Context['out']): string {
   const { at, action, outcome, cause, changeCount } = entry;
   const about = [named(entry.group, entry.groupName), named(entry.member, entry.memberName)].filter(Boolean);
   const much = changeCount > 1 ? `${changeCount} changes` : fromTo(entry.before, entry.after);
-  const what = [out.paint.bold(action), ...about, much, outcome === 'written' ? '' : outcome].filter(Boolean);
-  return `${at}  ${whoOf(entry)}  ${what.join('  ')}  ${out.paint.dim(oneLine(entry.reason ?? cause))}`;
+  const what = [paint.bold(action), ...about, much, outcome === 'written' ? '' : outcome].filter(Boolean);
+  return `${at}  ${whoOf(entry)}  ${what.join('  ')}  ${paint.dim(oneLine(entry.reason ?? cause))}`;
 }
 
-const named = (id: string | null, name: string | null): string =>
+export const named = (id: string | null, name: string | null): string =>
   id === null ? '' : name === null ? id : `${name} (${id})`;
 
 const whoOf = ({ actor }: LogEntry): string => named(actor.id, actor.name);
@@ -141,9 +140,8 @@ async function showAudit(context: Context, group: string | undefined, options: L
   out.answer({ entries }, () => {
     if (entries.length === 0) out.line('nothing yet');
     for (const entry of entries) {
-      const { at, action, changes, changeCount, versionAfter, cause, outcome } = entry;
-      const version = versionAfter === null ? '' : `, version ${versionAfter}`;
-      out.line(`${at}  ${out.paint.bold(action)}  ${outcome}${version}  by ${whoOf(entry)}`);
+      const { changes, changeCount, versionAfter, cause } = entry;
+      out.line(`${lineOf(entry, out)}${versionAfter === null ? '' : `, version ${versionAfter}`}`);
       out.line(out.paint.dim(`  ${cause}`));
       for (const { kind, before, after, reason } of changes.slice(0, 10)) {
         out.line(`  ${kind} ${fromTo(before, after)}: ${reason}`);

@@ -53,9 +53,11 @@ export async function readLog(
   const ref = group === undefined ? undefined : { connection, group };
   const kept = ref ? ports.audit.read(ref) : ports.audit.since(connection, sinceMs);
   const drift = ref ? ports.drift.ofGroup(ref) : ports.drift.since(connection, sinceMs, true);
+  // Of a group they lie in no order.
+  const ofDrift = ref ? { ...filter, limit: MAX_LOOKED } : filter;
   const found = [
     ...(await newestOf(kept, (entry) => entryOf(connection, entry), filter)),
-    ...(group === '' ? [] : await newestOf(drift, (record) => driftEntry(connection, record), filter)),
+    ...(group === '' ? [] : await newestOf(drift, (record) => driftEntry(connection, record), ofDrift)),
   ];
   const newest = found.sort((a, b) => (a.at === b.at ? (a.id < b.id ? -1 : 1) : a.at < b.at ? -1 : 1));
   return named(connection, newest.slice(-filter.limit), ports);
