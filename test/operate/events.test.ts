@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { decodeMessage } from '../../shared/contract/decode.ts';
 import { sendEvents } from '../../shared/operate/events.ts';
 import type { OutgoingEvent } from '../../shared/sync/ports/queues.ts';
+import { createWorld } from '../support/operate/world.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 20);
 const rename = (name: string) => ({ op: 'replace', path: 'displayName', value: name });
@@ -24,7 +25,8 @@ async function stampsOf(texts: readonly string[]) {
   const lines = (async function* () {
     for (const [index, text] of texts.entries()) yield { line: index + 1, text };
   })();
-  await sendEvents(lines, { ports: { events, clock: () => NOW_MS, newId: () => 'run' } });
+  const { ports } = createWorld();
+  await sendEvents(lines, { ports: { ...ports, events, clock: () => NOW_MS, newId: () => 'run' } });
   return sent.flatMap(({ body, stamp }, index) => {
     const messageId = `m${String(texts.length - index).padStart(6, '0')}`;
     const message = { body, messageId, sentAtMs: NOW_MS, receivedAtMs: NOW_MS, stampAttribute: stamp };
