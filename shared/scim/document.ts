@@ -1,5 +1,6 @@
+import type { Schema } from './attribute.ts';
 import { etagOf } from './etag.ts';
-import { isKept, placeOf, type ResourceType } from './resource-type.ts';
+import type { ResourceType } from './resource-type.ts';
 import { isObject, type ScimDraft, type ScimObject } from './value.ts';
 
 /** What a document is made of. */
@@ -35,22 +36,27 @@ export function documentOf(resource: Described, type: ResourceType, baseUrl: str
 }
 
 /** What is kept now: the connection may have kept more when the resource was written. */
-export function keptAttributes(attributes: ScimObject, type: ResourceType): ScimObject {
-  const kept: ScimDraft = {};
+export function keptAttributes(attributes: ScimObject, { kept, extension }: ResourceType): ScimObject {
+  const shown: ScimDraft = {};
   for (const [name, value] of Object.entries(attributes)) {
-    if (name !== type.extension?.id) {
-      if (keeps(type, undefined, name)) kept[name] = value;
+    if (name !== extension?.id) {
+      if (name === 'externalId' || namesIn(kept.core).has(name)) shown[name] = value;
       continue;
     }
-    const parts = Object.entries(isObject(value) ? value : {}).filter(([part]) => keeps(type, name, part));
-    if (parts.length > 0) kept[name] = Object.fromEntries(parts);
+    const parts = Object.entries(isObject(value) ? value : {}).filter(([part]) =>
+      namesIn(kept.extension ?? kept.core).has(part),
+    );
+    if (parts.length > 0) shown[name] = Object.fromEntries(parts);
   }
-  return kept;
+  return shown;
 }
 
-function keeps(type: ResourceType, schema: string | undefined, name: string): boolean {
-  const place = placeOf(type, { schema: schema?.toLowerCase(), name, sub: undefined });
-  return place !== undefined && isKept(type, place);
+const NAMES = new WeakMap<Schema, ReadonlySet<string>>();
+
+function namesIn(schema: Schema): ReadonlySet<string> {
+  const names = NAMES.get(schema) ?? new Set(schema.attributes.map(({ name }) => name));
+  NAMES.set(schema, names);
+  return names;
 }
 
 /** Past this many, type and address of each would be most of an answer, which Lambda limits to 6 MB. */

@@ -1,7 +1,9 @@
 import { type BulkOperation, readBulk, referencesOf, withIds } from '../../scim/bulk.ts';
 import { ScimError } from '../../scim/errors.ts';
+import { BULK_TIME_MS } from '../../scim/limits.ts';
 import { BULK_RESPONSE, errorBody } from '../../scim/messages.ts';
 import type { ScimObject } from '../../scim/value.ts';
+import type { ScimContext } from './context.ts';
 import { ok, type ScimReply, type ScimRequest } from './exchange.ts';
 
 /** Answers one operation as if it had come alone; errors are answers too. */
@@ -9,9 +11,15 @@ type Run = (request: ScimRequest) => Promise<ScimReply>;
 
 /**
  * Runs the operations of a bulk request in their order, except that one which refers to a resource that a later one
- * makes waits for that. Operations that wait for each other are answered with 409 (RFC 7644 section 3.7.1).
+ * makes waits for that. Operations that wait for each other are answered with 409 (RFC 7644 section 3.7.1), those for
+ * which no time is left with 503: what was done is answered in any case.
  */
-export async function runBulk(body: ScimObject, baseUrl: string, run: Run): Promise<ScimReply> {
+export async function runBulk(
+  body: ScimObject,
+  { baseUrl, ports: { clock } }: ScimContext,
+  run: Run,
+): Promise<ScimReply> {
+  const endMs = clock() + BULK_TIME_MS;
   const { operations, failOnErrors = Number.POSITIVE_INFINITY } = readBulk(body);
   const ids = new Map<string, string>();
   const answers = new Map<number, ScimObject>();
@@ -27,7 +35,7 @@ export async function runBulk(body: ScimObject, baseUrl: string, run: Run): Prom
     }
     // Some of what it waited for may have failed often enough to end the request.
     if (errors >= failOnErrors) return;
-    const reply = await runOne(operation, ids, run);
+    const reply = clock() < endMs ? await runOne(operation, ids, run) : refused(TOO_LATE);
     if (reply.status >= 400) errors += 1;
     const { location } = reply.headers;
     if (operation.bulkId !== undefined && location !== undefined) {
@@ -41,14 +49,21 @@ export async function runBulk(body: ScimObject, baseUrl: string, run: Run): Prom
   return ok({ schemas: [BULK_RESPONSE], Operations: inOrder });
 }
 
+const TOO_LATE = new ScimError(503, 'not begun, because those before it took too long; send it again');
+
+const refused = (error: ScimError): ScimReply => ({
+  status: error.status,
+  headers: {},
+  body: errorBody(error),
+});
+
 async function runOne(
   operation: BulkOperation,
   ids: ReadonlyMap<string, string>,
   run: Run,
 ): Promise<ScimReply> {
   if ([...referencesOf(operation)].some((id) => !ids.has(id))) {
-    const error = new ScimError(409, 'expected a bulkId of an operation that can come first');
-    return { status: error.status, headers: {}, body: errorBody(error) };
+    return refused(new ScimError(409, 'expected a bulkId of an operation that can come first'));
   }
   const { method, path, version, data } = withIds(operation, ids);
   const headers = version === undefined ? {} : { 'if-match': version };

@@ -136,7 +136,7 @@ const search =
 const OF_RESOURCES = /^\/(?:Users|Groups)(?:\/(?!\.search)[^/]+)?\/?$/;
 
 const bulk: Endpoint = (request, context) =>
-  runBulk(objectBody(request), context.baseUrl, async (operation) => {
+  runBulk(objectBody(request), context, async (operation) => {
     try {
       if (!OF_RESOURCES.test(operation.path)) {
         throw badRequest('invalidSyntax', 'path: expected /Users or /Groups, perhaps with an id');

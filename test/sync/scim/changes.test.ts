@@ -135,6 +135,14 @@ describe('bulk', () => {
     ]);
     const all = await bulk([bad, bad, bad, made('c')]);
     expect(all.body.Operations.at(-1).status).toBe('201');
+    const { clock } = world.ports;
+    Object.assign(world.ports, { clock: () => (world.time.nowMs += 3_000) });
+    const slow = await bulk(['d', 'e', 'f', 'g', 'h', 'i'].map(made));
+    Object.assign(world.ports, { clock });
+    const statuses: string[] = slow.body.Operations.map(({ status }: { status: string }) => status);
+    expect([statuses[0], statuses.at(-1), statuses.length]).toEqual(['201', '503', 6]);
+    const done = statuses.filter((status) => status === '201');
+    expect((await client.get('/Users')).body.totalResults).toBe(2 + done.length);
     expect(all.body.Operations[0].response).toMatchObject({ schemas: [ERROR], status: '404' });
   });
 
@@ -144,7 +152,7 @@ describe('bulk', () => {
     ['a GET', { Operations: [{ method: 'GET', path: '/Users' }] }, 400],
     [
       'too many',
-      { Operations: Array.from({ length: 1_001 }, () => ({ method: 'DELETE', path: '/Users/x' })) },
+      { Operations: Array.from({ length: 301 }, () => ({ method: 'DELETE', path: '/Users/x' })) },
       413,
     ],
   ])('of %s is refused', async (_title, body, status) => {

@@ -461,7 +461,7 @@ describe('discovery (RFC 7644 section 4)', () => {
     expect(body).toMatchObject({
       schemas: ['urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig'],
       patch: { supported: true },
-      bulk: { supported: true, maxOperations: 1000, maxPayloadSize: 4500000 },
+      bulk: { supported: true, maxOperations: 300, maxPayloadSize: 4500000 },
       filter: { supported: true, maxResults: 500 },
       sort: { supported: true },
       etag: { supported: true },
