@@ -63,7 +63,11 @@ function flow({ stage, broken }: Metrics): IWidget[][] {
     ],
     [
       graph('SCIM requests, by connection', [broken('ScimRequests')]),
-      graph('SCIM requests refused, by status, and failed', [broken('ScimRefusals'), stage('ScimFailures')]),
+      graph('SCIM requests refused, by status, failed, and with tokens that end soon', [
+        broken('ScimRefusals'),
+        stage('ScimFailures'),
+        stage('ScimTokensEnding'),
+      ]),
       graph('SCIM: request to answer, ms', [stage('ScimLatencyMs')]),
     ],
     [

@@ -46,6 +46,12 @@ export class ScimAlarms extends Construct {
       metric: unauthorised(desk.prefix),
       threshold: 20,
     });
+    addAlarm(this, desk, {
+      heading: 'SCIM token ends soon',
+      meaning: 'An identity provider uses a SCIM token that ends within 14 days.',
+      metric: stageMetric(desk.prefix, 'ScimTokensEnding', Duration.days(1)),
+      threshold: 0,
+    });
   }
 
   /** API Gateway counts its throttles among all 4xx; the access log tells them apart. */

@@ -19,8 +19,8 @@ export function addScim(program: Command, act: Act): void {
   token
     .command('create')
     .description('make a token; it is shown once')
-    .option('--expires <duration>', 'its life, such as 90d or 12h; without it, until it is revoked', lifetime)
-    .addHelpText('after', '\nExample:\n  groupsync scim token create --expires 180d')
+    .option('--expires <duration>', 'its life, such as 90d or 12h, or never; 180d without it', lifetime)
+    .addHelpText('after', '\nExample:\n  groupsync scim token create --expires 90d')
     .action(act(create));
   token.command('list').description('prefix, age, end and last use of each token').action(act(list));
   token
@@ -36,19 +36,20 @@ const UNITS_MS = { d: 86_400_000, h: 3_600_000, m: 60_000 } as const;
 const LONGEST_MS = 10 * 366 * UNITS_MS.d;
 
 function lifetime(text: string): number {
+  if (text === 'never') return Number.POSITIVE_INFINITY;
   const [, digits = '', unit = ''] = /^(\d{1,6})([dhm])$/.exec(text) ?? [];
   const ms = Number(digits) * (UNITS_MS[unit as keyof typeof UNITS_MS] ?? 0);
   if (ms > 0 && ms <= LONGEST_MS) return ms;
-  throw new InvalidArgumentError('expected a duration such as 90d, 12h or 30m');
+  throw new InvalidArgumentError('expected a duration such as 90d, 12h or 30m, or never');
 }
 
 async function create(
   { out, connection, ports }: Context,
-  { expires }: { readonly expires?: number },
+  { expires = 180 * UNITS_MS.d }: { readonly expires?: number },
 ): Promise<number> {
   const tool = await ports();
   await requireConnection(connection, tool);
-  const expiresMs = expires === undefined ? undefined : tool.clock() + expires;
+  const expiresMs = Number.isFinite(expires) ? tool.clock() + expires : undefined;
   const { token, kept } = await issueToken(connection, expiresMs, tool);
   const url = await urlOf(tool);
   const { prefix } = kept;

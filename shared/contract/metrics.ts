@@ -35,6 +35,8 @@ export const METRICS = {
   ScimRefusals: count('Kind'),
   /** SCIM requests answered with a 5xx: providers try again and quarantine the app if it lasts. */
   ScimFailures: count(),
+  /** SCIM requests whose token ends within 14 days. */
+  ScimTokensEnding: count('Connection'),
   /** From a SCIM request to its answer. */
   ScimLatencyMs: LATENCY,
 

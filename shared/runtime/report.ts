@@ -109,13 +109,14 @@ export interface ScimCall {
 
 /** One line and a few numbers per request: no ids, no filters, no bodies, which hold names and addresses. */
 export function reportScim(
-  { reply, connection, cause }: ScimReport,
+  { reply, connection, tokenEndsSoon, cause }: ScimReport,
   { method, endpoint, elapsedMs }: ScimCall,
   { logger, metrics }: Telling,
 ): void {
   const { status } = reply;
   metrics.emit('ScimRequests', 1, connection);
   metrics.emit('ScimLatencyMs', elapsedMs);
+  if (tokenEndsSoon) metrics.emit('ScimTokensEnding', 1, connection);
   if (status >= 500) metrics.emit('ScimFailures', 1);
   else if (status >= 400) metrics.emit('ScimRefusals', 1, String(status));
   const level = status >= 500 ? 'error' : 'info';

@@ -303,9 +303,12 @@ describe('the documents of --json', () => {
     const url = 'https://scim.test/scim/v2';
     Object.assign(ports.deployment, { scim: async () => ({ state: 'Active', url }) });
     const { json, stderr } = await document('scim token create', ['scim', 'token', 'create']);
-    expect(json).toMatchObject({ url, expiresAt: null, token: expect.stringMatching(/^gsync_scim_/) });
+    const expiresAt = new Date(ports.clock() + 180 * 86_400_000).toISOString();
+    expect(json).toMatchObject({ url, expiresAt, token: expect.stringMatching(/^gsync_scim_/) });
     expect(stderr).toContain(url);
-    expect((await document('scim token list', ['scim', 'token', 'list'])).json.tokens).toHaveLength(2);
+    const forever = await document('scim token create', ['scim', 'token', 'create', '--expires', 'never']);
+    expect(forever.json.expiresAt).toBeNull();
+    expect((await document('scim token list', ['scim', 'token', 'list'])).json.tokens).toHaveLength(3);
     const revoked = await document('scim token revoke', ['scim', 'token', 'revoke', json.prefix]);
     expect(revoked.json).toEqual({ prefix: json.prefix, revoked: true });
   });

@@ -8,13 +8,14 @@ const wiring = vi.hoisted(() => ({ wired: undefined as unknown }));
 vi.mock('../../shared/runtime/wire-scim.ts', () => ({ wireScim: () => wiring.wired }));
 vi.mock('../../functions/frame/once.ts', () => ({ once: (wire: () => unknown) => wire }));
 
+let world: ReturnType<typeof createWorld>;
 let base: ReturnType<typeof fakeBase>;
 let token: string;
 let broken: boolean;
 
 beforeEach(async () => {
   broken = false;
-  const world = createWorld({
+  world = createWorld({
     before: async () => {
       if (broken) throw new Error('the table is away');
     },
@@ -80,6 +81,15 @@ it('counts requests, refusals and failures, and logs no id and no filter', async
     [500, 'Users', 'request-1'],
   ]);
   expect(JSON.stringify(base.lines)).not.toMatch(/some-id|secret|gsync_scim/);
+});
+
+it('counts requests with a token in its last 14 days, by connection', async () => {
+  token = await world.newToken('default', world.time.nowMs + 15 * 86_400_000);
+  await send('GET', '/scim/v2/Users');
+  expect(base.emitted('ScimTokensEnding')).toEqual([]);
+  world.time.nowMs += 86_400_001;
+  await send('GET', '/scim/v2/Users');
+  expect(base.emitted('ScimTokensEnding')).toEqual([1]);
 });
 
 it('is not found outside its base path', async () => {

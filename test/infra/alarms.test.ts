@@ -74,6 +74,7 @@ describe('alarms', () => {
       'groupsync-function-throttles-scim',
       'groupsync-scim-requests-fail',
       'groupsync-scim-requests-throttled',
+      'groupsync-scim-token-ends-soon',
       'groupsync-scim-tokens-refused',
     ]);
   });

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { decodeMessage } from '../../shared/contract/decode.ts';
+import { connectionName } from '../../shared/domain/ids.ts';
 import { sendEvents } from '../../shared/operate/events.ts';
 import type { OutgoingEvent } from '../../shared/sync/ports/queues.ts';
 import { createWorld } from '../support/operate/world.ts';
@@ -26,7 +27,10 @@ async function stampsOf(texts: readonly string[]) {
     for (const [index, text] of texts.entries()) yield { line: index + 1, text };
   })();
   const { ports } = createWorld();
-  await sendEvents(lines, { ports: { ...ports, events, clock: () => NOW_MS, newId: () => 'run' } });
+  await sendEvents(lines, {
+    keptBy: connectionName('default'),
+    ports: { ...ports, events, clock: () => NOW_MS, newId: () => 'run' },
+  });
   return sent.flatMap(({ body, stamp }, index) => {
     const messageId = `m${String(texts.length - index).padStart(6, '0')}`;
     const message = { body, messageId, sentAtMs: NOW_MS, receivedAtMs: NOW_MS, stampAttribute: stamp };

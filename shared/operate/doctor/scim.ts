@@ -1,12 +1,10 @@
 import type { Check } from '../../contract/answers.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
-import { listTokens, type TokenSummary } from '../../sync/scim/tokens.ts';
+import { ENDS_SOON_MS, listTokens, type TokenSummary } from '../../sync/scim/tokens.ts';
 import { check, type DoctorPorts, fault, well } from './check.ts';
 
 type ScimPorts = Pick<DoctorPorts, 'deployment' | 'tokens' | 'clock'>;
 
-/** Long enough for a person to make another token and paste it before this one ends. */
-const SOON_MS = 14 * 86_400_000;
 const DAY_MS = 86_400_000;
 
 const create = (name: ConnectionName) => `groupsync scim token create --connection ${name}`;
@@ -73,7 +71,7 @@ function checkTokens(name: ConnectionName, tokens: readonly TokenSummary[], nowM
   const endsMs = Math.max(...active.map(({ expiresMs }) => expiresMs ?? Number.POSITIVE_INFINITY));
   const days = Math.floor((endsMs - nowMs) / DAY_MS);
   return [
-    check(title, endsMs - nowMs > SOON_MS, {
+    check(title, endsMs - nowMs > ENDS_SOON_MS, {
       detail: `${active.length} active${Number.isFinite(endsMs) ? `, the last for ${days} days` : ''}`,
       fix: `${create(name)}, paste it at the identity provider, then revoke the old one`,
     }),

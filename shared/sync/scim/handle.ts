@@ -11,7 +11,7 @@ import type { DirectoryPorts } from './context.ts';
 import type { ScimReply } from './exchange.ts';
 import type { RateLimiter } from './limiter.ts';
 import { route } from './routes.ts';
-import { connectionOfToken, prefixOf } from './tokens.ts';
+import { ENDS_SOON_MS, validToken } from './tokens.ts';
 
 /** Where the server stands below its host. */
 export const SCIM_PATH = '/scim/v2';
@@ -46,6 +46,7 @@ export interface ScimReport {
   readonly reply: HttpReply;
   /** undefined where nobody was authorised. */
   readonly connection: ConnectionName | undefined;
+  readonly tokenEndsSoon: boolean;
   /** What failed on our side. */
   readonly cause: unknown;
 }
@@ -57,6 +58,7 @@ export interface ScimReport {
 export async function handleScim(request: HttpRequest, ports: ScimPorts): Promise<ScimReport> {
   let connection: ConnectionName | undefined;
   let cause: unknown;
+  let tokenEndsSoon = false;
   const isHead = request.method.toUpperCase() === 'HEAD';
   const answerError = (error: unknown): ScimReply => {
     if (error instanceof ScimError)
@@ -71,6 +73,7 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
     const path = pathBelow(request.path);
     const caller = await authorise(request, ports);
     connection = caller.connection.name;
+    tokenEndsSoon = caller.tokenEndsSoon;
     const body = readBody(request);
     const { headers } = request;
     const method = isHead ? 'GET' : request.method;
@@ -91,7 +94,7 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
   }
   const http = toHttp(reply);
   // Headers as GET has them, and no body (RFC 9110 section 9.3.2).
-  return { reply: isHead ? { ...http, body: '' } : http, connection, cause };
+  return { reply: isHead ? { ...http, body: '' } : http, connection, tokenEndsSoon, cause };
 }
 
 function pathBelow(path: string): string {
@@ -103,8 +106,8 @@ function pathBelow(path: string): string {
 
 async function authorise({ headers }: HttpRequest, ports: ScimPorts) {
   const token = /^bearer +(\S+)$/i.exec(headers['authorization']?.trim() ?? '')?.[1];
-  const name = token === undefined ? undefined : await connectionOfToken(token, ports);
-  const connection = name && (await ports.connections.find(name));
+  const valid = token === undefined ? undefined : await validToken(token, ports);
+  const connection = valid && (await ports.connections.find(valid.connection));
   if (connection === undefined) {
     const challenge = `Bearer realm="groupsync"${token === undefined ? '' : ', error="invalid_token"'}`;
     throw new ScimError(401, 'expected a valid token in the header Authorization, as Bearer', {
@@ -117,7 +120,8 @@ async function authorise({ headers }: HttpRequest, ports: ScimPorts) {
       headers: { 'retry-after': String(waitSeconds) },
     });
   }
-  return { connection, prefix: prefixOf(token ?? '') ?? '' };
+  const { expiresMs = Number.POSITIVE_INFINITY, prefix = '' } = valid ?? {};
+  return { connection, prefix, tokenEndsSoon: expiresMs - ports.clock() < ENDS_SOON_MS };
 }
 
 const JSON_TYPES = /^(?:application\/(?:scim\+)?json|\*\/\*)\s*(?:;.*)?$/i;

@@ -86,17 +86,20 @@ export async function revokeAllTokens(
   for (const { prefix } of await tokens.list(connection)) await tokens.revoke(connection, prefix, clock());
 }
 
+/** Told from then on: long enough for a person to make another token and paste it before this one ends. */
+export const ENDS_SOON_MS = 14 * 86_400_000;
+
 /** Compared where there is no token, so that an unknown prefix takes as long as a wrong secret. */
 const NO_HASH = hashOf('');
 
 /**
- * Whose token this is; undefined for one that is unknown, wrong, expired or revoked, without saying which. Notes the
+ * The token, with whose it is; undefined for one that is unknown, wrong, expired or revoked, without saying which. Notes the
  * use, to the hour.
  */
-export async function connectionOfToken(
+export async function validToken(
   token: string,
   { tokens, clock }: TokenPorts,
-): Promise<ConnectionName | undefined> {
+): Promise<ScimToken | undefined> {
   const prefix = prefixOf(token);
   const found = prefix === undefined ? undefined : await tokens.find(prefix);
   const isSame = timingSafeEqual(Buffer.from(hashOf(token)), Buffer.from(found?.hash ?? NO_HASH));
@@ -105,5 +108,5 @@ export async function connectionOfToken(
   if ((found.lastUsedMs ?? 0) < nowMs - NOTED_EVERY_MS) {
     await tokens.noteUse(found.prefix, { atMs: nowMs, unlessSinceMs: nowMs - NOTED_EVERY_MS });
   }
-  return found.connection;
+  return found;
 }
