@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { add, remove, replace } from '../support/scim-operations.ts';
+import { startTestStack } from './support/stack.ts';
+import { companyOf, emailOf } from './support/story.ts';
+
+/* What Okta and Entra ID send from the first request to the last, over HTTP, with the platform at the other end. */
+
+const GROUP = 'urn:ietf:params:scim:schemas:core:2.0:Group';
+const ENTRA_GROUP = 'http://schemas.microsoft.com/2006/11/ResourceManagement/ADSCIM/2.0/Group';
+const TIMEOUT_MS = 300_000;
+
+let stack: Awaited<ReturnType<typeof startTestStack>>;
+beforeAll(async () => {
+  stack = await startTestStack({ world: companyOf(6), coalesceSeconds: 0 });
+});
+afterAll(() => stack.stop());
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are read as the sequence expects them
+async function ask(method: string, path: string, body?: unknown): Promise<any> {
+  const { scim, scimToken } = stack.stack.address;
+  const answer = await fetch(`${scim}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${scimToken}`, 'content-type': 'application/scim+json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await answer.text();
+  return { ...(text === '' ? {} : JSON.parse(text)), status: answer.status };
+}
+const patch = (path: string, ...Operations: readonly unknown[]) => ask('PATCH', path, { Operations });
+const where = (filter: string) => `filter=${encodeURIComponent(filter)}`;
+
+async function matchedOrMade(userName: string, body: object): Promise<string> {
+  const found = await ask('GET', `/Users?${where(`userName eq "${userName}"`)}`);
+  expect(found).toMatchObject({ status: 200, totalResults: 0 });
+  const made = await ask('POST', '/Users', { userName, active: true, ...body });
+  expect(made.status).toBe(201);
+  return made.id;
+}
+
+/** Users of the platform in the group of that name; undefined where there is none. */
+async function users(name: string): Promise<readonly string[] | undefined> {
+  await stack.converge();
+  return (await stack.platformState()).find((group) => group.name === name)?.users.toSorted();
+}
+
+it(
+  'Okta: connects, pushes people and a group, renames it, switches somebody off, and deletes it',
+  async () => {
+    expect((await ask('GET', '/Users?startIndex=1&count=2')).status).toBe(200);
+    const ids: string[] = [];
+    for (const n of [0, 1, 2]) {
+      const emails = [{ value: emailOf(n), type: 'work', primary: true }];
+      ids.push(await matchedOrMade(`okta-${n}`, { emails, password: 'x', groups: [] }));
+    }
+    const [ann = '', bob = '', cas = ''] = ids;
+    expect((await ask('GET', `/Groups?${where('displayName eq "Sales"')}`)).totalResults).toBe(0);
+    const { id } = await ask('POST', '/Groups', { schemas: [GROUP], displayName: 'Sales', members: [] });
+    const path = `/Groups/${id}`;
+    const named = { op: 'replace', value: { id, displayName: 'Sales' } };
+    const members = ids.map((value) => ({ value, display: value }));
+    expect((await patch(path, named, add('members', members))).status).toBe(204);
+    expect(await users('Sales')).toEqual(['u0', 'u1', 'u2']);
+
+    await patch(
+      path,
+      { op: 'replace', value: { id, displayName: 'Sales EU' } },
+      remove(`members[value eq "${bob}"]`),
+    );
+    expect((await ask('GET', path)).members.map(({ value }: { value: string }) => value).sort()).toEqual(
+      [ann, cas].sort(),
+    );
+    await patch(`/Users/${cas}`, { op: 'replace', value: { active: false } });
+    expect(await users('Sales EU')).toEqual(['u0']);
+    await patch(path, replace('members', members));
+    expect(await users('Sales EU')).toEqual(['u0', 'u1']);
+    expect((await ask('DELETE', path)).status).toBe(204);
+    expect(await users('Sales EU')).toBeUndefined();
+  },
+  TIMEOUT_MS,
+);
+
+it(
+  'Entra ID: tests the connection, runs a first cycle, then changes members, names and people',
+  async () => {
+    expect(await ask('GET', `/Users?${where('userName eq "b6f1c0de"')}`)).toMatchObject({
+      status: 200,
+      totalResults: 0,
+    });
+    const ids: string[] = [];
+    for (const n of [3, 4, 5]) {
+      ids.push(
+        await matchedOrMade(`entra-${n}`, {
+          externalId: `o${n}`,
+          emails: [{ value: emailOf(n), type: 'work' }],
+        }),
+      );
+    }
+    const [dee = '', eva = '', fay = ''] = ids;
+    const matched = await ask('GET', `/Groups?excludedAttributes=members&${where('externalId eq "g1"')}`);
+    expect(matched.totalResults).toBe(0);
+    const meta = { resourceType: 'Group' };
+    const { id } = await ask('POST', '/Groups', {
+      schemas: [GROUP, ENTRA_GROUP],
+      externalId: 'g1',
+      displayName: 'Tax',
+      meta,
+    });
+    const path = `/Groups/${id}`;
+    const refs = (...values: readonly string[]) => values.map((value) => ({ $ref: null, value }));
+    expect((await patch(path, { op: 'Add', path: 'members', value: refs(dee, eva, fay) })).status).toBe(204);
+    expect(await users('Tax')).toEqual(['u3', 'u4', 'u5']);
+
+    const read = await ask('GET', `${path}?excludedAttributes=members`);
+    expect(read).toMatchObject({ status: 200, externalId: 'g1' });
+    expect(read).not.toHaveProperty('members');
+    await patch(path, { op: 'Replace', path: 'displayName', value: 'Taxes' });
+    await patch(path, { op: 'Remove', path: 'members', value: refs(dee) });
+    await patch(`/Users/${eva}`, { op: 'Replace', path: 'active', value: 'False' });
+    expect(await users('Taxes')).toEqual(['u5']);
+    const nested = await patch(path, { op: 'Add', path: 'members', value: refs(id) });
+    expect(nested).toMatchObject({ status: 400, detail: expect.stringContaining('got a group') });
+    await patch(`/Users/${eva}`, { op: 'Replace', path: 'active', value: 'True' });
+    expect(await users('Taxes')).toEqual(['u4', 'u5']);
+  },
+  TIMEOUT_MS,
+);
