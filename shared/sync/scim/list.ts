@@ -21,10 +21,13 @@ const GROUPS_IN_FLIGHT = 8;
 /** Characters of one page, most of them members: Lambda answers 6 MB at most, in which each quote takes one more. */
 const MAX_PAGE_LENGTH = 5_000_000;
 
-/** A resource that satisfies the filter, as the filter saw it. */
-interface Found {
+interface Listed {
   readonly resource: ScimResource;
   readonly type: ResourceType;
+}
+
+/** A resource that satisfies the filter, as the filter saw it. */
+interface Found extends Listed {
   readonly document: ScimObject;
 }
 
@@ -37,30 +40,19 @@ export async function listResources(
   query: ListQuery,
   context: ScimContext,
 ): Promise<ScimObject> {
-  const { filter } = query;
+  const { filter, sortBy, startIndex, count, cursor, projection } = query;
   if (filter !== undefined) for (const type of types) checkFilter(filter, type);
-  const { sortBy, startIndex, count, cursor, projection } = query;
-  const isPlain = filter === undefined && sortBy === undefined;
-  const parts: Part[] = [];
-  for (const type of types) {
-    const found = isPlain ? undefined : await findAll(type, query, context);
-    const ids = found?.map(({ resource }) => resource.id) ?? (await idsOf(type, context));
-    parts.push({ type, ids, found: found?.map(({ resource }) => resource) });
-  }
-  const [only, ...others] = parts;
-  const ids = others.length === 0 ? (only?.ids ?? []) : parts.flatMap((part) => part.ids);
-  const from = cursor === undefined ? startIndex - 1 : beginAt(cursor, ids, isPlain && others.length === 0);
-  let length = 0;
-  const resources = await pMap(
-    await pageOf(parts, { from, count }, context),
-    async ({ resource, type }) => {
-      const shown = await show(resource, type, projection, context);
-      length += JSON.stringify(shown).length;
-      if (length > MAX_PAGE_LENGTH) throw tooMany();
-      return shown;
-    },
-    { concurrency: GROUPS_IN_FLIGHT },
-  );
+  const [only] = types.length === 1 ? types : [];
+  const plain = filter === undefined && sortBy === undefined ? only : undefined;
+  const found: Found[] = [];
+  if (plain === undefined) for (const type of types) found.push(...(await findAll(type, query, context)));
+  const ids = plain ? await idsOf(plain, context) : found.map(({ resource }) => resource.id);
+  const isOrdered = only !== undefined && sortBy === undefined;
+  const from = cursor === undefined ? startIndex - 1 : beginAt(cursor, ids, isOrdered);
+  const page = plain
+    ? await readAll(ids.slice(from, from + count), plain, context)
+    : found.slice(from, from + count);
+  const resources = await showAll(page, projection, context);
   const next = ids[from + count];
   const nextCursor = next === undefined ? {} : { nextCursor: CURSOR.write(next) };
   return listBody(resources, {
@@ -69,11 +61,23 @@ export async function listResources(
   });
 }
 
-/** What one type has to the list: ids, and the resources where they had to be read. */
-interface Part {
-  readonly type: ResourceType;
-  readonly ids: readonly string[];
-  readonly found: readonly ScimResource[] | undefined;
+/** @throws ScimError tooMany where Lambda could not answer */
+async function showAll(
+  page: readonly Listed[],
+  projection: ListQuery['projection'],
+  context: ScimContext,
+): Promise<readonly ScimObject[]> {
+  let length = 0;
+  return pMap(
+    page,
+    async ({ resource, type }) => {
+      const shown = await show(resource, type, projection, context);
+      length += JSON.stringify(shown).length;
+      if (length > MAX_PAGE_LENGTH) throw tooMany();
+      return shown;
+    },
+    { concurrency: GROUPS_IN_FLIGHT },
+  );
 }
 
 async function idsOf(type: ResourceType, context: ScimContext): Promise<readonly string[]> {
@@ -105,42 +109,23 @@ function beginAt(cursor: string, ids: readonly string[], isOrdered: boolean): nu
   return after === -1 ? ids.length : after;
 }
 
-type Listed = Pick<Found, 'resource' | 'type'>;
-
-/** Only the resources of the page are read, and those that a filter or an order has read already not again. */
-async function pageOf(
-  parts: readonly Part[],
-  { from, count }: { readonly from: number; readonly count: number },
-  context: ScimContext,
-): Promise<readonly Listed[]> {
-  const page: Listed[] = [];
-  let before = 0;
-  for (const { type, ids, found } of parts) {
-    const range = [Math.max(0, from - before), Math.max(0, from + count - before)] as const;
-    const resources = found?.slice(...range) ?? (await readAll(ids.slice(...range), type, context));
-    page.push(...resources.map((resource) => ({ resource, type })));
-    before += ids.length;
-  }
-  return page;
-}
-
-/** Neighbours, in one query. */
+/** Only the resources of the page, which are neighbours, in one query. */
 async function readAll(
   ids: readonly string[],
   type: ResourceType,
   context: ScimContext,
-): Promise<readonly ScimResource[]> {
+): Promise<readonly Listed[]> {
   const [first, last] = [ids[0], ids.at(-1)];
   if (first === undefined || last === undefined) return [];
   const wanted = new Set(ids);
-  const resources: ScimResource[] = [];
+  const read: Listed[] = [];
   for await (const page of context.ports.scim.list(context.connection, type.name, [first, last])) {
     for (const one of page) {
       const mended = wanted.has(one.id) ? await mend(one, type, context) : undefined;
-      if (mended !== undefined) resources.push(mended);
+      if (mended !== undefined) read.push({ resource: mended, type });
     }
   }
-  return resources;
+  return read;
 }
 
 const tooMany = () =>
