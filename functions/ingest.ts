@@ -11,15 +11,16 @@ import { once } from './frame/once.ts';
 
 const wired = once(wireIngest);
 
-/** Of the time that a run has, the part in which it begins something new; the rest is for ending it. */
-const SHARE_OF_TIME = 0.5;
+/** Of the time that a run has, the part in which it begins something new, and the part after which it only answers. */
+const START_UNTIL = 0.5;
+const STOP_AT = 0.85;
 
 /** Events queue → desired state and wake-ups. Only what could not be stored or sent, or not in time, comes again. */
 export async function handler(event: SQSEvent, context: Context): Promise<SQSBatchResponse> {
   const { ports, logger, metrics, config } = wired();
-  const startUntilMs = ports.clock() + SHARE_OF_TIME * context.getRemainingTimeInMillis();
+  const at = (part: number) => ports.clock() + part * context.getRemainingTimeInMillis();
   const messages = event.Records.map((record) => messageOf(record, config));
-  const report = await ingest(messages, ports, { startUntilMs });
+  const report = await ingest(messages, ports, { startUntilMs: at(START_UNTIL), stopAtMs: at(STOP_AT) });
   reportIngest(report, { logger: logger.with({ requestId: context.awsRequestId }), metrics });
   return retry(report.failedMessages);
 }

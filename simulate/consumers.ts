@@ -59,7 +59,8 @@ function takeEvents(cloud: Cloud, batch: readonly QueuedMessage[], timeoutMs: nu
       connection: attributes[MESSAGE_ATTRIBUTES.connection],
       stamp: attributes[MESSAGE_ATTRIBUTES.stamp],
     }));
-    const report = await ingest(messages, ports, { startUntilMs: ports.clock() + timeoutMs / 2 });
+    const at = (part: number) => ports.clock() + part * timeoutMs;
+    const report = await ingest(messages, ports, { startUntilMs: at(0.5), stopAtMs: at(0.85) });
     await worker.effect('acknowledge events');
     for (const { id, receipt = '' } of batch) {
       if (!report.failedMessages.has(id)) queues.of.events.delete(receipt);

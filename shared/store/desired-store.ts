@@ -1,7 +1,7 @@
 import type { GroupRegisters } from '../domain/group.ts';
 import type { GroupRef, MemberId } from '../domain/ids.ts';
 import { completeSnapshotFloor } from '../domain/snapshot.ts';
-import { parseStamp, STAMP_ZERO, type Stamp, stampTimeMs } from '../domain/stamp.ts';
+import { laterStamp, parseStamp, STAMP_ZERO, type Stamp, stampTimeMs } from '../domain/stamp.ts';
 import type { DesiredStore, MemberEntry } from '../sync/ports/desired.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { dirtying } from './dirtying.ts';
@@ -65,18 +65,24 @@ export function createDesiredStore(table: Table): DesiredStore {
       await joinGroupRegisters(table, ref, registers);
     },
 
-    async recordPart(ref, part, nowMs) {
-      const prefix = partPrefix(part.source, part.snapshotId, part.count);
-      await table.put({
-        ...partKey(ref, prefix, part),
-        index: part.index,
-        stamp: part.stamp,
-        expiresAt: tombstoneEndSeconds(part.stamp, nowMs),
-      });
+    async recordParts(ref, parts, nowMs) {
       const { pk } = groupKey(ref);
-      const arrived = [];
-      for await (const page of table.query({ partition: pk, prefix })) arrived.push(...page.map(readPart));
-      return completeSnapshotFloor(part.count, arrived);
+      const prefixes = new Map<string, number>();
+      const markers = parts.map((part) => {
+        const prefix = partPrefix(part.source, part.snapshotId, part.count);
+        prefixes.set(prefix, part.count);
+        const { index, stamp } = part;
+        const expiresAt = tombstoneEndSeconds(stamp, nowMs);
+        return { ...partKey(ref, prefix, part), index, stamp, expiresAt };
+      });
+      await Promise.all(markers.map((marker) => table.put(marker)));
+      let floor = STAMP_ZERO;
+      for (const [prefix, count] of prefixes) {
+        const arrived = [];
+        for await (const page of table.query({ partition: pk, prefix })) arrived.push(...page.map(readPart));
+        floor = laterStamp(floor, completeSnapshotFloor(count, arrived));
+      }
+      return floor;
     },
 
     async markDirty(ref, dirty) {

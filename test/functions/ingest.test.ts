@@ -20,7 +20,9 @@ let base: ReturnType<typeof fakeBase>;
 let table: MemoryTable;
 let buried: DeadLetter[];
 let woken: GroupRef[];
+let refusesWakes: boolean;
 let brokenKey: string | undefined;
+let requestMs: number;
 let nowMs: number;
 
 beforeEach(() => {
@@ -28,8 +30,11 @@ beforeEach(() => {
   nowMs = NOW_MS;
   buried = [];
   woken = [];
+  refusesWakes = false;
   brokenKey = undefined;
+  requestMs = 0;
   table = new MemoryTable(async (_, key) => {
+    nowMs += requestMs;
     if (brokenKey !== undefined && key.includes(brokenKey)) throw new Error('the table is away');
   });
   world.wired = {
@@ -45,8 +50,9 @@ beforeEach(() => {
       },
       applyQueue: {
         wake: async (refs: readonly GroupRef[]) => {
-          woken.push(...refs);
           nowMs += WAKE_MS;
+          if (refusesWakes) return refs;
+          woken.push(...refs);
           return [];
         },
       },
@@ -107,6 +113,41 @@ describe('the function behind the events queue', () => {
     expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: bad.messageId }] });
     expect(woken).toMatchObject([{ group: 'g1' }]);
     expect(base.logged('not stored').length).toBeGreaterThan(0);
+  });
+
+  it('gives back a user’s message while a group that it reaches could not be woken, and keeps the walk open', async () => {
+    const told = (type: string, data: object) => recordOf(eventOf(type, { type: `directory.${type}`, data }));
+    const user = { id: 'ann' };
+    const isWalking = () => [...table.items].some(([key, item]) => key.endsWith(' USER') && 'walk' in item);
+    await handler(
+      { Records: [told('group.member.added', { group: { id: 'g1' }, members: [user] })] },
+      CONTEXT,
+    );
+    refusesWakes = true;
+    const gone = told('user.deleted', { user });
+    const answer = await handler({ Records: [gone] }, CONTEXT);
+    expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: gone.messageId }] });
+    expect(isWalking()).toBe(true);
+    refusesWakes = false;
+    expect(await handler({ Records: [gone] }, CONTEXT)).toEqual({ batchItemFailures: [] });
+    expect(isWalking()).toBe(false);
+    expect(woken.map(({ group }) => group)).toEqual(['g1', 'g1']);
+  });
+
+  it('lets no register expire that says present, whatever it said before', async () => {
+    const told = (type: string, id: string) =>
+      recordOf(
+        eventOf('g1', {
+          id,
+          type: `directory.group.member.${type}`,
+          data: { group: { id: 'g1' }, members: [{ id: 'ann' }] },
+        }),
+      );
+    const expiry = () => [...table.items].find(([key]) => key.endsWith(' M#ann'))?.[1]['expiresAt'];
+    await handler({ Records: [told('removed', '1')] }, CONTEXT);
+    expect(expiry()).toBeGreaterThan(NOW_MS / 1_000);
+    await handler({ Records: [told('added', '2')] }, CONTEXT);
+    expect(expiry()).toBeUndefined();
   });
 
   it('reads connection and stamp from the message’s attributes', async () => {
@@ -176,6 +217,23 @@ describe('the function behind the events queue', () => {
 
     it('gets somewhere however little time there is', async () => {
       expect(await handler({ Records: [large('g1', '1'), large('g2', '1')] }, within(0))).toEqual(back('g2'));
+    });
+
+    it('lets the neighbours of a wide message go first, and gives back it alone when the time is up', async () => {
+      const groups = Array.from({ length: 1_000 }, (_, at) => eventOf(`wide ${at}`));
+      const wide = recordOf(`[${groups.join()}]`, { messageId: 'wide' });
+      requestMs = 100;
+      const Records = [wide, large('g1', '1'), recordOf(eventOf('g2'))];
+      expect(await handler({ Records }, within(120_000))).toEqual(back('wide'));
+      expect(woken.map(({ group }) => group)).toEqual(['g1', 'g2']);
+      expect(nowMs - NOW_MS).toBeLessThan(120_000);
+      expect(base.logged('not stored')).toHaveLength(1);
+    });
+
+    it('takes a wide message first once it was received often', async () => {
+      const wide = { ...large('wide', '7'), body: eventOf('wide', { extra: 'x'.repeat(70_000) }) };
+      await handler({ Records: [large('g1', '1'), wide] }, within(60_000));
+      expect(woken.map(({ group }) => group)).toEqual(['wide', 'g1']);
     });
 
     it('buries what is bad once, not each time that it comes again', async () => {

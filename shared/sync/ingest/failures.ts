@@ -4,7 +4,7 @@ export class Failures {
   readonly causes: unknown[] = [];
 
   add(cause: unknown, messageIds: Iterable<string>): void {
-    this.causes.push(cause);
+    if (this.causes.at(-1) !== cause) this.causes.push(cause);
     for (const id of messageIds) this.messages.add(id);
   }
 }

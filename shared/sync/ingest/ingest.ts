@@ -24,6 +24,13 @@ export interface IngestReport {
   readonly touched: readonly GroupRef[];
 }
 
+export interface RunTimes {
+  /** No share but the first is begun from then on. */
+  readonly startUntilMs?: number;
+  /** Not even a request of a share that was begun: its messages come again, and those before it do not. */
+  readonly stopAtMs?: number;
+}
+
 /**
  * Folds one batch of messages into desired state and wakes the groups that it names.
  *
@@ -32,13 +39,13 @@ export interface IngestReport {
  * A crash after any arrow leaves messages undeleted: they come again, every write is a join that repeats harmlessly,
  * and every group named is marked and woken again even though no register changes then (invariants 2 and 9).
  *
- * A hundred messages may name ten members or a hundred thousand. So the batch is taken in shares, and none is begun
- * after `startUntilMs`: what a run stored is acknowledged instead of being lost with a run that was cut off.
+ * A hundred messages may name ten members or a hundred thousand. So the batch is taken in shares, and what a run stored
+ * is acknowledged instead of being lost with a run that was cut off.
  */
 export async function ingest(
   messages: readonly IncomingMessage[],
   ports: IngestPorts,
-  { startUntilMs = Number.POSITIVE_INFINITY }: { readonly startUntilMs?: number } = {},
+  { startUntilMs = Number.POSITIVE_INFINITY, stopAtMs = Number.POSITIVE_INFINITY }: RunTimes = {},
 ): Promise<IngestReport> {
   const failures = new Failures();
   const report = {
@@ -61,7 +68,7 @@ export async function ingest(
     report.ignored += ignored;
     for (const fold of foldEvents(accepted.map(({ event }) => event)).values()) {
       const origins = originsOf(accepted, fold.connection);
-      report.touched.push(...(await storeFold(fold, { ports, origins, failures })));
+      report.touched.push(...(await storeFold(fold, { ports, origins, failures, stopAtMs })));
     }
   }
   return { ...report, failedMessages: failures.messages, causes: failures.causes };

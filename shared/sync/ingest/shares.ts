@@ -6,14 +6,17 @@ import type { IncomingMessage } from './accept.ts';
  */
 const SHARE_LENGTH = 65_536;
 
+/** A message wider than a share lets others go first, unless it was received so many times more often than they. */
+const PATIENCE = 5;
+
 /**
  * Cuts a batch into shares. What was received most often comes first: the time may end before the last share, and
- * nobody's message may be the last until it has been received too often.
+ * nobody's message may be the last until it has been received too often. A wide message may be what takes the time.
  */
 export function shareOut(messages: readonly IncomingMessage[]): readonly (readonly IncomingMessage[])[] {
   const shares: IncomingMessage[][] = [];
   let length = 0;
-  for (const message of [...messages].sort((a, b) => (b.receives ?? 1) - (a.receives ?? 1))) {
+  for (const message of [...messages].sort((a, b) => urgency(b) - urgency(a))) {
     const current = shares.at(-1);
     if (current === undefined || length + message.body.length > SHARE_LENGTH) {
       shares.push([message]);
@@ -25,3 +28,6 @@ export function shareOut(messages: readonly IncomingMessage[]): readonly (readon
   }
   return shares;
 }
+
+const urgency = ({ body, receives = 1 }: IncomingMessage): number =>
+  receives - (body.length > SHARE_LENGTH ? PATIENCE : 0);

@@ -2,11 +2,12 @@ import pMap from 'p-map';
 import { matchRules } from '../../contract/settings.ts';
 import { ACTIVE_ATTRIBUTE } from '../../domain/active.ts';
 import { attributesOf, type ConnectionFold, type GroupFold, type UserFold } from '../../domain/fold.ts';
-import type { ConnectionName, GroupId, GroupRef } from '../../domain/ids.ts';
+import type { ConnectionName, GroupId, GroupRef, MemberId } from '../../domain/ids.ts';
+import type { Presence, Register } from '../../domain/register.ts';
 import { laterStamp, STAMP_ZERO } from '../../domain/stamp.ts';
 import type { WakePorts } from '../ports/bundles.ts';
 import type { Connections } from '../ports/connections.ts';
-import type { DesiredStore, UserState, UserStore } from '../ports/desired.ts';
+import type { DesiredStore, JoinedUser, UserChange, UserState, UserStore } from '../ports/desired.ts';
 import { WRITES_IN_FLIGHT } from '../tuning.ts';
 import { type UnwokenGroup, wakeGroups } from '../wake.ts';
 import { walkUser } from '../walk.ts';
@@ -23,62 +24,87 @@ interface Batch {
   readonly ports: StorePorts;
   readonly origins: Origins;
   readonly failures: Failures;
+  /** After that nothing is begun: what is left comes again by itself, and what is done need not. */
+  readonly stopAtMs?: number;
 }
 
-/** A user that changed, and the groups which have heard of it. */
-interface Walk {
-  readonly user: UserState;
-  readonly groups: readonly GroupId[];
-}
+const TIME_IS_UP = new Error('not stored within the time of this run');
+const USERS_AT_ONCE = 500;
+const WOKEN_AT_ONCE = 500;
 
 /**
- * Everything that one batch says of one connection, from registers to wake-ups. What fails is charged to the messages
- * that said it; the rest goes on.
+ * Everything that one batch says of one connection: groups side by side, then users, then walks, then wake-ups. What
+ * fails is charged to the messages that said it; the rest goes on. Registers come before users: a user that is walked
+ * from here on finds every group of this batch.
  * @returns the groups that were touched
  */
 export async function storeFold(fold: ConnectionFold, batch: Batch): Promise<readonly GroupRef[]> {
   const { connection } = fold;
-  await storeGroups(fold, batch);
+  const { ports, origins, failures } = batch;
+  const ofUser = ({ member }: UserState) => origins.ofUser(member);
+  const limit = limiter(batch);
+  await attempt(fold.groups.values(), batch, {
+    origin: ({ group }) => origins.ofGroup(group),
+    run: (group) => storeGroup({ connection, group: group.group }, group, { ...ports, limit }),
+  });
   const users = await storeUsers(fold, batch);
-  const walks = await walkAll(connection, users, batch);
 
-  const named = new Set([...fold.groups.keys(), ...walks.flatMap(({ groups }) => groups)]);
-  const refs = [...named].map((group) => ({ connection, group }));
-  const unwoken = await wakeGroups(refs, batch.ports);
-  chargeUnwoken(unwoken, walks, batch);
-  await endWalks(connection, walks, unwoken, batch);
+  const walkers = new Map<GroupId, UserState[]>([...fold.groups.keys()].map((group) => [group, []]));
+  const walking = users.filter((user) => user.walking);
+  const lost = await attempt(walking, batch, {
+    origin: ofUser,
+    run: async (user) => {
+      for (const group of await walkUser(ports.users, connection, user)) {
+        walkers.set(group, [...(walkers.get(group) ?? []), user]);
+      }
+    },
+  });
+
+  const refs = [...walkers.keys()].map((group) => ({ connection, group }));
+  const wake = (some: readonly GroupRef[]) => wakeGroups(some, ports);
+  for (const { ref, cause } of await inSlices(refs, batch, {
+    most: WOKEN_AT_ONCE,
+    run: wake,
+    late: lateGroup,
+  })) {
+    failures.add(cause, origins.ofGroup(ref.group));
+    for (const user of walkers.get(ref.group) ?? []) {
+      failures.add(cause, ofUser(user));
+      lost.add(user);
+    }
+  }
+  // A walk ends only when every group that it reached was woken; the others are found again by the pump.
+  const heard = walking.filter((user) => !lost.has(user));
+  await attempt(heard, batch, {
+    origin: ofUser,
+    run: ({ member, revision }) => ports.users.endWalk(connection, member, revision),
+  });
   return refs;
 }
 
-async function storeGroups(fold: ConnectionFold, { ports, origins, failures }: Batch): Promise<void> {
-  for (const group of fold.groups.values()) {
-    try {
-      await storeGroup({ connection: fold.connection, group: group.group }, group, ports);
-    } catch (cause) {
-      failures.add(cause, origins.ofGroup(group.group));
-    }
-  }
-}
+const lateGroup = (ref: GroupRef): UnwokenGroup => ({ ref, cause: TIME_IS_UP });
+
+type Limit = <Result>(request: () => Promise<Result>) => Promise<Result>;
 
 /**
  * Members before parts, parts before the floor: a floor that came first would hide members still to be written. All
  * notes at once before the registers, because they carry no condition and so travel together.
  */
-async function storeGroup(ref: GroupRef, fold: GroupFold, { desired, clock }: StorePorts): Promise<void> {
+async function storeGroup(
+  ref: GroupRef,
+  fold: GroupFold,
+  { desired, clock, limit }: Pick<StorePorts, 'desired' | 'clock'> & { readonly limit: Limit },
+): Promise<void> {
   const nowMs = clock();
   const present = [...fold.members].filter(([, { value }]) => value === 'present');
   await Promise.all(present.map(([member]) => desired.noteMembership(ref, member)));
-  await pMap(fold.members, ([member, register]) => desired.joinMember(ref, { member, register }, nowMs), {
-    concurrency: WRITES_IN_FLIGHT,
-  });
-  let { snapshot } = fold;
-  for (const part of fold.parts.values()) {
-    snapshot = laterStamp(snapshot, await desired.recordPart(ref, part, nowMs));
-  }
-  await desired.joinGroup(ref, { ...fold, snapshot });
+  const join = ([member, register]: [MemberId, Register<Presence>]) =>
+    limit(() => desired.joinMember(ref, { member, register }, nowMs));
+  await pMap(fold.members, join, { concurrency: WRITES_IN_FLIGHT });
+  const floor = await limit(() => desired.recordParts(ref, [...fold.parts.values()], nowMs));
+  await limit(() => desired.joinGroup(ref, { ...fold, snapshot: laterStamp(fold.snapshot, floor) }));
 }
 
-/** Registers first: a user that is walked from here on finds every group of this batch. */
 async function storeUsers(fold: ConnectionFold, batch: Batch): Promise<readonly UserState[]> {
   const { ports, origins, failures } = batch;
   const matched = await matchedAttributes(fold.connection, ports.connections);
@@ -88,7 +114,9 @@ async function storeUsers(fold: ConnectionFold, batch: Batch): Promise<readonly 
     deleted: user.deleted,
   }));
   const stored: UserState[] = [];
-  for (const joined of await ports.users.join(fold.connection, changes, matched)) {
+  const join = (some: typeof changes) => ports.users.join(fold.connection, some, matched);
+  const late = ({ user }: UserChange): JoinedUser => ({ user, cause: TIME_IS_UP });
+  for (const joined of await inSlices(changes, batch, { most: USERS_AT_ONCE, run: join, late })) {
     if ('state' in joined) stored.push(joined.state);
     else failures.add(joined.cause, origins.ofUser(joined.user));
   }
@@ -107,56 +135,64 @@ async function matchedAttributes(
   return new Set([ACTIVE_ATTRIBUTE, ...rules.map((rule) => rule.memberAttribute)]);
 }
 
-async function walkAll(
-  connection: ConnectionName,
-  users: readonly UserState[],
-  { ports, origins, failures }: Batch,
-): Promise<readonly Walk[]> {
-  const walks: Walk[] = [];
-  await pMap(
-    users.filter(({ walking }) => walking),
-    async (user) => {
-      try {
-        walks.push({ user, groups: await walkUser(ports.users, connection, user) });
-      } catch (cause) {
-        failures.add(cause, origins.ofUser(user.member));
-      }
-    },
-    { concurrency: WRITES_IN_FLIGHT },
-  );
-  return walks;
-}
+const isOver = ({ ports, stopAtMs }: Batch): boolean => stopAtMs !== undefined && ports.clock() > stopAtMs;
 
-function chargeUnwoken(
-  unwoken: readonly UnwokenGroup[],
-  walks: readonly Walk[],
-  { origins, failures }: Batch,
-): void {
-  for (const { ref, cause } of unwoken) {
-    failures.add(cause, origins.ofGroup(ref.group));
-    for (const { user, groups } of walks) {
-      if (groups.includes(ref.group)) failures.add(cause, origins.ofUser(user.member));
+/** Runs one thing beside the other, while there is time. @returns those that failed, whose messages are charged */
+async function attempt<Item>(
+  items: Iterable<Item>,
+  batch: Batch,
+  { origin, run }: { origin: (item: Item) => Iterable<string>; run: (item: Item) => Promise<void> },
+): Promise<Set<Item>> {
+  const lost = new Set<Item>();
+  const tryOne = async (item: Item) => {
+    try {
+      if (isOver(batch)) throw TIME_IS_UP;
+      await run(item);
+    } catch (cause) {
+      batch.failures.add(cause, origin(item));
+      lost.add(item);
     }
-  }
+  };
+  await pMap(items, tryOne, { concurrency: WRITES_IN_FLIGHT });
+  return lost;
 }
 
-/** A walk ends only when every group that it reached was woken; the others are found again by the pump. */
-async function endWalks(
-  connection: ConnectionName,
-  walks: readonly Walk[],
-  unwoken: readonly UnwokenGroup[],
-  { ports, origins, failures }: Batch,
-): Promise<void> {
-  const lost = new Set(unwoken.map(({ ref }) => ref.group));
-  await pMap(
-    walks.filter(({ groups }) => !groups.some((group) => lost.has(group))),
-    async ({ user }) => {
-      try {
-        await ports.users.endWalk(connection, user.member, user.revision);
-      } catch (cause) {
-        failures.add(cause, origins.ofUser(user.member));
-      }
-    },
-    { concurrency: WRITES_IN_FLIGHT },
-  );
+/** Runs one slice after the other, while there is time. */
+async function inSlices<Item, Result>(
+  items: readonly Item[],
+  batch: Batch,
+  {
+    most,
+    run,
+    late,
+  }: {
+    most: number;
+    run: (some: Item[]) => Promise<readonly Result[]>;
+    late: (item: Item) => Result;
+  },
+): Promise<readonly Result[]> {
+  const results: Result[] = [];
+  for (let at = 0; at < items.length; at += most) {
+    const some = items.slice(at, at + most);
+    results.push(...(isOver(batch) ? some.map(late) : await run(some)));
+  }
+  return results;
+}
+
+/** So many requests at once for all groups together, while there is time: one may have a member, another thousands. */
+function limiter(batch: Batch): Limit {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return async (request) => {
+    if (running === WRITES_IN_FLIGHT) await new Promise<void>((go) => waiting.push(go));
+    else running += 1;
+    try {
+      if (isOver(batch)) throw TIME_IS_UP;
+      return await request();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) running -= 1;
+      else next();
+    }
+  };
 }

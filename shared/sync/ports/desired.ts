@@ -4,7 +4,7 @@ import type { ConnectionName, GroupId, GroupRef, MemberId, RoleId } from '../../
 import type { Presence, Register } from '../../domain/register.ts';
 import type { Stamp } from '../../domain/stamp.ts';
 
-/** Where the directory's word about groups is kept. Each method but `joinNew` is one conditional write of one item. */
+/** Where the directory's word about groups is kept. Each method for one thing is one conditional write of one item. */
 export interface DesiredStore {
   /** Notes that the member may be in the group, so that a change of the user finds its way there. Never undone. */
   noteMembership(ref: GroupRef, member: MemberId): Promise<void>;
@@ -14,8 +14,8 @@ export interface DesiredStore {
   joinNew(ref: GroupRef, entries: readonly MemberEntry[], nowMs: number): Promise<void>;
   /** Joins the group's own registers, each by its own stamp. */
   joinGroup(ref: GroupRef, registers: GroupRegisters): Promise<void>;
-  /** Records the arrival, then reads all arrivals of the same snapshot: the floor that they set, if any. */
-  recordPart(ref: GroupRef, part: PartMarker, nowMs: number): Promise<Stamp>;
+  /** Records the arrivals, then reads all of the same snapshots: the latest floor that they set, if any. */
+  recordParts(ref: GroupRef, parts: readonly PartMarker[], nowMs: number): Promise<Stamp>;
   /**
    * Raises rev and marks the group dirty, always: a redelivery after a crash may find nothing else to write.
    * @param dueMs when the pump may consider the message lost that is about to be sent

@@ -1,0 +1,117 @@
+import { expect, it } from 'vitest';
+import { connectionName, type GroupRef } from '../../shared/domain/ids.ts';
+import { createDesiredStore } from '../../shared/store/desired-store.ts';
+import { createUserStore } from '../../shared/store/user-store.ts';
+import { ingest } from '../../shared/sync/ingest/ingest.ts';
+import { MemoryTable } from '../../simulate/table.ts';
+
+const START_MS = Date.UTC(2026, 10, 20);
+const REQUEST_MS = 6;
+/** As many requests as the SDK has under way at once; a note of a membership travels with 24 others. */
+const SOCKETS = 50;
+const weightOf = (operation: string, key: string) =>
+  operation === 'put' && /IN#|PART#/.test(key) ? 1 / 25 : 1;
+/** Half of what the function has. */
+const HALF_MS = 30_000;
+const MAX_BYTES = 1_048_576;
+
+/** A table that answers every request after 6 ms of its own clock, as many at once as there are sockets. */
+function slowly() {
+  let nowMs = START_MS;
+  const waiting: { readonly weight: number; readonly answer: () => void }[] = [];
+  const table = new MemoryTable(
+    (operation, key) =>
+      new Promise((answer) => void waiting.push({ weight: weightOf(operation, key), answer })),
+  );
+  const ports = {
+    clock: () => nowMs,
+    coalesceMs: 0,
+    desired: createDesiredStore(table),
+    users: createUserStore(table),
+    connections: {
+      find: async () => ({ name: connectionName('default'), settings: { match: [] } }) as never,
+      list: async () => [],
+    },
+    deadLetters: { bury: async () => [] },
+    applyQueue: {
+      wake: async (refs: readonly GroupRef[]) => {
+        nowMs += REQUEST_MS * Math.ceil(refs.length / 80);
+        return [];
+      },
+    },
+  };
+  async function ended<Result>(work: Promise<Result>): Promise<{ result: Result; tookMs: number }> {
+    let isOver = false;
+    const over = work.finally(() => {
+      isOver = true;
+    });
+    while (!isOver) {
+      await new Promise(setImmediate);
+      let room = SOCKETS;
+      let taken = 0;
+      while (room > 0 && taken < waiting.length) room -= waiting[taken++]?.weight ?? 0;
+      if (taken > 0) nowMs += REQUEST_MS;
+      for (const { answer } of waiting.splice(0, taken)) answer();
+    }
+    return { result: await over, tookMs: nowMs - START_MS };
+  }
+  return { ports, ended };
+}
+
+/** A list of as many of them as one message of SQS may hold. */
+function widest(itemOf: (index: number) => object): string {
+  const items: string[] = [];
+  for (let bytes = 2, at = 0; at < 10_000; at += 1) {
+    const text = JSON.stringify(itemOf(at));
+    bytes += text.length + 1;
+    if (bytes > MAX_BYTES) break;
+    items.push(text);
+  }
+  return `[${items.join(',')}]`;
+}
+
+const snapshot = (id: string, data: object) => ({
+  specversion: '1.0',
+  id,
+  source: 's',
+  type: 'directory.group.snapshot',
+  time: '2026-11-19T00:00:00Z',
+  data,
+});
+const patch = (group: string, value: readonly unknown[]) => ({
+  schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
+  groupId: group,
+  Operations: [{ op: 'add', path: 'members', value }],
+});
+
+it.each([
+  [
+    'snapshots of a group each',
+    5_000,
+    (at: number) => snapshot(`${at}`, { group: { id: `g${at}`, name: 'n' }, members: [] }),
+  ],
+  ['a member of a group each', 7_000, (at: number) => patch(`g${at}`, [`u${at}`])],
+  [
+    'parts of one snapshot',
+    4_000,
+    (at: number) =>
+      snapshot(`${at}`, {
+        group: { id: 'g' },
+        members: [],
+        part: { snapshotId: 's', index: at, count: 10_000 },
+      }),
+  ],
+])(
+  'a message of %s is stored in half of the time that a run has',
+  async (_, least, itemOf) => {
+    const body = widest(itemOf);
+    const { ports, ended } = slowly();
+    const { result, tookMs } = await ended(
+      ingest([{ messageId: 'm', body, sentAtMs: START_MS }], ports, { startUntilMs: START_MS + HALF_MS }),
+    );
+    expect(result.failedMessages.size).toBe(0);
+    expect(JSON.parse(body).length).toBeGreaterThanOrEqual(least);
+    expect(tookMs).toBeLessThan(HALF_MS);
+  },
+  60_000,
+);
