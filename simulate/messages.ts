@@ -153,7 +153,7 @@ const TYPES: Readonly<Record<Facts['kind'], readonly [native: string, okta: stri
   join: ['directory.group.member.added', 'group.user_membership.add'],
   leave: ['directory.group.member.removed', 'group.user_membership.remove'],
   profile: ['directory.user.upserted', 'user.account.update_profile'],
-  forget: ['directory.user.deleted', 'user.lifecycle.deactivate'],
+  forget: ['directory.user.deleted', 'user.lifecycle.delete.completed'],
 };
 
 /** JSON leaves out what is undefined. */

@@ -129,6 +129,26 @@ describe('time', () => {
   );
 });
 
+describe('attributes of a member', () => {
+  const joined = (attributes: object) =>
+    native('group.member.added', { group: { id: 'g' }, members: [{ id: 'u', ...attributes }] });
+
+  it.each([{ email: 'a\ud800' }, { '\udc00': 'a' }])(
+    '%j, which no store keeps as it is, are refused',
+    (one) => {
+      expect(problemsOf(joined(one))).toEqual([
+        'invalid_event: data.members.0: expected attributes that are valid Unicode',
+      ]);
+    },
+  );
+
+  it('say nothing without a name', () => {
+    expect(decode(joined({ '': 'a', name: '🚀' })).events).toMatchObject([
+      { change: { members: [{ attributes: new Map([['name', '🚀']]) }] } },
+    ]);
+  });
+});
+
 describe('connection', () => {
   it('is the event’s, else the message attribute’s, else default', () => {
     const connectionOf = (event: unknown, connectionAttribute?: string) =>

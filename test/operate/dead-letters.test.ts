@@ -6,6 +6,7 @@ import { replayLetters } from '../../shared/operate/dead-letters/replay.ts';
 import { isSuperseded } from '../../shared/operate/dead-letters/superseded.ts';
 import { surveyLetters } from '../../shared/operate/dead-letters/survey.ts';
 import { HOLD_SECONDS } from '../../shared/operate/dead-letters/walk.ts';
+import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { journalOf } from '../../shared/operate/journal.ts';
 import {
   added,
@@ -329,6 +330,26 @@ describe('a letter that a person mends or discards', () => {
       reason: 'mended the producer',
       changes: [{ before: bodyOf(group('g', '')), after: body }],
     });
+  });
+
+  it('replaces the original, of which a part may be stored already', async () => {
+    const world = createWorld();
+    await world.save();
+    const snapshot = (...names: string[]) => {
+      const { data } = added('g', ...names);
+      return bodyOf({ type: 'group.snapshot', data });
+    };
+    const sentAtMs = NOW_MS;
+    await ingest([{ messageId: 'm', body: snapshot('ann', 'bob'), sentAtMs }], world.ports);
+    world.mailboxes.events.add({ id: 'd', body: snapshot('ann', 'bob'), originalMessageId: 'm' });
+    const [letter] = await findLetters(['d'], ['events'], world.ports);
+    await sendAmended(letter as never, { body: snapshot('ann'), person }, world.ports);
+    const [{ body, stamp } = { body: '', stamp: undefined }] = world.sent;
+    await ingest([{ messageId: 'm2', body, stamp, sentAtMs }], world.ports);
+    const state = await world.ports.groups.read(world.refOf('g'));
+    const members = await world.ports.groups.members(world.refOf('g'));
+    const counted = members.filter(({ stamp: at }) => at >= (state?.registers.snapshot ?? ''));
+    expect(counted.map(({ member }) => member)).toEqual(['m-ann']);
   });
 
   it('is kept in the journal where it names no group, before it is deleted', async () => {

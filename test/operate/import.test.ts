@@ -22,7 +22,15 @@ async function records(text: string, size?: number) {
   return found;
 }
 
-async function run(csv: string, { dryRun = false, confirmed = true, runLength = 3 } = {}) {
+async function run(
+  csv: string,
+  {
+    dryRun = false,
+    confirmed = true,
+    runLength = 3,
+    asOf,
+  }: { dryRun?: boolean; confirmed?: boolean; runLength?: number; asOf?: string } = {},
+) {
   const sent: string[] = [];
   let planned: unknown;
   const report = await importCsv(
@@ -43,6 +51,7 @@ async function run(csv: string, { dryRun = false, confirmed = true, runLength = 
     {
       connection: DEFAULT_CONNECTION,
       dryRun,
+      asOf,
       confirm: async (plan) => {
         planned = plan;
         return confirmed;
@@ -116,6 +125,18 @@ describe('parseCsv', () => {
 });
 
 describe('importCsv', () => {
+  it('stands in the order where the file was true, so that what the directory said since stays', async () => {
+    const { events } = await run('g1,One,u1,u1@acme.test', { asOf: '2026-11-01T08:00:00+01:00' });
+    expect(events.map(({ stamp }) => stamp.slice(0, 20))).toEqual(['2026-11-01T07:00:00.']);
+  });
+
+  it.each(['yesterday', new Date(NOW_MS + 301_000).toISOString(), '2024-01-01T00:00:00Z'])(
+    'sends nothing as of %s',
+    async (asOf) => {
+      await expect(run('g1,One,u1,u1@acme.test', { asOf })).rejects.toThrow(/^as of: expected a time/);
+    },
+  );
+
   it('makes one snapshot of each group, whatever the order of the rows', async () => {
     const csv =
       'group_id,group name,MEMBER ID,e-mail\ng2,Two,m1,a@x\ng1,One,m2,\ng2,Two,m0,b@x\ng1,One,m1,c@x\ng3,Three,,\n';

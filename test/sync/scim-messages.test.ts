@@ -47,3 +47,24 @@ it.each([
   }
   expect(shown('g')).toEqual([['u-bob']]);
 });
+
+it('whom Okta deactivates leaves the groups, and is in them again once reactivated', async () => {
+  const { world, tell, shown, hire } = await story();
+  await hire('ann', 'bob');
+  await tell({ snapshot: 'g', of: ['ann', 'bob'] });
+  const okta = async (eventType: string) => {
+    world.advance(60_000);
+    const published = new Date(world.nowMs()).toISOString();
+    const body = JSON.stringify({
+      uuid: eventType,
+      published,
+      eventType,
+      target: [{ type: 'User', id: 'ann' }],
+    });
+    await ingest([{ messageId: eventType, body, sentAtMs: world.nowMs() }], world.onlooker);
+    await tell();
+    return shown('g');
+  };
+  expect(await okta('user.lifecycle.deactivate')).toEqual([['u-bob']]);
+  expect(await okta('user.lifecycle.activate')).toEqual([['u-ann', 'u-bob']]);
+});

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { ACTIVE_ATTRIBUTE } from '../../domain/active.ts';
 import type { DirectoryChange, EventActor } from '../../domain/event.ts';
 import { MAX_NAME_LENGTH } from '../events/bounds.ts';
 import { Identifier, Instant } from '../events/fields.ts';
@@ -45,7 +46,7 @@ export const readOkta: Adapter = (value) => {
   const { uuid, published, eventType, outcome, actor, target } = parsed.data;
   const type = nativeTypeOf(eventType);
   if (type === undefined || NOT_DONE.has(outcome?.result ?? '')) return IGNORED;
-  const changes = changesOf(type, target ?? []);
+  const changes = changesOf(type, target ?? [], ACTIVE[eventType]);
   return 'kind' in changes
     ? changes
     : { kind: 'changes', source: 'okta', id: uuid, time: published, actor: actorOf(actor), ...changes };
@@ -58,8 +59,14 @@ const NATIVE_TYPES: Readonly<Record<string, keyof typeof NATIVE_DATA>> = {
   'group.profile.update': 'directory.group.upserted',
   'group.lifecycle.delete': 'directory.group.deleted',
   'user.lifecycle.delete.completed': 'directory.user.deleted',
-  'user.lifecycle.deactivate': 'directory.user.deleted',
   'user.account.update_profile': 'directory.user.upserted',
+};
+
+/** Okta keeps the groups of an account that is switched off, and tells of none when it is switched on again. */
+const ACTIVE: Readonly<Record<string, 'true' | 'false'>> = {
+  'user.lifecycle.deactivate': 'false',
+  'user.lifecycle.activate': 'true',
+  'user.lifecycle.reactivate': 'true',
 };
 
 /** The native type that an Okta event type means; undefined where it says nothing of groups and their members. */
@@ -71,12 +78,13 @@ function nativeTypeOf(eventType: string): keyof typeof NATIVE_DATA | undefined {
 function changesOf(
   type: keyof typeof NATIVE_DATA,
   targets: readonly Target[],
+  active: 'true' | 'false' | undefined,
 ): Reading | { readonly changes: readonly DirectoryChange[] } {
   const groups = targets.filter((target) => target.type === 'UserGroup');
   const members = usersAmong(targets).map(memberOf);
   const isOfUser = type.startsWith('directory.user.');
   const data = isOfUser
-    ? members.map((user) => ({ user }))
+    ? members.map((user) => ({ user: { ...user, [ACTIVE_ATTRIBUTE]: active } }))
     : groups.map(({ id, displayName }) => ({ group: { id, name: displayName }, members }));
   const isMembership = type.startsWith('directory.group.member.');
   if (data.length === 0 || (isMembership && members.length === 0)) {

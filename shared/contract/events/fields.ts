@@ -18,7 +18,7 @@ export const expecting = (what: string) => ({
 });
 
 /** Half of a surrogate pair has no UTF-8 form, so two different ids could become one in the store. */
-const LONE_SURROGATE = /\p{Surrogate}/u;
+export const LONE_SURROGATE = /\p{Surrogate}/u;
 
 function text(what: string, longest: number) {
   const expected = expecting(`${what} of 1 to ${longest} characters`);

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Member } from '../../domain/event.ts';
 import { memberId } from '../../domain/ids.ts';
 import { MAX_ATTRIBUTE_BYTES, MAX_ATTRIBUTES_PER_MEMBER, MAX_MEMBERS_PER_EVENT } from './bounds.ts';
-import { expecting, Identifier } from './fields.ts';
+import { expecting, Identifier, LONE_SURROGATE } from './fields.ts';
 
 const attribute = (description: string) =>
   z
@@ -41,7 +41,8 @@ export const MembersField = z
 function attributesOf(raw: object): Map<string, string> {
   const attributes = new Map<string, string>();
   for (const [name, value] of Object.entries(raw)) {
-    if (name === 'id') continue;
+    // The store has no place for an attribute without a name.
+    if (name === 'id' || name === '') continue;
     if (typeof value === 'string') attributes.set(name, value);
     // An employee number is often sent as a JSON number; other numbers have no one way to write them.
     else if (Number.isSafeInteger(value)) attributes.set(name, String(value));
@@ -54,6 +55,7 @@ function boundProblem(attributes: ReadonlyMap<string, string>): string | undefin
     return `expected at most ${MAX_ATTRIBUTES_PER_MEMBER} attributes, got ${attributes.size}`;
   }
   for (const [name, value] of attributes) {
+    if (LONE_SURROGATE.test(name + value)) return 'expected attributes that are valid Unicode';
     const bytes = utf8Length(name) + utf8Length(value);
     if (bytes > MAX_ATTRIBUTE_BYTES) {
       return `expected attributes of at most ${MAX_ATTRIBUTE_BYTES} bytes with their name, got ${bytes}`;

@@ -1,10 +1,11 @@
-import { decodeMessage } from '../../contract/decode.ts';
+import { decodeMessage, REWORDED } from '../../contract/decode.ts';
 import { DEFAULT_CONNECTION } from '../../contract/names.ts';
 import { connectionName, type GroupRef, groupId } from '../../domain/ids.ts';
+import { makeStamp, readStamp, type Stamp, type StampParts } from '../../domain/stamp.ts';
 import type { DeadMessage, EventSender, Mailbox } from '../../sync/ports/queues.ts';
 import { type JournalPorts, journalOf, recordDeed } from '../journal.ts';
 import { type Letter, readLetter, stampOf } from './letter.ts';
-import { HOLD_SECONDS } from './walk.ts';
+import { walkMailbox } from './walk.ts';
 
 export interface AmendPorts extends JournalPorts {
   readonly mailboxes: Readonly<Record<Mailbox['name'], Mailbox>>;
@@ -17,6 +18,15 @@ function auditedAt({ ref, group, events, message }: Letter): GroupRef {
   const named = /^[a-z0-9-]{1,32}$/.test(message.connection ?? '') ? message.connection : undefined;
   const connection = events[0]?.connection ?? connectionName(named ?? DEFAULT_CONNECTION);
   return group === undefined ? journalOf(connection) : { connection, group: groupId(group) };
+}
+
+/**
+ * The original may be stored in part. Other words at the very same place would be joined with that, and a member who
+ * was taken out of a snapshot would stay: so they count as operations after the original's.
+ */
+function rewordedStamp({ message, events }: Letter): Stamp {
+  const { operation = 0, ...place } = readStamp(stampOf(message)) as StampParts;
+  return makeStamp({ ...place, source: REWORDED, operation: operation + Math.max(1, events.length) });
 }
 
 /** Says what ingest would make of a body now: its problems, one line each; none where it would be accepted. */
@@ -42,19 +52,18 @@ export async function sendAmended(
   { body, reason }: { readonly body: string; readonly reason: string },
   ports: AmendPorts,
 ): Promise<boolean> {
-  return withMessage(ports.mailboxes[letter.queue], letter.message.id, async (message) => {
+  return withMessage(letter, ports, async (message) => {
     const words = { before: message.body, after: body };
     await recordWords(letter, 'edit', { ...words, reason }, ports);
-    const [outcome] = await ports.events.send([
-      { body, connection: message.connection, stamp: stampOf(message) },
-    ]);
+    const { connection } = message;
+    const [outcome] = await ports.events.send([{ body, connection, stamp: rewordedStamp(letter) }]);
     if (outcome?.messageId === undefined) throw new Error(`the events queue refused it: ${outcome?.refused}`);
   });
 }
 
 /** Deletes a letter for good; what it said, who wanted that and why are kept in the audit. */
 export async function discardLetter(letter: Letter, reason: string, ports: AmendPorts): Promise<boolean> {
-  return withMessage(ports.mailboxes[letter.queue], letter.message.id, async (message) => {
+  return withMessage(letter, ports, async (message) => {
     await recordWords(letter, 'discard', { before: message.body, after: null, reason }, ports);
   });
 }
@@ -88,9 +97,11 @@ export async function findLetters(
   for (const queue of queues) {
     const wanted = ids.filter((id) => !found.has(id));
     if (wanted.length === 0) break;
-    await searchMailbox(ports.mailboxes[queue], (message) => {
-      if (wanted.includes(message.id)) found.set(message.id, readLetter(message, queue, ports.clock()));
-      return wanted.every((id) => found.has(id));
+    await walkMailbox(ports.mailboxes[queue], ports, async (messages) => {
+      for (const message of messages.filter(({ id }) => wanted.includes(id))) {
+        found.set(message.id, readLetter(message, queue, ports.clock()));
+      }
+      return wanted.some((id) => !found.has(id));
     });
   }
   return ids.flatMap((id) => found.get(id) ?? []);
@@ -98,39 +109,18 @@ export async function findLetters(
 
 /** Takes one message, does something with it, deletes it; puts it back where that fails. */
 async function withMessage(
-  mailbox: Mailbox,
-  id: string,
+  { queue, message: { id } }: Letter,
+  ports: AmendPorts,
   act: (message: DeadMessage) => Promise<void>,
 ): Promise<boolean> {
   let done = false;
-  await searchMailbox(mailbox, async (message) => {
-    if (message.id !== id) return false;
+  await walkMailbox(ports.mailboxes[queue], ports, async (messages) => {
+    const message = messages.find((one) => one.id === id);
+    if (message === undefined) return true;
     await act(message);
-    await mailbox.remove([message]);
+    await ports.mailboxes[queue].remove([message]);
     done = true;
-    return true;
+    return false;
   });
   return done;
-}
-
-const VAIN_TAKES = 2;
-
-/** Shows messages until one is enough, and puts back all that are still there. */
-async function searchMailbox(
-  mailbox: Mailbox,
-  isEnough: (message: DeadMessage) => boolean | Promise<boolean>,
-): Promise<void> {
-  const receipts = new Map<string, string>();
-  let vain = 0;
-  try {
-    while (vain < VAIN_TAKES) {
-      const taken = await mailbox.take(10, HOLD_SECONDS);
-      const fresh = taken.filter(({ id }) => !receipts.has(id));
-      vain = fresh.length === 0 ? vain + 1 : 0;
-      for (const { id, receipt } of taken) receipts.set(id, receipt);
-      for (const message of fresh) if (await isEnough(message)) return;
-    }
-  } finally {
-    await mailbox.giveBack([...receipts.values()].map((receipt) => ({ receipt })));
-  }
 }

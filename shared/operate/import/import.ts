@@ -1,5 +1,6 @@
 import type { ImportReport } from '../../contract/answers.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
+import { judgeAge, makeStamp, normaliseInstant } from '../../domain/stamp.ts';
 import type { EventSender } from '../../sync/ports/queues.ts';
 import { createErrors } from '../events.ts';
 import { type JournalPorts, journalOf, recordDeed } from '../journal.ts';
@@ -24,6 +25,8 @@ export interface ImportPorts extends JournalPorts {
 export interface ImportOptions {
   readonly connection: ConnectionName;
   readonly dryRun: boolean;
+  /** When the file was true (RFC 3339): what the directory has said since stands. Now where undefined. */
+  readonly asOf?: string | undefined;
   /** Shown what would be sent before the first message goes; false ends the import. */
   readonly confirm: (plan: ImportPlan) => Promise<boolean>;
   readonly onProgress?: ((sent: number, total: number) => void) | undefined;
@@ -60,6 +63,7 @@ export async function importCsv(
   ports: ImportPorts,
   options: ImportOptions,
 ): Promise<ImportReport> {
+  const asOf = placeInTime(options.asOf, ports.clock());
   const sorter = ports.createSorter();
   try {
     const read = await readAll(chunks, sorter);
@@ -69,18 +73,25 @@ export async function importCsv(
     const report = { ...plan, events: plan.messages, errors: inOrder, errorCount, sent: false };
     if (errorCount > 0 || options.dryRun || read.rows === 0) return report;
     if (!(await options.confirm(plan))) return report;
-    const change = {
-      kind: 'import',
-      before: null,
-      after: `${plan.groups} groups`,
-      reason: `${plan.rows} rows`,
-    };
+    const { groups, rows } = plan;
+    const change = { kind: 'import', before: null, after: `${groups} groups`, reason: `${rows} rows` };
     await recordDeed(journalOf(options.connection), { action: 'import', changes: [change] }, ports);
-    const sent = await sendAll(sorter, read.groups, ports, { ...options, total: plan.messages });
+    const sent = await sendAll(sorter, read.groups, ports, { ...options, asOf, total: plan.messages });
     return { ...report, ...sent, sent: true };
   } finally {
     await sorter.discard();
   }
+}
+
+/** @throws RangeError where ingest would refuse every event of that time */
+function placeInTime(asOf: string | undefined, nowMs: number): string {
+  const time = asOf ?? new Date(nowMs).toISOString();
+  const isTime = normaliseInstant(time) !== undefined;
+  const age = isTime ? judgeAge(makeStamp({ time, id: 'import', source: '' }), nowMs) : 'no RFC 3339 time';
+  if (age === 'acceptable') return time;
+  throw new RangeError(
+    `as of: expected a time at most 400 days ago and 5 minutes ahead of this clock, got ${time} (${age})`,
+  );
 }
 
 interface Read extends Errors {
@@ -151,10 +162,15 @@ async function sendAll(
   sorter: Sorter,
   groups: ReadonlyMap<string, GroupSize>,
   ports: ImportPorts,
-  { connection, onProgress, total }: ImportOptions & { readonly total: number },
+  {
+    connection,
+    onProgress,
+    asOf: time,
+    total,
+  }: ImportOptions & { readonly asOf: string; readonly total: number },
 ): Promise<Pick<ImportReport, 'messages' | 'events'>> {
   const weights = (group: string) => groups.get(group)?.weight ?? 0;
-  const stamped = { time: new Date(ports.clock()).toISOString(), importId: ports.newId() };
+  const stamped = { time, importId: ports.newId() };
   let batch: string[] = [];
   let sent = 0;
   const flush = async () => {

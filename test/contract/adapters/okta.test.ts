@@ -46,6 +46,7 @@ const logEvent = (eventType: string, target: unknown, more: object = {}) => ({
 
 const ann = { userName: 'ann.lee@acme.example', email: 'ann.lee@acme.example', name: 'Ann Lee' };
 const annMember = member('00u9ktm2xQ', ann);
+const switched = (active: string) => member('00u9ktm2xQ', { ...ann, 'scim:active': active });
 
 describe('an Okta System Log event', () => {
   it.each([
@@ -67,10 +68,11 @@ describe('an Okta System Log event', () => {
     ],
     ['group.lifecycle.delete', [group()], { kind: 'group.deleted', group: '00g4rtb7sK' }],
     ['user.lifecycle.delete.completed', [user()], { kind: 'user.deleted', user: '00u9ktm2xQ' }],
-    ['user.lifecycle.deactivate', [user()], { kind: 'user.deleted', user: '00u9ktm2xQ' }],
+    ['user.lifecycle.deactivate', [user()], { kind: 'user.upserted', user: switched('false') }],
+    ['user.lifecycle.activate', [user()], { kind: 'user.upserted', user: switched('true') }],
     ['user.lifecycle.create', [user()], { kind: 'user.upserted', user: annMember }],
     ['user.lifecycle.delete.initiated', [user()], { kind: 'user.upserted', user: annMember }],
-    ['user.lifecycle.reactivate', [user()], { kind: 'user.upserted', user: annMember }],
+    ['user.lifecycle.reactivate', [user()], { kind: 'user.upserted', user: switched('true') }],
     ['user.account.update_profile', [user()], { kind: 'user.upserted', user: annMember }],
   ])('%s means a change', (eventType, target, change) => {
     expect(changesOf(logEvent(eventType, target))).toEqual([change]);
@@ -185,7 +187,6 @@ describe('examples/okta-eventbridge.jsonl', () => {
       'group.upserted',
       'member.added',
       'member.removed',
-      'user.deleted',
       'user.upserted',
     ]);
   });
