@@ -35,8 +35,8 @@ function decode(body: string): readonly DirectoryEvent[] {
     sentAtMs: NOW_MS,
     receivedAtMs: NOW_MS,
     knowsConnection: () => true,
-    connectionAttribute: undefined,
-    stampAttribute: undefined,
+    connection: undefined,
+    stamp: undefined,
   });
   return events;
 }

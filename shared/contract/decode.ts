@@ -22,9 +22,9 @@ export interface MessageToDecode {
   readonly sentAtMs: number;
   readonly receivedAtMs: number;
   /** Message attribute `connection`. */
-  readonly connectionAttribute?: string | undefined;
+  readonly connection?: string | undefined;
   /** Message attribute `stamp`: when and as what the message was first sent, if it has been sent again since. */
-  readonly stampAttribute?: string | undefined;
+  readonly stamp?: string | undefined;
   /** Where given, an event of a connection for which it answers false is rejected. */
   readonly knowsConnection?: (connection: ConnectionName) => boolean;
 }
@@ -58,7 +58,7 @@ export function decodeMessage(message: MessageToDecode): DecodedMessage {
   let ignored = 0;
   let slot = 0;
   const delivery = deliveryOf(message);
-  const whole = { place: delivery.place, connection: message.connectionAttribute, body: () => message.body };
+  const whole = { place: delivery.place, connection: message.connection, body: () => message.body };
   for (const piece of unwrap(whole)) {
     const { reading } = piece;
     const standing = standingOf(piece, slot, delivery);
@@ -131,9 +131,9 @@ interface Delivery {
 /** Greatest time that RFC 3339 can write: the end of the year 9999. */
 const LAST_INSTANT_MS = 253_402_300_799_999;
 
-function deliveryOf({ stampAttribute, sentAtMs, messageId }: MessageToDecode): Delivery {
-  if (stampAttribute !== undefined) {
-    const place = readStamp(stampAttribute);
+function deliveryOf({ stamp, sentAtMs, messageId }: MessageToDecode): Delivery {
+  if (stamp !== undefined) {
+    const place = readStamp(stamp);
     return { place, operation: place?.operation ?? 0, reworded: place?.source === REWORDED };
   }
   const withinRange = Math.min(Math.max(Math.trunc(sentAtMs) || 0, 0), LAST_INSTANT_MS);

@@ -179,8 +179,8 @@ describe('decodeMessage never throws, and accepts, ignores or rejects', () => {
         attribute,
         fc.string(),
         fc.double(),
-        (connectionAttribute, stampAttribute, messageId, sentAtMs) => {
-          const decoded = decode(body, { connectionAttribute, stampAttribute, messageId, sentAtMs });
+        (connection, stamp, messageId, sentAtMs) => {
+          const decoded = decode(body, { connection, stamp, messageId, sentAtMs });
           expect(decoded.events.length + decoded.rejected.length).toBe(1);
         },
       ),

@@ -151,21 +151,18 @@ describe('attributes of a member', () => {
 
 describe('connection', () => {
   it('is the event’s, else the message attribute’s, else default', () => {
-    const connectionOf = (event: unknown, connectionAttribute?: string) =>
-      decode(event, { connectionAttribute }).events[0]?.connection;
+    const connectionOf = (event: unknown, connection?: string) =>
+      decode(event, { connection }).events[0]?.connection;
     expect(connectionOf(deleted('g1', { connection: 'a' }), 'b')).toBe('a');
     expect(connectionOf(deleted('g1'), 'b')).toBe('b');
     expect(connectionOf(deleted('g1'))).toBe('default');
   });
 
-  it.each(['', 'Acme', 'a b', 'x'.repeat(33), 'ü', 'a\n'])(
-    '%j as attribute is no name',
-    (connectionAttribute) => {
-      expect(problemsOf(deleted('g1'), { connectionAttribute })).toEqual([
-        'invalid_event: connection: expected a name [a-z0-9-]{1,32}',
-      ]);
-    },
-  );
+  it.each(['', 'Acme', 'a b', 'x'.repeat(33), 'ü', 'a\n'])('%j as attribute is no name', (connection) => {
+    expect(problemsOf(deleted('g1'), { connection })).toEqual([
+      'invalid_event: connection: expected a name [a-z0-9-]{1,32}',
+    ]);
+  });
 
   it('that does not exist is rejected, for those events alone that name it', () => {
     const list = [deleted('g1', { connection: 'gone' }), deleted('g2')];
@@ -193,7 +190,7 @@ describe('a message without a time of its own', () => {
       messageId: 'm2',
       sentAtMs: SENT_MS + 60_000,
       receivedAtMs: SENT_MS + 60_000,
-      stampAttribute: stamps[0],
+      stamp: stamps[0],
     });
     expect(again.events.map(({ stamp }) => stamp)).toEqual(stamps);
   });
@@ -208,7 +205,7 @@ describe('a message without a time of its own', () => {
     const replayed = decode(rejection?.body ?? '', {
       messageId: 'm9',
       sentAtMs: SENT_MS + 1_000,
-      stampAttribute: rejection?.stamp,
+      stamp: rejection?.stamp,
     });
     expect(replayed).toEqual(decode(timeless('g1')));
   });
@@ -219,7 +216,7 @@ describe('a message without a time of its own', () => {
     const mended = decode(timeless('g2'), {
       messageId: 'm7',
       sentAtMs: SENT_MS + 5_000,
-      stampAttribute: rejected[0]?.stamp,
+      stamp: rejected[0]?.stamp,
     });
     const [, beforeIt, afterIt] = events.map(({ stamp }) => stamp);
     const place = mended.events[0]?.stamp ?? '';
@@ -228,14 +225,14 @@ describe('a message without a time of its own', () => {
   });
 
   it('is rejected where the attribute stamp cannot be read, rather than take a new place', () => {
-    expect(problemsOf(timeless('g1'), { stampAttribute: '2026-11-20' })).toEqual([
+    expect(problemsOf(timeless('g1'), { stamp: '2026-11-20' })).toEqual([
       'invalid_event: attribute stamp: expected a stamp, got other text',
     ]);
   });
 
   it('is rejected where its operations would pass the last index', () => {
-    const stampAttribute = `${SENT_AT}.00.6d31..99999`;
-    expect(problemsOf(timeless('g1'), { stampAttribute })).toEqual([
+    const stamp = `${SENT_AT}.00.6d31..99999`;
+    expect(problemsOf(timeless('g1'), { stamp })).toEqual([
       expect.stringMatching(/^invalid_event: expected at most 99999 operations/),
     ]);
   });
@@ -243,8 +240,8 @@ describe('a message without a time of its own', () => {
 
 describe('an event with a time of its own', () => {
   it('ignores SentTimestamp, message id and the attribute stamp', () => {
-    const stampAttribute = `${SENT_AT}.00.6d31..00007`;
-    const elsewhere = decode(deleted('g1'), { messageId: 'm2', sentAtMs: 0, stampAttribute });
+    const stamp = `${SENT_AT}.00.6d31..00007`;
+    const elsewhere = decode(deleted('g1'), { messageId: 'm2', sentAtMs: 0, stamp });
     expect(elsewhere).toEqual(decode(deleted('g1')));
   });
 

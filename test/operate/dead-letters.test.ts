@@ -343,7 +343,7 @@ describe('a letter that a person mends or discards', () => {
     await ingest([{ messageId: 'm', body: snapshot('ann', 'bob'), sentAtMs }], world.ports);
     world.mailboxes.events.add({ id: 'd', body: snapshot('ann', 'bob'), originalMessageId: 'm' });
     const [letter] = await findLetters(['d'], ['events'], world.ports);
-    await sendAmended(letter as never, { body: snapshot('ann'), person }, world.ports);
+    await sendAmended(letter as never, { body: snapshot('ann'), reason: 'bob left' }, world.ports);
     const [{ body, stamp } = { body: '', stamp: undefined }] = world.sent;
     await ingest([{ messageId: 'm2', body, stamp, sentAtMs }], world.ports);
     const state = await world.ports.groups.read(world.refOf('g'));

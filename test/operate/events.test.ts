@@ -33,7 +33,7 @@ async function stampsOf(texts: readonly string[]) {
   });
   return sent.flatMap(({ body, stamp }, index) => {
     const messageId = `m${String(texts.length - index).padStart(6, '0')}`;
-    const message = { body, messageId, sentAtMs: NOW_MS, receivedAtMs: NOW_MS, stampAttribute: stamp };
+    const message = { body, messageId, sentAtMs: NOW_MS, receivedAtMs: NOW_MS, stamp };
     return decodeMessage(message).events.map((event) => event.stamp);
   });
 }

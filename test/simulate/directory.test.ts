@@ -196,7 +196,7 @@ describe('messages of every form', () => {
           messageId,
           sentAtMs,
           receivedAtMs: atMs,
-          connectionAttribute: 'a',
+          connection: 'a',
         });
         const isRefused = one.way.time === 'future' || one.deed.kind === 'rubbish';
         expect(decoded.rejected.length, message.body).toBe(isRefused ? 1 : 0);

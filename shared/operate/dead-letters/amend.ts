@@ -32,12 +32,11 @@ function rewordedStamp({ message, events }: Letter): Stamp {
 /** Says what ingest would make of a body now: its problems, one line each; none where it would be accepted. */
 export function problemsOf(body: string, message: DeadMessage, nowMs: number): readonly string[] {
   const { events, ignored, rejected } = decodeMessage({
+    ...message,
     body,
     messageId: message.id,
-    sentAtMs: message.sentAtMs,
     receivedAtMs: nowMs,
-    connectionAttribute: message.connection,
-    stampAttribute: stampOf(message),
+    stamp: stampOf(message),
   });
   if (rejected.length > 0) return rejected.map(({ code, message: why }) => `${code}: ${why}`);
   return events.length === 0 && ignored > 0 ? ['nothing in it is an event of a directory'] : [];

@@ -28,12 +28,9 @@ export function readLetter(message: DeadMessage, queue: Mailbox['name'], nowMs: 
     return { message, queue, events: [], problems, group: ref?.group, ref };
   }
   const { events, rejected } = decodeMessage({
-    body: message.body,
+    ...message,
     messageId: message.originalMessageId ?? message.id,
-    sentAtMs: message.sentAtMs,
     receivedAtMs: nowMs,
-    connectionAttribute: message.connection,
-    stampAttribute: message.stamp,
   });
   const named = events.flatMap(({ change }) => ('group' in change ? [change.group] : []));
   return {

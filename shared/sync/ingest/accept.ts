@@ -1,4 +1,4 @@
-import { type DecodedMessage, decodeMessage } from '../../contract/decode.ts';
+import { type DecodedMessage, decodeMessage, type MessageToDecode } from '../../contract/decode.ts';
 import type { DirectoryEvent } from '../../domain/event.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 import type { Connections } from '../ports/connections.ts';
@@ -12,13 +12,7 @@ export interface AcceptPorts {
 }
 
 /** One message of the events queue. */
-export interface IncomingMessage {
-  readonly messageId: string;
-  readonly body: string;
-  /** SQS SentTimestamp, milliseconds since 1970: the time of formats that carry none. */
-  readonly sentAtMs: number;
-  readonly connection?: string | undefined;
-  readonly stamp?: string | undefined;
+export interface IncomingMessage extends Omit<MessageToDecode, 'receivedAtMs' | 'knowsConnection'> {
   /** How often the queue has given it out, this time included. */
   readonly receives?: number;
   /** The queue that it came from, where all of that queue's messages are of one connection. */
@@ -60,15 +54,16 @@ async function decodeForKnownConnections(
   message: IncomingMessage,
   ports: AcceptPorts,
 ): Promise<DecodedMessage> {
-  const receivedAtMs = ports.clock();
-  const decoded = decode(message, receivedAtMs, () => true);
+  const received = { ...message, receivedAtMs: ports.clock() };
+  const decoded = decodeMessage(received);
   const wrong = nameOfAnother(message, decoded);
   if (wrong !== undefined) return wrong;
   const unknown = new Set<ConnectionName>();
   for (const name of new Set(decoded.events.map(({ connection }) => connection))) {
     if ((await ports.connections.find(name)) === undefined) unknown.add(name);
   }
-  return unknown.size === 0 ? decoded : decode(message, receivedAtMs, (name) => !unknown.has(name));
+  if (unknown.size === 0) return decoded;
+  return decodeMessage({ ...received, knowsConnection: (name) => !unknown.has(name) });
 }
 
 /** Which company a message is of the queue says: one that names another, in any of its events, is refused whole. */
@@ -83,23 +78,6 @@ function nameOfAnother(
   const message = `connection: expected ${bound.to}, to which the queue ${bound.queue} is bound, got ${other}`;
   const place = events[0] === undefined ? {} : { stamp: events[0].stamp };
   return { events: [], ignored: 0, rejected: [{ code: 'wrong_connection', message, body, ...place }] };
-}
-
-function decode(
-  message: IncomingMessage,
-  receivedAtMs: number,
-  knowsConnection: (name: ConnectionName) => boolean,
-): DecodedMessage {
-  const { body, messageId, sentAtMs, connection, stamp } = message;
-  return decodeMessage({
-    body,
-    messageId,
-    sentAtMs,
-    receivedAtMs,
-    knowsConnection,
-    connectionAttribute: connection,
-    stampAttribute: stamp,
-  });
 }
 
 function collect(message: IncomingMessage, decoded: DecodedMessage, into: Acceptance): void {

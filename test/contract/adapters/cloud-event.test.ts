@@ -51,7 +51,7 @@ describe('every native type', () => {
 
   it('has its id, source, connection and stamp from the event', () => {
     const event = adding({ sequence: '0042', connection: 'acme-eu' });
-    expect(decode(event, { connectionAttribute: 'other' }).events).toMatchObject([
+    expect(decode(event, { connection: 'other' }).events).toMatchObject([
       {
         id: 'e1',
         source: 'okta/acme',

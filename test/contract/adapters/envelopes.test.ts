@@ -61,7 +61,7 @@ describe('an SNS notification', () => {
     const attributed = sns(deleted, {
       MessageAttributes: { connection: { Type: 'String', Value: 'acme-eu' } },
     });
-    expect(decode(attributed, { connectionAttribute: 'other' }).events[0]?.connection).toBe('acme-eu');
+    expect(decode(attributed, { connection: 'other' }).events[0]?.connection).toBe('acme-eu');
   });
 
   it('may come without the fields that only its receiver over HTTP needs', () => {

@@ -199,7 +199,7 @@ describe('the place of a SCIM message in the order', () => {
       id: 'p1',
       connection: 'acme-eu',
     });
-    const { events } = decode(own, { stampAttribute: 'unreadable' });
+    const { events } = decode(own, { stamp: 'unreadable' });
     expect(events).toMatchObject([{ id: 'p1', connection: 'acme-eu' }]);
     expect(events[0]?.stamp).toBe('2026-11-20T09:00:00.000000000Z.013.7031.7363696d.00000');
   });
@@ -216,7 +216,7 @@ describe('the place of a SCIM message in the order', () => {
     const first = '2026-11-20T09:00:00.000000000Z.00.6d31.7363696d.00000';
     expect(stamps).toEqual([first, first]);
     const [rejected] = decode(resource, { knowsConnection: () => false }).rejected;
-    const again = decode(resource, { messageId: 'm9', stampAttribute: rejected?.stamp });
+    const again = decode(resource, { messageId: 'm9', stamp: rejected?.stamp });
     expect(again.events[0]?.stamp).toBe(first);
   });
 });
