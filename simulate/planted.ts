@@ -47,11 +47,11 @@ export const PLANTED: readonly PlantedBug[] = [
     'gives_up',
     'after twenty attempts a group is left undone',
     at('groups', (groups) => ({
-      postpone: async (ref, retryAtMs, error, attempts) => {
-        const state = attempts < 20 ? undefined : await groups.read(ref);
+      postpone: async (ref, retryAtMs, error, tries) => {
+        const state = tries.attempts < 20 ? undefined : await groups.read(ref);
         if (state !== undefined && (await groups.fail(state, { ...error, code: 'retries_exhausted' }, '')))
           return;
-        await groups.postpone(ref, retryAtMs, error, attempts);
+        await groups.postpone(ref, retryAtMs, error, tries);
       },
     })),
     '"writes_',
@@ -155,7 +155,7 @@ export const PLANTED: readonly PlantedBug[] = [
     'no_backoff',
     'whatever failed is tried again at once',
     at('groups', (groups, ports) => ({
-      postpone: (ref, _, error, attempts) => groups.postpone(ref, ports.clock() + 2_000, error, attempts),
+      postpone: (ref, _, error, tries) => groups.postpone(ref, ports.clock() + 2_000, error, tries),
     })),
     '"writes_',
   ),

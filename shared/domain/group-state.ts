@@ -86,6 +86,12 @@ export interface Contest {
   readonly seen?: Stamp;
 }
 
+/** Calls of the platform that tries in vain have cost within the hour that began at `sinceMs`. */
+export interface Spent {
+  readonly sinceMs: number;
+  readonly calls: number;
+}
+
 /** One group as apply finds it. */
 export interface GroupState {
   readonly ref: GroupRef;
@@ -96,6 +102,7 @@ export interface GroupState {
   readonly settled?: SettledState;
   readonly failedAtMs?: number;
   readonly attempts: number;
+  readonly spent?: Spent;
   readonly lastError?: GroupError;
   readonly platformId?: PlatformGroupId;
   readonly version?: VersionToken;

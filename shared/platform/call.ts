@@ -9,6 +9,10 @@ export interface CallOptions {
   readonly deadlineMs?: number | undefined;
   /** Limit of one try, in milliseconds. */
   readonly timeoutMs?: number | undefined;
+  /** Tries at most; default: the client's. */
+  readonly maxAttempts?: number | undefined;
+  /** Told of each try. */
+  readonly onTry?: (() => void) | undefined;
 }
 
 /** One call of one endpoint. */

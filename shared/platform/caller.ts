@@ -66,13 +66,14 @@ export function createCaller(settings: CallerSettings): Caller {
 async function run<T>(settings: CallerSettings, limiter: Limiter, prepared: Prepared<T>): Promise<T> {
   const { method, path: pathTemplate } = prepared.call.endpoint;
   const { credential, clock, onAttempt } = settings;
-  const { signal } = prepared.options;
+  const { signal, onTry } = prepared.options;
   let renewed = false;
   for (let attempt = 1; ; attempt += 1) {
     const startedMs = clock();
     const tell = (facts: Partial<AttemptFacts>) =>
       onAttempt?.({ method, pathTemplate, attempt, durationMs: clock() - startedMs, ...facts });
     const token = await credential.accessToken(signal);
+    onTry?.();
     try {
       const answer = await send(settings, limiter, prepared, token);
       const facts = factsOf({ method, pathTemplate }, answer);
@@ -155,7 +156,7 @@ function waitAfter<T>(
     method: prepared.call.endpoint.method,
     failure: failureOf(error),
     attempt,
-    maxAttempts: settings.maxAttempts,
+    maxAttempts: prepared.options.maxAttempts ?? settings.maxAttempts,
     nowMs: settings.clock(),
     deadlineMs: prepared.deadlineMs,
     random: settings.random(),

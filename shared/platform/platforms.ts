@@ -169,12 +169,12 @@ function platformOf(client: GroupClient, { call, identify, inUse, clock }: Opene
     activity: (start) => feedPages(client, start, call),
     groups: {
       list: (maxAgeMs) => call(() => list(maxAgeMs)),
-      get: (id) => found(() => groups.get(id)),
-      create: (fields) => call(() => groups.create(fields)),
-      patch: (id, fields, version) => call(() => groups.patch(id, { ...fields, version })),
-      put: (id, fields, version) => call(() => groups.replace(id, { ...fields, version })),
-      delete: async (id) => {
-        await call(() => groups.delete(id));
+      get: (id, how) => found(() => groups.get(id, how)),
+      create: (fields, how) => call(() => groups.create(fields, how)),
+      patch: (id, fields, version, how) => call(() => groups.patch(id, { ...fields, version }, how)),
+      put: (id, fields, version, how) => call(() => groups.replace(id, { ...fields, version }, how)),
+      delete: async (id, how) => {
+        await call(() => groups.delete(id, how));
       },
     },
   };

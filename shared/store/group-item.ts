@@ -109,6 +109,7 @@ const GroupItem = z.lazy(() =>
     settled: z.enum(['in_sync', 'held', 'deleted', 'unnamed', 'excluded']).exactOptional(),
     failedAt: number.exactOptional(),
     attempts: number.default(0),
+    spent: z.object({ sinceMs: number, calls: number }).exactOptional(),
     lastError: z.object({ code: text, message: text, atMs: number }).exactOptional(),
     platformId: group.exactOptional(),
     version: version.exactOptional(),

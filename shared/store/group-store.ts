@@ -281,12 +281,13 @@ export function createGroupStore(table: Table): GroupStore {
 
     collect: (state, nowMs) => collectGarbage(table, state, nowMs),
 
-    async postpone(ref, retryAtMs, error, attempts) {
+    async postpone(ref, retryAtMs, error, { attempts, spent }) {
       await update(
         ref,
         {
           set: {
             attempts,
+            ...(spent === undefined ? {} : { spent: { ...spent } }),
             lastError: { ...error },
             gsk: groupIndexSort(dueText(retryAtMs), ref.group),
           },

@@ -1,6 +1,6 @@
 import type { ObservedGroup } from '../domain/view.ts';
 import type { Connection } from './ports/connections.ts';
-import { type Platform, PlatformFailure, type Platforms } from './ports/platform.ts';
+import { type Platform, PlatformFailure, type Platforms, type Trying } from './ports/platform.ts';
 
 /**
  * A connection's platform, whose answers about one group are about that group. An answer about another one fits
@@ -10,6 +10,7 @@ import { type Platform, PlatformFailure, type Platforms } from './ports/platform
 export async function openPlatform(
   connection: Connection,
   { platforms }: { readonly platforms: Platforms },
+  how?: Trying,
 ): Promise<Platform> {
   const platform = await platforms.open(connection);
   const { groups } = platform;
@@ -17,14 +18,14 @@ export async function openPlatform(
     ...platform,
     groups: {
       list: (maxAgeMs) => groups.list(maxAgeMs),
-      create: (fields) => groups.create(fields),
-      delete: (id) => groups.delete(id),
+      create: (fields) => groups.create(fields, how),
+      delete: (id) => groups.delete(id, how),
       get: async (id) => {
-        const observed = await groups.get(id);
+        const observed = await groups.get(id, how);
         return observed === undefined ? undefined : about(id, observed);
       },
-      patch: async (id, fields, version) => about(id, await groups.patch(id, fields, version)),
-      put: async (id, fields, version) => about(id, await groups.put(id, fields, version)),
+      patch: async (id, fields, version) => about(id, await groups.patch(id, fields, version, how)),
+      put: async (id, fields, version) => about(id, await groups.put(id, fields, version, how)),
     },
   };
 }

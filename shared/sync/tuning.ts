@@ -47,13 +47,36 @@ export const boundedWaitMs = (askedMs: number): number =>
 const FIRST_BACKOFF_MS = 2_000;
 export const LONGEST_BACKOFF_MS = 3_600_000;
 
+/** What a group that cannot be brought in step may cost in an hour, and what its next try may. */
+const CALLS_AN_HOUR = 12;
+const CALLS_OF_A_TRY = 4;
+const HOUR_MS = 3_600_000;
+
+/** What tries in vain have cost in the hour of the first of them, the last one included. */
+export const spentBy = (
+  before: { readonly sinceMs: number; readonly calls: number } | undefined,
+  calls: number,
+  nowMs: number,
+) =>
+  before === undefined || nowMs - before.sinceMs >= HOUR_MS
+    ? { sinceMs: nowMs, calls }
+    : { ...before, calls: before.calls + calls };
+
+/** When the next try is due: once the hour is over, where it could cost more calls than an hour may. */
+export const affordableAtMs = (dueMs: number, { sinceMs, calls }: ReturnType<typeof spentBy>): number =>
+  calls + CALLS_OF_A_TRY > CALLS_AN_HOUR ? Math.max(dueMs, sinceMs + HOUR_MS) : dueMs;
+
 const FIRST_UNDONE_BACKOFF_MS = 600_000;
 
 /** Exponential, with half of it at random, so that groups which failed together do not return together. */
-export function backoffMs(attempts: number, random: number, firstMs = FIRST_BACKOFF_MS): number {
-  const full = Math.min(LONGEST_BACKOFF_MS, firstMs * 2 ** Math.min(attempts, 20));
+export function backoffMs(attempts: number, random: number, firstMs = FIRST_BACKOFF_MS, factor = 2): number {
+  const full = Math.min(LONGEST_BACKOFF_MS, firstMs * factor ** Math.min(attempts, 20));
   return Math.round(full / 2 + (full / 2) * random);
 }
+
+/** For a group that fails: the hour's calls reach further this way. */
+export const tryAgainMs = (attempts: number, random: number): number =>
+  backoffMs(attempts, random, FIRST_BACKOFF_MS, 4);
 
 /** For what the platform takes and does not do: few tries, since each of them costs calls and seldom helps. */
 export const undoneBackoffMs = (attempts: number, random: number): number =>

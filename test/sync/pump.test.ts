@@ -16,7 +16,12 @@ describe('more groups than one pump wakes', () => {
     const refs = Array.from({ length: PUMP_BATCH + 5 }, (_, at) => ref(`g${at}`));
     const fail = (each: (typeof refs)[number]) => {
       const nowMs = world.nowMs();
-      return groups.postpone(each, nowMs + 60 * MINUTE_MS, { code: 'c', message: 'm', atMs: nowMs }, 9);
+      return groups.postpone(
+        each,
+        nowMs + 60 * MINUTE_MS,
+        { code: 'c', message: 'm', atMs: nowMs },
+        { attempts: 9 },
+      );
     };
     for (const each of refs) {
       await desired.markDirty(each, { nowMs: world.nowMs(), dueMs: world.nowMs() });

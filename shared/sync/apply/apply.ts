@@ -53,6 +53,8 @@ interface Tally {
   readonly writes: WriteMade[];
   readonly drift: DriftKind[];
   conflicts: number;
+  /** Of the platform, about this group. */
+  calls: number;
   trial: Trial;
   /** The newest entry of the audit that we put. */
   audited: AuditLink | undefined;
@@ -73,7 +75,14 @@ const MAX_ROUNDS = 3 * MAX_CONFLICTS;
  * @throws only where our own table or queue fails: the message then comes again.
  */
 export async function applyGroup(ref: GroupRef, ports: ApplyPorts): Promise<ApplyReport> {
-  const tally: Tally = { writes: [], conflicts: 0, drift: [], trial: NO_TRIAL, audited: undefined };
+  const tally: Tally = {
+    writes: [],
+    conflicts: 0,
+    calls: 0,
+    drift: [],
+    trial: NO_TRIAL,
+    audited: undefined,
+  };
   const ending = await applyInRounds(ref, ports, tally);
   const { writes, conflicts, drift } = tally;
   return { ref, ...ending, writes, conflicts, drift };
@@ -90,7 +99,8 @@ async function applyInRounds(ref: GroupRef, ports: ApplyPorts, tally: Tally): Pr
     looked ||= needsLook(state);
     const step = await takeRound(state, admitted.connection, ports, tally);
     if (step.kind === 'broken') {
-      const outcome = await handleFailure(ref, step.cause, { connection: admitted.connection, ports });
+      const { connection } = admitted;
+      const outcome = await handleFailure(ref, step.cause, { connection, ports, calls: tally.calls });
       return { outcome, cause: step.cause };
     }
     if (hasAnswered(step, looked)) await countSuccess(ref.connection, admitted.gate, ports.gates);
@@ -99,9 +109,9 @@ async function applyInRounds(ref: GroupRef, ports: ApplyPorts, tally: Tally): Pr
   }
   const message = `met ${tally.conflicts} conflicting changes in a row`;
   const state = await ports.groups.read(ref);
-  return state === undefined
-    ? { outcome: 'postponed' }
-    : putOff(state, { code: 'conflicts', message }, ports);
+  if (state !== undefined)
+    await postpone(state, { code: 'conflicts', message }, { ports, calls: tally.calls });
+  return { outcome: 'postponed' };
 }
 
 /** Whether another round follows at once; what that one has to know is kept in the tally. */
@@ -120,16 +130,6 @@ function goesOn(step: Step, tally: Tally): step is Extract<Step, { kind: 'again'
   return step.kind === 'again' || step.kind === 'conflict';
 }
 
-async function putOff(
-  { ref, attempts }: Pick<GroupState, 'ref' | 'attempts'>,
-  why: Trouble,
-  ports: ApplyPorts,
-  waitMs?: number,
-): Promise<Ending> {
-  await postpone(ref, why, { attempts, ports, ...(waitMs === undefined ? {} : { waitMs }) });
-  return { outcome: 'postponed' };
-}
-
 /** Decides and performs, until the round ends: each decision rests on the group as it was read for this round. */
 async function takeRound(
   state: GroupState,
@@ -143,8 +143,13 @@ async function takeRound(
     tally.audited = await ports.audit.record(ref, { ...entry, previous });
     return tally.audited;
   };
+  // The client's own repetitions are for a blip; what lasts is tried again later.
+  const maxAttempts = state.attempts > 0 ? 1 : undefined;
   try {
-    const platform = await openPlatform(connection, ports);
+    const onTry = () => {
+      tally.calls += 1;
+    };
+    const platform = await openPlatform(connection, ports, { maxAttempts, onTry });
     const found = (kind: DriftKind) => drift.push(kind);
     const turn: Turn = { connection, platform, ports, trial, record, found };
     const barred = new Set(trial.lots.flat());
@@ -202,19 +207,24 @@ const CONTESTED = { code: 'conflicts', message: 'somebody else changed the group
 
 async function endWith(
   step: Exclude<Step, { kind: 'again' | 'conflict' | 'broken' }>,
-  { ref, attempts, dirtySinceMs }: GroupState,
+  state: GroupState,
   ports: ApplyPorts,
   tally: Tally,
 ): Promise<Ending> {
+  const { ref, attempts, dirtySinceMs } = state;
   const undoneMs = () => undoneBackoffMs(attempts, ports.random());
+  const putOff = async (why: Trouble, waitMs?: number): Promise<Ending> => {
+    await postpone(state, why, { ports, calls: tally.calls, waitMs });
+    return { outcome: 'postponed' };
+  };
   switch (step.kind) {
     case 'wait': {
       const { why, waitMs = undoneMs() } = step;
-      await postpone(ref, why, { attempts, ports, waitMs });
-      return { outcome: 'postponed', ...(isUnlinkingHeld(why) ? { unlinkingHeld: true } : {}) };
+      const ending = await putOff(why, waitMs);
+      return isUnlinkingHeld(why) ? { ...ending, unlinkingHeld: true } : ending;
     }
     case 'narrowed':
-      return putOff({ ref, attempts }, UNACCEPTABLE, ports, HOUR_MS);
+      return putOff(UNACCEPTABLE, HOUR_MS);
     case 'overtaken':
       return { outcome: 'nothing_to_do' };
     case 'failed':
@@ -223,13 +233,10 @@ async function endWith(
       return { outcome: tally.writes.length > 0 ? 'written' : 'in_step' };
     case 'written':
       tally.writes.push(step.write);
-      if (step.undone !== undefined) {
-        await postpone(ref, step.undone, { attempts, ports, waitMs: undoneMs() });
-        return { outcome: 'postponed' };
-      }
+      if (step.undone !== undefined) return putOff(step.undone, undoneMs());
       if (step.isContested) {
-        await postpone(ref, CONTESTED, { attempts, ports });
-        if (attempts > 0) return { outcome: 'postponed' };
+        const ending = await putOff(CONTESTED);
+        if (attempts > 0) return ending;
       }
       if (!step.clean) await ports.applyQueue.wake([ref]);
       return step.clean && dirtySinceMs !== undefined

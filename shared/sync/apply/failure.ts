@@ -5,7 +5,7 @@ import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { AuditLink } from '../ports/logs.ts';
 import type { PlatformFailure } from '../ports/platform.ts';
-import { backoffMs } from '../tuning.ts';
+import { affordableAtMs, spentBy, tryAgainMs } from '../tuning.ts';
 
 /**
  * What is everybody's trouble closes the gate; else this group alone waits, an hour at most however often it fails, and
@@ -15,27 +15,33 @@ import { backoffMs } from '../tuning.ts';
 export async function handleFailure(
   ref: GroupRef,
   failure: PlatformFailure,
-  { connection, ports }: { readonly connection: Connection; readonly ports: ApplyPorts },
+  {
+    connection,
+    ...how
+  }: { readonly connection: Connection; readonly ports: ApplyPorts; readonly calls: number },
 ): Promise<'gate_closed' | 'postponed'> {
+  const { ports } = how;
   if (await tellGate(connection, failure, ports, ref.group)) return 'gate_closed';
-  const attempts = (await ports.groups.read(ref))?.attempts ?? 0;
-  const error = { code: failure.kind, message: failure.message };
-  await postpone(ref, error, { attempts, ports });
+  const state = (await ports.groups.read(ref)) ?? { ref, attempts: 0 };
+  await postpone(state, { code: failure.kind, message: failure.message }, how);
   return (await countFailing(ref, failure, ports)) ? 'gate_closed' : 'postponed';
 }
 
 /** Writes when to look at the group again. It stays dirty; the pump wakes it. */
 export async function postpone(
-  ref: GroupRef,
+  state: Pick<GroupState, 'ref' | 'attempts' | 'spent'>,
   error: { readonly code: string; readonly message: string },
   {
-    attempts,
     ports,
-    waitMs = backoffMs(attempts, ports.random()),
-  }: { readonly attempts: number; readonly ports: ApplyPorts; readonly waitMs?: number },
+    calls,
+    waitMs = tryAgainMs(state.attempts, ports.random()),
+  }: { readonly ports: ApplyPorts; readonly calls: number; readonly waitMs?: number | undefined },
 ): Promise<void> {
+  const { ref, attempts } = state;
   const nowMs = ports.clock();
-  await ports.groups.postpone(ref, nowMs + waitMs, { ...error, atMs: nowMs }, attempts + 1);
+  const spent = spentBy(state.spent, calls, nowMs);
+  const tries = { attempts: attempts + 1, spent };
+  await ports.groups.postpone(ref, affordableAtMs(nowMs + waitMs, spent), { ...error, atMs: nowMs }, tries);
 }
 
 /**

@@ -145,7 +145,12 @@ export interface GroupStore {
   /** The records that `seen` carries as unattributed need nobody's name any more, but for these. */
   keepUnattributed(seen: GroupState, ids: readonly string[]): Promise<void>;
   /** Writes when to try again, and why it did not work. The group stays dirty. */
-  postpone(ref: GroupRef, retryAtMs: number, error: GroupError, attempts: number): Promise<void>;
+  postpone(
+    ref: GroupRef,
+    retryAtMs: number,
+    error: GroupError,
+    tries: Pick<GroupState, 'attempts' | 'spent'>,
+  ): Promise<void>;
   /** Gives up until the next change. false where one has come already. */
   fail(seen: GroupState, error: GroupError, audited: AuditLink): Promise<boolean>;
   /** Records a hold over these users in place of the one `seen`. false where rev moved: another look is on its way. */

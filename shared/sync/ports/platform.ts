@@ -17,6 +17,13 @@ export interface GroupFields extends Readonly<Partial<Record<GroupField, string>
   readonly users?: readonly PlatformUserId[];
 }
 
+/** How a call is tried. */
+export interface Trying {
+  /** Told of each try of it, repetitions included. */
+  readonly onTry?: () => void;
+  readonly maxAttempts?: number | undefined;
+}
+
 /**
  * The platform's groups for one connection. Every method may throw a PlatformFailure that says what the caller can
  * do; nothing else is thrown, and no failed or partial read is ever an empty list (invariant 4).
@@ -25,12 +32,22 @@ export interface PlatformGroups {
   /** All groups of the company; a listing up to `maxAgeMs` old will do, shared with other groups of this worker. */
   list(maxAgeMs: number): Promise<readonly ListedGroup[]>;
   /** undefined where the platform answers 404. */
-  get(id: PlatformGroupId): Promise<ObservedGroup | undefined>;
-  create(fields: Required<GroupFields>): Promise<ObservedGroup>;
-  patch(id: PlatformGroupId, fields: GroupFields, version: VersionToken): Promise<ObservedGroup>;
-  put(id: PlatformGroupId, fields: Required<GroupFields>, version: VersionToken): Promise<ObservedGroup>;
+  get(id: PlatformGroupId, how?: Trying): Promise<ObservedGroup | undefined>;
+  create(fields: Required<GroupFields>, how?: Trying): Promise<ObservedGroup>;
+  patch(
+    id: PlatformGroupId,
+    fields: GroupFields,
+    version: VersionToken,
+    how?: Trying,
+  ): Promise<ObservedGroup>;
+  put(
+    id: PlatformGroupId,
+    fields: Required<GroupFields>,
+    version: VersionToken,
+    how?: Trying,
+  ): Promise<ObservedGroup>;
   /** Also fine where the group is gone already (404). */
-  delete(id: PlatformGroupId): Promise<void>;
+  delete(id: PlatformGroupId, how?: Trying): Promise<void>;
 }
 
 /** The platform as one connection's credential sees it. */
