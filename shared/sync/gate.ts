@@ -133,14 +133,17 @@ async function troubleOfAll(
 /** Stands for a witness where no group of ours is there to be asked. */
 const LIST_ALONE = platformGroupId('*');
 
+/** Any, so that no group is asked for each time that another is refused. */
 async function ourOther(
   connection: ConnectionName,
   group: GroupId | undefined,
-  { index, groups }: GatePorts,
+  { index, groups, random }: GatePorts,
 ): Promise<PlatformGroupId | undefined> {
   for await (const page of index.all(connection)) {
     const others = page.filter(({ ref, settled }) => ref.group !== group && settled === 'in_sync');
-    const refs = others.slice(0, READS_IN_FLIGHT).map(({ ref }) => ref);
+    const first = Math.floor(random() * others.length);
+    const inTurn = [...others.slice(first), ...others.slice(0, first)];
+    const refs = inTurn.slice(0, READS_IN_FLIGHT).map(({ ref }) => ref);
     const states = await groups.readMany(refs, () => {});
     const linked = states.find(({ platformId, released }) => platformId !== undefined && !released);
     if (linked !== undefined) return linked.platformId;

@@ -175,6 +175,34 @@ describe('a platform that takes no writes for two days', () => {
     },
   );
 
+  it.each(['unavailable_before', 'lost_before'] as const)(
+    'costs a group twelve calls an hour (%s)',
+    async (fault) => {
+      const { tell, say, work, world, troubles, shown } = await company();
+      await tell({ snapshot: 'g', of: ['a', 'b'] });
+      const callsMs: number[] = [];
+      const platform = (call: string) => {
+        if (call === 'me' || call === 'list') return 'none';
+        callsMs.push(world.nowMs());
+        return fault;
+      };
+      troubles.faults = { ...NO_FAULTS, platform };
+      say({ add: ['c'], to: 'g' });
+      for (let minute = 0; minute < 6 * 60; minute += 1) {
+        await work(2);
+        world.advance(60_000);
+      }
+      const most = Math.max(
+        ...callsMs.map((fromMs) => callsMs.filter((ms) => ms >= fromMs && ms < fromMs + HOUR_MS).length),
+      );
+      expect(most).toBeGreaterThan(4);
+      expect(most).toBeLessThanOrEqual(12);
+      troubles.faults = NO_FAULTS;
+      await tell();
+      expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c']]);
+    },
+  );
+
   it('may have made a group that it answered with a redirect: there is no second one', async () => {
     const { tell, say, work, world, shown } = await company();
     const { groups } = world.platform;
