@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
+import { affordableAtMs, spentBy } from '../../shared/sync/tuning.ts';
 import { story } from '../support/engine/story.ts';
 import { NO_FAULTS, takeEvents } from '../support/engine/world.ts';
 
@@ -200,6 +201,19 @@ describe('a platform that takes no writes for two days', () => {
       troubles.faults = NO_FAULTS;
       await tell();
       expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c']]);
+    },
+  );
+
+  it.each([
+    [{ sinceMs: 0, calls: 7 }, 1, 10, 10],
+    [{ sinceMs: 0, calls: 7 }, 2, 10, HOUR_MS],
+    [{ sinceMs: -HOUR_MS, calls: 12 }, 8, 10, 10],
+    [undefined, 9, 2 * HOUR_MS, 2 * HOUR_MS],
+    [undefined, 9, 10, HOUR_MS],
+  ])(
+    'after %j and %i calls now is tried when due, or else when the hour is over',
+    (before, calls, dueMs, atMs) => {
+      expect(affordableAtMs(dueMs, spentBy(before, calls, 0))).toBe(atMs);
     },
   );
 
