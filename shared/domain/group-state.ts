@@ -92,6 +92,13 @@ export interface Spent {
   readonly calls: number;
 }
 
+export interface Former {
+  readonly platformId: PlatformGroupId;
+  readonly view: ViewPointer;
+  /** The platform answered 404, as a wrong route does too: asked for once more before another is made. */
+  readonly isGone?: boolean;
+}
+
 /** One group as apply finds it. */
 export interface GroupState {
   readonly ref: GroupRef;
@@ -130,7 +137,7 @@ export interface GroupState {
   /** Somebody deleted the platform's group and the policy lets that stand, until the directory says more. */
   readonly deletionWaiver?: DeletionWaiver;
   /** The view of the platform group before, gone or let go of: should it come back, whoever we put there is ours. */
-  readonly former?: { readonly platformId: PlatformGroupId; readonly view: ViewPointer };
+  readonly former?: Former;
   /** A platform group that this one let go of: its claim is still to be ended. */
   readonly leaving?: PlatformGroupId;
   /** A person let go of this group; only `adopt` takes it back. */

@@ -520,6 +520,8 @@ function decidePlan(
   if (plan.action === 'create' && plan.after !== undefined)
     return decideNew(plan, plan.after, guarded, facts);
   if (plan.action !== 'none') return { kind: 'write', plan, known: [], ...guarded };
+  const mayBeLeft = treatment.mode === 'sync' && input.wanted === undefined && input.current === undefined;
+  if (mayBeLeft && wasLost(facts).length > 0) return { kind: 'adopt', candidates: wasLost(facts) };
   if (isNameTaken(facts)) return NAME_IN_USE;
   if (isAnybodyBarred(facts, facts.wanted)) return TRIED;
   const as = guarded.held.size > 0 ? 'held' : SETTLED[facts.wanted.state];
@@ -538,10 +540,14 @@ function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Dec
   if (listed === undefined || listed.ageMs > LISTING_AGE_MS) return { kind: 'list', ageMs: LISTING_AGE_MS };
   const { candidates, known } = alreadyThere(after, listed.groups, settings.adoptExisting);
   const late = lateCreation(facts, listed.groups);
-  const adoptable = late === undefined ? candidates : [late];
+  const adoptable = [...wasLost(facts), ...(late === undefined ? candidates : [late])];
   if (adoptable.length > 0 && !isNothingAdoptable) return { kind: 'adopt', candidates: adoptable };
   return { kind: 'write', plan, known, ...guarded };
 }
+
+/** A group of ours that answered 404: if it is there after all, another would be a second one. */
+const wasLost = ({ state: { former }, isNothingAdoptable }: Facts): readonly ListedGroup[] =>
+  former?.isGone === true && !isNothingAdoptable ? [{ id: former.platformId, spokeId: null }] : [];
 
 /** What an earlier creation of ours made after all, though it was looked for in vain. */
 function lateCreation({ state: { doubt }, nowMs, views }: Facts, listed: readonly ListedGroup[]) {

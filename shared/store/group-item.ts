@@ -132,7 +132,9 @@ const GroupItem = z.lazy(() =>
     openDrift: texts.default([]),
     unattributed: texts.default([]),
     deletionWaiver: z.object({ policy: z.enum(['report', 'adopt']), seen: stamp }).exactOptional(),
-    former: z.object({ platformId: group, view: ViewPointer }).exactOptional(),
+    former: z
+      .object({ platformId: group, view: ViewPointer, isGone: z.boolean().exactOptional() })
+      .exactOptional(),
     leaving: group.exactOptional(),
     released: z.boolean().default(false),
     paused: z.boolean().default(false),

@@ -188,7 +188,8 @@ export function createGroupStore(table: Table): GroupStore {
       const answered = seen.suspect === undefined ? [] : ['suspect', 'suspectAt'];
       const foundNow = foundBeside(seen, found);
       const { platformId, view } = seen;
-      const former = platformId && view && { platformId, view: { ...view } };
+      const { isGone = false } = found ?? {};
+      const former = platformId && view && { platformId, view: { ...view }, isGone };
       const change: Change =
         platform === undefined
           ? {

@@ -107,6 +107,11 @@ const facts = (over: Partial<Facts>): Facts => ({ ...base, ...over });
 const listing = (...groups: readonly ObservedGroup[]) => ({ groups, ageMs: 0 });
 const DEPARTED = { ...state().registers, upserted: STAMP_ZERO, deleted: stampAt(2) };
 const EVERYBODY = 'abcdefgh';
+const FORMER = {
+  platformId: platformGroupId('p'),
+  view: { id: intentId('i0'), chunks: 1, hash: '', size: 1 },
+};
+const LOST: GroupState = { ...unlinked(state()), former: { ...FORMER, isGone: true } };
 
 describe('decide', () => {
   it.each<[string, Partial<Facts>, Record<string, unknown>]>([
@@ -116,6 +121,30 @@ describe('decide', () => {
       'lacks somebody: they are added',
       { wanted: wanted('ab') },
       { kind: 'write', plan: { action: 'patch' } },
+    ],
+    [
+      'seemed gone and is wanted: it is asked for before another is made',
+      { state: LOST, views: views(undefined), listed: listing() },
+      { kind: 'adopt', candidates: [{ id: 'p' }] },
+    ],
+    [
+      'is gone indeed: another is made',
+      { state: LOST, views: views(undefined), listed: listing(), isNothingAdoptable: true },
+      { kind: 'write', plan: { action: 'create' } },
+    ],
+    [
+      'seemed gone and was deleted in the directory: it is asked for, to be deleted',
+      {
+        state: { ...LOST, registers: DEPARTED },
+        wanted: wanted('', { state: 'absent', group: undefined }),
+        views: views(undefined),
+      },
+      { kind: 'adopt', candidates: [{ id: 'p' }] },
+    ],
+    [
+      'was let go of: it is not taken back by itself',
+      { state: { ...LOST, former: FORMER }, views: views(undefined), listed: listing() },
+      { kind: 'write', plan: { action: 'create' } },
     ],
     ['was released: it is let go', { state: state({ released: true }) }, { kind: 'release' }],
     [

@@ -105,7 +105,10 @@ export async function unlink(
     return CONFLICT;
   }
   if (!(await isStillOurs(state, turn))) return OVERTAKEN;
-  const found = difference === undefined ? {} : await recordDrift(state, [difference], id, turn);
+  const found =
+    difference === undefined
+      ? {}
+      : { ...(await recordDrift(state, [difference], id, turn)), isGone: waiver === undefined };
   const left = waiver === undefined ? found : { ...found, deletionWaiver: waiver };
   return (await ports.groups.absorb(state, undefined, left)) ? AGAIN : OVERTAKEN;
 }

@@ -183,7 +183,15 @@ async function follow(
     case 'forget':
       return again(facts, UNLINKED);
     case 'unlink':
-      return again(facts, { ...UNLINKED, ...(decision.waiver && { deletionWaiver: decision.waiver }) });
+      return again(facts, {
+        ...UNLINKED,
+        ...(decision.waiver && { deletionWaiver: decision.waiver }),
+        former: state.view && {
+          platformId: decision.id,
+          view: state.view,
+          isGone: decision.difference !== undefined && decision.waiver === undefined,
+        },
+      });
     case 'adopt': {
       for (const { id } of decision.candidates) {
         if (!(await reading.claim(id as PlatformGroupId))) continue;

@@ -28,6 +28,8 @@ export interface FoundForeign {
   readonly contest?: Contest | undefined;
   /** The entry of the audit that tells of it. */
   readonly audited?: AuditLink;
+  /** The platform group is not there any more, as far as anybody can see. */
+  readonly isGone?: boolean;
 }
 
 /** How a group is left after a platform write was confirmed, or found to have happened. */
