@@ -226,6 +226,8 @@ export const DriftRow = z.object({
   after: Side,
   settledBy: nullable(text),
   detectedAt: instant,
+  /** When the difference was seen on the platform. */
+  seenAt: instant,
   settledAt: nullable(instant),
 });
 export type DriftRow = Answer<typeof DriftRow>;

@@ -25,11 +25,12 @@ export async function listDrift(
 ): Promise<readonly DriftRow[]> {
   const rows: DriftRow[] = [];
   for await (const page of drift.list(connection)) {
-    for (const { id, group, kind, initiator, actor = null, before, after, settledBy, ...times } of page) {
-      const { detectedAtMs, settledAtMs } = times;
+    for (const { id, group, kind, initiator, actor = null, before, after, settledBy, ...instants } of page) {
+      const { detectedAtMs, settledAtMs } = instants;
       const detectedAt = new Date(detectedAtMs).toISOString();
       const settledAt = settledAtMs === null ? null : new Date(settledAtMs).toISOString();
-      rows.push({ id, group, kind, initiator, actor, before, after, settledBy, detectedAt, settledAt });
+      const times = { detectedAt, seenAt: detectedAt, settledAt };
+      rows.push({ id, group, kind, initiator, actor, before, after, settledBy, ...times });
     }
   }
   return rows.sort((a, b) => (a.detectedAt < b.detectedAt ? 1 : -1));
