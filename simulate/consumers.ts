@@ -145,6 +145,8 @@ async function requestOnce(
   token: string,
 ): Promise<boolean> {
   const { directory, nowMs, chronicle } = cloud;
+  const { connection } = happening;
+  const isConnected = cloud.connections.has(connection);
   const send = async (method: string, path: string, query: string, body?: object) => {
     const { reply } = await handle({
       method,
@@ -168,6 +170,10 @@ async function requestOnce(
   const { status, body } = await send(request.method, request.path, '', request.body);
   if (status === 429 || status >= 500) return false;
   if (status >= 300) return true;
+  if (!isConnected) {
+    const sentence = `The connection ${connection} is removed; expected its SCIM tokens to be refused, but a ${request.method} was done.`;
+    chronicle.violated({ oracle: 'ownership', cause: 'removed_and_served', connection, sentence });
+  }
   chronicle.fired('way:scim_request');
   directory.requested(request, nowMs(), request.creates === undefined ? undefined : body?.id);
   return true;

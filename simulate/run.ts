@@ -21,12 +21,12 @@ const USAGE = `npm run simulate -- [options]
   --trace FILE     … and writes it as a page
   --only A,B       no other trouble than these tempers, faults and deeds
   --days D         how long trouble lasts (7)
-  --deep           lives for an hour; all that can happen must have happened
+  --deep           lives for an hour, or for --minutes N; all that can happen must have happened
   --planted [...]  plants each bug, or those named, and counts the lives until it is found
   --all            fails for what known.json names too
   --jobs N         processes (one per core)`;
 
-const DEEP_MS = 3_600_000;
+const DEEP_MINUTES = 60;
 const SHRINK_LIVES = 80;
 /** A planted bug is to be found within so many lives. */
 const PLANTED_LIVES = 500;
@@ -44,6 +44,7 @@ const { values: given, positionals } = parseArgs({
     only: { type: 'string' },
     days: { type: 'string' },
     jobs: { type: 'string' },
+    minutes: { type: 'string' },
     deep: { type: 'boolean' },
     planted: { type: 'boolean' },
     all: { type: 'boolean' },
@@ -57,7 +58,7 @@ const drawn: DrawOptions = {
   ...(given.only === undefined ? {} : { only: given.only.split(',') }),
 };
 
-function numberOf(name: 'seeds' | 'seed' | 'days' | 'jobs' | 'from'): number | undefined {
+function numberOf(name: 'seeds' | 'seed' | 'days' | 'jobs' | 'from' | 'minutes'): number | undefined {
   const text = given[name];
   if (text === undefined) return undefined;
   const value = Number(text);
@@ -114,7 +115,8 @@ async function liveSeeds(): Promise<number> {
   const most = deep ? Number.MAX_SAFE_INTEGER : (numberOf('seeds') ?? 200);
   const reports: LifeReport[] = [];
   const broken: string[] = [];
-  const isEnough = () => deep && Date.now() - startedMs > DEEP_MS;
+  const longestMs = (numberOf('minutes') ?? DEEP_MINUTES) * 60_000;
+  const isEnough = () => deep && Date.now() - startedMs > longestMs;
   await liveMany(
     errandsFrom(firstSeed(), most),
     jobs,
@@ -188,11 +190,12 @@ async function tellShrunken(seed: number, violation: Violation): Promise<void> {
 
 /** The search for one planted bug: where it was found before, then every life that the bug can show in. */
 function* errandsFor({ name, needs }: PlantedBug): Generator<Errand> {
-  const known = FOUND[name];
+  const [known] = FOUND[name] ?? [];
   const draw = { days: PLANTED_DAYS, ...drawn };
-  if (known !== undefined && given.from === undefined) yield { seed: known.seed, draw, planted: name };
+  if (known !== undefined && given.from === undefined) yield { seed: known, draw, planted: name };
+  const isNeeded = new RegExp(needs);
   for (let seed = firstSeed(); ; seed += 1) {
-    if (JSON.stringify(drawLife(seed, draw)).includes(needs)) yield { seed, draw, planted: name };
+    if (isNeeded.test(JSON.stringify(drawLife(seed, draw)))) yield { seed, draw, planted: name };
   }
 }
 

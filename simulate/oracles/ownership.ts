@@ -19,6 +19,7 @@ export function createOwnership(): Judge {
       if (write.change.action !== 'create')
         judgeWrite(sight, write, adoption.get(write.connection.name) ?? []);
       judgeUndone(sight, write);
+      judgePaused(sight, write);
       judgeUsers(sight, write.connection, write.change);
     }
     for (const [company, { calls }] of sight.seen.platforms) {
@@ -77,6 +78,21 @@ function judgeUndone(sight: Sight, { change, owner, connection }: Sight['writes'
       sentence,
     );
   }
+}
+
+const STOPS_OR_STARTS = new Set(['pause_all', 'resume_all', 'observe', 'connect', 'remove_connection']);
+
+/** Who was told to pause writes nothing until somebody says otherwise, but for what was under way. */
+function judgePaused(sight: Sight, { change, owner }: Sight['writes'][number]): void {
+  const before = sight.seen.operators.deeds.filter(
+    ({ connection, done, atMs }) => connection === owner.connection && done && atMs <= change.atMs,
+  );
+  const ofAll = before.findLast(({ kind }) => STOPS_OR_STARTS.has(kind));
+  const ofGroup = before.findLast(({ group }) => group === owner.group);
+  const paused = [ofAll, ofGroup].find((deed) => deed?.kind.startsWith('pause') && !deed.died);
+  if (paused === undefined || change.late || change.atMs - paused.atMs <= UNDER_WAY_MS) return;
+  const sentence = `A person paused ${paused.group ?? owner.connection}; expected no write until it is resumed, but there was a ${change.action} of ${change.id}.`;
+  sight.accuse('ownership', 'write_while_paused', owner, sentence);
 }
 
 const knowsPerson = ({ employees }: SimulatedPlatform, id: string): boolean =>

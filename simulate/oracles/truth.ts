@@ -15,6 +15,11 @@ const SEEN_THROUGH = new Set<Temper>([
   ...(['writes_503', 'writes_403', 'writes_405', 'writes_423', 'writes_302'] as const),
 ]);
 
+/** Tempers that keep nobody from writing: the group of a stranger, and the feed. */
+const HARMLESS = new Set<Temper>([
+  ...(['list_shows_odd_group', 'feed_future', 'feed_twice', 'feed_missing', 'feed_odd_kind'] as const),
+]);
+
 interface Memory {
   /** When each connection's gate was last seen closed. */
   readonly closedMs: Map<string, number>;
@@ -53,7 +58,7 @@ function judgeGroup(sight: Sight, connection: Sighted, group: string, memory: Me
   const minutes = (sinceMs: number) => Math.floor((sight.nowMs - sinceMs) / MINUTE_MS);
 
   if (item.dirtySince !== undefined) {
-    const sinceMs = latest([item.dirtySince, changedMs, connection.troubleMs()]);
+    const sinceMs = latest([item.dirtySince, changedMs, connection.troubleMs(HARMLESS)]);
     if (sight.nowMs - sinceMs <= STUCK_MS || isNameTaken(connection, group)) return;
     const sentence = `The group ${group} has been waiting for ${minutes(item.dirtySince)} minutes with the gate open and nothing in its way; expected it to be written within 2 hours.`;
     sight.accuse('truth', 'stuck', about, sentence);
@@ -102,7 +107,7 @@ function judgeGate(sight: Sight, connection: Sighted, { closedMs, lastMs }: Memo
   if (gate === 'open') return;
   const wasClosed = closedMs.get(name) === lastMs;
   closedMs.set(name, sight.nowMs);
-  const isLong = sight.nowMs - latest([connection.troubleMs(), deedMs]) > GATE_OPENS_WITHIN_MS;
+  const isLong = sight.nowMs - latest([connection.troubleMs(HARMLESS), deedMs]) > GATE_OPENS_WITHIN_MS;
   if (gate === 'paused' || !wasClosed || !isLong || hasLostItsCredential(sight, connection)) return;
   const sentence = `The platform of ${name} has been well for over an hour; expected its gate to be open again, but it is ${gate}.`;
   sight.accuse('truth', 'gate_stuck', { connection: name }, sentence);

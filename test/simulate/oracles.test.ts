@@ -435,6 +435,11 @@ describe('truth at any time', () => {
         'truth stuck',
       ],
       [
+        '… while the list shows a group of a stranger that is odd',
+        (w) => [w.item({ dirtySince: w.time.nowMs }), w.temper('list_shows_odd_group', 9)],
+        'truth stuck',
+      ],
+      [
         'a group waits for hours because it is paused',
         (w) => w.item({ dirtySince: w.time.nowMs, paused: true }),
       ],
@@ -548,6 +553,15 @@ describe('ownership', () => {
       'a write after a person let go of the group',
       (w) => [w.deed({ kind: 'release', atMs: START_MS }), w.write({})],
       'ownership write_after_release',
+    ],
+    [
+      'a write while everything is paused',
+      (w) => [w.deed({ kind: 'pause_all', atMs: START_MS }), w.write({})],
+      'ownership write_while_paused',
+    ],
+    [
+      '… where the command that paused it died on its way',
+      (w) => [w.deed({ kind: 'pause_all', atMs: START_MS, died: true }), w.write({})],
     ],
     [
       'a token shown to another company',
