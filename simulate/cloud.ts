@@ -1,53 +1,21 @@
 import type { Dispatcher } from 'undici';
 import { applyDelaySeconds } from '../shared/contract/topology.ts';
-import { createDirectoryRecord, type DirectoryRecord } from './directory.ts';
-import { type Actor, type Container, createLambdas, type Lambdas, type Plant } from './lambdas.ts';
+import { createDirectoryRecord } from './directory.ts';
+import { type Actor, type Container, createLambdas, type Plant } from './lambdas.ts';
 import { type ConnectionSpec, type Life, MINUTE_MS, START_MS } from './life.ts';
 import type { OperatorDone } from './operators.ts';
 import { createSimulatedPlatform, type SimulatedPlatform } from './platform/platform.ts';
-import { createQueues, type Queues } from './queues.ts';
-import { type Random, seededRandom } from './random.ts';
+import { createQueues } from './queues.ts';
+import { seededRandom } from './random.ts';
 import { MemoryTable } from './table.ts';
-import { createTime, type Time } from './time.ts';
+import { createTime } from './time.ts';
 import type { Chronicle, Told } from './told.ts';
-import { createVault, type Vault } from './vault.ts';
+import { createVault } from './vault.ts';
+
+export type Cloud = ReturnType<typeof createCloud>;
 
 /** Everything that the engine lives in: one table, queues, platforms, secrets and one clock. */
-export interface Cloud {
-  readonly life: Life;
-  readonly random: Random;
-  readonly time: Time;
-  readonly nowMs: () => number;
-  readonly chronicle: Chronicle;
-  readonly table: MemoryTable;
-  readonly queues: Queues;
-  /** By company. */
-  readonly platforms: ReadonlyMap<string, SimulatedPlatform>;
-  readonly vault: Vault;
-  readonly lambdas: Lambdas;
-  /** As they are now. */
-  readonly connections: Map<string, ConnectionSpec>;
-  readonly directory: DirectoryRecord;
-  readonly deeds: OperatorDone[];
-  /** How often anything happened to anybody in the HR systems. */
-  companyDeeds: number;
-  /** Until then a temper or a fault may show. */
-  troubledUntilMs: number;
-  /** Nothing more is begun. */
-  isOver: boolean;
-  /** Lets work go on beside everything else; a mistake in a program ends the life. */
-  start(work: Promise<unknown>): void;
-  /** One invocation; a failure that the life has drawn is told, and true is for one that lived to its end. */
-  invoke(actor: Actor, timeoutMs: number, run: (container: Container) => Promise<void>): Promise<boolean>;
-  /** Lets time pass. @throws what went wrong in the simulation itself, or a mistake of the engine's */
-  pass(untilMs: number): Promise<void>;
-}
-
-export function createCloud(
-  life: Life,
-  chronicleOf: (nowMs: () => number) => Chronicle,
-  plant?: Plant,
-): Cloud {
+export function createCloud(life: Life, chronicleOf: (nowMs: () => number) => Chronicle, plant?: Plant) {
   const random = seededRandom(life.seed);
   const time = createTime(START_MS);
   const { nowMs } = time;
@@ -101,27 +69,35 @@ export function createCloud(
     chronicle,
     table,
     queues,
-    platforms,
+    /** By company. */
+    platforms: platforms as ReadonlyMap<string, SimulatedPlatform>,
     vault,
     lambdas,
-    connections: new Map(),
+    /** As they are now. */
+    connections: new Map<string, ConnectionSpec>(),
     directory: createDirectoryRecord(),
-    deeds: [],
+    deeds: [] as OperatorDone[],
+    /** How often anything happened to anybody in the HR systems. */
     companyDeeds: 0,
+    /** Until then a temper or a fault may show. */
     troubledUntilMs: 0,
+    /** Nothing more is begun. */
     isOver: false,
-    start(work) {
+    /** Lets work go on beside everything else; a mistake in a program ends the life. */
+    start(work: Promise<unknown>) {
       work.catch((error: unknown) => {
         broken ??= { error };
       });
     },
-    invoke: (actor, timeoutMs, run) =>
+    /** One invocation; a failure that the life has drawn is told, and true is for one that lived to its end. */
+    invoke: (actor: Actor, timeoutMs: number, run: (container: Container) => Promise<void>) =>
       lambdas.invoke(actor, timeoutMs, run).catch((error: unknown) => {
         if (isMistake(error)) throw error;
         chronicle.tell({ lane: laneOf(actor), what: `${actor} failed`, detail: String(error) });
         return false;
       }),
-    async pass(untilMs) {
+    /** Lets time pass. @throws what went wrong in the simulation itself, or a mistake of the engine's */
+    async pass(untilMs: number) {
       await time.run(untilMs);
       if (broken !== undefined) throw broken.error;
     },

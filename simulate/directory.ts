@@ -6,28 +6,6 @@ import {
   type ScimRequest,
 } from './messages.ts';
 
-/**
- * What the directory has said, read in the most simple-minded way: sort it, then do what each thing says, one after the
- * other. It shares no code with the engine. All times are milliseconds since 1970.
- */
-export interface DirectoryRecord {
-  /** A message was put on the events queue. */
-  sent(message: OutgoingMessage, as: { readonly messageId: string; readonly sentAtMs: number }): void;
-  /**
-   * The events queue handed a message to ingest, of a connection that exists: its first delivery counts, unless it
-   * claims to be from more than 5 minutes ahead. Known by its id or else by its body, as when a dead letter is replayed.
-   */
-  arrived(message: { readonly messageId: string; readonly body: string; readonly atMs: number }): void;
-  /** The SCIM server answered 2xx; `made` is the id in its answer to a POST, and is learned by this too. */
-  requested(request: ScimRequest, atMs: number, made?: string): void;
-  /** The id that the SCIM server gave to what the life calls `key`; undefined: it is gone. */
-  learned(connection: string, key: string, id: string | undefined): void;
-  /** The engine's id of a group or member of the life; undefined for a SCIM resource that is not there. */
-  idOf(connection: string, key: string): string | undefined;
-  /** All that had arrived by then, by now where no time is given. */
-  read(connection: string, atMs?: number): Reading;
-}
-
 export interface Reading {
   /** Groups that exist, by the engine's id. */
   readonly groups: ReadonlyMap<string, ReadGroup>;
@@ -68,7 +46,13 @@ interface Sent {
   counts: boolean;
 }
 
-export function createDirectoryRecord(): DirectoryRecord {
+export type DirectoryRecord = ReturnType<typeof createDirectoryRecord>;
+
+/**
+ * What the directory has said, read in the most simple-minded way: sort it, then do what each thing says, one after the
+ * other. It shares no code with the engine. All times are milliseconds since 1970.
+ */
+export function createDirectoryRecord() {
   const byId = new Map<string, Sent>();
   const byBody = new Map<string, Sent>();
   const heard = new Map<string, Heard[]>();
@@ -82,12 +66,17 @@ export function createDirectoryRecord(): DirectoryRecord {
   };
 
   return {
-    sent(message, as) {
+    /** A message was put on the events queue. */
+    sent(message: OutgoingMessage, as: { readonly messageId: string; readonly sentAtMs: number }) {
       const sent = { message, ...as, counts: false };
       byId.set(as.messageId, sent);
       byBody.set(message.body, sent);
     },
-    arrived({ messageId, body, atMs }) {
+    /**
+     * The events queue handed a message to ingest, of a connection that exists: its first delivery counts, unless it
+     * claims to be from more than 5 minutes ahead. Known by its id or else by its body, as when a dead letter is replayed.
+     */
+    arrived({ messageId, body, atMs }: { messageId: string; body: string; atMs: number }) {
       const sent = byId.get(messageId) ?? byBody.get(body);
       if (sent === undefined || sent.counts) return;
       const { message, sentAtMs } = sent;
@@ -107,7 +96,8 @@ export function createDirectoryRecord(): DirectoryRecord {
       sent.counts = true;
       for (const one of all) hear(message.connection, one);
     },
-    requested(request, atMs, made) {
+    /** The SCIM server answered 2xx; `made` is the id in its answer to a POST, and is learned by this too. */
+    requested(request: ScimRequest, atMs: number, made?: string) {
       const { connection, creates } = request;
       if (creates !== undefined && made !== undefined) given.set(`${connection} ${creates.key}`, made);
       const id = made ?? given.get(`${connection} ${creates?.key}`) ?? '';
@@ -128,12 +118,15 @@ export function createDirectoryRecord(): DirectoryRecord {
         for (const [key, known] of given) if (known === ended) given.delete(key);
       }
     },
-    learned(connection, key, id) {
+    /** The id that the SCIM server gave to what the life calls `key`; undefined: it is gone. */
+    learned(connection: string, key: string, id: string | undefined) {
       if (id === undefined) given.delete(`${connection} ${key}`);
       else given.set(`${connection} ${key}`, id);
     },
-    idOf: (connection, key) => (isScimKey(key) ? given.get(`${connection} ${key}`) : key),
-    read(connection, atMs = Number.POSITIVE_INFINITY) {
+    /** The engine's id of a group or member of the life; undefined for a SCIM resource that is not there. */
+    idOf: (connection: string, key: string) => (isScimKey(key) ? given.get(`${connection} ${key}`) : key),
+    /** All that had arrived by then, by now where no time is given. */
+    read(connection: string, atMs = Number.POSITIVE_INFINITY): Reading {
       const all = (heard.get(connection) ?? []).filter(({ arrivedAtMs }) => arrivedAtMs <= atMs);
       const known = readings.get(connection);
       if (known !== undefined && known.count === all.length) return known.reading;

@@ -1,4 +1,3 @@
-import { between, some, weighted } from './draw-words.ts';
 import {
   type CompanyDeed,
   DAY_MS,
@@ -9,7 +8,7 @@ import {
   type PersonSpec,
   type Way,
 } from './life.ts';
-import type { Random } from './random.ts';
+import { between, type Random, some, weighted } from './random.ts';
 
 /** One connection as it is drawn: its directory has members `p…`, `h…` and `q…`, its company their roles `r-<name>-…`. */
 export interface Town {

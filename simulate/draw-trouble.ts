@@ -1,5 +1,4 @@
 import { type Rhythm, roleOf, type Town } from './draw-directory.ts';
-import { between, some, weighted } from './draw-words.ts';
 import {
   type AwsDeed,
   DAY_MS,
@@ -13,7 +12,7 @@ import {
   START_MS,
   type Temper,
 } from './life.ts';
-import type { Random } from './random.ts';
+import { between, type Random, some, weighted } from './random.ts';
 
 interface Scene extends Pick<Rhythm, 'leavings' | 'refusals'> {
   readonly towns: readonly Town[];

@@ -1,9 +1,8 @@
 import { drawPeople, drawRhythm, type Town } from './draw-directory.ts';
 import { drawTrouble } from './draw-trouble.ts';
-import { between, weighted } from './draw-words.ts';
 import { type ConnectionSpec, DAY_MS, type Happening, type Life, type Traits, type Way } from './life.ts';
 import { PLAIN_TRAITS } from './platform/platform.ts';
-import { type Random, seededRandom } from './random.ts';
+import { between, type Random, seededRandom, weighted } from './random.ts';
 
 export interface DrawOptions {
   /** How long trouble lasts; 7 where nothing is said. */

@@ -33,20 +33,7 @@ export interface Container {
   readonly worker: Worker;
 }
 
-export interface Lambdas {
-  /**
-   * One invocation, in a container that is idle or in a new one. A crash or the end of its time kills the container.
-   * @returns whether it lived to its end; `run` may have thrown
-   */
-  invoke(actor: Actor, timeoutMs: number, run: (container: Container) => Promise<void>): Promise<boolean>;
-  /** Something goes wrong with AWS from now on, for a while. */
-  begin(deed: AwsDeed): void;
-  /** Nothing goes wrong any more. */
-  calm(): void;
-  /** How likely a message of the apply queue goes to a second worker now. */
-  readonly twins: () => number;
-  readonly effects: () => number;
-}
+export type Lambdas = ReturnType<typeof createLambdas>;
 
 type Spell = Exclude<AwsDeed, { kind: 'crash' }> & { readonly untilMs: number };
 interface Trap {
@@ -58,7 +45,7 @@ interface Seat extends Container {
   kill(): void;
 }
 
-export function createLambdas(options: LambdasOptions): Lambdas {
+export function createLambdas(options: LambdasOptions) {
   const { time, random, chronicle } = options;
   const idle = new Map<Actor, Seat[]>();
   let spells: Spell[] = [];
@@ -156,7 +143,15 @@ export function createLambdas(options: LambdasOptions): Lambdas {
   };
 
   return {
-    async invoke(actor, timeoutMs, run) {
+    /**
+     * One invocation, in a container that is idle or in a new one. A crash or the end of its time kills the container.
+     * @returns whether it lived to its end; `run` may have thrown
+     */
+    async invoke(
+      actor: Actor,
+      timeoutMs: number,
+      run: (container: Container) => Promise<void>,
+    ): Promise<boolean> {
       const seat = idle.get(actor)?.pop() ?? open(actor);
       let isOver = false;
       time.at(time.nowMs() + timeoutMs, () => {
@@ -176,14 +171,17 @@ export function createLambdas(options: LambdasOptions): Lambdas {
       }
       return !seat.worker.isDead();
     },
-    begin(deed) {
+    /** Something goes wrong with AWS from now on, for a while. */
+    begin(deed: AwsDeed) {
       if (deed.kind === 'crash') traps.push({ deed, left: deed.nth });
       else spells.push({ ...deed, untilMs: time.nowMs() + deed.forMs });
     },
+    /** Nothing goes wrong any more. */
     calm() {
       spells = [];
       traps = [];
     },
+    /** How likely a message of the apply queue goes to a second worker now. */
     twins: () => spellOf('twins')?.share ?? 0,
     effects: () => effects,
   };

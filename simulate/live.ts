@@ -68,14 +68,14 @@ export async function live(
   const troubleEndsMs = START_MS + life.days * DAY_MS;
   cloud.time.at(troubleEndsMs, () => calm(cloud));
 
-  const oracles = createOracles();
+  const look = createOracles();
   const seen = seenIn(cloud);
   startAsking(cloud, seen);
   const endsMs = troubleEndsMs + QUIET_MS;
   for (let atMs = START_MS + HOUR_MS; atMs <= endsMs && !cloud.isOver; atMs += HOUR_MS) {
     await cloud.pass(atMs);
     if ((atMs - START_MS) % DAY_MS === 0) cloud.table.expire(atMs);
-    for (const oracle of oracles) oracle.look(seen, atMs + HOUR_MS > endsMs);
+    look(seen, atMs + HOUR_MS > endsMs);
     if (cloud.lambdas.effects() > MOST_EFFECTS) {
       const sentence = `expected a week to end, found ${MOST_EFFECTS} effects after ${Math.round((atMs - START_MS) / HOUR_MS)} hours: something never rests`;
       cloud.chronicle.violated({ oracle: 'bounded', cause: 'never_rests', sentence });
@@ -144,30 +144,14 @@ async function connectAll(cloud: Cloud): Promise<ReadonlyMap<string, string>> {
 }
 
 function seenIn(cloud: Cloud): Seen {
-  const { queues, table } = cloud;
+  const { queues, table, deeds } = cloud;
+  const messages = () => Object.entries(queues.of).map(([key, queue]) => [key, queue.messages]);
   return {
-    life: cloud.life,
-    nowMs: cloud.nowMs,
+    ...cloud,
     items: table.items,
-    platforms: cloud.platforms,
-    connections: cloud.connections,
-    directory: cloud.directory,
-    operators: { deeds: cloud.deeds },
+    operators: { deeds },
     get queues() {
-      const messages = (key: keyof Seen['queues']) => queues.of[key].messages;
-      return {
-        events: messages('events'),
-        eventsDlq: messages('eventsDlq'),
-        apply: messages('apply'),
-        applyDlq: messages('applyDlq'),
-      };
+      return Object.fromEntries(messages()) as Seen['queues'];
     },
-    table: {
-      get largestItem() {
-        return table.largest;
-      },
-      widestQuery: table.widest,
-    },
-    chronicle: cloud.chronicle,
   };
 }

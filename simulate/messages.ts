@@ -1,4 +1,5 @@
 import type { DirectoryDeed, Happening, Way } from './life.ts';
+import { hashOf } from './random.ts';
 
 export type DirectoryHappening = Extract<Happening, { readonly actor: 'directory' }>;
 
@@ -67,7 +68,7 @@ export const addressOf = (member: string, connection: string): string | undefine
 export function messagesOf(happening: DirectoryHappening, atMs: number): readonly OutgoingMessage[] {
   const { connection, deed, way } = happening;
   if (way.form === 'scim_request') return [];
-  const eventId = `e-${atMs.toString(36)}-${hashOf(JSON.stringify([connection, deed, way]))}`;
+  const eventId = `e-${atMs.toString(36)}-${hashOf(JSON.stringify([connection, deed, way])).toString(36)}`;
   const carried = { connection, eventId, delayMs: way.lateMs, copies: way.copies };
   if (deed.kind === 'rubbish') return [{ ...carried, body: deed.body, says: [] }];
   if (deed.kind === 'wide') {
@@ -305,10 +306,3 @@ function groupRequest(deed: Extract<DirectoryDeed, { group: string }>, idOf: IdO
 }
 
 const createdAs = (type: string, key: string) => ({ key, lookUp: `/${type}?filter=externalId eq "${key}"` });
-
-/** FNV-1a, as text. */
-function hashOf(text: string): string {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  return (hash >>> 0).toString(36);
-}

@@ -34,17 +34,11 @@ const atPlatform = (change: (platform: Platform) => Partial<Platform>): Plant =>
 const atGroups = (change: (groups: Platform['groups']) => Partial<Platform['groups']>): Plant =>
   atPlatform(({ groups }) => ({ groups: { ...groups, ...change(groups) } }));
 
-const bug = (name: string, what: string, plant: Plant, needs = ''): PlantedBug => ({
-  name,
-  what,
-  plant,
-  needs,
-});
+type Bug = readonly [what: string, plant: Plant, needs?: string];
 
-export const PLANTED: readonly PlantedBug[] = [
+const BUGS: Readonly<Record<string, Bug>> = {
   // ── what was mended ────────────────────────────────────────────────────────────────────────────────────────────
-  bug(
-    'gives_up',
+  gives_up: [
     'after twenty attempts a group is left undone',
     at('groups', (groups) => ({
       postpone: async (ref, retryAtMs, error, tries) => {
@@ -55,17 +49,15 @@ export const PLANTED: readonly PlantedBug[] = [
       },
     })),
     '"writes_',
-  ),
-  bug(
-    'believes_its_write',
+  ],
+  believes_its_write: [
     'what was sent counts as done, whatever the answer to a PATCH shows',
     atGroups((groups) => ({
       patch: async (id, fields, version) => ({ ...(await groups.patch(id, fields, version)), ...fields }),
     })),
     '"drops_users"',
-  ),
-  bug(
-    'probe_lists',
+  ],
+  probe_lists: [
     'one slow list closes the gate of a company',
     atPlatform((platform) => ({
       probe: async () =>
@@ -76,9 +68,8 @@ export const PLANTED: readonly PlantedBug[] = [
         ),
     })),
     '"list_times_out"',
-  ),
-  bug(
-    'hold_ends',
+  ],
+  hold_ends: [
     'a hold that nobody decided is forgotten after a day',
     at('groups', (groups, ports) => ({
       read: async (ref) => {
@@ -88,32 +79,28 @@ export const PLANTED: readonly PlantedBug[] = [
         return rest as GroupState;
       },
     })),
-  ),
-  bug(
-    'letters_are_cut',
+  ],
+  letters_are_cut: [
     'a refused message is cut to 200 characters on its way to the dead-letter queue',
     at('deadLetters', (letters) => ({
       bury: (all) => letters.bury(all.map((letter) => ({ ...letter, body: letter.body.slice(0, 200) }))),
     })),
     '"rubbish"',
-  ),
-  bug(
-    'old_screens_win',
+  ],
+  old_screens_win: [
     'a decision from an old screen undoes another',
     at('groups', (groups) => ({
       decideHold: async (seen, word, when) =>
         groups.decideHold((await groups.read(seen.ref)) ?? seen, word, when),
     })),
     '"oldMs":[1-9]',
-  ),
-  bug(
-    'tokens_survive',
+  ],
+  tokens_survive: [
     'the SCIM tokens of a removed connection go on working',
     at('tokens', () => ({ revoke: async () => undefined as never })),
     'remove_connection.*scim_request',
-  ),
-  bug(
-    'odd_list_fails',
+  ],
+  odd_list_fails: [
     "a stranger's group that does not fit the schema fails every list",
     atGroups((groups) => ({
       list: async (maxAgeMs) => {
@@ -123,9 +110,8 @@ export const PLANTED: readonly PlantedBug[] = [
       },
     })),
     '"list_shows_odd_group"',
-  ),
-  bug(
-    'names_forgotten',
+  ],
+  names_forgotten: [
     'what the platform made of a name is forgotten, and the name is sent again',
     at('groups', (groups) => ({
       readView: async (...asked) => {
@@ -141,17 +127,15 @@ export const PLANTED: readonly PlantedBug[] = [
       },
     })),
     '"names":"',
-  ),
-  bug(
-    'no_backoff',
+  ],
+  no_backoff: [
     'whatever failed is tried again at once',
     at('groups', (groups, ports) => ({
       postpone: (ref, _, error, tries) => groups.postpone(ref, ports.clock() + 2_000, error, tries),
     })),
     '"writes_',
-  ),
-  bug(
-    'gone_at_once',
+  ],
+  gone_at_once: [
     'a single 404 ends a link',
     at('groups', (groups) => ({
       read: async (ref) => {
@@ -160,30 +144,26 @@ export const PLANTED: readonly PlantedBug[] = [
       },
     })),
     '"get_denies"',
-  ),
-  bug(
-    'answers_believed',
+  ],
+  answers_believed: [
     'an answer about another group is taken for the one that was asked about',
     atGroups((groups) => ({
       get: async (id) => groups.get(id).then((found) => found && { ...found, id }),
       patch: async (id, ...asked) => ({ ...(await groups.patch(id, ...asked)), id }),
       put: async (id, ...asked) => ({ ...(await groups.put(id, ...asked)), id }),
     })),
-  ),
-  bug(
-    'links_given_up',
+  ],
+  links_given_up: [
     'however many groups answer 404, each is made anew',
     at('guard', () => ({ unlink: async () => 0 })),
     '"wrong_route"',
-  ),
-  bug(
-    'odd_list_is_empty',
+  ],
+  odd_list_is_empty: [
     'a list that cannot be read counts as an empty one',
     atGroups((groups) => ({ list: (maxAgeMs) => groups.list(maxAgeMs).catch(() => []) })),
     '"list_',
-  ),
-  bug(
-    'retry_after_believed',
+  ],
+  retry_after_believed: [
     'a Retry-After of more than a quarter of an hour closes the gate for a year',
     at('gates', (gates, { clock }) => ({
       write: (name, seen, next) => {
@@ -192,27 +172,24 @@ export const PLANTED: readonly PlantedBug[] = [
       },
     })),
     '"retry_after_odd"',
-  ),
-  bug(
-    'refused_asked_always',
+  ],
+  refused_asked_always: [
     'a refused credential is tried each minute',
     at('gates', (gates, { clock }) => ({
       write: (name, seen, next) =>
         gates.write(name, seen, next.state === 'unauthorized' ? { ...next, untilMs: clock() } : next),
     })),
     '"token_revoked"',
-  ),
-  bug(
-    'back_offs_end',
+  ],
+  back_offs_end: [
     'once the gate was closed, whatever failed is tried again each minute',
     at('gates', (gates) => ({
       write: (name, seen, next) =>
         gates.write(name, seen, next.state === 'open' ? { ...next, backlog: true } : next),
     })),
     'everything_503.*writes_|writes_.*everything_503',
-  ),
-  bug(
-    'busy_is_refused',
+  ],
+  busy_is_refused: [
     'a 405 or 423 counts as a refusal of what was sent, and the group is given up',
     atGroups((groups) => ({
       patch: (...asked) =>
@@ -222,36 +199,21 @@ export const PLANTED: readonly PlantedBug[] = [
         }),
     })),
     '"writes_4',
-  ),
-  bug(
-    'deeds_unrecorded',
+  ],
+  deeds_unrecorded: [
     'what people do leaves no audit entry',
     at('audit', (_, _ports, actor) => (actor === 'operator' ? { record: async () => 'lost' } : {})),
-  ),
-  bug(
-    'names_are_free',
+  ],
+  names_are_free: [
     'the name of a removed connection may serve another company',
     at('connections', () => ({ companyOf: async () => undefined })),
     '"remove_connection"',
-  ),
+  ],
   // ── what was never there ───────────────────────────────────────────────────────────────────────────────────────
-  bug(
-    'no_claims',
-    'platform groups are not claimed',
-    at('claims', () => ({ claim: async () => true })),
-  ),
-  bug(
-    'claims_stay',
-    'a claim is never dropped',
-    at('claims', () => ({ drop: async () => {} })),
-  ),
-  bug(
-    'no_audit',
-    'writes leave no audit entry',
-    at('audit', () => ({ record: async () => 'lost' })),
-  ),
-  bug(
-    'guard_looks_away',
+  no_claims: ['platform groups are not claimed', at('claims', () => ({ claim: async () => true }))],
+  claims_stay: ['a claim is never dropped', at('claims', () => ({ drop: async () => {} }))],
+  no_audit: ['writes leave no audit entry', at('audit', () => ({ record: async () => 'lost' }))],
+  guard_looks_away: [
     'the guard does not see what was removed before',
     at('guard', (guard) => ({
       reserve: async (...asked) => {
@@ -259,25 +221,22 @@ export const PLANTED: readonly PlantedBug[] = [
         return { group: 0, connection: 0 };
       },
     })),
-  ),
-  bug(
-    'gate_ignored',
+  ],
+  gate_ignored: [
     'a closed gate keeps nobody out',
     at('gates', (gates, _, actor) => ({
       read: async (name) =>
         actor === 'apply' ? { ...(await gates.read(name)), state: 'open' } : gates.read(name),
     })),
     '"pause',
-  ),
-  bug(
-    'rev_ignored',
+  ],
+  rev_ignored: [
     'a change during a write is taken for written',
     at('groups', (groups) => ({
       flip: async (ref, flip) => groups.flip(ref, { ...flip, seen: (await groups.read(ref)) ?? flip.seen }),
     })),
-  ),
-  bug(
-    'memberships_unnoted',
+  ],
+  memberships_unnoted: [
     'a change of a user does not find the groups',
     at('desired', (desired) => ({
       noteMembership: async () => {},
@@ -285,35 +244,27 @@ export const PLANTED: readonly PlantedBug[] = [
         for (const entry of entries) await desired.joinMember(ref, entry, nowMs);
       },
     })),
-  ),
-  bug(
-    'walks_end_early',
+  ],
+  walks_end_early: [
     'groups of a changed user are not woken',
     at('users', () => ({
       groupsOf: async function* () {},
     })),
-  ),
-  bug(
-    'wakes_lost',
+  ],
+  wakes_lost: [
     'one wake-up in four is lost, and nothing is marked',
     at('desired', (desired, ports) => ({
       markDirty: async (ref, when) => (ports.random() < 0.25 ? undefined : desired.markDirty(ref, when)),
     })),
-  ),
-  bug(
-    'pump_sleeps',
-    'nobody takes up what was left',
-    at('index', () => ({ due: async () => [] })),
-  ),
-  bug(
-    'pending_forgotten',
+  ],
+  pump_sleeps: ['nobody takes up what was left', at('index', () => ({ due: async () => [] }))],
+  pending_forgotten: [
     'nobody looks again for whoever was unknown',
     at('index', () => ({
       pending: async function* () {},
     })),
-  ),
-  bug(
-    'views_lost',
+  ],
+  views_lost: [
     'the view is empty where it was read before',
     at('groups', (groups, ports) => ({
       readView: async (...asked) => {
@@ -321,43 +272,34 @@ export const PLANTED: readonly PlantedBug[] = [
         return view && ports.random() < 0.2 ? { ...view, users: new Map() } : view;
       },
     })),
-  ),
-  bug(
-    'lists_end_early',
+  ],
+  lists_end_early: [
     'a list lacks its last groups',
     atGroups((groups) => ({
       list: async (maxAgeMs) => (await groups.list(maxAgeMs)).slice(0, 5),
     })),
-  ),
-  bug(
-    'posts_twice',
+  ],
+  posts_twice: [
     'a lost POST is repeated',
     atGroups((groups) => ({
       create: (fields) => groups.create(fields).catch(() => groups.create(fields)),
     })),
     '"loses_answers"',
-  ),
-  bug(
-    'writes_without_version',
+  ],
+  writes_without_version: [
     'a write carries the version of a moment ago',
     atGroups((groups) => ({
       patch: async (id, fields) => groups.patch(id, fields, (await groups.get(id))?.version as never),
     })),
-  ),
-  bug(
-    'deletes_skipped',
-    'a deleted group stays on the platform',
-    atGroups(() => ({ delete: async () => {} })),
-  ),
-  bug(
-    'leavers_stay',
+  ],
+  deletes_skipped: ['a deleted group stays on the platform', atGroups(() => ({ delete: async () => {} }))],
+  leavers_stay: [
     'whoever has left counts as employed',
     at('people', (people) => ({
       save: (connection, facts, seen) => people.save(connection, { ...facts, state: 'ACTIVE' }, seen),
     })),
-  ),
-  bug(
-    'tombstones_lost',
+  ],
+  tombstones_lost: [
     'a leave is forgotten',
     at('desired', (desired, ports) => ({
       joinMember: async (ref, entry, nowMs) => {
@@ -365,29 +307,25 @@ export const PLANTED: readonly PlantedBug[] = [
         await desired.joinMember(ref, entry, nowMs);
       },
     })),
-  ),
-  bug(
-    'floors_lost',
+  ],
+  floors_lost: [
     'a deletion leaves the members behind',
     at('desired', (desired) => ({
       joinGroup: (ref, registers) =>
         desired.joinGroup(ref, { ...registers, deleted: '' as never, snapshot: '' as never }),
     })),
-  ),
-  bug(
-    'drift_unrecorded',
+  ],
+  drift_unrecorded: [
     'a change by somebody else is put right without a word',
     at('drift', () => ({
       record: async () => true,
     })),
-  ),
-  bug(
-    'feed_deaf',
+  ],
+  feed_deaf: [
     'nobody hears of changes by somebody else',
     at('groups', () => ({ suspect: async () => false })),
-  ),
-  bug(
-    'stranger_writes',
+  ],
+  stranger_writes: [
     'the wrong platform group is written',
     atGroups((groups) => ({
       put: async (id, fields, version) => {
@@ -396,8 +334,12 @@ export const PLANTED: readonly PlantedBug[] = [
         return groups.put(other.id as never, fields, other.version as never);
       },
     })),
-  ),
-];
+  ],
+};
+
+export const PLANTED: readonly PlantedBug[] = Object.entries(BUGS).map(
+  ([name, [what, plant, needs = '']]) => ({ name, what, plant, needs }),
+);
 
 /** The first life that found each bug, and how many were lived for it; the search begins there (`--planted`). */
 export const FOUND = found as unknown as Readonly<Record<string, readonly [seed: number, lives: number]>>;

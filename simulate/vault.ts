@@ -1,20 +1,10 @@
-import {
-  type CredentialVault,
-  type Secret,
-  SecretError,
-  type Secrets,
-  type SecretValue,
-} from '../shared/sync/ports/secrets.ts';
+import { type Secret, SecretError, type Secrets, type SecretValue } from '../shared/sync/ports/secrets.ts';
 import type { Worker } from './worker.ts';
 
-/** Secrets Manager: for workers, for operators, and for those who look on. */
-export interface Vault extends CredentialVault {
-  readonly versions: ReadonlyMap<string, number>;
-  put(connection: string, value: SecretValue): void;
-  secretsOf(worker: Worker): Secrets;
-}
+export type Vault = ReturnType<typeof createVault>;
 
-export function createVault(): Vault {
+/** Secrets Manager: for workers, for operators, and for those who look on. */
+export function createVault() {
   const stored = new Map<string, Secret>();
   const versions = new Map<string, number>();
   const put = (connection: string, value: SecretValue): string => {
@@ -25,15 +15,15 @@ export function createVault(): Vault {
     return version;
   };
   return {
-    versions,
+    versions: versions as ReadonlyMap<string, number>,
     put,
-    store: async (connection, token) => {
+    store: async (connection: string, token: string) => {
       const known = stored.get(connection);
       if (known !== undefined && 'token' in known.value && known.value.token === token) return known.version;
       return put(connection, { token });
     },
-    remove: async (connection) => stored.delete(connection),
-    secretsOf: (worker) => ({
+    remove: async (connection: string) => stored.delete(connection),
+    secretsOf: (worker: Worker): Secrets => ({
       async read(connection) {
         await worker.effect('secret.read');
         const secret = stored.get(connection);

@@ -19,19 +19,11 @@ export interface Seen {
   readonly directory: DirectoryRecord;
   readonly operators: OperatorRecord;
   readonly queues: Readonly<Record<'events' | 'eventsDlq' | 'apply' | 'applyDlq', readonly QueuedMessage[]>>;
-  readonly table: TableStatistics;
+  readonly table: {
+    /** Bytes of the largest item ever written, and its key. */
+    readonly largest: { readonly bytes: number; readonly key: string };
+    /** Items that queries of one partition and prefix have read, at most, by kind of prefix (`A#`, `DRIFT#`, `M#` …). */
+    readonly widest: ReadonlyMap<string, number>;
+  };
   readonly chronicle: Chronicle;
-}
-
-export interface TableStatistics {
-  /** Bytes of the largest item ever written, and its key. */
-  readonly largestItem: { readonly bytes: number; readonly key: string };
-  /** Items that queries of one partition and prefix have read, at most, by kind of prefix (`A#`, `DRIFT#`, `M#` …). */
-  readonly widestQuery: ReadonlyMap<string, number>;
-}
-
-/** Judges one thing that must always be so; shares no code with the engine. */
-export interface Oracle {
-  /** Each simulated hour, and `isEnd` once when faults have stopped and a day has passed. */
-  look(seen: Seen, isEnd: boolean): void;
 }

@@ -1,4 +1,4 @@
-import type { Oracle } from '../world.ts';
+import type { Seen } from '../world.ts';
 import { createBounded } from './bounded.ts';
 import { createEnd } from './end.ts';
 import { createGuard } from './guard.ts';
@@ -18,16 +18,16 @@ const JUDGES = [
   createOnRecord,
 ];
 
-/** All that is judged by looking, with fresh eyes for one life. The third oracle is asked instead: see one-decision.ts. */
-export function createOracles(): readonly Oracle[] {
+/**
+ * All that is judged by looking, with fresh eyes for one life; it shares no code with the engine. To be called each
+ * simulated hour, and with `isEnd` once when faults have stopped and a day has passed. The third oracle is asked
+ * instead: see one-decision.ts.
+ */
+export function createOracles(): (seen: Seen, isEnd: boolean) => void {
   const look = createSights();
   const judges = JUDGES.map((create) => create());
-  return [
-    {
-      look(seen, isEnd) {
-        const sight = look(seen, isEnd);
-        for (const judge of judges) judge(sight);
-      },
-    },
-  ];
+  return (seen, isEnd) => {
+    const sight = look(seen, isEnd);
+    for (const judge of judges) judge(sight);
+  };
 }

@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { TimeoutError } from '../../shared/platform/errors.ts';
-import type { CompanyDeed, ForeignDeed, PlatformDeed, Traits } from '../life.ts';
+import type { CompanyDeed, PlatformDeed, Traits } from '../life.ts';
 import { Crash, type Worker } from '../worker.ts';
 import { type Answer, createAnswers } from './answers.ts';
 import type * as facts from './facts.ts';
@@ -8,46 +8,14 @@ import { createGroups } from './groups.ts';
 import { createObstacles } from './obstacles.ts';
 import { createPeople } from './people.ts';
 import { type Request, requestOf, type Sent } from './request.ts';
-import type { InitiatorType } from './rules.ts';
 import { createSomebody } from './somebody.ts';
 import { createTempers } from './tempers.ts';
-import { createTokens, type Tokens } from './tokens.ts';
+import { createTokens } from './tokens.ts';
 
 export type * from './facts.ts';
 
 /** The Workforce Platform of one company. */
-export interface SimulatedPlatform {
-  readonly companyId: string;
-  readonly traits: Traits;
-  /** The truth, by platform id. */
-  readonly groups: ReadonlyMap<string, facts.HeldGroup>;
-  /** By role. */
-  readonly employees: ReadonlyMap<string, facts.HeldEmployee>;
-  /** Every write of ours that was accepted, in order. */
-  readonly writes: readonly facts.PlatformWrite[];
-  /** Every change that somebody else made, in order. */
-  readonly foreign: readonly facts.ForeignWrite[];
-  readonly calls: readonly facts.PlatformCall[];
-  readonly tokens: Tokens;
-  /** Begins a temper; it ends by itself after `forMs`. Fires `temper:<name>` where it changes an answer or its work. */
-  begin(deed: PlatformDeed): void;
-  /** All tempers end now, and so do fights (`again`). Late writes still arrive, within a minute; traits stay. */
-  calm(): void;
-  /** @returns whether it changed anything; then it fired `company:<kind>`. */
-  company(deed: CompanyDeed): boolean;
-  /**
-   * Somebody else's doing with this platform group (undefined: the directory group has none). Doing it again, where the
-   * deed says so, is scheduled here.
-   * @returns whether it changed anything; then it fired `somebody:<kind>`.
-   */
-  somebody(deed: ForeignDeed, platformId: string | undefined, initiator?: InitiatorType): boolean;
-  /** A group that was there long ago, somebody else's: the feed does not tell of it. */
-  seed(group: Pick<facts.HeldGroup, 'name' | 'spokeId' | 'users'>): facts.HeldGroup;
-  /** Does, at once, the work of a request whose caller has gone. */
-  arrive(sent: Sent, by: string): void;
-  /** Requests of one worker: `…/platform/api/…` and `POST …/oauth/token` of any origin. `timeoutMs`: the client's. */
-  dispatcherFor(worker: Worker, timeoutMs?: number): Dispatcher;
-}
+export type SimulatedPlatform = ReturnType<typeof createSimulatedPlatform>;
 
 /** A platform that keeps to the specification and leaves nothing to wonder about. */
 export const PLAIN_TRAITS: Traits = {
@@ -69,7 +37,7 @@ const LATEST_MS = 60_000;
 /** What becomes of a request: an answer, or why there is none. */
 type Outcome = Answer | { readonly lost: 'timeout' | 'ECONNRESET' | 'ECONNREFUSED' };
 
-export function createSimulatedPlatform(given: facts.PlatformOptions): SimulatedPlatform {
+export function createSimulatedPlatform(given: facts.PlatformOptions) {
   const options = { ...given, random: given.random.fork(`platform ${given.company}`) };
   const { company, clock, traits, chronicle, sleep } = options;
   const tempers = createTempers(options);
@@ -129,32 +97,43 @@ export function createSimulatedPlatform(given: facts.PlatformOptions): Simulated
   return {
     companyId: company,
     traits,
+    /** The truth, by platform id. */
     groups: groups.held,
+    /** By role. */
     employees: people.employees,
-    writes: groups.writes,
-    foreign: groups.foreign,
-    calls,
+    /** Every write of ours that was accepted, in order. */
+    writes: groups.writes as readonly facts.PlatformWrite[],
+    /** Every change that somebody else made, in order. */
+    foreign: groups.foreign as readonly facts.ForeignWrite[],
+    calls: calls as readonly facts.PlatformCall[],
     tokens,
-    begin(deed) {
+    /** Begins a temper; it ends by itself after `forMs`. Fires `temper:<name>` where it changes an answer or its work. */
+    begin(deed: PlatformDeed) {
       tempers.begin(deed);
       if (deed.temper === 'token_expires') tokens.endAccess();
     },
+    /** All tempers end now, and so do fights (`again`). Late writes still arrive, within a minute; traits stay. */
     calm() {
       tempers.calm();
       somebody.calm();
     },
-    company(deed) {
+    /** @returns whether it changed anything; then it fired `company:<kind>`. */
+    company(deed: CompanyDeed) {
       const isDone = people.apply(deed);
       if (isDone) chronicle.fired(`company:${deed.kind}`);
       return isDone;
     },
-    somebody: (deed, platformId, initiator) => somebody.perform(deed, platformId, initiator),
+    /** Somebody else's doing with this platform group; undefined: the directory group has none (somebody.ts). */
+    somebody: somebody.perform,
+    /** A group that was there long ago, somebody else's: the feed does not tell of it. */
     seed: groups.seed,
-    arrive(sent, by) {
+    /** Does, at once, the work of a request whose caller has gone. */
+    arrive(sent: Sent, by: string) {
       const request = requestOf(sent);
       answers.perform(request, { by, token: request.token, late: true });
     },
-    dispatcherFor(worker, timeoutMs = 10_000) {
+    /** Requests of one worker: `…/platform/api/…` and `POST …/oauth/token` of any origin. `timeoutMs`: the client's. */
+    dispatcherFor(worker: Worker, timeoutMs = 10_000) {
       const request = (sent: Sent) => answer(worker, sent, timeoutMs).catch(passOn);
       // The client asks a dispatcher for nothing else.
       return { request } as unknown as Dispatcher;

@@ -50,7 +50,7 @@ export function createSomebody({ chronicle, sleep, random, clock }: PlatformOpti
   };
 
   return {
-    perform(deed: ForeignDeed, id: string | undefined, given: InitiatorType | undefined): boolean {
+    perform(deed: ForeignDeed, id: string | undefined, given?: InitiatorType): boolean {
       const own = random.fork(`${deed.kind} ${clock()}`);
       const isDone = perform(deed, id, given ?? own.pick(['ROLE', 'ROLE', 'EXTERNAL', 'SYSTEM'] as const));
       if (isDone) chronicle.fired(`somebody:${deed.kind}`);
