@@ -9,13 +9,12 @@ export interface DrawOptions {
   readonly days?: number;
   /** Trouble to keep (`temper:writes_503`, `somebody.edit`, `crash`, `late`, `okta` …); all where nothing is said. */
   readonly only?: readonly string[];
-  readonly scale?: 'small' | 'normal' | 'large';
+  readonly scale?: keyof typeof SCALES;
 }
 
 const SCALES = {
   small: { groups: 8, people: 24, deedsPerDay: 8 },
   normal: { groups: 30, people: 100, deedsPerDay: 20 },
-  large: { groups: 90, people: 400, deedsPerDay: 50 },
 };
 
 /** Everything of a life, from its seed. */

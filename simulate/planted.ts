@@ -57,18 +57,6 @@ const BUGS: Readonly<Record<string, Bug>> = {
     })),
     '"drops_users"',
   ],
-  probe_lists: [
-    'one slow list closes the gate of a company',
-    atPlatform((platform) => ({
-      probe: async () =>
-        (await platform.probe()) ??
-        platform.groups.list(0).then(
-          () => undefined,
-          (error: PlatformFailure) => error,
-        ),
-    })),
-    '"list_times_out"',
-  ],
   hold_ends: [
     'a hold that nobody decided is forgotten after a day',
     at('groups', (groups, ports) => ({
@@ -126,7 +114,6 @@ const BUGS: Readonly<Record<string, Bug>> = {
         );
       },
     })),
-    '"names":"',
   ],
   no_backoff: [
     'whatever failed is tried again at once',

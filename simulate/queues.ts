@@ -26,13 +26,7 @@ export interface QueuesOptions {
   readonly applyDelaySeconds: number;
 }
 
-export interface Queues {
-  readonly of: Readonly<Record<QueueKey, Queue>>;
-  /** From now on told whenever a queue will have something, and when. */
-  listen(onDue: (queue: QueueKey, atMs: number) => void): void;
-  /** An SQS client for one worker: `before` is told of each operation, and may refuse it or never return. */
-  client(before?: (operation: string, queue: QueueKey) => Promise<void>): SQSClient;
-}
+export type Queues = ReturnType<typeof createQueues>;
 
 export interface Queue {
   readonly messages: readonly QueuedMessage[];
@@ -60,7 +54,7 @@ const REORDERED_WITHIN = 3;
 export const queueUrl = (key: QueueKey): string => `https://sqs.test/000000000000/groupsync-${key}`;
 
 /** Standard queues repeat and reorder; FIFO queues keep lanes and deduplicate; both redrive, and forget after their time. */
-export function createQueues(options: QueuesOptions): Queues {
+export function createQueues(options: QueuesOptions) {
   const keys = Object.keys(QUEUES) as QueueKey[];
   const of = {} as Record<QueueKey, Queue>;
   let onDue: (queue: QueueKey, atMs: number) => void = () => {};
@@ -72,11 +66,13 @@ export function createQueues(options: QueuesOptions): Queues {
     });
   }
   return {
-    of,
-    listen: (listener) => {
+    of: of as Readonly<typeof of>,
+    /** From now on told whenever a queue will have something, and when. */
+    listen: (listener: typeof onDue) => {
       onDue = listener;
     },
-    client: (before) => clientOver(of, options.nowMs, before),
+    /** An SQS client for one worker: `before` is told of each operation, and may refuse it or never return. */
+    client: (before?: Parameters<typeof clientOver>[2]) => clientOver(of, options.nowMs, before),
   };
 }
 

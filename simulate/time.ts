@@ -1,14 +1,4 @@
-/** Simulated time: whoever waits is woken in the order of instants, one at a time. */
-export interface Time {
-  /** Milliseconds since 1970. */
-  readonly nowMs: () => number;
-  /** Parks the caller; 0 lets everybody go first who is due by now. */
-  sleep(ms: number): Promise<void>;
-  /** Does something at an instant, or at once where that is past. */
-  at(atMs: number, run: () => void): void;
-  /** Lets everything happen up to this instant. */
-  run(untilMs: number): Promise<void>;
-}
+export type Time = ReturnType<typeof createTime>;
 
 interface Due {
   readonly atMs: number;
@@ -16,19 +6,24 @@ interface Due {
   readonly run: () => void;
 }
 
-export function createTime(startMs: number): Time {
+/** Simulated time: whoever waits is woken in the order of instants, one at a time. */
+export function createTime(startMs: number) {
   let now = startMs;
   let orders = 0;
   const heap: Due[] = [];
+  /** Does something at an instant, or at once where that is past. */
   const at = (atMs: number, run: () => void): void => {
     orders += 1;
     push(heap, { atMs: Math.max(now, atMs), order: orders, run });
   };
   return {
+    /** Milliseconds since 1970. */
     nowMs: () => now,
     at,
-    sleep: (ms) => new Promise((resolve) => at(now + ms, resolve)),
-    async run(untilMs) {
+    /** Parks the caller; 0 lets everybody go first who is due by now. */
+    sleep: (ms: number) => new Promise<void>((resolve) => at(now + ms, resolve)),
+    /** Lets everything happen up to this instant. */
+    async run(untilMs: number) {
       for (let next = heap[0]; next !== undefined && next.atMs <= untilMs; next = heap[0]) {
         pop(heap);
         now = next.atMs;
