@@ -16,9 +16,8 @@ const SEEN_THROUGH = new Set<Temper>([
 ]);
 
 /** Tempers that keep nobody from writing: the group of a stranger, and the feed. */
-const HARMLESS = new Set<Temper>([
-  ...(['list_shows_odd_group', 'feed_future', 'feed_twice', 'feed_missing', 'feed_odd_kind'] as const),
-]);
+const FEED = ['feed_future', 'feed_twice', 'feed_missing', 'feed_odd_kind'] as const;
+const HARMLESS = new Set<Temper>(['list_shows_odd_group', ...FEED]);
 
 interface Memory {
   /** When each connection's gate was last seen closed. */
