@@ -1,26 +1,16 @@
-import { confirm, isCancel } from '@clack/prompts';
 import { DEFAULT_CONNECTION, DEFAULT_PREFIX, ENVIRONMENT } from '../shared/contract/names.ts';
-import { type ConnectionName, connectionName, type GroupRef } from '../shared/domain/ids.ts';
+import { type ConnectionName, connectionName, type GroupRef, type MemberId } from '../shared/domain/ids.ts';
 import { findGroup } from '../shared/operate/find-group.ts';
+import { findMember } from '../shared/operate/find-member.ts';
+import { type Named, type Names, NO_NAMES, readNames } from '../shared/operate/names.ts';
 import type { Tool, ToolTarget } from '../shared/runtime/wire-tool.ts';
 import type { ToolPorts } from '../shared/sync/ports/bundles.ts';
-import { type Io, Stopped, UsageError } from './io.ts';
+import { type Io, UsageError } from './io.ts';
 import { DEFAULT_LOCAL_FILE, type LocalFile, localTarget, readLocalFile } from './local-file.ts';
+import type { GlobalOptions } from './options.ts';
+import { askLine, askYes, canAsk } from './output/ask.ts';
+import type { Spell } from './output/hints.ts';
 import { createOutput, type Output } from './output/output.ts';
-
-/** Options that every command takes. */
-export interface GlobalOptions {
-  readonly connection?: string;
-  readonly prefix?: string;
-  readonly region?: string;
-  readonly profile?: string;
-  readonly local?: boolean;
-  readonly localFile?: string;
-  readonly json?: boolean;
-  readonly color?: boolean;
-  readonly quiet?: boolean;
-  readonly yes?: boolean;
-}
 
 /** What a command works with. */
 export interface Context {
@@ -34,19 +24,20 @@ export interface Context {
   /** Connects to the deployment when first asked. */
   readonly ports: () => Promise<ToolPorts>;
   readonly group: (text: string) => Promise<GroupRef>;
+  readonly member: (text: string) => Promise<MemberId>;
+  /** Names of the ids that are about to be printed. */
+  readonly names: (named: Named) => Promise<Names>;
   /** `--yes`: nobody is to be asked. */
   readonly yes: boolean;
   /** Asks on a terminal; true with `--yes`. @throws UsageError where nobody can be asked */
   readonly confirm: (question: string) => Promise<boolean>;
+  /** Why a person does it: as given, or asked for. @throws UsageError where nobody can be asked */
+  readonly reason: (given: string | undefined) => Promise<string>;
   readonly close: () => Promise<void>;
 }
 
-export function createContext(io: Io, options: GlobalOptions): Context {
-  const out = createOutput(io, {
-    json: options.json === true,
-    quiet: options.quiet === true,
-    color: options.color !== false,
-  });
+export function createContext(io: Io, options: GlobalOptions, spell: Spell): Context {
+  const out = createOutput(io, options, spell);
   const usesLocal = options.local === true || options.localFile !== undefined;
   const localFile = usesLocal ? readLocalFile(options.localFile ?? DEFAULT_LOCAL_FILE, io.cwd) : undefined;
   const prefix = options.prefix ?? localFile?.prefix ?? io.env[ENVIRONMENT.prefix] ?? DEFAULT_PREFIX;
@@ -65,8 +56,12 @@ export function createContext(io: Io, options: GlobalOptions): Context {
     localFile,
     ports,
     group: async (text) => findGroup(connection, text, await ports()),
+    member: async (text) => findMember(connection, text, await ports()),
+    names: async (named) =>
+      options.names === false ? NO_NAMES : readNames(connection, named, await ports()),
     yes: options.yes === true,
-    confirm: (question) => ask(io, question, options.yes === true),
+    confirm: async (question) => options.yes === true || askYes(io, question),
+    reason: (given) => reasonOf(io, given),
     close: async () => {
       await (await opening)?.close();
     },
@@ -89,13 +84,9 @@ export function parseConnectionName(text: string): ConnectionName {
   throw new UsageError(`expected a connection name of a-z, 0-9 and -, at most 32 characters, got "${text}"`);
 }
 
-async function ask({ stdin, stderr }: Io, question: string, yes: boolean): Promise<boolean> {
-  if (yes) return true;
-  if (stdin.isTTY !== true || stderr.isTTY !== true) {
-    throw new UsageError('this changes something and nobody can be asked here; give --yes to go ahead');
-  }
-  const answer = await confirm({ message: question, initialValue: false, input: stdin, output: stderr });
-  if (isCancel(answer)) throw new Stopped();
-  if (!answer) stderr.write('nothing was changed\n');
-  return answer;
+async function reasonOf(io: Io, given: string | undefined): Promise<string> {
+  const isAsked = given === undefined && canAsk(io);
+  const reason = isAsked ? await askLine(io, 'Why? It is kept in the audit: ') : (given?.trim() ?? '');
+  if (reason !== '') return reason;
+  throw new UsageError('--reason: expected why, got nothing');
 }

@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { VERSION } from '../shared/contract/version.ts';
 import type { Act } from './act.ts';
 import { addCompletion } from './commands/completion.ts';
@@ -48,6 +48,8 @@ export function createProgram(act: Act): Command {
     .option('--json', 'one JSON document on standard output, as docs/cli/schemas describes')
     .option('--no-color', 'no colours (they are only for terminals anyway; NO_COLOR does the same)')
     .option('--quiet', 'nothing on standard error but errors')
+    .addOption(new Option('-o, --output <format>', 'tables in full, or as CSV').choices(['wide', 'csv']))
+    .option('--no-names', 'ids alone, for logs and screenshots')
     .option('-y, --yes', 'do not ask before changing something')
     .helpOption('-h, --help', 'show help')
     .addHelpText('after', AFTER)

@@ -1,8 +1,10 @@
 import { type Command, CommanderError } from 'commander';
 import type { Act } from './act.ts';
-import { createContext, type GlobalOptions } from './context.ts';
+import { createContext } from './context.ts';
 import { describeError } from './describe-error.ts';
 import { EXIT, type Io } from './io.ts';
+import type { GlobalOptions } from './options.ts';
+import { createSpell, type Spell } from './output/hints.ts';
 import { createProgram } from './program.ts';
 
 /**
@@ -12,11 +14,18 @@ import { createProgram } from './program.ts';
  */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   let exitCode: number = EXIT.done;
+  let spell: Spell = (text) => text;
   const act: Act =
     (handler) =>
     async (...typed) => {
       const command = typed.at(-1) as Command;
-      const context = createContext(io, command.optsWithGlobals<GlobalOptions>());
+      const options = command.optsWithGlobals<GlobalOptions>();
+      spell = createSpell(
+        program.commands.map((one) => one.name()),
+        io.env,
+        options,
+      );
+      const context = createContext(io, options, spell);
       try {
         exitCode = await handler(context, ...typed);
       } finally {
@@ -39,7 +48,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError) return exitOf(error);
     const { exitCode: code, text } = describeError(error);
-    io.stderr.write(`groupsync: ${text}\n`);
+    io.stderr.write(`groupsync: ${spell(text)}\n`);
     return code;
   }
 }

@@ -136,7 +136,7 @@ function steady(text: string): string {
   return text
     .replace(/\b[0-9a-f]{12}\b/g, '7531a74bda49')
     .replace(/gsync_scim_[0-9a-f]{8}_[0-9a-f]{64}/g, 'gsync_scim_3f9a01bc_…')
-    .replace(/(?<=│ |revoked? )[0-9a-f]{8}\b/g, '3f9a01bc')
+    .replace(/(?<=│ |revoked? |dlq \w+ )[0-9a-f]{8}\b/g, '3f9a01bc')
     .replace(/(?<=│ )\d{4}-\d\d-\d\d(?= │)/g, '2027-05-19')
     .replace(
       /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g,
@@ -197,7 +197,7 @@ async function page(folder: string): Promise<string> {
     else {
       const command = step.run.replace('LETTER', letter).replace('TOKEN', token);
       const { output, code } = await groupsync(command, { folder, stdin: step.stdin });
-      letter = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(output)?.[0] ?? letter;
+      letter = /│ ([0-9a-f]{8}) │ \w+_/.exec(output)?.[1] ?? letter;
       token = /gsync_scim_([0-9a-f]{8})/.exec(output)?.[1] ?? token;
       const piped = step.stdin === undefined ? '' : ' < token-file';
       const exit = code === 0 ? '' : `\n[exit ${code}]`;

@@ -80,7 +80,10 @@ export function addCompletion(program: Command, act: Act): void {
     .command('completion')
     .description('shell completion, to be sourced')
     .argument('<shell>', SHELLS.join(', '))
-    .addHelpText('after', '\nExample:\n  source <(groupsync completion bash)')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  groupsync completion bash > /etc/bash_completion.d/groupsync\n  groupsync completion fish | source',
+    )
     .action(
       act(async ({ io }, shell: string) => {
         io.stdout.write(completionScript(program, shell));

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { SETTING_KEYS } from '../../shared/contract/change-setting.ts';
 import { allGroups } from '../../shared/operate/find-group.ts';
+import { sayGate } from '../../shared/operate/say-gate.ts';
 import {
   changeSettings,
   listConnections,
@@ -14,7 +15,7 @@ import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import type { Act } from '../act.ts';
 import { type Context, parseConnectionName } from '../context.ts';
 import { EXIT } from '../io.ts';
-import { plural } from '../output/words.ts';
+import { plural, shellWord } from '../output/words.ts';
 import { settingChange } from './arguments.ts';
 import { planAll } from './plan.ts';
 
@@ -29,11 +30,16 @@ export function addConnections(program: Command, act: Act): void {
   connections
     .command('list', { isDefault: true })
     .description('every connection with its gate')
+    .addHelpText('after', '\nExamples:\n  groupsync connections\n  groupsync connections list --json')
     .action(act(list));
   connections
     .command('show')
     .description('settings and health of one connection')
     .argument('[name]', 'default: --connection')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  groupsync connections show\n  groupsync connections show default --json',
+    )
     .action(act(show));
   connections
     .command('set')
@@ -51,6 +57,10 @@ export function addConnections(program: Command, act: Act): void {
     .description('forget a connection, its credential and SCIM tokens; its groups stay as they are')
     .argument('<name>')
     .option('-y, --yes', 'do not ask')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  groupsync connections remove default\n  groupsync connections remove default --yes',
+    )
     .action(act(remove));
 }
 
@@ -78,7 +88,7 @@ async function show(context: Context, name: string | undefined): Promise<number>
   const chosen = name === undefined ? context.connection : parseConnectionName(name);
   const { unknownSettings = [], ...connection } = await requireConnection(chosen, ports);
   const { settings, company, observing, contract: known } = connection;
-  const { state, reason, sinceMs } = await ports.gates.read(chosen);
+  const { state, reason, sinceMs, untilMs } = await ports.gates.read(chosen);
   const health = await ports.health.read(chosen);
   const gate = { state, reason: reason ?? null, since: instant(sinceMs) };
   const credential = reportCredential(health, ports.clock());
@@ -88,7 +98,7 @@ async function show(context: Context, name: string | undefined): Promise<number>
   out.answer(document, () => {
     out.line(`connection  ${chosen}${observing ? ' (observing: writes nothing)' : ''}`);
     out.line(`company     ${company}`);
-    out.line(`gate        ${gate.state}${gate.reason === null ? '' : `: ${gate.reason}`}`);
+    out.line(`gate        ${sayGate({ ...gate, until: instant(untilMs) })}`);
     out.line(`last good   ${credential.goodAt ?? 'not checked yet'}`);
     if (credential.failure !== null) out.line(`last check  ${credential.failure.message}`);
     out.line(`platform    ${contract === null ? 'not tried yet: groupsync probe' : `tried ${contract.at}`}`);
@@ -154,10 +164,6 @@ async function previewChange(
   if (plans.length > 0)
     out.note(`with it ${busy.length} of ${plural(plans.length, 'group')} would change: ${moved}`);
 }
-
-/** As a shell takes it for one word. */
-const shellWord = (text: string): string =>
-  /^[\w.,:=/@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
 async function remove(context: Context, text: string): Promise<number> {
   const { out } = context;

@@ -5,19 +5,22 @@ import { join } from 'node:path';
 import type { ShownLetter } from '../../shared/contract/answers.ts';
 import { readStamp } from '../../shared/domain/stamp.ts';
 import {
-  discardLetter,
+  discardLetters,
   findLetters,
   problemsOf,
+  SHORT_ID,
   sendAmended,
 } from '../../shared/operate/dead-letters/amend.ts';
 import type { Letter } from '../../shared/operate/dead-letters/letter.ts';
 import { missingConnections, standingOf } from '../../shared/operate/dead-letters/standing.ts';
 import { isSuperseded } from '../../shared/operate/dead-letters/superseded.ts';
 import { NotFound } from '../../shared/operate/find-group.ts';
+import type { Names } from '../../shared/operate/names.ts';
 import type { Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
+import { askYes, canAsk } from '../output/ask.ts';
 import { plural } from '../output/words.ts';
-import { type QueueOption, queuesOf } from './dlq-queue.ts';
+import { type QueueOption, queuesOf, selectionOf, surveyChosen, type Which } from './dlq-queue.ts';
 
 async function findOne(context: Context, id: string, options: QueueOption): Promise<Letter> {
   const [letter] = await findLetters([id], queuesOf(options), await context.ports());
@@ -49,7 +52,7 @@ export async function show(context: Context, id: string, options: QueueOption): 
     members: 'members' in change ? change.members.map(({ id: member }) => member) : [],
   }));
   const document: ShownLetter = {
-    id,
+    id: message.id,
     queue,
     code: message.code,
     message: message.message,
@@ -61,26 +64,36 @@ export async function show(context: Context, id: string, options: QueueOption): 
     now,
     body: message.body,
   };
-  out.answer(document, () => print(document, context));
-  const replay = `groupsync dlq replay ${id}`;
+  const names = await context.names({
+    groups: decoded.flatMap(({ group }) => group ?? []),
+    members: decoded.flatMap(({ members }) => members.slice(0, SHOWN_MEMBERS)),
+  });
+  out.answer(document, () => print(document, names, context));
+  const short = message.id.slice(0, SHORT_ID);
+  const replay = `groupsync dlq replay ${short}`;
   const [first] = missing;
   if (problems.length === 0) out.note(`next: ${replay}`);
   else if (first !== undefined) out.note(`next: groupsync connect ${first}, then ${replay}`);
-  else out.note(`next: groupsync dlq edit ${id}, or mend the cause and replay`);
+  else {
+    if (queue === 'events') out.note(`next: groupsync dlq edit ${short}`);
+    out.note(`next: groupsync dlq discard ${short}`);
+  }
   return EXIT.done;
 }
 
 const SHOWN_BODY = 2_000;
+const SHOWN_MEMBERS = 10;
 
-function print(letter: ShownLetter, { out }: Context): void {
+function print(letter: ShownLetter, names: Names, { out }: Context): void {
   out.line(`message     ${letter.id} (${letter.queue})`);
   out.line(`cause       ${letter.code}: ${letter.message}`);
   out.line(`since       ${letter.failedAt}`);
   out.line(`superseded  ${letter.superseded ? 'yes: newer state has made it moot' : 'no'}`);
   for (const problem of letter.problems) out.line(`now         ${out.paint.red(problem)}`);
   for (const { kind, group, time, members } of letter.events) {
-    const who = members.length === 0 ? '' : `: ${members.slice(0, 10).join(', ')}`;
-    out.line(`event       ${kind} ${group ?? ''} at ${time ?? '?'}${who}`);
+    const who =
+      members.length === 0 ? '' : `: ${members.slice(0, SHOWN_MEMBERS).map(names.member).join(', ')}`;
+    out.line(`event       ${kind} ${group === null ? '' : names.group(group)} at ${time ?? '?'}${who}`);
   }
   for (const { group, state, platformId, wanted, users } of letter.now) {
     out.line(
@@ -101,28 +114,34 @@ function rewritten(body: string, indent = 0): string {
   }
 }
 
-interface Reason {
-  readonly reason: string;
-}
-
 /** The message goes back while a person thinks, and is taken again, by its id, when they are done. */
-export async function edit(context: Context, id: string, { reason }: Reason): Promise<number> {
-  const { out } = context;
+export async function edit(context: Context, id: string, { reason }: { reason: string }): Promise<number> {
+  const { out, io } = context;
+  const editor = editorOf(io);
   const ports = await context.ports();
   const letter = await findOne(context, id, { queue: 'events' });
   const original = pretty(letter.message.body);
-  const edited = await editText(original, context);
+  const accepted = (text: string) => problemsOf(rewritten(text), letter.message, ports.clock());
+  let edited = await editText(original, editor, io);
+  for (let problems = accepted(edited); problems.length > 0; problems = accepted(edited)) {
+    if (edited === original) break;
+    const refusal = `not sent, ingest would refuse it:\n${problems.join('\n')}`;
+    if (!canAsk(io)) throw new Error(refusal);
+    out.note(refusal);
+    if (!(await askYes(io, 'Open your text again?'))) return EXIT.failed;
+    edited = await editText(edited, editor, io);
+  }
   if (edited === original) {
-    out.answer({ id, sent: false }, () => out.line('nothing was changed, nothing was sent'));
+    out.answer({ id: letter.message.id, sent: false }, () =>
+      out.line('nothing was changed, nothing was sent'),
+    );
     return EXIT.done;
   }
+  if (!(await context.confirm('Send it in place of the original?'))) return EXIT.failed;
   // Indented for the editor only: a large message would not fit then.
   const body = rewritten(edited);
-  const problems = problemsOf(body, letter.message, ports.clock());
-  if (problems.length > 0) throw new Error(`not sent, ingest would refuse it:\n${problems.join('\n')}`);
-  if (!(await context.confirm('Send it in place of the original?'))) return EXIT.failed;
   const sent = await sendAmended(letter, { body, reason }, ports);
-  out.answer({ id, sent }, () =>
+  out.answer({ id: letter.message.id, sent }, () =>
     out.line(
       sent
         ? 'sent; the original is kept in the audit'
@@ -132,10 +151,15 @@ export async function edit(context: Context, id: string, { reason }: Reason): Pr
   return sent ? EXIT.done : EXIT.failed;
 }
 
+/** @throws UsageError at once where there is none, before anything is looked for */
+function editorOf(io: Context['io']): string {
+  const editor = io.env['VISUAL'] || io.env['EDITOR'] || (canAsk(io) ? 'vi' : undefined);
+  if (editor === undefined) throw new UsageError('set EDITOR (or VISUAL) to the editor to use');
+  return editor;
+}
+
 /** Readable by its owner only, and gone afterwards: a message holds names and addresses. */
-async function editText(text: string, { io }: Context): Promise<string> {
-  const editor = io.env['VISUAL'] || io.env['EDITOR'];
-  if (!editor) throw new UsageError('set EDITOR (or VISUAL) to the editor to use');
+async function editText(text: string, editor: string, io: Context['io']): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'groupsync-edit-'));
   const file = join(folder, 'message.json');
   try {
@@ -160,28 +184,32 @@ async function editText(text: string, { io }: Context): Promise<string> {
 export async function discard(
   context: Context,
   ids: readonly string[],
-  options: QueueOption & Reason,
+  options: Which & { readonly reason?: string },
 ): Promise<number> {
   const { out, io } = context;
-  if (options.reason.trim() === '') throw new UsageError('--reason: expected why, got nothing');
-  const ports = await context.ports();
-  const letters = await findLetters(ids, queuesOf(options), ports);
-  for (const { message, group } of letters) {
-    out.note(`${message.id}  ${message.code}  ${group ?? ''}  ${message.message}`);
-  }
-  if (letters.length === 0) throw new NotFound('none of these is a dead letter: groupsync dlq list');
-  if (!(await context.confirm(`Delete ${plural(letters.length, 'message')} for good?`))) {
+  const selection = await selectionOf(context, ids, options);
+  if (!canAsk(io)) await context.reason(options.reason);
+  const { messages } = await surveyChosen(context, selection, options);
+  for (const { id, code, group, message } of messages.slice(0, SHOWN_LETTERS))
+    out.note(`${id.slice(0, SHORT_ID)}  ${code}  ${group ?? ''}  ${message}`);
+  if (messages.length > SHOWN_LETTERS) out.note(`… and ${messages.length - SHOWN_LETTERS} more`);
+  if (messages.length === 0) throw new NotFound('none of these is a dead letter: groupsync dlq list');
+  const reason = await context.reason(options.reason);
+  if (!(await context.confirm(`Delete ${plural(messages.length, 'message')} for good?`))) {
     return EXIT.failed;
   }
+  const ports = await context.ports();
   let discarded = 0;
-  for (const letter of letters) {
-    if (io.signal.aborted) break;
-    if (await discardLetter(letter, options.reason, ports)) discarded += 1;
+  for (const queue of queuesOf(options)) {
+    const chosen = messages.filter((message) => message.queue === queue).map(({ id }) => id);
+    discarded += await discardLetters(queue, new Set(chosen), { reason, signal: io.signal, ports });
   }
-  const missing = ids.length - discarded;
+  const missing = Math.max(ids.length, messages.length) - discarded;
   out.answer({ discarded, missing }, () => {
     out.line(`${plural(discarded, 'message')} deleted`);
     if (missing > 0) out.line(`${missing} not found, or held by another consumer`);
   });
   return missing === 0 ? EXIT.done : EXIT.attention;
 }
+
+const SHOWN_LETTERS = 20;

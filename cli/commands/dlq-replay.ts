@@ -1,36 +1,44 @@
 import type { ReplayReport } from '../../shared/contract/answers.ts';
+import { SHORT_ID } from '../../shared/operate/dead-letters/amend.ts';
 import { replayLetters } from '../../shared/operate/dead-letters/replay.ts';
-import { type Selection, surveyLetters } from '../../shared/operate/dead-letters/survey.ts';
+import { isNamed, type Selection } from '../../shared/operate/dead-letters/survey.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
-import { renderTable } from '../output/table.ts';
 import { plural } from '../output/words.ts';
-import { printCauses, queuesOf, type ReplayFlags } from './dlq-queue.ts';
+import { queuesOf, selectionOf, surveyChosen, type Which } from './dlq-queue.ts';
+
+export interface ReplayFlags extends Which {
+  readonly rate?: number;
+}
 
 /** Shows what would be replayed, asks, and replays queue after queue. */
-export async function replay(context: Context, selection: Selection, options: ReplayFlags): Promise<number> {
-  const { out, io } = context;
-  const ports = await context.ports();
-  const plan = await surveyLetters(ports, {
-    queues: queuesOf(options),
-    selection,
-    limit: 0,
-    signal: io.signal,
-  });
-  printCauses(plan, { table: (rows, columns) => out.note(renderTable(rows, columns, 80)) });
+export async function replay(
+  context: Context,
+  ids: readonly string[],
+  options: ReplayFlags,
+): Promise<number> {
+  const { out } = context;
+  const asked = await selectionOf(context, ids, options);
+  const plan = await surveyChosen(context, asked, options);
   if (plan.selected === 0 && plan.inFlightElsewhere === 0) {
     out.answer({ replayed: 0, failed: 0, remaining: 0, cancelled: false }, () =>
       out.line('nothing to replay'),
     );
-    return (selection.ids ?? []).length > 0 ? EXIT.attention : EXIT.done;
+    return ids.length > 0 ? EXIT.attention : EXIT.done;
+  }
+  const refused = plan.messages.filter(({ refusal }) => refusal !== null);
+  if (refused[0] !== undefined) {
+    out.note(`${refused.length} of them would be refused again, and come back: ${refused[0].refusal}`);
+    out.note(`look at one: groupsync dlq show ${refused[0].id.slice(0, SHORT_ID)}`);
   }
   const atLeast = plan.complete ? '' : 'at least ';
-  const question = `Replay ${atLeast}${plural(plan.selected, 'message')}?`;
   out.note('sent first and deleted then: a message that is sent twice does no harm');
-  if (!(await context.confirm(question))) return EXIT.failed;
-  const report = await replayAll(context, selection, options, plan.selected);
+  if (!(await context.confirm(`Replay ${atLeast}${plural(plan.selected, 'message')}?`))) return EXIT.failed;
+  const whole = asked.ids?.map((id) => plan.messages.find((message) => isNamed(message, id))?.id ?? id);
+  const report = await replayAll(context, { ...asked, ids: whole }, options, plan.selected);
   out.answer(report, () => print(report, context));
-  if (report.replayed > 0) out.note('next: groupsync dlq list in a minute: what is not mended comes back');
+  if (report.replayed > 0)
+    out.note('what is not mended comes back within a minute; next: groupsync dlq list');
   if (report.failed > 0) return EXIT.failed;
   return report.remaining > 0 ? EXIT.attention : EXIT.done;
 }

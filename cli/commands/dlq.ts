@@ -1,16 +1,24 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import type { Survey } from '../../shared/contract/answers.ts';
-import { type Selection, surveyLetters } from '../../shared/operate/dead-letters/survey.ts';
+import { SHORT_ID } from '../../shared/operate/dead-letters/amend.ts';
+import { surveyLetters } from '../../shared/operate/dead-letters/survey.ts';
+import type { Names } from '../../shared/operate/names.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
-import { EXIT, UsageError } from '../io.ts';
+import { EXIT } from '../io.ts';
 import { duration, plural } from '../output/words.ts';
+import { WATCH, watched } from '../watch.ts';
 import { positiveNumber, wholeNumber } from './arguments.ts';
 import { discard, edit, show } from './dlq-letter.ts';
-import { printCauses, type QueueOption, queuesOf, type ReplayFlags } from './dlq-queue.ts';
+import {
+  CAUSE_COLUMNS,
+  codeOption,
+  groupNamed,
+  type QueueOption,
+  queueOption,
+  queuesOf,
+} from './dlq-queue.ts';
 import { replay } from './dlq-replay.ts';
-
-const queueOption = () => new Option('--queue <queue>', 'only this queue').choices(['events', 'apply']);
 
 export function addDlq(program: Command, act: Act): void {
   const dlq = program
@@ -21,24 +29,27 @@ export function addDlq(program: Command, act: Act): void {
       `
 Examples:
   groupsync dlq list
-  groupsync dlq show MESSAGE_ID
-  groupsync dlq replay --code unknown_connection
-  groupsync dlq replay --all --rate 20 --yes
-  groupsync dlq discard MESSAGE_ID --reason "test message"`,
+  groupsync dlq replay --code unknown_connection`,
     );
   dlq
     .command('list', { isDefault: true })
     .description('by cause with counts and ages; superseded = newer state has made it moot')
     .addOption(queueOption())
-    .option('--code <code>', 'only this cause')
-    .option('--group <group>', 'only this group')
+    .addOption(codeOption())
+    .option('--group <group>', 'those of one group, by its id or name')
     .option('--limit <n>', 'messages listed one by one', wholeNumber, 1_000)
-    .action(act(list));
+    .option(...WATCH)
+    .addHelpText(
+      'after',
+      '\nExamples:\n  groupsync dlq list --watch\n  groupsync dlq list --code unknown_connection',
+    )
+    .action(act(watched(list)));
   dlq
     .command('show')
     .description('one message: what it says, why it is here, what is true now')
     .argument('<id>', 'message id')
     .addOption(queueOption())
+    .addHelpText('after', '\nExamples:\n  groupsync dlq show 1f9a01bc\n  groupsync dlq show 1f9a01bc --json')
     .action(act(show));
   dlq
     .command('edit')
@@ -46,37 +57,41 @@ Examples:
     .argument('<id>', 'message id')
     .option('--reason <text>', 'why; kept in the audit', 'mended by hand')
     .option('-y, --yes', 'do not ask')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  groupsync dlq edit 1f9a01bc\n  groupsync dlq edit 1f9a01bc --reason "typing error in the id"',
+    )
     .action(act(edit));
   dlq
     .command('discard')
     .description('delete messages for good; what they said is kept in the audit')
-    .argument('<id...>', 'message ids')
+    .argument('[id...]', 'message ids, or how they begin')
     .addOption(queueOption())
-    .requiredOption('--reason <text>', 'why; kept in the audit')
+    .option('--group <group>', 'those of one group, by its id or name')
+    .addOption(codeOption())
+    .option('--all', 'every message')
+    .option('--reason <text>', 'why; kept in the audit; asked for at a terminal')
     .option('-y, --yes', 'do not ask')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  groupsync dlq discard 1f9a01bc --reason "test message"\n  groupsync dlq discard --code invalid_json --reason "broken sender"',
+    )
     .action(act(discard));
   dlq
     .command('replay')
     .description('send messages back, each one first sent and then deleted; Ctrl-C stops between two')
-    .argument('[id...]', 'message ids')
+    .argument('[id...]', 'message ids, or how they begin')
     .addOption(queueOption())
-    .option('--group <group>', 'those of one group, by its id')
-    .option('--code <code>', 'those of one cause')
+    .option('--group <group>', 'those of one group, by its id or name')
+    .addOption(codeOption())
     .option('--all', 'every message')
     .option('--rate <n>', 'messages a second at most', positiveNumber)
     .option('-y, --yes', 'do not ask')
-    .action(
-      act((context, ids: string[], options: ReplayFlags) =>
-        replay(context, selectionOf(ids, options), options),
-      ),
-    );
-}
-
-function selectionOf(ids: readonly string[], { group, code, all }: ReplayFlags): Selection {
-  const isNarrow = ids.length > 0 || group !== undefined || code !== undefined;
-  if (!isNarrow && all !== true) throw new UsageError('say which: message ids, --group, --code or --all');
-  if (isNarrow && all === true) throw new UsageError('--all does not go with ids, --group or --code');
-  return { ids: ids.length === 0 ? undefined : ids, group, code };
+    .addHelpText(
+      'after',
+      '\nExamples:\n  groupsync dlq replay --code unknown_connection\n  groupsync dlq replay --all --rate 20 --yes',
+    )
+    .action(act(replay));
 }
 
 interface ListOptions extends QueueOption {
@@ -85,40 +100,67 @@ interface ListOptions extends QueueOption {
   readonly limit: number;
 }
 
-async function list(context: Context, { code, group, limit, ...options }: ListOptions): Promise<number> {
+async function list(
+  context: Context,
+  { code, group, limit, ...options }: ListOptions,
+  _command: Command,
+): Promise<number> {
   const { out, io } = context;
   const survey = await surveyLetters(await context.ports(), {
     queues: queuesOf(options),
-    selection: { code, group },
+    selection: { code, group: await groupNamed(context, group) },
     limit,
     signal: io.signal,
   });
-  out.answer(survey, () => printSurvey(survey, context));
+  const names = await context.names({ groups: survey.messages.flatMap((message) => message.group ?? []) });
+  out.answer(survey, () => printSurvey(survey, names, context));
   return EXIT.done;
 }
 
 const SHOWN_MESSAGES = 20;
 
-function printSurvey(survey: Survey, { out }: Context): void {
+function printSurvey(survey: Survey, names: Names, { out }: Context): void {
   const { causes, messages, total, inFlightElsewhere, complete, selected } = survey;
   if (total === 0) {
     out.line('no dead letters');
     return;
   }
-  printCauses(survey, out);
+  if (causes.length > 0) out.noteTable(causes, CAUSE_COLUMNS, out.line);
+  const idOf = shortIds(messages);
   if (messages.length > 0) {
     out.table(messages.slice(0, SHOWN_MESSAGES), [
-      { title: 'message', of: ({ id }) => id, whole: true },
+      { title: 'message', of: ({ id }) => idOf(id), whole: true },
       { title: 'code', of: ({ code }) => code },
-      { title: 'group', of: ({ group }) => group },
+      { title: 'group', of: ({ group }) => (group === null ? null : names.group(group)), whole: 'id' },
       { title: 'age', of: ({ ageMs }) => duration(ageMs), align: 'right' },
-      { title: 'moot', of: ({ superseded }) => (superseded ? 'yes' : '') },
+      {
+        title: 'now',
+        of: ({ superseded, refusal }) => (superseded ? 'superseded' : (refusal ?? 'can be replayed')),
+      },
     ]);
   }
   const shown = Math.min(SHOWN_MESSAGES, messages.length);
   if (selected > shown) out.line(`… and ${selected - shown} more; --json lists them`);
-  const elsewhere = inFlightElsewhere === 0 ? '' : `, ${inFlightElsewhere} of them in flight elsewhere`;
+  const elsewhere =
+    inFlightElsewhere === 0 ? '' : `, ${inFlightElsewhere} of them held by somebody else for up to 30 s more`;
   out.line(`${plural(total, 'dead letter')}${elsewhere}${complete ? '' : '; there may be more'}`);
-  if (causes.length > 0)
-    out.note('next: groupsync dlq show ID; groupsync dlq replay --code CODE once the cause is mended');
+  for (const step of nextSteps(survey, idOf)) out.note(`next: ${step}`);
+}
+
+/** As much of the ids as tells them apart. */
+function shortIds(messages: Survey['messages']): (id: string) => string {
+  const ids = messages.map(({ id }) => id);
+  let length = SHORT_ID;
+  while (new Set(ids.map((id) => id.slice(0, length))).size < new Set(ids).size) length += 1;
+  return (id) => id.slice(0, length);
+}
+
+/** What works now is replayed; of the rest one is looked at. */
+function nextSteps({ causes, messages }: Survey, idOf: (id: string) => string): readonly string[] {
+  const mended = causes.filter(({ count, refused }) => refused < count).map(({ code }) => code);
+  const first = messages.find(({ refusal }) => refusal !== null);
+  return [
+    ...mended.map((code) => `groupsync dlq replay --code ${code}`),
+    ...(first === undefined ? [] : [`groupsync dlq show ${idOf(first.id)}`]),
+  ];
 }

@@ -2,11 +2,16 @@ import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
-import type { EventsReport, ImportReport } from '../../shared/contract/answers.ts';
+import type { EventsReport, ImportComparison, ImportReport } from '../../shared/contract/answers.ts';
 import { type EventLine, sendEvents, validateEvents } from '../../shared/operate/events.ts';
+import { compareWithNow } from '../../shared/operate/import/compare.ts';
+import { COLUMN_KEYS, type Headings } from '../../shared/operate/import/header.ts';
 import { importCsv } from '../../shared/operate/import/import.ts';
+import type { Row } from '../../shared/operate/import/rows.ts';
+import { requireConnection } from '../../shared/operate/settings.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
+import { describeError } from '../describe-error.ts';
 import { EXIT, UsageError } from '../io.ts';
 import { plural } from '../output/words.ts';
 
@@ -22,11 +27,16 @@ export function addEvents(program: Command, act: Act): void {
     .command('send')
     .description('publish a JSONL file; lines that would be refused are left out and reported')
     .argument('<file>', 'a path, or - for standard input')
+    .addHelpText('after', '\nExamples:\n  groupsync events send mine.jsonl\n  groupsync events send - --json')
     .action(act(send));
   events
     .command('validate')
     .description('check a JSONL file as ingest would; nothing is sent')
     .argument('<file>', 'a path, or - for standard input')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  groupsync events validate mine.jsonl\n  groupsync events validate - --json',
+    )
     .action(
       act(async (context, file: string) => {
         const report = await validateEvents(linesOf(context, file), { clock: Date.now });
@@ -37,7 +47,11 @@ export function addEvents(program: Command, act: Act): void {
     .command('import')
     .description('CSV (group id, group name, member id, email) → a snapshot of each group')
     .argument('<file.csv>', 'a path, or - for standard input')
-    .option('--dry-run', 'check the whole file and say what would be sent')
+    .option(
+      '--columns <key=heading,...>',
+      'where columns are called otherwise: group=…,member=…[,name=…,email=…]',
+    )
+    .option('--dry-run', 'check the whole file and say what would change; sends nothing')
     .option('-y, --yes', 'do not ask')
     .addHelpText(
       'after',
@@ -48,7 +62,7 @@ line can be read.
 
 Examples:
   groupsync import members.csv --dry-run
-  groupsync import members.csv --yes`,
+  groupsync import members.csv --columns 'group=Team,member=Work e-mail'`,
     )
     .action(act(importFile));
 }
@@ -111,21 +125,26 @@ function printErrors({ errors, errorCount }: EventsReport, { line, paint }: Cont
 async function importFile(
   context: Context,
   file: string,
-  { dryRun = false }: { readonly dryRun?: boolean },
+  { dryRun = false, columns }: { readonly dryRun?: boolean; readonly columns?: string },
 ): Promise<number> {
   const { out, io, connection } = context;
+  const headings = columns === undefined ? undefined : headingsOf(columns);
+  const { parseCsv } = await import('../csv.ts');
   const sorter = await io.createSorter();
   const progress = out.progress('sending');
   const ports = dryRun ? offline() : await context.ports();
   const report = await importCsv(
-    chunksOf(context, file),
+    parseCsv(chunksOf(context, file)),
     { ...ports, createSorter: () => sorter },
     {
       connection,
       dryRun,
+      columns: headings,
+      compare: dryRun || !context.yes ? (rows) => compare(context, rows) : undefined,
       onProgress: progress.show,
-      confirm: ({ rows, groups, messages, ignoredColumns }) => {
+      confirm: async ({ rows, groups, messages, ignoredColumns, comparison }) => {
         if (ignoredColumns !== undefined) out.note(`columns not read: ${ignoredColumns.join(', ')}`);
+        for (const line of await changeLines(context, comparison)) out.note(line);
         out.note(
           `${plural(rows, 'row')} → snapshots of ${plural(groups, 'group')} in ${plural(messages, 'message')}`,
         );
@@ -134,9 +153,62 @@ async function importFile(
       },
     },
   ).finally(progress.end);
-  out.answer(report, () => printImport(report, context));
+  const changes = dryRun ? await changeLines(context, report.comparison) : [];
+  out.answer(report, () => {
+    for (const line of changes) out.line(line);
+    printImport(report, context);
+  });
   if (report.errorCount > 0) return EXIT.failed;
-  return report.sent || dryRun || report.rows === 0 ? EXIT.done : EXIT.failed;
+  return report.sent || dryRun ? EXIT.done : EXIT.failed;
+}
+
+function headingsOf(text: string): Headings {
+  const headings = text.split(',').map((part) => {
+    const [key = '', ...heading] = part.split('=');
+    const column = COLUMN_KEYS[key.trim()];
+    if (column !== undefined && heading.join('=').trim() !== '') return [column, heading.join('=')] as const;
+    throw new UsageError(`--columns: expected ${Object.keys(COLUMN_KEYS).join('=…,')}=…, got "${part}"`);
+  });
+  return new Map(headings);
+}
+
+/** A file can be checked where there is nothing to hold it against. */
+async function compare(context: Context, rows: AsyncIterable<Row>): Promise<ImportComparison | undefined> {
+  try {
+    const ports = await context.ports();
+    return await compareWithNow(rows, await requireConnection(context.connection, ports), ports);
+  } catch (error) {
+    context.out.note(`not held against what is true now: ${describeError(error).text}`);
+    return undefined;
+  }
+}
+
+const SHOWN_CHANGES = 20;
+const SIGNS = { added: '+', removed: '−', unmatched: '?' } as const;
+
+async function changeLines(
+  context: Context,
+  comparison: ImportComparison | undefined,
+): Promise<readonly string[]> {
+  if (comparison === undefined) return [];
+  const { added, removed, unmatched, held, changes } = comparison;
+  const names = await context.names({
+    groups: [...held, ...changes.map(({ group }) => group)],
+    members: changes.map(({ member }) => member),
+  });
+  const listed = (['removed', 'unmatched', 'added'] as const).flatMap((wanted) => {
+    const some = changes.filter(({ kind }) => kind === wanted).slice(0, SHOWN_CHANGES);
+    const rest = comparison[wanted] - some.length;
+    const lines = some.map(
+      ({ group, member }) => `${SIGNS[wanted]} ${names.member(member)} in ${names.group(group)}`,
+    );
+    return rest > 0 ? [...lines, `${SIGNS[wanted]} … and ${rest} more`] : lines;
+  });
+  return [
+    ...listed,
+    `${added} in (+), ${removed} out (−), ${unmatched} of those in match nobody on the platform (?)`,
+    ...held.map((group) => `the guard would hold the removals of ${names.group(group)}`),
+  ];
 }
 
 /** A dry run needs no deployment. */

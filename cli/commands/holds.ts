@@ -1,16 +1,22 @@
+import { writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import type { HeldMember } from '../../shared/contract/answers.ts';
 import type { Hold, HoldDecision } from '../../shared/domain/hold.ts';
-import type { GroupRef } from '../../shared/domain/ids.ts';
 import { NotFound } from '../../shared/operate/find-group.ts';
+import { readHeldMembers } from '../../shared/operate/held.ts';
 import { approveHold, type HoldOutcome, listHolds, rejectHold } from '../../shared/operate/holds.ts';
 import { holdRow } from '../../shared/operate/lists.ts';
+import { withId } from '../../shared/operate/names.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
-import { percent, plural } from '../output/words.ts';
+import { type Column, renderCsv } from '../output/table.ts';
+import { percent, plural, shellWord } from '../output/words.ts';
+import { WATCH, watched } from '../watch.ts';
 
 interface Decision {
-  readonly reason: string;
+  readonly reason?: string;
   readonly digest?: string;
   readonly again?: boolean;
 }
@@ -21,12 +27,24 @@ export function addHolds(program: Command, act: Act): void {
     .description('removals that the guard stopped, waiting for a person')
     .addHelpText(
       'after',
-      '\nExamples:\n  groupsync holds\n  groupsync holds approve 00g1 --reason "team dissolved, ticket 4711"',
+      '\nExamples:\n  groupsync holds\n  groupsync holds show Engineering\n  groupsync holds approve 00g1 --reason "team dissolved, ticket 4711"',
     );
   holds
     .command('list', { isDefault: true })
     .description('every hold: what would go, what stays, until when')
-    .action(act(list));
+    .option(...WATCH)
+    .addHelpText('after', '\nExamples:\n  groupsync holds\n  groupsync holds list --watch')
+    .action(act(watched(list)));
+  holds
+    .command('show')
+    .description('everybody who would go, with the event that takes them out')
+    .argument('<group>', 'id or name')
+    .option('--csv <file>', 'write them to a file for a spreadsheet')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  groupsync holds show Engineering\n  groupsync holds show 00g1 --csv leavers.csv',
+    )
+    .action(act(show));
   const decisions = [
     { name: 'approve', what: 'let the removals of a hold happen, once' },
     { name: 'reject', what: 'keep the removals from happening until nobody wants them' },
@@ -35,37 +53,112 @@ export function addHolds(program: Command, act: Act): void {
     holds
       .command(name)
       .description(what)
-      .argument('<group>', 'id or exact name')
-      .requiredOption('--reason <text>', 'why; kept in the audit')
+      .argument('<group>', 'id or name')
+      .option('--reason <text>', 'why; kept in the audit; asked for at a terminal')
       .option('--digest <hex>', 'decide only if the hold is still over this set; its beginning is enough')
       .option('--again', 'with --yes: also where somebody has decided already')
       .option('-y, --yes', 'do not ask')
+      .addHelpText(
+        'after',
+        `\nExamples:\n  groupsync holds ${name} Engineering\n  groupsync holds ${name} 00g1 --reason "ticket 4711" --yes`,
+      )
       .action(
         act((context, group: string, decision: Decision) => decideHold(context, group, decision, name)),
       );
   }
 }
 
-async function list({ out, connection, ports }: Context): Promise<number> {
+async function list(
+  { out, connection, ports, names }: Context,
+  _options: object,
+  _command: Command,
+): Promise<number> {
   const holds = (await listHolds(connection, await ports())).map(holdRow);
+  const named = await names({ groups: holds.map(({ group }) => group) });
   out.answer({ holds }, () => {
     out.table(
       holds,
       [
-        { title: 'group', of: ({ group }) => group, whole: true },
+        { title: 'group', of: ({ group }) => named.group(group), whole: 'id' },
         { title: 'removes', of: ({ removes }) => removes, align: 'right' },
         { title: 'keeps', of: ({ keeps }) => keeps, align: 'right' },
         { title: 'share', of: ({ share }) => percent(share), align: 'right' },
         { title: 'decision', of: ({ decision }) => decision },
-        { title: 'expires', of: ({ expiresAt }) => expiresAt.slice(0, 16) },
-        { title: 'digest', of: ({ digest }) => digest.slice(0, 12), whole: true },
+        { title: 'expires', of: ({ expiresAt }) => expiresAt.slice(0, 10) },
       ],
       'nothing is held',
     );
-    if (holds.length > 0)
-      out.note('next: groupsync plan GROUP shows who; groupsync holds approve|reject GROUP --reason …');
+    for (const { group } of holds.slice(0, 3)) out.note(`next: groupsync holds show ${shellWord(group)}`);
   });
   return EXIT.done;
+}
+
+type Say = (member: HeldMember) => string;
+
+async function readHold(context: Context, group: string) {
+  const ref = await context.group(group);
+  const ports = await context.ports();
+  const state = await ports.groups.read(ref);
+  const hold = state?.hold;
+  if (state === undefined || hold === undefined)
+    throw new NotFound(`nothing of ${group} is held; groupsync holds lists what is`);
+  const members = await readHeldMembers(state, hold, ports);
+  const names = await context.names({ members: members.flatMap(({ member }) => member ?? []) });
+  const say: Say = ({ member, user }) => (member === null ? user : names.member(member));
+  return { state, hold, members, say };
+}
+
+async function show(context: Context, group: string, { csv }: { csv?: string }): Promise<number> {
+  const { out, io } = context;
+  const { state, hold, members, say } = await readHold(context, group);
+  const id = state.ref.group;
+  const name = state.registers.name?.value ?? null;
+  if (csv !== undefined) {
+    writeFileSync(resolve(io.cwd, csv), `${renderCsv(members, FILE_COLUMNS)}\n`, { mode: 0o600 });
+    out.note(`${plural(members.length, 'row')} written to ${csv}`);
+  }
+  out.answer({ ...holdRow({ group: id, hold }), name, members }, () => {
+    for (const line of sayHold(withId(name ?? undefined, id), hold)) out.line(line);
+    for (const line of eventsBehind(members)) out.line(line);
+    if (csv === undefined) out.table(members, whoColumns(say));
+  });
+  const digest = hold.digest.slice(0, 12);
+  for (const verb of ['approve', 'reject'])
+    out.note(`next: groupsync holds ${verb} ${shellWord(id)} --digest ${digest}`);
+  return EXIT.done;
+}
+
+const whoColumns = (say: Say): readonly Column<HeldMember>[] => [
+  { title: 'who would go', of: say, whole: 'id' },
+  { title: 'because', of: ({ because }) => because },
+  { title: 'event', of: ({ event }) => event?.time?.slice(0, 19) ?? null },
+];
+
+const FILE_COLUMNS: readonly Column<HeldMember>[] = [
+  { title: 'member id', of: ({ member }) => member ?? '' },
+  { title: 'name', of: ({ name }) => name ?? '' },
+  { title: 'email', of: ({ email }) => email ?? '' },
+  { title: 'platform user', of: ({ user }) => user },
+  { title: 'because', of: ({ because }) => because },
+  { title: 'event', of: ({ event }) => event?.id ?? '' },
+  { title: 'source', of: ({ event }) => event?.source ?? '' },
+  { title: 'time', of: ({ event }) => event?.time ?? '' },
+];
+
+const SHOWN_EVENTS = 5;
+
+/** One line for each event that takes somebody out, the one that takes most first. */
+function eventsBehind(members: readonly HeldMember[]): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const { because, event } of members) {
+    const by = event === null ? '' : `: event ${event.id} of ${event.source}, ${event.time?.slice(0, 19)}Z`;
+    const line = `${because}${by}`;
+    counts.set(line, (counts.get(line) ?? 0) + 1);
+  }
+  return [...counts]
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, SHOWN_EVENTS)
+    .map(([line, count]) => `${plural(count, 'removal')}: ${line}`);
 }
 
 async function decideHold(
@@ -75,16 +168,13 @@ async function decideHold(
   name: 'approve' | 'reject',
 ): Promise<number> {
   const { out } = context;
-  const ports = await context.ports();
-  const ref = await context.group(group);
-  const hold = (await ports.groups.read(ref))?.hold;
-  if (hold === undefined)
-    throw new NotFound(`nothing of ${ref.group} is held; groupsync holds lists what is`);
+  const { state, hold, members, say } = await readHold(context, group);
+  const { ref } = state;
   // A whole digest may be of a set that others have joined since.
   const digest = decision.digest?.length === hold.digest.length ? decision.digest : hold.digest;
   if (!digest.startsWith(decision.digest ?? '')) {
     throw new NotFound(
-      `the hold is over another set by now (${hold.digest.slice(0, 12)}); look again: groupsync plan ${ref.group}`,
+      `the hold is over another set by now (${hold.digest.slice(0, 12)}); look again: groupsync holds show ${ref.group}`,
     );
   }
   const decided = sayDecision(hold.decision);
@@ -93,28 +183,28 @@ async function decideHold(
       `the hold of ${ref.group} is decided: ${decided}. To decide it anew: leave --yes out and be asked, or add --again`,
     );
   }
-  await describe(context, ref, hold);
+  for (const line of sayHold(withId(state.registers.name?.value, ref.group), hold)) out.note(line);
+  for (const member of members.slice(0, SHOWN)) out.note(`  - ${say(member)}`);
+  if (members.length > SHOWN) out.note(`  … and ${members.length - SHOWN} more`);
   if (digest !== hold.digest)
     out.note('only the set of the given digest is decided: others have joined it since');
+  const reason = await context.reason(decision.reason);
   const question = name === 'approve' ? `Remove ${plural(hold.removes, 'member')}?` : 'Keep them in?';
   if (!(await context.confirm(question))) return EXIT.failed;
-  const word = { reason: decision.reason, digest, decision: hold.decision };
-  const outcome = await (name === 'approve' ? approveHold : rejectHold)(ref, word, ports);
+  const word = { reason, digest, decision: hold.decision };
+  const outcome = await (name === 'approve' ? approveHold : rejectHold)(ref, word, await context.ports());
   out.answer({ group: ref.group, outcome: outcome.kind, digest }, () => out.line(sayOutcome(outcome, name)));
   return outcome.kind === 'decided' ? EXIT.done : EXIT.attention;
 }
 
 const SHOWN = 20;
 
-async function describe({ out, ports }: Context, ref: GroupRef, hold: Hold): Promise<void> {
-  const users = [...((await (await ports()).groups.readHeld(ref, hold)) ?? [])].sort();
-  out.note(
-    `${ref.group}: ${hold.removes} to go, ${hold.keeps} stay (${percent(hold.share)}, rule ${hold.rule})`,
-  );
-  const decided = sayDecision(hold.decision);
-  if (decided !== undefined) out.note(`decided already: ${decided}`);
-  for (const user of users.slice(0, SHOWN)) out.note(`  - ${user}`);
-  if (users.length > SHOWN) out.note(`  … and ${users.length - SHOWN} more`);
+function sayHold(group: string, { removes, keeps, share, rule, decision }: Hold): readonly string[] {
+  const decided = sayDecision(decision);
+  return [
+    `${group}: ${removes} to go, ${keeps} stay (${percent(share)}, rule ${rule})`,
+    ...(decided === undefined ? [] : [`decided already: ${decided}`]),
+  ];
 }
 
 /** undefined where nobody has decided. */

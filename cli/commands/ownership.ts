@@ -7,41 +7,50 @@ import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { plural } from '../output/words.ts';
+import { follow, NO_WAIT, type Wait } from './follow.ts';
 
 export function addOwnership(program: Command, act: Act): void {
   program
     .command('adopt')
     .description("make a group of the platform a directory group's own")
-    .argument('<group>', 'id or exact name of the directory group')
+    .argument('<group>', 'id or name of the directory group')
     .argument('<platform-id>', "the platform's id of the group")
+    .option(...NO_WAIT)
     .option('-y, --yes', 'do not ask')
-    .addHelpText('after', '\nExample:\n  groupsync adopt 00g1 64f0c1')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  groupsync adopt Engineering 64f0c1\n  groupsync adopt 00g1 64f0c1 --yes',
+    )
     .action(act(adopt));
   program
     .command('release')
     .description('let go of a group: it stays on the platform as it is, and is written no more')
-    .argument('<group>', 'id or exact name')
+    .argument('<group>', 'id or name')
+    .option(...NO_WAIT)
     .option('-y, --yes', 'do not ask')
-    .addHelpText('after', '\nExample:\n  groupsync release 00g1')
+    .addHelpText('after', '\nExamples:\n  groupsync release Engineering\n  groupsync release 00g1 --yes')
     .action(act(release));
   program
     .command('rebind')
     .description('say which employee a member is, whatever the match rules say')
-    .argument('<member>', "the member's id in the directory")
+    .argument('<member>', "the member's id in the directory, address or name")
     .argument('<role-id>', "the employee's id on the platform")
     .option('-y, --yes', 'do not ask')
-    .addHelpText('after', '\nExample:\n  groupsync rebind 00u7 role_0042')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  groupsync rebind ann@acme.test role_0042\n  groupsync rebind 00u7 role_0042 --yes',
+    )
     .action(act(rebind));
   program
     .command('forget')
     .description("erase one person's attributes; ids and memberships stay")
-    .argument('<member>', "the member's id in the directory")
+    .argument('<member>', "the member's id in the directory, address or name")
     .option('-y, --yes', 'do not ask')
-    .addHelpText('after', '\nExample:\n  groupsync forget 00u7')
+    .addHelpText('after', '\nExamples:\n  groupsync forget ann@acme.test\n  groupsync forget 00u7 --yes')
     .action(act(forget));
 }
 
-async function adopt(context: Context, group: string, platformId: string): Promise<number> {
+async function adopt(context: Context, group: string, platformId: string, { wait }: Wait): Promise<number> {
   const { out } = context;
   const ref = await context.group(group);
   out.note(
@@ -51,7 +60,8 @@ async function adopt(context: Context, group: string, platformId: string): Promi
   if (!(await context.confirm(`Adopt ${platformId}?`))) return EXIT.failed;
   const outcome = await adoptGroup(ref, platformGroupId(platformId), await context.ports());
   out.answer({ group: ref.group, platformId, outcome: outcome.kind }, () => out.line(sayAdoption(outcome)));
-  return outcome.kind === 'adopted' ? EXIT.done : EXIT.failed;
+  if (outcome.kind !== 'adopted') return EXIT.failed;
+  return wait ? follow(context, ref) : EXIT.done;
 }
 
 function sayAdoption(outcome: AdoptOutcome): string {
@@ -71,27 +81,32 @@ function sayAdoption(outcome: AdoptOutcome): string {
   }
 }
 
-async function release(context: Context, group: string): Promise<number> {
+async function release(context: Context, group: string, { wait }: Wait): Promise<number> {
   const { out } = context;
   const ref = await context.group(group);
   if (!(await context.confirm(`Let go of ${ref.group}? It stays as it is and is written no more.`))) {
     return EXIT.failed;
   }
-  const released = await releaseGroup(ref, await context.ports());
+  const ports = await context.ports();
+  const { platformId = 'PLATFORM_ID' } = (await ports.groups.read(ref)) ?? {};
+  const released = await releaseGroup(ref, ports);
   out.answer({ group: ref.group, released }, () =>
     out.line(
       released
-        ? `released; groupsync adopt ${ref.group} PLATFORM_ID takes it back`
+        ? `released; groupsync adopt ${ref.group} ${platformId} takes it back`
         : 'there is no such group',
     ),
   );
-  return released ? EXIT.done : EXIT.failed;
+  if (!released) return EXIT.failed;
+  return wait ? follow(context, ref) : EXIT.done;
 }
 
-async function rebind(context: Context, member: string, role: string): Promise<number> {
+async function rebind(context: Context, text: string, role: string): Promise<number> {
   const { out, connection } = context;
-  if (!(await context.confirm(`Is ${member} the employee ${role}?`))) return EXIT.failed;
-  const ids = { member: memberId(member), role: roleId(role) };
+  const member = await context.member(text);
+  const { member: say } = await context.names({ members: [member] });
+  if (!(await context.confirm(`Is ${say(member)} the employee ${role}?`))) return EXIT.failed;
+  const ids = { member, role: roleId(role) };
   const outcome = await rebindMember(connection, ids, await context.ports());
   out.answer(
     { member, role, outcome: outcome.kind, groups: outcome.kind === 'rebound' ? outcome.groups : [] },
@@ -108,7 +123,8 @@ async function rebind(context: Context, member: string, role: string): Promise<n
 async function forget(context: Context, text: string): Promise<number> {
   const { out, connection } = context;
   const ports = await context.ports();
-  const member = memberId(text);
+  const member = await context.member(text).catch(() => memberId(text));
+  const { member: say } = await context.names({ members: [member] });
   const attributes = await attributesOf(connection, member, ports);
   if (attributes === undefined) {
     out.answer({ member, forgotten: false, attributes: [] }, () => out.line(`nothing is known of ${member}`));
@@ -116,7 +132,7 @@ async function forget(context: Context, text: string): Promise<number> {
   }
   out.note(`to be erased: ${attributes.join(', ') || 'no attributes'}`);
   out.note('the directory may send them again: have it leave this person out first');
-  if (!(await context.confirm(`Forget ${member}?`))) return EXIT.failed;
+  if (!(await context.confirm(`Forget ${say(member)}?`))) return EXIT.failed;
   const forgotten = await forgetMember(connection, member, ports);
   out.answer({ member, forgotten, attributes }, () => out.line(`forgotten: ${member}`));
   return forgotten ? EXIT.done : EXIT.failed;

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../../shared/operate/pausing.ts';
+import { sayGate } from '../../shared/operate/say-gate.ts';
 import { requireConnection } from '../../shared/operate/settings.ts';
 import { readStatus } from '../../shared/operate/status.ts';
 import type { Act } from '../act.ts';
@@ -65,11 +66,13 @@ async function resume(context: Context, group: string | undefined): Promise<numb
     );
     return EXIT.done;
   }
-  const { observing } = await requireConnection(connection, ports);
-  const seen = { gate: await ports.gates.read(connection), observing };
-  const { backlog, oldestUnappliedMs, gate } = await readStatus(connection, ports);
+  const required = await requireConnection(connection, ports);
+  const seen = { gate: await ports.gates.read(connection), observing: required.observing };
+  const { backlog, oldestUnappliedMs, gate, observing } = await readStatus(required, ports);
   const oldest = oldestUnappliedMs === null ? '' : `, the oldest for ${duration(oldestUnappliedMs)}`;
-  out.note(`gate ${gate.state}; ${plural(backlog, 'group')} wait${backlog === 1 ? 's' : ''}${oldest}`);
+  out.note(
+    `gate ${sayGate(gate)}${observing ? ', observing' : ''}; ${plural(backlog, 'group')} wait${backlog === 1 ? 's' : ''}${oldest}`,
+  );
   out.note('groupsync plan shows what will be written; the guard holds large removals');
   if (!(await context.confirm(`Resume the connection ${connection}?`))) return EXIT.failed;
   await resumeConnection(connection, ports, seen);

@@ -5,12 +5,13 @@ import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import type { GroupRef } from '../../shared/domain/ids.ts';
 import { allGroups } from '../../shared/operate/find-group.ts';
 import { syncGroups } from '../../shared/operate/follow.ts';
+import type { Names } from '../../shared/operate/names.ts';
 import { planSettings, requireConnection } from '../../shared/operate/settings.ts';
 import { type GroupPlan, planGroup } from '../../shared/sync/apply/preview.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
-import { showPlans } from '../output/show-plan.ts';
+import { namedIn, showPlans } from '../output/show-plan.ts';
 import { plural } from '../output/words.ts';
 import { collected, seconds, settingChange } from './arguments.ts';
 
@@ -18,7 +19,7 @@ export function addPlan(program: Command, act: Act): void {
   program
     .command('plan')
     .description('what would be written to the platform, member by member; changes nothing')
-    .argument('[groups...]', 'ids or exact names; all groups where none is given')
+    .argument('[groups...]', 'ids or names; all groups where none is given')
     .option('--with <key=value>', 'as if the connection had this setting; may be given again', collected, [])
     .addHelpText(
       'after',
@@ -32,8 +33,10 @@ export function addPlan(program: Command, act: Act): void {
           await context.ports(),
         );
         const plans = await planAll(context, await chosen(context, groups), next);
-        context.out.answer({ plans }, () =>
-          plans.length === 0 ? context.out.line('no groups') : showPlans(plans, context.out),
+        const names = await context.names(namedIn(plans));
+        const { out } = context;
+        out.answer({ plans }, () =>
+          plans.length === 0 ? out.line('no groups') : showPlans(plans, { out, names }),
         );
         return EXIT.done;
       }),
@@ -41,7 +44,7 @@ export function addPlan(program: Command, act: Act): void {
   program
     .command('sync')
     .description('look at groups now and write what differs; follows until they are done')
-    .argument('[groups...]', 'ids or exact names')
+    .argument('[groups...]', 'ids or names')
     .option('--all', 'every group of the connection')
     .option('--timeout <seconds>', 'how long to follow', seconds, 120)
     .option('-y, --yes', 'do not ask')
@@ -86,7 +89,8 @@ async function sync(context: Context, groups: readonly string[], options: SyncOp
   if (groups.length > 0 && options.all === true) throw new UsageError('name groups or give --all, not both');
   const refs = await chosen(context, groups);
   if (options.yes !== true) {
-    showPlans(await planAll(context, refs), out, out.note);
+    const plans = await planAll(context, refs);
+    showPlans(plans, { out, names: await context.names(namedIn(plans)), write: out.note });
     if (!(await context.confirm(`Sync ${plural(refs.length, 'group')}?`))) return EXIT.failed;
   }
   const progress = out.progress('syncing');
@@ -95,16 +99,17 @@ async function sync(context: Context, groups: readonly string[], options: SyncOp
     signal: io.signal,
     onProgress: progress.show,
   }).finally(progress.end);
-  out.answer(report, () => printSynced(report, context));
+  const names = await context.names({ groups: report.synced.map(({ group }) => group) });
+  out.answer(report, () => printSynced(report, names, context));
   const isDone = report.stopped === null && report.synced.every(({ state }) => SETTLED.has(state));
   return isDone ? EXIT.done : EXIT.attention;
 }
 
-function printSynced({ synced, stopped }: SyncReport, { out }: Context): void {
+function printSynced({ synced, stopped }: SyncReport, names: Names, { out }: Context): void {
   out.table(
     synced,
     [
-      { title: 'group', of: ({ group }) => group, whole: true },
+      { title: 'group', of: ({ group }) => names.group(group), whole: 'id' },
       { title: 'state', of: ({ state }) => state },
       { title: 'version', of: ({ version }) => version },
       { title: 'last error', of: ({ lastError }) => lastError },

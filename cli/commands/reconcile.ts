@@ -23,11 +23,11 @@ export function addReconcile(program: Command, act: Act): void {
   const people = program
     .command('people')
     .description('the index of employees by which members are matched')
-    .addHelpText('after', '\nExample:\n  groupsync people refresh');
+    .addHelpText('after', '\nExamples:\n  groupsync people refresh\n  groupsync people refresh --json');
   people
     .command('refresh')
     .description('read all employees now')
-    .addHelpText('after', '\nExample:\n  groupsync people refresh')
+    .addHelpText('after', '\nExamples:\n  groupsync people refresh\n  groupsync people refresh --json')
     .action(act((context) => runNow(context, 'people', {})));
 }
 

@@ -13,22 +13,36 @@ export function addScim(program: Command, act: Act): void {
   const token = program
     .command('scim')
     .description('the SCIM server, for Okta, Entra ID and others')
-    .addHelpText('after', '\nExample:\n  groupsync scim token create --expires 180d')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  groupsync scim token create --expires 180d\n  groupsync scim token list',
+    )
     .command('token')
-    .description('bearer tokens of a connection; several at once, so that one can follow another');
+    .description('bearer tokens of a connection; several at once, so that one can follow another')
+    .addHelpText('after', '\nExamples:\n  groupsync scim token list\n  groupsync scim token create');
   token
     .command('create')
     .description('make a token; it is shown once')
     .option('--expires <duration>', 'its life, such as 90d or 12h, or never; 180d without it', lifetime)
-    .addHelpText('after', '\nExample:\n  groupsync scim token create --expires 90d')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  groupsync scim token create --expires 90d\n  groupsync scim token create --json',
+    )
     .action(act(create));
-  token.command('list').description('prefix, age, end and last use of each token').action(act(list));
+  token
+    .command('list')
+    .description('prefix, age, end and last use of each token')
+    .addHelpText('after', '\nExamples:\n  groupsync scim token list\n  groupsync scim token list --json')
+    .action(act(list));
   token
     .command('revoke')
     .description('end a token at once')
     .argument('<prefix>', 'the eight characters that list shows')
     .option('-y, --yes', 'do not ask')
-    .addHelpText('after', '\nExample:\n  groupsync scim token revoke 3f9a01bc')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  groupsync scim token revoke 3f9a01bc\n  groupsync scim token revoke 3f9a01bc --yes',
+    )
     .action(act(revoke));
 }
 

@@ -6,14 +6,17 @@ import {
   type StatusReport,
 } from '../../shared/contract/answers.ts';
 import { NotFound } from '../../shared/operate/find-group.ts';
+import { type Names, withId } from '../../shared/operate/names.ts';
 import { reportGroups } from '../../shared/operate/report.ts';
+import { sayGate, shortened } from '../../shared/operate/say-gate.ts';
 import { requireConnection } from '../../shared/operate/settings.ts';
 import { readGroupStatus, readStatus } from '../../shared/operate/status.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
 import type { Column } from '../output/table.ts';
-import { duration, plural } from '../output/words.ts';
+import { duration, plural, shellWord } from '../output/words.ts';
+import { WATCH, watched } from '../watch.ts';
 
 const STATES: readonly string[] = GroupStateName.options;
 
@@ -21,39 +24,42 @@ export function addStatus(program: Command, act: Act): void {
   program
     .command('status')
     .description('how the connection stands, or one group: counts, backlog, gate, queues')
-    .argument('[group]', 'id or exact name of a group')
-    .addHelpText('after', '\nExamples:\n  groupsync status\n  groupsync status 00g1 --json')
+    .argument('[group]', 'id or name of a group, or how one of them begins')
+    .option(...WATCH)
+    .addHelpText('after', '\nExamples:\n  groupsync status\n  groupsync status Engineering --json')
     .action(
-      act((context, group: string | undefined) =>
-        group === undefined ? showStatus(context) : showGroup(context, group),
+      act(
+        watched((context, group: string | undefined, _options: object, _command: Command) =>
+          group === undefined ? showStatus(context) : showGroup(context, group),
+        ),
       ),
     );
   program
     .command('groups')
     .description('every group with its state')
     .option('--state <state>', `only groups in this state: ${STATES.join(', ')}`)
-    .addHelpText('after', '\nExamples:\n  groupsync groups\n  groupsync groups --state failed')
-    .action(act(showGroups));
+    .option(...WATCH)
+    .addHelpText('after', '\nExamples:\n  groupsync groups --watch\n  groupsync groups --state failed')
+    .action(act(watched(showGroups)));
 }
 
 async function showStatus(context: Context): Promise<number> {
   const ports = await context.ports();
-  await requireConnection(context.connection, ports);
-  const status = await readStatus(context.connection, ports);
+  const status = await readStatus(await requireConnection(context.connection, ports), ports);
   context.out.answer(status, () => printStatus(status, context));
-  return EXIT.done;
+  for (const step of nextSteps(status)) context.out.note(`next: ${step}`);
+  return status.gate.state === 'open' && !status.observing ? EXIT.done : EXIT.attention;
 }
 
 function printStatus(status: StatusReport, { out }: Context): void {
-  const { gate, groups, queues, feed } = status;
+  const { gate, groups, queues, feed, observing, drift } = status;
   const { paint } = out;
-  const open = gate.state === 'open';
   const counts = Object.entries(groups).map(([state, count]) => `${count} ${state}`);
   const number = (count: number | null) => (count === null ? 'missing' : String(count));
   out.line(`connection  ${status.connection}`);
-  out.line(
-    `gate        ${open ? paint.green('open') : paint.red(`${gate.state}: ${shortened(gate.reason ?? '')}`)}`,
-  );
+  out.line(`gate        ${(gate.state === 'open' ? paint.green : paint.red)(sayGate(gate))}`);
+  if (observing) out.line(`observing   ${paint.red('yes: it plans only, and writes nothing until resumed')}`);
+  if (drift !== 'restore') out.line(`drift       ${DRIFT[drift] ?? drift}`);
   out.line(`credential  ${sayCredential(status.credential)}`);
   out.line(`groups      ${counts.join(', ') || 'none yet'}`);
   out.line(`pending     ${plural(status.pendingMembers, 'membership')}`);
@@ -67,10 +73,33 @@ function printStatus(status: StatusReport, { out }: Context): void {
   out.line(
     `queues      events ${number(queues.events)} (dead ${number(queues.eventsDlq)}), apply ${number(queues.apply)} (dead ${number(queues.applyDlq)})`,
   );
+}
+
+const DRIFT: Readonly<Record<string, string>> = {
+  report: 'report: what others change on the platform stays until the directory changes that group',
+  adopt: 'adopt: what others change on the platform becomes the wanted state',
+};
+
+/** What keeps most from happening comes first. */
+function nextSteps({
+  connection,
+  gate,
+  observing,
+  credential,
+  holds,
+  groups,
+  queues,
+}: StatusReport): string[] {
   const dead = (queues.eventsDlq ?? 0) + (queues.applyDlq ?? 0);
-  if (dead > 0) out.note(`next: groupsync dlq list`);
-  if (status.holds > 0) out.note('next: groupsync holds');
-  if (!open || status.credential.failure !== null) out.note('next: groupsync doctor');
+  const steps: readonly (readonly [isDue: boolean, step: string])[] = [
+    [gate.state === 'unauthorized', `groupsync connect ${connection}`],
+    [gate.state === 'backoff' || credential.failure !== null, 'groupsync doctor --faults'],
+    [gate.state === 'paused' || observing, 'groupsync resume'],
+    [holds > 0, 'groupsync holds'],
+    [(groups['failed'] ?? 0) > 0, 'groupsync groups --state failed'],
+    [dead > 0, 'groupsync dlq list'],
+  ];
+  return steps.flatMap(([isDue, step]) => (isDue ? [step] : []));
 }
 
 /** Of the daily check, and of `connect`. */
@@ -79,61 +108,69 @@ function sayCredential({ goodAgeMs, failure }: StatusReport['credential']): stri
   return failure === null ? good : `${good}; then: ${shortened(failure.message)}`;
 }
 
-const REASON_SHOWN = 120;
-
-/** A platform's answer may be quoted in it; `doctor` and --json show all of it. */
-const shortened = (text: string): string =>
-  text.length <= REASON_SHOWN ? text : `${text.slice(0, REASON_SHOWN - 1)}…`;
-
 async function showGroup(context: Context, text: string): Promise<number> {
   const ref = await context.group(text);
   const status = await readGroupStatus(ref, await context.ports());
   if (status === undefined) throw new NotFound(`there is no group ${text}`);
-  context.out.answer(status, () => printGroup(status, context));
+  const members = status.pending.map(({ id }) => id);
+  const names = await context.names({ members });
+  context.out.answer(status, () => printGroup(status, names, context));
+  const [first] = status.pending;
+  if (status.hold !== null) context.out.note(`next: groupsync holds show ${shellWord(ref.group)}`);
+  else if (first !== undefined)
+    context.out.note(`next: groupsync explain ${shellWord(ref.group)} ${shellWord(first.id)}`);
   return EXIT.done;
 }
 
-function printGroup(group: GroupStatus, { out, io }: Context): void {
+function printGroup(group: GroupStatus, names: Names, { out }: Context): void {
   const nowMs = Date.now();
+  const { hold, link, users } = group;
   out.line(`group       ${group.name ?? '(unnamed)'} (${group.id})`);
   out.line(`state       ${group.state}`);
   out.line(`members     ${group.wanted} wanted, ${group.applied} applied, ${group.pending.length} pending`);
-  const open = group.link?.openWrite == null ? '' : `, a ${group.link.openWrite} of unknown outcome`;
-  out.line(
-    `platform    ${group.link === null ? 'no group yet' : `${group.link.platformId}, version ${group.link.version ?? '–'}${open}`}`,
-  );
+  const open = link?.openWrite == null ? '' : `, a ${link.openWrite} of unknown outcome`;
+  const has = link === null ? 'no group yet' : `${link.platformId}, version ${link.version ?? '–'}${open}`;
+  out.line(`platform    ${has}${link === null ? '' : `; ${plural(users.length, 'user')}`}`);
+  if (hold !== null)
+    out.line(`hold        ${hold.removes} of these ${users.length} would go, and are kept: ${hold.decision}`);
   out.line(`last write  ${group.lastWriteAt ?? 'none'}`);
   if (group.dirtySince !== null) out.line(`waiting     since ${group.dirtySince}`);
   if (group.lastError !== null) out.line(`last error  ${group.lastError.code}: ${group.lastError.message}`);
-  if (group.hold !== null) out.line(`hold        ${group.hold.removes} removals, ${group.hold.decision}`);
-  if (group.pending.length > 0) {
-    out.line();
-    out.table(group.pending, [
-      { title: 'pending member', of: ({ id }) => id, whole: true },
-      { title: 'cause', of: ({ cause }) => cause },
-      { title: 'for', of: ({ sinceMs }) => duration(nowMs - sinceMs), align: 'right' },
-    ]);
-    if (io.stdout.isTTY === true) out.note(`next: groupsync explain ${group.id} MEMBER`);
-  }
+  if (group.pending.length === 0) return;
+  out.line();
+  out.table(group.pending, [
+    { title: 'pending member', of: ({ id }) => names.member(id), whole: 'id' },
+    { title: 'cause', of: ({ cause }) => cause },
+    { title: 'for', of: ({ sinceMs }) => duration(nowMs - sinceMs), align: 'right' },
+  ]);
 }
 
-async function showGroups(context: Context, { state }: { state?: string }): Promise<number> {
+async function showGroups(
+  context: Context,
+  { state }: { state?: string },
+  _command: Command,
+): Promise<number> {
   if (state !== undefined && !STATES.includes(state)) {
     throw new UsageError(`--state: expected one of ${STATES.join(', ')}, got "${state}"`);
   }
   const ports = await context.ports();
   await requireConnection(context.connection, ports);
   const all = await reportGroups(context.connection, ports);
-  const groups = all.filter((group) => state === undefined || group.state === state);
+  const groups = all
+    .filter((group) => state === undefined || group.state === state)
+    .sort((a, b) => BY_NAME.compare(a.name ?? '', b.name ?? ''));
   context.out.answer({ groups }, () => context.out.table(groups, GROUP_COLUMNS, 'no groups'));
   return EXIT.done;
 }
 
+/** As people sort names, the same on every machine. */
+const BY_NAME = new Intl.Collator('en', { numeric: true });
+
 const GROUP_COLUMNS: readonly Column<GroupReport>[] = [
-  { title: 'group', of: ({ id }) => id, whole: true },
-  { title: 'name', of: ({ name }) => name },
+  { title: 'group', of: ({ id, name }) => withId(name ?? undefined, id), whole: 'id' },
   { title: 'wanted', of: ({ wanted }) => wanted, align: 'right' },
   { title: 'applied', of: ({ applied }) => applied, align: 'right' },
+  { title: 'there', of: ({ users }) => users.length, align: 'right' },
   { title: 'pending', of: ({ pending }) => pending.length, align: 'right' },
   { title: 'state', of: ({ state }) => state },
 ];

@@ -1,14 +1,9 @@
 import pc from 'picocolors';
 import type { Io } from '../io.ts';
+import type { GlobalOptions } from '../options.ts';
+import type { Spell } from './hints.ts';
 import { type Progress, startProgress } from './progress.ts';
-import { type Column, renderTable } from './table.ts';
-
-interface OutputOptions {
-  readonly json: boolean;
-  readonly quiet: boolean;
-  /** Commander's `--no-color`. */
-  readonly color: boolean;
-}
+import { type Column, renderCsv, renderTable } from './table.ts';
 
 /** Answers go to standard output, everything said along the way to standard error. */
 export interface Output {
@@ -21,32 +16,54 @@ export interface Output {
   table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], none?: string): void;
   /** To standard error; `--quiet` silences it. */
   note(text: string): void;
+  /** Beside the answer. @param say where to: to standard error, where nothing else is said */
+  noteTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], say?: (text: string) => void): void;
   progress(what: string): Progress;
+  /** The next answer takes the place of this one: the screen of a terminal, for `--watch`. */
+  startAgain(): void;
 }
 
 const WIDTH = 80;
-const WIDEST = 140;
+const NARROWEST = 40;
+const CLEAR_SCREEN = '\u001b[H\u001b[2J\u001b[3J';
 
-export function createOutput({ stdout, stderr, env }: Io, options: OutputOptions): Output {
-  const { json, quiet } = options;
+export function createOutput({ stdout, stderr, env }: Io, options: GlobalOptions, spell: Spell): Output {
+  const { json = false, quiet = false, output } = options;
   // https://no-color.org: any value but the empty one.
-  const wantsColor = options.color && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
+  const wantsColor = options.color !== false && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
   const paint = pc.createColors(wantsColor && stdout.isTTY === true && !json);
-  const width = stdout.isTTY === true ? Math.min(WIDEST, Math.max(40, stdout.columns ?? WIDTH)) : WIDTH;
-  const line = (text = '') => void stdout.write(`${text}\n`);
+  const widthOf = (screen: Io['stdout']) =>
+    screen.isTTY === true && output !== 'wide'
+      ? Math.max(NARROWEST, screen.columns ?? WIDTH)
+      : Number.POSITIVE_INFINITY;
+  let before = '';
+  const print = (text: string) => {
+    stdout.write(`${before}${text}\n`);
+    before = '';
+  };
+  const note = (text: string) => {
+    if (!quiet) stderr.write(`${spell(text)}\n`);
+  };
+  // A file for a spreadsheet holds the rows, and nothing of what is said around them.
+  const line = output === 'csv' ? note : (text = '') => print(spell(text));
   return {
     json,
     paint,
     line,
+    note,
     answer(document, show) {
-      if (json) line(JSON.stringify(document, null, 2));
+      if (json) print(JSON.stringify(document, null, 2));
       else show();
     },
-    table: (rows, columns, none) =>
-      line(rows.length === 0 && none !== undefined ? none : renderTable(rows, columns, width)),
-    note(text) {
-      if (!quiet) stderr.write(`${text}\n`);
+    table(rows, columns, none) {
+      if (output === 'csv') print(renderCsv(rows, columns));
+      else if (rows.length === 0 && none !== undefined) line(none);
+      else print(renderTable(rows, columns, widthOf(stdout)));
     },
+    noteTable: (rows, columns, say = note) => say(renderTable(rows, columns, widthOf(stderr))),
     progress: (what) => startProgress(stderr, what, quiet),
+    startAgain() {
+      before = stdout.isTTY === true ? CLEAR_SCREEN : '\n';
+    },
   };
 }

@@ -10,3 +10,7 @@ export function duration(ms: number): string {
 export const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 export const percent = (share: number): string => `${Math.round(share * 100)} %`;
+
+/** As a shell takes it for one word. */
+export const shellWord = (text: string): string =>
+  /^[\w.,:=/@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;

@@ -76,6 +76,8 @@ export const StatusReport = z.object({
     until: nullable(instant),
     reason: nullable(text),
   }),
+  observing: z.boolean().describe('It plans only, and writes nothing.'),
+  drift: text.describe('What is done about changes by others: restore, report or adopt.'),
   credential: CredentialReport,
   groups: z.record(text, count).describe('Number of groups by state.'),
   pendingMembers: count,
@@ -256,6 +258,18 @@ export const HoldRow = z.object({
 });
 export type HoldRow = Answer<typeof HoldRow>;
 
+const HeldMember = z.object({
+  user: text.describe("As the platform's group has them."),
+  member: nullable(text),
+  name: nullable(text),
+  email: nullable(text),
+  because: text,
+  event: nullable(z.object({ id: nullable(text), source: nullable(text), time: nullable(text) })),
+});
+export type HeldMember = Answer<typeof HeldMember>;
+/** A hold with everybody who would go. */
+export const HeldGroupReport = HoldRow.extend({ name: nullable(text), members: z.array(HeldMember) });
+
 export const ConnectionRow = z.object({
   name: text,
   company: text,
@@ -310,7 +324,18 @@ export const EventsReport = z.object({
 });
 export type EventsReport = Answer<typeof EventsReport>;
 
+/** What a file would change, held against what the directory has said so far. */
+const ImportComparison = z.object({
+  added: count,
+  removed: count,
+  unmatched: count.describe('Of those added: whom no match rule finds.'),
+  changes: z.array(z.object({ kind: z.enum(['added', 'removed', 'unmatched']), group: text, member: text })),
+  held: z.array(text).describe('Groups whose removals the guard would hold.'),
+});
+export type ImportComparison = Answer<typeof ImportComparison>;
+
 export const ImportReport = EventsReport.extend({
+  comparison: ImportComparison.optional().describe('Where a deployment was there to ask.'),
   rows: count,
   groups: count,
   ignoredColumns: z.array(text).optional().describe("Columns of the file's header that are not read."),
@@ -321,7 +346,14 @@ export type ImportReport = Answer<typeof ImportReport>;
 
 const QueueName = z.enum(['events', 'apply']);
 /** Dead letters of one cause; ages in milliseconds. */
-const Cause = z.object({ code: text, count, superseded: count, oldestMs: ms, newestMs: ms });
+const Cause = z.object({
+  code: text,
+  count,
+  superseded: count,
+  refused: count.describe('Of these ingest would refuse as many again now.'),
+  oldestMs: ms,
+  newestMs: ms,
+});
 export type Cause = Answer<typeof Cause>;
 
 const LetterSummary = z.object({
@@ -332,6 +364,7 @@ const LetterSummary = z.object({
   group: nullable(text),
   ageMs: ms,
   superseded: z.boolean(),
+  refusal: nullable(text).describe('Why ingest would refuse it again now; null where it would not.'),
 });
 export type LetterSummary = Answer<typeof LetterSummary>;
 

@@ -22,7 +22,8 @@ import type { Connection, GateStore } from '../sync/ports/connections.ts';
 import type { UserState } from '../sync/ports/desired.ts';
 import type { GroupStore } from '../sync/ports/groups.ts';
 import { GONE, type Person } from '../sync/ports/people.ts';
-import { NotFound } from './find-group.ts';
+import { NotFound, NothingFits } from './find-group.ts';
+import { findMemberOf } from './find-member.ts';
 import { type LogPorts, readLog, shownActor } from './log.ts';
 
 export interface ExplainPorts extends PreviewPorts, Omit<LogPorts, 'groups' | 'users'> {
@@ -43,11 +44,12 @@ export async function explainMember(
 ): Promise<Explanation> {
   const state = await ports.groups.read(ref);
   if (state === undefined) throw new NotFound(`there is no group ${ref.group}`);
-  const named = await findMember(ref, text, ports);
-  const member = named ?? memberId(text);
+  const found = await findMember(ref, text, ports);
+  const stranger = found instanceof NothingFits ? found : undefined;
+  const member = found instanceof NothingFits ? memberId(text) : found;
   const [who, gate, { decision, facts }] = await Promise.all([
     identify(member, state, connection, ports).then((one) =>
-      named === undefined ? withStranger(one, text, connection, ports) : one,
+      stranger !== undefined ? withStranger(one, text, connection, ports) : one,
     ),
     ports.gates.read(ref.connection),
     previewGroup(state, connection, ports),
@@ -64,12 +66,8 @@ export async function explainMember(
   };
   const verdict = verdictOf(asked);
   const entries = await entriesAbout(ref, who, ports);
-  const byHand = named === undefined ? sayByHand(entries, who) : undefined;
-  if (named === undefined && byHand === undefined && who.person === undefined && !isPresent(asked)) {
-    throw new NotFound(
-      `no event has ever named "${text}" in the group ${ref.group}, and nobody has put them in by hand`,
-    );
-  }
+  const byHand = stranger && sayByHand(entries, who);
+  if (stranger && byHand === undefined && who.person === undefined && !isPresent(asked)) throw stranger;
   return {
     group: ref.group,
     member,
@@ -90,25 +88,17 @@ export async function explainMember(
 
 const shown = ({ role, userId, state }: Person) => ({ id: role, userId: userId ?? null, state });
 
-/** undefined where no event has named them in the group. */
-async function findMember(
-  ref: GroupRef,
-  text: string,
-  { groups, users }: ExplainPorts,
-): Promise<MemberId | undefined> {
+/** @returns the failure to find them, with who is alike, where no event has named them in the group */
+async function findMember(ref: GroupRef, text: string, ports: ExplainPorts): Promise<MemberId | NothingFits> {
   const id = memberId(text);
-  if ((await groups.registers(ref, [id])).length > 0) return id;
-  const members = (await groups.members(ref)).map(({ member }) => member);
-  const known = await users.read(ref.connection, members);
-  const found = [...known.values()].filter(({ attributes }) =>
-    [...attributes.values()].some(({ value }) => value.toLowerCase() === text.toLowerCase()),
-  );
-  const [only, ...others] = found;
-  if (only !== undefined && others.length === 0) return only.member;
-  if (others.length > 0) {
-    throw new NotFound(`"${text}" fits ${found.map(({ member }) => member).join(', ')}; give the id`);
+  if ((await ports.groups.registers(ref, [id])).length > 0) return id;
+  const none = `no event has ever named "${text}" in the group ${ref.group}, and nobody has put them in by hand`;
+  try {
+    return await findMemberOf([ref], text, { none, ports });
+  } catch (error) {
+    if (error instanceof NothingFits) return error;
+    throw error;
   }
-  return undefined;
 }
 
 /** A member, and who that is on the platform. */

@@ -1,11 +1,69 @@
 import { type ConnectionName, type GroupRef, groupId } from '../domain/ids.ts';
 import type { GroupIndex } from '../sync/ports/group-index.ts';
 import type { GroupStore } from '../sync/ports/groups.ts';
+import { withId } from './names.ts';
 
 /** What a person asked for is not there, or not unique; the message says what to do next. */
 export class NotFound extends Error {
   override readonly name = 'NotFound';
 }
+
+/** None of all is what was asked for; the message names what is alike. */
+export class NothingFits extends NotFound {}
+
+/** Something that can be asked for by any of its words: an id, a name, an address. */
+export interface Findable<Item> {
+  readonly item: Item;
+  readonly words: readonly string[];
+  /** As a message shows it. */
+  readonly said: string;
+}
+
+const SUGGESTED = 3;
+
+/**
+ * The one thing that a person means: by one of its words exactly, without case, or by a beginning that only it has.
+ * @param none what to say where nothing fits; what is alike is added
+ * @throws NotFound
+ */
+export function findOne<Item>(text: string, all: readonly Findable<Item>[], none: string): Item {
+  const low = text.toLowerCase();
+  const ways: readonly ((word: string) => boolean)[] = [
+    (word) => word === text,
+    (word) => word.toLowerCase() === low,
+    (word) => text !== '' && word.toLowerCase().startsWith(low),
+  ];
+  for (const fits of ways) {
+    const found = all.filter(({ words }) => words.some(fits));
+    const [only, ...others] = found;
+    if (only === undefined) continue;
+    if (others.length === 0) return only.item;
+    const shown = found.slice(0, SUGGESTED).map(({ said }) => said);
+    const rest = found.length > SUGGESTED ? `, and ${found.length - SUGGESTED} more` : '';
+    throw new NotFound(`"${text}" fits ${found.length}; give the id: ${shown.join(', ')}${rest}`);
+  }
+  const alike = all
+    .map(({ words, said }) => ({ said, score: Math.max(0, ...words.map((word) => likeness(word, text))) }))
+    .filter(({ score }) => score >= ALIKE)
+    .sort((a, b) => b.score - a.score)
+    .slice(0, SUGGESTED);
+  const suggestion = alike.length === 0 ? '' : `; is it ${alike.map(({ said }) => said).join(', or ')}?`;
+  throw new NothingFits(`${none}${suggestion}`);
+}
+
+const ALIKE = 0.5;
+
+/** Share of pairs of letters that two words have in common (Dice). */
+function likeness(one: string, other: string): number {
+  const [a, b] = [pairsOf(one), pairsOf(other)];
+  const common = [...a].filter((pair) => b.has(pair)).length;
+  return a.size + b.size === 0 ? 0 : (2 * common) / (a.size + b.size);
+}
+
+const pairsOf = (word: string): ReadonlySet<string> =>
+  new Set(
+    Array.from({ length: Math.max(0, word.length - 1) }, (_, at) => word.toLowerCase().slice(at, at + 2)),
+  );
 
 export interface FindGroupPorts {
   readonly groups: Pick<GroupStore, 'read'>;
@@ -13,7 +71,7 @@ export interface FindGroupPorts {
 }
 
 /**
- * The group that a person means: its id in the directory, or its exact name where only one group has it.
+ * The group that a person means: its id in the directory, its name, also without case, or a beginning that only it has.
  * @throws NotFound
  */
 export async function findGroup(
@@ -23,19 +81,13 @@ export async function findGroup(
 ): Promise<GroupRef> {
   const byId = { connection, group: groupId(text) };
   if (text !== '' && (await ports.groups.read(byId)) !== undefined) return byId;
-  const named: GroupRef[] = [];
+  const all: { item: GroupRef; words: string[]; said: string }[] = [];
   for await (const page of ports.index.all(connection)) {
-    named.push(...page.filter(({ name }) => name === text).map(({ ref }) => ref));
+    for (const { ref, name } of page) {
+      all.push({ item: ref, words: [ref.group, name ?? ref.group], said: withId(name, ref.group) });
+    }
   }
-  const [only, ...others] = named;
-  if (only === undefined) {
-    throw new NotFound(`no group of connection ${connection} has the id or the name "${text}"`);
-  }
-  if (others.length > 0) {
-    const ids = named.map(({ group }) => group).join(', ');
-    throw new NotFound(`${named.length} groups are named "${text}"; give the id: ${ids}`);
-  }
-  return only;
+  return findOne(text, all, `no group of connection ${connection} has the id or the name "${text}"`);
 }
 
 /** Every group of a connection, by id. */

@@ -124,7 +124,7 @@ async function isAsLeft(state: Linked, connection: Connection, ports: SyncPorts)
 type Linked = Awaited<ReturnType<typeof watched>>[number];
 
 /** Waits until no group is dirty; stops early where nothing can be written before a person acts. */
-async function followGroups(
+export async function followGroups(
   refs: readonly GroupRef[],
   ports: SyncPorts,
   { timeoutMs, signal, onProgress }: FollowOptions,

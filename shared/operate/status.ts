@@ -1,7 +1,7 @@
 import type { CredentialReport, GroupStateName, GroupStatus, StatusReport } from '../contract/answers.ts';
 import { QUEUE_KEYS, type QueueKey } from '../contract/names.ts';
-import type { ConnectionName, GroupRef } from '../domain/ids.ts';
-import type { GateStore, Health, HealthStore } from '../sync/ports/connections.ts';
+import type { GroupRef } from '../domain/ids.ts';
+import type { Connection, GateStore, Health, HealthStore } from '../sync/ports/connections.ts';
 import type { Deployment } from '../sync/ports/deployment.ts';
 import type { GroupIndex } from '../sync/ports/group-index.ts';
 import type { GroupStore } from '../sync/ports/groups.ts';
@@ -28,7 +28,10 @@ export function reportCredential(health: Health | undefined, nowMs: number): Cre
   };
 }
 
-export async function readStatus(connection: ConnectionName, ports: StatusPorts): Promise<StatusReport> {
+export async function readStatus(
+  { name: connection, observing, settings }: Connection,
+  ports: StatusPorts,
+): Promise<StatusReport> {
   const nowMs = ports.clock();
   const [groups, pendingMembers, gate, feed, queues, health] = await Promise.all([
     countGroups(connection, ports.index, nowMs),
@@ -41,6 +44,8 @@ export async function readStatus(connection: ConnectionName, ports: StatusPorts)
   return {
     connection,
     gate: { state: gate.state, until: instant(gate.untilMs), reason: gate.reason ?? null },
+    observing,
+    drift: settings.drift,
     credential: reportCredential(health, nowMs),
     pendingMembers,
     ...groups,
@@ -52,7 +57,11 @@ export async function readStatus(connection: ConnectionName, ports: StatusPorts)
 export const instant = (ms: number | undefined): string | null =>
   ms === undefined ? null : new Date(ms).toISOString();
 
-async function countGroups(connection: ConnectionName, index: Pick<GroupIndex, 'all'>, nowMs: number) {
+async function countGroups(
+  connection: GroupRef['connection'],
+  index: Pick<GroupIndex, 'all'>,
+  nowMs: number,
+) {
   const groups: { [State in GroupStateName]?: number } = {};
   let backlog = 0;
   let holds = 0;
@@ -70,7 +79,10 @@ async function countGroups(connection: ConnectionName, index: Pick<GroupIndex, '
   return { groups, backlog, oldestUnappliedMs: oldestMs, holds };
 }
 
-async function countPending(connection: ConnectionName, index: Pick<GroupIndex, 'pending'>): Promise<number> {
+async function countPending(
+  connection: GroupRef['connection'],
+  index: Pick<GroupIndex, 'pending'>,
+): Promise<number> {
   let count = 0;
   for await (const page of index.pending(connection)) count += page.length;
   return count;

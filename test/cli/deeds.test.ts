@@ -21,7 +21,7 @@ async function heldWorld() {
   const cli = (...args: string[]) => runCli(args, { ports: world.ports });
   const cliOfBob = (...args: string[]) => runCli(args, { ports: { ...world.ports, ...calledBy('Bob') } });
   const ask = (args: string[], sees: string) =>
-    runCli(args, { ports: world.ports, person: [{ sees, types: 'y' }] });
+    runCli(args, { ports: world.ports, person: [{ sees, types: 'y\r' }] });
   const newest = async (...of: string[]) => {
     const { json } = await cli('audit', ...of, '--json');
     return json.entries.reduce((last: { at: string }, one: { at: string }) =>

@@ -66,6 +66,7 @@ const HERE: readonly Documented[] = [
   'holds approve',
   'holds reject',
   'log',
+  'holds show',
   'pause',
   'person',
   'probe',
@@ -260,6 +261,12 @@ describe('the documents of --json', () => {
     const { document, publish, apply } = await worldOf();
     await publish(removed('g', 'ann', 'bob', 'cid', 'dee', 'eve'));
     await apply('g');
+    const { json: shown } = await document('holds show', ['holds', 'show', 'Group G']);
+    expect(shown).toMatchObject({ group: 'g', removes: 5, name: 'Group g' });
+    expect(shown.members[0]).toMatchObject({
+      ...{ user: 'u-ann', member: 'm-ann', email: 'ann@acme.test' },
+      ...{ because: 'the directory took them out', event: { source: 'test' } },
+    });
     const { json } = await document(`holds ${word}`, ['holds', word, 'g', '--reason', 'because']);
     expect(json).toMatchObject({ group: 'g', outcome: 'decided' });
   });
@@ -293,6 +300,22 @@ describe('the documents of --json', () => {
     ]);
     const discarded = await document('dlq discard', ['dlq', 'discard', 'two', 'three', '--reason', 'a test']);
     expect(discarded).toMatchObject({ code: 3, json: { discarded: 1, missing: 1 } });
+  });
+
+  it('of an import that is tried: who comes, who goes, who is nobody, and what would be held', async () => {
+    const csv =
+      'group id,group name,member id,email\ng,Group g,m-ann,ann@acme.test\ng,Group g,m-zoe,zoe@acme.test';
+    const { ports } = await worldOf();
+    const args = ['import', '-', '--dry-run'];
+    const ran = await runCli([...args, '--json'], { ports, stdin: csv });
+    expect(OUTPUT_SCHEMAS.import.safeParse(ran.json).error).toBeUndefined();
+    expect(ran.json).toMatchObject({
+      sent: false,
+      comparison: { added: 1, removed: 5, unmatched: 1, held: ['g'] },
+    });
+    const { stdout } = await runCli(args, { ports, stdin: csv });
+    expect(stdout).toContain('− bob@acme.test (m-bob) in Group g (g)');
+    expect(stdout).toContain('the guard would hold the removals of Group g (g)');
   });
 
   it('of SCIM tokens, with the address to paste where it is known', async () => {

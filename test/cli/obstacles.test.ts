@@ -18,10 +18,11 @@ async function refusedWorld() {
   return { ...world, cli: (...args: string[]) => runCli(args, { ports }) };
 }
 
-it('is what status says first, in a line that fits, and points to doctor', async () => {
-  const { stdout, stderr } = await (await refusedWorld()).cli('status');
-  expect(stdout).toMatch(/gate {8}unauthorized: GET \/platform\/api\/me answered 401: x+…\n/);
-  expect(stderr).toContain('groupsync doctor');
+it('is what status says first, in a line that fits, with what to do, and by its exit code', async () => {
+  const { stdout, stderr, code } = await (await refusedWorld()).cli('status');
+  expect(stdout).toMatch(/gate {8}unauthorized: .*\(GET \/platform\/api\/me answered 401: x+…\)\n/);
+  expect(stderr).toMatch(/^next: groupsync connect default\n/);
+  expect(code).toBe(3);
 });
 
 it('is why sync does not wait, and that is said', async () => {

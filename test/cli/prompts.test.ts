@@ -52,7 +52,7 @@ describe('at a terminal', () => {
       ['connect', 'new'],
       ['Address of the platform', `https://platform.test${ENTER}`],
       ['Token of the OAuth application', `${TOKEN}${ENTER}`],
-      ['Store the connection new?', 'y'],
+      ['Store the connection new?', 'y\r'],
     );
     expect({ code, stored }).toEqual({ code: 0, stored: [TOKEN] });
     expect(stdout).toContain('connected new');
@@ -84,7 +84,7 @@ describe('at a terminal', () => {
   it.each([
     ['Ctrl-C', CTRL_C, /groupsync: stopped; nothing was changed\n$/],
     ['Enter, which is No', ENTER, /nothing was changed\n$/],
-    ['n', 'n', /nothing was changed\n$/],
+    ['n', 'n\r', /nothing was changed\n$/],
   ])('%s at a confirmation changes nothing and says so', async (_, types, says) => {
     const { at, table, mailboxes, publish, apply } = await worldOf();
     await publish(removed('g', 'ann', 'bob', 'cid', 'dee', 'eve'));
@@ -108,9 +108,21 @@ describe('at a terminal', () => {
     expect(mailboxes.events.ids()).toEqual(['one']);
   });
 
-  it('goes ahead on y', async () => {
+  it('takes nothing for an answer that was typed before the question', async () => {
+    const { at, woken } = await worldOf();
+    const before = woken.length;
+    const typed = at(['sync', 'g'], ['nothing to do', 'y\r'], ['Sync 1 group?', '\r']);
+    expect(await typed).toMatchObject({ code: 1 });
+    expect(woken).toHaveLength(before);
+  });
+
+  it.each([
+    ['y', 'y\r', 'paused'],
+    ['yes', 'Yes\r', 'paused'],
+    ['anything that only begins so', 'yesterday\r', 'open'],
+  ])('takes %s for what it is', async (_, answer, state) => {
     const { at, ports } = await worldOf();
-    expect(await at(['pause'], ['Pause the connection', 'y'])).toMatchObject({ code: 0 });
-    expect(await ports.gates.read('default' as never)).toMatchObject({ state: 'paused' });
+    await at(['pause'], ['Pause the connection', answer]);
+    expect(await ports.gates.read('default' as never)).toMatchObject({ state });
   });
 });

@@ -3,8 +3,10 @@ import { DEFAULT_CONNECTION } from '../../contract/names.ts';
 import { connectionName, type GroupRef, groupId } from '../../domain/ids.ts';
 import { makeStamp, readStamp, type Stamp, type StampParts } from '../../domain/stamp.ts';
 import type { DeadMessage, EventSender, Mailbox } from '../../sync/ports/queues.ts';
+import { NotFound } from '../find-group.ts';
 import { type JournalPorts, journalOf, recordDeed } from '../journal.ts';
 import { type Letter, readLetter, stampOf } from './letter.ts';
+import { isNamed } from './survey.ts';
 import { walkMailbox } from './walk.ts';
 
 export interface AmendPorts extends JournalPorts {
@@ -60,12 +62,9 @@ export async function sendAmended(
   });
 }
 
-/** Deletes a letter for good; what it said, who wanted that and why are kept in the audit. */
-export async function discardLetter(letter: Letter, reason: string, ports: AmendPorts): Promise<boolean> {
-  return withMessage(letter, ports, async (message) => {
-    await recordWords(letter, 'discard', { before: message.body, after: null, reason }, ports);
-  });
-}
+/** Deletes one letter for good; false where somebody else has taken it. */
+export const discardLetter = async ({ queue, message }: Letter, reason: string, ports: AmendPorts) =>
+  (await discardLetters(queue, new Set([message.id]), { reason, ports })) === 1;
 
 /** A letter may be of 1 MiB, and an audit entry of 400 KB: it is kept in as many entries as that takes, in order. */
 async function recordWords(
@@ -86,24 +85,65 @@ async function recordWords(
 /** Of whole characters, so that two of them, at up to four bytes a character, fit into an entry. */
 const partsOf = (text: string): readonly string[] => text.match(/.{1,40000}/gsu) ?? [''];
 
-/** Looks for letters by their ids in every queue named; all are put back. In the order of the ids, without the missing. */
+/** How many characters name a letter for sure: as many as lists show. */
+export const SHORT_ID = 8;
+
+/**
+ * Looks for letters by their ids, or by how these begin, in every queue named; all are put back. In the order of the
+ * ids, without the missing.
+ * @throws NotFound where a beginning fits several
+ */
 export async function findLetters(
   ids: readonly string[],
   queues: readonly Mailbox['name'][],
   ports: AmendPorts,
 ): Promise<readonly Letter[]> {
-  const found = new Map<string, Letter>();
+  const found = new Map<string, Letter[]>();
   for (const queue of queues) {
-    const wanted = ids.filter((id) => !found.has(id));
-    if (wanted.length === 0) break;
+    const isSure = (id: string) => id.length >= SHORT_ID && found.has(id);
+    if (ids.every(isSure)) break;
     await walkMailbox(ports.mailboxes[queue], ports, async (messages) => {
-      for (const message of messages.filter(({ id }) => wanted.includes(id))) {
-        found.set(message.id, readLetter(message, queue, ports.clock()));
-      }
-      return wanted.some((id) => !found.has(id));
+      for (const message of messages)
+        for (const id of ids.filter((one) => isNamed(message, one))) {
+          const letter = readLetter(message, queue, ports.clock());
+          found.set(id, message.id === id ? [letter] : [...(found.get(id) ?? []), letter]);
+        }
+      return !ids.every(isSure);
     });
   }
-  return ids.flatMap((id) => found.get(id) ?? []);
+  return ids.flatMap((id) => {
+    const [first, ...others] = found.get(id) ?? [];
+    if (others.length === 0 || first?.message.id === id) return first ?? [];
+    throw new NotFound(`"${id}" fits ${others.length + 1} dead letters; give more of the id`);
+  });
+}
+
+/** Deletes letters of one queue for good, by their ids, each kept in the audit first. @returns how many were there */
+export async function discardLetters(
+  queue: Mailbox['name'],
+  ids: ReadonlySet<string>,
+  { reason, signal, ports }: { reason: string; signal?: AbortSignal; ports: AmendPorts },
+): Promise<number> {
+  const mailbox = ports.mailboxes[queue];
+  const discard = async (message: DeadMessage) => {
+    const letter = readLetter(message, queue, ports.clock());
+    await recordWords(letter, 'discard', { before: message.body, after: null, reason }, ports);
+    await mailbox.remove([message]);
+  };
+  let discarded = 0;
+  // A walk ends before its holds do: of many letters one walk meets a part.
+  for (let before = -1; before < discarded && discarded < ids.size && signal?.aborted !== true; ) {
+    before = discarded;
+    await walkMailbox(mailbox, { clock: ports.clock, signal }, async (messages) => {
+      for (const message of messages.filter(({ id }) => ids.has(id))) {
+        if (signal?.aborted === true) return false;
+        await discard(message);
+        discarded += 1;
+      }
+      return discarded < ids.size;
+    });
+  }
+  return discarded;
 }
 
 /** Takes one message, does something with it, deletes it; puts it back where that fails. */

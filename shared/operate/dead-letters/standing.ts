@@ -27,10 +27,22 @@ export async function standingOf(
   }));
 }
 
+export interface RefusalPorts {
+  readonly connections: Pick<ConnectionStore, 'find'>;
+}
+
+/** Why ingest would refuse the letter again if it were sent now; null where it would not. */
+export async function refusalOf(letter: Letter, ports: RefusalPorts): Promise<string | null> {
+  const [problem] = letter.problems;
+  if (problem !== undefined) return problem;
+  const [missing] = await missingConnections(letter, ports);
+  return missing === undefined ? null : `unknown_connection: there is no connection ${missing}`;
+}
+
 /** Connections that the letter's events name and that do not exist: ingest would refuse it for them again. */
 export async function missingConnections(
   { events }: Pick<Letter, 'events'>,
-  { connections }: { readonly connections: Pick<ConnectionStore, 'find'> },
+  { connections }: RefusalPorts,
 ): Promise<readonly ConnectionName[]> {
   const missing: ConnectionName[] = [];
   for (const name of new Set(events.map(({ connection }) => connection))) {

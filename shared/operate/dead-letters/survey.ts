@@ -3,17 +3,19 @@ import type { Cause, LetterSummary, Survey } from '../../contract/answers.ts';
 import type { Mailbox } from '../../sync/ports/queues.ts';
 import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
 import { type Letter, readLetter } from './letter.ts';
+import { type RefusalPorts, refusalOf } from './standing.ts';
 import { isSuperseded, type StandingPorts } from './superseded.ts';
 import { walkMailbox } from './walk.ts';
 
 /** Which letters a command is about; each part that is given must hold. */
 export interface Selection {
+  /** Their beginnings are enough. */
   readonly ids?: readonly string[] | undefined;
   readonly group?: string | undefined;
   readonly code?: string | undefined;
 }
 
-export interface SurveyPorts extends StandingPorts {
+export interface SurveyPorts extends StandingPorts, RefusalPorts {
   readonly mailboxes: Readonly<Record<Mailbox['name'], Mailbox>>;
   readonly clock: () => number;
 }
@@ -59,13 +61,17 @@ export async function surveyLetters(ports: SurveyPorts, options: SurveyOptions):
 export function isSelected({ message, group }: Letter, selection: Selection = {}): boolean {
   const { ids, group: wanted, code } = selection;
   return (
-    (ids === undefined || ids.includes(message.id)) &&
+    (ids === undefined || ids.some((id) => isNamed(message, id))) &&
     (wanted === undefined || wanted === group) &&
     (code === undefined || code === message.code)
   );
 }
 
-const summarise = (letters: readonly Letter[], nowMs: number, ports: StandingPorts) =>
+/** By its id, or by how that begins. */
+export const isNamed = (message: Pick<Letter['message'], 'id'>, id: string): boolean =>
+  id !== '' && message.id.startsWith(id);
+
+const summarise = (letters: readonly Letter[], nowMs: number, ports: SurveyPorts) =>
   pMap(
     letters,
     async (letter): Promise<LetterSummary> => ({
@@ -76,6 +82,7 @@ const summarise = (letters: readonly Letter[], nowMs: number, ports: StandingPor
       group: letter.group ?? null,
       ageMs: Math.max(0, nowMs - letter.message.failedAtMs),
       superseded: await isSuperseded(letter, ports),
+      refusal: await refusalOf(letter, ports),
     }),
     { concurrency: READS_IN_FLIGHT },
   );
@@ -86,13 +93,14 @@ function createTally(limit: number) {
   let selected = 0;
   return {
     add(summary: LetterSummary): void {
-      const { code, ageMs, superseded } = summary;
+      const { code, ageMs, superseded, refusal } = summary;
       const before = causes.get(code);
       selected += 1;
       causes.set(code, {
         code,
         count: (before?.count ?? 0) + 1,
         superseded: (before?.superseded ?? 0) + (superseded ? 1 : 0),
+        refused: (before?.refused ?? 0) + (refusal === null ? 0 : 1),
         oldestMs: Math.max(before?.oldestMs ?? 0, ageMs),
         newestMs: Math.min(before?.newestMs ?? ageMs, ageMs),
       });

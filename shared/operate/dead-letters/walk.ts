@@ -44,7 +44,9 @@ export async function walkMailbox(
       for (const { id, receipt } of taken) receipts.set(id, receipt);
       vain = fresh.length === 0 ? vain + 1 : 0;
       if (fresh.length > 0) wanted = await look(fresh);
-      else if (receipts.size >= expected || vain === VAIN_TAKES) break;
+      else if (receipts.size < expected && vain < VAIN_TAKES) continue;
+      // What somebody else looks at comes back soon: it is waited for.
+      else if ((await mailbox.counts()).inFlight <= receipts.size) break;
     }
     const { inFlight } = await mailbox.counts();
     return {

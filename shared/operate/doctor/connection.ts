@@ -3,6 +3,7 @@ import type { Connection } from '../../sync/ports/connections.ts';
 import type { Applicant } from '../../sync/ports/platform.ts';
 import type { SampledEmployee } from '../connect/input.ts';
 import { checkFields, neededFields } from '../connect/inspect.ts';
+import { sayGate } from '../say-gate.ts';
 import { check, type DoctorPorts, fault, guarded, well } from './check.ts';
 import { connectAgain, fixOfCall, wait } from './outage.ts';
 
@@ -33,7 +34,8 @@ export async function checkConnection(connection: Connection, ports: DoctorPorts
       'deploy the release that wrote it again',
     ),
   );
-  return named([...rounds.flat(), well('platform', platform), ...(unknown ?? [])]);
+  const { drift } = connection.settings;
+  return named([...rounds.flat(), well('drift', drift), well('platform', platform), ...(unknown ?? [])]);
 }
 
 async function checkCredential(
@@ -113,8 +115,9 @@ async function firstPage(
 }
 
 async function checkGate(connection: Connection, { gates, clock }: DoctorPorts): Promise<readonly Check[]> {
-  const { state, reason, sinceMs, untilMs } = await gates.read(connection.name);
-  const since = sinceMs === undefined ? '' : ` for ${minutes(clock() - sinceMs)}`;
+  const { state, reason = null, sinceMs, untilMs } = await gates.read(connection.name);
+  const since = sinceMs === undefined ? '' : `, for ${minutes(clock() - sinceMs)}`;
+  const until = untilMs === undefined ? null : new Date(untilMs).toISOString();
   const fixes = {
     open: '',
     paused: 'groupsync resume',
@@ -123,7 +126,7 @@ async function checkGate(connection: Connection, { gates, clock }: DoctorPorts):
   };
   return [
     check('gate', state === 'open', {
-      detail: state === 'open' ? 'open' : `${state}${since}: ${reason ?? 'no reason given'}`,
+      detail: state === 'open' ? 'open' : `${sayGate({ state, reason, until })}${since}`,
       fix: fixes[state],
     }),
     check('observing', !connection.observing, {

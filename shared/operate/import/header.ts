@@ -1,11 +1,21 @@
 import type { LineError } from '../../contract/answers.ts';
-import type { CsvRecord } from './csv.ts';
+
+/** One record of a CSV file, with the line on which it begins (from 1). */
+export interface CsvRecord {
+  readonly line: number;
+  readonly fields: readonly string[];
+  /** What is wrong with its form; nothing behind it can be read. */
+  readonly problem?: string;
+}
 
 export type Column = 'group id' | 'group name' | 'member id' | 'email';
 
 /** In which field of a record each column stands, and how many fields a record has. */
 export interface Layout {
-  readonly at: { readonly [Name in Exclude<Column, 'email'>]: number } & { readonly email?: number };
+  readonly at: { readonly 'group id': number; readonly 'member id': number } & {
+    readonly 'group name': number;
+    readonly email?: number;
+  };
   readonly fields: number;
   /** Columns of the header that mean nothing to us. */
   readonly ignored: readonly string[];
@@ -34,8 +44,16 @@ const AS_DOCUMENTED: Layout = {
  * Where the columns of a file are, by its first record: a header in any order, or a row of the documented four columns.
  * Anything else is refused: read as a row it would be written to the platform as a group.
  */
-export function readLayout({ line, fields, problem }: CsvRecord): Layout | LineError {
+export function readLayout({ line, fields, problem }: CsvRecord, headings?: Headings): Layout | LineError {
   if (problem !== undefined) return { line, message: problem };
+  const other = SEPARATORS.find(([sign]) => fields.length === 1 && fields[0]?.includes(sign));
+  if (other !== undefined) {
+    return {
+      line,
+      message: `expected commas between the columns; these look like ${other[1]}: ${shown(fields)}`,
+    };
+  }
+  if (headings !== undefined) return readNamed(line, fields, headings);
   const columns = fields.map(columnOf);
   const known = columns.filter((column) => column !== undefined).length;
   // An address stands in no header, and a group may be called "Mail".
@@ -45,6 +63,45 @@ export function readLayout({ line, fields, problem }: CsvRecord): Layout | LineE
   if (isRow) return AS_DOCUMENTED;
   const expected = `a header with the columns ${COLUMNS.join(', ')} in any order, or a row of these four`;
   return { line, message: `expected ${expected}, got ${countOf(fields)}: ${shown(fields)}` };
+}
+
+/** Headings that a person gave, for columns that are called otherwise than usual. */
+export type Headings = ReadonlyMap<Column, string>;
+
+/** What `--columns` calls the columns. */
+export const COLUMN_KEYS: Readonly<Record<string, Column>> = {
+  group: 'group id',
+  name: 'group name',
+  member: 'member id',
+  email: 'email',
+};
+
+const SEPARATORS = [
+  [';', 'semicolons'],
+  ['\t', 'tabs'],
+] as const;
+
+/** Without a column of names a group is called by its id; a member who is an address has that address. */
+function readNamed(line: number, fields: readonly string[], headings: Headings): Layout | LineError {
+  const plain = fields.map(plainOf);
+  const given = new Map([...headings].map(([column, heading]) => [column, plain.indexOf(plainOf(heading))]));
+  const missing = [...headings].find(([column]) => given.get(column) === -1)?.[1];
+  if (missing !== undefined) return { line, message: `expected a column "${missing}", got ${shown(fields)}` };
+  const usual = fields.map((field, at) => ([...given.values()].includes(at) ? undefined : columnOf(field)));
+  const at = (column: Column) => given.get(column) ?? usual.indexOf(column);
+  const [group, member, email] = [at('group id'), at('member id'), at('email')];
+  if (group < 0 || member < 0) {
+    return { line, message: `--columns: expected group=… and member=…, got ${shown(fields)}` };
+  }
+  const name = at('group name') < 0 ? group : at('group name');
+  const places = { 'group id': group, 'group name': name, 'member id': member };
+  const used = new Set([group, name, member, email]);
+  return {
+    at: { ...places, ...(email < 0 ? {} : { email }) },
+    fields: fields.length,
+    ignored: fields.filter((_, index) => !used.has(index)).map((field) => field.trim()),
+    hasHeader: true,
+  };
 }
 
 function readHeader(
@@ -72,9 +129,11 @@ function readHeader(
 }
 
 function columnOf(field: string): Column | undefined {
-  const plain = field.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+  const plain = plainOf(field);
   return COLUMNS.find((column) => SPELLINGS[column].includes(plain));
 }
+
+const plainOf = (field: string): string => field.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 
 const MAX_SHOWN = 200;
 

@@ -1,11 +1,10 @@
-import type { ImportReport } from '../../contract/answers.ts';
+import type { ImportComparison, ImportReport } from '../../contract/answers.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 import { judgeAge, makeStamp, normaliseInstant } from '../../domain/stamp.ts';
 import type { EventSender } from '../../sync/ports/queues.ts';
 import { createErrors } from '../events.ts';
 import { type JournalPorts, journalOf, recordDeed } from '../journal.ts';
-import { parseCsv } from './csv.ts';
-import { type Layout, readLayout } from './header.ts';
+import { type CsvRecord, type Headings, type Layout, readLayout } from './header.ts';
 import { type Row, readRow } from './rows.ts';
 import { snapshotsOf, weightOf } from './snapshots.ts';
 
@@ -27,6 +26,10 @@ export interface ImportOptions {
   readonly dryRun: boolean;
   /** When the file was true (RFC 3339): what the directory has said since stands. Now where undefined. */
   readonly asOf?: string | undefined;
+  /** Columns by their headings, where these are not the usual ones. */
+  readonly columns?: Headings | undefined;
+  /** Holds the rows against what is true now. */
+  readonly compare?: ((rows: AsyncIterable<Row>) => Promise<ImportComparison | undefined>) | undefined;
   /** Shown what would be sent before the first message goes; false ends the import. */
   readonly confirm: (plan: ImportPlan) => Promise<boolean>;
   readonly onProgress?: ((sent: number, total: number) => void) | undefined;
@@ -38,6 +41,7 @@ export interface ImportPlan {
   readonly messages: number;
   /** Columns of the file's header that are not read, where there are some. */
   readonly ignoredColumns?: readonly string[];
+  readonly comparison?: ImportComparison | undefined;
 }
 
 /** What is known of a group while its rows lie in the sorter: the name it must have, and the bytes of its members. */
@@ -59,19 +63,20 @@ const BATCH = 10;
  * read would take somebody out. Memory holds one part, a batch of rows, and a line for each group.
  */
 export async function importCsv(
-  chunks: AsyncIterable<string>,
+  records: AsyncIterable<CsvRecord>,
   ports: ImportPorts,
   options: ImportOptions,
 ): Promise<ImportReport> {
   const asOf = placeInTime(options.asOf, ports.clock());
   const sorter = ports.createSorter();
   try {
-    const read = await readAll(chunks, sorter);
-    const plan = planOf(read);
+    const read = await readAll(records, sorter, options.columns);
     const { errors, errorCount } = read.errorCount > 0 ? read : await findDuplicates(sorter);
+    const comparison = errorCount > 0 ? undefined : await options.compare?.(sorter.sorted());
+    const plan = { ...planOf(read), ...(comparison !== undefined && { comparison }) };
     const inOrder = errors.toSorted((a, b) => a.line - b.line);
     const report = { ...plan, events: plan.messages, errors: inOrder, errorCount, sent: false };
-    if (errorCount > 0 || options.dryRun || read.rows === 0) return report;
+    if (errorCount > 0 || options.dryRun) return report;
     if (!(await options.confirm(plan))) return report;
     const { groups, rows } = plan;
     const change = { kind: 'import', before: null, after: `${groups} groups`, reason: `${rows} rows` };
@@ -102,14 +107,21 @@ interface Read extends Errors {
 
 type Errors = Pick<ImportReport, 'errors' | 'errorCount'>;
 
-async function readAll(chunks: AsyncIterable<string>, sorter: Sorter): Promise<Read> {
+const sayEmpty = (layout: Layout | undefined): string =>
+  `expected rows of members, got ${layout === undefined ? 'an empty file' : 'a header alone'}`;
+
+async function readAll(
+  records: AsyncIterable<CsvRecord>,
+  sorter: Sorter,
+  columns: Headings | undefined,
+): Promise<Read> {
   const errors = createErrors();
   const groups = new Map<string, GroupSize>();
   let rows = 0;
   let layout: Layout | undefined;
-  for await (const record of parseCsv(chunks)) {
+  for await (const record of records) {
     if (layout === undefined) {
-      const first = readLayout(record);
+      const first = readLayout(record, columns);
       if ('message' in first) {
         // What the other lines mean is not known without it.
         errors.add(first.line, first.message);
@@ -123,17 +135,18 @@ async function readAll(chunks: AsyncIterable<string>, sorter: Sorter): Promise<R
       errors.add(row.line, row.message);
       continue;
     }
-    const known = groups.get(row.group);
-    if (known !== undefined && known.name !== row.name) {
+    const known = groups.get(row.group) ?? { name: row.name, line: row.line, weight: 0 };
+    if (known.name !== row.name) {
       const message = `expected the group name of line ${known.line} for the same group id, got another`;
       errors.add(row.line, message);
       continue;
     }
     rows += 1;
-    if (known === undefined) groups.set(row.group, { name: row.name, line: row.line, weight: weightOf(row) });
-    else known.weight += weightOf(row);
+    groups.set(row.group, known);
+    known.weight += weightOf(row);
     await sorter.add(row);
   }
+  if (rows === 0 && errors.result().errorCount === 0) errors.add(1, sayEmpty(layout));
   return { ...errors.result(), groups, rows, ignoredColumns: layout?.ignored ?? [] };
 }
 

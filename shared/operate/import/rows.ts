@@ -1,7 +1,6 @@
 import type { LineError } from '../../contract/answers.ts';
 import { MAX_ID_LENGTH, MAX_NAME_LENGTH } from '../../contract/events/bounds.ts';
-import type { CsvRecord } from './csv.ts';
-import type { Layout } from './header.ts';
+import type { CsvRecord, Layout } from './header.ts';
 
 /** One membership, as a line of the file says it. */
 export interface Row {
@@ -14,6 +13,7 @@ export interface Row {
 }
 
 const MAX_EMAIL_LENGTH = 320;
+const ADDRESS = /^[^\s@,;<>]+@[^\s@,;<>]+$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be
 const CONTROL = /[\u0000-\u001f\u007f\ufffe\uffff]|\p{Surrogate}/u;
 
@@ -28,12 +28,15 @@ export function readRow({ line, fields, problem }: CsvRecord, layout: Layout): R
   }
   const field = (index: number | undefined) => (index === undefined ? '' : (fields[index] ?? '').trim());
   const [group, name, member] = [field(at['group id']), field(at['group name']), field(at['member id'])];
-  const email = field(at.email);
+  const email = at.email === undefined && ADDRESS.test(member) ? member : field(at.email);
   const message =
     lengthProblem('group id', group, 1, MAX_ID_LENGTH) ??
     lengthProblem('group name', name, 1, MAX_NAME_LENGTH) ??
     lengthProblem('member id', member, 0, MAX_ID_LENGTH) ??
     lengthProblem('email', email, 0, MAX_EMAIL_LENGTH) ??
+    (email !== '' && !ADDRESS.test(email)
+      ? `expected an e-mail address, got "${email.slice(0, 80)}"`
+      : undefined) ??
     (member === '' && email !== '' ? 'expected a member id beside the email' : undefined);
   return message === undefined ? { line, group, name, member, email } : { line, message };
 }

@@ -1,0 +1,48 @@
+import { Readable } from 'node:stream';
+import { type CsvError, parse } from 'csv-parse';
+import type { CsvRecord } from '../shared/operate/import/header.ts';
+
+/** Longest record: a quote that is never closed must not swallow the file. */
+const MAX_RECORD_LENGTH = 65_536;
+
+const PROBLEMS: Readonly<Record<string, string>> = {
+  INVALID_OPENING_QUOTE: 'expected a field with quotes in it to begin with one',
+  CSV_INVALID_CLOSING_QUOTE: 'expected a comma behind a closing quote',
+  CSV_QUOTE_NOT_CLOSED: 'expected a closing quote before the end of the file',
+};
+const TOO_LONG = `expected a record of at most ${MAX_RECORD_LENGTH} characters; is a quote not closed?`;
+
+/** Reads CSV as RFC 4180 has it, from text that comes in chunks. Lines may end in CRLF, LF or CR. */
+export async function* parseCsv(chunks: AsyncIterable<string>): AsyncGenerator<CsvRecord> {
+  const parser = parse({
+    bom: true,
+    info: true,
+    max_record_size: MAX_RECORD_LENGTH,
+    record_delimiter: '\n',
+    relax_column_count: true,
+    skip_empty_lines: true,
+  });
+  const source = Readable.from(withLineFeeds(chunks));
+  source.on('error', (error) => parser.destroy(error));
+  try {
+    for await (const { record: fields, info } of source.pipe(parser)) {
+      const breaks = fields.join('').split('\n').length - 1;
+      yield { line: info.lines - breaks, fields };
+    }
+  } catch (error) {
+    const { code, lines } = error as CsvError & { readonly lines?: number };
+    if (lines === undefined) throw error;
+    yield { line: lines, fields: [], problem: PROBLEMS[code] ?? TOO_LONG };
+  }
+}
+
+async function* withLineFeeds(chunks: AsyncIterable<string>): AsyncGenerator<string> {
+  let before = '';
+  for await (const chunk of chunks) {
+    const text = before + chunk;
+    before = text.endsWith('\r') ? '\r' : '';
+    const whole = text.slice(0, text.length - before.length);
+    if (whole !== '') yield whole.replace(/\r\n?/g, '\n');
+  }
+  if (before !== '') yield '\n';
+}

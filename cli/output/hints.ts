@@ -1,0 +1,39 @@
+import type { GlobalOptions } from '../options.ts';
+import { shellWord } from './words.ts';
+
+/** Says a text in which commands are named so that they can be pasted as they stand. */
+export type Spell = (text: string) => string;
+
+/**
+ * Messages name commands plainly (`groupsync dlq list`). A person who typed `npx groupsync --local …` has to type that
+ * again: it is put into every command of a text, behind the name, where options of all commands may stand.
+ */
+export function createSpell(
+  commands: readonly string[],
+  { npm_command: npm }: Readonly<Record<string, string | undefined>>,
+  options: GlobalOptions,
+): Spell {
+  const program = npm === 'exec' ? 'npx groupsync' : 'groupsync';
+  const words = (names: readonly ('localFile' | 'prefix' | 'region' | 'profile')[]) =>
+    names.flatMap((name) => {
+      const value = options[name];
+      const flag = name.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`);
+      return value === undefined ? [] : [`--${flag} ${shellWord(value)}`];
+    });
+  const where =
+    options.localFile === undefined && options.local === true
+      ? ['--local', ...words(['prefix'])]
+      : words(['localFile', 'prefix', 'region', 'profile']);
+  const connection =
+    options.connection === undefined ? [] : [`--connection ${shellWord(options.connection)}`];
+  // Text in quotes and names of parts (groupsync-events) are no commands; `connect` names its connection itself.
+  const named = new RegExp(
+    `(?<![\\w"./-])groupsync (?!probe [0-9a-f]{6}\\b)(?=(${commands.join('|')}|--connection)\\b)`,
+    'g',
+  );
+  return (text) =>
+    text.replace(named, (_, first: string) => {
+      const names = /^(connect|connections|--connection)$/.test(first) ? [] : connection;
+      return `${[program, ...where, ...names].join(' ')} `;
+    });
+}

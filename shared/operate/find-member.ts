@@ -1,0 +1,48 @@
+import { ACTIVE_ATTRIBUTE } from '../domain/active.ts';
+import { type ConnectionName, type GroupRef, type MemberId, memberId } from '../domain/ids.ts';
+import type { UserStore } from '../sync/ports/desired.ts';
+import type { GroupIndex } from '../sync/ports/group-index.ts';
+import type { GroupStore } from '../sync/ports/groups.ts';
+import { allGroups, findOne } from './find-group.ts';
+import { sayPerson, withId } from './names.ts';
+
+export interface FindMemberPorts {
+  readonly groups: Pick<GroupStore, 'members'>;
+  readonly users: Pick<UserStore, 'read'>;
+}
+
+/**
+ * The member of these groups whom a person means: by id, or by address, name or another attribute, also without case
+ * or by a beginning that nobody else has.
+ * @throws NotFound
+ */
+export async function findMemberOf(
+  groups: readonly GroupRef[],
+  text: string,
+  { none, ports }: { readonly none: string; readonly ports: FindMemberPorts },
+): Promise<MemberId> {
+  const [first] = groups;
+  if (first === undefined) return findOne(text, [], none);
+  const members = new Set<MemberId>();
+  for (const ref of groups) for (const { member } of await ports.groups.members(ref)) members.add(member);
+  const known = await ports.users.read(first.connection, [...members]);
+  const all = [...members].map((member) => {
+    const attributes = new Map(known.get(member)?.attributes);
+    attributes.delete(ACTIVE_ATTRIBUTE);
+    const words = [member, ...[...attributes.values()].map(({ value }) => value)];
+    return { item: member, words, said: withId(sayPerson(attributes), member) };
+  });
+  return findOne(text, all, none);
+}
+
+/** The member of a connection whom a person means; without an id that is known, every group is looked through. */
+export async function findMember(
+  connection: ConnectionName,
+  text: string,
+  ports: FindMemberPorts & { readonly index: Pick<GroupIndex, 'all'> },
+): Promise<MemberId> {
+  const byId = memberId(text);
+  if (text !== '' && (await ports.users.read(connection, [byId])).has(byId)) return byId;
+  const none = `no event has ever named "${text}" to connection ${connection}`;
+  return findMemberOf(await allGroups(connection, ports), text, { none, ports });
+}

@@ -1,0 +1,85 @@
+import type { ImportComparison } from '../../contract/answers.ts';
+import { groupFloor, memberCounts } from '../../domain/group.ts';
+import { groupId, type MemberId, memberId } from '../../domain/ids.ts';
+import { STAMP_ZERO } from '../../domain/stamp.ts';
+import { judgeRemovals } from '../../plan/guard.ts';
+import { standingNow, undescribed } from '../../sync/member-standing.ts';
+import type { Connection } from '../../sync/ports/connections.ts';
+import type { UserStore } from '../../sync/ports/desired.ts';
+import type { GroupStore } from '../../sync/ports/groups.ts';
+import type { PeopleStore } from '../../sync/ports/people.ts';
+import type { Row } from './rows.ts';
+
+export interface ComparePorts {
+  readonly groups: Pick<GroupStore, 'read' | 'members'>;
+  readonly users: Pick<UserStore, 'read'>;
+  readonly people: Pick<PeopleStore, 'read' | 'holding'>;
+}
+
+/** Members that are listed one by one of each kind. */
+const LISTED = 100;
+
+/** What a file would change, held against what the directory says now: one group after the other, read from the table. */
+export async function compareWithNow(
+  rows: AsyncIterable<Row>,
+  connection: Connection,
+  ports: ComparePorts,
+): Promise<ImportComparison> {
+  const found = { added: 0, removed: 0, unmatched: 0, changes: [] as ImportComparison['changes'][number][] };
+  const held: string[] = [];
+  const note = (kind: 'added' | 'removed' | 'unmatched', group: string, member: string) => {
+    found[kind] += 1;
+    if (found[kind] <= LISTED) found.changes.push({ kind, group, member });
+  };
+  for await (const { group, members } of byGroup(rows)) {
+    const { now, size, known } = await readNow(group, [...members.keys()], connection, ports);
+    const gone = [...now].filter((member) => !members.has(member));
+    for (const member of gone) note('removed', group, member);
+    for (const [member, email] of members) {
+      if (now.has(member)) continue;
+      note('added', group, member);
+      const attributes = new Map([['email', { value: email, stamp: STAMP_ZERO }]]);
+      const user = known.get(member) ?? { ...undescribed(member), ...(email !== '' && { attributes }) };
+      const { cause } = await standingNow(user, undefined, { connection, people: ports.people });
+      if (cause === 'unknown') note('unmatched', group, member);
+    }
+    const limits = connection.settings.guard;
+    const asked = { limits, size, removals: gone.length, deletesGroup: false };
+    if (!judgeRemovals({ ...asked, recent: { group: 0, connection: 0 } }).allowed) held.push(group);
+  }
+  return { ...found, held };
+}
+
+async function readNow(
+  group: string,
+  members: readonly MemberId[],
+  { name: connection }: Connection,
+  ports: ComparePorts,
+) {
+  const ref = { connection, group: groupId(group) };
+  const state = await ports.groups.read(ref);
+  const registers = state === undefined ? [] : await ports.groups.members(ref);
+  const ids = new Set([...members, ...registers.map(({ member }) => member)]);
+  const known = await ports.users.read(connection, [...ids]);
+  const floor = state === undefined ? STAMP_ZERO : groupFloor(state.registers);
+  const now = new Set(
+    registers
+      .filter((one) =>
+        memberCounts(one, floor, known.get(one.member)?.floor ?? one.user?.floor ?? STAMP_ZERO),
+      )
+      .map(({ member }) => member),
+  );
+  return { now, known, size: Math.max(now.size, state?.view?.size ?? 0) };
+}
+
+async function* byGroup(rows: AsyncIterable<Row>) {
+  let current: { readonly group: string; readonly members: Map<MemberId, string> } | undefined;
+  for await (const { group, member, email } of rows) {
+    if (current?.group !== group) {
+      if (current !== undefined) yield current;
+      current = { group, members: new Map() };
+    }
+    if (member !== '') current.members.set(memberId(member), email);
+  }
+  if (current !== undefined) yield current;
+}

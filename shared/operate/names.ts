@@ -1,0 +1,90 @@
+import pMap from 'p-map';
+import type { StoredMember } from '../domain/group-state.ts';
+import { type ConnectionName, type GroupRef, groupId, memberId } from '../domain/ids.ts';
+import type { Register } from '../domain/register.ts';
+import type { UserState, UserStore } from '../sync/ports/desired.ts';
+import type { GroupStore } from '../sync/ports/groups.ts';
+import type { PeopleStore } from '../sync/ports/people.ts';
+import { READS_IN_FLIGHT } from '../sync/tuning.ts';
+
+/** How ids are said to people: `Ada Archer <ada@acme.test> (00u7)`; an id of which no more is known stays alone. */
+export interface Names {
+  readonly group: (id: string) => string;
+  readonly member: (id: string) => string;
+  /** A user in a group of the platform, as the member who is bound to them. */
+  readonly user: (id: string) => string;
+}
+
+const itself = (id: string): string => id;
+export const NO_NAMES: Names = { group: itself, member: itself, user: itself };
+
+export interface NamesPorts {
+  readonly groups: Pick<GroupStore, 'readMany' | 'members'>;
+  readonly users: Pick<UserStore, 'read'>;
+  readonly people: Pick<PeopleStore, 'read'>;
+}
+
+/** What is to be printed. */
+export interface Named {
+  readonly groups?: readonly string[];
+  readonly members?: readonly string[];
+  /** Groups whose platform users are printed. */
+  readonly usersOf?: readonly string[];
+}
+
+type Attributes = ReadonlyMap<string, Pick<Register<string>, 'value'>>;
+
+/** `Ada Archer <ada@acme.test>`, or as much of it as the directory has told; undefined where that is nothing. */
+export function sayPerson(attributes: Attributes): string | undefined {
+  const of = (name: string) => attributes.get(name)?.value || undefined;
+  const name = of('name') ?? of('displayName');
+  const address = of('email') ?? of('userName');
+  return name !== undefined && address !== undefined ? `${name} <${address}>` : (name ?? address);
+}
+
+export const withId = (said: string | undefined, id: string): string =>
+  said === undefined || said === id ? id : `${said} (${id})`;
+
+/** By platform user, and by role, the register of whom the directory has, or had, in the group. */
+export async function usersOf(ref: GroupRef, ports: NamesPorts) {
+  const registers = await ports.groups.members(ref);
+  const known = await ports.users.read(
+    ref.connection,
+    registers.map(({ member }) => member),
+  );
+  const roles = new Map(
+    registers.flatMap((register) => {
+      const role = known.get(register.member)?.role ?? register.user?.role;
+      return role === undefined ? [] : [[role, register] as const];
+    }),
+  );
+  const people = await ports.people.read(ref.connection, [...roles.keys()]);
+  const boundTo = new Map<string, StoredMember>(roles);
+  for (const [role, register] of roles) {
+    const userId = people.get(role)?.userId;
+    if (userId !== undefined) boundTo.set(userId, register);
+  }
+  return { boundTo, known };
+}
+
+/** Reads the names of what is about to be printed, in a few requests. */
+export async function readNames(connection: ConnectionName, named: Named, ports: NamesPorts): Promise<Names> {
+  const refsOf = (ids: readonly string[] = []): readonly GroupRef[] =>
+    [...new Set(ids)].map((id) => ({ connection, group: groupId(id) }));
+  const [states, members, bound] = await Promise.all([
+    ports.groups.readMany(refsOf(named.groups), () => {}),
+    ports.users.read(connection, [...new Set(named.members?.map(memberId))]),
+    pMap(refsOf(named.usersOf), (ref) => usersOf(ref, ports), { concurrency: READS_IN_FLIGHT }),
+  ]);
+  const nameOf = new Map(states.map(({ ref, registers }) => [String(ref.group), registers.name?.value]));
+  const person = (user: UserState | undefined) => user && sayPerson(user.attributes);
+  return {
+    group: (id) => withId(nameOf.get(id), id),
+    member: (id) => withId(person(members.get(memberId(id))), id),
+    user(id) {
+      const found = bound.find(({ boundTo }) => boundTo.has(id));
+      const member = found?.boundTo.get(id)?.member;
+      return withId(member && person(found?.known.get(member)), id);
+    },
+  };
+}

@@ -1,0 +1,91 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { runCli } from '../support/cli/io.ts';
+import { added, createWorld, group } from '../support/operate/world.ts';
+
+const IDS = ['1f9a01bc-0000-4000-8000-000000000001', '1f9a01bd-0000-4000-8000-000000000002'] as const;
+
+async function worldOf() {
+  const world = createWorld();
+  await world.save();
+  await world.publish(group('g', 'Blue'), added('g', 'ann'));
+  const { events } = world.mailboxes;
+  events.add({ id: IDS[0], body: '{', code: 'invalid_json' });
+  events.add({ id: IDS[1], body: '{}', code: 'invalid_event' });
+  const cli = (args: readonly string[], around = {}) => runCli(args, { ports: world.ports, ...around });
+  return { ...world, cli, letters: events };
+}
+
+describe('dead letters', () => {
+  it('are named by the beginning of their id, where only one begins so', async () => {
+    const { cli, letters } = await worldOf();
+    const list = await cli(['dlq', 'list']);
+    expect(list.stdout).toMatch(/│ 1f9a01bc │ invalid_json/);
+    expect(list.stdout).not.toContain(IDS[0]);
+    expect(list.stderr).toContain('next: groupsync dlq show 1f9a01b');
+    expect((await cli(['dlq', 'show', '1f9a01bd', '--json'])).json).toMatchObject({ id: IDS[1] });
+    for (const args of [
+      ['show', '1f9a'],
+      ['replay', '1f9a', '--yes'],
+    ])
+      expect(await cli(['dlq', ...args])).toMatchObject({ code: 1, stderr: expect.stringMatching(/fits 2/) });
+    expect(letters.ids()).toHaveLength(2);
+  });
+
+  it('that would be refused again are warned of before they are replayed', async () => {
+    const { cli } = await worldOf();
+    const { stderr } = await cli(['dlq', 'replay', '--all', '--yes']);
+    expect(stderr).toMatch(/2 of them would be refused again, and come back: invalid_/);
+  });
+
+  it('of an unknown cause are a mistake of whoever typed it', async () => {
+    const { cli } = await worldOf();
+    for (const word of ['list', 'replay', 'discard']) {
+      const ran = await cli(['dlq', word, '--code', 'invalid_jsno']);
+      expect(ran).toMatchObject({ code: 2, stderr: expect.stringContaining('invalid_json, invalid_event') });
+    }
+  });
+
+  it.each([
+    [['--code', 'invalid_json'], [IDS[1]]],
+    [['--all'], []],
+    [['1f9a01bd'], [IDS[0]]],
+  ])('are discarded by %j', async (which, left) => {
+    const { cli, letters } = await worldOf();
+    const ran = await cli(['dlq', 'discard', ...which, '--reason', 'r', '--yes', '--json']);
+    expect(ran).toMatchObject({ code: 0, json: { discarded: 2 - left.length, missing: 0 } });
+    expect(letters.ids()).toEqual(left);
+  });
+
+  it('are not edited without an editor, which is said at once', async () => {
+    const { cli, letters } = await worldOf();
+    letters.onTake = () => expect.unreachable('nothing is looked for');
+    expect(await cli(['dlq', 'edit', IDS[0]])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('EDITOR'),
+    });
+  });
+
+  it('open again with the text of a person whose edit is refused', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'groupsync-editor-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const [editor, log] = [join(folder, 'editor.mjs'), join(folder, 'log')];
+    writeFileSync(
+      editor,
+      `import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+       const text = readFileSync(process.argv[2], 'utf8');
+       appendFileSync(${JSON.stringify(log)}, text + '|');
+       writeFileSync(process.argv[2], text + '!');`,
+    );
+    const { cli } = await worldOf();
+    const env = { EDITOR: `'${process.execPath}' '${editor}'` };
+    const person = [
+      { sees: 'Open your text again?', types: 'y\r' },
+      { sees: 'Open your text again?', types: 'n\r' },
+    ];
+    expect(await cli(['dlq', 'edit', IDS[0]], { env, person })).toMatchObject({ code: 1 });
+    expect(readFileSync(log, 'utf8')).toBe('{|{!|');
+  });
+});

@@ -1,0 +1,101 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createSpell } from '../../cli/output/hints.ts';
+import { runCli } from '../support/cli/io.ts';
+import { added, createWorld, group, removed } from '../support/operate/world.ts';
+
+const ADA = /Ada Archer <ada@acme\.test> \([mu]-ada\)/;
+
+async function worldOf() {
+  const world = createWorld();
+  await world.save();
+  await world.hire('ada', 'bob', 'cid', 'dee', 'eve', 'fay');
+  const everybody = added('g', 'ada', 'bob', 'cid', 'dee', 'eve', 'fay');
+  const ada = { id: 'm-ada', email: 'ada@acme.test', name: 'Ada Archer' };
+  await world.publish(group('g', 'Engineering'), group('h', 'Energy'), everybody);
+  await world.publish({ type: 'user.upserted', data: { user: ada } }, added('h', 'stranger'));
+  for (const id of ['g', 'h']) await world.apply(id);
+  return { ...world, cli: (...args: string[]) => runCli(args, { ports: world.ports }) };
+}
+
+describe('a group and a member', () => {
+  it.each([['g'], ['Engineering'], ['ENGINEERING'], ['engi']])('is found by %s', async (asked) => {
+    const { cli } = await worldOf();
+    expect((await cli('status', asked)).stdout).toContain('Engineering (g)');
+  });
+
+  it.each([
+    ['en', /"en" fits 2; give the id: .*Engineering \(g\)/],
+    ['Enginering', /no group of .*; is it Engineering \(g\)/],
+  ])('is not guessed from %s', async (asked, says) => {
+    const { cli } = await worldOf();
+    expect(await cli('status', asked)).toMatchObject({ code: 1, stderr: expect.stringMatching(says) });
+  });
+
+  it.each([['m-ada'], ['ADA@acme.test'], ['ada archer'], ['ada']])('member: %s', async (asked) => {
+    const { cli } = await worldOf();
+    expect((await cli('explain', 'g', asked, '--json')).json).toMatchObject({ member: 'm-ada' });
+    expect((await cli('forget', asked, '--yes', '--json')).json).toMatchObject({ member: 'm-ada' });
+  });
+});
+
+describe('names', () => {
+  it('stand beside the ids that are printed, unless they are not wanted', async () => {
+    const { cli, publish, apply } = await worldOf();
+    await publish(removed('g', 'ada', 'bob', 'cid', 'dee'));
+    await apply('g');
+    for (const args of [
+      ['plan', 'g'],
+      ['holds', 'show', 'g'],
+    ]) {
+      expect((await cli(...args)).stdout, args.join(' ')).toMatch(ADA);
+      const { stdout } = await cli(...args, '--no-names');
+      expect(stdout, args.join(' ')).not.toMatch(/Archer|acme\.test/);
+    }
+    expect((await cli('pending')).stdout).toMatch(/Energy \(h\) │ stranger@acme\.test \(m-stranger\)/);
+    expect((await cli('groups')).stdout).toMatch(/Energy \(h\)[\s\S]*Engineering \(g\)/);
+    expect((await cli('holds')).stdout).toContain('Engineering (g)');
+  });
+
+  it('of a hold go into a file for a spreadsheet', async () => {
+    const cwd = mkdtempSync(join(tmpdir(), 'groupsync-holds-'));
+    onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+    const { ports, publish, apply } = await worldOf();
+    await publish(removed('g', 'ada', 'bob', 'cid', 'dee'));
+    await apply('g');
+    await runCli(['holds', 'show', 'g', '--csv', 'gone.csv'], { ports, cwd });
+    const [head, first, ...rest] = readFileSync(join(cwd, 'gone.csv'), 'utf8').trim().split('\n');
+    expect(head).toMatch(/^member id,name,email/);
+    expect(first).toMatch(/^m-ada,Ada Archer,ada@acme\.test,u-ada,the directory took them out,e/);
+    expect(rest).toHaveLength(3);
+  });
+});
+
+describe('hints', () => {
+  it.each([
+    [{}, {}, 'groupsync dlq list', 'groupsync dlq list'],
+    [{ npm_command: 'exec' }, { local: true }, 'groupsync dlq list', 'npx groupsync --local dlq list'],
+    [
+      {},
+      { localFile: 'a b.json', connection: 'acme' },
+      'run groupsync resume, then groupsync connect acme',
+      "run groupsync --local-file 'a b.json' --connection acme resume, then groupsync --local-file 'a b.json' connect acme",
+    ],
+    [
+      {},
+      { profile: 'prod', connection: 'acme' },
+      'groupsync --connection x plan',
+      'groupsync --profile prod --connection x plan',
+    ],
+    [
+      {},
+      { local: true },
+      'the group "groupsync dlq", groupsync probe 92e017, queue groupsync-dlq',
+      'the group "groupsync dlq", groupsync probe 92e017, queue groupsync-dlq',
+    ],
+  ] as const)('%j %j: %s', (env, options, text, expected) => {
+    expect(createSpell(['dlq', 'probe', 'resume', 'connect', 'plan'], env, options)(text)).toBe(expected);
+  });
+});
