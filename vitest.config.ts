@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-const STACK = 'test/{cli,local,reconcile}/**/*.test.ts';
+const STACK = 'test/{cli,console,local,reconcile}/**/*.test.ts';
 
 export default defineConfig({
   test: {
@@ -27,7 +27,7 @@ export default defineConfig({
     },
     coverage: {
       provider: 'v8',
-      include: ['shared/**', 'functions/**', 'local/**', 'cli/**', 'infra/**'],
+      include: ['shared/**', 'functions/**', 'local/**', 'console/server/**', 'cli/**', 'infra/**'],
       reporter: ['text-summary', 'json-summary'],
     },
   },

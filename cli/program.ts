@@ -4,6 +4,7 @@ import type { Act } from './act.ts';
 import { addCompletion } from './commands/completion.ts';
 import { addConnect } from './commands/connect.ts';
 import { addConnections } from './commands/connections.ts';
+import { addConsole } from './commands/console.ts';
 import { addDlq } from './commands/dlq.ts';
 import { addDoctor } from './commands/doctor.ts';
 import { addEvents } from './commands/events.ts';
@@ -72,6 +73,7 @@ export function createProgram(act: Act): Command {
     addEvents,
     addDlq,
     addScim,
+    addConsole,
     addCompletion,
   ]) {
     add(program, act);

@@ -23,6 +23,7 @@ export interface StartOptions {
   readonly pumpEvery: number;
   readonly data: string | undefined;
   readonly json: boolean;
+  readonly console: boolean;
   readonly localFile: string;
 }
 
@@ -75,6 +76,7 @@ const NOT_GIVEN = {
   setting: [],
   data: undefined,
   json: false,
+  console: true,
 } as const satisfies Partial<StartOptions>;
 type Given = Pick<StartOptions, keyof typeof NOT_GIVEN>;
 
@@ -104,6 +106,7 @@ function commandLine(): Command {
     .option('--pump-every <seconds>', 'how often waiting groups are taken up again', seconds, 2)
     .option('--data <dir>', 'keep tables and platform in this folder')
     .option('--json', 'print one JSON document on stdout and nothing else')
+    .option('--no-console', 'without the page of groupsync console')
     .addOption(
       new Option('--local-file <path>', 'where the addresses of this run are written').default(
         DEFAULT_LOCAL_FILE,

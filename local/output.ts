@@ -9,6 +9,8 @@ export interface RunResult {
   readonly groups: readonly GroupReport[];
   readonly elapsedMs: number;
   readonly address: LocalFile;
+  /** Address of the console, where there is one. */
+  readonly page?: string | undefined;
 }
 
 /**
@@ -21,7 +23,7 @@ export function jsonDocument({ converged, groups, elapsedMs, address }: RunResul
 
 /** The table, what it comes to, and where everything is. */
 export function readableReport(
-  { converged, groups, elapsedMs, address }: RunResult,
+  { converged, groups, elapsedMs, address, page }: RunResult,
   options: { readonly once: boolean; readonly localFile: string; readonly logPath: string },
 ): string {
   const seconds = (elapsedMs / 1000).toFixed(1);
@@ -29,11 +31,16 @@ export function readableReport(
     ? `converged after ${seconds} s`
     : `NOT converged after ${seconds} s; the handlers' log is in ${shown(options.logPath)}`;
   const lines = [groupsTable(groups), `${groupsSummary(groups)}; ${verdict}`];
-  if (!options.once) lines.push('', ...endpointLines(address, options));
+  if (!options.once) lines.push('', ...endpointLines(address, options, page));
   return `${lines.join('\n')}\n`;
 }
 
-const endpointLines = (address: LocalFile, options: { localFile: string; logPath: string }): string[] => [
+const endpointLines = (
+  address: LocalFile,
+  options: { localFile: string; logPath: string },
+  page: string | undefined,
+): string[] => [
+  ...(page === undefined ? [] : [`console     ${page}`]),
   `platform    ${address.platform}`,
   `AWS         ${address.dynamodb} (DynamoDB, Secrets Manager, Lambda, Scheduler)`,
   `SQS         ${address.sqs}`,

@@ -2,6 +2,7 @@ import { basename, dirname, join } from 'node:path';
 import { DEFAULT_CONNECTION, DEFAULT_PREFIX, ENVIRONMENT } from '../shared/contract/names.ts';
 import { DEFAULT_COALESCE_SECONDS, SCHEDULES } from '../shared/contract/topology.ts';
 import { localSettings } from './connection.ts';
+import type { startConsole } from './console.ts';
 import { untilConverged } from './convergence.ts';
 import { openDataFolder } from './data-folder.ts';
 import type { EventLine } from './event-files.ts';
@@ -22,6 +23,8 @@ export interface Surroundings {
   readonly signal: AbortSignal;
   /** Takes standard output from the handlers, which log to it, and gives it to the run. */
   readonly takeOutput: (logPath: string) => { readonly print: (text: string) => void };
+  /** Starts the page; without it there is none. */
+  readonly startConsole?: typeof startConsole;
 }
 
 /**
@@ -60,7 +63,10 @@ export async function runLocal(given: StartOptions, around: Surroundings): Promi
     closers.push(() => process.off('exit', remove));
     const outcome = await converge(stack, { ...options, events, signal: around.signal, say });
     const result = { ...outcome, elapsedMs: Date.now() - startedMs, address: stack.address };
-    if (options.once || outcome.converged) print(show(result, options));
+    const hasPage = options.console && !options.once && !options.json;
+    const page = hasPage ? await around.startConsole?.(options.localFile) : undefined;
+    closers.push(() => page?.stop());
+    if (options.once || outcome.converged) print(show({ ...result, page: page?.url }, options));
     if (options.once) return outcome.converged ? 0 : 1;
     await aborted(around.signal);
     return 0;

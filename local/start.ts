@@ -1,3 +1,4 @@
+import { startConsole } from './console.ts';
 import { divertOutput } from './handler-log.ts';
 import { loadParts } from './load-parts.ts';
 import { parseOptions } from './options.ts';
@@ -29,6 +30,7 @@ async function main(args: readonly string[]): Promise<number> {
     loadParts,
     signal: stopSignal(options.once ? 1 : 0),
     takeOutput: divertOutput,
+    startConsole,
   });
 }
 

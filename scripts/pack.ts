@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import packageJson from '../package.json' with { type: 'json' };
+import { loadPage } from '../cli/console/page.ts';
 import { bundleHandlers } from '../infra/bundle.ts';
 
 /*
@@ -57,6 +58,10 @@ await build({
   logLevel: 'warning',
 });
 bundleHandlers(join(DIST, 'functions'));
+mkdirSync(join(DIST, 'console'));
+for (const [path, { body }] of Object.entries(await loadPage())) {
+  if (path !== '/') writeFileSync(join(DIST, 'console', path), body);
+}
 
 /** What a company's own CDK app, and a script that reads `--json`, are compiled against. */
 const types = {

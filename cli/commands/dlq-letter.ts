@@ -3,7 +3,6 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ShownLetter } from '../../shared/contract/answers.ts';
-import { readStamp } from '../../shared/domain/stamp.ts';
 import {
   discardLetters,
   findLetters,
@@ -12,8 +11,7 @@ import {
   sendAmended,
 } from '../../shared/operate/dead-letters/amend.ts';
 import type { Letter } from '../../shared/operate/dead-letters/letter.ts';
-import { missingConnections, standingOf } from '../../shared/operate/dead-letters/standing.ts';
-import { isSuperseded } from '../../shared/operate/dead-letters/superseded.ts';
+import { describeLetter } from '../../shared/operate/dead-letters/describe.ts';
 import { NotFound } from '../../shared/operate/find-group.ts';
 import type { Names } from '../../shared/operate/names.ts';
 import type { Context } from '../context.ts';
@@ -32,50 +30,20 @@ async function findOne(context: Context, id: string, options: QueueOption): Prom
 
 export async function show(context: Context, id: string, options: QueueOption): Promise<number> {
   const { out } = context;
-  const ports = await context.ports();
   const letter = await findOne(context, id, options);
-  const { message, queue, events } = letter;
-  const missing = await missingConnections(letter, ports);
-  const problems = [
-    ...letter.problems,
-    ...missing.map((name) => `unknown_connection: there is no connection ${name}`),
-  ];
-  const superseded = await isSuperseded(letter, ports);
-  const now = await standingOf(letter, ports);
-  const decoded = events.map(({ connection, source, stamp, id: eventId, change }) => ({
-    id: eventId,
-    source,
-    connection,
-    time: readStamp(stamp)?.time ?? null,
-    kind: change.kind,
-    group: 'group' in change ? change.group : null,
-    members: 'members' in change ? change.members.map(({ id: member }) => member) : [],
-  }));
-  const document: ShownLetter = {
-    id: message.id,
-    queue,
-    code: message.code,
-    message: message.message,
-    failedAt: new Date(message.failedAtMs).toISOString(),
-    connection: message.connection ?? null,
-    superseded,
-    problems,
-    events: decoded,
-    now,
-    body: message.body,
-  };
+  const { document, missing } = await describeLetter(letter, await context.ports());
   const names = await context.names({
-    groups: decoded.flatMap(({ group }) => group ?? []),
-    members: decoded.flatMap(({ members }) => members.slice(0, SHOWN_MEMBERS)),
+    groups: document.events.flatMap(({ group }) => group ?? []),
+    members: document.events.flatMap(({ members }) => members.slice(0, SHOWN_MEMBERS)),
   });
   out.answer(document, () => print(document, names, context));
-  const short = message.id.slice(0, SHORT_ID);
+  const short = document.id.slice(0, SHORT_ID);
   const replay = `groupsync dlq replay ${short}`;
   const [first] = missing;
-  if (problems.length === 0) out.note(`next: ${replay}`);
+  if (document.problems.length === 0) out.note(`next: ${replay}`);
   else if (first !== undefined) out.note(`next: groupsync connect ${first}, then ${replay}`);
   else {
-    if (queue === 'events') out.note(`next: groupsync dlq edit ${short}`);
+    if (document.queue === 'events') out.note(`next: groupsync dlq edit ${short}`);
     out.note(`next: groupsync dlq discard ${short}`);
   }
   return EXIT.done;

@@ -1,8 +1,10 @@
 import { HOLD_LIFE_MS, type Hold, type HoldDecision } from '../domain/hold.ts';
 import type { GroupState } from '../domain/group-state.ts';
-import type { ConnectionName, GroupId, GroupRef } from '../domain/ids.ts';
+import type { ConnectionName, GroupId, GroupRef, PlatformUserId } from '../domain/ids.ts';
+import { judgeRemovals } from '../plan/guard.ts';
 import { holdDigest } from '../sync/apply/facts.ts';
 import type { WakePorts } from '../sync/ports/bundles.ts';
+import type { Connections } from '../sync/ports/connections.ts';
 import type { GroupIndex } from '../sync/ports/group-index.ts';
 import type { GroupStore } from '../sync/ports/groups.ts';
 import { dirtyNow } from '../sync/wake.ts';
@@ -38,6 +40,50 @@ export const approveHold = (ref: GroupRef, word: HoldWord, ports: HoldPorts): Pr
 /** Keeps the removals of a hold from happening until nobody wants them any more. */
 export const rejectHold = (ref: GroupRef, word: HoldWord, ports: HoldPorts): Promise<HoldOutcome> =>
   decide(ref, 'rejected', { word, ports });
+
+export interface HoldPartPorts extends HoldPorts {
+  readonly groups: HoldPorts['groups'] & Pick<GroupStore, 'readHeld' | 'hold'>;
+  readonly connections: Pick<Connections, 'find'>;
+}
+
+/** Nothing was changed: the rest would not stay held, so that all can be approved or none. */
+export interface AllOrNone {
+  readonly kind: 'all_or_none';
+  readonly why: 'group_is_deleted' | 'rest_would_go';
+}
+
+/**
+ * Permits the removals of these users alone. The hold becomes one over them, approved at once; apply holds the others
+ * anew, since the guard would stop them by themselves too: where it would not, nothing is changed. After a crash in
+ * between, apply finds removals outside a hold that waits, and holds all of them anew.
+ * @param word with the digest of the whole set that the person was shown
+ */
+export async function approveSome(
+  ref: GroupRef,
+  users: readonly PlatformUserId[],
+  word: HoldWord,
+  ports: HoldPartPorts,
+): Promise<HoldOutcome | AllOrNone> {
+  const seen = await ports.groups.read(ref);
+  const hold = seen?.hold;
+  if (seen === undefined || hold === undefined) return { kind: 'no_hold' };
+  const all = (await ports.groups.readHeld(ref, hold)) ?? new Set();
+  const isAsShown = hold.digest === word.digest && hold.decision.kind === 'waiting';
+  if (!isAsShown || !users.every((user) => all.has(user))) return { kind: 'changed', hold };
+  const removals = all.size - users.length;
+  if (removals === 0) return approveHold(ref, word, ports);
+  if (hold.digest !== holdDigest(seen.platformId, 'remove', [...all]))
+    return { kind: 'all_or_none', why: 'group_is_deleted' };
+  const size = hold.removes + hold.keeps;
+  const limits = (await ports.connections.find(ref.connection))?.settings.guard ?? null;
+  // Whatever was removed within this hour will soon be an hour ago.
+  const alone = { limits, size, removals, deletesGroup: false, recent: { group: 0, connection: 0 } };
+  if (judgeRemovals(alone).allowed) return { kind: 'all_or_none', why: 'rest_would_go' };
+  const digest = holdDigest(seen.platformId, 'remove', users);
+  const counts = { removes: users.length, keeps: size - users.length, share: users.length / size };
+  const isNoted = await ports.groups.hold(seen, { ...hold, ...counts, digest }, new Set(users));
+  return isNoted ? approveHold(ref, { ...word, digest }, ports) : { kind: 'changed', hold };
+}
 
 export interface HeldGroup {
   readonly group: GroupId;

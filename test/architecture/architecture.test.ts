@@ -7,7 +7,18 @@ import { judge } from './judge.ts';
 import { readSource } from './reader.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const FOLDERS = ['shared', 'functions', 'infra', 'cli', 'local', 'scripts', 'bench', 'simulate', 'test'];
+const FOLDERS = [
+  'shared',
+  'functions',
+  'infra',
+  'console',
+  'cli',
+  'local',
+  'scripts',
+  'bench',
+  'simulate',
+  'test',
+];
 const CODE = /\.[cm]?[jt]sx?$/;
 
 function sourcesOnDisk(): string[] {
@@ -74,13 +85,19 @@ describe('each rule refuses its bad example', () => {
     ['functions/apply.ts', "import 'aws-lambda'", 'out of its reach'],
     ['functions/apply.ts', "import '../infra/app.ts'", 'out of its reach'],
     ['functions/frame/a.ts', "import '../apply.ts'", 'never a handler'],
-    ['cli/a.ts', "import '../functions/apply.ts'", 'knows shared only'],
+    ['cli/a.ts', "import '../functions/apply.ts'", 'knows shared'],
+    ['cli/a.ts', "import '../console/page/main.tsx'", 'knows shared'],
+    ['console/page/a.tsx', "import type { R } from '../../shared/contract/r.ts'", 'runs in a browser'],
+    ['console/page/a.tsx', "import 'node:fs'", 'runs in a browser'],
+    ['console/server/a.ts', "import '../../cli/run.ts'", 'asks the use cases'],
+    ['console/server/a.ts', "import 'node:fs'", 'asks the use cases'],
+    ['console/answers.ts', "import { z } from 'zod'", 'rests on the answers'],
     ['local/a.ts', "import '../cli/run.ts'", 'never cli or infra'],
     ['infra/a.ts', "import '../shared/sync/a.ts'", 'handlers by path'],
     ['infra/a.ts', "import '../scripts/a.ts'", 'handlers by path'],
     ['shared/runtime/a.ts', "import '../../simulate/table.ts'", 'nothing outside it'],
     ['functions/apply.ts', "import '../simulate/table.ts'", 'out of its reach'],
-    ['cli/a.ts', "import '../simulate/table.ts'", 'knows shared only'],
+    ['cli/a.ts', "import '../simulate/table.ts'", 'knows shared'],
     ['infra/a.ts', "import '../simulate/table.ts'", 'handlers by path'],
     ['local/a.ts', "import '../simulate/live.ts'", 'never cli or infra'],
     ['simulate/a.ts', "import '../test/support/reading.ts'", 'neither tests'],

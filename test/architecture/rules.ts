@@ -99,9 +99,27 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
   {
     files: 'cli/*',
-    mayImport: ['cli/*', SHARED],
+    mayImport: ['cli/*', 'console/server/*', SHARED],
     packages: [ANY],
-    mend: 'the command line knows shared only: move what it has in common with functions or local to shared',
+    mend: 'the command line knows shared, and the server side of the page that it serves: move what it has in common with functions or local to shared',
+  },
+  {
+    files: 'console/answers.ts',
+    mayImport: ['shared/contract/answers.ts'],
+    packages: [],
+    mend: 'what the page is answered rests on the answers of the use cases: move what it needs into shared/contract/answers.ts',
+  },
+  {
+    files: 'console/server/*',
+    mayImport: ['console/server/*', 'console/answers.ts', SHARED],
+    packages: ['zod', 'node:crypto', BOUNDED],
+    mend: 'the server side of the page asks the use cases, whoever serves it: what it needs of the machine is an argument',
+  },
+  {
+    files: 'console/page/*',
+    mayImport: ['console/page/*', 'console/answers.ts'],
+    packages: ['preact', 'preact/hooks', '@preact/signals'],
+    mend: 'the page runs in a browser, and knows of the project only what it is answered: console/answers.ts',
   },
   {
     files: 'local/*',

@@ -20,13 +20,14 @@ describe('parseOptions', () => {
       pumpEvery: 2,
       data: undefined,
       json: false,
+      console: true,
       localFile: '.groupsync/local.json',
     });
   });
 
   it('reads every flag', () => {
     const args =
-      '--once --timeout 9 --events a --events b --world w --aws-port 1 --sqs-port 2 --platform-port 3 --people-every 4 --reconcile-every 5 --sweep-every 6 --pump-every 0.5 --data d --json --local-file l';
+      '--once --timeout 9 --events a --events b --world w --aws-port 1 --sqs-port 2 --platform-port 3 --people-every 4 --reconcile-every 5 --sweep-every 6 --pump-every 0.5 --data d --json --no-console --local-file l';
     expect(parseOptions(args.split(' '))).toMatchObject({
       once: true,
       timeout: 9,
@@ -41,6 +42,7 @@ describe('parseOptions', () => {
       pumpEvery: 0.5,
       data: 'd',
       json: true,
+      console: false,
       localFile: 'l',
     });
   });

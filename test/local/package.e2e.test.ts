@@ -79,7 +79,13 @@ it('has the help of every command', async () => {
 it('asks a stack that is up', async () => {
   const child = spawn(process.execPath, [bin, 'start', '--empty'], { cwd: folder });
   const exited = once(child, 'exit');
-  for await (const chunk of child.stdout.setEncoding('utf8')) if (chunk.includes('Ctrl-C')) break;
+  let told = '';
+  for await (const chunk of child.stdout.setEncoding('utf8')) {
+    told += chunk;
+    if (told.includes('Ctrl-C')) break;
+  }
+  const page = new URL('/app.js', /^console +(\S+)$/m.exec(told)?.[1]);
+  expect((await (await fetch(page)).text()).length).toBeGreaterThan(10_000);
   for (const [words, codes] of ASKED) {
     const { code, stderr } = await groupsync('--local', ...words);
     expect(codes, `${words.join(' ')}: ${stderr}`).toContain(code);

@@ -103,6 +103,24 @@ describe('the end of npm start', () => {
     expect(existsSync(localFile)).toBe(false);
   });
 
+  it('ends the console too, whose address it has printed', async () => {
+    const { localFile } = folder();
+    const { exit, output, signal } = start(['--empty', '--local-file', localFile]);
+    await vi.waitUntil(() => output.stdout.includes('Ctrl-C stops.'), { timeout: 30_000, interval: 50 });
+    const [, url = ''] = /^console +(\S+)$/m.exec(output.stdout) ?? [];
+    expect((await fetch(url)).headers.get('content-type')).toContain('text/html');
+    signal('SIGTERM');
+    await exit;
+    await vi.waitUntil(
+      () =>
+        fetch(url).then(
+          () => false,
+          () => true,
+        ),
+      { timeout: 5_000, interval: 50 },
+    );
+  }, 60_000);
+
   it('is 1 where the time is up', async () => {
     const { path, localFile } = folder();
     const write = (name: string, text: string) => {

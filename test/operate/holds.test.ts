@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { approveHold, listHolds, rejectHold } from '../../shared/operate/holds.ts';
+import { approveHold, approveSome, listHolds, rejectHold } from '../../shared/operate/holds.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { Crash, type Worker } from '../../simulate/worker.ts';
 import { calledBy, story } from '../support/engine/story.ts';
@@ -37,6 +37,30 @@ describe('a hold', () => {
       settled: 'held',
       hold: { rule: 'share', removes: 5, keeps: 1, decision: { kind: 'waiting' } },
     });
+  });
+
+  it('lets some of its removals go, exactly those, and holds the others anew', async () => {
+    const { tell, shown, state, ref, world } = await company();
+    await tell({ snapshot: 'g', of: ['a'] });
+    const some = (digest: string | undefined, ...ids: string[]) =>
+      approveSome(ref('g'), users(...ids) as never, { ...WORD, digest }, world.onlooker);
+    const digest = (await state('g'))?.hold?.digest;
+    expect(await some('of another set', 'b')).toMatchObject({ kind: 'changed' });
+    expect(await some(digest, 'a')).toMatchObject({ kind: 'changed' });
+    // Of the six, three are few enough for the guard: they would go too.
+    expect(await some(digest, 'b', 'c')).toEqual({ kind: 'all_or_none', why: 'rest_would_go' });
+    expect(await some(digest, 'b')).toMatchObject({ kind: 'decided', hold: { removes: 1, keeps: 5 } });
+    await tell();
+    expect(shown('g')).toEqual([users('a', 'c', 'd', 'e', 'f')]);
+    expect(await state('g')).toMatchObject({
+      settled: 'held',
+      hold: { removes: 4, keeps: 1, decision: { kind: 'waiting' } },
+    });
+    expect(await some((await state('g'))?.hold?.digest, 'c', 'd', 'e', 'f')).toMatchObject({
+      kind: 'decided',
+    });
+    await tell();
+    expect(shown('g')).toEqual([users('a')]);
   });
 
   it('lets its removals go once, when a person approves them, and says so in the audit', async () => {

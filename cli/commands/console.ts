@@ -1,0 +1,75 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Command, InvalidArgumentError } from 'commander';
+import { createHandle } from '../../console/server/handle.ts';
+import type { Act } from '../act.ts';
+import { loadPage } from '../console/page.ts';
+import { serveConsole } from '../console/serve.ts';
+import type { Context } from '../context.ts';
+import { describeError } from '../describe-error.ts';
+import { EXIT, UsageError } from '../io.ts';
+
+interface ConsoleFlags {
+  readonly port: number;
+  readonly open: boolean;
+}
+
+export function addConsole(program: Command, act: Act): void {
+  program
+    .command('console')
+    .description('the same in a browser: a page on this machine, with your credentials, until Ctrl-C')
+    .option('--port <n>', 'a fixed port (default: a free one)', port, 0)
+    .option('--no-open', 'only print the address')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  groupsync console\n  groupsync --local console --port 4400 --no-open',
+    )
+    .action(act(serve));
+}
+
+const describe = (error: unknown) => describeError(error).text;
+
+async function serve({ out, io, prefix, connection, ports }: Context, flags: ConsoleFlags): Promise<number> {
+  const [page, tool] = await Promise.all([loadPage(), ports()]);
+  const token = randomBytes(24).toString('base64url');
+  const handle = createHandle({ prefix, ports: tool, describe });
+  const served = await serveConsole({ port: flags.port, token, page, handle }).catch((error: Error) => {
+    throw new UsageError(`--port ${flags.port}: ${error.message}`, { cause: error });
+  });
+  const url = served.urlOf(connection);
+  out.answer({ url }, () => out.line(url));
+  out.note('who has this address may do what you may; Ctrl-C ends it');
+  const forget = flags.open ? openBrowser(url) : () => {};
+  try {
+    await new Promise<void>((resolve) => {
+      if (io.signal.aborted) resolve();
+      io.signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+  } finally {
+    forget();
+    await served.close();
+  }
+  return EXIT.done;
+}
+
+const OPENERS: Partial<Record<NodeJS.Platform, string>> = { darwin: 'open', win32: 'explorer' };
+
+/** By a file that only its owner may read: every user of the machine sees the arguments of a process. */
+function openBrowser(url: string): () => void {
+  const folder = mkdtempSync(join(tmpdir(), 'groupsync-console-'));
+  const file = join(folder, 'open.html');
+  writeFileSync(file, `<!doctype html><meta http-equiv="refresh" content="0;url=${url}">`, { mode: 0o600 });
+  const child = spawn(OPENERS[process.platform] ?? 'xdg-open', [file], { stdio: 'ignore', detached: true });
+  child.on('error', () => undefined);
+  child.unref();
+  return () => rmSync(folder, { recursive: true, force: true });
+}
+
+function port(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== '' && Number.isInteger(value) && value >= 0 && value <= 65_535) return value;
+  throw new InvalidArgumentError('expected a port from 0 to 65535');
+}

@@ -1,0 +1,104 @@
+import { timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { problem } from '../../console/server/handle.ts';
+
+/** The page as the browser fetches it: what stands at each path. */
+export type Page = Readonly<Record<string, { readonly type: string; readonly body: string }>>;
+
+export interface ServeOptions {
+  readonly port: number;
+  readonly token: string;
+  readonly page: Page;
+  readonly handle: (request: Request) => Promise<Response>;
+}
+
+/** Nothing of the page comes from elsewhere, goes elsewhere, or stays in the browser. */
+const HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+};
+
+/**
+ * Serves the console to this machine only. The page itself tells nothing, so anybody here may fetch it; what it asks
+ * needs the token, which only the address in the terminal has, in the part that browsers send nowhere. Host and Origin
+ * are looked at as well: a page of somebody else's may reach us by a name of its own (DNS rebinding).
+ */
+export async function serveConsole(options: ServeOptions) {
+  const server = createServer((request, response) => {
+    answer(request, response, options, (server.address() as AddressInfo).port).catch(() =>
+      response.destroy(),
+    );
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    urlOf: (connection: string) => `http://127.0.0.1:${port}/c/${connection}#${options.token}`,
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function answer(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  { token, page, handle }: ServeOptions,
+  port: number,
+): Promise<void> {
+  const { method = 'GET', url: path = '/', headers } = incoming;
+  const aborting = new AbortController();
+  outgoing.on('close', () => aborting.abort());
+  const refusal = refusalOf(headers, port);
+  let response: Response;
+  if (refusal !== undefined) response = problem(403, refusal);
+  else if (!path.startsWith('/api/')) response = staticFile(method, path, page);
+  else if (!isSame(headers['x-groupsync-token'], token)) {
+    response = problem(401, 'the address lacks its token: open the one that groupsync console printed');
+  } else {
+    const body = method === 'POST' ? (Readable.toWeb(incoming) as ReadableStream) : null;
+    const init: RequestInit = { method, signal: aborting.signal, body, duplex: 'half' };
+    const request = new Request(`http://127.0.0.1:${port}${path}`, init);
+    response = await handle(request);
+  }
+  outgoing.writeHead(response.status, { ...HEADERS, ...Object.fromEntries(response.headers) });
+  if (response.body === null) outgoing.end();
+  else await pipeline(Readable.fromWeb(response.body as never), outgoing);
+}
+
+function refusalOf(headers: IncomingMessage['headers'], port: number): string | undefined {
+  const hosts = [`127.0.0.1:${port}`, `localhost:${port}`];
+  if (!hosts.includes(headers.host ?? '')) return 'asked by a name that is not this server';
+  if (headers.origin !== undefined && headers.origin !== `http://${headers.host}`)
+    return 'asked by another page';
+  const site = headers['sec-fetch-site'];
+  const isOurs = site === undefined || site === 'same-origin' || site === 'none';
+  const isOpening = headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';
+  return isOurs || isOpening ? undefined : 'asked by another page';
+}
+
+/** Every path is a place in the one page. */
+function staticFile(method: string, path: string, page: Page): Response {
+  if (method !== 'GET' && method !== 'HEAD') return problem(405, 'only GET');
+  const [name = '/'] = path.split('?');
+  const file = Object.hasOwn(page, name) ? page[name] : page['/'];
+  if (file === undefined) return problem(404, 'there is nothing here');
+  return new Response(method === 'HEAD' ? null : file.body, { headers: { 'content-type': file.type } });
+}
+
+function isSame(given: string | string[] | undefined, token: string): boolean {
+  const [a, b] = [Buffer.from(String(given ?? '')), Buffer.from(token)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

@@ -1,0 +1,229 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Activity as ActivityAnswer, Entry } from '../answers.ts';
+import { csv, download, exact } from './format.ts';
+import { get } from './net.ts';
+import { Button, Empty, Field, Page, Select, sayPerson, Time } from './parts.tsx';
+import { filterBy, pathTo, query } from './route.ts';
+import { type Column, Table, usePages } from './table.tsx';
+import { T } from './texts.ts';
+
+const FILTERS = ['person', 'group', 'actor', 'action'] as const;
+const MOST_EXPORTED = 10_000;
+const MINUTE_MS = 60_000;
+
+export function Activity() {
+  const filter = (name: string) => query.value.get(name) ?? '';
+  const span = Number(filter('span'));
+  const since = span === 0 ? undefined : sinceOf(span);
+  const outcome = filter('outcome') || undefined;
+  const params = {
+    ...Object.fromEntries(FILTERS.map((name) => [name, filter(name) || undefined])),
+    outcome,
+    since,
+  };
+  const { answer, error, rowAt, onShow } = usePages<ActivityAnswer>(
+    'activity',
+    params,
+    ({ entries }) => entries,
+  );
+  const [shown, show] = useState<Entry | null>(null);
+  const saveAll = async () => {
+    const { entries } = await get<ActivityAnswer>('activity', { ...params, count: MOST_EXPORTED });
+    download('activity.csv', csv([T.activity.csv, ...entries.map(rowOf)]));
+  };
+  const details: Column<Entry> = {
+    title: T.activity.details,
+    unseen: true,
+    kind: 'slim',
+    of: (entry) => (
+      <Button
+        kind="quiet"
+        label={T.activity.detailsOf(sayAction(entry.action), entry.groupName ?? '')}
+        onClick={() => show(entry)}
+      >
+        {T.activity.details}
+      </Button>
+    ),
+  };
+  return (
+    <Page title={T.activity.title} aside={<Button onClick={saveAll}>{T.activity.export}</Button>}>
+      <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
+        {FILTERS.map((name) => (
+          <Field
+            key={name}
+            type="search"
+            label={T.activity[name]}
+            value={filter(name)}
+            onInput={(value) => filterBy({ [name]: value })}
+          />
+        ))}
+        <Select
+          label={T.activity.outcome}
+          value={filter('outcome')}
+          options={{ '': T.activity.any, ...T.activity.outcomes }}
+          onChange={(outcome) => filterBy({ outcome })}
+        />
+        <Select
+          label={T.activity.since}
+          value={filter('span')}
+          options={T.activity.spans}
+          onChange={(span) => filterBy({ span })}
+        />
+      </form>
+      <section class="card">
+        <p class="muted" role="status">
+          {answer === undefined
+            ? T.loading
+            : `${T.activity.found(answer.found)}. ${answer.isCut ? T.activity.cut : ''}`}
+        </p>
+        {error !== undefined && (
+          <p class="notice bad lines" role="alert">
+            {error.message}
+          </p>
+        )}
+        {answer?.found === 0 ? (
+          <Empty title={T.activity.none} />
+        ) : (
+          <Table
+            label={T.activity.title}
+            name="of-activity"
+            columns={[...COLUMNS, details]}
+            count={answer?.found ?? 0}
+            rowAt={(index) => rowAt(index) as Entry | undefined}
+            keyOf={({ at, action, group, version }) => `${at} ${action} ${group} ${version}`}
+            onShow={onShow}
+          />
+        )}
+      </section>
+      {shown !== null && <Details entry={shown} close={() => show(null)} />}
+    </Page>
+  );
+}
+
+/** To the minute: the same question as a moment before is not asked anew. */
+const sinceOf = (hours: number): string =>
+  new Date((Math.floor(Date.now() / MINUTE_MS) - hours * 60) * MINUTE_MS).toISOString();
+
+const COLUMNS: readonly Column<Entry>[] = [
+  {
+    title: T.activity.what,
+    of: (entry) => (
+      <span class="who">
+        <span>
+          {entry.group === null ? (
+            T.activity.connection
+          ) : (
+            <a href={pathTo('groups', entry.group)}>{entry.groupName ?? entry.group}</a>
+          )}{' '}
+          {sayAction(entry.action)}
+        </span>
+        <small class="muted">
+          {entry.changes.map((change) => sayChange(change, entry)).join(', ') || entry.cause}
+        </small>
+      </span>
+    ),
+  },
+  { title: T.activity.actor, of: (entry) => sayActor(entry), kind: 'wide' },
+  {
+    title: T.activity.outcome,
+    of: ({ outcome }) => (
+      <span class={outcome === 'rejected' ? 'bad-text' : 'muted'}>{sayOutcome(outcome)}</span>
+    ),
+    kind: 'wide',
+  },
+  { title: T.hold.columns.since, of: ({ at }) => <Time at={at} />, kind: 'slim' },
+];
+
+function Details({ entry, close }: { readonly entry: Entry; readonly close: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog ref={dialog} aria-label={T.activity.details} onClose={close}>
+      <ol class="entries">
+        <EntryLine entry={entry} open />
+      </ol>
+      <div class="actions end">
+        <Button onClick={() => dialog.current?.close()}>{T.close}</Button>
+      </div>
+    </dialog>
+  );
+}
+
+const rowOf = (entry: Entry) => [
+  entry.at,
+  sayActor(entry),
+  sayAction(entry.action),
+  entry.groupName ?? entry.group,
+  sayOutcome(entry.outcome),
+  entry.cause,
+  entry.changes.map((change) => sayChange(change, entry)).join('; '),
+];
+
+const sayAction = (action: string): string => T.activity.actions[action] ?? action.replaceAll('_', ' ');
+const sayOutcome = (outcome: string): string => T.activity.outcomes[outcome] ?? outcome;
+
+function sayActor({ actor }: Entry): string {
+  if (actor.kind === 'groupsync') return T.activity.groupsync;
+  return actor.name ?? (actor.id || T.activity.someone);
+}
+
+function sayChange({ kind, member, before, after }: Entry['changes'][number], { people }: Entry): string {
+  const known = member == null ? undefined : people[member];
+  const who = known === undefined ? (member ?? after ?? before ?? '') : sayPerson(known);
+  const said = T.activity.kinds[kind]?.(who);
+  if (said !== undefined) return said;
+  return before !== null && after !== null
+    ? `${short(before)} → ${short(after)}`
+    : short(after ?? before ?? '');
+}
+
+const LONGEST = 80;
+const short = (text: string): string => (text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text);
+const SHOWN = 4;
+
+interface EntryProps {
+  readonly entry: Entry;
+  readonly group?: boolean;
+  /** With every change at once. */
+  readonly open?: boolean;
+}
+
+export function EntryLine({ entry, group = true, open = false }: EntryProps) {
+  const [isOpen, setOpen] = useState(open);
+  const { at, action, outcome, changes, changeCount, cause, version } = entry;
+  const shown = isOpen ? changes : changes.slice(0, SHOWN);
+  const isBad = outcome === 'rejected';
+  return (
+    <li class={`entry by-${entry.actor.kind}`}>
+      <Time at={at} />
+      <div>
+        <p>
+          {group && entry.group !== null && (
+            <a href={pathTo('groups', entry.group)}>{entry.groupName ?? entry.group}</a>
+          )}
+          {group && entry.group === null && <span>{T.activity.connection}</span>} {sayAction(action)}
+          <span class="muted"> · {sayActor(entry)} · </span>
+          <span class={isBad ? 'bad-text' : 'muted'}>{sayOutcome(outcome)}</span>
+        </p>
+        {shown.length > 0 && (
+          <p class="changes">
+            {shown.map((change, index) => (
+              <span key={index} title={change.reason}>
+                {sayChange(change, entry)}
+              </span>
+            ))}
+            {changeCount > shown.length && changes.length > shown.length && (
+              <button type="button" class="link" aria-expanded={isOpen} onClick={() => setOpen(true)}>
+                {T.activity.more(changeCount - shown.length)}
+              </button>
+            )}
+          </p>
+        )}
+        <p class="muted small" title={exact(at)}>
+          {short(cause)}
+          {version !== null && ` · ${version}`}
+        </p>
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,341 @@
+import { useState } from 'preact/hooks';
+import type { Checks, ConnectionPage, SettingsPreview, TokenLine } from '../answers.ts';
+import { duration } from './format.ts';
+import { get, post, useAnswer } from './net.ts';
+import { Answered, ask, Button, Empty, Field, Page, perform, Section, sayDone, Time } from './parts.tsx';
+import { connection } from './route.ts';
+import { T } from './texts.ts';
+
+export function Connection() {
+  const asked = useAnswer<ConnectionPage>('connection');
+  return (
+    <Answered asked={asked}>
+      {(page) => (
+        <Page title={T.conn.titleOf(connection.value)} aside={<Gate {...page} />}>
+          <Facts {...page} />
+          <Doctor />
+          <Settings of={page.settings} reload={asked.reload} />
+          <Tokens of={page.tokens} reload={asked.reload} />
+        </Page>
+      )}
+    </Answered>
+  );
+}
+
+function Gate({ row, backlog }: ConnectionPage) {
+  const undo = () => void perform('resume-all', {}, T.conn.resumed);
+  if (row.gate === 'open' && !row.observing) {
+    return (
+      <Button
+        onClick={() =>
+          ask({
+            title: T.conn.pauseTitle,
+            text: T.conn.pauseText,
+            verb: T.conn.pause,
+            needsReason: true,
+            run: ({ reason }) => perform('pause-all', { reason }, T.conn.paused, undo),
+          })
+        }
+      >
+        {T.conn.pause}
+      </Button>
+    );
+  }
+  return (
+    <Button
+      kind="primary"
+      onClick={() =>
+        ask({
+          title: T.conn.resumeTitle,
+          text: T.conn.resumeText(backlog),
+          verb: T.conn.resume,
+          run: () => perform('resume-all', {}, T.conn.resumed),
+        })
+      }
+    >
+      {T.conn.resume}
+    </Button>
+  );
+}
+
+function Facts({ row, credential, feedAgeMs }: ConnectionPage) {
+  const gate = row.observing ? T.conn.observing : (T.conn.gates[row.gate] ?? row.gate);
+  return (
+    <>
+      {row.gate !== 'open' && (
+        <p class={`notice ${row.gate === 'unauthorized' ? 'bad' : 'warn'}`}>
+          <strong>{gate}</strong> <Time at={row.since} />. <span class="lines">{row.reason}</span>
+          {row.gate === 'unauthorized' && ` ${T.conn.replace(row.name)}`}
+        </p>
+      )}
+      {credential.failure !== null && (
+        <p class="notice bad">
+          <strong>{T.home.credential}</strong> <Time at={credential.failure.at} />.{' '}
+          <span class="lines">{credential.failure.message}</span>
+        </p>
+      )}
+      <dl class="facts">
+        <div>
+          <dt>{T.conn.gate}</dt>
+          <dd>{gate}</dd>
+        </div>
+        <div>
+          <dt>{T.conn.company}</dt>
+          <dd>{row.company}</dd>
+        </div>
+        <div>
+          <dt>{T.conn.platform}</dt>
+          <dd>{row.baseUrl}</dd>
+        </div>
+        <div>
+          <dt>{T.conn.goodAt}</dt>
+          <dd>{credential.goodAt === null ? T.conn.never : <Time at={credential.goodAt} />}</dd>
+        </div>
+        <div>
+          <dt>{T.conn.feed}</dt>
+          <dd>{feedAgeMs === null ? T.conn.feedNever : T.conn.feedRead(duration(feedAgeMs))}</dd>
+        </div>
+      </dl>
+    </>
+  );
+}
+
+function Doctor() {
+  const [state, setState] = useState<'' | 'busy' | Checks | Error>('');
+  const run = async () => {
+    setState('busy');
+    setState(await get<Checks>('doctor').catch((error: Error) => error));
+  };
+  const checks = typeof state === 'object' && 'checks' in state ? state.checks : [];
+  const faults = checks.filter(({ ok }) => !ok).length;
+  return (
+    <Section
+      title={T.conn.doctor}
+      aside={
+        <Button onClick={run} not={state === 'busy' ? T.loading : undefined}>
+          {checks.length === 0 ? T.conn.doctorRun : T.conn.doctorAgain}
+        </Button>
+      }
+    >
+      <p class="muted" role="status">
+        {state === '' && T.conn.doctorHint}
+        {state === 'busy' && `${T.loading} …`}
+        {checks.length > 0 && (faults === 0 ? T.conn.well : T.conn.faults(faults))}
+      </p>
+      {state instanceof Error && (
+        <p class="notice bad lines" role="alert">
+          {state.message}
+        </p>
+      )}
+      <ul class="checks">
+        {checks
+          .toSorted((a, b) => Number(a.ok) - Number(b.ok))
+          .map(({ name, ok, detail, fix }) => (
+            <li key={name + detail} class={ok ? 'ok' : 'bad'}>
+              <b>{name}</b>
+              <span>
+                <span class="unseen">{ok ? T.conn.ok : T.conn.fault}: </span>
+                {detail}
+                {fix !== null && (
+                  <small class="block">
+                    {T.conn.mend} {fix}
+                  </small>
+                )}
+              </span>
+            </li>
+          ))}
+      </ul>
+    </Section>
+  );
+}
+
+interface Reloading {
+  readonly reload: () => Promise<void>;
+}
+
+function Settings({ of, reload }: Reloading & { readonly of: ConnectionPage['settings'] }) {
+  const [editing, setEditing] = useState<string | null>(null);
+  return (
+    <Section title={T.conn.settings}>
+      <ul class="settings">
+        {Object.entries(of).map(([key, value]) => (
+          <li key={key}>
+            <div class="line">
+              <b>{key}</b>
+              <code>{JSON.stringify(value)}</code>
+              <button
+                type="button"
+                class="button"
+                aria-expanded={editing === key}
+                aria-label={T.conn.editOf(key)}
+                onClick={() => setEditing(editing === key ? null : key)}
+              >
+                {T.conn.edit}
+              </button>
+            </div>
+            {editing === key && (
+              <Edit
+                name={key}
+                before={value}
+                done={() => {
+                  setEditing(null);
+                  void reload();
+                }}
+              />
+            )}
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+/** A value that is no JSON is taken as text, as the command line does. */
+function settingOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function Edit({
+  name,
+  before,
+  done,
+}: {
+  readonly name: string;
+  readonly before: unknown;
+  readonly done: () => void;
+}) {
+  const [text, setText] = useState(typeof before === 'string' ? before : JSON.stringify(before));
+  const [shown, setShown] = useState<
+    { readonly text: string; readonly preview: SettingsPreview | Error } | 'busy' | null
+  >(null);
+  const changes = [{ key: name, value: settingOf(text) }];
+  const preview = async (event: Event) => {
+    event.preventDefault();
+    setShown('busy');
+    const answer = await post('preview-settings', { changes })
+      .then(async (response) => (await response.json()) as SettingsPreview)
+      .catch((error: Error) => error);
+    setShown({ text, preview: answer });
+  };
+  const save = async () => {
+    const undo = () =>
+      void perform('settings', { changes: [{ key: name, value: before }] }, T.conn.saved).then(done);
+    await perform('settings', { changes }, T.conn.saved, undo).then(done, (error: Error) =>
+      setShown({ text, preview: error }),
+    );
+  };
+  const isSeen = shown !== null && shown !== 'busy' && shown.text === text;
+  const seen = isSeen ? shown.preview : undefined;
+  const mayBeSaved = seen !== undefined && !(seen instanceof Error) && seen.changes.length > 0;
+  return (
+    <form class="edit" onSubmit={preview}>
+      <Field label={T.conn.value} value={text} onInput={setText} />
+      <div class="actions">
+        <button type="submit" class="button">
+          {T.conn.preview}
+        </button>
+        <Button kind="primary" not={mayBeSaved ? undefined : T.conn.lookFirst} onClick={save}>
+          {T.conn.save}
+        </Button>
+      </div>
+      <div role="status">
+        {shown === 'busy' && <p class="muted">{T.conn.previewing}</p>}
+        {seen instanceof Error && <p class="notice bad lines">{seen.message}</p>}
+        {seen !== undefined && !(seen instanceof Error) && <Effect of={seen} />}
+      </div>
+    </form>
+  );
+}
+
+const SHOWN = 50;
+
+function Effect({ of: { changes, replans, plans } }: { readonly of: SettingsPreview }) {
+  if (changes.length === 0) return <p class="muted">{T.conn.noChange}</p>;
+  if (!replans) return <p class="muted">{T.conn.callsOnly}</p>;
+  if (plans === null) return <p class="notice warn">{T.conn.tooMany}</p>;
+  if (plans.length === 0) return <p class="muted">{T.conn.noEffect}</p>;
+  const count = (kind: string) =>
+    plans.flatMap((plan) => plan.changes).filter((change) => change.kind === kind).length;
+  const held = plans.reduce((sum, plan) => sum + plan.held.length, 0);
+  return (
+    <div class="notice warn">
+      <strong>{T.conn.effect(plans.length, count('add_member'), count('remove_member'), held)}</strong>
+      <ul class="plain">
+        {plans.slice(0, SHOWN).map(({ group, name, action, changes, held }) => (
+          <li key={group}>
+            {name ?? group}: {action}, {T.many(changes.length, 'change')}
+            {held.length > 0 && `, ${T.conn.heldOf(held.length)}`}
+          </li>
+        ))}
+        {plans.length > SHOWN && <li>{T.activity.more(plans.length - SHOWN)}</li>}
+      </ul>
+    </div>
+  );
+}
+
+function Tokens({ of, reload }: Reloading & { readonly of: readonly TokenLine[] }) {
+  const [made, setMade] = useState('');
+  const make = () =>
+    ask({
+      title: T.conn.makeToken,
+      text: T.conn.makeText,
+      verb: T.conn.makeToken,
+      field: { label: T.conn.days, isNumber: true, optional: true },
+      run: async ({ value }) => {
+        const days = value.trim() === '' ? null : Number(value);
+        if (Number.isNaN(days)) throw new Error(T.conn.daysExpected);
+        const { token } = (await (await post('make-token', { days })).json()) as { token: string };
+        setMade(token);
+        await reload();
+      },
+    });
+  return (
+    <Section title={T.conn.tokens} aside={<Button onClick={make}>{T.conn.makeToken}</Button>}>
+      {made !== '' && (
+        <div class="notice warn" role="status">
+          <p>{T.conn.newToken}</p>
+          <code>{made}</code>{' '}
+          <Button onClick={() => navigator.clipboard.writeText(made).then(() => sayDone(T.conn.copied))}>
+            {T.conn.copy}
+          </Button>
+        </div>
+      )}
+      {of.length === 0 ? (
+        <Empty title={T.conn.noTokens} />
+      ) : (
+        <ul class="list">
+          {of.map(({ prefix, state, createdAt, expiresAt, lastUsedAt }) => (
+            <li key={prefix}>
+              <code>{prefix}…</code>
+              <span>{state}</span>
+              <span class="grow muted small">
+                {T.conn.tokenColumns.created} <Time at={createdAt} /> · {T.conn.tokenColumns.expires}{' '}
+                {expiresAt === null ? T.conn.never2 : <Time at={expiresAt} />} · {T.conn.tokenColumns.used}{' '}
+                {lastUsedAt === null ? T.conn.never2 : <Time at={lastUsedAt} />}
+              </span>
+              <Button
+                label={T.conn.revokeOf(prefix)}
+                not={state === 'active' ? undefined : state}
+                onClick={() =>
+                  ask({
+                    title: T.conn.revokeTitle(prefix),
+                    text: T.conn.revokeText,
+                    verb: T.conn.revoke,
+                    danger: true,
+                    run: () => perform('revoke-token', { prefix }, T.conn.revoked).then(reload),
+                  })
+                }
+              >
+                {T.conn.revoke}
+              </Button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Section>
+  );
+}

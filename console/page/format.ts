@@ -1,0 +1,50 @@
+import { T } from './texts.ts';
+
+/** Durations as people say them, as the command line does: 42 s, 12 min, 3 h, 5 d. */
+export function duration(ms: number): string {
+  const seconds = Math.round(Math.max(0, ms) / 1_000);
+  if (seconds < 120) return `${seconds} s`;
+  if (seconds < 7_200) return `${Math.round(seconds / 60)} min`;
+  if (seconds < 172_800) return `${Math.round(seconds / 3_600)} h`;
+  return `${Math.round(seconds / 86_400)} d`;
+}
+
+export const percent = (share: number): string => `${Math.round(share * 100)} %`;
+
+export const number = (value: number): string => value.toLocaleString('en');
+
+/** How long ago, or how soon, an instant is. */
+export function fromNow(at: string, nowMs: number): string {
+  const ms = nowMs - Date.parse(at);
+  if (Math.abs(ms) < 1_500) return T.now;
+  return ms > 0 ? T.ago(duration(ms)) : T.inTime(duration(-ms));
+}
+
+const inZone = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const clockTime = new Intl.DateTimeFormat(undefined, {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+});
+
+/** In the reader's zone, and exact in UTC. */
+export const exact = (at: string): string => `${inZone.format(new Date(at))} (${at})`;
+
+export const clock = (at: string): string => clockTime.format(new Date(at));
+
+/** A file that spreadsheets open; a value that they would compute is kept text. */
+export function csv(rows: readonly (readonly (string | number | null)[])[]): string {
+  const cell = (value: string | number | null): string => {
+    const text = String(value ?? '').replace(/^[=+\-@\t\r]/, "'$&");
+    return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  return rows.map((row) => row.map(cell).join(',')).join('\r\n');
+}
+
+export function download(name: string, text: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([text], { type: 'text/csv' }));
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}

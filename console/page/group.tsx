@@ -1,0 +1,296 @@
+import { useState } from 'preact/hooks';
+import type { GroupDetail, GroupPlan, MemberLine } from '../answers.ts';
+import { EntryLine } from './activity.tsx';
+import { number } from './format.ts';
+import { useAnswer } from './net.ts';
+import {
+  Answered,
+  ask,
+  Button,
+  Empty,
+  Page,
+  Person,
+  perform,
+  performNow,
+  Section,
+  State,
+  Time,
+} from './parts.tsx';
+import { id, pathTo } from './route.ts';
+import { type Column, Table } from './table.tsx';
+import { T } from './texts.ts';
+
+export function Group() {
+  const asked = useAnswer<GroupDetail>('group', { group: id.value });
+  return <Answered asked={asked}>{(detail) => <Shown {...detail} />}</Answered>;
+}
+
+function Shown({ status, held, members, history }: GroupDetail) {
+  const {
+    id,
+    name,
+    state,
+    platformId,
+    version,
+    lastWriteAt,
+    dirtySince,
+    lastError,
+    wanted,
+    applied,
+    pending,
+  } = status;
+  const [showsPlan, setShowsPlan] = useState(false);
+  const facts: readonly (readonly [string, preact.ComponentChildren])[] = [
+    [T.group.facts.id, id],
+    [T.group.facts.platform, platformId],
+    [T.group.facts.version, version],
+    [T.groups.columns.wanted, number(wanted)],
+    [T.groups.columns.applied, number(applied)],
+    [T.groups.columns.pending, number(pending.length)],
+    [T.group.facts.write, <Time key="w" at={lastWriteAt} />],
+    ...(dirtySince === null ? [] : [[T.group.facts.waiting, <Time key="d" at={dirtySince} />] as const]),
+  ];
+  return (
+    <Page
+      title={
+        <>
+          {name ?? id} <State of={held ? 'held' : state} />
+        </>
+      }
+      aside={<Actions status={status} togglePlan={() => setShowsPlan(!showsPlan)} showsPlan={showsPlan} />}
+    >
+      {held && status.hold !== null && (
+        <p class="notice warn">
+          <a href={pathTo('hold', id)}>{T.group.holdLink(status.hold.removes)}</a>
+        </p>
+      )}
+      {lastError !== null && (
+        <p class="notice bad">
+          <strong>{T.group.facts.error}:</strong> {lastError.message} <Time at={lastError.at} />
+        </p>
+      )}
+      <dl class="facts">
+        {facts.map(([term, text]) => (
+          <div key={term}>
+            <dt>{term}</dt>
+            <dd>{text ?? <span class="muted">{T.none}</span>}</dd>
+          </div>
+        ))}
+      </dl>
+      {showsPlan && <Plan group={id} members={members} />}
+      <Members members={members} />
+      <Section title={T.group.history}>
+        {history.length === 0 ? (
+          <Empty title={T.group.noHistory} />
+        ) : (
+          <ol class="entries">
+            {history.map((entry, index) => (
+              <EntryLine key={`${entry.at} ${index}`} entry={entry} group={false} />
+            ))}
+          </ol>
+        )}
+      </Section>
+    </Page>
+  );
+}
+
+interface ActionsProps {
+  readonly status: GroupDetail['status'];
+  readonly showsPlan: boolean;
+  readonly togglePlan: () => void;
+}
+
+function Actions({ status: { id, name, state, platformId }, showsPlan, togglePlan }: ActionsProps) {
+  const called = name ?? id;
+  const groups = [id];
+  const resume = () => performNow('resume', { groups }, T.groups.resumed(1));
+  return (
+    <>
+      <button type="button" class="button" aria-expanded={showsPlan} onClick={togglePlan}>
+        {T.group.plan}
+      </button>
+      {state === 'paused' ? (
+        <Button onClick={resume}>{T.group.resume}</Button>
+      ) : (
+        <Button
+          onClick={() =>
+            ask({
+              title: T.groups.pauseTitle(1),
+              text: T.groups.pauseText,
+              verb: T.group.pause,
+              needsReason: true,
+              run: ({ reason }) => perform('pause', { groups, reason }, T.groups.paused(1), resume),
+            })
+          }
+        >
+          {T.group.pause}
+        </Button>
+      )}
+      <Button
+        not={platformId === null ? undefined : T.group.adoptNot}
+        onClick={() =>
+          ask({
+            title: T.group.adoptTitle,
+            text: T.group.adoptText,
+            verb: T.group.adopt,
+            field: { label: T.group.adoptId },
+            run: ({ value }) => perform('adopt', { group: id, platformId: value.trim() }, T.group.adopted),
+          })
+        }
+      >
+        {T.group.adopt}
+      </Button>
+      <Button
+        not={platformId === null ? T.group.releaseNot : undefined}
+        onClick={() =>
+          ask({
+            title: T.group.releaseTitle(called),
+            text: T.group.releaseText,
+            verb: T.group.release,
+            danger: true,
+            run: () => perform('release', { group: id }, T.group.released),
+          })
+        }
+      >
+        {T.group.release}
+      </Button>
+      <Button kind="primary" onClick={() => performNow('sync', { groups }, T.group.synced)}>
+        {T.group.sync}
+      </Button>
+    </>
+  );
+}
+
+function Plan({ group, members }: { readonly group: string; readonly members: readonly MemberLine[] }) {
+  const asked = useAnswer<GroupPlan>('plan', { group });
+  const whoOf = (user: string) => members.find((member) => member.user === user);
+  return (
+    <Section title={T.group.planTitle}>
+      <Answered asked={asked}>
+        {({ action, changes, held, note }) => (
+          <>
+            {note !== null && <p class="notice warn">{note}</p>}
+            {changes.length === 0 && held.length === 0 ? (
+              <Empty title={T.group.planNone} />
+            ) : (
+              <ul class="plan" aria-label={action}>
+                {changes.map(({ kind, before, after, reason }, index) => {
+                  const who = whoOf(after ?? before ?? '');
+                  const sign = before === null ? '+' : after === null ? '−' : '±';
+                  return (
+                    <li key={index}>
+                      <b aria-hidden="true">{sign}</b>
+                      <span>
+                        {who === undefined ? (
+                          [before, after].filter((side) => side !== null).join(' → ')
+                        ) : (
+                          <Person of={who} />
+                        )}
+                        <small class="muted block">
+                          {kind.replaceAll('_', ' ')}: {reason}
+                        </small>
+                      </span>
+                    </li>
+                  );
+                })}
+              </ul>
+            )}
+          </>
+        )}
+      </Answered>
+    </Section>
+  );
+}
+
+/** What is so and what will be, in one word. */
+function verdictOf({ directory, platform, pending, held }: MemberLine): string {
+  if (pending !== null) return 'pending';
+  if (held) return 'held';
+  if (directory === platform) return 'same';
+  return directory ? 'adding' : 'removing';
+}
+
+export const tick = (isMember: boolean) =>
+  isMember ? (
+    <span class="yes">
+      <span aria-hidden="true">●</span> <span class="unseen">{T.group.yes}</span>
+    </span>
+  ) : (
+    <span class="muted">
+      <span aria-hidden="true">○</span> <span class="unseen">{T.group.no}</span>
+    </span>
+  );
+
+const COLUMNS: readonly Column<MemberLine>[] = [
+  {
+    title: T.group.columns.name,
+    of: (member) =>
+      member.id === '' ? (
+        <span class="who">
+          <span>{member.user}</span>
+          <small class="muted">{T.group.stranger}</small>
+        </span>
+      ) : (
+        <Person of={member} />
+      ),
+  },
+  { title: T.group.columns.directory, of: ({ directory }) => tick(directory), kind: 'roomy' },
+  {
+    title: T.group.columns.groupsync,
+    of: (member) => {
+      const verdict = verdictOf(member);
+      return (
+        <span class="who">
+          <span class={`verdict ${verdict}`}>{T.group.verdict[verdict]}</span>
+          {member.pending !== null && (
+            <small class="muted">{T.pending[member.pending] ?? member.pending}</small>
+          )}
+        </span>
+      );
+    },
+  },
+  { title: T.group.columns.platform, of: ({ platform }) => tick(platform), kind: 'roomy' },
+];
+
+function Members({ members }: { readonly members: readonly MemberLine[] }) {
+  const differing = members.filter((member) => verdictOf(member) !== 'same');
+  const [all, setAll] = useState(false);
+  const shown = all ? members : differing;
+  const tabs = [
+    [false, `${T.group.differ} · ${number(differing.length)}`],
+    [true, `${T.group.everybody} · ${number(members.length)}`],
+  ] as const;
+  return (
+    <Section
+      title={T.group.members}
+      aside={
+        <div class="chips" role="group" aria-label={T.group.members}>
+          {tabs.map(([value, text]) => (
+            <button
+              key={String(value)}
+              type="button"
+              class="chip"
+              aria-pressed={all === value}
+              onClick={() => setAll(value)}
+            >
+              {text}
+            </button>
+          ))}
+        </div>
+      }
+    >
+      {shown.length === 0 ? (
+        <Empty title={members.length === 0 ? T.group.noMembers : T.group.allSame} />
+      ) : (
+        <Table
+          label={T.group.members}
+          name="of-members"
+          columns={COLUMNS}
+          count={shown.length}
+          rowAt={(index) => shown[index]}
+          keyOf={({ id, user }) => `${id} ${user}`}
+        />
+      )}
+    </Section>
+  );
+}

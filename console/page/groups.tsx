@@ -1,0 +1,171 @@
+import { useState } from 'preact/hooks';
+import type { GroupLine, GroupPage } from '../answers.ts';
+import { number } from './format.ts';
+import { ask, Button, Empty, Field, Page, perform, performNow, Select, State, Time } from './parts.tsx';
+import { filterBy, pathTo, query } from './route.ts';
+import { type Column, Table, usePages } from './table.tsx';
+import { T } from './texts.ts';
+
+export function Groups() {
+  const filter = (name: string) => query.value.get(name) ?? '';
+  const params = { text: filter('text'), state: filter('state'), sort: filter('sort') || 'state' };
+  const { answer, error, rowAt, onShow } = usePages<GroupPage>('groups', params, ({ rows }) => rows);
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const choose = (id: string, isChosen: boolean) => {
+    const next = new Set(chosen);
+    if (isChosen) next.add(id);
+    else next.delete(id);
+    setChosen(next);
+  };
+  const box: Column<GroupLine> = {
+    title: T.groups.selectTitle,
+    unseen: true,
+    kind: 'slim',
+    of: ({ id, name }) => (
+      <input
+        type="checkbox"
+        aria-label={T.groups.select(name ?? id)}
+        checked={chosen.has(id)}
+        onChange={(event) => choose(id, event.currentTarget.checked)}
+      />
+    ),
+  };
+  return (
+    <Page title={T.nav.groups}>
+      <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
+        <Field
+          type="search"
+          label={T.groups.search}
+          unseenLabel
+          value={params.text}
+          onInput={(text) => filterBy({ text })}
+        />
+        <Select
+          label={T.groups.sort}
+          value={params.sort}
+          options={T.groups.sorts}
+          onChange={(sort) => filterBy({ sort })}
+        />
+      </form>
+      <States of={answer?.states ?? {}} chosen={params.state} total={answer?.total ?? 0} />
+      <section class="card">
+        {chosen.size > 0 ? (
+          <Chosen ids={[...chosen]} clear={() => setChosen(new Set())} />
+        ) : (
+          <p class="muted" role="status">
+            {answer === undefined ? T.loading : T.groups.found(answer.found, answer.total)}
+          </p>
+        )}
+        {error !== undefined && (
+          <p class="notice bad lines" role="alert">
+            {error.message}
+          </p>
+        )}
+        {answer?.found === 0 ? (
+          <Empty title={answer.total === 0 ? T.groups.empty : T.groups.none} />
+        ) : (
+          <Table
+            label={T.nav.groups}
+            name="of-groups"
+            columns={[box, ...COLUMNS]}
+            count={answer?.found ?? 0}
+            rowAt={(index) => rowAt(index) as GroupLine | undefined}
+            keyOf={({ id }) => id}
+            onShow={onShow}
+          />
+        )}
+      </section>
+    </Page>
+  );
+}
+
+function States({ of, chosen, total }: { of: GroupPage['states']; chosen: string; total: number }) {
+  const states = Object.entries(of).sort(([a], [b]) => (a < b ? -1 : 1));
+  return (
+    <div class="chips" role="group" aria-label={T.groups.columns.state}>
+      {[['', total] as const, ...states].map(([state, count]) => (
+        <button
+          key={state}
+          type="button"
+          class="chip"
+          aria-pressed={state === chosen}
+          onClick={() => filterBy({ state: state === chosen ? '' : state })}
+        >
+          {state === '' ? T.groups.all : <State of={state} />} <b>{number(count)}</b>
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function Chosen({ ids, clear }: { readonly ids: readonly string[]; readonly clear: () => void }) {
+  const resume = () => performNow('resume', { groups: ids }, T.groups.resumed(ids.length)).then(clear);
+  return (
+    <div class="selection">
+      <strong role="status">{T.groups.selected(ids.length)}</strong>
+      <Button
+        onClick={() =>
+          ask({
+            title: T.groups.pauseTitle(ids.length),
+            text: T.groups.pauseText,
+            verb: T.groups.pause,
+            needsReason: true,
+            run: async ({ reason }) => {
+              const undo = () => performNow('resume', { groups: ids }, T.groups.resumed(ids.length));
+              await perform('pause', { groups: ids, reason }, T.groups.paused(ids.length), undo);
+              clear();
+            },
+          })
+        }
+      >
+        {T.groups.pause}
+      </Button>
+      <Button onClick={resume}>{T.groups.resume}</Button>
+      <Button kind="quiet" onClick={clear}>
+        {T.groups.clear}
+      </Button>
+    </div>
+  );
+}
+
+const COLUMNS: readonly Column<GroupLine>[] = [
+  {
+    title: T.groups.columns.name,
+    of: ({ id, name, lastError, state }) => (
+      <span class="who">
+        <a href={pathTo('groups', id)}>{name ?? id}</a>
+        <small class="muted" title={lastError ?? ''}>
+          {state === 'failed' && lastError !== null ? lastError : id}
+        </small>
+      </span>
+    ),
+  },
+  {
+    title: T.groups.columns.state,
+    kind: 'slim',
+    of: ({ id, state, held, waitingSince }) => (
+      <span class="who">
+        {held ? (
+          <a href={pathTo('hold', id)}>
+            <State of="held" />
+          </a>
+        ) : (
+          <State of={state} />
+        )}
+        {waitingSince !== null && state === 'dirty' && (
+          <small class="muted">
+            <Time at={waitingSince} />
+          </small>
+        )}
+      </span>
+    ),
+  },
+  { title: T.groups.columns.wanted, of: ({ wanted }) => number(wanted), kind: 'number wide' },
+  { title: T.groups.columns.applied, of: ({ applied }) => number(applied), kind: 'number wide' },
+  {
+    title: T.groups.columns.pending,
+    of: ({ pending }) => (pending === 0 ? <span class="muted">0</span> : <strong>{number(pending)}</strong>),
+    kind: 'number wide',
+  },
+  { title: T.groups.columns.write, of: ({ lastWriteAt }) => <Time at={lastWriteAt} />, kind: 'number wide' },
+];

@@ -1,0 +1,243 @@
+import { useState } from 'preact/hooks';
+import type { HeldPerson, HoldPage } from '../answers.ts';
+import { csv, download, exact } from './format.ts';
+import { useAnswer } from './net.ts';
+import {
+  Answered,
+  ask,
+  Button,
+  Empty,
+  Field,
+  Page,
+  Person,
+  perform,
+  Section,
+  sayPerson,
+  Time,
+} from './parts.tsx';
+import { id, pathTo } from './route.ts';
+import { type Column, Table } from './table.tsx';
+import { T } from './texts.ts';
+
+export function Hold() {
+  const asked = useAnswer<HoldPage>('hold', { group: id.value });
+  return <Answered asked={asked}>{(page) => <Shown {...page} />}</Answered>;
+}
+
+type Held = NonNullable<HoldPage['hold']>;
+
+function Shown({ group, name, hold, goes, stays }: HoldPage) {
+  const called = name ?? group;
+  const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
+  const users = goes.flatMap(({ user }) => (picked.has(user) ? user : []));
+  const pick = (user: string) => {
+    const next = new Set(picked);
+    if (!next.delete(user)) next.add(user);
+    setPicked(next);
+  };
+  if (hold === null) {
+    return (
+      <Page title={T.hold.title(called)}>
+        <section class="card">
+          <Empty title={T.hold.gone}>
+            {T.hold.goneText} <a href={pathTo('groups', group)}>{T.hold.back}</a>
+          </Empty>
+        </section>
+      </Page>
+    );
+  }
+  return (
+    <Page
+      title={T.hold.title(called)}
+      aside={<Decide group={group} name={called} hold={hold} users={users} />}
+    >
+      <p class="lead">
+        <strong>{T.hold.says(hold.removes, called)}</strong> {T.hold.stay(hold.keeps)}
+      </p>
+      <p class="muted">
+        {T.hold.created} <Time at={hold.createdAt} /> · {T.home.rules[hold.rule] ?? hold.rule} ·{' '}
+        {hold.decision === 'waiting' ? (
+          <>
+            {T.hold.expires} <Time at={hold.expiresAt} />
+          </>
+        ) : (
+          <strong>
+            {T.hold.decided(hold.decision, hold.by ?? T.activity.someone)}: {hold.reason}
+          </strong>
+        )}{' '}
+        · <a href={pathTo('groups', group)}>{T.hold.back}</a>
+      </p>
+      <People title={T.hold.goes} people={goes} file={`${group}-leave.csv`} picked={picked} pick={pick} />
+      <People title={T.hold.stays} people={stays} file={`${group}-stay.csv`} />
+    </Page>
+  );
+}
+
+interface DecideProps {
+  readonly group: string;
+  readonly name: string;
+  readonly hold: Held;
+  /** Who alone is to go; none: all of them. */
+  readonly users: readonly string[];
+}
+
+function Decide({ group, name, hold, users }: DecideProps) {
+  const { digest, removes, decision } = hold;
+  const some = users.length > 0 && users.length < removes ? users : undefined;
+  const count = some?.length ?? removes;
+  const not = decision === 'waiting' ? undefined : T.home.holdDecided(decision);
+  return (
+    <>
+      <Button
+        not={not}
+        onClick={() =>
+          ask({
+            title: T.hold.rejectTitle,
+            text: T.hold.rejectText(removes),
+            verb: T.hold.reject,
+            needsReason: true,
+            run: ({ reason }) => perform('reject', { group, digest, reason }, T.hold.rejected),
+          })
+        }
+      >
+        {T.hold.reject}
+      </Button>
+      <Button
+        kind="danger"
+        not={not}
+        onClick={() =>
+          ask({
+            title: T.hold.approveTitle(count),
+            text:
+              T.hold.approveText(count, name) +
+              (some === undefined ? '' : ` ${T.hold.othersHeld(removes - count)}`),
+            verb: T.hold.approve,
+            danger: true,
+            needsReason: true,
+            run: ({ reason }) => perform('approve', { group, digest, reason, users: some }, T.hold.approved),
+          })
+        }
+      >
+        {some === undefined ? T.hold.approve : T.hold.approveSome(count)}
+      </Button>
+    </>
+  );
+}
+
+const NAME: Column<HeldPerson> = {
+  title: T.hold.columns.name,
+  of: (person) =>
+    person.id === '' ? (
+      <span class="who">
+        <span>{person.user}</span>
+        <small class="muted">{T.hold.unknown}</small>
+      </span>
+    ) : (
+      <Person of={person} />
+    ),
+};
+const DEPARTMENT: Column<HeldPerson> = {
+  title: T.hold.columns.department,
+  of: ({ department }) => department ?? <span class="muted">{T.none}</span>,
+  kind: 'wide',
+};
+const SAID: readonly Column<HeldPerson>[] = [
+  {
+    title: T.hold.columns.why,
+    of: ({ said }) =>
+      said === null ? (
+        <span class="muted">{T.none}</span>
+      ) : (
+        <span title={T.hold.event(said.event ?? '', said.source ?? '')}>
+          {T.hold.what[said.what] ?? said.what}
+          <small class="muted block">{said.event}</small>
+        </span>
+      ),
+    kind: 'wide',
+  },
+  { title: T.hold.columns.since, of: ({ said }) => <Time at={said?.at ?? null} />, kind: 'slim' },
+];
+
+interface PeopleProps {
+  readonly title: string;
+  readonly people: readonly HeldPerson[];
+  readonly file: string;
+  readonly picked?: ReadonlySet<string>;
+  readonly pick?: (user: string) => void;
+}
+
+function People({ title, people, file, picked, pick }: PeopleProps) {
+  const [text, setText] = useState('');
+  const hasDepartments = people.some(({ department }) => department !== null);
+  const words = text.trim().toLowerCase();
+  const found = people.filter(({ name, email, department, id, user }) =>
+    [name, email, department, id, user].some((value) => value?.toLowerCase().includes(words)),
+  );
+  const box: Column<HeldPerson> = {
+    title: T.groups.selectTitle,
+    unseen: true,
+    kind: 'slim',
+    of: (person) => (
+      <input
+        type="checkbox"
+        aria-label={T.groups.select(sayPerson(person) || person.user)}
+        checked={picked?.has(person.user) === true}
+        onChange={() => pick?.(person.user)}
+      />
+    ),
+  };
+  const columns = [
+    ...(pick === undefined ? [] : [box]),
+    NAME,
+    ...(hasDepartments ? [DEPARTMENT] : []),
+    ...SAID,
+  ];
+  const save = () =>
+    download(
+      file,
+      csv([
+        ['name', 'email', 'department', 'member', 'user', 'said', 'at', 'event', 'source'],
+        ...found.map(rowOf),
+      ]),
+    );
+  return (
+    <Section
+      title={`${title} · ${people.length.toLocaleString('en')}`}
+      aside={
+        people.length > 0 && (
+          <div class="actions">
+            <Field type="search" label={T.hold.search} unseenLabel value={text} onInput={setText} />
+            <Button kind="quiet" onClick={save}>
+              {T.hold.csv}
+            </Button>
+          </div>
+        )
+      }
+    >
+      {found.length === 0 ? (
+        <Empty title={people.length === 0 ? T.hold.none : T.hold.nobody} />
+      ) : (
+        <Table
+          label={title}
+          name={`of-held ${hasDepartments ? '' : 'short'} ${pick === undefined ? '' : 'picks'}`}
+          columns={columns}
+          count={found.length}
+          rowAt={(index) => found[index]}
+          keyOf={({ user }) => user}
+        />
+      )}
+    </Section>
+  );
+}
+
+const rowOf = ({ name, email, department, id, user, said }: HeldPerson) => [
+  name,
+  email,
+  department,
+  id,
+  user,
+  said === null ? null : (T.hold.what[said.what] ?? said.what),
+  said?.at == null ? null : exact(said.at),
+  said?.event ?? null,
+  said?.source ?? null,
+];

@@ -1,0 +1,123 @@
+import { effect } from '@preact/signals';
+import { render } from 'preact';
+import { Activity } from './activity.tsx';
+import { Connection } from './connection.tsx';
+import { clock } from './format.ts';
+import { Group } from './group.tsx';
+import { Groups } from './groups.tsx';
+import { Hold } from './hold.tsx';
+import { Home } from './home.tsx';
+import { Letter, Letters } from './letters.tsx';
+import { goneSince, listen, live, nowMs } from './net.ts';
+import { AskDialog, Empty, Page, Toast } from './parts.tsx';
+import { People, Person } from './person.tsx';
+import { connection, go, id, page, pathTo, token } from './route.ts';
+import { T } from './texts.ts';
+
+const PAGES = {
+  home: Home,
+  hold: Hold,
+  groups: () => (id.value === '' ? <Groups /> : <Group key={id.value} />),
+  people: () => (id.value === '' ? <People /> : <Person key={id.value} />),
+  activity: Activity,
+  letters: () => (id.value === '' ? <Letters /> : <Letter key={id.value} />),
+  connection: Connection,
+} as const;
+
+const NAV = ['home', 'groups', 'people', 'activity', 'letters', 'connection'] as const;
+
+function App() {
+  if (token === '') return <NoToken />;
+  const name = page.value;
+  const Shown = Object.hasOwn(PAGES, name) ? PAGES[name as keyof typeof PAGES] : NotFound;
+  return (
+    <>
+      <button type="button" class="skip" onClick={skip}>
+        {T.skip}
+      </button>
+      <header class="top">
+        <a class="brand" href={pathTo('home')}>
+          <img src="/icon.svg" alt="" width="22" height="22" /> groupsync
+        </a>
+        <nav aria-label={T.sections}>
+          {NAV.map((target) => (
+            <a key={target} href={pathTo(target)} aria-current={isAt(target, name) ? 'page' : undefined}>
+              {T.nav[target]}
+            </a>
+          ))}
+        </nav>
+        <Connections />
+      </header>
+      {goneSince.value !== null && (
+        <p class="notice bad gone" role="alert">
+          <strong>{T.live.gone}.</strong> {T.live.retry} {T.goneNote} {clock(goneSince.value)}.
+        </p>
+      )}
+      <main id="content" tabIndex={-1}>
+        <Shown key={`${connection.value} ${name}`} />
+      </main>
+      <AskDialog />
+      <Toast />
+    </>
+  );
+}
+
+const isAt = (target: string, name: string): boolean =>
+  target === name || (target === 'home' && name === 'hold');
+
+function skip(): void {
+  document.querySelector<HTMLElement>('main')?.focus();
+}
+
+function Connections() {
+  const names = live.value?.connections?.map(({ name }) => name) ?? [connection.value];
+  return (
+    <div class="where">
+      {names.length < 2 ? (
+        <span class="muted">{connection.value}</span>
+      ) : (
+        <label>
+          <span class="unseen">{T.connection}</span>
+          <select
+            value={connection.value}
+            onChange={(event) => go(`/c/${event.currentTarget.value}#${token}`)}
+          >
+            {names.map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        </label>
+      )}
+      <span
+        class={goneSince.value === null ? 'pulse' : 'pulse off'}
+        role="img"
+        aria-label={goneSince.value === null ? T.live.on : T.live.gone}
+        title={goneSince.value === null ? T.live.on : T.live.gone}
+      />
+    </div>
+  );
+}
+
+const NotFound = () => (
+  <Page title={T.notFound.title}>
+    <a href={pathTo('home')}>{T.notFound.home}</a>
+  </Page>
+);
+
+const NoToken = () => (
+  <main>
+    <Empty title={T.noToken.title}>{T.noToken.text}</Empty>
+  </main>
+);
+
+effect(() => {
+  const name = page.value;
+  const title = id.value === '' ? (T.nav[name as keyof typeof T.nav] ?? name) : id.value;
+  document.title = T.title(title, connection.value);
+});
+setInterval(() => {
+  nowMs.value = Date.now();
+}, 5_000);
+const root = document.getElementById('app');
+if (root !== null) render(<App />, root);
+if (token !== '') void listen();

@@ -1,0 +1,131 @@
+import { signal } from '@preact/signals';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import type { Live } from '../answers.ts';
+import { connection, token } from './route.ts';
+
+/** What the server refused, in its own words. */
+export class Refused extends Error {
+  override readonly name = 'Refused';
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+export type Params = Readonly<Record<string, string | number | undefined>>;
+
+/** The server has stopped answering; null while it does. Since when. */
+export const goneSince = signal<string | null>(null);
+export const live = signal<(Partial<Live> & { readonly problem?: string }) | null>(null);
+export const nowMs = signal(Date.now());
+
+async function call(name: string, params: Params, init: RequestInit = {}): Promise<Response> {
+  const query = new URLSearchParams({ connection: connection.value });
+  for (const [key, value] of Object.entries(params)) if (value !== undefined) query.set(key, String(value));
+  const headers = { 'x-groupsync-token': token };
+  const response = await fetch(`/api/${name}?${query}`, { ...init, headers });
+  if (response.ok) return response;
+  const { message } = (await response.json().catch(() => ({ message: response.statusText }))) as Error;
+  throw new Refused(response.status, message);
+}
+
+export async function get<Answer>(name: string, params: Params = {}, signal?: AbortSignal): Promise<Answer> {
+  const response = await call(name, params, signal === undefined ? {} : { signal });
+  return (await response.json()) as Answer;
+}
+
+export const post = (name: string, body: object, signal?: AbortSignal): Promise<Response> =>
+  call(name, {}, { method: 'POST', body: JSON.stringify(body), ...(signal === undefined ? {} : { signal }) });
+
+/** Lines of an answer that comes bit by bit. */
+export async function* lines(response: Response): AsyncGenerator<string> {
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '';
+  for (;;) {
+    const { done = true, value = '' } = (await reader?.read()) ?? {};
+    const parts = (rest + value).split('\n');
+    rest = parts.pop() ?? '';
+    yield* parts;
+    if (done) return;
+  }
+}
+
+const SILENT_MS = 4_000;
+const AGAIN_MS = 1_000;
+
+/** Listens as long as the page is open; a server that is gone is asked again every second. */
+export async function listen(): Promise<never> {
+  for (;;) {
+    const listening = new AbortController();
+    let heardMs = Date.now();
+    const watch = setInterval(() => {
+      if (Date.now() - heardMs > SILENT_MS) listening.abort();
+    }, 500);
+    const asked = connection.value;
+    const stop = connection.subscribe((now) => now !== asked && listening.abort());
+    try {
+      for await (const line of lines(await call('live', {}, { signal: listening.signal }))) {
+        heardMs = Date.now();
+        goneSince.value = null;
+        if (line.startsWith('data: ')) live.value = JSON.parse(line.slice(6));
+      }
+    } catch (error) {
+      // Refused: the server is there, and says why itself wherever it is asked.
+      if (error instanceof Refused) goneSince.value = null;
+      else if (asked === connection.value) goneSince.value ??= new Date(heardMs).toISOString();
+    }
+    clearInterval(watch);
+    stop();
+    if (asked === connection.value) await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+  }
+}
+
+export interface Asked<Answer> {
+  readonly value: Answer | undefined;
+  readonly error: Error | undefined;
+  readonly reload: () => Promise<void>;
+}
+
+/**
+ * What the server answers, kept up to date: asked again when something has happened, and when the question changes.
+ * The last answer stands until there is a new one.
+ */
+export function useAnswer<Answer>(name: string | null, params: Params = {}, isLive = true): Asked<Answer> {
+  const key = JSON.stringify([connection.value, name, params]);
+  const [state, setState] = useState<{ key?: string; value?: Answer; error?: Error }>({});
+  const latest = useRef(key);
+  latest.current = key;
+  const load = useCallback(
+    async (signal?: AbortSignal) => {
+      if (name === null) return;
+      try {
+        const value = await get<Answer>(name, params, signal);
+        if (latest.current === key) setState({ key, value });
+      } catch (error) {
+        if (signal?.aborted !== true && latest.current === key) {
+          // A server that is gone says so at the top; what was shown stays.
+          setState((before) =>
+            before.key === key && before.value !== undefined && !(error instanceof Refused)
+              ? before
+              : { key, error: error as Error },
+          );
+        }
+      }
+    },
+    [key],
+  );
+  const revision = isLive ? `${live.value?.revision}${goneSince.value}` : '';
+  useEffect(() => {
+    const stopping = new AbortController();
+    void load(stopping.signal);
+    return () => stopping.abort();
+  }, [load, revision]);
+  const isOfNow = state.key === key;
+  return {
+    value: isOfNow ? state.value : undefined,
+    error: isOfNow ? state.error : undefined,
+    reload: () => load(),
+  };
+}

@@ -1,0 +1,336 @@
+import { signal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { PersonName } from '../answers.ts';
+import { clock, exact, fromNow } from './format.ts';
+import { type Asked, nowMs, post } from './net.ts';
+import { pathTo } from './route.ts';
+import { T } from './texts.ts';
+
+type Children = { readonly children?: ComponentChildren };
+
+export function Page({
+  title,
+  aside,
+  children,
+}: Children & { title: ComponentChildren; aside?: ComponentChildren }) {
+  return (
+    <>
+      <header class="page-head">
+        <h1>{title}</h1>
+        {aside !== undefined && <div class="actions">{aside}</div>}
+      </header>
+      {children}
+    </>
+  );
+}
+
+export function Section(props: Children & { title: string; aside?: ComponentChildren; plain?: boolean }) {
+  return (
+    <section class={props.plain === true ? 'plain' : 'card'}>
+      <div class="section-head">
+        <h2>{props.title}</h2>
+        {props.aside}
+      </div>
+      {props.children}
+    </section>
+  );
+}
+
+/** Shows an answer, or that it is on its way, or why there is none. */
+export function Answered<Answer>({
+  asked,
+  children,
+}: {
+  asked: Asked<Answer>;
+  children: (value: Answer) => ComponentChildren;
+}) {
+  const { value, error, reload } = asked;
+  if (value !== undefined) return <>{children(value)}</>;
+  if (error === undefined) return <Skeleton />;
+  return (
+    <div class="notice bad" role="alert">
+      <strong>{T.failed}</strong>
+      <p class="lines">{error.message}</p>
+      <Button onClick={reload}>{T.tryAgain}</Button>
+    </div>
+  );
+}
+
+/** Only where it takes long enough to be seen. */
+function Skeleton() {
+  const [isLate, setLate] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(true), 200);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <div class={isLate ? 'skeleton' : 'skeleton hidden'} role="status" aria-label={T.loading}>
+      <i />
+      <i />
+      <i />
+    </div>
+  );
+}
+
+export function Empty({ title, children }: Children & { title: string }) {
+  return (
+    <div class="empty">
+      <p>{title}</p>
+      {children !== undefined && <p class="muted">{children}</p>}
+    </div>
+  );
+}
+
+interface ButtonProps extends Children {
+  readonly onClick: () => unknown;
+  readonly kind?: 'primary' | 'danger' | 'quiet';
+  /** Why it may not be done now. */
+  readonly not?: string | undefined;
+  readonly label?: string;
+}
+
+/** One that may not be pressed can still be reached, and says why. */
+export function Button({ onClick, kind, not, label, children }: ButtonProps) {
+  return (
+    <button
+      type="button"
+      class={`button ${kind ?? ''}`}
+      aria-disabled={not === undefined ? undefined : 'true'}
+      title={not}
+      aria-label={label}
+      onClick={() => not === undefined && onClick()}
+    >
+      {children}
+      {not !== undefined && <span class="unseen"> ({not})</span>}
+    </button>
+  );
+}
+
+export function State({ of }: { readonly of: string }) {
+  return <span class={`state is-${of}`}>{T.states[of] ?? of}</span>;
+}
+
+/** How long ago; the exact instant is at hand for mouse, keyboard and screen reader. */
+export function Time({ at, at: time, short }: { readonly at: string | null; readonly short?: boolean }) {
+  if (time === null) return <span class="muted">{T.none}</span>;
+  return (
+    <time dateTime={at ?? ''} title={exact(time)}>
+      {short === true ? clock(time) : fromNow(time, nowMs.value)}
+      <span class="unseen"> ({exact(time)})</span>
+    </time>
+  );
+}
+
+export function Person({ of, link = true }: { readonly of: PersonName; readonly link?: boolean }) {
+  const { id, name, email } = of;
+  const first = name ?? email ?? id;
+  const second = name === null ? (email === null ? null : id) : (email ?? id);
+  return (
+    <span class="who">
+      {link && id !== '' ? <a href={pathTo('people', id)}>{first}</a> : <span>{first}</span>}
+      {second !== null && second !== first && <small class="muted">{second}</small>}
+    </span>
+  );
+}
+
+export const sayPerson = ({ id, name, email }: PersonName): string => name ?? email ?? id;
+
+interface FieldProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+  readonly type?: 'search' | 'text';
+  readonly isNumber?: boolean;
+  readonly hint?: string;
+  readonly unseenLabel?: boolean;
+}
+
+export function Field({ label, value, onInput, type = 'text', isNumber, hint, unseenLabel }: FieldProps) {
+  return (
+    <label class="field">
+      <span class={unseenLabel === true ? 'unseen' : ''}>{label}</span>
+      <input
+        type={type}
+        value={value}
+        placeholder={unseenLabel === true ? label : undefined}
+        list={undefined}
+        inputMode={isNumber === true ? 'numeric' : 'text'}
+        autocomplete="off"
+        spellcheck={false}
+        onInput={(event) => onInput(event.currentTarget.value)}
+      />
+      {hint !== undefined && <small class="muted">{hint}</small>}
+    </label>
+  );
+}
+
+interface SelectProps {
+  readonly label: string;
+  readonly value: string;
+  readonly options: Readonly<Record<string, string>>;
+  readonly onChange: (value: string) => void;
+}
+
+export function Select({ label, value, options, onChange }: SelectProps) {
+  return (
+    <label class="field inline">
+      <span>{label}</span>
+      <select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+        {Object.entries(options).map(([key, text]) => (
+          <option key={key} value={key}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** What is asked before something is done that cannot be taken back, or that needs more words. */
+export interface Question {
+  readonly title: string;
+  readonly text: string;
+  readonly verb: string;
+  readonly danger?: boolean;
+  readonly needsReason?: boolean;
+  /** Another value that is asked for, by its label. */
+  readonly field?: { readonly label: string; readonly isNumber?: boolean; readonly optional?: boolean };
+  readonly run: (given: { readonly reason: string; readonly value: string }) => Promise<unknown>;
+}
+
+const asking = signal<Question | null>(null);
+export const ask = (question: Question): void => {
+  asking.value = question;
+};
+
+export function AskDialog() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [given, setGiven] = useState({ reason: '', value: '' });
+  const [failure, setFailure] = useState('');
+  const [isBusy, setBusy] = useState(false);
+  const question = asking.value;
+  useEffect(() => {
+    setGiven({ reason: '', value: '' });
+    setFailure('');
+    if (question === null) dialog.current?.close();
+    else dialog.current?.showModal();
+  }, [question]);
+  const isReady =
+    (question?.needsReason !== true || given.reason.trim() !== '') &&
+    (question?.field === undefined || question.field.optional === true || given.value.trim() !== '');
+  async function run(event: Event): Promise<void> {
+    event.preventDefault();
+    if (!isReady || isBusy) return;
+    setBusy(true);
+    try {
+      await question?.run(given);
+      asking.value = null;
+    } catch (error) {
+      setFailure((error as Error).message);
+    }
+    setBusy(false);
+  }
+  return (
+    <dialog ref={dialog} aria-labelledby="question" onClose={() => (asking.value = null)}>
+      {question !== null && (
+        <form onSubmit={run}>
+          <h2 id="question">{question.title}</h2>
+          <p>{question.text}</p>
+          {question.field !== undefined && (
+            <Field
+              label={question.field.label}
+              isNumber={question.field.isNumber === true}
+              value={given.value}
+              onInput={(value) => setGiven({ ...given, value })}
+            />
+          )}
+          {question.needsReason === true && (
+            <Field
+              label={T.reason}
+              hint={T.reasonHint}
+              value={given.reason}
+              onInput={(reason) => setGiven({ ...given, reason })}
+            />
+          )}
+          {failure !== '' && (
+            <p class="notice bad lines" role="alert">
+              {failure}
+            </p>
+          )}
+          <div class="actions end">
+            <Button onClick={() => (asking.value = null)}>{T.cancel}</Button>
+            <button
+              type="submit"
+              class={`button ${question.danger === true ? 'danger' : 'primary'}`}
+              disabled={!isReady || isBusy}
+            >
+              {question.verb}
+            </button>
+          </div>
+        </form>
+      )}
+    </dialog>
+  );
+}
+
+interface Said {
+  readonly text: string;
+  readonly isBad: boolean;
+  readonly undo?: (() => unknown) | undefined;
+}
+const said = signal<Said | null>(null);
+const SAID_MS = 8_000;
+
+function say(next: Said): void {
+  said.value = next;
+  setTimeout(() => {
+    if (said.value === next) said.value = null;
+  }, SAID_MS);
+}
+
+/** Does it, and says that it was done; what can be taken back, can be taken back there. */
+export async function perform(
+  deed: string,
+  body: object,
+  done: string,
+  undo?: () => unknown,
+): Promise<unknown> {
+  const answer = await (await post(deed, body)).json();
+  say({ text: done, isBad: false, undo });
+  return answer;
+}
+
+/** The same for what is done at a click: what went wrong is said there too. */
+export const performNow = (...args: Parameters<typeof perform>): Promise<unknown> =>
+  perform(...args).catch((error: Error) => say({ text: error.message, isBad: true }));
+
+export const sayDone = (text: string): void => say({ text, isBad: false });
+
+export function Toast() {
+  const now = said.value;
+  return (
+    <div class="toast-place" role="status" aria-live="polite">
+      {now !== null && (
+        <div class={now.isBad ? 'toast bad' : 'toast'}>
+          <span class="lines">{now.text}</span>
+          {now.undo !== undefined && (
+            <button
+              type="button"
+              class="link"
+              onClick={() => {
+                said.value = null;
+                now.undo?.();
+              }}
+            >
+              {T.undo}
+            </button>
+          )}
+          <button type="button" class="link" onClick={() => (said.value = null)}>
+            {T.close}
+          </button>
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,49 @@
+import { computed, signal } from '@preact/signals';
+
+/*
+ * Places are paths, `/c/CONNECTION/PAGE/ID?filters`; the token stays behind the `#`, which browsers send nowhere, so
+ * that a reload and a second tab work and nothing is kept in the browser.
+ */
+
+export const token = location.hash.slice(1);
+const place = signal(new URL(location.href));
+
+const parts = computed(() => place.value.pathname.split('/').slice(2).map(decodeURIComponent));
+export const connection = computed(() => parts.value[0] || 'default');
+export const page = computed(() => parts.value[1] || 'home');
+export const id = computed(() => parts.value[2] ?? '');
+export const query = computed(() => place.value.searchParams);
+
+export function pathTo(page: string, id = '', filters: Readonly<Record<string, string>> = {}): string {
+  const path = ['c', connection.value, page === 'home' ? '' : page, id].filter((part) => part !== '');
+  const text = new URLSearchParams(Object.entries(filters).filter(([, value]) => value !== '')).toString();
+  return `/${path.map(encodeURIComponent).join('/')}${text === '' ? '' : `?${text}`}#${token}`;
+}
+
+export function go(path: string, how: 'push' | 'replace' = 'push'): void {
+  history[how === 'push' ? 'pushState' : 'replaceState'](null, '', path);
+  const before = place.value.pathname;
+  place.value = new URL(location.href);
+  if (before === place.value.pathname) return;
+  scrollTo(0, 0);
+  // A screen reader begins to read where the new page does.
+  document.querySelector<HTMLElement>('main')?.focus({ preventScroll: true });
+}
+
+/** Filters of this page, in the address: they can be sent to somebody, and Back goes back to them. */
+export function filterBy(filters: Readonly<Record<string, string>>): void {
+  const all = { ...Object.fromEntries(query.value), ...filters };
+  go(pathTo(page.value, id.value, all), 'replace');
+}
+
+addEventListener('popstate', () => {
+  place.value = new URL(location.href);
+});
+addEventListener('click', (event) => {
+  const link = (event.target as Element).closest('a');
+  const isPlain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
+  if (link === null || !isPlain || link.origin !== location.origin || link.download !== '') return;
+  if (link.getAttribute('href')?.startsWith('#') === true) return;
+  event.preventDefault();
+  go(link.pathname + link.search + link.hash);
+});

@@ -1,0 +1,189 @@
+import pMap from 'p-map';
+import * as z from 'zod';
+import type { ReplayProgress, SettingsPreview } from '../answers.ts';
+import { groupId, memberId, platformGroupId, platformUserId, roleId } from '../../shared/domain/ids.ts';
+import {
+  discardLetter,
+  findLetters,
+  problemsOf,
+  sendAmended,
+} from '../../shared/operate/dead-letters/amend.ts';
+import { replayLetters } from '../../shared/operate/dead-letters/replay.ts';
+import { allGroups, NotFound } from '../../shared/operate/find-group.ts';
+import { syncGroups } from '../../shared/operate/follow.ts';
+import { forgetMember } from '../../shared/operate/forget.ts';
+import { approveHold, approveSome, rejectHold } from '../../shared/operate/holds.ts';
+import { adoptGroup, releaseGroup } from '../../shared/operate/ownership.ts';
+import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../../shared/operate/pausing.ts';
+import { rebindMember } from '../../shared/operate/rebind.ts';
+import { issueToken, withdrawToken } from '../../shared/operate/scim-tokens.ts';
+import { changeSettings, planSettings, requireConnection } from '../../shared/operate/settings.ts';
+import { BOTH_QUEUES } from './desk.ts';
+import { type Asked, namedPlan } from './queries.ts';
+
+/** Somebody else was faster, or it is not as the page showed it: look again. */
+export class Changed extends Error {
+  override readonly name = 'Changed';
+}
+
+const text = z.string().max(100_000);
+const reason = z.string().trim().min(1, 'a reason is needed').max(1_000);
+const groups = z.array(text).min(1).max(10_000);
+const settings = z.object({ changes: z.array(z.object({ key: text, value: z.unknown() })).min(1) });
+
+interface Deed {
+  readonly input: z.ZodType;
+  readonly act: (input: never, asked: Asked) => Promise<unknown>;
+}
+const deed = <Input extends z.ZodType>(
+  input: Input,
+  act: (input: z.infer<Input>, asked: Asked) => Promise<unknown>,
+): Deed => ({ input, act });
+
+const refs = (ids: readonly string[], { connection }: Asked) =>
+  ids.map((group) => ({ connection, group: groupId(group) }));
+const refOf = (group: string, asked: Asked) => ({ connection: asked.connection, group: groupId(group) });
+
+const decision = z.object({ group: text, digest: text, reason, users: groups.optional() });
+
+const decide = (isApproved: boolean) =>
+  deed(decision, async ({ group, digest, reason, users }, asked) => {
+    const ref = refOf(group, asked);
+    const word = { reason, digest };
+    const some = users?.map(platformUserId);
+    const outcome = await (isApproved && some !== undefined
+      ? approveSome(ref, some, word, asked.ports)
+      : (isApproved ? approveHold : rejectHold)(ref, word, asked.ports));
+    if (outcome.kind === 'decided') return { digest };
+    throw new Changed(outcome.kind === 'all_or_none' ? NOT_SOME[outcome.why] : DECIDED_SINCE);
+  });
+
+const DECIDED_SINCE = 'nothing was changed: the hold was decided, or is over other people, since you looked';
+const NOT_SOME = {
+  group_is_deleted: 'nothing was changed: the whole group is to be deleted, so all go or none',
+  rest_would_go:
+    'nothing was changed: the others are few enough for the guard, so they would go too; let fewer go, or all',
+} as const;
+
+/** What the page may have done, by the last part of the address. */
+export const DEEDS: Readonly<Record<string, Deed>> = {
+  approve: decide(true),
+  reject: decide(false),
+  pause: deed(z.object({ groups, reason }), async ({ groups, reason }, asked) => {
+    for (const ref of refs(groups, asked)) await pauseGroup(ref, asked.ports, reason);
+  }),
+  resume: deed(z.object({ groups }), async ({ groups }, asked) => {
+    for (const ref of refs(groups, asked)) await resumeGroup(ref, asked.ports);
+  }),
+  'pause-all': deed(z.object({ reason }), ({ reason }, { connection, ports }) =>
+    pauseConnection(connection, reason, ports),
+  ),
+  'resume-all': deed(z.object({}), (_, { connection, ports }) => resumeConnection(connection, ports)),
+  sync: deed(z.object({ groups }), ({ groups }, asked) =>
+    syncGroups(refs(groups, asked), asked.ports, { timeoutMs: 0 }),
+  ),
+  adopt: deed(z.object({ group: text, platformId: text }), async ({ group, platformId }, asked) => {
+    const { kind } = await adoptGroup(refOf(group, asked), platformGroupId(platformId), asked.ports);
+    if (kind !== 'adopted') throw new Changed(`nothing was changed: ${kind.replaceAll('_', ' ')}`);
+  }),
+  release: deed(z.object({ group: text }), ({ group }, asked) =>
+    releaseGroup(refOf(group, asked), asked.ports),
+  ),
+  rebind: deed(z.object({ member: text, role: text }), async ({ member, role }, asked) => {
+    const who = { member: memberId(member), role: roleId(role) };
+    const { kind } = await rebindMember(asked.connection, who, asked.ports);
+    if (kind !== 'rebound') throw new NotFound(`no refresh of people has met the employee ${role}`);
+  }),
+  forget: deed(z.object({ member: text }), ({ member }, { connection, ports }) =>
+    forgetMember(connection, memberId(member), ports),
+  ),
+  'preview-settings': deed(settings, async ({ changes }, asked): Promise<SettingsPreview> => {
+    const { connection, ports } = asked;
+    const plan = await planSettings(connection, changes, ports);
+    const all = plan.replans ? await allGroups(connection, ports) : [];
+    const plans =
+      all.length > MOST_PREVIEWED
+        ? null
+        : await pMap(all, (ref) => namedPlan(ref, asked, plan.next), { concurrency: 8 });
+    return { changes: plan.changes, replans: plan.replans, plans: plans?.filter(isBusy) ?? null };
+  }),
+  settings: deed(settings, async ({ changes }, { connection, ports }) => {
+    const plan = await planSettings(connection, changes, ports);
+    const replanned = await changeSettings(plan, ports);
+    if (plan.needsPeople) await ports.functions.run('people', { connection });
+    return { replanned };
+  }),
+  judge: deed(z.object({ id: text, body: text }), async ({ id, body }, asked) => {
+    const { message } = await asked.desk.known(id);
+    return { problems: problemsOf(body, message, asked.ports.clock()) };
+  }),
+  amend: deed(z.object({ id: text, body: text, reason }), async ({ id, body, reason }, asked) => {
+    const letter = await asked.desk.known(id);
+    const problems = problemsOf(body, letter.message, asked.ports.clock());
+    if (problems.length > 0) throw new Changed(`not sent, ingest would refuse it: ${problems.join('; ')}`);
+    const isSent = await asked.desk.inTurn(() => sendAmended(letter, { body, reason }, asked.ports));
+    if (!isSent) throw new NotFound(GONE);
+  }),
+  discard: deed(z.object({ ids: groups, reason }), ({ ids, reason }, { ports, desk }) =>
+    desk.inTurn(async () => {
+      const letters = await findLetters(ids, BOTH_QUEUES, ports);
+      for (const letter of letters) await discardLetter(letter, reason, ports);
+      return { discarded: letters.length };
+    }),
+  ),
+  replay: deed(
+    z.object({ ids: groups.optional(), code: text.optional(), rate: z.number().positive().optional() }),
+    async (selection, asked) => replay(selection, asked),
+  ),
+  'make-token': deed(
+    z.object({ days: z.int().positive().nullable() }),
+    async ({ days }, { connection, ports }) => {
+      await requireConnection(connection, ports);
+      const expiresMs = days === null ? undefined : ports.clock() + days * 86_400_000;
+      return { token: (await issueToken(connection, expiresMs, ports)).token };
+    },
+  ),
+  'revoke-token': deed(z.object({ prefix: text }), ({ prefix }, { connection, ports }) =>
+    withdrawToken(connection, prefix, ports),
+  ),
+};
+
+const MOST_PREVIEWED = 500;
+const GONE = 'this dead letter is gone, or somebody else looks at it';
+
+const isBusy = ({ action }: { readonly action: string }) => action !== 'none';
+
+/** Lines that tell how far it is. Whoever stops listening stops the replay, between two batches. */
+function replay(
+  { ids, code, rate }: { ids?: string[] | undefined; code?: string | undefined; rate?: number | undefined },
+  { connection, ports, signal }: Asked,
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  const stopping = new AbortController();
+  signal.addEventListener('abort', () => stopping.abort());
+  return new ReadableStream({
+    async start(stream) {
+      const total = { replayed: 0, failed: 0, remaining: 0 };
+      const tell = (line: ReplayProgress) => {
+        if (!stopping.signal.aborted) stream.enqueue(encoder.encode(`${JSON.stringify(line)}\n`));
+      };
+      for (const queue of BOTH_QUEUES) {
+        const { replayed, failed } = total;
+        const report = await replayLetters(queue, ports, {
+          connection,
+          selection: { ids, code },
+          rate,
+          signal: stopping.signal,
+          onProgress: (done) =>
+            tell({ replayed: replayed + done.replayed, failed: failed + done.failed, remaining: null }),
+        });
+        total.replayed += report.replayed;
+        total.failed += report.failed;
+        total.remaining += report.remaining;
+      }
+      tell(total);
+      if (!stopping.signal.aborted) stream.close();
+    },
+    cancel: () => stopping.abort(),
+  });
+}

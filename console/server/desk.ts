@@ -1,0 +1,33 @@
+import { findLetters } from '../../shared/operate/dead-letters/amend.ts';
+import type { Letter } from '../../shared/operate/dead-letters/letter.ts';
+import { NotFound } from '../../shared/operate/find-group.ts';
+import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
+
+export const BOTH_QUEUES = ['events', 'apply'] as const;
+const MOST_KEPT = 200;
+
+/** Where dead letters are looked at. A look hides them from every other, so each waits for its turn. */
+export function createDesk(ports: ToolPorts) {
+  let last: Promise<unknown> = Promise.resolve();
+  const kept = new Map<string, Letter>();
+  function inTurn<Value>(look: () => Promise<Value>): Promise<Value> {
+    const turn = last.then(look);
+    last = turn.catch(() => undefined);
+    return turn;
+  }
+  async function find(id: string): Promise<Letter> {
+    const [letter] = await inTurn(() => findLetters([id], BOTH_QUEUES, ports));
+    if (letter === undefined) throw new NotFound('this dead letter is gone, or somebody else looks at it');
+    if (kept.size === MOST_KEPT) kept.clear();
+    kept.set(id, letter);
+    return letter;
+  }
+  return {
+    inTurn,
+    find,
+    /** As it was when it was found: to judge another wording of it while somebody types. */
+    known: async (id: string): Promise<Letter> => kept.get(id) ?? find(id),
+  };
+}
+
+export type Desk = ReturnType<typeof createDesk>;

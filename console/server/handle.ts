@@ -1,0 +1,114 @@
+import { type ConnectionName, connectionName } from '../../shared/domain/ids.ts';
+import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
+import { DEEDS } from './deeds.ts';
+import { createDesk } from './desk.ts';
+import { createOverview, type Overview } from './overview.ts';
+import { QUERIES } from './queries.ts';
+
+export interface ConsoleOptions {
+  readonly prefix: string;
+  readonly ports: ToolPorts;
+  /** The person at the page, for the audit. */
+  /** What went wrong, in words for people. */
+  readonly describe: (error: unknown) => string;
+}
+
+const LOOK_EVERY_MS = 1_500;
+const LARGEST_BODY = 2_000_000;
+
+/**
+ * Answers the page: `GET /api/QUERY` and `POST /api/DEED`, each with `?connection=`; `GET /api/live` stays open and
+ * tells whenever something may look different. Who may ask is the caller's business.
+ */
+export function createHandle({
+  prefix,
+  ports,
+  describe,
+}: ConsoleOptions): (request: Request) => Promise<Response> {
+  const overviews = new Map<ConnectionName, Overview>();
+  const desk = createDesk(ports);
+  const overviewOf = (connection: ConnectionName) => {
+    const overview = overviews.get(connection) ?? createOverview(connection, ports, desk);
+    overviews.set(connection, overview);
+    return overview;
+  };
+  return async (request) => {
+    const { pathname, searchParams } = new URL(request.url);
+    const name = pathname.replace('/api/', '');
+    try {
+      const connection = connectionName(searchParams.get('connection') ?? '');
+      if (!NAME.test(connection)) return problem(400, 'expected ?connection= with the name of one');
+      const overview = overviewOf(connection);
+      const asked = { connection, prefix, ports, overview, desk, signal: request.signal };
+      if (request.method === 'POST' && Object.hasOwn(DEEDS, name)) return await perform(name, request, asked);
+      if (request.method !== 'GET' || !Object.hasOwn(QUERIES, name)) {
+        return problem(404, `there is nothing at ${request.method} ${pathname}`);
+      }
+      if (name === 'live')
+        return new Response(stream(overview, describe, request.signal), { headers: EVENT_STREAM });
+      return Response.json(await QUERIES[name]?.(searchParams, asked));
+    } catch (error) {
+      const { name: kind } = error instanceof Error ? error : { name: '' };
+      return problem(STATUS[kind] ?? 500, describe(error));
+    }
+  };
+}
+
+const NAME = /^[a-z0-9-]{1,32}$/;
+const STATUS: Readonly<Record<string, number>> = { NotFound: 404, Changed: 409, InvalidSettingError: 400 };
+const EVENT_STREAM = { 'content-type': 'text/event-stream' };
+export const problem = (status: number, message: string): Response => Response.json({ message }, { status });
+
+async function perform(
+  name: string,
+  request: Request,
+  asked: Parameters<(typeof DEEDS)[string]['act']>[1],
+): Promise<Response> {
+  const body = await request.text();
+  if (body.length > LARGEST_BODY) return problem(413, 'this is too large to be sent');
+  const input = DEEDS[name]?.input.safeParse(parsed(body));
+  if (input?.success !== true)
+    return problem(400, input?.error.issues.map(({ message }) => message).join('; ') ?? '');
+  try {
+    const answer = await DEEDS[name]?.act(input.data as never, asked);
+    return answer instanceof ReadableStream ? new Response(answer) : Response.json(answer ?? {});
+  } finally {
+    asked.overview.forget();
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A line for each look at the connection, and a sign of life where a look takes longer. */
+function stream(
+  overview: Overview,
+  describe: ConsoleOptions['describe'],
+  signal: AbortSignal,
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  let timer: NodeJS.Timeout | undefined;
+  return new ReadableStream({
+    start(events) {
+      const send = (text: string) => signal.aborted || events.enqueue(encoder.encode(text));
+      let isLooking = false;
+      const look = async () => {
+        send(': here\n\n');
+        if (isLooking) return;
+        isLooking = true;
+        const live = await overview.live().catch((error: unknown) => ({ problem: describe(error) }));
+        isLooking = false;
+        send(`data: ${JSON.stringify(live)}\n\n`);
+      };
+      timer = setInterval(look, LOOK_EVERY_MS);
+      signal.addEventListener('abort', () => clearInterval(timer));
+      return look();
+    },
+    cancel: () => clearInterval(timer),
+  });
+}

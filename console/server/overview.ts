@@ -1,0 +1,246 @@
+import { createHash } from 'node:crypto';
+import type { Activity, GroupLine, GroupPage, Home, Live, PersonName, Unmatched } from '../answers.ts';
+import type { Cause, GroupStateName, PendingRow } from '../../shared/contract/answers.ts';
+import type { ConnectionName } from '../../shared/domain/ids.ts';
+import { surveyLetters } from '../../shared/operate/dead-letters/survey.ts';
+import { listHolds } from '../../shared/operate/holds.ts';
+import { holdRow, listDrift, listPending } from '../../shared/operate/lists.ts';
+import { stateName } from '../../shared/operate/report.ts';
+import { listConnections, requireConnection } from '../../shared/operate/settings.ts';
+import { instant, readStatus } from '../../shared/operate/status.ts';
+import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
+import type { GroupSummary } from '../../shared/sync/ports/group-index.ts';
+import { createActivity } from './activity.ts';
+import { BOTH_QUEUES, type Desk } from './desk.ts';
+import { namesOf, readEverybody } from './people.ts';
+
+/** Whoever asks sooner is given the same: however many pages are open, the table is read once. */
+const FRESH_MS = 1_500;
+/** A large company's table is read that much less often: a fifth of the time is spent on it at most. */
+const PAUSE_FACTOR = 4;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const MOST_LAGS = 500;
+const NAMES_MS = 60_000;
+const SHOWN = 50;
+
+/** What all pages rest on: one reading of a connection, shared by everybody who asks. */
+export function createOverview(connection: ConnectionName, ports: ToolPorts, desk: Desk) {
+  const lag: Home['lag'][number][] = [];
+  const letters: { counts?: string; causes: readonly Cause[] } = { causes: [] };
+
+  async function read() {
+    const [status, pending, groups] = await Promise.all([
+      requireConnection(connection, ports).then((one) => readStatus(one, ports)),
+      listPending(connection, ports),
+      summaries(),
+    ]);
+    const at = new Date(ports.clock()).toISOString();
+    lag.push({ at, ms: status.oldestUnappliedMs ?? 0 });
+    if (lag.length > MOST_LAGS) lag.splice(0, lag.length - MOST_LAGS);
+    return { at, status, pending, groups };
+  }
+  async function summaries() {
+    const all: GroupSummary[] = [];
+    for await (const page of ports.index.all(connection)) all.push(...page);
+    return all;
+  }
+  const current = shared(read, FRESH_MS, ports);
+  const activity = shared(createActivity(connection, ports), FRESH_MS, ports);
+  const everybody = shared(() => readEverybody(connection, ports), NAMES_MS, ports);
+
+  /** Looking takes the messages for a moment, so it is done only when their number has changed. */
+  async function causes({ events, apply }: { events: number | null; apply: number | null }) {
+    const counts = `${events} ${apply}`;
+    if ((events ?? 0) + (apply ?? 0) === 0) letters.causes = [];
+    else if (letters.counts !== counts) {
+      const options = { queues: BOTH_QUEUES, limit: 0 };
+      letters.causes = (await desk.inTurn(() => surveyLetters(ports, options))).causes;
+    }
+    letters.counts = counts;
+    return letters.causes;
+  }
+
+  async function home(): Promise<Home> {
+    const { at, status, pending, groups } = await current.get();
+    const { eventsDlq, applyDlq } = status.queues;
+    const [{ company, observing }, held, drift, { entries }, failed] = await Promise.all([
+      requireConnection(connection, ports),
+      listHolds(connection, ports),
+      listDrift(connection, ports),
+      activity.get(),
+      linesOf(groups.filter((group) => stateName(group) === 'failed').slice(0, SHOWN), pending, ports),
+    ]);
+    const nameOf = (id: string) => groups.find(({ ref }) => ref.group === id)?.name ?? null;
+    const unmatched = await unmatchedOf(connection, pending, ports);
+    return {
+      at,
+      company,
+      observing,
+      status,
+      holds: held.map((one) => ({ ...holdRow(one), name: nameOf(one.group) })),
+      failed,
+      causes: await causes({ events: eventsDlq, apply: applyDlq }),
+      drift: drift
+        .filter(({ settledBy }) => settledBy === 'report')
+        .slice(0, SHOWN)
+        .map((row) => ({ ...row, name: nameOf(row.group) })),
+      unmatched: unmatched.slice(0, SHOWN),
+      unmatchedTotal: unmatched.length,
+      activity: entries.slice(0, 12),
+      writes: writesOf(entries, ports.clock()),
+      lag,
+    };
+  }
+
+  return {
+    home,
+    nameOf: async (group: string): Promise<string | null> =>
+      (await current.get()).groups.find(({ ref }) => ref.group === group)?.name ?? null,
+    activity: (): Promise<Pick<Activity, 'entries' | 'isCut'>> => activity.get(),
+    everybody: (): Promise<readonly PersonName[]> => everybody.get(),
+    async groups(filter: GroupFilter): Promise<GroupPage> {
+      const { groups, pending } = await current.get();
+      const fitting = sorted(
+        groups.filter((group) => fitsGroup(group, filter)),
+        filter.sort,
+      );
+      const states: Partial<Record<GroupStateName, number>> = {};
+      for (const group of groups) states[stateName(group)] = (states[stateName(group)] ?? 0) + 1;
+      const rows = await linesOf(fitting.slice(filter.from, filter.from + filter.count), pending, ports);
+      return { rows, found: fitting.length, total: groups.length, states };
+    },
+    /** Differs where anything that a page shows may differ. */
+    async live(): Promise<Live> {
+      const { status, pending, groups } = await current.get();
+      const { backlog, gate, credential, queues } = status;
+      const { entries } = await activity.get();
+      const told = groups.map(({ ref, dueMs: _due, ...shown }) => [ref.group, shown]);
+      const facts = [backlog, gate, credential.failure, queues, pending, told, entries[0], entries.length];
+      const { eventsDlq, applyDlq } = queues;
+      return {
+        revision: createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 16),
+        letters: eventsDlq === null || applyDlq === null ? null : eventsDlq + applyDlq,
+        connections: await listConnections(ports),
+      };
+    },
+    /** Somebody did something: whoever asks next sees it. */
+    forget(): void {
+      current.forget();
+      activity.forget();
+    },
+  };
+}
+
+export type Overview = ReturnType<typeof createOverview>;
+
+export interface GroupFilter {
+  readonly text: string;
+  readonly state: string | undefined;
+  readonly sort: string;
+  readonly from: number;
+  readonly count: number;
+}
+
+function fitsGroup(group: GroupSummary, { text, state }: GroupFilter): boolean {
+  const words = text.toLowerCase();
+  const fitsText = group.ref.group.toLowerCase().includes(words) || group.name?.toLowerCase().includes(words);
+  return fitsText === true && (state === undefined || stateName(group) === state);
+}
+
+/** What needs somebody comes first. */
+const ORDER: readonly GroupStateName[] = ['failed', 'held', 'dirty', 'paused', 'unnamed', 'in_sync'];
+
+function sorted(groups: readonly GroupSummary[], sort: string): readonly GroupSummary[] {
+  const name = ({ name, ref }: GroupSummary) => name ?? ref.group;
+  const byName = (a: GroupSummary, b: GroupSummary) => name(a).localeCompare(name(b));
+  const rank = (group: GroupSummary) => (ORDER.indexOf(stateName(group)) + 99) % 99;
+  if (sort === 'state') return groups.toSorted((a, b) => rank(a) - rank(b) || byName(a, b));
+  const since = ({ dirtySinceMs = Number.MAX_VALUE }: GroupSummary) => dirtySinceMs;
+  if (sort === 'waiting') return groups.toSorted((a, b) => since(a) - since(b) || byName(a, b));
+  return groups.toSorted(byName);
+}
+
+async function linesOf(
+  groups: readonly GroupSummary[],
+  pending: readonly PendingRow[],
+  { groups: store }: Pick<ToolPorts, 'groups'>,
+): Promise<readonly GroupLine[]> {
+  const states = await store.readMany(groups.map(({ ref }) => ref));
+  const byId = new Map(states.map((state) => [state.ref.group, state]));
+  return groups.map((summary): GroupLine => {
+    const state = byId.get(summary.ref.group);
+    return {
+      id: summary.ref.group,
+      name: summary.name ?? null,
+      state: stateName(state ?? summary),
+      held: summary.holdUndecided,
+      waitingSince: instant(summary.dirtySinceMs),
+      wanted: state?.counts?.wanted ?? 0,
+      applied: state?.counts?.applied ?? 0,
+      pending: pending.filter(({ group }) => group === summary.ref.group).length,
+      lastWriteAt: instant(state?.lastWriteAtMs),
+      lastError: state?.lastError?.message ?? null,
+    };
+  });
+}
+
+/** Each person once, whoever is missing from most groups first. */
+async function unmatchedOf(
+  connection: ConnectionName,
+  pending: readonly PendingRow[],
+  ports: ToolPorts,
+): Promise<readonly Unmatched[]> {
+  const rows = new Map<string, { cause: string; groups: number; sinceMs: number }>();
+  for (const { member, cause, sinceMs } of pending) {
+    const seen = rows.get(member);
+    rows.set(member, {
+      cause,
+      groups: (seen?.groups ?? 0) + 1,
+      sinceMs: Math.min(seen?.sinceMs ?? sinceMs, sinceMs),
+    });
+  }
+  const shown = [...rows].sort(([, a], [, b]) => b.groups - a.groups);
+  const names = await namesOf(
+    connection,
+    shown.slice(0, SHOWN).map(([member]) => member),
+    ports,
+  );
+  return shown.map(([id, row]) => ({ person: names.get(id) ?? { id, name: null, email: null }, ...row }));
+}
+
+const WRITES = new Set(['create', 'patch', 'put', 'delete']);
+
+function writesOf(entries: Activity['entries'], nowMs: number): readonly number[] {
+  const hours = Array.from({ length: DAY_MS / HOUR_MS }, () => 0);
+  for (const { at, action } of entries) {
+    const hour = hours.length - 1 - Math.floor((nowMs - Date.parse(at)) / HOUR_MS);
+    if (WRITES.has(action) && hours[hour] !== undefined) hours[hour] += 1;
+  }
+  return hours;
+}
+
+/** Reads once for all who ask at the same time or soon after. What failed is asked for again. */
+function shared<Value>(read: () => Promise<Value>, freshMs: number, { clock }: Pick<ToolPorts, 'clock'>) {
+  let last: { readonly value: Promise<Value>; untilMs: number } | undefined;
+  return {
+    get(): Promise<Value> {
+      if (last !== undefined && clock() < last.untilMs) return last.value;
+      const startedMs = clock();
+      const reading = { value: read(), untilMs: Number.POSITIVE_INFINITY };
+      last = reading;
+      reading.value.then(
+        () => {
+          reading.untilMs = clock() + Math.max(freshMs, PAUSE_FACTOR * (clock() - startedMs));
+        },
+        () => {
+          if (last === reading) last = undefined;
+        },
+      );
+      return reading.value;
+    },
+    forget(): void {
+      last = undefined;
+    },
+  };
+}

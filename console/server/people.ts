@@ -1,0 +1,92 @@
+import pMap from 'p-map';
+import type { PersonName } from '../answers.ts';
+import { groupFloor, memberCounts } from '../../shared/domain/group.ts';
+import type { GroupState, StoredMember } from '../../shared/domain/group-state.ts';
+import { type ConnectionName, type MemberId, memberId, type RoleId } from '../../shared/domain/ids.ts';
+import { STAMP_ZERO } from '../../shared/domain/stamp.ts';
+import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
+import type { UserState } from '../../shared/sync/ports/desired.ts';
+
+/** Somebody of whom a group has heard: what the directory says of them, and who they are on the platform. */
+export interface Known {
+  readonly register: StoredMember;
+  readonly state: UserState | undefined;
+  /** Id in the platform's groups. */
+  readonly user: string | undefined;
+  readonly isWanted: boolean;
+}
+
+export const nameOf = (id: string, state: UserState | undefined): PersonName => {
+  const value = (key: string) => state?.attributes.get(key)?.value || null;
+  return { id, name: value('name') ?? value('displayName'), email: value('email') ?? value('userName') };
+};
+
+export async function namesOf(
+  connection: ConnectionName,
+  ids: Iterable<string>,
+  ports: Pick<ToolPorts, 'users'>,
+): Promise<ReadonlyMap<string, PersonName>> {
+  const unique = [...new Set(ids)];
+  const users = await ports.users.read(connection, unique.map(memberId));
+  return new Map(unique.map((id) => [id, nameOf(id, users.get(memberId(id)))]));
+}
+
+/** @param only of these members; without it, of everybody */
+export async function knownOf(
+  { ref, registers }: GroupState,
+  ports: ToolPorts,
+  only?: readonly MemberId[],
+): Promise<readonly Known[]> {
+  const { connection } = ref;
+  const members = await (only === undefined ? ports.groups.members(ref) : ports.groups.registers(ref, only));
+  const users = await ports.users.read(
+    connection,
+    members.map(({ member }) => member),
+  );
+  const settings = (await ports.connections.find(connection))?.settings;
+  const roleOf = (register: StoredMember) => users.get(register.member)?.role ?? register.user?.role;
+  const roles = [...new Set(members.map(roleOf).filter((role) => role !== undefined))];
+  const persons = await ports.people.read(connection, roles);
+  const userOf = (role: RoleId | undefined) =>
+    role === undefined || settings?.memberIdField === 'id' ? role : persons.get(role)?.userId;
+  return members.map((register) => {
+    const state = users.get(register.member);
+    const floor = state?.floor ?? register.user?.floor ?? STAMP_ZERO;
+    const isWanted = memberCounts(register, groupFloor(registers), floor);
+    return { register, state, user: userOf(roleOf(register)), isWanted };
+  });
+}
+
+const MOST_FOUND = 50;
+
+/** The members that a text may mean: by id, or a part of their name or address. */
+export async function findPeople(
+  connection: ConnectionName,
+  text: string,
+  everybody: () => Promise<readonly PersonName[]>,
+  ports: ToolPorts,
+): Promise<readonly PersonName[]> {
+  const id = memberId(text.trim());
+  const known = (await ports.users.read(connection, [id])).get(id);
+  if (known !== undefined) return [nameOf(id, known)];
+  const words = text.trim().toLowerCase();
+  const isMeant = ({ id, name, email }: PersonName) =>
+    [id, name, email].some((value) => value?.toLowerCase().includes(words));
+  return (await everybody()).filter(isMeant).slice(0, MOST_FOUND);
+}
+
+const GROUPS_AT_ONCE = 16;
+
+/** Members of all groups, by name: the table has no list of users. */
+export async function readEverybody(
+  connection: ConnectionName,
+  ports: ToolPorts,
+): Promise<readonly PersonName[]> {
+  const ids = new Set<MemberId>();
+  for await (const page of ports.index.all(connection)) {
+    const members = await pMap(page, ({ ref }) => ports.groups.members(ref), { concurrency: GROUPS_AT_ONCE });
+    for (const { member } of members.flat()) ids.add(member);
+  }
+  const names = [...(await namesOf(connection, ids, ports)).values()];
+  return names.sort((a, b) => (a.name ?? a.id).localeCompare(b.name ?? b.id));
+}

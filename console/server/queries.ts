@@ -1,0 +1,306 @@
+import type {
+  Activity,
+  Checks,
+  ConnectionPage,
+  Entry,
+  GroupDetail,
+  HeldPerson,
+  HoldPage,
+  Letters,
+  PersonName,
+  PersonPage,
+} from '../answers.ts';
+import type { ShownLetter } from '../../shared/contract/answers.ts';
+import type { ConnectionSettings } from '../../shared/contract/settings.ts';
+import type { GroupState } from '../../shared/domain/group-state.ts';
+import {
+  type ConnectionName,
+  type GroupRef,
+  groupId,
+  type MemberId,
+  memberId,
+} from '../../shared/domain/ids.ts';
+import { readStamp } from '../../shared/domain/stamp.ts';
+import { describeLetter } from '../../shared/operate/dead-letters/describe.ts';
+import { surveyLetters } from '../../shared/operate/dead-letters/survey.ts';
+import { examine } from '../../shared/operate/doctor/doctor.ts';
+import { explainMember } from '../../shared/operate/explain.ts';
+import { findGroup, NotFound } from '../../shared/operate/find-group.ts';
+import { holdRow } from '../../shared/operate/lists.ts';
+import { listConnections, requireConnection } from '../../shared/operate/settings.ts';
+import { instant, readGroupStatus, readStatus } from '../../shared/operate/status.ts';
+import { planGroup } from '../../shared/sync/apply/preview.ts';
+import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
+import { listTokens } from '../../shared/sync/scim/tokens.ts';
+import { fits } from './activity.ts';
+import { BOTH_QUEUES, type Desk } from './desk.ts';
+import type { Overview } from './overview.ts';
+import { findPeople, type Known, knownOf, nameOf } from './people.ts';
+
+/** One connection, for whoever asks about it. */
+export interface Asked {
+  readonly connection: ConnectionName;
+  readonly prefix: string;
+  readonly ports: ToolPorts;
+  readonly overview: Overview;
+  readonly desk: Desk;
+  /** The person at the page, for the audit. */
+  /** Ends with the page that asked. */
+  readonly signal: AbortSignal;
+}
+
+const LETTERS_SHOWN = 1_000;
+const PAGE = 200;
+
+type Query = (query: URLSearchParams, asked: Asked) => Promise<unknown>;
+
+/** What the page asks, by the last part of the address. Nothing here changes anything. */
+export const QUERIES: Readonly<Record<string, Query>> = {
+  home: (_, { overview }) => overview.home(),
+  live: (_, { overview }) => overview.live(),
+  groups: (query, { overview }) =>
+    overview.groups({
+      text: query.get('text') ?? '',
+      state: query.get('state') || undefined,
+      sort: query.get('sort') ?? 'state',
+      ...spanOf(query),
+    }),
+  group: async (query, asked) => groupDetail(await refOf(query, asked), asked),
+  plan: async (query, asked) => namedPlan(await refOf(query, asked), asked),
+  hold: async (query, asked) => holdPage(await refOf(query, asked), asked),
+  people: (query, { connection, overview, ports }) =>
+    findPeople(connection, query.get('text') ?? '', overview.everybody, ports),
+  person: (query, asked) => personPage(query.get('member') ?? '', asked),
+  explain: async (query, asked) => {
+    const connection = await requireConnection(asked.connection, asked.ports);
+    const ref = await refOf(query, asked);
+    return explainMember(ref, query.get('member') ?? '', { connection, ports: asked.ports });
+  },
+  activity: async (query, { overview }): Promise<Activity> => {
+    const { entries, isCut } = await overview.activity();
+    const { from, count } = spanOf(query);
+    const given = (name: string) => query.get(name) || undefined;
+    const since = given('since');
+    const filter = {
+      group: given('group'),
+      person: given('person'),
+      actor: given('actor'),
+      action: given('action'),
+      outcome: given('outcome'),
+      sinceMs: since === undefined ? undefined : Date.parse(since),
+    };
+    const found = entries.filter((entry) => fits(entry, filter));
+    return { entries: found.slice(from, from + count), found: found.length, isCut };
+  },
+  letters: async (_, { ports, desk, overview, signal }): Promise<Letters> => {
+    const options = { queues: BOTH_QUEUES, limit: LETTERS_SHOWN, signal };
+    const survey = await desk.inTurn(() => surveyLetters(ports, options));
+    const names: Record<string, string> = {};
+    for (const { group } of survey.messages) {
+      const name = group === null ? null : await overview.nameOf(group);
+      if (group !== null && name !== null) names[group] = name;
+    }
+    return { ...survey, names };
+  },
+  letter: async (query, { ports, desk }): Promise<ShownLetter> =>
+    (await describeLetter(await desk.find(query.get('id') ?? ''), ports)).document,
+  connection: (_, asked) => connectionPage(asked),
+  doctor: (_, { prefix, connection, ports }): Promise<Checks> => examine({ prefix, connection }, ports),
+};
+
+function spanOf(query: URLSearchParams): { readonly from: number; readonly count: number } {
+  const whole = (name: string, otherwise: number) =>
+    Math.max(0, Math.trunc(Number(query.get(name) ?? otherwise)));
+  return { from: whole('from', 0) || 0, count: Math.min(whole('count', PAGE) || PAGE, 10_000) };
+}
+
+const refOf = (query: URLSearchParams, { connection, ports }: Asked): Promise<GroupRef> =>
+  findGroup(connection, query.get('group') ?? '', ports);
+
+/** What apply would do, with the name of the group. @param settings in place of the connection's own */
+export async function namedPlan(ref: GroupRef, { ports, overview }: Asked, settings?: ConnectionSettings) {
+  const [plan, name] = await Promise.all([planGroup(ref, ports, settings), overview.nameOf(ref.group)]);
+  return { ...plan, name };
+}
+
+async function stateOf(ref: GroupRef, { ports }: Asked): Promise<GroupState> {
+  const state = await ports.groups.read(ref);
+  if (state === undefined) throw new NotFound(`there is no group ${ref.group}`);
+  return state;
+}
+
+/** Users of the platform's group as it was last written or read; none where that is not known. */
+async function usersOf(state: GroupState, { ports }: Asked): Promise<ReadonlySet<string>> {
+  const view = state.view && (await ports.groups.readView(state.ref, state.view));
+  return new Set(view?.users.keys());
+}
+
+async function heldOf(state: GroupState, { ports }: Asked): Promise<ReadonlySet<string>> {
+  return (state.hold && (await ports.groups.readHeld(state.ref, state.hold))) ?? new Set();
+}
+
+async function groupDetail(ref: GroupRef, asked: Asked): Promise<GroupDetail> {
+  const state = await stateOf(ref, asked);
+  const [status, known, users, held, { entries }] = await Promise.all([
+    readGroupStatus(ref, asked.ports),
+    knownOf(state, asked.ports),
+    usersOf(state, asked),
+    heldOf(state, asked),
+    asked.overview.activity(),
+  ]);
+  if (status === undefined) throw new NotFound(`there is no group ${ref.group}`);
+  const members = known
+    .filter(({ isWanted, user }) => isWanted || users.has(user ?? ''))
+    .map(({ register, state, user, isWanted }) => ({
+      ...nameOf(register.member, state),
+      directory: isWanted,
+      pending: isWanted ? (register.pending?.cause ?? null) : null,
+      held: held.has(user ?? ''),
+      user: user ?? null,
+      platform: users.has(user ?? ''),
+    }));
+  const told = new Set(known.map(({ user }) => user));
+  const strangers = [...users].filter((user) => !told.has(user)).map((user) => ({ ...UNKNOWN, user }));
+  return {
+    status,
+    held: state.hold?.decision.kind === 'waiting',
+    members: [...members, ...strangers].sort(byName),
+    history: entries.filter(({ group }) => group === ref.group),
+  };
+}
+
+/** In the platform's group, and nobody whom the directory has ever named in it. */
+const UNKNOWN = {
+  id: '',
+  name: null,
+  email: null,
+  directory: false,
+  pending: null,
+  held: false,
+  platform: true,
+};
+
+const byName = (a: PersonName, b: PersonName) => (a.name ?? a.id).localeCompare(b.name ?? b.id);
+
+async function holdPage(ref: GroupRef, asked: Asked): Promise<HoldPage> {
+  const state = await stateOf(ref, asked);
+  const { hold } = state;
+  const [known, users, held] = await Promise.all([
+    knownOf(state, asked.ports),
+    usersOf(state, asked),
+    heldOf(state, asked),
+  ]);
+  const byUser = new Map(known.map((one) => [one.user, one]));
+  const person = (user: string) => heldPerson(user, byUser.get(user), state);
+  const decision = hold?.decision;
+  const decided = decision === undefined || decision.kind === 'waiting' ? undefined : decision;
+  return {
+    group: ref.group,
+    name: state.registers.name?.value ?? null,
+    hold:
+      hold === undefined
+        ? null
+        : {
+            ...holdRow({ group: ref.group, hold }),
+            by: decided?.by ?? null,
+            reason: decided?.reason ?? null,
+          },
+    goes: [...held].map(person).sort(byName),
+    stays: [...users]
+      .filter((user) => !held.has(user))
+      .map(person)
+      .sort(byName),
+  };
+}
+
+function heldPerson(user: string, known: Known | undefined, { registers }: GroupState): HeldPerson {
+  if (known === undefined) return { id: '', name: null, email: null, user, department: null, said: null };
+  const { register, state, isWanted } = known;
+  const isOutOfList = !isWanted && register.value === 'present';
+  const what = isWanted ? 'present' : isOutOfList ? 'left_out' : 'removed';
+  const stamp = readStamp(isOutOfList ? latestOf(registers, state?.floor) : register.stamp);
+  const { time = null, id = null, source = null } = stamp ?? {};
+  return {
+    ...nameOf(register.member, state),
+    user,
+    department: state?.attributes.get('department')?.value ?? null,
+    said: { what, at: time, event: id, source },
+  };
+}
+
+/** What took out somebody whom no event took out by name: a list without them, or the end of the user or group. */
+const latestOf = ({ snapshot, deleted }: GroupState['registers'], floor: string = ''): string =>
+  [snapshot, deleted, floor].reduce((latest, stamp) => (stamp > latest ? stamp : latest), '');
+
+async function personPage(text: string, asked: Asked): Promise<PersonPage> {
+  const { connection, ports, overview } = asked;
+  const member = memberId(text);
+  const user = (await ports.users.read(connection, [member])).get(member);
+  const role = user?.role;
+  const bound = role === undefined ? undefined : (await ports.people.read(connection, [role])).get(role);
+  const groups: PersonPage['groups'][number][] = [];
+  for await (const page of ports.users.groupsOf(connection, member)) {
+    for (const group of page) {
+      const state = await ports.groups.read({ connection, group: groupId(group) });
+      if (state !== undefined) groups.push(await personGroup(state, member, asked));
+    }
+  }
+  const { entries } = await overview.activity();
+  const ids = new Set([member, role, bound?.userId].filter((id) => id !== undefined));
+  const isAbout = ({ changes }: Entry) =>
+    changes.some(({ member, before, after }) =>
+      [member, ...(before?.split(', ') ?? []), ...(after?.split(', ') ?? [])].some((id) =>
+        ids.has(id as never),
+      ),
+    );
+  if (user === undefined && groups.length === 0) throw new NotFound(`nobody with the id ${text} is known`);
+  return {
+    person: nameOf(member, user),
+    attributes: Object.fromEntries([...(user?.attributes ?? [])].map(([key, { value }]) => [key, value])),
+    bound:
+      role === undefined ? null : { id: role, user: bound?.userId ?? null, state: bound?.state ?? 'unknown' },
+    groups: groups.sort((a, b) => (a.name ?? a.group).localeCompare(b.name ?? b.group)),
+    timeline: entries.filter(isAbout),
+  };
+}
+
+async function personGroup(
+  state: GroupState,
+  member: MemberId,
+  asked: Asked,
+): Promise<PersonPage['groups'][number]> {
+  const [known] = await knownOf(state, asked.ports, [member]);
+  const isWanted = known?.isWanted === true;
+  return {
+    group: state.ref.group,
+    name: state.registers.name?.value ?? null,
+    directory: isWanted,
+    platform: (await usersOf(state, asked)).has(known?.user ?? ''),
+    pending: isWanted ? (known?.register.pending?.cause ?? null) : null,
+  };
+}
+
+async function connectionPage({ connection, ports }: Asked): Promise<ConnectionPage> {
+  const known = await requireConnection(connection, ports);
+  const [rows, status, tokens] = await Promise.all([
+    listConnections(ports),
+    readStatus(known, ports),
+    listTokens(connection, ports),
+  ]);
+  const row = rows.find(({ name }) => name === connection);
+  if (row === undefined) throw new NotFound(`there is no connection ${connection}`);
+  return {
+    row,
+    credential: status.credential,
+    feedAgeMs: status.feed.cursorAgeMs,
+    backlog: status.backlog,
+    settings: known.settings,
+    tokens: tokens.map(({ prefix, state, createdMs, expiresMs, lastUsedMs }) => ({
+      prefix,
+      state,
+      createdAt: instant(createdMs),
+      expiresAt: instant(expiresMs),
+      lastUsedAt: instant(lastUsedMs),
+    })),
+  };
+}

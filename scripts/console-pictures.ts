@@ -1,0 +1,146 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { LocalFile } from '../local/local-file.ts';
+import { openBrowser } from '../test/console/support/browser.ts';
+
+/*
+ * The pictures of docs/console.md: the example company on the local stack, with something of everything that may need
+ * somebody. `npm run docs:pictures`; with --all each page also at 320 and 1,600 pixels, light and dark, to look at.
+ */
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const FOLDER = join(ROOT, '.groupsync', 'pictures');
+const isAll = process.argv.includes('--all');
+const TARGET = join(ROOT, isAll ? '.groupsync/pictures/shown' : 'docs/pictures');
+
+const GROUP = '00g7acme574';
+const PERSON = '00u7acme0002';
+const PAGES = {
+  home: '',
+  hold: `/hold/${GROUP}`,
+  groups: '/groups',
+  group: '/groups/00g7acme452',
+  person: `/people/${PERSON}`,
+  activity: '/activity',
+  letters: '/letters',
+  connection: '/connection',
+} as const;
+
+let count = 0;
+function event(type: string, data: object): string {
+  count += 1;
+  const time = new Date().toISOString();
+  const named = { id: `okta-${4_700 + count}`, source: 'okta/acme', sequence: String(count) };
+  return JSON.stringify({ specversion: '1.0', ...named, type: `directory.${type}`, time, data });
+}
+
+/** A list of a group with three members left, people whom nobody on the platform matches, messages that cannot be read. */
+async function tell(file: LocalFile): Promise<void> {
+  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+  const sqs = new SQSClient({ region: file.region, endpoint: file.sqs, credentials });
+  const people = readFileSync(join(ROOT, 'examples/company.events.jsonl'), 'utf8')
+    .split('\n')
+    .filter((line) => line.includes('directory.user.upserted'))
+    .slice(0, 3)
+    .map((line) => JSON.parse(line).data.user);
+  const strangers = ['Ines Okafor', 'Tomás Lindqvist'].map((name, n) => ({
+    id: `00u7acme9${n}1`,
+    name,
+    email: `${name.toLowerCase().replaceAll(' ', '.')}@contractor.example`,
+  }));
+  const bodies = [
+    event('group.snapshot', { group: { id: GROUP, name: 'Acme choir' }, members: people }),
+    event('group.member.added', { group: { id: '00g7acme452' }, members: strangers }),
+    ...['00g7acme442', '00g7acme485'].map((id) =>
+      event('group.member.added', { group: { id }, members: [{ mail: 'no.id@acme.example' }] }),
+    ),
+    '{"specversion": "1.0", "type": "directory.group.upserted"',
+  ];
+  const Entries = bodies.map((MessageBody, n) => ({ Id: String(n), MessageBody }));
+  await sqs.send(new SendMessageBatchCommand({ QueueUrl: file.eventsQueueUrl, Entries }));
+  const { companies } = (await (await fetch(`${file.platform}/_simulator/state`)).json()) as {
+    companies: { groups: { id: string; name: string; users: string[] }[] }[];
+  };
+  const edited = companies[0]?.groups.find(({ name }) => name === 'Berlin office');
+  const body = JSON.stringify({ users: edited?.users.slice(2), initiator: 'ROLE' });
+  await fetch(`${file.platform}/_simulator/groups/${edited?.id}`, {
+    method: 'POST',
+    body,
+    headers: JSON_TYPE,
+  });
+  sqs.destroy();
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+/** Starts a command and waits for what it says. */
+async function started(args: readonly string[], says: RegExp): Promise<{ said: string; stop: () => void }> {
+  const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
+  let said = '';
+  await new Promise<void>((resolve, reject) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk) => {
+        said += chunk;
+        if (says.test(said)) resolve();
+      });
+    }
+    child.on('close', () => reject(new Error(said)));
+  });
+  return { said, stop: () => void child.kill() };
+}
+
+rmSync(FOLDER, { recursive: true, force: true });
+mkdirSync(FOLDER, { recursive: true });
+mkdirSync(TARGET, { recursive: true });
+const localFile = join(FOLDER, 'local.json');
+const start = ['--import', 'tsx', 'local/start.ts', '--local-file', localFile, '--no-console'];
+const stack = await started(
+  [...start, '--reconcile-every', '5', '--setting', 'guard.maxRemovedCount=40'],
+  /Ctrl-C/,
+);
+const file = LocalFile.parse(JSON.parse(readFileSync(localFile, 'utf8')));
+const page = await started(
+  ['cli/groupsync.mjs', '--local-file', localFile, 'console', '--no-open'],
+  /http\S+/,
+);
+const [url = ''] = /http\S+/.exec(page.said) ?? [];
+await tell(file);
+await new Promise((resolve) => setTimeout(resolve, 20_000));
+const browser = await openBrowser();
+const sizes = isAll ? [320, 1_024, 1_600] : [1_280];
+for (const width of sizes) {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const context = await browser.newContext({
+      viewport: { width, height: width < 600 ? 900 : 860 },
+      colorScheme,
+    });
+    const tab = await context.newPage();
+    for (const [name, path] of Object.entries(PAGES)) {
+      if (!isAll && colorScheme === 'dark' && name !== 'home') continue;
+      const [origin, token] = url.split('#');
+      await tab.goto(`${origin}${path}#${token}`);
+      await tab.getByRole('heading', { level: 1 }).waitFor();
+      if (name === 'connection') {
+        await tab.getByRole('button', { name: 'Check every part' }).click();
+        await tab.getByRole('button', { name: 'Check again' }).waitFor();
+      }
+      if (name === 'person')
+        await tab
+          .getByRole('button', { name: /^Explain/ })
+          .first()
+          .click();
+      await tab.waitForTimeout(1_500);
+      const suffix = isAll ? `-${width}-${colorScheme}` : colorScheme === 'dark' ? '-dark' : '';
+      await tab.screenshot({ path: join(TARGET, `${name}${suffix}.png`) });
+    }
+    await context.close();
+  }
+}
+await browser.close();
+page.stop();
+stack.stop();
+console.log(`pictures are in ${TARGET}`);
+process.exit();

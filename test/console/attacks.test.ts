@@ -1,0 +1,139 @@
+import { request } from 'node:http';
+import { networkInterfaces } from 'node:os';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { serveConsole } from '../../cli/console/serve.ts';
+
+/* Somebody else in the same browser, on the same machine or beside the terminal, who wants what the console may do. */
+
+const TOKEN = 'the-token-of-this-console';
+const asked: string[] = [];
+let on: Awaited<ReturnType<typeof serveConsole>>;
+let port: number;
+
+beforeAll(async () => {
+  const page = { '/': { type: 'text/html', body: '<p>the page' } };
+  const handle = async ({ method, url }: Request) => {
+    asked.push(`${method} ${url}`);
+    return Response.json({ secret: 'names' });
+  };
+  on = await serveConsole({ port: 0, token: TOKEN, page, handle });
+  port = Number(new URL(on.urlOf('default')).port);
+});
+afterAll(() => on.close());
+
+interface Told {
+  readonly status: number;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+/** As bytes on the wire: fetch would not let us lie about Host and Origin. */
+function ask(headers: Record<string, string>, path = '/api/home', method = 'GET'): Promise<Told> {
+  return new Promise((resolve, reject) => {
+    const host = `127.0.0.1:${port}`;
+    const sent = request(
+      { host: '127.0.0.1', port, path, method, headers: { host, ...headers } },
+      (answer) => {
+        let body = '';
+        answer.on('data', (chunk) => {
+          body += chunk;
+        });
+        answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body, headers: answer.headers }));
+      },
+    );
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+const withToken = { 'x-groupsync-token': TOKEN };
+const self = () => `http://127.0.0.1:${port}`;
+
+describe('who has the token, at the page itself', () => {
+  it('is answered, and is told nothing that a browser would keep or take elsewhere', async () => {
+    const told = await ask({ ...withToken, origin: self(), 'sec-fetch-site': 'same-origin' });
+    expect(told).toMatchObject({ status: 200, body: '{"secret":"names"}' });
+    expect(told.headers['cache-control']).toBe('no-store');
+    expect(told.headers['set-cookie']).toBeUndefined();
+    expect(told.headers['access-control-allow-origin']).toBeUndefined();
+    const policy = String((await ask({}, '/c/default/groups')).headers['content-security-policy']);
+    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+    expect(policy).not.toMatch(/unsafe|\*/);
+  });
+});
+
+describe('an attacker is refused before anything is asked of the use cases', () => {
+  const attacks: [who: string, headers: () => Record<string, string>, status: number][] = [
+    ['another user of this machine, without the token', () => ({}), 401],
+    [
+      'one who guesses a token of the same length',
+      () => ({ 'x-groupsync-token': 'x'.repeat(TOKEN.length) }),
+      401,
+    ],
+    ['one who has the beginning of the token', () => ({ 'x-groupsync-token': TOKEN.slice(0, -1) }), 401],
+    [
+      'a page of another origin, even with the token',
+      () => ({ ...withToken, origin: 'https://evil.test' }),
+      403,
+    ],
+    ['a page that is sandboxed', () => ({ ...withToken, origin: 'null' }), 403],
+    ['another port of this machine', () => ({ ...withToken, origin: 'http://127.0.0.1:1' }), 403],
+    ['a name that was rebound to this address', () => ({ ...withToken, host: `evil.test:${port}` }), 403],
+    [
+      'a rebound name with its own origin',
+      () => ({ ...withToken, host: 'evil.test', origin: 'http://evil.test' }),
+      403,
+    ],
+    [
+      'an image or script of another page',
+      () => ({ ...withToken, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' }),
+      403,
+    ],
+    [
+      'another port’s page, by what the browser says',
+      () => ({ ...withToken, 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'cors' }),
+      403,
+    ],
+  ];
+  it.each(attacks)('%s', async (_, headers, status) => {
+    asked.length = 0;
+    for (const method of ['GET', 'POST']) {
+      const told = await ask(headers(), '/api/approve', method);
+      expect(told.status).toBe(status);
+      expect(told.body).not.toContain('names');
+    }
+    expect(asked).toEqual([]);
+  });
+
+  it('with a token in the address, where logs and histories keep it', async () => {
+    asked.length = 0;
+    expect((await ask({}, `/api/home?token=${TOKEN}&x-groupsync-token=${TOKEN}`)).status).toBe(401);
+    expect((await ask({ cookie: `x-groupsync-token=${TOKEN}` })).status).toBe(401);
+    expect((await ask({ authorization: `Bearer ${TOKEN}` })).status).toBe(401);
+    expect(asked).toEqual([]);
+  });
+
+  it('with a line of a log: no address that the server is asked carries the token', async () => {
+    asked.length = 0;
+    const address = new URL(on.urlOf('default'));
+    expect(address.hash).toBe(`#${TOKEN}`);
+    await ask(withToken, address.pathname + address.search);
+    await ask(withToken, '/api/home?connection=default');
+    expect(asked).toEqual([`GET ${self()}/api/home?connection=default`]);
+  });
+
+  it('who opens the page in a frame, or with a method that is no reading', async () => {
+    const told = await ask({}, '/');
+    expect(told.headers['content-security-policy']).toContain("frame-ancestors 'none'");
+    expect((await ask({}, '/', 'POST')).status).toBe(405);
+  });
+
+  it('who comes over the network: no other interface listens', async () => {
+    const others = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
+    const outside = others.filter(({ internal, family }) => !internal && family === 'IPv4');
+    for (const { address } of outside) {
+      await expect(
+        fetch(`http://${address}:${port}/`, { signal: AbortSignal.timeout(2_000) }),
+      ).rejects.toThrow();
+    }
+  });
+});

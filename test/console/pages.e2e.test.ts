@@ -1,0 +1,274 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseWorld } from '../../local/platform/state/world.ts';
+import { companyOf, memberOf } from '../local/support/story.ts';
+import { eventually, expectAccessible, openStage, TOKEN } from './support/stage.ts';
+
+/* Each page in a real browser on a whole local stack: what it shows, and what it does to the platform. */
+
+const PEOPLE = 12;
+let on: Awaited<ReturnType<typeof openStage>>;
+let told = 0;
+
+const event = (type: string, data: unknown) => {
+  told += 1;
+  const time = new Date().toISOString();
+  const named = { id: `told-${told}`, source: 'test', sequence: String(told) };
+  return JSON.stringify({ specversion: '1.0', ...named, type: `directory.${type}`, time, data });
+};
+const named = (person: number) => ({ ...memberOf(person), name: `Person ${person}` });
+const people = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => named(from + n));
+const platformIds = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, n) => `u${from + n}`).sort();
+
+beforeAll(async () => {
+  on = await openStage({
+    world: parseWorld(companyOf(PEOPLE)),
+    settings: [['guard', { minSize: 3, maxRemovedShare: 0.5, maxRemovedCount: 100, perHourCount: 500 }]],
+  });
+  await on.send([
+    event('group.snapshot', { group: { id: 'g1', name: 'Engineering' }, members: people(0, 10) }),
+    event('group.snapshot', { group: { id: 'g2', name: 'Choir' }, members: people(0, 4) }),
+    event('group.snapshot', {
+      group: { id: 'g3', name: 'Chess' },
+      members: [...people(0, 2), { id: 'm99', email: 'x@y.test' }],
+    }),
+  ]);
+  await on.converge();
+}, 90_000);
+afterAll(() => on.stop());
+
+describe('Home', () => {
+  it('tells the truth in a sentence, and leads to a hold that is approved: exactly those leave', async () => {
+    await on.send([
+      event('group.snapshot', { group: { id: 'g1', name: 'Engineering' }, members: people(0, 3) }),
+    ]);
+    await on.converge();
+    const { page, errors } = await on.open('');
+    await page.getByRole('heading', { name: '2 of 3 groups are in step.' }).waitFor();
+    await page.getByRole('link', { name: /Look and decide.*7 people would leave Engineering/ }).click();
+    await page.getByRole('heading', { name: 'Hold of Engineering' }).waitFor();
+    await page.getByRole('table', { name: 'Would leave' }).getByText('Person 9', { exact: true }).waitFor();
+    await page.getByRole('checkbox', { name: 'Select Person 9' }).check();
+    await page.getByRole('button', { name: 'Let 1 go' }).click();
+    await page.getByRole('dialog').getByText('6 others stay held.').waitFor();
+    await page.getByRole('dialog').getByLabel('Reason').fill('has left');
+    await page.keyboard.press('Enter');
+    await page.getByText('6 people would lose Engineering on the platform.').waitFor();
+    expect(await on.platformUsers('Engineering')).toEqual(platformIds(0, 9));
+    await page.getByRole('button', { name: 'Let them go' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Take 6 people out?' });
+    await dialog.getByText('6 people lose Engineering on the platform within seconds.').waitFor();
+    await expectAccessible(page);
+    await dialog.getByLabel('Reason').fill('the team was dissolved');
+    await dialog.getByRole('button', { name: 'Let them go' }).click();
+    await page.getByText('Nothing of this group is held.').waitFor();
+    expect(await on.platformUsers('Engineering')).toEqual(platformIds(0, 3));
+    await page.goBack();
+    await page.getByRole('heading', { name: 'All 3 groups are in step.' }).waitFor();
+    await page.getByText('approved a hold').first().waitFor();
+    expect(errors).toEqual([]);
+  });
+
+  it('says that the server is gone within five seconds, and heals by itself', async () => {
+    const { page } = await on.open('');
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await on.stopServer();
+    await page.getByRole('alert').getByText('The console has stopped answering').waitFor({ timeout: 5_000 });
+    await on.restart();
+    await page.getByRole('alert').waitFor({ state: 'detached' });
+  });
+});
+
+describe('Groups', () => {
+  it('are filtered by the server, paused by selection, and resumed: what waited is written then', async () => {
+    const { page, errors } = await on.open('/groups');
+    await page.getByRole('link', { name: 'Choir' }).waitFor();
+    await page.getByRole('searchbox').fill('cho');
+    await page.getByText('1 of 3 groups').waitFor();
+    expect(await page.getByRole('link', { name: 'Chess' }).count()).toBe(0);
+    await page.getByRole('checkbox', { name: 'Select Choir' }).check();
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByRole('dialog').getByLabel('Reason').fill('a look first');
+    await expectAccessible(page);
+    await page.keyboard.press('Enter');
+    await page.getByText('1 group paused.').waitFor();
+    await on.send([event('group.member.added', { group: { id: 'g2' }, members: [named(7)] })]);
+    await page.getByRole('link', { name: 'Choir' }).click();
+    await page.getByRole('heading', { name: 'Choir Paused' }).waitFor();
+    await page.getByRole('table', { name: 'Members' }).getByText('Person 7').waitFor();
+    await page.getByText('will be added').waitFor();
+    expect(await on.platformUsers('Choir')).toEqual(platformIds(0, 4));
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await eventually(async () => (await on.platformUsers('Choir')).includes('u7'));
+    await page.getByText('Directory and platform agree on every member.').waitFor();
+    expect(errors).toEqual([]);
+  });
+});
+
+describe('Dead letters', () => {
+  it('are mended in place: judged while typing, sent, and the member arrives', async () => {
+    await on.send([
+      event('group.member.added', { group: { id: 'g2' }, members: [{ email: 'p8@acme.test' }] }),
+    ]);
+    const { page, errors } = await on.open('/letters');
+    await page.getByRole('heading', { name: 'invalid_event · 1' }).waitFor();
+    await page.getByRole('link', { name: 'Choir' }).click();
+    await page.getByText('Would be refused now').waitFor();
+    const body = page.getByRole('textbox', { name: 'Message' });
+    const text = await body.inputValue();
+    await body.fill(text.replace('"email"', '"id": "m8", "email'));
+    await page.getByText('invalid_json').waitFor();
+    await body.fill(text.replace('"email"', '"id": "m8", "email"'));
+    await page.getByText('Ingest would accept this.').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Send instead of the original' }).click();
+    await page.getByRole('dialog').getByLabel('Reason').fill('the id was missing');
+    await page.keyboard.press('Enter');
+    await page.getByText('No dead letters.').waitFor();
+    await eventually(async () => (await on.platformUsers('Choir')).includes('u8'));
+    expect(errors).toEqual([]);
+  });
+
+  it('are replayed by their cause, with progress: what still has it comes back', async () => {
+    await on.send(['{ no event', '{ none either']);
+    const { page, errors } = await on.open('/letters');
+    await page.getByRole('heading', { name: 'invalid_json · 2' }).waitFor();
+    await page.getByRole('button', { name: 'Replay all: invalid_json' }).click();
+    await page
+      .getByRole('dialog', { name: 'Replay 2 messages?' })
+      .getByRole('button', { name: 'Replay' })
+      .click();
+    await page.getByText('2 messages replayed.').waitFor();
+    await page.getByRole('heading', { name: 'invalid_json · 2' }).waitFor();
+    expect(errors).toEqual([]);
+  });
+});
+
+describe('Connection', () => {
+  it('changes a setting after its preview, and takes it back', async () => {
+    const { page, errors } = await on.open('/connection');
+    await page.getByRole('button', { name: 'Change onGroupDeleted' }).click();
+    const value = page.getByLabel('Value, as JSON or plain text');
+    await value.fill('nonsense');
+    await page.getByRole('button', { name: 'Show what it would do' }).click();
+    await page
+      .getByText('onGroupDeleted: expected "delete" or "empty" or "release", got "nonsense"')
+      .waitFor();
+    expect(await page.getByRole('button', { name: /^Save/ }).getAttribute('aria-disabled')).toBe('true');
+    await value.fill('empty');
+    await page.getByRole('button', { name: 'Show what it would do' }).click();
+    await page.getByText('No group would change.').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    const setting = async () =>
+      (await on.ports.connections.find('default' as never))?.settings.onGroupDeleted;
+    expect(await setting()).toBe('empty');
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await eventually(async () => (await setting()) === 'delete');
+    // The browser notes every refusal that it was answered.
+    expect(errors).toEqual([expect.stringContaining('400 (Bad Request)')]);
+  });
+
+  it('stops all writing and lets it go on: what waited is written then', async () => {
+    const { page, errors } = await on.open('/connection');
+    await page.getByRole('button', { name: 'Pause writing' }).click();
+    await page.getByRole('dialog').getByLabel('Reason').fill('maintenance');
+    await page.keyboard.press('Enter');
+    await page.getByText('Paused', { exact: true }).first().waitFor();
+    await on.send([event('group.member.added', { group: { id: 'g2' }, members: [named(9)] })]);
+    await page.getByRole('link', { name: 'Home' }).click();
+    await page.getByRole('heading', { name: /^Writing is paused\./ }).waitFor();
+    await page.getByRole('link', { name: /^Resume/ }).click();
+    await page.getByRole('button', { name: 'Resume writing' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Resume writing' }).click();
+    await eventually(async () => (await on.platformUsers('Choir')).includes('u9'));
+    await page.getByRole('button', { name: 'Check every part' }).click();
+    await page.getByText(/^(All is well\.|\d+ faults?)$/).waitFor();
+    expect(errors).toEqual([]);
+  });
+});
+
+describe('People', () => {
+  it('are found by name with the keyboard alone; the story tells of an edit by hand', async () => {
+    const groups = (await on.control('state')) as { companies: { groups: { id: string; name: string }[] }[] };
+    const choir = groups.companies[0]?.groups.find(({ name }) => name === 'Choir');
+    const users = (await on.platformUsers('Choir')).filter((id) => id !== 'u1');
+    const body = JSON.stringify({ users, initiator: 'ROLE' });
+    const headers = { 'content-type': 'application/json' };
+    await on.control(`groups/${choir?.id}`, { method: 'POST', body, headers });
+    const { page, errors } = await on.open('/groups/g2');
+    await page.getByRole('button', { name: 'Sync now' }).click();
+    await eventually(async () => (await on.platformUsers('Choir')).includes('u1'));
+    const focused = () => page.evaluate('document.activeElement?.textContent');
+    await page.keyboard.press('Tab');
+    for (let n = 0; n < 30 && (await focused()) !== 'People'; n += 1) await page.keyboard.press('Shift+Tab');
+    await page.keyboard.press('Enter');
+    await page.getByRole('searchbox').waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('person 1');
+    await page.getByRole('link', { name: 'Person 1', exact: true }).waitFor();
+    for (let n = 0; n < 5 && (await focused()) !== 'Person 1'; n += 1) await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Person 1' }).waitFor();
+    await page.getByRole('button', { name: 'Explain Choir' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('Is in the group.').waitFor();
+    await page.getByText('lost members on the platform').waitFor();
+    await expectAccessible(page);
+    expect(errors).toEqual([]);
+  });
+});
+
+describe('Activity', () => {
+  it('is filtered by the server, and follows what happens', async () => {
+    const { page, errors } = await on.open('/activity');
+    await page.getByRole('searchbox', { name: 'What', exact: true }).fill('resume');
+    await page.getByText(/^\d+ entr/).waitFor();
+    expect(await page.getByText('changed on the platform').count()).toBe(0);
+    await page.getByRole('searchbox', { name: 'What', exact: true }).fill('');
+    await page.getByRole('searchbox', { name: 'Group', exact: true }).fill('chess');
+    await on.send([event('group.member.added', { group: { id: 'g3' }, members: [named(11)] })]);
+    await page.getByText('+ Person 11').waitFor();
+    expect(errors).toEqual([]);
+  });
+});
+
+const PATHS = [
+  '',
+  '/hold/g1',
+  '/groups',
+  '/groups/g2',
+  '/people',
+  '/people/m1',
+  '/activity',
+  '/letters',
+  '/connection',
+];
+
+describe('every page', () => {
+  // 640 pixels at twice the size are 320.
+  it.each([
+    { width: 320, colorScheme: 'dark' as const },
+    { width: 1_600, colorScheme: 'light' as const },
+  ])(
+    'is whole and accessible at $width pixels, $colorScheme, with less motion',
+    async ({ width, colorScheme }) => {
+      const { page, errors } = await on.open('', {
+        viewport: { width, height: 900 },
+        colorScheme,
+        reducedMotion: 'reduce',
+      });
+      for (const path of PATHS) {
+        await page.goto(`http://127.0.0.1:${on.port}/c/default${path}#${TOKEN}`);
+        await page.getByRole('heading', { level: 1 }).waitFor();
+        await expectAccessible(page);
+        expect(await page.evaluate('document.getAnimations().length')).toBe(0);
+      }
+      expect(
+        await page.evaluate('localStorage.length + sessionStorage.length + document.cookie.length'),
+      ).toBe(0);
+      expect(errors).toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { expect, vi } from 'vitest';
+import { describeError } from '../../../cli/describe-error.ts';
+import { localTarget } from '../../../cli/local-file.ts';
+import { loadPage } from '../../../cli/console/page.ts';
+import { serveConsole } from '../../../cli/console/serve.ts';
+import { createHandle } from '../../../console/server/handle.ts';
+import { wireTool } from '../../../shared/runtime/wire-tool.ts';
+import { type LocalStackOptions, startLocalStack } from '../../support/local-stack.ts';
+import { openBrowser } from './browser.ts';
+
+export const TOKEN = 'a-token-for-the-page';
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** The local stack, the console on it, and a browser that opens the console's pages. */
+export async function openStage(options: Pick<LocalStackOptions, 'world' | 'settings'>) {
+  const local = await startLocalStack({ ...options, pumpSeconds: 1 });
+  const tool = await wireTool({ ...localTarget(local.stack.address), user: 'ada' });
+  const describe = (error: unknown) => describeError(error).text;
+  const handle = createHandle({ prefix: 'groupsync', ports: tool.ports, describe });
+  const serve = async (port: number) => serveConsole({ port, token: TOKEN, page: await loadPage(), handle });
+  let served = await serve(0);
+  const port = Number(new URL(served.urlOf('default')).port);
+  const browser: Browser = await openBrowser();
+  return {
+    ...local,
+    port,
+    ports: tool.ports,
+    /** Ids in the platform's group, sorted. */
+    async platformUsers(name: string): Promise<readonly string[]> {
+      type State = { companies: { groups: { name: string; users: string[] }[] }[] };
+      const { companies } = (await local.control('state')) as State;
+      return [...(companies[0]?.groups.find((group) => group.name === name)?.users ?? [])].sort();
+    },
+    open: (path: string, context: BrowserContextOptions = {}) =>
+      openPage(browser, `http://127.0.0.1:${port}/c/default${path}#${TOKEN}`, context),
+    restart: async () => {
+      served = await serve(port);
+    },
+    stopServer: () => served.close(),
+    async stop() {
+      await browser.close();
+      await served.close();
+      await tool.close();
+      await local.stop();
+    },
+  };
+}
+
+async function openPage(browser: Browser, url: string, context: BrowserContextOptions) {
+  const opened = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...context });
+  const page = await opened.newPage();
+  const errors: string[] = [];
+  page.on('pageerror', ({ message }) => errors.push(message));
+  page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+  page.setDefaultTimeout(15_000);
+  await page.goto(url);
+  return { page, errors };
+}
+
+/** No violation that axe knows, and nothing wider than the window. */
+export async function expectAccessible(page: Page): Promise<void> {
+  // The page's own policy lets no script in but its own: axe comes by the debugger.
+  const violations = await page.evaluate(
+    `(() => { ${AXE}; return axe.run(document, { resultTypes: ['violations'] }); })()
+      .then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' | ')))`,
+  );
+  expect(violations).toEqual([]);
+  expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+}
+
+export const eventually = (look: () => Promise<boolean>) =>
+  vi.waitUntil(look, { timeout: 20_000, interval: 100 });
