@@ -11,6 +11,8 @@ export interface Gate {
   readonly closings: number;
   /** The secret that was found wanting; another one opens the gate. */
   readonly secretVersion?: string;
+  /** When its tokens were last refreshed in vain. */
+  readonly refusedAtMs?: number;
   /** Groups that failed with no success in between, the latest last, though the connection itself seemed well. */
   readonly failing?: readonly GroupId[];
   /** Half-open: of all groups only this one may try. */

@@ -109,10 +109,9 @@ async function connect(
     } catch (error) {
       if (!(error instanceof PlatformError)) throw error;
       const failure = failureOf(error, inUse.version);
-      if (failure.kind === 'unauthorized') {
-        refusals.note(connection.name, inUse);
-        forget();
-      }
+      if (failure.kind !== 'unauthorized') throw failure;
+      failure.refusedAtMs = refusals.note(connection.name, inUse);
+      forget();
       throw failure;
     }
   };

@@ -1,4 +1,5 @@
 import type { ConnectionName } from '../domain/ids.ts';
+import type { KnownRefusal } from '../sync/ports/platform.ts';
 
 /** Credentials that were refreshed once and are still refused are refreshed again this seldom. */
 const REFUSED_REFRESH_MS = 3_600_000;
@@ -43,13 +44,15 @@ export function refusedSecrets(clock: () => number) {
       if (known !== undefined && (!known.isAtGroups || (cause === 'refused' && wasAccepted))) return false;
       return cause === 'expired' || wasAccepted || clock() - storedAtMs >= STORED_LATELY_MS;
     },
-    note(name: ConnectionName, { version, wasAccepted }: SecretInUse) {
+    /** @returns since when it is, its latest refresh included */
+    note(name: ConnectionName, { version, wasAccepted }: SecretInUse): number {
       const { atMs = clock() } = refusalOf(name, version) ?? {};
       refused.set(name, { version, atMs, isAtGroups: wasAccepted });
+      return atMs;
     },
-    /** Another worker found it refused, who knows when. */
-    learn(name: ConnectionName, version: string, isAtGroups: boolean) {
-      if (refused.get(name)?.version !== version) refused.set(name, { version, atMs: clock(), isAtGroups });
+    /** Another worker found it refused. */
+    learn(name: ConnectionName, { version, atMs = clock() }: KnownRefusal, isAtGroups: boolean) {
+      if (refused.get(name)?.version !== version) refused.set(name, { version, atMs, isAtGroups });
     },
     /** `/me` accepts it, which says nothing of the groups. */
     accepted(name: ConnectionName) {

@@ -14,6 +14,7 @@ const GateItem = z.lazy(() =>
     untilMs: z.number().exactOptional(),
     closings: z.number(),
     secretVersion: z.string().exactOptional(),
+    refusedAtMs: z.number().exactOptional(),
     failing: z.array(z.string().transform(groupId)).exactOptional(),
     canary: z.string().transform(groupId).exactOptional(),
     witness: z.string().transform(platformGroupId).exactOptional(),

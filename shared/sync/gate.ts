@@ -187,7 +187,7 @@ export function closedBy(
 ): Gate {
   const nowMs = ports.clock();
   const { failing, witness } = gate;
-  const secretVersion = failure.secretVersion ?? gate.secretVersion;
+  const { secretVersion = gate.secretVersion, refusedAtMs } = failure;
   return {
     state: isRefused ? 'unauthorized' : 'backoff',
     reason: failure.message,
@@ -195,6 +195,7 @@ export function closedBy(
     untilMs: nowMs + (isRefused ? REFUSED_WAIT_MS : waitMs(failure, gate, ports.random())),
     closings: gate.closings + 1,
     ...(secretVersion === undefined ? {} : { secretVersion }),
+    ...(refusedAtMs === undefined ? {} : { refusedAtMs }),
     ...(failing === undefined ? {} : { failing }),
     ...(witness === undefined ? {} : { witness }),
   };

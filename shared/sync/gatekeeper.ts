@@ -40,13 +40,14 @@ async function probe(
   gate: Gate,
   { ports, isDue }: { readonly ports: GateKeeperPorts; readonly isDue: boolean },
 ): Promise<PlatformFailure | undefined | 'not_tried'> {
-  const { secretVersion, state, witness } = gate;
+  const { secretVersion, state, witness, refusedAtMs } = gate;
   // A secret that could not even be read has no version; whichever can be read is another one.
   const isNews = (version: string | undefined) =>
     version !== undefined &&
     version !== secretVersion &&
     (secretVersion !== undefined || state === 'unauthorized');
-  const refused = state === 'unauthorized' ? secretVersion : undefined;
+  const isKnown = state === 'unauthorized' && secretVersion !== undefined;
+  const refused = isKnown ? { version: secretVersion, atMs: refusedAtMs } : undefined;
   try {
     const platform = await ports.platforms.open(connection, {
       ...(isDue ? {} : { unlessSecret: secretVersion }),

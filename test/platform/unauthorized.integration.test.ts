@@ -61,7 +61,7 @@ async function refusedCompany(secret: Partial<Exclude<SecretValue, { token: stri
     gates,
     platforms: worker(),
     connections: { find: async () => connection, list: async () => [connection] },
-  } as PumpPorts;
+  } as PumpPorts & { platforms: PumpPorts['platforms'] };
   const gate = await gates.read(connection.name);
   await gates.write(connection.name, gate, { state: 'unauthorized', closings: 1 });
   return {
@@ -81,6 +81,9 @@ async function refusedCompany(secret: Partial<Exclude<SecretValue, { token: stri
         await pump(connection.name, ports);
       }
       return (await gates.read(connection.name)).state;
+    },
+    replaceWorker() {
+      ports.platforms = worker();
     },
     replaceSecret() {
       vault.version += 1;
@@ -165,5 +168,12 @@ describe('a connection whose OAuth tokens are refused', () => {
     expect(await pumpFor(13)).toBe('unauthorized');
     state.accepts = (token) => token !== 'a1';
     expect(await pumpFor(61)).toBe('open');
+  });
+
+  it('… though every worker that asks is replaced before its hour is over', async () => {
+    const { state, pumpFor, replaceWorker } = await refusedCompany();
+    expect(await pumpFor(13)).toBe('unauthorized');
+    state.accepts = (token) => token !== 'a1';
+    expect(await pumpFor(61, async (minute) => minute % 25 === 0 && replaceWorker())).toBe('open');
   });
 });

@@ -86,9 +86,15 @@ export interface Opening {
   /** A version that need not be tried: where it is still current, that is a failure, and nothing was asked. */
   readonly unlessSecret?: string | undefined;
   /** A version that is known to be refused: its tokens had their one refresh. */
-  readonly refusedSecret?: string | undefined;
+  readonly refusedSecret?: KnownRefusal | undefined;
   /** The same, of a version that `/me` accepts: it is refused where the groups are. */
-  readonly refusedAtGroups?: string | undefined;
+  readonly refusedAtGroups?: KnownRefusal | undefined;
+}
+
+export interface KnownRefusal {
+  readonly version: string;
+  /** When it was last refreshed in vain, as far as anybody knows: it is once an hour, whichever worker asks. */
+  readonly atMs?: number | undefined;
 }
 
 export interface Platforms {
@@ -130,6 +136,8 @@ export class PlatformFailure extends Error implements Failed {
   readonly retryAfterMs: number | undefined;
   /** Version of the secret that the call was made with. */
   readonly secretVersion: string | undefined;
+  /** `unauthorized`: as of `KnownRefusal`. */
+  refusedAtMs?: number;
 
   constructor(
     kind: FailureKind,
