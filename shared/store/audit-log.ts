@@ -40,6 +40,8 @@ const AuditItem = z.lazy(() =>
     previous: z.array(z.string()).exactOptional(),
   }),
 );
+/** Whoever asks for the newest must not read what a year has left. */
+const PAGE_SIZE = 100;
 const Head = z.object({ lastAudit: z.string().exactOptional(), lastDeed: z.string().exactOptional() });
 
 /** Entries of a time lie side by side in the index too, beneath the attributes that every item there shows. */
@@ -76,7 +78,8 @@ export function createAuditLog(table: Table): AuditLog {
 
     async *read(ref) {
       const { pk } = groupKey(ref);
-      for await (const page of table.query({ partition: pk, prefix: AUDIT_PREFIX, newestFirst: true })) {
+      const wanted = { partition: pk, prefix: AUDIT_PREFIX, newestFirst: true, pageSize: PAGE_SIZE };
+      for await (const page of table.query(wanted)) {
         yield page.map((item) => parseEntry(item, ref));
       }
     },
@@ -84,14 +87,8 @@ export function createAuditLog(table: Table): AuditLog {
     async *since(connection, atMs) {
       const between = [dueText(atMs), '~'] as const;
       const partition = logPartition(connection);
-      const pageSize = 100;
-      for await (const page of table.query({
-        partition,
-        index: true,
-        between,
-        newestFirst: true,
-        pageSize,
-      })) {
+      const wanted = { partition, index: true, between, newestFirst: true, pageSize: PAGE_SIZE };
+      for await (const page of table.query(wanted)) {
         const items = new Map((await table.getMany(page)).map((item) => [`${item.pk} ${item.sk}`, item]));
         yield page.flatMap(({ pk, sk }) => items.get(`${pk} ${sk}`) ?? []).map((item) => parseEntry(item));
       }

@@ -155,9 +155,12 @@ const extra = (context: Context, user: string, why: string): Difference => ({
 
 function causeOf({ sight, connection, group }: Context, cause: 'missing_user' | 'extra_user'): UserCause {
   const { failedAt } = connection.item(group) ?? {};
-  const mayBeRefused = sight.seen.life.happenings.some(
+  const { connections, happenings } = sight.seen.life;
+  // Tempers are the platform's, which a company's connections share.
+  const sharing = connections.filter(({ company }) => company === connection.company).map(({ name }) => name);
+  const mayBeRefused = happenings.some(
     ({ deed, ...one }) =>
-      one.connection === connection.name && 'temper' in deed && deed.temper === 'refuses_user_422',
+      sharing.includes(one.connection) && 'temper' in deed && deed.temper === 'refuses_user_422',
   );
   const isGivenUp = failedAt !== undefined && (mayBeRefused || connection.platform.traits.uniqueNames);
   if (isGivenUp) return cause === 'missing_user' ? 'missing_in_given_up' : 'extra_in_given_up';

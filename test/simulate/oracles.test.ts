@@ -87,7 +87,8 @@ function makeWorld() {
     credential: 'static',
     people: [],
   } as const;
-  const life: Life = { seed: 1, days: 1, coalesceSeconds: 5, connections: [connection], happenings };
+  const drawn: Life['connections'][number][] = [connection];
+  const life: Life = { seed: 1, days: 1, coalesceSeconds: 5, connections: drawn, happenings };
   const connections = new Map([['a', { ...connection, company: 'acme' as string }]]);
   const seen = {
     life,
@@ -210,6 +211,7 @@ function makeWorld() {
       }),
     happens: (happening: object) =>
       happenings.push({ atMs: HOUR_MS, connection: 'a', ...happening } as Life['happenings'][number]),
+    colleague: () => drawn.push({ ...connection, name: 'b' }),
     temper: (temper: Temper, hours: number) =>
       world.happens({ actor: 'platform', deed: { kind: 'temper', temper, forMs: hours * HOUR_MS } }),
     pends: (pendingCause: string) => items.set('G#a#g1 M#m2', { ...items.get('G#a#g1 M#m2'), pendingCause }),
@@ -419,6 +421,20 @@ describe('truth at any time', () => {
         'somebody should have left a group that was given up',
         (w) => [w.held({ users: ['u-r1', 'u-r2', 'u-r3'] }), w.item({ failedAt: START_MS })],
         'truth in_sync_but_different',
+      ],
+      [
+        '… by a platform that refuses users, which another connection of the company shares',
+        (w) => [
+          w.held({ users: ['u-r1', 'u-r2', 'u-r3'] }),
+          w.item({ failedAt: START_MS }),
+          w.colleague(),
+          w.happens({
+            actor: 'platform',
+            connection: 'b',
+            deed: { kind: 'temper', temper: 'refuses_user_422', forMs: HOUR_MS },
+          }),
+        ],
+        'truth extra_in_given_up',
       ],
       [
         'somebody should have come to a group that was given up',
