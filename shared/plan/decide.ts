@@ -114,6 +114,8 @@ export interface Absorb {
   readonly differences: readonly Difference[];
   /** The open intent whose outcome this is. */
   readonly intent: Intent | undefined;
+  /** An earlier write of ours that was looked for in vain, and has happened since. */
+  readonly landed: Intent | undefined;
   /** How often this happens. */
   readonly contest: Contest | undefined;
 }
@@ -377,7 +379,9 @@ export function decideForeign(
   views: readonly (View | undefined)[],
 ): Absorb | Question {
   if (facts.views === undefined) return { kind: 'read', what: ['views'] };
-  const ours = [...views, facts.views.doubted].filter((view) => view !== undefined);
+  const before = views.filter((view) => view !== undefined);
+  const { doubted } = facts.views;
+  const ours = doubted === undefined ? before : [...before, doubted];
   const isSpokeIdGone = isSpokeIdLost(observed, ours, facts.listed, ECHO_LISTING_AGES_MS);
   if (typeof isSpokeIdGone !== 'boolean') return isSpokeIdGone;
   const differences = foreignDifferences(ours, observed, { isSpokeIdGone });
@@ -386,8 +390,13 @@ export function decideForeign(
   const isRestored = differences.some((one) => endingOf(one, facts.state, facts.settings) === 'restore');
   const contest = isRestored ? contestAfter(facts) : undefined;
   if (contest !== undefined && 'kind' in contest) return contest;
-  const { intent } = facts.state;
-  const absorb = (view: View): Absorb => ({ kind: 'absorb', observed, view, differences, intent, contest });
+  const { intent, doubt } = facts.state;
+  const explained = weightOf(foreignDifferences(before, observed, { isSpokeIdGone })) - weightOf(differences);
+  const landed = before.length > 0 && explained > 0 ? doubt?.intent : undefined;
+  const absorb = (view: View): Absorb => ({
+    kind: 'absorb',
+    ...{ observed, view, differences, intent, landed, contest },
+  });
   if (policy === 'restore' || differences.length === 0) return absorb(shown);
   if (facts.wanted === undefined) return { kind: 'read', what: ['wanted'] };
   const earlier = stillWaived(facts, facts.wanted, shown);
@@ -395,6 +404,9 @@ export function decideForeign(
   const seen = newnessOf(facts.state, facts.wanted).newest;
   return absorb({ ...shown, waiver: waive({ policy, seen, differences, earlier }) });
 }
+
+const weightOf = (differences: readonly Difference[]): number =>
+  differences.flatMap(({ before, after }) => [before, after].flat()).length;
 
 /**
  * How a difference ends. A group that is only watched is never written, and whoever was added where the platform's own

@@ -5,7 +5,7 @@ import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import type { Worker } from '../../simulate/worker.ts';
 import { story } from '../support/engine/story.ts';
-import { CREATE_SETTLE_MS, takeEvents } from '../support/engine/world.ts';
+import { CREATE_SETTLE_MS, NO_FAULTS, takeEvents } from '../support/engine/world.ts';
 
 /** A worker that is held up before one effect, while somebody else does something. */
 function slowWorker(heldUpBefore: string, meanwhile: () => Promise<void>): Worker {
@@ -70,3 +70,32 @@ it('a stale version whose group is deleted before it is looked at is a deletion,
   expect(await state('g')).toMatchObject({ settled: 'in_sync' });
   expect(shown('g')).toEqual([['u-a']]);
 });
+
+it.each(['create', 'patch'] as const)(
+  'a %s that happens after it was looked for in vain is in the audit all the same',
+  async (action) => {
+    const { world, troubles, hire, tell, say, audit, ref, state } = await story();
+    await hire('a', 'b', 'c');
+    if (action === 'patch') await tell({ snapshot: 'g', of: ['a'] });
+    const ports = { ...world.portsFor(slowWorker('nothing', async () => {})), createSettleMs: 3_000 };
+    troubles.faults = { ...NO_FAULTS, platform: (call) => (call === action ? 'lost_late' : 'none') };
+    say({ snapshot: 'g', of: ['a', 'b'] });
+    await ingest(takeEvents(world), world.onlooker);
+    await applyGroup(ref('g'), ports);
+    troubles.faults = { ...NO_FAULTS, platform: (call) => (call === action ? 'unreached' : 'none') };
+    for (let time = 0; time < 5 && (await state('g'))?.doubt === undefined; time += 1) {
+      world.advance(1_000);
+      await applyGroup(ref('g'), ports);
+    }
+    expect(await state('g')).toMatchObject({ doubt: { intent: { action } } });
+    world.platform.doLate(0);
+    troubles.faults = NO_FAULTS;
+    await tell({ snapshot: 'g', of: ['a', 'c'] });
+
+    const versions = (await audit('g')).map(({ versionAfter }) => versionAfter);
+    expect(
+      world.platform.writes.map(({ version }) => version).filter((one) => !versions.includes(one)),
+    ).toEqual([]);
+    expect((await audit('g')).map(({ outcome }) => outcome)).toContain('found_written');
+  },
+);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Difference, NOBODY_KNOWN } from '../../domain/drift.ts';
-import type { GroupState, LinkedGroup } from '../../domain/group-state.ts';
+import type { GroupState, Intent, LinkedGroup } from '../../domain/group-state.ts';
 import { intentId, type PlatformGroupId } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import { attribute } from '../../plan/attribute.ts';
@@ -17,12 +17,12 @@ import { AGAIN, CONFLICT, OVERTAKEN, type Performed, type Trouble, type Turn } f
  * observed, nothing can tell any more what was changed.
  */
 export async function absorb(decision: Absorb, state: GroupState, turn: Turn): Promise<Performed> {
-  const { observed, view, intent, contest } = decision;
+  const { observed, view, intent, landed, contest } = decision;
   const { ports } = turn;
   const recorded = await recordForeign(decision, state, turn);
   if (recorded === undefined) return OVERTAKEN;
   const link = await linkTo(state, observed, view, turn);
-  const found = { ...recorded, contest };
+  const found = { ...recorded, contest, ...(await recordLanded(landed, observed, state, turn)) };
   if (intent === undefined) return (await ports.groups.absorb(state, link, found)) ? CONFLICT : OVERTAKEN;
   const nowMs = ports.clock();
   const audited = await turn.record(state, foundOf(intent, nowMs, observed.version, false));
@@ -39,6 +39,15 @@ export async function absorb(decision: Absorb, state: GroupState, turn: Turn): P
   });
   return flipped === undefined ? OVERTAKEN : CONFLICT;
 }
+
+/** What was looked for in vain is in the audit once it is seen to have happened after all. */
+export const recordLanded = async (
+  landed: Intent | undefined,
+  { version }: ObservedGroup,
+  state: GroupState,
+  { record, ports }: Turn,
+): Promise<Pick<FoundForeign, 'audited'>> =>
+  landed === undefined ? {} : { audited: await record(state, foundOf(landed, ports.clock(), version, true)) };
 
 /** @returns undefined where another worker of ours has written meanwhile, so that the change may be ours */
 export async function recordForeign(

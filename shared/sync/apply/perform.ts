@@ -4,12 +4,12 @@ import { HOLD_LIFE_MS, type Hold } from '../../domain/hold.ts';
 import { intentId, type PlatformGroupId } from '../../domain/ids.ts';
 import type { Decision } from '../../plan/decide.ts';
 import type { Wanted } from '../../plan/facts.ts';
-import { viewOf } from '../../plan/foreign.ts';
+import { isOurCreation, viewOf } from '../../plan/foreign.ts';
 import { retireClaim } from '../retire-claim.ts';
 import { DOUBT_MS, WRITES_IN_FLIGHT } from '../tuning.ts';
 import { foundOf, OURSELVES } from './audit.ts';
 import { holdDigest, learn, type Reading, readFormer } from './facts.ts';
-import { absorb, clearSuspicion, closeDrift, linkTo, unlink } from './foreign.ts';
+import { absorb, clearSuspicion, closeDrift, linkTo, recordLanded, unlink } from './foreign.ts';
 import { AGAIN, CONFLICT, OVERTAKEN, type Performed, type Round, type Turn } from './turn.ts';
 import { performWrite, refuse, unreserve } from './write.ts';
 
@@ -256,7 +256,10 @@ async function adopt({ candidates }: Of<'adopt'>, round: Round, turn: Turn): Pro
     if (observed !== undefined) {
       const former = await readFormer(state, id, ports);
       const link = await linkTo(state, observed, viewOf(observed, former), turn);
-      return (await ports.groups.absorb(state, link)) ? AGAIN : OVERTAKEN;
+      const made = state.doubt?.intent;
+      const isMade = made?.action === 'create' && isOurCreation(observed, made, round.views?.doubted);
+      const found = await recordLanded(isMade ? made : undefined, observed, state, turn);
+      return (await ports.groups.absorb(state, link, found)) ? AGAIN : OVERTAKEN;
     }
     await retireClaim(connection.company, id, state.ref, ports);
   }
