@@ -228,15 +228,20 @@ const isSameName = (group: ObservedGroup, name: string) => foldName(group.name) 
 
 /**
  * Somebody who undoes what we write is answered twice at once, then once an hour: each restoration costs three or four
- * calls. The directory's newer word, an approval, and a person who asks pass at once.
+ * calls. The directory's newer word, whoever of ours is to leave, an approval, and a person who asks pass at once.
  */
-function decideRest({ state, nowMs, wanted }: Facts): Decision | undefined {
+function decideRest(facts: Facts): Decision | undefined {
+  const { state, nowMs, wanted, views } = facts;
   const { contest, suspect, hold } = state;
   if (contest === undefined || contest.count <= RESTORED_AT_ONCE || nowMs >= contest.sinceMs + HOUR_MS)
     return undefined;
   if (isAsked(suspect) || hold?.decision.kind === 'approved') return undefined;
-  if (wanted === undefined) return { kind: 'read', what: ['wanted'] };
+  if (wanted === undefined || views === undefined) return { kind: 'read', what: ['wanted', 'views'] };
   if (newnessOf(state, wanted).newest > (contest.seen ?? STAMP_ZERO)) return undefined;
+  const { users } = wanted.group ?? NO_USERS;
+  const hasLeaver = [...(views.base?.users ?? [])].some(([user, isOurs]) => isOurs && !users.has(user));
+  // Whom somebody else put in is no leaver, and whom the guard holds back leaves no sooner for another write.
+  if (hasLeaver && hold === undefined && treatmentOf(facts).mode === 'sync') return undefined;
   return { kind: 'wait', waitMs: contest.sinceMs + HOUR_MS - nowMs, why: CONTESTED };
 }
 

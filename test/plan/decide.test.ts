@@ -419,6 +419,19 @@ describe('decide', () => {
         { state: state({ contest: { ...contest, count: 2 }, suspect }) },
         'look',
       ],
+      [
+        'is looked at when somebody of ours is to leave it',
+        { state: state({ contest, suspect }), views: views(view('ab')) },
+        'look',
+      ],
+      [
+        'waits with whom somebody else put in',
+        {
+          state: state({ contest, suspect }),
+          views: views({ ...view('a'), users: new Map([...view('a').users, [user('x'), false]]) }),
+        },
+        'wait',
+      ],
     ])('%s', (_, over, kind) => {
       expect(decide(facts(over)).kind).toBe(kind);
     });

@@ -4,6 +4,7 @@ import { makeStamp } from '../../shared/domain/stamp.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import type { Worker } from '../../simulate/worker.ts';
+import { suspectChanged } from '../support/engine/look-over.ts';
 import { story } from '../support/engine/story.ts';
 import { CREATE_SETTLE_MS, NO_FAULTS, takeEvents } from '../support/engine/world.ts';
 
@@ -99,3 +100,25 @@ it.each(['create', 'patch'] as const)(
     expect((await audit('g')).map(({ outcome }) => outcome)).toContain('found_written');
   },
 );
+
+it('a leaver does not wait for the end of a fight, which goes on once an hour', async () => {
+  const { world, tell, work, hire, shown, state, ref } = await story();
+  await hire('a', 'b');
+  await tell({ snapshot: 'g', of: ['a', 'b'] });
+  const { platformId = '' } = (await state('g')) ?? {};
+  const addStranger = async () => {
+    world.platform.changeAsOther(platformId, { users: [...(shown('g')[0] ?? []), 'u-x'] });
+    await suspectChanged(world);
+    await work(20);
+  };
+  for (let time = 0; time < 3; time += 1) await addStranger();
+  expect(shown('g')).toEqual([['u-a', 'u-b', 'u-x']]);
+
+  await world.onlooker.hire([{ role: 'b', email: 'b@acme.test', state: 'TERMINATED' }]);
+  const now = { nowMs: world.nowMs(), dueMs: world.nowMs() };
+  await world.onlooker.desired.markDirty(ref('g'), now);
+  await applyGroup(ref('g'), world.onlooker);
+  expect(shown('g')).toEqual([['u-a']]);
+  await addStranger();
+  expect(shown('g')).toEqual([['u-a', 'u-x']]);
+});
