@@ -1,7 +1,7 @@
 import type { DriftKind } from '../../domain/drift.ts';
 import type { Gate } from '../../domain/gate.ts';
 import type { GroupState } from '../../domain/group-state.ts';
-import type { GroupRef } from '../../domain/ids.ts';
+import type { GroupRef, PlatformGroupId } from '../../domain/ids.ts';
 import { decide } from '../../plan/decide.ts';
 import { countSuccess } from '../gate.ts';
 import { openPlatform } from '../open-platform.ts';
@@ -151,7 +151,8 @@ async function takeRound(
     };
     const platform = await openPlatform(connection, ports, { maxAttempts, onTry });
     const found = (kind: DriftKind) => drift.push(kind);
-    const turn: Turn = { connection, platform, ports, trial, record, found };
+    const claim = (id: PlatformGroupId) => ports.claims.claim(connection.company, id, state.ref);
+    const turn: Turn = { connection, platform, ports, claim, trial, record, found };
     const barred = new Set(trial.lots.flat());
     let round: Round = { ...startOf(state, turn), barred, leftOut: trial.leftOut };
     for (;;) {

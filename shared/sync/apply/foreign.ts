@@ -7,37 +7,64 @@ import { attribute } from '../../plan/attribute.ts';
 import { type Absorb, type Decision, type DriftEnding, endingOf } from '../../plan/decide.ts';
 import { mayUnlink, UNLINKED_ALWAYS } from '../../plan/guard.ts';
 import { attributeDrift, toldOf } from '../attribute-drift.ts';
-import type { FoundForeign } from '../ports/groups.ts';
+import type { Flip, FoundForeign } from '../ports/groups.ts';
 import type { DriftRecord } from '../ports/logs.ts';
 import { foundOf } from './audit.ts';
-import { AGAIN, CONFLICT, OVERTAKEN, type Performed, type Trouble, type Turn } from './turn.ts';
+import {
+  AGAIN,
+  CONFLICT,
+  OVERTAKEN,
+  type Performed,
+  type Round,
+  type Trouble,
+  type Turn,
+  unlessOvertaken,
+} from './turn.ts';
 
 /**
  * Takes what somebody else changed as the group's view. The record of it comes first: once the view is what was
  * observed, nothing can tell any more what was changed.
  */
-export async function absorb(decision: Absorb, state: GroupState, turn: Turn): Promise<Performed> {
+export async function absorb(decision: Absorb, { state }: Round, turn: Turn): Promise<Performed> {
   const { observed, view, intent, landed, contest } = decision;
   const { ports } = turn;
   const recorded = await recordForeign(decision, state, turn);
   if (recorded === undefined) return OVERTAKEN;
   const link = await linkTo(state, observed, view, turn);
   const found = { ...recorded, contest, ...(await recordLanded(landed, observed, state, turn)) };
-  if (intent === undefined) return (await ports.groups.absorb(state, link, found)) ? CONFLICT : OVERTAKEN;
+  const isTaken =
+    intent === undefined
+      ? ports.groups.absorb(state, link, found)
+      : flipFound(intent, state, turn, { happened: false, left: { platform: link, found } });
+  return unlessOvertaken(isTaken, CONFLICT);
+}
+
+/**
+ * Ends an open intent by what a look found. The group is left dirty: what the directory wants now may be something else
+ * again.
+ */
+export async function flipFound(
+  { id, action, atMs, consumes, ...intent }: Intent,
+  state: GroupState,
+  { ports, record }: Turn,
+  { happened, left }: { readonly happened: boolean; readonly left: Partial<Flip> },
+): Promise<boolean> {
   const nowMs = ports.clock();
-  const audited = await turn.record(state, foundOf(intent, nowMs, observed.version, false));
+  const version = left.platform?.version ?? null;
+  const audited = await record(state, foundOf({ ...intent, id, action, atMs }, nowMs, version, happened));
   const flipped = await ports.groups.flip(state.ref, {
-    intent: intent.id,
+    intent: id,
     seen: state,
     nowMs,
-    platform: link,
     settled: 'in_sync',
     counts: state.counts ?? { wanted: 0, applied: 0, pending: 0 },
     unfinished: true,
-    found: { ...found, audited },
-    ...(intent.action === 'create' ? { createdAtMs: intent.atMs } : {}),
+    ...(action === 'create' ? { createdAtMs: atMs } : {}),
+    ...(happened && consumes !== undefined ? { consumedHold: consumes } : {}),
+    ...left,
+    found: { ...left.found, audited },
   });
-  return flipped === undefined ? OVERTAKEN : CONFLICT;
+  return flipped !== undefined;
 }
 
 /** What was looked for in vain is in the audit once it is seen to have happened after all. */
@@ -82,14 +109,14 @@ export async function linkTo(
 /** The group is as we left it: the suspicion, or the 404 before, is answered. */
 export async function clearSuspicion(
   { observed: { version }, contest }: Extract<Decision, { kind: 'clear' }>,
-  state: GroupState,
+  { state }: Round,
   { ports }: Turn,
 ): Promise<Performed> {
   const { platformId, view } = state;
   await attributeDrift(state, toldOf(state), ports);
   if (platformId === undefined || view === undefined) return AGAIN;
   const link = { id: platformId, version, view };
-  return (await ports.groups.absorb(state, link, { contest })) ? AGAIN : OVERTAKEN;
+  return unlessOvertaken(ports.groups.absorb(state, link, { contest }));
 }
 
 const UNLINKING_HELD = {
@@ -102,7 +129,7 @@ export const isUnlinkingHeld = (why: Trouble): boolean => why.code === UNLINKING
 /** Gives up the link to a group that is gone, unless too many are gone at once, or it is there after all. */
 export async function unlink(
   { id, difference, waiver }: Extract<Decision, { kind: 'unlink' }>,
-  state: GroupState,
+  { state }: Round,
   turn: Turn,
 ): Promise<Performed> {
   const { ports, platform } = turn;
@@ -119,7 +146,7 @@ export async function unlink(
       ? {}
       : { ...(await recordDrift(state, [difference], id, turn)), isGone: waiver === undefined };
   const left = waiver === undefined ? found : { ...found, deletionWaiver: waiver };
-  return (await ports.groups.absorb(state, undefined, left)) ? AGAIN : OVERTAKEN;
+  return unlessOvertaken(ports.groups.absorb(state, undefined, left));
 }
 
 /** The record is put before the others are counted, so two at once may both wait, but never both pass. */

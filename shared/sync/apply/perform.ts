@@ -1,5 +1,5 @@
 import pMap from 'p-map';
-import type { GroupState, Intent } from '../../domain/group-state.ts';
+import type { GroupState } from '../../domain/group-state.ts';
 import { HOLD_LIFE_MS, type Hold } from '../../domain/hold.ts';
 import { intentId, type PlatformGroupId } from '../../domain/ids.ts';
 import type { Decision } from '../../plan/decide.ts';
@@ -7,79 +7,72 @@ import type { Wanted } from '../../plan/facts.ts';
 import { isOurCreation, viewOf } from '../../plan/foreign.ts';
 import { retireClaim } from '../retire-claim.ts';
 import { DOUBT_MS, WRITES_IN_FLIGHT } from '../tuning.ts';
-import { foundOf, OURSELVES } from './audit.ts';
-import { holdDigest, learn, type Reading, readFormer } from './facts.ts';
-import { absorb, clearSuspicion, closeDrift, linkTo, recordLanded, unlink } from './foreign.ts';
-import { AGAIN, CONFLICT, OVERTAKEN, type Performed, type Round, type Turn } from './turn.ts';
-import { performWrite, refuse, unreserve } from './write.ts';
+import { OURSELVES } from './audit.ts';
+import { holdDigest, learn, readFormer } from './facts.ts';
+import { absorb, clearSuspicion, closeDrift, flipFound, linkTo, recordLanded, unlink } from './foreign.ts';
+import {
+  AGAIN,
+  CONFLICT,
+  OVERTAKEN,
+  type Performed,
+  type Round,
+  type Turn,
+  unlessOvertaken,
+} from './turn.ts';
+import { dropClaim, performWrite, refuse, unreserve } from './write.ts';
 
 type Of<Kind extends Decision['kind']> = Extract<Decision, { kind: Kind }>;
 
-/** Carries out one decision, in the fixed order of its effects. */
-export async function perform(decision: Decision, round: Round, turn: Turn): Promise<Performed> {
-  const { state } = round;
-  const { ports } = turn;
-  const reading = readingOf(state, turn);
-  switch (decision.kind) {
-    case 'read':
-    case 'look':
-    case 'list': {
-      const known = await learn(decision, round, reading);
-      if (known.wanted !== undefined && round.wanted === undefined)
-        await markPending({ ...known, wanted: known.wanted }, turn);
-      return { round: known };
-    }
-    case 'reserve':
-      return reserve(decision, round, turn);
-    case 'hold':
-      return hold(decision, round, turn);
-    case 'drop_hold': {
-      await ports.groups.dropHold(state);
-      const { hold: _, ...without } = state;
-      return { round: { ...round, state: without, held: undefined } };
-    }
-    case 'write':
-      if (!decision.isReserved) return performWrite(decision, await unreserved(round, turn), turn, reading);
-      return performWrite(decision, round, turn, reading);
-    case 'drop':
-      return drop(decision, round, turn);
-    case 'confirm':
-      return confirm(decision, round, turn);
-    case 'confirm_gone':
-      return confirmGone(decision, state, turn);
-    case 'absorb':
-      await unreserve(round, turn);
-      return absorb(decision, state, turn);
-    case 'clear':
-      return clearSuspicion(decision, state, turn);
-    case 'forget':
-      return (await ports.groups.absorb(state, undefined)) ? AGAIN : OVERTAKEN;
-    case 'miss':
-      await ports.groups.noteMissing(state, ports.clock());
-      return { step: { kind: 'wait', waitMs: decision.waitMs, why: decision.why } };
-    case 'unlink':
-      return unlink(decision, state, turn);
-    case 'release':
-      return letGo(decision, state, turn);
-    case 'adopt':
-      return adopt(decision, round, turn);
-    case 'fail':
-      return refuse(round, turn);
-    case 'wait':
-      if (decision.noting !== undefined && !(await ports.groups.noteMiss(state.ref, decision.noting)))
-        return OVERTAKEN;
-      return { step: { kind: 'wait', waitMs: decision.waitMs, why: decision.why } };
-    case 'settle':
-      return settle(decision, await unreserved(round, turn), turn);
-  }
-}
+type Performer<Kind extends Decision['kind']> = (
+  decision: Of<Kind>,
+  round: Round,
+  turn: Turn,
+) => Promise<Performed>;
 
-const readingOf = ({ ref }: GroupState, { connection, platform, ports }: Turn): Reading => ({
-  connection,
-  platform,
-  ports,
-  claim: (id) => ports.claims.claim(connection.company, id, ref),
-});
+/** How each decision is carried out. */
+const PERFORMERS: { readonly [Kind in Decision['kind']]: Performer<Kind> } = {
+  read: ask,
+  look: ask,
+  list: ask,
+  reserve,
+  hold,
+  drop_hold: dropHold,
+  write: async (decision, round, turn) =>
+    performWrite(decision, decision.isReserved ? round : await unreserved(round, turn), turn),
+  drop,
+  confirm,
+  confirm_gone: confirmGone,
+  absorb: async (decision, round, turn) => {
+    await unreserve(round, turn);
+    return absorb(decision, round, turn);
+  },
+  clear: clearSuspicion,
+  forget: (_, { state }, { ports }) => unlessOvertaken(ports.groups.absorb(state, undefined)),
+  miss: async (why, { state }, { ports }) => {
+    await ports.groups.noteMissing(state, ports.clock());
+    return { step: { ...why, kind: 'wait' } };
+  },
+  unlink,
+  release: letGo,
+  adopt,
+  fail: (_, round, turn) => refuse(round, turn),
+  wait: async ({ noting, ...why }, { state }, { ports }) => {
+    const isStill = noting === undefined || (await ports.groups.noteMiss(state.ref, noting));
+    return isStill ? { step: why } : OVERTAKEN;
+  },
+  settle,
+};
+
+/** Carries out one decision, in the fixed order of its effects. */
+export const perform = (decision: Decision, round: Round, turn: Turn): Promise<Performed> =>
+  (PERFORMERS[decision.kind] as Performer<Decision['kind']>)(decision, round, turn);
+
+async function ask(question: Of<'read' | 'look' | 'list'>, round: Round, turn: Turn): Promise<Performed> {
+  const known = await learn(question, round, turn);
+  if (known.wanted !== undefined && round.wanted === undefined)
+    await markPending({ ...known, wanted: known.wanted }, turn);
+  return { round: known };
+}
 
 /** Writes which members have to wait and why, where that has changed; the wait's age is kept while the cause is. */
 async function markPending(
@@ -142,6 +135,12 @@ async function hold(decision: Of<'hold'>, round: Round, turn: Turn): Promise<Per
   return { round: { ...before, state: { ...state, hold: held }, held: { users, about } } };
 }
 
+async function dropHold(_: Of<'drop_hold'>, round: Round, { ports }: Turn): Promise<Performed> {
+  await ports.groups.dropHold(round.state);
+  const { hold: __, ...state } = round.state;
+  return { round: { ...round, state, held: undefined } };
+}
+
 /** A hold as it is recorded; where its set lies the store fills in. */
 export function holdOf(
   { users, size, rule, deletes }: Of<'hold'>,
@@ -174,60 +173,27 @@ async function drop({ intent, owed }: Of<'drop'>, round: Round, turn: Turn): Pro
   return { round: { ...round, state: left, reservation: undefined } };
 }
 
-/** The group is left dirty: what the directory wants now may be something else again. */
 async function confirm(
   { intent, observed, view }: Of<'confirm'>,
   { state, rejected }: Round,
   turn: Turn,
 ): Promise<Performed> {
-  const { ports } = turn;
   const platform = await linkTo(state, observed, view, turn);
-  const nowMs = ports.clock();
-  const audited = await turn.record(state, foundOf(intent, nowMs, observed.version, true));
-  const flipped = await ports.groups.flip(state.ref, {
-    ...settledNow(intent, state, nowMs),
-    found: { audited },
-    platform,
-    settled: 'in_sync',
-    counts: state.counts ?? { wanted: 0, applied: 0, pending: 0 },
-    ...(intent.action === 'create' ? { createdAtMs: intent.atMs } : {}),
-  });
-  if (flipped === undefined) return OVERTAKEN;
+  const flipped = flipFound(intent, state, turn, { happened: true, left: { platform } });
   // The client repeats what a server declined to serve (503, Retry-After); should that have been done after all, the
   // repetition met its own version, and the removals stay in the guard's book.
-  return rejected === undefined ? AGAIN : CONFLICT;
+  return unlessOvertaken(flipped, rejected === undefined ? AGAIN : CONFLICT);
 }
 
-const settledNow = ({ id, consumes }: Intent, seen: GroupState, nowMs: number) => ({
-  intent: id,
-  seen,
-  nowMs,
-  unfinished: true,
-  ...(consumes === undefined ? {} : { consumedHold: consumes }),
-});
-
-async function confirmGone(
-  { intent }: Of<'confirm_gone'>,
-  state: GroupState,
-  turn: Turn,
-): Promise<Performed> {
-  const { ports, connection } = turn;
-  const nowMs = ports.clock();
-  const audited = await turn.record(state, foundOf(intent, nowMs, null, true));
+async function confirmGone({ intent }: Of<'confirm_gone'>, { state }: Round, turn: Turn): Promise<Performed> {
   // Before the flip: afterwards nobody would look for it.
-  if (intent.platformId !== undefined)
-    await ports.claims.drop(connection.company, intent.platformId, state.ref);
-  const flipped = await ports.groups.flip(state.ref, {
-    ...settledNow(intent, state, nowMs),
-    found: { audited },
-    settled: 'deleted',
-    counts: { wanted: 0, applied: 0, pending: 0 },
-  });
-  return flipped === undefined ? OVERTAKEN : AGAIN;
+  await dropClaim(intent, state, turn);
+  const left = { settled: 'deleted', counts: { wanted: 0, applied: 0, pending: 0 } } as const;
+  return unlessOvertaken(flipFound(intent, state, turn, { happened: true, left }));
 }
 
 /** The platform's group stays as it is, without an owner from now on: nothing is sent. */
-async function letGo({ reason }: Of<'release'>, state: GroupState, turn: Turn): Promise<Performed> {
+async function letGo({ reason }: Of<'release'>, { state }: Round, turn: Turn): Promise<Performed> {
   const { ports } = turn;
   const { platformId, version = null } = state;
   const audited = await turn.record(state, {
@@ -242,7 +208,7 @@ async function letGo({ reason }: Of<'release'>, state: GroupState, turn: Turn): 
     cause: `rev ${state.rev}`,
     outcome: 'written',
   });
-  return (await ports.groups.absorb(state, undefined, { audited })) ? AGAIN : OVERTAKEN;
+  return unlessOvertaken(ports.groups.absorb(state, undefined, { audited }));
 }
 
 /** Claim, then look, then link: the next round plans from what is there, and sends the whole group. */
@@ -251,7 +217,7 @@ async function adopt({ candidates }: Of<'adopt'>, round: Round, turn: Turn): Pro
   const { state } = round;
   for (const candidate of candidates) {
     const id = candidate.id as PlatformGroupId;
-    if (!(await ports.claims.claim(connection.company, id, state.ref))) continue;
+    if (!(await turn.claim(id))) continue;
     const observed = await platform.groups.get(id);
     if (observed !== undefined) {
       const former = await readFormer(state, id, ports);
@@ -259,18 +225,15 @@ async function adopt({ candidates }: Of<'adopt'>, round: Round, turn: Turn): Pro
       const made = state.doubt?.intent;
       const isMade = made?.action === 'create' && isOurCreation(observed, made, round.views?.doubted);
       const found = await recordLanded(isMade ? made : undefined, observed, state, turn);
-      return (await ports.groups.absorb(state, link, found)) ? AGAIN : OVERTAKEN;
+      return unlessOvertaken(ports.groups.absorb(state, link, found));
     }
     await retireClaim(connection.company, id, state.ref, ports);
   }
   return { round: { ...round, isNothingAdoptable: true } };
 }
 
-async function settle(
-  { as, counts, ending }: Of<'settle'>,
-  { state }: Round,
-  turn: Turn,
-): Promise<Performed> {
+async function settle({ as, counts, ending }: Of<'settle'>, round: Round, turn: Turn): Promise<Performed> {
+  const { state } = await unreserved(round, turn);
   if (ending !== 'open') await closeDrift(state, turn, ending);
   await turn.ports.groups.settle(state, as, { counts, driftClosed: ending !== 'open' });
   return { step: { kind: 'in_step' } };

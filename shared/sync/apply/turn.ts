@@ -4,13 +4,12 @@ import type { PlatformUserId } from '../../domain/ids.ts';
 import type { Write } from '../../plan/decide.ts';
 import type { Facts } from '../../plan/facts.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
-import type { Connection } from '../ports/connections.ts';
 import type { AuditEntry, AuditLink } from '../ports/logs.ts';
 import type { Platform, PlatformFailure } from '../ports/platform.ts';
+import type { Reading } from './facts.ts';
 
 /** One invocation for one group: its connection, its platform, and what it may touch. */
-export interface Turn {
-  readonly connection: Connection;
+export interface Turn extends Reading {
   readonly platform: Platform;
   readonly ports: ApplyPorts;
   /**
@@ -92,3 +91,8 @@ export type Performed = { readonly round: Round } | { readonly step: Step };
 export const AGAIN: Performed = { step: { kind: 'again' } };
 export const CONFLICT: Performed = { step: { kind: 'conflict' } };
 export const OVERTAKEN: Performed = { step: { kind: 'overtaken' } };
+
+export const unlessOvertaken = async (
+  isDone: Promise<boolean>,
+  next: Performed = AGAIN,
+): Promise<Performed> => ((await isDone) ? next : OVERTAKEN);

@@ -18,7 +18,7 @@ import type { Flip } from '../ports/groups.ts';
 import { type GroupFields, PlatformFailure } from '../ports/platform.ts';
 import { CREATE_DEADLINE_MS, MAX_REFUSALS, SUSPECTS } from '../tuning.ts';
 import { auditOf, originOf } from './audit.ts';
-import { learn, type Reading } from './facts.ts';
+import { learn } from './facts.ts';
 import { giveUp } from './failure.ts';
 import { closeDrift, linkTo, recordForeign } from './foreign.ts';
 import { CONFLICT, OVERTAKEN, type Performed, type Round, type Trial, type Turn } from './turn.ts';
@@ -30,16 +30,10 @@ interface Writing {
   /** As read, with the open intent. */
   readonly round: Round & { readonly wanted: Wanted };
   readonly turn: Turn;
-  readonly reading: Reading;
 }
 
 /** Carries out a plan: chunks of the view, intent, call, audit, flip. */
-export async function performWrite(
-  write: Write,
-  round: Round,
-  turn: Turn,
-  reading: Reading,
-): Promise<Performed> {
+export async function performWrite(write: Write, round: Round, turn: Turn): Promise<Performed> {
   const { state, wanted, reservation } = round;
   const { ports } = turn;
   if (wanted === undefined) throw new Error('expected a write to be planned from what the directory wants');
@@ -53,7 +47,7 @@ export async function performWrite(
   if (write.isReserved && state.unsettledRemovals !== undefined) {
     await ports.guard.cancel({ connection, ...state.unsettledRemovals });
   }
-  const writing = { write, intent, round: { ...round, wanted, state: { ...state, intent } }, turn, reading };
+  const writing = { write, intent, round: { ...round, wanted, state: { ...state, intent } }, turn };
   let observed: ObservedGroup | undefined;
   try {
     observed = await call(write.plan, intent, state, turn);
@@ -268,11 +262,11 @@ function nextSuspect(
  */
 async function confirmWrite(observed: ObservedGroup | undefined, writing: Writing): Promise<Performed> {
   const { write, intent, round, turn } = writing;
-  const { ports, connection } = turn;
+  const { ports } = turn;
   const { state, wanted } = round;
   if (intent.action === 'create' && observed !== undefined) {
     // Another directory group may have taken it over between our POST and this: it is theirs, and we have none.
-    if (!(await ports.claims.claim(connection.company, observed.id as PlatformGroupId, state.ref))) {
+    if (!(await turn.claim(observed.id as PlatformGroupId))) {
       return (await ports.groups.dropIntent(state.ref, intent, {})) ? CONFLICT : OVERTAKEN;
     }
   }
@@ -289,7 +283,7 @@ async function confirmWrite(observed: ObservedGroup | undefined, writing: Writin
   const version = observed?.version ?? null;
   const entry = auditOf(intent, { changes, nowMs, version, origin, outcome: 'written' });
   const audited = await turn.record(state, entry);
-  if (observed === undefined) await dropClaim(state, turn);
+  if (observed === undefined) await dropClaim(state, state, turn);
   const driftClosed = write.held.size === 0 && foreign === undefined && !outcome.isUndone;
   if (driftClosed) await closeDrift(state, turn);
   const counts = countsOf(wanted, view);
@@ -319,7 +313,11 @@ async function confirmWrite(observed: ObservedGroup | undefined, writing: Writin
 }
 
 /** Before the flip, which may leave nothing to be done: a crash in between is settled by a look. */
-async function dropClaim({ platformId, ref }: GroupState, { ports, connection }: Turn): Promise<void> {
+export async function dropClaim(
+  { platformId }: Pick<Intent, 'platformId'>,
+  { ref }: GroupState,
+  { ports, connection }: Turn,
+): Promise<void> {
   if (platformId !== undefined) await ports.claims.drop(connection.company, platformId, ref);
 }
 
@@ -338,14 +336,14 @@ async function linkAfter(
 
 async function judged(
   observed: ObservedGroup | undefined,
-  { write, round, reading }: Writing,
+  { write, round, turn }: Writing,
 ): Promise<Outcome> {
   let known: Round = round;
   for (;;) {
     const judgement = judgeAnswer(write.plan, observed, known);
     if (!('kind' in judgement)) return judgement;
     if (judgement.kind === 'reserve') throw new Error('expected an answer to be judged without the guard');
-    known = await learn(judgement, known, reading);
+    known = await learn(judgement, known, turn);
   }
 }
 
