@@ -6,47 +6,38 @@ import type { AuditActor, AuditEntry } from '../ports/logs.ts';
 
 const MAX_AUDITED_CHANGES = 1_000;
 
-/** How a write ended, be it by its answer or by a look that came after. */
-export interface Result {
-  readonly changes: readonly PlanChange[];
-  readonly nowMs: number;
-  readonly version: string | null;
-  readonly origin: Origin;
-  readonly outcome: AuditEntry['outcome'];
-}
-
 /** Why something is written, and who would have it so. */
 export type Origin = Pick<AuditEntry, 'cause' | 'actor' | 'reason'>;
 
 export const OURSELVES: AuditActor = { kind: 'groupsync', id: 'groupsync' };
+const LOOKED_UP: Origin = { cause: 'the outcome of an earlier write was looked up', actor: OURSELVES };
 
+/** How a write ended, be it by its answer or by a look that came after. */
 export const auditOf = (
-  intent: Intent,
-  { changes, nowMs, version, origin, outcome }: Result,
+  { id, action, versionBefore }: Intent,
+  changes: readonly PlanChange[],
+  origin: Origin,
+  ending: Pick<AuditEntry, 'atMs' | 'versionAfter' | 'outcome'>,
 ): AuditEntry => ({
-  atMs: nowMs,
-  intent: intent.id,
-  action: intent.action,
+  ...ending,
+  intent: id,
+  action,
   changes: changes.slice(0, MAX_AUDITED_CHANGES),
   changeCount: changes.length,
-  versionBefore: intent.versionBefore ?? null,
-  versionAfter: version,
+  versionBefore: versionBefore ?? null,
   ...origin,
-  outcome,
 });
 
 /** A write whose answer was lost, and what was found instead of it. */
 export const foundOf = (
   intent: Intent,
-  nowMs: number,
-  version: string | null,
+  atMs: number,
+  versionAfter: string | null,
   happened: boolean,
 ): AuditEntry =>
-  auditOf(intent, {
-    changes: [],
-    nowMs,
-    version,
-    origin: { cause: 'the outcome of an earlier write was looked up', actor: OURSELVES },
+  auditOf(intent, [], LOOKED_UP, {
+    atMs,
+    versionAfter,
     outcome: happened ? 'found_written' : 'found_changed',
   });
 

@@ -28,7 +28,7 @@ import { type Resolution, type ResolvePeople, resolveUsers } from './resolve.ts'
 /** What is read with: apply's own ports, or, for a preview, such as write nothing. */
 export interface Reading {
   readonly connection: Connection;
-  readonly platform: Pick<Platform, 'groups'>;
+  readonly platform: { readonly groups: Pick<Platform['groups'], 'list' | 'get'> };
   readonly ports: Pick<ApplyPorts, 'clock'> & {
     readonly groups: Pick<ApplyPorts['groups'], 'members' | 'readView' | 'readHeld'>;
     /** Without `copyToMember`, registers keep the copies that they have. */

@@ -44,14 +44,14 @@ export async function absorb(decision: Absorb, { state }: Round, turn: Turn): Pr
  * again.
  */
 export async function flipFound(
-  { id, action, atMs, consumes, ...intent }: Intent,
+  intent: Intent,
   state: GroupState,
   { ports, record }: Turn,
   { happened, left }: { readonly happened: boolean; readonly left: Partial<Flip> },
 ): Promise<boolean> {
+  const { id, action, atMs, consumes } = intent;
   const nowMs = ports.clock();
-  const version = left.platform?.version ?? null;
-  const audited = await record(state, foundOf({ ...intent, id, action, atMs }, nowMs, version, happened));
+  const audited = await record(state, foundOf(intent, nowMs, left.platform?.version ?? null, happened));
   const flipped = await ports.groups.flip(state.ref, {
     intent: id,
     seen: state,

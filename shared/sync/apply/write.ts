@@ -184,11 +184,9 @@ export async function refuse(round: Round, turn: Turn): Promise<Performed> {
   const { write, intent, cause } = refused;
   const audited = await turn.record(
     state,
-    auditOf(intent, {
-      changes: write.plan.changes,
-      nowMs: ports.clock(),
-      version: intent.versionBefore ?? null,
-      origin: originOf(state, wanted, write.consumes),
+    auditOf(intent, write.plan.changes, originOf(state, wanted, write.consumes), {
+      atMs: ports.clock(),
+      versionAfter: intent.versionBefore ?? null,
       outcome: 'rejected',
     }),
   );
@@ -278,11 +276,9 @@ async function confirmWrite(observed: ObservedGroup | undefined, writing: Writin
   if (foreign !== undefined && found === undefined) return OVERTAKEN;
   const platform = observed && view && (await linkAfter(observed, view, outcome, writing));
   const nowMs = ports.clock();
-  const { changes } = outcome;
+  const ending = { atMs: nowMs, versionAfter: observed?.version ?? null, outcome: 'written' } as const;
   const origin = originOf(state, wanted, write.consumes);
-  const version = observed?.version ?? null;
-  const entry = auditOf(intent, { changes, nowMs, version, origin, outcome: 'written' });
-  const audited = await turn.record(state, entry);
+  const audited = await turn.record(state, auditOf(intent, outcome.changes, origin, ending));
   if (observed === undefined) await dropClaim(state, state, turn);
   const driftClosed = write.held.size === 0 && foreign === undefined && !outcome.isUndone;
   if (driftClosed) await closeDrift(state, turn);
