@@ -68,6 +68,11 @@ export const storedMember = (seen: Seen, connection: string, group: string, memb
 export const storedUser = (seen: Seen, connection: string, member: string) =>
   readItem<StoredMember>(seen, `U#${connection}#${part(member)} USER`);
 
+/** The index lists first bindings that no refresh of people has seen apart. */
+export const isBorneOut = (seen: Seen, connection: string, role: string, member: string): boolean =>
+  readItem<{ gsk: string }>(seen, `R#${connection}#${part(role)} M#${part(member)}`)?.gsk.startsWith('#') !==
+  true;
+
 /** What the settings say about one group: by its id or its last name, the first policy that fits. */
 export function treatmentOf(
   { groups, drift }: ConnectionSettings,

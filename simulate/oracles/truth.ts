@@ -1,7 +1,7 @@
 import { HOUR_MS, MINUTE_MS, type Temper } from '../life.ts';
 import { type Difference, nameOnPlatform, unexplained } from './differences.ts';
 import { hasLostItsCredential, type Judge, latest, type Sight, type Sighted } from './sight.ts';
-import { storedUser } from './stored.ts';
+import { isBorneOut, storedUser } from './stored.ts';
 
 /** Feed 5 minutes, sweep and people an hour, and the rest for the work itself. */
 const NOTICED_WITHIN_MS = 75 * MINUTE_MS;
@@ -124,7 +124,8 @@ function judgeBindings(
   for (const member of reading.emails.keys()) {
     const role = storedUser(seen, name, member)?.role;
     const before = boundTo.get(`${name} ${member}`) ?? role;
-    if (role !== undefined) boundTo.set(`${name} ${member}`, role);
+    // The next refresh of people bears a first binding out, or undoes it.
+    if (role !== undefined && isBorneOut(seen, name, role, member)) boundTo.set(`${name} ${member}`, role);
     if (role === undefined || before === role || isRebound) continue;
     const sentence = `${member} was ${before}; expected that to stay until a person says otherwise, but they are ${role} now.`;
     accuse('truth', 'binding_moved', { connection: name }, sentence);

@@ -480,6 +480,8 @@ describe('truth at any time', () => {
     const moves = (world: World, hour: number) => bind(hour < 4 ? 'r1' : 'r9')(world);
     expect(causesOf(moves, NOT_YET)).toEqual(['truth binding_moved']);
     expect(causesOf((world, hour) => [rebound(world, hour), moves(world, hour)], NOT_YET)).toEqual([]);
+    const unproven = ({ items }: World) => items.set('R#a#r1 M#m1', { gsk: '#r1#m1' });
+    expect(causesOf((world, hour) => [unproven(world), moves(world, hour)], NOT_YET)).toEqual([]);
   });
 });
 
