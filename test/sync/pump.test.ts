@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { REOPENED_GATE } from '../../shared/domain/gate.ts';
 import { groupKey, userKey } from '../../shared/store/keys.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
+import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { pump } from '../../shared/sync/pump.ts';
 import { PUMP_BATCH, PUMP_WALKS } from '../../shared/sync/tuning.ts';
 import { story } from '../support/engine/story.ts';
-import { CONNECTION, takeWoken } from '../support/engine/world.ts';
+import { CONNECTION, takeEvents, takeWoken } from '../support/engine/world.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -39,10 +40,10 @@ describe('more groups than one pump wakes', () => {
 });
 
 it('a group that no apply can read is woken ever more rarely, another each minute', async () => {
-  const { world, hire, say, work, ref } = await story();
+  const { world, hire, say, ref } = await story();
   await hire('a');
   say({ upsert: 'g' }, { upsert: 'h' });
-  await work(1);
+  await ingest(takeEvents(world), world.onlooker);
   takeWoken(world);
   await world.table.update(groupKey(ref('g')), { set: { attempts: 'seven' } });
   await expect(applyGroup(ref('g'), world.onlooker)).rejects.toThrow('expected a group');
@@ -103,10 +104,10 @@ describe('an item that cannot be understood', () => {
   });
 
   it('may be a due group whose next time cannot be written: the others are woken', async () => {
-    const { world, hire, say, work } = await story();
+    const { world, hire, say } = await story();
     await hire('a');
     say({ upsert: 'g' }, { upsert: 'h' });
-    await work(1);
+    await ingest(takeEvents(world), world.onlooker);
     takeWoken(world);
     world.advance(2 * MINUTE_MS);
     const { index } = world.onlooker;

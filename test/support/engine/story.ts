@@ -2,7 +2,6 @@ import { type GroupRef, groupId, memberId, roleId } from '../../../shared/domain
 import type { AuditEntry } from '../../../shared/sync/ports/logs.ts';
 import { seededRandom } from '../../../simulate/random.ts';
 import { drive } from './drive.ts';
-import { Scheduler } from './scheduler.ts';
 import { CONNECTION, createWorld, type Faults, NO_FAULTS, type WorldOptions } from './world.ts';
 
 /** What the directory says: members are named by their ids, and have the address `<id>@acme.test`. */
@@ -29,7 +28,6 @@ export async function story(options: Partial<WorldOptions> = {}) {
     },
     ...options,
   });
-  const scheduler = new Scheduler({ random, onEffect: () => world.advance(1) });
   let told = 0;
   const { onlooker } = world;
 
@@ -54,12 +52,12 @@ export async function story(options: Partial<WorldOptions> = {}) {
     /** Says it, and lets the engine come to rest. */
     async tell(...sayings: readonly Saying[]) {
       say(...sayings);
-      await drive({ world, scheduler });
+      await drive(world);
     },
     say,
     /** Runs for some rounds only, where the engine is not to come to rest. */
     async work(maxRounds: number) {
-      await drive({ world, scheduler, maxRounds }).catch((error: unknown) => {
+      await drive(world, maxRounds).catch((error: unknown) => {
         if (!String(error).includes('still busy')) throw error;
       });
     },

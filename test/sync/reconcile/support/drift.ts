@@ -5,7 +5,6 @@ import { applyGroup } from '../../../../shared/sync/apply/apply.ts';
 import { ingest } from '../../../../shared/sync/ingest/ingest.ts';
 import { suspectTouched } from '../../../../shared/sync/reconcile/suspect.ts';
 import { seededRandom } from '../../../../simulate/random.ts';
-import { messagesOf } from '../../../support/engine/directory.ts';
 import { CONNECTION, createWorld, START_MS, type World } from '../../../support/engine/world.ts';
 import type { RawEvent } from '../../../support/reading.ts';
 
@@ -35,7 +34,11 @@ export async function settled(settings: Readonly<Record<string, unknown>> = {}, 
   return { world, id: [...world.platform.groups.keys()][0] as string };
 }
 
-export const tell = (world: World, ...events: RawEvent[]) => ingest(messagesOf(events), world.onlooker);
+export const tell = (world: World, ...events: RawEvent[]) =>
+  ingest(
+    events.map((each) => ({ messageId: each.id, body: JSON.stringify(each), sentAtMs: START_MS })),
+    world.onlooker,
+  );
 export const shown = ({ platform }: World, id: string) => {
   const group = platform.groups.get(id);
   return group && { name: group.name, users: [...group.users].sort() };

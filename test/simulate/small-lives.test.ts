@@ -1,0 +1,64 @@
+import { expect, it, vi } from 'vitest';
+import { verifyAudit } from '../../shared/operate/verify-audit.ts';
+import { allStoresOver } from '../../simulate/engine.ts';
+import { drawLife } from '../../simulate/draw.ts';
+import { CRASH_POINTS, crashPoints } from '../../simulate/draw-trouble.ts';
+import { readKnown, unknownOf } from '../../simulate/judgement.ts';
+import { DAY_MS, HOUR_MS, type Happening, type LambdaName } from '../../simulate/life.ts';
+import { live, type Outcome } from '../../simulate/live.ts';
+import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
+
+/** Every group counts as large, so that registers carry copies of their users. */
+vi.mock('../../shared/sync/tuning.ts', async (original) => ({
+  ...(await original<typeof import('../../shared/sync/tuning.ts')>()),
+  LARGE_GROUP: 1,
+}));
+
+const { numRuns: LIVES } = runs(16);
+/** What a small life of a day has too seldom; the deep run meets it. */
+const SELDOM = ['apply:getMany DRIFT#', 'apply:SendMessageBatch apply', 'pump:update M#', 'feed:put DRIFT#'];
+
+const POINTS = (Object.keys(CRASH_POINTS) as LambdaName[])
+  .filter((lambda) => lambda !== 'health' && lambda !== 'scim')
+  .flatMap((lambda) => crashPoints(lambda).map((effect) => ({ lambda, effect })));
+const nameOf = ({ lambda, effect }: (typeof POINTS)[number]) => `${lambda}:${effect}`;
+
+/** A life of a day in which workers die, besides, before each of these effects. */
+function lifeWith(seed: number, points: typeof POINTS) {
+  const life = drawLife(seed, { days: 1, scale: 'small' });
+  const connection = life.connections[0]?.name ?? '';
+  const crashes = points.map((point, index): Happening => {
+    const atMs = Math.round(((index + 1) * (DAY_MS - 2 * HOUR_MS)) / (points.length + 1));
+    return { atMs, connection, actor: 'aws', deed: { kind: 'crash', ...point, nth: 1 } };
+  });
+  return { ...life, happenings: [...life.happenings, ...crashes].toSorted((a, b) => a.atMs - b.atMs) };
+}
+
+/** The audit stays whole, whatever effect a worker died before. */
+async function expectWholeAudit({ cloud }: Outcome) {
+  const { audit, index } = allStoresOver(cloud.table);
+  for (const connection of cloud.connections.keys())
+    for await (const page of index.all(connection as never))
+      for (const { ref } of page)
+        expect(await verifyAudit(ref, { audit, clock: cloud.nowMs })).toMatchObject({ broken: null });
+}
+
+it(
+  'a crash before every kind of effect, on top of all other trouble, changes nothing of the end',
+  async () => {
+    const met = new Set<string>();
+    const missing = () => POINTS.filter((point) => !met.has(`crash:${nameOf(point)}`));
+    for (let seed = 1; seed <= LIVES; seed += 1) {
+      const outcome = await live(lifeWith(seed, missing()));
+      expect(unknownOf(outcome.violations, readKnown()), `life ${seed}`).toEqual([]);
+      await expectWholeAudit(outcome);
+      for (const name of outcome.fired.keys()) met.add(name);
+    }
+    expect(
+      missing()
+        .map(nameOf)
+        .filter((name) => !SELDOM.includes(name)),
+    ).toEqual([]);
+  },
+  PATIENCE_MS,
+);
