@@ -167,6 +167,7 @@ export type ForeignDeed =
       readonly add?: readonly string[];
       readonly remove?: number;
       readonly name?: string;
+      readonly spokeId?: string | null;
       /** Does it again, so often, whenever it is undone. */
       readonly again?: { readonly everyMs: number; readonly times: number };
     }

@@ -10,10 +10,11 @@ export function createSomebody({ chronicle, sleep, random, clock }: PlatformOpti
   let fightsEnded = 0;
 
   /** The same edit each time: those whom it took out at first are those whom it takes out again. */
-  const editOf = ({ add = [], remove = 0, name }: Edit, known: HeldGroup) => {
+  const editOf = ({ add = [], remove = 0, name, spokeId }: Edit, known: HeldGroup) => {
     const out = new Set(known.users.slice(0, remove));
     return (now: HeldGroup) => ({
       name: name ?? now.name,
+      ...(spokeId !== undefined && { spokeId }),
       users: [...new Set([...now.users.filter((user) => !out.has(user)), ...add])],
     });
   };

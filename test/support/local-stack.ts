@@ -5,8 +5,8 @@ import { loadParts } from '../../local/load-parts.ts';
 import { openPlatform } from '../../local/open-platform.ts';
 import type { WorldInput } from '../../local/platform/state/world.ts';
 import type { GroupReport } from '../../local/report.ts';
-import { type StackOptions, startStack } from '../../local/stack.ts';
-import { DEFAULT_CONNECTION, ENVIRONMENT } from '../../shared/contract/names.ts';
+import { startStack } from '../../local/stack.ts';
+import { DEFAULT_CONNECTION } from '../../shared/contract/names.ts';
 
 /** Far beyond any test: the schedules that it triggers itself. */
 const NEVER = 80_000;
@@ -15,9 +15,6 @@ export interface LocalStackOptions {
   readonly world: WorldInput;
   readonly pumpSeconds: number;
   readonly coalesceSeconds?: number;
-  readonly settings?: StackOptions['settings'];
-  /** How long a new group may stay unseen, where it is not as the local stack has it. */
-  readonly createSettleSeconds?: string;
 }
 
 /**
@@ -25,7 +22,7 @@ export interface LocalStackOptions {
  * their first call on, so a test file has one stack.
  */
 export async function startLocalStack(options: LocalStackOptions) {
-  const { world, pumpSeconds, coalesceSeconds = 0, settings = [['guard', null]] } = options;
+  const { world, pumpSeconds, coalesceSeconds = 0 } = options;
   const environment = { ...process.env };
   /** Everything that the handlers logged. */
   const logs: string[] = [];
@@ -42,14 +39,9 @@ export async function startLocalStack(options: LocalStackOptions) {
     tables: undefined,
     secrets: undefined,
     platform,
-    settings,
+    settings: [['guard', null]],
     everySeconds: { pump: pumpSeconds, feed: NEVER, sweep: NEVER, people: NEVER, health: NEVER },
-    loadParts: () => {
-      const { createSettleSeconds } = options;
-      if (createSettleSeconds !== undefined)
-        process.env[ENVIRONMENT.createSettleSeconds] = createSettleSeconds;
-      return loadParts();
-    },
+    loadParts,
     onError: (message) => errors.push(message),
   });
   const { eventsQueueUrl, applyQueueUrl } = stack.address;

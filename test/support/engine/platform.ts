@@ -1,11 +1,12 @@
 import type { Dispatcher } from 'undici';
-import type { PersonSpec, Temper, Traits } from '../../../simulate/life.ts';
+import type { ForeignDeed, PersonSpec, Temper, Traits } from '../../../simulate/life.ts';
 import type { HeldGroup, PlatformWrite } from '../../../simulate/platform/facts.ts';
 import {
   createSimulatedPlatform,
   PLAIN_TRAITS,
   type SimulatedPlatform,
 } from '../../../simulate/platform/platform.ts';
+import type { InitiatorType } from '../../../simulate/platform/rules.ts';
 import { requestOf, type Sent } from '../../../simulate/platform/request.ts';
 import { seededRandom } from '../../../simulate/random.ts';
 import type { Worker } from '../../../simulate/worker.ts';
@@ -266,18 +267,24 @@ export class ToldPlatform {
   }
 
   /** Somebody else's change of any group. */
-  changeAsOther(id: string, change: { name?: string; users?: readonly string[]; spokeId?: null }): void {
+  changeAsOther(
+    id: string,
+    change: { name?: string; users?: readonly string[]; spokeId?: string | null },
+    by: InitiatorType = 'ROLE',
+  ): void {
     const known = this.groups.get(id);
     if (known === undefined) return;
-    const group = known.spokeId ?? '';
-    const { name = known.name, users = known.users } = change;
-    const edit = { kind: 'edit', group, name, add: users, remove: known.users.length } as const;
-    this.#simulated.somebody(edit, id, 'ROLE');
-    if (change.spokeId === null) this.#simulated.somebody({ kind: 'strip', group }, id, 'ROLE');
+    const { users = known.users, ...fields } = change;
+    this.asOther({ kind: 'edit', group: '', add: users, remove: known.users.length, ...fields }, id, by);
   }
 
-  deleteAsOther(id: string): void {
-    this.#simulated.somebody({ kind: 'delete', group: '' }, id, 'ROLE');
+  deleteAsOther(id: string, by: InitiatorType = 'ROLE'): void {
+    this.asOther({ kind: 'delete', group: '' }, id, by);
+  }
+
+  /** Somebody else's doing with a group of any id. */
+  asOther(deed: ForeignDeed, id: string, by: InitiatorType): void {
+    this.#simulated.somebody(deed, id, by);
   }
 
   /** Somebody else's copy of a group, its spokeId included. @returns its id */

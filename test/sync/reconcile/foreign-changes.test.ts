@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import type { DriftKind } from '../../../shared/domain/drift.ts';
+import type { Connection } from '../../../shared/sync/ports/connections.ts';
+import { followFeed } from '../../../shared/sync/reconcile/feed.ts';
+import type { HeldGroup } from '../../../simulate/platform/facts.ts';
+import type { InitiatorType } from '../../../simulate/platform/rules.ts';
+import { CONNECTION, type World } from '../../support/engine/world.ts';
+import { applyGone, HOUR_MS, REF, records, settled, USERS } from './support/drift.ts';
+
+type Change = readonly [kind: DriftKind, make: (world: World, id: string, by: InitiatorType) => void];
+
+const CHANGES: Readonly<Record<string, Change>> = {
+  renamed: ['name', ({ platform }, id, by) => platform.changeAsOther(id, { name: 'Theirs' }, by)],
+  joined: [
+    'members_added',
+    ({ platform }, id, by) => platform.changeAsOther(id, { users: [...USERS, 'stranger'] }, by),
+  ],
+  left: [
+    'members_removed',
+    ({ platform }, id, by) => platform.changeAsOther(id, { users: USERS.slice(1) }, by),
+  ],
+  deleted: ['deleted', ({ platform }, id, by) => platform.deleteAsOther(id, by)],
+  recreated: [
+    'recreated',
+    ({ platform }, id, by) => platform.asOther({ kind: 'recreate', group: 'g' }, id, by),
+  ],
+  relabelled: ['spoke_id', ({ platform }, id, by) => platform.changeAsOther(id, { spokeId: 'theirs' }, by)],
+  unlabelled: ['spoke_id', ({ platform }, id, by) => platform.changeAsOther(id, { spokeId: null }, by)],
+  copied: [
+    'duplicate_spoke_id',
+    ({ platform }, id, by) => platform.asOther({ kind: 'twin', group: 'g' }, id, by),
+  ],
+};
+const INITIATORS = ['ROLE', 'SYSTEM', 'EXTERNAL'] as const;
+const CASES = (['restore', 'report', 'adopt'] as const).flatMap((policy) =>
+  Object.keys(CHANGES).flatMap((change) => INITIATORS.map((by) => [change, by, policy] as const)),
+);
+
+const ourselves = { name: 'Ours', spokeId: 'g', users: USERS };
+const plain = (group: HeldGroup | undefined) =>
+  group && { name: group.name, spokeId: group.spokeId, users: [...group.users].sort() };
+
+/** A linked group, with the feed read up to now. */
+async function followed(drift: string) {
+  const { world, id } = await settled({ drift });
+  world.platform.addForeign({ name: 'Beside', spokeId: 'beside', users: [] });
+  const connection = (await world.onlooker.connections.find(CONNECTION)) as Connection;
+  const read = async () => {
+    world.advance(HOUR_MS);
+    return followFeed(connection, world.onlooker as never, Number.POSITIVE_INFINITY);
+  };
+  await read();
+  return { world, id, read };
+}
+
+describe('a group of ours', () => {
+  it.each(CASES)('%s by %s under %s has its kind, its name and its end', async (change, by, policy) => {
+    const [kind, make] = CHANGES[change] as Change;
+    const { world, id, read } = await followed(policy);
+    make(world, id, by);
+    const changed = plain(world.platform.groups.get(id));
+    expect((await read())?.failure).toBeUndefined();
+    await applyGone(world);
+    await read();
+    await applyGone(world);
+    const settledBy = kind === 'duplicate_spoke_id' ? 'report' : policy;
+    expect(await records(world)).toMatchObject([
+      { kind, initiator: by, settledBy, settledAtMs: expect.any(Number), eventIds: [expect.any(String)] },
+    ]);
+    if (policy !== 'restore') return expect(plain(world.platform.groups.get(id))).toEqual(changed);
+    const linked = (await world.onlooker.groups.read(REF))?.platformId;
+    expect(plain(world.platform.groups.get(linked ?? ''))).toEqual(ourselves);
+  });
+
+  it('that two hands changed between two looks names each of them for what it did', async () => {
+    const { world, id, read } = await followed('restore');
+    world.platform.changeAsOther(id, { name: 'Theirs' }, 'ROLE');
+    world.platform.changeAsOther(id, { users: [...USERS, 'stranger'] }, 'SYSTEM');
+    await read();
+    await applyGone(world);
+    expect((await records(world)).map(({ kind, initiator }) => [kind, initiator]).sort()).toEqual([
+      ['members_added', 'SYSTEM'],
+      ['name', 'ROLE'],
+    ]);
+    expect(plain(world.platform.groups.get(id))).toEqual(ourselves);
+  });
+});
