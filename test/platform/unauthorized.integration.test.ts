@@ -13,7 +13,7 @@ const MINUTE_MS = 60_000;
 
 /** A company whose platform refuses every token, and whose token endpoint gives another one each time. */
 async function refusedCompany(secret: Partial<Exclude<SecretValue, { token: string }>> = {}) {
-  const world = createWorld();
+  const world = await createWorld();
   const seen = { me: 0, groups: 0, refreshes: 0, stored: 0 };
   const state = {
     accepts: (_token: string, _path: string) => false,
@@ -25,7 +25,7 @@ async function refusedCompany(secret: Partial<Exclude<SecretValue, { token: stri
     seen[isList ? 'groups' : 'me'] += 1;
     const token = headers.authorization?.replace('Bearer ', '') ?? '';
     if (!state.accepts(token, path)) return { status: 401 };
-    return { body: isList ? [] : { id: 'r1', company: 'acme' } };
+    return { body: isList ? [] : { id: 'r1', company: 'company' } };
   });
   const dispatcher = new Agent();
   onTestFinished(async () => {

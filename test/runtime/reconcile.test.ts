@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import type { MetricName } from '../../shared/contract/metrics.ts';
 import { eachConnection } from '../../shared/runtime/each-connection.ts';
 import { type ReconcileTaskPorts, runReconcile } from '../../shared/runtime/run-reconcile.ts';
-import { createGateStore } from '../../shared/store/gate-store.ts';
 import { seededRandom } from '../../simulate/random.ts';
 import { createWorld, failure, type World } from '../sync/reconcile/support/world.ts';
 
@@ -10,7 +9,7 @@ type Emitted = readonly [name: MetricName, value: number, by: string | undefined
 
 function tasks(world: World) {
   const emitted: Emitted[] = [];
-  const ports = { ...world.ports, gates: createGateStore(world.table) } as ReconcileTaskPorts;
+  const ports = world.ports as ReconcileTaskPorts;
   const metrics = { emit: (...metric: [MetricName, number, string?]) => void emitted.push(metric as never) };
   const deadlineMs = world.ports.clock() + 60_000;
   return {
@@ -23,14 +22,14 @@ function tasks(world: World) {
 const event = {
   id: 'a',
   at: null,
-  groups: ['stranger' as never],
+  groups: ['company-3' as never],
   initiator: 'ROLE',
   type: 'EXTERNAL_GROUP_ADD',
 };
 
 describe('a run of the pump', () => {
   it('fails for an item that cannot be understood, after everything else, levels included', async () => {
-    const world = createWorld();
+    const world = await createWorld();
     await world.link('g', { dirtySince: 1 }, 1);
     await world.table.put({
       pk: 'U#default#u',
@@ -70,13 +69,13 @@ it('the first connection that takes all the time there is keeps no other from it
 
 describe('a run of the feed', () => {
   it('answers the report and counts events and duplicates', async () => {
-    const world = createWorld({
+    const world = await createWorld({
       activity: async function* () {
         yield { events: [event], next: 'c1', done: true };
       },
     });
-    world.show(await world.link('g'));
-    world.show('stranger', { spokeId: 'g' });
+    await world.link('g');
+    expect(world.stranger('g')).toBe(event.groups[0]);
     const { run, emitted } = tasks(world);
     expect(await run('feed')).toEqual({
       connection: 'default',
@@ -102,7 +101,7 @@ describe('a run of the feed', () => {
   });
 
   it('that breaks off counts what it read, and fails', async () => {
-    const world = createWorld({
+    const world = await createWorld({
       activity: async function* ({ cursor }: { cursor?: string }) {
         if (cursor === undefined) yield { events: [event], next: 'c1', done: false };
         throw failure('throttled', 429);
@@ -114,7 +113,7 @@ describe('a run of the feed', () => {
   });
 
   it('that finds another at it says so', async () => {
-    const world = createWorld();
+    const world = await createWorld();
     const span = { nowMs: world.ports.clock(), lengthMs: 1_000 };
     await world.ports.leases.take(world.connection.name, 'feed', span);
     expect(await tasks(world).run('feed')).toEqual({
@@ -124,13 +123,13 @@ describe('a run of the feed', () => {
   });
 
   it('over a gap reports the sweep with it', async () => {
-    const world = createWorld({
+    const world = await createWorld({
       activity: async function* ({ cursor }: { cursor?: string }) {
         if (cursor !== undefined) throw failure('rejected', 400);
         yield { events: [], next: 'c1', done: true };
       } as never,
     });
-    for (const group of ['a', 'b']) await world.link(group);
+    for (const group of ['a', 'b']) await world.link(group).then(() => world.lose(group));
     const { run, emitted } = tasks(world);
     await run('feed');
     expect(await run('feed')).toMatchObject({ missing: 2, groupsTouched: 2 });
@@ -140,7 +139,7 @@ describe('a run of the feed', () => {
 
 describe('the other tasks', () => {
   it('show the levels of the connection with each pump, the age of the last good check among them', async () => {
-    const world = createWorld();
+    const world = await createWorld();
     const { run, emitted } = tasks(world);
     expect(await run('health')).toMatchObject({ connection: 'default', goodAtMs: world.ports.clock() });
     world.advance(86_400_000);
@@ -150,8 +149,8 @@ describe('the other tasks', () => {
   });
 
   it('answer the report of a sweep', async () => {
-    const world = createWorld();
-    world.show(await world.link('g'));
+    const world = await createWorld();
+    await world.link('g');
     expect(await tasks(world).run('sweep')).toMatchObject({ groupsTouched: 1, echoes: 1, missing: 0 });
   });
 });

@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { ForeignDeed, PersonSpec, Temper, Traits } from '../../../simulate/life.ts';
-import type { HeldGroup, PlatformWrite } from '../../../simulate/platform/facts.ts';
+import type { HeldGroup, PlatformCall, PlatformWrite } from '../../../simulate/platform/facts.ts';
 import {
   createSimulatedPlatform,
   PLAIN_TRAITS,
@@ -81,6 +81,13 @@ export class ToldPlatform {
   hidden: (id: string) => boolean = () => false;
   /** Whether such groups are left out of the list as well. */
   hidesFromList = true;
+  /** Groups and roles that a list leaves out though they are there, and roles of whom only that is shown. */
+  readonly unlisted = new Set<string>();
+  readonly undescribed = new Set<string>();
+  /** How any request is refused, by its kind and parameters. */
+  failing: (kind: string, query: string) => number | undefined = () => undefined;
+  /** The most that one page of the feed or of employees has. */
+  pageSize: () => number | undefined = () => undefined;
   /** How the list of all groups is refused. */
   listing: () => number | undefined = () => undefined;
   /** Ids that the credential may not even read: 403. */
@@ -118,15 +125,25 @@ export class ToldPlatform {
   /** A temper that lasts, about those who are named. */
   #about(temper: Temper): Named {
     const about = [NOBODY];
-    this.#simulated.begin({ kind: 'temper', temper, about, forMs: Number.POSITIVE_INFINITY });
+    this.begin(temper, 1, about);
     return {
       add: (id) => about.push(id),
       clear: () => about.splice(1),
     };
   }
 
+  /** A temper that lasts, at this share of the calls. */
+  begin(temper: Temper, share: number, about: readonly string[] = []): void {
+    this.#simulated.begin({ kind: 'temper', temper, about, share, forMs: Number.POSITIVE_INFINITY });
+  }
+
   get groups(): ReadonlyMap<string, HeldGroup> {
     return this.#simulated.groups;
+  }
+
+  /** Every request that was worked on or refused by a trait or temper, in order. */
+  get calls(): readonly PlatformCall[] {
+    return this.#simulated.calls;
   }
 
   /** Every write of ours that took effect, in order. */
@@ -174,6 +191,8 @@ export class ToldPlatform {
 
   #renamed(sent: Sent): Sent {
     const { isWrite, body } = requestOf(sent);
+    const size = /limit=/.test(sent.path) ? this.pageSize() : undefined;
+    if (size !== undefined) return { ...sent, path: sent.path.replace(/limit=\d+/, `limit=${size}`) };
     if (!isWrite || body.name === undefined) return sent;
     return { ...sent, body: JSON.stringify({ ...body, name: this.#nameAs(body.name) }) };
   }
@@ -195,15 +214,19 @@ export class ToldPlatform {
       return answering(shown);
     }
     if (kind === 'get' && this.odd.has(id ?? '')) return answering(asOdd(read(answer) as Shown));
-    if (kind !== 'list') return answer;
+    if (kind === 'employee' && this.undescribed.has(id ?? '')) return answering({ id });
+    if (kind !== 'list' && kind !== 'employees') return answer;
     const listed = (read(answer) as readonly Shown[])
-      .filter((group) => !this.hidesFromList || !this.hidden(group.id))
+      .filter((group) => !(this.unlisted.has(group.id) || (this.hidesFromList && this.hidden(group.id))))
+      .map((one) => (this.undescribed.has(one.id) ? ({ id: one.id } as Shown) : one))
       .map((group) => (this.odd.has(group.id) ? asOdd(group) : group));
     return answering(listed);
   }
 
   #refusalOf(sent: Sent): number | undefined {
-    const { kind, id, body } = requestOf(sent);
+    const { kind, id, body, query } = requestOf(sent);
+    const failed = this.failing(kind, query);
+    if (failed !== undefined) return failed;
     if (id !== undefined && this.hidden(id)) return 404;
     if (id !== undefined && this.forbidden(id)) return 403;
     if (kind === 'list') return this.listing();

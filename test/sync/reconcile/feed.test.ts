@@ -10,7 +10,7 @@ const MINUTE_MS = 60_000;
 const event = (id: string, over: Partial<FeedEvent> = {}): FeedEvent => ({
   id,
   at: new Date(START_MS - 1_000).toISOString(),
-  groups: ['platform-g' as never],
+  groups: ['company-1' as never],
   initiator: 'ROLE',
   type: 'EXTERNAL_GROUP_MEMBER_ADD',
   ...over,
@@ -23,9 +23,10 @@ const page = (events: readonly FeedEvent[], next: string | null, done = false): 
 
 type Script = (start: { cursor?: string; sinceMs?: number }) => readonly (FeedPage | PlatformFailure)[];
 
-function worldWith(script: Script) {
+async function worldWith(script: Script, settings = {}) {
   const starts: { cursor?: string; sinceMs?: number }[] = [];
-  const world = createWorld({
+  const world = await createWorld({
+    settings,
     activity: async function* (start) {
       starts.push(start);
       for (const answer of script(start)) {
@@ -42,7 +43,7 @@ const run = (world: World, minutes = 10) =>
 
 describe('the first run', () => {
   it('begins 89 days back, and the next one at the cursor alone', async () => {
-    const { world, starts } = worldWith(() => [page([event('a')], 'c1', true)]);
+    const { world, starts } = await worldWith(() => [page([event('a')], 'c1', true)]);
     await run(world);
     await run(world);
     expect(starts).toEqual([{ sinceMs: START_MS - 89 * DAY_MS }, { cursor: 'c1' }]);
@@ -51,7 +52,7 @@ describe('the first run', () => {
 
 describe('a run', () => {
   it('does not overlap another, nor wait for one that ended', async () => {
-    const { world } = worldWith(() => [page([], 'c1', true)]);
+    const { world } = await worldWith(() => [page([], 'c1', true)]);
     await world.ports.leases.take(CONNECTION, 'feed', { nowMs: START_MS, lengthMs: MINUTE_MS });
     expect(await run(world)).toBeUndefined();
     world.advance(MINUTE_MS + 1);
@@ -64,11 +65,12 @@ describe('a run', () => {
     const asleep = new Promise<void>((resolve) => {
       wakeUp = resolve;
     });
-    const { world } = worldWith(() => []);
-    world.platform.activity = async function* () {
-      await asleep;
-      yield page([event('a')], 'stale', true);
-    };
+    const world = await createWorld({
+      activity: async function* () {
+        await asleep;
+        yield page([event('a')], 'stale', true);
+      },
+    });
     const paused = run(world);
     await new Promise(setImmediate);
     world.advance(17 * MINUTE_MS);
@@ -83,7 +85,7 @@ describe('a run', () => {
   });
 
   it('stops between two steps when its time is up, and the next goes on from there', async () => {
-    const { world, starts } = worldWith(({ cursor }) => {
+    const { world, starts } = await worldWith(({ cursor }) => {
       world.advance(MINUTE_MS);
       return cursor === 'c10'
         ? [page([event('z')], 'c11', true)]
@@ -97,7 +99,7 @@ describe('a run', () => {
   });
 
   it('keeps what came before a failure, reports it, and says that it failed', async () => {
-    const { world } = worldWith(({ cursor }) =>
+    const { world } = await worldWith(({ cursor }) =>
       cursor === undefined
         ? [page([event('a')], 'c1'), failure('throttled', 429)]
         : [failure('throttled', 429)],
@@ -114,7 +116,7 @@ describe('a gap', () => {
     ['a 404', failure('not_found', 404)],
     ['the error member of an answer 200', failure('unavailable', 200)],
   ])('where the cursor is refused by %s is read over by date, once, and swept', async (_, refusal) => {
-    const { world, starts } = worldWith(({ cursor }) =>
+    const { world, starts } = await worldWith(({ cursor }) =>
       cursor === 'c1'
         ? [refusal]
         : [page([event('a'), ...(starts.length > 1 ? [event('b')] : [])], 'c1', true)],
@@ -128,19 +130,19 @@ describe('a gap', () => {
   });
 
   it('is swept by the next run where the sweep failed', async () => {
-    const { world, starts } = worldWith(({ cursor }) =>
+    const { world, starts } = await worldWith(({ cursor }) =>
       cursor === 'c1' && starts.length === 2 ? [failure('rejected', 400)] : [page([], 'c1', true)],
     );
     await run(world);
-    world.listFails = failure('unavailable', 500);
-    await expect(run(world)).rejects.toThrow('the platform failed');
-    world.listFails = undefined;
+    world.platform.listing = () => 500;
+    await expect(run(world)).rejects.toMatchObject({ kind: 'unavailable' });
+    world.platform.listing = () => undefined;
     expect((await run(world))?.sweep).toBeDefined();
     expect((await run(world))?.sweep).toBeUndefined();
   });
 
   it('of more than 89 days is begun anew, and swept', async () => {
-    const { world, starts } = worldWith(() => [page([], 'c1', true)]);
+    const { world, starts } = await worldWith(() => [page([], 'c1', true)]);
     await run(world);
     world.advance(89 * DAY_MS + 1);
     expect((await run(world))?.sweep).toBeDefined();
@@ -150,7 +152,7 @@ describe('a gap', () => {
   it('does not come of an event that is dated next year: no later read begins after now', async () => {
     const odd = event('odd', { at: new Date(START_MS + 365 * DAY_MS).toISOString() });
     // A platform that gives no cursor: every read begins at a date.
-    const { world, starts } = worldWith(() => [page([event('a'), odd], null, true)]);
+    const { world, starts } = await worldWith(() => [page([event('a'), odd], null, true)]);
     await run(world);
     world.advance(DAY_MS);
     expect((await run(world))?.report).toMatchObject({ eventsRead: 0 });
@@ -158,7 +160,7 @@ describe('a gap', () => {
   });
 
   it('that such an event has left behind is read over, from as far back as the platform goes', async () => {
-    const { world, starts } = worldWith(() => [page([], null, true)]);
+    const { world, starts } = await worldWith(() => [page([], null, true)]);
     await run(world);
     const lease = { name: 'feed', token: 1 };
     const position = await world.ports.feed.read(CONNECTION);
@@ -170,7 +172,7 @@ describe('a gap', () => {
   });
 
   it('is not looked for without end where every cursor is refused', async () => {
-    const { world, starts } = worldWith(({ cursor }) =>
+    const { world, starts } = await worldWith(({ cursor }) =>
       cursor === undefined
         ? [page([event('a')], 'c1'), failure('rejected', 400)]
         : [failure('rejected', 400)],
@@ -182,8 +184,8 @@ describe('a gap', () => {
 
 describe('touched groups', () => {
   it('that show our own version are echoes: nothing is marked or woken', async () => {
-    const { world } = worldWith(() => [page([event('a')], 'c1', true)]);
-    world.show(await world.link('g'));
+    const { world } = await worldWith(() => [page([event('a')], 'c1', true)]);
+    await world.link('g');
     expect((await run(world))?.report).toMatchObject({ eventsRead: 1, groupsTouched: 1, echoes: 1 });
     expect((await world.state('g')).suspect).toBeUndefined();
     expect(world.woken).toEqual([]);
@@ -194,55 +196,58 @@ describe('touched groups', () => {
     ['that was released', { released: true }, undefined],
     ['that the settings exclude', {}, { groups: { exclude: ['g'] } }],
   ])('%s are counted and left alone', async (title, extra, settings) => {
-    const { world } = worldWith(() => [page([event('a')], 'c1', true)]);
-    if (title !== 'of nobody') await world.link('g', extra);
-    world.show('platform-g', { version: 'theirs' });
-    const over = settings === undefined ? world : createWorld({ settings, table: world.table });
-    over.platform.activity = world.platform.activity;
-    over.show('platform-g', { version: 'theirs' });
-    expect((await run(over))?.report).toMatchObject({ eventsRead: 1, groupsTouched: 1, echoes: 0 });
-    expect(over.woken).toEqual([]);
+    const { world } = await worldWith(() => [page([event('a')], 'c1', true)], settings);
+    if (title === 'of nobody') world.stranger('g');
+    else await world.link('g', extra);
+    world.change('g');
+    expect((await run(world))?.report).toMatchObject({ eventsRead: 1, groupsTouched: 1, echoes: 0 });
+    expect(world.woken).toEqual([]);
   });
 
   it('are asked for one by one when they are few, and by one list when they are many', async () => {
     const many = Array.from({ length: 21 }, (_, n) => `g${n}`);
-    const { world, starts } = worldWith(() => [
-      page(
-        starts.length === 1
-          ? [event('a', { groups: ['platform-g0' as never] })]
-          : many.map((id) => event(id, { groups: [`platform-${id}` as never] })),
-        `c${starts.length}`,
-        true,
-      ),
-    ]);
-    for (const id of many) world.show(await world.link(id), { version: id === 'g0' ? 'theirs' : 'ours' });
+    const { world, starts } = await worldWith(() => {
+      const touched = starts.length === 1 ? many.slice(0, 1) : many;
+      return [
+        page(
+          touched.map((id) => event(`${id}-${starts.length}`, { groups: [world.idOf(id)] })),
+          `c${starts.length}`,
+          true,
+        ),
+      ];
+    });
+    for (const id of many) await world.link(id);
+    world.change('g0');
     await run(world);
-    expect(world.calls.splice(0)).toEqual(['get platform-g0']);
+    expect(world.calls()).toEqual([`get ${world.idOf('g0')}`]);
     await run(world);
-    expect(world.calls).toEqual(['list']);
+    expect(world.calls().slice(1)).toEqual(['list']);
     expect(world.woken).toEqual(['g0', 'g0']);
   });
 
   it('gather the events of all runs until apply has looked', async () => {
-    const { world, starts } = worldWith(() => [
+    const { world, starts } = await worldWith(() => [
       page(
         [event(`e${starts.length}`, { initiator: starts.length === 1 ? 'ROLE' : 'SYSTEM' })],
         `c${starts.length}`,
         true,
       ),
     ]);
-    world.show(await world.link('g'), { version: 'v1' });
+    await world.link('g');
+    world.change('g');
     await run(world);
-    world.show('platform-g', { version: 'v2' });
+    world.change('g', 'Theirs again');
     await run(world);
     const { suspect, dirtySinceMs } = await world.state('g');
-    expect(suspect).toMatchObject({ version: 'v2', traces: [{ id: 'e1' }, { id: 'e2' }] });
+    const version = world.platform.groups.get(world.idOf('g'))?.version;
+    expect(suspect).toMatchObject({ version, traces: [{ id: 'e1' }, { id: 'e2' }] });
     expect(dirtySinceMs).toBe(START_MS);
   });
 
   it('keep a suspicion apart from the next one of the same millisecond', async () => {
-    const { world } = worldWith(() => [page([event('a')], 'c1', true)]);
-    world.show(await world.link('g'), { version: 'v1' });
+    const { world } = await worldWith(() => [page([event('a')], 'c1', true)]);
+    await world.link('g');
+    world.change('g');
     await run(world);
     const seen = await world.state('g');
     const at = { nowMs: START_MS, dueMs: START_MS };
@@ -260,19 +265,19 @@ describe('touched groups', () => {
   });
 
   it('of a stranger with the spokeId of a linked group are recorded, once, and by name', async () => {
-    const { world } = worldWith(() => [
-      page([event('x', { groups: ['stranger' as never], type: 'EXTERNAL_GROUP_ADD' })], null, true),
+    const { world } = await worldWith(() => [
+      page([event('x', { groups: ['company-3' as never], type: 'EXTERNAL_GROUP_ADD' })], null, true),
     ]);
-    world.show(await world.link('g'));
-    world.show('stranger', { spokeId: 'g' });
+    await world.link('g');
+    expect(world.stranger('g')).toBe('company-3');
     expect((await run(world))?.duplicates).toBe(1);
     expect((await run(world))?.duplicates).toBe(0);
     expect(await world.drift()).toMatchObject([
       {
         kind: 'duplicate_spoke_id',
         group: 'g',
-        before: 'platform-g',
-        after: 'stranger',
+        before: 'company-1',
+        after: 'company-3',
         initiator: 'ROLE',
         settledBy: 'report',
       },
@@ -281,11 +286,12 @@ describe('touched groups', () => {
   });
 
   it('of a stranger in the place of a group that is gone are no duplicate: it was re-created', async () => {
-    const { world } = worldWith(() => [
-      page([event('x', { groups: ['stranger' as never], type: 'EXTERNAL_GROUP_ADD' })], null, true),
+    const { world } = await worldWith(() => [
+      page([event('x', { groups: ['company-3' as never], type: 'EXTERNAL_GROUP_ADD' })], null, true),
     ]);
     await world.link('g');
-    world.show('stranger', { spokeId: 'g' });
+    world.lose('g');
+    expect(world.stranger('g')).toBe('company-3');
     expect((await run(world))?.duplicates).toBe(0);
     expect(await world.drift()).toEqual([]);
   });

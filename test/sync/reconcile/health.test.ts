@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { createGateStore } from '../../../shared/store/gate-store.ts';
 import { checkHealth } from '../../../shared/sync/reconcile/health.ts';
 import { readLevels } from '../../../shared/sync/reconcile/levels.ts';
 import { CONNECTION, createWorld, failure, START_MS } from './support/world.ts';
@@ -8,21 +7,21 @@ const DAY_MS = 24 * 3_600_000;
 
 describe('the daily check of a credential', () => {
   it('says when it was last good and what its last failure was', async () => {
-    const world = createWorld();
+    const world = await createWorld();
     expect(await checkHealth(world.connection, world.ports)).toEqual({
       checkedAtMs: START_MS,
       goodAtMs: START_MS,
     });
     world.advance(DAY_MS);
-    world.probeFails = failure('unauthorized', 401);
+    world.platform.failing = (kind) => (kind === 'me' ? 401 : undefined);
     await checkHealth(world.connection, world.ports);
     expect(await world.ports.health.read(CONNECTION)).toEqual({
       checkedAtMs: START_MS + DAY_MS,
       goodAtMs: START_MS,
-      lastFailure: { atMs: START_MS + DAY_MS, message: 'the platform failed: unauthorized' },
+      lastFailure: { atMs: START_MS + DAY_MS, message: expect.stringContaining('401') },
     });
     world.advance(DAY_MS);
-    world.probeFails = undefined;
+    world.platform.failing = () => undefined;
     expect(await checkHealth(world.connection, world.ports)).toMatchObject({
       goodAtMs: START_MS + 2 * DAY_MS,
       lastFailure: { atMs: START_MS + DAY_MS },
@@ -30,7 +29,7 @@ describe('the daily check of a credential', () => {
   });
 
   it('counts a secret that cannot be read as a failure, and our own faults as none', async () => {
-    const world = createWorld();
+    const world = await createWorld();
     const failing = (error: Error) => ({
       ...world.ports,
       platforms: {
@@ -47,9 +46,9 @@ describe('the daily check of a credential', () => {
 
 describe('the levels of a connection', () => {
   it('are what alarms look at', async () => {
-    const world = createWorld();
-    const gates = createGateStore(world.table);
-    const levels = () => readLevels(CONNECTION, { ...world.ports, gates });
+    const world = await createWorld();
+    const { gates } = world.ports;
+    const levels = () => readLevels(CONNECTION, world.ports);
     expect(await levels()).toEqual({
       dirtyGroups: 0,
       oldestDirtySeconds: 0,

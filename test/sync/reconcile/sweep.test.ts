@@ -2,14 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { memberId, type PlatformGroupId } from '../../../shared/domain/ids.ts';
 import { memberKey, viewChunkKey } from '../../../shared/store/keys.ts';
 import { sweep } from '../../../shared/sync/reconcile/sweep.ts';
-import { createWorld, failure, START_MS, type World } from './support/world.ts';
+import { COMPANY } from '../../support/engine/world.ts';
+import { createWorld, START_MS, type World } from './support/world.ts';
 
 const HOUR_MS = 3_600_000;
 const run = (world: World) => sweep(world.connection, world.ports);
 
 async function withGroups(count: number, settings = {}) {
-  const world = createWorld({ settings });
-  for (let n = 0; n < count; n += 1) world.show(await world.link(`g${n}`));
+  const world = await createWorld({ settings });
+  for (let n = 0; n < count; n += 1) await world.link(`g${n}`);
   return world;
 }
 const suspects = async (world: World, count: number) => {
@@ -21,19 +22,19 @@ const suspects = async (world: World, count: number) => {
 describe('a sweep', () => {
   it('suspects the groups whose version is another, and no others', async () => {
     const world = await withGroups(4);
-    world.show('platform-g2', { version: 'theirs' });
+    world.change('g2');
     const { report, halted } = await run(world);
     expect(report).toMatchObject({ groupsTouched: 4, echoes: 3, missing: 0, orphans: 0 });
     expect(halted).toBe(false);
     expect(await suspects(world, 4)).toEqual(['g2']);
     expect(world.woken).toEqual(['g2']);
-    expect(world.calls).toEqual(['list']);
+    expect(world.calls()).toEqual(['list']);
   });
 
   it('passes over a group whose item cannot be understood, and names it', async () => {
     const world = await withGroups(3);
     await world.link('g1', { rev: 'seven' });
-    world.show('platform-g2', { version: 'theirs' });
+    world.change('g2');
     const { report, unreadable } = await run(world);
     expect(report).toMatchObject({ groupsTouched: 2, orphans: 0, missing: 0 });
     expect(unreadable).toEqual(['g1']);
@@ -42,45 +43,48 @@ describe('a sweep', () => {
 
   it('concludes nothing from a listed group of ours whose form is odd', async () => {
     const world = await withGroups(3);
-    world.shown.set('platform-g1', { id: 'platform-g1', spokeId: 'g1' } as never);
-    world.show('stranger', { spokeId: 'g2' });
+    world.platform.odd.add(world.idOf('g1'));
+    world.stranger('g2');
     const { report, duplicates } = await run(world);
     expect(report).toMatchObject({ missing: 0, echoes: 2, orphans: 1 });
     expect(duplicates).toBe(1);
     expect(world.woken).toEqual([]);
-    expect(world.calls).toEqual(['list']);
+    expect(world.calls()).toEqual(['list']);
   });
 
   it('has what the platform refused tried once more after a day', async () => {
-    const world = createWorld();
+    const world = await createWorld();
     for (const [id, hours] of [
       ['g0', 23],
       ['g1', 24],
     ] as const)
-      world.show(await world.link(id, { failedAt: START_MS - hours * HOUR_MS }));
+      await world.link(id, { failedAt: START_MS - hours * HOUR_MS });
     await run(world);
     expect(world.woken).toEqual(['g1']);
   });
 
   it('leaves a write under way to its own apply', async () => {
-    const world = createWorld();
+    const world = await createWorld();
     const intent = { id: 'i1', action: 'patch', atMs: START_MS, name: 'g', spokeId: 'g' };
-    world.show(await world.link('g0', { intent, intentId: 'i1' }), { version: 'being-written' });
+    await world.link('g0', { intent, intentId: 'i1' });
+    world.change('g0');
     await run(world);
     expect(await suspects(world, 1)).toEqual([]);
   });
 
   it('asks for a group that is not listed by its id before it suspects it', async () => {
     const world = await withGroups(40);
-    world.unlisted.add('platform-g1');
-    world.shown.delete('platform-g2');
+    world.platform.unlisted.add(world.idOf('g1'));
+    world.lose('g2');
     const { report, halted } = await run(world);
     expect(report.missing).toBe(2);
     expect(halted).toBe(false);
-    expect(world.calls.filter((call) => call.startsWith('get')).sort()).toEqual([
-      'get platform-g1',
-      'get platform-g2',
-    ]);
+    expect(
+      world
+        .calls()
+        .filter((call) => call.startsWith('get'))
+        .sort(),
+    ).toEqual([`get ${world.idOf('g1')}`, `get ${world.idOf('g2')}`]);
     expect(await suspects(world, 40)).toEqual(['g2']);
     expect((await world.state('g2')).suspect?.version).toBeNull();
   });
@@ -90,12 +94,12 @@ describe('a sweep', () => {
     ['one link in ten', 20, 2],
   ])('concludes nothing where %s is missing', async (_, links, missing) => {
     const world = await withGroups(links);
-    for (let n = 0; n < missing; n += 1) world.shown.delete(`platform-g${n}`);
+    for (let n = 0; n < missing; n += 1) world.lose(`g${n}`);
     const { report, halted } = await run(world);
     expect(halted).toBe(true);
     expect(report.missing).toBe(missing);
     expect(await suspects(world, links)).toEqual([]);
-    expect(world.calls).toEqual(['list']);
+    expect(world.calls()).toEqual(['list']);
   });
 
   it.each([
@@ -103,7 +107,7 @@ describe('a sweep', () => {
     ['just one in twenty', 40, 2],
   ])('goes on where %s is missing', async (_, links, missing) => {
     const world = await withGroups(links);
-    for (let n = 0; n < missing; n += 1) world.shown.delete(`platform-g${n}`);
+    for (let n = 0; n < missing; n += 1) world.lose(`g${n}`);
     expect((await run(world)).halted).toBe(false);
     expect((await suspects(world, links)).length).toBe(missing);
   });
@@ -121,22 +125,22 @@ describe('a sweep', () => {
 
   it('concludes nothing from a list that failed', async () => {
     const world = await withGroups(3);
-    world.listFails = failure('unavailable', 500);
-    await expect(run(world)).rejects.toThrow('the platform failed');
+    world.platform.listing = () => 500;
+    await expect(run(world)).rejects.toMatchObject({ kind: 'unavailable' });
     expect(await suspects(world, 3)).toEqual([]);
   });
 
   it('counts orphans, and records those whose place is taken, once', async () => {
     const world = await withGroups(2);
     await world.link('unlinked', { platformId: 'platform-gone' });
-    world.show('copy', { spokeId: 'g0' });
-    world.show('again', { spokeId: 'unlinked' });
-    world.show('theirs', { spokeId: 'no-group-of-ours' });
+    world.lose('unlinked');
+    const copy = world.stranger('g0');
+    for (const spokeId of ['unlinked', 'no-group-of-ours']) world.stranger(spokeId);
     // One of ours under the spokeId of another of ours is a changed spokeId, and no orphan.
-    world.show('platform-g1', { spokeId: 'g0' });
+    world.platform.changeAsOther(world.idOf('g1'), { spokeId: 'g0' });
     expect(await run(world)).toMatchObject({ report: { orphans: 2 }, duplicates: 1 });
     expect(await run(world)).toMatchObject({ report: { orphans: 2 }, duplicates: 0 });
-    expect(await world.drift()).toMatchObject([{ kind: 'duplicate_spoke_id', group: 'g0', after: 'copy' }]);
+    expect(await world.drift()).toMatchObject([{ kind: 'duplicate_spoke_id', group: 'g0', after: copy }]);
   });
 
   it('ends the claim that an adoption cut short has left, and no other', async () => {
@@ -148,10 +152,9 @@ describe('a sweep', () => {
       ['excluded', { released: true }],
     ] as const)
       claimed.push(await world.link(group, extra));
-    for (const id of claimed) world.show(id);
     await run(world);
-    const { now } = await world.ports.claims.owners('acme', claimed);
-    expect([...now.keys()]).toEqual(['platform-at-work', 'platform-excluded']);
+    const { now } = await world.ports.claims.owners(COMPANY, claimed);
+    expect([...now.keys()]).toEqual(claimed.slice(1));
   });
 });
 
@@ -166,16 +169,16 @@ describe('what a sweep picks up', () => {
     ['the pump is about to find', START_MS - MINUTE_MS, dirtySince, false],
     ['has not been dirty for long', undefined, START_MS - MINUTE_MS, false],
   ])('a dirty group that %s', async (_, dueMs, since, isWoken) => {
-    const world = createWorld();
-    world.show(await world.link('g', { dirtySince: since }, dueMs));
+    const world = await createWorld();
+    await world.link('g', { dirtySince: since }, dueMs);
     const { report } = await run(world);
     expect(report.reenqueued).toBe(isWoken ? 1 : 0);
     expect(world.woken).toEqual(isWoken ? ['g'] : []);
   });
 
   it('no more stuck groups at once than the pump would wake', async () => {
-    const world = createWorld();
-    for (let n = 0; n < 700; n += 1) world.show(await world.link(`g${n}`, { dirtySince }));
+    const world = await createWorld();
+    for (let n = 0; n < 700; n += 1) await world.link(`g${n}`, { dirtySince });
     expect((await run(world)).report.reenqueued).toBe(600);
   });
 
@@ -190,17 +193,17 @@ describe('what a sweep picks up', () => {
       ...{ digest: 'd', rule: 'count', removes: 1, keeps: 1, share: 0.5, createdAtMs: 1 },
       ...{ expiresAtMs, decision, chunks: 1, hash: 'h' },
     };
-    const world = createWorld();
-    world.show(await world.link('g', { hold, holdDigest: 'd' }));
+    const world = await createWorld();
+    await world.link('g', { hold, holdDigest: 'd' });
     await run(world);
     expect(world.woken).toEqual(isWoken ? ['g'] : []);
   });
 
   it('litter, of each group once in twenty-four sweeps: dead chunks and tombstones, never what is in use', async () => {
-    const world = createWorld();
+    const world = await createWorld();
     const made = (agoMs: number) => `${(START_MS - agoMs).toString(16).padStart(12, '0')}aa`;
     const [used, dead, young] = [made(9 * HOUR_MS), made(9 * HOUR_MS + 1), made(-30 * HOUR_MS)];
-    world.show(await world.link('g', { view: { id: used, chunks: 1, hash: 'h', size: 0 }, viewId: used }));
+    await world.link('g', { view: { id: used, chunks: 1, hash: 'h', size: 0 }, viewId: used });
     const ref = world.ref('g');
     for (const id of [used, dead, young])
       await world.table.put({ ...viewChunkKey(ref, id as never, 0), text: '' });

@@ -1,6 +1,3 @@
-import type { Table } from '../../../../shared/store/table.ts';
-import { tableOf } from '../../../../simulate/engine.ts';
-import type { MemoryTable } from '../../../../simulate/table.ts';
 import { Crash, type Worker } from '../../../../simulate/worker.ts';
 
 /** A process that dies before its n-th effect, counted from 1, and does nothing after it. */
@@ -17,6 +14,12 @@ export function mortalWorker(diesAt: number): Worker {
   };
 }
 
-/** The table as such a process sees it. */
-export const mortal = (table: MemoryTable, diesAt: number): Table =>
-  tableOf(table, mortalWorker(diesAt), () => 'none');
+/** A process before whose effects of these kinds something else happens. */
+export const workerBefore = (kinds: RegExp, meanwhile: (kind: string) => Promise<unknown>): Worker => ({
+  name: 'slow',
+  skewMs: 0,
+  isDead: () => false,
+  effect: async (kind) => {
+    if (kinds.test(kind)) await meanwhile(kind);
+  },
+});

@@ -1,11 +1,4 @@
-import { ConnectionSettings } from '../../../../shared/contract/settings.ts';
-import {
-  connectionName,
-  groupId,
-  type PlatformGroupId,
-  platformGroupId,
-} from '../../../../shared/domain/ids.ts';
-import type { ObservedGroup } from '../../../../shared/domain/view.ts';
+import { type PlatformGroupId, platformGroupId } from '../../../../shared/domain/ids.ts';
 import {
   claimKey,
   dueText,
@@ -15,157 +8,97 @@ import {
   NOT_DUE,
   shardOf,
 } from '../../../../shared/store/keys.ts';
-import type { Attributes, Table } from '../../../../shared/store/table.ts';
+import type { Attributes } from '../../../../shared/store/table.ts';
 import type { Connection } from '../../../../shared/sync/ports/connections.ts';
-import {
-  type EmployeeRecord,
-  type Platform,
-  PlatformFailure,
-} from '../../../../shared/sync/ports/platform.ts';
-import { allStoresOver } from '../../../../simulate/engine.ts';
-import { MemoryTable } from '../../../../simulate/table.ts';
+import { type Platform, PlatformFailure } from '../../../../shared/sync/ports/platform.ts';
+import { seededRandom } from '../../../../simulate/random.ts';
+import type { Worker } from '../../../../simulate/worker.ts';
+import * as engine from '../../../support/engine/world.ts';
 
-export const CONNECTION = connectionName('default');
-export const START_MS = Date.UTC(2026, 10, 20, 10);
+export const { CONNECTION, START_MS } = engine;
 
-export interface Shown {
-  readonly version?: string;
-  readonly spokeId?: string | null;
-}
-
-export interface WorldOptions {
-  readonly settings?: Readonly<Record<string, unknown>>;
-  readonly table?: MemoryTable;
+export type WorldOptions = Pick<engine.WorldOptions, 'settings' | 'platform'> & {
+  /** Pages of the feed that a test tells; the platform's own where nothing is said. */
   readonly activity?: Platform['activity'];
-}
+};
 
-/** What reconcile and people live in: real stores over one table in memory, and a platform told by the test. */
-export function createWorld({ settings = {}, activity, table = new MemoryTable() }: WorldOptions = {}) {
-  let nowMs = START_MS;
-  const shown = new Map<string, ObservedGroup>();
-  const calls: string[] = [];
+const FREE: Worker = { name: 'reader', skewMs: 0, effect: async () => {}, isDead: () => false };
+
+/** What reconcile and people live in: the engine's world, in which groups are linked as tests say. */
+export async function createWorld({ activity, ...options }: WorldOptions = {}) {
+  const world = await engine.createWorld({ random: seededRandom(1), ...options });
+  const { platform, table, onlooker } = world;
+  const ref = (group: string) => ({ connection: CONNECTION, group: group as never });
   const woken: string[] = [];
-  const world = {
-    employees: [] as (readonly EmployeeRecord[] | Error)[],
-    /** What is answered by id; nothing is a 404. */
-    byId: new Map<string, EmployeeRecord | Error>(),
-    /** What the list leaves out, though it is there by id. */
-    unlisted: new Set<string>(),
-    listFails: undefined as PlatformFailure | undefined,
-    probeFails: undefined as PlatformFailure | undefined,
+  const ids = new Map<string, PlatformGroupId>();
+  const idOf = (group: string) => ids.get(group) ?? platformGroupId('of nobody');
+  const portsOf = (worker: Worker) => {
+    const ports = world.portsFor(worker);
+    const open: typeof ports.platforms.open = async (connection) => ({
+      ...(await ports.platforms.open(connection)),
+      ...(activity && { activity }),
+    });
+    const wake: typeof ports.applyQueue.wake = async (refs) => {
+      const unwoken = await ports.applyQueue.wake(refs);
+      woken.push(...refs.map(({ group }) => group));
+      return unwoken;
+    };
+    return { ...ports, random: () => 0.5, platforms: { open }, applyQueue: { wake } };
   };
-  const platform: Platform = {
-    secretVersion: 's1',
-    probe: async () => world.probeFails,
-    employees: async function* () {
-      for (const page of world.employees) {
-        if (page instanceof Error) throw page;
-        yield page;
-      }
-    },
-    employee: async (role) => {
-      calls.push(`employee ${role}`);
-      const answer = world.byId.get(role);
-      if (answer instanceof Error) throw answer;
-      return answer;
-    },
-    activity:
-      activity ??
-      async function* () {
-        yield { events: [], next: null, done: true };
-      },
-    groups: {
-      list: async () => {
-        calls.push('list');
-        if (world.listFails !== undefined) throw world.listFails;
-        return [...shown.values()].filter(({ id }) => !world.unlisted.has(id));
-      },
-      get: async (id) => {
-        calls.push(`get ${id}`);
-        return shown.get(id);
-      },
-      create: refuse,
-      patch: refuse,
-      put: refuse,
-      delete: refuse,
-    },
-  };
-  const clock = () => nowMs;
-  const portsOver = (over: Table) => ({
-    clock,
-    random: () => 0.5,
-    coalesceMs: 0,
-    createSettleMs: 600_000,
-    ...allStoresOver(over),
-    connections: { find: async () => connection, list: async () => [connection] },
-    platforms: { open: async () => platform },
-    applyQueue: {
-      wake: async (refs: readonly { readonly group: string }[]) => {
-        woken.push(...refs.map(({ group }) => group));
-        return [];
-      },
-    },
-  });
-  const connection: Connection = {
-    name: CONNECTION,
-    company: 'acme',
-    settings: ConnectionSettings.parse({ baseUrl: 'https://platform.test', ...settings }),
-    observing: false,
-  };
-  return Object.assign(world, {
-    connection,
+  return {
+    connection: (await onlooker.connections.find(CONNECTION)) as Connection,
     table,
     platform,
-    shown,
-    calls,
     woken,
-    portsOver,
-    ports: portsOver(table),
-    advance: (ms: number) => {
-      nowMs += ms;
-    },
-    ref: (group: string) => ({ connection: CONNECTION, group: groupId(group) }),
-    /** A platform group: by default as we last wrote it. */
-    show(id: string, { version = 'ours', spokeId = null }: Shown = {}) {
-      shown.set(id, { id, name: id, spokeId, users: [], version: version as never });
-    },
-    /** A directory group that is linked to `platform-<id>`, clean unless `extra` says otherwise. */
+    portsOf,
+    ports: portsOf(FREE),
+    advance: world.advance,
+    ref,
+    /** Which platform group a directory group is linked to. */
+    idOf,
+    /** Requests for groups and employees, in order. */
+    calls: () =>
+      platform.calls
+        .filter(({ route }) => /groups|employees\//.test(route))
+        .map(({ id, route }) =>
+          id === undefined ? 'list' : `${route.includes('emp') ? 'employee' : 'get'} ${id}`,
+        ),
+    /** Somebody else's change of a linked group, its deletion, and a group of theirs under this spokeId. */
+    change: (group: string, name = 'Theirs') => platform.changeAsOther(idOf(group), { name }),
+    lose: (group: string) => platform.deleteAsOther(idOf(group)),
+    stranger: (spokeId: string) => platform.addForeign({ name: `Like ${spokeId}`, spokeId, users: [] }),
+    /** A directory group that is linked to one of the platform, as we last wrote it and clean unless `extra` says otherwise. */
     async link(group: string, extra: Attributes = {}, dueMs?: number): Promise<PlatformGroupId> {
-      const id = platformGroupId(`platform-${group}`);
-      const ref = { connection: CONNECTION, group: groupId(group) };
-      const due = dueMs === undefined ? NOT_DUE : dueText(dueMs);
+      const id = platformGroupId(platform.addOurs({ name: group, spokeId: group, users: [] }));
+      ids.set(group, id);
       await table.put({
-        ...groupKey(ref),
+        ...groupKey(ref(group)),
         connection: CONNECTION,
         group,
         gpk: indexPartition('groups', CONNECTION, shardOf(group)),
-        gsk: groupIndexSort(due, ref.group),
+        gsk: groupIndexSort(dueMs === undefined ? NOT_DUE : dueText(dueMs), ref(group).group),
         rev: 1,
         platformId: id,
-        version: 'ours',
+        version: platform.groups.get(id)?.version ?? '',
         ...extra,
       });
-      await table.put({ ...claimKey('acme', id), platformId: id, connection: CONNECTION, group });
+      await table.put({ ...claimKey(engine.COMPANY, id), platformId: id, connection: CONNECTION, group });
       return id;
     },
     async state(group: string) {
-      const state = await allStoresOver(table).groups.read({ connection: CONNECTION, group: groupId(group) });
+      const state = await onlooker.groups.read(ref(group));
       if (state === undefined) throw new Error(`there is no group ${group}`);
       return state;
     },
     async drift() {
       const records = [];
-      for await (const page of allStoresOver(table).drift.list(CONNECTION)) records.push(...page);
+      for await (const page of onlooker.drift.list(CONNECTION)) records.push(...page);
       return records;
     },
-  });
+  };
 }
 
-export type World = ReturnType<typeof createWorld>;
-
-const refuse = (): never => {
-  throw new Error('reconcile never writes to the platform');
-};
+export type World = Awaited<ReturnType<typeof createWorld>>;
 
 export const failure = (kind: PlatformFailure['kind'], status?: number): PlatformFailure =>
   new PlatformFailure(kind, `the platform failed: ${kind}`, { status });
