@@ -10,9 +10,9 @@ import {
   MINUTE_MS,
   type OperatorDeed,
   START_MS,
-  type Temper,
 } from './life.ts';
 import { between, type Random, some, weighted } from './random.ts';
+import { DAYS, TEMPERS, type Temper, type TemperRange } from './tempers.ts';
 
 interface Scene extends Pick<Rhythm, 'leavings' | 'refusals'> {
   readonly towns: readonly Town[];
@@ -38,45 +38,6 @@ export function drawTrouble(random: Random, town: Town, scene: Scene): readonly 
 const userOf = ({ settings }: Town, role: string): string =>
   settings.memberIdField === 'id' ? role : `u-${role}`;
 
-type Span = readonly [leastMinutes: number, mostMinutes: number];
-/** Percent: how likely it shows at a call, or how many users or groups it is about; about 1 to 3 named ones else. */
-type TemperRange = readonly [weight: number, minutes: Span, percent?: Span, about?: 'users' | 'retryAfter'];
-
-const HOURS: Span = [30, 8 * 60];
-const DAYS: Span = [20 * 60, 3 * 24 * 60];
-
-const TEMPERS: Readonly<Record<Temper, TemperRange>> = {
-  drops_users: [3, DAYS, [3, 15], 'users'],
-  keeps_users: [3, DAYS, [3, 25], 'users'],
-  refuses_user_422: [3, DAYS, [1, 4], 'users'],
-  answers_other_group: [1, HOURS, [5, 40]],
-  answers_html: [1, HOURS, [5, 60]],
-  answers_half: [1, HOURS, [5, 60]],
-  list_denies: [2, [10, 120], [5, 40]],
-  get_denies: [2, [10, 120], [5, 40]],
-  list_shows_odd_group: [1, DAYS],
-  list_times_out: [1, HOURS],
-  writes_503: [2, HOURS, [40, 100]],
-  writes_403: [2, HOURS, [40, 100]],
-  writes_405: [1, [20, 60]],
-  writes_423: [1, [20, 60]],
-  writes_302: [1, [20, 60]],
-  everything_503: [1, HOURS, [30, 100]],
-  throttles: [1, HOURS, [10, 60]],
-  retry_after_odd: [1, HOURS, [10, 60], 'retryAfter'],
-  slow: [1, HOURS, [10, 60]],
-  loses_answers: [2, HOURS, [10, 50]],
-  late_writes: [2, HOURS, [10, 50]],
-  wrong_route: [1, [20, 90]],
-  token_revoked: [1, HOURS],
-  token_expires: [1, HOURS],
-  feed_future: [1, DAYS, [10, 50]],
-  feed_twice: [1, DAYS, [10, 50]],
-  feed_missing: [1, DAYS, [10, 50]],
-  feed_odd_kind: [1, DAYS, [10, 50]],
-  refuses_connection: [1, [10, 180], [30, 100]],
-};
-
 const RETRY_AFTERS = [
   '0',
   String(365 * 86_400),
@@ -89,7 +50,7 @@ function drawTempers(random: Random, town: Town, { endMs }: Scene): readonly Hap
   const count = Number(weighted(random, { 0: 1, 1: 4, 2: 3, 3: 1 }));
   return Array.from({ length: count }).flatMap(() => {
     const temper: Temper = weighted<Temper>(random, Object.fromEntries(weights));
-    const [, minutes, percent, about] = TEMPERS[temper];
+    const [, minutes, percent, about]: TemperRange = TEMPERS[temper];
     const isLong = /^writes_(503|403)/.test(temper) && random.chance(0.25);
     const [least, most] = isLong ? DAYS : minutes;
     const users = some(random, town.people, between(random, 1, 3)).map(({ role }) => userOf(town, role));

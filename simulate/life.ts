@@ -3,6 +3,10 @@
  * (shrink.ts) by leaving out happenings: so every happening says all that it needs and stands on its own feet.
  */
 
+import type { Temper } from './tempers.ts';
+
+export type { Temper };
+
 /** 2026-11-20T10:00:00Z: when every life begins. */
 export const START_MS = Date.UTC(2026, 10, 20, 10);
 export const MINUTE_MS = 60_000;
@@ -117,37 +121,6 @@ export type CompanyDeed =
   | { readonly kind: 'hire'; readonly person: PersonSpec }
   | { readonly kind: 'readdress'; readonly role: string; readonly email: string | null }
   | { readonly kind: 'terminate' | 'activate' | 'erase' | 'lose_user_id'; readonly role: string };
-
-export type Temper =
-  | 'drops_users'
-  | 'keeps_users'
-  | 'refuses_user_422'
-  | 'answers_other_group'
-  | 'answers_html'
-  | 'answers_half'
-  | 'list_denies'
-  | 'get_denies'
-  | 'list_shows_odd_group'
-  | 'list_times_out'
-  | 'writes_503'
-  | 'writes_403'
-  | 'writes_405'
-  | 'writes_423'
-  | 'writes_302'
-  | 'everything_503'
-  | 'throttles'
-  | 'retry_after_odd'
-  | 'slow'
-  | 'loses_answers'
-  | 'late_writes'
-  | 'wrong_route'
-  | 'token_revoked'
-  | 'token_expires'
-  | 'feed_future'
-  | 'feed_twice'
-  | 'feed_missing'
-  | 'feed_odd_kind'
-  | 'refuses_connection';
 
 export interface PlatformDeed {
   readonly kind: 'temper';

@@ -1,6 +1,7 @@
 import { parseSettings } from '../shared/contract/change-setting.ts';
 import type { Hold } from '../shared/domain/hold.ts';
 import {
+  type ConnectionName,
   connectionName,
   type GroupRef,
   groupId,
@@ -20,6 +21,7 @@ import { issueToken } from '../shared/operate/scim-tokens.ts';
 import { changeSettings, planSettings, removeConnection } from '../shared/operate/settings.ts';
 import { createEventSender } from '../shared/queues/event-sender.ts';
 import { createMailbox } from '../shared/queues/mailbox.ts';
+import type { Connection } from '../shared/sync/ports/connections.ts';
 import { wakeGroups } from '../shared/sync/wake.ts';
 import type { EnginePorts } from './engine.ts';
 import type { OperatorDeed } from './life.ts';
@@ -62,114 +64,96 @@ export interface Desk {
 
 const REASON = 'as the life has it';
 
-/** Does what one operator does, as the command line does it. @returns whether it was done, and of an approval how much */
+/** Does what one operator does, as the command line does it. @returns whether it was done, and of a decision how much */
 export async function operate(
   connection: string,
   deed: OperatorDeed,
   ports: EnginePorts,
   desk: Desk,
 ): Promise<Pick<OperatorDone, 'done' | 'removals'>> {
-  const name = connectionName(connection);
-  const tool = { ...ports, ...toolsOf(ports, desk) };
-  const ref = (group: string): GroupRef => ({ connection: name, group: groupId(group) });
+  const done = await perform(connectionName(connection), deed, { ...ports, ...toolsOf(ports, desk) }, desk);
+  return { done, ...(desk.screen && { removals: desk.screen.removes }) };
+}
+
+async function perform(name: ConnectionName, deed: OperatorDeed, tool: Tool, desk: Desk): Promise<boolean> {
+  const ref: GroupRef = { connection: name, group: groupId('group' in deed ? deed.group : 'none') };
+  const store = async (known: Connection | undefined, wanted: Omit<Connection, 'name'>) => {
+    const token = desk.token(wanted.company);
+    await storeConnection({ ...wanted, name, known, token }, tool);
+    return true;
+  };
   switch (deed.kind) {
     case 'approve':
     case 'reject': {
-      const { screen } = desk;
-      if (screen === undefined) return { done: false };
+      if (desk.screen === undefined) return false;
+      const { digest, decision } = desk.screen;
       const decide = deed.kind === 'approve' ? approveHold : rejectHold;
-      const outcome = await decide(
-        ref(deed.group),
-        { reason: REASON, digest: screen.digest, decision: screen.decision },
-        ports,
-      );
-      return { done: outcome.kind === 'decided', removals: screen.removes };
+      return (await decide(ref, { reason: REASON, digest, decision }, tool)).kind === 'decided';
     }
     case 'pause':
-      return { done: await pauseGroup(ref(deed.group), ports) };
+      return pauseGroup(ref, tool);
     case 'resume':
-      return { done: await resumeGroup(ref(deed.group), ports) };
+      return resumeGroup(ref, tool);
     case 'release':
-      return { done: await releaseGroup(ref(deed.group), ports) };
+      return releaseGroup(ref, tool);
     case 'adopt': {
       const candidate = desk.candidate();
-      if (candidate === undefined) return { done: false };
-      const outcome = await adoptGroup(ref(deed.group), platformGroupId(candidate), tool);
-      return { done: outcome.kind === 'adopted' };
+      if (candidate === undefined) return false;
+      return (await adoptGroup(ref, platformGroupId(candidate), tool)).kind === 'adopted';
     }
     case 'sync':
-      return { done: (await wakeGroups([ref(deed.group)], ports)).length === 0 };
+      return (await wakeGroups([ref], tool)).length === 0;
     case 'pause_all':
-      await pauseConnection(name, REASON, ports);
-      return { done: true };
+      return pauseConnection(name, REASON, tool).then(() => true);
     case 'resume_all':
-      return { done: await resumeConnection(name, ports) };
+      return resumeConnection(name, tool);
     case 'observe': {
-      const known = await ports.connections.current(name);
-      if (known === undefined) return { done: false };
-      await storeConnection({ ...known, known, token: desk.token(known.company), observing: true }, tool);
-      return { done: true };
+      const known = await tool.connections.current(name);
+      return known !== undefined && store(known, { ...known, observing: true });
     }
     case 'rebind': {
-      const outcome = await rebindMember(
-        name,
-        { member: memberId(deed.member), role: roleId(deed.role) },
-        ports,
-      );
-      return { done: outcome.kind === 'rebound' };
+      const binding = { member: memberId(deed.member), role: roleId(deed.role) };
+      return (await rebindMember(name, binding, tool)).kind === 'rebound';
     }
     case 'set': {
-      const plan = await planSettings(name, [{ key: deed.key, value: deed.value }], ports);
-      await changeSettings(plan, tool);
-      return { done: true };
+      const plan = await planSettings(name, [{ key: deed.key, value: deed.value }], tool);
+      return changeSettings(plan, tool).then(() => true);
     }
     case 'remove_connection':
-      await removeConnection(name, tool);
-      return { done: true };
+      return removeConnection(name, tool).then(() => true);
     case 'connect': {
-      const { company } = deed;
-      const settings = parseSettings(desk.settingsFor(company));
-      const known = await ports.connections.current(name);
-      const request = {
-        known,
-        name,
-        company,
-        settings,
-        token: desk.token(company),
-        observing: false,
-      };
-      await storeConnection(request, tool);
-      return { done: true };
+      const settings = parseSettings(desk.settingsFor(deed.company));
+      const known = await tool.connections.current(name);
+      return store(known, { company: deed.company, settings, observing: false });
     }
     case 'replay_all': {
       const { replayed } = await replayLetters('events', tool, { connection: name, selection: {} });
       await replayLetters('apply', tool, { connection: name, selection: {} });
-      return { done: replayed > 0 };
+      return replayed > 0;
     }
     case 'discard_one':
     case 'edit_one': {
       const { messages } = await surveyLetters(tool, { queues: ['events'], limit: 10 });
       const ids = messages.map(({ id }) => id);
       const letters = await findLetters(ids, ['events'], tool);
-      const letter = letters.find(({ message }) => message.connection === connection);
-      if (letter === undefined) return { done: false };
-      if (deed.kind === 'discard_one') return { done: await discardLetter(letter, REASON, tool) };
-      return { done: await sendAmended(letter, { body: letter.message.body, reason: REASON }, tool) };
+      const letter = letters.find(({ message }) => message.connection === name);
+      if (letter === undefined) return false;
+      if (deed.kind === 'discard_one') return discardLetter(letter, REASON, tool);
+      return sendAmended(letter, { body: letter.message.body, reason: REASON }, tool);
     }
     case 'new_token':
-      await issueToken(name, undefined, { ...ports, randomHex: randomHexOf(ports) });
-      return { done: true };
+      return issueToken(name, undefined, tool).then(() => true);
   }
 }
 
-const randomHexOf = (ports: EnginePorts) => (bytes: number) =>
-  Array.from({ length: bytes * 2 }, () => Math.floor(ports.random() * 16).toString(16)).join('');
+type Tool = EnginePorts & ReturnType<typeof toolsOf>;
 
 function toolsOf(ports: EnginePorts, { queues, vault }: Desk) {
   const sqs = queues.client();
   return {
     vault,
-    randomHex: randomHexOf(ports),
+    randomHex: (bytes: number) =>
+      Array.from({ length: bytes * 2 }, () => Math.floor(ports.random() * 16).toString(16)).join(''),
     events: createEventSender(sqs, async () => queueUrl('events')),
     mailboxes: {
       events: createMailbox(sqs, { name: 'events', queueUrl: async () => queueUrl('eventsDlq') }),

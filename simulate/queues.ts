@@ -1,5 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { SQSClient } from '@aws-sdk/client-sqs';
+import type {
+  ChangeMessageVisibilityBatchRequestEntry,
+  DeleteMessageBatchRequestEntry,
+  ReceiveMessageRequest,
+  SendMessageBatchRequestEntry,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
 import type { QueueKey } from '../shared/contract/names.ts';
 import { QUEUES } from '../shared/contract/topology.ts';
 import type { Random } from './random.ts';
@@ -168,25 +174,13 @@ function createQueue(
   };
 }
 
-interface Entry {
-  readonly Id: string;
-  readonly MessageBody?: string;
-  readonly MessageAttributes?: Readonly<
-    Record<string, { readonly DataType?: string; readonly StringValue?: string }>
-  >;
-  readonly MessageGroupId?: string;
-  readonly MessageDeduplicationId?: string;
-  readonly DelaySeconds?: number;
-  readonly ReceiptHandle?: string;
-  readonly VisibilityTimeout?: number;
-}
-
-interface Input {
+type Entry = Partial<
+  SendMessageBatchRequestEntry & DeleteMessageBatchRequestEntry & ChangeMessageVisibilityBatchRequestEntry
+>;
+type Input = Partial<ReceiveMessageRequest> & {
   readonly QueueUrl: string;
   readonly Entries?: readonly Entry[];
-  readonly MaxNumberOfMessages?: number;
-  readonly VisibilityTimeout?: number;
-}
+};
 
 /** The few operations that the product uses, as strict as SQS itself (Amazon SQS API reference). */
 export function answerSqs(

@@ -1,20 +1,20 @@
-/** Lanes of a life's page, one per actor. */
-export type LaneName =
-  | 'directory'
-  | 'company'
-  | 'ingest'
-  | 'apply'
-  | 'reconcile'
-  | 'platform'
-  | 'somebody'
-  | 'operator'
-  | 'aws'
-  | 'oracle';
+/** Lanes of a life's page, one per actor, with their headings. */
+export const LANES = [
+  ['directory', 'Directory'],
+  ['company', 'HR system'],
+  ['ingest', 'ingest'],
+  ['apply', 'apply'],
+  ['reconcile', 'reconcile, people'],
+  ['platform', 'Platform'],
+  ['somebody', 'Somebody else'],
+  ['operator', 'Operator'],
+  ['aws', 'AWS'],
+] as const;
 
 /** One line of a life's story. */
 export interface Told {
   readonly atMs: number;
-  readonly lane: LaneName;
+  readonly lane: (typeof LANES)[number][0] | 'oracle';
   readonly connection?: string;
   /** The directory group that it is about. */
   readonly group?: string;

@@ -1,17 +1,5 @@
 import type { Outcome } from './live.ts';
-import type { LaneName, Told, Violation } from './told.ts';
-
-const LANES: readonly (readonly [LaneName, string])[] = [
-  ['directory', 'Directory'],
-  ['company', 'HR system'],
-  ['ingest', 'ingest'],
-  ['apply', 'apply'],
-  ['reconcile', 'reconcile, people'],
-  ['platform', 'Platform'],
-  ['somebody', 'Somebody else'],
-  ['operator', 'Operator'],
-  ['aws', 'AWS'],
-];
+import { LANES, type Told, type Violation } from './told.ts';
 
 const MOST_LINES = 4_000;
 

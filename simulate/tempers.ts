@@ -1,0 +1,45 @@
+type Span = readonly [leastMinutes: number, mostMinutes: number];
+/** Percent: how likely it shows at a call, or how many users or groups it is about; about 1 to 3 named ones else. */
+export type TemperRange = readonly [
+  weight: number,
+  minutes: Span,
+  percent?: Span,
+  about?: 'users' | 'retryAfter',
+];
+
+const HOURS: Span = [30, 8 * 60];
+export const DAYS: Span = [20 * 60, 3 * 24 * 60];
+
+/** What the platform may be in, and as what it is drawn. */
+export const TEMPERS = {
+  drops_users: [3, DAYS, [3, 15], 'users'],
+  keeps_users: [3, DAYS, [3, 25], 'users'],
+  refuses_user_422: [3, DAYS, [1, 4], 'users'],
+  answers_other_group: [1, HOURS, [5, 40]],
+  answers_html: [1, HOURS, [5, 60]],
+  answers_half: [1, HOURS, [5, 60]],
+  list_denies: [2, [10, 120], [5, 40]],
+  get_denies: [2, [10, 120], [5, 40]],
+  list_shows_odd_group: [1, DAYS],
+  list_times_out: [1, HOURS],
+  writes_503: [2, HOURS, [40, 100]],
+  writes_403: [2, HOURS, [40, 100]],
+  writes_405: [1, [20, 60]],
+  writes_423: [1, [20, 60]],
+  writes_302: [1, [20, 60]],
+  everything_503: [1, HOURS, [30, 100]],
+  throttles: [1, HOURS, [10, 60]],
+  retry_after_odd: [1, HOURS, [10, 60], 'retryAfter'],
+  slow: [1, HOURS, [10, 60]],
+  loses_answers: [2, HOURS, [10, 50]],
+  late_writes: [2, HOURS, [10, 50]],
+  wrong_route: [1, [20, 90]],
+  token_revoked: [1, HOURS],
+  token_expires: [1, HOURS],
+  feed_future: [1, DAYS, [10, 50]],
+  feed_twice: [1, DAYS, [10, 50]],
+  feed_missing: [1, DAYS, [10, 50]],
+  feed_odd_kind: [1, DAYS, [10, 50]],
+  refuses_connection: [1, [10, 180], [30, 100]],
+} as const satisfies Readonly<Record<string, TemperRange>>;
+export type Temper = keyof typeof TEMPERS;
