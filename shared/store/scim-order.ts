@@ -3,8 +3,12 @@ import type { ScimOrder, ScimResource } from '../sync/ports/scim.ts';
 import { orderKey, resourcePartition } from './scim-keys.ts';
 import type { Table } from './table.ts';
 
+/** A crash may have come between a resource and the generation that tells of it: nothing is missed for longer. */
+const REMEMBERED_MS = 60_000;
+
 interface Known {
   readonly generation: number;
+  readonly readAtMs: number;
   readonly order: Promise<ScimOrder>;
 }
 
@@ -25,14 +29,15 @@ export function createScimOrders(table: Table) {
   }
 
   return {
-    async read(connection: ConnectionName, type: ScimResource['type']): Promise<ScimOrder> {
+    async read(connection: ConnectionName, type: ScimResource['type'], nowMs: number): Promise<ScimOrder> {
       const item = await table.get(orderKey(connection, type));
       const generation = Number(item?.['generation'] ?? 0);
       const name = `${connection}#${type}`;
       const found = known.get(name);
-      if (found?.generation === generation) return found.order;
+      const isFresh = found !== undefined && nowMs - found.readAtMs < REMEMBERED_MS;
+      if (isFresh && found.generation === generation) return found.order;
       const order = load(connection, type);
-      known.set(name, { generation, order });
+      known.set(name, { generation, readAtMs: nowMs, order });
       order.catch(() => known.delete(name));
       return order;
     },

@@ -65,13 +65,17 @@ export function createScimStore(table: Table): ScimStore {
       return saved;
     },
 
-    async advance(connection, { type, id }, { nowMs, isChange }) {
+    async advance(connection, { type, id }, { nowMs, isChange, seen }) {
       const outcome = await table.update(
         resourceKey(connection, type, id),
         isChange
           ? { add: { revision: 1 }, set: { idle: 0, modifiedMs: nowMs, changedMs: nowMs } }
           : { add: { revision: 1, idle: 1 }, set: { modifiedMs: nowMs } },
-        all(equal('state', 'live'), any(less('modifiedMs', nowMs), equal('modifiedMs', nowMs))),
+        all(
+          equal('state', 'live'),
+          any(less('modifiedMs', nowMs), equal('modifiedMs', nowMs)),
+          ...(seen === undefined ? [] : [equal('revision', seen)]),
+        ),
       );
       return outcome.written ? parseResource(outcome.item) : undefined;
     },

@@ -47,8 +47,8 @@ export interface ScimStore {
     type: TypeName,
     between?: readonly [string, string],
   ): AsyncIterable<readonly ScimResource[]>;
-  /** Which there are, without reading them all again while none came or went. */
-  order(connection: ConnectionName, type: TypeName): Promise<ScimOrder>;
+  /** Which there are, for a minute without reading them all again while none came or went. */
+  order(connection: ConnectionName, type: TypeName, nowMs: number): Promise<ScimOrder>;
   /** Has the order read anew: a crash may have come between a resource and this word of it. */
   noteOrder(connection: ConnectionName, type: TypeName): Promise<void>;
   /** Replaces what was `seen` (nothing, for a new one); false where it has changed since. */
@@ -56,12 +56,12 @@ export interface ScimStore {
   /**
    * The next revision of a live resource whose attributes stay as they are, in one write and without a read before it.
    * Its next version too, unless nothing else of it changes either.
-   * @returns undefined where there is none, or where its time is later than `nowMs`
+   * @returns undefined where there is none, where its time is later than `nowMs`, or where it is not that of `seen` any more
    */
   advance(
     connection: ConnectionName,
     target: { readonly type: TypeName; readonly id: string },
-    to: { readonly nowMs: number; readonly isChange: boolean },
+    to: { readonly nowMs: number; readonly isChange: boolean; readonly seen?: number | undefined },
   ): Promise<ScimResource | undefined>;
   /** Notes that registers have followed, unless the resource has changed again. */
   settle(connection: ConnectionName, resource: ScimResource): Promise<void>;

@@ -4,6 +4,7 @@ import { applyPatch, readResource } from '../../scim/patch/apply.ts';
 import {
   checkMemberCount,
   foldMembers,
+  type MemberChange,
   type MemberOperation,
   namesAnybody,
   needsCurrentMembers,
@@ -15,10 +16,17 @@ import { readPatch } from '../../scim/patch/operation.ts';
 import { isSameValue, type ScimObject, type ScimValue } from '../../scim/value.ts';
 import type { ScimResource } from '../ports/scim.ts';
 import type { ScimContext } from './context.ts';
-import { joinFirstMembers, listedMembers, membershipChanges, refuseGroups } from './membership.ts';
+import {
+  isListedSo,
+  joinFirstMembers,
+  listedMembers,
+  membershipChanges,
+  refuseGroups,
+} from './membership.ts';
 import { record } from './record.ts';
 import {
   advanceResource,
+  type Beside,
   type Change,
   createResource,
   factsOf,
@@ -71,12 +79,12 @@ async function rewriteGroup(
   const net = foldMembers(members, { current: new Set<string>(current), type });
   checkMemberCount(net.present.size + net.absent.size);
   await refuseGroups(net.present, context);
-  const changesMore = namesAnybody(net);
+  const beside = await changeOfMembers(id, net, context);
   const rewrite =
-    (await advancedOnly(id, change, edit, changesMore)) ??
+    (await advancedOnly(id, change, edit, beside)) ??
     (await rewriteResource(id, type, {
       ...change,
-      changesMore,
+      beside,
       edit: (attributes) => {
         const edited = edit(attributes);
         checkResource(edited, type);
@@ -99,6 +107,19 @@ async function rewriteGroup(
 }
 
 /**
+ * Who is in already and joins again changes nothing (RFC 7644 section 3.5.2.1). The version rises before registers are
+ * written, and they are written in any case: after a crash the same request either finds them as it wants them, under
+ * the version that rose for them, or raises it again.
+ */
+async function changeOfMembers(id: string, net: MemberChange, context: ScimContext): Promise<Beside> {
+  if (!namesAnybody(net)) return { isChange: false };
+  // Before the members: whoever writes them after this has raised the revision.
+  const [seen] = await context.ports.scim.read(context.connection, 'Group', [id]);
+  const isSame = seen !== undefined && (await isListedSo(groupId(id), net, context));
+  return isSame ? { isChange: false, seen: seen.revision } : { isChange: true };
+}
+
+/**
  * Most requests change members and nothing else, some while they repeat the name. Those do not compete for the group's
  * attributes, so any number of them at once takes one write each.
  */
@@ -106,14 +127,14 @@ async function advancedOnly(
   id: string,
   { context, ifMatch }: Change,
   edit: Edit,
-  isChange: boolean,
+  beside: Beside,
 ): Promise<Rewrite | undefined> {
   if (ifMatch !== undefined) return undefined;
   if (edit !== keepAttributes) {
     const [found] = await context.ports.scim.read(context.connection, 'Group', [id]);
     if (found === undefined || !isSameValue(edit(found.attributes), found.attributes)) return undefined;
   }
-  return advanceResource(id, context.types.Group, isChange, context);
+  return advanceResource(id, context.types.Group, beside, context);
 }
 
 const keepAttributes: Edit = (attributes) => attributes;

@@ -82,7 +82,7 @@ async function showAll(
 
 async function idsOf(type: ResourceType, context: ScimContext): Promise<readonly string[]> {
   const { ports, connection } = context;
-  const { ids, ending } = await ports.scim.order(connection, type.name);
+  const { ids, ending } = await ports.scim.order(connection, type.name, ports.clock());
   for (const resource of await ports.scim.read(connection, type.name, ending)) {
     await mend(resource, type, context);
   }

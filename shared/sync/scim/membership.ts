@@ -37,6 +37,22 @@ export async function listedAmong(
   return new Set(registers.filter(isListed).map(({ member }) => member));
 }
 
+/**
+ * Whether a change would leave the group's list as it is. Most would not, and of those the first whom they name tells.
+ */
+export async function isListedSo(
+  group: GroupId,
+  { emptied, present, absent }: MemberChange,
+  context: ScimContext,
+): Promise<boolean> {
+  const [first, ...others] = [...present, ...absent].map(memberId);
+  for (const some of [first === undefined ? [] : [first], others]) {
+    const listed = await listedAmong(group, some, context);
+    if (some.some((member) => listed.has(member) !== present.has(member))) return false;
+  }
+  return !emptied || (await listedMembers(group, context)).length === present.size;
+}
+
 async function listing(ref: GroupRef, { groups }: ScimContext['ports']) {
   const floor = groupFloor((await groups.read(ref))?.registers ?? NO_GROUP);
   return (register: MemberRegister) => memberCounts(register, floor, STAMP_ZERO);

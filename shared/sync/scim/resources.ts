@@ -103,6 +103,13 @@ export interface Change {
   readonly ifMatch: string | undefined;
 }
 
+/** What a request changes of a resource beside its attributes. */
+export interface Beside {
+  readonly isChange: boolean;
+  /** The revision at which there was nothing to change; undefined where that is so at any. */
+  readonly seen?: number;
+}
+
 export interface Rewrite {
   readonly before: ScimResource;
   readonly after: ScimResource;
@@ -120,12 +127,11 @@ export async function rewriteResource(
     context,
     ifMatch,
     edit,
-    changesMore = false,
+    beside = { isChange: false },
     state = 'live',
   }: Change & {
     readonly edit: (attributes: ScimObject) => ScimObject;
-    /** Something of the resource that is not among its attributes changes with it. */
-    readonly changesMore?: boolean;
+    readonly beside?: Beside;
     readonly state?: ScimResource['state'];
   },
 ): Promise<Rewrite> {
@@ -136,6 +142,7 @@ export async function rewriteResource(
       throw new ScimError(412, 'If-Match: expected the current version of the resource');
     }
     const attributes = edit(before.attributes);
+    const changesMore = beside.isChange || (beside.seen ?? before.revision) !== before.revision;
     const isChange = changesMore || state !== before.state || !isSameValue(attributes, before.attributes);
     const revise = isChange ? nextRevision : idleRevision;
     const after = { ...revise(before, ports.clock()), attributes, state };
@@ -155,11 +162,17 @@ export async function rewriteResource(
 export async function advanceResource(
   id: string,
   type: ResourceType,
-  isChange: boolean,
+  { isChange, seen }: Beside,
   { ports, connection }: ScimContext,
 ): Promise<Rewrite | undefined> {
-  const to = { nowMs: ports.clock(), isChange };
-  const after = await ports.scim.advance(connection, { type: type.name, id }, to);
+  const target = { type: type.name, id };
+  const nowMs = ports.clock();
+  const advanced = await ports.scim.advance(connection, target, { nowMs, isChange, seen });
+  // Somebody wrote it meanwhile: what was seen says nothing any more.
+  const isOvertaken = advanced === undefined && seen !== undefined;
+  const after = isOvertaken
+    ? await ports.scim.advance(connection, target, { nowMs, isChange: true })
+    : advanced;
   return after && { before: after, after };
 }
 

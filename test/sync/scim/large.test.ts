@@ -136,7 +136,19 @@ describe('a list of many', () => {
     expect((await client.post('/Users', { userName: 'c' })).status).toBe(409);
     const found = (await client.get('/Users?filter=userName eq "c"')).body.Resources[0];
     expect((await client.get('/Users')).body.totalResults).toBe(3);
-    expect((await scim.order(connectionName('default'), 'User')).ids).toContain(found.id);
+    expect((await scim.order(connectionName('default'), 'User', world.time.nowMs)).ids).toContain(found.id);
+  });
+
+  it('shows within a minute one whose maker died before it could tell, though nobody ever asks for it', async () => {
+    await client.post('/Users', { userName: 'a' });
+    const ids = async () => (await client.get('/Users')).body.Resources.map(({ id }: { id: string }) => id);
+    const [known] = await ids();
+    vi.spyOn(world.table, 'update').mockRejectedValueOnce(new Error('died'));
+    expect((await client.post('/Users', { userName: 'b' })).status).toBe(500);
+    world.time.nowMs += 59_000;
+    expect(await ids()).toEqual([known]);
+    world.time.nowMs += 2_000;
+    expect(await ids()).toEqual([known, expect.any(String)]);
   });
 });
 

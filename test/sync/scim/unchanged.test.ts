@@ -62,6 +62,9 @@ describe('a request that changes nothing', () => {
     ['replaces the name by itself', rename('A')],
     ['repeats id and name', { op: 'replace', value: { id: 'any', displayName: 'A' } }],
     ['adds no members', add('members', [])],
+    ['adds a member who is there', add('members', [{ value: 'm1' }])],
+    ['removes a member who is not there', remove('members[value eq "m9"]')],
+    ['replaces the members by themselves', replace('members', [{ value: 'm1' }, { value: 'id000001' }])],
     ['removes members by a filter that selects nobody', remove('members[value sw "zz"]')],
     ['changes a part of a member that is not kept', replace('members[value eq "m1"].display', 'M')],
   ])('leaves version and time of change of a group: %s', async (_title, operation) => {
@@ -76,6 +79,7 @@ describe('a request that changes nothing', () => {
     for (const [path, body] of [
       [user, (await client.get(user)).body],
       [group, (await client.get(`${group}?excludedAttributes=members`)).body],
+      [group, (await client.get(group)).body],
     ]) {
       const before = await client.get(path);
       const answer = await client.put(path, body);
@@ -195,6 +199,21 @@ describe('two requests at once', () => {
     expect((await client.get(user)).body).toEqual(body);
   });
 
+  it('a member who is added again, while somebody else removes them, is a change', async () => {
+    const again = [add('members', [{ value: 'm1' }])];
+    for (const headers of [{}, { 'if-match': '*' }]) {
+      const versions = new Set([await versionOf(group)]);
+      overtakenBy(async () => {
+        await client.patch(group, [remove('members[value eq "m1"]')]);
+        versions.add(await versionOf(group));
+      });
+      await client.patch(group, again, headers);
+      expect((await client.get(group)).body.members).toHaveLength(2);
+      versions.add(await versionOf(group));
+      expect(versions.size).toBe(3);
+    }
+  });
+
   it('a repeated name that is overtaken by a rename changes nothing of it', async () => {
     const before = await versionOf(group);
     overtakenBy(() => client.patch(group, [rename('B')]));
@@ -241,10 +260,23 @@ describe('a crash before any write, and the same request again', () => {
     expect((await world.desired(idOf(group)))?.members).toEqual(['m1']);
   });
 
+  it('of a new member: whoever sees them sees another version than before', async () => {
+    const join = [add('members', [{ value: 'm2' }])];
+    const before = await versionOf(group);
+    await untilDone(async () => {
+      const answer = await client.patch(group, join);
+      const { meta, members } = (await client.get(group)).body;
+      if (members.length === 3) expect(meta.version).not.toBe(before);
+      return answer;
+    });
+    expect((await world.desired(idOf(group)))?.members).toContain('m2');
+  });
+
   it('of no change raises nothing', async () => {
     for (const [path, operation] of [
       [user, title('x')],
       [group, rename('A')],
+      [group, add('members', [{ value: 'm1' }])],
     ] as const) {
       const before = await client.get(path);
       expect(await untilDone(() => client.patch(path, [operation]))).toBeGreaterThan(1);
