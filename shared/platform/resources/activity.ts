@@ -41,62 +41,49 @@ export type ActivityStart =
   | { readonly cursor: string }
   | { readonly sinceMs?: number | undefined; readonly untilMs?: number | undefined };
 
-export interface ActivityPage {
-  readonly events: readonly ActivityEvent[];
-  /** The cursor to store once these events are recorded; null where none has come yet. */
-  readonly next: string | null;
-  /** True on the last page: there is no more for now. */
-  readonly done: boolean;
-}
-
-/** Workforce Platform API, Company activity. */
-export interface ActivityResource {
-  /**
-   * `GET /company_activity`, page after page until there is no more for now; at least one page. The first request
-   * carries the start date, every later one the cursor alone. The end may repeat events that were read before.
-   * @throws ReportedError where the envelope's `error` is not null; UnexpectedBodyError for another envelope;
-   * InvalidRequestError for a start 90 days ago or longer.
-   */
-  follow(start?: ActivityStart, options?: CallOptions): AsyncGenerator<ActivityPage, void, undefined>;
-}
-
 const WINDOW_MS = 90 * 24 * 3_600_000;
 /** A feed may give a new cursor with nothing behind it for ever; after this many the rest can wait for the next run. */
 const MAX_EMPTY_PAGES = 20;
 
-export interface ActivitySettings {
+interface Settings {
   readonly names: ActivityNames;
   readonly clock: () => number;
 }
 
-export function activityResource(call: Caller, settings: ActivitySettings): ActivityResource {
-  return {
-    async *follow(start = {}, options) {
-      let cursor = 'cursor' in start ? checked(z.string().min(1), start.cursor, FEED) : null;
-      let query = cursor === null ? firstQuery(start, settings) : { next: cursor };
-      const seen = new Set<string>();
-      for (let emptyPages = 0; ; ) {
-        const { events, next } = await call({ endpoint: FEED, query, decoding }, options);
-        emptyPages = events.length === 0 ? emptyPages + 1 : 0;
-        // Null, absent, empty, and the same cursor again all mean that there is no more.
-        const ended = next === null || next === cursor;
-        if (!ended && seen.has(next)) throw runsInACircle();
-        cursor = next ?? cursor;
-        const done = ended || emptyPages >= MAX_EMPTY_PAGES;
-        yield { events, next: cursor, done };
-        if (done || cursor === null) return;
-        seen.add(cursor);
-        query = { next: cursor };
-      }
-    },
-  };
-}
+/** Workforce Platform API, Company activity. */
+export const activityResource = (call: Caller, settings: Settings) => ({
+  /**
+   * `GET /company_activity`, page after page until there is no more for now; at least one page. The first request
+   * carries the start date, every later one the cursor alone. The end may repeat events that were read before. `next`
+   * is the cursor to store once a page's events are recorded, null where none has come yet; `done` marks the last page.
+   * @throws ReportedError where the envelope's `error` is not null; UnexpectedBodyError for another envelope;
+   * InvalidRequestError for a start 90 days ago or longer.
+   */
+  async *follow(start: ActivityStart = {}, options?: CallOptions) {
+    let cursor = 'cursor' in start ? checked(z.string().min(1), start.cursor, FEED) : null;
+    let query = cursor === null ? firstQuery(start, settings) : { next: cursor };
+    const seen = new Set<string>();
+    for (let emptyPages = 0; ; ) {
+      const { events, next }: Feed = await call({ endpoint: FEED, query, decoding }, options);
+      emptyPages = events.length === 0 ? emptyPages + 1 : 0;
+      // Null, absent, empty, and the same cursor again all mean that there is no more.
+      const ended = next === null || next === cursor;
+      if (!ended && seen.has(next)) throw runsInACircle();
+      cursor = next ?? cursor;
+      const done = ended || emptyPages >= MAX_EMPTY_PAGES;
+      yield { events, next: cursor, done };
+      if (done || cursor === null) return;
+      seen.add(cursor);
+      query = { next: cursor };
+    }
+  },
+});
 
 /** Made once: a schema costs more than the request that it checks. */
 const Start = z.lazy(() => z.strictObject({ sinceMs: z.int().optional(), untilMs: z.int().optional() }));
 
 /** The first request: dates in UTC with milliseconds, as RFC 3339 writes them. */
-function firstQuery(start: ActivityStart, { names, clock }: ActivitySettings): Record<string, string> {
+function firstQuery(start: ActivityStart, { names, clock }: Settings): Record<string, string> {
   const { sinceMs, untilMs } = checked(Start, start, FEED);
   if (sinceMs !== undefined && sinceMs <= clock() - WINDOW_MS) {
     const facts = { method: FEED.method, pathTemplate: FEED.path, sent: 'no' } as const;

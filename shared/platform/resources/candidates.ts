@@ -5,20 +5,11 @@ import { Candidate, NewCandidate } from '../schemas/candidate.ts';
 const PUSH: Endpoint = { method: 'POST', path: '/platform/api/ats_candidates/push_candidate' };
 
 /** Workforce Platform API, Candidates (OAuth applications only; customer API keys are a ForbiddenError). */
-export interface CandidatesResource {
+export const candidatesResource = (call: Caller) => ({
   /**
    * `POST /ats_candidates/push_candidate`: pushes a candidate into onboarding; answers the candidate as recorded.
    * Repeated only where the first try provably did nothing. @throws BadRequestError, ForbiddenError
    */
-  push(candidate: NewCandidate, options?: CallOptions): Promise<Candidate>;
-}
-
-export function candidatesResource(call: Caller): CandidatesResource {
-  return {
-    push: (value, options) =>
-      call(
-        { endpoint: PUSH, body: { schema: NewCandidate, value }, decoding: { schema: Candidate } },
-        options,
-      ),
-  };
-}
+  push: (value: NewCandidate, options?: CallOptions) =>
+    call({ endpoint: PUSH, body: { schema: NewCandidate, value }, decoding: { schema: Candidate } }, options),
+});
