@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { DEFAULT_PREFIX } from '../shared/contract/names.ts';
 import { DEFAULT_COALESCE_SECONDS, SCHEDULES } from '../shared/contract/topology.ts';
-import { nearest } from './nearest.ts';
 
 /** Values that CloudWatch Logs takes (API reference, PutRetentionPolicy). */
 const LOG_RETENTION_DAYS = [
@@ -170,4 +169,28 @@ export class SettingsError extends Error {
     const faults = (cause?.issues ?? []).map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
     super([`The settings cannot be used. ${where}`, ...faults].join('\n'), { cause });
   }
+}
+
+/** The name that was most likely meant; undefined where none is near. Case does not count. */
+export function nearest(given: string, names: readonly string[]): string | undefined {
+  const near = names
+    .map((name) => ({ name, distance: editDistance(given.toLowerCase(), name.toLowerCase()) }))
+    // More than every second letter wrong is another word.
+    .filter(({ name, distance }) => distance <= Math.max(given.length, name.length) / 2)
+    .sort((a, b) => a.distance - b.distance);
+  return near[0]?.name;
+}
+
+/** How many letters must be put in, left out or changed (Levenshtein), one row of the table at a time. */
+function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, at) => at);
+  for (const [line, letter] of [...from].entries()) {
+    const next = [line + 1];
+    for (let at = 0; at < to.length; at += 1) {
+      const change = (row[at] ?? 0) + (letter === to[at] ? 0 : 1);
+      next.push(Math.min(change, (row[at + 1] ?? 0) + 1, (next[at] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[to.length] ?? 0;
 }

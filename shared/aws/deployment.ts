@@ -3,21 +3,27 @@ import {
   DescribeTableCommand,
   DescribeTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
-import { GetFunctionConfigurationCommand, ListEventSourceMappingsCommand } from '@aws-sdk/client-lambda';
+import {
+  GetFunctionConfigurationCommand,
+  InvokeCommand,
+  type LambdaClient,
+  ListEventSourceMappingsCommand,
+} from '@aws-sdk/client-lambda';
 import { GetScheduleCommand } from '@aws-sdk/client-scheduler';
 import { GetQueueAttributesCommand, GetQueueUrlCommand } from '@aws-sdk/client-sqs';
 import { GetCallerIdentityCommand } from '@aws-sdk/client-sts';
 import * as z from 'zod';
 import { type FunctionKey, functionName, type QueueKey, queueName, scheduleName } from '../contract/names.ts';
-import type {
-  Deployment,
-  FunctionFacts,
-  QueueFacts,
-  ScheduleFacts,
-  TableFacts,
+import {
+  type Deployment,
+  type FunctionFacts,
+  FunctionFailed,
+  type Functions,
+  type QueueFacts,
+  type ScheduleFacts,
+  type TableFacts,
 } from '../sync/ports/deployment.ts';
 import type { AuditActor, Caller } from '../sync/ports/logs.ts';
-import { unlessMissing, unlessUnsupported } from './missing.ts';
 import type { Sdk } from './sdk.ts';
 
 interface DeploymentOptions {
@@ -31,7 +37,7 @@ interface DeploymentOptions {
 
 const Redrive = z.object({ deadLetterTargetArn: z.string() });
 
-export type QueueUrls = (key: QueueKey) => Promise<string | undefined>;
+type QueueUrls = (key: QueueKey) => Promise<string | undefined>;
 
 /** URLs of the queues by their names, each asked for once. undefined where there is none of that name. */
 export function queueUrlsByName(sdk: Sdk, { prefix, queueUrls }: DeploymentOptions): QueueUrls {
@@ -158,4 +164,44 @@ async function readFunction(sdk: Sdk, key: FunctionKey, FunctionName: string): P
     environment: Environment?.Variables ?? {},
     eventSource: sources === null ? undefined : (source?.State ?? 'missing'),
   };
+}
+
+const Failure = z.object({ errorType: z.string().optional(), errorMessage: z.string().optional() });
+
+/** Runs deployed functions through Lambda's API and waits for their answers, up to Lambda's own 15 minutes. */
+export function createFunctions(client: LambdaClient, prefix: string): Functions {
+  return {
+    async run(name, event) {
+      const FunctionName = functionName(prefix, name);
+      const { Payload, FunctionError } = await client.send(
+        new InvokeCommand({ FunctionName, Payload: JSON.stringify(event) }),
+      );
+      const answer: unknown = JSON.parse(Payload?.transformToString() || 'null');
+      if (FunctionError === undefined) return answer;
+      const failure = Failure.safeParse(answer);
+      const reason = failure.success ? (failure.data.errorMessage ?? failure.data.errorType) : FunctionError;
+      throw new FunctionFailed(`${FunctionName} failed: ${reason ?? FunctionError}`);
+    },
+  };
+}
+
+/** Emulators name some errors with a prefix, so the end of the name decides. */
+const MISSING = /(?:NonExistentQueue|QueueDoesNotExist|ResourceNotFoundException|NotFoundException)$/;
+const UNSUPPORTED =
+  /(?:UnknownOperationException|AccessDenied\w*|ValidationException|NotFoundException)$|^SyntaxError$/;
+
+export const unlessMissing = <Result>(ask: () => Promise<Result>): Promise<Result | undefined> =>
+  unless(MISSING, undefined, ask);
+
+/** null where the emulator does not have the operation, or the credentials do not allow it: nothing is concluded. */
+export const unlessUnsupported = <Result>(ask: () => Promise<Result>): Promise<Result | null> =>
+  unless(UNSUPPORTED, null, ask);
+
+async function unless<Result, Instead>(names: RegExp, instead: Instead, ask: () => Promise<Result>) {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof Error && names.test(error.name)) return instead;
+    throw error;
+  }
 }

@@ -3,7 +3,7 @@ import { type Dispatcher, request } from 'undici';
 import * as z from 'zod';
 import { functionName } from '../contract/names.ts';
 import type { Deployment } from '../sync/ports/deployment.ts';
-import { unlessMissing, unlessUnsupported } from './missing.ts';
+import { unlessMissing, unlessUnsupported } from './deployment.ts';
 import type { Sdk } from './sdk.ts';
 
 interface ScimServerOptions {

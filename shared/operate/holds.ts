@@ -1,5 +1,5 @@
-import { HOLD_LIFE_MS, type Hold, type HoldDecision } from '../domain/hold.ts';
 import type { GroupState } from '../domain/group-state.ts';
+import { HOLD_LIFE_MS, type Hold, type HoldDecision } from '../domain/hold.ts';
 import type { ConnectionName, GroupId, GroupRef, PlatformUserId } from '../domain/ids.ts';
 import { judgeRemovals } from '../plan/guard.ts';
 import { holdDigest } from '../sync/apply/facts.ts';

@@ -1,6 +1,44 @@
 import type * as z from 'zod';
 import type { Decoding } from './decode.ts';
-import type { Endpoint, QueryValue } from './endpoint.ts';
+import { InvalidRequestError } from './errors.ts';
+import type { RetryMethod } from './retry.ts';
+
+/** A method and a path as the specification writes it; `{names}` stand for identifiers. */
+export interface Endpoint {
+  readonly method: RetryMethod;
+  readonly path: string;
+}
+
+export type QueryValue = string | number | boolean | undefined;
+
+/**
+ * Fills the path's `{names}` and adds the query. Every identifier is percent-encoded as one segment, so that no id can
+ * point at another resource.
+ * @throws TypeError where an id is missing, empty, `.`, `..`, or no well-formed Unicode.
+ */
+export function targetOf(
+  endpoint: Endpoint,
+  ids: Readonly<Record<string, string>> = {},
+  query: Readonly<Record<string, QueryValue>> = {},
+): string {
+  const path = endpoint.path.replace(/\{(\w+)\}/g, (_, name: string) => segment(name, ids[name]));
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) search.append(name, String(value));
+  }
+  return search.size === 0 ? path : `${path}?${search}`;
+}
+
+function segment(name: string, id: string | undefined): string {
+  if (typeof id !== 'string' || id === '') throw new TypeError(`${name}: expected an id that is not empty`);
+  // A dot segment survives percent-encoding and is resolved by whoever handles the URL next (RFC 3986 section 5.2.4).
+  if (id === '.' || id === '..') throw new TypeError(`${name}: "." and ".." cannot be an id in a path`);
+  try {
+    return encodeURIComponent(id);
+  } catch {
+    throw new TypeError(`${name}: expected well-formed Unicode`);
+  }
+}
 
 /** What every method of the client accepts besides its own arguments. */
 export interface CallOptions {
@@ -43,4 +81,30 @@ export interface AttemptFacts {
   readonly waitMs?: number | undefined;
   /** Optional fields that were left out because their form is not the specified one. */
   readonly ignoredFields?: readonly string[] | undefined;
+}
+
+/** Path and query of a call. @throws InvalidRequestError where an id cannot stand in a path. */
+export function checkedTarget<T>({ endpoint, ids, query }: Call<T>): string {
+  try {
+    return targetOf(endpoint, ids, query);
+  } catch (thrown) {
+    throw invalid(endpoint, thrown instanceof Error ? thrown.message : 'no valid path');
+  }
+}
+
+/** The body as it is sent, or none. @throws InvalidRequestError naming the field. */
+export function checkedBody<T>({ endpoint, body }: Call<T>): string | undefined {
+  return body === undefined ? undefined : JSON.stringify(checked(body.schema, body.value, endpoint));
+}
+
+/** Checks what is about to be sent. @throws InvalidRequestError naming the field. */
+export function checked<T>(schema: z.ZodType<T>, value: unknown, endpoint: Endpoint): T {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0];
+  throw invalid(endpoint, `${issue?.path.join('.') || 'argument'}: ${issue?.message ?? 'not as specified'}`);
+}
+
+function invalid(endpoint: Endpoint, what: string): InvalidRequestError {
+  return new InvalidRequestError(what, { method: endpoint.method, pathTemplate: endpoint.path, sent: 'no' });
 }

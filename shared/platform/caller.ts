@@ -1,7 +1,13 @@
 import type { Dispatcher } from 'undici';
 import { ACCEPTED_ENCODINGS } from './body.ts';
-import type { AttemptFacts, Call, Caller, CallOptions } from './call.ts';
-import { checkedBody, checkedTarget } from './checked.ts';
+import {
+  type AttemptFacts,
+  type Call,
+  type Caller,
+  type CallOptions,
+  checkedBody,
+  checkedTarget,
+} from './call.ts';
 import type { Credential } from './credential.ts';
 import { decode } from './decode.ts';
 import {

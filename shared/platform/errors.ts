@@ -1,4 +1,4 @@
-import { retryAfterOf } from './retry-after.ts';
+import { retryAfterOf } from './retry.ts';
 
 /**
  * Whether the request can have reached the platform.

@@ -1,7 +1,5 @@
 import type * as z from 'zod';
-import type { Call, Caller, CallOptions } from './call.ts';
-import { checked } from './checked.ts';
-import type { Endpoint, QueryValue } from './endpoint.ts';
+import { type Call, type Caller, type CallOptions, checked, type Endpoint, type QueryValue } from './call.ts';
 import { answered, isTooSlow, UnexpectedBodyError } from './errors.ts';
 import { PageQuery } from './schemas/page.ts';
 

@@ -2,19 +2,18 @@ import { VERSION } from '../contract/version.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import { failureIn, type Platform, PlatformFailure, type Platforms } from '../sync/ports/platform.ts';
 import { type Secret, SecretError, type Secrets } from '../sync/ports/secrets.ts';
-import { employeePages, recordOf } from './employee-records.ts';
 import { PlatformError } from './errors.ts';
-import { feedPages } from './feed-pages.ts';
 import { createGroupClient, type GroupClient } from './group-client.ts';
-import { credentialFor } from './oauth-secret.ts';
-import { type Calling, failureOf } from './platform-failure.ts';
-import type { PlatformsOptions } from './platforms-options.ts';
 import {
+  credentialFor,
   type RefreshCause,
   type RefusedSecrets,
   refusedSecrets,
   type SecretInUse,
-} from './refused-secrets.ts';
+} from './oauth-secret.ts';
+import { type Calling, failureOf } from './platform-failure.ts';
+import type { PlatformsOptions } from './platforms-options.ts';
+import { employeePages, feedPages, recordOf } from './records.ts';
 
 /** A secret that was good is used this long before it is read again; one that failed is read again at once. */
 const SECRET_AGE_MS = 60_000;

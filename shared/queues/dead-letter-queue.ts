@@ -1,7 +1,7 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { MESSAGE_ATTRIBUTES } from '../contract/names.ts';
 import type { DeadLetter, DeadLetterQueue } from '../sync/ports/queues.ts';
-import { laneOf, tupleHash } from './lane.ts';
+import { laneOf, tupleHash } from './apply-queue.ts';
 import { MAX_BYTES, type Outgoing, sendAll, sendable, sizeOf, textAttributes } from './sqs-batch.ts';
 
 export interface DeadLetterQueueOptions {

@@ -1,10 +1,8 @@
 import { Agent } from 'undici';
-import { createCaller, createDeployment, queueUrlsByName } from '../aws/deployment.ts';
-import { createFunctions } from '../aws/functions.ts';
+import { createCaller, createDeployment, createFunctions, queueUrlsByName } from '../aws/deployment.ts';
 import { createScimServer } from '../aws/scim-server.ts';
 import { type AwsTarget, createSdk, type Sdk } from '../aws/sdk.ts';
-import { createSecrets } from '../aws/secrets.ts';
-import { createVault } from '../aws/vault.ts';
+import { createSecrets, createVault } from '../aws/secrets.ts';
 import { type QueueKey, queueName, tableName } from '../contract/names.ts';
 import { DEFAULT_COALESCE_SECONDS } from '../contract/topology.ts';
 import { createApplicants } from '../platform/applicants.ts';

@@ -1,10 +1,9 @@
 import type { Schema } from './attribute.ts';
-import { etagOf } from './etag.ts';
 import type { ResourceType } from './resource-type.ts';
 import { isObject, type ScimDraft, type ScimObject } from './value.ts';
 
 /** What a document is made of. */
-export interface Described {
+interface Described {
   readonly id: string;
   readonly attributes: ScimObject;
   readonly version: number;
@@ -36,7 +35,7 @@ export function documentOf(resource: Described, type: ResourceType, baseUrl: str
 }
 
 /** What is kept now: the connection may have kept more when the resource was written. */
-export function keptAttributes(attributes: ScimObject, { kept, extension }: ResourceType): ScimObject {
+function keptAttributes(attributes: ScimObject, { kept, extension }: ResourceType): ScimObject {
   const shown: ScimDraft = {};
   for (const [name, value] of Object.entries(attributes)) {
     if (name !== extension?.id) {
@@ -68,4 +67,19 @@ export function memberValues(ids: readonly string[], baseUrl: string): readonly 
   return ids.map((value) =>
     isLinked ? { value, type: 'User', $ref: `${baseUrl}/Users/${encodeURIComponent(value)}` } : { value },
   );
+}
+
+/** Weak, because equal resources may be written differently (RFC 7644 section 3.14). */
+export const etagOf = (version: number): string => `W/"${version}"`;
+
+const TAG = /(?:W\/)?"([^"]*)"/g;
+
+/**
+ * Whether a header If-Match or If-None-Match names the version: `*`, or one of a list. Compared weakly, since all of
+ * ours are weak; a bare version without quotes, as some clients send it, is taken too.
+ */
+export function namesVersion(header: string, version: number): boolean {
+  const text = header.trim();
+  if (text === '*' || text === String(version)) return true;
+  return [...text.matchAll(TAG)].some(([, tag]) => tag === String(version));
 }

@@ -1,9 +1,8 @@
 import { badRequest } from './errors.ts';
 import type { Filter } from './filter/filter.ts';
 import { parseFilter } from './filter/parse.ts';
-import { parseAttributePath } from './path.ts';
 import { type Projection, readProjection } from './projection.ts';
-import type { AttributePath } from './resource-type.ts';
+import { type AttributePath, parseAttributePath } from './resource-type.ts';
 import { elements, fieldOf, type ScimObject, type ScimValue } from './value.ts';
 
 /** Most resources in one answer, whatever the client asks for; also what it gets when it does not ask. */

@@ -1,6 +1,5 @@
 import type { Attribute, Schema } from './attribute.ts';
-import { COMMON_ATTRIBUTES } from './schemas/common.ts';
-import { GROUP_SCHEMA } from './schemas/group.ts';
+import { COMMON_ATTRIBUTES, GROUP_SCHEMA } from './schemas/group.ts';
 import { FULL_USER, LEAN_USER, NAMED_USER } from './schemas/user.ts';
 
 export type TypeName = 'User' | 'Group';
@@ -86,4 +85,19 @@ export function placeOf(type: ResourceType, path: AttributePath): Place | undefi
 export function isKept(type: ResourceType, { extension, attribute }: Place): boolean {
   const schema = extension === undefined ? type.kept.core : type.kept.extension;
   return [...COMMON_ATTRIBUTES, ...(schema?.attributes ?? [])].some(sameName(attribute.name));
+}
+
+const NAME = /^[$a-z][\w$-]*$/i;
+
+/**
+ * Reads `[urn:…:]name[.sub]`. A URN may contain dots ("2.0"), so the last colon ends it and a dot counts after that.
+ * @returns undefined for text that is no such path
+ */
+export function parseAttributePath(text: string): AttributePath | undefined {
+  const colon = text.lastIndexOf(':');
+  const schema = colon === -1 ? undefined : text.slice(0, colon).toLowerCase();
+  if (schema !== undefined && !/^(?:urn|https?):./.test(schema)) return undefined;
+  const [name = '', sub, ...more] = text.slice(colon + 1).split('.');
+  if (!NAME.test(name) || more.length > 0 || (sub !== undefined && !NAME.test(sub))) return undefined;
+  return { schema, name, sub };
 }

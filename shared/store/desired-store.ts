@@ -4,7 +4,7 @@ import { completeSnapshotFloor } from '../domain/snapshot.ts';
 import { laterStamp, parseStamp, STAMP_ZERO, type Stamp, stampTimeMs } from '../domain/stamp.ts';
 import type { DesiredStore, MemberEntry } from '../sync/ports/desired.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
-import { dirtying } from './dirtying.ts';
+import { dirtying } from './group-writes.ts';
 import { groupKey, inGroupKey, memberKey, partKey, partPrefix } from './keys.ts';
 import {
   type Attributes,

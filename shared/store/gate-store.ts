@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { type Gate, OPEN_GATE } from '../domain/gate.ts';
 import { groupId, platformGroupId } from '../domain/ids.ts';
-import type { GateStore } from '../sync/ports/connections.ts';
+import type { GateStore, HealthStore } from '../sync/ports/connections.ts';
 import { OF_THIS_SCHEMA, understood } from './item-form.ts';
-import { gateKey } from './keys.ts';
+import { gateKey, healthKey } from './keys.ts';
 import { equal, missing, type Table, type Value } from './table.ts';
 
 const GateItem = z.lazy(() =>
@@ -46,3 +46,30 @@ const withoutUndefined = (gate: Gate) =>
     string,
     Value
   >;
+
+const HealthItem = z.lazy(() =>
+  z.object({
+    checkedAtMs: z.number(),
+    goodAtMs: z.number().exactOptional(),
+    lastFailure: z.object({ atMs: z.number(), message: z.string() }).exactOptional(),
+  }),
+);
+
+export function createHealthStore(table: Table): HealthStore {
+  return {
+    async read(connection) {
+      const item = await table.get(healthKey(connection));
+      return item && understood(HealthItem, item, `a connection health at ${item.pk}`);
+    },
+
+    async write(connection, { checkedAtMs, goodAtMs, lastFailure }) {
+      await table.put({
+        ...healthKey(connection),
+        ...OF_THIS_SCHEMA,
+        checkedAtMs,
+        ...(goodAtMs === undefined ? {} : { goodAtMs }),
+        ...(lastFailure === undefined ? {} : { lastFailure: { ...lastFailure } }),
+      });
+    },
+  };
+}

@@ -3,11 +3,12 @@ import type { GroupRef, IntentId } from '../domain/ids.ts';
 import type { Flip, GroupStore } from '../sync/ports/groups.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { deleteChunks, findChunks, readChunks, writeChunks } from './chunks.ts';
-import { dirtying } from './dirtying.ts';
-import { foundBeside } from './found-beside.ts';
 import { collectGarbage } from './garbage.ts';
+import { parseGroup, parseMember } from './group-item.ts';
 import {
   decisionIs,
+  dirtying,
+  foundBeside,
   intentIs,
   intentIsAs,
   revIsAs,
@@ -15,8 +16,7 @@ import {
   unsettledSince,
   untouchedSince,
   viewIsAs,
-} from './group-conditions.ts';
-import { parseGroup, parseMember } from './group-item.ts';
+} from './group-writes.ts';
 import {
   dueText,
   groupIndexSort,

@@ -5,7 +5,7 @@ import { journalOf } from '../../shared/operate/journal.ts';
 import { resumeConnection } from '../../shared/operate/pausing.ts';
 import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
 import { createConnectionStore } from '../../shared/store/connection-store.ts';
-import { createHealthStore } from '../../shared/store/health-store.ts';
+import { createHealthStore } from '../../shared/store/gate-store.ts';
 import { connectionKey } from '../../shared/store/keys.ts';
 import { createScimTokenStore } from '../../shared/store/scim-token-store.ts';
 import type { Value } from '../../shared/store/table.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { targetOf } from '../../shared/platform/endpoint.ts';
+import { targetOf } from '../../shared/platform/call.ts';
 
 const READ = { method: 'GET', path: '/platform/api/groups/{groupId}' } as const;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { retryAfterOf } from '../../shared/platform/retry-after.ts';
+import { retryAfterOf } from '../../shared/platform/retry.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 10, 0, 0);
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { gathering } from '../../shared/store/gathering.ts';
+import { gathering } from '../../shared/store/dynamo-batches.ts';
 
 function counting(options: { most?: number; refuses?: (question: number) => Error | undefined } = {}) {
   const asked: (readonly number[])[] = [];

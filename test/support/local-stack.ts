@@ -5,7 +5,7 @@ import { loadParts } from '../../local/load-parts.ts';
 import { openPlatform } from '../../local/open-platform.ts';
 import type { WorldInput } from '../../local/platform/state/world.ts';
 import type { GroupReport } from '../../local/report.ts';
-import { startStack } from '../../local/stack.ts';
+import { type StackOptions, startStack } from '../../local/stack.ts';
 import { DEFAULT_CONNECTION } from '../../shared/contract/names.ts';
 
 /** Far beyond any test: the schedules that it triggers itself. */
@@ -15,6 +15,7 @@ export interface LocalStackOptions {
   readonly world: WorldInput;
   readonly pumpSeconds: number;
   readonly coalesceSeconds?: number;
+  readonly settings?: StackOptions['settings'];
 }
 
 /**
@@ -22,7 +23,7 @@ export interface LocalStackOptions {
  * their first call on, so a test file has one stack.
  */
 export async function startLocalStack(options: LocalStackOptions) {
-  const { world, pumpSeconds, coalesceSeconds = 0 } = options;
+  const { world, pumpSeconds, coalesceSeconds = 0, settings = [['guard', null]] } = options;
   const environment = { ...process.env };
   /** Everything that the handlers logged. */
   const logs: string[] = [];
@@ -39,7 +40,7 @@ export async function startLocalStack(options: LocalStackOptions) {
     tables: undefined,
     secrets: undefined,
     platform,
-    settings: [['guard', null]],
+    settings,
     everySeconds: { pump: pumpSeconds, feed: NEVER, sweep: NEVER, people: NEVER, health: NEVER },
     loadParts,
     onError: (message) => errors.push(message),

@@ -1,9 +1,59 @@
 import * as z from 'zod';
-import type { Call, Caller, CallOptions } from '../call.ts';
-import { checked } from '../checked.ts';
-import type { Endpoint } from '../endpoint.ts';
+import { type Call, type Caller, type CallOptions, checked, type Endpoint } from '../call.ts';
 import { answered, InvalidRequestError, UnexpectedBodyError } from '../errors.ts';
-import { ActivityEnvelope, type ActivityEvent } from '../schemas/activity.ts';
+import { openEnum, text } from '../schemas/field.ts';
+
+const Subject = z.lazy(() =>
+  z.object({
+    instance: text,
+    type: openEnum(['GROUP', 'SPOKE_USER', 'ROLE', 'SPOKE', 'RPASS_ITEM']).nullish(),
+    display_name: text,
+    icon: text,
+  }),
+);
+
+const Initiator = z.lazy(() =>
+  z.object({
+    type: openEnum(['ROLE', 'SYSTEM', 'EXTERNAL']).nullish(),
+    role: text,
+    display_name: text,
+    icon: text,
+  }),
+);
+
+/**
+ * Workforce Platform API, Activity event, under the specification's own names. Types appear that nobody listed: an
+ * unknown `event_type`, subject or initiator is data.
+ */
+export const ActivityEvent = z.lazy(() =>
+  z.object({
+    id: z.string().min(1),
+    request_data: z.unknown().optional(),
+    linked_events: z.array(z.unknown()).nullish(),
+    subjects: z.array(Subject).nullish(),
+    event_type: openEnum([
+      'EXTERNAL_GROUP_ADD',
+      'EXTERNAL_GROUP_REMOVE',
+      'EXTERNAL_GROUP_MEMBER_ADD',
+      'EXTERNAL_GROUP_MEMBER_REMOVE',
+    ]).nullish(),
+    timestamp: text,
+    company: text,
+    spoke: text,
+    owner: text,
+    initiator: Initiator.nullish(),
+    event_reason: z.object({ reason: text, message: text }).nullish(),
+    name: text,
+  }),
+);
+export type ActivityEvent = z.infer<typeof ActivityEvent>;
+
+/** The feed's envelope. A null, absent or empty `next` all mean "no more for now". */
+const ActivityEnvelope = z.lazy(() =>
+  z.object({
+    data: z.object({ events: z.array(ActivityEvent), next: text }),
+  }),
+);
 
 const FEED: Endpoint = { method: 'GET', path: '/platform/api/company_activity' };
 
@@ -37,7 +87,7 @@ export function activityNames(given: Partial<ActivityNames> = {}): ActivityNames
  * Where to begin: after a cursor that an earlier page gave, or at an instant (milliseconds since 1970, inclusive, less
  * than 90 days ago; default: as far back as the platform goes), optionally up to another.
  */
-export type ActivityStart =
+type ActivityStart =
   | { readonly cursor: string }
   | { readonly sinceMs?: number | undefined; readonly untilMs?: number | undefined };
 

@@ -1,9 +1,58 @@
 import * as z from 'zod';
-import type { Caller, CallOptions } from '../call.ts';
-import { checked } from '../checked.ts';
-import type { Endpoint } from '../endpoint.ts';
+import { type Caller, type CallOptions, checked, type Endpoint } from '../call.ts';
 import { createListing } from '../pages.ts';
-import { Company, CustomField, LeaveType, OrganisationUnit, WorkLocation } from '../schemas/company.ts';
+import { Address } from '../schemas/address.ts';
+import { flag, openEnum, text } from '../schemas/field.ts';
+
+const id = z.string().min(1);
+
+/** Workforce Platform API, Work location. The standalone list gives no `id`. */
+const WorkLocation = z.object({ id: text, nickname: text, address: Address.nullish() });
+
+/** Workforce Platform API, Organisation unit: a department, team or level; `parent` is the id of the unit above. */
+const OrganisationUnit = z.object({ id, name: text, parent: text });
+
+/** Workforce Platform API, Company. The key `legal entities` is read as `legalEntities`. */
+const Company = z
+  .object({
+    id,
+    name: text,
+    address: Address.nullish(),
+    workLocations: z.array(WorkLocation).nullish(),
+    primaryEmail: text,
+    phone: text,
+    'legal entities': z.array(z.unknown()).nullish(),
+  })
+  .transform(({ 'legal entities': legalEntities, ...company }) => ({
+    ...company,
+    /** Only entities based in CA are supported; their fields are not specified. */
+    ...(legalEntities === undefined ? {} : { legalEntities }),
+  }));
+
+const CustomFieldType = openEnum([
+  'TEXT',
+  'DATE',
+  'NUMBER',
+  'CURRENCY',
+  'PERCENTAGE',
+  'SELECT',
+  'FILE',
+  'ID',
+  'RADIO',
+  'TEXTAREA',
+]);
+
+/** Workforce Platform API, Custom field definition. Employees carry values under its `title`. */
+const CustomField = z.object({
+  id,
+  type: CustomFieldType.nullish(),
+  title: text,
+  caption: text,
+  required: flag,
+});
+
+/** Workforce Platform API, Company leave type. */
+const LeaveType = z.object({ id, leaveType: text, name: text, description: text, isUnpaid: flag });
 
 const of = (path: string): Endpoint => ({ method: 'GET', path: `/platform/api/${path}` });
 const CURRENT = of('companies/current');

@@ -1,6 +1,14 @@
-import type { Caller, CallOptions } from '../call.ts';
-import type { Endpoint } from '../endpoint.ts';
-import { CurrentUser, Installation } from '../schemas/current-user.ts';
+import * as z from 'zod';
+import type { Caller, CallOptions, Endpoint } from '../call.ts';
+import { text } from '../schemas/field.ts';
+
+/** Workforce Platform API, Current user. `company` is the company's id. */
+const CurrentUser = z.lazy(() =>
+  z.object({ id: z.string().min(1), workEmail: text, company: z.string().min(1) }),
+);
+
+/** Answer of the installation call. */
+const Installation = z.lazy(() => z.object({ ok: z.literal(true) }));
 
 const ME: Endpoint = { method: 'GET', path: '/platform/api/me' };
 const MARK_INSTALLED: Endpoint = { method: 'POST', path: '/platform/api/mark_app_installed' };

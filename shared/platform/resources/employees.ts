@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import type { Caller, CallOptions } from '../call.ts';
-import type { Endpoint } from '../endpoint.ts';
+import type { Caller, CallOptions, Endpoint } from '../call.ts';
 import { createListing } from '../pages.ts';
 import { ActiveEmployee, AllEmployeesQuery, Employee } from '../schemas/employee.ts';
 

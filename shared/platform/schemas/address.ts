@@ -30,4 +30,3 @@ export const Address = z.lazy(() =>
     steLocationCode: LocationCode.nullish(),
   }),
 );
-export type Address = z.infer<typeof Address>;

@@ -12,10 +12,8 @@ export const EmploymentType = openEnum([
   'HOURLY_PT',
   'TEMP',
 ]);
-export type EmploymentType = z.infer<typeof EmploymentType>;
 
 export const RoleState = openEnum(['INIT', 'HIRED', 'ACCEPTED', 'ACTIVE', 'TERMINATED']);
-export type RoleState = z.infer<typeof RoleState>;
 
 const WorkSchedule = z.lazy(() => {
   const Hours = z.object({ hours: amount }).nullish();
@@ -84,7 +82,6 @@ export const ActiveEmployee = z.lazy(() =>
     .object({ ...fields(), personalEmail: z.string().nullable(), roleState: RoleState })
     .transform(oneNickname),
 );
-export type ActiveEmployee = z.infer<typeof ActiveEmployee>;
 
 /** `ein`: employer identification number. `sendAllRoles`: every employee of the company, bypassing access rules. */
 export const AllEmployeesQuery = z.lazy(() =>

@@ -1,7 +1,6 @@
 import { badRequest } from '../errors.ts';
 import { type PatchPath, parsePatchPath } from '../filter/parse.ts';
-import { parseAttributePath } from '../path.ts';
-import { isKept, type Place, placeOf, type ResourceType } from '../resource-type.ts';
+import { isKept, type Place, parseAttributePath, placeOf, type ResourceType } from '../resource-type.ts';
 import { isObject, type ScimDraft, type ScimObject, type ScimValue } from '../value.ts';
 import { type Assignment, assign } from './assign.ts';
 import type { PatchOperation } from './operation.ts';

@@ -2,8 +2,7 @@ import { badRequest, ScimError } from '../errors.ts';
 import { matchesElement } from '../filter/evaluate.ts';
 import type { Filter } from '../filter/filter.ts';
 import { MAX_MEMBERS_CHANGED } from '../limits.ts';
-import { parseAttributePath } from '../path.ts';
-import { type AttributePath, placeOf, type ResourceType } from '../resource-type.ts';
+import { type AttributePath, parseAttributePath, placeOf, type ResourceType } from '../resource-type.ts';
 import { elements, isObject, type ScimObject, type ScimValue } from '../value.ts';
 import type { PatchOperation } from './operation.ts';
 

@@ -1,4 +1,26 @@
-import { attribute, type Schema, text } from '../attribute.ts';
+import { type Attribute, attribute, type Schema, text } from '../attribute.ts';
+
+/** What every resource has, whatever its schema (RFC 7643 section 3.1); `/Schemas` does not list them. */
+export const COMMON_ATTRIBUTES: readonly Attribute[] = [
+  attribute('reference', 'schemas', 'Schemas of the resource.', {
+    multiValued: true,
+    caseExact: true,
+    mutability: 'readOnly',
+    returned: 'always',
+  }),
+  text('id', 'Our id of the resource.', { caseExact: true, mutability: 'readOnly', returned: 'always' }),
+  text('externalId', "The client's id of the resource.", { caseExact: true }),
+  attribute('complex', 'meta', 'Facts about the resource.', {
+    mutability: 'readOnly',
+    subAttributes: [
+      text('resourceType', 'Name of its type.', { caseExact: true, mutability: 'readOnly' }),
+      attribute('dateTime', 'created', 'When it was made.', { mutability: 'readOnly' }),
+      attribute('dateTime', 'lastModified', 'When it last changed.', { mutability: 'readOnly' }),
+      attribute('reference', 'location', 'Its address.', { caseExact: true, mutability: 'readOnly' }),
+      text('version', 'Its weak entity tag.', { caseExact: true, mutability: 'readOnly' }),
+    ],
+  }),
+];
 
 /** RFC 7643 sections 4.2 and 8.7.1; names are unique here, because a platform group is found by its name. */
 export const GROUP_SCHEMA: Schema = {

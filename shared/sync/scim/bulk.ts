@@ -3,8 +3,7 @@ import { ScimError } from '../../scim/errors.ts';
 import { BULK_TIME_MS } from '../../scim/limits.ts';
 import { BULK_RESPONSE, errorBody } from '../../scim/messages.ts';
 import type { ScimObject } from '../../scim/value.ts';
-import type { ScimContext } from './context.ts';
-import { ok, type ScimReply, type ScimRequest } from './exchange.ts';
+import { ok, type ScimContext, type ScimReply, type ScimRequest } from './context.ts';
 
 /** Answers one operation as if it had come alone; errors are answers too. */
 type Run = (request: ScimRequest) => Promise<ScimReply>;

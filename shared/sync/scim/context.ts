@@ -1,10 +1,11 @@
 import type { EventActor } from '../../domain/event.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
+import { badRequest } from '../../scim/errors.ts';
 import type { ResourceTypes } from '../../scim/resource-type.ts';
+import { isObject, type ScimObject, type ScimValue } from '../../scim/value.ts';
 import type { StorePorts } from '../ingest/store-fold.ts';
 import type { GroupStore } from '../ports/groups.ts';
 import type { ScimStore } from '../ports/scim.ts';
-import type { ScimReply } from './exchange.ts';
 
 /** What the server needs of the world beside what ingest needs. */
 export interface DirectoryPorts extends StorePorts {
@@ -25,4 +26,40 @@ export interface ScimContext {
   readonly baseUrl: string;
   /** What went wrong, as the client is told; what was ours is noted for the log. */
   readonly answerError: (error: unknown) => ScimReply;
+}
+
+/** One HTTP request, whatever brought it: API Gateway, a local listener, a line of a bulk request. */
+export interface ScimRequest {
+  readonly method: string;
+  /** Below the base URL, decoded in no way: `/Users/2819c223`. */
+  readonly path: string;
+  readonly query: ScimObject;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly body: ScimValue | undefined;
+}
+
+export interface ScimReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** undefined: the answer has no body. */
+  readonly body: ScimObject | undefined;
+}
+
+export const ok = (body: ScimObject, headers: Readonly<Record<string, string>> = {}): ScimReply => ({
+  status: 200,
+  headers,
+  body,
+});
+
+export const noContent = (headers: Readonly<Record<string, string>> = {}): ScimReply => ({
+  status: 204,
+  headers,
+  body: undefined,
+});
+
+/** @throws ScimError invalidSyntax where the request has no object as its body */
+export function objectBody({ body }: ScimRequest): ScimObject {
+  if (!isObject(body)) throw badRequest('invalidSyntax', 'expected a JSON object as the body');
+  return body;
 }

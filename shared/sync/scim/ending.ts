@@ -6,8 +6,7 @@ import { READS_IN_FLIGHT } from '../tuning.ts';
 import type { ScimContext } from './context.ts';
 import { unindex } from './indexing.ts';
 import { listedAmong } from './membership.ts';
-import { type Recorded, record } from './record.ts';
-import { touchGroup } from './revision.ts';
+import { type Recorded, record, touchGroup } from './record.ts';
 import { userEnd } from './user-facts.ts';
 
 /**

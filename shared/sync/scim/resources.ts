@@ -1,7 +1,7 @@
 import type { DirectoryChange } from '../../domain/event.ts';
 import { groupId } from '../../domain/ids.ts';
+import { namesVersion } from '../../scim/document.ts';
 import { ScimError } from '../../scim/errors.ts';
-import { namesVersion } from '../../scim/etag.ts';
 import type { ResourceType } from '../../scim/resource-type.ts';
 import { isSameValue, type ScimObject } from '../../scim/value.ts';
 import type { ScimResource } from '../ports/scim.ts';
@@ -9,8 +9,7 @@ import type { ScimContext } from './context.ts';
 import { finishEnding } from './ending.ts';
 import { indexResource, isIndexedAlike, unindex, verifyClaim } from './indexing.ts';
 import { GROUP_ID_MARK } from './membership.ts';
-import { record } from './record.ts';
-import { idleRevision, MAX_RACES, nextRevision } from './revision.ts';
+import { idleRevision, MAX_RACES, nextRevision, record } from './record.ts';
 import { userChange } from './user-facts.ts';
 
 /** What a resource says to desired state, its members aside. */

@@ -1,6 +1,6 @@
 import { resourceTypeDocument, schemaDocuments, serviceProviderConfig } from '../../scim/discovery.ts';
+import { namesVersion } from '../../scim/document.ts';
 import { badRequest, ScimError } from '../../scim/errors.ts';
-import { namesVersion } from '../../scim/etag.ts';
 import { hasProjection, projectionOf, readListQuery } from '../../scim/list-query.ts';
 import { listBody } from '../../scim/messages.ts';
 import type { Projection } from '../../scim/projection.ts';
@@ -8,9 +8,8 @@ import type { ResourceType } from '../../scim/resource-type.ts';
 import { fieldOf, type ScimObject } from '../../scim/value.ts';
 import type { ScimResource } from '../ports/scim.ts';
 import { runBulk } from './bulk.ts';
-import type { ScimContext } from './context.ts';
+import { noContent, objectBody, ok, type ScimContext, type ScimReply, type ScimRequest } from './context.ts';
 import { finishEnding } from './ending.ts';
-import { noContent, objectBody, ok, type ScimReply, type ScimRequest } from './exchange.ts';
 import { createGroup, patchGroup, replaceGroup } from './groups.ts';
 import { listResources } from './list.ts';
 import { findResource, rewriteResource } from './resources.ts';

@@ -1,6 +1,5 @@
 import { groupId } from '../../domain/ids.ts';
-import { documentOf, locationOf, memberValues } from '../../scim/document.ts';
-import { etagOf } from '../../scim/etag.ts';
+import { documentOf, etagOf, locationOf, memberValues } from '../../scim/document.ts';
 import { type Projection, project, shows } from '../../scim/projection.ts';
 import type { ResourceType } from '../../scim/resource-type.ts';
 import type { ScimObject } from '../../scim/value.ts';

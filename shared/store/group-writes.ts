@@ -1,0 +1,89 @@
+import type { GroupState } from '../domain/group-state.ts';
+import type { Hold } from '../domain/hold.ts';
+import type { GroupRef, IntentId } from '../domain/ids.ts';
+import type { FoundForeign } from '../sync/ports/groups.ts';
+import { OF_THIS_SCHEMA } from './item-form.ts';
+import { dueText, groupIndexSort, indexPartition, shardOf } from './keys.ts';
+import { type Attributes, all, type Condition, equal, exists, missing } from './table.ts';
+
+/*
+ * The life of a write, as conditions on the group item:
+ *
+ *     openIntent   no intent, view pointer and dirty as read     intent := ours
+ *     flip         intent is ours (and rev as it was read)       view, version, intent gone (dirty gone)
+ *     dropIntent   intent is ours                                intent gone
+ *     absorb       no intent, view pointer and dirty as read     view, version
+ *     settle       no intent, rev and view as they were read     dirty gone
+ *
+ *     fail         intent and rev as they were read              dirty gone
+ *
+ * A worker that was overtaken fails its condition and changes nothing. That dirty is compared too keeps one from linking
+ * what a later one has settled: nobody would look at the group again. From openIntent to flip dirty stays.
+ */
+export const intentIs = (id: IntentId): Condition => equal('intentId', id);
+export const viewIsAs = ({ view }: GroupState): Condition =>
+  view === undefined ? missing('viewId') : equal('viewId', view.id);
+export const untouchedSince = (seen: GroupState): Condition => all(missing('intentId'), viewIsAs(seen));
+export const unsettledSince = (seen: GroupState): Condition =>
+  seen.dirtySinceMs === undefined ? untouchedSince(seen) : all(untouchedSince(seen), exists('dirtySince'));
+export const intentIsAs = ({ intent }: GroupState): Condition =>
+  intent === undefined ? missing('intentId') : intentIs(intent.id);
+/** A suspicion that came after the look is not answered by it. */
+export const suspectIsAs = ({ suspect }: GroupState): Condition =>
+  suspect === undefined ? missing('suspectAt') : equal('suspectAt', suspect.atMs);
+export const revIsAs = ({ rev }: GroupState): Condition => (rev === 0 ? missing('rev') : equal('rev', rev));
+/** The hold as it was read, with the same word on it. */
+export const decisionIs = ({ digest, decision }: Hold): Condition =>
+  all(
+    equal('hold.digest', digest),
+    equal('hold.decision.kind', decision.kind),
+    decision.kind === 'waiting' ? missing('hold.decision.atMs') : equal('hold.decision.atMs', decision.atMs),
+  );
+
+/** Bounds of lists on the group item: far more than ever stand open, far less than an item holds. */
+const MAX_OPEN_DRIFT = 500;
+const MAX_UNATTRIBUTED = 100;
+
+/** What a look found of others' doing, as attributes of the group item: joined with what stands open there. */
+export const foundBeside = (
+  seen: GroupState,
+  { openDrift = [], unattributed = [], deletionWaiver, contest, audited }: FoundForeign = {},
+): Attributes => ({
+  ...(openDrift.length === 0 ? {} : { openDrift: merged(seen.openDrift, openDrift, MAX_OPEN_DRIFT) }),
+  ...(unattributed.length === 0
+    ? {}
+    : { unattributed: merged(seen.unattributed, unattributed, MAX_UNATTRIBUTED) }),
+  ...(deletionWaiver === undefined ? {} : { deletionWaiver: { ...deletionWaiver } }),
+  ...(contest === undefined ? {} : { contest: { ...contest } }),
+  ...(audited === undefined ? {} : { lastAudit: audited }),
+});
+
+const merged = (before: readonly string[], more: readonly string[], most: number): readonly string[] =>
+  [...new Set([...before, ...more])].slice(-most);
+
+/** When a group became dirty, and when the pump may consider the message lost that is about to be sent. */
+interface Dirty {
+  readonly nowMs: number;
+  readonly dueMs: number;
+}
+
+/**
+ * What every write carries that apply must hear of: rev and the dirty mark in the very same write, so that no crash
+ * leaves one without the other. Further attributes of the same write join `set` and `remove`.
+ */
+export const dirtying = (
+  { connection, group }: GroupRef,
+  { nowMs, dueMs }: Dirty,
+  { set = {}, remove = [] }: { readonly set?: Attributes; readonly remove?: readonly string[] } = {},
+) => ({
+  add: { rev: 1 },
+  set: {
+    ...set,
+    connection,
+    group,
+    gpk: indexPartition('groups', connection, shardOf(group)),
+    gsk: groupIndexSort(dueText(dueMs), group),
+  },
+  setIfMissing: { ...OF_THIS_SCHEMA, dirtySince: nowMs },
+  remove: ['failedAt', ...remove],
+});
