@@ -1,14 +1,14 @@
-import { type ConnectionName, type GroupRef, groupId, intentId } from '../domain/ids.ts';
+import { type GroupRef, intentId } from '../domain/ids.ts';
 import {
   type AuditEntry,
   type AuditedChange,
   type AuditLog,
   type Caller,
+  journalOf,
   linksOf,
 } from '../sync/ports/logs.ts';
 
-/** What people do that concerns no one group is kept beside the groups' audits, under an id that no group can have. */
-export const journalOf = (connection: ConnectionName): GroupRef => ({ connection, group: groupId('') });
+export { journalOf } from '../sync/ports/logs.ts';
 
 export interface Deed {
   readonly action: string;

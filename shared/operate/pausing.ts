@@ -108,7 +108,7 @@ async function setGate(
   };
   let other: Gate | undefined;
   const act = async () => {
-    await changeGate(name, ports.gates, (now) => {
+    await changeGate(name, ports, (now) => {
       other = [seen ?? read, next].some((one) => pauseIn(one) === pauseIn(now)) ? undefined : now;
       return other === undefined ? next : undefined;
     });

@@ -307,7 +307,7 @@ export function createGroupStore(table: Table): GroupStore {
         all(revIsAs(seen), intentIsAs(seen)),
       ),
 
-    async hold(seen, hold, held) {
+    async hold(seen, hold, held, lastAudit) {
       const { ref } = seen;
       const { chunks, hash } = await writeChunks(table, (n) => heldChunkKey(ref, hold.digest, n), {
         lines: [...held].sort().map(encodeURIComponent),
@@ -315,10 +315,15 @@ export function createGroupStore(table: Table): GroupStore {
         extra: { expiresAt: Math.ceil(hold.expiresAtMs / 1_000) + 400 * 86_400 },
       });
       const recorded = { ...hold, decision: { ...hold.decision }, chunks, hash };
-      return update(ref, { set: { hold: recorded, holdDigest: hold.digest } }, revIsAs(seen));
+      return update(
+        ref,
+        { set: { hold: recorded, holdDigest: hold.digest, ...(lastAudit && { lastAudit }) } },
+        revIsAs(seen),
+      );
     },
 
-    dropHold: (seen) => update(seen.ref, { remove: [...HOLD] }, all(exists('hold'), revIsAs(seen))),
+    dropHold: (seen, lastAudit) =>
+      update(seen.ref, { set: { lastAudit }, remove: [...HOLD] }, all(exists('hold'), revIsAs(seen))),
 
     async readHeld(ref, hold) {
       const lines = await readChunks(table, (n) => heldChunkKey(ref, hold.digest, n), hold);

@@ -3,6 +3,7 @@ import {
   type ConnectionName,
   type GroupId,
   type GroupRef,
+  intentId,
   type PlatformGroupId,
   platformGroupId,
 } from '../domain/ids.ts';
@@ -10,6 +11,7 @@ import { meaningOf } from '../plan/meaning.ts';
 import type { Connection, GateStore } from './ports/connections.ts';
 import type { GroupIndex } from './ports/group-index.ts';
 import type { GroupStore } from './ports/groups.ts';
+import { type AuditLog, journalOf, OURSELVES } from './ports/logs.ts';
 import { failureIn, type Platform, PlatformFailure, type Platforms } from './ports/platform.ts';
 import { backoffMs, boundedWaitMs, FAILING_GROUPS, READS_IN_FLIGHT, REFUSED_WAIT_MS } from './tuning.ts';
 
@@ -23,20 +25,55 @@ const MAX_RACES = 20;
  */
 export async function changeGate(
   name: ConnectionName,
-  gates: GateStore,
+  ports: GateWriter,
   next: (gate: Gate) => Gate | undefined,
 ): Promise<void> {
   for (let race = 0; race < MAX_RACES; race += 1) {
-    const gate = await gates.read(name);
+    const gate = await ports.gates.read(name);
     const changed = next(gate);
-    if (changed === undefined || (await gates.write(name, gate, changed))) return;
+    if (changed === undefined || (await writeGate(name, gate, changed, ports))) return;
   }
   throw new Error(`the gate of ${name} changed ${MAX_RACES} times while it was to be set: try again`);
 }
 
-interface ClosingPorts {
+export interface GateWriter {
   readonly gates: GateStore;
+  readonly audit: Pick<AuditLog, 'record'>;
   readonly clock: () => number;
+  readonly newId: () => string;
+}
+
+/**
+ * The connection's journal has when a gate closed and opened, and why. It is told afterwards: a worker that dies in
+ * between is not told of, but nothing is told that did not happen. A person's pause is on record as their deed.
+ * @returns false where the gate is another than the one seen
+ */
+export async function writeGate(
+  name: ConnectionName,
+  seen: Gate,
+  next: Gate,
+  { gates, audit, clock, newId }: GateWriter,
+): Promise<boolean> {
+  if (!(await gates.write(name, seen, next))) return false;
+  if (seen.state === next.state || seen.state === 'paused' || next.state === 'paused') return true;
+  const opens = next.state === 'open';
+  const { reason = '' } = opens ? seen : next;
+  await audit.record(journalOf(name), {
+    atMs: clock(),
+    intent: intentId(newId()),
+    action: opens ? 'gate_open' : 'gate_close',
+    changes: [{ kind: 'gate', before: seen.state, after: next.state, reason }],
+    changeCount: 1,
+    versionBefore: null,
+    versionAfter: null,
+    actor: OURSELVES,
+    cause: opens ? `over: ${reason}` : reason,
+    outcome: 'written',
+  });
+  return true;
+}
+
+interface ClosingPorts extends GateWriter {
   readonly random: () => number;
 }
 
@@ -95,7 +132,7 @@ export async function tellGate(
   const general = await troubleOfAll(connection, failure, { ports, group });
   if (general === undefined) return false;
   const { witness } = general;
-  await changeGate(connection.name, ports.gates, (gate) => {
+  await changeGate(connection.name, ports, (gate) => {
     if (gate.state === 'paused' || isClosedForAll(gate)) return undefined;
     const closed = closedBy(general.failure, gate, ports);
     return witness === undefined ? closed : { ...closed, witness };
@@ -219,7 +256,7 @@ export async function countFailing(
   ports: ClosingPorts,
 ): Promise<boolean> {
   let isClosed = false;
-  await changeGate(connection, ports.gates, (gate) => {
+  await changeGate(connection, ports, (gate) => {
     const isTrial = gate.canary === group;
     isClosed = gate.state !== 'open' && !isTrial;
     if (isClosed || (!isTrial && gate.failing?.includes(group))) return undefined;
@@ -232,9 +269,9 @@ export async function countFailing(
 }
 
 /** A group that succeeded ends the count, and opens the gate for all where groups had closed it. */
-export async function countSuccess(name: ConnectionName, seen: Gate, gates: GateStore): Promise<void> {
+export async function countSuccess(name: ConnectionName, seen: Gate, ports: GateWriter): Promise<void> {
   if (seen.failing === undefined) return;
-  await changeGate(name, gates, (gate) => {
+  await changeGate(name, ports, (gate) => {
     const opens = isClosedByGroups(gate);
     if (gate.failing === undefined || !(opens || gate.state === 'open')) return undefined;
     return opens || gate.backlog === true ? REOPENED_GATE : OPEN_GATE;

@@ -1,20 +1,18 @@
 import { type Gate, REOPENED_GATE } from '../domain/gate.ts';
 import type { ConnectionName, GroupId } from '../domain/ids.ts';
-import { closedBy, isClosedByGroups, latestOf, refusalAtGroups } from './gate.ts';
-import type { Connection, Connections, GateStore } from './ports/connections.ts';
+import { closedBy, type GateWriter, isClosedByGroups, latestOf, refusalAtGroups, writeGate } from './gate.ts';
+import type { Connection, Connections } from './ports/connections.ts';
 import type { GroupIndex, GroupSummary } from './ports/group-index.ts';
 import { type Platform, PlatformFailure, type Platforms } from './ports/platform.ts';
 import type { ApplyQueue } from './ports/queues.ts';
 import { WAKE_GRACE_MS } from './tuning.ts';
 
-export interface GateKeeperPorts {
+export interface GateKeeperPorts extends GateWriter {
   readonly connections: Connections;
-  readonly gates: GateStore;
   readonly platforms: Platforms;
   readonly index: Pick<GroupIndex, 'all'>;
   readonly applyQueue: ApplyQueue;
   readonly coalesceMs: number;
-  readonly clock: () => number;
   readonly random: () => number;
 }
 
@@ -31,7 +29,7 @@ export async function tryGate(name: ConnectionName, ports: GateKeeperPorts): Pro
   const probed = await probe(connection, gate, { ports, isDue });
   if (probed === 'not_tried') return gate;
   if (probed === undefined) return letIn(name, gate, ports);
-  await ports.gates.write(name, gate, closedBy(probed, gate, ports));
+  await writeGate(name, gate, closedBy(probed, gate, ports), ports);
   return ports.gates.read(name);
 }
 
@@ -68,7 +66,7 @@ const askWitness = async ({ witness }: Gate, platform: Platform): Promise<Platfo
 async function letIn(name: ConnectionName, gate: Gate, ports: GateKeeperPorts): Promise<Gate> {
   const canary = isClosedByGroups(gate) ? await nextCanary(name, gate, ports) : undefined;
   if (canary === undefined) {
-    await ports.gates.write(name, gate, REOPENED_GATE);
+    await writeGate(name, gate, REOPENED_GATE, ports);
   } else {
     const failing = latestOf([...(gate.failing ?? []), canary]);
     const untilMs = ports.clock() + ports.coalesceMs + WAKE_GRACE_MS;

@@ -1,7 +1,7 @@
 import { DAY_MS, MINUTE_MS } from '../life.ts';
 import { type Change, putIn, takenOut } from './ledger.ts';
 import type { Judge, Sight, Sighted } from './sight.ts';
-import { partitionOf, type StoredAudit, type StoredDrift } from './stored.ts';
+import { partitionOf, readItem, type StoredAudit, type StoredDrift } from './stored.ts';
 
 /** Clocks are 3 s apart at most, and a write waits at most a minute for its answer. */
 const AT_ONCE_MS = 90_000;
@@ -28,6 +28,7 @@ export const createOnRecord = (): Judge => (sight) => {
   if (!sight.isEnd) return;
   for (const connection of sight.connections) {
     judgeDeeds(sight, connection);
+    judgeStops(sight, connection);
     for (const group of connection.groups) {
       for (const record of connection.drift(group)) judgeDrift(sight, connection, record);
     }
@@ -90,6 +91,28 @@ function judgeDeeds(sight: Sight, { name, groups }: Sighted): void {
     const sentence = `An operator's ${kind}${whom} was done at ${timeOf(atMs)}; expected an audit entry with who and why, but there is none.`;
     sight.accuse('on_record', `deed_${kind}`, { connection: name }, sentence);
   }
+}
+
+/** Holds are recorded before they are made; a gate once it is closed, so that a worker may die in between. */
+function judgeStops(sight: Sight, { name, groups, item }: Sighted): void {
+  const { seen } = sight;
+  const isTold = (group: string, action: string, atMs: number) =>
+    auditOf(sight, name, group).some(
+      (entry) => entry.action === action && Math.abs(entry.atMs - atMs) <= AT_ONCE_MS,
+    );
+  for (const group of groups) {
+    const { hold } = item(group) ?? {};
+    if (hold === undefined || isTold(group, 'hold', hold.createdAtMs)) continue;
+    const sentence = `The group ${group} was held at ${timeOf(hold.createdAtMs)}; expected an audit entry of it, but there is none.`;
+    sight.accuse('on_record', 'hold_without_audit', { connection: name, group }, sentence);
+  }
+  const gate = readItem<{ state: string; sinceMs?: number }>(seen, `C#${name} GATE`);
+  const isByItself = gate?.state === 'backoff' || gate?.state === 'unauthorized';
+  const isCloudWell = !seen.life.happenings.some(({ actor }) => actor === 'aws');
+  if (!isByItself || gate.sinceMs === undefined || !isCloudWell) return;
+  if (isTold('', 'gate_close', gate.sinceMs)) return;
+  const sentence = `The gate of ${name} closed at ${timeOf(gate.sinceMs)}; expected that in the journal, but it is not there.`;
+  sight.accuse('on_record', 'gate_without_audit', { connection: name }, sentence);
 }
 
 function judgeDrift(

@@ -17,6 +17,7 @@ export interface StoredGroup {
   readonly intent?: { readonly action: string; readonly atMs: number };
   readonly hold?: {
     readonly digest: string;
+    readonly createdAtMs: number;
     readonly chunks: number;
     readonly decision: { readonly kind: string; readonly atMs?: number };
   };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { approveHold, approveSome, listHolds, rejectHold } from '../../shared/operate/holds.ts';
+import { verifyAudit } from '../../shared/operate/verify-audit.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { Crash, type Worker } from '../../simulate/worker.ts';
 import { calledBy, story } from '../support/engine/story.ts';
@@ -61,6 +62,24 @@ describe('a hold', () => {
     });
     await tell();
     expect(shown('g')).toEqual([users('a')]);
+  });
+
+  it('is on record with the event that asked for it, and again when it is about nothing any more', async () => {
+    const { tell, audit, state, ref, world } = await company();
+    await tell({ snapshot: 'g', of: ['a'] });
+    await tell({ snapshot: 'g', of: EVERYBODY });
+    expect((await state('g'))?.hold).toBeUndefined();
+    const [dropped, held] = await audit('g');
+    const said = '5 to go, 1 stay';
+    expect(held).toMatchObject({
+      action: 'hold',
+      actor: { kind: 'directory' },
+      cause: expect.stringMatching(/^event /),
+      changes: [{ before: null, after: said, reason: 'more than the rule share allows' }],
+    });
+    expect(dropped).toMatchObject({ action: 'drop_hold', changes: [{ before: said, after: null }] });
+    const { broken, named } = await verifyAudit(ref('g'), world.onlooker);
+    expect({ broken, named }).toEqual({ broken: null, named: 3 });
   });
 
   it('lets its removals go once, when a person approves them, and says so in the audit', async () => {

@@ -221,7 +221,9 @@ function makeWorld() {
     /** The audit entry of the last write. */
     lastEntry: () => [...items.keys()].at(-1) ?? '',
     hold: (users: readonly string[], decision: object = { kind: 'waiting' }) => {
-      world.item({ settled: 'held', hold: { digest: 'd', chunks: 1, decision } });
+      const createdAtMs = START_MS;
+      world.item({ settled: 'held', hold: { digest: 'd', chunks: 1, createdAtMs, decision } });
+      items.set('G#a#g1 A#held', { atMs: createdAtMs, action: 'hold', cause: 'event', outcome: 'written' });
       items.set('G#a#g1 HELD#d#0000', { text: users.join('\n') });
     },
     leave: (member: string, hour: number) => {
@@ -731,6 +733,16 @@ describe('on record', () => {
     [
       'an operator paused, as the audit says',
       (w) => [w.deed({ kind: 'pause' }), w.items.set('G#a# A#1', { atMs: w.time.nowMs, ...pause })],
+    ],
+    [
+      'a group is held, and nothing says so',
+      (w) => [w.hold([]), w.items.delete('G#a#g1 A#held')],
+      'on_record hold_without_audit',
+    ],
+    [
+      'the gate closed, and nothing says so',
+      (w) => w.items.set('C#a GATE', { state: 'backoff', sinceMs: w.time.nowMs }),
+      'on_record gate_without_audit',
     ],
     ['a drift names who did it', (w) => [w.theirs(), w.drift()]],
     [

@@ -191,7 +191,7 @@ it('the emulator lets a hold be decided once, on what was seen', async () => {
   await createDesiredStore(table).markDirty(ref, at);
   const before = await groups.read(ref);
   if (before === undefined) throw new Error('expected the group');
-  expect(await groups.hold(before, whole, new Set([platformUserId('u')]))).toBe(true);
+  expect(await groups.hold(before, whole, new Set([platformUserId('u')]), '5#h')).toBe(true);
   const seen = await groups.read(ref);
   if (seen === undefined) throw new Error('expected the group');
   const word = { kind: 'approved', by: 'Ann', reason: 'so', atMs: 5 } as const;

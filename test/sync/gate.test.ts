@@ -27,7 +27,7 @@ async function company() {
 
 describe('the gate', () => {
   it('closes at a 401, keeps events coming, burns no receive, and opens by itself with another secret', async () => {
-    const { say, work, always, heal, gate, world, state, shown } = await company();
+    const { say, work, always, heal, gate, world, state, shown, audit } = await company();
     always('unauthorized');
     say({ snapshot: 'g', of: ['a'] });
     await work(20);
@@ -46,6 +46,11 @@ describe('the gate', () => {
     expect(await pump(CONNECTION, world.onlooker)).toMatchObject({ gate: 'open', reenqueued: 1 });
     await work(20);
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
+    const cause = expect.stringContaining('401');
+    expect(await audit('')).toMatchObject([
+      { action: 'gate_open', actor: { kind: 'groupsync' }, changes: [{ before: 'unauthorized' }], cause },
+      { action: 'gate_close', changes: [{ before: 'open', after: 'unauthorized' }], cause },
+    ]);
   });
 
   it('tries again after Retry-After and not before', async () => {

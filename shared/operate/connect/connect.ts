@@ -6,6 +6,7 @@ import type { Connection, ConnectionStore, GateStore, HealthStore } from '../../
 import type { ScimTokenStore } from '../../sync/ports/scim.ts';
 import type { CredentialVault } from '../../sync/ports/secrets.ts';
 import { revokeAllTokens } from '../../sync/scim/tokens.ts';
+import { writeGate } from '../../sync/gate.ts';
 import { changeConnection } from '../change-connection.ts';
 import { doRecorded, type JournalPorts, journalOf } from '../journal.ts';
 import { replanAll, type SettingsPorts } from '../settings.ts';
@@ -47,7 +48,7 @@ export async function storeConnection(request: ConnectRequest, ports: ConnectPor
   const gate = await ports.gates.read(name);
   // A pause is a person's, and stays; a person ends it with `resume`.
   if (gate.state === 'unauthorized' || gate.state === 'backoff')
-    await ports.gates.write(name, gate, REOPENED_GATE);
+    await writeGate(name, gate, REOPENED_GATE, ports);
   const nowMs = ports.clock();
   await ports.health.write(name, { checkedAtMs: nowMs, goodAtMs: nowMs });
   return isSame ? 0 : replanAll(name, ports);

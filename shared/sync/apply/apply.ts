@@ -103,7 +103,7 @@ async function applyInRounds(ref: GroupRef, ports: ApplyPorts, tally: Tally): Pr
       const outcome = await handleFailure(ref, step.cause, { connection, ports, calls: tally.calls });
       return { outcome, cause: step.cause };
     }
-    if (hasAnswered(step, looked)) await countSuccess(ref.connection, admitted.gate, ports.gates);
+    if (hasAnswered(step, looked)) await countSuccess(ref.connection, admitted.gate, ports);
     const ending = goesOn(step, tally) ? undefined : await endWith(step, state, ports, tally);
     if (ending !== undefined) return ending;
   }

@@ -2,14 +2,13 @@ import type { GroupState, Intent } from '../../domain/group-state.ts';
 import { readStamp, type Stamp } from '../../domain/stamp.ts';
 import { newnessOf, type Wanted } from '../../plan/facts.ts';
 import type { PlanChange } from '../../plan/plan.ts';
-import type { AuditActor, AuditEntry } from '../ports/logs.ts';
+import { type AuditActor, type AuditEntry, OURSELVES } from '../ports/logs.ts';
 
 const MAX_AUDITED_CHANGES = 1_000;
 
 /** Why something is written, and who would have it so. */
 export type Origin = Pick<AuditEntry, 'cause' | 'actor' | 'reason'>;
 
-export const OURSELVES: AuditActor = { kind: 'groupsync', id: 'groupsync' };
 const LOOKED_UP: Origin = { cause: 'the outcome of an earlier write was looked up', actor: OURSELVES };
 
 /** How a write ended, be it by its answer or by a look that came after. */

@@ -6,8 +6,9 @@ import type { Decision } from '../../plan/decide.ts';
 import type { Wanted } from '../../plan/facts.ts';
 import { isOurCreation, viewOf } from '../../plan/foreign.ts';
 import { retireClaim } from '../retire-claim.ts';
+import { type AuditLink, OURSELVES } from '../ports/logs.ts';
 import { DOUBT_MS, WRITES_IN_FLIGHT } from '../tuning.ts';
-import { OURSELVES } from './audit.ts';
+import { originOf } from './audit.ts';
 import { holdDigest, learn, readFormer } from './facts.ts';
 import { absorb, clearSuspicion, closeDrift, flipFound, linkTo, recordLanded, unlink } from './foreign.ts';
 import {
@@ -130,15 +131,40 @@ async function hold(decision: Of<'hold'>, round: Round, turn: Turn): Promise<Per
   const users = new Set(decision.users);
   const held = holdOf(decision, state, turn.ports.clock());
   const before = await unreserved(round, turn);
-  await turn.ports.groups.hold(state, held, users);
+  await turn.ports.groups.hold(state, held, users, await recordHold(held, true, round, turn));
   const about = decision.deletes ? 'delete' : 'remove';
   return { round: { ...before, state: { ...state, hold: held }, held: { users, about } } };
 }
 
-async function dropHold(_: Of<'drop_hold'>, round: Round, { ports }: Turn): Promise<Performed> {
-  await ports.groups.dropHold(round.state);
+async function dropHold(_: Of<'drop_hold'>, round: Round, turn: Turn): Promise<Performed> {
+  await turn.ports.groups.dropHold(round.state, await recordHold(round.state.hold, false, round, turn));
   const { hold: __, ...state } = round.state;
   return { round: { ...round, state, held: undefined } };
+}
+
+/** Before it is done; where another change of the group comes first, the next look finds the same again. */
+function recordHold(hold: Hold | undefined, made: boolean, round: Round, turn: Turn): Promise<AuditLink> {
+  const { state, wanted } = round;
+  const { ports } = turn;
+  const said = hold === undefined ? null : `${hold.removes} to go, ${hold.keeps} stay`;
+  return turn.record(state, {
+    atMs: ports.clock(),
+    intent: intentId(ports.newId()),
+    action: made ? 'hold' : 'drop_hold',
+    changes: [
+      {
+        kind: 'hold',
+        before: made ? null : said,
+        after: made ? said : null,
+        reason: made ? `more than the rule ${hold?.rule} allows` : 'it is about nothing any more',
+      },
+    ],
+    changeCount: 1,
+    versionBefore: null,
+    versionAfter: null,
+    ...originOf(state, wanted, undefined),
+    outcome: 'written',
+  });
 }
 
 /** A hold as it is recorded; where its set lies the store fills in. */

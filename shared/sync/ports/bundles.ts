@@ -35,6 +35,8 @@ export interface PeoplePorts extends WakePorts {
   readonly index: GroupIndex;
   readonly platforms: Platforms;
   readonly gates: GateStore;
+  readonly audit: AuditLog;
+  readonly newId: () => string;
   readonly random: () => number;
 }
 

@@ -155,10 +155,13 @@ export interface GroupStore {
   ): Promise<void>;
   /** Gives up until the next change. false where one has come already. */
   fail(seen: GroupState, error: GroupError, audited: AuditLink): Promise<boolean>;
-  /** Records a hold over these users in place of the one `seen`. false where rev moved: another look is on its way. */
-  hold(seen: GroupState, hold: Hold, held: HeldSet): Promise<boolean>;
+  /**
+   * Records a hold over these users in place of the one `seen`. false where rev moved: another look is on its way.
+   * @param audited its entry; a person's deed names its own
+   */
+  hold(seen: GroupState, hold: Hold, held: HeldSet, audited?: AuditLink): Promise<boolean>;
   /** The hold is about nothing any more. false where rev moved. */
-  dropHold(seen: GroupState): Promise<boolean>;
+  dropHold(seen: GroupState, audited: AuditLink): Promise<boolean>;
   readHeld(ref: GroupRef, hold: Hold): Promise<HeldSet | undefined>;
   /** The set that a hold of this digest was over, as far as it is still there, and where it lies. */
   findHeld(

@@ -1,5 +1,12 @@
 import type { Actor, Difference } from '../../domain/drift.ts';
-import type { ConnectionName, GroupId, GroupRef, IntentId, PlatformGroupId } from '../../domain/ids.ts';
+import {
+  type ConnectionName,
+  type GroupId,
+  type GroupRef,
+  groupId,
+  type IntentId,
+  type PlatformGroupId,
+} from '../../domain/ids.ts';
 import type { Attribution } from '../../plan/attribute.ts';
 
 /** A change of a plan, as it is kept. */
@@ -19,6 +26,11 @@ export type AuditActor = {
   /** Of a caller whom AWS knows. */
   readonly arn?: string;
 };
+
+export const OURSELVES: AuditActor = { kind: 'groupsync', id: 'groupsync' };
+
+/** What concerns no one group is kept beside the groups' audits, under an id that no group can have. */
+export const journalOf = (connection: ConnectionName): GroupRef => ({ connection, group: groupId('') });
 
 /** Who runs a command. @throws where AWS does not tell */
 export type Caller = () => Promise<AuditActor>;
