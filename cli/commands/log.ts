@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { LogEntry } from '../../shared/contract/answers.ts';
-import { type GroupRef, memberId } from '../../shared/domain/ids.ts';
+import type { GroupRef } from '../../shared/domain/ids.ts';
+import { NothingFits } from '../../shared/operate/find-group.ts';
 import { journalOf } from '../../shared/operate/journal.ts';
 import { type LogFilter, readLog } from '../../shared/operate/log.ts';
 import { requireConnection } from '../../shared/operate/settings.ts';
@@ -37,7 +38,9 @@ export function addLog(program: Command, act: Act): void {
   filtered(
     program
       .command('log')
-      .description('everything that happened, newest last: writes, what people did, what others changed')
+      .description(
+        'everything that happened, newest last: writes, holds, gate, what people did, what others changed; with\n--group or --member also the events that still have the last word',
+      )
       .option('--group <group>', 'id or exact name')
       .option('--follow', 'stay, and show what happens; with --json an entry a line'),
   )
@@ -73,16 +76,22 @@ async function filterOf(
   return {
     ...{ group: ref?.group, actor, action, outcome, limit },
     sinceMs: since === undefined ? undefined : clock() - since,
-    member: member === undefined ? undefined : await idsOf(context, member),
+    ...(member === undefined ? { taken: ref && { group: ref } } : await aboutMember(context, member, ref)),
   };
 }
 
-/** Changes name users of the platform; whoever asks may know the directory's id only. */
-async function idsOf({ connection, ports }: Context, text: string): Promise<ReadonlySet<string>> {
+/** Changes name users of the platform; whoever asks may know the directory's id only, or neither. */
+async function aboutMember({ connection, ports, member }: Context, text: string, group?: GroupRef) {
+  const found = await member(text).catch((error) => {
+    if (error instanceof NothingFits) return undefined;
+    throw error;
+  });
+  if (found === undefined) return { member: new Set([text]) };
   const { users, people } = await ports();
-  const role = (await users.read(connection, [memberId(text)])).get(memberId(text))?.role;
+  const role = (await users.read(connection, [found])).get(found)?.role;
   const person = role && (await people.read(connection, [role])).get(role);
-  return new Set([text, role, person?.userId].filter((id) => id !== undefined));
+  const ids = [text, found, role, person?.userId].filter((id) => id !== undefined);
+  return { member: new Set<string>(ids), taken: { group, member: found } };
 }
 
 const LOOK_EVERY_MS = 2_000;
@@ -95,8 +104,9 @@ async function showLog(context: Context, options: LogOptions): Promise<number> {
   const ports = await context.ports();
   await requireConnection(connection, ports);
   const ref = options.group === undefined ? undefined : await context.group(options.group);
-  const filter = await filterOf(context, ref, options);
-  let entries = await readLog(connection, filter, ports);
+  const { taken, ...filter } = await filterOf(context, ref, options);
+  // To look for them again and again would be to read all members each time; the writes that they cause name them.
+  let entries = await readLog(connection, options.follow ? filter : { ...filter, taken }, ports);
   if (options.follow !== true) {
     out.answer({ entries }, () => {
       for (const entry of entries) out.line(lineOf(entry, out));
@@ -136,7 +146,8 @@ async function showAudit(context: Context, group: string | undefined, options: L
   const ports = await context.ports();
   const ref = group === undefined ? journalOf(connection) : await context.group(group);
   if (options.verify === true) return verify(context, ref);
-  const entries = (await readLog(connection, await filterOf(context, ref, options), ports)).toReversed();
+  const { taken: _, ...filter } = await filterOf(context, ref, options);
+  const entries = (await readLog(connection, filter, ports)).toReversed();
   out.answer({ entries }, () => {
     if (entries.length === 0) out.line('nothing yet');
     for (const entry of entries) {

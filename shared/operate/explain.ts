@@ -3,10 +3,9 @@ import { policyFor } from '../contract/group-policy.ts';
 import { fieldName, matchForm } from '../contract/match-rule.ts';
 import { matchRules } from '../contract/settings.ts';
 import { isActive } from '../domain/active.ts';
-import type { EventActor } from '../domain/event.ts';
 import type { GroupState, StoredMember } from '../domain/group-state.ts';
 import { type GroupRef, type MemberId, memberId, platformUserId, roleId } from '../domain/ids.ts';
-import { readStamp, STAMP_ZERO, type Stamp } from '../domain/stamp.ts';
+import { readStamp, STAMP_ZERO } from '../domain/stamp.ts';
 import type { Facts } from '../plan/facts.ts';
 import { type Asked, isPresent, isWanted, type Verdict, verdictOf } from '../plan/verdict.ts';
 import { learn } from '../sync/apply/facts.ts';
@@ -20,14 +19,15 @@ import {
 } from '../sync/member-standing.ts';
 import type { Connection, GateStore } from '../sync/ports/connections.ts';
 import type { UserState } from '../sync/ports/desired.ts';
-import type { GroupStore } from '../sync/ports/groups.ts';
 import { GONE, type Person } from '../sync/ports/people.ts';
 import { NotFound, NothingFits } from './find-group.ts';
 import { findMemberOf } from './find-member.ts';
 import { type LogPorts, readLog, shownActor } from './log.ts';
+import { type Word, wordsOfGroup } from './taken.ts';
 
 export interface ExplainPorts extends PreviewPorts, Omit<LogPorts, 'groups' | 'users'> {
-  readonly groups: PreviewPorts['groups'] & Pick<GroupStore, 'registers' | 'readMany'>;
+  readonly groups: PreviewPorts['groups'] & LogPorts['groups'];
+  readonly users: PreviewPorts['users'] & LogPorts['users'];
   readonly gates: Pick<GateStore, 'read'>;
 }
 
@@ -205,24 +205,17 @@ async function tryRules(
 }
 
 function eventsOf(state: GroupState, { register, user }: Who): readonly ExplainedEvent[] {
-  const { upserted, deleted, snapshot, name } = state.registers;
-  const floor = user?.floor ?? STAMP_ZERO;
-  const { saidBy } = state.registers;
-  const ofGroup = (name: string, says: string, stamp: Stamp) =>
-    eventOf(name, says, stamp, saidBy?.stamp === stamp ? saidBy.actor : undefined);
-  return [
-    ...(register === undefined ? [] : [eventOf('member', register.value, register.stamp, register.actor)]),
-    ofGroup('group.upserted', 'the group exists', upserted),
-    ofGroup('group.snapshot', 'all members were stated', snapshot),
-    ofGroup('group.deleted', 'the group was deleted', deleted),
-    ...(name === undefined ? [] : [ofGroup('group.name', name.value, name.stamp)]),
-    eventOf('user.deleted', 'the user was deleted', floor),
-  ].filter(({ time }) => time !== null);
-}
-
-function eventOf(register: string, says: string, stamp: Stamp, actor?: EventActor): ExplainedEvent {
-  const { id = null, source = null, time = null } = (stamp !== STAMP_ZERO && readStamp(stamp)) || {};
-  return { register, says, id, source, time, actor: actor === undefined ? null : shownActor(actor) };
+  const words: readonly Word[] = [
+    ...(register === undefined ? [] : [{ ...register, register: 'member', says: register.value }]),
+    ...wordsOfGroup(state.registers),
+    { register: 'user.deleted', says: 'the user was deleted', stamp: user?.floor ?? STAMP_ZERO },
+  ];
+  return words.flatMap(({ register, says, stamp, actor }) => {
+    const event = stamp === STAMP_ZERO ? undefined : readStamp(stamp);
+    if (event === undefined) return [];
+    const { id, source, time } = event;
+    return [{ register, says, id, source, time, actor: actor === undefined ? null : shownActor(actor) }];
+  });
 }
 
 /** Whom the platform knows by that address or id; a user id stands for itself. */

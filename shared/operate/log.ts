@@ -1,8 +1,6 @@
 import type { LogEntry } from '../contract/answers.ts';
 import { NOBODY_KNOWN } from '../domain/drift.ts';
-import { type ConnectionName, type GroupId, type MemberId, memberId } from '../domain/ids.ts';
-import type { UserState, UserStore } from '../sync/ports/desired.ts';
-import type { GroupStore } from '../sync/ports/groups.ts';
+import { type ConnectionName, type GroupId, groupId, memberId } from '../domain/ids.ts';
 import type {
   AuditActor,
   AuditedChange,
@@ -11,7 +9,8 @@ import type {
   DriftRecord,
   KeptEntry,
 } from '../sync/ports/logs.ts';
-import { instant } from './status.ts';
+import { sayPerson } from './names.ts';
+import { readTaken, type Taken, type TakenPorts } from './taken.ts';
 
 /*
  * The one query behind `log`, `audit`, `explain` and `person`: what was written, what people did and what others changed
@@ -19,11 +18,9 @@ import { instant } from './status.ts';
  * more than it has to, nor more than MAX_LOOKED of each.
  */
 
-export interface LogPorts {
+export interface LogPorts extends TakenPorts {
   readonly audit: Pick<AuditLog, 'read' | 'since'>;
-  readonly drift: Pick<DriftLog, 'ofGroup' | 'since'>;
-  readonly groups: Pick<GroupStore, 'readMany'>;
-  readonly users: Pick<UserStore, 'read'>;
+  readonly drift: Pick<DriftLog, 'ofGroup' | 'since' | 'read'>;
 }
 
 /** Which entries are wanted; each part that is given must hold. */
@@ -38,6 +35,8 @@ export interface LogFilter {
   /** `drift` for all that begin with `drift_`. */
   readonly action?: string | undefined;
   readonly outcome?: string | undefined;
+  /** Whose events are told as well. */
+  readonly taken?: Taken | undefined;
   readonly limit: number;
 }
 
@@ -55,11 +54,16 @@ export async function readLog(
   const drift = ref ? ports.drift.ofGroup(ref) : ports.drift.since(connection, sinceMs, true);
   // Of a group they lie in no order.
   const ofDrift = ref ? { ...filter, limit: MAX_LOOKED } : filter;
-  const found = [
-    ...(await newestOf(kept, (entry) => entryOf(connection, entry), filter)),
-    ...(group === '' ? [] : await newestOf(drift, (record) => driftEntry(connection, record), ofDrift)),
-  ];
-  const newest = found.sort((a, b) => (a.at === b.at ? (a.id < b.id ? -1 : 1) : a.at < b.at ? -1 : 1));
+  const since = new Date(sinceMs).toISOString();
+  const found = await Promise.all([
+    newestOf(kept, (entry) => entryOf(connection, entry), filter),
+    group === '' ? [] : newestOf(drift, (record) => driftEntry(connection, record), ofDrift),
+    filter.taken === undefined ? [] : readTaken(connection, filter.taken, ports),
+  ]);
+  const newest = found
+    .flat()
+    .filter((entry) => entry.at >= since && fits(entry, filter))
+    .sort((a, b) => (a.at === b.at ? (a.id < b.id ? -1 : 1) : a.at < b.at ? -1 : 1));
   return named(connection, newest.slice(-filter.limit), ports);
 }
 
@@ -69,11 +73,9 @@ async function newestOf<Record extends { readonly atMs: number } | { readonly de
   filter: LogFilter,
 ): Promise<readonly LogEntry[]> {
   const found: LogEntry[] = [];
-  const since = instant(filter.sinceMs ?? 0) ?? '';
   let looked = 0;
   for await (const page of pages) {
-    const entries = page.map(entryFor);
-    found.push(...entries.filter((entry) => entry.at >= since && fits(entry, filter)));
+    found.push(...page.map(entryFor).filter((entry) => fits(entry, filter)));
     looked += page.length;
     const isPast = page.some((record) => 'atMs' in record && record.atMs < (filter.sinceMs ?? 0));
     if (found.length >= filter.limit || looked >= MAX_LOOKED || isPast) break;
@@ -170,30 +172,41 @@ function driftEntry(connection: ConnectionName, record: DriftRecord): LogEntry {
 const listOf = (side: DriftRecord['before']): readonly string[] =>
   side === null ? [] : typeof side === 'string' ? [side] : side;
 
-/** Names are looked up for what is shown, in two requests. */
+/** Names are looked up for what is shown, in two requests, and who made the drift that a write puts right. */
 async function named(
   connection: ConnectionName,
   entries: readonly LogEntry[],
-  { groups, users }: LogPorts,
+  { groups, users, drift }: LogPorts,
 ): Promise<readonly LogEntry[]> {
   const ids = [...new Set(entries.flatMap(({ group }) => group ?? []))] as GroupId[];
   const members = [...new Set(entries.flatMap(({ member }) => member ?? []))].map(memberId);
-  const [states, known] = await Promise.all([
+  const causeOf = async ({ group, cause }: LogEntry): Promise<string> => {
+    if (group === null || !cause.startsWith(DRIFT)) return cause;
+    const records = await drift.read(
+      { connection, group: groupId(group) },
+      cause.slice(DRIFT.length).split(', '),
+    );
+    const told = records.map(
+      ({ kind, actor, initiator }) => `${kind} by ${actor?.name ?? actor?.role ?? initiator}`,
+    );
+    return [cause, ...told].join('; ');
+  };
+  const [states, known, causes] = await Promise.all([
     groups.readMany(
       ids.map((group) => ({ connection, group })),
       () => {},
     ),
     users.read(connection, members),
+    Promise.all(entries.map(causeOf)),
   ]);
   const nameOf = new Map(states.map(({ ref, registers }) => [String(ref.group), registers.name?.value]));
-  return entries.map((entry) => ({
+  return entries.map((entry, place) => ({
     ...entry,
+    cause: causes[place] ?? entry.cause,
     groupName: nameOf.get(entry.group ?? '') ?? null,
-    memberName: memberName(known.get((entry.member ?? '') as MemberId)),
+    memberName: sayPerson(known.get(memberId(entry.member ?? ''))?.attributes ?? new Map()) ?? null,
   }));
 }
 
-/** As people know them: name, user name or address. */
-export const memberName = (user: UserState | undefined): string | null =>
-  ['name', 'displayName', 'userName', 'email'].flatMap((key) => user?.attributes.get(key)?.value ?? [])[0] ??
-  null;
+/** How `originOf` begins the cause of a write that puts drift right. */
+const DRIFT = 'drift ';

@@ -4,15 +4,17 @@ import { fieldName, matchForm } from '../contract/match-rule.ts';
 import { matchRules } from '../contract/settings.ts';
 import { type GroupId, type MemberId, memberId } from '../domain/ids.ts';
 import type { Connection } from '../sync/ports/connections.ts';
-import type { UserStore } from '../sync/ports/desired.ts';
+import type { GroupIndex } from '../sync/ports/group-index.ts';
 import type { PeopleStore } from '../sync/ports/people.ts';
 import { type ExplainPorts, explainMember } from './explain.ts';
 import { NotFound } from './find-group.ts';
+import { findMember as findAmongAll } from './find-member.ts';
 import { journalOf } from './journal.ts';
-import { memberName, readLog } from './log.ts';
+import { readLog } from './log.ts';
+import { sayPerson } from './names.ts';
 
 export interface PersonPorts extends ExplainPorts {
-  readonly users: ExplainPorts['users'] & Pick<UserStore, 'groupsOf'>;
+  readonly index: Pick<GroupIndex, 'all'>;
   readonly people: ExplainPorts['people'] & Pick<PeopleStore, 'membersBoundTo'>;
 }
 
@@ -24,7 +26,8 @@ const MOST_DEEDS = 20;
 /**
  * Everything of one member of the directory: every group that an event has named them in, what became of it and why,
  * who they are on the platform, and what people did about them.
- * @param text the member's id, or of somebody bound to an employee a value that a match rule compares (an address)
+ * @param text the member's id, of somebody bound to an employee a value that a match rule compares (an address), or
+ *   whatever else the directory says of them
  * @throws NotFound
  */
 export async function reportPerson(
@@ -50,7 +53,7 @@ export async function reportPerson(
   const nameOf = new Map(states.map(({ ref, registers }) => [String(ref.group), registers.name?.value]));
   return {
     member,
-    name: memberName(user),
+    name: (user && sayPerson(user.attributes)) ?? null,
     bound: role ?? null,
     person: person ? { id: person.role, userId: person.userId ?? null, state: person.state } : null,
     groups: explained.map(({ group, wanted, present, decision, because, events, write }) => ({
@@ -85,10 +88,6 @@ async function findMember(
   }
   const [only, ...others] = found;
   if (only !== undefined && others.length === 0) return only;
-  const ids = [...found].join(', ');
-  throw new NotFound(
-    only === undefined
-      ? `no member of connection ${name} has the id "${text}", and none is bound to an employee with that value`
-      : `"${text}" fits ${ids}; give the id`,
-  );
+  if (only === undefined) return findAmongAll(name, text, ports);
+  throw new NotFound(`"${text}" fits ${[...found].join(', ')}; give the id`);
 }

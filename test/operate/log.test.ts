@@ -61,7 +61,7 @@ describe('the log', () => {
       deeds[1],
       third,
     ]);
-    expect(await lines('--member', 'm-ann')).toEqual([create, third]);
+    expect(await lines('--member', 'm-ann', '--outcome', 'written')).toEqual([create, third]);
     const { stdout } = await cli('log', '--actor', 'bob');
     expect(stdout).toMatch(/Bob {2}pause {2}Blue \(g\) {2}running → paused {2}ticket 12\n$/);
   });
@@ -82,6 +82,29 @@ describe('the log', () => {
       after: 'u-ann',
       groupName: 'Blue',
     });
+    const [restored] = (await cli('audit', 'g', '--json')).json.entries;
+    expect(restored).toMatchObject({
+      action: 'put',
+      cause: expect.stringMatching(/^drift \w+; members_added by UNKNOWN$/),
+    });
+  });
+
+  it('tells of a group and of a member which events have the last word, by whom', async () => {
+    const { cli, publish, later } = await company();
+    await later(() => publish({ ...removed('g', 'bob'), id: 'leave-1', actor: 'Carol' }));
+    const of = async (...args: string[]) =>
+      (await cli('log', '--action', 'event', ...args, '--json')).json.entries;
+    const named = { action: 'event', outcome: 'taken', group: 'g' };
+    expect(await of('--group', 'Blue')).toMatchObject([
+      { ...named, changes: [{ kind: 'group.upserted' }, { kind: 'group.name', after: 'Blue' }] },
+      { ...named, member: 'm-ann', after: 'absent' },
+      { ...named, member: 'm-bob', actor: { id: 'Carol' }, cause: 'event leave-1 of test' },
+    ]);
+    expect(await of('--member', 'm-bob')).toMatchObject([
+      { group: null, changes: [{ kind: 'user.email' }] },
+      { ...named, after: 'absent' },
+    ]);
+    expect(await of()).toEqual([]);
   });
 
   it('that is followed shows each entry once, until it is stopped', async () => {

@@ -1,0 +1,131 @@
+import type { LogEntry } from '../contract/answers.ts';
+import type { EventActor } from '../domain/event.ts';
+import type { GroupRegisters } from '../domain/group.ts';
+import type { ConnectionName, GroupId, GroupRef, MemberId } from '../domain/ids.ts';
+import { readStamp, STAMP_ZERO, type Stamp, stampTimeMs } from '../domain/stamp.ts';
+import type { UserState, UserStore } from '../sync/ports/desired.ts';
+import type { GroupStore } from '../sync/ports/groups.ts';
+
+/*
+ * Events are not kept one by one. What can be told of them is what the registers keep: the last word on each thing,
+ * with the event that it came by and who caused it. An event on which later ones have had the last word is not told.
+ */
+
+export interface TakenPorts {
+  readonly groups: Pick<GroupStore, 'readMany' | 'members' | 'registers'>;
+  readonly users: Pick<UserStore, 'read' | 'groupsOf'>;
+}
+
+/** What one register says. */
+export interface Word {
+  readonly register: string;
+  readonly says: string;
+  readonly stamp: Stamp;
+  readonly actor?: EventActor | undefined;
+  readonly group?: GroupId;
+  readonly member?: MemberId;
+}
+
+export function wordsOfGroup({ upserted, snapshot, deleted, name, saidBy }: GroupRegisters): readonly Word[] {
+  const words = [
+    { register: 'group.upserted', says: 'the group exists', stamp: upserted },
+    { register: 'group.snapshot', says: 'all members were stated', stamp: snapshot },
+    { register: 'group.deleted', says: 'the group was deleted', stamp: deleted },
+    ...(name === undefined ? [] : [{ register: 'group.name', says: name.value, stamp: name.stamp }]),
+  ];
+  return words.map((word) => ({ ...word, actor: saidBy?.stamp === word.stamp ? saidBy.actor : undefined }));
+}
+
+const wordsOfUser = ({ member, attributes, floor }: UserState): readonly Word[] => [
+  { register: 'user.deleted', says: 'the user was deleted', stamp: floor, member },
+  ...[...attributes].map(([name, { value, stamp }]) => ({
+    ...{ register: `user.${name}`, says: value, stamp, member },
+  })),
+];
+
+/** Of a group with its members, of a member in all groups, or of a member in one group. */
+export interface Taken {
+  readonly group?: GroupRef | undefined;
+  readonly member?: MemberId | undefined;
+}
+
+const MOST_GROUPS = 200;
+const MOST_CHANGES = 1_000;
+
+/** An entry for each event that still has a word, in no order. */
+export async function readTaken(
+  connection: ConnectionName,
+  { group, member }: Taken,
+  ports: TakenPorts,
+): Promise<readonly LogEntry[]> {
+  const refs = group === undefined ? [] : [group];
+  if (group === undefined && member !== undefined) {
+    for await (const page of ports.users.groupsOf(connection, member))
+      refs.push(...page.map((one) => ({ connection, group: one })));
+  }
+  const looked = refs.slice(0, MOST_GROUPS);
+  const [states, users, registers] = await Promise.all([
+    ports.groups.readMany(looked, () => {}),
+    ports.users.read(connection, member === undefined ? [] : [member]),
+    Promise.all(
+      looked.map(async (ref) => {
+        const found = await (member === undefined
+          ? ports.groups.members(ref)
+          : ports.groups.registers(ref, [member]));
+        return found.map((one) => ({ ...one, register: 'member', says: one.value, group: ref.group }));
+      }),
+    ),
+  ]);
+  const ofGroups = states.flatMap(({ ref, registers: of }) =>
+    wordsOfGroup(of).map((word) => ({ ...word, group: ref.group })),
+  );
+  return entriesOf(connection, [
+    ...(group === undefined ? [] : ofGroups),
+    ...registers.flat(),
+    ...[...users.values()].flatMap(wordsOfUser),
+  ]);
+}
+
+/** The words of one event about one group stand in one entry. */
+function entriesOf(connection: ConnectionName, words: readonly Word[]): readonly LogEntry[] {
+  const events = new Map<string, Word[]>();
+  for (const word of words) {
+    const key = `${word.stamp} ${word.group ?? ''}`;
+    if (word.stamp !== STAMP_ZERO) events.set(key, [...(events.get(key) ?? []), word]);
+  }
+  return [...events.values()].flatMap((said) => entryOf(connection, said) ?? []);
+}
+
+function entryOf(connection: ConnectionName, words: readonly Word[]): LogEntry | undefined {
+  const [first] = words;
+  const event = first && readStamp(first.stamp);
+  if (!event) return undefined;
+  const { id, source } = event;
+  const time = new Date(stampTimeMs(first.stamp)).toISOString();
+  const nobody: EventActor = { kind: 'directory', id: source };
+  const { name = null, ...actor } = words.find((word) => word.actor)?.actor ?? nobody;
+  const cause = `event ${id} of ${source}`;
+  const changes = words.map(({ register, says, member = null }) => ({
+    ...{ kind: register, member, before: null, after: says, reason: cause },
+  }));
+  return {
+    id: `${time}#${first.group ?? ''}#${id}`,
+    at: time,
+    connection,
+    actor: { ...actor, name, arn: null },
+    action: 'event',
+    group: first.group ?? null,
+    groupName: null,
+    member: words.length === 1 ? (first.member ?? null) : null,
+    memberName: null,
+    reason: null,
+    before: null,
+    after: words.length === 1 ? first.says : null,
+    changes: changes.slice(0, MOST_CHANGES),
+    changeCount: changes.length,
+    versionBefore: null,
+    versionAfter: null,
+    cause,
+    outcome: 'taken',
+  };
+}
