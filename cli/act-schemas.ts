@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { CredentialReport, count, instant, nullable, text } from '../shared/contract/answers.ts';
 import { Finding } from '../shared/contract/contract-report.ts';
 

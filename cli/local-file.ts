@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseJson } from '../shared/contract/json.ts';
 import type { ToolTarget } from '../shared/runtime/wire-tool.ts';
 import { UsageError } from './io.ts';

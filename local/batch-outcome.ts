@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { InvocationResult } from './invocation.ts';
 
 const BatchResponse = z

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { z } from 'zod';
+import * as z from 'zod';
 import { shiftToNow } from './demo/shift.ts';
 import { type EventLine, readEventFile } from './event-files.ts';
 

@@ -21,8 +21,11 @@ export function addExplain(program: Command, act: Act): void {
     .action(
       act(async (context, group: string, member: string) => {
         const ports = await context.ports();
-        const connection = await requireConnection(context.connection, ports);
-        const explanation = await explainMember(await context.group(group), member, { connection, ports });
+        const [connection, ref] = await Promise.all([
+          requireConnection(context.connection, ports),
+          context.group(group),
+        ]);
+        const explanation = await explainMember(ref, member, { connection, ports });
         context.out.answer(explanation, () => print(explanation, context));
         const hint = HINTS[explanation.decision.outcome];
         if (hint !== undefined) context.out.note(`next: ${hint}`);

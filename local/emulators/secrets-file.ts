@@ -1,5 +1,5 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** One secret with its versions; of their stages only AWSCURRENT and AWSPREVIOUS exist here. */
 export interface Secret {

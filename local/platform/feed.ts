@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { activityEvent, feedPage, firstAtOrAfter } from '../../simulate/platform/rules.ts';
 import { badRequest } from './errors.ts';
 import type { ActivityEvent } from './schemas/activity.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** An integer as it stands in a query string; anything else is a 400 that says what was expected. */
 export const integerParameter = (least: number, most = Number.MAX_SAFE_INTEGER) =>

@@ -44,20 +44,23 @@ export async function explainMember(
 ): Promise<Explanation> {
   const state = await ports.groups.read(ref);
   if (state === undefined) throw new NotFound(`there is no group ${ref.group}`);
-  const found = await findMember(ref, text, ports);
+  const [found, gate, { decision, facts }] = await Promise.all([
+    findMember(ref, text, ports),
+    ports.gates.read(ref.connection),
+    previewGroup(state, connection, ports),
+  ]);
   const stranger = found instanceof NothingFits ? found : undefined;
   const member = found instanceof NothingFits ? memberId(text) : found;
-  const [who, gate, { decision, facts }] = await Promise.all([
+  const [who, known] = await Promise.all([
     identify(member, state, connection, ports).then((one) =>
       stranger !== undefined ? withStranger(one, text, connection, ports) : one,
     ),
-    ports.gates.read(ref.connection),
-    previewGroup(state, connection, ports),
+    withWords(facts, connection, ports),
   ]);
   const asked: Asked = {
     member,
     user: who.platformUser === undefined ? undefined : platformUserId(who.platformUser),
-    facts: await withWords(facts, connection, ports),
+    facts: known,
     decision,
     obstacle: obstacleTo(state, connection, gate.state),
     whyPending: whyPending(who, connection),
@@ -190,18 +193,14 @@ async function tryRules(
   user: UserState | undefined,
   { people }: ExplainPorts,
 ): Promise<readonly ExplainedRule[]> {
-  const tried: ExplainedRule[] = [];
-  for (const { memberAttribute, employeeField } of matchRules(settings)) {
+  const tries = matchRules(settings).map(async ({ memberAttribute, employeeField }) => {
     const value = memberAttribute === 'id' ? member : user?.attributes.get(memberAttribute)?.value;
     const field = fieldName(employeeField);
     const found = value === undefined ? [] : await people.holding(name, field, matchForm(field, value));
-    tried.push({
-      rule: `${memberAttribute}=${field}`,
-      value: value ?? null,
-      found: found.map(({ role, state }) => ({ id: role, state })),
-    });
-  }
-  return tried;
+    const holders = found.map(({ role, state }) => ({ id: role, state }));
+    return { rule: `${memberAttribute}=${field}`, value: value ?? null, found: holders };
+  });
+  return Promise.all(tries);
 }
 
 function eventsOf(state: GroupState, { register, user }: Who): readonly ExplainedEvent[] {

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Simulation } from '../endpoint.ts';
 import { badRequest, describeIssues, notFound } from '../errors.ts';
 import { type Author, changeGroup, deleteGroup } from '../group-changes.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 const Match = z.strictObject({
   method: z.string().toUpperCase().optional(),

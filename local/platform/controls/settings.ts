@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** How the simulator behaves where the specification leaves a choice; changed by `POST /_simulator/settings`. */
 export const Settings = z.strictObject({

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { endOfFeed } from '../../../simulate/platform/rules.ts';
 import { endpoint } from '../endpoint.ts';
 import { readFeed } from '../feed.ts';

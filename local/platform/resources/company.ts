@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Call, type Endpoint, endpoint } from '../endpoint.ts';
 import { Pagination, page } from '../query.ts';
 import { CompanyLeaveType, LeaveManagedBy } from '../schemas/leave.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { notFound } from '../errors.ts';
 import { booleanParameter, integerParameter, Pagination, page } from '../query.ts';

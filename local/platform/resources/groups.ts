@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { isStale, wantedContent } from '../../../simulate/platform/rules.ts';
 import { type Call, endpoint } from '../endpoint.ts';
 import { ApiError, badRequest, notFound } from '../errors.ts';

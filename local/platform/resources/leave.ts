@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Call, endpoint } from '../endpoint.ts';
 import { forbidden, notFound } from '../errors.ts';
 import { leaveBalance } from '../leave-balance.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Specification, "Current user". */
 export const CurrentUser = z

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 export const INITIATOR_TYPES = ['ROLE', 'SYSTEM', 'EXTERNAL'] as const;
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { EmploymentType } from './employee.ts';
 
 const isCents = (value: number) => Math.abs(value * 100 - Math.round(value * 100)) < 1e-6;

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Specification, "Address". The object as a whole is nullable where it is used. */
 export const Address = z

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Specification, "Group". `users` may hold ids of nobody; `version` is opaque. */
 export const Group = z

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 export const LeaveStatus = z.enum(['PENDING', 'APPROVED', 'REJECTED', 'CANCELED']);
 export const LeaveManagedBy = z.enum(['PTO', 'LEAVES', 'PARTNER']);

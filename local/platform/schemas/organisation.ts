@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { Address } from './employee.ts';
 
 /** Specification, "Organisation unit (department, team, level)". */

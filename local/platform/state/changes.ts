@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { ActivityBatch } from '../schemas/activity.ts';
 import { Candidate } from '../schemas/candidate.ts';
 import { EmployeeRecord } from '../schemas/employee.ts';

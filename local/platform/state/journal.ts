@@ -8,7 +8,7 @@ import {
   renameSync,
   writeFileSync,
 } from 'node:fs';
-import { z } from 'zod';
+import * as z from 'zod';
 import { describeIssues } from '../errors.ts';
 import { applyChange, Change } from './changes.ts';
 import { type NewId, stateFromWorld } from './from-world.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { describeIssues } from '../errors.ts';
 import { ActivityBatch } from '../schemas/activity.ts';
 import { Candidate } from '../schemas/candidate.ts';
