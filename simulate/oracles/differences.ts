@@ -159,8 +159,8 @@ function causeOf({ sight, connection, group }: Context, cause: 'missing_user' | 
   // Tempers are the platform's, which a company's connections share.
   const sharing = connections.filter(({ company }) => company === connection.company).map(({ name }) => name);
   const mayBeRefused = happenings.some(
-    ({ deed, ...one }) =>
-      sharing.includes(one.connection) && 'temper' in deed && deed.temper === 'refuses_user_422',
+    (one) =>
+      'temper' in one.deed && one.deed.temper === 'refuses_user_422' && sharing.includes(one.connection),
   );
   const isGivenUp = failedAt !== undefined && (mayBeRefused || connection.platform.traits.uniqueNames);
   if (isGivenUp) return cause === 'missing_user' ? 'missing_in_given_up' : 'extra_in_given_up';

@@ -71,8 +71,7 @@ export const storedUser = (seen: Seen, connection: string, member: string) =>
 
 /** The index lists first bindings that no refresh of people has seen apart. */
 export const isBorneOut = (seen: Seen, connection: string, role: string, member: string): boolean =>
-  readItem<{ gsk: string }>(seen, `R#${connection}#${part(role)} M#${part(member)}`)?.gsk.startsWith('#') !==
-  true;
+  readItem<{ gsk: string }>(seen, `R#${connection}#${part(role)} M#${part(member)}`)?.gsk[0] !== '#';
 
 /** What the settings say about one group: by its id or its last name, the first policy that fits. */
 export function treatmentOf(

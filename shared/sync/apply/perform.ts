@@ -20,7 +20,7 @@ import {
   type Turn,
   unlessOvertaken,
 } from './turn.ts';
-import { dropClaim, performWrite, refuse, unreserve } from './write.ts';
+import { dropClaim, performWrite, refuse, unreserve, unreserved } from './write.ts';
 
 type Of<Kind extends Decision['kind']> = Extract<Decision, { kind: Kind }>;
 
@@ -116,14 +116,6 @@ async function reserve({ removals, replaces }: Of<'reserve'>, round: Round, turn
   const record = { intent: intentId(ports.newId()), atMs: ports.clock(), removals };
   const recent = await ports.guard.reserve({ connection, group, ...record }, replaces);
   return { round: { ...before, reservation: { ...record, recent } } };
-}
-
-/** Removals that are held, or are no more, leave the guard's book. */
-async function unreserved(round: Round, { ports }: Turn): Promise<Round> {
-  const { reservation, state } = round;
-  if (reservation === undefined) return round;
-  await ports.guard.cancel({ connection: state.ref.connection, ...reservation });
-  return { ...round, reservation: undefined };
 }
 
 async function hold(decision: Of<'hold'>, round: Round, turn: Turn): Promise<Performed> {

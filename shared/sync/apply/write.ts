@@ -34,14 +34,13 @@ interface Writing {
 
 /** Carries out a plan: chunks of the view, intent, call, audit, flip. */
 export async function performWrite(write: Write, round: Round, turn: Turn): Promise<Performed> {
-  const { state, wanted, reservation } = round;
+  const { state, wanted } = round;
   const { ports } = turn;
   if (wanted === undefined) throw new Error('expected a write to be planned from what the directory wants');
   const { connection } = state.ref;
   const intent = await openIntent(write, round, turn);
   if (intent === undefined) {
-    if (write.isReserved && reservation !== undefined)
-      await ports.guard.cancel({ connection, ...reservation });
+    await unreserved(round, turn);
     return OVERTAKEN;
   }
   if (write.isReserved && state.unsettledRemovals !== undefined) {
@@ -168,12 +167,17 @@ const newNameIn = ({ changes, after }: Plan): string | undefined =>
   changes.some(({ kind }) => kind === 'create_group' || kind === 'rename') ? after?.name : undefined;
 
 /** The removals of a write that will not happen leave the guard's book, unless they are owed for an earlier one. */
-export async function unreserve(
-  { refused, rejected, state, reservation }: Round,
-  { ports }: Turn,
-): Promise<void> {
-  if (refused?.write.isReserved !== true || rejected?.owed !== undefined || reservation === undefined) return;
+export async function unreserve(round: Round, turn: Turn): Promise<void> {
+  if (round.refused?.write.isReserved === true && round.rejected?.owed === undefined)
+    await unreserved(round, turn);
+}
+
+/** Removals that are held, or are no more, leave the guard's book. */
+export async function unreserved(round: Round, { ports }: Turn): Promise<Round> {
+  const { reservation, state } = round;
+  if (reservation === undefined) return round;
   await ports.guard.cancel({ connection: state.ref.connection, ...reservation });
+  return { ...round, reservation: undefined };
 }
 
 /** Told in the audit; what can be sent without the additions, or by halves of them, is tried so. */

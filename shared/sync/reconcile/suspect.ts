@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto';
 import pMap from 'p-map';
 import { policyFor } from '../../contract/group-policy.ts';
-import type { Trace } from '../../domain/drift.ts';
+import { NOBODY_KNOWN, type Trace } from '../../domain/drift.ts';
 import type { GroupState, Suspect } from '../../domain/group-state.ts';
 import {
   type ConnectionName,
@@ -10,14 +11,14 @@ import {
   type VersionToken,
 } from '../../domain/ids.ts';
 import { isWhole, type ListedGroup } from '../../domain/view.ts';
+import { attribute } from '../../plan/attribute.ts';
 import { meaningOf } from '../../plan/meaning.ts';
-import { attributeDrift } from '../attribute-drift.ts';
+import { attributeDrift, attributeTo } from '../attribute-drift.ts';
 import type { ReconcilePorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import { type Platform, PlatformFailure } from '../ports/platform.ts';
 import { READS_IN_FLIGHT, WRITES_IN_FLIGHT } from '../tuning.ts';
 import { dirtyNow } from '../wake.ts';
-import { mayClaimSpokeId, recordDuplicate } from './duplicate.ts';
 
 /** Up to here groups are read one by one; past it one listing is cheaper, and kinder to the platform. */
 const FEW = 20;
@@ -191,4 +192,42 @@ async function recordDuplicates(
     if (isLinkedThere && (await recordDuplicate(state, { id, traces }, ports))) recorded += 1;
   }
   return recorded;
+}
+
+/** Members come and go without a new spokeId, and what was removed carries none. */
+const mayClaimSpokeId = ({ type }: Trace): boolean => !/_MEMBER_|_REMOVE$/.test(type);
+
+/**
+ * Records a platform group, not ours, that carries the spokeId of a linked one. It is told of once and left alone: it
+ * has another owner, and which of the two is meant only a person can say (`adopt`).
+ * @returns false where it was known already
+ */
+export async function recordDuplicate(
+  { ref, platformId }: GroupState,
+  { id, traces }: { readonly id: PlatformGroupId; readonly traces: readonly Trace[] },
+  { drift, clock }: Pick<ReconcilePorts, 'drift' | 'clock'>,
+): Promise<boolean> {
+  const nowMs = clock();
+  const parts = JSON.stringify([ref.group, id, 'duplicate']);
+  const recordId = createHash('sha256').update(parts).digest('hex').slice(0, 32);
+  const isNew = await drift.record(ref.connection, {
+    ...attribute('duplicate_spoke_id', traces),
+    id: recordId,
+    group: ref.group,
+    platformId: id,
+    kind: 'duplicate_spoke_id',
+    before: platformId ?? null,
+    after: id,
+    policy: 'report',
+    detectedAtMs: nowMs,
+    settledBy: 'report',
+    settledAtMs: nowMs,
+  });
+  if (isNew || traces.length === 0) return isNew;
+  // A sweep may have met it before the feed told of it.
+  for (const record of await drift.read(ref, [recordId])) {
+    const named = attributeTo(record, new Map([[id, traces]]));
+    if (named.initiator !== NOBODY_KNOWN) await drift.attribute(ref, recordId, named);
+  }
+  return false;
 }

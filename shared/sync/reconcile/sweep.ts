@@ -13,9 +13,8 @@ import type { Platform } from '../ports/platform.ts';
 import { endClaim } from '../retire-claim.ts';
 import { PUMP_BATCH, READS_IN_FLIGHT, REFUSED_AGAIN_MS } from '../tuning.ts';
 import { wakeGroups } from '../wake.ts';
-import { recordDuplicate } from './duplicate.ts';
 import { emptyTally, type ReconcileReport, reportOf, type Tally } from './report.ts';
-import { isThere, markSuspects, watched } from './suspect.ts';
+import { isThere, markSuspects, recordDuplicate, watched } from './suspect.ts';
 
 /** Of links not listed, past this share somebody's listing is wrong rather than so many groups deleted. */
 const MAX_MISSING_SHARE = 0.05;
