@@ -17,21 +17,18 @@ import type { Worker } from '../../../simulate/worker.ts';
  */
 export type PlatformFault =
   | 'none'
-  | 'unreached'
   | 'lost_before'
   | 'lost_after'
   | 'lost_late'
   | 'throttled'
   | 'unavailable_before'
-  | 'unavailable_after'
   | 'forbidden'
   | 'unauthorized';
 
 /** What the caller meets: a status, or a connection that breaks with this code. */
-type Met = number | 'ECONNREFUSED' | 'ECONNRESET';
+type Met = number | 'ECONNRESET';
 
 const FAILS_BEFORE: Partial<Record<PlatformFault, Met>> = {
-  unreached: 'ECONNREFUSED',
   lost_before: 'ECONNRESET',
   lost_late: 'ECONNRESET',
   throttled: 429,
@@ -39,7 +36,6 @@ const FAILS_BEFORE: Partial<Record<PlatformFault, Met>> = {
   forbidden: 403,
   unauthorized: 401,
 };
-const FAILS_AFTER: Partial<Record<PlatformFault, Met>> = { lost_after: 'ECONNRESET', unavailable_after: 504 };
 
 /** A request that got through at all is done by then: proxies and servers give up on it. */
 const LATEST_MS = 60_000;
@@ -165,7 +161,7 @@ export class ToldPlatform {
 
   async #answer(given: Sent, worker: Worker, faultOf: (call: string) => PlatformFault) {
     const sent = this.#renamed(given);
-    let fault: PlatformFault = 'none';
+    let fault = 'none' as PlatformFault;
     let refused: number | undefined;
     const effect = async (kind: string) => {
       await worker.effect(kind);
@@ -178,9 +174,8 @@ export class ToldPlatform {
     };
     try {
       const answer = await this.#simulated.dispatcherFor({ ...worker, effect }).request(sent as never);
-      const met = FAILS_AFTER[fault];
-      if (typeof met === 'string') throw broken(met);
-      return met === undefined ? this.#bent(sent, answer as never) : refusedWith(met);
+      if (fault === 'lost_after') throw broken('ECONNRESET');
+      return this.#bent(sent, answer as never);
     } catch (error) {
       if (refused === undefined) throw error;
       return refusedWith(refused);
@@ -256,23 +251,14 @@ export class ToldPlatform {
     }
   }
 
-  /** Does, at last, one of the writes whose callers have given up. */
-  doLate(which: number): void {
-    this.#late.splice(which % Math.max(1, this.#late.length), 1)[0]?.run();
-  }
-
   /** No request is on its way for ever: what is due by now is done. */
   doOverdue(): void {
-    while (this.latestMs <= this.#nowMs()) this.doLate(0);
+    while (this.latestMs <= this.#nowMs()) this.#late.shift()?.run();
   }
 
   /** When the first of the late writes will be done, at the latest. */
   get latestMs(): number {
     return this.#late[0]?.latestMs ?? Number.POSITIVE_INFINITY;
-  }
-
-  get lateCount(): number {
-    return this.#late.length;
   }
 
   /** Somebody else's group, there before us. */

@@ -21,11 +21,7 @@ export async function story(options: Partial<WorldOptions> = {}) {
   const troubles: { faults: Faults } = { faults: NO_FAULTS };
   const world = await createWorld({
     random,
-    faults: {
-      table: () => troubles.faults.table(),
-      platform: (call) => troubles.faults.platform(call),
-      queue: () => troubles.faults.queue(),
-    },
+    faults: { platform: (call) => troubles.faults.platform(call) },
     ...options,
   });
   let told = 0;
