@@ -256,18 +256,28 @@ const SPELL_WEIGHTS = {
   twins: 2,
 };
 
+interface Crashes {
+  readonly times: number;
+  readonly endMs: number;
+}
+
+/** So many deaths of functions. */
+export function drawCrashes(random: Random, connection: string, { times, endMs }: Crashes): Happening[] {
+  return Array.from({ length: times }, (): Happening => {
+    const lambda = weighted(random, LAMBDA_WEIGHTS);
+    const effect = random.pick(crashPoints(lambda));
+    const drawn = between(random, 1, 4);
+    const nth = SELDOM.has(`${lambda} ${effect}`) ? 1 : drawn;
+    const atMs = between(random, 0, endMs - 2 * HOUR_MS);
+    return { atMs, connection, actor: 'aws', deed: { kind: 'crash', lambda, effect, nth } };
+  });
+}
+
 function drawAws(random: Random, connection: string, { endMs }: Scene): readonly Happening[] {
-  const all: Happening[] = [];
+  const times = random.chance(0.75) ? between(random, 1, 6) : 0;
+  const all = drawCrashes(random, connection, { times, endMs });
   const strike = (deed: AwsDeed) =>
     all.push({ atMs: between(random, 0, endMs - 2 * HOUR_MS), connection, actor: 'aws', deed });
-  if (random.chance(0.75)) {
-    for (let left = between(random, 1, 6); left > 0; left -= 1) {
-      const lambda = weighted(random, LAMBDA_WEIGHTS);
-      const effect = random.pick(crashPoints(lambda));
-      const nth = between(random, 1, 4);
-      strike({ kind: 'crash', lambda, effect, nth: SELDOM.has(`${lambda} ${effect}`) ? 1 : nth });
-    }
-  }
   for (let left = random.below(4); left > 0; left -= 1) {
     const forMs = between(random, 5, 300) * MINUTE_MS;
     const share = between(random, 2, 40) / 100;

@@ -1,5 +1,5 @@
 import { drawPeople, drawRhythm, type Town } from './draw-directory.ts';
-import { drawTrouble } from './draw-trouble.ts';
+import { drawCrashes, drawTrouble } from './draw-trouble.ts';
 import { type ConnectionSpec, DAY_MS, type Happening, type Life, type Traits, type Way } from './life.ts';
 import { PLAIN_TRAITS } from './platform/platform.ts';
 import { between, type Random, seededRandom, weighted } from './random.ts';
@@ -10,6 +10,8 @@ export interface DrawOptions {
   /** Trouble to keep (`temper:writes_503`, `somebody.edit`, `crash`, `late`, `okta` …); all where nothing is said. */
   readonly only?: readonly string[];
   readonly scale?: keyof typeof SCALES;
+  /** So many deaths of functions besides. */
+  readonly crashes?: number;
 }
 
 const SCALES = {
@@ -18,7 +20,10 @@ const SCALES = {
 };
 
 /** Everything of a life, from its seed. */
-export function drawLife(seed: number, { days = 7, only, scale = 'normal' }: DrawOptions = {}): Life {
+export function drawLife(
+  seed: number,
+  { days = 7, only, scale = 'normal', crashes = 0 }: DrawOptions = {},
+): Life {
   // Seeds that follow each other begin alike; their hashes do not.
   const random = seededRandom(seed).fork('life');
   const towns = drawTowns(random.fork('towns'), SCALES[scale]);
@@ -29,6 +34,8 @@ export function drawLife(seed: number, { days = 7, only, scale = 'normal' }: Dra
     const trouble = drawTrouble(random.fork(`trouble ${town.name}`), town, { ...rhythm, towns, endMs });
     return [...rhythm.happenings, ...trouble];
   });
+  const more = { times: crashes, endMs };
+  happenings.push(...drawCrashes(random.fork('crashes'), towns[0]?.name ?? '', more));
   const connections = towns.map((town): ConnectionSpec => {
     const { name, company, settings, people } = town;
     const credential = weighted(random.fork(`credential ${name}`), { static: 2, oauth: 1 });

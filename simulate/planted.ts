@@ -223,9 +223,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
   ],
   walks_end_early: [
     'groups of a changed user are not woken',
-    at('users', () => ({
-      groupsOf: async function* () {},
-    })),
+    at('users', () => ({ groupsOf: async function* () {} })),
   ],
   wakes_lost: [
     'one wake-up in four is lost, and nothing is marked',
@@ -236,9 +234,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
   pump_sleeps: ['nobody takes up what was left', at('index', () => ({ due: async () => [] }))],
   pending_forgotten: [
     'nobody looks again for whoever was unknown',
-    at('index', () => ({
-      pending: async function* () {},
-    })),
+    at('index', () => ({ pending: async function* () {} })),
   ],
   views_lost: [
     'the view is empty where it was read before',
@@ -251,15 +247,11 @@ const BUGS: Readonly<Record<string, Bug>> = {
   ],
   lists_end_early: [
     'a list lacks its last groups',
-    atGroups((groups) => ({
-      list: async (maxAgeMs) => (await groups.list(maxAgeMs)).slice(0, 5),
-    })),
+    atGroups((groups) => ({ list: async (maxAgeMs) => (await groups.list(maxAgeMs)).slice(0, 5) })),
   ],
   posts_twice: [
     'a lost POST is repeated',
-    atGroups((groups) => ({
-      create: (fields) => groups.create(fields).catch(() => groups.create(fields)),
-    })),
+    atGroups((groups) => ({ create: (fields) => groups.create(fields).catch(() => groups.create(fields)) })),
     '"loses_answers"',
   ],
   deletes_skipped: ['a deleted group stays on the platform', atGroups(() => ({ delete: async () => {} }))],
@@ -287,9 +279,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
   ],
   drift_unrecorded: [
     'a change by somebody else is put right without a word',
-    at('drift', () => ({
-      record: async () => true,
-    })),
+    at('drift', () => ({ record: async () => true })),
   ],
   feed_deaf: [
     'nobody hears of changes by somebody else',

@@ -21,12 +21,15 @@ const USAGE = `npm run simulate -- [options]
   --trace FILE     … and writes it as a page
   --only A,B       no other trouble than these tempers, faults and deeds
   --days D         how long trouble lasts (7)
+  --crashes N      so many functions die besides (12 with --deep)
   --deep           lives for an hour, or for --minutes N; all that can happen must have happened
   --planted [...]  plants each bug, or those named, and counts the lives until it is found
   --all            fails for what known.json names too
   --jobs N         processes (one per core)`;
 
 const DEEP_MINUTES = 60;
+/** Most effects before which a function may die are rare, and a life draws three deaths. */
+const DEEP_CRASHES = 12;
 const SHRINK_LIVES = 80;
 /** A planted bug is to be found within so many lives. */
 const PLANTED_LIVES = 500;
@@ -43,6 +46,7 @@ const { values: given, positionals } = parseArgs({
     trace: { type: 'string' },
     only: { type: 'string' },
     days: { type: 'string' },
+    crashes: { type: 'string' },
     jobs: { type: 'string' },
     minutes: { type: 'string' },
     deep: { type: 'boolean' },
@@ -53,12 +57,16 @@ const { values: given, positionals } = parseArgs({
 });
 const known = given.all === true ? [] : readKnown();
 const jobs = numberOf('jobs') ?? availableParallelism();
+const crashes = numberOf('crashes') ?? (given.deep === true ? DEEP_CRASHES : 0);
 const drawn: DrawOptions = {
+  crashes,
   ...(given.days === undefined ? {} : { days: numberOf('days') ?? 7 }),
   ...(given.only === undefined ? {} : { only: given.only.split(',') }),
 };
 
-function numberOf(name: 'seeds' | 'seed' | 'days' | 'jobs' | 'from' | 'minutes'): number | undefined {
+function numberOf(
+  name: 'seeds' | 'seed' | 'days' | 'crashes' | 'jobs' | 'from' | 'minutes',
+): number | undefined {
   const text = given[name];
   if (text === undefined) return undefined;
   const value = Number(text);
@@ -79,6 +87,7 @@ const commandFor = (seed: number, kept?: readonly number[]): string =>
     `npm run simulate -- --seed ${seed}`,
     ...(given.days === undefined ? [] : [`--days ${given.days}`]),
     ...(given.only === undefined ? [] : [`--only ${given.only}`]),
+    ...(crashes === 0 ? [] : [`--crashes ${crashes}`]),
     ...(kept === undefined ? [] : [`--keep ${kept.join(',')}`]),
   ].join(' ');
 

@@ -217,8 +217,8 @@ function sighted({ seen, under, ledger }: Surroundings, name: string, company: s
   };
 }
 
-/** Ids that the SCIM server gives. */
-const SCIM_ID = /^[0-9a-f]{32}$/;
+/** Ids that the SCIM server gives to groups. */
+const SCIM_ID = /^g[0-9a-f]{32}$/;
 const ANSWERED_WITHIN_MS = 2 * MINUTE_MS;
 
 /** Whether any SCIM request met a fault that may have kept its answer back; what it did is then in the table alone. */
