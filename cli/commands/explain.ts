@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { ExplainedEvent, Explanation, PersonReport } from '../../shared/contract/answers.ts';
 import { explainMember } from '../../shared/operate/explain.ts';
+import type { Names } from '../../shared/operate/names.ts';
 import { reportPerson } from '../../shared/operate/person.ts';
 import { requireConnection } from '../../shared/operate/settings.ts';
 import type { Act } from '../act.ts';
@@ -26,7 +27,8 @@ export function addExplain(program: Command, act: Act): void {
           context.group(group),
         ]);
         const explanation = await explainMember(ref, member, { connection, ports });
-        context.out.answer(explanation, () => print(explanation, context));
+        const names = await context.names({ groups: [ref.group], members: [explanation.member] });
+        context.out.answer(explanation, () => print(explanation, context, names));
         const hint = HINTS[explanation.decision.outcome];
         if (hint !== undefined) context.out.note(`next: ${hint}`);
         return EXIT.done;
@@ -71,7 +73,7 @@ function printPerson(report: PersonReport, { out }: Context): void {
 }
 
 const sayEvent = ({ id, source, time, actor }: ExplainedEvent): string =>
-  `${id} of ${source}, ${time}${actor === null ? '' : `, by ${named(actor.id, actor.name)}`}`;
+  `${id} of ${source}, ${time?.replace(/(\.\d{3})\d*Z$/, '$1Z')}${actor === null ? '' : `, by ${named(actor.id, actor.name)}`}`;
 
 const REFRESH = 'groupsync people refresh, or wait for the hourly one';
 /** What a person can do, by what was decided. */
@@ -81,11 +83,11 @@ const HINTS: Readonly<Record<string, string>> = {
   'pending:inactive': `mend it on the platform, or the setting includeStates; then ${REFRESH}`,
 };
 
-function print(explanation: Explanation, { out }: Context): void {
+function print(explanation: Explanation, { out }: Context, names: Names): void {
   const { events, match, decision, write } = explanation;
   const { paint } = out;
   const verdict = explanation.present ? paint.green('is in the group') : paint.red('is not in the group');
-  out.line(`${explanation.member} ${verdict} ${explanation.group}`);
+  out.line(`${names.member(explanation.member)} ${verdict} ${names.group(explanation.group)}`);
   out.line(`because ${explanation.because}`);
   out.line();
   for (const event of events) {

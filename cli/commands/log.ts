@@ -129,11 +129,30 @@ async function showLog(context: Context, options: LogOptions): Promise<number> {
 
 /** Time, who, what, of whom, how it ended and why. */
 export function lineOf(entry: LogEntry, { paint }: Context['out']): string {
-  const { at, action, outcome, cause, changeCount } = entry;
+  const { at, action, outcome, actor } = entry;
+  const cause = entry.cause === actor.id ? '' : entry.cause.replace(RESTORES, 'restores ');
   const about = [named(entry.group, entry.groupName), named(entry.member, entry.memberName)].filter(Boolean);
-  const much = changeCount > 1 ? `${changeCount} changes` : fromTo(entry.before, entry.after);
-  const what = [paint.bold(action), ...about, much, outcome === 'written' ? '' : outcome].filter(Boolean);
+  const what = [paint.bold(action), ...about, muchOf(entry), outcome === 'written' ? '' : outcome].filter(
+    Boolean,
+  );
   return `${at}  ${whoOf(entry)}  ${what.join('  ')}  ${paint.dim(oneLine(entry.reason ?? cause))}`;
+}
+
+/** A write that puts drift right names its records before it says what they were. */
+const RESTORES = /^drift [0-9a-f, ]+; /;
+
+/** `add_member user_0342`, or of several how many of each kind. */
+function muchOf({ action, changes, changeCount }: LogEntry): string {
+  const [only] = changes;
+  if (changeCount === 1 && only) {
+    const isOneSided = (only.before === null) !== (only.after === null);
+    return `${isOneSided && !action.endsWith(only.kind) ? `${only.kind} ` : ''}${fromTo(only.before, only.after)}`;
+  }
+  const counts = new Map<string, number>();
+  for (const { kind } of changes) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  const more = changeCount - changes.length;
+  const told = [...counts].map(([kind, count]) => `${count} ${kind}`);
+  return [...told, ...(more > 0 ? [`${more} more`] : [])].join(', ');
 }
 
 export const named = (id: string | null, name: string | null): string =>
@@ -148,14 +167,16 @@ async function showAudit(context: Context, group: string | undefined, options: L
   if (options.verify === true) return verify(context, ref);
   const { taken: _, ...filter } = await filterOf(context, ref, options);
   const entries = (await readLog(connection, filter, ports)).toReversed();
+  const users = await context.names({ usersOf: ref.group === '' || out.json ? [] : [ref.group] });
+  const say = (id: string | null) => id && users.user(id);
   out.answer({ entries }, () => {
     if (entries.length === 0) out.line('nothing yet');
     for (const entry of entries) {
       const { changes, changeCount, versionAfter, cause } = entry;
       out.line(`${lineOf(entry, out)}${versionAfter === null ? '' : `, version ${versionAfter}`}`);
-      out.line(out.paint.dim(`  ${cause}`));
+      if (entry.reason !== null) out.line(out.paint.dim(`  ${cause}`));
       for (const { kind, before, after, reason } of changes.slice(0, 10)) {
-        out.line(`  ${kind} ${fromTo(before, after)}: ${reason}`);
+        out.line(`  ${[kind, fromTo(say(before), say(after))].join(' ').trim()}: ${reason}`);
       }
       if (changeCount > 10) out.line(`  … and ${changeCount - 10} more changes`);
     }

@@ -23,6 +23,7 @@ import { GONE, type Person } from '../sync/ports/people.ts';
 import { NotFound, NothingFits } from './find-group.ts';
 import { findMemberOf } from './find-member.ts';
 import { type LogPorts, readLog, shownActor } from './log.ts';
+import { usersOf } from './names.ts';
 import { type Word, wordsOfGroup } from './taken.ts';
 
 export interface ExplainPorts extends PreviewPorts, Omit<LogPorts, 'groups' | 'users'> {
@@ -91,7 +92,10 @@ export async function explainMember(
 
 const shown = ({ role, userId, state }: Person) => ({ id: role, userId: userId ?? null, state });
 
-/** @returns the failure to find them, with who is alike, where no event has named them in the group */
+/**
+ * A member, also by the id that the platform has of them.
+ * @returns the failure to find them, with who is alike, where no event has named them in the group
+ */
 async function findMember(ref: GroupRef, text: string, ports: ExplainPorts): Promise<MemberId | NothingFits> {
   const id = memberId(text);
   if ((await ports.groups.registers(ref, [id])).length > 0) return id;
@@ -99,8 +103,8 @@ async function findMember(ref: GroupRef, text: string, ports: ExplainPorts): Pro
   try {
     return await findMemberOf([ref], text, { none, ports });
   } catch (error) {
-    if (error instanceof NothingFits) return error;
-    throw error;
+    if (!(error instanceof NothingFits)) throw error;
+    return (await usersOf(ref, ports)).boundTo.get(text)?.member ?? error;
   }
 }
 

@@ -67,7 +67,7 @@ export async function writeGate(
     versionBefore: null,
     versionAfter: null,
     actor: OURSELVES,
-    cause: opens ? `over: ${reason}` : reason,
+    cause: opens ? `it was closed by ${reason}` : reason,
     outcome: 'written',
   });
   return true;

@@ -35,6 +35,7 @@ describe('explain', () => {
     const { tell, shown, switchAccount, explain } = await company();
     await tell({ snapshot: 'g', of: ['ann', 'bob'] });
     expect(await explain('ann')).toMatchObject({ wanted: true, decision: { outcome: 'in_sync' } });
+    expect(await explain('u-ann')).toEqual(await explain('ann'));
     await switchAccount('ann', 'false');
     expect(shown('g')).toEqual([['u-bob']]);
     expect(await explain('ann')).toMatchObject({
