@@ -1,6 +1,7 @@
 import { parseSettings } from '../contract/change-setting.ts';
 import { differingSettings, mergeSettings } from '../contract/merge-settings.ts';
-import type { Connection, ConnectionStore } from '../sync/ports/connections.ts';
+import type { ToolPorts } from '../sync/ports/bundles.ts';
+import type { Connection } from '../sync/ports/connections.ts';
 import type { AuditedChange } from '../sync/ports/logs.ts';
 import { NotFound } from './find-group.ts';
 import { doRecorded, type JournalPorts, journalOf } from './journal.ts';
@@ -8,9 +9,7 @@ import { doRecorded, type JournalPorts, journalOf } from './journal.ts';
 /** So many changes of one connection in a row would be a fault elsewhere. */
 const MAX_RACES = 20;
 
-export interface ChangeConnectionPorts extends JournalPorts {
-  readonly connections: Pick<ConnectionStore, 'current' | 'replace'>;
-}
+export type ChangeConnectionPorts = JournalPorts & Pick<ToolPorts, 'connections'>;
 
 export interface ConnectionChange {
   /** The connection as its author read it. */

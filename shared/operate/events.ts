@@ -2,7 +2,7 @@ import type { EventsReport, LineError } from '../contract/answers.ts';
 import { decodeMessage } from '../contract/decode.ts';
 import type { ConnectionName } from '../domain/ids.ts';
 import { MAX_OPERATION, makeStamp, type Stamp } from '../domain/stamp.ts';
-import type { EventSender } from '../sync/ports/queues.ts';
+import type { ToolPorts } from '../sync/ports/bundles.ts';
 import { type JournalPorts, journalOf, recordDeed } from './journal.ts';
 
 /** One line of a JSONL file; lines are counted from 1. */
@@ -17,11 +17,7 @@ const MAX_ERRORS = 1_000;
 const MAX_MESSAGE_BYTES = 1_000_000;
 const BATCH = 100;
 
-export interface EventsPorts {
-  readonly events: EventSender;
-  readonly clock: () => number;
-  readonly newId: () => string;
-}
+export type EventsPorts = Pick<ToolPorts, 'events' | 'clock' | 'newId'>;
 
 /** Says of each line whether ingest would accept it now. Nothing is sent. */
 export async function validateEvents(

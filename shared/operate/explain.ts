@@ -17,20 +17,17 @@ import {
   standingOf,
   undescribed,
 } from '../sync/member-standing.ts';
-import type { Connection, GateStore } from '../sync/ports/connections.ts';
+import type { ToolPorts } from '../sync/ports/bundles.ts';
+import type { Connection } from '../sync/ports/connections.ts';
 import type { UserState } from '../sync/ports/desired.ts';
 import { GONE, type Person } from '../sync/ports/people.ts';
 import { NotFound, NothingFits } from './find-group.ts';
 import { findMemberOf } from './find-member.ts';
 import { type LogPorts, readLog, shownActor } from './log.ts';
-import { usersOf } from './names.ts';
+import { type NamesPorts, usersOf } from './names.ts';
 import { type Word, wordsOfGroup } from './taken.ts';
 
-export interface ExplainPorts extends PreviewPorts, Omit<LogPorts, 'groups' | 'users'> {
-  readonly groups: PreviewPorts['groups'] & LogPorts['groups'];
-  readonly users: PreviewPorts['users'] & LogPorts['users'];
-  readonly gates: Pick<GateStore, 'read'>;
-}
+export type ExplainPorts = PreviewPorts & LogPorts & NamesPorts & Pick<ToolPorts, 'gates'>;
 
 /**
  * Follows one member through one group: what the directory says, who they are, and what apply decides.

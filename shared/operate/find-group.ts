@@ -1,6 +1,5 @@
 import { type ConnectionName, type GroupRef, groupId } from '../domain/ids.ts';
-import type { GroupIndex } from '../sync/ports/group-index.ts';
-import type { GroupStore } from '../sync/ports/groups.ts';
+import type { ToolPorts } from '../sync/ports/bundles.ts';
 import { withId } from './names.ts';
 
 /** What a person asked for is not there, or not unique; the message says what to do next. */
@@ -65,10 +64,7 @@ const pairsOf = (word: string): ReadonlySet<string> =>
     Array.from({ length: Math.max(0, word.length - 1) }, (_, at) => word.toLowerCase().slice(at, at + 2)),
   );
 
-export interface FindGroupPorts {
-  readonly groups: Pick<GroupStore, 'read'>;
-  readonly index: Pick<GroupIndex, 'all'>;
-}
+export type FindGroupPorts = Pick<ToolPorts, 'groups' | 'index'>;
 
 /**
  * The group that a person means: its id in the directory, its name, also without case, or a beginning that only it has.

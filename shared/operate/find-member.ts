@@ -1,15 +1,10 @@
 import { ACTIVE_ATTRIBUTE } from '../domain/active.ts';
 import { type ConnectionName, type GroupRef, type MemberId, memberId } from '../domain/ids.ts';
-import type { UserStore } from '../sync/ports/desired.ts';
-import type { GroupIndex } from '../sync/ports/group-index.ts';
-import type { GroupStore } from '../sync/ports/groups.ts';
+import type { ToolPorts } from '../sync/ports/bundles.ts';
 import { allGroups, findOne } from './find-group.ts';
 import { sayPerson, withId } from './names.ts';
 
-export interface FindMemberPorts {
-  readonly groups: Pick<GroupStore, 'members'>;
-  readonly users: Pick<UserStore, 'read'>;
-}
+export type FindMemberPorts = Pick<ToolPorts, 'groups' | 'users'>;
 
 /**
  * The member of these groups whom a person means: by id, or by address, name or another attribute, also without case
@@ -39,7 +34,7 @@ export async function findMemberOf(
 export async function findMember(
   connection: ConnectionName,
   text: string,
-  ports: FindMemberPorts & { readonly index: Pick<GroupIndex, 'all'> },
+  ports: FindMemberPorts & Pick<ToolPorts, 'index'>,
 ): Promise<MemberId> {
   const byId = memberId(text);
   if (text !== '' && (await ports.users.read(connection, [byId])).has(byId)) return byId;

@@ -3,27 +3,17 @@ import type { SyncReport } from '../contract/answers.ts';
 import type { GroupId, GroupRef } from '../domain/ids.ts';
 import { shows } from '../plan/foreign.ts';
 import { openPlatform } from '../sync/open-platform.ts';
-import type { WakePorts } from '../sync/ports/bundles.ts';
-import type { Connection, Connections, GateStore } from '../sync/ports/connections.ts';
-import type { GroupIndex } from '../sync/ports/group-index.ts';
-import type { GroupStore } from '../sync/ports/groups.ts';
-import type { DriftLog } from '../sync/ports/logs.ts';
-import type { Platforms } from '../sync/ports/platform.ts';
+import type { ToolPorts, WakePorts } from '../sync/ports/bundles.ts';
+import type { Connection } from '../sync/ports/connections.ts';
 import { markSuspects, watched } from '../sync/reconcile/suspect.ts';
 import { READS_IN_FLIGHT } from '../sync/tuning.ts';
 import { wakeAll } from '../sync/wake.ts';
 import { type JournalPorts, journalOf, recordDeed } from './journal.ts';
 import { stateName } from './report.ts';
 
-export interface SyncPorts extends WakePorts, JournalPorts {
-  readonly groups: GroupStore;
-  readonly index: Pick<GroupIndex, 'pending'>;
-  readonly drift: DriftLog;
-  readonly gates: Pick<GateStore, 'read'>;
-  readonly connections: Pick<Connections, 'find'>;
-  readonly platforms: Platforms;
-  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-}
+export type SyncPorts = WakePorts &
+  JournalPorts &
+  Pick<ToolPorts, 'groups' | 'index' | 'drift' | 'gates' | 'connections' | 'platforms' | 'sleep'>;
 
 export interface FollowOptions {
   readonly timeoutMs: number;

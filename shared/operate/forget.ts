@@ -1,13 +1,9 @@
 import type { ConnectionName, MemberId } from '../domain/ids.ts';
-import type { UserStore } from '../sync/ports/desired.ts';
-import type { ScimStore } from '../sync/ports/scim.ts';
+import type { ToolPorts } from '../sync/ports/bundles.ts';
 import { forgetScimUser } from '../sync/scim/forget.ts';
 import { type JournalPorts, journalOf, recordDeed } from './journal.ts';
 
-export interface ForgetPorts extends JournalPorts {
-  readonly scim: ScimStore;
-  readonly users: Pick<UserStore, 'read' | 'forget'>;
-}
+export type ForgetPorts = JournalPorts & Pick<ToolPorts, 'scim' | 'users'>;
 
 /** Names of the attributes that would be erased; undefined where nothing is known of the member. */
 export async function attributesOf(

@@ -3,12 +3,10 @@ import { groupExists, groupFloor } from '../domain/group.ts';
 import type { GroupState, StoredMember } from '../domain/group-state.ts';
 import type { Hold } from '../domain/hold.ts';
 import { readStamp, type Stamp } from '../domain/stamp.ts';
-import type { GroupStore } from '../sync/ports/groups.ts';
+import type { ToolPorts } from '../sync/ports/bundles.ts';
 import { type NamesPorts, usersOf } from './names.ts';
 
-export interface HeldPorts extends NamesPorts {
-  readonly groups: NamesPorts['groups'] & Pick<GroupStore, 'readHeld'>;
-}
+export type HeldPorts = NamesPorts & Pick<ToolPorts, 'groups'>;
 
 /** Everybody whom a hold keeps, by name, and the directory's event that takes them out. */
 export async function readHeldMembers(

@@ -3,16 +3,16 @@ import { HOLD_LIFE_MS, type Hold, type HoldDecision } from '../domain/hold.ts';
 import type { ConnectionName, GroupId, GroupRef, PlatformUserId } from '../domain/ids.ts';
 import { judgeRemovals } from '../plan/guard.ts';
 import { holdDigest } from '../sync/apply/facts.ts';
-import type { WakePorts } from '../sync/ports/bundles.ts';
+import type { ToolPorts, WakePorts } from '../sync/ports/bundles.ts';
 import type { Connections } from '../sync/ports/connections.ts';
 import type { GroupIndex } from '../sync/ports/group-index.ts';
 import type { GroupStore } from '../sync/ports/groups.ts';
 import { dirtyNow } from '../sync/wake.ts';
 import { doRecorded, type JournalPorts } from './journal.ts';
 
-export interface HoldPorts extends JournalPorts, Pick<WakePorts, 'applyQueue' | 'coalesceMs'> {
-  readonly groups: Pick<GroupStore, 'read' | 'decideHold' | 'readHeld' | 'findHeld'>;
-}
+export type HoldPorts = JournalPorts &
+  Pick<WakePorts, 'applyQueue' | 'coalesceMs'> &
+  Pick<ToolPorts, 'groups'>;
 
 /** Kept with the hold and in the audit, with whoever gives it. */
 export interface HoldWord {

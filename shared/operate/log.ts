@@ -1,16 +1,10 @@
 import type { LogEntry } from '../contract/answers.ts';
 import { NOBODY_KNOWN } from '../domain/drift.ts';
 import { type ConnectionName, type GroupId, groupId, memberId } from '../domain/ids.ts';
-import type {
-  AuditActor,
-  AuditedChange,
-  AuditLog,
-  DriftLog,
-  DriftRecord,
-  KeptEntry,
-} from '../sync/ports/logs.ts';
+import type { ToolPorts } from '../sync/ports/bundles.ts';
+import type { AuditActor, AuditedChange, DriftRecord, KeptEntry } from '../sync/ports/logs.ts';
 import { sayPerson } from './names.ts';
-import { readTaken, type Taken, type TakenPorts } from './taken.ts';
+import { BARE, readTaken, type Taken, type TakenPorts } from './taken.ts';
 
 /*
  * The one query behind `log`, `audit`, `explain` and `person`: what was written, what people did and what others changed
@@ -18,10 +12,7 @@ import { readTaken, type Taken, type TakenPorts } from './taken.ts';
  * more than it has to, nor more than MAX_LOOKED of each.
  */
 
-export interface LogPorts extends TakenPorts {
-  readonly audit: Pick<AuditLog, 'read' | 'since'>;
-  readonly drift: Pick<DriftLog, 'ofGroup' | 'since' | 'read'>;
-}
+export type LogPorts = TakenPorts & Pick<ToolPorts, 'audit' | 'drift'>;
 
 /** Which entries are wanted; each part that is given must hold. */
 export interface LogFilter {
@@ -105,23 +96,18 @@ const actorBefore = ({ action, cause }: KeptEntry): AuditActor =>
     : { kind: 'operator', id: cause.split(': ')[0] ?? '' };
 
 function entryOf(connection: ConnectionName, kept: KeptEntry): LogEntry {
-  const { atMs, intent, previous: _, link: __, actor = actorBefore(kept), group = null, ...entry } = kept;
+  const { atMs, intent, previous: _, link: __, actor = actorBefore(kept), ...entry } = kept;
   const [only] = entry.changes;
-  const change = entry.changeCount === 1 ? only : undefined;
   const at = new Date(atMs).toISOString();
   return {
+    ...BARE,
+    ...(only &&
+      entry.changeCount === 1 && { member: only.member ?? null, before: only.before, after: only.after }),
     ...entry,
     id: `${at}#${intent}`,
     at,
     connection,
     actor: shownActor(actor),
-    group,
-    groupName: null,
-    member: change?.member ?? null,
-    memberName: null,
-    reason: entry.reason ?? null,
-    before: change?.before ?? null,
-    after: change?.after ?? null,
   };
 }
 
@@ -144,6 +130,7 @@ function driftEntry(connection: ConnectionName, record: DriftRecord): LogEntry {
   const told = initiator === NOBODY_KNOWN ? 'no event tells who' : `told by event ${eventIds.join(', ')}`;
   const at = new Date(record.detectedAtMs).toISOString();
   return {
+    ...BARE,
     id: `${at}#${record.id}`,
     at,
     connection,
@@ -154,18 +141,12 @@ function driftEntry(connection: ConnectionName, record: DriftRecord): LogEntry {
     }),
     action: `drift_${kind}`,
     group,
-    groupName: null,
-    member: null,
-    memberName: null,
-    reason: null,
     before: from.join(' ') || null,
     after: to.join(' ') || null,
     cause: told,
     outcome: settledBy ?? 'open',
     changes,
     changeCount: changes.length,
-    versionBefore: null,
-    versionAfter: null,
   };
 }
 

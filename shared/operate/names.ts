@@ -2,9 +2,8 @@ import pMap from 'p-map';
 import type { StoredMember } from '../domain/group-state.ts';
 import { type ConnectionName, type GroupRef, groupId, memberId } from '../domain/ids.ts';
 import type { Register } from '../domain/register.ts';
-import type { UserState, UserStore } from '../sync/ports/desired.ts';
-import type { GroupStore } from '../sync/ports/groups.ts';
-import type { PeopleStore } from '../sync/ports/people.ts';
+import type { ToolPorts } from '../sync/ports/bundles.ts';
+import type { UserState } from '../sync/ports/desired.ts';
 import { READS_IN_FLIGHT } from '../sync/tuning.ts';
 
 /** How ids are said to people: `Ada Archer <ada@acme.test> (00u7)`; an id of which no more is known stays alone. */
@@ -18,11 +17,7 @@ export interface Names {
 const itself = (id: string): string => id;
 export const NO_NAMES: Names = { group: itself, member: itself, user: itself };
 
-export interface NamesPorts {
-  readonly groups: Pick<GroupStore, 'readMany' | 'members'>;
-  readonly users: Pick<UserStore, 'read'>;
-  readonly people: Pick<PeopleStore, 'read'>;
-}
+export type NamesPorts = Pick<ToolPorts, 'groups' | 'users' | 'people'>;
 
 /** What is to be printed. */
 export interface Named {

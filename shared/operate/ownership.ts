@@ -4,21 +4,14 @@ import type { ObservedGroup } from '../domain/view.ts';
 import { viewOf } from '../plan/foreign.ts';
 import { readFormer } from '../sync/apply/facts.ts';
 import { openPlatform } from '../sync/open-platform.ts';
-import type { WakePorts } from '../sync/ports/bundles.ts';
-import type { ClaimStore } from '../sync/ports/claims.ts';
-import type { Connections } from '../sync/ports/connections.ts';
-import type { GroupStore } from '../sync/ports/groups.ts';
-import type { Platforms } from '../sync/ports/platform.ts';
+import type { ToolPorts, WakePorts } from '../sync/ports/bundles.ts';
 import { endClaim } from '../sync/retire-claim.ts';
 import { dirtyNow } from '../sync/wake.ts';
 import { doRecorded, type JournalPorts } from './journal.ts';
 
-export interface OwnershipPorts extends JournalPorts, Pick<WakePorts, 'applyQueue' | 'coalesceMs'> {
-  readonly groups: Pick<GroupStore, 'read' | 'readView' | 'prepareView' | 'adopt' | 'release'>;
-  readonly claims: ClaimStore;
-  readonly connections: Pick<Connections, 'find'>;
-  readonly platforms: Platforms;
-}
+export type OwnershipPorts = JournalPorts &
+  Pick<WakePorts, 'applyQueue' | 'coalesceMs'> &
+  Pick<ToolPorts, 'groups' | 'claims' | 'connections' | 'platforms'>;
 
 export type AdoptOutcome =
   /** Linked; apply is woken and sends the whole group. `observed` is what it looked like before. */

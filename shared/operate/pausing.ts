@@ -2,21 +2,16 @@ import { type Gate, REOPENED_GATE } from '../domain/gate.ts';
 import type { GroupState } from '../domain/group-state.ts';
 import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import { changeGate } from '../sync/gate.ts';
-import type { WakePorts } from '../sync/ports/bundles.ts';
-import type { ConnectionStore, GateStore } from '../sync/ports/connections.ts';
-import type { GroupStore } from '../sync/ports/groups.ts';
+import type { ToolPorts, WakePorts } from '../sync/ports/bundles.ts';
 import { dirtyNow } from '../sync/wake.ts';
 import { changeConnection } from './change-connection.ts';
 import { type Deed, doRecorded, type JournalPorts, journalOf } from './journal.ts';
 
-export interface GroupPausePorts extends JournalPorts, Pick<WakePorts, 'applyQueue' | 'coalesceMs'> {
-  readonly groups: Pick<GroupStore, 'read' | 'pause' | 'resume'>;
-}
+export type GroupPausePorts = JournalPorts &
+  Pick<WakePorts, 'applyQueue' | 'coalesceMs'> &
+  Pick<ToolPorts, 'groups'>;
 
-export interface ConnectionPausePorts extends JournalPorts {
-  readonly gates: GateStore;
-  readonly connections: Pick<ConnectionStore, 'current' | 'replace'>;
-}
+export type ConnectionPausePorts = JournalPorts & Pick<ToolPorts, 'gates' | 'connections'>;
 
 /** From now on nothing of the group is written; its changes are kept. @returns false where there is no such group */
 export async function pauseGroup(ref: GroupRef, ports: GroupPausePorts, reason?: string): Promise<boolean> {

@@ -3,9 +3,8 @@ import type { PersonReport } from '../contract/answers.ts';
 import { fieldName, matchForm } from '../contract/match-rule.ts';
 import { matchRules } from '../contract/settings.ts';
 import { type GroupId, type MemberId, memberId } from '../domain/ids.ts';
+import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
-import type { GroupIndex } from '../sync/ports/group-index.ts';
-import type { PeopleStore } from '../sync/ports/people.ts';
 import { type ExplainPorts, explainMember } from './explain.ts';
 import { NotFound } from './find-group.ts';
 import { findMember as findAmongAll } from './find-member.ts';
@@ -13,10 +12,7 @@ import { journalOf } from './journal.ts';
 import { readLog } from './log.ts';
 import { sayPerson } from './names.ts';
 
-export interface PersonPorts extends ExplainPorts {
-  readonly index: Pick<GroupIndex, 'all'>;
-  readonly people: ExplainPorts['people'] & Pick<PeopleStore, 'membersBoundTo'>;
-}
+export type PersonPorts = ExplainPorts & Pick<ToolPorts, 'index' | 'people'>;
 
 /** Each is planned as a whole: of somebody in more groups, explain tells the others one by one. */
 const MOST_GROUPS = 200;

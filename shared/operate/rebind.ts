@@ -1,14 +1,9 @@
 import type { ConnectionName, GroupId, MemberId, RoleId } from '../domain/ids.ts';
-import type { WakePorts } from '../sync/ports/bundles.ts';
-import type { UserStore } from '../sync/ports/desired.ts';
-import type { PeopleStore } from '../sync/ports/people.ts';
+import type { ToolPorts, WakePorts } from '../sync/ports/bundles.ts';
 import { walkAndWake } from '../sync/walk.ts';
 import { type JournalPorts, journalOf, recordDeed } from './journal.ts';
 
-export interface RebindPorts extends WakePorts, JournalPorts {
-  readonly users: UserStore;
-  readonly people: Pick<PeopleStore, 'read'>;
-}
+export type RebindPorts = WakePorts & JournalPorts & Pick<ToolPorts, 'users' | 'people'>;
 
 export type RebindOutcome =
   /** Bound; these groups were woken. Those that could not be are found again by the pump: the walk stays open. */

@@ -1,13 +1,9 @@
 import type { GroupReport, GroupStateName } from '../contract/answers.ts';
 import type { GroupState } from '../domain/group-state.ts';
 import type { ConnectionName } from '../domain/ids.ts';
-import type { GroupIndex } from '../sync/ports/group-index.ts';
-import type { GroupStore } from '../sync/ports/groups.ts';
+import type { ToolPorts } from '../sync/ports/bundles.ts';
 
-export interface ReportPorts {
-  readonly groups: Pick<GroupStore, 'read' | 'readView' | 'members'>;
-  readonly index: Pick<GroupIndex, 'all'>;
-}
+export type ReportPorts = Pick<ToolPorts, 'groups' | 'index'>;
 
 /** Of the group itself, or of what the index shows of it. */
 export function stateName(

@@ -3,24 +3,15 @@ import { applySetting } from '../contract/change-setting.ts';
 import { differingSettings, type SettingDifference } from '../contract/merge-settings.ts';
 import type { ConnectionSettings } from '../contract/settings.ts';
 import type { ConnectionName } from '../domain/ids.ts';
-import type { Connection, ConnectionStore, GateStore } from '../sync/ports/connections.ts';
-import type { DesiredStore } from '../sync/ports/desired.ts';
-import type { GroupIndex } from '../sync/ports/group-index.ts';
-import type { ScimTokenStore } from '../sync/ports/scim.ts';
-import type { CredentialVault } from '../sync/ports/secrets.ts';
+import type { ToolPorts } from '../sync/ports/bundles.ts';
+import type { Connection, ConnectionStore } from '../sync/ports/connections.ts';
 import { revokeAllTokens } from '../sync/scim/tokens.ts';
 import { changeConnection } from './change-connection.ts';
 import { allGroups, NotFound } from './find-group.ts';
 import { type JournalPorts, journalOf, recordDeed } from './journal.ts';
 
-export interface SettingsPorts extends JournalPorts {
-  readonly connections: ConnectionStore;
-  readonly gates: Pick<GateStore, 'read'>;
-  readonly index: Pick<GroupIndex, 'all'>;
-  readonly desired: Pick<DesiredStore, 'markDirty'>;
-  readonly vault: Pick<CredentialVault, 'remove'>;
-  readonly tokens: ScimTokenStore;
-}
+export type SettingsPorts = JournalPorts &
+  Pick<ToolPorts, 'connections' | 'gates' | 'index' | 'desired' | 'vault' | 'tokens'>;
 
 /** Apply reads settings each time, but until then ingest may hear changes of users by the match rules from before. */
 const WORKERS_KNOW_AFTER_MS = 35_000;

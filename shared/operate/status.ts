@@ -1,22 +1,16 @@
 import type { CredentialReport, GroupStateName, GroupStatus, StatusReport } from '../contract/answers.ts';
 import { QUEUE_KEYS, type QueueKey } from '../contract/names.ts';
 import type { GroupRef } from '../domain/ids.ts';
-import type { Connection, GateStore, Health, HealthStore } from '../sync/ports/connections.ts';
+import type { ToolPorts } from '../sync/ports/bundles.ts';
+import type { Connection, Health } from '../sync/ports/connections.ts';
 import type { Deployment } from '../sync/ports/deployment.ts';
 import type { GroupIndex } from '../sync/ports/group-index.ts';
-import type { GroupStore } from '../sync/ports/groups.ts';
-import type { FeedStore } from '../sync/ports/reconcile.ts';
 import { reportGroup, stateName } from './report.ts';
 
-export interface StatusPorts {
-  readonly groups: Pick<GroupStore, 'read' | 'readView' | 'members'>;
-  readonly index: Pick<GroupIndex, 'all' | 'pending'>;
-  readonly gates: Pick<GateStore, 'read'>;
-  readonly feed: Pick<FeedStore, 'read'>;
-  readonly health: Pick<HealthStore, 'read'>;
-  readonly deployment: Pick<Deployment, 'queue'>;
-  readonly clock: () => number;
-}
+export type StatusPorts = Pick<
+  ToolPorts,
+  'groups' | 'index' | 'gates' | 'feed' | 'health' | 'deployment' | 'clock'
+>;
 
 export function reportCredential(health: Health | undefined, nowMs: number): CredentialReport {
   const { goodAtMs, lastFailure } = health ?? {};

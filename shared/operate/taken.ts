@@ -3,18 +3,15 @@ import type { EventActor } from '../domain/event.ts';
 import type { GroupRegisters } from '../domain/group.ts';
 import type { ConnectionName, GroupId, GroupRef, MemberId } from '../domain/ids.ts';
 import { readStamp, STAMP_ZERO, type Stamp, stampTimeMs } from '../domain/stamp.ts';
-import type { UserState, UserStore } from '../sync/ports/desired.ts';
-import type { GroupStore } from '../sync/ports/groups.ts';
+import type { ToolPorts } from '../sync/ports/bundles.ts';
+import type { UserState } from '../sync/ports/desired.ts';
 
 /*
  * Events are not kept one by one. What can be told of them is what the registers keep: the last word on each thing,
  * with the event that it came by and who caused it. An event on which later ones have had the last word is not told.
  */
 
-export interface TakenPorts {
-  readonly groups: Pick<GroupStore, 'readMany' | 'members' | 'registers'>;
-  readonly users: Pick<UserStore, 'read' | 'groupsOf'>;
-}
+export type TakenPorts = Pick<ToolPorts, 'groups' | 'users'>;
 
 /** What one register says. */
 export interface Word {
@@ -86,6 +83,12 @@ export async function readTaken(
   ]);
 }
 
+/** What few entries have; names are looked up at the end. */
+export const BARE = {
+  ...{ group: null, groupName: null, member: null, memberName: null },
+  ...{ reason: null, before: null, after: null, versionBefore: null, versionAfter: null },
+} as const;
+
 /** The words of one event about one group stand in one entry. */
 function entriesOf(connection: ConnectionName, words: readonly Word[]): readonly LogEntry[] {
   const events = new Map<string, Word[]>();
@@ -109,22 +112,16 @@ function entryOf(connection: ConnectionName, words: readonly Word[]): LogEntry |
     ...{ kind: register, member, before: null, after: says, reason: cause },
   }));
   return {
+    ...BARE,
     id: `${time}#${first.group ?? ''}#${id}`,
     at: time,
     connection,
     actor: { ...actor, name, arn: null },
     action: 'event',
     group: first.group ?? null,
-    groupName: null,
-    member: words.length === 1 ? (first.member ?? null) : null,
-    memberName: null,
-    reason: null,
-    before: null,
-    after: words.length === 1 ? first.says : null,
+    ...(words.length === 1 && { member: first.member ?? null, after: first.says }),
     changes: changes.slice(0, MOST_CHANGES),
     changeCount: changes.length,
-    versionBefore: null,
-    versionAfter: null,
     cause,
     outcome: 'taken',
   };

@@ -15,6 +15,8 @@ import { calledBy, story } from '../support/engine/story.ts';
 import { CONNECTION } from '../support/engine/world.ts';
 
 /** A group in step, a worker that remembers connections, and a person who changes a setting. */
+const KEEPS_NONE = { store: async () => 'v1', remove: async () => false };
+
 async function company() {
   const told = await story();
   const { world } = told;
@@ -28,7 +30,7 @@ async function company() {
   await remembering.connections.find(CONNECTION);
   const change = async () => {
     const plan = await planSettings(CONNECTION, [{ key: 'nameTemplate', value: 'new {id}' }], onlooker);
-    return changeSettings(plan, { ...onlooker, vault: { remove: async () => false } });
+    return changeSettings(plan, { ...onlooker, vault: KEEPS_NONE });
   };
   const names = () => [...world.platform.groups.values()].map(({ name }) => name);
   return { ...told, remembering, change, names };
@@ -60,7 +62,7 @@ describe('a changed setting', () => {
             [{ key: 'nameTemplate', value: 'newest {id}' }],
             world.onlooker,
           );
-          await changeSettings(plan, { ...world.onlooker, vault: { remove: async () => false } });
+          await changeSettings(plan, { ...world.onlooker, vault: KEEPS_NONE });
         }
         return gate;
       },
@@ -76,7 +78,7 @@ describe('a changed setting', () => {
 describe('two people who change one connection at the same time', () => {
   async function office(observing = false) {
     const { onlooker } = (await story({ settings: { guard: {} }, observing })).world;
-    const vault = { remove: async () => false };
+    const vault = { ...KEEPS_NONE, remove: async () => false };
     const settings = async () => (await onlooker.connections.current(CONNECTION))?.settings;
     const plan = (...changes: { key: string; value: unknown }[]) =>
       planSettings(CONNECTION, changes, onlooker);

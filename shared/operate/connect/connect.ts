@@ -2,22 +2,17 @@ import { differingSettings } from '../../contract/merge-settings.ts';
 import type { ConnectionSettings } from '../../contract/settings.ts';
 import { REOPENED_GATE } from '../../domain/gate.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
-import type { Connection, ConnectionStore, GateStore, HealthStore } from '../../sync/ports/connections.ts';
-import type { ScimTokenStore } from '../../sync/ports/scim.ts';
-import type { CredentialVault } from '../../sync/ports/secrets.ts';
-import { revokeAllTokens } from '../../sync/scim/tokens.ts';
 import { writeGate } from '../../sync/gate.ts';
+import type { ToolPorts } from '../../sync/ports/bundles.ts';
+import type { Connection } from '../../sync/ports/connections.ts';
+import { revokeAllTokens } from '../../sync/scim/tokens.ts';
 import { changeConnection } from '../change-connection.ts';
 import { doRecorded, type JournalPorts, journalOf } from '../journal.ts';
 import { replanAll, type SettingsPorts } from '../settings.ts';
 
-export interface ConnectPorts extends JournalPorts, Pick<SettingsPorts, 'index' | 'desired'> {
-  readonly connections: ConnectionStore;
-  readonly gates: GateStore;
-  readonly vault: CredentialVault;
-  readonly health: Pick<HealthStore, 'write'>;
-  readonly tokens: ScimTokenStore;
-}
+export type ConnectPorts = JournalPorts &
+  Pick<SettingsPorts, 'index' | 'desired'> &
+  Pick<ToolPorts, 'connections' | 'gates' | 'vault' | 'health' | 'tokens'>;
 
 export interface ConnectRequest {
   readonly name: ConnectionName;

@@ -1,17 +1,9 @@
 import type { ConnectionSettings } from '../../contract/settings.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
-import type { ConnectionStore } from '../../sync/ports/connections.ts';
-import type { UserStore } from '../../sync/ports/desired.ts';
-import type { GroupIndex } from '../../sync/ports/group-index.ts';
-import type { GroupStore } from '../../sync/ports/groups.ts';
+import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Applicant } from '../../sync/ports/platform.ts';
 
-export interface InspectPorts {
-  readonly connections: Pick<ConnectionStore, 'companyOf'>;
-  readonly index: Pick<GroupIndex, 'all'>;
-  readonly groups: Pick<GroupStore, 'read' | 'members'>;
-  readonly users: Pick<UserStore, 'read'>;
-}
+export type InspectPorts = Pick<ToolPorts, 'connections' | 'index' | 'groups' | 'users'>;
 
 export interface InspectInput {
   readonly name: ConnectionName;

@@ -2,17 +2,15 @@ import { decodeMessage, REWORDED } from '../../contract/decode.ts';
 import { DEFAULT_CONNECTION } from '../../contract/names.ts';
 import { connectionName, type GroupRef, groupId } from '../../domain/ids.ts';
 import { makeStamp, readStamp, type Stamp, type StampParts } from '../../domain/stamp.ts';
-import type { DeadMessage, EventSender, Mailbox } from '../../sync/ports/queues.ts';
+import type { ToolPorts } from '../../sync/ports/bundles.ts';
+import type { DeadMessage, Mailbox } from '../../sync/ports/queues.ts';
 import { NotFound } from '../find-group.ts';
 import { type JournalPorts, journalOf, recordDeed } from '../journal.ts';
 import { type Letter, readLetter, stampOf } from './letter.ts';
 import { isNamed } from './survey.ts';
 import { walkMailbox } from './walk.ts';
 
-export interface AmendPorts extends JournalPorts {
-  readonly mailboxes: Readonly<Record<Mailbox['name'], Mailbox>>;
-  readonly events: EventSender;
-}
+export type AmendPorts = JournalPorts & Pick<ToolPorts, 'mailboxes' | 'events'>;
 
 /** Where what a person did to a letter is kept: with its group, or in the connection's journal. */
 function auditedAt({ ref, group, events, message }: Letter): GroupRef {

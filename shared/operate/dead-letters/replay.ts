@@ -1,5 +1,6 @@
 import type { ReplayReport } from '../../contract/answers.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
+import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Mailbox } from '../../sync/ports/queues.ts';
 import { type JournalPorts, journalOf, recordDeed } from '../journal.ts';
 import { type Letter, readLetter } from './letter.ts';
@@ -7,10 +8,7 @@ import { eventResender, groupWaker, type Resend, type ResendPorts } from './rese
 import { isSelected, type Selection } from './survey.ts';
 import { HOLD_SECONDS } from './walk.ts';
 
-export interface ReplayPorts extends ResendPorts, JournalPorts {
-  readonly mailboxes: Readonly<Record<Mailbox['name'], Mailbox>>;
-  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-}
+export type ReplayPorts = ResendPorts & JournalPorts & Pick<ToolPorts, 'mailboxes' | 'sleep'>;
 
 export interface ReplayOptions {
   /** In whose journal the replay is kept. */

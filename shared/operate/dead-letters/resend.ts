@@ -1,14 +1,10 @@
 import type { GroupRef } from '../../domain/ids.ts';
-import type { WakePorts } from '../../sync/ports/bundles.ts';
-import type { GroupStore } from '../../sync/ports/groups.ts';
-import type { DeadMessage, EventSender } from '../../sync/ports/queues.ts';
+import type { ToolPorts, WakePorts } from '../../sync/ports/bundles.ts';
+import type { DeadMessage } from '../../sync/ports/queues.ts';
 import { wakeGroups } from '../../sync/wake.ts';
 import { type Letter, stampOf } from './letter.ts';
 
-export interface ResendPorts extends WakePorts {
-  readonly events: EventSender;
-  readonly groups: Pick<GroupStore, 'read'>;
-}
+export type ResendPorts = WakePorts & Pick<ToolPorts, 'events' | 'groups'>;
 
 /** How letters of one queue go back. */
 export interface Resend {

@@ -1,6 +1,6 @@
 import type { StandingNow } from '../../contract/answers.ts';
 import { type ConnectionName, type GroupRef, groupId } from '../../domain/ids.ts';
-import type { ConnectionStore } from '../../sync/ports/connections.ts';
+import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { GroupStore } from '../../sync/ports/groups.ts';
 import { stateName } from '../report.ts';
 import type { Letter } from './letter.ts';
@@ -27,9 +27,7 @@ export async function standingOf(
   }));
 }
 
-export interface RefusalPorts {
-  readonly connections: Pick<ConnectionStore, 'find'>;
-}
+export type RefusalPorts = Pick<ToolPorts, 'connections'>;
 
 /** Why ingest would refuse the letter again if it were sent now; null where it would not. */
 export async function refusalOf(letter: Letter, ports: RefusalPorts): Promise<string | null> {

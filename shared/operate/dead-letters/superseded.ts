@@ -3,14 +3,10 @@ import { groupFloor } from '../../domain/group.ts';
 import type { GroupState } from '../../domain/group-state.ts';
 import type { GroupRef, MemberId } from '../../domain/ids.ts';
 import { STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
-import type { UserStore } from '../../sync/ports/desired.ts';
-import type { GroupStore } from '../../sync/ports/groups.ts';
+import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Letter } from './letter.ts';
 
-export interface StandingPorts {
-  readonly groups: Pick<GroupStore, 'read' | 'registers'>;
-  readonly users: Pick<UserStore, 'read'>;
-}
+export type StandingPorts = Pick<ToolPorts, 'groups' | 'users'>;
 
 /**
  * Whether newer state has made a letter moot: replaying it would be harmless and change nothing that counts.

@@ -1,5 +1,6 @@
 import pMap from 'p-map';
 import type { Cause, LetterSummary, Survey } from '../../contract/answers.ts';
+import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Mailbox } from '../../sync/ports/queues.ts';
 import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
 import { type Letter, readLetter } from './letter.ts';
@@ -15,10 +16,7 @@ export interface Selection {
   readonly code?: string | undefined;
 }
 
-export interface SurveyPorts extends StandingPorts, RefusalPorts {
-  readonly mailboxes: Readonly<Record<Mailbox['name'], Mailbox>>;
-  readonly clock: () => number;
-}
+export type SurveyPorts = StandingPorts & RefusalPorts & Pick<ToolPorts, 'mailboxes' | 'clock'>;
 
 export interface SurveyOptions {
   readonly queues: readonly Mailbox['name'][];

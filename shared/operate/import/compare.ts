@@ -4,17 +4,11 @@ import { groupId, type MemberId, memberId } from '../../domain/ids.ts';
 import { STAMP_ZERO } from '../../domain/stamp.ts';
 import { judgeRemovals } from '../../plan/guard.ts';
 import { standingNow, undescribed } from '../../sync/member-standing.ts';
+import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
-import type { UserStore } from '../../sync/ports/desired.ts';
-import type { GroupStore } from '../../sync/ports/groups.ts';
-import type { PeopleStore } from '../../sync/ports/people.ts';
 import type { Row } from './rows.ts';
 
-export interface ComparePorts {
-  readonly groups: Pick<GroupStore, 'read' | 'members'>;
-  readonly users: Pick<UserStore, 'read'>;
-  readonly people: Pick<PeopleStore, 'read' | 'holding'>;
-}
+export type ComparePorts = Pick<ToolPorts, 'groups' | 'users' | 'people'>;
 
 /** Members that are listed one by one of each kind. */
 const LISTED = 100;
