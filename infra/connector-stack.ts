@@ -1,9 +1,8 @@
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
-import { AnyPrincipal, Effect, PolicyStatement, type Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
-import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import {
   ENVIRONMENT,
@@ -23,7 +22,7 @@ import { grant, PERMISSIONS, type Resources } from './permissions.ts';
 import { ScheduledWorker } from './schedule.ts';
 import { Scim } from './scim.ts';
 import type { Settings } from './settings.ts';
-import { Sources } from './sources.ts';
+import { closeTo, Sources } from './sources.ts';
 import { State } from './state.ts';
 import { Undelivered } from './undelivered.ts';
 import { Worker } from './worker.ts';
@@ -99,8 +98,8 @@ export class ConnectorStack extends Stack {
     const resources: Resources = { prefix, table, queues, key, ofSources: [...ofSources.values()] };
     for (const each of functions) equip(each, settings, resources);
     // A dead letter that is replayed is an event: who may not send one must not be able to lay one down here.
-    closeTo(ingest.worker.role, queues.eventsDlq);
-    closeTo(apply.worker.role, queues.applyDlq);
+    closeTo(ingest.worker.role.roleArn, queues.eventsDlq);
+    closeTo(apply.worker.role.roleArn, queues.applyDlq);
 
     new Sources(this, 'Sources', { settings, events: queues.events, ofSources, undelivered, key });
     new HealthAlarms(this, 'Health', { ...settings, desk });
@@ -140,23 +139,6 @@ function alarmTopic(stack: Stack, settings: Settings, key: IKey): Topic {
   );
   if (settings.alarmEmail !== undefined) topic.addSubscription(new EmailSubscription(settings.alarmEmail));
   return topic;
-}
-
-/** SQS's own redrive needs no right; whoever else the account's policies would let send is refused. */
-function closeTo({ roleArn }: Role, queue: Queue): void {
-  queue.addToResourcePolicy(
-    new PolicyStatement({
-      sid: 'NobodyElse',
-      effect: Effect.DENY,
-      principals: [new AnyPrincipal()],
-      actions: ['sqs:SendMessage'],
-      resources: [queue.queueArn],
-      conditions: {
-        ArnNotEquals: { 'aws:PrincipalArn': roleArn },
-        Bool: { 'aws:PrincipalIsAWSService': 'false' },
-      },
-    }),
-  );
 }
 
 /** Gives a function its rights and its environment. */

@@ -136,18 +136,9 @@ function health({ resources, functions }: DashboardProps, { stage, broken }: Met
       graph('Messages in queues', messages),
     ],
     [
-      graph(
-        'Errors',
-        each((one, label) => one.metricErrors({ label, period: PERIOD })),
-      ),
-      graph(
-        'Throttles',
-        each((one, label) => one.metricThrottles({ label, period: PERIOD })),
-      ),
-      graph(
-        'Longest run, ms',
-        each((one, label) => one.metricDuration({ label, statistic: 'Maximum', period: PERIOD })),
-      ),
+      each('Errors', (one, of) => one.metricErrors(of)),
+      each('Throttles', (one, of) => one.metricThrottles(of)),
+      each('Longest run, ms', (one, of) => one.metricDuration({ ...of, statistic: 'Maximum' })),
     ],
   ];
 }
@@ -166,27 +157,24 @@ function cost({ resources, functions }: DashboardProps, { stage }: Metrics): IWi
         queues.events.metricNumberOfMessagesSent({ label: 'events', period: PERIOD }),
         queues.apply.metricNumberOfMessagesSent({ label: 'apply', period: PERIOD }),
       ]),
-      graph(
-        'Lambda calls',
-        each((one, label) => one.metricInvocations({ label, period: PERIOD })),
-      ),
+      each('Lambda calls', (one, of) => one.metricInvocations(of)),
     ],
     [
-      graph(
-        'Lambda time, ms',
-        each((one, label) => one.metricDuration({ label, statistic: 'Sum', period: PERIOD })),
-      ),
+      each('Lambda time, ms', (one, of) => one.metricDuration({ ...of, statistic: 'Sum' })),
       graph('Activity events read', [stage('FeedEventsRead')]),
       graph('Employees read', [stage('PeopleRefreshed')]),
     ],
   ];
 }
 
-/** One line of a graph for each function. */
+/** A graph with one line for each function. */
 const ofEach =
   (functions: DashboardProps['functions']) =>
-  (metric: (one: IFunction, label: string) => IMetric): IMetric[] =>
-    functions.map(({ function: one, name }) => metric(one, name));
+  (title: string, metric: (one: IFunction, of: { label: string; period: Duration }) => IMetric) =>
+    graph(
+      title,
+      functions.map(({ function: one, name }) => metric(one, { label: name, period: PERIOD })),
+    );
 
 const title = (text: string) => new TextWidget({ markdown: `## ${text}`, width: 24, height: 1 });
 const graph = (name: string, left: IMetric[]) => new GraphWidget({ title: name, left, width: 8, height: 6 });

@@ -14,6 +14,14 @@ interface HealthAlarm extends Omit<AlarmSpec, 'metric'> {
 
 const HOUR_MINUTES = 60;
 
+/** Silence is the bad news. */
+const NOT_IN_THREE_TURNS = {
+  threshold: 1,
+  evaluationPeriods: 3,
+  comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
+  missing: TreatMissingData.BREACHING,
+} as const;
+
 /**
  * What can be wrong with a stage as a whole, judged by the metrics that the code emits. The pump reports levels each
  * minute; that it has stopped is told by an alarm of its own, not by all of them.
@@ -75,10 +83,7 @@ function healthAlarms({ sweepMinutes, pumpMinutes, peopleMinutes }: Schedules): 
       meaning: 'No sweep has come to its end in three of its turns.',
       metric: 'SweepCompleted',
       periodMinutes: wholeHours(sweepMinutes),
-      threshold: 1,
-      evaluationPeriods: 3,
-      comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
-      missing: TreatMissingData.BREACHING,
+      ...NOT_IN_THREE_TURNS,
     },
     {
       heading: 'People not refreshed',
@@ -86,20 +91,14 @@ function healthAlarms({ sweepMinutes, pumpMinutes, peopleMinutes }: Schedules): 
       metric: 'PeopleRefreshed',
       statistic: 'SampleCount',
       periodMinutes: wholeHours(peopleMinutes),
-      threshold: 1,
-      evaluationPeriods: 3,
-      comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
-      missing: TreatMissingData.BREACHING,
+      ...NOT_IN_THREE_TURNS,
     },
     {
       heading: 'Pump not run',
       meaning: 'The pump has not come to its end in three of its turns, so that other alarms may be blind.',
       metric: 'PumpCompleted',
       periodMinutes: Math.max(5, pumpMinutes),
-      threshold: 1,
-      evaluationPeriods: 3,
-      comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
-      missing: TreatMissingData.BREACHING,
+      ...NOT_IN_THREE_TURNS,
     },
   ];
 }

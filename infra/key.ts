@@ -13,8 +13,6 @@ export function removalPolicy({ retainData }: Pick<Settings, 'retainData'>): Rem
   return isEmulated() ? RemovalPolicy.RETAIN : RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE;
 }
 
-const USE = ['kms:Decrypt', 'kms:GenerateDataKey'];
-
 /**
  * The key that encrypts queues, table, topic and logs: one of our own, rotated every year and kept when the stack goes
  * (without it the kept table could not be read), or the one of an earlier stack that `keyArn` names.
@@ -28,9 +26,18 @@ export function encryptionKey(scope: Construct, settings: Settings): IKey {
     removalPolicy: removalPolicy(settings),
   });
   const stack = Stack.of(scope);
-  const ofThisAccount = { StringEquals: { 'aws:SourceAccount': stack.account } };
+  const allow = (sid: string, service: string, conditions: Record<string, unknown>, ...more: string[]) =>
+    key.addToResourcePolicy(
+      new PolicyStatement({
+        sid,
+        principals: [new ServicePrincipal(service)],
+        actions: ['kms:Decrypt', 'kms:GenerateDataKey', ...more],
+        resources: ['*'],
+        conditions,
+      }),
+    );
   // Alarms publish to the encrypted topic (CloudWatch user guide, "Notifying users on alarm changes").
-  key.addToResourcePolicy(allow('Alarms', new ServicePrincipal('cloudwatch.amazonaws.com'), ofThisAccount));
+  allow('Alarms', 'cloudwatch.amazonaws.com', { StringEquals: { 'aws:SourceAccount': stack.account } });
   // Log groups of this stage and no others (CloudWatch Logs user guide, "Encrypt log data using AWS KMS").
   const logGroups = stack.formatArn({
     service: 'logs',
@@ -38,26 +45,8 @@ export function encryptionKey(scope: Construct, settings: Settings): IKey {
     resourceName: `/aws/lambda/${prefix}-*`,
     arnFormat: ArnFormat.COLON_RESOURCE_NAME,
   });
-  key.addToResourcePolicy(
-    allow('Logs', new ServicePrincipal(`logs.${stack.region}.amazonaws.com`), {
-      ArnLike: { 'kms:EncryptionContext:aws:logs:arn': logGroups },
-    }),
-  );
+  const ofLogs = { ArnLike: { 'kms:EncryptionContext:aws:logs:arn': logGroups } };
+  const rights = ['kms:Encrypt', 'kms:ReEncryptFrom', 'kms:ReEncryptTo', 'kms:DescribeKey'];
+  allow('Logs', `logs.${stack.region}.amazonaws.com`, ofLogs, ...rights);
   return key;
-}
-
-function allow(
-  sid: string,
-  principal: ServicePrincipal,
-  conditions: Record<string, unknown>,
-): PolicyStatement {
-  const logs =
-    sid === 'Logs' ? ['kms:Encrypt', 'kms:ReEncryptFrom', 'kms:ReEncryptTo', 'kms:DescribeKey'] : [];
-  return new PolicyStatement({
-    sid,
-    principals: [principal],
-    actions: [...USE, ...logs],
-    resources: ['*'],
-    conditions,
-  });
 }

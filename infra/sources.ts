@@ -46,20 +46,15 @@ export class Sources extends Construct {
   #namedProducersOnly({ events, key }: SourcesProps, producers: readonly string[]): void {
     if (producers.length === 0) return;
     const principals = producers.map((arn) => new ArnPrincipal(arn));
-    const ofQueue = (statement: PolicyStatementProps) =>
-      events.addToResourcePolicy(new PolicyStatement({ ...statement, resources: [events.queueArn] }));
-    ofQueue({ sid: 'NamedProducers', principals, actions: ['sqs:SendMessage', 'sqs:GetQueueUrl'] });
-    ofQueue({
-      sid: 'NobodyElse',
-      effect: Effect.DENY,
-      principals: [new AnyPrincipal()],
-      actions: ['sqs:SendMessage'],
-      conditions: {
-        ArnNotEquals: { 'aws:PrincipalArn': producers },
-        // EventBridge, SNS and SQS's own redrive have statements, or rights, of their own.
-        Bool: { 'aws:PrincipalIsAWSService': 'false' },
-      },
-    });
+    events.addToResourcePolicy(
+      new PolicyStatement({
+        sid: 'NamedProducers',
+        principals,
+        actions: ['sqs:SendMessage', 'sqs:GetQueueUrl'],
+        resources: [events.queueArn],
+      }),
+    );
+    closeTo(producers, events);
     const viaQueues = { StringEquals: { 'kms:ViaService': `sqs.${Stack.of(this).region}.amazonaws.com` } };
     this.#useKey(key, 'producers', { principals, conditions: viaQueues });
   }
@@ -123,3 +118,20 @@ export class Sources extends Construct {
     );
   }
 }
+
+/** Whoever else the account's policies would let send is refused. */
+export const closeTo = (producers: string | readonly string[], queue: Queue) =>
+  queue.addToResourcePolicy(
+    new PolicyStatement({
+      sid: 'NobodyElse',
+      effect: Effect.DENY,
+      principals: [new AnyPrincipal()],
+      actions: ['sqs:SendMessage'],
+      resources: [queue.queueArn],
+      conditions: {
+        ArnNotEquals: { 'aws:PrincipalArn': producers },
+        // EventBridge, SNS and SQS's own redrive have statements, or rights, of their own.
+        Bool: { 'aws:PrincipalIsAWSService': 'false' },
+      },
+    }),
+  );

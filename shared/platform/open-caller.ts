@@ -1,6 +1,6 @@
 import { Agent, type Dispatcher } from 'undici';
 import { parseSecureUrl } from './base-url.ts';
-import type { AttemptFacts, Caller } from './call.ts';
+import type { AttemptFacts } from './call.ts';
 import { createCaller } from './caller.ts';
 import type { Credential } from './credential.ts';
 import type { ActivityNames } from './resources/activity.ts';
@@ -33,14 +33,11 @@ export interface PlatformClientOptions {
   readonly onAttempt?: ((facts: AttemptFacts) => void) | undefined;
 }
 
-export interface OpenCaller {
-  readonly call: Caller;
-  /** Ends our own connections; an injected dispatcher is its owner's to close. */
-  readonly close: () => Promise<void>;
-}
-
-/** @throws TypeError where an option is not as described. */
-export function openCaller(options: PlatformClientOptions): OpenCaller {
+/**
+ * A caller, and what ends our own connections; an injected dispatcher is its owner's to close.
+ * @throws TypeError where an option is not as described.
+ */
+export function openCaller(options: PlatformClientOptions) {
   const base = parseSecureUrl(options.baseUrl, 'baseUrl');
   const concurrency = positive(options.concurrency ?? 8, 'concurrency');
   const own = ownAgent(concurrency);

@@ -76,12 +76,9 @@ export function reportLevels(connection: string, levels: Levels, metrics: Metric
   metrics.emit('PendingMembers', levels.pendingMembers, connection);
   metrics.emit('GateClosedSeconds', levels.gateClosedSeconds, connection);
   metrics.emit('CredentialUnauthorized', levels.unauthorized ? 1 : 0, connection);
-  if (levels.credentialUncheckedSeconds !== undefined) {
-    metrics.emit('CredentialUncheckedSeconds', levels.credentialUncheckedSeconds, connection);
-  }
-  if (levels.feedCursorAgeSeconds !== undefined) {
-    metrics.emit('FeedCursorAgeSeconds', levels.feedCursorAgeSeconds, connection);
-  }
+  const { credentialUncheckedSeconds: unchecked, feedCursorAgeSeconds: age } = levels;
+  if (unchecked !== undefined) metrics.emit('CredentialUncheckedSeconds', unchecked, connection);
+  if (age !== undefined) metrics.emit('FeedCursorAgeSeconds', age, connection);
 }
 
 export function reportFeed({ report, duplicates, sweep }: FeedRun, metrics: Metrics): void {

@@ -12,10 +12,10 @@ const MAX_RESOURCE_BYTES = 200_000;
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
 
 /**
- * What a resource must be whichever request made it so.
+ * The attributes, which are what a resource must be whichever request made it so.
  * @throws ScimError invalidValue or tooMany
  */
-export function checkResource(attributes: ScimObject, type: ResourceType): void {
+export function checkResource(attributes: ScimObject, type: ResourceType): ScimObject {
   const name = attributes[type.uniqueAttribute];
   if (typeof name !== 'string' || name.trim() === '') {
     throw badRequest('invalidValue', `${type.uniqueAttribute}: expected a value, which a ${type.name} needs`);
@@ -31,10 +31,11 @@ export function checkResource(attributes: ScimObject, type: ResourceType): void 
   if (bytesOf(JSON.stringify(attributes)) > MAX_RESOURCE_BYTES) {
     throw badRequest('tooMany', `expected a resource of at most ${MAX_RESOURCE_BYTES} bytes`);
   }
+  return attributes;
 }
 
 function matchedTexts(attributes: ScimObject, type: ResourceType): readonly (readonly [string, string])[] {
-  const extension = type.extension === undefined ? undefined : attributes[type.extension.id];
+  const extension = attributes[type.extension?.id ?? ''];
   const partOf = (holder: ScimValue | undefined, name: string) =>
     isObject(holder) ? holder[name] : undefined;
   const named: readonly (readonly [string, ScimValue | undefined])[] = [

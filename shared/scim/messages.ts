@@ -9,11 +9,7 @@ const ERROR = 'urn:ietf:params:scim:api:messages:2.0:Error';
 export const BULK_RESPONSE = 'urn:ietf:params:scim:api:messages:2.0:BulkResponse';
 
 /** RFC 7644 section 3.12; the status is text there. */
-export const errorBody = ({
-  status,
-  scimType,
-  message,
-}: Pick<ScimError, 'status' | 'scimType' | 'message'>): ScimObject => ({
+export const errorBody = ({ status, scimType, message }: ScimError): ScimObject => ({
   schemas: [ERROR],
   status: String(status),
   ...(scimType === undefined ? {} : { scimType }),

@@ -14,6 +14,7 @@ import {
   equal,
   greater,
   type Item,
+  itemsOf,
   less,
   missing,
   type Table,
@@ -78,9 +79,8 @@ export function createDesiredStore(table: Table): DesiredStore {
       await Promise.all(markers.map((marker) => table.put(marker)));
       let floor = STAMP_ZERO;
       for (const [prefix, count] of prefixes) {
-        const arrived = [];
-        for await (const page of table.query({ partition: pk, prefix })) arrived.push(...page.map(readPart));
-        floor = laterStamp(floor, completeSnapshotFloor(count, arrived));
+        const arrived = await itemsOf(table, { partition: pk, prefix });
+        floor = laterStamp(floor, completeSnapshotFloor(count, arrived.map(readPart)));
       }
       return floor;
     },

@@ -12,18 +12,13 @@ const CHUNK_AGE_MS = 3_600_000;
  */
 export async function collectGarbage(table: Table, state: GroupState, nowMs: number): Promise<number> {
   const { pk } = groupKey(state.ref);
-  const inUse = new Set([state.view?.id, state.intent?.view?.id, state.former?.view.id]);
+  const inUse = new Set<string | undefined>([state.view?.id, state.intent?.view?.id, state.former?.view.id]);
   let collected = 0;
   for await (const page of table.query({ partition: pk, prefix: VIEW_PREFIX })) {
     for (const item of page) {
       const id = item.sk.split('#')[1] ?? '';
-      if (
-        ![...inUse].includes(id as never) &&
-        madeAtMs(id) < nowMs - CHUNK_AGE_MS &&
-        (await table.delete(item))
-      ) {
-        collected += 1;
-      }
+      const isLitter = !inUse.has(id) && madeAtMs(id) < nowMs - CHUNK_AGE_MS;
+      if (isLitter && (await table.delete(item))) collected += 1;
     }
   }
   for await (const page of table.query({ partition: pk, prefix: MEMBER_PREFIX })) {

@@ -2,9 +2,9 @@ import * as z from 'zod';
 import { type Gate, OPEN_GATE } from '../domain/gate.ts';
 import { groupId, platformGroupId } from '../domain/ids.ts';
 import type { GateStore, HealthStore } from '../sync/ports/connections.ts';
-import { OF_THIS_SCHEMA, understood } from './item-form.ts';
+import { OF_THIS_SCHEMA, plain, understood } from './item-form.ts';
 import { gateKey, healthKey } from './keys.ts';
-import { equal, missing, type Table, type Value } from './table.ts';
+import { equal, missing, type Table } from './table.ts';
 
 const GateItem = z.lazy(() =>
   z.object({
@@ -34,18 +34,12 @@ export function createGateStore(table: Table): GateStore {
     write: (connection, seen, next) => {
       const { change = 0 }: Gate & { readonly change?: number } = seen;
       return table.put(
-        { ...gateKey(connection), ...withoutUndefined(next), ...OF_THIS_SCHEMA, change: change + 1 },
+        { ...gateKey(connection), ...plain(next), ...OF_THIS_SCHEMA, change: change + 1 },
         change === 0 ? missing('pk') : equal('change', change),
       );
     },
   };
 }
-
-const withoutUndefined = (gate: Gate) =>
-  Object.fromEntries(Object.entries(gate).filter(([, value]) => value !== undefined)) as Record<
-    string,
-    Value
-  >;
 
 const HealthItem = z.lazy(() =>
   z.object({
@@ -62,14 +56,8 @@ export function createHealthStore(table: Table): HealthStore {
       return item && understood(HealthItem, item, `a connection health at ${item.pk}`);
     },
 
-    async write(connection, { checkedAtMs, goodAtMs, lastFailure }) {
-      await table.put({
-        ...healthKey(connection),
-        ...OF_THIS_SCHEMA,
-        checkedAtMs,
-        ...(goodAtMs === undefined ? {} : { goodAtMs }),
-        ...(lastFailure === undefined ? {} : { lastFailure: { ...lastFailure } }),
-      });
+    async write(connection, health) {
+      await table.put({ ...healthKey(connection), ...OF_THIS_SCHEMA, ...plain(health) });
     },
   };
 }

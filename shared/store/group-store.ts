@@ -1,4 +1,4 @@
-import type { GroupState, Intent, LinkedGroup } from '../domain/group-state.ts';
+import type { GroupState, LinkedGroup } from '../domain/group-state.ts';
 import type { GroupRef, IntentId } from '../domain/ids.ts';
 import type { Flip, GroupStore } from '../sync/ports/groups.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
@@ -17,6 +17,7 @@ import {
   untouchedSince,
   viewIsAs,
 } from './group-writes.ts';
+import { plain } from './item-form.ts';
 import {
   dueText,
   groupIndexSort,
@@ -37,9 +38,9 @@ import {
   type Condition,
   equal,
   exists,
+  itemsOf,
   missing,
   type Table,
-  type Value,
 } from './table.ts';
 import { decodeUser, viewFrom, viewLines } from './view-lines.ts';
 
@@ -90,12 +91,8 @@ export function createGroupStore(table: Table): GroupStore {
     },
 
     async members(ref) {
-      const found = [];
-      const { pk } = groupKey(ref);
-      for await (const page of table.query({ partition: pk, prefix: MEMBER_PREFIX })) {
-        found.push(...page.map(parseMember));
-      }
-      return found;
+      const items = await itemsOf(table, { partition: groupKey(ref).pk, prefix: MEMBER_PREFIX });
+      return items.map(parseMember);
     },
 
     async registers(ref, members) {
@@ -336,9 +333,3 @@ export function createGroupStore(table: Table): GroupStore {
     },
   };
 }
-
-/** Intents are plain JSON; the cast only drops the brands of their ids. */
-const plain = (intent: Intent): { readonly [name: string]: Value } =>
-  Object.fromEntries(Object.entries(intent).filter(([, value]) => value !== undefined)) as {
-    readonly [name: string]: Value;
-  };

@@ -2,7 +2,7 @@ import type { GuardRecord } from '../domain/group-state.ts';
 import type { ConnectionName } from '../domain/ids.ts';
 import type { GuardReservation, GuardStore } from '../sync/ports/guard.ts';
 import { connectionKey, GUARD_PREFIX, guardKey, guardMinute, UNLINK_PREFIX, unlinkKey } from './keys.ts';
-import type { Table } from './table.ts';
+import { type Item, itemsOf, type Table } from './table.ts';
 
 /**
  * A reservation counts for an hour, and for as long again as its write may take to happen after it: what is rolling is
@@ -18,18 +18,19 @@ export function createGuardStore(table: Table): GuardStore {
     const own = guardKey(connection, atMs, intent);
     await table.put({ ...own, group, removals, atMs, expiresAt: Math.ceil((atMs + KEPT_MS) / 1_000) });
   };
+  const cancel: GuardStore['cancel'] = async ({ connection, intent, atMs }) => {
+    await table.delete(guardKey(connection, atMs, intent));
+  };
 
   const recent: GuardStore['recent'] = async ({ connection, group }, atMs, besides) => {
     const own = besides.flatMap((record) => keyOf(connection, record));
     const sum = { group: 0, connection: 0 };
     const { pk } = connectionKey(connection);
     const from = `${GUARD_PREFIX}${guardMinute(atMs - COUNTS_MS)}`;
-    for await (const page of table.query({ partition: pk, between: [from, `${GUARD_PREFIX}~`] })) {
-      for (const item of page) {
-        if (own.includes(item.sk) || Number(item['atMs']) <= atMs - COUNTS_MS) continue;
-        sum.connection += Number(item['removals']);
-        if (item['group'] === group) sum.group += Number(item['removals']);
-      }
+    for (const item of await itemsOf(table, { partition: pk, between: [from, `${GUARD_PREFIX}~`] })) {
+      if (own.includes(item.sk) || Number(item['atMs']) <= atMs - COUNTS_MS) continue;
+      sum.connection += Number(item['removals']);
+      if (item['group'] === group) sum.group += Number(item['removals']);
     }
     return sum;
   };
@@ -43,29 +44,21 @@ export function createGuardStore(table: Table): GuardStore {
     },
 
     async reduce(reservation, removals) {
-      const { connection, intent, atMs } = reservation;
-      if (removals === 0) await table.delete(guardKey(connection, atMs, intent));
-      else await put({ ...reservation, removals });
+      await (removals === 0 ? cancel(reservation) : put({ ...reservation, removals }));
     },
+
+    cancel,
 
     async unlink(connection, id, atMs) {
       const own = unlinkKey(connection, id);
       await table.put({ ...own, atMs, expiresAt: Math.ceil((atMs + UNLINK_COUNTS_MS) / 1_000) });
-      let others = 0;
-      for await (const page of table.query({ partition: own.pk, prefix: UNLINK_PREFIX })) {
-        others += page.filter(
-          (item) => item.sk !== own.sk && Number(item['atMs']) > atMs - UNLINK_COUNTS_MS,
-        ).length;
-      }
-      return others;
+      const unlinked = await itemsOf(table, { partition: own.pk, prefix: UNLINK_PREFIX });
+      const isRecent = (item: Item) => Number(item['atMs']) > atMs - UNLINK_COUNTS_MS;
+      return unlinked.filter((item) => item.sk !== own.sk && isRecent(item)).length;
     },
 
     async keepLink(connection, id) {
       await table.delete(unlinkKey(connection, id));
-    },
-
-    async cancel({ connection, intent, atMs }) {
-      await table.delete(guardKey(connection, atMs, intent));
     },
   };
 }

@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
-import type { Item } from './table.ts';
+import type { Attributes, Item } from './table.ts';
 
 /** Raised only by a change that the release before could not read; new optional attributes leave it as it is. */
 const SCHEMA = 1;
@@ -28,3 +28,7 @@ export function understood<Form>(form: z.ZodType<Form>, item: Item, what: string
   if (!parsed.success) throw new CorruptItemError(`expected ${what}`, { cause: parsed.error });
   return parsed.data;
 }
+
+/** What is plain JSON, without what is undefined; the cast only drops the brands of ids. */
+export const plain = (value: object): Attributes =>
+  Object.fromEntries(Object.entries(value).filter(([, part]) => part !== undefined)) as Attributes;

@@ -2,19 +2,18 @@ import pMap from 'p-map';
 import * as z from 'zod';
 import { type ConnectionName, type MemberId, memberId, type RoleId, roleId } from '../domain/ids.ts';
 import type { PeopleStore, Person } from '../sync/ports/people.ts';
-import { OF_THIS_SCHEMA, understood } from './item-form.ts';
+import { queryIndex } from './group-index.ts';
+import { OF_THIS_SCHEMA, plain, understood } from './item-form.ts';
 import {
   boundMemberItem,
-  indexPartition,
   MEMBER_PREFIX,
   personKey,
   pointerKey,
   pointerPartition,
-  SHARDS,
   UNPROVEN_PREFIX,
   userKey,
 } from './keys.ts';
-import { all, any, type Condition, equal, type Item, less, missing, type Table } from './table.ts';
+import { all, any, type Condition, equal, type Item, itemsOf, less, missing, type Table } from './table.ts';
 
 const PersonItem = z.lazy(() =>
   z.object({
@@ -45,11 +44,11 @@ export function createPeopleStore(table: Table): PeopleStore {
     read,
 
     async holding(connection, field, value) {
-      const roles: RoleId[] = [];
-      for await (const page of table.query({ partition: pointerPartition(connection, field, value) })) {
-        roles.push(...page.map(({ role }) => roleId(String(role))));
-      }
-      const people = await read(connection, roles);
+      const pointers = await itemsOf(table, { partition: pointerPartition(connection, field, value) });
+      const people = await read(
+        connection,
+        pointers.map(({ role }) => roleId(String(role))),
+      );
       return [...people.values()].filter(({ values }) => values.get(field) === value);
     },
 
@@ -69,7 +68,7 @@ export function createPeopleStore(table: Table): PeopleStore {
      *     refresh 1   person b, revision 2 ──────────────────────▶ deletes a's pointer if older than 2
      *     refresh 2        └▶ a's pointer, revision 3 ──▶ person a, revision 3
      */
-    async save(connection, { values, unheard, userId, ...facts }, seen) {
+    async save(connection, { values, unheard, ...facts }, seen) {
       const { role } = facts;
       const revision = (seen?.revision ?? 0) + 1;
       const pointers = (entries: Iterable<readonly [string, string]>) =>
@@ -83,11 +82,10 @@ export function createPeopleStore(table: Table): PeopleStore {
         {
           ...personKey(connection, role),
           ...OF_THIS_SCHEMA,
-          ...facts,
+          ...plain(facts),
           values: Object.fromEntries(values),
           revision,
-          ...(unheard ? { unheard: true } : {}),
-          ...(userId === undefined ? {} : { userId }),
+          ...(unheard ? { unheard } : {}),
         },
         seen === undefined ? missing('pk') : equal('revision', seen.revision),
       );
@@ -114,15 +112,12 @@ export function createPeopleStore(table: Table): PeopleStore {
     },
 
     async *bound(connection) {
-      for (let shard = 0; shard < SHARDS; shard += 1) {
-        const partition = indexPartition('bound', connection, shard);
-        for await (const page of table.query({ partition, index: true })) {
-          yield page.map(({ role, member, gsk }) => ({
-            role: roleId(String(role)),
-            member: memberId(String(member)),
-            isProven: !String(gsk).startsWith(UNPROVEN_PREFIX),
-          }));
-        }
+      for await (const page of queryIndex(table, 'bound', connection)) {
+        yield page.map(({ role, member, gsk }) => ({
+          role: roleId(String(role)),
+          member: memberId(String(member)),
+          isProven: !String(gsk).startsWith(UNPROVEN_PREFIX),
+        }));
       }
     },
 

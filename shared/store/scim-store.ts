@@ -13,7 +13,7 @@ import {
   resourcePartition,
   valuePartition,
 } from './scim-keys.ts';
-import { type Attributes, all, any, equal, type Item, less, missing, type Table } from './table.ts';
+import { type Attributes, all, any, equal, type Item, itemsOf, less, missing, type Table } from './table.ts';
 
 const ResourceItem = z.lazy(() =>
   z.object({
@@ -118,12 +118,9 @@ export function createScimStore(table: Table): ScimStore {
     },
 
     async pointedAt(connection, value) {
-      const ids: string[] = [];
       const partition = valuePartition(connection, value);
-      for await (const page of table.query({ partition, prefix: POINTER_PREFIX })) {
-        ids.push(...page.map(({ id }) => String(id)));
-      }
-      return ids;
+      const pointers = await itemsOf(table, { partition, prefix: POINTER_PREFIX });
+      return pointers.map(({ id }) => String(id));
     },
 
     async memberships(ref, members) {

@@ -3,7 +3,7 @@ import { connectionName } from '../domain/ids.ts';
 import type { ScimToken, ScimTokenStore } from '../sync/ports/scim.ts';
 import { OF_THIS_SCHEMA, understood } from './item-form.ts';
 import { tokenKey, tokenListKey, tokensPartition } from './scim-keys.ts';
-import { all, any, equal, type Item, less, missing, type Table } from './table.ts';
+import { all, any, equal, type Item, itemsOf, less, missing, type Table } from './table.ts';
 
 const TokenItem = z.object({
   prefix: z.string(),
@@ -26,11 +26,8 @@ export function createScimTokenStore(table: Table): ScimTokenStore {
     find,
 
     async list(connection) {
-      const prefixes: string[] = [];
-      for await (const page of table.query({ partition: tokensPartition(connection) })) {
-        prefixes.push(...page.map(({ prefix }) => String(prefix)));
-      }
-      const items = await table.getMany(prefixes.map(tokenKey));
+      const listed = await itemsOf(table, { partition: tokensPartition(connection) });
+      const items = await table.getMany(listed.map(({ prefix }) => tokenKey(String(prefix))));
       return items.map(parseToken).filter((token) => token.connection === connection);
     },
 

@@ -77,3 +77,10 @@ export interface Table {
   update(key: Key, change: Change, when?: Condition): Promise<WriteOutcome>;
   delete(key: Key, when?: Condition): Promise<boolean>;
 }
+
+/** All that a query finds, where that is not too much to hold. */
+export async function itemsOf(table: Table, request: QueryRequest): Promise<readonly Item[]> {
+  const items: Item[] = [];
+  for await (const page of table.query(request)) items.push(...page);
+  return items;
+}

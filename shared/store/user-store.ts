@@ -15,17 +15,9 @@ import { compareUtf8, join, type Register } from '../domain/register.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../domain/stamp.ts';
 import type { JoinedUser, UserChange, UserState, UserStore } from '../sync/ports/desired.ts';
 import { StoreError } from '../sync/ports/store-errors.ts';
+import { queryIndex } from './group-index.ts';
 import { OF_THIS_SCHEMA, understood } from './item-form.ts';
-import {
-  boundMemberItem,
-  IN_PREFIX,
-  indexPartition,
-  keyPart,
-  memberKey,
-  SHARDS,
-  shardOf,
-  userKey,
-} from './keys.ts';
+import { boundMemberItem, IN_PREFIX, indexPartition, keyPart, memberKey, shardOf, userKey } from './keys.ts';
 import { all, any, type Condition, equal, exists, type Item, less, missing, type Table } from './table.ts';
 
 const StampText = z.string().transform((text) => text as Stamp);
@@ -90,7 +82,7 @@ export function createUserStore(
   return {
     async read(connection, members) {
       const items = await table.getMany(members.map((member) => userKey(connection, member)));
-      return new Map(items.map((item) => [parseUser(item).member, stateOf(parseUser(item))]));
+      return new Map(items.map(parseUser).map((user) => [user.member, stateOf(user)]));
     },
 
     async join(connection, changes, matched) {
@@ -127,12 +119,8 @@ export function createUserStore(
     },
 
     async unbind(connection, member, role) {
-      const walk = {
-        walk: 1,
-        gpk: indexPartition('walks', connection, shardOf(member)),
-        gsk: keyPart(member),
-      };
-      const change = { set: walk, add: { revision: 1, writes: 1 }, remove: ['role', 'review'] };
+      const set = walking(connection, member, 1);
+      const change = { set, add: { revision: 1, writes: 1 }, remove: ['role', 'review'] };
       const outcome = await table.update(userKey(connection, member), change, equal('role', role));
       return outcome.written ? stateOf(parseUser(outcome.item)) : undefined;
     },
@@ -177,11 +165,8 @@ export function createUserStore(
     },
 
     async *openWalks(connection) {
-      for (let shard = 0; shard < SHARDS; shard += 1) {
-        const partition = indexPartition('walks', connection, shard);
-        for await (const page of table.query({ partition, index: true })) {
-          yield page.map(({ member }) => memberId(String(member)));
-        }
+      for await (const page of queryIndex(table, 'walks', connection)) {
+        yield page.map(({ member }) => memberId(String(member)));
       }
     },
   };
@@ -276,15 +261,16 @@ function itemOf(connection: ConnectionName, user: UserItem): Item {
     ...OF_THIS_SCHEMA,
     attributes: attributes as { readonly [name: string]: { value: string; stamp: string } },
     ...(role === undefined ? {} : { role }),
-    ...(walk === undefined
-      ? {}
-      : {
-          walk,
-          gpk: indexPartition('walks', connection, shardOf(user.member)),
-          gsk: keyPart(user.member),
-        }),
+    ...(walk === undefined ? {} : walking(connection, user.member, walk)),
   };
 }
+
+/** Where the index lists a user whose groups are still to hear of them. */
+const walking = (connection: ConnectionName, member: MemberId, walk: number) => ({
+  walk,
+  gpk: indexPartition('walks', connection, shardOf(member)),
+  gsk: keyPart(member),
+});
 
 const parseUser = (item: Item): UserItem =>
   understood(UserItem, item, `a directory user at sort key ${item.sk}`);

@@ -122,18 +122,14 @@ class Reader {
   }
 }
 
-function readOr(reader: Reader, depth: number): Filter {
-  const first = readAnd(reader, depth);
-  const of = [first];
-  while (reader.takeWord('or')) of.push(readAnd(reader, depth));
-  return of.length === 1 ? first : { kind: 'or', of };
-}
+const readOr = (reader: Reader, depth: number): Filter =>
+  readJoined(reader, 'or', () => readJoined(reader, 'and', () => readUnary(reader, depth)));
 
-function readAnd(reader: Reader, depth: number): Filter {
-  const first = readUnary(reader, depth);
+function readJoined(reader: Reader, kind: 'or' | 'and', readPart: () => Filter): Filter {
+  const first = readPart();
   const of = [first];
-  while (reader.takeWord('and')) of.push(readUnary(reader, depth));
-  return of.length === 1 ? first : { kind: 'and', of };
+  while (reader.takeWord(kind)) of.push(readPart());
+  return of.length === 1 ? first : { kind, of };
 }
 
 function readUnary(reader: Reader, depth: number): Filter {

@@ -1,9 +1,9 @@
 import { type BulkOperation, readBulk, referencesOf, withIds } from '../../scim/bulk.ts';
 import { ScimError } from '../../scim/errors.ts';
 import { BULK_TIME_MS } from '../../scim/limits.ts';
-import { BULK_RESPONSE, errorBody } from '../../scim/messages.ts';
+import { BULK_RESPONSE } from '../../scim/messages.ts';
 import type { ScimObject } from '../../scim/value.ts';
-import { ok, type ScimContext, type ScimReply, type ScimRequest } from './context.ts';
+import { errorReply, ok, type ScimContext, type ScimReply, type ScimRequest } from './context.ts';
 
 /** Answers one operation as if it had come alone; errors are answers too. */
 type Run = (request: ScimRequest) => Promise<ScimReply>;
@@ -34,7 +34,7 @@ export async function runBulk(
     }
     // Some of what it waited for may have failed often enough to end the request.
     if (errors >= failOnErrors) return;
-    const reply = clock() < endMs ? await runOne(operation, ids, run) : refused(TOO_LATE);
+    const reply = clock() < endMs ? await runOne(operation, ids, run) : errorReply(TOO_LATE);
     if (reply.status >= 400) errors += 1;
     const { location } = reply.headers;
     if (operation.bulkId !== undefined && location !== undefined) {
@@ -50,19 +50,13 @@ export async function runBulk(
 
 const TOO_LATE = new ScimError(503, 'not begun, because those before it took too long; send it again');
 
-const refused = (error: ScimError): ScimReply => ({
-  status: error.status,
-  headers: {},
-  body: errorBody(error),
-});
-
 async function runOne(
   operation: BulkOperation,
   ids: ReadonlyMap<string, string>,
   run: Run,
 ): Promise<ScimReply> {
   if ([...referencesOf(operation)].some((id) => !ids.has(id))) {
-    return refused(new ScimError(409, 'expected a bulkId of an operation that can come first'));
+    return errorReply(new ScimError(409, 'expected a bulkId of an operation that can come first'));
   }
   const { method, path, version, data } = withIds(operation, ids);
   const headers = version === undefined ? {} : { 'if-match': version };

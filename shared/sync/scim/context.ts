@@ -1,6 +1,7 @@
 import type { EventActor } from '../../domain/event.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
-import { badRequest } from '../../scim/errors.ts';
+import { badRequest, type ScimError } from '../../scim/errors.ts';
+import { errorBody } from '../../scim/messages.ts';
 import type { ResourceTypes } from '../../scim/resource-type.ts';
 import { isObject, type ScimObject, type ScimValue } from '../../scim/value.ts';
 import type { StorePorts } from '../ingest/store-fold.ts';
@@ -63,3 +64,9 @@ export function objectBody({ body }: ScimRequest): ScimObject {
   if (!isObject(body)) throw badRequest('invalidSyntax', 'expected a JSON object as the body');
   return body;
 }
+
+export const errorReply = (error: ScimError): ScimReply => ({
+  status: error.status,
+  headers: error.headers,
+  body: errorBody(error),
+});

@@ -42,8 +42,7 @@ export async function createGroup(body: ScimObject, context: ScimContext): Promi
   const ids = readMemberIds(members ?? null);
   checkMemberCount(ids.length);
   await refuseGroups(ids, context);
-  const attributes = readResource(others, type);
-  checkResource(attributes, type);
+  const attributes = checkResource(readResource(others, type), type);
   return createResource(attributes, type, context, (resource) => joinFirstMembers(resource, ids, context));
 }
 
@@ -85,11 +84,7 @@ async function rewriteGroup(
     (await rewriteResource(id, type, {
       ...change,
       beside,
-      edit: (attributes) => {
-        const edited = edit(attributes);
-        checkResource(edited, type);
-        return edited;
-      },
+      edit: (attributes) => checkResource(edit(attributes), type),
     }));
   const { after } = rewrite;
   const changes = [

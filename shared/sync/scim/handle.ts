@@ -3,11 +3,11 @@ import type { ConnectionName } from '../../domain/ids.ts';
 import { badRequest, ScimError } from '../../scim/errors.ts';
 import { MAX_BODY_BYTES } from '../../scim/limits.ts';
 import { readQueryString } from '../../scim/list-query.ts';
-import { errorBody, SCIM_MEDIA_TYPE } from '../../scim/messages.ts';
+import { SCIM_MEDIA_TYPE } from '../../scim/messages.ts';
 import { resourceTypes } from '../../scim/resource-type.ts';
 import type { ScimValue } from '../../scim/value.ts';
 import type { ScimTokenStore } from '../ports/scim.ts';
-import type { DirectoryPorts, ScimReply } from './context.ts';
+import { type DirectoryPorts, errorReply, type ScimReply } from './context.ts';
 import type { RateLimiter } from './limiter.ts';
 import { route } from './routes.ts';
 import { ENDS_SOON_MS, validToken } from './tokens.ts';
@@ -60,12 +60,10 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
   let tokenEndsSoon = false;
   const isHead = request.method.toUpperCase() === 'HEAD';
   const answerError = (error: unknown): ScimReply => {
-    if (error instanceof ScimError)
-      return { status: error.status, headers: error.headers, body: errorBody(error) };
+    if (error instanceof ScimError) return errorReply(error);
     cause = error;
     // What failed is for the log: it may name things that are none of the client's business.
-    const message = 'something failed on our side; the request may be sent again';
-    return { status: 500, headers: {}, body: errorBody({ status: 500, scimType: undefined, message }) };
+    return errorReply(new ScimError(500, 'something failed on our side; the request may be sent again'));
   };
   let reply: ScimReply;
   try {

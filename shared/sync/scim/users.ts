@@ -10,9 +10,7 @@ import { type Change, createResource, factsOf, rewriteResource, settleResource }
 /** A user is switched on unless its client says otherwise. */
 export async function createUser(body: ScimObject, context: ScimContext): Promise<ScimResource> {
   const type = context.types.User;
-  const attributes: ScimObject = { active: true, ...readResource(body, type) };
-  checkResource(attributes, type);
-  return createResource(attributes, type, context);
+  return createResource(checkResource({ active: true, ...readResource(body, type) }, type), type, context);
 }
 
 /** Everything but `active` goes that the body does not name: silence must not switch an account on again. */
@@ -38,11 +36,7 @@ async function rewriteUser(
   const type = context.types.User;
   const rewrite = await rewriteResource(id, type, {
     ...change,
-    edit: (attributes) => {
-      const edited = edit(attributes);
-      checkResource(edited, type);
-      return edited;
-    },
+    edit: (attributes) => checkResource(edit(attributes), type),
   });
   await record([{ by: rewrite.after, change: factsOf(rewrite.after) }], context);
   await settleResource(rewrite, type, context);
