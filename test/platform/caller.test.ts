@@ -72,41 +72,47 @@ describe('what is sent', () => {
 });
 
 describe('an answer outside 2xx', () => {
-  it.each([
-    [400, BadRequestError],
-    [401, UnauthorizedError],
-    [403, ForbiddenError],
-    [404, NotFoundError],
-    [405, UnexpectedStatusError],
-    [408, TimeoutError],
-    [409, ConflictError],
-    [410, UnexpectedStatusError],
-    [412, ConflictError],
-    [422, BadRequestError],
-    [429, RateLimitedError],
-    [500, ServerError],
-    [502, ServerError],
-    [503, ServerError],
-    [504, ServerError],
-  ])('%i is a typed error that names method, path template, status and request id', async (status, type) => {
-    const headers = { 'x-request-id': 'req-7' };
-    const { client } = await rig(() => ({ status, headers, body: { detail: 'no such thing' } }), {
-      maxAttempts: 1,
-    });
-    const error = await rejection(client.groups.get('secret-group'));
-    expect(error).toBeInstanceOf(type);
-    expect((error as object).constructor).toBe(type);
-    expect(error).toMatchObject({
-      name: type.name,
-      method: 'GET',
-      pathTemplate: '/platform/api/groups/{groupId}',
-      status,
-      requestId: 'req-7',
-      sent: 'answered',
-      excerpt: '{"detail":"no such thing"}',
-    });
-    expect((error as Error).message).toContain(`GET /platform/api/groups/{groupId} answered ${status}`);
-  });
+  it.each<[number, new (...args: never[]) => PlatformError, boolean]>([
+    [400, BadRequestError, false],
+    [302, UnexpectedStatusError, false],
+    [401, UnauthorizedError, false],
+    [403, ForbiddenError, false],
+    [404, NotFoundError, false],
+    [405, UnexpectedStatusError, false],
+    [408, TimeoutError, true],
+    [409, ConflictError, false],
+    [410, UnexpectedStatusError, false],
+    [412, ConflictError, false],
+    [422, BadRequestError, false],
+    [429, RateLimitedError, false],
+    [500, ServerError, true],
+    [502, ServerError, true],
+    [503, ServerError, true],
+    [504, ServerError, true],
+  ])(
+    '%i is a typed error that names method, path template, status and request id',
+    async (status, type, mayBeDone) => {
+      const headers = { 'x-request-id': 'req-7' };
+      const { client } = await rig(() => ({ status, headers, body: { detail: 'no such thing' } }), {
+        maxAttempts: 1,
+      });
+      const error = await rejection(client.groups.get('secret-group'));
+      expect(error).toBeInstanceOf(type);
+      expect((error as object).constructor).toBe(type);
+      // What a write with this answer would have done.
+      expect(mayHaveTakenEffect(error as PlatformError)).toBe(mayBeDone);
+      expect(error).toMatchObject({
+        name: type.name,
+        method: 'GET',
+        pathTemplate: '/platform/api/groups/{groupId}',
+        status,
+        requestId: 'req-7',
+        sent: 'answered',
+        excerpt: '{"detail":"no such thing"}',
+      });
+      expect((error as Error).message).toContain(`GET /platform/api/groups/{groupId} answered ${status}`);
+    },
+  );
 
   it('is an error for a redirect, which is not followed', async () => {
     const { client, platform } = await rig(() => ({ status: 302, headers: { location: '/elsewhere' } }));
@@ -171,6 +177,13 @@ describe('no whole answer', () => {
     expect(error).toMatchObject({ name: 'NetworkError', sent: 'answered', status: 200 });
     expect(mayHaveTakenEffect(error as PlatformError)).toBe(true);
     expect(cut.platform.seen).toHaveLength(1);
+  });
+
+  it('a write whose 2xx cannot be read was done', async () => {
+    const { client } = await rig(() => ({ body: {} }));
+    const error = await rejection(client.groups.create(NEW_GROUP));
+    expect(error).toBeInstanceOf(PlatformError);
+    expect(mayHaveTakenEffect(error as PlatformError)).toBe(true);
   });
 
   it('a refused connection sent nothing, so even a POST is tried again', async () => {
@@ -428,31 +441,6 @@ describe('a body that is not as specified', () => {
       workSchedule: { MONDAY: {} },
     });
     expect(facts[0]?.ignoredFields).toEqual(['workSchedule.MONDAY.hours', 'photo']);
-  });
-});
-
-describe('the outcome of a write', () => {
-  it.each([
-    [400, false],
-    [404, false],
-    [409, false],
-    [429, false],
-    [302, false],
-    [408, true],
-    [500, true],
-    [503, true],
-    [504, true],
-  ])('after %i: may have taken effect is %s', async (status, expected) => {
-    const { client } = await rig(() => ({ status }), { maxAttempts: 1 });
-    const error = await rejection(client.groups.create(NEW_GROUP));
-    expect(mayHaveTakenEffect(error as PlatformError)).toBe(expected);
-  });
-
-  it('after a 2xx that cannot be read it has', async () => {
-    const { client } = await rig(() => ({ body: {} }));
-    const error = await rejection(client.groups.create(NEW_GROUP));
-    expect(error).toBeInstanceOf(PlatformError);
-    expect(mayHaveTakenEffect(error as PlatformError)).toBe(true);
   });
 });
 

@@ -39,15 +39,3 @@ it('never waits past the deadline, nor shorter than Retry-After, nor beyond the 
     { numRuns: 2000 },
   );
 });
-
-it('repeats a POST only where nothing can have been done: never left, or 429', () => {
-  fc.assert(
-    fc.property(question, (asked) => {
-      const decision = decideRetry({ ...asked, method: 'POST' });
-      if (!('wait' in decision)) return;
-      const harmless = 'sent' in asked.failure ? asked.failure.sent === 'no' : asked.failure.status === 429;
-      expect(harmless).toBe(true);
-    }),
-    { numRuns: 2000 },
-  );
-});

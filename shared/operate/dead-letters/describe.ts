@@ -9,7 +9,7 @@ import { isSuperseded, type StandingPorts } from './superseded.ts';
 
 export interface DescribePorts extends StandingPorts {
   readonly groups: StandingPorts['groups'] & Pick<GroupStore, 'readMany'>;
-  readonly connections: Pick<ConnectionStore, 'find'>;
+  readonly connections: ConnectionStore;
 }
 
 /** All that can be said of a letter, and the connections that it names in vain. */

@@ -45,20 +45,6 @@ describe('connecting and importing', () => {
     expect(body.Resources.map(({ id }: { id: string }) => id)).toEqual([ann, bob]);
   });
 
-  it('gives every group once over pages of 100, in an order that stays', async () => {
-    for (let n = 0; n < 120; n += 1)
-      await okta.post('/Groups', { schemas: [GROUP], displayName: `Group ${n}` });
-    const seen: string[] = [];
-    for (const startIndex of [1, 101]) {
-      const { body } = await okta.get(`/Groups?startIndex=${startIndex}&count=100`);
-      expect(body.totalResults).toBe(121);
-      expect(body.startIndex).toBe(startIndex);
-      seen.push(...body.Resources.map(({ id }: { id: string }) => id));
-    }
-    expect(seen).toHaveLength(121);
-    expect(seen).toEqual([...new Set(seen)].sort());
-  });
-
   it('matches a user by name and a group by display name, without regard to case', async () => {
     const users = await okta.get('/Users?filter=userName eq "ANN@acme.test"&startIndex=1&count=100');
     expect(users.body).toMatchObject({
@@ -107,29 +93,10 @@ describe('pushing a group', () => {
     expect(await desired()).toEqual({ name: 'Renamed', members: [bob] });
   });
 
-  it('adds and removes 256 members in one request', async () => {
-    const many = Array.from({ length: 256 }, (_, n) => `member-${n}`);
-    await okta.patch(`/Groups/${group}`, [
-      add(
-        'members',
-        many.map((value) => ({ value })),
-      ),
-    ]);
-    expect((await desired())?.members).toHaveLength(256);
-    await okta.patch(
-      `/Groups/${group}`,
-      many.slice(1).map((id) => remove(`members[value eq "${id}"]`)),
-    );
-    expect((await desired())?.members).toEqual(['member-0']);
-  });
-
   it('pushes the whole list, also without a path, and an empty one empties the group', async () => {
     const push = (value: readonly string[]) =>
       okta.patch(`/Groups/${group}`, [
-        replace(
-          'members',
-          value.map((id) => ({ value: id })),
-        ),
+        { op: 'replace', path: 'members', value: value.map((id) => ({ value: id })) },
       ]);
     await push([ann, bob]);
     expect((await desired())?.members).toEqual([ann, bob].sort());
@@ -154,19 +121,6 @@ describe('pushing a group', () => {
     expect(await desired()).toEqual({ name: 'Put', members: [bob] });
     await put([]);
     expect(await desired()).toEqual({ name: 'Put', members: [] });
-  });
-
-  it('lets a client that reads, merges and puts keep everybody', async () => {
-    const many = Array.from({ length: 300 }, (_, n) => `member-${String(n).padStart(3, '0')}`);
-    await okta.patch(`/Groups/${group}`, [
-      add(
-        'members',
-        many.map((value) => ({ value })),
-      ),
-    ]);
-    const read = await okta.get(`/Groups/${group}`);
-    await okta.put(`/Groups/${group}`, { ...read.body, members: [...read.body.members, { value: ann }] });
-    expect((await desired())?.members).toEqual([...many, ann].sort());
   });
 
   it('touches no member by a PUT that names none', async () => {

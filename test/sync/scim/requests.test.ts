@@ -119,12 +119,8 @@ describe('lists', () => {
   });
 
   it.each([
-    ['startIndex=0', 1, 3],
-    ['startIndex=-5&count=2', 1, 2],
     ['startIndex=4', 4, 0],
     ['startIndex=999999999', 999_999_999, 0],
-    ['count=0', 1, 0],
-    ['count=-3', 1, 0],
     ['count=100000', 1, 3],
     ['sortBy=nothing', 1, 3],
     ['sortBy=userName&sortOrder=sideways', 1, 3],
@@ -176,18 +172,5 @@ describe('lists', () => {
     expectError(await client.get(`/Users?filter=${encodeURIComponent(filter)}`), 400, 'invalidFilter');
     expectError(await client.post('/Groups/.search', { filter }), 400, 'invalidFilter');
     expectError(await client.post('/.search', { filter }), 400, 'invalidFilter');
-  });
-
-  it('show id and schemas whatever is asked for', async () => {
-    for (const query of [
-      'attributes=title',
-      'attributes=nothing',
-      'excludedAttributes=id,schemas,userName',
-    ]) {
-      for (const one of (await client.get(`/Users?${query}`)).body.Resources) {
-        expect(one).toMatchObject({ id: expect.any(String), schemas: [USER] });
-        expect(one).not.toHaveProperty('userName');
-      }
-    }
   });
 });
