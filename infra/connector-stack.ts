@@ -18,14 +18,13 @@ import type { ConnectorFunction } from './connector-function.ts';
 import { Dashboard } from './dashboard.ts';
 import { HealthAlarms } from './health-alarms.ts';
 import { encryptionKey } from './key.ts';
+import { Worker } from './lane.ts';
 import { grant, PERMISSIONS, type Resources } from './permissions.ts';
 import { ScheduledWorker } from './schedule.ts';
 import { Scim } from './scim.ts';
 import type { Settings } from './settings.ts';
 import { closeTo, Sources } from './sources.ts';
-import { State } from './state.ts';
-import { Undelivered } from './undelivered.ts';
-import { Worker } from './worker.ts';
+import { State, Undelivered } from './state.ts';
 
 export interface ConnectorStackProps extends StackProps {
   readonly settings: Settings;

@@ -1,10 +1,12 @@
 import { ArnFormat, Duration, Stack } from 'aws-cdk-lib';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
+import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
 import { Queue, QueueEncryption, type QueueProps, RedrivePermission } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { type QueueKey, queueName, sourceQueueName } from '../shared/contract/names.ts';
-import { QUEUES } from '../shared/contract/topology.ts';
+import { EVENT_SOURCES, QUEUES } from '../shared/contract/topology.ts';
 import { type AlarmDesk, addAlarm } from './alarm.ts';
+import { ConnectorFunction, type ConnectorFunctionProps } from './connector-function.ts';
 
 interface LaneProps {
   readonly prefix: string;
@@ -25,7 +27,7 @@ const HEADINGS = {
 } as const;
 
 /** A queue with its dead-letter queue, and the alarms on both. */
-export class Lane extends Construct {
+class Lane extends Construct {
   readonly queue: Queue;
   readonly deadLetters: Queue;
   readonly ofSources: ReadonlyMap<string, Queue>;
@@ -101,4 +103,48 @@ function queueProps(queue: QueueKey, { prefix, key }: LaneProps): QueueProps {
     encryptionMasterKey: key,
     enforceSSL: true,
   };
+}
+
+interface WorkerProps extends Omit<ConnectorFunctionProps, 'timeoutSeconds'> {
+  readonly name: keyof typeof EVENT_SOURCES;
+  readonly delaySeconds?: number;
+}
+
+/** A queue, its dead letters and the function that works it off, failing messages one by one. */
+export class Worker extends Construct {
+  readonly lane: Lane;
+  readonly worker: ConnectorFunction;
+
+  constructor(scope: Construct, id: string, { delaySeconds, ...props }: WorkerProps) {
+    super(scope, id);
+    const source = EVENT_SOURCES[props.name];
+    this.lane = new Lane(this, 'Lane', {
+      prefix: props.settings.prefix,
+      queue: source.queue,
+      key: props.key,
+      desk: props.desk,
+      sources: props.name === 'ingest' ? Object.keys(props.settings.sources) : [],
+      ...(delaySeconds === undefined ? {} : { delaySeconds }),
+    });
+    this.worker = new ConnectorFunction(this, 'Worker', {
+      ...props,
+      timeoutSeconds: source.functionTimeoutSeconds,
+    });
+    for (const [name, queue] of [['Source', this.lane.queue] as const, ...this.lane.ofSources]) {
+      const mapping = new EventSourceMapping(this, queue === this.lane.queue ? name : `Source-${name}`, {
+        target: this.worker.function,
+        eventSourceArn: queue.queueArn,
+        batchSize: source.batchSize,
+        // FIFO queues take no window (Lambda API reference, CreateEventSourceMapping).
+        ...(source.maximumBatchingWindowSeconds > 0
+          ? { maxBatchingWindow: Duration.seconds(source.maximumBatchingWindowSeconds) }
+          : {}),
+        // Bounds what one stage takes of the account's executions, and of the platform's patience.
+        maxConcurrency: source.maximumConcurrency,
+        reportBatchItemFailures: true,
+      });
+      // Lambda checks that the role may read the queue when the mapping is made.
+      mapping.node.addDependency(this.worker.role);
+    }
+  }
 }

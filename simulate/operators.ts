@@ -19,8 +19,8 @@ import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../s
 import { rebindMember } from '../shared/operate/rebind.ts';
 import { issueToken } from '../shared/operate/scim-tokens.ts';
 import { changeSettings, planSettings, removeConnection } from '../shared/operate/settings.ts';
-import { createEventSender } from '../shared/queues/event-sender.ts';
 import { createMailbox } from '../shared/queues/mailbox.ts';
+import { createEventSender } from '../shared/queues/sqs-batch.ts';
 import type { Connection } from '../shared/sync/ports/connections.ts';
 import { wakeGroups } from '../shared/sync/wake.ts';
 import type { EnginePorts } from './engine.ts';

@@ -1,10 +1,9 @@
-import { groupClient } from './group-client.ts';
-import { openCaller, type PlatformClientOptions } from './open-caller.ts';
+import { groupClient, openCaller, type PlatformClientOptions } from './group-client.ts';
 import { candidatesResource } from './resources/candidates.ts';
 import { companyResource } from './resources/company.ts';
 import { leaveResource } from './resources/leave.ts';
 
-export type { PlatformClientOptions } from './open-caller.ts';
+export type { PlatformClientOptions } from './group-client.ts';
 
 export type PlatformClient = ReturnType<typeof createPlatformClient>;
 

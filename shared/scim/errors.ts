@@ -1,5 +1,7 @@
+import type { ScimObject } from './value.ts';
+
 /** Detail error keywords (RFC 7644 section 3.12, table 9). */
-export type ScimErrorType =
+type ScimErrorType =
   | 'invalidFilter'
   | 'tooMany'
   | 'uniqueness'
@@ -36,3 +38,36 @@ export class ScimError extends Error {
 /** A 400 with its keyword: nearly everything that a client gets wrong. */
 export const badRequest = (scimType: ScimErrorType, message: string): ScimError =>
   new ScimError(400, message, { scimType });
+
+/** Media type of every answer, without parameters (RFC 7644 section 3.1). */
+export const SCIM_MEDIA_TYPE = 'application/scim+json';
+
+const LIST_RESPONSE = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
+const ERROR = 'urn:ietf:params:scim:api:messages:2.0:Error';
+export const BULK_RESPONSE = 'urn:ietf:params:scim:api:messages:2.0:BulkResponse';
+
+/** RFC 7644 section 3.12; the status is text there. */
+export const errorBody = ({ status, scimType, message }: ScimError): ScimObject => ({
+  schemas: [ERROR],
+  status: String(status),
+  ...(scimType === undefined ? {} : { scimType }),
+  detail: message,
+});
+
+export const listBody = (
+  resources: readonly ScimObject[],
+  {
+    totalResults,
+    ...place
+  }: {
+    readonly totalResults: number;
+    readonly startIndex?: number;
+    readonly nextCursor?: string;
+  },
+): ScimObject => ({
+  schemas: [LIST_RESPONSE],
+  totalResults,
+  itemsPerPage: resources.length,
+  ...place,
+  Resources: resources,
+});

@@ -3,9 +3,9 @@ import type { GroupRef, IntentId } from '../domain/ids.ts';
 import type { Flip, GroupStore } from '../sync/ports/groups.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { deleteChunks, findChunks, readChunks, writeChunks } from './chunks.ts';
-import { collectGarbage } from './garbage.ts';
 import { parseGroup, parseMember } from './group-item.ts';
 import {
+  collectGarbage,
   decisionIs,
   dirtying,
   foundBeside,

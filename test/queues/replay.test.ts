@@ -1,8 +1,8 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { describe, expect, it } from 'vitest';
 import { outgoing } from '../../shared/operate/dead-letters/resend.ts';
-import { createEventSender } from '../../shared/queues/event-sender.ts';
 import { createMailbox } from '../../shared/queues/mailbox.ts';
+import { createEventSender } from '../../shared/queues/sqs-batch.ts';
 
 const text = (StringValue: string) => ({ StringValue, DataType: 'String' });
 const ARN = 'arn:aws:sqs:eu-west-1:111122223333:';

@@ -1,7 +1,6 @@
 import { type BulkOperation, readBulk, referencesOf, withIds } from '../../scim/bulk.ts';
-import { ScimError } from '../../scim/errors.ts';
+import { BULK_RESPONSE, ScimError } from '../../scim/errors.ts';
 import { BULK_TIME_MS } from '../../scim/limits.ts';
-import { BULK_RESPONSE } from '../../scim/messages.ts';
 import type { ScimObject } from '../../scim/value.ts';
 import { errorReply, ok, type ScimContext, type ScimReply, type ScimRequest } from './context.ts';
 

@@ -1,7 +1,6 @@
 import type { EventActor } from '../../domain/event.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
-import { badRequest, type ScimError } from '../../scim/errors.ts';
-import { errorBody } from '../../scim/messages.ts';
+import { badRequest, errorBody, type ScimError } from '../../scim/errors.ts';
 import type { ResourceTypes } from '../../scim/resource-type.ts';
 import { isObject, type ScimObject, type ScimValue } from '../../scim/value.ts';
 import type { StorePorts } from '../ingest/store-fold.ts';

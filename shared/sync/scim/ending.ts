@@ -1,7 +1,7 @@
 import pMap from 'p-map';
-import { groupId, memberId } from '../../domain/ids.ts';
-import type { ResourceType } from '../../scim/resource-type.ts';
-import type { ScimResource } from '../ports/scim.ts';
+import { type ConnectionName, groupId, type MemberId, memberId } from '../../domain/ids.ts';
+import { type ResourceType, resourceTypes } from '../../scim/resource-type.ts';
+import type { ScimResource, ScimStore } from '../ports/scim.ts';
 import { READS_IN_FLIGHT } from '../tuning.ts';
 import type { ScimContext } from './context.ts';
 import { unindex } from './indexing.ts';
@@ -51,4 +51,21 @@ async function endUser(ending: ScimResource, context: ScimContext): Promise<void
     (by): Recorded => ({ by, change: { kind: 'member.removed', group: groupId(by.id), members } }),
   );
   await record([...userEnd(ending).map((change) => ({ by: ending, change })), ...leaves], context);
+}
+
+/**
+ * Erases what a SCIM client has said of a user, and what finds them by it. Ids stay, and with them memberships; the
+ * client is answered with 404 from then on, and makes the user anew if it still has them.
+ * @returns false where there is no such user
+ */
+export async function forgetScimUser(
+  connection: ConnectionName,
+  member: MemberId,
+  { scim }: { readonly scim: ScimStore },
+): Promise<boolean> {
+  const [found] = await scim.read(connection, 'User', [member]);
+  if (found === undefined) return false;
+  await unindex(found, undefined, resourceTypes(true).User, { connection, ports: { scim } });
+  await scim.remove(connection, found);
+  return true;
 }

@@ -1,9 +1,8 @@
 import { parseJson } from '../../contract/json.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
-import { badRequest, ScimError } from '../../scim/errors.ts';
+import { badRequest, SCIM_MEDIA_TYPE, ScimError } from '../../scim/errors.ts';
 import { MAX_BODY_BYTES } from '../../scim/limits.ts';
 import { readQueryString } from '../../scim/list-query.ts';
-import { SCIM_MEDIA_TYPE } from '../../scim/messages.ts';
 import { resourceTypes } from '../../scim/resource-type.ts';
 import type { ScimValue } from '../../scim/value.ts';
 import type { ScimTokenStore } from '../ports/scim.ts';

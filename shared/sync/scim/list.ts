@@ -1,14 +1,12 @@
 import pMap from 'p-map';
 import { groupId, memberId } from '../../domain/ids.ts';
 import { documentOf } from '../../scim/document.ts';
-import { badRequest, ScimError } from '../../scim/errors.ts';
-import { checkFilter, matchesFilter } from '../../scim/filter/evaluate.ts';
+import { badRequest, listBody, ScimError } from '../../scim/errors.ts';
+import { checkFilter, matchesFilter, sorted } from '../../scim/filter/evaluate.ts';
 import type { Filter } from '../../scim/filter/filter.ts';
 import { type Lookup, lookupOf, membersAskedBy } from '../../scim/filter/lookup.ts';
 import type { ListQuery } from '../../scim/list-query.ts';
-import { listBody } from '../../scim/messages.ts';
 import type { ResourceType } from '../../scim/resource-type.ts';
-import { sorted } from '../../scim/sort.ts';
 import type { ScimObject } from '../../scim/value.ts';
 import type { ScimResource } from '../ports/scim.ts';
 import type { ScimContext } from './context.ts';

@@ -1,8 +1,7 @@
 import { resourceTypeDocument, schemaDocuments, serviceProviderConfig } from '../../scim/discovery.ts';
 import { namesVersion } from '../../scim/document.ts';
-import { badRequest, ScimError } from '../../scim/errors.ts';
+import { badRequest, listBody, ScimError } from '../../scim/errors.ts';
 import { hasProjection, projectionOf, readListQuery } from '../../scim/list-query.ts';
-import { listBody } from '../../scim/messages.ts';
 import type { Projection } from '../../scim/projection.ts';
 import type { ResourceType } from '../../scim/resource-type.ts';
 import { fieldOf, type ScimObject } from '../../scim/value.ts';

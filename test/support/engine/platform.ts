@@ -17,6 +17,7 @@ import type { Worker } from '../../../simulate/worker.ts';
  */
 export type PlatformFault =
   | 'none'
+  | 'unreached'
   | 'lost_before'
   | 'lost_after'
   | 'lost_late'
@@ -26,9 +27,10 @@ export type PlatformFault =
   | 'unauthorized';
 
 /** What the caller meets: a status, or a connection that breaks with this code. */
-type Met = number | 'ECONNRESET';
+type Met = number | 'ECONNREFUSED' | 'ECONNRESET';
 
 const FAILS_BEFORE: Partial<Record<PlatformFault, Met>> = {
+  unreached: 'ECONNREFUSED',
   lost_before: 'ECONNRESET',
   lost_late: 'ECONNRESET',
   throttled: 429,
@@ -253,7 +255,12 @@ export class ToldPlatform {
 
   /** No request is on its way for ever: what is due by now is done. */
   doOverdue(): void {
-    while (this.latestMs <= this.#nowMs()) this.#late.shift()?.run();
+    while (this.latestMs <= this.#nowMs()) this.doLate();
+  }
+
+  /** Does, at last, the oldest of the writes whose callers have given up. */
+  doLate(): void {
+    this.#late.shift()?.run();
   }
 
   /** When the first of the late writes will be done, at the latest. */
