@@ -114,7 +114,8 @@ async function writtenNext(world: World) {
   const known = (await world.audit('g')).length;
   await world.apply('g');
   const entries = (await world.audit('g')).slice(0, -known || undefined).reverse();
-  return entries.find(({ outcome }) => outcome === 'written');
+  // That the guard stopped something is on record too, and no write.
+  return entries.find(({ action, outcome }) => outcome === 'written' && !action.endsWith('hold'));
 }
 
 function foretold(
