@@ -1,8 +1,8 @@
 import type * as z from 'zod';
-import { OF_THIS_SCHEMA, understood as parsed } from '../shared/store/item-form.ts';
+import { understood as parsed } from '../shared/store/item-form.ts';
 import type { Item } from '../shared/store/table.ts';
 
-export { OF_THIS_SCHEMA };
+export * from '../shared/store/item-form.ts';
 
 /*
  * Stands in for shared/store/item-form.ts where many lives are lived (lives.ts): the table in memory gives the same
@@ -38,4 +38,5 @@ class Read extends Self {
   }
 }
 
+/** In place of the one of the same name that all the rest comes with. */
 export const understood = Read.in;

@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { drawLife } from '../../simulate/draw.ts';
-import { readKnown, unknownOf } from '../../simulate/judgement.ts';
+import { lifeReport, readKnown, unknownOf } from '../../simulate/judgement.ts';
 import { live } from '../../simulate/live.ts';
+import { type Answer, liveMany } from '../../simulate/lives.ts';
 
 /** As many as pass in a minute on a slow machine, both sets together; `npm run simulate` lives more. */
 const FIXED = [1, 3, 5, 11];
@@ -33,6 +34,14 @@ describe('a life of a week', () => {
     expect(first.told.length).toBeGreaterThan(100);
     expect(second.told).toEqual(first.told);
     expect(second.figures).toEqual(first.figures);
+  });
+
+  it('is the same in the bundle that many are lived by, where an item is parsed once', async () => {
+    const draw = { days: 1, scale: 'small' } as const;
+    const answers: Answer[] = [];
+    await liveMany([{ seed: 7, draw }].values(), 1, (answer) => answers.push(answer));
+    const here = lifeReport(await live(drawLife(7, draw)));
+    expect(answers).toMatchObject([{ report: { seed: 7, figures: here.figures, fired: here.fired } }]);
   });
 });
 
