@@ -213,9 +213,13 @@ function sighted({ seen, under, ledger }: Surroundings, name: string, company: s
       latest(past.map((one) => troubleOf(one, seen, aside))),
     ),
     companyMs: latest(past.map(({ actor, atMs }) => (actor === 'company' ? START_MS + atMs : 0))),
-    deedMs: latest(seen.operators.deeds.map(({ connection, atMs }) => (connection === name ? atMs : 0))),
+    deedMs: latest(seen.operators.deeds.map((one) => (concerns(one, name) ? one.atMs : 0))),
   };
 }
+
+/** Dead letters of all companies lie in one queue, and are replayed together. */
+const concerns = ({ connection, kind }: Seen['operators']['deeds'][number], name: string): boolean =>
+  connection === name || kind === 'replay_all';
 
 /** Ids that the SCIM server gives to groups. */
 const SCIM_ID = /^g[0-9a-f]{32}$/;
