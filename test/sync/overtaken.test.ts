@@ -89,7 +89,7 @@ it.each(['create', 'patch'] as const)(
       await applyGroup(ref('g'), ports);
     }
     expect(await state('g')).toMatchObject({ doubt: { intent: { action } } });
-    world.platform.doLate();
+    world.platform.doLate(0);
     troubles.faults = NO_FAULTS;
     await tell({ snapshot: 'g', of: ['a', 'c'] });
 

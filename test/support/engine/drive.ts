@@ -1,78 +1,73 @@
-import { setImmediate as settled } from 'node:timers/promises';
 import { readApplyMessage } from '../../../shared/contract/invocation.ts';
 import { applyGroup } from '../../../shared/sync/apply/apply.ts';
 import { ingest } from '../../../shared/sync/ingest/ingest.ts';
 import { pump } from '../../../shared/sync/pump.ts';
 import type { Queue, QueuedMessage } from '../../../simulate/queues.ts';
 import type { Worker } from '../../../simulate/worker.ts';
+import type { Scheduler } from './scheduler.ts';
 import { CONNECTION, type World } from './world.ts';
 
-/** Rounds after which the engine is taken for endless. */
-const MOST_ROUNDS = 2_000;
+export interface DriveOptions {
+  readonly world: World;
+  readonly scheduler: Scheduler;
+  /** Most events that one batch receives. */
+  readonly batchSize?: number;
+  /** Largest difference of a worker's clock from the true time, milliseconds. */
+  readonly skewMs?: number;
+  /** How likely a message is also given to a second worker, as after an expired visibility timeout. */
+  readonly twins?: number;
+  /** Done when nothing is left to do; true says that there is something again. */
+  readonly whenQuiet?: () => Promise<boolean>;
+  /** Rounds after which the run is taken for endless. */
+  readonly maxRounds?: number;
+}
+
 const PUMP_MS = 60_000;
 
-type Task = (worker: Worker) => Promise<unknown>;
+type Task = () => Promise<unknown>;
 
 /**
  * Runs the whole engine until nothing is left to do: batches of events and messages of several lanes at once, the pump
  * each minute, and time that jumps to the next thing that waits.
  * @throws where that does not end
  */
-export async function drive(world: World, maxRounds = MOST_ROUNDS): Promise<void> {
+export async function drive(options: DriveOptions): Promise<void> {
+  const { world, scheduler, whenQuiet = async () => false, maxRounds = 2_000 } = options;
   let pumpedAtMs = world.nowMs();
   for (let round = 0; round < maxRounds; round += 1) {
-    const tasks = tasksFor(world);
-    if (world.nowMs() - pumpedAtMs >= PUMP_MS) {
+    const tasks = tasksFor(options);
+    const isPumpDue = world.nowMs() - pumpedAtMs >= PUMP_MS;
+    if (isPumpDue) {
       pumpedAtMs = world.nowMs();
-      tasks.push((worker) => pump(CONNECTION, world.portsFor(worker)));
+      tasks.push(pumping(options));
     }
     if (tasks.length > 0) {
-      await inTurns(world, tasks);
+      await scheduler.run(tasks);
       continue;
     }
     const nextMs = nextReadyMs(world);
     if (nextMs !== undefined && nextMs > world.nowMs()) world.advance(nextMs - world.nowMs());
     else if (await hasBacklog(world)) world.advance(Math.max(1, pumpedAtMs + PUMP_MS - world.nowMs()));
-    else return;
+    else if (!(await whenQuiet())) return;
   }
   throw new Error(`the engine was still busy after ${maxRounds} rounds`);
 }
 
-/** Lets workers run at once, one effect of a millisecond at a time, in an order that only the seed decides. */
-async function inTurns(world: World, tasks: readonly Task[]): Promise<void> {
-  const waiting: (() => void)[] = [];
-  let left = tasks.length;
-  const effect = async () => {
-    await new Promise<void>((go) => waiting.push(go));
-    world.advance(1);
-  };
-  const done = Promise.allSettled(
-    tasks.map((task) =>
-      task({ name: 'worker', skewMs: 0, isDead: () => false, effect }).finally(() => {
-        left -= 1;
-      }),
-    ),
-  );
-  while (left > 0) {
-    await settled();
-    waiting.splice(world.random.below(waiting.length), 1)[0]?.();
+function tasksFor(options: DriveOptions): Task[] {
+  const { world, twins = 0, batchSize = 10 } = options;
+  const { random } = world;
+  const tasks: Task[] = [];
+  for (let i = 0; i < 2; i += 1) {
+    const batch =
+      i === 0 || random.chance(0.7) ? takenFrom(world.eventsQueue, 1 + random.below(batchSize)) : [];
+    if (batch.length > 0) tasks.push(ingesting(options, batch));
   }
-  for (const one of await done) if (one.status === 'rejected' && isMistake(one.reason)) throw one.reason;
-}
-
-/** Of the code, not of the world: whatever else goes wrong, the message comes back when its time with the worker is over. */
-const isMistake = (error: unknown) =>
-  [TypeError, RangeError, ReferenceError].some((kind) => error instanceof kind);
-
-function tasksFor(world: World): Task[] {
-  const { random, eventsQueue, applyQueue } = world;
-  const batches = [takenFrom(eventsQueue, 1 + random.below(10))];
-  if (random.chance(0.7)) batches.push(takenFrom(eventsQueue, 1 + random.below(10)));
-  const lanes = new Set(applyQueue.messages.map(({ lane }) => lane)).size;
-  return [
-    ...batches.filter(({ length }) => length > 0).map((batch) => ingesting(world, batch)),
-    ...takenFrom(applyQueue, 1 + random.below(lanes)).map((message) => applying(world, message)),
-  ];
+  const lanes = new Set(world.applyQueue.messages.map(({ lane }) => lane)).size;
+  for (const message of takenFrom(world.applyQueue, 1 + random.below(lanes))) {
+    tasks.push(applying(options, message));
+    if (random.chance(twins)) tasks.push(applying(options, message));
+  }
+  return tasks;
 }
 
 /** As this receive gave them: a later one changes the receipt. */
@@ -84,25 +79,56 @@ function nextReadyMs({ applyQueue, eventsQueue }: World): number | undefined {
   const firsts = new Map<string | undefined, number>();
   for (const { lane, visibleAtMs } of applyQueue.messages)
     if (!firsts.has(lane)) firsts.set(lane, visibleAtMs);
-  const nextMs = Math.min(...firsts.values(), eventsQueue.nextDueMs() ?? Infinity);
+  const times = [...firsts.values(), eventsQueue.nextDueMs() ?? Infinity];
+  const nextMs = Math.min(...times);
   return nextMs === Infinity ? undefined : nextMs;
 }
 
-const ingesting =
-  (world: World, batch: readonly QueuedMessage[]): Task =>
-  async (worker) => {
-    const messages = batch.map(({ id, body, sentAtMs }) => ({ messageId: id, body, sentAtMs }));
-    const { failedMessages } = await ingest(messages, world.portsFor(worker));
-    for (const { id, receipt = '' } of batch) if (!failedMessages.has(id)) world.eventsQueue.delete(receipt);
-  };
+function newWorker({ world, scheduler, skewMs = 0 }: DriveOptions, name: string): Worker {
+  return scheduler.worker(name, Math.round((world.random.next() * 2 - 1) * skewMs));
+}
 
-function applying(world: World, { body, receipt = '' }: QueuedMessage): Task {
+function ingesting(options: DriveOptions, batch: readonly QueuedMessage[]): Task {
+  const { world } = options;
+  const worker = newWorker(options, 'ingest');
+  return async () => {
+    try {
+      const messages = batch.map(({ id, body, sentAtMs }) => ({ messageId: id, body, sentAtMs }));
+      const { failedMessages } = await ingest(messages, world.portsFor(worker));
+      await worker.effect('acknowledge events');
+      for (const { id, receipt = '' } of batch)
+        if (!failedMessages.has(id)) world.eventsQueue.delete(receipt);
+    } catch (error) {
+      refuseMistake(error);
+    }
+  };
+}
+
+function applying(options: DriveOptions, { body, receipt = '' }: QueuedMessage): Task {
+  const { world } = options;
+  const worker = newWorker(options, 'apply');
   const ref = readApplyMessage(body);
   if (ref === undefined) throw new Error(`not a message for apply: ${body}`);
-  return async (worker) => {
-    await applyGroup(ref, world.portsFor(worker));
-    world.applyQueue.delete(receipt);
+  return async () => {
+    try {
+      await applyGroup(ref, world.portsFor(worker));
+      await worker.effect('acknowledge apply');
+      world.applyQueue.delete(receipt);
+    } catch (error) {
+      refuseMistake(error);
+    }
   };
+}
+
+/** Whatever else went wrong, the message comes back when its time with the worker is over. */
+function refuseMistake(error: unknown): void {
+  if (error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError)
+    throw error;
+}
+
+function pumping(options: DriveOptions): Task {
+  const worker = newWorker(options, 'pump');
+  return () => pump(CONNECTION, options.world.portsFor(worker));
 }
 
 async function hasBacklog({ onlooker }: World): Promise<boolean> {

@@ -19,3 +19,14 @@ export async function suspectChanged({ onlooker, platform, nowMs, applyQueue }: 
   }
   return found || applyQueue.messages.length > 0;
 }
+
+/** What the platform shows of our groups, by spokeId; a second group of the same spokeId is listed as such. */
+export function shownGroups({ platform }: World): ReadonlyMap<string, unknown> {
+  const shown = new Map<string, unknown>();
+  for (const { spokeId: shownId, name, users, madeBy } of platform.groups.values()) {
+    const spokeId = shownId ?? 'nobody’s';
+    if (madeBy !== 'us') continue;
+    shown.set(shown.has(spokeId) ? `${spokeId} again` : spokeId, { name, users: [...users].sort() });
+  }
+  return shown;
+}

@@ -23,6 +23,7 @@ export type PlatformFault =
   | 'lost_late'
   | 'throttled'
   | 'unavailable_before'
+  | 'unavailable_after'
   | 'forbidden'
   | 'unauthorized';
 
@@ -38,6 +39,7 @@ const FAILS_BEFORE: Partial<Record<PlatformFault, Met>> = {
   forbidden: 403,
   unauthorized: 401,
 };
+const FAILS_AFTER: Partial<Record<PlatformFault, Met>> = { lost_after: 'ECONNRESET', unavailable_after: 504 };
 
 /** A request that got through at all is done by then: proxies and servers give up on it. */
 const LATEST_MS = 60_000;
@@ -163,7 +165,7 @@ export class ToldPlatform {
 
   async #answer(given: Sent, worker: Worker, faultOf: (call: string) => PlatformFault) {
     const sent = this.#renamed(given);
-    let fault = 'none' as PlatformFault;
+    let fault: PlatformFault = 'none';
     let refused: number | undefined;
     const effect = async (kind: string) => {
       await worker.effect(kind);
@@ -176,8 +178,9 @@ export class ToldPlatform {
     };
     try {
       const answer = await this.#simulated.dispatcherFor({ ...worker, effect }).request(sent as never);
-      if (fault === 'lost_after') throw broken('ECONNRESET');
-      return this.#bent(sent, answer as never);
+      const met = FAILS_AFTER[fault];
+      if (typeof met === 'string') throw broken(met);
+      return met === undefined ? this.#bent(sent, answer as never) : refusedWith(met);
     } catch (error) {
       if (refused === undefined) throw error;
       return refusedWith(refused);
@@ -253,19 +256,23 @@ export class ToldPlatform {
     }
   }
 
-  /** No request is on its way for ever: what is due by now is done. */
-  doOverdue(): void {
-    while (this.latestMs <= this.#nowMs()) this.doLate();
+  /** Does, at last, one of the writes whose callers have given up. */
+  doLate(which: number): void {
+    this.#late.splice(which % Math.max(1, this.#late.length), 1)[0]?.run();
   }
 
-  /** Does, at last, the oldest of the writes whose callers have given up. */
-  doLate(): void {
-    this.#late.shift()?.run();
+  /** No request is on its way for ever: what is due by now is done. */
+  doOverdue(): void {
+    while (this.latestMs <= this.#nowMs()) this.doLate(0);
   }
 
   /** When the first of the late writes will be done, at the latest. */
   get latestMs(): number {
     return this.#late[0]?.latestMs ?? Number.POSITIVE_INFINITY;
+  }
+
+  get lateCount(): number {
+    return this.#late.length;
   }
 
   /** Somebody else's group, there before us. */

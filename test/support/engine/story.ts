@@ -2,6 +2,7 @@ import { type GroupRef, groupId, memberId, roleId } from '../../../shared/domain
 import type { AuditEntry } from '../../../shared/sync/ports/logs.ts';
 import { seededRandom } from '../../../simulate/random.ts';
 import { drive } from './drive.ts';
+import { Scheduler } from './scheduler.ts';
 import { CONNECTION, createWorld, type Faults, NO_FAULTS, type WorldOptions } from './world.ts';
 
 /** What the directory says: members are named by their ids, and have the address `<id>@acme.test`. */
@@ -21,9 +22,14 @@ export async function story(options: Partial<WorldOptions> = {}) {
   const troubles: { faults: Faults } = { faults: NO_FAULTS };
   const world = await createWorld({
     random,
-    faults: { platform: (call) => troubles.faults.platform(call) },
+    faults: {
+      table: () => troubles.faults.table(),
+      platform: (call) => troubles.faults.platform(call),
+      queue: () => troubles.faults.queue(),
+    },
     ...options,
   });
+  const scheduler = new Scheduler({ random, onEffect: () => world.advance(1) });
   let told = 0;
   const { onlooker } = world;
 
@@ -48,12 +54,12 @@ export async function story(options: Partial<WorldOptions> = {}) {
     /** Says it, and lets the engine come to rest. */
     async tell(...sayings: readonly Saying[]) {
       say(...sayings);
-      await drive(world);
+      await drive({ world, scheduler });
     },
     say,
     /** Runs for some rounds only, where the engine is not to come to rest. */
     async work(maxRounds: number) {
-      await drive(world, maxRounds).catch((error: unknown) => {
+      await drive({ world, scheduler, maxRounds }).catch((error: unknown) => {
         if (!String(error).includes('still busy')) throw error;
       });
     },

@@ -8,7 +8,7 @@ import { createConnectionStore } from '../../../shared/store/connection-store.ts
 import type { Table } from '../../../shared/store/table.ts';
 import type { Connection } from '../../../shared/sync/ports/connections.ts';
 import type { DeadLetter } from '../../../shared/sync/ports/queues.ts';
-import { portsOver as enginePorts, tableOf } from '../../../simulate/engine.ts';
+import { portsOver as enginePorts, type TableFault, tableOf } from '../../../simulate/engine.ts';
 import type { PersonSpec as Employee } from '../../../simulate/life.ts';
 import { createQueues, type Queue, type Queues, queueUrl } from '../../../simulate/queues.ts';
 import type { Random } from '../../../simulate/random.ts';
@@ -22,12 +22,14 @@ export const COMPANY = 'company';
 export const START_MS = Date.UTC(2026, 10, 20, 10);
 export const CREATE_SETTLE_MS = 600_000;
 
-/** What goes wrong with a call of the platform. */
 export interface Faults {
+  table(): TableFault;
   platform(call: string): PlatformFault;
+  /** Whether a queue takes a batch of messages. */
+  queue(): boolean;
 }
 
-export const NO_FAULTS: Faults = { platform: () => 'none' };
+export const NO_FAULTS: Faults = { table: () => 'none', platform: () => 'none', queue: () => true };
 
 export interface PersonSpec extends Employee {
   readonly email: string;
@@ -119,7 +121,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     },
     portsFor: (worker) =>
       portsOver(
-        tableOf(table, worker, () => 'none'),
+        tableOf(table, worker, () => faults.table()),
         { shared, worker, faults },
       ),
   };
@@ -153,7 +155,10 @@ const TRIES_ONCE = 1e9;
 function portsOver(table: Table, { shared, worker, faults }: Seat) {
   const { platform, queues, ids } = shared;
   const clock = () => shared.nowMs() + worker.skewMs;
-  const sqs = queues.client((operation, queue) => worker.effect(`${operation} ${queue}`));
+  const sqs = queues.client(async (operation, queue) => {
+    await worker.effect(`${operation} ${queue}`);
+    if (!faults.queue()) throw new Error('the queue is throttled');
+  });
   const ports = enginePorts({
     table,
     clock,

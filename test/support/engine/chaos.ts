@@ -1,0 +1,84 @@
+import type { TableFault } from '../../../simulate/engine.ts';
+import type { Random } from '../../../simulate/random.ts';
+import type { PlatformFault } from './platform.ts';
+import type { Faults, World } from './world.ts';
+
+export interface ChaosOptions {
+  readonly random: Random;
+  /** How many things may go wrong in all; after that the world is healthy. */
+  readonly budget: number;
+  readonly platform?: readonly PlatformFault[];
+  readonly table?: readonly TableFault[];
+  /** Whether somebody else changes our groups, and makes groups that look like ours. */
+  readonly foreign?: boolean;
+  /** How likely a late write comes through at any one effect; a minute later it does in any case. */
+  readonly lateness?: number;
+}
+
+export const ALL_PLATFORM_FAULTS: readonly PlatformFault[] = [
+  'unreached',
+  'lost_before',
+  'lost_after',
+  'lost_late',
+  'throttled',
+  'unavailable_before',
+  'unavailable_after',
+  'forbidden',
+  'unauthorized',
+];
+export const ALL_TABLE_FAULTS: readonly TableFault[] = ['throttled', 'unheard', 'echo'];
+
+/** What goes wrong in a run, and when: drawn from the seed, and limited, so that every run can come to rest. */
+export class Chaos implements Faults {
+  left: number;
+  readonly #options: ChaosOptions;
+
+  constructor(options: ChaosOptions) {
+    this.#options = options;
+    this.left = options.budget;
+  }
+
+  platform(call: string): PlatformFault {
+    const { platform = [], random } = this.#options;
+    // Each new worker looks at its credential: that would use up most of what may go wrong.
+    if (call === 'me') return 'none';
+    // A write that is done late is a write; nobody notices a late look.
+    const possible = platform.filter((fault) => fault !== 'lost_late' || isWrite(call));
+    return this.#draws(0.25, possible) ? random.pick(possible) : 'none';
+  }
+
+  table(): TableFault {
+    const { table = [], random } = this.#options;
+    return this.#draws(0.02, table) ? random.pick(table) : 'none';
+  }
+
+  queue(): boolean {
+    return !this.#draws(0.05, this.#options.table ?? []);
+  }
+
+  /** Before each effect: late writes come through, and other people do things. */
+  meddle({ platform }: World): void {
+    const { random, foreign = false, lateness = 0.1 } = this.#options;
+    if (platform.lateCount > 0 && random.chance(lateness)) platform.doLate(random.below(8));
+    if (!foreign || this.left <= 0 || !random.chance(0.02)) return;
+    this.left -= 1;
+    const groups = [...platform.groups.values()];
+    if (groups.length === 0) return;
+    const { id, users } = random.pick(groups);
+    const changes = [
+      { users: [...users, `stranger-${random.below(2)}`] },
+      { users: users.slice(1) },
+      { name: 'Renamed by somebody' },
+    ];
+    platform.changeAsOther(id, random.pick(changes));
+    if (random.chance(0.1)) platform.deleteAsOther(id);
+  }
+
+  #draws(probability: number, possible: readonly unknown[]): boolean {
+    if (this.left <= 0 || possible.length === 0 || !this.#options.random.chance(probability)) return false;
+    this.left -= 1;
+    return true;
+  }
+}
+
+const isWrite = (call: string) => ['create', 'patch', 'put', 'delete'].includes(call);

@@ -1,0 +1,79 @@
+import { setImmediate as settled } from 'node:timers/promises';
+import type { Random } from '../../../simulate/random.ts';
+import { Crash, type Worker } from '../../../simulate/worker.ts';
+
+interface Waiting {
+  readonly worker: Worker;
+  readonly kind: string;
+  readonly go: () => void;
+}
+
+export interface SchedulerOptions {
+  readonly random: Random;
+  /** Stops the worker that is about to do the n-th effect of the whole run, counted from 1. */
+  readonly crashAt?: number;
+  /** Called before each effect, when its turn has come. */
+  readonly onEffect?: (kind: string) => void;
+}
+
+/**
+ * Lets several workers run at once, one effect at a time, in an order that only the seed decides: whoever waits for an
+ * effect may be next. So every interleaving that separate processes could show can be drawn, and drawn again.
+ */
+export class Scheduler {
+  readonly #options: SchedulerOptions;
+  readonly #waiting: Waiting[] = [];
+  /** Kinds of the effects that were done, in order. */
+  readonly effects: string[] = [];
+  /** The effect at which the run was stopped. */
+  crashedAt: string | undefined;
+
+  constructor(options: SchedulerOptions) {
+    this.#options = options;
+  }
+
+  worker(name: string, skewMs = 0): Worker {
+    let dead = false;
+    const worker: Worker = {
+      name,
+      skewMs,
+      isDead: () => dead,
+      effect: async (kind) => {
+        if (dead) throw new Crash(kind);
+        await new Promise<void>((go) => this.#waiting.push({ worker, kind, go }));
+        if (dead) throw new Crash(kind);
+        this.effects.push(kind);
+        if (this.effects.length === this.#options.crashAt) {
+          dead = true;
+          this.crashedAt = kind;
+          throw new Crash(kind);
+        }
+        this.#options.onEffect?.(kind);
+      },
+    };
+    return worker;
+  }
+
+  /** Runs tasks to their end, however they end. */
+  async run(tasks: readonly (() => Promise<unknown>)[]): Promise<readonly PromiseSettledResult<unknown>[]> {
+    let left = tasks.length;
+    const results = Promise.allSettled(
+      tasks.map(async (task) => {
+        try {
+          return await task();
+        } finally {
+          left -= 1;
+        }
+      }),
+    );
+    while (left > 0) {
+      await settled();
+      const [next] = this.#waiting.splice(this.#options.random.below(this.#waiting.length), 1);
+      next?.go();
+    }
+    // Whatever a dead worker had still under way ends here, so that nothing of it leaks into the next step.
+    for (const { go } of this.#waiting.splice(0)) go();
+    await settled();
+    return results;
+  }
+}

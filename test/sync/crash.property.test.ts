@@ -1,0 +1,96 @@
+import fc from 'fast-check';
+import { describe, expect, it, vi } from 'vitest';
+import { groupId } from '../../shared/domain/ids.ts';
+import { verifyAudit } from '../../shared/operate/verify-audit.ts';
+import { ALL_PLATFORM_FAULTS } from '../support/engine/chaos.ts';
+import { directoryEvents, expectedGroups } from '../support/engine/directory.ts';
+import { live } from '../support/engine/life.ts';
+import { shownGroups } from '../support/engine/look-over.ts';
+import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
+import { CONNECTION } from '../support/engine/world.ts';
+
+vi.mock('../../shared/sync/tuning.ts', async (original) => ({
+  ...(await original<typeof import('../../shared/sync/tuning.ts')>()),
+  LARGE_GROUP: 1,
+}));
+
+/** Every kind of effect that the way from an event to the platform has; a crash must have met each of them. */
+const EFFECTS = [
+  'SendMessageBatch apply, acknowledge apply, acknowledge events, delete VIEW#, get CONNECTION',
+  'get GATE, get GROUP, getMany PERSON, getMany USER, getMany VIEW#, platform.create, platform.delete',
+  'platform.get, platform.list, platform.me, platform.patch, platform.put, put A#, put IN#, put PART#',
+  'put USER, put VIEW#, put L#, query IN#, query M#, query index, update GROUP, update M#',
+  'update USER',
+].flatMap((line) => line.split(', '));
+
+/** Lives that are tried, one after the other, until every kind was met; a few dozen do. */
+const MOST_LIVES = 500;
+
+/** The position of a crash: any kind of effect is as likely as another, and any of its occurrences. */
+function pointIn(effects: readonly string[], point: number): number {
+  const kinds = [...new Set(effects)].sort();
+  const kind = kinds[point % kinds.length];
+  const places = effects.flatMap((effect, place) => (effect === kind ? [place + 1] : []));
+  return places[Math.floor(point / kinds.length) % places.length] ?? 1;
+}
+
+describe('a crash', () => {
+  const met = new Set<string>();
+
+  it.each([
+    ['alone', {}],
+    [
+      'on top of lost answers, other writers and a second worker',
+      { twins: 0.3, chaos: { budget: 4, platform: ALL_PLATFORM_FAULTS, foreign: true } },
+    ],
+  ])(
+    'between any two effects, %s, and redelivery change nothing of the end',
+    async (_, trouble) => {
+      await fc.assert(
+        fc.asyncProperty(directoryEvents(8), fc.nat(), fc.nat(), async (events, seed, point) => {
+          const { effects } = (await live({ events, seed, ...trouble })).scheduler;
+          const crashAt = pointIn(effects, point);
+          const { world, scheduler } = await live({ events, seed, ...trouble, crashAt });
+          expect(scheduler.crashedAt).toBe(effects[crashAt - 1]);
+          met.add(scheduler.crashedAt ?? '');
+          expect(shownGroups(world)).toEqual(expectedGroups(events));
+          expect(world.platform.violations).toEqual([]);
+          for (const group of expectedGroups(events).keys()) {
+            const ref = { connection: CONNECTION, group: groupId(group) };
+            const { audit } = world.onlooker;
+            expect(await verifyAudit(ref, { audit, clock: world.nowMs })).toMatchObject({ broken: null });
+          }
+        }),
+        runs(),
+      );
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'is met at every kind of effect, the rare ones too',
+    async () => {
+      const trouble = { twins: 0.3, chaos: { budget: 4, platform: ALL_PLATFORM_FAULTS, foreign: true } };
+      const lives = fc.sample(directoryEvents(12), { numRuns: MOST_LIVES, seed: 1 });
+      for (const [seed, events] of lives.entries()) {
+        const missing = EFFECTS.filter((effect) => !met.has(effect));
+        if (missing.length === 0) break;
+        const { effects } = (await live({ events, seed, ...trouble })).scheduler;
+        for (const kind of missing.filter((effect) => effects.includes(effect))) {
+          const { world, scheduler } = await live({
+            events,
+            seed,
+            ...trouble,
+            crashAt: effects.indexOf(kind) + 1,
+          });
+          expect(scheduler.crashedAt).toBe(kind);
+          expect(shownGroups(world)).toEqual(expectedGroups(events));
+          expect(world.platform.violations).toEqual([]);
+          met.add(kind);
+        }
+      }
+      expect(EFFECTS.filter((effect) => !met.has(effect))).toEqual([]);
+    },
+    PATIENCE_MS,
+  );
+});

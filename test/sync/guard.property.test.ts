@@ -1,0 +1,151 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { groupId, memberId } from '../../shared/domain/ids.ts';
+import { makeStamp } from '../../shared/domain/stamp.ts';
+import { applyGroup } from '../../shared/sync/apply/apply.ts';
+import { seededRandom } from '../../simulate/random.ts';
+import { ALL_TABLE_FAULTS, Chaos } from '../support/engine/chaos.ts';
+import { drive } from '../support/engine/drive.ts';
+import type { PlatformFault } from '../support/engine/platform.ts';
+import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
+import { Scheduler } from '../support/engine/scheduler.ts';
+import { CONNECTION, createWorld, START_MS, takeWoken, type World } from '../support/engine/world.ts';
+
+const HOUR_MS = 3_600_000;
+const GUARD = { minSize: 3, maxRemovedShare: 0.9, maxRemovedCount: 3, perHourCount: 4 };
+const GROUPS = ['g1', 'g2'].map(groupId);
+const MEMBERS = Array.from({ length: 5 }, (_, index) => `m${index}`);
+
+/** Somebody leaves some groups, then time passes. */
+interface Departure {
+  readonly group: number;
+  readonly members: readonly number[];
+  readonly afterMinutes: number;
+  /** How far the engine gets meanwhile. */
+  readonly rounds: number;
+  readonly comeBack: boolean;
+}
+
+const departure: fc.Arbitrary<Departure> = fc.record({
+  group: fc.nat({ max: GROUPS.length - 1 }),
+  members: fc.uniqueArray(fc.nat({ max: MEMBERS.length - 1 }), { minLength: 1, maxLength: 3 }),
+  afterMinutes: fc.constantFrom(0, 0, 0.1, 1, 59, 61),
+  rounds: fc.integer({ min: 0, max: 12 }),
+  comeBack: fc.boolean(),
+});
+
+const FAULTS: readonly PlatformFault[] = ['lost_before', 'lost_after', 'lost_late', 'unreached', 'throttled'];
+
+/** Two groups of five, as the directory and the platform have them. */
+async function settledWorld(seed: number, budget: number) {
+  const random = seededRandom(seed);
+  const faults = new Chaos({
+    budget: 0,
+    random,
+    platform: FAULTS,
+    table: ALL_TABLE_FAULTS,
+    lateness: 0.01,
+  });
+  const people = MEMBERS.map((member) => ({ role: `r-${member}`, email: `${member}@acme.test` }));
+  const world = await createWorld({
+    random,
+    faults,
+    people,
+    settings: { guard: GUARD, match: ['id=workEmail'] },
+  });
+  const scheduler = new Scheduler({
+    random,
+    onEffect: () => {
+      world.advance(1);
+      faults.meddle(world);
+    },
+  });
+  for (const group of GROUPS) await say(world, group, { members: MEMBERS, value: 'present' });
+  for (const ref of takeWoken(world)) await applyGroup(ref, world.onlooker);
+  faults.left = budget;
+  return { world, scheduler };
+}
+
+/** Writes registers directly, so that a member is the e-mail address that the directory gives it. */
+async function say(
+  world: World,
+  group: (typeof GROUPS)[number],
+  { members, value }: { readonly members: readonly string[]; readonly value: 'present' | 'absent' },
+) {
+  const { desired, applyQueue } = world.onlooker;
+  const ref = { connection: CONNECTION, group };
+  const stamp = makeStamp({ time: new Date(world.nowMs()).toISOString(), id: group, source: 'test' });
+  for (const member of members) {
+    const id = memberId(`${member}@acme.test`);
+    await desired.noteMembership(ref, id);
+    await desired.joinMember(ref, { member: id, register: { value, stamp } }, world.nowMs());
+  }
+  const since = makeStamp({ time: new Date(START_MS - 1).toISOString(), id: group, source: 'test' });
+  await desired.joinGroup(ref, {
+    upserted: since,
+    deleted: makeNothing(),
+    snapshot: makeNothing(),
+    name: { value: `Group ${group}`, stamp: since },
+  });
+  await desired.markDirty(ref, { nowMs: world.nowMs(), dueMs: world.nowMs() });
+  await applyQueue.wake([ref]);
+}
+
+/** Some rounds only: what comes next finds the engine in the middle of something. */
+async function work(world: World, scheduler: Scheduler, maxRounds: number) {
+  await drive({ world, scheduler, twins: 0.5, skewMs: 900, maxRounds }).catch((error: unknown) => {
+    if (!String(error).includes('still busy')) throw error;
+  });
+}
+
+const makeNothing = () => '' as ReturnType<typeof makeStamp>;
+
+/** The most that was removed within any hour, of the connection and of any one group. */
+function worstHour(world: World) {
+  const removals = world.platform.writes.flatMap(({ atMs, spokeId, removed }) =>
+    removed.map(() => ({ atMs, spokeId })),
+  );
+  let connection = 0;
+  let group = 0;
+  for (const { atMs: end } of removals) {
+    const within = removals.filter(({ atMs }) => atMs > end - HOUR_MS && atMs <= end);
+    connection = Math.max(connection, within.length);
+    for (const each of GROUPS) {
+      group = Math.max(group, within.filter(({ spokeId }) => spokeId === each).length);
+    }
+  }
+  return { connection, group };
+}
+
+describe('the guard', () => {
+  it(
+    'is never exceeded in any hour by many plans, two workers, lost answers, late writes or retries',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(departure, { minLength: 1, maxLength: 6 }),
+          fc.nat(),
+          fc.nat({ max: 6 }),
+          async (departures, seed, budget) => {
+            const { world, scheduler } = await settledWorld(seed, budget);
+            for (const { group, members, afterMinutes, rounds, comeBack } of departures) {
+              const names = members.map((index) => MEMBERS[index] ?? '');
+              await say(world, GROUPS[group] as never, { members: names, value: 'absent' });
+              await work(world, scheduler, rounds);
+              world.advance(1 + afterMinutes * 60_000);
+              if (comeBack) await say(world, GROUPS[group] as never, { members: names, value: 'present' });
+              await work(world, scheduler, rounds);
+            }
+            await drive({ world, scheduler, twins: 0.5, skewMs: 900 });
+            while (world.platform.lateCount > 0) world.platform.doLate(0);
+            const worst = worstHour(world);
+            expect(worst.connection).toBeLessThanOrEqual(GUARD.perHourCount);
+            expect(worst.group).toBeLessThanOrEqual(GUARD.maxRemovedCount);
+          },
+        ),
+        runs(),
+      );
+    },
+    PATIENCE_MS,
+  );
+});
