@@ -7,7 +7,7 @@ import type { Mailbox } from '../../shared/sync/ports/queues.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../io.ts';
 import type { Column } from '../output/table.ts';
-import { duration } from '../output/words.ts';
+import { duration, plural } from '../output/words.ts';
 
 export type QueueName = Mailbox['name'];
 
@@ -62,6 +62,7 @@ export async function surveyChosen(
     selection,
     limit: Number.POSITIVE_INFINITY,
     signal: io.signal,
+    onElsewhere: sayElsewhere(context),
   });
   for (const id of selection.ids ?? []) {
     const fitting = survey.messages.filter((message) => isNamed(message, id) && message.id !== id);
@@ -70,6 +71,16 @@ export async function surveyChosen(
   }
   if (survey.causes.length > 0) out.noteTable(survey.causes, CAUSE_COLUMNS);
   return survey;
+}
+
+/** Said once: SQS shows nobody what somebody else has taken. */
+export function sayElsewhere({ out }: Context): (messages: number, seconds: number) => void {
+  let isSaid = false;
+  return (messages, seconds) => {
+    if (!isSaid)
+      out.note(`somebody else looks at ${plural(messages, 'dead letter')}: waiting for up to ${seconds} s`);
+    isSaid = true;
+  };
 }
 
 export const CAUSE_COLUMNS: readonly Column<Survey['causes'][number]>[] = [

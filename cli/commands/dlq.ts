@@ -17,6 +17,7 @@ import {
   type QueueOption,
   queueOption,
   queuesOf,
+  sayElsewhere,
 } from './dlq-queue.ts';
 import { replay } from './dlq-replay.ts';
 
@@ -111,6 +112,7 @@ async function list(
     selection: { code, group: await groupNamed(context, group) },
     limit,
     signal: io.signal,
+    onElsewhere: sayElsewhere(context),
   });
   const names = await context.names({ groups: survey.messages.flatMap((message) => message.group ?? []) });
   out.answer(survey, () => printSurvey(survey, names, context));
@@ -141,8 +143,7 @@ function printSurvey(survey: Survey, names: Names, { out }: Context): void {
   }
   const shown = Math.min(SHOWN_MESSAGES, messages.length);
   if (selected > shown) out.line(`… and ${selected - shown} more; --json lists them`);
-  const elsewhere =
-    inFlightElsewhere === 0 ? '' : `, ${inFlightElsewhere} of them held by somebody else for up to 30 s more`;
+  const elsewhere = inFlightElsewhere === 0 ? '' : `, ${inFlightElsewhere} of them held by somebody else`;
   out.line(`${plural(total, 'dead letter')}${elsewhere}${complete ? '' : '; there may be more'}`);
   for (const step of nextSteps(survey, idOf)) out.note(`next: ${step}`);
 }

@@ -58,6 +58,16 @@ describe('surveyLetters', () => {
     expect(await world.mailboxes.events.counts()).toEqual({ visible: 2_000, inFlight: 0 });
   });
 
+  it('waits for what another consumer holds where that is told, and lists it when it is back', async () => {
+    const world = await worldWith(30);
+    await world.mailboxes.events.take(10, 10);
+    const told: number[][] = [];
+    const onElsewhere = (...what: number[]) => told.push(what);
+    const survey = await surveyLetters(world.ports, { queues: ['events'], limit: 100, onElsewhere });
+    expect(survey).toMatchObject({ total: 30, selected: 30, inFlightElsewhere: 0 });
+    expect(told[0]).toEqual([10, 24]);
+  });
+
   it('counts what another consumer holds once, and leaves it with them', async () => {
     const world = await worldWith(30);
     const theirs = await world.mailboxes.events.take(10, 300);

@@ -6,7 +6,7 @@ import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
 import { type Letter, readLetter } from './letter.ts';
 import { type RefusalPorts, refusalOf } from './standing.ts';
 import { isSuperseded, type StandingPorts } from './superseded.ts';
-import { walkMailbox } from './walk.ts';
+import { type WalkOptions, walkMailbox } from './walk.ts';
 
 /** Which letters a command is about; each part that is given must hold. */
 export interface Selection {
@@ -18,12 +18,11 @@ export interface Selection {
 
 export type SurveyPorts = StandingPorts & RefusalPorts & Pick<ToolPorts, 'mailboxes' | 'clock'>;
 
-export interface SurveyOptions {
+export interface SurveyOptions extends Pick<WalkOptions, 'signal' | 'onElsewhere'> {
   readonly queues: readonly Mailbox['name'][];
   readonly selection?: Selection;
   /** Messages listed one by one; memory is bounded by this and an id for each message. */
   readonly limit: number;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** Looks through dead-letter queues and puts everything back: what there is, by cause, and what has become moot. */
@@ -31,18 +30,14 @@ export async function surveyLetters(ports: SurveyPorts, options: SurveyOptions):
   const tally = createTally(options.limit);
   const walks = await Promise.all(
     options.queues.map((queue) =>
-      walkMailbox(
-        ports.mailboxes[queue],
-        { clock: ports.clock, signal: options.signal },
-        async (messages) => {
-          const nowMs = ports.clock();
-          const chosen = messages
-            .map((message) => readLetter(message, queue, nowMs))
-            .filter((letter) => isSelected(letter, options.selection));
-          for (const summary of await summarise(chosen, nowMs, ports)) tally.add(summary);
-          return true;
-        },
-      ),
+      walkMailbox(ports.mailboxes[queue], { ...options, clock: ports.clock }, async (messages) => {
+        const nowMs = ports.clock();
+        const chosen = messages
+          .map((message) => readLetter(message, queue, nowMs))
+          .filter((letter) => isSelected(letter, options.selection));
+        for (const summary of await summarise(chosen, nowMs, ports)) tally.add(summary);
+        return true;
+      }),
     ),
   );
   const inFlightElsewhere = walks.reduce((sum, { elsewhere }) => sum + elsewhere, 0);

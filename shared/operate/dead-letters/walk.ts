@@ -12,6 +12,8 @@ const VAIN_TAKES = 3;
 export interface WalkOptions {
   readonly clock: () => number;
   readonly signal?: AbortSignal | undefined;
+  /** Where given, messages that somebody else looks at are waited for; told how many these are, and for how long at most. */
+  readonly onElsewhere?: ((messages: number, seconds: number) => void) | undefined;
 }
 
 export interface WalkResult {
@@ -29,7 +31,7 @@ export interface WalkResult {
  */
 export async function walkMailbox(
   mailbox: Mailbox,
-  { clock, signal }: WalkOptions,
+  { clock, signal, onElsewhere }: WalkOptions,
   look: (messages: readonly DeadMessage[]) => Promise<boolean>,
 ): Promise<WalkResult> {
   const endMs = clock() + LONGEST_WALK_MS;
@@ -45,8 +47,11 @@ export async function walkMailbox(
       vain = fresh.length === 0 ? vain + 1 : 0;
       if (fresh.length > 0) wanted = await look(fresh);
       else if (receipts.size < expected && vain < VAIN_TAKES) continue;
-      // What somebody else looks at comes back soon: it is waited for.
-      else if ((await mailbox.counts()).inFlight <= receipts.size) break;
+      else {
+        const elsewhere = (await mailbox.counts()).inFlight - receipts.size;
+        if (elsewhere <= 0 || onElsewhere === undefined) break;
+        onElsewhere(elsewhere, Math.ceil((endMs - clock()) / 1_000));
+      }
     }
     const { inFlight } = await mailbox.counts();
     return {
