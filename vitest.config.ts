@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-const STACK = 'test/{cli,console,local,reconcile}/**/*.test.ts';
+const STACK = 'test/{cli,console,local}/**/*.test.ts';
 
 export default defineConfig({
   test: {

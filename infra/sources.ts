@@ -8,7 +8,7 @@ import {
   type PolicyStatementProps,
   ServicePrincipal,
 } from 'aws-cdk-lib/aws-iam';
-import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { SqsSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
@@ -16,7 +16,6 @@ import { Construct } from 'constructs';
 import type { Settings } from './settings.ts';
 
 const EVENTBRIDGE = new ServicePrincipal('events.amazonaws.com');
-const isOurs = (key: IKey): boolean => key instanceof Key;
 
 interface SourcesProps {
   readonly settings: Settings;
@@ -94,13 +93,9 @@ export class Sources extends Construct {
   #topic({ events, undelivered, key }: SourcesProps, topicArn: string): void {
     const topic = Topic.fromTopicArn(this, 'Topic', topicArn);
     topic.addSubscription(new SqsSubscription(events, { deadLetterQueue: undelivered }));
-    const principals = [new ServicePrincipal('sns.amazonaws.com')];
-    // The subscription gives a key of ours its statement; somebody else's only this can tell of.
-    if (!isOurs(key))
-      this.#useKey(key, 'topic', {
-        principals,
-        conditions: { ArnEquals: { 'aws:SourceArn': topicArn } },
-      });
+    // The subscription says the same to a key of ours, which is then said once; of another's only this can tell.
+    const conditions = { ArnEquals: { 'aws:SourceArn': topicArn } };
+    this.#useKey(key, 'topic', { principals: [new ServicePrincipal('sns.amazonaws.com')], conditions });
   }
 
   /** Without this whoever sends could not encrypt. The policy of a key that `keyArn` names is not ours to change. */

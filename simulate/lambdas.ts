@@ -33,8 +33,6 @@ export interface Container {
   readonly worker: Worker;
 }
 
-export type Lambdas = ReturnType<typeof createLambdas>;
-
 type Spell = Exclude<AwsDeed, { kind: 'crash' }> & { readonly untilMs: number };
 interface Trap {
   readonly deed: Extract<AwsDeed, { kind: 'crash' }>;

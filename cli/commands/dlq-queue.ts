@@ -74,14 +74,13 @@ export async function surveyChosen(
 }
 
 /** Said once: SQS shows nobody what somebody else has taken. */
-export function sayElsewhere({ out }: Context): (messages: number, seconds: number) => void {
-  let isSaid = false;
-  return (messages, seconds) => {
-    if (!isSaid)
-      out.note(`somebody else looks at ${plural(messages, 'dead letter')}: waiting for up to ${seconds} s`);
-    isSaid = true;
+export const sayElsewhere = ({ out }: Context) => {
+  let say = out.note;
+  return (messages: number, seconds: number): void => {
+    say(`somebody else looks at ${plural(messages, 'dead letter')}: waiting for up to ${seconds} s`);
+    say = () => {};
   };
-}
+};
 
 export const CAUSE_COLUMNS: readonly Column<Survey['causes'][number]>[] = [
   { title: 'cause', of: ({ code }) => code, whole: true },

@@ -5,7 +5,7 @@ import { shows } from '../plan/foreign.ts';
 import { openPlatform } from '../sync/open-platform.ts';
 import type { ToolPorts, WakePorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
-import { markSuspects, watched } from '../sync/reconcile/suspect.ts';
+import { markSuspects, type Suspicion, watched } from '../sync/reconcile/suspect.ts';
 import { READS_IN_FLIGHT } from '../sync/tuning.ts';
 import { wakeAll } from '../sync/wake.ts';
 import { type JournalPorts, journalOf, recordDeed } from './journal.ts';
@@ -75,15 +75,10 @@ async function wakeChanged(
   ports: SyncPorts,
 ): Promise<void> {
   const linked = await watched(refs, connection, ports);
-  const changed = await pMap(
-    linked,
-    async (state) => ((await isAsLeft(state, connection, ports)) ? [] : [state]),
-    { concurrency: READS_IN_FLIGHT },
-  );
-  await markSuspects(
-    changed.flat().map((state) => ({ state, version: null, traces: [] })),
-    ports,
-  );
+  const lookAt = async (state: Suspicion['state']): Promise<readonly Suspicion[]> =>
+    (await isAsLeft(state, connection, ports)) ? [] : [{ state, version: null, traces: [] }];
+  const changed = await pMap(linked, lookAt, { concurrency: READS_IN_FLIGHT });
+  await markSuspects(changed.flat(), ports);
   const known: ReadonlySet<GroupId> = new Set(linked.map(({ ref }) => ref.group));
   await wakeAll(
     refs.filter(({ group }) => !known.has(group)),
@@ -92,7 +87,11 @@ async function wakeChanged(
 }
 
 /** Whether a group is in step with all its members, and the platform shows what we wrote under the version we know. */
-async function isAsLeft(state: Linked, connection: Connection, ports: SyncPorts): Promise<boolean> {
+async function isAsLeft(
+  state: Suspicion['state'],
+  connection: Connection,
+  ports: SyncPorts,
+): Promise<boolean> {
   const { ref, view, counts, contest, doubt, suspect, dirtySinceMs } = state;
   const isSettled =
     stateName(state) === 'in_sync' && (dirtySinceMs ?? contest ?? doubt ?? suspect) === undefined;
@@ -110,8 +109,6 @@ async function isAsLeft(state: Linked, connection: Connection, ports: SyncPorts)
     return false;
   }
 }
-
-type Linked = Awaited<ReturnType<typeof watched>>[number];
 
 /** Waits until no group is dirty; stops early where nothing can be written before a person acts. */
 export async function followGroups(

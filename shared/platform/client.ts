@@ -3,8 +3,6 @@ import { candidatesResource } from './resources/candidates.ts';
 import { companyResource } from './resources/company.ts';
 import { leaveResource } from './resources/leave.ts';
 
-export type { PlatformClientOptions } from './group-client.ts';
-
 export type PlatformClient = ReturnType<typeof createPlatformClient>;
 
 /**

@@ -1,6 +1,6 @@
-import { execFile, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +11,8 @@ import packageJson from '../../package.json' with { type: 'json' };
 
 /*
  * What `npm pack` makes, unpacked into an empty folder beside what it declares as its dependencies and nothing else:
- * what it has forgotten to declare or to carry is missing here too.
+ * what it has forgotten to declare or to carry is missing here too. One stack of it is up; it is asked by every kind of
+ * command, and by the walk that the README invites to.
  */
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -21,14 +22,17 @@ const MAX_BYTES = 3_000_000;
 const folder = mkdtempSync(join(tmpdir(), 'groupsync-package-'));
 const home = join(folder, 'node_modules/groupsync');
 const bin = join(home, packageJson.bin.groupsync);
+const environment = { ...process.env, GROUPSYNC_COALESCE_SECONDS: '1' };
+let stack: ChildProcess;
+let told = '';
 let packed: { filename: string; size: number; files: { path: string }[] };
 
-beforeAll(() => {
-  const told = execFileSync('npm', ['pack', '--json', '--silent', '--pack-destination', folder], {
+beforeAll(async () => {
+  const listed = execFileSync('npm', ['pack', '--json', '--silent', '--pack-destination', folder], {
     cwd: ROOT,
     encoding: 'utf8',
   });
-  [packed] = JSON.parse(told.slice(told.indexOf('[')));
+  [packed] = JSON.parse(listed.slice(listed.indexOf('[')));
   mkdirSync(home, { recursive: true });
   execFileSync('tar', ['-xzf', join(folder, packed.filename), '-C', home, '--strip-components=1']);
   for (const name of Object.keys(packageJson.dependencies)) link(name);
@@ -36,8 +40,20 @@ beforeAll(() => {
   const event = { specversion: '1.0', id: 'e-1', source: 'test', time: new Date().toISOString() };
   const snapshot = { ...event, type: 'directory.group.snapshot', data: { group, members: [] } };
   writeFileSync(join(folder, 'crew.jsonl'), JSON.stringify(snapshot));
+  symlinkSync(join(home, 'examples'), join(folder, 'examples'));
+  const often = ['--people-every', '2', '--pump-every', '1'];
+  stack = spawn(process.execPath, [bin, 'start', '--empty', ...often], { cwd: folder, env: environment });
+  for await (const chunk of stack.stdout?.setEncoding('utf8') ?? []) {
+    told += chunk;
+    if (told.includes('Ctrl-C')) break;
+  }
 }, 120_000);
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(async () => {
+  const exited = once(stack, 'exit');
+  stack.kill('SIGTERM');
+  await exited;
+  rmSync(folder, { recursive: true, force: true });
+});
 
 function link(name: string): void {
   const target = join(folder, 'node_modules', name);
@@ -45,12 +61,14 @@ function link(name: string): void {
   symlinkSync(join(ROOT, 'node_modules', name), target);
 }
 
-const groupsync = (...args: string[]) =>
+const run = (file: string, args: readonly string[]) =>
   new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
-    execFile(process.execPath, [bin, ...args], { cwd: folder }, (error, stdout, stderr) =>
-      resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr }),
+    const options = { cwd: folder, env: environment, maxBuffer: 2 ** 26 };
+    execFile(file, args, options, (error, stdout, stderr) =>
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
     );
   });
+const groupsync = (...args: string[]) => run(process.execPath, [bin, ...args]);
 
 it('carries what was built, and no source, test or setting of ours', () => {
   const paths = packed.files.map(({ path }) => path);
@@ -76,14 +94,7 @@ it('has the help of every command', async () => {
   }
 }, 120_000);
 
-it('asks a stack that is up', async () => {
-  const child = spawn(process.execPath, [bin, 'start', '--empty'], { cwd: folder });
-  const exited = once(child, 'exit');
-  let told = '';
-  for await (const chunk of child.stdout.setEncoding('utf8')) {
-    told += chunk;
-    if (told.includes('Ctrl-C')) break;
-  }
+it('serves its page, and answers', async () => {
   const page = new URL('/app.js', /^console +(\S+)$/m.exec(told)?.[1]);
   expect((await (await fetch(page)).text()).length).toBeGreaterThan(10_000);
   for (const [words, codes] of ASKED) {
@@ -91,8 +102,6 @@ it('asks a stack that is up', async () => {
     expect(codes, `${words.join(' ')}: ${stderr}`).toContain(code);
     expect(stderr).not.toMatch(/\n {4}at /);
   }
-  child.kill('SIGTERM');
-  await exited;
 }, 120_000);
 
 /** With the exit codes that fit: what needs attention in an empty company, or is not there, is no mistake of ours. */
@@ -120,3 +129,44 @@ function everyCommand(): string[][] {
     [],
   ).filter(([first]) => first !== 'help');
 }
+
+/** Every sh block of the README, as it stands there; the first installs, and starts the stack that the others ask. */
+const [SET_UP = '', ...WALK] = [
+  ...readFileSync(join(ROOT, 'README.md'), 'utf8').matchAll(/^```sh\n([\s\S]*?)^```$/gm),
+].map(([, block = '']) => block);
+
+/**
+ * `npx` and `npm` run the package, which this folder has; how each command ended is kept. A block that looks for what
+ * comes by itself a little later is repeated until it is there.
+ */
+const PRELUDE = `
+npx() { shift; local code=0; node '${bin}' "$@" || code=$?; echo "$2 $code" >> codes; }
+npm() { shift 3; node '${bin}' start --empty "$@"; }
+until_there() { local end=$((SECONDS + 60)); until "$@" > there; do [ $SECONDS -lt $end ] || return 1; sleep 0.5; done; cat there; }
+set -e -o pipefail
+`;
+const scriptOf = (block: string, place: number) =>
+  block.includes('grep -o')
+    ? `block_${place}() {\n${block}\n}\nuntil_there block_${place}`
+    : `${block}\necho "block ${place} done"`;
+
+/** The README says that its walk takes them; nothing but Node may be asked of who runs the tests. */
+const hasTools = ['aws', 'jq', 'curl'].every((tool) => spawnSync(tool, ['--version']).status === 0);
+
+it.skipIf(!hasTools)(
+  "the README's walk can be gone from its first command to its last",
+  async () => {
+    expect(SET_UP).toBe('npm ci\nnpm start\n');
+    const script = PRELUDE + WALK.map(scriptOf).join('\n');
+    const { code, stdout, stderr } = await run('bash', ['-c', script]);
+    expect(code, `${stdout}\n${stderr}`).toBe(0);
+    // The dead letter is a fault to doctor; sync meets the refused credential.
+    expect(readFileSync(join(folder, 'codes'), 'utf8').trim().split('\n')).toEqual([
+      ...['status 0', 'explain 0', 'import 0', 'dlq 0', 'doctor 3'],
+      ...['sync 3', 'connect 0'],
+    ]);
+    expect(stdout).toMatch(/"name":"Sailing".*"users":\["user_/);
+    expect(stdout).toContain('"code": "invalid_json"');
+  },
+  120_000,
+);
