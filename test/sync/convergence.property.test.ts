@@ -23,7 +23,7 @@ describe('the engine', () => {
           expect(world.platform.violations).toEqual([]);
           expect(world.deadLetters).toEqual([]);
         }),
-        runs(),
+        runs(500),
       );
     },
     PATIENCE_MS,
@@ -61,7 +61,7 @@ describe('the engine', () => {
             expect(world.deadLetters).toEqual([]);
           },
         ),
-        runs(),
+        runs(600),
       );
     },
     PATIENCE_MS,

@@ -61,7 +61,7 @@ describe('a crash', () => {
             expect(await verifyAudit(ref, { audit, clock: world.nowMs })).toMatchObject({ broken: null });
           }
         }),
-        runs(),
+        runs(400),
       );
     },
     PATIENCE_MS,

@@ -143,7 +143,7 @@ describe('the guard', () => {
             expect(worst.group).toBeLessThanOrEqual(GUARD.maxRemovedCount);
           },
         ),
-        runs(),
+        runs(600),
       );
     },
     PATIENCE_MS,

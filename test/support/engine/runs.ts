@@ -1,6 +1,6 @@
 /**
- * How often a property is tried: a thousand times in `npm test`, a hundred thousand in `npm run test:deep`. A failure
- * prints its seed; GROUPSYNC_SEED plays it again.
+ * How often a property is tried: a thousand times in `npm test` unless it says less, a hundred thousand in
+ * `npm run test:deep`. A failure prints its seed; GROUPSYNC_SEED plays it again.
  */
 const asked = Number(process.env['GROUPSYNC_RUNS'] ?? 0);
 const seed = process.env['GROUPSYNC_SEED'];

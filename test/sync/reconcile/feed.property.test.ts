@@ -100,7 +100,7 @@ describe('the feed', () => {
           expect(await recorded()).toEqual(told());
           expect(counted).toBe(told().length);
         }),
-        runs(),
+        runs(500),
       );
     },
     PATIENCE_MS,
@@ -127,7 +127,7 @@ describe('the feed', () => {
             expect(left).toBeGreaterThan(0);
           expect(await recorded()).toEqual(told());
         }),
-        runs(),
+        runs(500),
       );
     },
     PATIENCE_MS,
