@@ -9,23 +9,9 @@ import {
   RestoreSecretCommand,
   type SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
-import * as z from 'zod';
 import { parseJson } from '../contract/json.ts';
 import { secretName } from '../contract/names.ts';
-import { type CredentialVault, SecretError, type Secrets, type SecretValue } from '../sync/ports/secrets.ts';
-
-const StoredSecret: z.ZodType<SecretValue> = z.union([
-  z.object({ token: z.string().min(1) }),
-  z.object({
-    clientId: z.string().min(1),
-    clientSecret: z.string().min(1),
-    refreshToken: z.string().min(1),
-    tokenUrl: z.url(),
-    accessToken: z.string().min(1).optional(),
-    refreshAtMs: z.number().optional(),
-    storedAtMs: z.number().optional(),
-  }),
-]);
+import { type CredentialVault, SecretError, type Secrets, SecretValue } from '../sync/ports/secrets.ts';
 
 export function createSecrets(client: SecretsManagerClient, prefix: string): Secrets {
   return {
@@ -35,7 +21,7 @@ export function createSecrets(client: SecretsManagerClient, prefix: string): Sec
         throw new SecretError(`the secret ${SecretId} cannot be read`, { cause });
       });
       const json = parseJson(answer.SecretString ?? '');
-      const parsed = StoredSecret.safeParse(json.ok ? json.value : undefined);
+      const parsed = SecretValue.safeParse(json.ok ? json.value : undefined);
       if (!parsed.success || answer.VersionId === undefined) {
         const forms = '{"token"} or {"clientId", "clientSecret", "refreshToken", "tokenUrl"}';
         throw new SecretError(`the secret ${SecretId} does not hold ${forms}`);

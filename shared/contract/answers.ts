@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { DRIFT_KINDS } from '../domain/drift.ts';
+import type { Frozen } from '../domain/forms.ts';
 
 /*
  * What the commands answer: each schema and its type are one, so that `--json` prints what the use case returns.
@@ -15,9 +16,6 @@ export const nullable = <Schema extends z.ZodType>(schema: Schema) => z.union([s
 
 /** What a schema describes, as nobody may change it. */
 type Answer<Schema extends z.ZodType> = Frozen<z.infer<Schema>>;
-type Frozen<Value> = Value extends readonly (infer Item)[]
-  ? readonly Frozen<Item>[]
-  : { readonly [Name in keyof Value]: Frozen<Value[Name]> };
 
 export const Change = z.object({
   kind: text,

@@ -1,3 +1,5 @@
+import * as z from 'zod';
+import { type Frozen, text } from './forms.ts';
 import { eachField, GROUP_FIELDS } from './group-fields.ts';
 
 /** What somebody else did to a group on the platform. */
@@ -11,19 +13,23 @@ export type DriftKind = (typeof DRIFT_KINDS)[number];
 export const NOBODY_KNOWN = 'UNKNOWN';
 
 /** Who it was, as the feed says: personal, so never in a log. */
-export type Actor = { readonly role: string | null; readonly name: string | null };
+export const Actor = z.lazy(() => z.object({ role: text.nullable(), name: text.nullable() }));
+export type Actor = Frozen<z.infer<typeof Actor>>;
 
 /** One event of the activity feed about a platform group: who did something, and of what kind. */
-export interface Trace {
-  readonly id: string;
-  /** `ROLE`, `SYSTEM`, `EXTERNAL`, or whatever else the platform says. */
-  readonly initiator: string;
-  readonly actor?: Actor;
-  /** `event_type` of the specification; most values are listed nowhere. */
-  readonly type: string;
-  /** Timestamp as the feed gave it. */
-  readonly at: string | null;
-}
+export const Trace = z.lazy(() =>
+  z.object({
+    id: text,
+    /** `ROLE`, `SYSTEM`, `EXTERNAL`, or whatever else the platform says. */
+    initiator: text,
+    actor: Actor.exactOptional(),
+    /** `event_type` of the specification; most values are listed nowhere. */
+    type: text,
+    /** Timestamp as the feed gave it. */
+    at: text.nullable(),
+  }),
+);
+export type Trace = Frozen<z.infer<typeof Trace>>;
 
 /** One difference, before somebody changed the platform and after; lists are sorted. */
 export interface Difference {

@@ -10,16 +10,10 @@ import type { Facts } from '../plan/facts.ts';
 import { type Asked, isPresent, isWanted, type Verdict, verdictOf } from '../plan/verdict.ts';
 import { learn } from '../sync/apply/facts.ts';
 import { type PreviewPorts, previewGroup, readingOf } from '../sync/apply/preview.ts';
-import {
-  type MemberStanding,
-  refusedRevisionOf,
-  standingNow,
-  standingOf,
-  undescribed,
-} from '../sync/member-standing.ts';
+import { type MemberStanding, refusedRevisionOf, standingNow, standingOf } from '../sync/member-standing.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
-import type { UserState } from '../sync/ports/desired.ts';
+import { type UserState, undescribed } from '../sync/ports/desired.ts';
 import { GONE, type Person } from '../sync/ports/people.ts';
 import { NotFound, NothingFits } from './find-group.ts';
 import { findMemberOf } from './find-member.ts';

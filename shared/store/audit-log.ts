@@ -1,45 +1,13 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import { type GroupRef, groupId, intentId } from '../domain/ids.ts';
-import type { AuditLog, KeptEntry } from '../sync/ports/logs.ts';
+import type { GroupRef } from '../domain/ids.ts';
+import { AuditEntry, type AuditLog, type KeptEntry } from '../sync/ports/logs.ts';
 import { OF_THIS_SCHEMA, understood } from './item-form.ts';
 import { AUDIT_PREFIX, auditKey, dueText, groupKey, journalKey, logPartition } from './keys.ts';
 import { all, any, equal, exists, type Item, missing, type Table } from './table.ts';
 
 const AUDIT_LIFE_SECONDS = 400 * 86_400;
 
-const AuditItem = z.lazy(() =>
-  z.object({
-    atMs: z.number(),
-    intent: z.string().transform(intentId),
-    action: z.string(),
-    changes: z.array(
-      z.object({
-        kind: z.string(),
-        member: z.string().nullable().exactOptional(),
-        before: z.string().nullable(),
-        after: z.string().nullable(),
-        reason: z.string(),
-      }),
-    ),
-    changeCount: z.number(),
-    versionBefore: z.string().nullable(),
-    versionAfter: z.string().nullable(),
-    cause: z.string(),
-    outcome: z.enum(['written', 'found_written', 'found_changed', 'rejected']),
-    group: z.string().transform(groupId).exactOptional(),
-    actor: z
-      .object({
-        kind: z.enum(['directory', 'operator', 'scim', 'groupsync', 'platform']),
-        id: z.string(),
-        name: z.string().exactOptional(),
-        arn: z.string().exactOptional(),
-      })
-      .exactOptional(),
-    reason: z.string().exactOptional(),
-    previous: z.array(z.string()).exactOptional(),
-  }),
-);
 /** Whoever asks for the newest must not read what a year has left. */
 const PAGE_SIZE = 100;
 const Head = z.object({ lastAudit: z.string().exactOptional(), lastDeed: z.string().exactOptional() });
@@ -101,7 +69,7 @@ const timeOf = ({ atMs }: { readonly atMs: number }) => new Date(atMs).toISOStri
 
 /** @param ref of an entry of an earlier release, which does not say it itself */
 function parseEntry(item: Item, ref?: GroupRef): KeptEntry {
-  const entry = understood(AuditItem, item, `an audit entry at ${item.sk}`);
+  const entry = understood(AuditEntry, item, `an audit entry at ${item.sk}`);
   return { ...(ref?.group ? { group: ref.group } : {}), ...entry, link: linkTo(item) };
 }
 

@@ -1,31 +1,12 @@
 import * as z from 'zod';
 import { withoutUnknown } from '../contract/change-setting.ts';
-import { ContractReport } from '../contract/contract-report.ts';
 import { overStored } from '../contract/merge-settings.ts';
-import { ConnectionSettings } from '../contract/settings.ts';
 import { type ConnectionName, connectionName } from '../domain/ids.ts';
-import type { Connection, ConnectionStore } from '../sync/ports/connections.ts';
+import { Connection, type ConnectionStore } from '../sync/ports/connections.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { OF_THIS_SCHEMA, understood } from './item-form.ts';
 import { CONNECTIONS_PARTITION, connectionKey, tombstoneKey } from './keys.ts';
 import { all, type Change, equal, exists, missing, type Table, type Value } from './table.ts';
-
-const ConnectionItem = z
-  .object({
-    name: z.string().transform(connectionName),
-    company: z.string(),
-    settings: ConnectionSettings,
-    observing: z.boolean(),
-    revision: z.number().exactOptional(),
-    /** One that cannot be read is as good as none: it is quickly made anew. */
-    contract: ContractReport.optional().catch(undefined),
-  })
-  .transform(({ contract, ...connection }) =>
-    // Whoever changes the address, older code too, leaves the report behind as it was.
-    contract?.baseUrl === connection.settings.baseUrl && contract.company === connection.company
-      ? { ...connection, contract }
-      : connection,
-  );
 
 const Tombstone = z.object({ company: z.string() });
 
@@ -47,11 +28,7 @@ export function createConnectionStore(
       return undefined;
     }
     const { known, unknown } = withoutUnknown(item['settings']);
-    const read = understood(
-      ConnectionItem,
-      { ...item, settings: known as Value },
-      `a connection at ${item.pk}`,
-    );
+    const read = understood(Connection, { ...item, settings: known as Value }, `a connection at ${item.pk}`);
     const connection = unknown.length === 0 ? read : { ...read, unknownSettings: unknown };
     if (connection !== read && !remembered.get(name)?.connection.unknownSettings) onUnknown(name, unknown);
     remembered.set(name, { connection, untilMs: clock() + rememberMs });

@@ -1,7 +1,6 @@
-import * as z from 'zod';
-import { DRIFT_KINDS, NOBODY_KNOWN } from '../domain/drift.ts';
-import { type ConnectionName, groupId, platformGroupId } from '../domain/ids.ts';
-import type { DriftLog, DriftRecord } from '../sync/ports/logs.ts';
+import { NOBODY_KNOWN } from '../domain/drift.ts';
+import type { ConnectionName } from '../domain/ids.ts';
+import { type DriftLog, DriftRecord } from '../sync/ports/logs.ts';
 import { OF_THIS_SCHEMA, understood } from './item-form.ts';
 import { connectionKey, DRIFT_PREFIX, driftKey, driftPartition, driftPrefix, dueText } from './keys.ts';
 import { all, equal, exists, type Item, missing, type Table } from './table.ts';
@@ -9,27 +8,6 @@ import { all, equal, exists, type Item, missing, type Table } from './table.ts';
 const DRIFT_LIFE_SECONDS = 400 * 86_400;
 /** Records keep the first thousand of a list, so that an item stays far below its limit. */
 const MAX_LISTED = 1_000;
-
-const Side = z.union([z.string(), z.array(z.string())]).nullable();
-const Settlement = z.enum(['restore', 'report', 'adopt']);
-export const ActorForm = z.object({ role: z.string().nullable(), name: z.string().nullable() });
-const DriftItem = z.lazy(() =>
-  z.object({
-    id: z.string(),
-    group: z.string().transform(groupId),
-    platformId: z.string().transform(platformGroupId).nullable(),
-    kind: z.enum(DRIFT_KINDS),
-    before: Side,
-    after: Side,
-    initiator: z.string(),
-    actor: ActorForm.exactOptional(),
-    eventIds: z.array(z.string()),
-    policy: Settlement,
-    detectedAtMs: z.number(),
-    settledBy: Settlement.nullable(),
-    settledAtMs: z.number().nullable(),
-  }),
-);
 
 export function createDriftLog(table: Table): DriftLog {
   async function* recordsUnder(connection: ConnectionName, prefix: string) {
@@ -97,4 +75,4 @@ const happened = (connection: ConnectionName, atMs: number, id: string) => ({
 const bounded = (side: DriftRecord['before']) =>
   typeof side === 'string' || side === null ? side : side.slice(0, MAX_LISTED);
 
-const parseDrift = (item: Item): DriftRecord => understood(DriftItem, item, `a drift record at ${item.sk}`);
+const parseDrift = (item: Item): DriftRecord => understood(DriftRecord, item, `a drift record at ${item.sk}`);

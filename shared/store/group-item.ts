@@ -1,8 +1,8 @@
 import * as z from 'zod';
+import { Trace } from '../domain/drift.ts';
 import type { GroupState, StoredMember } from '../domain/group-state.ts';
 import { type GroupRef, intentId, memberId, platformGroupId, roleId, versionToken } from '../domain/ids.ts';
 import type { Stamp } from '../domain/stamp.ts';
-import { ActorForm } from './drift-log.ts';
 import { understood } from './item-form.ts';
 import type { Item } from './table.ts';
 
@@ -82,16 +82,6 @@ const Hold = z.lazy(() =>
     decision: Decision,
     chunks: number,
     hash: text,
-  }),
-);
-
-const Trace = z.lazy(() =>
-  z.object({
-    id: text,
-    initiator: text,
-    actor: ActorForm.exactOptional(),
-    type: text,
-    at: text.nullable(),
   }),
 );
 

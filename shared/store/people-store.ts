@@ -1,7 +1,6 @@
 import pMap from 'p-map';
-import * as z from 'zod';
 import { type ConnectionName, type MemberId, memberId, type RoleId, roleId } from '../domain/ids.ts';
-import type { PeopleStore, Person } from '../sync/ports/people.ts';
+import { type PeopleStore, Person } from '../sync/ports/people.ts';
 import { queryIndex } from './group-index.ts';
 import { OF_THIS_SCHEMA, plain, understood } from './item-form.ts';
 import {
@@ -14,17 +13,6 @@ import {
   userKey,
 } from './keys.ts';
 import { all, any, type Condition, equal, type Item, itemsOf, less, missing, type Table } from './table.ts';
-
-const PersonItem = z.lazy(() =>
-  z.object({
-    role: z.string().transform(roleId),
-    userId: z.string().exactOptional(),
-    state: z.string(),
-    values: z.record(z.string(), z.string()).default({}),
-    revision: z.number(),
-    unheard: z.boolean().default(false),
-  }),
-);
 
 const WRITES_IN_FLIGHT = 8;
 
@@ -131,7 +119,4 @@ export function createPeopleStore(table: Table): PeopleStore {
 const stillAt = (revision: number): Condition =>
   revision === 0 ? any(missing('revision'), equal('revision', 0)) : all(equal('revision', revision));
 
-function parsePerson(item: Item): Person {
-  const { values, ...person } = understood(PersonItem, item, `a person at ${item.pk}`);
-  return { ...person, values: new Map(Object.entries(values)) };
-}
+const parsePerson = (item: Item): Person => understood(Person, item, `a person at ${item.pk}`);

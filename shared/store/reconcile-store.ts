@@ -1,19 +1,7 @@
-import * as z from 'zod';
-import type { FeedPosition, FeedStore, Leases } from '../sync/ports/reconcile.ts';
+import { FeedPosition, type FeedStore, type Leases } from '../sync/ports/reconcile.ts';
 import { OF_THIS_SCHEMA, understood } from './item-form.ts';
 import { feedKey, leaseKey } from './keys.ts';
 import { all, any, type Condition, equal, type Item, less, missing, type Table } from './table.ts';
-
-const FeedItem = z.lazy(() =>
-  z.object({
-    cursor: z.string().nullable(),
-    recentIds: z.array(z.string()),
-    lastEventAt: z.string().nullable(),
-    readAtMs: z.number(),
-    writtenAtMs: z.number(),
-    needsSweep: z.boolean(),
-  }),
-);
 
 /** Tokens only grow: once a later holder has begun, the position refuses every earlier one for ever. */
 export function createFeedStore(table: Table): FeedStore {
@@ -42,7 +30,7 @@ const noLaterThan = (token: number): Condition =>
 /** The first run writes its token before it has a position. */
 function positionOf(item: Item): FeedPosition | undefined {
   if (item['readAtMs'] === undefined) return undefined;
-  return understood(FeedItem, item, `a feed position at ${item.pk}`);
+  return understood(FeedPosition, item, `a feed position at ${item.pk}`);
 }
 
 export function createLeases(table: Table): Leases {

@@ -1,6 +1,5 @@
-import * as z from 'zod';
 import type { ConnectionName } from '../domain/ids.ts';
-import type { ScimOrder, ScimResource, ScimStore } from '../sync/ports/scim.ts';
+import { type ScimOrder, ScimResource, type ScimStore } from '../sync/ports/scim.ts';
 import { parseMember } from './group-item.ts';
 import { OF_THIS_SCHEMA, understood } from './item-form.ts';
 import { keyPart, memberKey } from './keys.ts';
@@ -13,23 +12,7 @@ import {
   resourcePartition,
   valuePartition,
 } from './scim-keys.ts';
-import { type Attributes, all, any, equal, type Item, itemsOf, less, missing, type Table } from './table.ts';
-
-const ResourceItem = z.lazy(() =>
-  z.object({
-    type: z.enum(['User', 'Group']),
-    id: z.string(),
-    attributes: z.record(z.string(), z.unknown()).transform((attributes) => attributes as Attributes),
-    revision: z.number(),
-    /** Revisions since the last one that changed something: one that does so need not know its own number. */
-    idle: z.number().default(0),
-    createdMs: z.number(),
-    modifiedMs: z.number(),
-    changedMs: z.number().optional(),
-    state: z.enum(['live', 'ending']),
-    open: z.literal(true).optional(),
-  }),
-);
+import { all, any, equal, type Item, itemsOf, less, missing, type Table } from './table.ts';
 
 export function createScimStore(table: Table): ScimStore {
   const orders = createScimOrders(table);
@@ -130,15 +113,8 @@ export function createScimStore(table: Table): ScimStore {
   };
 }
 
-function parseResource(item: Item): ScimResource {
-  const { open, idle, ...resource } = understood(
-    ResourceItem,
-    item,
-    `a SCIM resource in partition ${item.pk}`,
-  );
-  const { revision, modifiedMs, changedMs = modifiedMs } = resource;
-  return { ...resource, version: revision - idle, changedMs, settled: open === undefined };
-}
+const parseResource = (item: Item): ScimResource =>
+  understood(ScimResource, item, `a SCIM resource in partition ${item.pk}`);
 
 /** A crash may have come between a resource and the generation that tells of it: nothing is missed for longer. */
 const REMEMBERED_MS = 60_000;

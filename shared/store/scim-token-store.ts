@@ -1,19 +1,7 @@
-import * as z from 'zod';
-import { connectionName } from '../domain/ids.ts';
-import type { ScimToken, ScimTokenStore } from '../sync/ports/scim.ts';
+import { ScimToken, type ScimTokenStore } from '../sync/ports/scim.ts';
 import { OF_THIS_SCHEMA, understood } from './item-form.ts';
 import { tokenKey, tokenListKey, tokensPartition } from './scim-keys.ts';
 import { all, any, equal, type Item, itemsOf, less, missing, type Table } from './table.ts';
-
-const TokenItem = z.object({
-  prefix: z.string(),
-  connection: z.string().transform(connectionName),
-  hash: z.string(),
-  createdMs: z.number(),
-  expiresMs: z.number().exactOptional(),
-  revokedMs: z.number().exactOptional(),
-  lastUsedMs: z.number().exactOptional(),
-});
 
 /** A token is found by its prefix, before anybody knows whose it is; a list entry written before it finds it again. */
 export function createScimTokenStore(table: Table): ScimTokenStore {
@@ -55,4 +43,4 @@ export function createScimTokenStore(table: Table): ScimTokenStore {
   };
 }
 
-const parseToken = (item: Item): ScimToken => understood(TokenItem, item, 'a SCIM token');
+const parseToken = (item: Item): ScimToken => understood(ScimToken, item, 'a SCIM token');

@@ -1,40 +1,22 @@
 import pMap from 'p-map';
-import * as z from 'zod';
 import { MAX_ATTRIBUTE_BYTES, MAX_ATTRIBUTES_PER_MEMBER } from '../contract/events/bounds.ts';
 import { ACTIVE_ATTRIBUTE } from '../domain/active.ts';
 import type { UserCopy } from '../domain/group.ts';
-import {
-  type ConnectionName,
-  type GroupRef,
-  groupId,
-  type MemberId,
-  memberId,
-  roleId,
-} from '../domain/ids.ts';
+import { type ConnectionName, type GroupRef, groupId, type MemberId, memberId } from '../domain/ids.ts';
 import { compareUtf8, join, type Register } from '../domain/register.ts';
-import { laterStamp, STAMP_ZERO, type Stamp } from '../domain/stamp.ts';
-import type { JoinedUser, UserChange, UserState, UserStore } from '../sync/ports/desired.ts';
+import { laterStamp } from '../domain/stamp.ts';
+import {
+  type JoinedUser,
+  type UserChange,
+  UserState,
+  type UserStore,
+  undescribed,
+} from '../sync/ports/desired.ts';
 import { StoreError } from '../sync/ports/store-errors.ts';
 import { queryIndex } from './group-index.ts';
 import { OF_THIS_SCHEMA, understood } from './item-form.ts';
 import { boundMemberItem, IN_PREFIX, indexPartition, keyPart, memberKey, shardOf, userKey } from './keys.ts';
 import { all, any, type Condition, equal, exists, type Item, less, missing, type Table } from './table.ts';
-
-const StampText = z.string().transform((text) => text as Stamp);
-const UserItem = z.lazy(() =>
-  z.object({
-    member: z.string().transform(memberId),
-    attributes: z.record(z.string(), z.object({ value: z.string(), stamp: StampText })).default({}),
-    floor: StampText.default(STAMP_ZERO),
-    role: z.string().transform(roleId).optional(),
-    review: z.boolean().default(false),
-    revision: z.number().default(0),
-    walk: z.number().optional(),
-    /** Counts writes, so that a change computed from what was read cannot overwrite another. */
-    writes: z.number().default(0),
-  }),
-);
-type UserItem = z.infer<typeof UserItem>;
 
 /** A user written by this many others between our read and our write would be a fault elsewhere. */
 const MAX_RACES = 50;
@@ -45,6 +27,11 @@ export function createUserStore(
   table: Table,
   onDropped: (connection: ConnectionName, member: MemberId, dropped: number) => void = () => {},
 ): UserStore {
+  const read: UserStore['read'] = async (connection, members) => {
+    const items = await table.getMany(members.map((member) => userKey(connection, member)));
+    return new Map(items.map(parseUser).map((user) => [user.member, user]));
+  };
+
   /**
    * Writes what was computed from `known` if the item is still that; else computes it again from what is there now.
    * @param next the user after the change; undefined where the change says nothing new
@@ -52,14 +39,14 @@ export function createUserStore(
   async function changeUser(
     connection: ConnectionName,
     member: MemberId,
-    next: (current: UserItem | undefined) => UserItem | undefined,
-    known?: UserItem,
+    next: (current: UserState | undefined) => UserState | undefined,
+    known?: UserState,
   ): Promise<UserState> {
     let current = known;
     for (let race = 0; race < MAX_RACES; race += 1) {
       const changed = next(current);
-      if (changed === undefined) return stateOf(current ?? newUser(member));
-      if (await table.put(itemOf(connection, changed), unwrittenSince(current))) return stateOf(changed);
+      if (changed === undefined) return current ?? undescribed(member);
+      if (await table.put(itemOf(connection, changed), unwrittenSince(current))) return changed;
       const stored = await table.get(userKey(connection, member));
       current = stored === undefined ? undefined : parseUser(stored);
     }
@@ -80,21 +67,20 @@ export function createUserStore(
   };
 
   return {
-    async read(connection, members) {
-      const items = await table.getMany(members.map((member) => userKey(connection, member)));
-      return new Map(items.map(parseUser).map((user) => [user.member, stateOf(user)]));
-    },
+    read,
 
     async join(connection, changes, matched) {
-      const items = await table.getMany(changes.map(({ user }) => userKey(connection, user)));
-      const known = new Map(items.map(parseUser).map((user) => [user.member, user]));
+      const known = await read(
+        connection,
+        changes.map(({ user }) => user),
+      );
       return pMap(
         changes,
         async (change): Promise<JoinedUser> => {
           const { user } = change;
           try {
             let dropped = 0;
-            const next = (current: UserItem | undefined) => {
+            const next = (current: UserState | undefined) => {
               const result = joined(current, change, matched);
               dropped = result.dropped;
               return result.next;
@@ -112,7 +98,7 @@ export function createUserStore(
 
     async rebind(connection, member, role) {
       await table.put(boundMemberItem(connection, role, member));
-      return changeUser(connection, member, (current = newUser(member)) => {
+      return changeUser(connection, member, (current = undescribed(member)) => {
         const revision = current.revision + 1;
         return { ...current, role, review: false, revision, walk: revision, writes: current.writes + 1 };
       });
@@ -122,7 +108,7 @@ export function createUserStore(
       const set = walking(connection, member, 1);
       const change = { set, add: { revision: 1, writes: 1 }, remove: ['role', 'review'] };
       const outcome = await table.update(userKey(connection, member), change, equal('role', role));
-      return outcome.written ? stateOf(parseUser(outcome.item)) : undefined;
+      return outcome.written ? parseUser(outcome.item) : undefined;
     },
 
     async *groupsOf(connection, member) {
@@ -144,13 +130,15 @@ export function createUserStore(
     async forget(connection, member) {
       const stored = await table.get(userKey(connection, member));
       if (stored === undefined) return false;
-      const erased = (user = newUser(member)): UserItem => {
-        const attributes = Object.entries(user.attributes).map(([name, { value, stamp }]) => [
-          name,
-          // Whether an account is switched on says nothing of a person, and membership hangs on it.
-          { value: name === ACTIVE_ATTRIBUTE ? value : '', stamp },
-        ]);
-        return { ...user, attributes: Object.fromEntries(attributes), writes: user.writes + 1 };
+      const erased = (user = undescribed(member)): UserState => {
+        const attributes = [...user.attributes].map(
+          ([name, { value, stamp }]): [string, Register<string>] => [
+            name,
+            // Whether an account is switched on says nothing of a person, and membership hangs on it.
+            { value: name === ACTIVE_ATTRIBUTE ? value : '', stamp },
+          ],
+        );
+        return { ...user, attributes: new Map(attributes), writes: user.writes + 1 };
       };
       await changeUser(connection, member, erased, parseUser(stored));
       return true;
@@ -172,7 +160,7 @@ export function createUserStore(
   };
 }
 
-const unwrittenSince = (current: UserItem | undefined): Condition =>
+const unwrittenSince = (current: UserState | undefined): Condition =>
   current === undefined ? missing('pk') : equal('writes', current.writes);
 
 /** At the same revision a copy may still gain the role of a first binding, which raises no revision. */
@@ -183,23 +171,14 @@ const knowsLessThan = (revision: number): Condition =>
     all(equal('copyRevision', revision), missing('copyRole')),
   );
 
-const newUser = (member: MemberId): UserItem => ({
-  member,
-  attributes: {},
-  floor: STAMP_ZERO,
-  review: false,
-  revision: 0,
-  writes: 0,
-});
-
 /** The user after the change, undefined where that says nothing new; and how many attributes are not kept. */
 function joined(
-  current: UserItem | undefined,
+  current: UserState | undefined,
   { user, attributes: said, deleted }: UserChange,
   matched: ReadonlySet<string>,
-): { readonly next: UserItem | undefined; readonly dropped: number } {
-  const before = current ?? newUser(user);
-  const stored = new Map(Object.entries(before.attributes));
+): { readonly next: UserState | undefined; readonly dropped: number } {
+  const before = current ?? undescribed(user);
+  const stored = before.attributes;
   const all = new Map<string, Register<string>>(stored);
   for (const [name, register] of said) {
     // The one name that no item gives back as it was stored.
@@ -221,7 +200,7 @@ function joined(
   const revision = before.revision + (mustBeHeard ? 1 : 0);
   const next = {
     ...before,
-    attributes: Object.fromEntries(attributes),
+    attributes,
     floor,
     review: before.review || (changesMatch && before.role !== undefined),
     revision,
@@ -253,13 +232,15 @@ function keptOf(
   return new Map(ranked.slice(0, MAX_ATTRIBUTES_PER_MEMBER));
 }
 
-function itemOf(connection: ConnectionName, user: UserItem): Item {
+function itemOf(connection: ConnectionName, user: UserState): Item {
   const { role, walk, attributes, ...rest } = user;
   return {
     ...userKey(connection, user.member),
     ...rest,
     ...OF_THIS_SCHEMA,
-    attributes: attributes as { readonly [name: string]: { value: string; stamp: string } },
+    attributes: Object.fromEntries(attributes) as {
+      readonly [name: string]: { value: string; stamp: string };
+    },
     ...(role === undefined ? {} : { role }),
     ...(walk === undefined ? {} : walking(connection, user.member, walk)),
   };
@@ -272,18 +253,5 @@ const walking = (connection: ConnectionName, member: MemberId, walk: number) => 
   gsk: keyPart(member),
 });
 
-const parseUser = (item: Item): UserItem =>
-  understood(UserItem, item, `a directory user at sort key ${item.sk}`);
-
-function stateOf(user: UserItem): UserState {
-  const { member, floor, review, revision, role, walk } = user;
-  return {
-    member,
-    attributes: new Map(Object.entries(user.attributes)),
-    floor,
-    review,
-    revision,
-    walking: walk !== undefined,
-    ...(role === undefined ? {} : { role }),
-  };
-}
+const parseUser = (item: Item): UserState =>
+  understood(UserState, item, `a directory user at sort key ${item.sk}`);

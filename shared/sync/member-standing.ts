@@ -1,7 +1,5 @@
 import { type ConnectionSettings, matchRules } from '../contract/settings.ts';
 import type { PendingCause, PendingMark } from '../domain/group-state.ts';
-import type { MemberId } from '../domain/ids.ts';
-import { STAMP_ZERO } from '../domain/stamp.ts';
 import { resolveUser } from './apply/resolve.ts';
 import type { Connection } from './ports/connections.ts';
 import type { UserState } from './ports/desired.ts';
@@ -56,13 +54,3 @@ export async function standingNow(
   const { person } = resolution;
   return { cause: standingOf(person, refusedRevision, settings).cause, person };
 }
-
-/** A member of whom no event has said anything. */
-export const undescribed = (member: MemberId): UserState => ({
-  member,
-  attributes: new Map(),
-  floor: STAMP_ZERO,
-  review: false,
-  revision: 0,
-  walking: false,
-});

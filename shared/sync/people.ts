@@ -3,10 +3,11 @@ import { fieldName, matchForm } from '../contract/match-rule.ts';
 import { matchRules } from '../contract/settings.ts';
 import type { ConnectionName, GroupId, RoleId } from '../domain/ids.ts';
 import { throughGate } from './gate.ts';
-import { refusedRevisionOf, standingNow, undescribed } from './member-standing.ts';
+import { refusedRevisionOf, standingNow } from './member-standing.ts';
 import type { PeoplePorts } from './ports/bundles.ts';
 import type { Connection } from './ports/connections.ts';
-import { type Binding, GONE, type PeopleStore, type Person, type PersonFacts } from './ports/people.ts';
+import { undescribed } from './ports/desired.ts';
+import { type Binding, GONE, type PeopleStore, type Person } from './ports/people.ts';
 import type { EmployeeRecord } from './ports/platform.ts';
 import { WRITES_IN_FLIGHT } from './tuning.ts';
 import { askUnlisted } from './unlisted-people.ts';
@@ -173,7 +174,7 @@ async function saveRecord(
 }
 
 /** A field that the answer does not carry (a scope that was lost) keeps its value; null says that there is none. */
-function factsOf(record: EmployeeRecord, seen: Person | undefined): PersonFacts {
+function factsOf(record: EmployeeRecord, seen: Person | undefined) {
   const values = new Map(seen?.values);
   for (const [field, value] of record.fields) {
     const name = fieldName(field);
@@ -191,7 +192,7 @@ function factsOf(record: EmployeeRecord, seen: Person | undefined): PersonFacts 
   };
 }
 
-const differs = (facts: PersonFacts, seen: Person): boolean =>
+const differs = (facts: ReturnType<typeof factsOf>, seen: Person): boolean =>
   facts.state !== seen.state ||
   facts.userId !== seen.userId ||
   facts.values.size !== seen.values.size ||

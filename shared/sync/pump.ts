@@ -132,5 +132,5 @@ async function resumeWalks(connection: ConnectionName, ports: PumpPorts, alone: 
 /** The same steps as in ingest: groups hear of the user, are woken, and only then does the walk end. */
 async function resumeWalk(connection: ConnectionName, member: MemberId, ports: PumpPorts): Promise<void> {
   const user = (await ports.users.read(connection, [member])).get(member);
-  if (user?.walking === true) await walkAndWake(connection, user, ports);
+  if (user?.walk !== undefined) await walkAndWake(connection, user, ports);
 }

@@ -51,7 +51,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   {
     files: PORTS,
     mayImport: [PORTS, DOMAIN, PLAN, CONTRACT, SCIM],
-    packages: [],
+    packages: ['zod'],
     mend: 'shared/sync/ports says what the use cases need and which errors that may end in, for adapters to read: move what it needs into a pure folder',
   },
   {

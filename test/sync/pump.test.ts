@@ -99,7 +99,7 @@ describe('an item that cannot be understood', () => {
     });
     await work(20);
     expect(shown('h')).toEqual([['u-b', 'u-c']]);
-    expect((await onlooker.users.read(CONNECTION, [member('c')])).get(member('c'))?.walking).toBe(false);
+    expect((await onlooker.users.read(CONNECTION, [member('c')])).get(member('c'))?.walk).toBeUndefined();
     expect(await applyGroup(ref('h'), onlooker)).toMatchObject({ outcome: 'nothing_to_do' });
   });
 

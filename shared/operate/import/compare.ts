@@ -3,9 +3,10 @@ import { groupFloor, memberCounts } from '../../domain/group.ts';
 import { groupId, type MemberId, memberId } from '../../domain/ids.ts';
 import { STAMP_ZERO } from '../../domain/stamp.ts';
 import { judgeRemovals } from '../../plan/guard.ts';
-import { standingNow, undescribed } from '../../sync/member-standing.ts';
+import { standingNow } from '../../sync/member-standing.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
+import { undescribed } from '../../sync/ports/desired.ts';
 import type { Row } from './rows.ts';
 
 export type ComparePorts = Pick<ToolPorts, 'groups' | 'users' | 'people'>;

@@ -18,7 +18,7 @@ import { isOurCreation } from '../../plan/foreign.ts';
 import { refusedRevisionOf, standingOf } from '../member-standing.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
-import type { UserState, UserStore } from '../ports/desired.ts';
+import { type UserState, type UserStore, undescribed } from '../ports/desired.ts';
 import { GONE, type Person } from '../ports/people.ts';
 import type { Platform } from '../ports/platform.ts';
 import { LARGE_GROUP, WRITES_IN_FLIGHT } from '../tuning.ts';
@@ -240,15 +240,7 @@ async function usersNamed(
   });
 }
 
-const fromCopy = ({ member, user }: StoredMember): UserState => ({
-  member,
-  attributes: new Map(),
-  floor: user?.floor ?? STAMP_ZERO,
-  review: false,
-  revision: user?.revision ?? 0,
-  walking: false,
-  ...(user?.role === undefined ? {} : { role: user.role }),
-});
+const fromCopy = ({ member, user }: StoredMember): UserState => ({ ...undescribed(member), ...user });
 
 /**
  * In a large group, copies the role of each user that was just resolved onto its register: one write, once, saves every

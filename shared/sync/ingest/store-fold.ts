@@ -50,7 +50,7 @@ export async function storeFold(fold: ConnectionFold, batch: Batch): Promise<rea
   const users = await storeUsers(fold, batch);
 
   const walkers = new Map<GroupId, UserState[]>([...fold.groups.keys()].map((group) => [group, []]));
-  const walking = users.filter((user) => user.walking);
+  const walking = users.filter(({ walk }) => walk !== undefined);
   const lost = await attempt(walking, batch, {
     origin: ofUser,
     run: async (user) => {

@@ -1,23 +1,37 @@
-import type { ContractReport } from '../../contract/contract-report.ts';
-import type { ConnectionSettings } from '../../contract/settings.ts';
+import * as z from 'zod';
+import { ContractReport } from '../../contract/contract-report.ts';
+import { ConnectionSettings } from '../../contract/settings.ts';
+import { connectionText, type Frozen, number, text } from '../../domain/forms.ts';
 import type { Gate } from '../../domain/gate.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 
 /** A company that groupsync serves. */
-export interface Connection {
-  readonly name: ConnectionName;
-  /** Company id that `/me` named when the connection was made; a secret of another company is refused. */
-  readonly company: string;
-  readonly settings: ConnectionSettings;
+export const Connection = z.lazy(() =>
+  z
+    .object({
+      name: connectionText,
+      /** Company id that `/me` named when the connection was made; a secret of another company is refused. */
+      company: text,
+      settings: ConnectionSettings,
+      /** Plan only, write nothing, until a person resumes. */
+      observing: z.boolean(),
+      /** Counts changes, so that one made from an old reading is refused. */
+      revision: number.exactOptional(),
+      /** What `probe` found. One that cannot be read is as good as none: it is quickly made anew. */
+      contract: ContractReport.optional().catch(undefined),
+    })
+    .transform(({ contract, ...connection }) =>
+      // Whoever changes the address, older code too, leaves the report behind as it was.
+      contract?.baseUrl === connection.settings.baseUrl && contract.company === connection.company
+        ? { ...connection, contract }
+        : connection,
+    ),
+);
+export type Connection = Readonly<z.infer<typeof Connection>> & {
+  readonly contract?: ContractReport | undefined;
   /** Dotted keys of stored settings that a newer release wrote and this one does not know: kept, and not heeded. */
   readonly unknownSettings?: readonly string[];
-  /** Plan only, write nothing, until a person resumes. */
-  readonly observing: boolean;
-  /** What `probe` found; undefined where it never did, or found it at another address or for another company. */
-  readonly contract?: ContractReport | undefined;
-  /** Counts changes, so that one made from an old reading is refused. */
-  readonly revision?: number;
-}
+};
 
 export interface Connections {
   /** undefined where no such connection exists. May be up to half a minute old. */
@@ -52,12 +66,15 @@ export interface GateStore {
 }
 
 /** What a connection's credential was last good, or bad, for. */
-export interface Health {
-  readonly checkedAtMs: number;
-  /** undefined where it has never been good. */
-  readonly goodAtMs?: number;
-  readonly lastFailure?: { readonly atMs: number; readonly message: string };
-}
+export const Health = z.lazy(() =>
+  z.object({
+    checkedAtMs: number,
+    /** undefined where it has never been good. */
+    goodAtMs: number.exactOptional(),
+    lastFailure: z.object({ atMs: number, message: text }).exactOptional(),
+  }),
+);
+export type Health = Frozen<z.infer<typeof Health>>;
 
 export interface HealthStore {
   read(connection: ConnectionName): Promise<Health | undefined>;

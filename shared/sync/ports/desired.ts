@@ -1,8 +1,10 @@
+import * as z from 'zod';
 import type { PartMarker } from '../../domain/fold.ts';
+import { type Frozen, memberText, number, roleText, stampText, text } from '../../domain/forms.ts';
 import type { GroupRegisters, UserCopy } from '../../domain/group.ts';
 import type { ConnectionName, GroupId, GroupRef, MemberId, RoleId } from '../../domain/ids.ts';
 import type { Presence, Register } from '../../domain/register.ts';
-import type { Stamp } from '../../domain/stamp.ts';
+import { STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 
 /** Where the directory's word about groups is kept. Each method for one thing is one conditional write of one item. */
 export interface DesiredStore {
@@ -29,19 +31,37 @@ export interface MemberEntry {
 }
 
 /** A directory user: attributes for matching, the deletion floor, the person it is bound to. */
-export interface UserState {
-  readonly member: MemberId;
-  readonly attributes: ReadonlyMap<string, Register<string>>;
-  readonly floor: Stamp;
-  /** The person found at the first match; sticky. */
-  readonly role?: RoleId;
-  /** Attributes that matching uses changed since the binding: it must be looked at again. */
-  readonly review: boolean;
-  /** Raised by every change that registers must hear of. */
-  readonly revision: number;
-  /** The groups have not all heard of `revision` yet. */
-  readonly walking: boolean;
-}
+export const UserState = z.lazy(() =>
+  z.object({
+    member: memberText,
+    attributes: z
+      .record(text, z.object({ value: text, stamp: stampText }))
+      .default({})
+      .transform((attributes) => new Map(Object.entries(attributes))),
+    floor: stampText.default(STAMP_ZERO),
+    /** The person found at the first match; sticky. */
+    role: roleText.exactOptional(),
+    /** Attributes that matching uses changed since the binding: it must be looked at again. */
+    review: z.boolean().default(false),
+    /** Raised by every change that registers must hear of. */
+    revision: number.default(0),
+    /** The revision of which the groups have not all heard yet. */
+    walk: number.exactOptional(),
+    /** Counts writes, so that a change computed from what was read cannot overwrite another. */
+    writes: number.default(0),
+  }),
+);
+export type UserState = Frozen<z.infer<typeof UserState>>;
+
+/** A member of whom no event has said anything. */
+export const undescribed = (member: MemberId): UserState => ({
+  member,
+  attributes: new Map(),
+  floor: STAMP_ZERO,
+  review: false,
+  revision: 0,
+  writes: 0,
+});
 
 /** What one change says of a user: joined with what is stored. */
 export interface UserChange {

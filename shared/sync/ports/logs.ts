@@ -1,31 +1,40 @@
-import type { Actor, Difference } from '../../domain/drift.ts';
+import * as z from 'zod';
+import { Actor, DRIFT_KINDS } from '../../domain/drift.ts';
 import {
-  type ConnectionName,
-  type GroupId,
-  type GroupRef,
-  groupId,
-  type IntentId,
-  type PlatformGroupId,
-} from '../../domain/ids.ts';
+  type Frozen,
+  groupText,
+  intentText,
+  number,
+  platformGroupText,
+  text,
+  texts,
+} from '../../domain/forms.ts';
+import { type ConnectionName, type GroupRef, groupId } from '../../domain/ids.ts';
 import type { Attribution } from '../../plan/attribute.ts';
 
+const AuditedChange = z.lazy(() =>
+  z.object({
+    kind: text,
+    member: text.nullable().exactOptional(),
+    before: text.nullable(),
+    after: text.nullable(),
+    reason: text,
+  }),
+);
 /** A change of a plan, as it is kept. */
-export interface AuditedChange {
-  readonly kind: string;
-  readonly member?: string | null;
-  readonly before: string | null;
-  readonly after: string | null;
-  readonly reason: string;
-}
+export type AuditedChange = Frozen<z.infer<typeof AuditedChange>>;
 
+const AuditActor = z.lazy(() =>
+  z.object({
+    kind: z.enum(['directory', 'operator', 'scim', 'groupsync', 'platform']),
+    id: text,
+    name: text.exactOptional(),
+    /** Of a caller whom AWS knows. */
+    arn: text.exactOptional(),
+  }),
+);
 /** Who did something, or had it done: personal, so never in a log. */
-export type AuditActor = {
-  readonly kind: 'directory' | 'operator' | 'scim' | 'groupsync' | 'platform';
-  readonly id: string;
-  readonly name?: string;
-  /** Of a caller whom AWS knows. */
-  readonly arn?: string;
-};
+export type AuditActor = Frozen<z.infer<typeof AuditActor>>;
 
 export const OURSELVES: AuditActor = { kind: 'groupsync', id: 'groupsync' };
 
@@ -39,25 +48,28 @@ export type Caller = () => Promise<AuditActor>;
 export type AuditLink = string;
 
 /** One write to the platform, its certain failure, or a person's deed, for people to read later. Kept for 400 days. */
-export interface AuditEntry {
-  readonly atMs: number;
-  readonly intent: IntentId;
-  readonly action: string;
-  /** The first thousand; `changeCount` says how many there were. */
-  readonly changes: readonly AuditedChange[];
-  readonly changeCount: number;
-  readonly versionBefore: string | null;
-  readonly versionAfter: string | null;
-  readonly cause: string;
-  readonly outcome: 'written' | 'found_written' | 'found_changed' | 'rejected';
-  /** None in the entries of earlier releases. */
-  readonly actor?: AuditActor;
-  readonly reason?: string;
-  /** Told to `record` only of an entry that is not kept with its group. */
-  readonly group?: GroupId;
-  /** The newest entries of the group before this one: who changes or removes one breaks what comes after it. */
-  readonly previous?: readonly AuditLink[];
-}
+export const AuditEntry = z.lazy(() =>
+  z.object({
+    atMs: number,
+    intent: intentText,
+    action: text,
+    /** The first thousand; `changeCount` says how many there were. */
+    changes: z.array(AuditedChange),
+    changeCount: number,
+    versionBefore: text.nullable(),
+    versionAfter: text.nullable(),
+    cause: text,
+    outcome: z.enum(['written', 'found_written', 'found_changed', 'rejected']),
+    /** None in the entries of earlier releases. */
+    actor: AuditActor.exactOptional(),
+    reason: text.exactOptional(),
+    /** Told to `record` only of an entry that is not kept with its group. */
+    group: groupText.exactOptional(),
+    /** The newest entries of the group before this one: who changes or removes one breaks what comes after it. */
+    previous: texts.exactOptional(),
+  }),
+);
+export type AuditEntry = Frozen<z.infer<typeof AuditEntry>>;
 
 /** An entry as it is read, with the link that later ones have to it; what is in the journal may have no group. */
 export type KeptEntry = AuditEntry & { readonly link: AuditLink };
@@ -87,23 +99,30 @@ export interface AuditLog {
   since(connection: ConnectionName, atMs: number): AsyncIterable<readonly KeptEntry[]>;
 }
 
-export type DriftSettlement = 'restore' | 'report' | 'adopt';
+const Side = z.lazy(() => z.union([text, texts]).nullable());
+const Settlement = z.lazy(() => z.enum(['restore', 'report', 'adopt']));
 
 /** A difference on the platform that we did not make: who made it, and how it ended. */
-export interface DriftRecord extends Difference {
-  /** The same difference found again is the same record: hash of group, platform group, our view before it, and kind. */
-  readonly id: string;
-  readonly group: GroupId;
-  readonly platformId: PlatformGroupId | null;
-  /** `ROLE`, `SYSTEM` or `EXTERNAL`, as the activity feed says; `UNKNOWN` where no event told of it. */
-  readonly initiator: string;
-  readonly actor?: Actor;
-  readonly eventIds: readonly string[];
-  readonly policy: DriftSettlement;
-  readonly detectedAtMs: number;
-  readonly settledBy: DriftSettlement | null;
-  readonly settledAtMs: number | null;
-}
+export const DriftRecord = z.lazy(() =>
+  z.object({
+    /** The same difference found again is the same record: hash of group, platform group, our view before it, and kind. */
+    id: text,
+    group: groupText,
+    platformId: platformGroupText.nullable(),
+    kind: z.enum(DRIFT_KINDS),
+    before: Side,
+    after: Side,
+    /** `ROLE`, `SYSTEM` or `EXTERNAL`, as the activity feed says; `UNKNOWN` where no event told of it. */
+    initiator: text,
+    actor: Actor.exactOptional(),
+    eventIds: texts,
+    policy: Settlement,
+    detectedAtMs: number,
+    settledBy: Settlement.nullable(),
+    settledAtMs: number.nullable(),
+  }),
+);
+export type DriftRecord = Frozen<z.infer<typeof DriftRecord>>;
 
 export interface DriftLog {
   /** false where it was known already: it stays as it is. */
@@ -112,7 +131,7 @@ export interface DriftLog {
   settle(
     ref: GroupRef,
     ids: readonly string[],
-    how: { readonly by: DriftSettlement; readonly atMs: number },
+    how: { readonly by: DriftRecord['policy']; readonly atMs: number },
   ): Promise<void>;
   /** Names who made a difference that was found before the feed told of it; the first name stands. */
   attribute(ref: GroupRef, id: string, attribution: Attribution): Promise<void>;

@@ -1,25 +1,30 @@
+import * as z from 'zod';
+import { type Frozen, number, roleText, text } from '../../domain/forms.ts';
 import type { ConnectionName, MemberId, RoleId } from '../../domain/ids.ts';
 
 /** State of a person whom the platform does not know by id any more; no roleState of its own is called that. */
 export const GONE = 'GONE';
 
 /** A platform employee, as far as groups need to know one. */
-export interface PersonFacts {
-  readonly role: RoleId;
-  /** Absent where the credential's scopes hide it. */
-  readonly userId?: string;
-  /** `roleState` of the specification; a 404 by id is kept as `GONE`. */
-  readonly state: string;
-  /** Values of the fields that match rules name, in the form that is compared. */
-  readonly values: ReadonlyMap<string, string>;
-}
-
-export interface Person extends PersonFacts {
-  /** Raised by each change. */
-  readonly revision: number;
-  /** State or user id changed, and the groups have not been woken for it yet. */
-  readonly unheard: boolean;
-}
+export const Person = z.lazy(() =>
+  z.object({
+    role: roleText,
+    /** Absent where the credential's scopes hide it. */
+    userId: text.exactOptional(),
+    /** `roleState` of the specification; a 404 by id is kept as `GONE`. */
+    state: text,
+    /** Values of the fields that match rules name, in the form that is compared. */
+    values: z
+      .record(text, text)
+      .default({})
+      .transform((values) => new Map(Object.entries(values))),
+    /** Raised by each change. */
+    revision: number,
+    /** State or user id changed, and the groups have not been woken for it yet. */
+    unheard: z.boolean().default(false),
+  }),
+);
+export type Person = Frozen<z.infer<typeof Person>>;
 
 /** A member and the person that it is, or once was, bound to. */
 export interface Binding {
@@ -48,7 +53,7 @@ export interface PeopleStore {
    */
   save(
     connection: ConnectionName,
-    facts: PersonFacts & { readonly unheard: boolean },
+    facts: Omit<Person, 'revision'>,
     seen: Person | undefined,
   ): Promise<boolean>;
   /** The groups of these persons were woken; whoever has changed again since stays unheard. */

@@ -1,20 +1,25 @@
+import * as z from 'zod';
 import type { Trace } from '../../domain/drift.ts';
+import { type Frozen, number, text, texts } from '../../domain/forms.ts';
 import type { ConnectionName, PlatformGroupId } from '../../domain/ids.ts';
 
 /** How far the activity feed was read. */
-export interface FeedPosition {
-  readonly cursor: string | null;
-  /** Ids of the newest events, which a repeated end, or a restart at `lastEventAt`, may bring again. */
-  readonly recentIds: readonly string[];
-  /** Timestamp of the newest event read, as the feed gave it; none that was in the future then. */
-  readonly lastEventAt: string | null;
-  /** When the feed was last read to its end; before that, when it was first begun. */
-  readonly readAtMs: number;
-  /** When this position was written: up to then the numbers of drift have been reported. */
-  readonly writtenAtMs: number;
-  /** The next run must compare everything, because events may have been missed. */
-  readonly needsSweep: boolean;
-}
+export const FeedPosition = z.lazy(() =>
+  z.object({
+    cursor: text.nullable(),
+    /** Ids of the newest events, which a repeated end, or a restart at `lastEventAt`, may bring again. */
+    recentIds: texts,
+    /** Timestamp of the newest event read, as the feed gave it; none that was in the future then. */
+    lastEventAt: text.nullable(),
+    /** When the feed was last read to its end; before that, when it was first begun. */
+    readAtMs: number,
+    /** When this position was written: up to then the numbers of drift have been reported. */
+    writtenAtMs: number,
+    /** The next run must compare everything, because events may have been missed. */
+    needsSweep: z.boolean(),
+  }),
+);
+export type FeedPosition = Frozen<z.infer<typeof FeedPosition>>;
 
 /** A right to do something alone for a while. Whoever holds a later one has a greater `token`. */
 export interface Lease {

@@ -1,29 +1,43 @@
+import * as z from 'zod';
+import { connectionText, type Frozen, number, text } from '../../domain/forms.ts';
 import type { MemberRegister } from '../../domain/group.ts';
 import type { ConnectionName, GroupRef, MemberId } from '../../domain/ids.ts';
 import type { ResourceType, TypeName } from '../../scim/resource-type.ts';
 import type { ScimObject } from '../../scim/value.ts';
 
 /** A user or group as its SCIM client made it. A group's members are not here but in its registers. */
-export interface ScimResource {
-  readonly type: TypeName;
-  /** Ours, opaque; also the id of the group or member in desired state. Ids sort by when they were made. */
-  readonly id: string;
-  /** Under their canonical names, without `id`, `schemas`, `meta` and `members`. */
-  readonly attributes: ScimObject;
-  /** Raised by each request that writes, whether or not it changes anything: the sequence of the stamps it makes. */
-  readonly revision: number;
-  /** The revision that last changed something: the entity tag. None comes twice, since revisions do not. */
-  readonly version: number;
-  readonly createdMs: number;
-  /** Of the revision; never goes back, whatever the clocks of the servers say: the time of the stamps that it makes. */
-  readonly modifiedMs: number;
-  /** Of the version. */
-  readonly changedMs: number;
-  /** `ending`: deleted for its client, while registers and index entries are still to follow. */
-  readonly state: 'live' | 'ending';
-  /** Registers have followed this revision; false after a crash in between, until the next touch mends it. */
-  readonly settled: boolean;
-}
+export const ScimResource = z.lazy(() =>
+  z
+    .object({
+      type: z.enum(['User', 'Group']),
+      /** Ours, opaque; also the id of the group or member in desired state. Ids sort by when they were made. */
+      id: text,
+      /** Under their canonical names, without `id`, `schemas`, `meta` and `members`. */
+      attributes: z.record(text, z.unknown()).transform((attributes) => attributes as ScimObject),
+      /** Raised by each request that writes, whether or not it changes anything: the sequence of the stamps it makes. */
+      revision: number,
+      /** Stored: revisions since the last one that changed something; one that does so need not know its own number. */
+      idle: number.default(0),
+      createdMs: number,
+      /** Of the revision; never goes back, whatever the clocks of the servers say: the time of the stamps that it makes. */
+      modifiedMs: number,
+      /** Of the version. */
+      changedMs: number.optional(),
+      /** `ending`: deleted for its client, while registers and index entries are still to follow. */
+      state: z.enum(['live', 'ending']),
+      /** Stored: registers have not followed this revision yet. */
+      open: z.literal(true).optional(),
+    })
+    .transform(({ open, idle, changedMs, ...resource }) => ({
+      ...resource,
+      changedMs: changedMs ?? resource.modifiedMs,
+      /** The revision that last changed something: the entity tag. None comes twice, since revisions do not. */
+      version: resource.revision - idle,
+      /** Registers have followed this revision; false after a crash in between, until the next touch mends it. */
+      settled: open === undefined,
+    })),
+);
+export type ScimResource = Readonly<z.infer<typeof ScimResource>>;
 
 /** A value by which resources of one type are found; folded by the caller where case does not matter. */
 export interface IndexedValue {
@@ -87,18 +101,21 @@ export interface ScimStore {
 }
 
 /** A bearer token of one connection; of its secret only the hash is kept. */
-export interface ScimToken {
-  /** Eight characters that tell tokens apart and may be shown. */
-  readonly prefix: string;
-  readonly connection: ConnectionName;
-  /** Hex sha256 of the whole token: it has 256 random bits, so a slow hash would add nothing. */
-  readonly hash: string;
-  readonly createdMs: number;
-  readonly expiresMs?: number;
-  readonly revokedMs?: number;
-  /** To the hour. */
-  readonly lastUsedMs?: number;
-}
+export const ScimToken = z.lazy(() =>
+  z.object({
+    /** Eight characters that tell tokens apart and may be shown. */
+    prefix: text,
+    connection: connectionText,
+    /** Hex sha256 of the whole token: it has 256 random bits, so a slow hash would add nothing. */
+    hash: text,
+    createdMs: number,
+    expiresMs: number.exactOptional(),
+    revokedMs: number.exactOptional(),
+    /** To the hour. */
+    lastUsedMs: number.exactOptional(),
+  }),
+);
+export type ScimToken = Frozen<z.infer<typeof ScimToken>>;
 
 export interface ScimTokenStore {
   find(prefix: string): Promise<ScimToken | undefined>;

@@ -1,3 +1,5 @@
+import * as z from 'zod';
+import type { Frozen } from '../../domain/forms.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 
 /** The connection's secret cannot be read, or does not hold a credential. The message never shows what it holds. */
@@ -5,19 +7,21 @@ export class SecretError extends Error {
   override readonly name = 'SecretError';
 }
 
-export type SecretValue = { readonly token: string } | OAuthSecret;
-
-export interface OAuthSecret {
-  readonly clientId: string;
-  readonly clientSecret: string;
-  readonly refreshToken: string;
-  readonly tokenUrl: string;
-  readonly accessToken?: string | undefined;
+const filled = z.string().min(1);
+const OAuthSecret = z.object({
+  clientId: filled,
+  clientSecret: filled,
+  refreshToken: filled,
+  tokenUrl: z.url(),
+  accessToken: filled.optional(),
   /** When a new one is fetched, milliseconds since 1970. */
-  readonly refreshAtMs?: number | undefined;
+  refreshAtMs: z.number().optional(),
   /** When one of our workers stored these tokens, milliseconds since 1970; a person's secret has none. */
-  readonly storedAtMs?: number | undefined;
-}
+  storedAtMs: z.number().optional(),
+});
+export type OAuthSecret = Frozen<z.infer<typeof OAuthSecret>>;
+export const SecretValue = z.union([z.object({ token: filled }), OAuthSecret]);
+export type SecretValue = Frozen<z.infer<typeof SecretValue>>;
 
 export interface Secret {
   readonly value: SecretValue;
