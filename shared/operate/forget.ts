@@ -1,6 +1,6 @@
 import type { ConnectionName, MemberId } from '../domain/ids.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
-import { forgetScimUser } from '../sync/scim/ending.ts';
+import { forgetScimUser } from '../sync/scim/resources.ts';
 import { type JournalPorts, journalOf, recordDeed } from './journal.ts';
 
 export type ForgetPorts = JournalPorts & Pick<ToolPorts, 'scim' | 'users'>;

@@ -1,12 +1,13 @@
 import type { ConnectionName } from '../domain/ids.ts';
-import { createToken, revokeToken, type TokenMaker, type TokenPorts } from '../sync/scim/tokens.ts';
+import type { ToolPorts } from '../sync/ports/bundles.ts';
+import { createToken, revokeToken } from '../sync/scim/tokens.ts';
 import { doRecorded, type JournalPorts, journalOf, recordDeed } from './journal.ts';
 
 /** Makes a token for a person. It is in the journal before anybody sees it. */
 export async function issueToken(
   connection: ConnectionName,
   expiresMs: number | undefined,
-  ports: TokenMaker & JournalPorts,
+  ports: JournalPorts & Pick<ToolPorts, 'tokens' | 'randomHex'>,
 ): ReturnType<typeof createToken> {
   const made = await createToken(connection, ports, { expiresMs });
   const until =
@@ -20,7 +21,7 @@ export async function issueToken(
 export async function withdrawToken(
   connection: ConnectionName,
   prefix: string,
-  ports: TokenPorts & JournalPorts,
+  ports: JournalPorts & Pick<ToolPorts, 'tokens'>,
 ): Promise<boolean> {
   // What is no prefix may be a whole token: it does not belong into a journal.
   if ((await ports.tokens.find(prefix))?.connection !== connection) return false;

@@ -1,5 +1,5 @@
 import { badRequest } from './errors.ts';
-import type { ResourceType } from './resource-type.ts';
+import { type ResourceType, UNIQUE_ATTRIBUTE } from './resource-type.ts';
 import { elements, isObject, type ScimObject, type ScimValue } from './value.ts';
 
 /** What matching reads goes into registers, which hold 1 KB each with their name. */
@@ -16,9 +16,10 @@ const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
  * @throws ScimError invalidValue or tooMany
  */
 export function checkResource(attributes: ScimObject, type: ResourceType): ScimObject {
-  const name = attributes[type.uniqueAttribute];
+  const unique = UNIQUE_ATTRIBUTE[type.name];
+  const name = attributes[unique];
   if (typeof name !== 'string' || name.trim() === '') {
-    throw badRequest('invalidValue', `${type.uniqueAttribute}: expected a value, which a ${type.name} needs`);
+    throw badRequest('invalidValue', `${unique}: expected a value, which a ${type.name} needs`);
   }
   if (type.name === 'Group' && name.length > MAX_GROUP_NAME_LENGTH) {
     throw badRequest('invalidValue', `displayName: expected at most ${MAX_GROUP_NAME_LENGTH} characters`);

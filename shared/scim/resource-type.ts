@@ -2,7 +2,11 @@ import type { Attribute, Schema } from './attribute.ts';
 import { COMMON_ATTRIBUTES, GROUP_SCHEMA } from './schemas/group.ts';
 import { FULL_USER, LEAN_USER, NAMED_USER } from './schemas/user.ts';
 
-export type TypeName = 'User' | 'Group';
+export const TYPE_NAMES = ['User', 'Group'] as const;
+export type TypeName = (typeof TYPE_NAMES)[number];
+
+/** No two resources of a type hold the same value of it. */
+export const UNIQUE_ATTRIBUTE = { User: 'userName', Group: 'displayName' } as const;
 
 /** A type of resource: its schemas, and which of their attributes are kept. */
 export interface ResourceType {
@@ -13,8 +17,6 @@ export interface ResourceType {
   readonly extension: Schema | undefined;
   /** What is kept and shown: the same, or part of it. What is not kept is accepted and forgotten. */
   readonly kept: { readonly core: Schema; readonly extension: Schema | undefined };
-  /** Attributes by which the store finds a resource; of the first, no two resources hold the same. */
-  readonly uniqueAttribute: 'userName' | 'displayName';
 }
 
 const GROUP: ResourceType = {
@@ -23,7 +25,6 @@ const GROUP: ResourceType = {
   core: GROUP_SCHEMA,
   extension: undefined,
   kept: { core: GROUP_SCHEMA, extension: undefined },
-  uniqueAttribute: 'displayName',
 };
 
 const user = ([core, extension]: readonly [Schema, Schema]): ResourceType => ({
@@ -32,7 +33,6 @@ const user = ([core, extension]: readonly [Schema, Schema]): ResourceType => ({
   core: NAMED_USER,
   extension: FULL_USER[1],
   kept: { core, extension },
-  uniqueAttribute: 'userName',
 });
 
 export type ResourceTypes = Readonly<Record<TypeName, ResourceType>>;

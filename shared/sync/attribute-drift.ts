@@ -2,14 +2,8 @@ import { NOBODY_KNOWN, type Trace } from '../domain/drift.ts';
 import type { GroupState } from '../domain/group-state.ts';
 import type { PlatformGroupId } from '../domain/ids.ts';
 import { type Attribution, attribute } from '../plan/attribute.ts';
-import type { GroupStore } from './ports/groups.ts';
-import type { DriftLog, DriftRecord } from './ports/logs.ts';
-
-interface AttributionPorts {
-  readonly drift: Pick<DriftLog, 'read' | 'attribute'>;
-  readonly groups: Pick<GroupStore, 'keepUnattributed'>;
-  readonly clock: () => number;
-}
+import type { Ports } from './ports/bundles.ts';
+import type { DriftRecord } from './ports/logs.ts';
 
 /** The feed tells of a change within minutes; after a day it will not any more. */
 export const HOPE_MS = 24 * 3_600_000;
@@ -27,7 +21,7 @@ const isUnattributed = ({ initiator, detectedAtMs }: DriftRecord, nowMs: number)
 export async function attributeDrift(
   state: GroupState,
   told: ReadonlyMap<PlatformGroupId, readonly Trace[]>,
-  { drift, groups, clock }: AttributionPorts,
+  { drift, groups, clock }: Pick<Ports, 'drift' | 'groups' | 'clock'>,
 ): Promise<void> {
   if (state.unattributed.length === 0 || told.size === 0) return;
   const left: string[] = [];

@@ -8,11 +8,10 @@ import {
   platformGroupId,
 } from '../domain/ids.ts';
 import { meaningOf } from '../plan/meaning.ts';
-import type { Connection, GateStore } from './ports/connections.ts';
-import type { GroupIndex } from './ports/group-index.ts';
-import type { GroupStore } from './ports/groups.ts';
-import { type AuditLog, journalOf, OURSELVES } from './ports/logs.ts';
-import { failureIn, type Platform, PlatformFailure, type Platforms } from './ports/platform.ts';
+import type { Ports } from './ports/bundles.ts';
+import type { Connection } from './ports/connections.ts';
+import { journalOf, OURSELVES } from './ports/logs.ts';
+import { failureIn, type Platform, PlatformFailure } from './ports/platform.ts';
 import { backoffMs, boundedWaitMs, FAILING_GROUPS, READS_IN_FLIGHT, REFUSED_WAIT_MS } from './tuning.ts';
 
 /** So many changes of one gate in a row would be a fault elsewhere. */
@@ -36,12 +35,9 @@ export async function changeGate(
   throw new Error(`the gate of ${name} changed ${MAX_RACES} times while it was to be set: try again`);
 }
 
-export interface GateWriter {
-  readonly gates: GateStore;
-  readonly audit: Pick<AuditLog, 'record'>;
-  readonly clock: () => number;
-  readonly newId: () => string;
-}
+export type GateWriter = Pick<Ports, 'gates' | 'clock' | 'newId'> & {
+  readonly audit: Pick<Ports['audit'], 'record'>;
+};
 
 /**
  * The connection's journal has when a gate closed and opened, and why. It is told afterwards: a worker that dies in
@@ -73,15 +69,10 @@ export async function writeGate(
   return true;
 }
 
-interface ClosingPorts extends GateWriter {
-  readonly random: () => number;
-}
+type ClosingPorts = GateWriter & Pick<Ports, 'random'>;
 
-export interface GatePorts extends ClosingPorts {
-  readonly platforms: Platforms;
-  readonly index: Pick<GroupIndex, 'all'>;
-  readonly groups: Pick<GroupStore, 'readMany'>;
-}
+type GatePorts = ClosingPorts &
+  Pick<Ports, 'platforms' | 'groups'> & { readonly index: Pick<Ports['index'], 'all'> };
 
 /**
  * For whoever only reads the platform: asks the gate before, and tells it after. A person's pause stops writes, and so

@@ -1,20 +1,16 @@
 import { type Gate, REOPENED_GATE } from '../domain/gate.ts';
 import type { ConnectionName, GroupId } from '../domain/ids.ts';
 import { closedBy, type GateWriter, isClosedByGroups, latestOf, refusalAtGroups, writeGate } from './gate.ts';
+import type { Ports } from './ports/bundles.ts';
 import type { Connection, Connections } from './ports/connections.ts';
-import type { GroupIndex, GroupSummary } from './ports/group-index.ts';
-import { type Platform, PlatformFailure, type Platforms } from './ports/platform.ts';
-import type { ApplyQueue } from './ports/queues.ts';
+import type { GroupSummary } from './ports/group-index.ts';
+import { type Platform, PlatformFailure } from './ports/platform.ts';
 import { WAKE_GRACE_MS } from './tuning.ts';
 
-export interface GateKeeperPorts extends GateWriter {
-  readonly connections: Connections;
-  readonly platforms: Platforms;
-  readonly index: Pick<GroupIndex, 'all'>;
-  readonly applyQueue: ApplyQueue;
-  readonly coalesceMs: number;
-  readonly random: () => number;
-}
+export type GateKeeperPorts = GateWriter &
+  Pick<Ports, 'platforms' | 'index' | 'applyQueue' | 'coalesceMs' | 'random'> & {
+    readonly connections: Connections;
+  };
 
 /**
  * Tries a gate that closed by itself: when its time has come, or when the connection's secret is another than the one

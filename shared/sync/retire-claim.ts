@@ -1,31 +1,21 @@
 import type { GroupState } from '../domain/group-state.ts';
 import type { GroupRef, PlatformGroupId } from '../domain/ids.ts';
 import { HOPE_MS } from './attribute-drift.ts';
-import type { ClaimStore } from './ports/claims.ts';
-import type { GroupStore } from './ports/groups.ts';
-
-interface RetiringPorts {
-  readonly claims: Pick<ClaimStore, 'retire'>;
-  readonly clock: () => number;
-}
+import type { Ports } from './ports/bundles.ts';
 
 /** Lets go of a platform group that is gone. Who deleted it the feed may tell only now, under the id that it had. */
 export const retireClaim = (
   company: string,
   id: PlatformGroupId,
   owner: GroupRef,
-  { claims, clock }: RetiringPorts,
+  { claims, clock }: Pick<Ports, 'claims' | 'clock'>,
 ): Promise<void> => claims.retire(company, id, { owner, untilMs: clock() + HOPE_MS });
 
 /** Ends the claim to a platform group that was let go of, unless it is linked, or somebody links it again just now. */
 export async function endClaim(
   { ref, leaving, platformId }: Pick<GroupState, 'ref' | 'leaving' | 'platformId'>,
   company: string,
-  ports: {
-    readonly groups: Pick<GroupStore, 'read'>;
-    readonly claims: Pick<ClaimStore, 'retire' | 'claim'>;
-    readonly clock: () => number;
-  },
+  ports: Pick<Ports, 'groups' | 'claims' | 'clock'>,
 ): Promise<void> {
   if (leaving === undefined || leaving === platformId) return;
   await retireClaim(company, leaving, ref, ports);

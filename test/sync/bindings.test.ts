@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { memberId } from '../../shared/domain/ids.ts';
 import type { Register } from '../../shared/domain/register.ts';
 import { STAMP_ZERO, type Stamp } from '../../shared/domain/stamp.ts';
-import { memberId } from '../../shared/domain/ids.ts';
 import { rebindMember } from '../../shared/operate/rebind.ts';
 import { userKey } from '../../shared/store/keys.ts';
 import { createUserStore } from '../../shared/store/user-store.ts';

@@ -1,5 +1,5 @@
 import { namedIds, namesMembers } from '../patch/members.ts';
-import { type AttributePath, placeOf, type ResourceType } from '../resource-type.ts';
+import { type AttributePath, placeOf, type ResourceType, UNIQUE_ATTRIBUTE } from '../resource-type.ts';
 import { conjuncts, type Filter } from './filter.ts';
 
 /** A way to find all resources that can satisfy a filter without reading every one. */
@@ -29,7 +29,7 @@ function indexOf(path: AttributePath, type: ResourceType): Lookup['by'] | undefi
   const place = placeOf(type, path);
   if (place === undefined || place.extension !== undefined || place.sub !== undefined) return undefined;
   const { name } = place.attribute;
-  if (name === type.uniqueAttribute) return 'unique';
+  if (name === UNIQUE_ATTRIBUTE[type.name]) return 'unique';
   return name === 'id' || name === 'externalId' ? name : undefined;
 }
 

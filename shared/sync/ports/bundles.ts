@@ -19,76 +19,64 @@ import type { FeedStore, Leases } from './reconcile.ts';
 import type { ScimStore, ScimTokenStore } from './scim.ts';
 import type { CredentialVault } from './secrets.ts';
 
-/* What more than one room takes of the ports together; what a single use case takes stands beside it. */
-
-export interface WakePorts {
-  readonly desired: Pick<DesiredStore, 'markDirty'>;
-  readonly applyQueue: ApplyQueue;
-  readonly clock: () => number;
-  readonly coalesceMs: number;
-}
-
-export interface PeoplePorts extends WakePorts {
-  readonly people: PeopleStore;
-  readonly users: UserStore;
-  readonly groups: GroupStore;
-  readonly index: GroupIndex;
-  readonly platforms: Platforms;
-  readonly gates: GateStore;
-  readonly audit: AuditLog;
-  readonly newId: () => string;
-  readonly random: () => number;
-}
-
-export interface ReconcilePorts extends PeoplePorts {
-  readonly claims: ClaimStore;
-  readonly connections: Connections;
-  readonly drift: DriftLog;
-  readonly feed: FeedStore;
-  readonly leases: Leases;
-  readonly createSettleMs: number;
-}
-
-export interface ApplyPorts {
+/** All that the use cases need of the world; each takes what it needs of it. */
+export interface Ports {
   readonly groups: GroupStore;
   readonly users: UserStore;
   readonly people: PeopleStore;
+  readonly desired: DesiredStore;
   readonly claims: ClaimStore;
   readonly guard: GuardStore;
   readonly gates: GateStore;
-  readonly index: Pick<GroupIndex, 'all'>;
+  readonly index: GroupIndex;
   readonly audit: AuditLog;
   readonly drift: DriftLog;
-  readonly connections: Connections & CurrentConnections;
+  readonly feed: FeedStore;
+  readonly leases: Leases;
+  readonly health: HealthStore;
+  readonly connections: ConnectionStore;
+  readonly scim: ScimStore;
+  readonly tokens: ScimTokenStore;
   readonly platforms: Platforms;
+  readonly applicants: Applicants;
   readonly applyQueue: ApplyQueue;
   readonly deadLetters: DeadLetterQueue;
-  readonly clock: () => number;
-  /** Ids of intents; they sort by time, so that audit entries of one instant keep their order. */
-  readonly newId: () => string;
-  /** A number from 0 up to 1, for jitter. */
-  readonly random: () => number;
-  /** How long the platform may take to show a group that it has created. */
-  readonly createSettleMs: number;
-}
-
-export interface ToolPorts extends ApplyPorts, WakePorts {
-  readonly desired: DesiredStore;
-  readonly connections: ConnectionStore;
-  readonly index: GroupIndex;
   readonly mailboxes: Readonly<Record<'events' | 'apply', Mailbox>>;
   readonly events: EventSender;
   readonly vault: CredentialVault;
   readonly functions: Functions;
   readonly deployment: Deployment;
   readonly caller: Caller;
-  readonly applicants: Applicants;
-  readonly feed: Pick<FeedStore, 'read'>;
-  readonly health: HealthStore;
-  readonly scim: ScimStore;
-  readonly tokens: ScimTokenStore;
+  readonly clock: () => number;
+  /** Unique; later ones sort after earlier ones, so that what is listed by them keeps its order while it grows. */
+  readonly newId: () => string;
+  /** A number from 0 up to 1, for jitter. */
+  readonly random: () => number;
   /** That many random bytes, as hex. */
   readonly randomHex: (bytes: number) => string;
   /** @throws AbortError where the signal fires */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  readonly coalesceMs: number;
+  /** How long the platform may take to show a group that it has created. */
+  readonly createSettleMs: number;
 }
+
+export type WakePorts = Pick<Ports, 'applyQueue' | 'clock' | 'coalesceMs'> & {
+  readonly desired: Pick<DesiredStore, 'markDirty'>;
+};
+
+export type PeoplePorts = WakePorts &
+  Pick<Ports, 'people' | 'users' | 'groups' | 'index' | 'platforms' | 'gates' | 'audit' | 'newId' | 'random'>;
+
+export type ReconcilePorts = PeoplePorts &
+  Pick<Ports, 'claims' | 'drift' | 'feed' | 'leases' | 'createSettleMs'> & {
+    readonly connections: Connections;
+  };
+
+export type ApplyPorts = Omit<PeoplePorts, keyof WakePorts | 'index'> &
+  Pick<Ports, 'applyQueue' | 'clock' | 'claims' | 'guard' | 'drift' | 'deadLetters' | 'createSettleMs'> & {
+    readonly index: Pick<GroupIndex, 'all'>;
+    readonly connections: Connections & CurrentConnections;
+  };
+
+export type ToolPorts = Omit<Ports, 'leases' | 'feed'> & { readonly feed: Pick<FeedStore, 'read'> };

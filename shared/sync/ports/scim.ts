@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { connectionText, type Frozen, number, text } from '../../domain/forms.ts';
 import type { MemberRegister } from '../../domain/group.ts';
 import type { ConnectionName, GroupRef, MemberId } from '../../domain/ids.ts';
-import type { ResourceType, TypeName } from '../../scim/resource-type.ts';
+import type { TypeName, UNIQUE_ATTRIBUTE } from '../../scim/resource-type.ts';
 import type { ScimObject } from '../../scim/value.ts';
 
 /** A user or group as its SCIM client made it. A group's members are not here but in its registers. */
@@ -42,7 +42,7 @@ export type ScimResource = Readonly<z.infer<typeof ScimResource>>;
 /** A value by which resources of one type are found; folded by the caller where case does not matter. */
 export interface IndexedValue {
   readonly type: TypeName;
-  readonly attribute: ResourceType['uniqueAttribute'] | 'externalId';
+  readonly attribute: (typeof UNIQUE_ATTRIBUTE)[TypeName] | 'externalId';
   readonly value: string;
 }
 

@@ -1,11 +1,8 @@
-import type { Connection, Health, HealthStore } from '../ports/connections.ts';
-import { failureIn, type Platforms } from '../ports/platform.ts';
+import type { Ports } from '../ports/bundles.ts';
+import type { Connection, Health } from '../ports/connections.ts';
+import { failureIn } from '../ports/platform.ts';
 
-export interface HealthPorts {
-  readonly platforms: Platforms;
-  readonly health: HealthStore;
-  readonly clock: () => number;
-}
+export type HealthPorts = Pick<Ports, 'platforms' | 'health' | 'clock'>;
 
 /**
  * Uses the credential once a day (`/me`), because customer API keys expire when nobody does, and because a company

@@ -1,15 +1,6 @@
 import type { ConnectionName } from '../../domain/ids.ts';
-import type { GateStore, HealthStore } from '../ports/connections.ts';
+import type { Ports } from '../ports/bundles.ts';
 import type { GroupIndex } from '../ports/group-index.ts';
-import type { FeedStore } from '../ports/reconcile.ts';
-
-export interface LevelPorts {
-  readonly index: GroupIndex;
-  readonly gates: GateStore;
-  readonly feed: Pick<FeedStore, 'read'>;
-  readonly health: Pick<HealthStore, 'read'>;
-  readonly clock: () => number;
-}
 
 /** How things stand with one connection: what alarms and the dashboard look at each minute. */
 export interface Levels {
@@ -26,7 +17,10 @@ export interface Levels {
   readonly credentialUncheckedSeconds?: number;
 }
 
-export async function readLevels(connection: ConnectionName, ports: LevelPorts): Promise<Levels> {
+export async function readLevels(
+  connection: ConnectionName,
+  ports: Pick<Ports, 'index' | 'gates' | 'feed' | 'health' | 'clock'>,
+): Promise<Levels> {
   const nowMs = ports.clock();
   const groups = await countGroups(connection, ports.index, nowMs);
   let pendingMembers = 0;

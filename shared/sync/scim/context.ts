@@ -4,16 +4,10 @@ import { badRequest, errorBody, type ScimError } from '../../scim/errors.ts';
 import type { ResourceTypes } from '../../scim/resource-type.ts';
 import { isObject, type ScimObject, type ScimValue } from '../../scim/value.ts';
 import type { StorePorts } from '../ingest/store-fold.ts';
-import type { GroupStore } from '../ports/groups.ts';
-import type { ScimStore } from '../ports/scim.ts';
+import type { Ports } from '../ports/bundles.ts';
 
 /** What the server needs of the world beside what ingest needs. */
-export interface DirectoryPorts extends StorePorts {
-  readonly scim: ScimStore;
-  readonly groups: Pick<GroupStore, 'read' | 'members'>;
-  /** Unique; later ones sort after earlier ones, so that lists keep their order while they grow. */
-  readonly newId: () => string;
-}
+export type DirectoryPorts = StorePorts & Pick<Ports, 'scim' | 'groups' | 'newId'>;
 
 /** One request's surroundings. Nothing of a connection is kept between requests. */
 export interface ScimContext {

@@ -5,7 +5,7 @@ import { MAX_BODY_BYTES } from '../../scim/limits.ts';
 import { readQueryString } from '../../scim/list-query.ts';
 import { resourceTypes } from '../../scim/resource-type.ts';
 import type { ScimValue } from '../../scim/value.ts';
-import type { ScimTokenStore } from '../ports/scim.ts';
+import type { Ports } from '../ports/bundles.ts';
 import { type DirectoryPorts, errorReply, type ScimReply } from './context.ts';
 import type { RateLimiter } from './limiter.ts';
 import { route } from './routes.ts';
@@ -14,10 +14,7 @@ import { ENDS_SOON_MS, validToken } from './tokens.ts';
 /** Where the server stands below its host. */
 export const SCIM_PATH = '/scim/v2';
 
-export interface ScimPorts extends DirectoryPorts {
-  readonly tokens: ScimTokenStore;
-  readonly limiter: RateLimiter;
-}
+export type ScimPorts = DirectoryPorts & Pick<Ports, 'tokens'> & { readonly limiter: RateLimiter };
 
 /** One HTTP request as it came. */
 export interface HttpRequest {

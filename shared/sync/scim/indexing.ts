@@ -1,7 +1,7 @@
 import type { ConnectionName } from '../../domain/ids.ts';
 import { ScimError } from '../../scim/errors.ts';
 import { uniqueForms } from '../../scim/fold.ts';
-import type { ResourceType } from '../../scim/resource-type.ts';
+import { type TypeName, UNIQUE_ATTRIBUTE } from '../../scim/resource-type.ts';
 import type { IndexedValue, ScimResource, ScimStore } from '../ports/scim.ts';
 
 /*
@@ -20,13 +20,15 @@ interface IndexContext {
 }
 
 /** As a text is claimed first, and then as earlier versions may have claimed it. */
-export const claimsOf = (text: string, { name: type, uniqueAttribute: attribute }: ResourceType) =>
-  uniqueForms(attribute, text).map((value): IndexedValue => ({ type, attribute, value }));
+export function claimsOf(text: string, type: TypeName): readonly IndexedValue[] {
+  const attribute = UNIQUE_ATTRIBUTE[type];
+  return uniqueForms(attribute, text).map((value) => ({ type, attribute, value }));
+}
 
 /** Case does not matter for what is unique; an external id is the client's and stays as it is. */
-function uniqueValues(resource: ScimResource | undefined, type: ResourceType): readonly IndexedValue[] {
-  const text = resource?.attributes[type.uniqueAttribute];
-  return typeof text === 'string' ? claimsOf(text, type) : [];
+function uniqueValues(resource: ScimResource | undefined): readonly IndexedValue[] {
+  const text = resource?.attributes[UNIQUE_ATTRIBUTE[resource.type]];
+  return resource !== undefined && typeof text === 'string' ? claimsOf(text, resource.type) : [];
 }
 
 function externalValue({ type, attributes }: ScimResource): IndexedValue | undefined {
@@ -35,25 +37,21 @@ function externalValue({ type, attributes }: ScimResource): IndexedValue | undef
 }
 
 /** Whether two revisions are found by the same values. */
-export const isIndexedAlike = (before: ScimResource, after: ScimResource, type: ResourceType): boolean =>
-  uniqueValues(before, type)[0]?.value === uniqueValues(after, type)[0]?.value &&
+export const isIndexedAlike = (before: ScimResource, after: ScimResource): boolean =>
+  uniqueValues(before)[0]?.value === uniqueValues(after)[0]?.value &&
   externalValue(before)?.value === externalValue(after)?.value;
 
 /**
  * Claims what the resource must have alone, and points at it from what others may have too.
  * @throws ScimError uniqueness
  */
-export async function indexResource(
-  resource: ScimResource,
-  type: ResourceType,
-  context: IndexContext,
-): Promise<void> {
+export async function indexResource(resource: ScimResource, context: IndexContext): Promise<void> {
   const { ports, connection } = context;
-  const [unique, ...earlier] = uniqueValues(resource, type);
+  const [unique, ...earlier] = uniqueValues(resource);
   if (unique !== undefined) {
-    for (const value of earlier) await freeHolder(value, resource, type, context);
-    const from = await freeHolder(unique, resource, type, context);
-    if (!(await ports.scim.claim(connection, unique, { id: resource.id, from }))) throw taken(type);
+    for (const value of earlier) await freeHolder(value, resource, context);
+    const from = await freeHolder(unique, resource, context);
+    if (!(await ports.scim.claim(connection, unique, { id: resource.id, from }))) throw taken(resource.type);
   }
   const external = externalValue(resource);
   if (external !== undefined) await ports.scim.point(connection, external, resource.id);
@@ -66,42 +64,37 @@ export async function indexResource(
 async function freeHolder(
   value: IndexedValue,
   resource: ScimResource,
-  type: ResourceType,
   { ports, connection }: IndexContext,
 ): Promise<string | undefined> {
   const holder = await ports.scim.holder(connection, value);
   if (holder === undefined || holder === resource.id) return holder;
   const [found] = await ports.scim.read(connection, value.type, [holder]);
-  const isSame = uniqueValues(found, type)[0]?.value === uniqueValues(resource, type)[0]?.value;
-  if (found?.state === 'live' && isSame) throw taken(type);
+  const isSame = uniqueValues(found)[0]?.value === uniqueValues(resource)[0]?.value;
+  if (found?.state === 'live' && isSame) throw taken(value.type);
   return holder;
 }
 
-const taken = (type: ResourceType) =>
-  new ScimError(409, `${type.uniqueAttribute}: expected a value that no other ${type.name} has`, {
+const taken = (type: TypeName) =>
+  new ScimError(409, `${UNIQUE_ATTRIBUTE[type]}: expected a value that no other ${type} has`, {
     scimType: 'uniqueness',
   });
 
 /** @throws ScimError uniqueness where another request took the claim over before the resource was saved */
-export async function verifyClaim(
-  resource: ScimResource,
-  type: ResourceType,
-  context: IndexContext,
-): Promise<void> {
-  const [value] = uniqueValues(resource, type);
+export async function verifyClaim(resource: ScimResource, context: IndexContext): Promise<void> {
+  const [value] = uniqueValues(resource);
   if (value === undefined) return;
-  if ((await context.ports.scim.holder(context.connection, value)) !== resource.id) throw taken(type);
+  if ((await context.ports.scim.holder(context.connection, value)) !== resource.id)
+    throw taken(resource.type);
 }
 
 /** Lets go of the values that a resource had and, as it is now, does not have. */
 export async function unindex(
   before: ScimResource,
   after: ScimResource | undefined,
-  type: ResourceType,
   { ports, connection }: IndexContext,
 ): Promise<void> {
-  const kept = new Set(uniqueValues(after, type).map(({ value }) => value));
-  for (const unique of uniqueValues(before, type)) {
+  const kept = new Set(uniqueValues(after).map(({ value }) => value));
+  for (const unique of uniqueValues(before)) {
     if (!kept.has(unique.value)) await ports.scim.release(connection, unique, before.id);
   }
   const external = externalValue(before);

@@ -1,31 +1,27 @@
 import pMap from 'p-map';
 import { groupId, memberId } from '../../domain/ids.ts';
-import { documentOf } from '../../scim/document.ts';
+import { documentOf, memberValues } from '../../scim/document.ts';
 import { badRequest, listBody, ScimError } from '../../scim/errors.ts';
 import { checkFilter, matchesFilter, sorted } from '../../scim/filter/evaluate.ts';
 import type { Filter } from '../../scim/filter/filter.ts';
 import { type Lookup, lookupOf, membersAskedBy } from '../../scim/filter/lookup.ts';
 import type { ListQuery } from '../../scim/list-query.ts';
-import type { ResourceType } from '../../scim/resource-type.ts';
+import { type Projection, project, shows } from '../../scim/projection.ts';
+import type { ResourceType, TypeName } from '../../scim/resource-type.ts';
 import type { ScimObject } from '../../scim/value.ts';
 import type { ScimResource } from '../ports/scim.ts';
 import type { ScimContext } from './context.ts';
 import { claimsOf } from './indexing.ts';
 import { listedAmong, listedMembers } from './membership.ts';
 import { mend } from './resources.ts';
-import { show } from './show.ts';
 
 const GROUPS_IN_FLIGHT = 8;
 /** Characters of one page, most of them members: Lambda answers 6 MB at most, in which each quote takes one more. */
 const MAX_PAGE_LENGTH = 5_000_000;
 
-interface Listed {
-  readonly resource: ScimResource;
-  readonly type: ResourceType;
-}
-
 /** A resource that satisfies the filter, as the filter saw it. */
-interface Found extends Listed {
+interface Found {
+  readonly resource: ScimResource;
   readonly document: ScimObject;
 }
 
@@ -34,22 +30,23 @@ interface Found extends Listed {
  * the ids, which grow: a list that is read page by page keeps its order while resources are added at its end.
  */
 export async function listResources(
-  types: readonly ResourceType[],
+  names: readonly TypeName[],
   query: ListQuery,
   context: ScimContext,
 ): Promise<ScimObject> {
   const { filter, sortBy, startIndex, count, cursor, projection } = query;
+  const types = names.map((name) => context.types[name]);
   if (filter !== undefined) for (const type of types) checkFilter(filter, type);
   const [only] = types.length === 1 ? types : [];
   const plain = filter === undefined && sortBy === undefined ? only : undefined;
   const found: Found[] = [];
   if (plain === undefined) for (const type of types) found.push(...(await findAll(type, query, context)));
-  const ids = plain ? await idsOf(plain, context) : found.map(({ resource }) => resource.id);
+  const ids = plain ? await idsOf(plain.name, context) : found.map(({ resource }) => resource.id);
   const isOrdered = only !== undefined && sortBy === undefined;
   const from = cursor === undefined ? startIndex - 1 : beginAt(cursor, ids, isOrdered);
   const page = plain
-    ? await readAll(ids.slice(from, from + count), plain, context)
-    : found.slice(from, from + count);
+    ? await readAll(ids.slice(from, from + count), plain.name, context)
+    : found.slice(from, from + count).map(({ resource }) => resource);
   const resources = await showAll(page, projection, context);
   const next = ids[from + count];
   const nextCursor = next === undefined ? {} : { nextCursor: CURSOR.write(next) };
@@ -61,15 +58,15 @@ export async function listResources(
 
 /** @throws ScimError tooMany where Lambda could not answer */
 async function showAll(
-  page: readonly Listed[],
+  page: readonly ScimResource[],
   projection: ListQuery['projection'],
   context: ScimContext,
 ): Promise<readonly ScimObject[]> {
   let length = 0;
   return pMap(
     page,
-    async ({ resource, type }) => {
-      const shown = await show(resource, type, projection, context);
+    async (resource) => {
+      const shown = await show(resource, projection, context);
       length += JSON.stringify(shown).length;
       if (length > MAX_PAGE_LENGTH) throw tooMany();
       return shown;
@@ -78,13 +75,11 @@ async function showAll(
   );
 }
 
-async function idsOf(type: ResourceType, context: ScimContext): Promise<readonly string[]> {
+async function idsOf(type: TypeName, context: ScimContext): Promise<readonly string[]> {
   const { ports, connection } = context;
-  const { ids, ending } = await ports.scim.order(connection, type.name, ports.clock());
-  for (const resource of await ports.scim.read(connection, type.name, ending)) {
-    await mend(resource, type, context);
-  }
-  if (ending.length > 0) await ports.scim.noteOrder(connection, type.name);
+  const { ids, ending } = await ports.scim.order(connection, type, ports.clock());
+  for (const resource of await ports.scim.read(connection, type, ending)) await mend(resource, context);
+  if (ending.length > 0) await ports.scim.noteOrder(connection, type);
   return ids;
 }
 
@@ -110,17 +105,17 @@ function beginAt(cursor: string, ids: readonly string[], isOrdered: boolean): nu
 /** Only the resources of the page, which are neighbours, in one query. */
 async function readAll(
   ids: readonly string[],
-  type: ResourceType,
+  type: TypeName,
   context: ScimContext,
-): Promise<readonly Listed[]> {
+): Promise<readonly ScimResource[]> {
   const [first, last] = [ids[0], ids.at(-1)];
   if (first === undefined || last === undefined) return [];
   const wanted = new Set(ids);
-  const read: Listed[] = [];
-  for await (const page of context.ports.scim.list(context.connection, type.name, [first, last])) {
+  const read: ScimResource[] = [];
+  for await (const page of context.ports.scim.list(context.connection, type, [first, last])) {
     for (const one of page) {
-      const mended = wanted.has(one.id) ? await mend(one, type, context) : undefined;
-      if (mended !== undefined) read.push({ resource: mended, type });
+      const mended = wanted.has(one.id) ? await mend(one, context) : undefined;
+      if (mended !== undefined) read.push(mended);
     }
   }
   return read;
@@ -140,15 +135,11 @@ async function findAll(
 ): Promise<readonly Found[]> {
   const found: Found[] = [];
   for (const resource of await candidates(type, filter, context)) {
-    const mended = await mend(resource, type, context);
+    const mended = await mend(resource, context);
     if (mended === undefined) continue;
-    const document = documentOf(mended, type, context.baseUrl);
-    if (
-      filter === undefined ||
-      matchesFilter(filter, await seenBy(filter, { resource: mended, type, document }, context), type)
-    ) {
-      found.push({ resource: mended, type, document });
-    }
+    const one = { resource: mended, document: documentOf(mended, type, context.baseUrl) };
+    const isWanted = filter === undefined || matchesFilter(filter, await seenBy(filter, one, context), type);
+    if (isWanted) found.push(one);
   }
   if (sortBy === undefined) return found;
   const byDocument = new Map(found.map((one) => [one.document, one]));
@@ -187,7 +178,7 @@ async function idsBy(
       return ports.scim.pointedAt(connection, { type: type.name, attribute: by, value });
     case 'unique': {
       const holders = await Promise.all(
-        claimsOf(value, type).map((one) => ports.scim.holder(connection, one)),
+        claimsOf(value, type.name).map((one) => ports.scim.holder(connection, one)),
       );
       return holders.filter((holder) => holder !== undefined);
     }
@@ -202,11 +193,11 @@ async function idsBy(
 /** The document with as many of its members as the filter asks about. */
 async function seenBy(
   filter: Filter,
-  { resource, type, document }: Found,
+  { resource, document }: Found,
   context: ScimContext,
 ): Promise<ScimObject> {
-  if (type.name !== 'Group') return document;
-  const asked = membersAskedBy(filter, type);
+  if (resource.type !== 'Group') return document;
+  const asked = membersAskedBy(filter, context.types.Group);
   if (asked !== 'all' && asked.length === 0) return document;
   const group = groupId(resource.id);
   const members =
@@ -214,4 +205,18 @@ async function seenBy(
       ? await listedMembers(group, context)
       : [...(await listedAmong(group, asked.map(memberId), context))];
   return { ...document, members: members.map((value) => ({ value, type: 'User' })) };
+}
+
+/** A resource as the request asks to see it; a group's members are read only where they are shown. */
+export async function show(
+  resource: ScimResource,
+  projection: Projection,
+  context: ScimContext,
+): Promise<ScimObject> {
+  const type = context.types[resource.type];
+  const document = documentOf(resource, type, context.baseUrl);
+  const hasMembers = type.name === 'Group' && shows(projection, 'members', type);
+  const members = hasMembers ? await listedMembers(groupId(resource.id), context) : [];
+  const whole = hasMembers ? { ...document, members: memberValues(members, context.baseUrl) } : document;
+  return project(whole, projection, type);
 }

@@ -1,7 +1,10 @@
+import { ACTIVE_ATTRIBUTE } from '../../domain/active.ts';
 import type { DirectoryChange, DirectoryEvent } from '../../domain/event.ts';
 import { foldEvents } from '../../domain/fold.ts';
-import type { GroupId } from '../../domain/ids.ts';
+import { type GroupId, groupId, memberId } from '../../domain/ids.ts';
 import { makeStamp, type Stamp } from '../../domain/stamp.ts';
+import { FULL_USER } from '../../scim/schemas/user.ts';
+import { elements, isObject, type ScimObject, type ScimValue } from '../../scim/value.ts';
 import { Failures } from '../ingest/failures.ts';
 import { storeFold } from '../ingest/store-fold.ts';
 import type { ScimResource } from '../ports/scim.ts';
@@ -52,6 +55,67 @@ export async function record(
   if (failures.causes.length > 0) {
     throw new Error('desired state could not be recorded', { cause: failures.causes[0] });
   }
+}
+
+/** What a resource says to desired state, its members aside. */
+export function factsOf(resource: ScimResource): DirectoryChange {
+  if (resource.type === 'User') return userChange(resource);
+  return {
+    kind: 'group.upserted',
+    group: groupId(resource.id),
+    name: String(resource.attributes['displayName']),
+  };
+}
+
+/** Attributes that matching may use, as events name them. */
+const MATCHED_ATTRIBUTES = ['userName', 'email', 'externalId', 'employeeNumber'] as const;
+
+const ENTERPRISE = FULL_USER[1].id;
+
+/**
+ * What a SCIM user is to desired state. All of it is said each time, so that it is a function of the resource alone;
+ * an attribute that the user does not have is empty, which matches nobody. Only `active` without a value says nothing:
+ * silence must not switch an account on again.
+ */
+function userChange({ id, attributes }: ScimResource): DirectoryChange {
+  const facts = new Map<string, string>([
+    ['userName', text(attributes['userName'])],
+    ['email', emailOf(attributes['emails'])],
+    ['externalId', text(attributes['externalId'])],
+    ['employeeNumber', text(extension(attributes)['employeeNumber'])],
+  ]);
+  const { active } = attributes;
+  if (active !== undefined) facts.set(ACTIVE_ATTRIBUTE, active === false ? 'false' : 'true');
+  return { kind: 'user.upserted', user: { id: memberId(id), attributes: facts } };
+}
+
+/** The deletion of a user, and of what was known of them. */
+export function userEnd({ id }: ScimResource): readonly DirectoryChange[] {
+  const user = memberId(id);
+  const nothing = new Map(MATCHED_ATTRIBUTES.map((name): [string, string] => [name, '']));
+  return [
+    { kind: 'user.deleted', user },
+    { kind: 'user.upserted', user: { id: user, attributes: nothing } },
+  ];
+}
+
+const extension = (attributes: ScimObject): ScimObject => {
+  const held = attributes[ENTERPRISE];
+  return isObject(held) ? held : {};
+};
+
+const text = (value: ScimValue | undefined): string => (typeof value === 'string' ? value : '');
+
+/** The primary address, else the one for work, else the first; an entry without an address is none. */
+function emailOf(emails: ScimValue | undefined): string {
+  const addresses = elements(emails)
+    .filter(isObject)
+    .filter(({ value }) => text(value) !== '');
+  const chosen =
+    addresses.find(({ primary }) => primary === true) ??
+    addresses.find(({ type }) => typeof type === 'string' && type.toLowerCase() === 'work') ??
+    addresses[0];
+  return text(chosen?.['value']);
 }
 
 /** A revision that changes what clients see; its registers are still to follow. */

@@ -1,51 +1,41 @@
-import type { DirectoryChange } from '../../domain/event.ts';
-import { groupId } from '../../domain/ids.ts';
+import pMap from 'p-map';
+import { type ConnectionName, groupId, type MemberId, memberId } from '../../domain/ids.ts';
 import { namesVersion } from '../../scim/document.ts';
 import { ScimError } from '../../scim/errors.ts';
-import type { ResourceType } from '../../scim/resource-type.ts';
+import { type TypeName } from '../../scim/resource-type.ts';
 import { isSameValue, type ScimObject } from '../../scim/value.ts';
-import type { ScimResource } from '../ports/scim.ts';
+import type { ScimResource, ScimStore } from '../ports/scim.ts';
+import { READS_IN_FLIGHT } from '../tuning.ts';
 import type { ScimContext } from './context.ts';
-import { finishEnding } from './ending.ts';
 import { indexResource, isIndexedAlike, unindex, verifyClaim } from './indexing.ts';
-import { GROUP_ID_MARK } from './membership.ts';
-import { idleRevision, MAX_RACES, nextRevision, record } from './record.ts';
-import { userChange } from './user-facts.ts';
-
-/** What a resource says to desired state, its members aside. */
-export function factsOf(resource: ScimResource): DirectoryChange {
-  if (resource.type === 'User') return userChange(resource);
-  return {
-    kind: 'group.upserted',
-    group: groupId(resource.id),
-    name: String(resource.attributes['displayName']),
-  };
-}
+import { GROUP_ID_MARK, listedAmong } from './membership.ts';
+import {
+  factsOf,
+  idleRevision,
+  MAX_RACES,
+  nextRevision,
+  type Recorded,
+  record,
+  touchGroup,
+  userEnd,
+} from './record.ts';
 
 /**
  * The resource, consistently read. One that a crash left unsettled is mended on the way.
  * @throws ScimError 404
  */
-export async function findResource(
-  id: string,
-  type: ResourceType,
-  context: ScimContext,
-): Promise<ScimResource> {
-  const [found] = await context.ports.scim.read(context.connection, type.name, [id]);
-  const mended = found && (await mend(found, type, context));
+export async function findResource(id: string, type: TypeName, context: ScimContext): Promise<ScimResource> {
+  const [found] = await context.ports.scim.read(context.connection, type, [id]);
+  const mended = found && (await mend(found, context));
   if (mended === undefined)
-    throw new ScimError(404, `expected the id of a ${type.name}, got one that does not exist`);
+    throw new ScimError(404, `expected the id of a ${type}, got one that does not exist`);
   return mended;
 }
 
 /** Does what a crash left undone: registers that must follow the resource, or the rest of its deletion. */
-export async function mend(
-  found: ScimResource,
-  type: ResourceType,
-  context: ScimContext,
-): Promise<ScimResource | undefined> {
+export async function mend(found: ScimResource, context: ScimContext): Promise<ScimResource | undefined> {
   if (found.state === 'ending') {
-    await finishEnding(found, type, context);
+    await finishEnding(found, context);
     return undefined;
   }
   if (!found.settled) {
@@ -63,15 +53,15 @@ export async function mend(
  */
 export async function createResource(
   attributes: ScimObject,
-  type: ResourceType,
+  type: TypeName,
   context: ScimContext,
   prepare: (resource: ScimResource) => Promise<void> = async () => {},
 ): Promise<ScimResource> {
   const { ports, connection } = context;
   const nowMs = ports.clock();
   const resource: ScimResource = {
-    type: type.name,
-    id: `${type.name === 'Group' ? GROUP_ID_MARK : ''}${ports.newId()}`,
+    type,
+    id: `${type === 'Group' ? GROUP_ID_MARK : ''}${ports.newId()}`,
     attributes,
     revision: 1,
     version: 1,
@@ -81,11 +71,11 @@ export async function createResource(
     state: 'live',
     settled: false,
   };
-  await indexResource(resource, type, context);
+  await indexResource(resource, context);
   await prepare(resource);
   if (!(await ports.scim.save(connection, resource, undefined))) throw new Error('a new id was not new');
   try {
-    await verifyClaim(resource, type, context);
+    await verifyClaim(resource, context);
   } catch (overtaken) {
     await ports.scim.remove(connection, resource);
     throw overtaken;
@@ -121,7 +111,7 @@ export interface Rewrite {
  */
 export async function rewriteResource(
   id: string,
-  type: ResourceType,
+  type: TypeName,
   {
     context,
     ifMatch,
@@ -145,26 +135,25 @@ export async function rewriteResource(
     const isChange = changesMore || state !== before.state || !isSameValue(attributes, before.attributes);
     const revise = isChange ? nextRevision : idleRevision;
     const after = { ...revise(before, ports.clock()), attributes, state };
-    const isIndexed = state === 'ending' || isIndexedAlike(before, after, type);
-    if (!isIndexed) await indexResource(after, type, context);
+    const isIndexed = state === 'ending' || isIndexedAlike(before, after);
+    if (!isIndexed) await indexResource(after, context);
     if (!(await ports.scim.save(connection, after, before))) continue;
-    if (!isIndexed) await keepIfOurs({ before, after }, type, context);
+    if (!isIndexed) await keepIfOurs({ before, after }, context);
     return { before, after };
   }
   throw new Error(`gave up after ${MAX_RACES} concurrent writes of one resource`);
 }
 
 /**
- * The next revision of a resource whose attributes stay as they are: one write, however many others do the same.
+ * The next revision of a group whose attributes stay as they are: one write, however many others do the same.
  * @returns undefined where only `rewriteResource` can tell what to do
  */
-export async function advanceResource(
+export async function advanceGroup(
   id: string,
-  type: ResourceType,
   { isChange, seen }: Beside,
   { ports, connection }: ScimContext,
 ): Promise<Rewrite | undefined> {
-  const target = { type: type.name, id };
+  const target = { type: 'Group', id } as const;
   const nowMs = ports.clock();
   const advanced = await ports.scim.advance(connection, target, { nowMs, isChange, seen });
   // Somebody wrote it meanwhile: what was seen says nothing any more.
@@ -176,18 +165,14 @@ export async function advanceResource(
 }
 
 /** An unsettled one is not mended first: its next revision says all that it said. */
-async function readForChange(id: string, type: ResourceType, context: ScimContext): Promise<ScimResource> {
-  const [found] = await context.ports.scim.read(context.connection, type.name, [id]);
+async function readForChange(id: string, type: TypeName, context: ScimContext): Promise<ScimResource> {
+  const [found] = await context.ports.scim.read(context.connection, type, [id]);
   return found?.state === 'live' ? found : findResource(id, type, context);
 }
 
-async function keepIfOurs(
-  { before, after }: Rewrite,
-  type: ResourceType,
-  context: ScimContext,
-): Promise<void> {
+async function keepIfOurs({ before, after }: Rewrite, context: ScimContext): Promise<void> {
   try {
-    await verifyClaim(after, type, context);
+    await verifyClaim(after, context);
   } catch (overtaken) {
     const restored = { ...nextRevision(after, context.ports.clock()), attributes: before.attributes };
     await context.ports.scim.save(context.connection, restored, after);
@@ -196,11 +181,64 @@ async function keepIfOurs(
 }
 
 /** Ends a change: registers have followed, the values that it gave up are free. */
-export async function settleResource(
-  { before, after }: Rewrite,
-  type: ResourceType,
-  context: ScimContext,
-): Promise<void> {
+export async function settleResource({ before, after }: Rewrite, context: ScimContext): Promise<void> {
   if (!after.settled) await context.ports.scim.settle(context.connection, after);
-  await unindex(before, after, type, context);
+  await unindex(before, after, context);
+}
+
+/**
+ * What follows when a resource was marked as ending: desired state hears of it, what finds it is let go, it is removed.
+ * Each step may be repeated; whoever meets an ending resource after a crash goes on here.
+ */
+export async function finishEnding(ending: ScimResource, context: ScimContext): Promise<void> {
+  const { ports, connection } = context;
+  if (ending.type === 'Group') {
+    await record([{ by: ending, change: { kind: 'group.deleted', group: groupId(ending.id) } }], context);
+  } else {
+    await endUser(ending, context);
+  }
+  await unindex(ending, undefined, context);
+  await ports.scim.remove(connection, ending);
+}
+
+/**
+ * The deletion's floor ends a user's memberships; beside it each group is told by a change of its own, so that its list
+ * no longer shows the member and its version says that it changed.
+ */
+async function endUser(ending: ScimResource, context: ScimContext): Promise<void> {
+  const { ports, connection } = context;
+  const member = memberId(ending.id);
+  const touched: ScimResource[] = [];
+  for await (const groups of ports.users.groupsOf(connection, member)) {
+    const isListed = await pMap(
+      groups,
+      async (group) => (await listedAmong(group, [member], context)).has(member),
+      { concurrency: READS_IN_FLIGHT },
+    );
+    for (const group of groups.filter((_, at) => isListed[at])) {
+      touched.push(...(await touchGroup(group, context)));
+    }
+  }
+  const members = [{ id: member, attributes: new Map<string, string>() }];
+  const leaves = touched.map(
+    (by): Recorded => ({ by, change: { kind: 'member.removed', group: groupId(by.id), members } }),
+  );
+  await record([...userEnd(ending).map((change) => ({ by: ending, change })), ...leaves], context);
+}
+
+/**
+ * Erases what a SCIM client has said of a user, and what finds them by it. Ids stay, and with them memberships; the
+ * client is answered with 404 from then on, and makes the user anew if it still has them.
+ * @returns false where there is no such user
+ */
+export async function forgetScimUser(
+  connection: ConnectionName,
+  member: MemberId,
+  { scim }: { readonly scim: ScimStore },
+): Promise<boolean> {
+  const [found] = await scim.read(connection, 'User', [member]);
+  if (found === undefined) return false;
+  await unindex(found, undefined, { connection, ports: { scim } });
+  await scim.remove(connection, found);
+  return true;
 }

@@ -1,19 +1,16 @@
 import { resourceTypeDocument, schemaDocuments, serviceProviderConfig } from '../../scim/discovery.ts';
-import { namesVersion } from '../../scim/document.ts';
+import { etagOf, locationOf, namesVersion } from '../../scim/document.ts';
 import { badRequest, listBody, ScimError } from '../../scim/errors.ts';
 import { hasProjection, projectionOf, readListQuery } from '../../scim/list-query.ts';
 import type { Projection } from '../../scim/projection.ts';
-import type { ResourceType } from '../../scim/resource-type.ts';
+import { TYPE_NAMES, type TypeName } from '../../scim/resource-type.ts';
 import { fieldOf, type ScimObject } from '../../scim/value.ts';
 import type { ScimResource } from '../ports/scim.ts';
 import { runBulk } from './bulk.ts';
 import { noContent, objectBody, ok, type ScimContext, type ScimReply, type ScimRequest } from './context.ts';
-import { finishEnding } from './ending.ts';
-import { createGroup, patchGroup, replaceGroup } from './groups.ts';
-import { listResources } from './list.ts';
-import { findResource, rewriteResource } from './resources.ts';
-import { etagHeader, show, writtenHeaders } from './show.ts';
-import { createUser, patchUser, replaceUser } from './users.ts';
+import { listResources, show } from './list.ts';
+import { findResource, finishEnding, rewriteResource } from './resources.ts';
+import { WRITERS } from './writers.ts';
 
 type Endpoint = (request: ScimRequest, context: ScimContext) => Promise<ScimReply>;
 type Methods = Readonly<Partial<Record<string, Endpoint>>>;
@@ -24,7 +21,7 @@ type Methods = Readonly<Partial<Record<string, Endpoint>>>;
  */
 export async function route(request: ScimRequest, context: ScimContext): Promise<ScimReply> {
   const segments = request.path.split('/').filter((segment) => segment !== '');
-  const methods = methodsOf(segments, context);
+  const methods = methodsOf(segments);
   if (methods === undefined)
     throw new ScimError(404, 'expected an endpoint of SCIM 2.0, got a path that is none');
   const endpoint = methods[request.method.toUpperCase()];
@@ -35,18 +32,17 @@ export async function route(request: ScimRequest, context: ScimContext): Promise
   return endpoint(request, context);
 }
 
-function methodsOf([first, second, ...more]: readonly string[], { types }: ScimContext): Methods | undefined {
+function methodsOf([first, second, ...more]: readonly string[]): Methods | undefined {
   if (more.length > 0) return undefined;
-  const everything = Object.values(types);
   switch (first) {
     case undefined:
-      return { GET: list(everything) };
+      return { GET: list(TYPE_NAMES) };
     case '.search':
-      return second === undefined ? { POST: search(everything) } : undefined;
+      return second === undefined ? { POST: search(TYPE_NAMES) } : undefined;
     case 'Users':
-      return methodsOfType(types.User, second);
+      return methodsOfType('User', second);
     case 'Groups':
-      return methodsOfType(types.Group, second);
+      return methodsOfType('Group', second);
     case 'Bulk':
       return second === undefined ? { POST: bulk } : undefined;
     case 'Me':
@@ -56,7 +52,7 @@ function methodsOf([first, second, ...more]: readonly string[], { types }: ScimC
   }
 }
 
-function methodsOfType(type: ResourceType, segment: string | undefined): Methods {
+function methodsOfType(type: TypeName, segment: string | undefined): Methods {
   if (segment === undefined) return { GET: list([type]), POST: create(type) };
   if (segment === '.search') return { POST: search([type]) };
   const id = decoded(segment);
@@ -121,12 +117,12 @@ function discovery(first: string, second: string | undefined): Methods | undefin
 }
 
 const list =
-  (types: readonly ResourceType[]): Endpoint =>
+  (types: readonly TypeName[]): Endpoint =>
   async ({ query }, context) =>
     ok(await listResources(types, readListQuery(query), context));
 
 const search =
-  (types: readonly ResourceType[]): Endpoint =>
+  (types: readonly TypeName[]): Endpoint =>
   async (request, context) =>
     ok(await listResources(types, readListQuery(objectBody(request)), context));
 
@@ -146,7 +142,7 @@ const bulk: Endpoint = (request, context) =>
   });
 
 const read =
-  (type: ResourceType, id: string): Endpoint =>
+  (type: TypeName, id: string): Endpoint =>
   async ({ query, headers }, context) => {
     const projection = projectionOf(query);
     const found = await findResource(id, type, context);
@@ -154,50 +150,50 @@ const read =
     if (known !== undefined && namesVersion(known, found.version)) {
       return { status: 304, headers: etagHeader(found), body: undefined };
     }
-    return ok(await show(found, type, projection, context), etagHeader(found));
+    return ok(await show(found, projection, context), etagHeader(found));
   };
 
-const WRITERS = {
-  User: { create: createUser, replace: replaceUser, patch: patchUser },
-  Group: { create: createGroup, replace: replaceGroup, patch: patchGroup },
-} as const;
-
 const create =
-  (type: ResourceType): Endpoint =>
+  (type: TypeName): Endpoint =>
   async (request, context) => {
     const projection = projectionOf(request.query);
-    const resource = await WRITERS[type.name].create(objectBody(request), context);
-    return { ...(await written(resource, type, projection, context)), status: 201 };
+    const resource = await WRITERS[type].create(objectBody(request), context);
+    return { ...(await written(resource, projection, context)), status: 201 };
   };
 
 /** A patched group's answer is empty unless attributes are asked for: its members may be many. */
 const rewrite =
-  (how: 'replace' | 'patch', type: ResourceType, id: string): Endpoint =>
+  (how: 'replace' | 'patch', type: TypeName, id: string): Endpoint =>
   async (request, context) => {
     const projection = projectionOf(request.query);
     const change = { context, ifMatch: request.headers['if-match'] };
-    const resource = await WRITERS[type.name][how](id, objectBody(request), change);
-    const isBrief = how === 'patch' && type.name === 'Group' && !hasProjection(request.query);
-    return isBrief
-      ? noContent(writtenHeaders(resource, type, context))
-      : written(resource, type, projection, context);
+    const resource = await WRITERS[type][how](id, objectBody(request), change);
+    const isBrief = how === 'patch' && type === 'Group' && !hasProjection(request.query);
+    return isBrief ? noContent(writtenHeaders(resource, context)) : written(resource, projection, context);
   };
 
 const remove =
-  (type: ResourceType, id: string): Endpoint =>
+  (type: TypeName, id: string): Endpoint =>
   async ({ headers }, context) => {
     const edit = (attributes: ScimObject) => attributes;
     const ending = { context, ifMatch: headers['if-match'], edit, state: 'ending' } as const;
     const { after } = await rewriteResource(id, type, ending);
-    await finishEnding(after, type, context);
+    await finishEnding(after, context);
     return noContent();
   };
 
 async function written(
   resource: ScimResource,
-  type: ResourceType,
   projection: Projection,
   context: ScimContext,
 ): Promise<ScimReply> {
-  return ok(await show(resource, type, projection, context), writtenHeaders(resource, type, context));
+  return ok(await show(resource, projection, context), writtenHeaders(resource, context));
 }
+
+const etagHeader = ({ version }: ScimResource) => ({ etag: etagOf(version) });
+
+/** Of an answer to a request that wrote the resource. */
+const writtenHeaders = (resource: ScimResource, { types, baseUrl }: ScimContext) => ({
+  ...etagHeader(resource),
+  location: locationOf(types[resource.type], resource.id, baseUrl),
+});

@@ -1,16 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { ConnectionName } from '../../domain/ids.ts';
-import type { ScimToken, ScimTokenStore } from '../ports/scim.ts';
+import type { Ports } from '../ports/bundles.ts';
+import type { ScimToken } from '../ports/scim.ts';
 
-export interface TokenPorts {
-  readonly tokens: ScimTokenStore;
-  readonly clock: () => number;
-}
-
-export interface TokenMaker extends TokenPorts {
-  /** That many random bytes, as hex. */
-  readonly randomHex: (bytes: number) => string;
-}
+type TokenPorts = Pick<Ports, 'tokens' | 'clock'>;
 
 /** `gsync_scim_<8>_<64>`: names us to whoever finds it, then tells tokens apart, then is secret (256 bits). */
 const TOKEN_FORM = /^gsync_scim_([0-9a-f]{8})_[0-9a-f]{64}$/;
@@ -28,7 +21,7 @@ const hashOf = (token: string): string => createHash('sha256').update(token).dig
  */
 export async function createToken(
   connection: ConnectionName,
-  { tokens, clock, randomHex }: TokenMaker,
+  { tokens, clock, randomHex }: TokenPorts & Pick<Ports, 'randomHex'>,
   { expiresMs }: { readonly expiresMs?: number | undefined } = {},
 ): Promise<{ readonly token: string; readonly kept: ScimToken }> {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {

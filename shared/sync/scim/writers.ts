@@ -23,31 +23,66 @@ import {
   membershipChanges,
   refuseGroups,
 } from './membership.ts';
-import { record } from './record.ts';
+import { factsOf, record } from './record.ts';
 import {
-  advanceResource,
+  advanceGroup,
   type Beside,
   type Change,
   createResource,
-  factsOf,
   type Rewrite,
   rewriteResource,
   settleResource,
 } from './resources.ts';
 
+/** A user is switched on unless its client says otherwise. */
+async function createUser(body: ScimObject, context: ScimContext): Promise<ScimResource> {
+  const type = context.types.User;
+  return createResource(checkResource({ active: true, ...readResource(body, type) }, type), 'User', context);
+}
+
+/** Everything but `active` goes that the body does not name: silence must not switch an account on again. */
+function replaceUser(id: string, body: ScimObject, change: Change): Promise<ScimResource> {
+  const type = change.context.types.User;
+  const given = readResource(body, type);
+  return rewriteUser(id, change, ({ active }) => ({ ...(active === undefined ? {} : { active }), ...given }));
+}
+
+function patchUser(id: string, body: ScimValue, change: Change): Promise<ScimResource> {
+  const operations = readPatch(body);
+  return rewriteUser(id, change, (attributes) =>
+    applyPatch(attributes, operations, change.context.types.User),
+  );
+}
+
+async function rewriteUser(
+  id: string,
+  change: Change,
+  edit: (attributes: ScimObject) => ScimObject,
+): Promise<ScimResource> {
+  const { context } = change;
+  const type = context.types.User;
+  const rewrite = await rewriteResource(id, 'User', {
+    ...change,
+    edit: (attributes) => checkResource(edit(attributes), type),
+  });
+  await record([{ by: rewrite.after, change: factsOf(rewrite.after) }], context);
+  await settleResource(rewrite, context);
+  return rewrite.after;
+}
+
 /** Members before the group: whoever sees it sees all of it, and a crash before that leaves nothing to see. */
-export async function createGroup(body: ScimObject, context: ScimContext): Promise<ScimResource> {
+async function createGroup(body: ScimObject, context: ScimContext): Promise<ScimResource> {
   const type = context.types.Group;
   const { members, others } = splitMembers(body, type);
   const ids = readMemberIds(members ?? null);
   checkMemberCount(ids.length);
   await refuseGroups(ids, context);
   const attributes = checkResource(readResource(others, type), type);
-  return createResource(attributes, type, context, (resource) => joinFirstMembers(resource, ids, context));
+  return createResource(attributes, 'Group', context, (resource) => joinFirstMembers(resource, ids, context));
 }
 
 /** Members that the body does not name stay: only a list, be it empty, says who is in the group. */
-export function replaceGroup(id: string, body: ScimObject, change: Change): Promise<ScimResource> {
+function replaceGroup(id: string, body: ScimObject, change: Change): Promise<ScimResource> {
   const type = change.context.types.Group;
   const { members, others } = splitMembers(body, type);
   const replaced = readResource(others, type);
@@ -55,7 +90,7 @@ export function replaceGroup(id: string, body: ScimObject, change: Change): Prom
   return rewriteGroup(id, change, () => replaced, net);
 }
 
-export function patchGroup(id: string, body: ScimValue, change: Change): Promise<ScimResource> {
+function patchGroup(id: string, body: ScimValue, change: Change): Promise<ScimResource> {
   const type = change.context.types.Group;
   const { members, attributes: operations } = splitGroupPatch(readPatch(body), type);
   const edit = (attributes: ScimObject) => applyPatch(attributes, operations, type);
@@ -81,7 +116,7 @@ async function rewriteGroup(
   const beside = await changeOfMembers(id, net, context);
   const rewrite =
     (await advancedOnly(id, change, edit, beside)) ??
-    (await rewriteResource(id, type, {
+    (await rewriteResource(id, 'Group', {
       ...change,
       beside,
       edit: (attributes) => checkResource(edit(attributes), type),
@@ -97,7 +132,7 @@ async function rewriteGroup(
       : [{ by: after, change: { kind: 'member.added', group, members: [] } }],
     context,
   );
-  await settleResource(rewrite, type, context);
+  await settleResource(rewrite, context);
   return after;
 }
 
@@ -129,7 +164,7 @@ async function advancedOnly(
     const [found] = await context.ports.scim.read(context.connection, 'Group', [id]);
     if (found === undefined || !isSameValue(edit(found.attributes), found.attributes)) return undefined;
   }
-  return advanceResource(id, context.types.Group, beside, context);
+  return advanceGroup(id, beside, context);
 }
 
 const keepAttributes: Edit = (attributes) => attributes;
@@ -137,3 +172,9 @@ const keepAttributes: Edit = (attributes) => attributes;
 /** After a crash the name may not have been recorded, whatever this request says of it. */
 const saysName = ({ before, after }: Rewrite): boolean =>
   !before.settled || before.attributes['displayName'] !== after.attributes['displayName'];
+
+/** What creates and changes resources, by their type. */
+export const WRITERS = {
+  User: { create: createUser, replace: replaceUser, patch: patchUser },
+  Group: { create: createGroup, replace: replaceGroup, patch: patchGroup },
+} as const;
