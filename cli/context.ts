@@ -3,7 +3,7 @@ import { type ConnectionName, connectionName, type GroupRef, type MemberId } fro
 import { findGroup } from '../shared/operate/find-group.ts';
 import { findMember } from '../shared/operate/find-member.ts';
 import { type Named, type Names, NO_NAMES, readNames } from '../shared/operate/names.ts';
-import type { Tool, ToolTarget } from '../shared/runtime/wire-tool.ts';
+import type { Tool } from '../shared/runtime/wire-tool.ts';
 import type { ToolPorts } from '../shared/sync/ports/bundles.ts';
 import { type Io, UsageError } from './io.ts';
 import { DEFAULT_LOCAL_FILE, type LocalFile, localTarget, readLocalFile } from './local-file.ts';
@@ -71,10 +71,7 @@ export function createContext(io: Io, options: GlobalOptions, spell: Spell): Con
 /** How long a group that was just created may be missing on the platform, as the functions have it. */
 const CREATE_SETTLE_MS = 600_000;
 
-function targetOf(
-  options: GlobalOptions,
-  localFile: LocalFile | undefined,
-): Omit<ToolTarget, 'prefix' | 'user'> {
+function targetOf(options: GlobalOptions, localFile: LocalFile | undefined) {
   if (localFile !== undefined) return localTarget(localFile);
   return { region: options.region, profile: options.profile, createSettleMs: CREATE_SETTLE_MS };
 }

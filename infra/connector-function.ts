@@ -6,7 +6,7 @@ import { Architecture, Code, Function as LambdaFunction, Runtime, Tracing } from
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { functionName } from '../shared/contract/names.ts';
-import { type AlarmDesk, addAlarm } from './alarm.ts';
+import { type AlarmDesk, addAlarm } from './alarms.ts';
 import type { DeployableKey } from './bundle.ts';
 import type { Settings } from './settings.ts';
 

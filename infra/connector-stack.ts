@@ -12,19 +12,16 @@ import {
   sourceQueueName,
 } from '../shared/contract/names.ts';
 import { applyDelaySeconds, SCHEDULES } from '../shared/contract/topology.ts';
-import type { AlarmDesk } from './alarm.ts';
+import { type AlarmDesk, HealthAlarms } from './alarms.ts';
 import type { DeployableKey, FunctionCode } from './bundle.ts';
 import type { ConnectorFunction } from './connector-function.ts';
 import { Dashboard } from './dashboard.ts';
-import { HealthAlarms } from './health-alarms.ts';
-import { encryptionKey } from './key.ts';
-import { Worker } from './lane.ts';
 import { grant, PERMISSIONS, type Resources } from './permissions.ts';
-import { ScheduledWorker } from './schedule.ts';
 import { Scim } from './scim.ts';
 import type { Settings } from './settings.ts';
 import { closeTo, Sources } from './sources.ts';
-import { State, Undelivered } from './state.ts';
+import { encryptionKey, State, Undelivered } from './state.ts';
+import { ScheduledWorker, Worker } from './workers.ts';
 
 export interface ConnectorStackProps extends StackProps {
   readonly settings: Settings;

@@ -11,7 +11,7 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { METRIC_DIMENSIONS, METRICS, type MetricName } from '../shared/contract/metrics.ts';
 import { METRIC_NAMESPACE, QUEUE_KEYS } from '../shared/contract/names.ts';
-import { stageMetric } from './alarm.ts';
+import { stageMetric } from './alarms.ts';
 import type { ConnectorFunction } from './connector-function.ts';
 import type { Resources } from './permissions.ts';
 import type { Scim } from './scim.ts';

@@ -13,7 +13,7 @@ import { FilterPattern, LogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { METRIC_DIMENSIONS } from '../shared/contract/metrics.ts';
 import { functionName, METRIC_NAMESPACE } from '../shared/contract/names.ts';
-import { type AlarmDesk, addAlarm, stageMetric } from './alarm.ts';
+import { type AlarmDesk, addAlarm, stageMetric } from './alarms.ts';
 import { ConnectorFunction, type ConnectorFunctionProps } from './connector-function.ts';
 
 /** One second before an HTTP API gives up on its integration (API Gateway quotas: 30 s), so that the log says why. */

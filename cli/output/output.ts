@@ -1,8 +1,8 @@
+import { SingleBar } from 'cli-progress';
 import pc from 'picocolors';
-import type { Io } from '../io.ts';
+import type { Io, Terminal } from '../io.ts';
 import type { GlobalOptions } from '../options.ts';
 import type { Spell } from './hints.ts';
-import { type Progress, startProgress } from './progress.ts';
 import { type Column, renderCsv, renderTable } from './table.ts';
 
 /** Answers go to standard output, everything said along the way to standard error. */
@@ -65,5 +65,32 @@ export function createOutput({ stdout, stderr, env }: Io, options: GlobalOptions
     startAgain() {
       before = stdout.isTTY === true ? CLEAR_SCREEN : '\n';
     },
+  };
+}
+
+export interface Progress {
+  show(done: number, total: number): void;
+  end(): void;
+}
+
+/** A bar on a terminal, nothing elsewhere: a log is no place for it. */
+export function startProgress(screen: Terminal, what: string, quiet: boolean): Progress {
+  if (quiet || screen.isTTY !== true) return { show: () => undefined, end: () => undefined };
+  const bar = new SingleBar({
+    format: `${what} {bar} {value}/{total}`,
+    stream: screen as unknown as NodeJS.WritableStream,
+    barsize: 30,
+    hideCursor: true,
+    clearOnComplete: true,
+  });
+  let started = false;
+  return {
+    show(done, total) {
+      if (started) bar.setTotal(total);
+      else bar.start(total, 0);
+      started = true;
+      bar.update(done);
+    },
+    end: () => bar.stop(),
   };
 }

@@ -57,10 +57,7 @@ function csvField(text: string): string {
 }
 
 /** Control characters of names from outside would move the cursor. */
-const cellsOf = <Row>(
-  rows: readonly Row[],
-  columns: readonly Column<Row>[],
-): readonly (readonly string[])[] =>
+const cellsOf = <Row>(rows: readonly Row[], columns: readonly Column<Row>[]) =>
   rows.map((row) =>
     columns.map(({ of }) =>
       // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must go
@@ -78,11 +75,7 @@ const tailOf = (text: string): string => {
 };
 
 /** Takes from the widest column that may be cut, until all fit; undefined where they never do. */
-function narrowed(
-  natural: readonly number[],
-  least: readonly number[],
-  room: number,
-): readonly number[] | undefined {
+function narrowed(natural: readonly number[], least: readonly number[], room: number) {
   const widths = [...natural];
   while (widths.reduce((sum, content) => sum + content, 0) > room) {
     const [widest] = widths

@@ -31,15 +31,15 @@ export const SURVIVORS: ReadonlyMap<string, string> = new Map([
     'past the end of one text the other decides by its length, whatever is compared there',
   ],
   [
-    'shared/domain/snapshot.ts: const newestFirst = [...parts].sort((a, b) => Number(a.stamp < b.stamp) - Number(a.stamp > b.stamp)); | < → <=',
+    'shared/domain/fold.ts: const newestFirst = [...parts].sort((a, b) => Number(a.stamp < b.stamp) - Number(a.stamp > b.stamp)); | < → <=',
     'parts of equal stamps may come in any order',
   ],
   [
-    'shared/domain/snapshot.ts: const newestFirst = [...parts].sort((a, b) => Number(a.stamp < b.stamp) - Number(a.stamp > b.stamp)); | > → >=',
+    'shared/domain/fold.ts: const newestFirst = [...parts].sort((a, b) => Number(a.stamp < b.stamp) - Number(a.stamp > b.stamp)); | > → >=',
     'parts of equal stamps may come in any order',
   ],
   [
-    'shared/domain/snapshot.ts: const left = (inWindow.get(index) ?? 0) - 1; | 0 → 1',
+    'shared/domain/fold.ts: const left = (inWindow.get(index) ?? 0) - 1; | 0 → 1',
     'a part that leaves the window was counted when it came in',
   ],
   [

@@ -5,6 +5,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import {
   GetFunctionConfigurationCommand,
+  GetPolicyCommand,
   InvokeCommand,
   type LambdaClient,
   ListEventSourceMappingsCommand,
@@ -12,6 +13,7 @@ import {
 import { GetScheduleCommand } from '@aws-sdk/client-scheduler';
 import { GetQueueAttributesCommand, GetQueueUrlCommand } from '@aws-sdk/client-sqs';
 import { GetCallerIdentityCommand } from '@aws-sdk/client-sts';
+import { type Dispatcher, request } from 'undici';
 import * as z from 'zod';
 import { type FunctionKey, functionName, type QueueKey, queueName, scheduleName } from '../contract/names.ts';
 import {
@@ -21,7 +23,6 @@ import {
   type Functions,
   type QueueFacts,
   type ScheduleFacts,
-  type TableFacts,
 } from '../sync/ports/deployment.ts';
 import type { AuditActor, Caller } from '../sync/ports/logs.ts';
 import type { Sdk } from './sdk.ts';
@@ -121,10 +122,7 @@ async function readQueue(sdk: Sdk, url: string): Promise<QueueFacts> {
   };
 }
 
-async function readTable(
-  sdk: Sdk,
-  { tableName: TableName, isLocal }: DeploymentOptions,
-): Promise<TableFacts> {
+async function readTable(sdk: Sdk, { tableName: TableName, isLocal }: DeploymentOptions) {
   const { Table } = await sdk.dynamodb.send(new DescribeTableCommand({ TableName }));
   const described = {
     active: Table?.TableStatus === 'ACTIVE',
@@ -190,12 +188,10 @@ const MISSING = /(?:NonExistentQueue|QueueDoesNotExist|ResourceNotFoundException
 const UNSUPPORTED =
   /(?:UnknownOperationException|AccessDenied\w*|ValidationException|NotFoundException)$|^SyntaxError$/;
 
-export const unlessMissing = <Result>(ask: () => Promise<Result>): Promise<Result | undefined> =>
-  unless(MISSING, undefined, ask);
+const unlessMissing = <Result>(ask: () => Promise<Result>) => unless(MISSING, undefined, ask);
 
 /** null where the emulator does not have the operation, or the credentials do not allow it: nothing is concluded. */
-export const unlessUnsupported = <Result>(ask: () => Promise<Result>): Promise<Result | null> =>
-  unless(UNSUPPORTED, null, ask);
+const unlessUnsupported = <Result>(ask: () => Promise<Result>) => unless(UNSUPPORTED, null, ask);
 
 async function unless<Result, Instead>(names: RegExp, instead: Instead, ask: () => Promise<Result>) {
   try {
@@ -204,4 +200,62 @@ async function unless<Result, Instead>(names: RegExp, instead: Instead, ask: () 
     if (error instanceof Error && names.test(error.name)) return instead;
     throw error;
   }
+}
+
+interface ScimServerOptions {
+  readonly prefix: string;
+  /** Known already, as on the local stack. */
+  readonly scimUrl: string | undefined;
+  readonly dispatcher: Dispatcher;
+}
+
+const ASKED_FOR_MS = 5_000;
+
+/** The SCIM server of a deployment, which has one only where its settings ask for it. */
+export function createScimServer(
+  sdk: Sdk,
+  { prefix, scimUrl, dispatcher }: ScimServerOptions,
+): Pick<Deployment, 'scim' | 'statusOf'> {
+  const FunctionName = functionName(prefix, 'scim');
+  return {
+    scim: async () => {
+      if (scimUrl !== undefined) return { state: 'Active', url: scimUrl };
+      return unlessMissing(async () => {
+        const { State = 'Unknown' } = await sdk.lambda.send(
+          new GetFunctionConfigurationCommand({ FunctionName }),
+        );
+        const policy = await unlessUnsupported(() => sdk.lambda.send(new GetPolicyCommand({ FunctionName })));
+        return { state: State, url: urlFrom(policy?.Policy) };
+      });
+    },
+
+    async statusOf(url) {
+      const { statusCode, body } = await request(url, { dispatcher, headersTimeout: ASKED_FOR_MS });
+      await body.dump();
+      return statusCode;
+    },
+  };
+}
+
+const Policy = z.object({
+  Statement: z.array(
+    z.object({ Condition: z.object({ ArnLike: z.object({ 'AWS:SourceArn': z.string() }) }) }),
+  ),
+});
+
+/**
+ * The function's policy names the HTTP API that may call it, and the API's id is in its address. The stack's output
+ * says the same, but CloudFormation is nothing that the command line needs otherwise.
+ */
+function urlFrom(policy: string | undefined): string | undefined {
+  const parsed = Policy.safeParse(JSON.parse(policy ?? 'null'));
+  if (!parsed.success) return undefined;
+  for (const { Condition } of parsed.data.Statement) {
+    const [, partition, region, api] =
+      /^arn:([^:]+):execute-api:([^:]+):[^:]*:([^/]+)\//.exec(Condition.ArnLike['AWS:SourceArn']) ?? [];
+    if (api === undefined) continue;
+    const suffix = partition === 'aws-cn' ? 'amazonaws.com.cn' : 'amazonaws.com';
+    return `https://${api}.execute-api.${region}.${suffix}/scim/v2`;
+  }
+  return undefined;
 }

@@ -1,9 +1,7 @@
-import { readCloudEvent } from './adapters/cloud-event.ts';
-import { readEventBridge, readOktaHook, readSns } from './adapters/envelopes.ts';
+import { readCloudEvent, readEventBridge, readOktaHook, readSns } from './adapters/envelopes.ts';
 import { readOkta } from './adapters/okta.ts';
 import { type Adapter, type Envelope, IGNORED, invalid, type Reading } from './adapters/reading.ts';
-import { readScimGroup } from './adapters/scim-group.ts';
-import { readScimPatch } from './adapters/scim-patch.ts';
+import { readScimGroup, readScimPatch } from './adapters/scim.ts';
 import { MAX_ENVELOPES } from './events/bounds.ts';
 import { parseJson } from './json.ts';
 

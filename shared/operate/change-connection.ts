@@ -1,5 +1,4 @@
-import { parseSettings } from '../contract/change-setting.ts';
-import { differingSettings, mergeSettings } from '../contract/merge-settings.ts';
+import { differingSettings, mergeSettings, parseSettings } from '../contract/change-setting.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import type { AuditedChange } from '../sync/ports/logs.ts';

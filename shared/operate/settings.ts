@@ -1,6 +1,5 @@
 import type { ConnectionRow } from '../contract/answers.ts';
-import { applySetting } from '../contract/change-setting.ts';
-import { differingSettings, type SettingDifference } from '../contract/merge-settings.ts';
+import { applySetting, differingSettings, type SettingDifference } from '../contract/change-setting.ts';
 import type { ConnectionSettings } from '../contract/settings.ts';
 import type { ConnectionName } from '../domain/ids.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';

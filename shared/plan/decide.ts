@@ -16,14 +16,13 @@ import type { Hold } from '../domain/hold.ts';
 import type { PlatformGroupId, PlatformUserId } from '../domain/ids.ts';
 import { STAMP_ZERO } from '../domain/stamp.ts';
 import { isWhole, type ListedGroup, type ObservedGroup, type View } from '../domain/view.ts';
-import { alreadyThere } from './adopt.ts';
 import { tellsOfDeletion } from './attribute.ts';
 import { type DraftInput, draftPlan } from './draft.ts';
 import { type Facts, newnessOf, type Rejected, type Wanted } from './facts.ts';
 import { foreignDifferences, isOurCreation, isSpokeIdLost, shows, viewOf } from './foreign.ts';
 import { judgeRemovals } from './guard.ts';
 import { type HeldRemovals, holdWithSay, isOver, judgeByHold } from './hold.ts';
-import { foldName, renamedTo } from './names.ts';
+import { alreadyThere, foldName, renamedTo } from './names.ts';
 import type { Plan } from './plan.ts';
 import { standingWaiver, waive } from './waive.ts';
 

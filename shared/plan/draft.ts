@@ -6,9 +6,7 @@ import {
   type WrittenFields,
 } from '../domain/group-fields.ts';
 import type { MemberId, PlatformUserId } from '../domain/ids.ts';
-import type { View } from '../domain/view.ts';
-import type { Waiver } from '../domain/waiver.ts';
-import { mergeUsers } from './merge.ts';
+import type { View, Waiver } from '../domain/view.ts';
 import { says } from './names.ts';
 import { compareText, NO_PLAN, type Plan, type PlanAction, type PlanChange, sortChanges } from './plan.ts';
 
@@ -186,3 +184,36 @@ const removed = (user: PlatformUserId, member: MemberId | null, reason: string):
   after: null,
   reason,
 });
+
+export interface MergeInput {
+  /** Users that the directory wants in the group. */
+  readonly ours: ReadonlySet<PlatformUserId>;
+  /** Users in the group on the platform; `true` where we put them there (the base of the three-way merge). */
+  readonly theirs: ReadonlyMap<PlatformUserId, boolean>;
+  readonly membership: 'authoritative' | 'additive';
+  /** Users that must stay whatever the merge says: removals that are held, or that a policy forbids. */
+  readonly keep: (user: PlatformUserId) => boolean;
+}
+
+/**
+ * Who will be in the group, and who of them is ours. For each user:
+ *
+ *     wanted | there | mine | authoritative | additive
+ *     -------|-------|------|---------------|---------------------------------
+ *      yes   |  no   |  –   | add, mine     | add, mine
+ *      yes   |  yes  | yes  | stays, mine   | stays, mine
+ *      yes   |  yes  |  no  | stays, mine   | stays, theirs: they were first
+ *      no    |  yes  | yes  | remove        | remove
+ *      no    |  yes  |  no  | remove        | stays, theirs
+ *
+ * `keep` turns a removal into a stay. Linear in the size of both sides.
+ */
+export function mergeUsers({ ours, theirs, membership, keep }: MergeInput): Map<PlatformUserId, boolean> {
+  const merged = new Map<PlatformUserId, boolean>();
+  for (const [user, mine] of theirs) {
+    if (ours.has(user)) merged.set(user, mine || membership === 'authoritative');
+    else if ((membership === 'additive' && !mine) || keep(user)) merged.set(user, mine);
+  }
+  for (const user of ours) if (!merged.has(user)) merged.set(user, true);
+  return merged;
+}

@@ -1,5 +1,8 @@
+import type { ConnectionSettings } from '../contract/settings.ts';
 import type { GroupField, WrittenFields } from '../domain/group-fields.ts';
-import type { ObservedGroup, View } from '../domain/view.ts';
+import type { PlatformGroupId } from '../domain/ids.ts';
+import { isWhole, type ListedGroup, type ObservedGroup, type View } from '../domain/view.ts';
+import { compareText } from './plan.ts';
 
 /** White space and Unicode form apart: what a platform that only tidies names leaves of one. */
 const tidyName = (name: string): string => name.normalize('NFC').trim().replace(/\s+/gu, ' ');
@@ -26,3 +29,42 @@ export const says = (
   field: GroupField,
   value: WrittenFields[GroupField],
 ): boolean => view[field] === value || (field === 'name' && view.alias === value);
+
+/**
+ * Before a group is created: is it there already? Groups that carry its spokeId or name are adopted where the
+ * connection says so; the others are remembered, so that they are never taken for what our POST made.
+ */
+export function alreadyThere(
+  after: View,
+  groups: readonly ListedGroup[],
+  setting: ConnectionSettings['adoptExisting'],
+): { readonly candidates: readonly ListedGroup[]; readonly known: readonly PlatformGroupId[] } {
+  const wantedFold = foldName(after.name);
+  const same = groups
+    .filter((group) => group.spokeId === after.spokeId || isNamedLike(group, wantedFold))
+    .sort((a, b) => compareText(a.id, b.id));
+  const known = [...same, ...groups.filter(mayBeAny)].map(({ id }) => id as PlatformGroupId);
+  return { candidates: adoptable(same, after, setting), known };
+}
+
+/** A listing serves many groups that are created: each of its names is folded once. */
+const folds = new WeakMap<ListedGroup, string>();
+
+function isNamedLike(group: ListedGroup, wantedFold: string): boolean {
+  if (!isWhole(group)) return false;
+  const fold = folds.get(group) ?? foldName(group.name);
+  folds.set(group, fold);
+  return fold === wantedFold;
+}
+
+/** Its form is odd and it shows no spokeId: once our POST is sent, nobody could tell that it was there before. */
+const mayBeAny = (group: ListedGroup): boolean => !isWhole(group) && group.spokeId === null;
+
+/** By spokeId all that carry it, in turn; by name only a single one, since a name proves little. */
+function adoptable(same: readonly ListedGroup[], after: View, setting: ConnectionSettings['adoptExisting']) {
+  if (setting === 'never') return [];
+  const bySpokeId = same.filter(({ spokeId }) => spokeId === after.spokeId);
+  if (bySpokeId.length > 0 || setting === 'bySpokeId') return bySpokeId;
+  const byName = namedLike(same.filter(isWhole), after.name);
+  return byName.length === 1 ? byName : [];
+}

@@ -2,7 +2,7 @@ import type { Difference } from '../domain/drift.ts';
 import { eachField, FIELD_NAMES, GROUP_FIELDS } from '../domain/group-fields.ts';
 import type { PlatformUserId } from '../domain/ids.ts';
 import { laterStamp, type Stamp } from '../domain/stamp.ts';
-import type { Waiver } from '../domain/waiver.ts';
+import type { Waiver } from '../domain/view.ts';
 import type { WantedGroup } from './draft.ts';
 
 /** How new the directory's word is, about the group as a whole and about each thing in it. */

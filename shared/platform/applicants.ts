@@ -4,9 +4,8 @@ import { VERSION } from '../contract/version.ts';
 import type { Applicant, Applicants } from '../sync/ports/platform.ts';
 import { type Credential, staticBearer } from './credential.ts';
 import { createGroupClient } from './group-client.ts';
-import { credentialFor } from './oauth-secret.ts';
+import { credentialFor, type PlatformsOptions } from './oauth-secret.ts';
 import { type Calling, translating } from './platform-failure.ts';
-import type { PlatformsOptions } from './platforms-options.ts';
 import { employeePages } from './records.ts';
 
 const TIMEOUT_MS = 10_000;

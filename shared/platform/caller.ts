@@ -1,5 +1,4 @@
 import type { Dispatcher } from 'undici';
-import { ACCEPTED_ENCODINGS } from './body.ts';
 import {
   type AttemptFacts,
   type Call,
@@ -19,12 +18,11 @@ import {
   TimeoutError,
   UnauthorizedError,
 } from './errors.ts';
-import { type ExchangeRequest, type ExchangeResponse, exchange, factsOf } from './exchange.ts';
-import { createLimiter, type Limiter } from './limiter.ts';
+import { ACCEPTED_ENCODINGS, type ExchangeRequest, exchange, factsOf } from './exchange.ts';
 import { excerptOf, safeCause } from './redact.ts';
 import { decideRetry, type RetryFailure } from './retry.ts';
 
-export interface CallerSettings {
+interface CallerSettings {
   readonly origin: string;
   readonly basePath: string;
   readonly credential: Credential;
@@ -101,12 +99,7 @@ async function run<T>(settings: CallerSettings, limiter: Limiter, prepared: Prep
   }
 }
 
-async function send<T>(
-  settings: CallerSettings,
-  limiter: Limiter,
-  prepared: Prepared<T>,
-  token: string,
-): Promise<ExchangeResponse> {
+async function send<T>(settings: CallerSettings, limiter: Limiter, prepared: Prepared<T>, token: string) {
   const { call, options } = prepared;
   const unsent = { method: call.endpoint.method, pathTemplate: call.endpoint.path, sent: 'no' } as const;
   const secrets = settings.credential.secrets();
@@ -135,11 +128,7 @@ async function send<T>(
   throw errorOfStatus(facts, answer.headers, settings.clock());
 }
 
-function headersOf(
-  settings: CallerSettings,
-  token: string,
-  body: string | undefined,
-): Record<string, string> {
+function headersOf(settings: CallerSettings, token: string, body: string | undefined) {
   return {
     authorization: `Bearer ${token}`,
     accept: 'application/json',
@@ -188,4 +177,44 @@ async function pause(settings: CallerSettings, ms: number, after: PlatformError,
     const cause = safeCause(thrown, settings.credential.secrets());
     throw new AbortedError('the caller ended the call between two tries', { ...facts, cause });
   }
+}
+
+/** Runs work when a slot is free, first come first served. Rejects with the signal's reason where it fires before. */
+type Limiter = <T>(work: () => Promise<T>, signal?: AbortSignal) => Promise<T>;
+
+/** At most `concurrency` pieces of work at once. */
+export function createLimiter(concurrency: number): Limiter {
+  const waiting: (() => void)[] = [];
+  let free = concurrency;
+  const release = () => {
+    const next = waiting.shift();
+    if (next === undefined) free += 1;
+    else next();
+  };
+  return async (work, signal) => {
+    if (free > 0) free -= 1;
+    // A slot is handed over, not freed: nobody can take it in between.
+    else await turn(waiting, signal);
+    try {
+      return await work();
+    } finally {
+      release();
+    }
+  };
+}
+
+function turn(waiting: (() => void)[], signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const leave = () => {
+      waiting.splice(waiting.indexOf(enter), 1);
+      reject(signal?.reason);
+    };
+    const enter = () => {
+      signal?.removeEventListener('abort', leave);
+      resolve();
+    };
+    if (signal?.aborted) return reject(signal.reason);
+    waiting.push(enter);
+    signal?.addEventListener('abort', leave, { once: true });
+  });
 }

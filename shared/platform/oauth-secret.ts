@@ -1,10 +1,11 @@
+import type { Dispatcher } from 'undici';
 import type { ConnectionName } from '../domain/ids.ts';
 import type { KnownRefusal } from '../sync/ports/platform.ts';
-import type { OAuthSecret, SecretValue } from '../sync/ports/secrets.ts';
+import type { Leases } from '../sync/ports/reconcile.ts';
+import type { OAuthSecret, Secrets, SecretValue } from '../sync/ports/secrets.ts';
+import type { AttemptFacts } from './call.ts';
 import { type Credential, staticBearer } from './credential.ts';
-import { oauthCredential } from './oauth.ts';
-import type { PlatformsOptions } from './platforms-options.ts';
-import type { OAuthOptions } from './token-request.ts';
+import { type OAuthOptions, oauthCredential } from './oauth.ts';
 
 /** Longer than a token request takes; a worker that died with it holds nobody up for longer. */
 const LEASE_MS = 30_000;
@@ -148,3 +149,15 @@ export function refusedSecrets(clock: () => number) {
 }
 
 export type RefusedSecrets = ReturnType<typeof refusedSecrets>;
+
+export interface PlatformsOptions {
+  readonly secrets: Secrets;
+  readonly clock: () => number;
+  readonly random: () => number;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** A refresh of OAuth tokens is one worker's business at a time. */
+  readonly leases: Leases;
+  /** Connections to every platform, kept alive between invocations. */
+  readonly dispatcher: Dispatcher;
+  readonly onAttempt?: ((facts: AttemptFacts) => void) | undefined;
+}

@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import { type Call, type Caller, type CallOptions, checked, type Endpoint, type QueryValue } from './call.ts';
 import { answered, isTooSlow, UnexpectedBodyError } from './errors.ts';
-import { PageQuery } from './schemas/page.ts';
+import { PageQuery } from './schemas/field.ts';
 
 /** A list that is read page by page. */
 export interface Listing<T, Query extends PageQuery = PageQuery> {

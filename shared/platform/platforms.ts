@@ -6,13 +6,13 @@ import { PlatformError } from './errors.ts';
 import { createGroupClient, type GroupClient } from './group-client.ts';
 import {
   credentialFor,
+  type PlatformsOptions,
   type RefreshCause,
   type RefusedSecrets,
   refusedSecrets,
   type SecretInUse,
 } from './oauth-secret.ts';
 import { type Calling, failureOf } from './platform-failure.ts';
-import type { PlatformsOptions } from './platforms-options.ts';
 import { employeePages, feedPages, recordOf } from './records.ts';
 
 /** A secret that was good is used this long before it is read again; one that failed is read again at once. */

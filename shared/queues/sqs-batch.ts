@@ -45,11 +45,7 @@ export const MAX_BYTES = 1_048_576;
 export type Outgoing = Omit<SendMessageBatchRequestEntry, 'Id'>;
 
 /** Sends messages in as few requests as fit: what became of each, in their order; never throws. */
-async function sendEach(
-  client: SQSClient,
-  QueueUrl: string,
-  messages: readonly Outgoing[],
-): Promise<readonly SendOutcome[]> {
+async function sendEach(client: SQSClient, QueueUrl: string, messages: readonly Outgoing[]) {
   const outcomes: SendOutcome[] = messages.map(() => ({ refused: 'not sent' }));
   await pMap(
     batchesOf(messages),

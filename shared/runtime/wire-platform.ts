@@ -4,12 +4,26 @@ import { createSecrets } from '../aws/secrets.ts';
 import { ENVIRONMENT } from '../contract/names.ts';
 import { createPlatforms } from '../platform/platforms.ts';
 import { createDeadLetterQueue } from '../queues/dead-letter-queue.ts';
+import { createClaimStore } from '../store/claim-store.ts';
+import {
+  createFeedStore,
+  createGateStore,
+  createHealthStore,
+  createLeases,
+} from '../store/connection-states.ts';
+import { createDesiredStore } from '../store/desired-store.ts';
+import { createGroupIndex } from '../store/group-index.ts';
+import { createGroupStore } from '../store/group-store.ts';
+import { createGuardStore } from '../store/guard-store.ts';
+import { createAuditLog, createDriftLog } from '../store/logs.ts';
+import { createPeopleStore } from '../store/people-store.ts';
+import type { Table } from '../store/table.ts';
+import { createUserStore } from '../store/user-store.ts';
 import type { ApplyPorts, PeoplePorts } from '../sync/ports/bundles.ts';
 import { sleep, systemClock, systemRandom } from './clock.ts';
 import { required } from './config.ts';
 import { reportOddGroups } from './report.ts';
 import type { ReconcileTaskPorts } from './run-reconcile.ts';
-import { storesOver } from './stores.ts';
 import { type Base, wireBase, wireState } from './wire.ts';
 
 const CONNECTIONS_PER_ORIGIN = 16;
@@ -62,3 +76,20 @@ export const wirePeople: () => Base & { readonly ports: PeoplePorts & Pick<Apply
 export const wireReconcile: () => Base & { readonly ports: ReconcileTaskPorts } = wireWorker;
 /** What the local stack asks beside the functions that it runs; they share its environment. */
 export const wireLocalStack = wireWorker;
+
+/** What the workers that talk to the platform keep in the table, save the connections, which need a clock. */
+export const storesOver = (table: Table) => ({
+  groups: createGroupStore(table),
+  users: createUserStore(table),
+  people: createPeopleStore(table),
+  claims: createClaimStore(table),
+  guard: createGuardStore(table),
+  gates: createGateStore(table),
+  audit: createAuditLog(table),
+  drift: createDriftLog(table),
+  desired: createDesiredStore(table),
+  index: createGroupIndex(table),
+  feed: createFeedStore(table),
+  health: createHealthStore(table),
+  leases: createLeases(table),
+});

@@ -1,6 +1,5 @@
 import { createGroupStore } from '../store/group-store.ts';
-import { createScimStore } from '../store/scim-store.ts';
-import { createScimTokenStore } from '../store/scim-token-store.ts';
+import { createScimStore, createScimTokenStore } from '../store/scim-store.ts';
 import type { ScimPorts } from '../sync/scim/handle.ts';
 import { createRateLimiter, REQUEST_RATE } from '../sync/scim/limiter.ts';
 import { systemClock } from './clock.ts';

@@ -1,6 +1,11 @@
 import { Agent } from 'undici';
-import { createCaller, createDeployment, createFunctions, queueUrlsByName } from '../aws/deployment.ts';
-import { createScimServer } from '../aws/scim-server.ts';
+import {
+  createCaller,
+  createDeployment,
+  createFunctions,
+  createScimServer,
+  queueUrlsByName,
+} from '../aws/deployment.ts';
 import { type AwsTarget, createSdk, type Sdk } from '../aws/sdk.ts';
 import { createSecrets, createVault } from '../aws/secrets.ts';
 import { type QueueKey, queueName, tableName } from '../contract/names.ts';
@@ -12,13 +17,12 @@ import { createMailbox } from '../queues/mailbox.ts';
 import { createEventSender } from '../queues/sqs-batch.ts';
 import { createConnectionStore } from '../store/connection-store.ts';
 import { createDynamoTable } from '../store/dynamo-table.ts';
-import { createScimStore } from '../store/scim-store.ts';
-import { createScimTokenStore } from '../store/scim-token-store.ts';
+import { createScimStore, createScimTokenStore } from '../store/scim-store.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import { MissingPart } from '../sync/ports/deployment.ts';
 import type { ApplyQueue } from '../sync/ports/queues.ts';
 import { newId, randomHex, sleep, systemClock, systemRandom } from './clock.ts';
-import { storesOver } from './stores.ts';
+import { storesOver } from './wire-platform.ts';
 
 export interface ToolTarget extends AwsTarget {
   readonly prefix: string;

@@ -73,12 +73,7 @@ function include(chosen: ScimDraft, resource: ScimObject, { extension, attribute
 }
 
 /** A path may name the extension as a whole. */
-function includeExtension(
-  chosen: ScimDraft,
-  resource: ScimObject,
-  path: AttributePath,
-  type: ResourceType,
-): void {
+function includeExtension(chosen: ScimDraft, resource: ScimObject, path: AttributePath, type: ResourceType) {
   const id = type.extension?.id;
   if (id === undefined || !namesUrn(path, id) || resource[id] === undefined) return;
   chosen[id] = resource[id];

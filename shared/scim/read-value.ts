@@ -44,8 +44,7 @@ export function readSingle(attribute: Attribute, raw: ScimValue): ScimValue | un
   }
 }
 
-const readComplex = (attribute: Attribute, raw: ScimValue): ScimObject | undefined =>
-  mergeParts(attribute, {}, raw);
+const readComplex = (attribute: Attribute, raw: ScimValue) => mergeParts(attribute, {}, raw);
 
 /**
  * The parts of a complex value after those that a client names: a part that is null is taken away, one that is not named

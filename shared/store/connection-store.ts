@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { withoutUnknown } from '../contract/change-setting.ts';
-import { overStored } from '../contract/merge-settings.ts';
+import { overStored, withoutUnknown } from '../contract/change-setting.ts';
 import { type ConnectionName, connectionName } from '../domain/ids.ts';
 import { Connection, type ConnectionStore } from '../sync/ports/connections.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';

@@ -1,6 +1,6 @@
+import { completeSnapshotFloor } from '../domain/fold.ts';
 import type { GroupRegisters } from '../domain/group.ts';
 import type { GroupRef, MemberId } from '../domain/ids.ts';
-import { completeSnapshotFloor } from '../domain/snapshot.ts';
 import { laterStamp, parseStamp, STAMP_ZERO, type Stamp, stampTimeMs } from '../domain/stamp.ts';
 import type { DesiredStore, MemberEntry } from '../sync/ports/desired.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';

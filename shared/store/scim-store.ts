@@ -1,18 +1,17 @@
+import { createHash } from 'node:crypto';
 import type { ConnectionName } from '../domain/ids.ts';
-import { type ScimOrder, ScimResource, type ScimStore } from '../sync/ports/scim.ts';
+import {
+  type IndexedValue,
+  type ScimOrder,
+  ScimResource,
+  type ScimStore,
+  ScimToken,
+  type ScimTokenStore,
+} from '../sync/ports/scim.ts';
 import { parseMember } from './group-item.ts';
 import { OF_THIS_SCHEMA, understood } from './item-form.ts';
 import { keyPart, memberKey } from './keys.ts';
-import {
-  claimKey,
-  orderKey,
-  POINTER_PREFIX,
-  pointerKey,
-  resourceKey,
-  resourcePartition,
-  valuePartition,
-} from './scim-keys.ts';
-import { all, any, equal, type Item, itemsOf, less, missing, type Table } from './table.ts';
+import { all, any, equal, type Item, itemsOf, type Key, less, missing, type Table } from './table.ts';
 
 export function createScimStore(table: Table): ScimStore {
   const orders = createScimOrders(table);
@@ -161,3 +160,90 @@ function createScimOrders(table: Table) {
     },
   };
 }
+
+/** A token is found by its prefix, before anybody knows whose it is; a list entry written before it finds it again. */
+export function createScimTokenStore(table: Table): ScimTokenStore {
+  const find = async (prefix: string) => {
+    const item = await table.get(tokenKey(prefix));
+    return item === undefined ? undefined : parseToken(item);
+  };
+
+  return {
+    find,
+
+    async list(connection) {
+      const listed = await itemsOf(table, { partition: tokensPartition(connection) });
+      const items = await table.getMany(listed.map(({ prefix }) => tokenKey(String(prefix))));
+      return items.map(parseToken).filter((token) => token.connection === connection);
+    },
+
+    async add(token) {
+      await table.put({ ...tokenListKey(token.connection, token.prefix), prefix: token.prefix });
+      return table.put({ ...tokenKey(token.prefix), ...OF_THIS_SCHEMA, ...token }, missing('pk'));
+    },
+
+    async revoke(connection, prefix, atMs) {
+      const { written } = await table.update(
+        tokenKey(prefix),
+        { setIfMissing: { revokedMs: atMs } },
+        equal('connection', connection),
+      );
+      return written;
+    },
+
+    async noteUse(prefix, { atMs, unlessSinceMs }) {
+      await table.update(
+        tokenKey(prefix),
+        { set: { lastUsedMs: atMs } },
+        all(equal('prefix', prefix), any(missing('lastUsedMs'), less('lastUsedMs', unlessSinceMs))),
+      );
+    },
+  };
+}
+
+const parseToken = (item: Item): ScimToken => understood(ScimToken, item, 'a SCIM token');
+
+/*
+ * | item                                   | pk                                     | sk         |
+ * |----------------------------------------|----------------------------------------|------------|
+ * | resource                               | `S#<conn>#<type>`                      | `<id>`     |
+ * | claim of a unique value                | `SX#<conn>#<type>#<attribute>#<hash>`  | `HOLDER`   |
+ * | pointer of a value that several may have | the same                             | `AT#<id>`  |
+ * | generation of which resources there are | `S#<conn>#orders`                     | `<type>`   |
+ * | token                                  | `ST#<prefix>`                          | `TOKEN`    |
+ * | tokens of a connection                 | `S#<conn>#tokens`                      | `<prefix>` |
+ *
+ * Values are hashed: they may be long, and keys are no place for names and addresses.
+ */
+
+const resourcePartition = (connection: ConnectionName, type: ScimResource['type']): string =>
+  `S#${connection}#${type}`;
+const resourceKey = (connection: ConnectionName, type: ScimResource['type'], id: string): Key => ({
+  pk: resourcePartition(connection, type),
+  sk: keyPart(id),
+});
+
+const orderKey = (connection: ConnectionName, type: ScimResource['type']): Key => ({
+  pk: `S#${connection}#orders`,
+  sk: type,
+});
+
+function valuePartition(connection: ConnectionName, { type, attribute, value }: IndexedValue): string {
+  return `SX#${connection}#${type}#${attribute}#${createHash('sha256').update(value).digest('hex')}`;
+}
+export const claimKey = (connection: ConnectionName, value: IndexedValue): Key => ({
+  pk: valuePartition(connection, value),
+  sk: 'HOLDER',
+});
+const POINTER_PREFIX = 'AT#';
+export const pointerKey = (connection: ConnectionName, value: IndexedValue, id: string): Key => ({
+  pk: valuePartition(connection, value),
+  sk: `${POINTER_PREFIX}${keyPart(id)}`,
+});
+
+const tokenKey = (prefix: string): Key => ({ pk: `ST#${keyPart(prefix)}`, sk: 'TOKEN' });
+const tokensPartition = (connection: ConnectionName): string => `S#${connection}#tokens`;
+const tokenListKey = (connection: ConnectionName, prefix: string): Key => ({
+  pk: tokensPartition(connection),
+  sk: keyPart(prefix),
+});

@@ -220,10 +220,7 @@ const storable = (name: string, register: Register<string>): Register<string> =>
  * So many attributes as an item can hold, whatever names producers think of: those that decide who a member is, then
  * the latest. Whatever is left out once ranks no higher later, so every order of arrival keeps the same.
  */
-function keptOf(
-  attributes: ReadonlyMap<string, Register<string>>,
-  matched: ReadonlySet<string>,
-): ReadonlyMap<string, Register<string>> {
+function keptOf(attributes: ReadonlyMap<string, Register<string>>, matched: ReadonlySet<string>) {
   if (attributes.size <= MAX_ATTRIBUTES_PER_MEMBER) return attributes;
   const ranked = [...attributes].sort(
     ([a, { stamp: atA }], [b, { stamp: atB }]) =>
@@ -253,5 +250,4 @@ const walking = (connection: ConnectionName, member: MemberId, walk: number) => 
   gsk: keyPart(member),
 });
 
-const parseUser = (item: Item): UserState =>
-  understood(UserState, item, `a directory user at sort key ${item.sk}`);
+const parseUser = (item: Item) => understood(UserState, item, `a directory user at sort key ${item.sk}`);

@@ -1,8 +1,7 @@
 import { eachField, FIELD_NAMES } from '../domain/group-fields.ts';
 import { type PlatformUserId, platformUserId } from '../domain/ids.ts';
 import type { Stamp } from '../domain/stamp.ts';
-import type { View } from '../domain/view.ts';
-import type { Waiver } from '../domain/waiver.ts';
+import type { View, Waiver } from '../domain/view.ts';
 
 /*
  * A view as lines: name, spokeId, then a line per user (`+` ours, `-` somebody else's), then what is waived and the

@@ -9,7 +9,7 @@ import {
 import { mockClient } from 'aws-sdk-client-mock';
 import { Agent } from 'undici';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { createScimServer } from '../../shared/aws/scim-server.ts';
+import { createScimServer } from '../../shared/aws/deployment.ts';
 import type { Sdk } from '../../shared/aws/sdk.ts';
 
 const lambda = mockClient(LambdaClient);

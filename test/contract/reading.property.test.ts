@@ -4,12 +4,12 @@ import { describe, expect, it } from 'vitest';
 import { decodeMessage } from '../../shared/contract/decode.ts';
 import {
   type ConnectionFold,
+  completeSnapshotFloor,
   foldEvents,
   type GroupFold,
   type PartMarker,
 } from '../../shared/domain/fold.ts';
 import { desiredGroup, groupFloor, memberCounts } from '../../shared/domain/group.ts';
-import { completeSnapshotFloor } from '../../shared/domain/snapshot.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../../shared/domain/stamp.ts';
 import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
 import { parseLines, type RawEvent, readDirectory } from '../support/reading.ts';

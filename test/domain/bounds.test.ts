@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { MAX_PART_SPREAD_MS } from '../../shared/domain/fold.ts';
 import { OPEN_GATE } from '../../shared/domain/gate.ts';
 import { HOLD_LIFE_MS } from '../../shared/domain/hold.ts';
-import { MAX_PART_SPREAD_MS } from '../../shared/domain/snapshot.ts';
 import {
   MAX_AGE_MS,
   MAX_AHEAD_MS,

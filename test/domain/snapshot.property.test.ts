@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type ArrivedPart, completeSnapshotFloor, MAX_PART_SPREAD_MS } from '../../shared/domain/snapshot.ts';
+import { type ArrivedPart, completeSnapshotFloor, MAX_PART_SPREAD_MS } from '../../shared/domain/fold.ts';
 import { makeStamp, STAMP_ZERO, type Stamp, stampTimeMs } from '../../shared/domain/stamp.ts';
 import { runs } from '../support/engine/runs.ts';
 

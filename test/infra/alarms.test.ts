@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { headingSlug } from '../../infra/alarm.ts';
+import { headingSlug } from '../../infra/alarms.ts';
 import { METRICS } from '../../shared/contract/metrics.ts';
 import { METRIC_NAMESPACE } from '../../shared/contract/names.ts';
 import { resourcesOf, synthesise } from './synthesised.ts';

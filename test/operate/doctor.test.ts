@@ -3,7 +3,7 @@ import { FUNCTION_KEYS, QUEUE_KEYS, queueName, SCHEDULE_KEYS } from '../../share
 import { applyDelaySeconds, QUEUES, TABLE } from '../../shared/contract/topology.ts';
 import { examine } from '../../shared/operate/doctor/doctor.ts';
 import { rejectHold } from '../../shared/operate/holds.ts';
-import { createFeedStore } from '../../shared/store/reconcile-store.ts';
+import { createFeedStore } from '../../shared/store/connection-states.ts';
 import type { Deployment, QueueFacts } from '../../shared/sync/ports/deployment.ts';
 import { type Applicant, type FailureKind, PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import { createToken } from '../../shared/sync/scim/tokens.ts';

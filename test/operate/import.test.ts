@@ -7,7 +7,7 @@ import { decodeMessage } from '../../shared/contract/decode.ts';
 import { DEFAULT_CONNECTION } from '../../shared/contract/names.ts';
 import type { Headings } from '../../shared/operate/import/header.ts';
 import { importCsv } from '../../shared/operate/import/import.ts';
-import { createAuditLog } from '../../shared/store/audit-log.ts';
+import { createAuditLog } from '../../shared/store/logs.ts';
 import { MemoryTable } from '../../simulate/table.ts';
 import { calledBy } from '../support/engine/story.ts';
 import { NOW_MS } from '../support/operate/world.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memberId, platformUserId } from '../../shared/domain/ids.ts';
 import { STAMP_ZERO } from '../../shared/domain/stamp.ts';
-import type { View } from '../../shared/domain/view.ts';
-import type { Waiver } from '../../shared/domain/waiver.ts';
+import type { View, Waiver } from '../../shared/domain/view.ts';
 import { type DraftInput, draftPlan } from '../../shared/plan/draft.ts';
 
 const member = (user: string) => memberId(`m-${user}`);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { platformUserId } from '../../shared/domain/ids.ts';
-import { type MergeInput, mergeUsers } from '../../shared/plan/merge.ts';
+import { type MergeInput, mergeUsers } from '../../shared/plan/draft.ts';
 
 const U = platformUserId('u');
 

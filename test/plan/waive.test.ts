@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memberId, type PlatformUserId, platformUserId } from '../../shared/domain/ids.ts';
 import type { Stamp } from '../../shared/domain/stamp.ts';
-import type { Waiver } from '../../shared/domain/waiver.ts';
+import type { Waiver } from '../../shared/domain/view.ts';
 import type { WantedGroup } from '../../shared/plan/draft.ts';
 import { type Newness, standingWaiver, waive } from '../../shared/plan/waive.ts';
 

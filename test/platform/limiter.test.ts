@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createLimiter } from '../../shared/platform/limiter.ts';
+import { createLimiter } from '../../shared/platform/caller.ts';
 
 describe('createLimiter', () => {
   it('runs no more than its number at once, in the order of asking, and all of them', async () => {

@@ -7,8 +7,7 @@ import {
   ServerError,
   UnauthorizedError,
 } from '../../shared/platform/errors.ts';
-import { oauthCredential } from '../../shared/platform/oauth.ts';
-import type { OAuthOptions, OAuthTokens } from '../../shared/platform/token-request.ts';
+import { type OAuthOptions, type OAuthTokens, oauthCredential } from '../../shared/platform/oauth.ts';
 import { fakeTime, rejection, rig } from './support/platform-client.ts';
 import type { Answer, Seen } from './support/scripted-platform.ts';
 

@@ -2,7 +2,7 @@ import { Agent } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
 import { createPlatforms } from '../../shared/platform/platforms.ts';
-import { createGateStore } from '../../shared/store/gate-store.ts';
+import { createGateStore } from '../../shared/store/connection-states.ts';
 import type { SecretValue } from '../../shared/sync/ports/secrets.ts';
 import { type PumpPorts, pump } from '../../shared/sync/pump.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';

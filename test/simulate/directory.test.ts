@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decodeMessage } from '../../shared/contract/decode.ts';
-import { foldEvents } from '../../shared/domain/fold.ts';
+import { completeSnapshotFloor, foldEvents } from '../../shared/domain/fold.ts';
 import { desiredGroup, groupFloor, memberCounts } from '../../shared/domain/group.ts';
-import { completeSnapshotFloor } from '../../shared/domain/snapshot.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../../shared/domain/stamp.ts';
 import { createDirectoryRecord, type Reading } from '../../simulate/directory.ts';
 import { drawLife } from '../../simulate/draw.ts';

@@ -3,8 +3,8 @@ import { ACTIVE_ATTRIBUTE } from '../../domain/active.ts';
 import type { DirectoryChange, EventActor } from '../../domain/event.ts';
 import { MAX_NAME_LENGTH } from '../events/bounds.ts';
 import { Identifier, Instant } from '../events/fields.ts';
+import { attributesOfLogin } from '../events/member.ts';
 import { NATIVE_DATA } from '../events/native.ts';
-import { attributesOfLogin } from './member-text.ts';
 import { type Adapter, IGNORED, invalid, invalidBy, type Reading } from './reading.ts';
 
 const Target = z.lazy(() =>

@@ -1,4 +1,4 @@
-import { differingSettings } from '../../contract/merge-settings.ts';
+import { differingSettings } from '../../contract/change-setting.ts';
 import type { ConnectionSettings } from '../../contract/settings.ts';
 import { REOPENED_GATE } from '../../domain/gate.ts';
 import type { ConnectionName } from '../../domain/ids.ts';

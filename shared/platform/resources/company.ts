@@ -1,8 +1,7 @@
 import * as z from 'zod';
 import { type Caller, type CallOptions, checked, type Endpoint } from '../call.ts';
 import { createListing } from '../pages.ts';
-import { Address } from '../schemas/address.ts';
-import { flag, openEnum, text } from '../schemas/field.ts';
+import { Address, flag, openEnum, text } from '../schemas/field.ts';
 
 const id = z.string().min(1);
 

@@ -1,8 +1,6 @@
 import * as z from 'zod';
 import { roleId } from '../../domain/ids.ts';
-import { Address } from './address.ts';
-import { amount, flag, openEnum, text } from './field.ts';
-import { PageQuery } from './page.ts';
+import { Address, amount, flag, openEnum, PageQuery, text } from './field.ts';
 
 export const EmploymentType = openEnum([
   'CONTRACTOR',

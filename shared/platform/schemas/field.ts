@@ -21,3 +21,43 @@ export const CalendarDate = z.iso.date();
 
 /** An RFC 3339 time with its UTC offset. */
 export const OffsetTime = z.iso.datetime({ offset: true });
+
+/** More is not advised (Workforce Platform API, Limits). */
+export const MAX_PAGE_SIZE = 100;
+
+/** Where a list begins and how large its pages are: `limit` items a page (1 to 100, default 100), after `offset`. */
+export const PageQuery = z.strictObject({
+  limit: z.int().check(z.gte(1), z.lte(MAX_PAGE_SIZE)).default(MAX_PAGE_SIZE),
+  offset: z.int().min(0).default(0),
+});
+export type PageQuery = z.input<typeof PageQuery>;
+
+/** Tax location codes of an address (Workforce Platform API, Address). */
+const LocationCode = z.lazy(() =>
+  z.object({
+    locationCode: text,
+    stateCode: text,
+    countyCode: text,
+    cityCode: text,
+    schoolCode: text,
+    municipalityCode: text,
+    psdCode: text,
+    transitDistrictCode: text,
+    isOverridden: text,
+  }),
+);
+
+/** Workforce Platform API, Address. The whole may be null where it is used. */
+export const Address = z.lazy(() =>
+  z.object({
+    streetLine1: text,
+    streetLine2: text,
+    zip: text,
+    city: text,
+    state: text,
+    country: text,
+    phone: text,
+    isRemote: flag,
+    steLocationCode: LocationCode.nullish(),
+  }),
+);

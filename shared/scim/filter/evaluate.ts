@@ -1,6 +1,5 @@
-import type { Attribute } from '../attribute.ts';
+import { type Attribute, folded } from '../attribute.ts';
 import { badRequest } from '../errors.ts';
-import { folded } from '../fold.ts';
 import { type AttributePath, placeOf, type ResourceType } from '../resource-type.ts';
 import { elements, isObject, type ScimObject, type ScimValue } from '../value.ts';
 import type { Comparison, Filter, Literal } from './filter.ts';

@@ -85,12 +85,7 @@ function readKey(key: string): PatchPath | undefined {
   }
 }
 
-function assignExtension(
-  draft: ScimDraft,
-  op: PatchOperation['op'],
-  value: ScimValue,
-  type: ResourceType,
-): void {
+function assignExtension(draft: ScimDraft, op: PatchOperation['op'], value: ScimValue, type: ResourceType) {
   const { extension } = type;
   if (extension === undefined) return;
   if (op === 'remove') {

@@ -1,8 +1,7 @@
-import type { Attribute } from '../attribute.ts';
+import { type Attribute, folded } from '../attribute.ts';
 import { badRequest } from '../errors.ts';
 import { checkElementFilter, matchesElement } from '../filter/evaluate.ts';
 import { conjuncts, type Filter } from '../filter/filter.ts';
-import { folded } from '../fold.ts';
 import { mergeParts, onlyOf, readSingle, readValue } from '../read-value.ts';
 import type { Place } from '../resource-type.ts';
 import { elements, isObject, type ScimDraft, type ScimObject, type ScimValue } from '../value.ts';
@@ -43,11 +42,7 @@ export function assign(holder: ScimDraft, target: Target, change: Assignment): v
   else delete holder[attribute.name];
 }
 
-function changedSingle(
-  before: ScimValue | undefined,
-  { attribute, sub }: Target,
-  { op, value }: Assignment,
-): ScimValue | undefined {
+function changedSingle(before: ScimValue | undefined, { attribute, sub }: Target, { op, value }: Assignment) {
   if (sub?.name === 'value' && value === '') return undefined;
   if (sub !== undefined)
     return withPart(isObject(before) ? before : {}, sub, op === 'remove' ? undefined : value);
@@ -88,11 +83,7 @@ function completed(one: ScimValue, before: readonly ScimValue[], attribute: Attr
 }
 
 /** Entra ID removes values of a list by naming them; null or an empty list names none. */
-function withoutNamed(
-  before: readonly ScimValue[],
-  attribute: Attribute,
-  value: ScimValue,
-): readonly ScimValue[] {
+function withoutNamed(before: readonly ScimValue[], attribute: Attribute, value: ScimValue) {
   const named = elements(readValue(attribute, value));
   return before.filter((old) => !named.some((one) => idOf(one) === idOf(old)));
 }

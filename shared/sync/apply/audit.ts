@@ -2,7 +2,7 @@ import type { GroupState, Intent } from '../../domain/group-state.ts';
 import { readStamp, type Stamp } from '../../domain/stamp.ts';
 import { newnessOf, type Wanted } from '../../plan/facts.ts';
 import type { PlanChange } from '../../plan/plan.ts';
-import { type AuditActor, type AuditEntry, OURSELVES } from '../ports/logs.ts';
+import { type AuditEntry, OURSELVES } from '../ports/logs.ts';
 
 const MAX_AUDITED_CHANGES = 1_000;
 
@@ -63,9 +63,5 @@ export function originOf(
 }
 
 /** Whose word it was that has this stamp. */
-const actorAt = (
-  stamp: Stamp,
-  { registers: { saidBy } }: GroupState,
-  { registers }: Wanted,
-): AuditActor | undefined =>
+const actorAt = (stamp: Stamp, { registers: { saidBy } }: GroupState, { registers }: Wanted) =>
   saidBy?.stamp === stamp ? saidBy.actor : registers.find((register) => register.stamp === stamp)?.actor;

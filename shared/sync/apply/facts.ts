@@ -11,7 +11,7 @@ import {
   platformUserId,
 } from '../../domain/ids.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
-import { isWhole, type ListedGroup, type ObservedGroup, type View } from '../../domain/view.ts';
+import { isWhole, type ListedGroup, type View } from '../../domain/view.ts';
 import type { Question } from '../../plan/decide.ts';
 import type { Facts, HeldUsers, PendingMember, Standing, Views, Wanted } from '../../plan/facts.ts';
 import { isOurCreation } from '../../plan/foreign.ts';
@@ -79,8 +79,7 @@ export async function learn<Known extends Facts>(
   }
 }
 
-const idIn = ({ intent, platformId }: GroupState): PlatformGroupId =>
-  (intent?.platformId ?? platformId) as PlatformGroupId;
+const idIn = ({ intent, platformId }: GroupState) => (intent?.platformId ?? platformId) as PlatformGroupId;
 
 async function readViews(state: GroupState, { ports }: Reading): Promise<Views> {
   const { ref, view, intent, platformId, doubt } = state;
@@ -137,21 +136,14 @@ async function lookForCreation<Known extends Facts>(facts: Known, reading: Readi
 }
 
 /** An odd group that may be ours is asked for by id: while it cannot be read, the creation stays unsettled. */
-async function wholeOf(
-  { id, spokeId }: ListedGroup,
-  { intent }: GroupState,
-  { platform }: Reading,
-): Promise<ObservedGroup | undefined> {
+async function wholeOf({ id, spokeId }: ListedGroup, { intent }: GroupState, { platform }: Reading) {
   const isTheirs =
     intent?.known?.includes(id as PlatformGroupId) || (spokeId !== null && spokeId !== intent?.spokeId);
   return isTheirs ? undefined : platform.groups.get(id as PlatformGroupId);
 }
 
 /** Whom, of those that a waiver lets stay, the directory has taken out since. */
-async function readDeparted(
-  { wanted, views, state }: Facts,
-  { connection, ports }: Reading,
-): Promise<ReadonlyMap<PlatformUserId, Stamp>> {
+async function readDeparted({ wanted, views, state }: Facts, { connection, ports }: Reading) {
   const seen = views?.base?.waiver?.seen ?? STAMP_ZERO;
   const registers = wanted?.registers ?? (await ports.groups.members(state.ref));
   const gone = new Map(

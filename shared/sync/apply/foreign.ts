@@ -225,11 +225,7 @@ async function leftOpen(
 /** What somebody may take back; a group that is gone is gone. */
 const LASTING_KINDS = ['name', 'members_added', 'members_removed', 'spoke_id'] as const;
 
-function idOf(
-  { ref, view }: GroupState,
-  { kind }: Pick<Difference, 'kind'>,
-  platformId: PlatformGroupId,
-): string {
+function idOf({ ref, view }: GroupState, { kind }: Pick<Difference, 'kind'>, platformId: PlatformGroupId) {
   const parts = JSON.stringify([ref.group, platformId, view?.id ?? null, kind]);
   return createHash('sha256').update(parts).digest('hex').slice(0, 32);
 }

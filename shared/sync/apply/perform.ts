@@ -191,11 +191,7 @@ async function drop({ intent, owed }: Of<'drop'>, round: Round, turn: Turn): Pro
   return { round: { ...round, state: left, reservation: undefined } };
 }
 
-async function confirm(
-  { intent, observed, view }: Of<'confirm'>,
-  { state, rejected }: Round,
-  turn: Turn,
-): Promise<Performed> {
+async function confirm({ intent, observed, view }: Of<'confirm'>, { state, rejected }: Round, turn: Turn) {
   const platform = await linkTo(state, observed, view, turn);
   const flipped = flipFound(intent, state, turn, { happened: true, left: { platform } });
   // The client repeats what a server declined to serve (503, Retry-After); should that have been done after all, the

@@ -216,8 +216,7 @@ function again(
   };
 }
 
-const changed = (state: GroupState, change: Partial<Loose>): GroupState =>
-  ({ ...state, ...change }) as GroupState;
+const changed = (state: GroupState, change: Partial<Loose>) => ({ ...state, ...change }) as GroupState;
 
 type Loose = { readonly [name in keyof GroupState]: GroupState[name] | undefined };
 

@@ -63,11 +63,7 @@ export const followFeed = (
 ): Promise<FeedRun | undefined> =>
   throughGate(connection, ports, () => followOpenly(connection, ports, deadlineMs));
 
-async function followOpenly(
-  connection: Connection,
-  ports: ReconcilePorts,
-  deadlineMs: number,
-): Promise<FeedRun | undefined> {
+async function followOpenly(connection: Connection, ports: ReconcilePorts, deadlineMs: number) {
   const startedAtMs = ports.clock();
   const span = { nowMs: startedAtMs, lengthMs: LEASE_MS };
   const lease = await ports.leases.take(connection.name, 'feed', span);
@@ -90,11 +86,7 @@ async function followOpenly(
   }
 }
 
-async function run(
-  before: FeedPosition | undefined,
-  startedAtMs: number,
-  reading: Reading,
-): Promise<FeedRun> {
+async function run(before: FeedPosition | undefined, startedAtMs: number, reading: Reading) {
   const { connection, ports } = reading;
   const { position, failure } = await readToTheEnd(before ?? firstPosition(startedAtMs), reading);
   const { duplicates, ...tally } = reading.tally;
@@ -113,10 +105,7 @@ async function run(
 }
 
 /** The gap is closed only when the sweep has come to its end. */
-async function sweepInstead(
-  position: FeedPosition,
-  { connection, ports, lease }: Reading,
-): Promise<SweepRun> {
+async function sweepInstead(position: FeedPosition, { connection, ports, lease }: Reading) {
   const swept = await compareAll(connection, ports);
   await ports.feed.write(connection.name, { ...position, needsSweep: false }, lease);
   return swept;
@@ -159,10 +148,7 @@ const isRefusal = (failure: PlatformFailure, { cursor }: FeedPosition): boolean 
   cursor !== null && ['refuse', 'odd'].includes(meaningOf(failure).next);
 
 /** @returns pages as far as they came, or why not even one did: the next step meets the same failure again */
-async function readPages(
-  position: FeedPosition,
-  { platform, ports }: Reading,
-): Promise<FeedPages | PlatformFailure> {
+async function readPages(position: FeedPosition, { platform, ports }: Reading) {
   const { cursor } = position;
   const start = cursor === null ? { sinceMs: startOf(position, ports.clock()) } : { cursor };
   const pages: FeedPages[number][] = [];

@@ -103,10 +103,7 @@ const versionOf = (shown: ListedGroup | undefined): VersionToken | undefined =>
   shown !== undefined && isWhole(shown) ? shown.version : undefined;
 
 /** Groups as the platform shows them now; one that it does not know is left out. */
-async function lookAt(
-  ids: readonly PlatformGroupId[],
-  { platform }: Looking,
-): Promise<ReadonlyMap<string, ListedGroup>> {
+async function lookAt(ids: readonly PlatformGroupId[], { platform }: Looking) {
   const read = ids.length > FEW ? undefined : await readEach(ids, platform);
   const wanted = new Set<string>(ids);
   const shown = read ?? (await platform.groups.list(0)).filter(({ id }) => wanted.has(id));
@@ -114,10 +111,7 @@ async function lookAt(
 }
 
 /** undefined where one of them, which may be anybody's, has a form that only a list passes over. */
-async function readEach(
-  ids: readonly PlatformGroupId[],
-  platform: Platform,
-): Promise<readonly ListedGroup[] | undefined> {
+async function readEach(ids: readonly PlatformGroupId[], platform: Platform) {
   try {
     const read = await pMap(ids, (id) => platform.groups.get(id), { concurrency: READS_IN_FLIGHT });
     return read.filter((group) => group !== undefined);
@@ -149,10 +143,7 @@ export async function markSuspects(
  * one write, and whoever was faster is read and joined in turn. Where apply was faster, its record gets the name.
  * @returns the group where apply has something to look at
  */
-async function mark(
-  { state, version, traces }: Suspicion,
-  ports: Parameters<typeof markSuspects>[1],
-): Promise<GroupRef | undefined> {
+async function mark({ state, version, traces }: Suspicion, ports: Parameters<typeof markSuspects>[1]) {
   let current: GroupState | undefined = state;
   for (let race = 0; race < MAX_RACES; race += 1) {
     if (current === undefined) return undefined;

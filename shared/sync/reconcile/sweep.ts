@@ -209,10 +209,7 @@ async function recordStrangers(linked: ReadonlySet<string>, sweeping: Sweeping):
 }
 
 /** An adoption that was cut short between claim and link, and is not wanted any more, leaves the claim. */
-async function endIdleClaims(
-  owners: Owners['now'],
-  { connection, ports, passOver }: Sweeping,
-): Promise<void> {
+async function endIdleClaims(owners: Owners['now'], { connection, ports, passOver }: Sweeping) {
   const mine = [...owners].filter(([, owner]) => owner.connection === connection.name);
   const states = await ports.groups.readMany(
     mine.map(([, ref]) => ref),

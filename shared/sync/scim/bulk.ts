@@ -49,11 +49,7 @@ export async function runBulk(
 
 const TOO_LATE = new ScimError(503, 'not begun, because those before it took too long; send it again');
 
-async function runOne(
-  operation: BulkOperation,
-  ids: ReadonlyMap<string, string>,
-  run: Run,
-): Promise<ScimReply> {
+async function runOne(operation: BulkOperation, ids: ReadonlyMap<string, string>, run: Run) {
   if ([...referencesOf(operation)].some((id) => !ids.has(id))) {
     return errorReply(new ScimError(409, 'expected a bulkId of an operation that can come first'));
   }

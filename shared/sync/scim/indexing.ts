@@ -1,6 +1,6 @@
 import type { ConnectionName } from '../../domain/ids.ts';
+import { uniqueForms } from '../../scim/attribute.ts';
 import { ScimError } from '../../scim/errors.ts';
-import { uniqueForms } from '../../scim/fold.ts';
 import { type TypeName, UNIQUE_ATTRIBUTE } from '../../scim/resource-type.ts';
 import type { IndexedValue, ScimResource, ScimStore } from '../ports/scim.ts';
 
@@ -61,11 +61,7 @@ export async function indexResource(resource: ScimResource, context: IndexContex
  * Who holds a value that the resource may have: itself, or one that no longer has it.
  * @throws ScimError uniqueness
  */
-async function freeHolder(
-  value: IndexedValue,
-  resource: ScimResource,
-  { ports, connection }: IndexContext,
-): Promise<string | undefined> {
+async function freeHolder(value: IndexedValue, resource: ScimResource, { ports, connection }: IndexContext) {
   const holder = await ports.scim.holder(connection, value);
   if (holder === undefined || holder === resource.id) return holder;
   const [found] = await ports.scim.read(connection, value.type, [holder]);

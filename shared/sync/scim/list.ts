@@ -103,11 +103,7 @@ function beginAt(cursor: string, ids: readonly string[], isOrdered: boolean): nu
 }
 
 /** Only the resources of the page, which are neighbours, in one query. */
-async function readAll(
-  ids: readonly string[],
-  type: TypeName,
-  context: ScimContext,
-): Promise<readonly ScimResource[]> {
+async function readAll(ids: readonly string[], type: TypeName, context: ScimContext) {
   const [first, last] = [ids[0], ids.at(-1)];
   if (first === undefined || last === undefined) return [];
   const wanted = new Set(ids);
@@ -128,11 +124,7 @@ const tooMany = () =>
     { scimType: 'tooMany' },
   );
 
-async function findAll(
-  type: ResourceType,
-  { filter, sortBy, descending }: ListQuery,
-  context: ScimContext,
-): Promise<readonly Found[]> {
+async function findAll(type: ResourceType, { filter, sortBy, descending }: ListQuery, context: ScimContext) {
   const found: Found[] = [];
   for (const resource of await candidates(type, filter, context)) {
     const mended = await mend(resource, context);
@@ -149,11 +141,7 @@ async function findAll(
 }
 
 /** What could satisfy the filter: by index where it names a value, else everything. */
-async function candidates(
-  type: ResourceType,
-  filter: Filter | undefined,
-  context: ScimContext,
-): Promise<readonly ScimResource[]> {
+async function candidates(type: ResourceType, filter: Filter | undefined, context: ScimContext) {
   const { ports, connection } = context;
   const lookup = filter && lookupOf(filter, type);
   if (lookup !== undefined) {
@@ -166,11 +154,7 @@ async function candidates(
   return all;
 }
 
-async function idsBy(
-  { by, value }: Lookup,
-  type: ResourceType,
-  { ports, connection }: ScimContext,
-): Promise<readonly string[]> {
+async function idsBy({ by, value }: Lookup, type: ResourceType, { ports, connection }: ScimContext) {
   switch (by) {
     case 'id':
       return [value];
@@ -191,11 +175,7 @@ async function idsBy(
 }
 
 /** The document with as many of its members as the filter asks about. */
-async function seenBy(
-  filter: Filter,
-  { resource, document }: Found,
-  context: ScimContext,
-): Promise<ScimObject> {
+async function seenBy(filter: Filter, { resource, document }: Found, context: ScimContext) {
   if (resource.type !== 'Group') return document;
   const asked = membersAskedBy(filter, context.types.Group);
   if (asked !== 'all' && asked.length === 0) return document;

@@ -102,21 +102,13 @@ export async function membershipChanges(
  * Of very many who join, those whom the group does not list yet. A client that waited no longer for its answer sends
  * the same again, and so each time less is left to do.
  */
-async function unlisted(
-  group: GroupId,
-  present: ReadonlySet<string>,
-  context: ScimContext,
-): Promise<Iterable<string>> {
+async function unlisted(group: GroupId, present: ReadonlySet<string>, context: ScimContext) {
   if (present.size <= LOOKED_UP_SIZE) return present;
   const listed: ReadonlySet<string> = await listedAmong(group, [...present].map(memberId), context);
   return [...present].filter((id) => !listed.has(id));
 }
 
-const difference = (
-  group: GroupId,
-  joined: Iterable<string>,
-  left: Iterable<string>,
-): readonly DirectoryChange[] => {
+const difference = (group: GroupId, joined: Iterable<string>, left: Iterable<string>) => {
   const changes = [
     { kind: 'member.added', group, members: asMembers(joined) } as const,
     { kind: 'member.removed', group, members: asMembers(left) } as const,

@@ -2,7 +2,7 @@ import pMap from 'p-map';
 import { type ConnectionName, groupId, type MemberId, memberId } from '../../domain/ids.ts';
 import { namesVersion } from '../../scim/document.ts';
 import { ScimError } from '../../scim/errors.ts';
-import { type TypeName } from '../../scim/resource-type.ts';
+import type { TypeName } from '../../scim/resource-type.ts';
 import { isSameValue, type ScimObject } from '../../scim/value.ts';
 import type { ScimResource, ScimStore } from '../ports/scim.ts';
 import { READS_IN_FLIGHT } from '../tuning.ts';

@@ -54,11 +54,7 @@ function patchUser(id: string, body: ScimValue, change: Change): Promise<ScimRes
   );
 }
 
-async function rewriteUser(
-  id: string,
-  change: Change,
-  edit: (attributes: ScimObject) => ScimObject,
-): Promise<ScimResource> {
+async function rewriteUser(id: string, change: Change, edit: (attributes: ScimObject) => ScimObject) {
   const { context } = change;
   const type = context.types.User;
   const rewrite = await rewriteResource(id, 'User', {
@@ -100,12 +96,7 @@ function patchGroup(id: string, body: ScimValue, change: Change): Promise<ScimRe
 type Edit = (attributes: ScimObject) => ScimObject;
 
 /** All of a request is judged before any of it is written, and all of it carries the stamp of one revision. */
-async function rewriteGroup(
-  id: string,
-  change: Change,
-  edit: Edit,
-  members: readonly MemberOperation[],
-): Promise<ScimResource> {
+async function rewriteGroup(id: string, change: Change, edit: Edit, members: readonly MemberOperation[]) {
   const { context } = change;
   const type = context.types.Group;
   const group = groupId(id);
@@ -153,12 +144,7 @@ async function changeOfMembers(id: string, net: MemberChange, context: ScimConte
  * Most requests change members and nothing else, some while they repeat the name. Those do not compete for the group's
  * attributes, so any number of them at once takes one write each.
  */
-async function advancedOnly(
-  id: string,
-  { context, ifMatch }: Change,
-  edit: Edit,
-  beside: Beside,
-): Promise<Rewrite | undefined> {
+async function advancedOnly(id: string, { context, ifMatch }: Change, edit: Edit, beside: Beside) {
   if (ifMatch !== undefined) return undefined;
   if (edit !== keepAttributes) {
     const [found] = await context.ports.scim.read(context.connection, 'Group', [id]);

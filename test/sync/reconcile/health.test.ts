@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkHealth } from '../../../shared/sync/reconcile/health.ts';
-import { readLevels } from '../../../shared/sync/reconcile/levels.ts';
+import { checkHealth, readLevels } from '../../../shared/sync/reconcile/levels.ts';
 import { CONNECTION, createWorld, failure, START_MS } from './support/world.ts';
 
 const DAY_MS = 24 * 3_600_000;

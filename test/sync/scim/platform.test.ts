@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { approveHold, listHolds } from '../../../shared/operate/holds.ts';
-import { createScimStore } from '../../../shared/store/scim-store.ts';
-import { createScimTokenStore } from '../../../shared/store/scim-token-store.ts';
+import { createScimStore, createScimTokenStore } from '../../../shared/store/scim-store.ts';
 import { createRateLimiter, REQUEST_RATE } from '../../../shared/sync/scim/limiter.ts';
 import { createToken } from '../../../shared/sync/scim/tokens.ts';
 import { story } from '../../support/engine/story.ts';

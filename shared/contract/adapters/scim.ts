@@ -2,9 +2,76 @@ import * as z from 'zod';
 import type { DirectoryChange, Member } from '../../domain/event.ts';
 import { type GroupId, groupId, memberId } from '../../domain/ids.ts';
 import { MAX_EVENTS_PER_MESSAGE } from '../events/bounds.ts';
-import { expecting, GroupName, Identifier } from '../events/fields.ts';
+import { ConnectionText, expecting, GroupName, Identifier, Instant, Sequence } from '../events/fields.ts';
+import { attributesOfDisplay, MembersField } from '../events/member.ts';
 import { type Adapter, IGNORED, invalid, invalidBy } from './reading.ts';
-import { GROUP_SCHEMA, namesSchema, PATCH_OP_SCHEMA, ScimMembers, scimPlace } from './scim-fields.ts';
+
+const PATCH_OP_SCHEMA = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
+export const GROUP_SCHEMA = 'urn:ietf:params:scim:schemas:core:2.0:Group';
+
+/** Schema URNs are compared without regard to case (RFC 7643 section 2.1), and those of others beside ours are fine. */
+function namesSchema(value: Readonly<Record<string, unknown>>, urn: string): boolean {
+  const { schemas } = value;
+  return (
+    Array.isArray(schemas) &&
+    schemas.some((schema) => typeof schema === 'string' && schema.toLowerCase() === urn.toLowerCase())
+  );
+}
+
+/** What a SCIM-shaped message may say of its place in the order; what it does not say the delivery does. */
+const scimPlace = () => ({
+  time: Instant.nullish().transform((time) => time ?? undefined),
+  sequence: Sequence.nullish().transform((sequence) => sequence ?? undefined),
+  connection: ConnectionText.nullish().transform((connection) => connection ?? undefined),
+});
+
+/** Members as SCIM writes them: a list or a single one, each `{value, display?, …}` or, by some clients, a bare id. */
+const ScimMembers = z.preprocess(
+  (raw) => (raw == null ? raw : (Array.isArray(raw) ? raw : [raw]).map(asNativeMember)),
+  MembersField,
+);
+
+function asNativeMember(raw: unknown): unknown {
+  if (typeof raw === 'string') return { id: raw };
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return raw;
+  const { value, display, $ref: _link, ...others } = raw as Readonly<Record<string, unknown>>;
+  const named = typeof display === 'string' && display !== '' ? attributesOfDisplay(display) : {};
+  return { ...named, ...others, id: value };
+}
+
+const GroupResource = z.lazy(() =>
+  z.object({
+    ...scimPlace(),
+    id: Identifier.nullish(),
+    externalId: Identifier.nullish(),
+    displayName: GroupName.nullish(),
+    members: ScimMembers.nullish(),
+  }),
+);
+
+/**
+ * A whole SCIM Group (RFC 7643 section 4.2). With `members` it is a snapshot; without, it only names the group: what
+ * is not there empties nothing, and null counts as not there. Its id is the resource's, the same in every message: the
+ * message's own id tells two of one time apart.
+ */
+export const readScimGroup: Adapter = (value) => {
+  if (!namesSchema(value, GROUP_SCHEMA)) return undefined;
+  const parsed = GroupResource.safeParse(value);
+  if (!parsed.success) return invalidBy(parsed.error);
+  const { id, externalId, displayName: name, members, ...place } = parsed.data;
+  const stableId = externalId ?? id;
+  if (stableId == null) return invalid('externalId: expected it or id, got neither');
+  const group = groupId(stableId);
+  const common = { kind: 'changes', source: 'scim', ...place } as const;
+  if (members != null) {
+    return {
+      ...common,
+      changes: [{ kind: 'group.snapshot', group, ...(name != null && { name }), members }],
+    };
+  }
+  if (name == null) return invalid('displayName: expected it or members, got neither');
+  return { ...common, changes: [{ kind: 'group.upserted', group, name }] };
+};
 
 const Operation = z.lazy(() =>
   z.object({
