@@ -106,6 +106,14 @@ describe('a refresh of people', () => {
     expect(await personOf(world)).toEqual(before);
   });
 
+  it.each([null, ' '])('finds nobody by an address that the platform says is %j now', async (email) => {
+    const world = await company();
+    await run(world, [[ann()]]);
+    await run(world, [[ann({ email })]]);
+    expect((await personOf(world))?.values.size).toBe(0);
+    expect(await world.ports.people.holding(CONNECTION, 'workEmail', 'ann@acme.test')).toEqual([]);
+  });
+
   it('keeps the person behind a member whose e-mail address changes, and whose old one another gets', async () => {
     const world = await company();
     await withMember(world);
