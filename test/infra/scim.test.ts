@@ -60,23 +60,6 @@ describe('the SCIM endpoint', () => {
     }
   });
 
-  it('may be called by these routes of this API only', () => {
-    const permissions = Object.values(resourcesOf(on, 'AWS::Lambda::Permission'));
-    const api = only('AWS::ApiGatewayV2::Api').id;
-    const sources = permissions.map(({ Properties }) => {
-      expect(Properties).toMatchObject({
-        Action: 'lambda:InvokeFunction',
-        Principal: 'apigateway.amazonaws.com',
-        FunctionName: { 'Fn::GetAtt': [scimFunction?.[0], 'Arn'] },
-      });
-      return Properties.SourceArn['Fn::Join'][1].slice(-2);
-    });
-    expect(sources).toEqual([
-      [{ Ref: api }, '/*/*/scim/v2'],
-      [{ Ref: api }, '/*/*/scim/v2/{proxy+}'],
-    ]);
-  });
-
   it('is throttled as the settings say, by default at 100 requests a second and 200 at once', () => {
     const throttle = (given: Record<string, unknown>) => {
       const { DefaultRouteSettings: route } = only(
