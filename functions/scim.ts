@@ -39,5 +39,6 @@ function requestOf(event: APIGatewayProxyEventV2): HttpRequest {
     headers: event.headers,
     body: isBase64Encoded && body !== undefined ? Buffer.from(body, 'base64') : body,
     origin: `https://${requestContext.domainName}`,
+    source: requestContext.http.sourceIp,
   };
 }

@@ -60,7 +60,10 @@ async function serve(
   send(response, report.reply);
 }
 
-function requestOf({ method = 'GET', url = '/', headers }: IncomingMessage, body: Buffer): HttpRequest {
+function requestOf(
+  { method = 'GET', url = '/', headers, socket }: IncomingMessage,
+  body: Buffer,
+): HttpRequest {
   const [path = '/', ...query] = url.split('?');
   return {
     method,
@@ -71,6 +74,7 @@ function requestOf({ method = 'GET', url = '/', headers }: IncomingMessage, body
     ),
     body,
     origin: `http://${headers.host ?? '127.0.0.1'}`,
+    source: socket.remoteAddress,
   };
 }
 

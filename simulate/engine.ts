@@ -10,7 +10,7 @@ import { createScimStore, createScimTokenStore } from '../shared/store/scim-stor
 import type { Key, Table } from '../shared/store/table.ts';
 import type { Secrets } from '../shared/sync/ports/secrets.ts';
 import { StoreError } from '../shared/sync/ports/store-errors.ts';
-import { createRateLimiter, REQUEST_RATE } from '../shared/sync/scim/limiter.ts';
+import { createRateLimiter } from '../shared/sync/scim/limiter.ts';
 import type { MemoryTable } from './table.ts';
 import type { Worker } from './worker.ts';
 
@@ -105,7 +105,7 @@ export function portsOver(options: PortsOptions) {
     coalesceMs,
     createSettleMs,
     connections: createConnectionStore(table, { clock, rememberMs: CONNECTIONS_REMEMBERED_MS }),
-    limiter: createRateLimiter(clock, REQUEST_RATE),
+    limiter: createRateLimiter(clock),
     applyQueue: createApplyQueue(sqs, { queueUrl: options.queueUrl('apply'), coalesceMs, clock, newId }),
     deadLetters: createDeadLetterQueue(sqs, {
       queueUrl: options.queueUrl(options.source === 'ingest' ? 'eventsDlq' : 'applyDlq'),

@@ -1,7 +1,7 @@
 import { createGroupStore } from '../store/group-store.ts';
 import { createScimStore, createScimTokenStore } from '../store/scim-store.ts';
 import type { ScimPorts } from '../sync/scim/handle.ts';
-import { createRateLimiter, REQUEST_RATE } from '../sync/scim/limiter.ts';
+import { createRateLimiter } from '../sync/scim/limiter.ts';
 import { systemClock } from './clock.ts';
 import { type Base, wireBase, wireState } from './wire.ts';
 
@@ -16,7 +16,7 @@ export function wireScim(): Base & { readonly ports: ScimPorts } {
       groups: createGroupStore(state.table),
       scim: createScimStore(state.table),
       tokens: createScimTokenStore(state.table),
-      limiter: createRateLimiter(systemClock, REQUEST_RATE),
+      limiter: createRateLimiter(systemClock),
     },
   };
 }

@@ -5,7 +5,7 @@ import { createConnectionStore } from '../../shared/store/connection-store.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { Applicant } from '../../shared/sync/ports/platform.ts';
 import { handleScim } from '../../shared/sync/scim/handle.ts';
-import { createRateLimiter, REQUEST_RATE } from '../../shared/sync/scim/limiter.ts';
+import { createRateLimiter } from '../../shared/sync/scim/limiter.ts';
 import { runCli } from '../support/cli/io.ts';
 import { createWorld } from '../support/operate/world.ts';
 
@@ -37,7 +37,7 @@ async function servedWorld() {
   };
   const { clock } = world.ports;
   const remembering = createConnectionStore(world.table, { clock, rememberMs: 30_000 });
-  const limiter = createRateLimiter(clock, REQUEST_RATE);
+  const limiter = createRateLimiter(clock);
   const scim = async (token: string) => {
     const request = {
       method: 'GET',

@@ -7,9 +7,9 @@ import { resourceTypes } from '../../scim/resource-type.ts';
 import type { ScimValue } from '../../scim/value.ts';
 import type { Ports } from '../ports/bundles.ts';
 import { type DirectoryPorts, errorReply, type ScimReply } from './context.ts';
-import type { RateLimiter } from './limiter.ts';
+import { type RateLimiter, STRANGER_RATE } from './limiter.ts';
 import { route } from './routes.ts';
-import { ENDS_SOON_MS, validToken } from './tokens.ts';
+import { ENDS_SOON_MS, prefixOf, validToken } from './tokens.ts';
 
 /** Where the server stands below its host. */
 export const SCIM_PATH = '/scim/v2';
@@ -28,6 +28,8 @@ export interface HttpRequest {
   readonly body: string | Uint8Array | undefined;
   /** Scheme and host under which the client reached us. */
   readonly origin: string;
+  /** Address of the client, where it is known. */
+  readonly source?: string | undefined;
 }
 
 export interface HttpReply {
@@ -97,24 +99,34 @@ function pathBelow(path: string): string {
   return path.slice(SCIM_PATH.length);
 }
 
-async function authorise({ headers }: HttpRequest, ports: ScimPorts) {
+/**
+ * A token that was never seen, or was refused, is dealt with before it costs others anything: an identity provider that
+ * goes on with a dead token is not looked up each time, and whoever guesses has the tries of one address.
+ */
+async function authorise({ headers, source = '' }: HttpRequest, ports: ScimPorts) {
+  const { limiter } = ports;
   const token = /^bearer +(\S+)$/i.exec(headers['authorization']?.trim() ?? '')?.[1];
-  const valid = token === undefined ? undefined : await validToken(token, ports);
+  const wasGood = token === undefined || prefixOf(token) === undefined ? false : limiter.wasGood(token);
+  if (wasGood === undefined) waitFor(limiter.take(`address ${source}`, STRANGER_RATE));
+  const valid = token === undefined || wasGood === false ? undefined : await validToken(token, ports);
+  if (token !== undefined && wasGood !== false) limiter.noteToken(token, valid !== undefined);
   const connection = valid && (await ports.connections.find(valid.connection));
-  if (connection === undefined) {
+  if (valid === undefined || connection === undefined) {
     const challenge = `Bearer realm="groupsync"${token === undefined ? '' : ', error="invalid_token"'}`;
     throw new ScimError(401, 'expected a valid token in the header Authorization, as Bearer', {
       headers: { 'www-authenticate': challenge },
     });
   }
-  const waitSeconds = ports.limiter.take(connection.name);
-  if (waitSeconds > 0) {
-    throw new ScimError(429, 'expected fewer requests at a time', {
-      headers: { 'retry-after': String(waitSeconds) },
-    });
-  }
-  const { expiresMs = Number.POSITIVE_INFINITY, prefix = '' } = valid ?? {};
+  const { expiresMs = Number.POSITIVE_INFINITY, prefix } = valid;
+  waitFor(limiter.take(`token ${prefix}`));
   return { connection, prefix, tokenEndsSoon: expiresMs - ports.clock() < ENDS_SOON_MS };
+}
+
+function waitFor(seconds: number): void {
+  if (seconds === 0) return;
+  throw new ScimError(429, 'expected fewer requests at a time', {
+    headers: { 'retry-after': String(seconds) },
+  });
 }
 
 const JSON_TYPES = /^(?:application\/(?:scim\+)?json|\*\/\*)\s*(?:;.*)?$/i;

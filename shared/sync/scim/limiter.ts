@@ -1,6 +1,6 @@
-import type { ConnectionName } from '../../domain/ids.ts';
+import { hashOf } from './tokens.ts';
 
-/** Requests that one connection may send: so many at once, and so many a second after that. */
+/** Requests that one caller may send: so many at once, and so many a second after that. */
 export interface RequestRate {
   readonly burst: number;
   readonly perSecond: number;
@@ -8,28 +8,54 @@ export interface RequestRate {
 
 /**
  * Four times what Entra ID asks for (25 a second), lasting, and as much as a stage admits by default for all of its
- * connections together: where several share one server, none crowds out the others. It counts per server; when
- * deployed, the throttle of API Gateway is the bound that counts, for bursts too.
+ * connections together: where several share one server, none crowds out the others. It counts per token and server;
+ * when deployed, the throttle of API Gateway is the bound that counts, for bursts too.
  */
 export const REQUEST_RATE: RequestRate = { burst: 1_000, perSecond: 100 };
 
+/**
+ * Tokens that were not seen before, by the address they come from: each costs a look-up. More than make the alarm of
+ * refused tokens ring.
+ */
+export const STRANGER_RATE: RequestRate = { burst: 50, perSecond: 1 };
+
 export interface RateLimiter {
-  /** Takes one request of the connection's share. @returns 0, or seconds until the next one is free */
-  take(connection: ConnectionName): number;
+  /** Takes one request of this caller's share. @returns 0, or seconds until the next one is free */
+  take(caller: string, rate?: RequestRate): number;
+  /** Whether a token was good when it was last looked up; undefined where that is not known, or is to be asked again. */
+  wasGood(token: string): boolean | undefined;
+  noteToken(token: string, isGood: boolean): void;
 }
 
-/** A token bucket per connection. */
-export function createRateLimiter(clock: () => number, { burst, perSecond }: RequestRate): RateLimiter {
-  const buckets = new Map<ConnectionName, { readonly left: number; readonly atMs: number }>();
+/** Addresses and tokens are for anybody to make up; who was not heard of for longest is forgotten, and begins anew. */
+const MOST_REMEMBERED = 10_000;
+const REFUSED_FOR_MS = 60_000;
+
+/** A token bucket per caller, and what is known of the tokens that callers showed. */
+export function createRateLimiter(clock: () => number): RateLimiter {
+  const buckets = new Map<string, { readonly left: number; readonly atMs: number }>();
+  const seen = new Map<string, { readonly isGood: boolean; readonly atMs: number }>();
   return {
-    take(connection) {
+    take(caller, { burst, perSecond } = REQUEST_RATE) {
       const nowMs = clock();
-      const bucket = buckets.get(connection) ?? { left: burst, atMs: nowMs };
+      const bucket = buckets.get(caller) ?? { left: burst, atMs: nowMs };
       const passed = Math.max(0, nowMs - bucket.atMs) / 1_000;
       const left = Math.min(burst, bucket.left + passed * perSecond);
       const isFree = left >= 1;
-      buckets.set(connection, { left: isFree ? left - 1 : left, atMs: Math.max(nowMs, bucket.atMs) });
+      remember(buckets, caller, { left: isFree ? left - 1 : left, atMs: Math.max(nowMs, bucket.atMs) });
       return isFree ? 0 : Math.ceil((1 - left) / perSecond);
     },
+    wasGood(token) {
+      const { isGood, atMs } = seen.get(hashOf(token)) ?? { isGood: false, atMs: Number.NEGATIVE_INFINITY };
+      return isGood || clock() - atMs < REFUSED_FOR_MS ? isGood : undefined;
+    },
+    noteToken: (token, isGood) => remember(seen, hashOf(token), { isGood, atMs: clock() }),
   };
+}
+
+function remember<Value>(values: Map<string, Value>, key: string, value: Value): void {
+  values.delete(key);
+  values.set(key, value);
+  const [oldest] = values.size > MOST_REMEMBERED ? values.keys() : [];
+  if (oldest !== undefined) values.delete(oldest);
 }

@@ -13,7 +13,7 @@ const MAX_TRIES = 10;
 /** What a token is named by, where it has the form of one. */
 export const prefixOf = (token: string): string | undefined => TOKEN_FORM.exec(token)?.[1];
 
-const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');
+export const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');
 
 /**
  * Makes a token for a connection. It is returned once and kept nowhere; what is kept is its hash.

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { approveHold, listHolds } from '../../../shared/operate/holds.ts';
 import { createScimStore, createScimTokenStore } from '../../../shared/store/scim-store.ts';
-import { createRateLimiter, REQUEST_RATE } from '../../../shared/sync/scim/limiter.ts';
+import { createRateLimiter } from '../../../shared/sync/scim/limiter.ts';
 import { createToken } from '../../../shared/sync/scim/tokens.ts';
 import { story } from '../../support/engine/story.ts';
 import { CONNECTION } from '../../support/engine/world.ts';
@@ -26,7 +26,7 @@ beforeEach(async () => {
     ...onlooker,
     scim: createScimStore(table),
     tokens,
-    limiter: createRateLimiter(nowMs, REQUEST_RATE),
+    limiter: createRateLimiter(nowMs),
   };
   const { token } = await createToken(CONNECTION, {
     tokens,

@@ -1,7 +1,17 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { connectionName } from '../../../shared/domain/ids.ts';
 import { add, remove, replace } from '../../support/scim-operations.ts';
-import { BASE, type Client, createWorld, ENTERPRISE, ERROR, GROUP, LIST, USER } from './support/server.ts';
+import {
+  BASE,
+  type Client,
+  clientOf,
+  createWorld,
+  ENTERPRISE,
+  ERROR,
+  GROUP,
+  LIST,
+  USER,
+} from './support/server.ts';
 
 /* RFC 7643 and RFC 7644, section by section. */
 
@@ -550,14 +560,46 @@ describe('bulk (RFC 7644 section 3.7)', () => {
 });
 
 describe('the rate limit', () => {
-  it('answers 429 with the time to wait, for one connection alone', async () => {
-    const other = await world.client('other');
-    let answer = await client.get('/ServiceProviderConfig');
-    for (let n = 0; n < 1_000 && answer.status === 200; n += 1)
-      answer = await client.get('/ServiceProviderConfig');
-    expect(answer).toMatchObject({ status: 429, headers: { 'retry-after': '1' }, body: { status: '429' } });
-    expect((await other.get('/ServiceProviderConfig')).status).toBe(200);
+  const statusesOf = async (times: number, ask: (n: number) => Promise<{ status: number }>) => {
+    const statuses = new Map<number, number>();
+    for (let n = 0; n < times; n += 1) {
+      const { status } = await ask(n);
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    }
+    return Object.fromEntries(statuses);
+  };
+  const config = (client: Client) => client.get('/ServiceProviderConfig');
+
+  it('answers 429 with the time to wait, for one token alone', async () => {
+    const others = [await world.client('other'), await world.client()];
+    expect(await statusesOf(1_001, () => config(client))).toEqual({ 200: 1_000, 429: 1 });
+    expect(await config(client)).toMatchObject({ headers: { 'retry-after': '1' }, body: { status: '429' } });
+    for (const other of others) expect((await config(other)).status).toBe(200);
     world.time.nowMs += 1_000;
-    expect((await client.get('/ServiceProviderConfig')).status).toBe(200);
+    expect((await config(client)).status).toBe(200);
+  });
+
+  it('looks up few unknown tokens of one address, and none that was refused a moment ago', async () => {
+    let lookUps = 0;
+    const find: typeof world.ports.tokens.find = (prefix) => {
+      lookUps += 1;
+      return world.ports.tokens.find(prefix);
+    };
+    const ports = { ...world.ports, tokens: { ...world.ports.tokens, find } };
+    const from = (source: string, token: string) =>
+      clientOf(ports, { authorization: `Bearer ${token}`, source });
+    const made = (n: number) => `gsync_scim_${String(n).padStart(8, '0')}_${'0'.repeat(64)}`;
+    const [good, fresh] = [await world.newToken(), await world.newToken()];
+    expect((await config(from('10.0.0.1', good))).status).toBe(200);
+    expect(await statusesOf(100, () => config(from('10.0.0.1', made(0))))).toEqual({ 401: 100 });
+    expect(lookUps).toBe(2);
+    expect(await statusesOf(100, (n) => config(from('10.0.0.1', made(n + 1))))).toEqual({ 401: 48, 429: 52 });
+    expect(lookUps).toBe(50);
+    expect((await config(from('10.0.0.1', good))).status).toBe(200);
+    expect((await config(from('10.0.0.1', fresh))).status).toBe(429);
+    expect((await config(from('10.0.0.2', fresh))).status).toBe(200);
+    world.time.nowMs += 60_000;
+    expect((await config(from('10.0.0.1', made(0)))).status).toBe(401);
+    expect(lookUps).toBe(53);
   });
 });

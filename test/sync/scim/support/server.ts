@@ -5,7 +5,7 @@ import { connectionName, type GroupRef, groupId } from '../../../../shared/domai
 import { STAMP_ZERO } from '../../../../shared/domain/stamp.ts';
 import type { Connections } from '../../../../shared/sync/ports/connections.ts';
 import { type HttpReply, handleScim, type ScimPorts } from '../../../../shared/sync/scim/handle.ts';
-import { createRateLimiter, REQUEST_RATE } from '../../../../shared/sync/scim/limiter.ts';
+import { createRateLimiter } from '../../../../shared/sync/scim/limiter.ts';
 import { createToken } from '../../../../shared/sync/scim/tokens.ts';
 import { allStoresOver } from '../../../../simulate/engine.ts';
 import { MemoryTable } from '../../../../simulate/table.ts';
@@ -81,7 +81,7 @@ export function createWorld({
         return [];
       },
     },
-    limiter: createRateLimiter(clock, REQUEST_RATE),
+    limiter: createRateLimiter(clock),
   };
   const randomHex = (bytes: number) => {
     secrets += 1;
@@ -146,9 +146,10 @@ const bodyOf = ({ body }: HttpReply): Body => (body === '' ? undefined : JSON.pa
 interface Caller {
   readonly authorization: string | undefined;
   readonly origin?: string;
+  readonly source?: string;
 }
 
-export function clientOf(ports: ScimPorts, { authorization, origin = ORIGIN }: Caller): Client {
+export function clientOf(ports: ScimPorts, { authorization, origin = ORIGIN, source }: Caller): Client {
   const fixed = authorization === undefined ? {} : { authorization };
   const send: Client['send'] = async (method, path, body, headers = {}) => {
     const [pathname = '', query = ''] = path.split('?');
@@ -160,6 +161,7 @@ export function clientOf(ports: ScimPorts, { authorization, origin = ORIGIN }: C
         headers: { 'content-type': 'application/scim+json', ...fixed, ...headers },
         body: body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body),
         origin,
+        source,
       },
       ports,
     );
