@@ -5,6 +5,7 @@ import { describeError } from './describe-error.ts';
 import { EXIT, type Io } from './io.ts';
 import type { GlobalOptions } from './options.ts';
 import { createSpell, type Spell } from './output/hints.ts';
+import { visibleText } from './output/words.ts';
 import { createProgram } from './program.ts';
 
 /**
@@ -48,7 +49,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError) return exitOf(error);
     const { exitCode: code, text } = describeError(error);
-    io.stderr.write(`groupsync: ${spell(text)}\n`);
+    io.stderr.write(`groupsync: ${visibleText(spell(text))}\n`);
     return code;
   }
 }

@@ -8,7 +8,7 @@ import { storeConnection } from '../../shared/operate/connect/connect.ts';
 import { type Inspection, inspectCredential } from '../../shared/operate/connect/inspect.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { Act } from '../act.ts';
-import { type Context, parseConnectionName } from '../context.ts';
+import { type Context, parseConnectionName, refuseLoopback } from '../context.ts';
 import { EXIT, Stopped, UsageError } from '../io.ts';
 import { plural } from '../output/words.ts';
 import { linesOf, PROBE_PLAN, tryPlatform } from './probe.ts';
@@ -92,7 +92,9 @@ async function settingsFor(
     throw new UsageError(`--adopt: expected ${Object.keys(ADOPT).join(', ')}, got "${adopt}"`);
   }
   const adoptExisting = adopt === undefined ? {} : { adoptExisting: ADOPT[adopt as keyof typeof ADOPT] };
-  return parseSettings({ ...known, baseUrl: url, ...adoptExisting });
+  const settings = parseSettings({ ...known, baseUrl: url, ...adoptExisting });
+  refuseLoopback(settings, context);
+  return settings;
 }
 
 async function promptUrl({ io }: Context): Promise<string> {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { ExplainedEvent, Explanation, PersonReport } from '../../shared/contract/answers.ts';
 import { explainMember } from '../../shared/operate/explain.ts';
-import type { Names } from '../../shared/operate/names.ts';
+import { type Names, withId } from '../../shared/operate/names.ts';
 import { reportPerson } from '../../shared/operate/person.ts';
 import { requireConnection } from '../../shared/operate/settings.ts';
 import type { Act } from '../act.ts';
@@ -58,7 +58,7 @@ export function addPerson(program: Command, act: Act): void {
 
 function printPerson(report: PersonReport, { out }: Context): void {
   const { member, name, bound, person, groups, moreGroups, deeds } = report;
-  out.line(name === null ? member : `${name} (${member})`);
+  out.line(withId(name ?? undefined, member));
   out.line(bound === null ? 'bound to nobody' : `bound to ${bound}, ${person?.state ?? 'not met yet'}`);
   for (const group of groups) {
     const { wanted, present, outcome, because, event, write } = group;

@@ -4,6 +4,7 @@ import type { GroupRef } from '../../shared/domain/ids.ts';
 import { NothingFits } from '../../shared/operate/find-group.ts';
 import { journalOf } from '../../shared/operate/journal.ts';
 import { type LogFilter, readLog } from '../../shared/operate/log.ts';
+import { withId } from '../../shared/operate/names.ts';
 import { requireConnection } from '../../shared/operate/settings.ts';
 import { verifyAudit } from '../../shared/operate/verify-audit.ts';
 import type { Act } from '../act.ts';
@@ -156,7 +157,7 @@ function muchOf({ action, changes, changeCount }: LogEntry): string {
 }
 
 export const named = (id: string | null, name: string | null): string =>
-  id === null ? '' : name === null ? id : `${name} (${id})`;
+  id === null ? '' : withId(name ?? undefined, id);
 
 const whoOf = ({ actor }: LogEntry): string => named(actor.id, actor.name);
 

@@ -125,7 +125,7 @@ async function showGroup(context: Context, text: string): Promise<number> {
 function printGroup(group: GroupStatus, names: Names, { out }: Context): void {
   const nowMs = Date.now();
   const { hold, link, users } = group;
-  out.line(`group       ${group.name ?? '(unnamed)'} (${group.id})`);
+  out.line(`group       ${withId(group.name ?? '(unnamed)', group.id)}`);
   out.line(`state       ${group.state}`);
   out.line(`members     ${group.wanted} wanted, ${group.applied} applied, ${group.pending.length} pending`);
   const open = link?.openWrite == null ? '' : `, a ${link.openWrite} of unknown outcome`;

@@ -4,6 +4,7 @@ import type { Io, Terminal } from '../io.ts';
 import type { GlobalOptions } from '../options.ts';
 import type { Spell } from './hints.ts';
 import { type Column, renderCsv, renderTable } from './table.ts';
+import { visibleText } from './words.ts';
 
 /** Answers go to standard output, everything said along the way to standard error. */
 export interface Output {
@@ -38,11 +39,11 @@ export function createOutput({ stdout, stderr, env }: Io, options: GlobalOptions
       : Number.POSITIVE_INFINITY;
   let before = '';
   const print = (text: string) => {
-    stdout.write(`${before}${text}\n`);
+    stdout.write(`${before}${json ? text : visibleText(text)}\n`);
     before = '';
   };
   const note = (text: string) => {
-    if (!quiet) stderr.write(`${spell(text)}\n`);
+    if (!quiet) stderr.write(`${visibleText(spell(text))}\n`);
   };
   // A file for a spreadsheet holds the rows, and nothing of what is said around them.
   const line = output === 'csv' ? note : (text = '') => print(spell(text));

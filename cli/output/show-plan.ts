@@ -1,7 +1,7 @@
 import type { Named, Names } from '../../shared/operate/names.ts';
 import type { GroupPlan } from '../../shared/sync/apply/preview.ts';
 import type { Output } from './output.ts';
-import { plural, shellWord } from './words.ts';
+import { plural, shellWord, visible } from './words.ts';
 
 /** Changes of one plan that are listed before the rest is only counted. */
 const SHOWN = 50;
@@ -52,5 +52,5 @@ function sayChange(change: GroupPlan['changes'][number], names: Names): string {
   const { before, after, member } = change;
   if (isUnnamed(change)) return names.user(after ?? before ?? '');
   const value = before !== null && after !== null ? `${before} → ${after}` : (after ?? before ?? '');
-  return member == null ? value : `${names.member(member)} as ${value}`;
+  return member == null ? visible(value) : `${names.member(member)} as ${value}`;
 }

@@ -1,4 +1,5 @@
 import Table from 'cli-table3';
+import { visible } from './words.ts';
 
 export interface Column<Row> {
   readonly title: string;
@@ -56,14 +57,11 @@ function csvField(text: string): string {
   return /[",\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
 }
 
-/** Control characters of names from outside would move the cursor. */
-const cellsOf = <Row>(rows: readonly Row[], columns: readonly Column<Row>[]) =>
-  rows.map((row) =>
-    columns.map(({ of }) =>
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must go
-      String(of(row) ?? '–').replace(/[\u0000-\u001f\u007f-\u009f]/g, ' '),
-    ),
-  );
+const cellsOf = <Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+): readonly (readonly string[])[] =>
+  rows.map((row) => columns.map(({ of }) => visible(String(of(row) ?? '–'))));
 
 const lengthOf = (text: string): number => [...text].length;
 const column = (texts: readonly (readonly string[])[]): readonly number[] => texts.flat().map(lengthOf);

@@ -14,3 +14,16 @@ export const percent = (share: number): string => `${Math.round(share * 100)} %`
 /** As a shell takes it for one word. */
 export const shellWord = (text: string): string =>
   /^[\w.,:=/@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+
+/** Characters of names from outside that would move the cursor, or make text be read in another order than it has. */
+export const visible = (text: string): string =>
+  text.replace(/[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu, escaped);
+
+/** The same in text that is ready to be shown: its lines, and the colours that we give it, stay. */
+export const visibleText = (text: string): string =>
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with one
+  text.replace(/\n|\u001b\[(?:[12]|22|3[1-69])m|[^\n\u001b]+|\u001b/g, (part) =>
+    part === '\n' || part.startsWith('\u001b[') ? part : visible(part),
+  );
+
+const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;

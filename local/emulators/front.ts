@@ -2,7 +2,8 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import dynalite from 'dynalite';
-import { type AwsReply, type AwsRequest, type AwsService, asFault } from './exchange.ts';
+import { isOurHost, isOurPage } from '../platform/controls/loopback.ts';
+import { AwsFault, type AwsReply, type AwsRequest, type AwsService, asFault } from './exchange.ts';
 
 export interface AwsFront {
   /** Base URL of DynamoDB and of every service given. */
@@ -83,6 +84,9 @@ function ended(response: ServerResponse): Promise<void> {
 
 const late = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms).unref());
 
+/** A page in the browser of this machine reaches the port as the simulator's: by a name of its own, or as itself. */
+const FOREIGN = new AwsFault('AccessDeniedException', 'expected a request of a program on this machine', 403);
+
 async function serve(
   request: IncomingMessage,
   response: ServerResponse,
@@ -90,6 +94,7 @@ async function serve(
 ): Promise<void> {
   const body = await readAll(request);
   if (body === undefined) return;
+  if (!isOurHost(request.headers) || !isOurPage(request.headers)) return send(response, asFault(FOREIGN));
   const url = new URL(request.url ?? '/', 'http://127.0.0.1');
   const read: AwsRequest = {
     method: request.method ?? 'GET',

@@ -2,6 +2,7 @@ import { CreateQueueCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { buildApp } from 'fauxqs';
 import { QUEUE_KEYS, type QueueKey, queueName } from '../../shared/contract/names.ts';
 import { applyDelaySeconds, QUEUES } from '../../shared/contract/topology.ts';
+import { isOurHost, isOurPage } from '../platform/controls/loopback.ts';
 import { LoopbackQueues } from './sqs-store.ts';
 
 export interface SqsEmulator {
@@ -18,6 +19,9 @@ export async function startSqs(port: number): Promise<SqsEmulator> {
     NonNullable<Parameters<typeof buildApp>[0]>['stores']
   >;
   const app = buildApp({ logger: false, defaultRegion: REGION, stores });
+  app.addHook('onRequest', async ({ headers }, reply) => {
+    if (!isOurHost(headers) || !isOurPage(headers)) return reply.code(403).send();
+  });
   const url = await app.listen({ host: '127.0.0.1', port });
   return { url, close: () => app.close() };
 }

@@ -17,8 +17,12 @@ const shown = (input: unknown): string => {
   return text.length > SHOWN_INPUT_LENGTH ? `${text.slice(0, SHOWN_INPUT_LENGTH)}…` : text;
 };
 
-const expecting = (what: string) => ({
-  error: (issue: { readonly input?: unknown }) => `expected ${what}, got ${shown(issue.input)}`,
+/** What stands before the host may be a password, what stands behind the path a token. */
+const withoutSecrets = (input: unknown): unknown =>
+  typeof input === 'string' ? input.replace(/^.*@/s, '…@').replace(/[?#].*/s, '…') : input;
+
+const expecting = (what: string, clean = (input: unknown) => input) => ({
+  error: (issue: { readonly input?: unknown }) => `expected ${what}, got ${shown(clean(issue.input))}`,
 });
 
 const oneOf = <const Values extends readonly string[]>(values: Values) =>
@@ -29,8 +33,8 @@ function wholeNumber(least: number, most: number) {
   return z.int(expected).check(z.gte(least, expected), z.lte(most, expected));
 }
 
-function textThat(what: string, holds: (text: string) => boolean) {
-  return z.string(expecting(what)).refine(holds, expecting(what));
+function textThat(what: string, holds: (text: string) => boolean, clean?: typeof withoutSecrets) {
+  return z.string(expecting(what, clean)).refine(holds, expecting(what, clean));
 }
 
 function list<Item extends z.ZodType>(what: string, item: Item, least = 0) {
@@ -51,6 +55,10 @@ function object<Shape extends z.ZodRawShape>(what: string, shape: Shape) {
 
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
+/** Whether an address leads back to whoever calls it: for a deployed function that is Lambda's own interface. */
+export const isLoopbackUrl = (text: string): boolean =>
+  /^(?:.*\.)?localhost\.?$|^(?:127|0)\.|^\[::(?:1|ffff:(?:7f|0).*)?\]$/.test(new URL(text).hostname);
+
 /** Secrets travel to this address, so it is encrypted unless it never leaves the machine. */
 function isBaseUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
@@ -59,7 +67,11 @@ function isBaseUrl(text: string): boolean {
   return protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname));
 }
 
-const BaseUrl = textThat('an https URL (http only for this machine) without query or credentials', isBaseUrl)
+const BaseUrl = textThat(
+  'an https URL (http only for this machine) without query, user or password',
+  isBaseUrl,
+  withoutSecrets,
+)
   // `overwrite` runs also on text that the check above refused: it only shortens, so the message stays right.
   .overwrite((text) => text.replace(/\/{1,100}$/, ''));
 

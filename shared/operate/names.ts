@@ -37,8 +37,9 @@ export function sayPerson(attributes: Attributes): string | undefined {
   return name !== undefined && address !== undefined ? `${name} <${address}>` : (name ?? address);
 }
 
+/** In one line, whatever the name: a second one could be taken for our own words. */
 export const withId = (said: string | undefined, id: string): string =>
-  said === undefined || said === id ? id : `${said} (${id})`;
+  (said === undefined || said === id ? id : `${said} (${id})`).replaceAll('\n', '\\u000a');
 
 /** By platform user, and by role, the register of whom the directory has, or had, in the group. */
 export async function usersOf(ref: GroupRef, ports: NamesPorts) {

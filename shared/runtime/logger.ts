@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 /** Ids, counts, codes and durations only: no token, e-mail address or name ever (invariant 10). */
 export type LogFields = {
   readonly [name: string]: string | number | boolean | null | undefined | readonly string[] | LogFields;
@@ -29,7 +31,7 @@ export function createLogger(options: LoggerOptions, context: LogFields = {}): L
     (message: string, fields: LogFields = {}) => {
       if (LEVELS.indexOf(level) < LEVELS.indexOf(options.level)) return;
       const time = new Date(options.clock()).toISOString();
-      options.write(JSON.stringify({ time, level, message, ...context, ...fields }));
+      options.write(JSON.stringify({ time, level, message, ...context, ...fields }, withoutAddresses));
     };
   return {
     debug: log('debug'),
@@ -39,6 +41,15 @@ export function createLogger(options: LoggerOptions, context: LogFields = {}): L
     with: (fields) => createLogger(options, { ...context, ...fields }),
   };
 }
+
+const ADDRESS = /[^\s"'<>(),;:]+@[^\s"'<>(),;:]+/g;
+
+/** Some directories make an address the id of a group or person: the log has a name for it that only its owner can tell. */
+const withoutAddresses = (_: string, value: unknown): unknown =>
+  typeof value === 'string' && value.includes('@') ? value.replace(ADDRESS, addressName) : value;
+
+const addressName = (address: string): string =>
+  `address-${createHash('sha256').update(address).digest('hex').slice(0, 12)}`;
 
 const MAX_CAUSES = 5;
 

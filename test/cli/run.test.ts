@@ -87,6 +87,16 @@ describe('the command line', () => {
       ['connections', 'set', 'default', 'drift=maybe', '--yes'],
       /drift: expected/,
     ],
+    [
+      'a password in an address, which it does not repeat',
+      ['connections', 'set', 'default', 'baseUrl=https://user:pw@x.test/?token=pw', '--yes'],
+      /^groupsync: baseUrl: expected an https URL .* password, got "…@x.test\/…"\n$/,
+    ],
+    [
+      'an address of the machine that calls it',
+      ['connections', 'set', 'default', 'baseUrl=http://127.0.0.1:1', '--yes'],
+      /--local/,
+    ],
     ['a file that is not there', ['import', '/nowhere.csv', '--yes'], /no file/],
     ['a local stack that is not there', ['status', '--local-file', '/nowhere/local.json'], /npm start/],
     ['an unknown shell', ['completion', 'tcsh'], /bash, zsh, fish/],
@@ -170,7 +180,7 @@ describe('the command line', () => {
 describe('tables', () => {
   it('fit 80 columns, and show whole what people copy', () => {
     const id = 'eed36494-26f1-4ca5-ba61-a22245199f46';
-    const rows = [{ id, text: 'a very long text '.repeat(20), evil: 'x\u001b[31my' }];
+    const rows = [{ id, text: 'a very long text '.repeat(20), evil: 'x\u001b[2Jy\u202e' }];
     const table = renderTable(
       rows,
       [
@@ -183,7 +193,23 @@ describe('tables', () => {
     for (const line of table.split('\n')) expect([...line].length).toBeLessThanOrEqual(80);
     expect(table).toContain(id);
     expect(table).toContain('…');
-    expect(table).not.toContain('\u001b');
+    expect(table).toContain('x\\u001b[2Jy\\u202e');
+  });
+
+  it('and lines show what a name would do to the terminal, and keep it to its line', async () => {
+    const world = createWorld();
+    await world.save();
+    const name = 'B\u202elue\u001b[8m\u009b2J\nall is well';
+    await world.publish(group('g', name));
+    const seen = 'B\\u202elue\\u001b[8m\\u009b2J\\u000aall is well (g)';
+    for (const args of [['status'], ['groups'], ['status', 'g'], ['plan'], ['log']]) {
+      const { stdout, stderr } = await runCli(args, { ports: world.ports });
+      expect(stdout + stderr, args.join(' ')).not.toMatch(/(?!\n)[\p{Cc}\u202e]/u);
+      expect(stdout + stderr, args.join(' ')).not.toMatch(/^all is well/m);
+      if (args[0] === 'groups') expect(stdout).toContain(seen);
+    }
+    const { stdout } = await runCli(['groups', '--json'], { ports: world.ports });
+    expect(JSON.parse(stdout).groups[0].name).toBe(name);
   });
 });
 

@@ -54,7 +54,7 @@ describe('the defaults', () => {
 
   it('do not exist for baseUrl', () => {
     expect(problemsOf(() => parseSettings({}))).toEqual([
-      'baseUrl: expected an https URL (http only for this machine) without query or credentials, got nothing',
+      'baseUrl: expected an https URL (http only for this machine) without query, user or password, got nothing',
     ]);
   });
 });

@@ -30,6 +30,21 @@ describe('a log line', () => {
     ]);
   });
 
+  it('has no address, not even as the id that a directory made of it, but the same name for the same', () => {
+    const { logger, read } = logging('info');
+    const fields = {
+      group: 'eng@acme.test',
+      ids: ['eng@acme.test', 'g1'],
+      error: ['StoreError: no (a@b.c), eng'],
+    };
+    logger.with({ member: 'ann@acme.test' }).info('applied', fields);
+    const [line] = read() as [typeof fields];
+    expect(JSON.stringify(line)).not.toContain('@');
+    expect(line.ids).toEqual([line.group, 'g1']);
+    expect(line.group).toBe('address-94cc846de04d');
+    expect(line.error[0]).toMatch(/^StoreError: no \(address-[0-9a-f]{12}\), eng$/);
+  });
+
   it('is written from its level on', () => {
     const { logger, read } = logging('warn');
     for (const level of ['debug', 'info', 'warn', 'error'] as const) logger[level](level);

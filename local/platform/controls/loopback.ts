@@ -1,6 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import { forbidden } from '../errors.ts';
 
+type Headers = FastifyRequest['headers'];
+
 const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
 /**
@@ -9,11 +11,15 @@ const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '
  * @throws {ApiError} 403 for either
  */
 export function refuseForeignHost(request: FastifyRequest): void {
-  const host = (request.headers.host ?? '').toLowerCase();
-  if (!LOOPBACK_HOSTS.has(host.replace(/:\d+$/, ''))) {
+  if (!isOurHost(request.headers)) {
     throw forbidden('expected a Host header of 127.0.0.1, localhost or [::1]');
   }
 }
+
+export const isOurHost = ({ host = '' }: Headers): boolean =>
+  LOOPBACK_HOSTS.has(host.toLowerCase().replace(/:\d+$/, ''));
+export const isOurPage = ({ host, origin }: Headers): boolean =>
+  origin === undefined || origin === `http://${host}`;
 
 /**
  * The test controls need no token, so they answer only this machine and no web page of another origin.
@@ -23,8 +29,7 @@ export function refuseOutsiders(request: FastifyRequest): void {
   if (!isLoopback(request.socket.remoteAddress)) {
     throw forbidden('the test controls answer only on the loopback interface');
   }
-  const { origin } = request.headers;
-  if (origin !== undefined && origin !== `http://${request.headers.host}`) {
+  if (!isOurPage(request.headers)) {
     throw forbidden('the test controls refuse pages of another origin');
   }
 }

@@ -1,9 +1,11 @@
+import { request } from 'node:http';
 import { connect } from 'node:net';
 import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, GetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { expect, it, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { createTable } from '../../../local/emulators/dynamodb.ts';
 import { startAwsFront } from '../../../local/emulators/front.ts';
+import { startSqs } from '../../../local/emulators/sqs.ts';
 import { TABLE } from '../../../shared/contract/topology.ts';
 import { startFront } from '../support/front.ts';
 import { CREDENTIALS } from '../support/queue.ts';
@@ -37,7 +39,7 @@ it('outlives a client that goes away in the middle of a request', async () => {
   await createTable(client, 'groupsync-state');
   await new Promise<void>((resolve, reject) => {
     const socket = connect(Number(new URL(settings.endpoint).port), '127.0.0.1', () => {
-      socket.write('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n{"half', () =>
+      socket.write('POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000\r\n\r\n{"half', () =>
         socket.resetAndDestroy(),
       );
     });
@@ -73,4 +75,35 @@ it('ends under load without harm: what is under way is answered, what comes late
   await load;
   const counts = new Set(await Promise.all(outcomes));
   expect(counts).toEqual(new Set(['answered', 'cut off']));
+});
+
+it.each([
+  ['a program', {}, 200],
+  ['a name that was made to point here', { host: 'evil.test:80' }, 403],
+  ['a page of another origin', { origin: 'https://evil.test' }, 403],
+])('is asked by %s, as the queues beside it', async (_, headers, status) => {
+  const { endpoint } = await startFront();
+  const sqs = await startSqs(0);
+  onTestFinished(() => sqs.close());
+  const authorization = `AWS4-HMAC-SHA256 Credential=local/20261120/us-east-1/x/aws4_request, SignedHeaders=host, Signature=x`;
+  for (const [url, target, version] of [
+    [endpoint, 'DynamoDB_20120810.ListTables', '1.0'],
+    [sqs.url, 'AmazonSQS.ListQueues', '1.0'],
+  ] as const) {
+    const common = {
+      authorization,
+      'x-amz-date': '20261120T000000Z',
+      'x-amz-target': target,
+      'content-type': `application/x-amz-json-${version}`,
+    };
+    const answered = await new Promise<number | undefined>((resolve, reject) => {
+      request(url, { method: 'POST', headers: { ...common, ...headers } }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      })
+        .on('error', reject)
+        .end('{}');
+    });
+    expect(answered, target).toBe(status);
+  }
 });
