@@ -1,5 +1,4 @@
 import { DEFAULT_CONNECTION, DEFAULT_PREFIX, ENVIRONMENT } from '../shared/contract/names.ts';
-import { isLoopbackUrl } from '../shared/contract/settings.ts';
 import { type ConnectionName, connectionName, type GroupRef, type MemberId } from '../shared/domain/ids.ts';
 import { findGroup } from '../shared/operate/find-group.ts';
 import { findMember } from '../shared/operate/find-member.ts';
@@ -45,7 +44,8 @@ export function createContext(io: Io, options: GlobalOptions, spell: Spell): Con
   const connection = parseConnectionName(options.connection ?? DEFAULT_CONNECTION);
   let opening: Promise<Tool> | undefined;
   const ports = async () => {
-    opening ??= io.openTool({ ...targetOf(options, localFile), prefix, user: io.user });
+    const isEmulated = io.env['AWS_ENDPOINT_URL'] !== undefined;
+    opening ??= io.openTool({ ...targetOf(options, localFile), prefix, user: io.user, isEmulated });
     return (await opening).ports;
   };
   return {
@@ -80,15 +80,6 @@ function targetOf(options: GlobalOptions, localFile: LocalFile | undefined) {
 export function parseConnectionName(text: string): ConnectionName {
   if (/^[a-z0-9-]{1,32}$/.test(text)) return connectionName(text);
   throw new UsageError(`expected a connection name of a-z, 0-9 and -, at most 32 characters, got "${text}"`);
-}
-
-/** A deployed function that was given an address of its own machine would send the credential to whatever listens there. */
-export function refuseLoopback({ baseUrl }: { readonly baseUrl: string }, { io, localFile }: Context): void {
-  const isOwnStack = localFile !== undefined || io.env['AWS_ENDPOINT_URL'] !== undefined;
-  if (isOwnStack || !isLoopbackUrl(baseUrl)) return;
-  throw new UsageError(
-    `baseUrl: expected an address that AWS can reach, got ${baseUrl}; for the stack of npm start give --local`,
-  );
 }
 
 async function reasonOf(io: Io, given: string | undefined): Promise<string> {

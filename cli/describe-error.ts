@@ -40,7 +40,8 @@ export function describeError(error: unknown): Described {
 }
 
 /** Names whose messages were written for people. */
-const OURS = /^(?:Error|NotFound|FunctionFailed|PlatformFailure|SecretError|ConfigError|StoreError|Stopped)$/;
+const OURS =
+  /^(?:Error|NotFound|FunctionFailed|PlatformFailure|SecretError|ConfigError|StoreError|Stopped|Refused)$/;
 const MAX_CAUSES = 6;
 
 function* causesOf(error: unknown): Generator<Error> {

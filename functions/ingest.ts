@@ -38,6 +38,7 @@ function messageOf(
     connection: messageAttributes[MESSAGE_ATTRIBUTES.connection]?.stringValue ?? boundTo,
     ...(boundTo === undefined ? {} : { bound: { queue, to: boundTo } }),
     stamp: messageAttributes[MESSAGE_ATTRIBUTES.stamp]?.stringValue,
+    sentBy: messageAttributes[MESSAGE_ATTRIBUTES.sentBy]?.stringValue,
     receives: Number(attributes.ApproximateReceiveCount),
   };
 }

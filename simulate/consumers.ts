@@ -58,6 +58,7 @@ function takeEvents(cloud: Cloud, batch: readonly QueuedMessage[], timeoutMs: nu
       receives,
       connection: attributes[MESSAGE_ATTRIBUTES.connection],
       stamp: attributes[MESSAGE_ATTRIBUTES.stamp],
+      sentBy: attributes[MESSAGE_ATTRIBUTES.sentBy],
     }));
     const at = (part: number) => ports.clock() + part * timeoutMs;
     const report = await ingest(messages, ports, { startUntilMs: at(0.5), stopAtMs: at(0.85) });

@@ -6,9 +6,10 @@ import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import type { ConnectionName } from '../../shared/domain/ids.ts';
 import { storeConnection } from '../../shared/operate/connect/connect.ts';
 import { type Inspection, inspectCredential } from '../../shared/operate/connect/inspect.ts';
+import { refuseLoopback } from '../../shared/operate/settings.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { Act } from '../act.ts';
-import { type Context, parseConnectionName, refuseLoopback } from '../context.ts';
+import { type Context, parseConnectionName } from '../context.ts';
 import { EXIT, Stopped, UsageError } from '../io.ts';
 import { plural } from '../output/words.ts';
 import { linesOf, PROBE_PLAN, tryPlatform } from './probe.ts';
@@ -93,7 +94,7 @@ async function settingsFor(
   }
   const adoptExisting = adopt === undefined ? {} : { adoptExisting: ADOPT[adopt as keyof typeof ADOPT] };
   const settings = parseSettings({ ...known, baseUrl: url, ...adoptExisting });
-  refuseLoopback(settings, context);
+  refuseLoopback(settings, (await context.ports()).deployment);
   return settings;
 }
 

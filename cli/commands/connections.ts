@@ -13,7 +13,7 @@ import {
 import { instant, reportCredential } from '../../shared/operate/status.ts';
 import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import type { Act } from '../act.ts';
-import { type Context, parseConnectionName, refuseLoopback } from '../context.ts';
+import { type Context, parseConnectionName } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { plural, shellWord } from '../output/words.ts';
 import { settingChange } from './arguments.ts';
@@ -119,7 +119,6 @@ async function set(context: Context, name: string, changes: readonly string[]): 
     out.answer({ changed: [], replanned: 0 }, () => out.line('nothing changes'));
     return EXIT.done;
   }
-  if (plan.changes.some(({ key }) => key === 'baseUrl')) refuseLoopback(plan.next, context);
   for (const { key, before, after } of plan.changes) out.note(`${key}: ${before} → ${after}`);
   if (plan.replans) await previewChange(context, plan, changes);
   if (!(await context.confirm('Change the settings?'))) return EXIT.failed;

@@ -55,7 +55,12 @@ export function createHandle({
 }
 
 const NAME = /^[a-z0-9-]{1,32}$/;
-const STATUS: Readonly<Record<string, number>> = { NotFound: 404, Changed: 409, InvalidSettingError: 400 };
+const STATUS: Readonly<Record<string, number>> = {
+  NotFound: 404,
+  Changed: 409,
+  Refused: 403,
+  InvalidSettingError: 400,
+};
 const EVENT_STREAM = { 'content-type': 'text/event-stream' };
 export const problem = (status: number, message: string): Response => Response.json({ message }, { status });
 

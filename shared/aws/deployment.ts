@@ -83,7 +83,7 @@ export function createDeployment(
   sdk: Sdk,
   options: DeploymentOptions,
   urlOf: QueueUrls,
-): Omit<Deployment, 'scim' | 'statusOf'> {
+): Omit<Deployment, 'scim' | 'statusOf' | 'allowsLoopback'> {
   const { prefix, region, isLocal } = options;
   return {
     region,

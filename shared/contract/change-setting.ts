@@ -47,7 +47,9 @@ const describeIssue = (issue: z.core.$ZodIssue): string =>
   `${issue.path.length === 0 ? 'settings' : issue.path.join('.')}: ${issue.message}`;
 
 /** Every key that can be set, parents included: `guard`, `guard.minSize`, … */
-export const SETTING_KEYS: readonly string[] = keysOf(parseSettings({ baseUrl: 'https://platform.invalid' }));
+export const SETTING_KEYS: readonly string[] = keysOf(
+  parseSettings({ baseUrl: 'https://platform.invalid', fourEyes: false }),
+);
 
 function keysOf(settings: object, prefix = ''): string[] {
   return Object.entries(settings).flatMap(([key, value]) => {
@@ -87,7 +89,11 @@ export function differingSettings(
 ): readonly SettingDifference[] {
   const keys = Object.keys(after) as (keyof ConnectionSettings)[];
   return keys
-    .map((key) => ({ key, before: JSON.stringify(before[key]), after: JSON.stringify(after[key]) }))
+    .map((key) => ({
+      key,
+      before: JSON.stringify(before[key] ?? null),
+      after: JSON.stringify(after[key] ?? null),
+    }))
     .filter((one) => one.before !== one.after);
 }
 

@@ -25,6 +25,8 @@ export interface MessageToDecode {
   readonly connection?: string | undefined;
   /** Message attribute `stamp`: when and as what the message was first sent, if it has been sent again since. */
   readonly stamp?: string | undefined;
+  /** Message attribute `sentBy`: the person who sent it by hand. */
+  readonly sentBy?: string | undefined;
   /** Where given, an event of a connection for which it answers false is rejected. */
   readonly knowsConnection?: (connection: ConnectionName) => boolean;
 }
@@ -100,9 +102,11 @@ function accept(
   if (message.knowsConnection?.(connection) === false) {
     return invalid(`connection: expected one that exists, got ${connection}`, 'unknown_connection');
   }
+  const { sentBy: by } = message;
+  const who = by === undefined ? actor : { kind: 'directory' as const, id: by, ...actor, by };
   return changes.map((change, index) => {
     const stamp = makeStamp({ ...standing, operation: operation + index });
-    return { connection, id, source, stamp, ...(actor && { actor }), change };
+    return { connection, id, source, stamp, ...(who && { actor: who }), change };
   });
 }
 

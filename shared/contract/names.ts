@@ -67,6 +67,7 @@ export const MESSAGE_ATTRIBUTES = {
   originalMessageId: 'originalMessageId',
   source: 'source',
   queue: 'queue',
+  sentBy: 'sentBy',
 } as const;
 
 /** Why a message was dead-lettered. */

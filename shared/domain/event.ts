@@ -35,6 +35,8 @@ export type EventActor = {
   readonly kind: 'directory' | 'scim';
   readonly id: string;
   readonly name?: string;
+  /** The person who sent the event by hand, whatever it says itself. */
+  readonly by?: string;
 };
 
 /** One thing that the directory says happened, with its place in the order of all events. */

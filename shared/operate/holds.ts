@@ -3,16 +3,27 @@ import { HOLD_LIFE_MS, type Hold, type HoldDecision } from '../domain/hold.ts';
 import type { ConnectionName, GroupId, GroupRef, PlatformUserId } from '../domain/ids.ts';
 import { judgeRemovals } from '../plan/guard.ts';
 import { holdDigest } from '../sync/apply/facts.ts';
-import type { ToolPorts, WakePorts } from '../sync/ports/bundles.ts';
+import { authorsOf, type EarlierDeed } from '../plan/approval.ts';
+import type { WakePorts } from '../sync/ports/bundles.ts';
 import type { Connections } from '../sync/ports/connections.ts';
 import type { GroupIndex } from '../sync/ports/group-index.ts';
 import type { GroupStore } from '../sync/ports/groups.ts';
+import type { AuditLog } from '../sync/ports/logs.ts';
 import { dirtyNow } from '../sync/wake.ts';
-import { doRecorded, type JournalPorts } from './journal.ts';
+import { type HeldPorts, readCauses } from './held.ts';
+import { doRecorded, type JournalPorts, journalOf } from './journal.ts';
 
 export type HoldPorts = JournalPorts &
-  Pick<WakePorts, 'applyQueue' | 'coalesceMs'> &
-  Pick<ToolPorts, 'groups'>;
+  HeldPorts &
+  Pick<WakePorts, 'applyQueue' | 'coalesceMs'> & {
+    readonly audit: Pick<AuditLog, 'read'>;
+    readonly connections: Pick<Connections, 'find'>;
+  };
+
+/** The person may not do it, though somebody else may. */
+export class Refused extends Error {
+  override readonly name = 'Refused';
+}
 
 /** Kept with the hold and in the audit, with whoever gives it. */
 export interface HoldWord {
@@ -42,8 +53,7 @@ export const rejectHold = (ref: GroupRef, word: HoldWord, ports: HoldPorts): Pro
   decide(ref, 'rejected', { word, ports });
 
 export interface HoldPartPorts extends HoldPorts {
-  readonly groups: HoldPorts['groups'] & Pick<GroupStore, 'readHeld' | 'hold'>;
-  readonly connections: Pick<Connections, 'find'>;
+  readonly groups: HoldPorts['groups'] & Pick<GroupStore, 'hold'>;
 }
 
 /** Nothing was changed: the rest would not stay held, so that all can be approved or none. */
@@ -70,6 +80,7 @@ export async function approveSome(
   const all = (await ports.groups.readHeld(ref, hold)) ?? new Set();
   const isAsShown = hold.digest === word.digest && hold.decision.kind === 'waiting';
   if (!isAsShown || !users.every((user) => all.has(user))) return { kind: 'changed', hold };
+  await refuseAuthors(seen, hold, ports);
   const removals = all.size - users.length;
   if (removals === 0) return approveHold(ref, word, ports);
   if (hold.digest !== holdDigest(seen.platformId, 'remove', [...all]))
@@ -121,6 +132,7 @@ async function decide(
   const isAsShown = isSameDecision(current.decision, word.decision ?? { kind: 'waiting' });
   const hold = isAsShown ? await holdShown(seen, current, digest ?? current.digest, ports) : undefined;
   if (hold === undefined) return { kind: 'changed', hold: current };
+  if (kind === 'approved') await refuseAuthors(seen, hold, ports);
   const at = dirtyNow(ports);
   const { id: by } = await ports.caller();
   const decision: HoldDecision = { kind, by, reason, atMs: at.nowMs };
@@ -137,6 +149,30 @@ async function decide(
   if (!isDecided) return { kind: 'changed', hold: (await ports.groups.read(ref))?.hold };
   await ports.applyQueue.wake([ref]);
   return { kind: 'decided', hold: decided };
+}
+
+/** A hold is made soon after its cause, and anew when its time is over. */
+const LOOKED_BACK_MS = HOLD_LIFE_MS + 86_400_000;
+
+/** @throws Refused where the connection asks for four eyes, and the caller had the hold come about */
+async function refuseAuthors(state: GroupState, hold: Hold, ports: HoldPorts): Promise<void> {
+  const { connection } = state.ref;
+  if ((await ports.connections.find(connection))?.settings.fourEyes !== true) return;
+  const deeds: EarlierDeed[] = [];
+  pages: for await (const page of ports.audit.read(journalOf(connection))) {
+    for (const { atMs, action, actor, outcome } of page) {
+      if (atMs < hold.createdAtMs - LOOKED_BACK_MS) break pages;
+      const isBefore = atMs <= hold.createdAtMs && outcome === 'written';
+      if (isBefore && actor !== undefined) deeds.push({ action, by: actor.id });
+    }
+  }
+  const authors = authorsOf(await readCauses(state, hold, ports), deeds);
+  const { id: caller } = await ports.caller();
+  if (!authors.has(caller)) return;
+  const others = [...authors].filter((one) => one !== caller);
+  throw new Refused(
+    `nothing was changed: the hold comes of what you did, and ${connection} asks for four eyes (setting fourEyes). Somebody else must approve it, not ${[caller, ...others].join(' or ')}`,
+  );
 }
 
 /** The hold over the set of this digest: the current one, or the part of it that was shown before others joined. */

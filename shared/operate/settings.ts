@@ -1,6 +1,11 @@
 import type { ConnectionRow } from '../contract/answers.ts';
-import { applySetting, differingSettings, type SettingDifference } from '../contract/change-setting.ts';
-import type { ConnectionSettings } from '../contract/settings.ts';
+import {
+  applySetting,
+  differingSettings,
+  InvalidSettingError,
+  type SettingDifference,
+} from '../contract/change-setting.ts';
+import { type ConnectionSettings, isLoopbackUrl } from '../contract/settings.ts';
 import type { ConnectionName } from '../domain/ids.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection, ConnectionStore } from '../sync/ports/connections.ts';
@@ -44,11 +49,25 @@ export async function requireConnection(
   return connection;
 }
 
+/**
+ * A deployed function that is given an address of its own machine would send the credential to whatever listens there.
+ * @throws InvalidSettingError
+ */
+export function refuseLoopback(
+  { baseUrl }: ConnectionSettings,
+  { allowsLoopback }: Pick<ToolPorts['deployment'], 'allowsLoopback'>,
+): void {
+  if (allowsLoopback || !isLoopbackUrl(baseUrl)) return;
+  throw new InvalidSettingError([
+    `baseUrl: expected an address that AWS can reach, got ${baseUrl}; for the stack of npm start give --local`,
+  ]);
+}
+
 /** What changing settings would do. @throws InvalidSettingError, NotFound */
 export async function planSettings(
   name: ConnectionName,
   changes: readonly SettingChange[],
-  ports: Pick<SettingsPorts, 'connections'>,
+  ports: Pick<ToolPorts, 'connections'> & Partial<Pick<ToolPorts, 'deployment'>>,
 ): Promise<SettingsPlan> {
   const connection = await requireConnection(name, ports);
   const next = changes.reduce(
@@ -57,6 +76,7 @@ export async function planSettings(
   );
   const differences = differingSettings(connection.settings, next);
   const differing = differences.map(({ key }) => key);
+  if (ports.deployment && differing.includes('baseUrl')) refuseLoopback(next, ports.deployment);
   return {
     connection,
     next,

@@ -9,9 +9,15 @@ import { MESSAGE_ATTRIBUTES } from '../contract/names.ts';
 import type { EventSender, OutgoingEvent, SendOutcome } from '../sync/ports/queues.ts';
 
 /** The events queues, for what is sent on purpose: each message's fate is told. */
-export const createEventSender = (client: SQSClient, queueUrl: () => Promise<string>): EventSender => ({
+export const createEventSender = (
+  client: SQSClient,
+  queueUrl: () => Promise<string>,
+  /** Who sends them by hand, kept with what they say. */
+  caller?: () => Promise<{ readonly id: string }>,
+): EventSender => ({
   async send(messages) {
     const common = await queueUrl();
+    const sentBy = (await caller?.())?.id;
     // Queues of one account and region differ in the last part of their addresses.
     const urls = messages.map(({ queue }) =>
       queue === undefined ? common : common.replace(/[^/]*$/, queue),
@@ -22,7 +28,7 @@ export const createEventSender = (client: SQSClient, queueUrl: () => Promise<str
       const sent = await sendEach(
         client,
         url,
-        positions.map((position) => outgoingOf(messages[position] as OutgoingEvent)),
+        positions.map((position) => outgoingOf(messages[position] as OutgoingEvent, sentBy)),
       );
       for (const [index, position] of positions.entries()) outcomes[position] = sent[index] as SendOutcome;
     }
@@ -30,8 +36,9 @@ export const createEventSender = (client: SQSClient, queueUrl: () => Promise<str
   },
 });
 
-function outgoingOf({ body, connection, stamp }: OutgoingEvent): Outgoing {
-  const texts = { [MESSAGE_ATTRIBUTES.connection]: connection, [MESSAGE_ATTRIBUTES.stamp]: stamp };
+function outgoingOf({ body, ...attributes }: OutgoingEvent, sentBy: string | undefined): Outgoing {
+  const { connection, stamp, sentBy: by } = MESSAGE_ATTRIBUTES;
+  const texts = { [connection]: attributes.connection, [stamp]: attributes.stamp, [by]: sentBy };
   return { MessageBody: sendable(body), MessageAttributes: textAttributes(texts) };
 }
 

@@ -32,6 +32,8 @@ export interface ToolTarget extends AwsTarget {
   /** Base URL of the SCIM server, where it is known. */
   readonly scimUrl?: string | undefined;
   readonly createSettleMs: number;
+  /** Whether AWS is an emulator on this machine. */
+  readonly isEmulated?: boolean;
 }
 
 export interface Tool {
@@ -57,8 +59,10 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
     if (url !== undefined) return url;
     throw new MissingPart(`there is no queue ${queueName(prefix, key)} in ${region}`);
   };
+  const caller = createCaller(sdk, local !== undefined, target.user);
   const deployment = {
     ...createDeployment(sdk, options, urlOf),
+    allowsLoopback: local !== undefined || target.isEmulated === true,
     ...createScimServer(sdk, { prefix, scimUrl: target.scimUrl, dispatcher }),
   };
   const table = createDynamoTable(sdk.dynamodb, { tableName: options.tableName, sleep });
@@ -81,11 +85,11 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
       events: createMailbox(sdk.sqs, { name: 'events', queueUrl: () => requireUrl('eventsDlq') }),
       apply: createMailbox(sdk.sqs, { name: 'apply', queueUrl: () => requireUrl('applyDlq') }),
     },
-    events: createEventSender(sdk.sqs, () => requireUrl('events')),
+    events: createEventSender(sdk.sqs, () => requireUrl('events'), caller),
     vault: createVault(sdk.secrets, prefix),
     functions: createFunctions(sdk.lambda, prefix),
     deployment,
-    caller: createCaller(sdk, local !== undefined, target.user),
+    caller,
     ...world,
     newId,
     coalesceMs: DEFAULT_COALESCE_SECONDS * 1_000,

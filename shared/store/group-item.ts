@@ -24,6 +24,7 @@ const EventActorForm = z.object({
   kind: z.enum(['directory', 'scim']),
   id: text,
   name: text.exactOptional(),
+  by: text.exactOptional(),
 });
 
 const ViewPointer = z.object({

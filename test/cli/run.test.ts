@@ -251,11 +251,13 @@ describe('settings', () => {
       'default',
       'drift=report',
       'guard.minSize=3',
+      'fourEyes=true',
       '--yes',
       '--json',
     );
     expect(code).toBe(0);
     expect(stderr).toContain('drift: "restore" → "report"');
+    expect(stderr).toContain('fourEyes: null → true');
     expect(json).toMatchObject({ replanned: 1 });
     expect((await world.ports.groups.read(world.refOf('g')))?.dirtySinceMs).toBeDefined();
     const { json: audit } = await world.cli('audit', '--json');

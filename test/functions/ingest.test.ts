@@ -150,11 +150,14 @@ describe('the function behind the events queue', () => {
     expect(expiry()).toBeUndefined();
   });
 
-  it('reads connection and stamp from the message’s attributes', async () => {
+  it('reads connection, stamp and who sent it from the message’s attributes', async () => {
     const attribute = (stringValue: string) => ({ stringValue, dataType: 'String' as const });
-    const record = recordOf(eventOf('g1'), { messageAttributes: { connection: attribute('acme') } });
+    const record = recordOf(eventOf('g1'), {
+      messageAttributes: { connection: attribute('acme'), sentBy: attribute('ann') },
+    });
     await handler({ Records: [record] }, CONTEXT);
     expect(woken).toEqual([{ connection: 'acme', group: 'g1' }]);
+    expect(JSON.stringify([...table.items.values()])).toContain('"by":"ann"');
     const unknown = recordOf(eventOf('g1'), { messageAttributes: { connection: attribute('nobody') } });
     await handler({ Records: [unknown] }, CONTEXT);
     expect(buried).toMatchObject([{ code: 'unknown_connection', connection: 'nobody' }]);

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { approveHold, approveSome, listHolds, rejectHold } from '../../shared/operate/holds.ts';
+import { journalOf, recordDeed } from '../../shared/operate/journal.ts';
 import { verifyAudit } from '../../shared/operate/verify-audit.ts';
+import { authorsOf } from '../../shared/plan/approval.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { Crash, type Worker } from '../../simulate/worker.ts';
 import { calledBy, story } from '../support/engine/story.ts';
@@ -21,8 +23,8 @@ function dying(n: number): Worker {
   return { name: 'dying', skewMs: 0, effect, isDead: () => effects >= n };
 }
 
-async function company(guard: object = {}) {
-  const told = await story({ settings: { guard } });
+async function company(guard: object = {}, settings: object = {}) {
+  const told = await story({ settings: { ...settings, guard } });
   await told.hire(...EVERYBODY, 'n');
   await told.tell({ snapshot: 'g', of: EVERYBODY });
   return told;
@@ -344,5 +346,69 @@ describe('a hold', () => {
     for (const member of ['a', 'b', 'c', 'd']) await tell({ take: [member], from: 'g' });
     expect(shown('g')).toEqual([users('d', 'e', 'f')]);
     expect((await state('g'))?.hold).toMatchObject({ rule: 'share', removes: 1 });
+  });
+});
+
+describe('four eyes', () => {
+  const GO = EVERYBODY.slice(1);
+  const did = (action: string) => (told: Awaited<ReturnType<typeof company>>) =>
+    recordDeed(
+      journalOf(CONNECTION),
+      { action, changes: [] },
+      { ...told.world.onlooker, ...calledBy('ann') },
+    );
+  const nothing = async () => {};
+
+  it.each([
+    ['the directory takes them out', nothing, '', { take: GO, from: 'g' }, 'decided'],
+    ['a person sends that by hand', nothing, 'ann', { take: GO, from: 'g' }, /^nothing .* not ann$/],
+    ['a person imports a snapshot', nothing, 'ann', { snapshot: 'g', of: ['a'] }, /somebody else/i],
+    ['a person has the group deleted', nothing, 'ann', { remove: 'g' }, /somebody else/i],
+    ['somebody else sends it', nothing, 'bob', { take: GO, from: 'g' }, 'decided'],
+    ['they sent something else before', did('events_send'), '', { take: GO, from: 'g' }, 'decided'],
+  ] as const)('asks for another approver than who had the hold come about: %s', async (...row) => {
+    const [, before, sentBy, saying, outcome] = row;
+    const told = await company({ perHourCount: 1 }, { fourEyes: true });
+    await before(told);
+    await told.tellAs(sentBy, saying);
+    const approve = (by: string) =>
+      approveHold(told.ref('g'), WORD, { ...told.world.onlooker, ...calledBy(by) }).then(
+        ({ kind }) => kind,
+        ({ message }: Error) => message,
+      );
+    expect(await approve('ann')).toMatch(outcome);
+    if (outcome !== 'decided') {
+      expect((await told.state('g'))?.hold?.decision.kind).toBe('waiting');
+      expect(
+        await rejectHold(told.ref('g'), WORD, { ...told.world.onlooker, ...calledBy('ann') }),
+      ).toMatchObject({
+        kind: 'decided',
+      });
+      expect(await approveHold(told.ref('g'), WORD, told.world.onlooker)).toMatchObject({ kind: 'changed' });
+    }
+  });
+
+  it.each([
+    ['said', 'import', []],
+    ['said', 'connections_set', []],
+    ['unsigned', 'import', ['ann']],
+    ['unsigned', 'dlq_replay', ['ann']],
+    ['unsigned', 'connections_set', []],
+    ['not_said', 'connections_set', ['ann']],
+    ['not_said', 'import', []],
+    ['not_said', 'holds_approve', []],
+  ] as const)('where the cause is %s takes who did %s for the author: %j', (kind, action, authors) => {
+    expect([...authorsOf([{ kind }, { kind: 'said' }], [{ action, by: 'ann' }])]).toEqual(authors);
+    expect([...authorsOf([{ kind, by: 'bob' }], [{ action, by: 'ann' }])]).toEqual(['bob', ...authors]);
+  });
+
+  it('is asked of those alone who sent anything, where users were deleted, within the life of a hold', async () => {
+    const told = await company({}, { fourEyes: true });
+    await did('events_send')(told);
+    await told.tell(...GO.map((forget) => ({ forget })));
+    const approve = (by: string) =>
+      approveHold(told.ref('g'), WORD, { ...told.world.onlooker, ...calledBy(by) });
+    await expect(approve('ann')).rejects.toThrow('not ann');
+    expect(await approve('bob')).toMatchObject({ kind: 'decided' });
   });
 });

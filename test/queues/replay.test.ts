@@ -5,6 +5,11 @@ import { createMailbox } from '../../shared/queues/mailbox.ts';
 import { createEventSender } from '../../shared/queues/sqs-batch.ts';
 
 const text = (StringValue: string) => ({ StringValue, DataType: 'String' });
+interface Entry {
+  readonly Id: string;
+  readonly MessageAttributes: Readonly<Record<string, { readonly StringValue: string }>>;
+}
+
 const ARN = 'arn:aws:sqs:eu-west-1:111122223333:';
 const OWN = text('groupsync-events-okta');
 
@@ -31,20 +36,24 @@ describe('a dead letter that is sent again', () => {
     ['of which nothing is known', {}, 'groupsync-events'],
   ])('goes back to the queue that it came from: %s', async (_, over, queue) => {
     const urls: string[] = [];
+    const senders = new Set<string | undefined>();
     const client = {
-      send: async ({ input }: { input: { QueueUrl: string; Entries?: readonly { Id: string }[] } }) => {
+      send: async ({ input }: { input: { QueueUrl: string; Entries?: readonly Entry[] } }) => {
         if (input.Entries === undefined) return { Messages: [{ MessageId: 'm', Body: '{}', ...over }] };
         urls.push(input.QueueUrl);
+        for (const { MessageAttributes } of input.Entries)
+          senders.add(MessageAttributes['sentBy']?.StringValue);
         return { Successful: input.Entries.map(({ Id }) => ({ Id, MessageId: `sent ${Id}` })) };
       },
     } as unknown as SQSClient;
     const url = (name: string) => async () => `https://sqs.test/111122223333/${name}`;
     const mailbox = createMailbox(client, { name: 'events', queueUrl: url('groupsync-events-dlq') });
     const letters = await mailbox.take(1, 30);
-    const sender = createEventSender(client, url('groupsync-events'));
+    const sender = createEventSender(client, url('groupsync-events'), async () => ({ id: 'ann' }));
     const outcomes = await sender.send([{ body: 'common' }, ...letters.map(outgoing)]);
     expect(outcomes.every(({ messageId }) => messageId?.startsWith('sent'))).toBe(true);
     expect(outcomes).toHaveLength(2);
+    expect([...senders]).toEqual(['ann']);
     expect(urls.at(-1)).toBe(`https://sqs.test/111122223333/${queue}`);
   });
 });

@@ -57,6 +57,8 @@ export interface ScimFacts {
 export interface Deployment {
   readonly region: string;
   readonly isLocal: boolean;
+  /** Whether the functions run on this machine: as a local stack, or in an emulator. */
+  readonly allowsLoopback: boolean;
   /** The account that the credentials belong to; undefined on the local stack. */
   account(): Promise<string | undefined>;
   queue(key: QueueKey): Promise<QueueFacts | undefined>;

@@ -93,7 +93,12 @@ function ingesting(options: DriveOptions, batch: readonly QueuedMessage[]): Task
   const worker = newWorker(options, 'ingest');
   return async () => {
     try {
-      const messages = batch.map(({ id, body, sentAtMs }) => ({ messageId: id, body, sentAtMs }));
+      const messages = batch.map(({ id, body, sentAtMs, attributes: { sentBy } }) => ({
+        messageId: id,
+        body,
+        sentAtMs,
+        sentBy,
+      }));
       const { failedMessages } = await ingest(messages, world.portsFor(worker));
       await worker.effect('acknowledge events');
       for (const { id, receipt = '' } of batch)

@@ -33,7 +33,8 @@ export async function story(options: Partial<WorldOptions> = {}) {
   let told = 0;
   const { onlooker } = world;
 
-  const say = (...sayings: readonly Saying[]) => {
+  const say = (...sayings: readonly Saying[]) => sayAs('', sayings);
+  const sayAs = (sentBy: string, sayings: readonly Saying[]) => {
     for (const saying of sayings) {
       told += 1;
       world.advance(1_000);
@@ -44,7 +45,7 @@ export async function story(options: Partial<WorldOptions> = {}) {
         time: at(world.nowMs()),
         ...said(saying),
       };
-      world.eventsQueue.send({ body: JSON.stringify(event) });
+      world.eventsQueue.send({ body: JSON.stringify(event), attributes: sentBy === '' ? {} : { sentBy } });
     }
   };
   return {
@@ -57,6 +58,11 @@ export async function story(options: Partial<WorldOptions> = {}) {
       await drive({ world, scheduler });
     },
     say,
+    /** As a person who sends it by hand. */
+    async tellAs(sentBy: string, ...sayings: readonly Saying[]) {
+      sayAs(sentBy, sayings);
+      await drive({ world, scheduler });
+    },
     /** Runs for some rounds only, where the engine is not to come to rest. */
     async work(maxRounds: number) {
       await drive({ world, scheduler, maxRounds }).catch((error: unknown) => {

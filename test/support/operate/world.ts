@@ -123,6 +123,7 @@ export function createWorld(
     deployment: {
       region: 'us-east-1',
       isLocal: false,
+      allowsLoopback: false,
       account: async () => '000000000000',
       queue: async () => undefined,
       table: async () => undefined,
