@@ -8,7 +8,7 @@ import { NotFound } from '../find-group.ts';
 import { type JournalPorts, journalOf, recordDeed } from '../journal.ts';
 import { type Letter, readLetter, stampOf } from './letter.ts';
 import { isNamed } from './survey.ts';
-import { walkMailbox } from './walk.ts';
+import { LOOK_MS, walkMailbox } from './walk.ts';
 
 export type AmendPorts = JournalPorts & Pick<ToolPorts, 'mailboxes' | 'events'>;
 
@@ -83,6 +83,8 @@ async function recordWords(
 /** Of whole characters, so that two of them, at up to four bytes a character, fit into an entry. */
 const partsOf = (text: string): readonly string[] => text.match(/.{1,40000}/gsu) ?? [''];
 
+const lookOf = ({ clock }: AmendPorts) => ({ clock, longestMs: LOOK_MS });
+
 /** How many characters name a letter for sure: as many as lists show. */
 export const SHORT_ID = 8;
 
@@ -100,7 +102,7 @@ export async function findLetters(
   for (const queue of queues) {
     const isSure = (id: string) => id.length >= SHORT_ID && found.has(id);
     if (ids.every(isSure)) break;
-    await walkMailbox(ports.mailboxes[queue], ports, async (messages) => {
+    await walkMailbox(ports.mailboxes[queue], lookOf(ports), async (messages) => {
       for (const message of messages)
         for (const id of ids.filter((one) => isNamed(message, one))) {
           const letter = readLetter(message, queue, ports.clock());
@@ -122,25 +124,17 @@ export async function discardLetters(
   ids: ReadonlySet<string>,
   { reason, signal, ports }: { reason: string; signal?: AbortSignal; ports: AmendPorts },
 ): Promise<number> {
-  const mailbox = ports.mailboxes[queue];
-  const discard = async (message: DeadMessage) => {
-    const letter = readLetter(message, queue, ports.clock());
-    await recordWords(letter, 'discard', { before: message.body, after: null, reason }, ports);
-    await mailbox.remove([message]);
-  };
   let discarded = 0;
-  // A walk ends before its holds do: of many letters one walk meets a part.
-  for (let before = -1; before < discarded && discarded < ids.size && signal?.aborted !== true; ) {
-    before = discarded;
-    await walkMailbox(mailbox, { clock: ports.clock, signal }, async (messages) => {
-      for (const message of messages.filter(({ id }) => ids.has(id))) {
-        if (signal?.aborted === true) return false;
-        await discard(message);
-        discarded += 1;
-      }
-      return discarded < ids.size;
-    });
-  }
+  await walkMailbox(ports.mailboxes[queue], { clock: ports.clock, signal }, async (messages, held) => {
+    for (const message of messages.filter(({ id }) => ids.has(id))) {
+      if (signal?.aborted === true) return false;
+      const letter = readLetter(message, queue, ports.clock());
+      await recordWords(letter, 'discard', { before: message.body, after: null, reason }, ports);
+      await held.remove([message]);
+      discarded += 1;
+    }
+    return discarded < ids.size;
+  });
   return discarded;
 }
 
@@ -151,11 +145,11 @@ async function withMessage(
   act: (message: DeadMessage) => Promise<void>,
 ): Promise<boolean> {
   let done = false;
-  await walkMailbox(ports.mailboxes[queue], ports, async (messages) => {
+  await walkMailbox(ports.mailboxes[queue], lookOf(ports), async (messages, held) => {
     const message = messages.find((one) => one.id === id);
     if (message === undefined) return true;
     await act(message);
-    await ports.mailboxes[queue].remove([message]);
+    await held.remove([message]);
     done = true;
     return false;
   });

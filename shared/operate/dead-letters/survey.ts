@@ -6,7 +6,7 @@ import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
 import { type Letter, readLetter } from './letter.ts';
 import { type RefusalPorts, refusalOf } from './standing.ts';
 import { isSuperseded, type StandingPorts } from './superseded.ts';
-import { type WalkOptions, walkMailbox } from './walk.ts';
+import { LOOK_MS, type WalkOptions, walkMailbox } from './walk.ts';
 
 /** Which letters a command is about; each part that is given must hold. */
 export interface Selection {
@@ -28,9 +28,10 @@ export interface SurveyOptions extends Pick<WalkOptions, 'signal' | 'onElsewhere
 /** Looks through dead-letter queues and puts everything back: what there is, by cause, and what has become moot. */
 export async function surveyLetters(ports: SurveyPorts, options: SurveyOptions): Promise<Survey> {
   const tally = createTally(options.limit);
+  const look = { signal: options.signal, onElsewhere: options.onElsewhere, longestMs: LOOK_MS };
   const walks = await Promise.all(
     options.queues.map((queue) =>
-      walkMailbox(ports.mailboxes[queue], { ...options, clock: ports.clock }, async (messages) => {
+      walkMailbox(ports.mailboxes[queue], { ...look, clock: ports.clock }, async (messages) => {
         const nowMs = ports.clock();
         const chosen = messages
           .map((message) => readLetter(message, queue, nowMs))

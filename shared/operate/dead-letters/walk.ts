@@ -2,74 +2,106 @@ import type { DeadMessage, Mailbox } from '../../sync/ports/queues.ts';
 
 /** How long a message that we look at is hidden from others: what a killed process held is back after this. */
 export const HOLD_SECONDS = 30;
-/** A walk ends before the first hold does, so that nobody else gets what we are still looking at. */
-const LONGEST_WALK_MS = 25_000;
+/** A look at a queue ends before its first hold does: it hides messages no longer than that. */
+export const LOOK_MS = 25_000;
+/** What is kept hidden is hidden anew this often: twice within a hold, whatever comes in between. */
+export const RENEW_AFTER_MS = (HOLD_SECONDS * 1_000) / 3;
+/** What somebody else holds, or a killed process held, is waited for this long. */
+const WAIT_FOR_OTHERS_MS = (HOLD_SECONDS + 5) * 1_000;
 const TAKE = 10;
-const TAKES_AT_ONCE = 4;
-/** Long polls that bring nothing new before the queue counts as empty, where more was expected. */
+/** Long polls that bring nothing new although something is visible: what is left cannot be had. */
 const VAIN_TAKES = 3;
 
 export interface WalkOptions {
   readonly clock: () => number;
   readonly signal?: AbortSignal | undefined;
+  /** Ends the walk after so long; without it the walk ends when everything was shown. */
+  readonly longestMs?: number;
+  /** Messages shown at a time. */
+  readonly most?: number;
   /** Where given, messages that somebody else looks at are waited for; told how many these are, and for how long at most. */
   readonly onElsewhere?: ((messages: number, seconds: number) => void) | undefined;
 }
 
 export interface WalkResult {
-  /** Nothing was left when the walk ended; false where time ran out first. */
+  /** Nothing was left when the walk ended; false where it was ended first. */
   readonly complete: boolean;
   readonly found: number;
   /** Messages that another consumer had in flight at the end. */
   readonly elsewhere: number;
 }
 
+/** What a walk has shown and not removed. */
+export type Held = ReturnType<typeof hold>;
+
 /**
- * Shows every message of a dead-letter queue once and puts all of them back. A message that comes twice, because its
- * hold ran out or SQS delivered it again, is shown once. Memory: an id and a receipt for each message.
+ * Shows every message of a dead-letter queue once and puts back those that were not removed. All stay hidden until the
+ * end, or a slow walk would meet the first ones again and again and never see the rest. Memory: an id and a receipt each.
  * @param look false ends the walk
  */
 export async function walkMailbox(
   mailbox: Mailbox,
-  { clock, signal, onElsewhere }: WalkOptions,
-  look: (messages: readonly DeadMessage[]) => Promise<boolean>,
+  { clock, signal, longestMs = Number.POSITIVE_INFINITY, most = 4 * TAKE, onElsewhere }: WalkOptions,
+  look: (messages: readonly DeadMessage[], held: Held) => Promise<boolean>,
 ): Promise<WalkResult> {
-  const endMs = clock() + LONGEST_WALK_MS;
-  const receipts = new Map<string, string>();
-  const { visible: expected } = await mailbox.counts();
-  let vain = 0;
-  let wanted = true;
+  const held = hold(mailbox, clock);
+  const endMs = clock() + longestMs;
+  const expected = (await mailbox.counts()).visible;
+  let [found, vain, wanted, waitUntilMs] = [0, 0, true, endMs];
+  const isOver = () => !wanted || clock() >= endMs || signal?.aborted === true;
   try {
-    while (wanted && clock() < endMs && signal?.aborted !== true) {
-      const taken = await takeSome(mailbox, expected - receipts.size);
-      const fresh = distinct(taken).filter(({ id }) => !receipts.has(id));
-      for (const { id, receipt } of taken) receipts.set(id, receipt);
-      vain = fresh.length === 0 ? vain + 1 : 0;
-      if (fresh.length > 0) wanted = await look(fresh);
-      else if (receipts.size < expected && vain < VAIN_TAKES) continue;
-      else {
-        const elsewhere = (await mailbox.counts()).inFlight - receipts.size;
-        if (elsewhere <= 0 || onElsewhere === undefined) break;
-        onElsewhere(elsewhere, Math.ceil((endMs - clock()) / 1_000));
+    while (!isOver()) {
+      await held.renew();
+      const fresh = held.add(await takeSome(mailbox, Math.min(most, Math.max(1, expected - found))));
+      found += fresh.length;
+      if (fresh.length > 0) {
+        vain = 0;
+        wanted = await look(fresh, held);
+        continue;
       }
+      const { visible, inFlight } = await mailbox.counts();
+      vain = visible > 0 ? vain + 1 : 0;
+      if (vain > 0 && vain < VAIN_TAKES) continue;
+      const elsewhere = inFlight - held.count();
+      if (elsewhere <= 0 || onElsewhere === undefined || clock() >= waitUntilMs) break;
+      waitUntilMs = Math.min(waitUntilMs, clock() + WAIT_FOR_OTHERS_MS);
+      onElsewhere(elsewhere, Math.ceil((waitUntilMs - clock()) / 1_000));
     }
     const { inFlight } = await mailbox.counts();
-    return {
-      complete: wanted && clock() < endMs && signal?.aborted !== true,
-      found: receipts.size,
-      elsewhere: Math.max(0, inFlight - receipts.size),
-    };
+    return { complete: !isOver(), found, elsewhere: Math.max(0, inFlight - held.count()) };
   } finally {
-    await mailbox.giveBack([...receipts.values()].map((receipt) => ({ receipt })));
+    await held.giveBack();
   }
 }
 
-async function takeSome(mailbox: Mailbox, left: number): Promise<readonly DeadMessage[]> {
-  const takes = Math.min(TAKES_AT_ONCE, Math.max(1, Math.ceil(left / TAKE)));
-  const batches = Array.from({ length: takes }, () => mailbox.take(TAKE, HOLD_SECONDS));
-  return (await Promise.all(batches)).flat();
+/** Messages that one walk keeps hidden. One that comes twice, because SQS delivered it again, is not news. */
+function hold(mailbox: Mailbox, clock: () => number) {
+  const receipts = new Map<string, string>();
+  const all = () => [...receipts.values()].map((receipt) => ({ receipt }));
+  let renewedAtMs = clock();
+  return {
+    add(taken: readonly DeadMessage[]): readonly DeadMessage[] {
+      const fresh = new Map(taken.flatMap((one) => (receipts.has(one.id) ? [] : [[one.id, one] as const])));
+      for (const { id, receipt } of taken) receipts.set(id, receipt);
+      return [...fresh.values()];
+    },
+    count: () => receipts.size,
+    async renew(): Promise<void> {
+      if (clock() - renewedAtMs < RENEW_AFTER_MS) return;
+      renewedAtMs = clock();
+      await mailbox.hold(all(), HOLD_SECONDS);
+    },
+    async remove(messages: readonly DeadMessage[]): Promise<void> {
+      await mailbox.remove(messages);
+      for (const { id } of messages) receipts.delete(id);
+    },
+    giveBack: () => mailbox.giveBack(all()),
+  };
 }
 
-const distinct = (messages: readonly DeadMessage[]): readonly DeadMessage[] => [
-  ...new Map(messages.map((message) => [message.id, message])).values(),
-];
+async function takeSome(mailbox: Mailbox, most: number): Promise<readonly DeadMessage[]> {
+  const takes = Array.from({ length: Math.ceil(most / TAKE) }, () =>
+    mailbox.take(Math.min(TAKE, most), HOLD_SECONDS),
+  );
+  return (await Promise.all(takes)).flat();
+}
