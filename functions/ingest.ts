@@ -29,16 +29,19 @@ function messageOf(
   { messageId, body, attributes, messageAttributes, eventSourceARN }: SQSRecord,
   { boundQueues }: Config,
 ): IncomingMessage {
+  const text = (name: keyof typeof MESSAGE_ATTRIBUTES) =>
+    messageAttributes[MESSAGE_ATTRIBUTES[name]]?.stringValue;
   const queue = eventSourceARN.slice(eventSourceARN.lastIndexOf(':') + 1);
   const boundTo = boundQueues.get(queue);
   return {
     messageId,
     body,
     sentAtMs: Number(attributes.SentTimestamp),
-    connection: messageAttributes[MESSAGE_ATTRIBUTES.connection]?.stringValue ?? boundTo,
+    connection: text('connection') ?? boundTo,
     ...(boundTo === undefined ? {} : { bound: { queue, to: boundTo } }),
-    stamp: messageAttributes[MESSAGE_ATTRIBUTES.stamp]?.stringValue,
-    sentBy: messageAttributes[MESSAGE_ATTRIBUTES.sentBy]?.stringValue,
+    stamp: text('stamp'),
+    sentBy: text('sentBy'),
+    failedBefore: text('failedBefore'),
     receives: Number(attributes.ApproximateReceiveCount),
   };
 }

@@ -59,6 +59,7 @@ function takeEvents(cloud: Cloud, batch: readonly QueuedMessage[], timeoutMs: nu
       connection: attributes[MESSAGE_ATTRIBUTES.connection],
       stamp: attributes[MESSAGE_ATTRIBUTES.stamp],
       sentBy: attributes[MESSAGE_ATTRIBUTES.sentBy],
+      failedBefore: attributes[MESSAGE_ATTRIBUTES.failedBefore],
     }));
     const at = (part: number) => ports.clock() + part * timeoutMs;
     const report = await ingest(messages, ports, { startUntilMs: at(0.5), stopAtMs: at(0.85) });

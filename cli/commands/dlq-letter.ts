@@ -55,7 +55,8 @@ const SHOWN_MEMBERS = 10;
 function print(letter: ShownLetter, names: Names, { out }: Context): void {
   out.line(`message     ${letter.id} (${letter.queue})`);
   out.line(`cause       ${letter.code}: ${letter.message}`);
-  out.line(`since       ${letter.failedAt}`);
+  const again = letter.failures === 1 ? '' : `; failed ${letter.failures} times, last ${letter.failedAt}`;
+  out.line(`since       ${letter.firstFailedAt}${again}`);
   out.line(`superseded  ${letter.superseded ? 'yes: newer state has made it moot' : 'no'}`);
   for (const problem of letter.problems) out.line(`now         ${out.paint.red(problem)}`);
   for (const { kind, group, time, members } of letter.events) {

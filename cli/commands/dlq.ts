@@ -136,6 +136,11 @@ function printSurvey(survey: Survey, names: Names, { out }: Context): void {
       { title: 'group', of: ({ group }) => (group === null ? null : names.group(group)), whole: 'id' },
       { title: 'age', of: ({ ageMs }) => duration(ageMs), align: 'right' },
       {
+        title: 'failed',
+        of: ({ failures }) => (failures === 1 ? 'once' : `${failures} times`),
+        align: 'right',
+      },
+      {
         title: 'now',
         of: ({ superseded, refusal }) => (superseded ? 'superseded' : (refusal ?? 'can be replayed')),
       },

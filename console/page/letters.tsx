@@ -75,12 +75,13 @@ function OfCause({ cause, messages, names }: OfCauseProps) {
     >
       <p class="muted small">{facts.join(' · ')}</p>
       <ul class="list">
-        {messages.slice(0, shown).map(({ id, message, group, ageMs, superseded: isMoot }) => (
+        {messages.slice(0, shown).map(({ id, message, group, ageMs, failures, superseded: isMoot }) => (
           <li key={id}>
             <span class="grow">
               <a href={pathTo('letters', id)}>{group === null ? id : (names[group] ?? group)}</a>
               <small class="muted block lines">{message}</small>
             </span>
+            {failures > 1 && <span class="bad-text">{T.letters.again(failures)}</span>}
             {isMoot && <span class="muted">{T.letters.moot}</span>}
             <span class="muted">{duration(ageMs)}</span>
           </li>
@@ -175,7 +176,8 @@ const pretty = (body: string, indent?: number): string => {
 
 const JUDGE_AFTER_MS = 250;
 
-function Shown({ id, queue, code, message, failedAt, superseded, problems, now, body }: ShownLetter) {
+function Shown(letter: ShownLetter) {
+  const { id, queue, code, message, firstFailedAt, failures, superseded, problems, now, body } = letter;
   const original = pretty(body, 2);
   const [text, setText] = useState(original);
   const [judged, setJudged] = useState<{ readonly text: string; readonly problems: readonly string[] }>({
@@ -285,7 +287,8 @@ function Shown({ id, queue, code, message, failedAt, superseded, problems, now, 
           </p>
           <p class="lines">{message}</p>
           <p class="muted small">
-            <Time at={failedAt} /> {superseded && `· ${T.letters.moot}`}
+            <Time at={firstFailedAt} /> {failures > 1 && `· ${T.letters.again(failures)}`}{' '}
+            {superseded && `· ${T.letters.moot}`}
           </p>
         </Section>
         <section

@@ -331,6 +331,7 @@ export const T = {
     incomplete: 'There are more than could be looked at.',
     superseded: (count: number) => `${count} made moot by newer state`,
     moot: 'moot',
+    again: (failures: number) => `failed ${failures} times`,
     oldest: (text: string) => `oldest ${text}`,
     replayCause: 'Replay all',
     replay: 'Replay',

@@ -360,7 +360,8 @@ const LetterSummary = z.object({
   code: text,
   message: text,
   group: nullable(text),
-  ageMs: ms,
+  ageMs: ms.describe('Since it failed first, replays included.'),
+  failures: count.describe('How often it failed: 1 where it was never replayed.'),
   superseded: z.boolean(),
   refusal: nullable(text).describe('Why ingest would refuse it again now; null where it would not.'),
 });
@@ -398,6 +399,8 @@ export const ShownLetter = z.object({
   code: text,
   message: text,
   failedAt: instant,
+  firstFailedAt: instant,
+  failures: count,
   connection: nullable(text),
   superseded: z.boolean(),
   problems: z.array(text).describe('Why ingest would refuse it now; empty where it would not.'),

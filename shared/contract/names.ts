@@ -68,6 +68,8 @@ export const MESSAGE_ATTRIBUTES = {
   source: 'source',
   queue: 'queue',
   sentBy: 'sentBy',
+  /** Of a dead letter that was sent again: how often it has failed, and when first, as `2 2026-11-20T10:00:00.000Z`. */
+  failedBefore: 'failedBefore',
 } as const;
 
 /** Why a message was dead-lettered. */

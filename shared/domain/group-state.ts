@@ -111,6 +111,8 @@ export interface GroupState {
   readonly attempts: number;
   readonly spent?: Spent;
   readonly lastError?: GroupError;
+  /** A person had it tried again: its failures until then, as a letter says them. */
+  readonly failedBefore?: string;
   readonly platformId?: PlatformGroupId;
   readonly version?: VersionToken;
   readonly view?: ViewPointer;

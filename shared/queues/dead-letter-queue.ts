@@ -13,6 +13,7 @@ export interface DeadLetterQueueOptions {
 
 /** Characters of a text attribute: of the reason as many as leave the body whole. */
 const MAX_TEXT = 500;
+const MAX_PAST = 40;
 const REASON_LENGTHS = [MAX_TEXT, 60];
 
 export function createDeadLetterQueue(client: SQSClient, options: DeadLetterQueueOptions): DeadLetterQueue {
@@ -60,6 +61,7 @@ function attributesOf(letter: DeadLetter, { source, clock }: DeadLetterQueueOpti
     [MESSAGE_ATTRIBUTES.queue]: letter.queue,
     [MESSAGE_ATTRIBUTES.connection]: letter.connection && start(printable(letter.connection), MAX_TEXT),
     [MESSAGE_ATTRIBUTES.stamp]: letter.stamp,
+    [MESSAGE_ATTRIBUTES.failedBefore]: letter.failedBefore && start(printable(letter.failedBefore), MAX_PAST),
   });
 }
 

@@ -103,6 +103,9 @@ function messageOf({
   // What SQS itself has moved carries no reason, but tells from where.
   const movedFrom = Attributes?.DeadLetterQueueSourceArn?.split(':').at(-1);
   const failedAt = Date.parse(text(MESSAGE_ATTRIBUTES.failedAt) ?? '');
+  const failedAtMs = Number.isNaN(failedAt) ? sentAtMs : failedAt;
+  const [times = '', first = ''] = text(MESSAGE_ATTRIBUTES.failedBefore)?.split(' ') ?? [];
+  const isAgain = /^[1-9]\d{0,8}$/.test(times) && Date.parse(first) <= failedAtMs;
   return {
     id: MessageId,
     receipt: ReceiptHandle,
@@ -111,7 +114,9 @@ function messageOf({
     code: text(MESSAGE_ATTRIBUTES.errorCode) ?? 'retries_exhausted',
     message:
       text(MESSAGE_ATTRIBUTES.errorMessage) ?? 'the function failed on it again and again; its log says why',
-    failedAtMs: Number.isNaN(failedAt) ? sentAtMs : failedAt,
+    failedAtMs,
+    failures: isAgain ? Number(times) + 1 : 1,
+    firstFailedAtMs: isAgain ? Date.parse(first) : failedAtMs,
     connection: text(MESSAGE_ATTRIBUTES.connection),
     stamp: text(MESSAGE_ATTRIBUTES.stamp),
     originalMessageId: text(MESSAGE_ATTRIBUTES.originalMessageId),

@@ -36,9 +36,16 @@ export const createEventSender = (
   },
 });
 
-function outgoingOf({ body, ...attributes }: OutgoingEvent, sentBy: string | undefined): Outgoing {
-  const { connection, stamp, sentBy: by } = MESSAGE_ATTRIBUTES;
-  const texts = { [connection]: attributes.connection, [stamp]: attributes.stamp, [by]: sentBy };
+function outgoingOf(
+  { body, connection, stamp, failedBefore }: OutgoingEvent,
+  sentBy: string | undefined,
+): Outgoing {
+  const texts = {
+    [MESSAGE_ATTRIBUTES.connection]: connection,
+    [MESSAGE_ATTRIBUTES.stamp]: stamp,
+    [MESSAGE_ATTRIBUTES.sentBy]: sentBy,
+    [MESSAGE_ATTRIBUTES.failedBefore]: failedBefore,
+  };
   return { MessageBody: sendable(body), MessageAttributes: textAttributes(texts) };
 }
 

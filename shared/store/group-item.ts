@@ -102,6 +102,7 @@ const GroupItem = z.lazy(() =>
     attempts: number.default(0),
     spent: z.object({ sinceMs: number, calls: number }).exactOptional(),
     lastError: z.object({ code: text, message: text, atMs: number }).exactOptional(),
+    failedBefore: text.exactOptional(),
     platformId: group.exactOptional(),
     version: version.exactOptional(),
     view: ViewPointer.exactOptional(),

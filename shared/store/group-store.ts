@@ -45,7 +45,7 @@ import {
 import { decodeUser, viewFrom, viewLines } from './view-lines.ts';
 
 const notDue = (ref: GroupRef) => ({ gsk: groupIndexSort(NOT_DUE, ref.group) });
-const CLEAN = ['dirtySince', 'attempts', 'lastError', 'failedAt', 'leaving'] as const;
+const CLEAN = ['dirtySince', 'attempts', 'lastError', 'failedAt', 'failedBefore', 'leaving'] as const;
 /** That the platform answered 404 is over once it has shown the group, or the link is gone. */
 const MISSED = 'missedAt';
 const LINK = ['platformId', 'version', 'view', 'viewId', 'createdAt', 'takeOver'] as const;
@@ -142,6 +142,9 @@ export function createGroupStore(table: Table): GroupStore {
       const isFirst = all(equal('platformId', platformId), missing(MISSED));
       await update(ref, { set: { [MISSED]: atMs } }, isFirst);
     },
+
+    noteReplay: async (ref, failedBefore) =>
+      void (await update(ref, { set: { failedBefore } }, exists('rev'))),
 
     noteMiss: (ref, intent) => update(ref, { set: { intent: plain(intent) } }, intentIs(intent.id)),
 
@@ -299,7 +302,7 @@ export function createGroupStore(table: Table): GroupStore {
         seen.ref,
         {
           set: { failedAt: error.atMs, lastError: { ...error }, lastAudit, ...notDue(seen.ref) },
-          remove: ['dirtySince', 'attempts'],
+          remove: ['dirtySince', 'attempts', 'failedBefore'],
         },
         all(revIsAs(seen), intentIsAs(seen)),
       ),

@@ -7,6 +7,7 @@ import { isSuperseded } from '../../shared/operate/dead-letters/superseded.ts';
 import { surveyLetters } from '../../shared/operate/dead-letters/survey.ts';
 import { HOLD_SECONDS } from '../../shared/operate/dead-letters/walk.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
+import type { DeadLetter } from '../../shared/sync/ports/queues.ts';
 import { journalOf } from '../../shared/operate/journal.ts';
 import {
   added,
@@ -217,6 +218,24 @@ describe('replayLetters', () => {
     const report = await replayLetters('events', ports, { connection, selection: {} });
     expect(report).toMatchObject({ replayed: 25, failed: 0, remaining: 25 });
     expect(world.mailboxes.events.ids()).toHaveLength(25);
+  });
+
+  it('keeps age and count of what is refused again', async () => {
+    const world = createWorld();
+    await world.save();
+    world.mailboxes.events.add({ id: 'd1', body: '{', code: 'invalid_json' });
+    const firstMs = world.clock.ms;
+    for (const failures of [2, 3]) {
+      world.clock.ms += 3_600_000;
+      await replayLetters('events', world.ports, { connection, selection: {} });
+      const resent = world.sent.at(-1) ?? { body: '' };
+      await ingest([{ ...resent, messageId: 'm', sentAtMs: world.clock.ms }], world.ports);
+      world.mailboxes.events.add({ ...(world.buried.at(-1) as DeadLetter), id: `d${failures}` });
+      const survey = await surveyLetters(world.ports, { queues: ['events'], limit: 10 });
+      const [message] = await world.mailboxes.events.take(1, 1);
+      expect(message).toMatchObject({ failures, firstFailedAtMs: firstMs });
+      expect(survey.messages).toMatchObject([{ failures, ageMs: expect.any(Number) }]);
+    }
   });
 
   it('gives back what the queue refuses, and counts it', async () => {

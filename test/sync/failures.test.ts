@@ -15,7 +15,7 @@ async function company() {
 
 describe('a write that the platform will never have', () => {
   it('fails the group once, tells a person once, and is tried again with the next change', async () => {
-    const { tell, world, state, shown, audit } = await company();
+    const { tell, world, state, ref, shown, audit } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     world.platform.refusal = () => 422;
     await tell({ add: ['b'], to: 'g' });
@@ -30,12 +30,18 @@ describe('a write that the platform will never have', () => {
     await tell({ upsert: 'g' });
     expect(await state('g')).toMatchObject({ failedAtMs: expect.any(Number) });
     expect(world.deadLetters).toHaveLength(1);
+    // Who replays its letter is told again, with the age that it had.
+    const failedBefore = '1 2026-11-20T10:00:00.000Z';
+    await world.onlooker.groups.noteReplay(ref('g'), failedBefore);
+    await tell({ upsert: 'g' });
+    await tell({ upsert: 'g' });
+    expect(world.deadLetters).toMatchObject([{}, { failedBefore }]);
 
     world.platform.refusal = () => undefined;
     await tell({ add: ['c'], to: 'g' });
     expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c']]);
     expect((await state('g'))?.failedAtMs).toBeUndefined();
-    expect(world.deadLetters).toHaveLength(1);
+    expect(world.deadLetters).toHaveLength(2);
   });
 
   it('may be a creation, of which nothing is left', async () => {

@@ -7,6 +7,7 @@ import type { DeadMessage, Mailbox } from '../../sync/ports/queues.ts';
 import { NotFound } from '../find-group.ts';
 import { type JournalPorts, journalOf, recordDeed } from '../journal.ts';
 import { type Letter, readLetter, stampOf } from './letter.ts';
+import { pastOf } from './resend.ts';
 import { isNamed } from './survey.ts';
 import { LOOK_MS, walkMailbox } from './walk.ts';
 
@@ -55,7 +56,9 @@ export async function sendAmended(
     const words = { before: message.body, after: body };
     await recordWords(letter, 'edit', { ...words, reason }, ports);
     const { connection } = message;
-    const [outcome] = await ports.events.send([{ body, connection, stamp: rewordedStamp(letter) }]);
+    const failedBefore = pastOf(message);
+    const stamp = rewordedStamp(letter);
+    const [outcome] = await ports.events.send([{ body, connection, stamp, failedBefore }]);
     if (outcome?.messageId === undefined) throw new Error(`the events queue refused it: ${outcome?.refused}`);
   });
 }

@@ -34,6 +34,8 @@ export async function describeLetter(
     code: message.code,
     message: message.message,
     failedAt: new Date(message.failedAtMs).toISOString(),
+    firstFailedAt: new Date(message.firstFailedAtMs).toISOString(),
+    failures: message.failures,
     connection: message.connection ?? null,
     superseded: await isSuperseded(letter, ports),
     problems: [

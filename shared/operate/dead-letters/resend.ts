@@ -36,7 +36,12 @@ export const outgoing = (message: DeadMessage) => ({
   connection: message.connection,
   stamp: stampOf(message),
   queue: message.queue,
+  failedBefore: pastOf(message),
 });
+
+/** What goes along, so that a letter that fails again keeps its age. */
+export const pastOf = ({ failures, firstFailedAtMs }: DeadMessage): string =>
+  `${failures} ${new Date(firstFailedAtMs).toISOString()}`;
 
 /**
  * A letter of apply says that a group failed: it is marked dirty and woken. Several letters of one group are answered
@@ -49,6 +54,12 @@ export function groupWaker(ports: ResendPorts): Resend {
     async send(letters) {
       const refs = new Map(letters.flatMap(({ ref }) => (ref === undefined ? [] : [[keyOf(ref), ref]])));
       const fresh = [...refs].filter(([key]) => !woken.has(key));
+      // Before the wake-up: who fails again is told again, with the age of the oldest letter.
+      for (const [key, ref] of fresh) {
+        const ofGroup = letters.filter((letter) => letter.ref !== undefined && keyOf(letter.ref) === key);
+        const [oldest] = ofGroup.sort((a, b) => a.message.firstFailedAtMs - b.message.firstFailedAtMs);
+        if (oldest !== undefined) await ports.groups.noteReplay(ref, pastOf(oldest.message));
+      }
       const unwoken = await wakeGroups(
         fresh.map(([, ref]) => ref),
         ports,

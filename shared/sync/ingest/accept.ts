@@ -15,6 +15,8 @@ export interface AcceptPorts {
 export interface IncomingMessage extends Omit<MessageToDecode, 'receivedAtMs' | 'knowsConnection'> {
   /** How often the queue has given it out, this time included. */
   readonly receives?: number;
+  /** Its earlier failures, where it was a dead letter and was sent again. */
+  readonly failedBefore?: string | undefined;
   /** The queue that it came from, where all of that queue's messages are of one connection. */
   readonly bound?: { readonly queue: string; readonly to: ConnectionName };
 }
@@ -81,10 +83,10 @@ function nameOfAnother(
 }
 
 function collect(message: IncomingMessage, decoded: DecodedMessage, into: Acceptance): void {
-  const { messageId, connection, bound } = message;
+  const { messageId, connection, bound, failedBefore } = message;
   const queue = bound?.queue;
   into.ignored += decoded.ignored;
   for (const event of decoded.events) into.accepted.push({ event, messageId });
   for (const rejection of decoded.rejected)
-    into.rejected.push({ messageId, connection, queue, ...rejection });
+    into.rejected.push({ messageId, connection, queue, failedBefore, ...rejection });
 }

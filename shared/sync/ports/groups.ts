@@ -119,6 +119,8 @@ export interface GroupStore {
   collect(state: GroupState, nowMs: number): Promise<number>;
   /** Notes the first 404 for the platform group that `seen` is linked to. */
   noteMissing(seen: GroupState, atMs: number): Promise<void>;
+  /** A person has its letter replayed: should it fail again, that is told again, with these failures. */
+  noteReplay(ref: GroupRef, failedBefore: string): Promise<void>;
   /** Counts a vain search for a created group. */
   noteMiss(ref: GroupRef, intent: Intent): Promise<boolean>;
   /**

@@ -23,6 +23,8 @@ export interface DeadLetter {
   readonly stamp?: Stamp | undefined;
   /** The queue that it came from, and goes back to, where that is not the common one. */
   readonly queue?: string | undefined;
+  /** Of what was sent again: its earlier failures, as its attribute says them. */
+  readonly failedBefore?: string | undefined;
   /** Lane of the original, where its queue has lanes. */
   readonly group?: GroupRef;
 }
@@ -49,6 +51,7 @@ export interface OutgoingEvent {
   readonly stamp?: string | undefined;
   /** Another queue than the common one, by its name. */
   readonly queue?: string | undefined;
+  readonly failedBefore?: string | undefined;
 }
 
 /** A message of a dead-letter queue, as it was received. */
@@ -64,6 +67,9 @@ export interface DeadMessage {
   readonly message: string;
   /** When it was dead-lettered, as far as is known. */
   readonly failedAtMs: number;
+  /** Replays counted in: how often it was dead-lettered, and when first. */
+  readonly failures: number;
+  readonly firstFailedAtMs: number;
   readonly connection?: string | undefined;
   readonly stamp?: string | undefined;
   readonly originalMessageId?: string | undefined;

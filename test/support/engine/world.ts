@@ -51,6 +51,7 @@ export interface WorldOptions {
 interface Buried {
   readonly code: string | undefined;
   readonly group: GroupRef | undefined;
+  readonly failedBefore: string | undefined;
 }
 
 /** Everything that the engine lives in, held in memory: one table, its queues, one platform, one clock. */
@@ -106,7 +107,8 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       return [...queues.of.applyDlq.messages, ...queues.of.eventsDlq.messages].flatMap(
         ({ attributes, body }) => {
           const code = attributes[MESSAGE_ATTRIBUTES.errorCode];
-          return code === undefined ? [] : { code, group: readApplyMessage(body) };
+          const failedBefore = attributes[MESSAGE_ATTRIBUTES.failedBefore];
+          return code === undefined ? [] : { code, group: readApplyMessage(body), failedBefore };
         },
       );
     },

@@ -7,7 +7,7 @@ import { createConnectionStore } from '../../../shared/store/connection-store.ts
 import { applyGroup } from '../../../shared/sync/apply/apply.ts';
 import { ingest } from '../../../shared/sync/ingest/ingest.ts';
 import type { ToolPorts } from '../../../shared/sync/ports/bundles.ts';
-import type { DeadMessage } from '../../../shared/sync/ports/queues.ts';
+import type { DeadLetter, DeadMessage } from '../../../shared/sync/ports/queues.ts';
 import { portsOver } from '../../../simulate/engine.ts';
 import { createQueues, type Queues, queueUrl } from '../../../simulate/queues.ts';
 import { seededRandom } from '../../../simulate/random.ts';
@@ -37,13 +37,20 @@ function mailboxOf(name: 'events' | 'apply', queues: Queues, clock: { ms: number
   const mailbox = {
     ...createMailbox(client, { name, queueUrl: async () => queueUrl(`${name}Dlq`) }),
     onTake: () => {},
-    add(letter: Partial<DeadMessage> & { readonly id: string; readonly body: string }): void {
-      const { id, body, sentAtMs = clock.ms, code = 'invalid_event', originalMessageId } = letter;
+    add(
+      letter: Partial<DeadMessage & Omit<DeadLetter, 'code'>> & {
+        readonly id: string;
+        readonly body: string;
+      },
+    ): void {
+      const { id, body, sentAtMs = clock.ms, code = 'invalid_event' } = letter;
+      const { originalMessageId, failedBefore } = letter;
       const attributes = {
         errorCode: code,
         errorMessage: 'expected something else',
         failedAt: new Date(clock.ms).toISOString(),
         ...(originalMessageId !== undefined && { originalMessageId }),
+        ...(failedBefore !== undefined && { failedBefore }),
       };
       Object.assign(queue.send({ body, attributes, lane: id }) ?? {}, { id, sentAtMs });
     },
