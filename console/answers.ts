@@ -36,6 +36,7 @@ export interface Entry {
   readonly version: string | null;
   readonly changes: LogEntry['changes'];
   readonly changeCount: number;
+  readonly waitedMs: number | null;
   /** Of members and users in the changes, by id. */
   readonly people: Readonly<Record<string, PersonName>>;
 }
@@ -88,8 +89,8 @@ export interface Home {
   readonly activity: readonly Entry[];
   /** Writes in each of the last 24 hours, the newest last. */
   readonly writes: readonly number[];
-  /** How long the oldest change has waited, as seen since the console was started; null: nothing waited. */
-  readonly lag: readonly { readonly at: string; readonly ms: number }[];
+  /** How long the oldest change had waited at most, in each quarter of an hour of the last 24 hours, the newest last. */
+  readonly lag: readonly number[];
 }
 
 export interface Live {

@@ -119,4 +119,4 @@ function printSynced({ synced, stopped }: SyncReport, names: Names, { out }: Con
   if (stopped !== null) out.line(out.paint.red(`not waited for: ${stopped}`));
 }
 
-const SETTLED = new Set(['in_sync', 'deleted', 'excluded']);
+const SETTLED = new Set(['in_sync', 'deleted', 'unknown', 'excluded']);

@@ -168,8 +168,9 @@ function sayActor({ actor }: Entry): string {
 }
 
 function sayChange({ kind, member, before, after }: Entry['changes'][number], { people }: Entry): string {
-  const known = member == null ? undefined : people[member];
-  const who = known === undefined ? (member ?? after ?? before ?? '') : sayPerson(known);
+  const id = member ?? after ?? before ?? '';
+  const known = people[id];
+  const who = known === undefined ? id : sayPerson(known);
   const said = T.activity.kinds[kind]?.(who);
   if (said !== undefined) return said;
   return before !== null && after !== null

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Home as HomeAnswer } from '../answers.ts';
 import { EntryLine } from './activity.tsx';
-import { duration, exact, number, percent } from './format.ts';
+import { duration, number, percent } from './format.ts';
 import { live, useAnswer } from './net.ts';
 import { Answered, Empty, Page, Section, sayPerson, Time } from './parts.tsx';
 import { connection, pathTo } from './route.ts';
@@ -64,8 +64,9 @@ function Shown(home: HomeAnswer) {
 /** What is true of the whole, in one sentence; the worst comes first. */
 function Sentence({ status, observing }: HomeAnswer) {
   const { groups, gate, backlog } = status;
-  const { deleted = 0, excluded = 0, in_sync: inStep = 0 } = groups;
-  const all = Object.values(groups).reduce((sum, count) => sum + count, 0) - deleted - excluded;
+  const { deleted = 0, excluded = 0, unknown = 0, in_sync: inStep = 0 } = groups;
+  const every = Object.values(groups).reduce((sum, count) => sum + count, 0);
+  const all = every - deleted - excluded - unknown;
   const since = live.value?.connections?.find(({ name }) => name === connection.value)?.since ?? null;
   const stopped = {
     open: undefined,
@@ -96,7 +97,17 @@ function Sentence({ status, observing }: HomeAnswer) {
   );
 }
 
-const TILES = ['in_sync', 'dirty', 'held', 'failed', 'paused', 'unnamed', 'deleted', 'excluded'] as const;
+const TILES = [
+  'in_sync',
+  'dirty',
+  'held',
+  'failed',
+  'paused',
+  'unnamed',
+  'unknown',
+  'deleted',
+  'excluded',
+] as const;
 const ALWAYS = new Set<string>(['in_sync', 'dirty', 'held', 'failed']);
 
 function Tiles({ status }: HomeAnswer) {
@@ -258,24 +269,23 @@ function Bars({ counts }: { readonly counts: readonly number[] }) {
 }
 
 function Lag({ of }: { readonly of: HomeAnswer['lag'] }) {
-  const [first, last] = [of[0], of.at(-1)];
-  if (first === undefined || last === undefined || of.every(({ ms }) => ms === 0))
-    return <Empty title={T.home.lagNone} />;
-  const [start, end] = [Date.parse(first.at), Date.parse(last.at)];
-  const most = Math.max(1_000, ...of.map(({ ms }) => ms));
-  const x = (at: string) => ((Date.parse(at) - start) / Math.max(1, end - start)) * 240;
+  const most = Math.max(...of);
+  if (most === 0) return <Empty title={T.home.lagNone} />;
+  const x = (at: number) => ((at / (of.length - 1)) * 240).toFixed(1);
   const line = of
-    .map(({ at, ms }) => `${x(at).toFixed(1)},${(HEIGHT - 2 - (ms / most) * (HEIGHT - 6)).toFixed(1)}`)
+    .map((ms, at) => `${x(at)},${(HEIGHT - 2 - (ms / most) * (HEIGHT - 6)).toFixed(1)}`)
     .join(' ');
+  const longest = T.home.lagMost(duration(most));
   return (
     <figure>
-      <svg viewBox={`0 0 240 ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={duration(last.ms)}>
+      <svg viewBox={`0 0 240 ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={longest}>
         <polygon points={`0,${HEIGHT} ${line} 240,${HEIGHT}`} />
         <polyline points={line} />
       </svg>
       <figcaption>
-        <span title={exact(first.at)}>{T.home.lagSince}</span>
-        <b>{last.ms === 0 ? T.home.lagNone : duration(last.ms)}</b>
+        <span>{T.ago('24 h')}</span>
+        <b>{longest}</b>
+        <span>{T.now}</span>
       </figcaption>
     </figure>
   );

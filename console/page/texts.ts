@@ -44,6 +44,7 @@ export const T = {
     paused: 'Paused',
     deleted: 'Deleted',
     unnamed: 'No name yet',
+    unknown: 'Only members told',
     excluded: 'Not written',
   } as Readonly<Record<string, string>>,
   pending: {
@@ -72,9 +73,9 @@ export const T = {
     allActivity: 'All activity',
     writes: 'Writes, last 24 hours',
     writesNone: 'Nothing was written.',
-    lag: 'Oldest change not written yet',
-    lagNone: 'Nothing waits.',
-    lagSince: 'since this console was started',
+    lag: 'How long changes waited, last 24 hours',
+    lagNone: 'Nothing waited.',
+    lagMost: (text: string) => `${text} at most`,
     hour: (hoursAgo: number, count: number) =>
       `${hoursAgo === 0 ? 'this hour' : `${hoursAgo} h ago`}: ${many(count, 'write')}`,
     hold: (count: number, name: string) => `${many(count, 'person', 'people')} would leave ${name}`,
@@ -320,6 +321,8 @@ export const T = {
     kinds: {
       add_member: (who: string) => `+ ${who}`,
       remove_member: (who: string) => `− ${who}`,
+      members_added: (who: string) => `+ ${who}`,
+      members_removed: (who: string) => `− ${who}`,
     } as Readonly<Record<string, (who: string) => string>>,
   },
   letters: {

@@ -1,9 +1,11 @@
+import pMap from 'p-map';
 import type { LogEntry } from '../../shared/contract/answers.ts';
-import type { ConnectionName } from '../../shared/domain/ids.ts';
+import { type ConnectionName, groupId } from '../../shared/domain/ids.ts';
 import { readLog } from '../../shared/operate/log.ts';
+import { usersOf } from '../../shared/operate/names.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { Activity, Entry, PersonName } from '../answers.ts';
-import { namesOf } from './people.ts';
+import { nameOf, namesOf } from './people.ts';
 
 export interface ActivityFilter {
   readonly group?: string | undefined;
@@ -33,7 +35,10 @@ export function createActivity(connection: ConnectionName, ports: ToolPorts) {
     const isAll = nowMs - allReadMs > ALL_AGAIN_MS;
     const sinceMs = isAll ? undefined : nowMs - MAY_CHANGE_MS;
     const rows = await readLog(connection, { limit: MOST, sinceMs }, ports);
-    const people = await namesOf(connection, rows.flatMap(idsIn), ports);
+    const people = new Map([
+      ...(await namesOf(connection, rows.flatMap(idsIn), ports)),
+      ...(await usersIn(rows, connection, ports)),
+    ]);
     if (isAll) {
       kept.clear();
       allReadMs = nowMs;
@@ -44,12 +49,34 @@ export function createActivity(connection: ConnectionName, ports: ToolPorts) {
   };
 }
 
+const MOST_GROUPS = 100;
+
+/** What others did on the platform names its users: who they are, as far as the directory has named them in that group. */
+async function usersIn(rows: readonly LogEntry[], connection: ConnectionName, ports: ToolPorts) {
+  const drifted = rows.flatMap(({ actor, group }) =>
+    actor.kind === 'platform' && group !== null ? group : [],
+  );
+  const groups = [...new Set(drifted)].slice(-MOST_GROUPS);
+  const found = await pMap(groups, (id) => usersOf({ connection, group: groupId(id) }, ports), {
+    concurrency: READS_AT_ONCE,
+  });
+  return found.flatMap(({ boundTo, known }) =>
+    [...boundTo].map(([user, { member }]) => [user, nameOf(member, known.get(member))] as const),
+  );
+}
+
+const READS_AT_ONCE = 8;
+
 const idsIn = ({ changes }: LogEntry): readonly string[] =>
   changes.flatMap(({ member, before, after }) => [member, before, after].filter((id) => id != null));
 
 function entryOf(row: LogEntry, people: ReadonlyMap<string, PersonName>): Entry {
-  const { at, actor, action, group, groupName, cause, outcome, versionAfter, changes, changeCount } = row;
-  const mentioned = idsIn(row).flatMap((id) => people.get(id) ?? []);
+  const { at, actor, action, group, groupName, cause, outcome, versionAfter } = row;
+  const { changes, changeCount, waitedMs } = row;
+  const mentioned = idsIn(row).flatMap((id) => {
+    const person = people.get(id);
+    return person === undefined ? [] : [[id, person] as const];
+  });
   return {
     at,
     actor,
@@ -61,7 +88,8 @@ function entryOf(row: LogEntry, people: ReadonlyMap<string, PersonName>): Entry 
     version: versionAfter,
     changes,
     changeCount,
-    people: Object.fromEntries(mentioned.map((person) => [person.id, person])),
+    waitedMs,
+    people: Object.fromEntries(mentioned),
   };
 }
 

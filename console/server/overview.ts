@@ -5,7 +5,7 @@ import type { ConnectionName } from '../../shared/domain/ids.ts';
 import { surveyLetters } from '../../shared/operate/dead-letters/survey.ts';
 import { listHolds } from '../../shared/operate/holds.ts';
 import { holdRow, listDrift, listPending } from '../../shared/operate/lists.ts';
-import { stateName } from '../../shared/operate/report.ts';
+import { stateName, summaries } from '../../shared/operate/report.ts';
 import { listConnections, requireConnection } from '../../shared/operate/settings.ts';
 import { instant, readStatus } from '../../shared/operate/status.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
@@ -20,29 +20,25 @@ const FRESH_MS = 1_500;
 const PAUSE_FACTOR = 4;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-const MOST_LAGS = 500;
 const NAMES_MS = 60_000;
 const SHOWN = 50;
 
 /** What all pages rest on: one reading of a connection, shared by everybody who asks. */
 export function createOverview(connection: ConnectionName, ports: ToolPorts, desk: Desk) {
-  const lag: Home['lag'][number][] = [];
   const letters: { counts?: string; causes: readonly Cause[] } = { causes: [] };
 
   async function read() {
     const [status, pending, groups] = await Promise.all([
       requireConnection(connection, ports).then((one) => readStatus(one, ports)),
       listPending(connection, ports),
-      summaries(),
+      everyGroup(),
     ]);
     const at = new Date(ports.clock()).toISOString();
-    lag.push({ at, ms: status.oldestUnappliedMs ?? 0 });
-    if (lag.length > MOST_LAGS) lag.splice(0, lag.length - MOST_LAGS);
     return { at, status, pending, groups };
   }
-  async function summaries() {
+  async function everyGroup() {
     const all: GroupSummary[] = [];
-    for await (const page of ports.index.all(connection)) all.push(...page);
+    for await (const page of summaries(connection, ports)) all.push(...page);
     return all;
   }
   const current = shared(read, FRESH_MS, ports);
@@ -89,7 +85,7 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, des
       unmatchedTotal: unmatched.length,
       activity: entries.slice(0, 12),
       writes: writesOf(entries, ports.clock()),
-      lag,
+      lag: lagOf(entries, status.oldestUnappliedMs ?? 0, ports.clock()),
     };
   }
 
@@ -149,7 +145,15 @@ function fitsGroup(group: GroupSummary, { text, state }: GroupFilter): boolean {
 }
 
 /** What needs somebody comes first. */
-const ORDER: readonly GroupStateName[] = ['failed', 'held', 'dirty', 'paused', 'unnamed', 'in_sync'];
+const ORDER: readonly GroupStateName[] = [
+  'failed',
+  'held',
+  'dirty',
+  'paused',
+  'unnamed',
+  'unknown',
+  'in_sync',
+];
 
 function sorted(groups: readonly GroupSummary[], sort: string): readonly GroupSummary[] {
   const name = ({ name, ref }: GroupSummary) => name ?? ref.group;
@@ -218,6 +222,25 @@ function writesOf(entries: Activity['entries'], nowMs: number): readonly number[
     if (WRITES.has(action) && hours[hour] !== undefined) hours[hour] += 1;
   }
   return hours;
+}
+
+const QUARTER_MS = HOUR_MS / 4;
+
+/** By what each write had waited for, and what waits now. */
+function lagOf(entries: Activity['entries'], waitsMs: number, nowMs: number): readonly number[] {
+  const startMs = nowMs - DAY_MS;
+  const lags = Array.from({ length: DAY_MS / QUARTER_MS }, () => 0);
+  const note = (untilMs: number, waitedMs: number) => {
+    const sinceMs = untilMs - waitedMs;
+    for (const at of lags.keys()) {
+      const fromMs = startMs + at * QUARTER_MS;
+      if (sinceMs >= fromMs + QUARTER_MS || untilMs < fromMs) continue;
+      lags[at] = Math.max(lags[at] ?? 0, Math.min(untilMs, fromMs + QUARTER_MS) - sinceMs);
+    }
+  };
+  for (const { at, waitedMs } of entries) if (waitedMs !== null) note(Date.parse(at), waitedMs);
+  if (waitsMs > 0) note(nowMs, waitsMs);
+  return lags;
 }
 
 /** Reads once for all who ask at the same time or soon after. What failed is asked for again. */

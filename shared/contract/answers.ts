@@ -35,7 +35,7 @@ export const CredentialReport = z
   .describe('What the daily check, or connect, found.');
 export type CredentialReport = Answer<typeof CredentialReport>;
 
-/** What a person is told of a group's state. `dirty` says that the rest may be out of date. */
+/** What a person is told of a group's state. `dirty` says that the rest may be out of date; `unknown`: only member events named it. */
 export const GroupStateName = z.enum([
   'in_sync',
   'dirty',
@@ -43,6 +43,7 @@ export const GroupStateName = z.enum([
   'failed',
   'paused',
   'deleted',
+  'unknown',
   'unnamed',
   'excluded',
 ]);
@@ -186,6 +187,7 @@ export const LogEntry = z.object({
   versionAfter: nullable(text),
   cause: text,
   outcome: text,
+  waitedMs: nullable(ms).describe('Of a write: how long the group had waited for it.'),
 });
 export type LogEntry = Answer<typeof LogEntry>;
 

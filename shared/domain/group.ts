@@ -40,6 +40,10 @@ export const NO_GROUP: GroupRegisters = { upserted: STAMP_ZERO, deleted: STAMP_Z
 /** Member events never create a group: only an upsert or a snapshot later than every deletion does. */
 export const groupExists = (group: GroupRegisters): boolean => group.upserted > group.deleted;
 
+/** Only member events have named it. They are kept, and count once the group exists. */
+export const isUnheardOf = ({ upserted, deleted }: GroupRegisters): boolean =>
+  upserted === STAMP_ZERO && deleted === STAMP_ZERO;
+
 /** A name from before the deletion died with the group; a revived group is unnamed until a later name comes. */
 export const groupName = (group: GroupRegisters): string | undefined =>
   group.name !== undefined && group.name.stamp > group.deleted ? group.name.value : undefined;

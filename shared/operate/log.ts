@@ -96,7 +96,7 @@ const actorBefore = ({ action, cause }: KeptEntry): AuditActor =>
     : { kind: 'operator', id: cause.split(': ')[0] ?? '' };
 
 function entryOf(connection: ConnectionName, kept: KeptEntry): LogEntry {
-  const { atMs, intent, previous: _, link: __, actor = actorBefore(kept), ...entry } = kept;
+  const { atMs, intent, dirtySinceMs, previous: _, link: __, actor = actorBefore(kept), ...entry } = kept;
   const [only] = entry.changes;
   const at = new Date(atMs).toISOString();
   return {
@@ -108,6 +108,7 @@ function entryOf(connection: ConnectionName, kept: KeptEntry): LogEntry {
     at,
     connection,
     actor: shownActor(actor),
+    waitedMs: dirtySinceMs === undefined ? null : Math.max(0, atMs - dirtySinceMs),
   };
 }
 

@@ -1,18 +1,35 @@
 import type { GroupReport, GroupStateName } from '../contract/answers.ts';
 import type { GroupState } from '../domain/group-state.ts';
+import { type GroupRegisters, isUnheardOf } from '../domain/group.ts';
 import type { ConnectionName } from '../domain/ids.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 
 export type ReportPorts = Pick<ToolPorts, 'groups' | 'index'>;
 
+type Shown = Pick<GroupState, 'paused' | 'dirtySinceMs' | 'failedAtMs' | 'settled'> & {
+  readonly registers?: GroupRegisters | undefined;
+};
+
 /** Of the group itself, or of what the index shows of it. */
-export function stateName(
-  state: Pick<GroupState, 'paused' | 'dirtySinceMs' | 'failedAtMs' | 'settled'>,
-): GroupStateName {
-  if (state.paused) return 'paused';
-  if (state.dirtySinceMs !== undefined) return 'dirty';
-  if (state.failedAtMs !== undefined) return 'failed';
-  return state.settled ?? 'in_sync';
+export function stateName({ paused, dirtySinceMs, failedAtMs, settled, registers }: Shown): GroupStateName {
+  if (paused) return 'paused';
+  if (dirtySinceMs !== undefined) return 'dirty';
+  if (failedAtMs !== undefined) return 'failed';
+  if (settled === 'deleted' && registers !== undefined && isUnheardOf(registers)) return 'unknown';
+  return settled ?? 'in_sync';
+}
+
+/** Every group as the index shows it. It does not tell a group that was never named from one that was deleted. */
+export async function* summaries(connection: ConnectionName, { index, groups }: ReportPorts) {
+  for await (const page of index.all(connection)) {
+    const unsure = page.filter(({ settled, name }) => settled === 'deleted' && name === undefined);
+    const states = await groups.readMany(
+      unsure.map(({ ref }) => ref),
+      () => {},
+    );
+    const registersOf = new Map(states.map(({ ref, registers }) => [ref.group, registers]));
+    yield page.map((summary) => ({ ...summary, registers: registersOf.get(summary.ref.group) }));
+  }
 }
 
 /** Every group of a connection, in the order of their ids. Names come from the view, as the platform shows them. */

@@ -5,7 +5,7 @@ import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection, Health } from '../sync/ports/connections.ts';
 import type { Deployment } from '../sync/ports/deployment.ts';
 import type { GroupIndex } from '../sync/ports/group-index.ts';
-import { reportGroup, stateName } from './report.ts';
+import { type ReportPorts, reportGroup, stateName, summaries } from './report.ts';
 
 export type StatusPorts = Pick<
   ToolPorts,
@@ -28,7 +28,7 @@ export async function readStatus(
 ): Promise<StatusReport> {
   const nowMs = ports.clock();
   const [groups, pendingMembers, gate, feed, queues, health] = await Promise.all([
-    countGroups(connection, ports.index, nowMs),
+    countGroups(connection, ports, nowMs),
     countPending(connection, ports.index),
     ports.gates.read(connection),
     ports.feed.read(connection),
@@ -51,16 +51,12 @@ export async function readStatus(
 export const instant = (ms: number | undefined): string | null =>
   ms === undefined ? null : new Date(ms).toISOString();
 
-async function countGroups(
-  connection: GroupRef['connection'],
-  index: Pick<GroupIndex, 'all'>,
-  nowMs: number,
-) {
+async function countGroups(connection: GroupRef['connection'], ports: ReportPorts, nowMs: number) {
   const groups: { [State in GroupStateName]?: number } = {};
   let backlog = 0;
   let holds = 0;
   let oldestMs: number | null = null;
-  for await (const page of index.all(connection)) {
+  for await (const page of summaries(connection, ports)) {
     for (const summary of page) {
       const name = stateName(summary);
       groups[name] = (groups[name] ?? 0) + 1;

@@ -87,6 +87,7 @@ export async function readTaken(
 export const BARE = {
   ...{ group: null, groupName: null, member: null, memberName: null },
   ...{ reason: null, before: null, after: null, versionBefore: null, versionAfter: null },
+  waitedMs: null,
 } as const;
 
 /** The words of one event about one group stand in one entry. */

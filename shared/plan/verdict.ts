@@ -1,5 +1,5 @@
 import type { GroupTreatment } from '../contract/group-policy.ts';
-import { groupExists, groupFloor, groupName, hasDeparted } from '../domain/group.ts';
+import { groupExists, groupFloor, groupName, hasDeparted, isUnheardOf } from '../domain/group.ts';
 import type { MemberId, PlatformUserId } from '../domain/ids.ts';
 import type { Stamp } from '../domain/stamp.ts';
 import { type Decision, treatmentOf } from './decide.ts';
@@ -50,6 +50,7 @@ export function verdictOf(asked: Asked): Verdict {
     return verdict('released', 'a person let go of this group: groupsync adopt takes it back');
   if (treatment.excluded)
     return verdict('excluded', 'the settings groups.include and groups.exclude leave this group out');
+  if (isUnheardOf(registers)) return verdict('group_unknown', UNHEARD_OF);
   if (!groupExists(registers)) return verdict('group_absent', 'the directory has no such group (any more)');
   if (groupName(registers) === undefined) return verdict('unnamed', whyUnnamed(asked));
   if (!isWanted(asked)) return verdictOfStranger(asked, treatment);
@@ -65,6 +66,9 @@ export function verdictOf(asked: Asked): Verdict {
     ? verdict('waiting', 'they became known since the group was last looked at; the next look adds them')
     : verdict('waiting', `they will be added by the next write${lastTry(asked)}`);
 }
+
+const UNHEARD_OF =
+  'no event has told of the group itself yet; what is said of its members is kept, and counts once one does';
 
 const isAdded = (decision: Decision, user: PlatformUserId | undefined): boolean =>
   decision.kind !== 'settle' &&

@@ -2,9 +2,15 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { createDesk } from '../../console/server/desk.ts';
+import { createOverview } from '../../console/server/overview.ts';
 import { createSpell } from '../../cli/output/hints.ts';
 import { runCli } from '../support/cli/io.ts';
-import { added, createWorld, group, removed } from '../support/operate/world.ts';
+import { added, createWorld, deleted, group, removed } from '../support/operate/world.ts';
+
+interface Rows {
+  readonly groups: readonly { readonly state: string }[];
+}
 
 const ADA = /Ada Archer <ada@acme\.test> \([mu]-ada\)/;
 
@@ -37,8 +43,30 @@ describe('a group and a member', () => {
   it.each([['m-ada'], ['ADA@acme.test'], ['ada archer'], ['ada']])('member: %s', async (asked) => {
     const { cli } = await worldOf();
     expect((await cli('explain', 'g', asked, '--json')).json).toMatchObject({ member: 'm-ada' });
+    expect((await cli('person', asked, '--json')).json).toMatchObject({ member: 'm-ada' });
     expect((await cli('forget', asked, '--yes', '--json')).json).toMatchObject({ member: 'm-ada' });
   });
+});
+
+it('a group that only member events named is unknown, not deleted, until the directory tells of it', async () => {
+  const { cli, publish, apply, ports, connection } = await worldOf();
+  await publish(added('early', 'ada'), deleted('late'));
+  for (const id of ['early', 'late']) await apply(id);
+  const states = async () => ((await cli('groups', '--json')).json as Rows).groups.map(({ state }) => state);
+  expect(await states()).toEqual(expect.arrayContaining(['unknown', 'deleted']));
+  const desk = createDesk(ports);
+  for (const shown of [
+    (await cli('status', '--json')).json.groups,
+    (await createOverview(connection.name, ports, desk).home()).status.groups,
+  ])
+    expect(shown).toMatchObject({ unknown: 1, deleted: 1 });
+  expect((await cli('groups', '--state', 'unknown', '--json')).json.groups).toMatchObject([{ id: 'early' }]);
+  expect((await cli('status', 'early')).stdout).toContain('unknown');
+  const { stdout } = await cli('explain', 'early', 'm-ada');
+  expect(stdout).toContain('no event has told of the group itself yet');
+  await publish(group('early'));
+  await apply('early');
+  expect(await states()).not.toContain('unknown');
 });
 
 describe('names', () => {

@@ -149,6 +149,7 @@ describe('Dead letters', () => {
       .getByRole('button', { name: 'Replay' })
       .click();
     await page.getByText('2 messages replayed.').waitFor();
+    await page.getByText('failed 2 times').first().waitFor();
     await page.getByRole('heading', { name: 'invalid_json · 2' }).waitFor();
     expect(errors).toEqual([]);
   });
@@ -240,6 +241,9 @@ describe('Activity', () => {
     await page.getByRole('searchbox', { name: 'Group', exact: true }).fill('chess');
     await on.send([event('group.member.added', { group: { id: 'g3' }, members: [named(11)] })]);
     await page.getByText('+ Person 11').waitFor();
+    await page.getByRole('searchbox', { name: 'Group', exact: true }).fill('choir');
+    await page.getByRole('searchbox', { name: 'What', exact: true }).fill('drift');
+    await page.getByText('− Person 1', { exact: true }).waitFor();
     expect(errors).toEqual([]);
   });
 });

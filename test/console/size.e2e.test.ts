@@ -44,6 +44,7 @@ const line = (n: number): Entry => ({
   version: null,
   changes: [],
   changeCount: 0,
+  waitedMs: null,
   people: {},
 });
 const many = <Item>(count: number, one: (n: number) => Item, from = 0): Item[] =>

@@ -152,6 +152,7 @@ describe('an audit', () => {
           atMs: 1,
           changes: [],
           changeCount: 7,
+          dirtySinceMs: 7,
           outcome: 'rejected',
           previous: [],
           actor: { kind: 'operator', id: 'Eve' },

@@ -7,7 +7,7 @@ import { type AuditEntry, OURSELVES } from '../ports/logs.ts';
 const MAX_AUDITED_CHANGES = 1_000;
 
 /** Why something is written, and who would have it so. */
-export type Origin = Pick<AuditEntry, 'cause' | 'actor' | 'reason'>;
+export type Origin = Pick<AuditEntry, 'cause' | 'actor' | 'reason' | 'dirtySinceMs'>;
 
 const LOOKED_UP: Origin = { cause: 'the outcome of an earlier write was looked up', actor: OURSELVES };
 
@@ -46,19 +46,21 @@ export function originOf(
   wanted: Wanted | undefined,
   consumes: string | undefined,
 ): Origin {
-  const { hold, openDrift, rev } = state;
+  const { hold, openDrift, rev, dirtySinceMs } = state;
+  const since = dirtySinceMs === undefined ? {} : { dirtySinceMs };
   if (consumes !== undefined && hold !== undefined && hold.decision.kind === 'approved') {
     const { by, reason } = hold.decision;
-    return { cause: `approved by ${by}: ${reason}`, actor: { kind: 'operator', id: by }, reason };
+    return { cause: `approved by ${by}: ${reason}`, actor: { kind: 'operator', id: by }, reason, ...since };
   }
-  if (openDrift.length > 0) return { cause: `drift ${openDrift.join(', ')}`, actor: OURSELVES };
+  if (openDrift.length > 0) return { cause: `drift ${openDrift.join(', ')}`, actor: OURSELVES, ...since };
   const newest = wanted && newnessOf(state, wanted).newest;
   const event = newest && readStamp(newest);
-  if (!event) return { cause: `rev ${rev}`, actor: OURSELVES };
+  if (!event) return { cause: `rev ${rev}`, actor: OURSELVES, ...since };
   const { id, source } = event;
   return {
     cause: `event ${id} of ${source}`,
     actor: actorAt(newest, state, wanted) ?? { kind: 'directory', id: source },
+    ...since,
   };
 }
 

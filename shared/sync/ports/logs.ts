@@ -63,6 +63,8 @@ export const AuditEntry = z.lazy(() =>
     /** None in the entries of earlier releases. */
     actor: AuditActor.exactOptional(),
     reason: text.exactOptional(),
+    /** Of a write: since when the group had waited for it. */
+    dirtySinceMs: number.exactOptional(),
     /** Told to `record` only of an entry that is not kept with its group. */
     group: groupText.exactOptional(),
     /** The newest entries of the group before this one: who changes or removes one breaks what comes after it. */
