@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
@@ -51,6 +51,10 @@ export function addEvents(program: Command, act: Act): void {
       '--columns <key=heading,...>',
       'where columns are called otherwise: group=…,member=…[,name=…,email=…]',
     )
+    .option(
+      '--as-of <time>',
+      'when the file was true; what the directory said since stands (default: its own time)',
+    )
     .option('--dry-run', 'check the whole file and say what would change; sends nothing')
     .option('-y, --yes', 'do not ask')
     .addHelpText(
@@ -62,6 +66,7 @@ line can be read.
 
 Examples:
   groupsync import members.csv --dry-run
+  groupsync import export.csv --as-of 2026-11-20T08:00:00Z
   groupsync import members.csv --columns 'group=Team,member=Work e-mail'`,
     )
     .action(act(importFile));
@@ -125,7 +130,7 @@ function printErrors({ errors, errorCount }: EventsReport, { line, paint }: Cont
 async function importFile(
   context: Context,
   file: string,
-  { dryRun = false, columns }: { readonly dryRun?: boolean; readonly columns?: string },
+  { dryRun = false, columns, asOf }: { dryRun?: boolean; columns?: string; asOf?: string },
 ): Promise<number> {
   const { out, io, connection } = context;
   const headings = columns === undefined ? undefined : headingsOf(columns);
@@ -140,7 +145,8 @@ async function importFile(
       connection,
       dryRun,
       columns: headings,
-      compare: dryRun || !context.yes ? (rows) => compare(context, rows) : undefined,
+      asOf: asOf ?? (await timeOf(resolve(io.cwd, file))),
+      compare: dryRun || !context.yes ? (...file) => compare(context, ...file) : undefined,
       onProgress: progress.show,
       confirm: async ({ rows, groups, messages, ignoredColumns, comparison }) => {
         if (ignoredColumns !== undefined) out.note(`columns not read: ${ignoredColumns.join(', ')}`);
@@ -172,11 +178,22 @@ function headingsOf(text: string): Headings {
   return new Map(headings);
 }
 
+/** Standard input has none. */
+const timeOf = (path: string): Promise<string | undefined> =>
+  stat(path).then(
+    ({ mtime }) => mtime.toISOString(),
+    () => undefined,
+  );
+
 /** A file can be checked where there is nothing to hold it against. */
-async function compare(context: Context, rows: AsyncIterable<Row>): Promise<ImportComparison | undefined> {
+async function compare(
+  context: Context,
+  rows: AsyncIterable<Row>,
+  asOf: string,
+): Promise<ImportComparison | undefined> {
   try {
     const ports = await context.ports();
-    return await compareWithNow(rows, await requireConnection(context.connection, ports), ports);
+    return await compareWithNow(rows, asOf, await requireConnection(context.connection, ports), ports);
   } catch (error) {
     context.out.note(`not held against what is true now: ${describeError(error).text}`);
     return undefined;

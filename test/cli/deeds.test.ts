@@ -93,7 +93,7 @@ describe('the audit keeps, with person, reason and what was before,', () => {
     const platformId = String((await ports.groups.read(refOf('g')))?.platformId);
     const deeds = [
       ['events', 'send', file('e.jsonl', line)],
-      ['import', file('c.csv', 'n,New,m-ann,ann@acme.test')],
+      ['import', file('c.csv', 'n,New,m-ann,ann@acme.test'), '--as-of', event.time],
       ['dlq', 'replay', '--all'],
       ['sync', 'g', '--timeout', '1'],
       ['release', 'g'],

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -126,4 +126,32 @@ describe('hints', () => {
   ] as const)('%j %j: %s', (env, options, text, expected) => {
     expect(createSpell(['dlq', 'probe', 'resume', 'connect', 'plan'], env, options)(text)).toBe(expected);
   });
+});
+
+it('a file counts as of its own time: whom the directory took out since is not put back', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'groupsync-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const { cli, publish, sent, clock } = await worldOf();
+  const file = join(folder, 'export.csv');
+  writeFileSync(file, 'g,Engineering,m-ada,ada@acme.test\ng,Engineering,m-gus,gus@acme.test');
+  const exportedMs = clock.ms + 60_000;
+  clock.ms += 3_600_000;
+  await publish(removed('g', 'ada'), added('g', 'hal'));
+  utimesSync(file, exportedMs / 1_000, exportedMs / 1_000);
+  const { comparison } = (await cli('import', file, '--dry-run', '--json')).json;
+  const changed = comparison.changes.map(({ kind, member }: Record<string, string>) => `${kind} ${member}`);
+  expect(changed.sort()).toEqual([
+    'added m-gus',
+    ...['bob', 'cid', 'dee', 'eve', 'fay'].map((one) => `removed m-${one}`),
+    'unmatched m-gus',
+  ]);
+  expect(await cli('import', file, '--yes')).toMatchObject({ code: 0 });
+  expect(JSON.parse(sent[0]?.body ?? '')[0] ?? JSON.parse(sent[0]?.body ?? '')).toMatchObject({
+    time: new Date(exportedMs).toISOString(),
+  });
+  utimesSync(file, (clock.ms + 600_000) / 1_000, (clock.ms + 600_000) / 1_000);
+  const ahead = await cli('import', file, '--yes');
+  expect(ahead).toMatchObject({ code: 1, stderr: expect.stringMatching(/time_in_future.*--as-of/) });
+  expect((await cli('import', file, '--yes', '--as-of', 'noon')).code).toBe(1);
+  expect(sent).toHaveLength(1);
 });

@@ -1,7 +1,7 @@
 import type { ImportComparison } from '../../contract/answers.ts';
 import { groupFloor, memberCounts } from '../../domain/group.ts';
 import { groupId, type MemberId, memberId } from '../../domain/ids.ts';
-import { STAMP_ZERO } from '../../domain/stamp.ts';
+import { makeStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import { judgeRemovals } from '../../plan/guard.ts';
 import { standingNow } from '../../sync/member-standing.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
@@ -14,24 +14,27 @@ export type ComparePorts = Pick<ToolPorts, 'groups' | 'users' | 'people'>;
 /** Members that are listed one by one of each kind. */
 const LISTED = 100;
 
-/** What a file would change, held against what the directory says now: one group after the other, read from the table. */
+/** What a file would change, held against what the directory says now, and has said since the
+ * file was true: one group after the other, read from the table. */
 export async function compareWithNow(
   rows: AsyncIterable<Row>,
+  asOf: string,
   connection: Connection,
   ports: ComparePorts,
 ): Promise<ImportComparison> {
   const found = { added: 0, removed: 0, unmatched: 0, changes: [] as ImportComparison['changes'][number][] };
   const held: string[] = [];
+  const stamp = makeStamp({ time: asOf, id: 'import', source: '' });
   const note = (kind: 'added' | 'removed' | 'unmatched', group: string, member: string) => {
     found[kind] += 1;
     if (found[kind] <= LISTED) found.changes.push({ kind, group, member });
   };
   for await (const { group, members } of byGroup(rows)) {
-    const { now, size, known } = await readNow(group, [...members.keys()], connection, ports);
-    const gone = [...now].filter((member) => !members.has(member));
+    const { now, size, known, isStated } = await readNow(group, [...members.keys()], connection, ports);
+    const gone = [...now].filter((member) => !members.has(member) && !isStated(member, stamp));
     for (const member of gone) note('removed', group, member);
     for (const [member, email] of members) {
-      if (now.has(member)) continue;
+      if (now.has(member) || isStated(member, stamp)) continue;
       note('added', group, member);
       const attributes = new Map([['email', { value: email, stamp: STAMP_ZERO }]]);
       const user = known.get(member) ?? { ...undescribed(member), ...(email !== '' && { attributes }) };
@@ -64,7 +67,11 @@ async function readNow(
       )
       .map(({ member }) => member),
   );
-  return { now, known, size: Math.max(now.size, state?.view?.size ?? 0) };
+  const stampOf = new Map(registers.map((one) => [one.member, one.stamp]));
+  /** Whether the directory has said something later. */
+  const isStated = (member: MemberId, asOf: Stamp) =>
+    [floor, stampOf.get(member), known.get(member)?.floor].some((said = STAMP_ZERO) => said > asOf);
+  return { now, known, isStated, size: Math.max(now.size, state?.view?.size ?? 0) };
 }
 
 async function* byGroup(rows: AsyncIterable<Row>) {

@@ -29,7 +29,9 @@ export interface ImportOptions {
   /** Columns by their headings, where these are not the usual ones. */
   readonly columns?: Headings | undefined;
   /** Holds the rows against what is true now. */
-  readonly compare?: ((rows: AsyncIterable<Row>) => Promise<ImportComparison | undefined>) | undefined;
+  readonly compare?:
+    | ((rows: AsyncIterable<Row>, asOf: string) => Promise<ImportComparison | undefined>)
+    | undefined;
   /** Shown what would be sent before the first message goes; false ends the import. */
   readonly confirm: (plan: ImportPlan) => Promise<boolean>;
   readonly onProgress?: ((sent: number, total: number) => void) | undefined;
@@ -72,7 +74,7 @@ export async function importCsv(
   try {
     const read = await readAll(records, sorter, options.columns);
     const { errors, errorCount } = read.errorCount > 0 ? read : await findDuplicates(sorter);
-    const comparison = errorCount > 0 ? undefined : await options.compare?.(sorter.sorted());
+    const comparison = errorCount > 0 ? undefined : await options.compare?.(sorter.sorted(), asOf);
     const plan = { ...planOf(read), ...(comparison !== undefined && { comparison }) };
     const inOrder = errors.toSorted((a, b) => a.line - b.line);
     const report = { ...plan, events: plan.messages, errors: inOrder, errorCount, sent: false };
@@ -95,7 +97,7 @@ function placeInTime(asOf: string | undefined, nowMs: number): string {
   const age = isTime ? judgeAge(makeStamp({ time, id: 'import', source: '' }), nowMs) : 'no RFC 3339 time';
   if (age === 'acceptable') return time;
   throw new RangeError(
-    `as of: expected a time at most 400 days ago and 5 minutes ahead of this clock, got ${time} (${age})`,
+    `as of: expected a time at most 400 days ago and 5 minutes ahead of this clock, got ${time} (${age}); --as-of says when the file was true`,
   );
 }
 
