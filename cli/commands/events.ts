@@ -66,7 +66,7 @@ line can be read.
 
 Examples:
   groupsync import members.csv --dry-run
-  groupsync import export.csv --as-of 2026-11-20T08:00:00Z
+  groupsync import members.csv --as-of 2026-11-20T08:00:00Z
   groupsync import members.csv --columns 'group=Team,member=Work e-mail'`,
     )
     .action(act(importFile));

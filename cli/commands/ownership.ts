@@ -61,7 +61,7 @@ async function adopt(context: Context, group: string, platformId: string, { wait
   const outcome = await adoptGroup(ref, platformGroupId(platformId), await context.ports());
   out.answer({ group: ref.group, platformId, outcome: outcome.kind }, () => out.line(sayAdoption(outcome)));
   if (outcome.kind !== 'adopted') return EXIT.failed;
-  return wait ? follow(context, ref) : EXIT.done;
+  return wait ? follow(context, [ref]) : EXIT.done;
 }
 
 function sayAdoption(outcome: AdoptOutcome): string {
@@ -98,7 +98,7 @@ async function release(context: Context, group: string, { wait }: Wait): Promise
     ),
   );
   if (!released) return EXIT.failed;
-  return wait ? follow(context, ref) : EXIT.done;
+  return wait ? follow(context, [ref]) : EXIT.done;
 }
 
 async function rebind(context: Context, text: string, role: string): Promise<number> {

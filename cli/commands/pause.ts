@@ -1,12 +1,15 @@
 import type { Command } from 'commander';
+import { allGroups } from '../../shared/operate/find-group.ts';
 import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../../shared/operate/pausing.ts';
 import { sayGate } from '../../shared/operate/say-gate.ts';
 import { requireConnection } from '../../shared/operate/settings.ts';
 import { readStatus } from '../../shared/operate/status.ts';
+import type { GroupSummary } from '../../shared/sync/ports/group-index.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { duration, plural } from '../output/words.ts';
+import { follow, NO_WAIT, type Wait } from './follow.ts';
 
 export function addPause(program: Command, act: Act): void {
   program
@@ -14,6 +17,7 @@ export function addPause(program: Command, act: Act): void {
     .description('stop writing to the platform, for the connection or one group; events are kept')
     .argument('[group]', 'id or exact name; without it: the whole connection')
     .option('--reason <text>', 'why, for whoever asks next')
+    .option(...NO_WAIT)
     .option('-y, --yes', 'do not ask')
     .addHelpText(
       'after',
@@ -24,6 +28,7 @@ export function addPause(program: Command, act: Act): void {
     .command('resume')
     .description('write again; shows first what has waited')
     .argument('[group]', 'id or exact name; without it: the whole connection')
+    .option(...NO_WAIT)
     .option('-y, --yes', 'do not ask')
     .addHelpText('after', '\nExamples:\n  groupsync resume\n  groupsync resume 00g1')
     .action(act(resume));
@@ -32,7 +37,7 @@ export function addPause(program: Command, act: Act): void {
 async function pause(
   context: Context,
   group: string | undefined,
-  options: { reason?: string },
+  { reason, wait }: Wait & { readonly reason?: string },
 ): Promise<number> {
   const { out, connection } = context;
   const ports = await context.ports();
@@ -44,16 +49,21 @@ async function pause(
   if (!(await context.confirm(`Pause the ${what}? Changes are kept and written later.`))) {
     return EXIT.failed;
   }
-  const { reason } = options;
   if (ref === undefined) await pauseConnection(connection, reason, ports, seen);
   else await pauseGroup(ref, ports, reason);
   out.answer({ paused: ref?.group ?? connection, reason: reason ?? null }, () =>
     out.line(`paused the ${what}`),
   );
-  return EXIT.done;
+  if (!wait) return EXIT.done;
+  const refs = ref === undefined ? await allGroups(connection, ports, isDirty) : [ref];
+  return follow(context, refs, { writesOnly: true });
 }
 
-async function resume(context: Context, group: string | undefined): Promise<number> {
+const isDirty = ({ dirtySinceMs }: GroupSummary) => dirtySinceMs !== undefined;
+/** The pump comes once a minute. */
+const BACKLOG_MS = 120_000;
+
+async function resume(context: Context, group: string | undefined, { wait }: Wait): Promise<number> {
   const { out, connection } = context;
   const ports = await context.ports();
   if (group !== undefined) {
@@ -64,7 +74,7 @@ async function resume(context: Context, group: string | undefined): Promise<numb
     out.answer({ resumed: ref.group, wasPaused: resumed, backlog: null }, () =>
       out.line(resumed ? 'resumed' : 'it was not paused'),
     );
-    return EXIT.done;
+    return resumed && wait ? follow(context, [ref]) : EXIT.done;
   }
   const required = await requireConnection(connection, ports);
   const seen = { gate: await ports.gates.read(connection), observing: required.observing };
@@ -79,5 +89,6 @@ async function resume(context: Context, group: string | undefined): Promise<numb
   out.answer({ resumed: connection, wasPaused: gate.state === 'paused', backlog }, () =>
     out.line(`resumed; the backlog is worked off at a bounded rate: groupsync status`),
   );
-  return EXIT.done;
+  const waiting = wait ? await allGroups(connection, ports, isDirty) : [];
+  return follow(context, waiting, { timeoutMs: BACKLOG_MS });
 }

@@ -1,5 +1,6 @@
 import { type ConnectionName, type GroupRef, groupId } from '../domain/ids.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
+import type { GroupSummary } from '../sync/ports/group-index.ts';
 import { withId } from './names.ts';
 
 /** What a person asked for is not there, or not unique; the message says what to do next. */
@@ -90,8 +91,9 @@ export async function findGroup(
 export async function allGroups(
   connection: ConnectionName,
   { index }: Pick<FindGroupPorts, 'index'>,
+  only: (group: GroupSummary) => boolean = () => true,
 ): Promise<readonly GroupRef[]> {
   const refs: GroupRef[] = [];
-  for await (const page of index.all(connection)) refs.push(...page.map(({ ref }) => ref));
+  for await (const page of index.all(connection)) refs.push(...page.filter(only).map(({ ref }) => ref));
   return refs.sort((a, b) => (a.group < b.group ? -1 : 1));
 }

@@ -1,5 +1,6 @@
 import pMap from 'p-map';
 import type { SyncReport } from '../contract/answers.ts';
+import type { GroupState } from '../domain/group-state.ts';
 import type { GroupId, GroupRef } from '../domain/ids.ts';
 import { shows } from '../plan/foreign.ts';
 import { openPlatform } from '../sync/open-platform.ts';
@@ -17,6 +18,8 @@ export type SyncPorts = WakePorts &
 
 export interface FollowOptions {
   readonly timeoutMs: number;
+  /** Waits only for writes that were begun: of what is paused, no other comes. */
+  readonly writesOnly?: boolean;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
 }
@@ -110,11 +113,11 @@ async function isAsLeft(
   }
 }
 
-/** Waits until no group is dirty; stops early where nothing can be written before a person acts. */
+/** Waits until no group is dirty, or is written any more; stops early where nothing can be written before a person acts. */
 export async function followGroups(
   refs: readonly GroupRef[],
   ports: SyncPorts,
-  { timeoutMs, signal, onProgress }: FollowOptions,
+  { timeoutMs, writesOnly, signal, onProgress }: FollowOptions,
 ): Promise<SyncReport> {
   const endMs = ports.clock() + timeoutMs;
   for (;;) {
@@ -126,13 +129,18 @@ export async function followGroups(
       lastError: state.lastError?.message ?? null,
     }));
     const synced = found.toSorted((a, b) => (a.group < b.group ? -1 : 1));
-    const waiting = synced.filter(({ state }) => state === 'dirty').length;
+    const isWaiting = (one: GroupState) =>
+      writesOnly === true ? one.intent !== undefined : stateName(one) === 'dirty';
+    const waiting = states.filter(isWaiting).length;
     onProgress?.(synced.length - waiting, refs.length);
     if (waiting === 0) return { synced, stopped: null };
-    const stopped = await reasonToStop(refs, ports);
+    const stopped = writesOnly === true ? undefined : await reasonToStop(refs, ports);
     if (stopped !== undefined) return { synced, stopped };
     if (ports.clock() >= endMs) {
-      return { synced, stopped: `${waiting} groups are not done after ${timeoutMs / 1_000} s` };
+      return {
+        synced,
+        stopped: `${waiting} of ${refs.length} groups are not done after ${timeoutMs / 1_000} s`,
+      };
     }
     if (signal?.aborted === true) return { synced, stopped: 'interrupted; apply goes on' };
     await ports.sleep(LOOK_EVERY_MS);

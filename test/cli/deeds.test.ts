@@ -209,3 +209,56 @@ describe('a hold that somebody has decided', () => {
     expect((await ports.groups.read(refOf('g')))?.hold?.decision.kind).toBe('rejected');
   });
 });
+
+describe('a pause and its end', () => {
+  async function following() {
+    const { ports, publish, apply, clock, ...world } = await heldWorld();
+    await publish(added('g', 'ann', 'bob', 'cid', 'dee'), group('h', 'Red'));
+    await Promise.all([apply('g'), apply('h')]);
+    const [looks, writing] = [{ count: 0 }, { until: 0 }];
+    const groups: typeof ports.groups = {
+      ...ports.groups,
+      readMany: async (...asked) =>
+        (await ports.groups.readMany(...asked)).map((state) =>
+          looks.count < writing.until ? { ...state, intent: {} as NonNullable<typeof state.intent> } : state,
+        ),
+    };
+    const sleep = async () => {
+      looks.count += 1;
+      clock.ms += 400;
+      for (const id of ['g', 'h']) await apply(id);
+    };
+    const cli = (...args: string[]) => runCli([...args, '--yes'], { ports: { ...ports, groups, sleep } });
+    return { ...world, publish, cli, looks, writing };
+  }
+
+  it('wait for what was begun, and for what had waited', async () => {
+    const { cli, publish, looks, writing } = await following();
+    writing.until = 3;
+    const paused = await cli('pause', 'g');
+    expect(paused).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('nothing of it is being written'),
+    });
+    expect(looks.count).toBe(3);
+    await publish(removed('g', 'ann'));
+    const resumed = await cli('resume', 'g');
+    expect(resumed).toMatchObject({ code: 0, stderr: expect.stringContaining('done: in_sync') });
+    expect(looks.count).toBe(4);
+    await publish(removed('g', 'bob'), group('h', 'Rose'));
+    writing.until = 6;
+    expect(await cli('pause')).toMatchObject({ code: 0, stderr: expect.stringContaining('nothing of it') });
+    expect(looks.count).toBe(6);
+    await publish(group('g', 'Azure'), group('h', 'Ruby'));
+    expect((await cli('resume')).stderr).toMatch(/done: 2 groups, 0 failed/);
+  });
+
+  it('do not with --no-wait', async () => {
+    const { cli, publish, looks, writing } = await following();
+    writing.until = 3;
+    await publish(group('h', 'Rose'));
+    for (const args of [['pause'], ['resume'], ['pause', 'h'], ['resume', 'h']])
+      expect((await cli(...args, '--no-wait')).code).toBe(0);
+    expect(looks.count).toBe(0);
+  });
+});
