@@ -1,5 +1,7 @@
-import type { Command, Option } from 'commander';
+import { type Command, Option } from 'commander';
+import type { Completable } from '../../shared/operate/complete.ts';
 import type { Act } from '../act.ts';
+import type { Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
@@ -9,6 +11,25 @@ interface Entry {
   /** Words that lead to the command, after the program's own name. */
   readonly path: readonly string[];
   readonly words: readonly string[];
+  /** What its arguments name, where the deployment can be asked for that. */
+  readonly ids: Completable | '';
+}
+
+const IDS: Readonly<Record<string, Completable>> = {
+  group: 'group',
+  groups: 'group',
+  id: 'letter',
+  prefix: 'token',
+};
+
+function idsOf(
+  [first, second]: readonly string[],
+  { registeredArguments: [argument] }: Command,
+): Entry['ids'] {
+  const name = argument?.name() ?? '';
+  if (first === 'holds' && name === 'group') return 'hold';
+  if (first === 'connect' || (first === 'connections' && second !== undefined)) return 'connection';
+  return IDS[name] ?? '';
 }
 
 /** Everything that can be typed, read from the commands themselves. */
@@ -17,8 +38,8 @@ function completionScript(program: Command, shell: string): string {
     throw new UsageError(`expected one of ${SHELLS.join(', ')}, got "${shell}"`);
   }
   const globals = optionsOf(program);
-  const entries = [...walk(program, [])].map(({ path, words }) => ({
-    path,
+  const entries = [...walk(program, [])].map(({ words, ...rest }) => ({
+    ...rest,
     words: [...new Set([...words, ...globals])],
   }));
   return SCRIPTS[shell as Shell](entries);
@@ -28,20 +49,30 @@ const optionsOf = (command: Command): string[] =>
   command.options.flatMap(({ long, hidden }: Option) => (long == null || hidden ? [] : [long]));
 
 function* walk(command: Command, path: readonly string[]): Generator<Entry> {
-  yield { path, words: [...command.commands.map((child) => child.name()), ...optionsOf(command), '--help'] };
+  const words = [...command.commands.map((child) => child.name()), ...optionsOf(command), '--help'];
+  yield { path, words, ids: idsOf(path, command) };
   for (const child of command.commands) yield* walk(child, [...path, child.name()]);
 }
 
 const cases = (entries: readonly Entry[]): string =>
-  entries.map(({ path, words }) => `    '${path.join(' ')}') words='${words.join(' ')}' ;;`).join('\n');
+  entries
+    .map(({ path, words, ids }) => `    '${path.join(' ')}') words='${words.join(' ')}' ids='${ids}' ;;`)
+    .join('\n');
+
+const KINDS: readonly Completable[] = ['connection', 'group', 'hold', 'letter', 'token'];
+const GLOBALS_WITH_VALUE = ['--connection', '--prefix', '--region', '--profile', '--local-file'] as const;
 
 /** Both shells find the longest command in what was typed, and offer its words. */
 const SCRIPTS: Readonly<Record<Shell, (entries: readonly Entry[]) => string>> = {
   bash: (entries) => `# groupsync completion for bash: source <(groupsync completion bash)
 _groupsync() {
-  local path='' word words='' i
+  local path='' word words='' ids='' id i globals=() current="\${COMP_WORDS[COMP_CWORD]}"
   for ((i = 1; i < COMP_CWORD; i++)); do
     word=\${COMP_WORDS[i]}
+    case "$word" in
+      --local) globals+=("$word") ;;
+      ${GLOBALS_WITH_VALUE.join('|')}) globals+=("$word" "\${COMP_WORDS[i + 1]}") ;;
+    esac
     case "\${path:+$path }$word" in
 ${entries
   .filter(({ path }) => path.length > 0)
@@ -52,7 +83,16 @@ ${entries
   case "$path" in
 ${cases(entries)}
   esac
-  COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
+  case "\${COMP_WORDS[COMP_CWORD - 1]}" in
+    --group) ids=group words='' ;;
+    --connection) ids=connection words='' globals=("\${globals[@]:0:\${#globals[@]}-2}") ;;
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+  [[ -z $ids || $current == -* ]] && return
+  # Names are text: nothing in them is expanded, and what a shell would read in them is quoted.
+  while IFS= read -r id; do
+    [[ $id == "$current"* ]] && COMPREPLY+=("$(printf %q "$id")")
+  done < <("\${COMP_WORDS[0]}" "\${globals[@]}" completion bash --ids "$ids" 2>/dev/null)
 }
 complete -o default -F _groupsync groupsync
 `,
@@ -64,29 +104,63 @@ ${SCRIPTS.bash(entries)}`,
     [
       '# groupsync completion for fish: groupsync completion fish | source',
       'complete -c groupsync -e',
-      ...entries.map(({ path, words }) => {
+      FISH_IDS,
+      ...entries.map(({ path, words, ids }) => {
         const condition =
           path.length === 0
             ? '__fish_use_subcommand'
             : path.map((word) => `__fish_seen_subcommand_from ${word}`).join('; and ');
-        return `complete -c groupsync -n '${condition}' -a '${words.join(' ')}'`;
+        const offered = ids === '' ? words : [...words, `(__groupsync_ids ${ids})`];
+        return `complete -c groupsync -n '${condition}' -a '${offered.join(' ')}'`;
       }),
       '',
     ].join('\n'),
 };
+
+const FISH_IDS = `function __groupsync_ids
+  set -l words (commandline -opc)
+  set -l globals
+  for i in (seq 2 (count $words))
+    switch $words[$i]
+      case --local
+        set -a globals $words[$i]
+      case ${GLOBALS_WITH_VALUE.join(' ')}
+        set -a globals $words[$i] $words[(math $i + 1)]
+    end
+  end
+  groupsync $globals completion fish --ids $argv[1] 2>/dev/null
+end`;
+
+const PATIENCE_MS = 2_000;
+
+/** Whoever presses a key waits for nothing that is not there, and reads no error. */
+async function printIds(context: Context, kind: Completable): Promise<number> {
+  const late = new Promise<never[]>((resolve) => setTimeout(resolve, PATIENCE_MS, []).unref());
+  const read = async () => {
+    const { COMPLETIONS } = await import('../../shared/operate/complete.ts');
+    return COMPLETIONS[kind](await context.ports(), context.connection);
+  };
+  const ids: readonly (string | undefined)[] = await Promise.race([read().catch(() => []), late]);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what no line may have
+  const shown = ids.filter((id) => id !== undefined && !/[\u0000-\u001f\u007f]/.test(id));
+  for (const id of new Set(shown)) context.io.stdout.write(`${id}\n`);
+  return EXIT.done;
+}
 
 export function addCompletion(program: Command, act: Act): void {
   program
     .command('completion')
     .description('shell completion, to be sourced')
     .argument('<shell>', SHELLS.join(', '))
+    .addOption(new Option('--ids <kind>').choices(KINDS).hideHelp())
     .addHelpText(
       'after',
       '\nExamples:\n  groupsync completion bash > /etc/bash_completion.d/groupsync\n  groupsync completion fish | source',
     )
     .action(
-      act(async ({ io }, shell: string) => {
-        io.stdout.write(completionScript(program, shell));
+      act(async (context, shell: string, { ids }: { readonly ids?: Completable }) => {
+        if (ids !== undefined) return printIds(context, ids);
+        context.io.stdout.write(completionScript(program, shell));
         return EXIT.done;
       }),
     );

@@ -312,19 +312,43 @@ describe('events', () => {
 });
 
 describe('completion', () => {
+  it('offers ids and names, and nothing at all of what does not answer', async () => {
+    const world = await worldOf();
+    world.mailboxes.events.add({ id: '1f9a01bc-0000', body: '{' });
+    const ids = async (kind: string, ports = world.ports) =>
+      (await runCli(['completion', 'bash', '--ids', kind], { ports })).stdout.trim().split('\n');
+    expect(await ids('connection')).toEqual(['default']);
+    expect(await ids('group')).toEqual(expect.arrayContaining(['g']));
+    expect(await ids('letter')).toEqual(['1f9a01bc-0000']);
+    expect(world.mailboxes.events.ids()).toHaveLength(1);
+    const silent = { ...world.ports, connections: { list: () => new Promise(() => {}) } } as never;
+    const failing = { ...world.ports, connections: { list: () => Promise.reject(new Error()) } } as never;
+    for (const ports of [silent, failing])
+      expect(await runCli(['completion', 'bash', '--ids', 'connection'], { ports })).toMatchObject({
+        ...{ code: 0, stdout: '', stderr: '' },
+      });
+  });
+
   it('offers every command, and the words of the one that was typed', async () => {
     const { stdout } = await runCli(['completion', 'bash']);
-    const offered = (words: string) =>
+    const offered = (words: string, answers = 'true') =>
       execFileSync(
         'bash',
         [
           '-c',
-          `${stdout}\nCOMP_WORDS=(groupsync ${words}); COMP_CWORD=$((\${#COMP_WORDS[@]}-1)); _groupsync; echo "\${COMPREPLY[*]}"`,
+          `groupsync() { ${answers}; }\n${stdout}\nCOMP_WORDS=(groupsync ${words}); COMP_CWORD=$((\${#COMP_WORDS[@]}-1)); _groupsync; echo "\${COMPREPLY[*]}"`,
         ],
         { encoding: 'utf8' },
       )
         .trim()
         .split(' ');
+    // What the function is asked for, and names that a shell would read.
+    const told = offered("--local --connection acme holds approve ''", 'echo "$@" | tr " " _');
+    expect(told).toContain('--local_--connection_acme_completion_bash_--ids_hold');
+    expect(offered("status '$'", "echo '$(echo it was run) x'").join(' ')).toBe(
+      '\\$\\(echo\\ it\\ was\\ run\\)\\ x',
+    );
+    expect(offered("--connection ''", 'echo "$*"').join(' ')).toBe('completion\\ bash\\ --ids\\ connection');
     for (const [name] of ALL.filter(({ length }) => length === 1)) expect(offered("''")).toContain(name);
     expect(offered('dlq rep')).toEqual(['replay']);
     expect(offered('--local dlq replay --r')).toEqual(expect.arrayContaining(['--rate', '--region']));

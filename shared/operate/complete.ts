@@ -1,0 +1,40 @@
+import type { ConnectionName } from '../domain/ids.ts';
+import type { ToolPorts } from '../sync/ports/bundles.ts';
+import { listTokens } from '../sync/scim/tokens.ts';
+import { walkMailbox } from './dead-letters/walk.ts';
+import { listHolds } from './holds.ts';
+
+type Ids = (ports: ToolPorts, connection: ConnectionName) => Promise<readonly (string | undefined)[]>;
+
+const named = (groups: readonly { readonly id: string; readonly name?: string | undefined }[]) =>
+  groups.flatMap(({ id, name }) => [id, name]);
+
+/** What a shell offers where an argument of that name stands. */
+export const COMPLETIONS = {
+  connection: async ({ connections }) => (await connections.list()).map(({ name }) => name),
+  async group({ index }, connection) {
+    const found: { id: string; name?: string | undefined }[] = [];
+    for await (const page of index.all(connection))
+      found.push(...page.map(({ ref, name }) => ({ id: ref.group, name })));
+    return named(found);
+  },
+  async hold(ports, connection) {
+    const held = await listHolds(connection, ports);
+    const states = await ports.groups.readMany(held.map(({ group }) => ({ connection, group })));
+    return named(states.map(({ ref, registers }) => ({ id: ref.group, name: registers.name?.value })));
+  },
+  /** The first that come: a shell does not wait for a long queue, and hides nothing for long. */
+  async letter({ mailboxes, clock }) {
+    const ids: string[] = [];
+    for (const mailbox of Object.values(mailboxes))
+      if ((await mailbox.counts()).visible > 0)
+        await walkMailbox(mailbox, { clock }, async (messages) => {
+          ids.push(...messages.map(({ id }) => id));
+          return false;
+        });
+    return ids;
+  },
+  token: async (ports, connection) => (await listTokens(connection, ports)).map(({ prefix }) => prefix),
+} satisfies Readonly<Record<string, Ids>>;
+
+export type Completable = keyof typeof COMPLETIONS;
