@@ -2,12 +2,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { BuildResult } from 'esbuild';
 import { buildSync } from 'esbuild';
-import {
-  FUNCTION_KEYS,
-  type FunctionKey,
-  OPTIONAL_FUNCTION_KEYS,
-  type OptionalFunctionKey,
-} from '../shared/contract/names.ts';
+import type { FunctionKey, OptionalFunctionKey } from '../shared/contract/names.ts';
+import { FUNCTION_KEYS, OPTIONAL_FUNCTION_KEYS } from '../shared/contract/names.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 

@@ -4,13 +4,8 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Construct } from 'constructs';
-import {
-  ENVIRONMENT,
-  SCIM_URL_OUTPUT,
-  type ScheduleKey,
-  STACK_OUTPUTS,
-  sourceQueueName,
-} from '../shared/contract/names.ts';
+import type { ScheduleKey } from '../shared/contract/names.ts';
+import { ENVIRONMENT, SCIM_URL_OUTPUT, STACK_OUTPUTS, sourceQueueName } from '../shared/contract/names.ts';
 import { applyDelaySeconds, SCHEDULES } from '../shared/contract/topology.ts';
 import { type AlarmDesk, HealthAlarms } from './alarms.ts';
 import type { DeployableKey, FunctionCode } from './bundle.ts';

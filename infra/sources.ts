@@ -1,13 +1,7 @@
 import { Annotations, Stack } from 'aws-cdk-lib';
 import { EventBus, Rule } from 'aws-cdk-lib/aws-events';
-import {
-  AnyPrincipal,
-  ArnPrincipal,
-  Effect,
-  PolicyStatement,
-  type PolicyStatementProps,
-  ServicePrincipal,
-} from 'aws-cdk-lib/aws-iam';
+import type { PolicyStatementProps } from 'aws-cdk-lib/aws-iam';
+import { AnyPrincipal, ArnPrincipal, Effect, PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { SqsSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';

@@ -5,13 +5,8 @@ import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
 import { CfnSchedule } from 'aws-cdk-lib/aws-scheduler';
 import { type IQueue, Queue, QueueEncryption, type QueueProps, RedrivePermission } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import {
-  type QueueKey,
-  queueName,
-  type ScheduleKey,
-  scheduleName,
-  sourceQueueName,
-} from '../shared/contract/names.ts';
+import type { QueueKey, ScheduleKey } from '../shared/contract/names.ts';
+import { queueName, scheduleName, sourceQueueName } from '../shared/contract/names.ts';
 import { EVENT_SOURCES, QUEUES } from '../shared/contract/topology.ts';
 import { type AlarmDesk, addAlarm } from './alarms.ts';
 import { ConnectorFunction, type ConnectorFunctionProps } from './connector-function.ts';

@@ -1,13 +1,7 @@
 import type { DirectoryEvent } from '../domain/event.ts';
 import { type ConnectionName, connectionName } from '../domain/ids.ts';
-import {
-  judgeAge,
-  MAX_OPERATION,
-  makeStamp,
-  readStamp,
-  type Stamp,
-  type StampParts,
-} from '../domain/stamp.ts';
+import type { Stamp, StampParts } from '../domain/stamp.ts';
+import { judgeAge, MAX_OPERATION, makeStamp, readStamp } from '../domain/stamp.ts';
 import { type Changes, type Invalid, invalid } from './adapters/reading.ts';
 import { MAX_EVENTS_PER_MESSAGE } from './events/bounds.ts';
 import { ConnectionText } from './events/fields.ts';

@@ -1,10 +1,5 @@
-import {
-  eachField,
-  FIELD_NAMES,
-  GROUP_FIELDS,
-  type GroupField,
-  type WrittenFields,
-} from '../domain/group-fields.ts';
+import type { GroupField, WrittenFields } from '../domain/group-fields.ts';
+import { eachField, FIELD_NAMES, GROUP_FIELDS } from '../domain/group-fields.ts';
 import type { MemberId, PlatformUserId } from '../domain/ids.ts';
 import type { View, Waiver } from '../domain/view.ts';
 import { says } from './names.ts';

@@ -1,11 +1,6 @@
 import type { Difference } from '../domain/drift.ts';
-import {
-  eachField,
-  FIELD_NAMES,
-  GROUP_FIELDS,
-  type GroupField,
-  type WrittenFields,
-} from '../domain/group-fields.ts';
+import type { GroupField, WrittenFields } from '../domain/group-fields.ts';
+import { eachField, FIELD_NAMES, GROUP_FIELDS } from '../domain/group-fields.ts';
 import type { Intent } from '../domain/group-state.ts';
 import type { PlatformGroupId, PlatformUserId } from '../domain/ids.ts';
 import type { ObservedGroup, View } from '../domain/view.ts';

@@ -1,12 +1,6 @@
 import type { Dispatcher } from 'undici';
-import {
-  type AttemptFacts,
-  type Call,
-  type Caller,
-  type CallOptions,
-  checkedBody,
-  checkedTarget,
-} from './call.ts';
+import type { AttemptFacts, Call, Caller, CallOptions } from './call.ts';
+import { checkedBody, checkedTarget } from './call.ts';
 import type { Credential } from './credential.ts';
 import { decode } from './decode.ts';
 import {

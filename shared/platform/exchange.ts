@@ -2,14 +2,8 @@ import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import type { Dispatcher } from 'undici';
-import {
-  AbortedError,
-  NetworkError,
-  type PlatformErrorFacts,
-  type Sent,
-  TimeoutError,
-  UnexpectedBodyError,
-} from './errors.ts';
+import type { PlatformErrorFacts, Sent } from './errors.ts';
+import { AbortedError, NetworkError, TimeoutError, UnexpectedBodyError } from './errors.ts';
 import { safeCause } from './redact.ts';
 import type { RetryMethod } from './retry.ts';
 

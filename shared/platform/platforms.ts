@@ -4,14 +4,8 @@ import { failureIn, type Platform, PlatformFailure, type Platforms } from '../sy
 import { type Secret, SecretError, type Secrets } from '../sync/ports/secrets.ts';
 import { PlatformError } from './errors.ts';
 import { createGroupClient, type GroupClient } from './group-client.ts';
-import {
-  credentialFor,
-  type PlatformsOptions,
-  type RefreshCause,
-  type RefusedSecrets,
-  refusedSecrets,
-  type SecretInUse,
-} from './oauth-secret.ts';
+import type { PlatformsOptions, RefreshCause, RefusedSecrets, SecretInUse } from './oauth-secret.ts';
+import { credentialFor, refusedSecrets } from './oauth-secret.ts';
 import { type Calling, failureOf } from './platform-failure.ts';
 import { employeePages, feedPages, recordOf } from './records.ts';
 

@@ -1,9 +1,5 @@
-import {
-  type MessageAttributeValue,
-  SendMessageBatchCommand,
-  type SendMessageBatchRequestEntry,
-  type SQSClient,
-} from '@aws-sdk/client-sqs';
+import type { MessageAttributeValue, SendMessageBatchRequestEntry, SQSClient } from '@aws-sdk/client-sqs';
+import { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
 import pMap from 'p-map';
 import { MESSAGE_ATTRIBUTES } from '../contract/names.ts';
 import type { EventSender, OutgoingEvent, SendOutcome } from '../sync/ports/queues.ts';

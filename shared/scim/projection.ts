@@ -1,11 +1,6 @@
 import { badRequest } from './errors.ts';
-import {
-  type AttributePath,
-  type Place,
-  parseAttributePath,
-  placeOf,
-  type ResourceType,
-} from './resource-type.ts';
+import type { AttributePath, Place, ResourceType } from './resource-type.ts';
+import { parseAttributePath, placeOf } from './resource-type.ts';
 import { elements, isObject, type ScimDraft, type ScimObject, type ScimValue } from './value.ts';
 
 /** Which attributes an answer carries (RFC 7644 section 3.9). */

@@ -6,19 +6,8 @@ import type { DesiredStore, MemberEntry } from '../sync/ports/desired.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { dirtying } from './group-writes.ts';
 import { groupKey, inGroupKey, memberKey, partKey, partPrefix } from './keys.ts';
-import {
-  type Attributes,
-  all,
-  any,
-  type Condition,
-  equal,
-  greater,
-  type Item,
-  itemsOf,
-  less,
-  missing,
-  type Table,
-} from './table.ts';
+import type { Attributes, Condition, Item, Table } from './table.ts';
+import { all, any, equal, greater, itemsOf, less, missing } from './table.ts';
 
 /**
  * How long a tombstone lives past its stamp or its receipt, whichever is later. Events, replays included, are refused

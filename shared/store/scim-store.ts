@@ -1,13 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ConnectionName } from '../domain/ids.ts';
-import {
-  type IndexedValue,
-  type ScimOrder,
-  ScimResource,
-  type ScimStore,
-  ScimToken,
-  type ScimTokenStore,
-} from '../sync/ports/scim.ts';
+import type { IndexedValue, ScimOrder, ScimStore, ScimTokenStore } from '../sync/ports/scim.ts';
+import { ScimResource, ScimToken } from '../sync/ports/scim.ts';
 import { parseMember } from './group-item.ts';
 import { OF_THIS_SCHEMA, understood } from './item-form.ts';
 import { keyPart, memberKey } from './keys.ts';

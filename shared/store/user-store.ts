@@ -5,13 +5,8 @@ import type { UserCopy } from '../domain/group.ts';
 import { type ConnectionName, type GroupRef, groupId, type MemberId, memberId } from '../domain/ids.ts';
 import { compareUtf8, join, type Register } from '../domain/register.ts';
 import { laterStamp } from '../domain/stamp.ts';
-import {
-  type JoinedUser,
-  type UserChange,
-  UserState,
-  type UserStore,
-  undescribed,
-} from '../sync/ports/desired.ts';
+import type { JoinedUser, UserChange, UserStore } from '../sync/ports/desired.ts';
+import { UserState, undescribed } from '../sync/ports/desired.ts';
 import { StoreError } from '../sync/ports/store-errors.ts';
 import { queryIndex } from './group-index.ts';
 import { OF_THIS_SCHEMA, understood } from './item-form.ts';

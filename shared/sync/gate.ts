@@ -1,12 +1,6 @@
 import { type Gate, OPEN_GATE, REOPENED_GATE } from '../domain/gate.ts';
-import {
-  type ConnectionName,
-  type GroupId,
-  type GroupRef,
-  intentId,
-  type PlatformGroupId,
-  platformGroupId,
-} from '../domain/ids.ts';
+import type { ConnectionName, GroupId, GroupRef, PlatformGroupId } from '../domain/ids.ts';
+import { intentId, platformGroupId } from '../domain/ids.ts';
 import { meaningOf } from '../plan/meaning.ts';
 import type { Ports } from './ports/bundles.ts';
 import type { Connection } from './ports/connections.ts';

@@ -2,13 +2,8 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeMessage } from '../../shared/contract/decode.ts';
-import {
-  type ConnectionFold,
-  completeSnapshotFloor,
-  foldEvents,
-  type GroupFold,
-  type PartMarker,
-} from '../../shared/domain/fold.ts';
+import type { ConnectionFold, GroupFold, PartMarker } from '../../shared/domain/fold.ts';
+import { completeSnapshotFloor, foldEvents } from '../../shared/domain/fold.ts';
 import { desiredGroup, groupFloor, memberCounts } from '../../shared/domain/group.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../../shared/domain/stamp.ts';
 import { PATIENCE_MS, runs } from '../support/engine/runs.ts';

@@ -9,15 +9,9 @@ import { HOLD_SECONDS } from '../../shared/operate/dead-letters/walk.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import type { DeadLetter } from '../../shared/sync/ports/queues.ts';
 import { journalOf } from '../../shared/operate/journal.ts';
-import {
-  added,
-  createWorld,
-  deleted,
-  group,
-  NOW_MS,
-  removed,
-  type ShortEvent,
-} from '../support/operate/world.ts';
+import { ingest } from '../../shared/sync/ingest/ingest.ts';
+import type { ShortEvent } from '../support/operate/world.ts';
+import { added, createWorld, deleted, group, NOW_MS, removed } from '../support/operate/world.ts';
 
 const bodyOf = ({ type, data }: ShortEvent, atMs = NOW_MS) =>
   JSON.stringify({

@@ -1,11 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Call, type FailureKind, meaningOf } from '../../shared/plan/meaning.ts';
-import {
-  errorOfStatus,
-  NetworkError,
-  type PlatformError,
-  UnexpectedBodyError,
-} from '../../shared/platform/errors.ts';
+import type { PlatformError } from '../../shared/platform/errors.ts';
+import { errorOfStatus, NetworkError, UnexpectedBodyError } from '../../shared/platform/errors.ts';
 import { failureOf } from '../../shared/platform/platform-failure.ts';
 
 const GROUPS = '/platform/api/groups';

@@ -1,9 +1,6 @@
 import fc from 'fast-check';
-import {
-  type Filter as OracleFilter,
-  parse as oracleParse,
-  filter as oracleTester,
-} from 'scim2-parse-filter';
+import type { Filter as OracleFilter } from 'scim2-parse-filter';
+import { parse as oracleParse, filter as oracleTester } from 'scim2-parse-filter';
 import { describe, expect, it } from 'vitest';
 import { matchesFilter } from '../../shared/scim/filter/evaluate.ts';
 import type { Filter } from '../../shared/scim/filter/filter.ts';

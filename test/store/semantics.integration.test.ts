@@ -7,22 +7,8 @@ import { connectionName, groupId, platformUserId } from '../../shared/domain/ids
 import { createDesiredStore } from '../../shared/store/desired-store.ts';
 import { createDynamoTable } from '../../shared/store/dynamo-table.ts';
 import { createGroupStore } from '../../shared/store/group-store.ts';
-import {
-  all,
-  any,
-  type Change,
-  type Condition,
-  equal,
-  exists,
-  greater,
-  type Item,
-  type Key,
-  less,
-  missing,
-  type QueryRequest,
-  type Table,
-  type Value,
-} from '../../shared/store/table.ts';
+import type { Change, Condition, Item, Key, QueryRequest, Table, Value } from '../../shared/store/table.ts';
+import { all, any, equal, exists, greater, less, missing } from '../../shared/store/table.ts';
 import { MemoryTable } from '../../simulate/table.ts';
 import { startFront } from '../local/support/front.ts';
 import { runs } from '../support/engine/runs.ts';

@@ -15,15 +15,8 @@ import { startOf } from './facts.ts';
 import { handleFailure, postpone } from './failure.ts';
 import { isUnlinkingHeld } from './foreign.ts';
 import { perform } from './perform.ts';
-import {
-  NO_TRIAL,
-  type Round,
-  type Step,
-  type Trial,
-  type Trouble,
-  type Turn,
-  type WriteMade,
-} from './turn.ts';
+import type { Round, Step, Trial, Trouble, Turn, WriteMade } from './turn.ts';
+import { NO_TRIAL } from './turn.ts';
 
 export interface ApplyReport {
   readonly ref: GroupRef;

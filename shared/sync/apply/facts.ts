@@ -4,12 +4,8 @@ import { renderName } from '../../contract/name-template.ts';
 import { isActive } from '../../domain/active.ts';
 import { desiredGroup, groupFloor, memberCounts } from '../../domain/group.ts';
 import type { GroupState, StoredMember } from '../../domain/group-state.ts';
-import {
-  type MemberId,
-  type PlatformGroupId,
-  type PlatformUserId,
-  platformUserId,
-} from '../../domain/ids.ts';
+import type { MemberId, PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
+import { platformUserId } from '../../domain/ids.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import { isWhole, type ListedGroup, type View } from '../../domain/view.ts';
 import type { Question } from '../../plan/decide.ts';

@@ -10,16 +10,8 @@ import { attributeDrift, toldOf } from '../attribute-drift.ts';
 import type { Flip, FoundForeign } from '../ports/groups.ts';
 import type { DriftRecord } from '../ports/logs.ts';
 import { foundOf } from './audit.ts';
-import {
-  AGAIN,
-  CONFLICT,
-  OVERTAKEN,
-  type Performed,
-  type Round,
-  type Trouble,
-  type Turn,
-  unlessOvertaken,
-} from './turn.ts';
+import type { Performed, Round, Trouble, Turn } from './turn.ts';
+import { AGAIN, CONFLICT, OVERTAKEN, unlessOvertaken } from './turn.ts';
 
 /**
  * Takes what somebody else changed as the group's view. The record of it comes first: once the view is what was

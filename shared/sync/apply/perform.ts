@@ -11,15 +11,8 @@ import { DOUBT_MS, WRITES_IN_FLIGHT } from '../tuning.ts';
 import { originOf } from './audit.ts';
 import { holdDigest, learn, readFormer } from './facts.ts';
 import { absorb, clearSuspicion, closeDrift, flipFound, linkTo, recordLanded, unlink } from './foreign.ts';
-import {
-  AGAIN,
-  CONFLICT,
-  OVERTAKEN,
-  type Performed,
-  type Round,
-  type Turn,
-  unlessOvertaken,
-} from './turn.ts';
+import type { Performed, Round, Turn } from './turn.ts';
+import { AGAIN, CONFLICT, OVERTAKEN, unlessOvertaken } from './turn.ts';
 import { dropClaim, performWrite, refuse, unreserve, unreserved } from './write.ts';
 
 type Of<Kind extends Decision['kind']> = Extract<Decision, { kind: Kind }>;

@@ -2,13 +2,8 @@ import { createHash } from 'node:crypto';
 import type { ConnectionSettings } from '../../contract/settings.ts';
 import type { GroupState } from '../../domain/group-state.ts';
 import type { Hold } from '../../domain/hold.ts';
-import {
-  type GroupRef,
-  intentId,
-  type PlatformGroupId,
-  platformGroupId,
-  type VersionToken,
-} from '../../domain/ids.ts';
+import type { GroupRef, PlatformGroupId, VersionToken } from '../../domain/ids.ts';
+import { intentId, platformGroupId } from '../../domain/ids.ts';
 import type { View } from '../../domain/view.ts';
 import { type Decision, decide, decideLook } from '../../plan/decide.ts';
 import type { Facts } from '../../plan/facts.ts';

@@ -1,14 +1,7 @@
 import * as z from 'zod';
 import { Actor, DRIFT_KINDS } from '../../domain/drift.ts';
-import {
-  type Frozen,
-  groupText,
-  intentText,
-  number,
-  platformGroupText,
-  text,
-  texts,
-} from '../../domain/forms.ts';
+import type { Frozen } from '../../domain/forms.ts';
+import { groupText, intentText, number, platformGroupText, text, texts } from '../../domain/forms.ts';
 import { type ConnectionName, type GroupRef, groupId } from '../../domain/ids.ts';
 import type { Attribution } from '../../plan/attribute.ts';
 

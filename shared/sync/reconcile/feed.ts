@@ -4,15 +4,8 @@ import type { ReconcilePorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import { type Platform, PlatformFailure } from '../ports/platform.ts';
 import type { FeedPosition, Lease } from '../ports/reconcile.ts';
-import {
-  type FeedPages,
-  firstPosition,
-  freshEvents,
-  LOOK_BACK_MS,
-  movedOn,
-  startOf,
-  tracesByGroup,
-} from './position.ts';
+import type { FeedPages } from './position.ts';
+import { firstPosition, freshEvents, LOOK_BACK_MS, movedOn, startOf, tracesByGroup } from './position.ts';
 import { emptyTally, type ReconcileReport, reportOf, type Tally, together } from './report.ts';
 import { suspectTouched } from './suspect.ts';
 import { compareAll, type SweepRun } from './sweep.ts';

@@ -3,13 +3,8 @@ import pMap from 'p-map';
 import { policyFor } from '../../contract/group-policy.ts';
 import { NOBODY_KNOWN, type Trace } from '../../domain/drift.ts';
 import type { GroupState, Suspect } from '../../domain/group-state.ts';
-import {
-  type ConnectionName,
-  type GroupRef,
-  groupId,
-  type PlatformGroupId,
-  type VersionToken,
-} from '../../domain/ids.ts';
+import type { ConnectionName, GroupRef, PlatformGroupId, VersionToken } from '../../domain/ids.ts';
+import { groupId } from '../../domain/ids.ts';
 import { isWhole, type ListedGroup } from '../../domain/view.ts';
 import { attribute } from '../../plan/attribute.ts';
 import { meaningOf } from '../../plan/meaning.ts';

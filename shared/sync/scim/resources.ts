@@ -9,16 +9,8 @@ import { READS_IN_FLIGHT } from '../tuning.ts';
 import type { ScimContext } from './context.ts';
 import { indexResource, isIndexedAlike, unindex, verifyClaim } from './indexing.ts';
 import { GROUP_ID_MARK, listedAmong } from './membership.ts';
-import {
-  factsOf,
-  idleRevision,
-  MAX_RACES,
-  nextRevision,
-  type Recorded,
-  record,
-  touchGroup,
-  userEnd,
-} from './record.ts';
+import type { Recorded } from './record.ts';
+import { factsOf, idleRevision, MAX_RACES, nextRevision, record, touchGroup, userEnd } from './record.ts';
 
 /**
  * The resource, consistently read. One that a crash left unsettled is mended on the way.

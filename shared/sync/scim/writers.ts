@@ -24,15 +24,8 @@ import {
   refuseGroups,
 } from './membership.ts';
 import { factsOf, record } from './record.ts';
-import {
-  advanceGroup,
-  type Beside,
-  type Change,
-  createResource,
-  type Rewrite,
-  rewriteResource,
-  settleResource,
-} from './resources.ts';
+import type { Beside, Change, Rewrite } from './resources.ts';
+import { advanceGroup, createResource, rewriteResource, settleResource } from './resources.ts';
 
 /** A user is switched on unless its client says otherwise. */
 async function createUser(body: ScimObject, context: ScimContext): Promise<ScimResource> {
