@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { DRIFT_KINDS } from '../domain/drift.ts';
 import type { Frozen } from '../domain/forms.ts';
+import { PendingCause } from '../domain/group-state.ts';
 
 /*
  * What the commands answer: each schema and its type are one, so that `--json` prints what the use case returns.
@@ -48,7 +49,6 @@ export const GroupStateName = z.enum([
   'excluded',
 ]);
 export type GroupStateName = z.infer<typeof GroupStateName>;
-const PendingCause = z.enum(['unknown', 'ambiguous', 'inactive', 'refused']);
 
 /** One group as `groups` and `status` show it. */
 export const GroupReport = z.object({

@@ -1,3 +1,5 @@
+import * as z from 'zod';
+import { type Frozen, text } from './forms.ts';
 import type { ConnectionName, GroupId, MemberId } from './ids.ts';
 import type { Stamp } from './stamp.ts';
 
@@ -31,13 +33,16 @@ export type DirectoryChange =
   | { readonly kind: 'user.deleted'; readonly user: MemberId };
 
 /** Who did it, as the directory says, or the token of a SCIM client: personal, so never in a log. */
-export type EventActor = {
-  readonly kind: 'directory' | 'scim';
-  readonly id: string;
-  readonly name?: string;
-  /** The person who sent the event by hand, whatever it says itself. */
-  readonly by?: string;
-};
+export const EventActor = z.lazy(() =>
+  z.object({
+    kind: z.enum(['directory', 'scim']),
+    id: text,
+    name: text.exactOptional(),
+    /** The person who sent the event by hand, whatever it says itself. */
+    by: text.exactOptional(),
+  }),
+);
+export type EventActor = Frozen<z.infer<typeof EventActor>>;
 
 /** One thing that the directory says happened, with its place in the order of all events. */
 export interface DirectoryEvent {

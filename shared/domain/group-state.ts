@@ -1,161 +1,176 @@
-import type { Trace } from './drift.ts';
+import * as z from 'zod';
+import { Trace } from './drift.ts';
+import { EventActor } from './event.ts';
+import type { Frozen } from './forms.ts';
+import { intentText, number, platformGroupText, stampText, text, texts, versionText } from './forms.ts';
 import type { GroupRegisters, MemberRegister } from './group.ts';
-import type { Hold } from './hold.ts';
-import type { GroupRef, IntentId, PlatformGroupId, VersionToken } from './ids.ts';
-import type { Stamp } from './stamp.ts';
+import { Hold } from './hold.ts';
+import type { GroupRef } from './ids.ts';
+import { STAMP_ZERO } from './stamp.ts';
 
 /** A record in the guard's book: removals of one write. */
-export interface GuardRecord {
-  readonly intent: IntentId;
-  readonly atMs: number;
-  readonly removals: number;
-}
+const GuardRecord = z.lazy(() => z.object({ intent: intentText, atMs: number, removals: number }));
+export type GuardRecord = Frozen<z.infer<typeof GuardRecord>>;
 
 /** Where the parts of a view lie, and how to tell that they are whole. */
-export interface ViewPointer {
-  readonly id: IntentId;
-  readonly chunks: number;
-  readonly hash: string;
-  readonly size: number;
-}
-
-export type WriteAction = 'create' | 'patch' | 'put' | 'delete';
+const ViewPointer = z.lazy(() => z.object({ id: intentText, chunks: number, hash: text, size: number }));
+export type ViewPointer = Frozen<z.infer<typeof ViewPointer>>;
 
 /**
  * A write to the platform that is about to happen, kept until its outcome is known. It is settled by its own name,
  * spokeId and users, even when the group has been renamed or deleted since.
  */
-export interface Intent {
-  readonly id: IntentId;
-  readonly action: WriteAction;
-  readonly atMs: number;
-  readonly name: string;
-  readonly spokeId: string;
-  /** All but `create`. */
-  readonly platformId?: PlatformGroupId;
-  readonly versionBefore?: VersionToken;
-  /** What the group will look like; a deletion has none. */
-  readonly view?: ViewPointer;
-  /** `create`: groups that carried our spokeId or name before the POST, and so are not what it made. */
-  readonly known?: readonly PlatformGroupId[];
-  /** `create` of unknown outcome: how often, and since when, the new group was looked for in vain. */
-  readonly misses?: number;
-  /** What the guard's book says of this write's removals. */
-  readonly reserved?: GuardRecord;
-  /** Digest of the approval that the write uses up. */
-  readonly consumes?: string;
-}
+const Intent = z.lazy(() =>
+  z.object({
+    id: intentText,
+    action: z.enum(['create', 'patch', 'put', 'delete']),
+    atMs: number,
+    name: text,
+    spokeId: text,
+    /** All but `create`. */
+    platformId: platformGroupText.exactOptional(),
+    versionBefore: versionText.exactOptional(),
+    /** What the group will look like; a deletion has none. */
+    view: ViewPointer.exactOptional(),
+    /** `create`: groups that carried our spokeId or name before the POST, and so are not what it made. */
+    known: z.array(platformGroupText).exactOptional(),
+    /** `create` of unknown outcome: how often, and since when, the new group was looked for in vain. */
+    misses: number.exactOptional(),
+    /** What the guard's book says of this write's removals. */
+    reserved: GuardRecord.exactOptional(),
+    /** Digest of the approval that the write uses up. */
+    consumes: text.exactOptional(),
+  }),
+);
+export type Intent = Frozen<z.infer<typeof Intent>>;
+export type WriteAction = Intent['action'];
 
 /** A sign that somebody else changed the group on the platform. */
-export interface Suspect {
-  readonly version: VersionToken | null;
-  /** What the activity feed told of it, oldest first; empty where a comparison found it. */
-  readonly traces: readonly Trace[];
-  /** When it was noted; later than every suspicion before it, so that it tells one from the next. */
-  readonly atMs: number;
-}
+const Suspect = z.lazy(() =>
+  z.object({
+    version: versionText.nullable(),
+    /** What the activity feed told of it, oldest first; empty where a comparison found it. */
+    traces: z.array(Trace),
+    /** When it was noted; later than every suspicion before it, so that it tells one from the next. */
+    atMs: number,
+  }),
+);
+export type Suspect = Frozen<z.infer<typeof Suspect>>;
 
-export interface GroupError {
-  readonly code: string;
-  readonly message: string;
-  readonly atMs: number;
-}
+const GroupError = z.lazy(() => z.object({ code: text, message: text, atMs: number }));
+export type GroupError = Frozen<z.infer<typeof GroupError>>;
 
-export interface MemberCounts {
-  /** Present in the directory, pending included. */
-  readonly wanted: number;
-  /** Confirmed on the platform. */
-  readonly applied: number;
-  readonly pending: number;
-}
-
-/** What the last apply left behind; a dirty group's is out of date. */
-export type SettledState = 'in_sync' | 'held' | 'deleted' | 'unnamed' | 'excluded';
-
-/** A write that a look did not find, and whose request may still be on its way: until then what it explains is ours. */
-export interface Doubt {
-  readonly intent: Intent;
-  readonly untilMs: number;
-}
+/** Present in the directory, pending included; confirmed on the platform; pending. */
+const MemberCounts = z.lazy(() => z.object({ wanted: number, applied: number, pending: number }));
+export type MemberCounts = Frozen<z.infer<typeof MemberCounts>>;
 
 /** Others undo what we write: how often within the hour that began at `sinceMs` we have put the group right. */
-export interface Contest {
-  readonly sinceMs: number;
-  readonly count: number;
-  /** The directory's newest word when it became too often: a newer one is written at once. */
-  readonly seen?: Stamp;
-}
+const Contest = z.lazy(() =>
+  z.object({
+    sinceMs: number,
+    count: number,
+    /** The directory's newest word when it became too often: a newer one is written at once. */
+    seen: stampText.exactOptional(),
+  }),
+);
+export type Contest = Frozen<z.infer<typeof Contest>>;
 
-/** Calls of the platform that tries in vain have cost within the hour that began at `sinceMs`. */
-export interface Spent {
-  readonly sinceMs: number;
-  readonly calls: number;
-}
+const DeletionWaiver = z.lazy(() => z.object({ policy: z.enum(['report', 'adopt']), seen: stampText }));
+export type DeletionWaiver = Frozen<z.infer<typeof DeletionWaiver>>;
 
-export interface Former {
-  readonly platformId: PlatformGroupId;
-  readonly view: ViewPointer;
-  /** The platform answered 404, as a wrong route does too: asked for once more before another is made. */
-  readonly isGone?: boolean;
-}
+const stamp = stampText.default(STAMP_ZERO);
+
+/** The item of a group: what the directory says, then what apply has made of it. */
+export const GroupItem = z.lazy(() =>
+  z.object({
+    upserted: stamp,
+    deleted: stamp,
+    snapshot: stamp,
+    name: text.exactOptional(),
+    nameStamp: stamp,
+    actor: EventActor.exactOptional(),
+    actorStamp: stamp,
+    /** Raised by everything that apply must look at; an apply clears `dirty` only at the rev it has read. */
+    rev: number.default(0),
+    dirtySince: number.exactOptional(),
+    /** What the last apply left behind; a dirty group's is out of date. */
+    settled: z.enum(['in_sync', 'held', 'deleted', 'unnamed', 'excluded']).exactOptional(),
+    failedAt: number.exactOptional(),
+    attempts: number.default(0),
+    /** Calls of the platform that tries in vain have cost within the hour that began at `sinceMs`. */
+    spent: z.object({ sinceMs: number, calls: number }).exactOptional(),
+    lastError: GroupError.exactOptional(),
+    /** A person had it tried again: its failures until then, as a letter says them. */
+    failedBefore: text.exactOptional(),
+    platformId: platformGroupText.exactOptional(),
+    version: versionText.exactOptional(),
+    view: ViewPointer.exactOptional(),
+    intent: Intent.exactOptional(),
+    hold: Hold.exactOptional(),
+    /**
+     * Removals of a write that was looked for and not found, but may yet happen: its request may still be on its way.
+     * The next write's reservation takes this one's place, since no two writes from one version can both succeed.
+     */
+    unsettledRemovals: GuardRecord.exactOptional(),
+    suspect: Suspect.exactOptional(),
+    /** A write that a look did not find, and whose request may still be on its way: until then what it explains is ours. */
+    doubt: z.object({ intent: Intent, untilMs: number }).exactOptional(),
+    contest: Contest.exactOptional(),
+    /** When we created the platform group: a 404 soon after is the platform's delay, not a deletion. */
+    createdAt: number.exactOptional(),
+    /** When the platform first answered 404 for the group, if it has not shown it since. */
+    missedAt: number.exactOptional(),
+    /** The group was taken over, or changed by somebody else: the next write sends every field. */
+    takeOver: z.boolean().default(false),
+    /** Records of differences that are being put right. */
+    openDrift: texts.default([]),
+    /** Records of differences that were found before the feed told who made them. */
+    unattributed: texts.default([]),
+    /** Somebody deleted the platform's group and the policy lets that stand, until the directory says more. */
+    deletionWaiver: DeletionWaiver.exactOptional(),
+    /**
+     * The view of the platform group before, gone or let go of: should it come back, whoever we put there is ours.
+     * `isGone`: the platform answered 404, as a wrong route does too: asked for once more before another is made.
+     */
+    former: z
+      .object({ platformId: platformGroupText, view: ViewPointer, isGone: z.boolean().exactOptional() })
+      .exactOptional(),
+    /** A platform group that this one let go of: its claim is still to be ended. */
+    leaving: platformGroupText.exactOptional(),
+    /** A person let go of this group; only `adopt` takes it back. */
+    released: z.boolean().default(false),
+    paused: z.boolean().default(false),
+    /** When it was, if it is: names the pause, so that nobody ends another one. */
+    pausedAtMs: number.exactOptional(),
+    counts: MemberCounts.exactOptional(),
+    lastWriteAt: number.exactOptional(),
+    /** Names of the newest entries of the group's audit: of a write, and of a person's deed. */
+    lastAudit: text.exactOptional(),
+    lastDeed: text.exactOptional(),
+  }),
+);
+type GroupItem = Frozen<z.infer<typeof GroupItem>>;
+export type SettledState = NonNullable<GroupItem['settled']>;
+
+/** Attributes that a group carries under another name than its item, or together. */
+type Renamed =
+  | ('upserted' | 'deleted' | 'snapshot' | 'name' | 'nameStamp' | 'actor' | 'actorStamp')
+  | ('dirtySince' | 'failedAt' | 'createdAt' | 'missedAt' | 'lastWriteAt');
 
 /** One group as apply finds it. */
-export interface GroupState {
+export interface GroupState extends Omit<GroupItem, Renamed> {
   readonly ref: GroupRef;
   readonly registers: GroupRegisters;
-  /** Raised by everything that apply must look at; an apply clears `dirty` only at the rev it has read. */
-  readonly rev: number;
   readonly dirtySinceMs?: number;
-  readonly settled?: SettledState;
   readonly failedAtMs?: number;
-  readonly attempts: number;
-  readonly spent?: Spent;
-  readonly lastError?: GroupError;
-  /** A person had it tried again: its failures until then, as a letter says them. */
-  readonly failedBefore?: string;
-  readonly platformId?: PlatformGroupId;
-  readonly version?: VersionToken;
-  readonly view?: ViewPointer;
-  readonly intent?: Intent;
-  readonly hold?: Hold;
-  /**
-   * Removals of a write that was looked for and not found, but may yet happen: its request may still be on its way.
-   * The next write's reservation takes this one's place, since no two writes from one version can both succeed.
-   */
-  readonly unsettledRemovals?: GuardRecord;
-  readonly suspect?: Suspect;
-  readonly doubt?: Doubt;
-  readonly contest?: Contest;
-  /** When we created the platform group: a 404 soon after is the platform's delay, not a deletion. */
   readonly createdAtMs?: number;
-  /** When the platform first answered 404 for the group, if it has not shown it since. */
   readonly missedAtMs?: number;
-  /** The group was taken over, or changed by somebody else: the next write sends every field. */
-  readonly takeOver: boolean;
-  /** Records of differences that are being put right. */
-  readonly openDrift: readonly string[];
-  /** Records of differences that were found before the feed told who made them. */
-  readonly unattributed: readonly string[];
-  /** Somebody deleted the platform's group and the policy lets that stand, until the directory says more. */
-  readonly deletionWaiver?: DeletionWaiver;
-  /** The view of the platform group before, gone or let go of: should it come back, whoever we put there is ours. */
-  readonly former?: Former;
-  /** A platform group that this one let go of: its claim is still to be ended. */
-  readonly leaving?: PlatformGroupId;
-  /** A person let go of this group; only `adopt` takes it back. */
-  readonly released: boolean;
-  readonly paused: boolean;
-  /** When it was, if it is: names the pause, so that nobody ends another one. */
-  readonly pausedAtMs?: number;
-  readonly counts?: MemberCounts;
   readonly lastWriteAtMs?: number;
-  /** Names of the newest entries of the group's audit: of a write, and of a person's deed. */
-  readonly lastAudit?: string;
-  readonly lastDeed?: string;
 }
 
 /** Why a member cannot be written yet. */
-export type PendingCause = 'unknown' | 'ambiguous' | 'inactive' | 'refused';
+export const PendingCause = z.enum(['unknown', 'ambiguous', 'inactive', 'refused']);
+export type PendingCause = z.infer<typeof PendingCause>;
 
 export interface PendingMark {
   readonly cause: PendingCause;
@@ -169,13 +184,6 @@ export interface StoredMember extends MemberRegister {
 }
 
 /** The platform group that a directory group is linked to, as last written or read. */
-export interface LinkedGroup {
-  readonly id: PlatformGroupId;
-  readonly version: VersionToken;
-  readonly view: ViewPointer;
-}
-
-export interface DeletionWaiver {
-  readonly policy: 'report' | 'adopt';
-  readonly seen: Stamp;
-}
+export type LinkedGroup = Required<Pick<GroupItem, 'version' | 'view'>> & {
+  readonly id: NonNullable<GroupItem['platformId']>;
+};

@@ -1,28 +1,33 @@
-/** Removals that the guard stopped, waiting for a person. Additions and names of the same group go on. */
-export interface Hold {
-  /** Names the set: hex sha256 over link, action and sorted removals. */
-  readonly digest: string;
-  readonly rule: 'share' | 'count' | 'per_hour';
-  readonly removes: number;
-  /** Users that stay in any case. */
-  readonly keeps: number;
-  readonly share: number;
-  readonly createdAtMs: number;
-  readonly expiresAtMs: number;
-  readonly decision: HoldDecision;
-  /** Where the full set lies, and how to tell that it is whole; filled in by the store. */
-  readonly chunks: number;
-  readonly hash: string;
-}
+import * as z from 'zod';
+import { type Frozen, number, text } from './forms.ts';
 
-export type HoldDecision =
-  | { readonly kind: 'waiting' }
-  | {
-      readonly kind: 'approved' | 'rejected';
-      readonly by: string;
-      readonly reason: string;
-      readonly atMs: number;
-    };
+const HoldDecision = z.lazy(() =>
+  z.union([
+    z.object({ kind: z.literal('waiting') }),
+    z.object({ kind: z.enum(['approved', 'rejected']), by: text, reason: text, atMs: number }),
+  ]),
+);
+export type HoldDecision = Frozen<z.infer<typeof HoldDecision>>;
+
+/** Removals that the guard stopped, waiting for a person. Additions and names of the same group go on. */
+export const Hold = z.lazy(() =>
+  z.object({
+    /** Names the set: hex sha256 over link, action and sorted removals. */
+    digest: text,
+    rule: z.enum(['share', 'count', 'per_hour']),
+    removes: number,
+    /** Users that stay in any case. */
+    keeps: number,
+    share: number,
+    createdAtMs: number,
+    expiresAtMs: number,
+    decision: HoldDecision,
+    /** Where the full set lies, and how to tell that it is whole; filled in by the store. */
+    chunks: number,
+    hash: text,
+  }),
+);
+export type Hold = Frozen<z.infer<typeof Hold>>;
 
 /** A hold that nobody decided, or an approval that nobody used, ends after this; the removals are held anew. */
 export const HOLD_LIFE_MS = 7 * 24 * 3_600_000;
