@@ -140,11 +140,7 @@ async function set(context: Context, name: string, changes: readonly string[]): 
 const MOST_PREVIEWED = 500;
 
 /** What the change would have written, before anybody is asked. */
-async function previewChange(
-  context: Context,
-  plan: SettingsPlan,
-  changes: readonly string[],
-): Promise<void> {
+async function previewChange(context: Context, plan: SettingsPlan, changes: readonly string[]) {
   const { out } = context;
   const { name } = plan.connection;
   const refs = await allGroups(name, await context.ports());

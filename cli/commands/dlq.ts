@@ -10,15 +10,8 @@ import { duration, plural } from '../output/words.ts';
 import { WATCH, watched } from '../watch.ts';
 import { positiveNumber, wholeNumber } from './arguments.ts';
 import { discard, edit, show } from './dlq-letter.ts';
-import {
-  CAUSE_COLUMNS,
-  codeOption,
-  groupNamed,
-  type QueueOption,
-  queueOption,
-  queuesOf,
-  sayElsewhere,
-} from './dlq-queue.ts';
+import type { QueueOption } from './dlq-queue.ts';
+import { CAUSE_COLUMNS, codeOption, groupNamed, queueOption, queuesOf, sayElsewhere } from './dlq-queue.ts';
 import { replay } from './dlq-replay.ts';
 
 export function addDlq(program: Command, act: Act): void {
@@ -101,11 +94,7 @@ interface ListOptions extends QueueOption {
   readonly limit: number;
 }
 
-async function list(
-  context: Context,
-  { code, group, limit, ...options }: ListOptions,
-  _command: Command,
-): Promise<number> {
+async function list(context: Context, { code, group, limit, ...options }: ListOptions, _command: Command) {
   const { out, io } = context;
   const survey = await surveyLetters(await context.ports(), {
     queues: queuesOf(options),

@@ -203,10 +203,7 @@ async function compare(
 const SHOWN_CHANGES = 20;
 const SIGNS = { added: '+', removed: '−', unmatched: '?' } as const;
 
-async function changeLines(
-  context: Context,
-  comparison: ImportComparison | undefined,
-): Promise<readonly string[]> {
+async function changeLines(context: Context, comparison: ImportComparison | undefined) {
   if (comparison === undefined) return [];
   const { added, removed, unmatched, held, changes } = comparison;
   const names = await context.names({

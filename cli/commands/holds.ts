@@ -68,11 +68,7 @@ export function addHolds(program: Command, act: Act): void {
   }
 }
 
-async function list(
-  { out, connection, ports, names }: Context,
-  _options: object,
-  _command: Command,
-): Promise<number> {
+async function list({ out, connection, ports, names }: Context, _options: object, _command: Command) {
   const holds = (await listHolds(connection, await ports())).map(holdRow);
   const named = await names({ groups: holds.map(({ group }) => group) });
   out.answer({ holds }, () => {
@@ -161,12 +157,7 @@ function eventsBehind(members: readonly HeldMember[]): readonly string[] {
     .map(([line, count]) => `${plural(count, 'removal')}: ${line}`);
 }
 
-async function decideHold(
-  context: Context,
-  group: string,
-  decision: Decision,
-  name: 'approve' | 'reject',
-): Promise<number> {
+async function decideHold(context: Context, group: string, decision: Decision, name: 'approve' | 'reject') {
   const { out } = context;
   const { state, hold, members, say } = await readHold(context, group);
   const { ref } = state;

@@ -67,11 +67,7 @@ function age(text: string): number {
   throw new InvalidArgumentError('expected an age such as 30m, 2h or 7d');
 }
 
-async function filterOf(
-  context: Context,
-  ref: GroupRef | undefined,
-  options: LogOptions,
-): Promise<LogFilter> {
+async function filterOf(context: Context, ref: GroupRef | undefined, options: LogOptions) {
   const { since, member, actor, action, outcome, limit } = options;
   const { clock } = await context.ports();
   return {

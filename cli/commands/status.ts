@@ -1,10 +1,6 @@
 import type { Command } from 'commander';
-import {
-  type GroupReport,
-  GroupStateName,
-  type GroupStatus,
-  type StatusReport,
-} from '../../shared/contract/answers.ts';
+import type { GroupReport, GroupStatus, StatusReport } from '../../shared/contract/answers.ts';
+import { GroupStateName } from '../../shared/contract/answers.ts';
 import { NotFound } from '../../shared/operate/find-group.ts';
 import { type Names, withId } from '../../shared/operate/names.ts';
 import { reportGroups } from '../../shared/operate/report.ts';
@@ -81,15 +77,7 @@ const DRIFT: Readonly<Record<string, string>> = {
 };
 
 /** What keeps most from happening comes first. */
-function nextSteps({
-  connection,
-  gate,
-  observing,
-  credential,
-  holds,
-  groups,
-  queues,
-}: StatusReport): string[] {
+function nextSteps({ connection, gate, observing, credential, holds, groups, queues }: StatusReport) {
   const dead = (queues.eventsDlq ?? 0) + (queues.applyDlq ?? 0);
   const steps: readonly (readonly [isDue: boolean, step: string])[] = [
     [gate.state === 'unauthorized', `groupsync connect ${connection}`],
@@ -145,11 +133,7 @@ function printGroup(group: GroupStatus, names: Names, { out }: Context): void {
   ]);
 }
 
-async function showGroups(
-  context: Context,
-  { state }: { state?: string },
-  _command: Command,
-): Promise<number> {
+async function showGroups(context: Context, { state }: { state?: string }, _command: Command) {
   if (state !== undefined && !STATES.includes(state)) {
     throw new UsageError(`--state: expected one of ${STATES.join(', ')}, got "${state}"`);
   }

@@ -48,10 +48,7 @@ export async function changeConnection(
 }
 
 /** @throws Error where `now` and `wanted` differ from what was read in the same setting */
-function mergedConnection(
-  { read, wanted }: Pick<ConnectionChange, 'read' | 'wanted'>,
-  now: Connection,
-): Connection {
+function mergedConnection({ read, wanted }: Pick<ConnectionChange, 'read' | 'wanted'>, now: Connection) {
   const merged = mergeSettings({ read: read.settings, wanted: wanted.settings, now: now.settings });
   if (merged.conflicts.length > 0) {
     const meanwhile = merged.conflicts

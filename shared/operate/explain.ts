@@ -110,12 +110,7 @@ interface Who {
   readonly cause: MemberStanding['cause'];
 }
 
-async function identify(
-  member: MemberId,
-  { ref }: GroupState,
-  connection: Connection,
-  ports: ExplainPorts,
-): Promise<Who> {
+async function identify(member: MemberId, { ref }: GroupState, connection: Connection, ports: ExplainPorts) {
   const { name, settings } = connection;
   const [[register], users] = await Promise.all([
     ports.groups.registers(ref, [member]),

@@ -72,11 +72,7 @@ async function forgetRefusals(refs: readonly GroupRef[], { index, groups }: Sync
   }
 }
 
-async function wakeChanged(
-  refs: readonly GroupRef[],
-  connection: Connection,
-  ports: SyncPorts,
-): Promise<void> {
+async function wakeChanged(refs: readonly GroupRef[], connection: Connection, ports: SyncPorts) {
   const linked = await watched(refs, connection, ports);
   const lookAt = async (state: Suspicion['state']): Promise<readonly Suspicion[]> =>
     (await isAsLeft(state, connection, ports)) ? [] : [{ state, version: null, traces: [] }];
@@ -90,11 +86,7 @@ async function wakeChanged(
 }
 
 /** Whether a group is in step with all its members, and the platform shows what we wrote under the version we know. */
-async function isAsLeft(
-  state: Suspicion['state'],
-  connection: Connection,
-  ports: SyncPorts,
-): Promise<boolean> {
+async function isAsLeft(state: Suspicion['state'], connection: Connection, ports: SyncPorts) {
   const { ref, view, counts, contest, doubt, suspect, dirtySinceMs } = state;
   const isSettled =
     stateName(state) === 'in_sync' && (dirtySinceMs ?? contest ?? doubt ?? suspect) === undefined;

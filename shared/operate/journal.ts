@@ -1,12 +1,6 @@
 import { type GroupRef, intentId } from '../domain/ids.ts';
-import {
-  type AuditEntry,
-  type AuditedChange,
-  type AuditLog,
-  type Caller,
-  journalOf,
-  linksOf,
-} from '../sync/ports/logs.ts';
+import type { AuditEntry, AuditedChange, AuditLog, Caller } from '../sync/ports/logs.ts';
+import { journalOf, linksOf } from '../sync/ports/logs.ts';
 
 export { journalOf } from '../sync/ports/logs.ts';
 

@@ -67,11 +67,7 @@ export async function reportPerson(
   };
 }
 
-async function findMember(
-  text: string,
-  { name, settings }: Connection,
-  ports: PersonPorts,
-): Promise<MemberId> {
+async function findMember(text: string, { name, settings }: Connection, ports: PersonPorts) {
   const byId = memberId(text);
   if ((await ports.users.read(name, [byId])).has(byId)) return byId;
   const found = new Set<MemberId>();

@@ -243,11 +243,7 @@ async function until<Value>(
  * Deletes the group, also after Ctrl-C; where no answer told its id, it is found by its name.
  * @throws PlatformFailure where it may be there yet
  */
-async function remove(
-  known: string | undefined,
-  name: string,
-  at: Pick<Throwaway, 'platform' | 'ports'>,
-): Promise<readonly Finding[]> {
+async function remove(known: string | undefined, name: string, at: Pick<Throwaway, 'platform' | 'ports'>) {
   const { groups } = at.platform;
   const find = async () => (await groups.list(0)).find((group) => isNamed(name, group))?.id;
   const id = known ?? (await until(find, at)).value;

@@ -69,10 +69,7 @@ async function countGroups(connection: GroupRef['connection'], ports: ReportPort
   return { groups, backlog, oldestUnappliedMs: oldestMs, holds };
 }
 
-async function countPending(
-  connection: GroupRef['connection'],
-  index: Pick<GroupIndex, 'pending'>,
-): Promise<number> {
+async function countPending(connection: GroupRef['connection'], index: Pick<GroupIndex, 'pending'>) {
   let count = 0;
   for await (const page of index.pending(connection)) count += page.length;
   return count;

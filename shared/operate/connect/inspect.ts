@@ -84,10 +84,7 @@ interface Attempt<Result> {
   readonly fix: string;
 }
 
-async function attempt<Result>(
-  checks: Check[],
-  { name, run, done, fix }: Attempt<Result>,
-): Promise<Result | undefined> {
+async function attempt<Result>(checks: Check[], { name, run, done, fix }: Attempt<Result>) {
   try {
     const result = await run();
     checks.push(well(name, done(result)));

@@ -62,10 +62,7 @@ function holdersOf(field: string, employees: readonly SampledEmployee[]): Readon
   return holders;
 }
 
-async function someMembers(
-  connection: GroupRef['connection'],
-  { index, groups, users }: InspectPorts,
-): Promise<readonly UserState[]> {
+async function someMembers(connection: GroupRef['connection'], { index, groups, users }: InspectPorts) {
   const members = new Set<MemberId>();
   for await (const page of index.all(connection)) {
     for (const { ref } of page) {

@@ -67,11 +67,7 @@ export async function replayLetters(
   return { replayed: replayed.size, failed: failed.size, remaining, cancelled: signal?.aborted === true };
 }
 
-function recordReplay(
-  queue: Mailbox['name'],
-  ports: ReplayPorts,
-  { connection, selection }: ReplayOptions,
-): Promise<void> {
+function recordReplay(queue: Mailbox['name'], ports: ReplayPorts, { connection, selection }: ReplayOptions) {
   const after = JSON.stringify(selection);
   const change = { kind: 'replay_letters', before: null, after, reason: `dead letters of ${queue}` };
   return recordDeed(journalOf(connection), { action: 'dlq_replay', changes: [change] }, ports);

@@ -1,7 +1,6 @@
 import type { Check } from '../../contract/answers.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import type { Applicant } from '../../sync/ports/platform.ts';
-import type { SampledEmployee } from '../connect/input.ts';
 import { checkFields, neededFields } from '../connect/inspect.ts';
 import { sayGate } from '../say-gate.ts';
 import { check, type DoctorPorts, fault, guarded, well } from './check.ts';
@@ -38,10 +37,7 @@ export async function checkConnection(connection: Connection, ports: DoctorPorts
   return named([...rounds.flat(), well('drift', drift), well('platform', platform), ...(unknown ?? [])]);
 }
 
-async function checkCredential(
-  { name, company, settings }: Connection,
-  ports: DoctorPorts,
-): Promise<readonly Check[]> {
+async function checkCredential({ name, company, settings }: Connection, ports: DoctorPorts) {
   const reconnect = connectAgain(name);
   let applicant: Applicant;
   try {
@@ -81,11 +77,7 @@ async function checkCredential(
 }
 
 /** @param fix what mends the credential now; undefined where it is accepted */
-async function checkDaily(
-  name: Connection['name'],
-  fix: string | undefined,
-  { health, clock }: DoctorPorts,
-): Promise<readonly Check[]> {
+async function checkDaily(name: Connection['name'], fix: string | undefined, { health, clock }: DoctorPorts) {
   const { lastFailure, goodAtMs } = (await health.read(name)) ?? {};
   if (lastFailure === undefined || lastFailure.atMs <= (goodAtMs ?? 0)) return [];
   if (fix !== undefined) return [fault('daily check', lastFailure.message, fix)];
@@ -105,11 +97,7 @@ async function checkClock(applicant: Applicant): Promise<readonly Check[]> {
   ];
 }
 
-async function firstPage(
-  applicant: Applicant,
-  fields: readonly string[],
-  states: readonly string[],
-): Promise<readonly SampledEmployee[]> {
+async function firstPage(applicant: Applicant, fields: readonly string[], states: readonly string[]) {
   for await (const page of applicant.employees(fields, states)) return page;
   return [];
 }
@@ -136,10 +124,7 @@ async function checkGate(connection: Connection, { gates, clock }: DoctorPorts):
   ];
 }
 
-async function checkGroups(
-  { name }: Connection,
-  { index, groups, clock }: DoctorPorts,
-): Promise<readonly Check[]> {
+async function checkGroups({ name }: Connection, { index, groups, clock }: DoctorPorts) {
   let failed = 0;
   const holds = { waiting: 0, approved: 0, rejected: 0 };
   let total = 0;
@@ -174,11 +159,7 @@ async function checkGroups(
   ];
 }
 
-async function checkUnmatched(
-  name: Connection['name'],
-  wanted: number,
-  index: DoctorPorts['index'],
-): Promise<Check> {
+async function checkUnmatched(name: Connection['name'], wanted: number, index: DoctorPorts['index']) {
   let unmatched = 0;
   for await (const page of index.pending(name)) {
     unmatched += page.filter(({ cause }) => cause === 'unknown' || cause === 'ambiguous').length;

@@ -102,10 +102,7 @@ async function checkTable({ prefix, deployment }: Looked): Promise<readonly Chec
   ].filter((one) => one !== false);
 }
 
-async function checkFunction(
-  key: (typeof FUNCTION_KEYS)[number],
-  { prefix, deployment }: Looked,
-): Promise<readonly Check[]> {
+async function checkFunction(key: (typeof FUNCTION_KEYS)[number], { prefix, deployment }: Looked) {
   const facts = await deployment.function(key);
   const name = functionName(prefix, key);
   if (facts === undefined) {
@@ -139,10 +136,7 @@ async function checkCoalescing({ deployment }: Looked): Promise<readonly Check[]
   ];
 }
 
-async function checkSchedule(
-  key: (typeof SCHEDULE_KEYS)[number],
-  { prefix, deployment }: Looked,
-): Promise<readonly Check[]> {
+async function checkSchedule(key: (typeof SCHEDULE_KEYS)[number], { prefix, deployment }: Looked) {
   const facts = await deployment.schedule(key);
   const name = scheduleName(prefix, key);
   if (facts === undefined) return [fault(`schedule ${key}`, `there is no schedule ${name}`, redeploy)];

@@ -104,11 +104,7 @@ function readNamed(line: number, fields: readonly string[], headings: Headings):
   };
 }
 
-function readHeader(
-  line: number,
-  fields: readonly string[],
-  columns: readonly (Column | undefined)[],
-): Layout | LineError {
+function readHeader(line: number, fields: readonly string[], columns: readonly (Column | undefined)[]) {
   const twice = COLUMNS.find((name) => columns.indexOf(name) !== columns.lastIndexOf(name));
   if (twice !== undefined) {
     return { line, message: `expected one column ${twice}, got more than one: ${shown(fields)}` };

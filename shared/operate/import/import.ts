@@ -112,11 +112,7 @@ type Errors = Pick<ImportReport, 'errors' | 'errorCount'>;
 const sayEmpty = (layout: Layout | undefined): string =>
   `expected rows of members, got ${layout === undefined ? 'an empty file' : 'a header alone'}`;
 
-async function readAll(
-  records: AsyncIterable<CsvRecord>,
-  sorter: Sorter,
-  columns: Headings | undefined,
-): Promise<Read> {
+async function readAll(records: AsyncIterable<CsvRecord>, sorter: Sorter, columns: Headings | undefined) {
   const errors = createErrors();
   const groups = new Map<string, GroupSize>();
   let rows = 0;
