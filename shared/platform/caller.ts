@@ -14,25 +14,42 @@ import {
 } from './errors.ts';
 import { ACCEPTED_ENCODINGS, type ExchangeRequest, exchange, factsOf } from './exchange.ts';
 import { excerptOf, safeCause } from './redact.ts';
+import type { ActivityNames } from './resources/activity.ts';
 import { decideRetry, type RetryFailure } from './retry.ts';
 
-interface CallerSettings {
-  readonly origin: string;
-  readonly basePath: string;
-  readonly credential: Credential;
-  readonly dispatcher: () => Dispatcher;
-  readonly clock: () => number;
-  readonly random: () => number;
-  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+export interface Limits {
+  /** Limit of one try, in milliseconds. Default 10,000. */
   readonly timeoutMs: number;
-  /** How long a call without a deadline may take in all. */
+  /** How long a call without a deadline may take in all, waits included, in milliseconds. Default 60,000. */
   readonly patienceMs: number;
+  /** Tries of one call. Default 4. */
   readonly maxAttempts: number;
-  readonly maxBodyBytes: number;
+  /** Calls in flight, and connections. Default 8. */
   readonly concurrency: number;
-  readonly userAgent: string;
+  /** Largest answer that is read, decompressed. Default 64 MiB. */
+  readonly maxBodyBytes: number;
+}
+
+export interface PlatformClientOptions extends Partial<Limits> {
+  /** https, or http for loopback; a path is kept as a prefix. No user, query or fragment. */
+  readonly baseUrl: string;
+  readonly credential: Credential;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+  /** In [0, 1); spreads retries. */
+  readonly random: () => number;
+  /** Rejects when the signal fires. */
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** Default: an undici Agent of our own, made at the first call and ended by `close`. */
+  readonly dispatcher?: Dispatcher | undefined;
+  readonly activity?: Partial<ActivityNames> | undefined;
+  /** Our version, for `User-Agent: groupsync/<version>`. */
+  readonly version?: string | undefined;
   readonly onAttempt?: ((facts: AttemptFacts) => void) | undefined;
 }
+
+type CallerSettings = Omit<PlatformClientOptions, 'dispatcher' | keyof Limits> &
+  Limits & { readonly origin: string; readonly basePath: string; readonly dispatcher: () => Dispatcher };
 
 /** What stays the same over the tries of one call. */
 interface Prepared<T> {
@@ -127,7 +144,7 @@ function headersOf(settings: CallerSettings, token: string, body: string | undef
     authorization: `Bearer ${token}`,
     accept: 'application/json',
     'accept-encoding': ACCEPTED_ENCODINGS,
-    'user-agent': settings.userAgent,
+    'user-agent': settings.version === undefined ? 'groupsync' : `groupsync/${settings.version}`,
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
   };
 }

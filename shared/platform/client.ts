@@ -1,4 +1,5 @@
-import { groupClient, openCaller, type PlatformClientOptions } from './group-client.ts';
+import type { PlatformClientOptions } from './caller.ts';
+import { groupClient, openCaller } from './group-client.ts';
 import { candidatesResource } from './resources/candidates.ts';
 import { companyResource } from './resources/company.ts';
 import { leaveResource } from './resources/leave.ts';

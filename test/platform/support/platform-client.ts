@@ -1,7 +1,7 @@
 import { afterEach } from 'vitest';
+import type { PlatformClientOptions } from '../../../shared/platform/caller.ts';
 import { createPlatformClient, type PlatformClient } from '../../../shared/platform/client.ts';
 import { staticBearer } from '../../../shared/platform/credential.ts';
-import type { PlatformClientOptions } from '../../../shared/platform/group-client.ts';
 import { type Answer, type ScriptedPlatform, type Seen, startScriptedPlatform } from './scripted-platform.ts';
 
 export const TOKEN = 'tok-3f9a7c1e5b';
