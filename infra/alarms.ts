@@ -182,12 +182,8 @@ const wholeHours = (minutes: number): number => Math.ceil(minutes / HOUR_MINUTES
 
 type Schedules = Pick<Settings, 'sweepMinutes' | 'pumpMinutes' | 'peopleMinutes'>;
 
-interface HealthAlarmsProps extends Schedules {
-  readonly desk: AlarmDesk;
-}
-
 export class HealthAlarms extends Construct {
-  constructor(scope: Construct, id: string, { desk, ...schedules }: HealthAlarmsProps) {
+  constructor(scope: Construct, id: string, schedules: Schedules, desk: AlarmDesk) {
     super(scope, id);
     for (const { metric, statistic, periodMinutes = 5, ...spec } of healthAlarms(schedules)) {
       const told = stageMetric(desk.prefix, metric, Duration.minutes(periodMinutes));

@@ -93,7 +93,7 @@ export class ConnectorStack extends Stack {
     closeTo(apply.worker.role.roleArn, queues.applyDlq);
 
     new Sources(this, 'Sources', { settings, events: queues.events, ofSources, undelivered, key });
-    new HealthAlarms(this, 'Health', { ...settings, desk });
+    new HealthAlarms(this, 'Health', settings, desk);
     new Dashboard(this, 'Dashboard', { prefix, resources, functions, scim });
 
     const output = (name: string, value: string) => new CfnOutput(this, name, { value });

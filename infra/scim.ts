@@ -67,7 +67,7 @@ export class Scim extends Construct {
     this.url = `${this.api.apiEndpoint}${BASE_PATH}`;
     this.#routes();
     const accessLog = this.#stage(props);
-    this.alarms = new ScimAlarms(this, 'Alarms', { desk: props.desk, api: this.api, accessLog });
+    this.alarms = new ScimAlarms(this, props.desk, this.api, accessLog);
   }
 
   /** Two routes and no others: what is asked for elsewhere reaches no code of ours. */
@@ -107,12 +107,6 @@ export class Scim extends Construct {
   }
 }
 
-interface ScimAlarmsProps {
-  readonly desk: AlarmDesk;
-  readonly api: HttpApi;
-  readonly accessLog: LogGroup;
-}
-
 const PERIOD = Duration.minutes(5);
 /** Fewer failures than this within a period are no rate: one of two requests may fail by chance. */
 const FEW_FAILURES = 5;
@@ -122,8 +116,8 @@ class ScimAlarms extends Construct {
   /** Requests answered with 429, by API Gateway's throttle or by the server's own limit. */
   readonly throttled: Metric;
 
-  constructor(scope: Construct, id: string, { desk, api, accessLog }: ScimAlarmsProps) {
-    super(scope, id);
+  constructor(scope: Construct, desk: AlarmDesk, api: HttpApi, accessLog: LogGroup) {
+    super(scope, 'Alarms');
     this.throttled = this.#countThrottled(accessLog, desk.prefix);
     addAlarm(this, desk, {
       heading: 'SCIM requests fail',

@@ -10,7 +10,8 @@ import { TABLE } from '../shared/contract/topology.ts';
 import { type AlarmDesk, addAlarm } from './alarms.ts';
 import { isEmulated, type Settings } from './settings.ts';
 
-interface StateProps {
+/** What everything that holds data is given. */
+interface DataProps {
   readonly settings: Settings;
   readonly key: IKey;
   readonly desk: AlarmDesk;
@@ -22,7 +23,7 @@ const text = (name: string) => ({ name, type: AttributeType.STRING });
 export class State extends Construct {
   readonly table: Table;
 
-  constructor(scope: Construct, id: string, { settings, key, desk }: StateProps) {
+  constructor(scope: Construct, id: string, { settings, key, desk }: DataProps) {
     super(scope, id);
     this.table = new Table(this, 'Table', {
       tableName: tableName(settings.prefix),
@@ -81,16 +82,11 @@ const throttles = (metricName: string, dimensionsMap: Record<string, string>) =>
     period: Duration.minutes(5),
   });
 
-interface UndeliveredProps {
-  readonly key: IKey;
-  readonly desk: AlarmDesk;
-}
-
 /** Where EventBridge, its scheduler and SNS put what they could not hand over; nothing reads it but people. */
 export class Undelivered extends Construct {
   readonly queue: Queue;
 
-  constructor(scope: Construct, id: string, { key, desk }: UndeliveredProps) {
+  constructor(scope: Construct, id: string, { key, desk }: DataProps) {
     super(scope, id);
     this.queue = new Queue(this, 'Queue', {
       queueName: `${desk.prefix}-undelivered`,

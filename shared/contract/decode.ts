@@ -58,7 +58,7 @@ export function decodeMessage(message: MessageToDecode): DecodedMessage {
   for (const piece of unwrap(whole)) {
     const { reading } = piece;
     const standing = standingOf(piece, slot, delivery);
-    const read = reading.kind === 'changes' ? accept(reading, { piece, standing, message }) : reading;
+    const read = reading.kind === 'changes' ? accept(reading, piece, standing, message) : reading;
     if ('code' in read) rejected.push(rejectionOf(read, piece, standing));
     else if ('kind' in read) ignored += 1;
     else events.push(...read);
@@ -74,15 +74,11 @@ export function decodeMessage(message: MessageToDecode): DecodedMessage {
 
 const TOO_MANY = invalid(`expected at most ${MAX_EVENTS_PER_MESSAGE} events in one message`, 'too_large');
 
-interface Acceptable {
-  readonly piece: Piece;
-  readonly standing: Standing | undefined;
-  readonly message: MessageToDecode;
-}
-
 function accept(
   { changes, source, actor, connection: own }: Changes,
-  { piece, standing, message }: Acceptable,
+  piece: Piece,
+  standing: Standing | undefined,
+  message: MessageToDecode,
 ): readonly DirectoryEvent[] | Invalid {
   const connection = connectionOf(own ?? piece.connection);
   if (connection === undefined) return invalid('connection: expected a name [a-z0-9-]{1,32}');

@@ -87,15 +87,14 @@ function foldEvent(fold: ConnectionFold, event: DirectoryEvent): void {
       if (change.name !== undefined) group.name = join(group.name, { value: change.name, stamp });
       if (change.part === undefined) group.snapshot = laterStamp(group.snapshot, stamp);
       else foldPart(group, { ...change.part, source: event.source, stamp });
-      foldMembers(fold, group, { members: change.members, register: { value: 'present', stamp, ...by } });
+      foldMembers(fold, group, change.members, { value: 'present', stamp, ...by });
       noteActor(group, event);
       return;
     }
     case 'member.added':
     case 'member.removed': {
       const value = change.kind === 'member.added' ? 'present' : 'absent';
-      const register = { value, stamp, ...by } as const;
-      foldMembers(fold, groupOf(fold, change.group), { members: change.members, register });
+      foldMembers(fold, groupOf(fold, change.group), change.members, { value, stamp, ...by });
       return;
     }
     case 'user.upserted':
@@ -108,16 +107,16 @@ function foldEvent(fold: ConnectionFold, event: DirectoryEvent): void {
   }
 }
 
-interface Membership {
-  readonly members: readonly Member[];
-  readonly register: Register<Presence>;
-}
-
 function noteActor(group: GroupFold, { stamp, actor }: DirectoryEvent): void {
   if (actor !== undefined && stamp > (group.saidBy?.stamp ?? STAMP_ZERO)) group.saidBy = { stamp, actor };
 }
 
-function foldMembers(fold: ConnectionFold, group: GroupFold, { members, register }: Membership): void {
+function foldMembers(
+  fold: ConnectionFold,
+  group: GroupFold,
+  members: readonly Member[],
+  register: Register<Presence>,
+): void {
   for (const member of members) {
     group.members.set(member.id, join(group.members.get(member.id), register));
     if (member.attributes.size > 0) foldAttributes(userOf(fold, member.id), member, register.stamp);

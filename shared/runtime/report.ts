@@ -97,32 +97,26 @@ function reportDuplicates(count: number, metrics: Metrics): void {
   if (count > 0) metrics.emit('DriftFound', count, 'duplicate_spoke_id');
 }
 
-export interface ScimCall {
-  readonly method: string;
-  /** First part of the path below the base: `Users`, never an id or a filter. */
-  readonly endpoint: string;
-  readonly elapsedMs: number;
-}
-
-/** One line and a few numbers per request: no ids, no filters, no bodies, which hold names and addresses. */
+/**
+ * One line and a few numbers per request: no ids, no filters, no bodies, which hold names and addresses.
+ * @param call.endpoint first part of the path below the base, as of `endpointOf`
+ */
 export function reportScim(
   { reply, connection, tokenEndsSoon, cause }: ScimReport,
-  { method, endpoint, elapsedMs }: ScimCall,
+  call: { readonly method: string; readonly endpoint: string; readonly elapsedMs: number },
   { logger, metrics }: Telling,
 ): void {
   const { status } = reply;
   metrics.emit('ScimRequests', 1, connection);
-  metrics.emit('ScimLatencyMs', elapsedMs);
+  metrics.emit('ScimLatencyMs', call.elapsedMs);
   if (tokenEndsSoon) metrics.emit('ScimTokensEnding', 1, connection);
   if (status >= 500) metrics.emit('ScimFailures', 1);
   else if (status >= 400) metrics.emit('ScimRefusals', 1, String(status));
   const level = status >= 500 ? 'error' : 'info';
   logger[level]('answered', {
     connection,
-    method,
-    endpoint,
+    ...call,
     status,
-    elapsedMs,
     ...(cause === undefined ? {} : errorFields(cause)),
   });
 }

@@ -15,20 +15,11 @@ export interface DynamoTableOptions {
   readonly sleep: (ms: number) => Promise<void>;
 }
 
-interface DynamoBatches {
-  /** Strongly consistent. */
-  readonly read: (key: Key) => Promise<Item | undefined>;
-  /** Without a condition: BatchWriteItem knows none. */
-  readonly write: (item: Item) => Promise<void>;
-}
-
 /** Reads, and writes without a condition, of callers that ask at the same time travel together. */
-export function createDynamoBatches(
-  documents: DynamoDBDocumentClient,
-  options: DynamoTableOptions,
-): DynamoBatches {
+export function createDynamoBatches(documents: DynamoDBDocumentClient, options: DynamoTableOptions) {
   const shared = { requestsInFlight: REQUESTS_IN_FLIGHT, mayBeOnesFault: isRefusal };
   return {
+    /** Strongly consistent. */
     read: gathering<Key, Item | undefined>({
       ...shared,
       most: KEYS_PER_REQUEST,
@@ -37,6 +28,7 @@ export function createDynamoBatches(
         return keys.map((key) => found.get(nameOf(key)));
       },
     }),
+    /** Without a condition: BatchWriteItem knows none. */
     write: gathering<Item, undefined>({
       ...shared,
       most: ITEMS_PER_REQUEST,

@@ -125,16 +125,11 @@ export async function tellGate(
   return true;
 }
 
-interface GeneralFailure {
-  readonly failure: PlatformFailure;
-  readonly witness?: PlatformGroupId;
-}
-
 async function troubleOfAll(
   connection: Connection,
   failure: PlatformFailure,
   { ports, group }: { readonly ports: GatePorts; readonly group: GroupId | undefined },
-): Promise<GeneralFailure | undefined> {
+): Promise<{ readonly failure: PlatformFailure; readonly witness?: PlatformGroupId } | undefined> {
   const { whose, next } = meaningOf(failure, failure.call);
   if (whose === 'connection') return { failure };
   if (whose === 'group') return undefined;

@@ -13,17 +13,11 @@ export type MemberOperation =
   /** Removes the members that a filter selects which only the set itself can answer. */
   | { readonly kind: 'removeWhere'; readonly where: Filter };
 
-export interface GroupPatch {
-  readonly members: readonly MemberOperation[];
-  /** Everything else. */
-  readonly attributes: readonly PatchOperation[];
-}
-
-const MAX_ID_LENGTH = 512;
+export const MAX_ID_LENGTH = 512;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /** Parts the operations on members from all others; an operation without a path may be both. */
-export function splitGroupPatch(operations: readonly PatchOperation[], type: ResourceType): GroupPatch {
+export function splitGroupPatch(operations: readonly PatchOperation[], type: ResourceType) {
   const members: MemberOperation[] = [];
   const attributes: PatchOperation[] = [];
   for (const operation of operations) {
