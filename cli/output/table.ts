@@ -18,11 +18,7 @@ const NO_LINES_BETWEEN_ROWS = { mid: '', 'left-mid': '', 'mid-mid': '', 'right-m
  * A table of at most `width` columns, in which texts that do not fit end in an ellipsis. Where not even that is enough
  * for what must stay whole, each row is a paragraph with a line for each of its columns.
  */
-export function renderTable<Row>(
-  rows: readonly Row[],
-  columns: readonly Column<Row>[],
-  width: number,
-): string {
+export function renderTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], width: number) {
   const cells = cellsOf(rows, columns);
   const natural = columns.map(({ title }, at) =>
     Math.max(...column([[title], ...cells.map((row) => [row[at] ?? ''])])),

@@ -63,11 +63,7 @@ export const groupFloor = (group: GroupRegisters): Stamp => laterStamp(group.del
  * Whether a member is in the group. A snapshot's own members carry its stamp (≥), whereas a user's deletion ends what
  * was said up to and at it (>).
  */
-export function memberCounts(
-  register: Register<Presence>,
-  groupFloorStamp: Stamp,
-  userFloor: Stamp,
-): boolean {
+export function memberCounts(register: Register<Presence>, groupFloorStamp: Stamp, userFloor: Stamp) {
   return register.value === 'present' && register.stamp >= groupFloorStamp && register.stamp > userFloor;
 }
 

@@ -655,11 +655,7 @@ function guard(plan: Plan, facts: Facts): Guarded | Decision {
   return consumes === undefined ? holdAll(all, judgement.rule) : { ...none, held: new Set(all), consumes };
 }
 
-function isHeldAlready(
-  current: HeldRemovals | undefined,
-  users: readonly PlatformUserId[],
-  nowMs: number,
-): boolean {
+function isHeldAlready(current: HeldRemovals | undefined, users: readonly PlatformUserId[], nowMs: number) {
   if (current === undefined || isOver(current.hold, nowMs) || current.users.size !== users.length)
     return false;
   return users.every((user) => current.users.has(user));

@@ -67,11 +67,7 @@ export async function findChunks(
   return { chunks: texts.length, hash: hashOf(texts), lines: texts.flatMap((text) => text.split('\n')) };
 }
 
-export async function deleteChunks(
-  table: Table,
-  keyOf: (index: number) => Key,
-  chunks: number,
-): Promise<void> {
+export async function deleteChunks(table: Table, keyOf: (index: number) => Key, chunks: number) {
   for (let index = 0; index < chunks; index += 1) await table.delete(keyOf(index));
 }
 

@@ -357,12 +357,7 @@ const madeBy = ({ kept, changes }: Outcome, { write, intent }: Writing) => ({
 });
 
 /** Members whom the platform had refused, and has in the group now. */
-async function markTaken(
-  view: View | undefined,
-  { ref }: GroupState,
-  { standing }: Wanted,
-  { ports }: Turn,
-): Promise<void> {
+async function markTaken(view: View | undefined, { ref }: GroupState, { standing }: Wanted, { ports }: Turn) {
   for (const [user, some] of standing) {
     if (view?.users.has(user) !== true) continue;
     for (const { member, wasRefused } of some) {

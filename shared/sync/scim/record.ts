@@ -35,10 +35,7 @@ export const stampOf = ({ id, modifiedMs, revision }: ScimResource, operation = 
  * Records what a request changes just as ingest records events: registers, then rev and dirty, then the wake-up.
  * @throws Error where something could not be written or sent; the client sees a 500 and tries again
  */
-export async function record(
-  changes: readonly Recorded[],
-  { ports, connection, actor }: ScimContext,
-): Promise<void> {
+export async function record(changes: readonly Recorded[], { ports, connection, actor }: ScimContext) {
   const events = changes.map(
     ({ by, change }, operation): DirectoryEvent => ({
       connection,

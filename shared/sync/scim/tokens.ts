@@ -65,17 +65,11 @@ const stateOf = (
 };
 
 /** Ends a token at once. @returns false where the connection has none of that prefix */
-export const revokeToken = (
-  connection: ConnectionName,
-  prefix: string,
-  { tokens, clock }: TokenPorts,
-): Promise<boolean> => tokens.revoke(connection, prefix, clock());
+export const revokeToken = (connection: ConnectionName, prefix: string, { tokens, clock }: TokenPorts) =>
+  tokens.revoke(connection, prefix, clock());
 
 /** Ends every token of a connection: nobody who was let in before is let in again under its name. */
-export async function revokeAllTokens(
-  connection: ConnectionName,
-  { tokens, clock }: TokenPorts,
-): Promise<void> {
+export async function revokeAllTokens(connection: ConnectionName, { tokens, clock }: TokenPorts) {
   for (const { prefix } of await tokens.list(connection)) await tokens.revoke(connection, prefix, clock());
 }
 
