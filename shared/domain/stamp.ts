@@ -114,11 +114,7 @@ function sequencePart(sequence: string | undefined): string {
 }
 
 /** Hex keeps UTF-8's byte order and is ASCII; '.' sorts before every hex digit, so a prefix comes first. */
-function hexOfUtf8(text: string): string {
-  let hex = '';
-  for (const byte of new TextEncoder().encode(text)) hex += byte.toString(16).padStart(2, '0');
-  return hex;
-}
+const hexOfUtf8 = (text: string): string => Buffer.from(text).toString('hex');
 
 const STAMP_FORM =
   /^(?<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z)\.(?<length>\d\d)(?<sequence>\d*)\.(?<id>[0-9a-f]*)\.(?<source>[0-9a-f]*)\.(?<operation>\d{5})$/;
@@ -141,10 +137,7 @@ export function readStamp(text: string): StampParts | undefined {
   return isCanonical && makeStamp(parts) === text ? parts : undefined;
 }
 
-function utf8OfHex(hex: string): string {
-  const bytes = (hex.match(/../g) ?? []).map((pair) => Number.parseInt(pair, 16));
-  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(new Uint8Array(bytes));
-}
+const utf8OfHex = (hex: string): string => Buffer.from(hex, 'hex').toString();
 
 /** A stamp that travelled as text; undefined where it is none of ours. */
 export function parseStamp(text: string): Stamp | undefined {

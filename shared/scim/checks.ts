@@ -9,8 +9,6 @@ const MAX_GROUP_NAME_LENGTH = 1_024;
 /** A resource is one item of the table, which may have 400 KB (Amazon DynamoDB quotas). */
 const MAX_RESOURCE_BYTES = 200_000;
 
-const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
-
 /**
  * The attributes, which are what a resource must be whichever request made it so.
  * @throws ScimError invalidValue or tooMany
@@ -25,11 +23,11 @@ export function checkResource(attributes: ScimObject, type: ResourceType): ScimO
     throw badRequest('invalidValue', `displayName: expected at most ${MAX_GROUP_NAME_LENGTH} characters`);
   }
   for (const [where, text] of matchedTexts(attributes, type)) {
-    if (bytesOf(text) > MAX_MATCHED_BYTES) {
+    if (Buffer.byteLength(text) > MAX_MATCHED_BYTES) {
       throw badRequest('invalidValue', `${where}: expected at most ${MAX_MATCHED_BYTES} bytes`);
     }
   }
-  if (bytesOf(JSON.stringify(attributes)) > MAX_RESOURCE_BYTES) {
+  if (Buffer.byteLength(JSON.stringify(attributes)) > MAX_RESOURCE_BYTES) {
     throw badRequest('tooMany', `expected a resource of at most ${MAX_RESOURCE_BYTES} bytes`);
   }
   return attributes;
