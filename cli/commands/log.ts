@@ -3,7 +3,7 @@ import type { LogEntry } from '../../shared/contract/answers.ts';
 import type { GroupRef } from '../../shared/domain/ids.ts';
 import { NothingFits } from '../../shared/operate/find-group.ts';
 import { journalOf } from '../../shared/operate/journal.ts';
-import { type LogFilter, readLog } from '../../shared/operate/log.ts';
+import { readLog } from '../../shared/operate/log.ts';
 import { withId } from '../../shared/operate/names.ts';
 import { requireConnection } from '../../shared/operate/settings.ts';
 import { verifyAudit } from '../../shared/operate/verify-audit.ts';

@@ -4,29 +4,18 @@ import type { View } from '../domain/view.ts';
 
 /** One difference between the platform and what should be, with the reason for the audit; nothing branches on it. */
 export type PlanChange =
-  | { readonly kind: 'create_group'; readonly before: null; readonly after: string; readonly reason: string }
-  | { readonly kind: 'delete_group'; readonly before: string; readonly after: null; readonly reason: string }
-  | { readonly kind: 'release_group'; readonly before: string; readonly after: null; readonly reason: string }
-  | {
-      readonly kind: (typeof GROUP_FIELDS)[GroupField]['change'];
-      readonly before: string | null;
-      readonly after: string;
-      readonly reason: string;
-    }
-  | {
-      readonly kind: 'add_member';
-      readonly member: MemberId | null;
-      readonly before: null;
-      readonly after: PlatformUserId;
-      readonly reason: string;
-    }
-  | {
-      readonly kind: 'remove_member';
-      readonly member: MemberId | null;
-      readonly before: PlatformUserId;
-      readonly after: null;
-      readonly reason: string;
-    };
+  | Changed<'create_group', null, string>
+  | Changed<'delete_group' | 'release_group', string, null>
+  | Changed<(typeof GROUP_FIELDS)[GroupField]['change'], string | null, string>
+  | (Changed<'add_member', null, PlatformUserId> & { readonly member: MemberId | null })
+  | (Changed<'remove_member', PlatformUserId, null> & { readonly member: MemberId | null });
+
+interface Changed<Kind, Before, After> {
+  readonly kind: Kind;
+  readonly before: Before;
+  readonly after: After;
+  readonly reason: string;
+}
 
 export type PlanAction = 'none' | 'create' | 'patch' | 'put' | 'delete' | 'release';
 

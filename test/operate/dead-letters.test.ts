@@ -6,10 +6,9 @@ import { replayLetters } from '../../shared/operate/dead-letters/replay.ts';
 import { isSuperseded } from '../../shared/operate/dead-letters/superseded.ts';
 import { surveyLetters } from '../../shared/operate/dead-letters/survey.ts';
 import { HOLD_SECONDS } from '../../shared/operate/dead-letters/walk.ts';
-import { ingest } from '../../shared/sync/ingest/ingest.ts';
-import type { DeadLetter } from '../../shared/sync/ports/queues.ts';
 import { journalOf } from '../../shared/operate/journal.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
+import type { DeadLetter } from '../../shared/sync/ports/queues.ts';
 import type { ShortEvent } from '../support/operate/world.ts';
 import { added, createWorld, deleted, group, NOW_MS, removed } from '../support/operate/world.ts';
 
