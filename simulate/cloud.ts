@@ -77,6 +77,8 @@ export function createCloud(life: Life, chronicleOf: (nowMs: () => number) => Ch
     connections: new Map<string, ConnectionSpec>(),
     directory: createDirectoryRecord(),
     deeds: [] as OperatorDone[],
+    saidMs: new Map<string, number>(),
+    cutOffMs: new Map<string, readonly number[]>(),
     /** How often anything happened to anybody in the HR systems. */
     companyDeeds: 0,
     /** Until then a temper or a fault may show. */

@@ -63,6 +63,7 @@ function takeEvents(cloud: Cloud, batch: readonly QueuedMessage[], timeoutMs: nu
     }));
     const at = (part: number) => ports.clock() + part * timeoutMs;
     const report = await ingest(messages, ports, { startUntilMs: at(0.5), stopAtMs: at(0.85) });
+    for (const { connection, group } of report.touched) cloud.saidMs.set(`${connection} ${group}`, nowMs());
     await worker.effect('acknowledge events');
     for (const { id, receipt = '' } of batch) {
       if (!report.failedMessages.has(id)) queues.of.events.delete(receipt);
@@ -82,8 +83,8 @@ async function applyGroups(cloud: Cloud, batch: readonly QueuedMessage[], timeou
   await Promise.all(runs);
 }
 
-function applyBatch(cloud: Cloud, batch: readonly QueuedMessage[], timeoutMs: number): Promise<boolean> {
-  return cloud.invoke('apply', timeoutMs, async ({ ports, worker }) => {
+async function applyBatch(cloud: Cloud, batch: readonly QueuedMessage[], timeoutMs: number): Promise<void> {
+  const isWhole = await cloud.invoke('apply', timeoutMs, async ({ ports, worker }) => {
     await Promise.all(
       batch.map(async ({ body, receipt = '' }) => {
         const ref = readApplyMessage(body);
@@ -102,6 +103,11 @@ function applyBatch(cloud: Cloud, batch: readonly QueuedMessage[], timeoutMs: nu
       }),
     );
   });
+  for (const { body } of isWhole ? [] : batch) {
+    const { connection, group } = readApplyMessage(body) ?? {};
+    const key = `${connection} ${group}`;
+    cloud.cutOffMs.set(key, [...(cloud.cutOffMs.get(key) ?? []), cloud.nowMs()]);
+  }
 }
 
 /** What a directory that speaks SCIM has still to ask for, by connection: it asks for one thing after the other. */
@@ -148,7 +154,10 @@ async function requestOnce(
 ): Promise<boolean> {
   const { directory, nowMs, chronicle } = cloud;
   const { connection } = happening;
-  const isConnected = cloud.connections.has(connection);
+  // The client never got another token than the first.
+  const wasRemoved = cloud.deeds.some(
+    ({ kind, done, ...deed }) => kind === 'remove_connection' && done && deed.connection === connection,
+  );
   const send = async (method: string, path: string, query: string, body?: object) => {
     const { reply } = await handle({
       method,
@@ -172,8 +181,8 @@ async function requestOnce(
   const { status, body } = await send(request.method, request.path, '', request.body);
   if (status === 429 || status >= 500) return false;
   if (status >= 300) return true;
-  if (!isConnected) {
-    const sentence = `The connection ${connection} is removed; expected its SCIM tokens to be refused, but a ${request.method} was done.`;
+  if (wasRemoved) {
+    const sentence = `The connection ${connection} was removed; expected its SCIM tokens to be refused, but a ${request.method} was done.`;
     chronicle.violated({ oracle: 'ownership', cause: 'removed_and_served', connection, sentence });
   }
   chronicle.fired('way:scim_request');

@@ -109,18 +109,22 @@ const BUGS: Readonly<Record<string, Bug>> = {
   no_backoff: [
     'whatever failed is tried again at once',
     at('groups', (groups, ports) => ({
-      postpone: (ref, _, error, tries) => groups.postpone(ref, ports.clock() + 2_000, error, tries),
+      postpone: (ref, _, error, { attempts }) =>
+        groups.postpone(ref, ports.clock() + 2_000, error, { attempts, calledMs: [] }),
     })),
     '"writes_',
   ],
   gone_at_once: [
-    'a single 404 ends a link',
-    at('groups', (groups) => ({
-      read: async (ref) => {
-        const state = await groups.read(ref);
-        return state && { ...state, ...('missedAtMs' in state ? { missedAtMs: 0 } : {}) };
-      },
-    })),
+    'a 404 for a group counts for more than the list that shows it',
+    atGroups((groups) => {
+      const gone = new Set<string>();
+      const get: typeof groups.get = async (id, how) => {
+        const found = await groups.get(id, how);
+        if (found === undefined) gone.add(id);
+        return found;
+      };
+      return { get, list: async (ageMs) => (await groups.list(ageMs)).filter(({ id }) => !gone.has(id)) };
+    }),
     '"get_denies"',
   ],
   answers_believed: [
@@ -153,14 +157,6 @@ const BUGS: Readonly<Record<string, Bug>> = {
         gates.write(name, seen, next.state === 'unauthorized' ? { ...next, untilMs: clock() } : next),
     })),
     '"token_revoked"',
-  ],
-  back_offs_end: [
-    'once the gate was closed, whatever failed is tried again each minute',
-    at('gates', (gates) => ({
-      write: (name, seen, next) =>
-        gates.write(name, seen, next.state === 'open' ? { ...next, backlog: true } : next),
-    })),
-    'everything_503.*writes_|writes_.*everything_503',
   ],
   busy_is_refused: [
     'a 405 or 423 counts as a refusal of what was sent, and the group is given up',
@@ -211,6 +207,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
     at('groups', (groups) => ({
       flip: async (ref, flip) => groups.flip(ref, { ...flip, seen: (await groups.read(ref)) ?? flip.seen }),
     })),
+    '"coalesceSeconds":0',
   ],
   memberships_unnoted: [
     'a change of a user does not find the groups',

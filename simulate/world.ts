@@ -25,5 +25,9 @@ export interface Seen {
     /** Items that queries of one partition and prefix have read, at most, by kind of prefix (`A#`, `DRIFT#`, `M#` …). */
     readonly widest: ReadonlyMap<string, number>;
   };
+  /** When a message last named each group (`connection group`), be there anything new in it or not. */
+  readonly saidMs: ReadonlyMap<string, number>;
+  /** When workers at each group died, or could not write what they had done. */
+  readonly cutOffMs: ReadonlyMap<string, readonly number[]>;
   readonly chronicle: Chronicle;
 }

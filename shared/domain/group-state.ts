@@ -97,8 +97,8 @@ export const GroupItem = z.lazy(() =>
     settled: z.enum(['in_sync', 'held', 'deleted', 'unnamed', 'excluded']).exactOptional(),
     failedAt: number.exactOptional(),
     attempts: number.default(0),
-    /** Calls of the platform that tries in vain have cost within the hour that began at `sinceMs`. */
-    spent: z.object({ sinceMs: number, calls: number }).exactOptional(),
+    /** When apply called the platform about the group in the last hour, since the directory or a person spoke of it. */
+    calledMs: z.array(number).default([]),
     lastError: GroupError.exactOptional(),
     /** A person had it tried again: its failures until then, as a letter says them. */
     failedBefore: text.exactOptional(),

@@ -25,8 +25,8 @@ export interface DraftInput {
   readonly held: ReadonlySet<PlatformUserId>;
   /** Additions that wait for others to be tried. */
   readonly barred?: ReadonlySet<PlatformUserId> | undefined;
-  /** Whoever is barred and is there already stays, but for this one. */
-  readonly leftOut?: PlatformUserId | undefined;
+  /** Whoever is barred and is there already stays, but for these. */
+  readonly leftOut?: readonly PlatformUserId[] | undefined;
   /** Differences that stay as they are, and what still stands of them. */
   readonly waiver?: Waiver | undefined;
   /** Why somebody whom the directory names is not wanted, for the reason of a removal. */
@@ -44,8 +44,9 @@ export function draftPlan(input: DraftInput): Plan {
 
 function withoutBarred(wanted: WantedGroup, { barred, leftOut, current }: DraftInput): WantedGroup {
   if (barred === undefined || barred.size === 0) return wanted;
+  const out = new Set(leftOut);
   const mayBeSent = (user: PlatformUserId) =>
-    !barred.has(user) || (current?.users.has(user) === true && user !== leftOut);
+    !barred.has(user) || (current?.users.has(user) === true && !out.has(user));
   return { ...wanted, users: new Map([...wanted.users].filter(([user]) => mayBeSent(user))) };
 }
 

@@ -100,8 +100,8 @@ export interface Facts {
   readonly reservation?: Reservation | undefined;
   /** Additions that are left out of this round's write, since the platform refused one that had them. */
   readonly barred?: ReadonlySet<PlatformUserId> | undefined;
-  /** Of these, who is in the group already and is left out to see whether the platform takes the write then. */
-  readonly leftOut?: PlatformUserId | undefined;
+  /** Of these, who are in the group already and are left out to see whether the platform takes the write then. */
+  readonly leftOut?: readonly PlatformUserId[] | undefined;
   /** The platform's groups that could be adopted belong to others. */
   readonly isNothingAdoptable?: boolean | undefined;
   /** The platform has just refused the open intent, or the one that was dropped in this round. */

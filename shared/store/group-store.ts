@@ -169,6 +169,7 @@ export function createGroupStore(table: Table): GroupStore {
           ...(flip.settled === undefined ? {} : { settled: flip.settled }),
           counts: { ...flip.counts },
           lastWriteAt: flip.nowMs,
+          ...(flip.calledMs && { calledMs: flip.calledMs }),
         },
         remove: removedBy(seen, flip),
       };
@@ -209,11 +210,11 @@ export function createGroupStore(table: Table): GroupStore {
       return absorbed;
     },
 
-    settle: (seen, settled, { counts, driftClosed }) =>
+    settle: (seen, settled, { counts, driftClosed, calledMs }) =>
       update(
         seen.ref,
         {
-          set: { settled, counts: { ...counts }, ...notDue(seen.ref) },
+          set: { settled, calledMs, counts: { ...counts }, ...notDue(seen.ref) },
           remove: [...CLEAN, MISSED, ...(driftClosed ? ['openDrift'] : [])],
         },
         all(untouchedSince(seen), revIsAs(seen)),
@@ -230,7 +231,11 @@ export function createGroupStore(table: Table): GroupStore {
       const suspect = { version, atMs, traces: suspicion.traces.map((trace) => ({ ...trace })) };
       return update(
         seen.ref,
-        dirtying(seen.ref, dirty, { set: { suspect, suspectAt: atMs } }),
+        {
+          ...dirtying(seen.ref, dirty, { set: { suspect, suspectAt: atMs } }),
+          // Whoever changes it there again and again has no more calls made for that.
+          ...(version === null ? {} : { remove: ['failedAt'] }),
+        },
         all(equal('platformId', seen.platformId ?? ''), suspectIsAs(seen)),
       );
     },
@@ -282,13 +287,13 @@ export function createGroupStore(table: Table): GroupStore {
 
     collect: (state, nowMs) => collectGarbage(table, state, nowMs),
 
-    async postpone(ref, retryAtMs, error, { attempts, spent }) {
+    async postpone(ref, retryAtMs, error, { attempts, calledMs }) {
       await update(
         ref,
         {
           set: {
             attempts,
-            ...(spent === undefined ? {} : { spent: { ...spent } }),
+            calledMs,
             lastError: { ...error },
             gsk: groupIndexSort(dueText(retryAtMs), ref.group),
           },
@@ -301,7 +306,13 @@ export function createGroupStore(table: Table): GroupStore {
       update(
         seen.ref,
         {
-          set: { failedAt: error.atMs, lastError: { ...error }, lastAudit, ...notDue(seen.ref) },
+          set: {
+            failedAt: error.atMs,
+            lastError: { ...error },
+            lastAudit,
+            calledMs: seen.calledMs,
+            ...notDue(seen.ref),
+          },
           remove: ['dirtySince', 'attempts', 'failedBefore'],
         },
         all(revIsAs(seen), intentIsAs(seen)),

@@ -103,7 +103,7 @@ export const dirtying = (
     gsk: groupIndexSort(dueText(dueMs), group),
   },
   setIfMissing: { ...OF_THIS_SCHEMA, dirtySince: nowMs },
-  remove: ['failedAt', ...remove],
+  remove: ['failedAt', 'calledMs', ...remove],
 });
 
 /** A write is long over by then, one way or the other. */

@@ -14,8 +14,10 @@ export const MAX_CONFLICTS = 5;
 export const CREATE_DEADLINE_MS = 30_000;
 /** So many refusals of one write and its parts cost a dozen calls; what is left of it by then is tried an hour later. */
 export const MAX_REFUSALS = 6;
-/** Members who are left out in turn while the platform refuses to let anybody go; the next follow an hour later. */
+/** So often members are left out in turn while the platform refuses to let anybody go; the next follow an hour later. */
 export const SUSPECTS = 4;
+/** The same where several are left out together: calls remain to add again at once whom the platform takes. */
+export const SUSPECTS_TOGETHER = 2;
 /** What the platform refused for what is in it, a group or a member, is tried once more after so long. */
 export const REFUSED_AGAIN_MS = 24 * 3_600_000;
 /** How long a write that was not found may land yet: as long as a sweep may take to notice it. */
@@ -47,24 +49,18 @@ export const boundedWaitMs = (askedMs: number): number =>
 const FIRST_BACKOFF_MS = 2_000;
 export const LONGEST_BACKOFF_MS = 3_600_000;
 
-/** What a group that cannot be brought in step may cost in an hour, and what its next try may. */
-const CALLS_AN_HOUR = 12;
+/** What applies of a group may cost in an hour; with a look of the feed and one of the sweep it is twelve. */
+export const CALLS_AN_HOUR = 10;
 const CALLS_OF_A_TRY = 4;
 const HOUR_MS = 3_600_000;
 
-/** What tries in vain have cost in the hour of the first of them, the last one included. */
-export const spentBy = (
-  before: { readonly sinceMs: number; readonly calls: number } | undefined,
-  calls: number,
-  nowMs: number,
-) =>
-  before === undefined || nowMs - before.sinceMs >= HOUR_MS
-    ? { sinceMs: nowMs, calls }
-    : { ...before, calls: before.calls + calls };
+/** Those of the last hour. */
+export const calledOf = (callsMs: readonly number[], nowMs: number): readonly number[] =>
+  callsMs.filter((atMs) => nowMs - atMs < HOUR_MS).slice(-CALLS_AN_HOUR);
 
-/** When the next try is due: once the hour is over, where it could cost more calls than an hour may. */
-export const affordableAtMs = (dueMs: number, { sinceMs, calls }: ReturnType<typeof spentBy>): number =>
-  calls + CALLS_OF_A_TRY > CALLS_AN_HOUR ? Math.max(dueMs, sinceMs + HOUR_MS) : dueMs;
+/** When the next try is due: once it costs no more calls than an hour may. */
+export const affordableAtMs = (dueMs: number, callsMs: readonly number[]): number =>
+  Math.max(dueMs, (callsMs.at(-(CALLS_AN_HOUR - CALLS_OF_A_TRY + 1)) ?? dueMs - HOUR_MS) + HOUR_MS);
 
 const FIRST_UNDONE_BACKOFF_MS = 600_000;
 

@@ -47,41 +47,28 @@ export function createBounded(): Judge {
 }
 
 function judgeGroups(sight: Sight, company: string, calls: readonly PlatformCall[]): void {
-  const counted = new Map<string, { readonly owner: Owner; count: number; failed: number }>();
-  for (const { id = '', spokeId, route, method, tempers } of calls) {
+  const counted = new Map<string, { readonly owner: Owner; count: number }>();
+  for (const { id = '', spokeId, route, method } of calls) {
     const owner = sight.ownerOf(company, id, spokeId);
     if (owner === undefined || (route !== '/groups/{id}' && method !== 'POST')) continue;
-    const known = counted.get(`${owner.connection} ${owner.group}`) ?? { owner, count: 0, failed: 0 };
-    known.count += 1;
-    if (tempers.length > 0) known.failed += 1;
-    counted.set(`${owner.connection} ${owner.group}`, known);
+    const key = `${owner.connection} ${owner.group}`;
+    counted.set(key, { owner, count: (counted.get(key)?.count ?? 0) + 1 });
   }
-  for (const { owner, count, failed } of counted.values()) {
+  for (const [key, { owner, count }] of counted) {
     const {
       reading,
       companyMs = 0,
       deedMs = 0,
-      platform,
-      item,
     } = sight.connections.find(({ name }) => name === owner.connection) ?? {};
-    const newsMs = latest([reading?.changedAtMs.get(owner.group) ?? 0, companyMs, deedMs]);
+    const saidMs = sight.seen.saidMs.get(key) ?? 0;
+    const newsMs = latest([reading?.changedAtMs.get(owner.group) ?? 0, companyMs, deedMs, saidMs]);
     if (count <= CALLS_PER_GROUP || sight.nowMs - newsMs <= 2 * HOUR_MS) continue;
-    const sentence = `The directory said nothing of the group ${owner.group} in two hours; expected at most ${CALLS_PER_GROUP} calls an hour for it, found ${count}.`;
-    const foreign = platform?.foreign.findLast(({ id }) => id === item?.(owner.group)?.platformId);
-    const isFight = sight.nowMs - (foreign?.atMs ?? 0) <= 2 * HOUR_MS;
-    sight.accuse('bounded', causeOf({ count, failed, isFight }), owner, sentence);
+    // Nobody knows of the calls of a worker that could not write them down.
+    const cutOff = (sight.seen.cutOffMs.get(key) ?? []).filter((atMs) => sight.nowMs - atMs <= 2 * HOUR_MS);
+    if (count <= CALLS_PER_GROUP * (1 + cutOff.length)) continue;
+    const sentence = `Nobody said anything of the group ${owner.group} in two hours; expected at most ${CALLS_PER_GROUP} calls an hour for it, found ${count}.`;
+    sight.accuse('bounded', 'calls_per_group', owner, sentence);
   }
-}
-
-/** The more there are, the fewer excuses. */
-function causeOf(calls: {
-  readonly count: number;
-  readonly failed: number;
-  readonly isFight: boolean;
-}): string {
-  if (calls.count > 5 * CALLS_PER_GROUP) return 'calls_without_end';
-  if (calls.failed > calls.count / 2) return 'calls_that_fail';
-  return calls.isFight ? 'calls_in_a_fight' : 'calls_per_group';
 }
 
 /** Nothing waits, nothing was said or done, and nothing went wrong lately. Or the connection is not to do anything. */

@@ -63,6 +63,10 @@ function judgeGroup(sight: Sight, connection: Sighted, group: string, memory: Me
     sight.accuse('truth', 'stuck', about, sentence);
     return;
   }
+  if (item.failedAt !== undefined && !isRefused(connection, group, item.platformId)) {
+    const sentence = `The platform refused nothing of what was sent for the group ${group}; expected it to be tried again, but it was given up: ${item.lastError?.code}.`;
+    sight.accuse('truth', 'given_up', about, sentence);
+  }
   const key = `${name} ${group}`;
   // What was given up says so, but whoever should have left does not wait for that.
   const [difference] = unexplained(sight, connection, group).filter(
@@ -86,6 +90,13 @@ function judgeGroup(sight: Sight, connection: Sighted, group: string, memory: Me
   const sentence = `The group ${group} is called ${item.settled} and has been different for ${minutes(sinceMs)} minutes: ${difference.sentence}`;
   sight.accuse('truth', causeOf(difference, item.settled), about, sentence);
 }
+
+/** Answers that waiting does not mend. */
+const isRefused = ({ platform }: Sighted, group: string, platformId = ''): boolean =>
+  platform.calls.some(
+    ({ id, spokeId, status }) =>
+      (spokeId === group || id === platformId) && [400, 404, 409, 412, 413, 422].includes(Number(status)),
+  );
 
 const causeOf = ({ cause }: Difference, settled: string | undefined): string => {
   if (/misrouted|^additive_|given_up/.test(cause)) return cause;

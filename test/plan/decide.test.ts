@@ -37,6 +37,7 @@ const state = (over: Partial<GroupState> = {}): GroupState => ({
   },
   rev: 1,
   attempts: 0,
+  calledMs: [],
   takeOver: false,
   openDrift: [],
   unattributed: [],

@@ -109,6 +109,8 @@ function makeWorld() {
     operators: { deeds },
     queues,
     table,
+    saidMs: new Map<string, number>(),
+    cutOffMs: new Map<string, readonly number[]>(),
     chronicle: {
       tell() {},
       fired() {},
@@ -440,7 +442,12 @@ describe('truth at any time', () => {
       ],
       [
         'somebody should have come to a group that was given up',
+        (w) => [w.loses(), w.item({ failedAt: START_MS }), w.call(1, { method: 'PATCH', status: 422 })],
+      ],
+      [
+        '… for nothing that the platform refused',
         (w) => [w.loses(), w.item({ failedAt: START_MS })],
+        'truth given_up',
       ],
       [
         'what is called deleted is another for hours',
@@ -660,7 +667,6 @@ describe('work is bounded', () => {
       }, NOT_YET);
     expect(calling(12)).toEqual([]);
     expect(calling(13)).toEqual(['bounded calls_per_group']);
-    expect(calling(61)).toEqual(['bounded calls_without_end']);
     expect(
       causesOf((world, hour) => {
         if (hour !== 5) return;

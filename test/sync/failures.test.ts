@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
-import { affordableAtMs, spentBy } from '../../shared/sync/tuning.ts';
+import { affordableAtMs } from '../../shared/sync/tuning.ts';
 import { story } from '../support/engine/story.ts';
 import { NO_FAULTS, takeEvents } from '../support/engine/world.ts';
 
@@ -129,6 +129,30 @@ describe('one user whom the platform does not take', () => {
     expect(await state('g')).toMatchObject({ counts: { pending: 0 } });
   });
 
+  it.each([6, 12])('keeps no leaver in where there are two of them among %i who stay', async (size) => {
+    const { tell, say, work, world, state, shown, hire } = await company();
+    const others = Array.from({ length: size - 2 }, (_, n) => `n${n}`);
+    await hire('bad1', 'bad2', ...others);
+    await tell({ snapshot: 'g', of: ['a', 'bad1', 'bad2', ...others] });
+    const triesMs: number[] = [];
+    world.platform.refusal = (_, users) => {
+      triesMs.push(world.nowMs());
+      return users.some((user) => user.startsWith('u-bad')) ? 422 : undefined;
+    };
+    say({ take: ['a'], from: 'g' });
+    for (let minute = 0; minute < 24 * 60; minute += 10) {
+      await work(4);
+      world.advance(600_000);
+    }
+    expect(shown('g')).toEqual([others.map((one) => `u-${one}`).sort()]);
+    expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { applied: size - 2, pending: 2 } });
+    expect(world.deadLetters).toEqual([]);
+    const inHour = triesMs.map(
+      (fromMs) => triesMs.filter((ms) => ms >= fromMs && ms < fromMs + HOUR_MS).length,
+    );
+    expect(Math.max(...inHour)).toBeLessThanOrEqual(12);
+  });
+
   it('is not blamed for what the platform refuses of the group', async () => {
     const { tell, world, state, hire } = await company();
     await hire('d');
@@ -211,15 +235,15 @@ describe('a platform that takes no writes for two days', () => {
   );
 
   it.each([
-    [{ sinceMs: 0, calls: 7 }, 1, 10, 10],
-    [{ sinceMs: 0, calls: 7 }, 2, 10, HOUR_MS],
-    [{ sinceMs: -HOUR_MS, calls: 12 }, 8, 10, 10],
-    [undefined, 9, 2 * HOUR_MS, 2 * HOUR_MS],
-    [undefined, 9, 10, HOUR_MS],
+    [[], 10, 10],
+    [[0, 1, 2, 3, 4, 5], 10, 10],
+    [[0, 1, 2, 3, 4, 5, 6], 10, HOUR_MS],
+    [[0, 1, 2, 3, 4, 5, 6], 2 * HOUR_MS, 2 * HOUR_MS],
+    [[0, 1, 2, 3, 4, 5, 6, 7, 8, 9], 10, HOUR_MS + 3],
   ])(
-    'after %j and %i calls now is tried when due, or else when the hour is over',
-    (before, calls, dueMs, atMs) => {
-      expect(affordableAtMs(dueMs, spentBy(before, calls, 0))).toBe(atMs);
+    'after calls at %j is tried when due, or else when the hour has room for a try',
+    (callsMs, dueMs, atMs) => {
+      expect(affordableAtMs(dueMs, callsMs)).toBe(atMs);
     },
   );
 

@@ -21,7 +21,7 @@ describe('more groups than one pump wakes', () => {
         each,
         nowMs + 60 * MINUTE_MS,
         { code: 'c', message: 'm', atMs: nowMs },
-        { attempts: 9 },
+        { attempts: 9, calledMs: [] },
       );
     };
     for (const each of refs) {

@@ -2,7 +2,7 @@ import type { DriftKind } from '../../domain/drift.ts';
 import type { Gate } from '../../domain/gate.ts';
 import type { GroupState } from '../../domain/group-state.ts';
 import type { GroupRef, PlatformGroupId } from '../../domain/ids.ts';
-import { decide } from '../../plan/decide.ts';
+import { type Decision, decide } from '../../plan/decide.ts';
 import { countSuccess } from '../gate.ts';
 import { openPlatform } from '../open-platform.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
@@ -10,13 +10,14 @@ import type { Connection } from '../ports/connections.ts';
 import { type AuditLink, linksOf } from '../ports/logs.ts';
 import { PlatformFailure } from '../ports/platform.ts';
 import { endClaim } from '../retire-claim.ts';
-import { MAX_CONFLICTS, MAX_REFUSALS, undoneBackoffMs } from '../tuning.ts';
+import { CALLS_AN_HOUR, calledOf, MAX_CONFLICTS, MAX_REFUSALS, undoneBackoffMs } from '../tuning.ts';
 import { startOf } from './facts.ts';
 import { handleFailure, postpone } from './failure.ts';
 import { isUnlinkingHeld } from './foreign.ts';
 import { perform } from './perform.ts';
 import type { Round, Step, Trial, Trouble, Turn, WriteMade } from './turn.ts';
 import { NO_TRIAL } from './turn.ts';
+import { unreserved } from './write.ts';
 
 export interface ApplyReport {
   readonly ref: GroupRef;
@@ -46,12 +47,18 @@ interface Tally {
   readonly writes: WriteMade[];
   readonly drift: DriftKind[];
   conflicts: number;
-  /** Of the platform, about this group. */
-  calls: number;
+  /** When the platform was called about this group. */
+  callsMs: readonly number[] | undefined;
   trial: Trial;
   /** The newest entry of the audit that we put. */
   audited: AuditLink | undefined;
 }
+
+/** The client's tries of one call. */
+const MAX_TRIES = 4;
+/** Calls about the group that must be left for a decision: a write may need a look after it. */
+const COST: Partial<Record<Decision['kind'], number>> = { look: 1, write: 2, adopt: 1, unlink: 1 };
+const SPENT = { code: 'waiting', message: 'the group has had all the calls that an hour allows' };
 
 /** Every round ends in a write, a settlement or a conflict; past this many the group waits its turn again. */
 const MAX_ROUNDS = 3 * MAX_CONFLICTS;
@@ -71,7 +78,7 @@ export async function applyGroup(ref: GroupRef, ports: ApplyPorts): Promise<Appl
   const tally: Tally = {
     writes: [],
     conflicts: 0,
-    calls: 0,
+    callsMs: undefined,
     drift: [],
     trial: NO_TRIAL,
     audited: undefined,
@@ -86,6 +93,7 @@ async function applyInRounds(ref: GroupRef, ports: ApplyPorts, tally: Tally): Pr
   for (let round = 0; round < MAX_ROUNDS && tally.conflicts <= MAX_CONFLICTS; round += 1) {
     const state = await ports.groups.read(ref);
     if (state === undefined || !needsApply(state)) return { outcome: 'nothing_to_do' };
+    tally.callsMs ??= state.calledMs;
     const admitted = await admit(state, ports);
     if ('outcome' in admitted) return admitted;
     await endClaim(state, admitted.connection.company, ports);
@@ -93,9 +101,11 @@ async function applyInRounds(ref: GroupRef, ports: ApplyPorts, tally: Tally): Pr
     const step = await takeRound(state, admitted.connection, ports, tally);
     if (step.kind === 'broken') {
       const { connection } = admitted;
-      const outcome = await handleFailure(ref, step.cause, { connection, ports, calls: tally.calls });
+      const calledMs = calledBy(tally, ports);
+      const outcome = await handleFailure(ref, step.cause, { connection, ports, calledMs });
       return { outcome, cause: step.cause };
     }
+    if (step.kind === 'spent' && tally.conflicts > 0) break;
     if (hasAnswered(step, looked)) await countSuccess(ref.connection, admitted.gate, ports);
     const ending = goesOn(step, tally) ? undefined : await endWith(step, state, ports, tally);
     if (ending !== undefined) return ending;
@@ -103,7 +113,7 @@ async function applyInRounds(ref: GroupRef, ports: ApplyPorts, tally: Tally): Pr
   const message = `met ${tally.conflicts} conflicting changes in a row`;
   const state = await ports.groups.read(ref);
   if (state !== undefined)
-    await postpone(state, { code: 'conflicts', message }, { ports, calls: tally.calls });
+    await postpone({ ...state, calledMs: calledBy(tally, ports) }, { code: 'conflicts', message }, { ports });
   return { outcome: 'postponed' };
 }
 
@@ -117,7 +127,9 @@ function goesOn(step: Step, tally: Tally): step is Extract<Step, { kind: 'again'
   }
   if (step.kind === 'written' && trial.lots.length > 0) {
     tally.writes.push(step.write);
-    tally.trial = { ...trial, lots: trial.lots.slice(1), hasWritten: true, leftOut: undefined };
+    // What was left out to let somebody go is sought out by halves, from the start.
+    const refusals = trial.leftOut === undefined ? trial.refusals : 0;
+    tally.trial = { ...trial, lots: trial.lots.slice(1), hasWritten: true, leftOut: undefined, refusals };
     return true;
   }
   return step.kind === 'again' || step.kind === 'conflict';
@@ -137,19 +149,32 @@ async function takeRound(
     return tally.audited;
   };
   // The client's own repetitions are for a blip; what lasts is tried again later.
-  const maxAttempts = state.attempts > 0 ? 1 : undefined;
+  const maxAttempts = state.attempts > 0 ? 1 : MAX_TRIES;
+  const calledMs = () => calledBy(tally, ports);
+  const left = () => CALLS_AN_HOUR - calledMs().length;
   try {
-    const onTry = () => {
-      tally.calls += 1;
-    };
-    const platform = await openPlatform(connection, ports, { maxAttempts, onTry });
+    const platform = await openPlatform(connection, ports, {
+      onTry() {
+        // A credential renewed within a call makes it two.
+        if (left() <= 0) throw new PlatformFailure('unreached', SPENT.message, {});
+        tally.callsMs = [...calledMs(), ports.clock()];
+      },
+      get maxAttempts() {
+        return Math.min(maxAttempts, left());
+      },
+    });
     const found = (kind: DriftKind) => drift.push(kind);
     const claim = (id: PlatformGroupId) => ports.claims.claim(connection.company, id, state.ref);
-    const turn: Turn = { connection, platform, ports, claim, trial, record, found };
+    const turn: Turn = { connection, platform, ports, claim, trial, record, found, calledMs };
     const barred = new Set(trial.lots.flat());
     let round: Round = { ...startOf(state, turn), barred, leftOut: trial.leftOut };
     for (;;) {
-      const performed = await perform(decide(round), round, turn);
+      const decision = decide(round);
+      if (left() < (COST[decision.kind] ?? 0)) {
+        if (round.state.intent === undefined) await unreserved(round, turn);
+        return { kind: 'spent' };
+      }
+      const performed = await perform(decision, round, turn);
       if ('step' in performed) return performed.step;
       round = performed.round;
     }
@@ -158,6 +183,9 @@ async function takeRound(
     throw cause;
   }
 }
+
+const calledBy = ({ callsMs = [] }: Tally, { clock }: ApplyPorts): readonly number[] =>
+  calledOf(callsMs, clock());
 
 /** What no round can settle without asking the platform for the group. */
 const needsLook = ({ intent, suspect }: GroupState): boolean => intent !== undefined || suspect !== undefined;
@@ -207,18 +235,26 @@ async function endWith(
 ): Promise<Ending> {
   const { ref, attempts, dirtySinceMs } = state;
   const undoneMs = () => undoneBackoffMs(attempts, ports.random());
-  const putOff = async (why: Trouble, waitMs?: number): Promise<Ending> => {
-    await postpone(state, why, { ports, calls: tally.calls, waitMs });
+  const putOff = async (why: Trouble, waitMs?: number, tried = 0): Promise<Ending> => {
+    const calledMs = calledBy(tally, ports);
+    await postpone({ ref, attempts: attempts + tried, calledMs }, why, { ports, waitMs });
     return { outcome: 'postponed' };
   };
   switch (step.kind) {
     case 'wait': {
       const { why, waitMs = undoneMs() } = step;
-      const ending = await putOff(why, waitMs);
+      const ending = await putOff(why, waitMs, tally.trial.suspects);
       return isUnlinkingHeld(why) ? { ...ending, unlinkingHeld: true } : ending;
     }
     case 'narrowed':
-      return putOff(UNACCEPTABLE, HOUR_MS);
+      // Whom the platform would take is back as soon as may be.
+      return putOff(
+        UNACCEPTABLE,
+        tally.trial.hasWritten ? 0 : HOUR_MS,
+        Math.max(0, tally.trial.suspects - 1),
+      );
+    case 'spent':
+      return putOff(state.lastError ?? SPENT, 0, tally.trial.suspects - 1);
     case 'overtaken':
       return { outcome: 'nothing_to_do' };
     case 'failed':

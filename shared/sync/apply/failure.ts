@@ -5,7 +5,7 @@ import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { AuditLink } from '../ports/logs.ts';
 import type { PlatformFailure } from '../ports/platform.ts';
-import { affordableAtMs, spentBy, tryAgainMs } from '../tuning.ts';
+import { affordableAtMs, tryAgainMs } from '../tuning.ts';
 
 /**
  * What is everybody's trouble closes the gate; else this group alone waits, an hour at most however often it fails, and
@@ -17,31 +17,29 @@ export async function handleFailure(
   failure: PlatformFailure,
   {
     connection,
-    ...how
-  }: { readonly connection: Connection; readonly ports: ApplyPorts; readonly calls: number },
+    calledMs,
+    ports,
+  }: { readonly connection: Connection; readonly ports: ApplyPorts; readonly calledMs: readonly number[] },
 ): Promise<'gate_closed' | 'postponed'> {
-  const { ports } = how;
   if (await tellGate(connection, failure, ports, ref.group)) return 'gate_closed';
-  const state = (await ports.groups.read(ref)) ?? { ref, attempts: 0 };
-  await postpone(state, { code: failure.kind, message: failure.message }, how);
+  const { attempts = 0 } = (await ports.groups.read(ref)) ?? {};
+  await postpone({ ref, attempts, calledMs }, { code: failure.kind, message: failure.message }, { ports });
   return (await countFailing(ref, failure, ports)) ? 'gate_closed' : 'postponed';
 }
 
 /** Writes when to look at the group again. It stays dirty; the pump wakes it. */
 export async function postpone(
-  state: Pick<GroupState, 'ref' | 'attempts' | 'spent'>,
+  state: Pick<GroupState, 'ref' | 'attempts' | 'calledMs'>,
   error: { readonly code: string; readonly message: string },
   {
     ports,
-    calls,
     waitMs = tryAgainMs(state.attempts, ports.random()),
-  }: { readonly ports: ApplyPorts; readonly calls: number; readonly waitMs?: number | undefined },
+  }: { readonly ports: ApplyPorts; readonly waitMs?: number | undefined },
 ): Promise<void> {
-  const { ref, attempts } = state;
+  const { ref, attempts, calledMs } = state;
   const nowMs = ports.clock();
-  const spent = spentBy(state.spent, calls, nowMs);
-  const tries = { attempts: attempts + 1, spent };
-  await ports.groups.postpone(ref, affordableAtMs(nowMs + waitMs, spent), { ...error, atMs: nowMs }, tries);
+  const dueMs = affordableAtMs(nowMs + waitMs, calledMs);
+  await ports.groups.postpone(ref, dueMs, { ...error, atMs: nowMs }, { attempts: attempts + 1, calledMs });
 }
 
 /**

@@ -242,6 +242,8 @@ async function adopt({ candidates }: Of<'adopt'>, round: Round, turn: Turn): Pro
 async function settle({ as, counts, ending }: Of<'settle'>, round: Round, turn: Turn): Promise<Performed> {
   const { state } = await unreserved(round, turn);
   if (ending !== 'open') await closeDrift(state, turn, ending);
-  await turn.ports.groups.settle(state, as, { counts, driftClosed: ending !== 'open' });
+  await turn.ports.groups.settle(state, as, {
+    ...{ counts, driftClosed: ending !== 'open', calledMs: turn.calledMs() },
+  });
   return { step: { kind: 'in_step' } };
 }

@@ -17,6 +17,8 @@ export interface Turn extends Reading {
    * have named there yet comes before it too.
    */
   readonly record: (state: GroupState, entry: AuditEntry) => Promise<AuditLink>;
+  /** When the platform was called about the group within the last hour, as far as that counts. */
+  readonly calledMs: () => readonly number[];
   /** Told of each difference by somebody else that was not known before. */
   readonly found: (kind: DriftKind) => void;
   /** What is left to be tried of additions that the platform refused together. */
@@ -40,10 +42,10 @@ export interface Trial {
   /** The platform took another write of the group meanwhile: it is not the group that it refuses. */
   readonly hasWritten: boolean;
   /**
-   * Who is in the group already may be the one, and then keeps leavers in: one after the other is left out, so that a
-   * write is taken only without that one. `suspects`: how many were.
+   * Some who are in the group already may be the ones, and then keep leavers in: they are left out, one after the other
+   * and then several, so that a write is taken only without them. `suspects`: tries of this kind that were refused.
    */
-  readonly leftOut?: PlatformUserId | undefined;
+  readonly leftOut?: readonly PlatformUserId[] | undefined;
   readonly suspects: number;
 }
 
@@ -65,6 +67,8 @@ export type Step =
   | { readonly kind: 'conflict' }
   /** Nothing can be decided before this long; undefined: ever longer. */
   | { readonly kind: 'wait'; readonly waitMs: number | undefined; readonly why: Trouble }
+  /** The calls of this hour are used up. */
+  | { readonly kind: 'spent' }
   /** Another worker has the group in hand. */
   | { readonly kind: 'overtaken' }
   /** The platform shows what is wanted, as far as it may. */

@@ -13,10 +13,11 @@ import { judgeAnswer, type Outcome } from '../../plan/answer.ts';
 import { countsOf, SETTLED, type Write } from '../../plan/decide.ts';
 import type { Reservation, Wanted } from '../../plan/facts.ts';
 import { type Call, meaningOf } from '../../plan/meaning.ts';
+import { judgeRemovals, suspectsAt } from '../../plan/guard.ts';
 import { compareText, type Plan } from '../../plan/plan.ts';
 import type { Flip } from '../ports/groups.ts';
 import { type GroupFields, PlatformFailure } from '../ports/platform.ts';
-import { CREATE_DEADLINE_MS, MAX_REFUSALS, SUSPECTS } from '../tuning.ts';
+import { CREATE_DEADLINE_MS, MAX_REFUSALS, SUSPECTS, SUSPECTS_TOGETHER } from '../tuning.ts';
 import { auditOf, originOf } from './audit.ts';
 import { learn } from './facts.ts';
 import { giveUp } from './failure.ts';
@@ -154,14 +155,38 @@ async function afterFailure(
     rejected: { owed, name: newNameIn(write.plan) },
     refused: { write, intent, cause },
   };
-  if (next === 'compare') return { round: refused };
+  if (next === 'compare' && needsLook(cause, additionsIn(write.plan), refused, turn.trial))
+    return { round: refused };
   await turn.ports.groups.dropIntent(ref, intent, { owed });
   await unreserve(refused, turn);
   const { intent: _, ...state } = round.state;
-  if (next === 'refuse') return { round: { ...refused, state } };
+  if (next === 'refuse' || next === 'compare') return { round: { ...refused, state } };
   if (next !== 'gone' || platformId === undefined) throw cause;
   return { round: { ...refused, state, look: 'gone' } };
 }
+
+/**
+ * Whether somebody else was faster. Of the parts of a write that was looked at already, only the last is looked at again:
+ * before one user is taken for refused.
+ */
+const needsLook = (
+  { status = 0 }: PlatformFailure,
+  additions: readonly PlatformUserId[],
+  { wanted }: Round,
+  { refusals, hasWritten }: Trial,
+): boolean =>
+  CONFLICTS.has(status) ||
+  !(refusals > 0 || hasWritten) ||
+  (additions.length === 1 && (hasWritten || areKnown(additions, wanted)));
+
+/** The platform has refused each of them before. */
+const areKnown = (users: readonly PlatformUserId[], wanted: Wanted | undefined): boolean =>
+  users.every((user) => wanted?.standing.get(user)?.some((one) => one.wasRefused));
+
+const CONFLICTS: ReadonlySet<number> = new Set([409, 412]);
+
+const additionsIn = ({ changes }: Plan): readonly PlatformUserId[] =>
+  changes.flatMap((change) => (change.kind === 'add_member' ? [change.after] : []));
 
 const newNameIn = ({ changes, after }: Plan): string | undefined =>
   changes.some(({ kind }) => kind === 'create_group' || kind === 'rename') ? after?.name : undefined;
@@ -194,15 +219,13 @@ export async function refuse(round: Round, turn: Turn): Promise<Performed> {
       outcome: 'rejected',
     }),
   );
-  const additions = write.plan.changes.flatMap((change) =>
-    change.kind === 'add_member' ? [change.after] : [],
-  );
-  const isKnown = additions.every((user) => wanted?.standing.get(user)?.some((one) => one.wasRefused));
+  const additions = additionsIn(write.plan);
+  const isKnown = areKnown(additions, wanted);
   const trial =
     narrowed(additions, write.plan.changes.length > additions.length, { ...turn.trial, isKnown }) ??
-    nextSuspect(write, round, turn.trial);
+    nextSuspects(write, round, turn.trial);
   if (trial === undefined || wanted === undefined) {
-    await giveUp(state, cause, { ports, audited });
+    await giveUp({ ...state, calledMs: turn.calledMs() }, cause, { ports, audited });
     return { step: { kind: 'failed', cause } };
   }
   if (trial === 'refused') await markRefused(additions, state, wanted, turn);
@@ -234,27 +257,36 @@ function narrowed(
 }
 
 /**
- * A leaver does not wait for somebody who may be in the group no more, as far as the platform is concerned: who that is
+ * A leaver does not wait for some who may be in the group no more, as far as the platform is concerned: who they are
  * shows when the write is taken without them. They are added again at once, and only refused by themselves left out.
  * @returns undefined where nobody leaves, or everybody was tried
  */
-function nextSuspect(
+function nextSuspects(
   { plan }: Write,
-  { state: { attempts }, views, wanted }: Round,
+  { state: { attempts }, settings: { guard: limits }, views, wanted }: Round,
   { lots, refusals, suspects, leftOut, hasWritten }: Trial,
 ): Trial | undefined {
-  if (!plan.removals.some((user) => user !== leftOut)) return undefined;
-  const staying = [...(views?.base?.users.keys() ?? [])].filter((user) => wanted?.group?.users.has(user));
-  const user = staying.sort(compareText)[attempts * SUSPECTS + suspects];
-  if (user === undefined) return undefined;
+  const leavers = plan.removals.filter((user) => leftOut?.includes(user) !== true).length;
+  if (leavers === 0) return undefined;
+  const inside = [...(views?.base?.users.keys() ?? [])];
+  const staying = inside.filter((user) => wanted?.group?.users.has(user)).sort(compareText);
+  const mayLeave = (count: number) =>
+    judgeRemovals({
+      ...{ limits, size: inside.length, removals: count + leavers, deletesGroup: false },
+      recent: { group: 0, connection: 0 },
+    }).allowed;
+  const tried = suspects + (leftOut === undefined ? 0 : 1);
+  const next = suspectsAt(staying, attempts + tried, mayLeave);
+  if (next === undefined) return undefined;
   const waiting = leftOut === undefined ? lots : lots.slice(1);
-  const isEnough = suspects >= SUSPECTS;
+  if (tried >= (next.length > 1 ? SUSPECTS_TOGETHER : SUSPECTS))
+    return { lots: waiting, refusals: MAX_REFUSALS, hasWritten, suspects: tried };
   return {
-    lots: [[user], ...waiting],
-    refusals: isEnough ? MAX_REFUSALS : Math.min(refusals + 1, MAX_REFUSALS - 1),
+    lots: [next, ...waiting],
+    refusals: Math.min(refusals + 1, MAX_REFUSALS - 1),
     hasWritten,
-    leftOut: user,
-    suspects: suspects + 1,
+    leftOut: next,
+    suspects: tried,
   };
 }
 
@@ -291,6 +323,7 @@ async function confirmWrite(observed: ObservedGroup | undefined, writing: Writin
     intent: intent.id,
     seen: state,
     nowMs,
+    calledMs: turn.calledMs(),
     driftClosed,
     settled: outcome.isUndone ? undefined : settledBy(write, wanted),
     counts: { ...counts, pending: counts.pending + refused },

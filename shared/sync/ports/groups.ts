@@ -48,6 +48,7 @@ export interface Flip {
   /** undefined where the platform shows something else than was sent: the group is in no settled state. */
   readonly settled: SettledState | undefined;
   readonly counts: MemberCounts;
+  readonly calledMs?: readonly number[];
   /** Leave the group dirty: what was written is not all that is wanted. */
   readonly unfinished?: boolean;
   /** The hold that the write used up. */
@@ -144,7 +145,11 @@ export interface GroupStore {
   settle(
     seen: GroupState,
     settled: SettledState,
-    how: { readonly counts: MemberCounts; readonly driftClosed: boolean },
+    how: {
+      readonly counts: MemberCounts;
+      readonly driftClosed: boolean;
+      readonly calledMs: readonly number[];
+    },
   ): Promise<boolean>;
   /** The records that `seen` carries as unattributed need nobody's name any more, but for these. */
   keepUnattributed(seen: GroupState, ids: readonly string[]): Promise<void>;
@@ -153,7 +158,7 @@ export interface GroupStore {
     ref: GroupRef,
     retryAtMs: number,
     error: GroupError,
-    tries: Pick<GroupState, 'attempts' | 'spent'>,
+    tries: Pick<GroupState, 'attempts' | 'calledMs'>,
   ): Promise<void>;
   /** Gives up until the next change. false where one has come already. */
   fail(seen: GroupState, error: GroupError, audited: AuditLink): Promise<boolean>;
