@@ -53,7 +53,7 @@ async function connect(context: Context, text: string | undefined, options: Conn
   const known = await ports.connections.find(name);
   const settings = await settingsFor(context, options, known?.settings);
   const token = await readToken(context, options);
-  const applicant = presentToken(ports, settings, token);
+  const applicant = await presentToken(ports, settings, token);
   const inspection = await inspectCredential({ name, settings, applicant }, ports);
   printInspection(inspection, context);
   const { company } = inspection;
@@ -138,9 +138,9 @@ function usable(text: string): string {
   return token;
 }
 
-function presentToken(ports: ToolPorts, { baseUrl }: ConnectionSettings, token: string) {
+async function presentToken(ports: ToolPorts, { baseUrl }: ConnectionSettings, token: string) {
   try {
-    return ports.applicants.present(baseUrl, token);
+    return await ports.applicants.present(baseUrl, token);
   } catch (cause) {
     throw new UsageError((cause as Error).message, { cause });
   }

@@ -13,7 +13,6 @@ import {
 import { GetScheduleCommand } from '@aws-sdk/client-scheduler';
 import { GetQueueAttributesCommand, GetQueueUrlCommand } from '@aws-sdk/client-sqs';
 import { GetCallerIdentityCommand } from '@aws-sdk/client-sts';
-import { type Dispatcher, request } from 'undici';
 import * as z from 'zod';
 import { type FunctionKey, functionName, type QueueKey, queueName, scheduleName } from '../contract/names.ts';
 import {
@@ -206,7 +205,6 @@ interface ScimServerOptions {
   readonly prefix: string;
   /** Known already, as on the local stack. */
   readonly scimUrl: string | undefined;
-  readonly dispatcher: Dispatcher;
 }
 
 const ASKED_FOR_MS = 5_000;
@@ -214,7 +212,7 @@ const ASKED_FOR_MS = 5_000;
 /** The SCIM server of a deployment, which has one only where its settings ask for it. */
 export function createScimServer(
   sdk: Sdk,
-  { prefix, scimUrl, dispatcher }: ScimServerOptions,
+  { prefix, scimUrl }: ScimServerOptions,
 ): Pick<Deployment, 'scim' | 'statusOf'> {
   const FunctionName = functionName(prefix, 'scim');
   return {
@@ -230,9 +228,9 @@ export function createScimServer(
     },
 
     async statusOf(url) {
-      const { statusCode, body } = await request(url, { dispatcher, headersTimeout: ASKED_FOR_MS });
-      await body.dump();
-      return statusCode;
+      const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(ASKED_FOR_MS) });
+      await response.body?.cancel();
+      return response.status;
     },
   };
 }

@@ -16,12 +16,12 @@ import type { Connection } from '../sync/ports/connections.ts';
 import { type UserState, undescribed } from '../sync/ports/desired.ts';
 import { GONE, type Person } from '../sync/ports/people.ts';
 import { NotFound, NothingFits } from './find-group.ts';
-import { findMemberOf } from './find-member.ts';
+import { findMemberOf, membersHolding } from './find-member.ts';
 import { type LogPorts, readLog, shownActor } from './log.ts';
 import { type NamesPorts, usersOf } from './names.ts';
 import { type Word, wordsOfGroup } from './taken.ts';
 
-export type ExplainPorts = PreviewPorts & LogPorts & NamesPorts & Pick<ToolPorts, 'gates'>;
+export type ExplainPorts = PreviewPorts & LogPorts & NamesPorts & Pick<ToolPorts, 'gates' | 'people'>;
 
 /**
  * Follows one member through one group: what the directory says, who they are, and what apply decides.
@@ -32,22 +32,17 @@ export type ExplainPorts = PreviewPorts & LogPorts & NamesPorts & Pick<ToolPorts
 export async function explainMember(
   ref: GroupRef,
   text: string,
-  { connection, ports }: { readonly connection: Connection; readonly ports: ExplainPorts },
+  { connection, ports }: Explaining,
 ): Promise<Explanation> {
   const state = await ports.groups.read(ref);
   if (state === undefined) throw new NotFound(`there is no group ${ref.group}`);
-  const [found, gate, { decision, facts }] = await Promise.all([
-    findMember(ref, text, ports),
+  const [{ member, stranger, who, entries }, gate, { decision, known }] = await Promise.all([
+    findOut(state, text, { connection, ports }),
     ports.gates.read(ref.connection),
-    previewGroup(state, connection, ports),
-  ]);
-  const stranger = found instanceof NothingFits ? found : undefined;
-  const member = found instanceof NothingFits ? memberId(text) : found;
-  const [who, known] = await Promise.all([
-    identify(member, state, connection, ports).then((one) =>
-      stranger !== undefined ? withStranger(one, text, connection, ports) : one,
-    ),
-    withWords(facts, connection, ports),
+    previewGroup(state, connection, ports).then(async ({ decision, facts }) => ({
+      decision,
+      known: await withWords(facts, connection, ports),
+    })),
   ]);
   const asked: Asked = {
     member,
@@ -60,7 +55,6 @@ export async function explainMember(
     isSwitchedOn: who.user === undefined || isActive(who.user.attributes),
   };
   const verdict = verdictOf(asked);
-  const entries = await entriesAbout(ref, who, ports);
   const byHand = stranger && sayByHand(entries, who);
   if (stranger && byHand === undefined && who.person === undefined && !isPresent(asked)) throw stranger;
   return {
@@ -81,15 +75,41 @@ export async function explainMember(
   };
 }
 
+interface Explaining {
+  readonly connection: Connection;
+  readonly ports: ExplainPorts;
+}
+
+/** Who is meant, and what was written about them. `stranger`: why nobody is, where no event has named them here. */
+async function findOut(state: GroupState, text: string, { connection, ports }: Explaining) {
+  const found = await findMember(state.ref, text, { connection, ports });
+  const stranger = found instanceof NothingFits ? found : undefined;
+  const member = found instanceof NothingFits ? memberId(text) : found;
+  const one = await identify(member, state, connection, ports);
+  const who = stranger === undefined ? one : await withStranger(one, text, connection, ports);
+  return { member, stranger, who, entries: await entriesAbout(state.ref, who, ports) };
+}
+
 const shown = ({ role, userId, state }: Person) => ({ id: role, userId: userId ?? null, state });
 
 /**
  * A member, also by the id that the platform has of them.
  * @returns the failure to find them, with who is alike, where no event has named them in the group
  */
-async function findMember(ref: GroupRef, text: string, ports: ExplainPorts): Promise<MemberId | NothingFits> {
+async function findMember(
+  ref: GroupRef,
+  text: string,
+  { connection, ports }: Explaining,
+): Promise<MemberId | NothingFits> {
   const id = memberId(text);
-  if ((await ports.groups.registers(ref, [id])).length > 0) return id;
+  const [[register], bound] = await Promise.all([
+    ports.groups.registers(ref, [id]),
+    membersHolding(text, connection, ports),
+  ]);
+  if (register !== undefined) return id;
+  const [only, ...others] = bound;
+  // Whose address is sure need not be looked for among everybody.
+  if (only !== undefined && others.length === 0 && (await isIn(ref, only, text, ports))) return only;
   const none = `no event has ever named "${text}" in the group ${ref.group}, and nobody has put them in by hand`;
   try {
     return await findMemberOf([ref], text, { none, ports });
@@ -97,6 +117,15 @@ async function findMember(ref: GroupRef, text: string, ports: ExplainPorts): Pro
     if (!(error instanceof NothingFits)) throw error;
     return (await usersOf(ref, ports)).boundTo.get(text)?.member ?? error;
   }
+}
+
+async function isIn(ref: GroupRef, member: MemberId, text: string, { groups, users }: ExplainPorts) {
+  const [[register], known] = await Promise.all([
+    groups.registers(ref, [member]),
+    users.read(ref.connection, [member]),
+  ]);
+  const says = [...(known.get(member)?.attributes.values() ?? [])].some(({ value }) => value === text);
+  return register !== undefined && says;
 }
 
 /** A member, and who that is on the platform. */

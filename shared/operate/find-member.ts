@@ -1,5 +1,8 @@
 import { ACTIVE_ATTRIBUTE } from '../domain/active.ts';
 import { type ConnectionName, type GroupRef, type MemberId, memberId } from '../domain/ids.ts';
+import { fieldName, matchForm } from '../contract/match-rule.ts';
+import { matchRules } from '../contract/settings.ts';
+import type { Connection } from '../sync/ports/connections.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import { allGroups, findOne } from './find-group.ts';
 import { sayPerson, withId } from './names.ts';
@@ -28,6 +31,20 @@ export async function findMemberOf(
     return { item: member, words, said: withId(sayPerson(attributes), member) };
   });
   return findOne(text, all, none);
+}
+
+/** Who is bound to an employee that has this value where a match rule compares it. */
+export async function membersHolding(
+  text: string,
+  { name, settings }: Connection,
+  { people }: Pick<ToolPorts, 'people'>,
+): Promise<readonly MemberId[]> {
+  const found = new Set<MemberId>();
+  const fields = matchRules(settings).map(({ employeeField }) => fieldName(employeeField));
+  const holding = fields.map((field) => people.holding(name, field, matchForm(field, text)));
+  for (const { role } of (await Promise.all(holding)).flat())
+    for await (const page of people.membersBoundTo(name, role)) for (const one of page) found.add(one);
+  return [...found];
 }
 
 /** The member of a connection whom a person means; without an id that is known, every group is looked through. */

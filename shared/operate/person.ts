@@ -1,13 +1,11 @@
 import pMap from 'p-map';
 import type { PersonReport } from '../contract/answers.ts';
-import { fieldName, matchForm } from '../contract/match-rule.ts';
-import { matchRules } from '../contract/settings.ts';
-import { type GroupId, type MemberId, memberId } from '../domain/ids.ts';
+import { type GroupId, memberId } from '../domain/ids.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import { type ExplainPorts, explainMember } from './explain.ts';
 import { NotFound } from './find-group.ts';
-import { findMember as findAmongAll } from './find-member.ts';
+import { findMember as findAmongAll, membersHolding } from './find-member.ts';
 import { journalOf } from './journal.ts';
 import { readLog } from './log.ts';
 import { sayPerson } from './names.ts';
@@ -67,17 +65,11 @@ export async function reportPerson(
   };
 }
 
-async function findMember(text: string, { name, settings }: Connection, ports: PersonPorts) {
+async function findMember(text: string, connection: Connection, ports: PersonPorts) {
+  const { name } = connection;
   const byId = memberId(text);
   if ((await ports.users.read(name, [byId])).has(byId)) return byId;
-  const found = new Set<MemberId>();
-  for (const { employeeField } of matchRules(settings)) {
-    const field = fieldName(employeeField);
-    for (const { role } of await ports.people.holding(name, field, matchForm(field, text))) {
-      for await (const page of ports.people.membersBoundTo(name, role))
-        for (const one of page) found.add(one);
-    }
-  }
+  const found = await membersHolding(text, connection, ports);
   const [only, ...others] = found;
   if (only !== undefined && others.length === 0) return only;
   if (only === undefined) return findAmongAll(name, text, ports);

@@ -1,4 +1,3 @@
-import { Agent } from 'undici';
 import {
   createCaller,
   createDeployment,
@@ -10,8 +9,7 @@ import { type AwsTarget, createSdk, type Sdk } from '../aws/sdk.ts';
 import { createSecrets, createVault } from '../aws/secrets.ts';
 import { type QueueKey, queueName, tableName } from '../contract/names.ts';
 import { DEFAULT_COALESCE_SECONDS } from '../contract/topology.ts';
-import { createApplicants } from '../platform/applicants.ts';
-import { createPlatforms } from '../platform/platforms.ts';
+import type { PlatformsOptions } from '../platform/oauth-secret.ts';
 import { createApplyQueue } from '../queues/apply-queue.ts';
 import { createMailbox } from '../queues/mailbox.ts';
 import { createEventSender } from '../queues/sqs-batch.ts';
@@ -52,7 +50,6 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
   const region = await sdk.region();
   const { prefix, queueUrls = {}, local } = target;
   const options = { prefix, tableName: tableName(prefix), region, isLocal: local !== undefined, queueUrls };
-  const dispatcher = new Agent({ connect: { timeout: CONNECT_TIMEOUT_MS } });
   const urlOf = queueUrlsByName(sdk, options);
   const requireUrl = async (key: QueueKey): Promise<string> => {
     const url = await urlOf(key);
@@ -63,21 +60,28 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
   const deployment = {
     ...createDeployment(sdk, options, urlOf),
     allowsLoopback: local !== undefined || target.isEmulated === true,
-    ...createScimServer(sdk, { prefix, scimUrl: target.scimUrl, dispatcher }),
+    ...createScimServer(sdk, { prefix, scimUrl: target.scimUrl }),
   };
   const table = createDynamoTable(sdk.dynamodb, { tableName: options.tableName, sleep });
   const secrets = createSecrets(sdk.secrets, prefix);
   const stores = storesOver(table);
   const world = { clock: systemClock, random: systemRandom, sleep };
-  const platformOptions = { ...world, secrets, leases: stores.leases, dispatcher };
+  let talking: ReturnType<typeof talkToPlatform> | undefined;
+  const platform = () => {
+    talking ??= talkToPlatform({ ...world, secrets, leases: stores.leases });
+    return talking;
+  };
   const ports: ToolPorts = {
     ...stores,
     scim: createScimStore(table),
     tokens: createScimTokenStore(table),
     randomHex,
     connections: createConnectionStore(table, { clock: systemClock, rememberMs: 0 }),
-    platforms: createPlatforms(platformOptions),
-    applicants: createApplicants(platformOptions),
+    platforms: { open: async (...args) => (await platform()).platforms.open(...args) },
+    applicants: {
+      present: async (...args) => (await platform()).applicants.present(...args),
+      stored: async (...args) => (await platform()).applicants.stored(...args),
+    },
     applyQueue: lazyApplyQueue(sdk, () => requireUrl('apply')),
     // The tool never gives up on a group by itself: only apply dead-letters.
     deadLetters: { bury: async (letters) => letters.map(({ messageId }) => messageId) },
@@ -99,9 +103,21 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
     ports,
     close: async () => {
       sdk.close();
-      await dispatcher.close();
+      await (await talking)?.dispatcher.close();
     },
   };
+}
+
+/** Most commands ask the table alone, and need not load what speaks HTTP. */
+async function talkToPlatform(options: Omit<PlatformsOptions, 'dispatcher'>) {
+  const [{ Agent }, { createApplicants }, { createPlatforms }] = await Promise.all([
+    import('undici'),
+    import('../platform/applicants.ts'),
+    import('../platform/platforms.ts'),
+  ]);
+  const dispatcher = new Agent({ connect: { timeout: CONNECT_TIMEOUT_MS } });
+  const all = { ...options, dispatcher };
+  return { dispatcher, platforms: createPlatforms(all), applicants: createApplicants(all) };
 }
 
 /**

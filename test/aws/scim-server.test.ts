@@ -7,7 +7,6 @@ import {
   ResourceNotFoundException,
 } from '@aws-sdk/client-lambda';
 import { mockClient } from 'aws-sdk-client-mock';
-import { Agent } from 'undici';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createScimServer } from '../../shared/aws/deployment.ts';
 import type { Sdk } from '../../shared/aws/sdk.ts';
@@ -15,12 +14,10 @@ import type { Sdk } from '../../shared/aws/sdk.ts';
 const lambda = mockClient(LambdaClient);
 afterEach(() => lambda.reset());
 
-const dispatcher = new Agent();
 const serverOf = (scimUrl?: string) =>
   createScimServer({ lambda: new LambdaClient({ region: 'eu-west-1' }) } as unknown as Sdk, {
     prefix: 'acme',
     scimUrl,
-    dispatcher,
   });
 
 /** As API Gateway's integration puts it there. */

@@ -120,7 +120,7 @@ export interface Applicant {
 
 export interface Applicants {
   /** @throws TypeError where base URL or token cannot be used; the message does not show the token */
-  present(baseUrl: string, token: string): Applicant;
+  present(baseUrl: string, token: string): Promise<Applicant> | Applicant;
   /** With the credential that is stored. @throws PlatformFailure */
   stored(connection: ConnectionName, baseUrl: string): Promise<Applicant>;
 }
