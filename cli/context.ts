@@ -27,6 +27,8 @@ export interface Context {
   readonly member: (text: string) => Promise<MemberId>;
   /** Names of the ids that are about to be printed. */
   readonly names: (named: Named) => Promise<Names>;
+  /** One group, as it is named to a person. */
+  readonly said: (ref: GroupRef) => Promise<string>;
   /** `--yes`: nobody is to be asked. */
   readonly yes: boolean;
   /** Asks on a terminal; true with `--yes`. @throws UsageError where nobody can be asked */
@@ -48,6 +50,8 @@ export function createContext(io: Io, options: GlobalOptions, spell: Spell): Con
     opening ??= io.openTool({ ...targetOf(options, localFile), prefix, user: io.user, isEmulated });
     return (await opening).ports;
   };
+  const names = async (named: Named) =>
+    options.names === false ? NO_NAMES : readNames(connection, named, await ports());
   return {
     io,
     out,
@@ -58,8 +62,8 @@ export function createContext(io: Io, options: GlobalOptions, spell: Spell): Con
     ports,
     group: async (text) => findGroup(connection, text, await ports()),
     member: async (text) => findMember(connection, text, await ports()),
-    names: async (named) =>
-      options.names === false ? NO_NAMES : readNames(connection, named, await ports()),
+    names,
+    said: async ({ group }) => (await names({ groups: [group] })).group(group),
     yes: options.yes === true,
     confirm: async (question) => options.yes === true || askYes(io, question),
     reason: (given) => reasonOf(io, given),

@@ -18,6 +18,7 @@ import type { Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
 import { askYes, canAsk } from '../output/ask.ts';
 import { plural } from '../output/words.ts';
+import { toMs } from './explain.ts';
 import { type QueueOption, queuesOf, selectionOf, surveyChosen, type Which } from './dlq-queue.ts';
 
 async function findOne(context: Context, id: string, options: QueueOption): Promise<Letter> {
@@ -33,7 +34,7 @@ export async function show(context: Context, id: string, options: QueueOption): 
   const letter = await findOne(context, id, options);
   const { document, missing } = await describeLetter(letter, await context.ports());
   const names = await context.names({
-    groups: document.events.flatMap(({ group }) => group ?? []),
+    groups: [...document.events, ...document.now].flatMap(({ group }) => group ?? []),
     members: document.events.flatMap(({ members }) => members.slice(0, SHOWN_MEMBERS)),
   });
   out.answer(document, () => print(document, names, context));
@@ -62,11 +63,11 @@ function print(letter: ShownLetter, names: Names, { out }: Context): void {
   for (const { kind, group, time, members } of letter.events) {
     const who =
       members.length === 0 ? '' : `: ${members.slice(0, SHOWN_MEMBERS).map(names.member).join(', ')}`;
-    out.line(`event       ${kind} ${group === null ? '' : names.group(group)} at ${time ?? '?'}${who}`);
+    out.line(`event       ${kind} ${group === null ? '' : names.group(group)} at ${toMs(time) ?? '?'}${who}`);
   }
   for (const { group, state, platformId, wanted, users } of letter.now) {
     out.line(
-      `group now   ${group}: ${state}; ${wanted} wanted; platform ${platformId ?? 'has none'}, ${users} users`,
+      `group now   ${names.group(group)}: ${state}; ${wanted} wanted; platform ${platformId ?? 'has none'}, ${users} users`,
     );
   }
   out.line();
@@ -159,8 +160,10 @@ export async function discard(
   const selection = await selectionOf(context, ids, options);
   if (!canAsk(io)) await context.reason(options.reason);
   const { messages } = await surveyChosen(context, selection, options);
-  for (const { id, code, group, message } of messages.slice(0, SHOWN_LETTERS))
-    out.note(`${id.slice(0, SHORT_ID)}  ${code}  ${group ?? ''}  ${message}`);
+  const shown = messages.slice(0, SHOWN_LETTERS);
+  const names = await context.names({ groups: shown.flatMap(({ group }) => group ?? []) });
+  for (const { id, code, group, message } of shown)
+    out.note(`${id.slice(0, SHORT_ID)}  ${code}  ${group === null ? '' : names.group(group)}  ${message}`);
   if (messages.length > SHOWN_LETTERS) out.note(`… and ${messages.length - SHOWN_LETTERS} more`);
   if (messages.length === 0) throw new NotFound('none of these is a dead letter: groupsync dlq list');
   const reason = await context.reason(options.reason);

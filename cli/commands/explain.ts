@@ -60,6 +60,7 @@ function printPerson(report: PersonReport, { out }: Context): void {
   const { member, name, bound, person, groups, moreGroups, deeds } = report;
   out.line(withId(name ?? undefined, member));
   out.line(bound === null ? 'bound to nobody' : `bound to ${bound}, ${person?.state ?? 'not met yet'}`);
+  if (groups.length === 0) out.line('no event has put them into a group');
   for (const group of groups) {
     const { wanted, present, outcome, because, event, write } = group;
     const where = `${wanted ? 'wanted' : 'not wanted'}, ${present ? 'on the platform' : 'not on the platform'}`;
@@ -72,8 +73,11 @@ function printPerson(report: PersonReport, { out }: Context): void {
   for (const deed of deeds) out.line(lineOf(deed, out));
 }
 
+/** Stamps have nine digits. */
+export const toMs = (time: string | null) => time?.replace(/(\.\d{3})\d*Z$/, '$1Z');
+
 const sayEvent = ({ id, source, time, actor }: ExplainedEvent): string =>
-  `${id} of ${source}, ${time?.replace(/(\.\d{3})\d*Z$/, '$1Z')}${actor === null ? '' : `, by ${named(actor.id, actor.name)}`}`;
+  `${id} of ${source}, ${toMs(time)}${actor === null ? '' : `, by ${named(actor.id, actor.name)}`}`;
 
 const REFRESH = 'groupsync people refresh, or wait for the hourly one';
 /** What a person can do, by what was decided. */

@@ -106,6 +106,7 @@ async function showLog(context: Context, options: LogOptions): Promise<number> {
   let entries = await readLog(connection, options.follow ? filter : { ...filter, taken }, ports);
   if (options.follow !== true) {
     out.answer({ entries }, () => {
+      if (entries.length === 0) out.line('nothing that fits has happened');
       for (const entry of entries) out.line(lineOf(entry, out));
     });
     return EXIT.done;

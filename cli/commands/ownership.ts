@@ -54,7 +54,7 @@ async function adopt(context: Context, group: string, platformId: string, { wait
   const { out } = context;
   const ref = await context.group(group);
   out.note(
-    `the platform's group ${platformId} becomes ${ref.group}: name, spokeId and members will be made equal`,
+    `the platform's group ${platformId} becomes ${await context.said(ref)}: name, spokeId and members will be made equal`,
   );
   out.note(`what that changes: groupsync plan ${ref.group} afterwards; the guard holds large removals`);
   if (!(await context.confirm(`Adopt ${platformId}?`))) return EXIT.failed;
@@ -84,7 +84,11 @@ function sayAdoption(outcome: AdoptOutcome): string {
 async function release(context: Context, group: string, { wait }: Wait): Promise<number> {
   const { out } = context;
   const ref = await context.group(group);
-  if (!(await context.confirm(`Let go of ${ref.group}? It stays as it is and is written no more.`))) {
+  if (
+    !(await context.confirm(
+      `Let go of ${await context.said(ref)}? It stays as it is and is written no more.`,
+    ))
+  ) {
     return EXIT.failed;
   }
   const ports = await context.ports();

@@ -71,7 +71,7 @@ it('a group that only member events named is unknown, not deleted, until the dir
 
 describe('names', () => {
   it('stand beside the ids that are printed, unless they are not wanted', async () => {
-    const { cli, publish, apply } = await worldOf();
+    const { cli, publish, apply, ports } = await worldOf();
     await publish(removed('g', 'ada', 'bob', 'cid', 'dee'));
     await apply('g');
     for (const args of [
@@ -85,6 +85,11 @@ describe('names', () => {
     expect((await cli('pending')).stdout).toMatch(/Energy \(h\) │ stranger@acme\.test \(m-stranger\)/);
     expect((await cli('groups')).stdout).toMatch(/Energy \(h\)[\s\S]*Engineering \(g\)/);
     expect((await cli('holds')).stdout).toContain('Engineering (g)');
+    for (const verb of ['pause', 'release']) {
+      const asked = runCli([verb, 'g'], { ports, person: [{ sees: '[y/N]', types: 'n\r' }] });
+      expect((await asked).stderr, verb).toContain('Engineering (g)');
+    }
+    expect((await cli('log', '--action', 'nothing')).stdout).toBe('nothing that fits has happened\n');
   });
 
   it('of a hold go into a file for a spreadsheet', async () => {
