@@ -5,12 +5,19 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Construct } from 'constructs';
 import type { ScheduleKey } from '../shared/contract/names.ts';
-import { ENVIRONMENT, SCIM_URL_OUTPUT, STACK_OUTPUTS, sourceQueueName } from '../shared/contract/names.ts';
+import {
+  alarmTopicName,
+  ENVIRONMENT,
+  SCIM_URL_OUTPUT,
+  STACK_OUTPUTS,
+  sourceQueueName,
+} from '../shared/contract/names.ts';
 import { applyDelaySeconds, SCHEDULES } from '../shared/contract/topology.ts';
 import { type AlarmDesk, HealthAlarms } from './alarms.ts';
 import type { DeployableKey, FunctionCode } from './bundle.ts';
 import type { ConnectorFunction } from './connector-function.ts';
 import { Dashboard } from './dashboard.ts';
+import { Operators } from './operators.ts';
 import { grant, PERMISSIONS, type Resources } from './permissions.ts';
 import { Scim } from './scim.ts';
 import type { Settings } from './settings.ts';
@@ -93,6 +100,7 @@ export class ConnectorStack extends Stack {
     closeTo(apply.worker.role.roleArn, queues.applyDlq);
 
     new Sources(this, 'Sources', { settings, events: queues.events, ofSources, undelivered, key });
+    new Operators(this, 'Operators', every);
     new HealthAlarms(this, 'Health', settings, desk);
     new Dashboard(this, 'Dashboard', { prefix, resources, functions, scim });
 
@@ -115,7 +123,7 @@ const task = (name: ScheduleKey, everyMinutes: number, description: string) =>
 /** Where alarms go. The policy that `enforceSSL` makes takes the place of the default one, and lets nobody in by itself. */
 function alarmTopic(stack: Stack, settings: Settings, key: IKey): Topic {
   const topic = new Topic(stack, 'AlarmTopic', {
-    topicName: `${settings.prefix}-alarms`,
+    topicName: alarmTopicName(settings.prefix),
     masterKey: key,
     enforceSSL: true,
   });

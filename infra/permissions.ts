@@ -111,11 +111,11 @@ const connectionSecrets = (scope: Construct, prefix: string) =>
   });
 
 /** An ARN as cdk-nag writes it in the id of a finding: what is known at deploy time only is `<AWS::…>`. */
-const asFound = (arn: string) =>
+export const asFound = (arn: string) =>
   Token.asString(arn).replaceAll(/\$\{Token\[AWS[.:]+(\w+)[^\]]*\]\}/g, '<AWS::$1>');
 
 /** The key is usable only by way of the services that hold the data, never to decrypt something else with it. */
-function keyStatements(scope: Construct, key: IKey): PolicyStatement[] {
+export function keyStatements(scope: Construct, key: IKey): PolicyStatement[] {
   const { region } = Stack.of(scope);
   const by = (sid: string, service: string, actions: string[]) =>
     new PolicyStatement({

@@ -45,6 +45,7 @@ export function createSecretsManager(file?: string): AwsService {
     GetSecretValue: (request) => getValue(secrets, readBody(request, Get)),
     DescribeSecret: (request) => describe(find(secrets, readBody(request, Named).SecretId)),
     DeleteSecret: (request) => saved(deleteSecret(secrets, readBody(request, Delete))),
+    RestoreSecret: (request) => saved(restoreSecret(find(secrets, readBody(request, Named).SecretId))),
     ListSecrets: () => ({
       SecretList: [...secrets.values()].filter((one) => one.deletedAtMs === undefined).map(describe),
     }),
@@ -105,6 +106,11 @@ function createSecret(secrets: Map<string, Secret>, input: z.infer<typeof Create
   };
   secrets.set(secret.name, secret);
   return { ARN: secret.arn, Name: secret.name, VersionId: version };
+}
+
+function restoreSecret(secret: Secret) {
+  secret.deletedAtMs = undefined;
+  return { ARN: secret.arn, Name: secret.name };
 }
 
 /** A token that was used before is a repeat if the value is the same, else a mistake. */

@@ -12,7 +12,7 @@ export interface Recorder {
 }
 
 /** Where a service really is. */
-export type Upstream = (service: 'dynamodb' | 'sqs' | 'secretsmanager') => string;
+export type Upstream = (service: 'dynamodb' | 'sqs' | 'secretsmanager' | 'lambda' | 'scheduler') => string;
 
 const SERVICES = {
   DynamoDB_20120810: 'dynamodb',
@@ -20,11 +20,22 @@ const SERVICES = {
   secretsmanager: 'secretsmanager',
 } as const;
 
+/** Of the two services whose requests name operation and resource by their path. */
+const PATHS = [
+  ['lambda', 'InvokeFunction', /^\/[\d-]+\/functions\/([^/]+)\/invocations/],
+  ['lambda', 'GetFunctionConfiguration', /^\/[\d-]+\/functions\/([^/]+)\/configuration/],
+  ['lambda', 'GetPolicy', /^\/[\d-]+\/functions\/([^/]+)\/policy/],
+  ['lambda', 'ListEventSourceMappings', /^\/[\d-]+\/event-source-mappings()/],
+  ['scheduler', 'GetSchedule', /^\/schedules\/([^/?]+)/],
+] as const;
+
 /** The parts of a request that say which resource it is about. */
 const Subject = z.object({
   IndexName: z.string().optional(),
   QueueUrl: z.string().optional(),
   SecretId: z.string().optional(),
+  Name: z.string().optional(),
+  QueueName: z.string().optional(),
 });
 
 export async function startRecorder(upstream: Upstream): Promise<Recorder> {
@@ -32,20 +43,21 @@ export async function startRecorder(upstream: Upstream): Promise<Recorder> {
   const server = createServer(async (request, response) => {
     try {
       const body = await readAll(request);
-      const { service, call } = describeCall(String(request.headers['x-amz-target']), body);
+      const { headers, url = '/' } = request;
+      const { service, call } = describeCall(String(headers['x-amz-target'] ?? url), body);
       calls.add(call);
       const real = upstream(service);
-      const answer = await fetch(real, {
+      const answer = await fetch(`${new URL(real).origin}${url}`, {
         method: request.method ?? 'POST',
         headers: forwarded(request),
         // Queue URLs name this recorder, because the SDK sends to the host that they name.
-        body: body.replaceAll(`http://${request.headers.host}`, new URL(real).origin),
+        ...(body === '' ? {} : { body: body.replaceAll(`http://${headers.host}`, new URL(real).origin) }),
       });
-      const headers = [...answer.headers].filter(
-        ([name]) => !/^(content-encoding|transfer-encoding|connection|keep-alive)$/.test(name),
+      const kept = [...answer.headers].filter(
+        ([name]) => !/^(content-length|content-encoding|transfer-encoding|connection|keep-alive)$/.test(name),
       );
-      response.writeHead(answer.status, Object.fromEntries(headers));
-      response.end(Buffer.from(await answer.arrayBuffer()));
+      response.writeHead(answer.status, Object.fromEntries(kept));
+      response.end((await answer.text()).replaceAll(new URL(real).origin, `http://${headers.host}`));
     } catch (error) {
       response.writeHead(500).end(String(error));
     }
@@ -57,24 +69,37 @@ export async function startRecorder(upstream: Upstream): Promise<Recorder> {
 
 /** A batch needs the right to its single action (service authorization reference of Amazon SQS). */
 function describeCall(target: string, body: string) {
+  for (const [service, action, path] of PATHS) {
+    const [, resource] = path.exec(target) ?? [];
+    if (resource !== undefined) return { service, call: `${service}:${action} on ${resource || 'any'}` };
+  }
   const [api = '', operation = ''] = target.split('.');
   const service = SERVICES[api as keyof typeof SERVICES];
   if (service === undefined) throw new Error(`expected DynamoDB, SQS or Secrets Manager, got ${target}`);
-  const { IndexName, QueueUrl, SecretId } = Subject.parse(JSON.parse(body));
+  const { IndexName, QueueUrl, QueueName, Name, SecretId } = Subject.parse(JSON.parse(body));
   const resource =
-    QueueUrl?.split('/').at(-1) ?? SecretId ?? (IndexName === TABLE.index.name ? 'index' : 'table');
+    QueueUrl?.split('/').at(-1) ??
+    QueueName ??
+    SecretId ??
+    Name ??
+    (IndexName === TABLE.index.name ? 'index' : 'table');
   const action = service === 'sqs' ? operation.replace(/Batch$/, '') : operation;
   return { service, call: `${service}:${action} on ${resource}` };
 }
 
 const forwarded = ({ headers }: IncomingMessage): Record<string, string> =>
   Object.fromEntries(
-    ['authorization', 'content-type', 'x-amz-target', 'x-amz-date', 'x-amz-security-token'].flatMap(
-      (name) => {
-        const value = headers[name];
-        return typeof value === 'string' ? [[name, value]] : [];
-      },
-    ),
+    [
+      'authorization',
+      'content-type',
+      'x-amz-invocation-type',
+      'x-amz-target',
+      'x-amz-date',
+      'x-amz-security-token',
+    ].flatMap((name) => {
+      const value = headers[name];
+      return typeof value === 'string' ? [[name, value]] : [];
+    }),
   );
 
 async function readAll(request: IncomingMessage): Promise<string> {

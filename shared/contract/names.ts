@@ -29,6 +29,9 @@ export const sourceQueueName = (prefix: string, source: string) => `${prefix}-ev
 export const tableName = (prefix: string) => `${prefix}-state`;
 export const functionName = (prefix: string, name: FunctionKey | OptionalFunctionKey) => `${prefix}-${name}`;
 export const scheduleName = (prefix: string, schedule: ScheduleKey) => `${prefix}-${schedule}`;
+export const alarmTopicName = (prefix: string) => `${prefix}-alarms`;
+/** The alarm that `doctor --alarms` rings: it ends by itself within minutes where it is without cause. */
+export const testedAlarm = (prefix: string) => `${prefix}-pump-not-run`;
 export const secretName = (prefix: string, connection: ConnectionName) =>
   `${prefix}/connections/${connection}`;
 

@@ -1,74 +1,47 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { DEPLOYABLE_KEYS } from '../../infra/bundle.ts';
+import { PERMISSIONS } from '../../infra/permissions.ts';
 import { resourcesOf, synthesise } from './synthesised.ts';
 
 const { template } = synthesise({ scim: true });
 
-/** `action` on the part of the stack that the ARN names. */
-function grantsOf(role: string): string[] {
-  const [policy] = Object.entries(resourcesOf(template, 'AWS::IAM::Policy')).filter(([id]) =>
-    id.startsWith(`${role}WorkerRole`),
-  );
-  const statements = policy?.[1].Properties.PolicyDocument.Statement as {
-    Action: string | string[];
-    Resource: unknown;
-  }[];
-  return statements
-    .flatMap(({ Action, Resource }) => [Action].flat().map((action) => `${action} on ${nameOf(Resource)}`))
-    .filter((grant) => !/^(kms|logs|xray):/.test(grant))
-    .sort();
-}
+/** What `permissions.integration.test.ts` holds against the calls that are made, here against the template. */
+it.each(DEPLOYABLE_KEYS)(
+  'the role of %s grants exactly what the permissions list, on its own resources',
+  (name) => {
+    const role = `${name.charAt(0).toUpperCase()}${name.slice(1)}WorkerRole`;
+    const [, policy] =
+      Object.entries(resourcesOf(template, 'AWS::IAM::Policy')).find(([id]) => id.startsWith(role)) ?? [];
+    const statements = policy?.Properties.PolicyDocument.Statement as {
+      Action: string | string[];
+      Resource: unknown;
+    }[];
+    const grants = statements
+      .flatMap(({ Action, Resource }) => [Action].flat().map((action) => `${action} on ${nameOf(Resource)}`))
+      .filter((grant) => !/^(kms|logs|xray):/.test(grant));
+    const { table, index, queues, secrets } = PERMISSIONS[name];
+    const listed = [
+      ...table.map((action) => `dynamodb:${action} on StateTable`),
+      ...index.map((action) => `dynamodb:${action} on index`),
+      ...secrets.map((action) => `secretsmanager:${action} on secrets`),
+      ...Object.entries(queues).flatMap(([queue, actions]) =>
+        actions.map((action) => `sqs:${action} on ${QUEUES[queue]}`),
+      ),
+    ];
+    expect(grants.sort()).toEqual(listed.sort());
+  },
+);
+
+const QUEUES: Readonly<Record<string, string>> = {
+  events: 'IngestLaneQueue',
+  eventsDlq: 'IngestLaneDeadLetters',
+  apply: 'ApplyLaneQueue',
+  applyDlq: 'ApplyLaneDeadLetters',
+};
 
 function nameOf(resource: unknown): string {
   const text = JSON.stringify(resource);
   if (text.includes('/index/due')) return 'index';
-  if (text.includes('connections/*')) return 'secrets';
+  if (text.includes(':secret:groupsync/connections/*')) return 'secrets';
   return /(Ingest|Apply)Lane(Queue|DeadLetters)|StateTable/.exec(text)?.[0] ?? text;
 }
-
-const onTable = (...actions: string[]) =>
-  ['BatchGetItem', 'BatchWriteItem', 'PutItem', 'Query', 'UpdateItem', ...actions].map(
-    (action) => `dynamodb:${action} on StateTable`,
-  );
-const ON_INDEX = 'dynamodb:Query on index';
-const consume = (queue: string) =>
-  ['DeleteMessage', 'GetQueueAttributes', 'ReceiveMessage'].map((action) => `sqs:${action} on ${queue}`);
-const send = (queue: string) => `sqs:SendMessage on ${queue}`;
-const onSecrets = ['secretsmanager:GetSecretValue on secrets', 'secretsmanager:PutSecretValue on secrets'];
-
-describe('a role grants exactly', () => {
-  it('ingest: take events, dead-letter them, send to apply, use the table', () => {
-    expect(grantsOf('Ingest')).toEqual(
-      [
-        ...consume('IngestLaneQueue'),
-        send('IngestLaneDeadLetters'),
-        send('ApplyLaneQueue'),
-        ...onTable(),
-      ].sort(),
-    );
-  });
-
-  it('apply: take and send apply messages, dead-letter them, use the table and the credentials', () => {
-    expect(grantsOf('Apply')).toEqual(
-      [
-        ...consume('ApplyLaneQueue'),
-        send('ApplyLaneQueue'),
-        send('ApplyLaneDeadLetters'),
-        ...onTable('DeleteItem'),
-        ...onSecrets,
-      ].sort(),
-    );
-  });
-
-  it('scim: send to apply and use the table, and reach neither index nor credentials', () => {
-    expect(grantsOf('Scim')).toEqual([send('ApplyLaneQueue'), ...onTable('DeleteItem')].sort());
-  });
-
-  it.each(['Reconcile', 'People'])(
-    '%s: send to apply, use the table, its index and the credentials',
-    (role) => {
-      expect(grantsOf(role)).toEqual(
-        [send('ApplyLaneQueue'), ...onTable('DeleteItem'), ON_INDEX, ...onSecrets].sort(),
-      );
-    },
-  );
-});

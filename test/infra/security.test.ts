@@ -213,23 +213,6 @@ describe('roles', () => {
     );
   });
 
-  it.each([
-    ['Ingest', undefined],
-    ['Scim', undefined],
-    ['Apply', ['secretsmanager:GetSecretValue', 'secretsmanager:PutSecretValue']],
-    ['Reconcile', ['secretsmanager:GetSecretValue', 'secretsmanager:PutSecretValue']],
-    ['People', ['secretsmanager:GetSecretValue', 'secretsmanager:PutSecretValue']],
-  ])('%s reaches secrets only as listed, and only those of its connections', (name, actions) => {
-    const secrets = roleStatements.filter(
-      ({ id, Action }) =>
-        id.startsWith(`${name}WorkerRole`) && listed(Action).some((one) => one.startsWith('secretsmanager:')),
-    );
-    expect(secrets.map(({ Action }) => Action)).toEqual(actions === undefined ? [] : [actions]);
-    for (const { Resource } of secrets) {
-      expect(JSON.stringify(Resource)).toContain(':secret:groupsync/connections/*');
-    }
-  });
-
   it('use the key through the services that hold the data only, the scheduler aside', () => {
     const onKey = roleStatements.filter(({ Action }) => listed(Action).some((one) => one.startsWith('kms:')));
     expect(onKey).toHaveLength(2 * DEPLOYABLE_KEYS.length + 2);

@@ -1,0 +1,120 @@
+import { Stack, Validations } from 'aws-cdk-lib';
+import { ManagedPolicy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import { Construct } from 'constructs';
+import {
+  alarmTopicName,
+  FUNCTION_KEYS,
+  type FunctionKey,
+  functionName,
+  OPTIONAL_FUNCTION_KEYS,
+  type OptionalFunctionKey,
+  QUEUE_KEYS,
+  type QueueKey,
+  queueName,
+  SCHEDULE_KEYS,
+  scheduleName,
+  sourceQueueName,
+  tableName,
+  testedAlarm,
+} from '../shared/contract/names.ts';
+import { TABLE } from '../shared/contract/topology.ts';
+import { asFound, keyStatements } from './permissions.ts';
+import type { Settings } from './settings.ts';
+
+type Right = readonly [on: keyof ReturnType<typeof namesOf>, ...actions: string[]];
+
+const LOOK: readonly Right[] = [
+  ['table', 'dynamodb:BatchGetItem', 'dynamodb:Query'],
+  ['index', 'dynamodb:Query'],
+  ['queues', 'sqs:GetQueueUrl', 'sqs:GetQueueAttributes'],
+  // A dead letter is looked at by taking it for a moment and giving it back.
+  ['deadLetters', 'sqs:ReceiveMessage', 'sqs:ChangeMessageVisibility'],
+];
+const DECIDE: readonly Right[] = [
+  ['table', 'dynamodb:BatchWriteItem', 'dynamodb:UpdateItem'],
+  ['apply', 'sqs:SendMessage'],
+];
+
+/** What people need for the commands that are theirs: `test/infra/commands.integration.test.ts` says which those are. */
+const PEOPLE: Readonly<Record<'viewer' | 'approver' | 'operator', readonly Right[]>> = {
+  viewer: LOOK,
+  approver: [...LOOK, ...DECIDE],
+  operator: [
+    ...LOOK,
+    ...DECIDE,
+    ['table', 'dynamodb:PutItem', 'dynamodb:DeleteItem', 'dynamodb:DescribeTable'],
+    ['table', 'dynamodb:DescribeTimeToLive', 'dynamodb:DescribeContinuousBackups'],
+    ['events', 'sqs:SendMessage'],
+    ['deadLetters', 'sqs:DeleteMessage'],
+    ['runs', 'lambda:InvokeFunction'],
+    ['functions', 'lambda:GetFunctionConfiguration'],
+    ['scim', 'lambda:GetPolicy'],
+    ['anything', 'lambda:ListEventSourceMappings'],
+    ['schedules', 'scheduler:GetSchedule'],
+    ['alarm', 'cloudwatch:SetAlarmState', 'cloudwatch:DescribeAlarmHistory'],
+    ['topic', 'sns:ListSubscriptionsByTopic'],
+    ['secrets', 'secretsmanager:GetSecretValue', 'secretsmanager:PutSecretValue'],
+    ['secrets', 'secretsmanager:CreateSecret', 'secretsmanager:DeleteSecret', 'secretsmanager:RestoreSecret'],
+  ],
+};
+
+/** Three policies to attach to people's roles; whoever writes the table can do all that is kept there, so two must suffice. */
+export class Operators extends Construct {
+  constructor(scope: Construct, id: string, { settings, key }: { settings: Settings; key: IKey }) {
+    super(scope, id);
+    const { partition, region, account } = Stack.of(this);
+    const names = namesOf(settings);
+    const arn = (name: string) => {
+      const [service = '', ...resource] = name.split(':');
+      return name === '*' ? name : `arn:${partition}:${service}:${region}:${account}:${resource.join(':')}`;
+    };
+    for (const [who, rights] of Object.entries(PEOPLE)) {
+      const policy = new ManagedPolicy(this, who, {
+        managedPolicyName: `${settings.prefix}-${who}`,
+        description: `groupsync ${settings.prefix}: the command line and the console, as ${who}`,
+        statements: [
+          ...rights.map(
+            ([on, ...actions]) => new PolicyStatement({ actions, resources: names[on].map(arn) }),
+          ),
+          ...keyStatements(this, key),
+        ],
+      });
+      if (who !== 'operator') continue;
+      const reasons = {
+        [asFound('*')]:
+          'lambda:ListEventSourceMappings has no resource level (service authorization reference).',
+        [asFound(arn(names.secrets[0]))]: 'Connections come and go without a deployment.',
+      };
+      for (const [resource, reason] of Object.entries(reasons))
+        Validations.of(policy).acknowledge({ id: `AwsSolutions-IAM5[Resource::${resource}]`, reason });
+    }
+  }
+}
+
+/** By names, service first, which say more to whoever reads the policy than references would. */
+function namesOf({ prefix, sources }: Settings) {
+  const table = `dynamodb:table/${tableName(prefix)}`;
+  const queue = (key: QueueKey) => `sqs:${queueName(prefix, key)}`;
+  const target = (name: FunctionKey | OptionalFunctionKey) => `lambda:function:${functionName(prefix, name)}`;
+  return {
+    table: [table],
+    index: [`${table}/index/${TABLE.index.name}`],
+    queues: QUEUE_KEYS.map(queue),
+    events: [
+      queue('events'),
+      ...Object.keys(sources).map((source) => `sqs:${sourceQueueName(prefix, source)}`),
+    ],
+    apply: [queue('apply')],
+    deadLetters: [queue('eventsDlq'), queue('applyDlq')],
+    // Asked for where it is not deployed too: who may not ask is not told that it is missing.
+    functions: [...FUNCTION_KEYS, ...OPTIONAL_FUNCTION_KEYS].map(target),
+    runs: [target('reconcile'), target('people')],
+    scim: [target('scim')],
+    schedules: SCHEDULE_KEYS.map((key) => `scheduler:schedule/default/${scheduleName(prefix, key)}`),
+    alarm: [`cloudwatch:alarm:${testedAlarm(prefix)}`],
+    topic: [`sns:${alarmTopicName(prefix)}`],
+    secrets: [`secretsmanager:secret:${prefix}/connections/*`],
+    anything: ['*'],
+  } as const;
+}

@@ -1,0 +1,215 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SendMessageCommand } from '@aws-sdk/client-sqs';
+import type { Command } from 'commander';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { createProgram } from '../../cli/program.ts';
+import { startRecorder } from '../../scripts/deploy-check/recorder.ts';
+import { wireTool } from '../../shared/runtime/wire-tool.ts';
+import { runCli } from '../support/cli/io.ts';
+import { startLocalStack } from '../support/local-stack.ts';
+import { resourcesOf, synthesise } from './synthesised.ts';
+
+const PEOPLE = ['ann', 'bob', 'cid', 'dee', 'eve', 'fay'];
+const TOKEN = 'token';
+const WORLD = {
+  companies: [
+    {
+      id: 'acme',
+      name: 'Acme',
+      employees: PEOPLE.map((id) => ({
+        id: `r-${id}`,
+        userId: `u-${id}`,
+        name: id,
+        workEmail: `${id}@acme.test`,
+      })),
+      groups: [],
+    },
+  ],
+  credentials: [{ token: TOKEN, kind: 'oauth_app' as const, company: 'acme' }],
+};
+const leaves = (command: Command, path: readonly string[] = []): string[] =>
+  command.commands.length === 0
+    ? [path.join(' ')]
+    : command.commands.flatMap((child) => leaves(child, [...path, child.name()]));
+let events = 0;
+const event = (type: string, data: object) => {
+  events += 1;
+  const envelope = { specversion: '1.0', id: `e${events}`, source: 'test', time: new Date().toISOString() };
+  return JSON.stringify({ ...envelope, sequence: String(events), type: `directory.${type}`, data });
+};
+const members = (...ids: string[]) => ids.map((id) => ({ id, email: `${id}@acme.test` }));
+const snapshot = (id: string, ...of: string[]) =>
+  event('group.snapshot', { group: { id, name: id }, members: members(...of) });
+
+const URL_OF_PLATFORM = '<platform>';
+const CONNECT = `connect second --base-url ${URL_OF_PLATFORM} --token-stdin`;
+
+/** Whose command it is, in an order in which each has something to do. `<…>` is filled in. */
+const COMMANDS: readonly (readonly ['viewer' | 'approver' | 'operator', string])[] = [
+  ...[
+    [
+      'status',
+      'status g',
+      'groups',
+      'holds',
+      'holds show g',
+      'pending',
+      'drift',
+      'log',
+      'audit g',
+      'explain g ann',
+    ],
+    [
+      'person ann',
+      'connections',
+      'connections show default',
+      'dlq list',
+      'dlq show <letter>',
+      'scim token list',
+    ],
+    ['import m.csv --dry-run', 'events validate e.jsonl'],
+  ]
+    .flat()
+    .map((line) => ['viewer', line] as const),
+  ['approver', 'holds reject g --reason r'],
+  ['approver', 'holds approve h --reason r'],
+  ...[
+    [
+      'doctor',
+      'plan',
+      'sync g',
+      'release i',
+      'adopt i <group>',
+      'pause i --reason r',
+      'resume i',
+      'pause --reason r',
+      'resume',
+    ],
+    [
+      'rebind nobody r-bob',
+      'connections set default drift=report',
+      'reconcile',
+      'people refresh',
+      'events send e.jsonl',
+    ],
+    [
+      'import m.csv',
+      'forget nobody',
+      'scim token create',
+      'scim token revoke <token>',
+      'dlq edit <letter> --reason r',
+    ],
+    ['dlq replay --all', 'dlq discard <letter> --reason r', 'probe'],
+    [CONNECT, CONNECT, 'connections remove second', CONNECT],
+  ]
+    .flat()
+    .map((line) => ['operator', line] as const),
+];
+
+/** `service:Action on name`, as the recorder writes it, of everything that a policy of the template allows. */
+function grantedTo(who: string): string[] {
+  const policies = Object.values(resourcesOf(synthesise().template, 'AWS::IAM::ManagedPolicy'));
+  const policy = policies.find(({ Properties }) => Properties.ManagedPolicyName === `groupsync-${who}`);
+  const statements = policy?.Properties.PolicyDocument.Statement as {
+    Action: string[];
+    Resource: unknown[];
+  }[];
+  const grants = statements.flatMap(({ Action, Resource }) =>
+    [Action]
+      .flat()
+      .flatMap((action) => [Resource].flat().map((resource) => `${action} on ${nameOf(resource)}`)),
+  );
+  return [...new Set(grants.filter((grant) => !grant.startsWith('kms:')))].sort();
+}
+
+function nameOf(resource: unknown): string {
+  if (resource === '*') return 'any';
+  const { 'Fn::Join': join = ['', []] } = resource as { 'Fn::Join'?: [string, unknown[]] };
+  const name = String(join[1].at(-1)).replace(/^:(?:function:|schedule\/default\/|secret:|alarm:)?/, '');
+  return { 'table/groupsync-state': 'table', 'table/groupsync-state/index/due': 'index' }[name] ?? name;
+}
+
+const LONG = { timeout: 30_000, interval: 100 };
+
+it('makes the calls that the policy of its people allows, no less and no more', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'groupsync-commands-'));
+  const { stack, send, converge, stop } = await startLocalStack({
+    world: WORLD,
+    pumpSeconds: 60,
+    settings: [],
+  });
+  const { address } = stack;
+  const recorder = await startRecorder((service) =>
+    service === 'secretsmanager' ? address.secretsManager : address[service],
+  );
+  onTestFinished(async () => {
+    await recorder.close();
+    await stop();
+    rmSync(folder, { recursive: true });
+  });
+  const { url } = recorder;
+  const target = {
+    prefix: 'groupsync',
+    region: 'us-east-1',
+    user: 'tester',
+    createSettleMs: 5_000,
+    local: { dynamodb: url, sqs: url, secretsManager: url, lambda: url, scheduler: url },
+  };
+  const seen = { viewer: new Set<string>(), approver: new Set<string>(), operator: new Set<string>() };
+  const filled: Record<string, string> = { platform: address.platform };
+  const run = async (line: string) => {
+    const tool = await wireTool(target);
+    const words = line.replaceAll(/<(\w+)>/g, (_, name: string) => filled[name] ?? name).split(' ');
+    (recorder.calls as Set<string>).clear();
+    const around = { ports: tool.ports, cwd: folder, stdin: TOKEN, env: { EDITOR: 'true' } };
+    const ran = await runCli([...words, '--yes', '--json'], around);
+    await tool.close();
+    return ran;
+  };
+  const letter = async () => {
+    await send(['no event']);
+    await vi.waitUntil(async () => {
+      filled['letter'] = (await run('dlq list --queue events')).json?.messages[0]?.id;
+      return filled['letter'] !== undefined;
+    }, LONG);
+  };
+  writeFileSync(join(folder, 'e.jsonl'), `${snapshot('new', 'ann')}\n`);
+  writeFileSync(join(folder, 'm.csv'), 'group id,group name,member id,email\ncsv,csv,ann,ann@acme.test\n');
+  await send([snapshot('g', ...PEOPLE), snapshot('h', ...PEOPLE), snapshot('i', 'ann', 'nobody')]);
+  await converge();
+  await send([snapshot('g', 'ann'), snapshot('h', 'ann')]);
+  const held = async () => (await converge()).filter(({ state }) => state === 'held').length === 2;
+  await vi.waitUntil(held, LONG);
+  const MessageBody = '{"connection":"default","group":"g","rev":1}';
+  const lane = { MessageGroupId: 'g', MessageDeduplicationId: 'x' };
+  await stack.sqs.send(new SendMessageCommand({ QueueUrl: address.applyDlqUrl, MessageBody, ...lane }));
+  filled['group'] = (await run('status i')).json?.platformId;
+  for (const [who, line] of COMMANDS) {
+    if (/<letter>|dlq replay/.test(line)) await letter();
+    const { code, stderr, json } = await run(line);
+    expect([0, 3], `${line}: ${stderr}`).toContain(code);
+    filled['token'] ??= json?.prefix;
+    const allowed = grantedTo(who);
+    for (const call of recorder.calls) {
+      const named = call.replace(/(?<=groupsync\/connections\/).*/, '*');
+      expect(allowed, `${who}: ${line}`).toContain(named);
+      seen[who].add(named);
+    }
+  }
+  const commands = leaves(createProgram(() => async () => {})).filter(
+    (name) => !/^(completion|console)/.test(name),
+  );
+  const lines = COMMANDS.map(([, line]) => line);
+  expect(commands.filter((name) => !lines.some((line) => `${line} list `.includes(`${name} `)))).toEqual([]);
+  // What the local stack keeps no part of, or has no such service for.
+  const elsewhere = /Describe(?!Table)|GetPolicy|cloudwatch:|sns:/;
+  for (const who of ['viewer', 'approver', 'operator'] as const) {
+    const called = [...seen.viewer, ...seen[who]];
+    expect(
+      grantedTo(who).filter((grant) => !elsewhere.test(grant) && !called.includes(grant)),
+      who,
+    ).toEqual([]);
+  }
+}, 120_000);
