@@ -78,6 +78,8 @@ const Decided = z.object({
   digest: text.describe('Of the set of removals that was decided on.'),
 });
 
+const Erased = z.record(text, count).describe('How many items were erased, by sort.');
+
 const Settings = z.record(text, z.unknown()).describe('Every setting, defaults included.');
 
 const Token = z.object({
@@ -104,7 +106,11 @@ const ACT_SCHEMAS = {
     changed: z.array(z.object({ key: text, before: text, after: text })).describe('Values as JSON.'),
     replanned: count.describe('Groups that are looked at again.'),
   }),
-  'connections remove': z.object({ removed: text, secretRemoved: z.boolean() }),
+  'connections remove': z.object({
+    removed: text,
+    secretRemoved: z.boolean(),
+    erased: nullable(Erased).describe('Null without --erase.'),
+  }),
   probe: z.object({
     connection: text,
     findings: z.array(Finding),
@@ -136,6 +142,7 @@ const ACT_SCHEMAS = {
     member: text,
     forgotten: z.boolean(),
     attributes: z.array(text).describe('Names of what was erased.'),
+    erased: Erased,
   }),
   pause: z.object({ paused: text.describe('The group, or the connection.'), reason: nullable(text) }),
   resume: z.object({

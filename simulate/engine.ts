@@ -6,6 +6,7 @@ import { createApplyQueue } from '../shared/queues/apply-queue.ts';
 import { createDeadLetterQueue } from '../shared/queues/dead-letter-queue.ts';
 import { storesOver } from '../shared/runtime/wire-platform.ts';
 import { createConnectionStore } from '../shared/store/connection-store.ts';
+import { createEraser } from '../shared/store/eraser.ts';
 import { createScimStore, createScimTokenStore } from '../shared/store/scim-store.ts';
 import type { Key, Table } from '../shared/store/table.ts';
 import type { Secrets } from '../shared/sync/ports/secrets.ts';
@@ -53,6 +54,10 @@ export function tableOf(table: MemoryTable, worker: Worker, faultOf: (kind: stri
         yield items;
         after = last;
       } while (after !== undefined);
+    },
+    async *scan(part) {
+      await worker.effect('scan');
+      yield* table.scan(part);
     },
     put: (item, when) => write(`put ${kindOf(item)}`, () => table.store(item, when)),
     update: (key, change, when) =>
@@ -120,6 +125,7 @@ export function portsOver(options: PortsOptions) {
 export const allStoresOver = (table: Table) => ({
   ...storesOver(table),
   scim: createScimStore(table),
+  eraser: createEraser(table),
   tokens: createScimTokenStore(table),
 });
 

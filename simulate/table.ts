@@ -5,6 +5,7 @@ import type {
   Condition,
   Item,
   Key,
+  Part,
   QueryRequest,
   Table,
   Value,
@@ -95,6 +96,12 @@ export class MemoryTable implements Table {
       yield items;
       after = last;
     } while (after !== undefined);
+  }
+
+  async *scan({ index, of }: Part = { index: 0, of: 1 }): AsyncGenerator<readonly Item[]> {
+    await this.#options.before?.('scan', `${index}/${of}`);
+    const partitions = [...this.#table].filter(([pk]) => pk.length % of === index);
+    for (const [, { entries }] of partitions) yield [...entries.values()].map(({ item }) => item);
   }
 
   async put(item: Item, when?: Condition): Promise<boolean> {

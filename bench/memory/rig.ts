@@ -62,6 +62,7 @@ export async function createRig(options: RigOptions) {
     get: (key) => active.get(key),
     getMany: (keys) => active.getMany(keys),
     query: (request) => active.query(request),
+    scan: (part) => active.scan(part),
     put: (item, when) => active.put(item, when),
     update: (key, change, when) => active.update(key, change, when),
     delete: (key, when) => active.delete(key, when),

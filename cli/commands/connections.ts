@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { SETTING_KEYS } from '../../shared/contract/change-setting.ts';
 import { allGroups } from '../../shared/operate/find-group.ts';
+import { eraseConnection } from '../../shared/operate/forget.ts';
 import { sayGate } from '../../shared/operate/say-gate.ts';
 import {
   changeSettings,
@@ -15,7 +16,7 @@ import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import type { Act } from '../act.ts';
 import { type Context, parseConnectionName } from '../context.ts';
 import { EXIT } from '../io.ts';
-import { plural, shellWord } from '../output/words.ts';
+import { erasedLines, plural, shellWord } from '../output/words.ts';
 import { settingChange } from './arguments.ts';
 import { planAll } from './plan.ts';
 
@@ -56,10 +57,11 @@ export function addConnections(program: Command, act: Act): void {
     .command('remove')
     .description('forget a connection, its credential and SCIM tokens; its groups stay as they are')
     .argument('<name>')
+    .option('--erase', 'erase all that is stored of it too; also of one that was removed before')
     .option('-y, --yes', 'do not ask')
     .addHelpText(
       'after',
-      '\nExamples:\n  groupsync connections remove default\n  groupsync connections remove default --yes',
+      '\nExamples:\n  groupsync connections remove default\n  groupsync connections remove default --erase --yes',
     )
     .action(act(remove));
 }
@@ -161,16 +163,30 @@ async function previewChange(context: Context, plan: SettingsPlan, changes: read
     out.note(`with it ${busy.length} of ${plural(plans.length, 'group')} would change: ${moved}`);
 }
 
-async function remove(context: Context, text: string): Promise<number> {
+async function remove(
+  context: Context,
+  text: string,
+  { erase = false }: { readonly erase?: boolean },
+): Promise<number> {
   const { out } = context;
   const name = parseConnectionName(text);
   const ports = await context.ports();
-  const { company } = await requireConnection(name, ports);
-  out.note(
-    `connection ${name} of company ${company}: credential and SCIM tokens end, its groups stay on the platform, and the name stays with this company`,
-  );
-  if (!(await context.confirm(`Remove the connection ${name}?`))) return EXIT.failed;
-  const { secretRemoved } = await removeConnection(name, ports);
-  out.answer({ removed: name, secretRemoved }, () => out.line(`removed ${name}`));
+  const isThere = (await ports.connections.current(name)) !== undefined;
+  const former = erase && !isThere ? await ports.connections.companyOf(name) : undefined;
+  const company = former ?? (await requireConnection(name, ports)).company;
+  if (isThere)
+    out.note(
+      `connection ${name} of company ${company}: credential and SCIM tokens end, its groups stay on the platform, and the name stays with this company`,
+    );
+  if (erase)
+    out.note('all that is stored of its groups, people and history is erased, which cannot be undone');
+  if (!(await context.confirm(`${erase ? 'Erase' : 'Remove'} the connection ${name}?`))) return EXIT.failed;
+  const { secretRemoved } = isThere ? await removeConnection(name, ports) : { secretRemoved: false };
+  if (erase) out.note('erasing, once no worker knows the connection any more (35 s) …');
+  const erased = erase ? await eraseConnection(name, company, ports) : null;
+  out.answer({ removed: name, secretRemoved, erased }, () => {
+    out.line(`removed ${name}`);
+    for (const line of erasedLines(erased ?? {})) out.line(line);
+  });
   return EXIT.done;
 }

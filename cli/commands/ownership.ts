@@ -6,7 +6,7 @@ import { rebindMember } from '../../shared/operate/rebind.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
-import { plural } from '../output/words.ts';
+import { erasedLines, plural } from '../output/words.ts';
 import { follow, NO_WAIT, type Wait } from './follow.ts';
 
 export function addOwnership(program: Command, act: Act): void {
@@ -43,7 +43,7 @@ export function addOwnership(program: Command, act: Act): void {
     .action(act(rebind));
   program
     .command('forget')
-    .description("erase one person's attributes; ids and memberships stay")
+    .description('erase what is known of one person; ids and memberships stay')
     .argument('<member>', "the member's id in the directory, address or name")
     .option('-y, --yes', 'do not ask')
     .addHelpText('after', '\nExamples:\n  groupsync forget ann@acme.test\n  groupsync forget 00u7 --yes')
@@ -131,13 +131,21 @@ async function forget(context: Context, text: string): Promise<number> {
   const { member: say } = await context.names({ members: [member] });
   const attributes = await attributesOf(connection, member, ports);
   if (attributes === undefined) {
-    out.answer({ member, forgotten: false, attributes: [] }, () => out.line(`nothing is known of ${member}`));
+    out.answer({ member, forgotten: false, attributes: [], erased: {} }, () =>
+      out.line(`nothing is known of ${member}`),
+    );
     return EXIT.failed;
   }
   out.note(`to be erased: ${attributes.join(', ') || 'no attributes'}`);
-  out.note('the directory may send them again: have it leave this person out first');
+  out.note(
+    'the directory may send them again: have it leave this person out first; of an employee the platform',
+  );
+  out.note('tells again each hour, so forget them once they have left it');
   if (!(await context.confirm(`Forget ${say(member)}?`))) return EXIT.failed;
-  const forgotten = await forgetMember(connection, member, ports);
-  out.answer({ member, forgotten, attributes }, () => out.line(`forgotten: ${member}`));
-  return forgotten ? EXIT.done : EXIT.failed;
+  const erased = await forgetMember(connection, member, ports);
+  out.answer({ member, forgotten: erased !== undefined, attributes, erased: erased ?? {} }, () => {
+    out.line(`forgotten: ${member}`);
+    for (const line of erasedLines(erased ?? {})) out.line(line);
+  });
+  return erased === undefined ? EXIT.failed : EXIT.done;
 }

@@ -1,7 +1,7 @@
 import type { DirectoryEvent } from '../domain/event.ts';
 import { type ConnectionName, connectionName } from '../domain/ids.ts';
 import type { Stamp, StampParts } from '../domain/stamp.ts';
-import { judgeAge, MAX_OPERATION, makeStamp, readStamp } from '../domain/stamp.ts';
+import { judgeAge, MAX_OPERATION, makeStamp, readStamp, stampTimeMs } from '../domain/stamp.ts';
 import { type Changes, type Invalid, invalid } from './adapters/reading.ts';
 import { MAX_EVENTS_PER_MESSAGE } from './events/bounds.ts';
 import { ConnectionText } from './events/fields.ts';
@@ -23,6 +23,8 @@ export interface MessageToDecode {
   readonly sentBy?: string | undefined;
   /** Where given, an event of a connection for which it answers false is rejected. */
   readonly knowsConnection?: (connection: ConnectionName) => boolean;
+  /** Where given, events of a connection from before this are too old. */
+  readonly eventsSinceMs?: (connection: ConnectionName) => number;
 }
 
 /** A part of a message that cannot be accepted, as the dead-letter queue takes it. */
@@ -87,8 +89,14 @@ function accept(
   if (operation + changes.length - 1 > MAX_OPERATION) {
     return invalid(`expected at most ${MAX_OPERATION} operations in all that shares one stamp`);
   }
-  const age = judgeAge(makeStamp(standing), message.receivedAtMs);
+  const stamp = makeStamp(standing);
+  const age = judgeAge(stamp, message.receivedAtMs);
   if (age !== 'acceptable') return invalid(AGE_MESSAGES[age], age);
+  const sinceMs = message.eventsSinceMs?.(connection) ?? 0;
+  if (stampTimeMs(stamp) < sinceMs) {
+    const erased = new Date(sinceMs).toISOString();
+    return invalid(`time: expected after ${erased}, when all that ${connection} had was erased`, 'too_old');
+  }
   if (message.knowsConnection?.(connection) === false) {
     return invalid(`connection: expected one that exists, got ${connection}`, 'unknown_connection');
   }

@@ -18,7 +18,7 @@ export type SettingsPorts = JournalPorts &
   Pick<ToolPorts, 'connections' | 'gates' | 'index' | 'desired' | 'vault' | 'tokens'>;
 
 /** Apply reads settings each time, but until then ingest may hear changes of users by the match rules from before. */
-const WORKERS_KNOW_AFTER_MS = 35_000;
+export const WORKERS_KNOW_AFTER_MS = 35_000;
 /** Settings that say how the platform is called, not what should be there. */
 const CALLING = new Set(['baseUrl', 'concurrency', 'timeoutMs', 'activity']);
 
@@ -137,7 +137,7 @@ export async function removeConnection(
   const { company } = await requireConnection(name, ports);
   const change = { kind: 'remove_connection', before: company, after: null, reason: 'company' };
   await recordDeed(journalOf(name), { action: 'connections_remove', changes: [change] }, ports);
-  await ports.connections.keepName(name, company, ports.clock());
+  await ports.connections.keepName(name, company, { removedMs: ports.clock() });
   await revokeAllTokens(name, ports);
   const secretRemoved = await ports.vault.remove(name);
   await ports.connections.remove(name);

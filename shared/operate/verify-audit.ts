@@ -1,6 +1,6 @@
 import type { AuditCheck } from '../contract/answers.ts';
 import type { GroupRef } from '../domain/ids.ts';
-import { type AuditLog, linksOf } from '../sync/ports/logs.ts';
+import { type AuditLog, ERASING, linksOf } from '../sync/ports/logs.ts';
 
 /** Entries are deleted by then. */
 const LIFE_MS = 400 * 86_400_000;
@@ -20,9 +20,10 @@ export async function verifyAudit(
   const named = new Set(linksOf((await audit.head(ref)) ?? {}));
   const found = new Set<string>();
   for await (const page of audit.read(ref)) {
-    for (const { link, previous = [] } of page) {
+    for (const { link, action, previous = [] } of page) {
       found.add(link);
-      for (const one of previous) named.add(one);
+      // What came before was erased, as this entry says.
+      for (const one of action === ERASING ? [] : previous) named.add(one);
     }
   }
   // Where something else lies at that instant which nothing names, it is that entry, and says something else now.

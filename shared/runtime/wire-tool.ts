@@ -15,6 +15,7 @@ import { createMailbox } from '../queues/mailbox.ts';
 import { createEventSender } from '../queues/sqs-batch.ts';
 import { createConnectionStore } from '../store/connection-store.ts';
 import { createDynamoTable } from '../store/dynamo-table.ts';
+import { createEraser } from '../store/eraser.ts';
 import { createScimStore, createScimTokenStore } from '../store/scim-store.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import { MissingPart } from '../sync/ports/deployment.ts';
@@ -74,6 +75,7 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
   const ports: ToolPorts = {
     ...stores,
     scim: createScimStore(table),
+    eraser: createEraser(table),
     tokens: createScimTokenStore(table),
     randomHex,
     connections: createConnectionStore(table, { clock: systemClock, rememberMs: 0 }),

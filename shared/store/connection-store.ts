@@ -7,7 +7,7 @@ import { OF_THIS_SCHEMA, understood } from './item-form.ts';
 import { CONNECTIONS_PARTITION, connectionKey, tombstoneKey } from './keys.ts';
 import { all, type Change, equal, exists, missing, type Table, type Value } from './table.ts';
 
-const Tombstone = z.object({ company: z.string() });
+const Tombstone = z.object({ company: z.string(), erasedMs: z.number().exactOptional() });
 
 /**
  * Connections change rarely and are read by every batch, so they are remembered for `rememberMs`. One that is not
@@ -32,6 +32,10 @@ export function createConnectionStore(
     if (connection !== read && !remembered.get(name)?.connection.unknownSettings) onUnknown(name, unknown);
     remembered.set(name, { connection, untilMs: clock() + rememberMs });
     return connection;
+  };
+  const tombstoneOf = async (name: ConnectionName) => {
+    const item = await table.get(tombstoneKey(name));
+    return item && understood(Tombstone, item, 'what is kept of a removed connection');
   };
   return {
     current,
@@ -73,7 +77,10 @@ export function createConnectionStore(
       const key = connectionKey(next.name);
       const stored = seen?.unknownSettings && (await table.get(key))?.['settings'];
       const settings = overStored(stored, seen?.settings, next.settings) as Connection['settings'];
-      return (await table.update(key, changeTo({ ...next, settings }), unchanged)).written;
+      const { erasedMs } = (seen === undefined && (await tombstoneOf(next.name))) || {};
+      const { set, ...change } = changeTo({ ...next, settings });
+      const since = erasedMs === undefined ? {} : { eventsSinceMs: erasedMs };
+      return (await table.update(key, { ...change, set: { ...set, ...since } }, unchanged)).written;
     },
 
     async remove(name) {
@@ -86,16 +93,17 @@ export function createConnectionStore(
       await table.update(connectionKey(name), { set: { contract } }, exists('name'));
     },
 
-    async keepName(name, company, atMs) {
-      await table.put({ ...tombstoneKey(name), ...OF_THIS_SCHEMA, company, removedMs: atMs });
+    async keepName(name, company, { removedMs, erasedMs }) {
+      const erased = erasedMs === undefined ? {} : { erasedMs };
+      const set = { ...OF_THIS_SCHEMA, company, removedMs, ...erased };
+      await table.update(tombstoneKey(name), { set });
     },
 
     async companyOf(name) {
       // In this order: a name is kept before its connection goes, so one of the two is always found.
       const connection = await current(name);
       if (connection !== undefined) return connection.company;
-      const item = await table.get(tombstoneKey(name));
-      return item && understood(Tombstone, item, 'what is kept of a removed connection').company;
+      return (await tombstoneOf(name))?.company;
     },
   };
 }

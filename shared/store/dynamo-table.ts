@@ -4,14 +4,15 @@ import {
   DynamoDBDocumentClient,
   PutCommand,
   paginateQuery,
+  paginateScan,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { TABLE } from '../contract/topology.ts';
 import { StoreError } from '../sync/ports/store-errors.ts';
 import { createDynamoBatches, type DynamoTableOptions } from './dynamo-batches.ts';
-import type { Change, Condition, Item, QueryRequest, Table, Value, WriteOutcome } from './table.ts';
+import type { Change, Condition, Item, Part, QueryRequest, Table, Value, WriteOutcome } from './table.ts';
 
-/** The table on DynamoDB, with the few operations that groupsync needs; no transactions, no scans. */
+/** The table on DynamoDB, with the few operations that groupsync needs; no transactions. */
 export function createDynamoTable(client: DynamoDBClient, options: DynamoTableOptions): Table {
   const documents = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
   const TableName = options.tableName;
@@ -28,6 +29,8 @@ export function createDynamoTable(client: DynamoDBClient, options: DynamoTableOp
       }),
 
     query: (request) => queryPages(documents, TableName, request),
+
+    scan: (part) => scanPages(documents, TableName, part),
 
     put: (Item, when) =>
       conditionally<boolean>(async () => {
@@ -107,6 +110,19 @@ async function* queryPages(documents: DynamoDBDocumentClient, TableName: string,
     for await (const { Items = [] } of pages) yield Items as Item[];
   } catch (cause) {
     throw new StoreError('the table did not answer a query', { cause });
+  }
+}
+
+async function* scanPages(client: DynamoDBDocumentClient, TableName: string, part?: Part) {
+  const segment = part && { Segment: part.index, TotalSegments: part.of };
+  try {
+    for await (const { Items = [] } of paginateScan(
+      { client },
+      { TableName, ConsistentRead: true, ...segment },
+    ))
+      yield Items as Item[];
+  } catch (cause) {
+    throw new StoreError('the table did not answer a scan', { cause });
   }
 }
 

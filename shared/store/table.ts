@@ -57,6 +57,12 @@ export interface QueryRequest {
   readonly pageSize?: number;
 }
 
+/** One of `of` parts of the table; an item is always in the same one. `index` begins at 0. */
+export interface Part {
+  readonly index: number;
+  readonly of: number;
+}
+
 export type WriteOutcome =
   | { readonly written: true; readonly item: Item }
   /** The condition did not hold; nothing changed. */
@@ -72,6 +78,8 @@ export interface Table {
   getMany(keys: readonly Key[]): Promise<readonly Item[]>;
   /** Pages of items in the order of the sort key. */
   query(request: QueryRequest): AsyncIterable<readonly Item[]>;
+  /** Everything, or one of so many parts of it, in pages: for what no key leads to. */
+  scan(part?: Part): AsyncIterable<readonly Item[]>;
   put(item: Item, when?: Condition): Promise<boolean>;
   /** The outcome carries the item as it is after the write. */
   update(key: Key, change: Change, when?: Condition): Promise<WriteOutcome>;

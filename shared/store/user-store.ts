@@ -4,7 +4,7 @@ import { ACTIVE_ATTRIBUTE } from '../domain/active.ts';
 import type { UserCopy } from '../domain/group.ts';
 import { type ConnectionName, type GroupRef, groupId, type MemberId, memberId } from '../domain/ids.ts';
 import { compareUtf8, join, type Register } from '../domain/register.ts';
-import { laterStamp } from '../domain/stamp.ts';
+import { laterStamp, stampTimeMs } from '../domain/stamp.ts';
 import type { JoinedUser, UserChange, UserStore } from '../sync/ports/desired.ts';
 import { UserState, undescribed } from '../sync/ports/desired.ts';
 import { StoreError } from '../sync/ports/store-errors.ts';
@@ -122,9 +122,10 @@ export function createUserStore(
         when: all(exists('stamp'), any(missing('copyRevision'), less('copyRevision', copy.revision))),
       }),
 
-    async forget(connection, member) {
+    async forget(connection, member, atMs) {
       const stored = await table.get(userKey(connection, member));
-      if (stored === undefined) return false;
+      if (stored === undefined) return undefined;
+      let count = 0;
       const erased = (user = undescribed(member)): UserState => {
         const attributes = [...user.attributes].map(
           ([name, { value, stamp }]): [string, Register<string>] => [
@@ -133,10 +134,11 @@ export function createUserStore(
             { value: name === ACTIVE_ATTRIBUTE ? value : '', stamp },
           ],
         );
-        return { ...user, attributes: new Map(attributes), writes: user.writes + 1 };
+        count = attributes.filter(([name, { value }]) => value !== user.attributes.get(name)?.value).length;
+        return { ...user, attributes: new Map(attributes), erasedMs: atMs, writes: user.writes + 1 };
       };
       await changeUser(connection, member, erased, parseUser(stored));
-      return true;
+      return count;
     },
 
     async endWalk(connection, member, revision) {
@@ -176,6 +178,7 @@ function joined(
   const stored = before.attributes;
   const all = new Map<string, Register<string>>(stored);
   for (const [name, register] of said) {
+    if (stampTimeMs(register.stamp) < (before.erasedMs ?? 0) && name !== ACTIVE_ATTRIBUTE) continue;
     // The one name that no item gives back as it was stored.
     if (name !== '__proto__') all.set(name, join(all.get(name), storable(name, register)));
   }

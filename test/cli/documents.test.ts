@@ -102,7 +102,7 @@ describe('the documents of --json', () => {
       replanned: 1,
     });
     const removed = await document('connections remove', ['connections', 'remove', 'default']);
-    expect(removed.json).toEqual({ removed: 'default', secretRemoved: true });
+    expect(removed.json).toEqual({ removed: 'default', erased: null, secretRemoved: true });
   });
 
   it('of plans with other settings, which changing them shows before it asks', async () => {

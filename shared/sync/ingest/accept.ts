@@ -1,7 +1,7 @@
 import { type DecodedMessage, decodeMessage, type MessageToDecode } from '../../contract/decode.ts';
 import type { DirectoryEvent } from '../../domain/event.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
-import type { Connections } from '../ports/connections.ts';
+import type { Connection, Connections } from '../ports/connections.ts';
 import type { DeadLetter, DeadLetterQueue } from '../ports/queues.ts';
 import type { Failures } from './failures.ts';
 
@@ -60,12 +60,17 @@ async function decodeForKnownConnections(
   const decoded = decodeMessage(received);
   const wrong = nameOfAnother(message, decoded);
   if (wrong !== undefined) return wrong;
-  const unknown = new Set<ConnectionName>();
+  const named = new Map<ConnectionName, Connection | undefined>();
   for (const name of new Set(decoded.events.map(({ connection }) => connection))) {
-    if ((await ports.connections.find(name)) === undefined) unknown.add(name);
+    named.set(name, await ports.connections.find(name));
   }
-  if (unknown.size === 0) return decoded;
-  return decodeMessage({ ...received, knowsConnection: (name) => !unknown.has(name) });
+  if ([...named.values()].every((one) => one !== undefined && one.eventsSinceMs === undefined))
+    return decoded;
+  return decodeMessage({
+    ...received,
+    knowsConnection: (name) => named.get(name) !== undefined,
+    eventsSinceMs: (name) => named.get(name)?.eventsSinceMs ?? 0,
+  });
 }
 
 /** Which company a message is of the queue says: one that names another, in any of its events, is refused whole. */

@@ -8,6 +8,7 @@ import type {
 } from './connections.ts';
 import type { Deployment, Functions } from './deployment.ts';
 import type { DesiredStore, UserStore } from './desired.ts';
+import type { Eraser } from './eraser.ts';
 import type { GroupIndex } from './group-index.ts';
 import type { GroupStore } from './groups.ts';
 import type { GuardStore } from './guard.ts';
@@ -36,6 +37,7 @@ export interface Ports {
   readonly health: HealthStore;
   readonly connections: ConnectionStore;
   readonly scim: ScimStore;
+  readonly eraser: Eraser;
   readonly tokens: ScimTokenStore;
   readonly platforms: Platforms;
   readonly applicants: Applicants;

@@ -17,6 +17,8 @@ export const Connection = z.lazy(() =>
       observing: z.boolean(),
       /** Counts changes, so that one made from an old reading is refused. */
       revision: number.exactOptional(),
+      /** All from before was erased: an event of that time would bring back who had left by then. */
+      eventsSinceMs: number.exactOptional(),
       /** What `probe` found. One that cannot be read is as good as none: it is quickly made anew. */
       contract: ContractReport.optional().catch(undefined),
     })
@@ -54,9 +56,15 @@ export interface ConnectionStore extends Connections, CurrentConnections {
   /** `save` and `replace` leave it as it is. */
   keepContract(name: ConnectionName, report: ContractReport): Promise<void>;
   /** Keeps a name for its company for good; to be called before the connection is removed. */
-  keepName(name: ConnectionName, company: string, atMs: number): Promise<void>;
+  keepName(name: ConnectionName, company: string, ended: Ended): Promise<void>;
   /** The company that the name serves or has served: what lies in the table under the name is that company's. */
   companyOf(name: ConnectionName): Promise<string | undefined>;
+}
+
+export interface Ended {
+  readonly removedMs: number;
+  /** Since when nothing is stored of it any more; an earlier one stays. */
+  readonly erasedMs?: number;
 }
 
 export interface GateStore {

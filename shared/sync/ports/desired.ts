@@ -47,6 +47,8 @@ export const UserState = z.lazy(() =>
     revision: number.default(0),
     /** The revision of which the groups have not all heard yet. */
     walk: number.exactOptional(),
+    /** When what was said of them until then was erased. */
+    erasedMs: number.exactOptional(),
     /** Counts writes, so that a change computed from what was read cannot overwrite another. */
     writes: number.default(0),
   }),
@@ -102,9 +104,10 @@ export interface UserStore {
   renewCopy(ref: GroupRef, member: MemberId, copy: UserCopy): Promise<void>;
   /**
    * Erases what is known of a person: every attribute keeps its stamp and loses its value, so that no replay brings it
-   * back, and a newer event may. false where there is no such user.
+   * back, nor any event from before; a newer one may.
+   * @returns how many values were erased; undefined where there is no such user
    */
-  forget(connection: ConnectionName, member: MemberId): Promise<boolean>;
+  forget(connection: ConnectionName, member: MemberId, atMs: number): Promise<number | undefined>;
   /** Ends the walk unless the user has changed again. */
   endWalk(connection: ConnectionName, member: MemberId, revision: number): Promise<void>;
   /** Members whose walk was begun and not ended, from the (eventually consistent) index. */

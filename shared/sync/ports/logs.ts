@@ -34,6 +34,9 @@ export const OURSELVES: AuditActor = { kind: 'groupsync', id: 'groupsync' };
 /** What concerns no one group is kept beside the groups' audits, under an id that no group can have. */
 export const journalOf = (connection: ConnectionName): GroupRef => ({ connection, group: groupId('') });
 
+/** The deed that outlasts what it erased. */
+export const ERASING = 'connections_erase';
+
 /** Who runs a command. @throws where AWS does not tell */
 export type Caller = () => Promise<AuditActor>;
 

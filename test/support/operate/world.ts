@@ -23,6 +23,7 @@ export interface ShortEvent {
   readonly id?: string;
   readonly time?: string;
   readonly actor?: string;
+  readonly connection?: string;
 }
 
 /** A dead-letter queue of the simulation, into which a test puts letters under ids of its own. */
@@ -194,7 +195,7 @@ export function createWorld(
         await ports.people.save(DEFAULT_CONNECTION, { ...seen, state: 'TERMINATED', unheard: false }, seen);
     },
     async publish(...given: ShortEvent[]) {
-      const messages = given.map(({ type, data, id, time, actor }) => {
+      const messages = given.map(({ type, data, id, time, ...also }) => {
         events += 1;
         const body = {
           specversion: '1.0',
@@ -204,7 +205,7 @@ export function createWorld(
           time: time ?? new Date(clock.ms).toISOString(),
           sequence: String(events),
           data,
-          ...(actor && { actor }),
+          ...also,
         };
         return { messageId: `m${events}`, body: JSON.stringify(body), sentAtMs: clock.ms };
       });

@@ -1,3 +1,4 @@
+import { allStoresOver } from '../../../simulate/engine.ts';
 import { describe, expect, it } from 'vitest';
 import { connectionName } from '../../../shared/domain/ids.ts';
 import { forgetMember } from '../../../shared/operate/forget.ts';
@@ -154,7 +155,7 @@ describe('what is kept of a user', () => {
       if (end === 'delete') await client.delete(`/Users/${id}`);
       else {
         expect(await forgetScimUser(DEFAULT, id, world.ports)).toBe(true);
-        expect(await world.ports.users.forget(DEFAULT, id)).toBe(true);
+        expect(await world.ports.users.forget(DEFAULT, id, 0)).toBe(4);
         expect(await forgetScimUser(DEFAULT, id, world.ports)).toBe(false);
       }
       for (const text of ['ann@', 'ann.home', 'Annabel', 'annabel-ext', '5550'])
@@ -170,8 +171,13 @@ describe('what is kept of a user', () => {
     const world = createWorld({ storeProfile: true });
     const client = await world.client();
     const { id } = (await client.post('/Users', { ...ann, externalId: 'annabel-ext' })).body;
-    const ports = { ...world.ports, ...calledBy('Bo'), audit: createAuditLog(world.table) };
-    expect(await forgetMember(DEFAULT, id, ports)).toBe(true);
+    const ports = {
+      ...allStoresOver(world.table),
+      ...world.ports,
+      ...calledBy('Bo'),
+      audit: createAuditLog(world.table),
+    };
+    expect(await forgetMember(DEFAULT, id, ports)).toMatchObject({ scimResources: 1 });
     for (const text of ['ann@', 'ann.home', 'Annabel', 'annabel-ext', '5550', 'Secret Projects'])
       expect(storedText(world)).not.toContain(text);
     expect(storedText(world)).toContain('erased on request');
@@ -186,7 +192,7 @@ describe('what is kept of a user', () => {
     const { id } = (await client.post('/Users', { ...ann, active: false })).body;
     const group = (await client.post('/Groups', { displayName: 'A', members: [{ value: id }] })).body.id;
     await forgetScimUser(DEFAULT, id, world.ports);
-    await world.ports.users.forget(DEFAULT, id);
+    await world.ports.users.forget(DEFAULT, id, 0);
     expect((await world.desired(group))?.members).toEqual([]);
   });
 });

@@ -1,0 +1,216 @@
+import { describe, expect, it } from 'vitest';
+import { connectionName, memberId, roleId } from '../../shared/domain/ids.ts';
+import { journalOf } from '../../shared/operate/journal.ts';
+import { verifyAudit } from '../../shared/operate/verify-audit.ts';
+import { createEraser } from '../../shared/store/eraser.ts';
+import { pointerKey, pointerPartition } from '../../shared/store/keys.ts';
+import type { Item } from '../../shared/store/table.ts';
+import { runCli } from '../support/cli/io.ts';
+import { added, createWorld, group, removed } from '../support/operate/world.ts';
+
+const ACME = connectionName('default');
+const BOLT = connectionName('bolt');
+/** Names, addresses and attributes of one company's people, and of whoever did something about them. */
+const OF_ACME = ['ann', 'bob', 'Ann Archer', 'Olga Operator', 'badge-77', 'Secret Projects'];
+
+/** Two companies that have lived a while, and a command line. */
+async function twoCompanies() {
+  const world = createWorld();
+  await world.save();
+  const { ports, table } = world;
+  await ports.connections.save({ ...world.connection, name: BOLT, company: 'bolt' });
+  const actor = { kind: 'directory', id: 'm-ann', name: 'Ann Archer' } as const;
+  for (const connection of [ACME, BOLT]) {
+    const people = connection === ACME ? ['ann', 'bob'] : ['ivy'];
+    for (const name of people) {
+      const values = new Map([['workEmail', `${name}@x.test`]]);
+      const facts = {
+        role: roleId(`r-${name}`),
+        userId: `u-${name}`,
+        state: 'ACTIVE',
+        values,
+        unheard: false,
+      };
+      await ports.people.save(connection, facts, undefined);
+    }
+    const members = people.map((name) => ({ id: `m-${name}`, email: `${name}@x.test`, badge: 'badge-77' }));
+    const at = { connection, group: world.refOf('g').group };
+    await world.publish(
+      { type: 'group.upserted', data: { group: { id: 'g', name: 'Secret Projects' } }, connection },
+      {
+        type: 'group.member.added',
+        data: { group: { id: 'g' }, members },
+        connection,
+        actor: 'Olga Operator',
+      },
+    );
+    for (const name of people)
+      await ports.people.bind(connection, memberId(`m-${name}`), {
+        role: roleId(`r-${name}`),
+        revision: 1,
+        isFirst: false,
+      });
+    await ports.audit.record(at, {
+      ...{ atMs: world.clock.ms, intent: 'i' as never, action: 'patch', changes: [], changeCount: 0 },
+      ...{ versionBefore: null, versionAfter: null, cause: 'ann@x.test', outcome: 'written', actor },
+    });
+    await ports.drift.record(connection, {
+      ...{
+        id: 'd',
+        group: at.group,
+        platformId: null,
+        kind: 'name',
+        before: 'a',
+        after: 'b',
+        initiator: 'ROLE',
+      },
+      ...{
+        actor: { role: 'r-ann', name: 'Ann Archer' },
+        eventIds: [],
+        policy: 'report',
+        detectedAtMs: world.clock.ms,
+      },
+      ...{ settledBy: null, settledAtMs: null },
+    });
+    const resource = {
+      type: 'User',
+      id: 'm-ann',
+      attributes: { userName: 'ann@x.test' },
+      revision: 1,
+    } as const;
+    const times = {
+      createdMs: 1,
+      modifiedMs: 1,
+      changedMs: 1,
+      state: 'live',
+      settled: true,
+      version: 1,
+    } as const;
+    await ports.scim.save(connection, { ...resource, ...times }, undefined);
+    await ports.scim.claim(
+      connection,
+      { type: 'User', attribute: 'userName', value: 'ann@x.test' },
+      { id: 'm-ann', from: undefined },
+    );
+    const token = { prefix: `t-${connection}`, connection, hash: 'h', createdMs: 1 };
+    await ports.tokens.add(token);
+    await ports.claims.claim('shared', `p-${connection}` as never, at);
+  }
+  const cli = (...args: string[]) => runCli([...args, '--json', '--yes'], { ports });
+  const ofOthers = () => [...table.items.values()].filter((item) => /bolt/.test(JSON.stringify(item)));
+  return { ...world, cli, ofOthers };
+}
+
+const textOf = (items: Iterable<Item>) => [...items].map((item) => JSON.stringify(item)).join('\n');
+
+describe('a company that is erased', () => {
+  it('leaves no name, address or attribute anywhere, and the other company byte for byte', async () => {
+    const { table, cli, ofOthers } = await twoCompanies();
+    const before = textOf(ofOthers());
+    for (const text of OF_ACME) expect(textOf(table.items.values()), text).toContain(text);
+    const { code, json } = await cli('connections', 'remove', 'default', '--erase');
+    expect(code).toBe(0);
+    expect(json).toMatchObject({
+      removed: 'default',
+      erased: { directoryUsers: 4, employees: 4, scimTokens: 1 },
+    });
+    const rest = [...table.items.values()].filter((item) => !/bolt/.test(JSON.stringify(item)));
+    for (const text of OF_ACME) expect(textOf(rest), text).not.toContain(text);
+    expect(rest.map(({ sk }) => sk.split('#')[0]).sort()).toEqual(['A', 'JOURNAL', 'REMOVED']);
+    expect(textOf(ofOthers())).toBe(before);
+    expect((await cli('connections', 'remove', 'default', '--erase')).json.erased).toEqual({});
+    expect((await cli('connections', 'remove', 'nobody', '--erase')).code).toBe(1);
+  });
+
+  it('is erased by the same command once more, wherever the first one died', async () => {
+    for (let dieAt = 0; ; dieAt += 1) {
+      const { ports, table, cli } = await twoCompanies();
+      let operations = 0;
+      const eraser = createEraser({
+        ...{ scan: table.scan.bind(table), update: table.update.bind(table) },
+        delete: async (key: Item) =>
+          operations++ === dieAt ? Promise.reject(new Error('died')) : table.delete(key),
+      } as never);
+      const first = await runCli(['connections', 'remove', 'default', '--erase', '--yes'], {
+        ports: { ...ports, eraser },
+      });
+      if (first.code === 0) {
+        expect(dieAt).toBeGreaterThan(15);
+        return;
+      }
+      expect((await cli('connections', 'remove', 'default', '--erase')).code).toBe(0);
+      const rest = [...table.items.values()].filter((item) => !/bolt/.test(JSON.stringify(item)));
+      expect([...new Set(rest.map(({ sk }) => sk.split('#')[0]))].sort()).toEqual([
+        'A',
+        'JOURNAL',
+        'REMOVED',
+      ]);
+    }
+  });
+
+  it('hears nothing from before when it is connected again, and everything from then on', async () => {
+    const world = await twoCompanies();
+    const { ports, clock, publish, refOf } = world;
+    const late = new Date(clock.ms).toISOString();
+    await world.cli('connections', 'remove', 'default', '--erase');
+    clock.ms += 60_000;
+    expect(await ports.connections.replace(world.connection, undefined)).toBe(true);
+    const { rejected } = await publish({ ...group('g'), time: late }, { ...added('g', 'ann'), time: late });
+    expect(rejected.map(({ code }) => code)).toEqual(['too_old', 'too_old']);
+    expect(await ports.groups.read(refOf('g'))).toBeUndefined();
+    expect((await publish(group('g'), added('g', 'eve'))).rejected).toEqual([]);
+    expect((await verifyAudit(journalOf(ACME), ports)).broken).toBeNull();
+    expect((await publish({ ...group('b'), time: late, connection: 'bolt' })).rejected).toEqual([]);
+  });
+});
+
+describe('a person who is forgotten', () => {
+  it('is told of by no item, not even by one that a crash left behind', async () => {
+    const { ports, table, cli } = await twoCompanies();
+    const stray = pointerKey(pointerPartition(ACME, 'workEmail', 'archer@old.test'), roleId('r-ann'));
+    await table.put({ ...stray, role: 'r-ann', revision: 1 });
+    const { json } = await cli('forget', 'm-ann');
+    expect(json.erased).toEqual({
+      ...{ attributes: 2, scimResources: 1, valuesOfEmployee: 1, pointersToEmployees: 1, namesOfActors: 1 },
+    });
+    const rest = [...table.items.values()].filter(({ pk, sk }) => !/bolt/.test(pk) && !sk.startsWith('A#'));
+    for (const text of ['ann@x.test', 'archer@old', 'Ann Archer'])
+      expect(textOf(rest), text).not.toContain(text);
+    expect(textOf(rest)).toContain('bob@x.test');
+    expect((await ports.people.read(ACME, [roleId('r-ann')])).get(roleId('r-ann'))).toMatchObject({
+      userId: 'u-ann',
+    });
+    expect((await cli('forget', 'm-ann')).json.erased).toMatchObject({ attributes: 0, valuesOfEmployee: 0 });
+  });
+
+  it('comes back by no late event, and gives the address to a newcomer who is somebody else', async () => {
+    const world = await twoCompanies();
+    const { ports, table, publish, clock } = world;
+    await publish(removed('g', 'ann'));
+    const before = new Date(clock.ms + 1_000).toISOString();
+    clock.ms += 60_000;
+    await world.cli('forget', 'm-ann');
+    const again = { id: 'm-ann', email: 'ann@x.test', phone: '5550' };
+    await publish({ type: 'user.upserted', data: { user: again }, time: before });
+    await publish({ ...added('g', 'ann'), time: '2026-11-01T00:00:00Z' });
+    const user = (await ports.users.read(ACME, [memberId('m-ann')])).get(memberId('m-ann'));
+    expect([...(user?.attributes ?? [])].map(([, { value }]) => value)).toEqual(['', '']);
+    const isIn = async (member: string) =>
+      (await ports.groups.members(world.refOf('g'))).some(
+        (one) => one.member === member && one.value === 'present',
+      );
+    expect(await isIn('m-ann')).toBe(false);
+    const facts = { role: roleId('r-new'), userId: 'u-new', state: 'ACTIVE', unheard: false };
+    await ports.people.save(ACME, { ...facts, values: new Map([['workEmail', 'ann@x.test']]) }, undefined);
+    await publish({
+      type: 'group.member.added',
+      data: { group: { id: 'g' }, members: [{ id: 'm-new', email: 'ann@x.test' }] },
+    });
+    await world.apply('g');
+    const newcomer = (await ports.users.read(ACME, [memberId('m-new')])).get(memberId('m-new'));
+    expect(newcomer?.role).toBe('r-new');
+    expect(
+      textOf([...table.items.values()].filter(({ pk }) => pk.startsWith('U#default#m-ann'))),
+    ).not.toContain('5550');
+  });
+});
