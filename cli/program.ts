@@ -12,6 +12,7 @@ import { addExplain, addPerson } from './commands/explain.ts';
 import { addHolds } from './commands/holds.ts';
 import { addLists } from './commands/lists.ts';
 import { addLog } from './commands/log.ts';
+import { addNotify } from './commands/notify.ts';
 import { addOwnership } from './commands/ownership.ts';
 import { addPause } from './commands/pause.ts';
 import { addPlan } from './commands/plan.ts';
@@ -70,6 +71,7 @@ export function createProgram(act: Act): Command {
     addConnections,
     addDoctor,
     addProbe,
+    addNotify,
     addEvents,
     addDlq,
     addScim,

@@ -4,6 +4,7 @@ import { ReconcileInvocation } from '../shared/contract/invocation.ts';
 import { eachConnection } from '../shared/runtime/each-connection.ts';
 import { runReconcile } from '../shared/runtime/run-reconcile.ts';
 import { wireReconcile } from '../shared/runtime/wire-platform.ts';
+import { notifyOfStage } from '../shared/sync/reconcile/notify.ts';
 import { once } from './frame/once.ts';
 
 const wired = once(wireReconcile);
@@ -23,7 +24,10 @@ export async function handler(
     (connection) => runReconcile(connection, invocation, { ports, deadlineMs, metrics: base.metrics }),
   );
   // All have had their turn: one company's fault must not look as if nothing ran.
-  if (invocation.task === 'pump') base.metrics.emit('PumpCompleted', 1);
+  if (invocation.task === 'pump') {
+    base.metrics.emit('PumpCompleted', 1);
+    await notifyOfStage(ports);
+  }
   if (invocation.task === 'sweep') base.metrics.emit('SweepCompleted', 1);
   if (failure !== undefined) throw failure.error;
   return { reports };

@@ -18,7 +18,7 @@ import type { DeployableKey, FunctionCode } from './bundle.ts';
 import type { ConnectorFunction } from './connector-function.ts';
 import { Dashboard } from './dashboard.ts';
 import { Operators } from './operators.ts';
-import { grant, PERMISSIONS, type Resources } from './permissions.ts';
+import { grant, grantNotify, PERMISSIONS, type Resources } from './permissions.ts';
 import { Scim } from './scim.ts';
 import type { Settings } from './settings.ts';
 import { closeTo, Sources } from './sources.ts';
@@ -95,6 +95,9 @@ export class ConnectorStack extends Stack {
     const { ofSources } = ingest.lane;
     const resources: Resources = { prefix, table, queues, key, ofSources: [...ofSources.values()] };
     for (const each of functions) equip(each, settings, resources);
+    const told = settings.notify.map((target) => (target === 'alarms' ? topic.topicArn : target));
+    grantNotify(reconcile.worker.role, told, resources);
+    reconcile.worker.function.addEnvironment(ENVIRONMENT.notify, told.join(','));
     // A dead letter that is replayed is an event: who may not send one must not be able to lay one down here.
     closeTo(ingest.worker.role.roleArn, queues.eventsDlq);
     closeTo(apply.worker.role.roleArn, queues.applyDlq);

@@ -4,7 +4,7 @@ import { PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
-import { QUEUE_KEYS, type QueueKey } from '../shared/contract/names.ts';
+import { notifySecretName, QUEUE_KEYS, type QueueKey, WEBHOOK } from '../shared/contract/names.ts';
 import { TABLE } from '../shared/contract/topology.ts';
 import type { DeployableKey } from './bundle.ts';
 
@@ -114,16 +114,37 @@ const connectionSecrets = (scope: Construct, prefix: string) =>
 export const asFound = (arn: string) =>
   Token.asString(arn).replaceAll(/\$\{Token\[AWS[.:]+(\w+)[^\]]*\]\}/g, '<AWS::$1>');
 
+/** What the function that looks at everything each minute needs besides, to tell people: nothing where nobody is told. */
+export function grantNotify(role: Role, told: readonly string[], { prefix, queues, key }: Resources): void {
+  const topics = told.filter((target) => target !== WEBHOOK);
+  // Secrets Manager puts six characters of its own at the end of a name.
+  const resourceName = `${notifySecretName(prefix)}-??????`;
+  const secret = { service: 'secretsmanager', resource: 'secret', resourceName };
+  const arn = Stack.of(role).formatArn({ ...secret, arnFormat: ArnFormat.COLON_RESOURCE_NAME });
+  const letters = [queues.eventsDlq.queueArn, queues.applyDlq.queueArn];
+  for (const each of [
+    ...statement('CountDeadLetters', 'sqs', told.length > 0 ? ['GetQueueAttributes'] : [], letters),
+    ...statement('TellTopics', 'sns', topics.length > 0 ? ['Publish'] : [], topics),
+    ...statement('ReadWebhook', 'secretsmanager', told.includes(WEBHOOK) ? ['GetSecretValue'] : [], [arn]),
+    ...(topics.length > 0
+      ? [keyBy(role, key)('UseKeyOfTopic', 'sns', ['kms:Decrypt', 'kms:GenerateDataKey'])]
+      : []),
+  ]) {
+    role.addToPolicy(each);
+  }
+}
+
 /** The key is usable only by way of the services that hold the data, never to decrypt something else with it. */
+const keyBy =
+  (scope: Construct, { keyArn }: IKey) =>
+  (sid: string, service: string, actions: string[]) => {
+    const via = `${service}.${Stack.of(scope).region}.amazonaws.com`;
+    const conditions = { StringEquals: { 'kms:ViaService': via } };
+    return new PolicyStatement({ sid, actions, resources: [keyArn], conditions });
+  };
+
 export function keyStatements(scope: Construct, key: IKey): PolicyStatement[] {
-  const { region } = Stack.of(scope);
-  const by = (sid: string, service: string, actions: string[]) =>
-    new PolicyStatement({
-      sid,
-      actions,
-      resources: [key.keyArn],
-      conditions: { StringEquals: { 'kms:ViaService': `${service}.${region}.amazonaws.com` } },
-    });
+  const by = keyBy(scope, key);
   return [
     by('UseKeyOfQueues', 'sqs', ['kms:Decrypt', 'kms:GenerateDataKey']),
     // DynamoDB developer guide, "Authorizing use of your customer managed key", less what creating a table needs.

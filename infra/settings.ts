@@ -31,6 +31,8 @@ const minutes = (most: number) => number.pipe(z.int().min(1).max(most));
 /** A role or user by its full name: a wildcard or a whole account would let others grant access to groups. */
 const PRINCIPAL_ARN = /^arn:aws[a-z-]*:iam::\d{12}:(?:role|user)\/[\w+=,.@/-]+$/;
 
+const TOPIC_ARN = /^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w-]+$/;
+
 const Producers = list
   .pipe(z.array(z.string().regex(PRINCIPAL_ARN, 'expected the ARN of one IAM role or user')))
   .default([]);
@@ -52,6 +54,15 @@ const StageSettings = z.strictObject({
   sweepMinutes: minutes(24 * 60).default(SCHEDULES.sweepMinutes),
   peopleMinutes: minutes(24 * 60).default(SCHEDULES.peopleMinutes),
   alarmEmail: z.email().optional(),
+  notify: list
+    .pipe(
+      z.array(
+        z.union([z.enum(['alarms', 'webhook']), z.string().regex(TOPIC_ARN)], {
+          error: 'expected alarms, webhook, or the ARN of a standard SNS topic',
+        }),
+      ),
+    )
+    .default([]),
   producers: Producers,
   sources: z
     .record(
@@ -67,10 +78,7 @@ const StageSettings = z.strictObject({
     .string()
     .regex(/^aws\.partner\/okta\.com\/.+$/, 'expected aws.partner/okta.com/…, as EventBridge shows it')
     .optional(),
-  snsTopicArn: z
-    .string()
-    .regex(/^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w-]+$/, 'expected the ARN of a standard SNS topic')
-    .optional(),
+  snsTopicArn: z.string().regex(TOPIC_ARN, 'expected the ARN of a standard SNS topic').optional(),
   scim: flag.default(false),
   // One identity provider sends up to 25 requests a second; the quotas of API Gateway, by region, end the ranges.
   scimRequestsPerSecond: number.pipe(z.int().min(25).max(10_000)).default(100),

@@ -6,9 +6,7 @@ import {
   type SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
 import { applySetting, InvalidSettingError, parseSettings } from '../shared/contract/change-setting.ts';
-import { secretName } from '../shared/contract/names.ts';
 import type { ConnectionSettings } from '../shared/contract/settings.ts';
-import type { ConnectionName } from '../shared/domain/ids.ts';
 import { UsageError } from './usage.ts';
 
 /**
@@ -31,20 +29,15 @@ export function localSettings(
 }
 
 /**
- * Stores the connection's credential. The version's id is a hash of the value: a restart with the same token is no new
- * secret, one with another token is, and whoever waits for a new secret sees it.
+ * Stores what a secret holds. The version's id is a hash of it: a restart with the same token is no new secret, one with
+ * another token is, and whoever waits for a new secret sees it.
  */
-export async function storeCredential(
-  client: SecretsManagerClient,
-  credential: { prefix: string; connection: ConnectionName; token: string },
-): Promise<void> {
-  const name = secretName(credential.prefix, credential.connection);
-  const value = {
-    SecretString: JSON.stringify({ token: credential.token }),
-    ClientRequestToken: createHash('sha256').update(credential.token).digest('hex'),
-  };
-  await client.send(new CreateSecretCommand({ Name: name, ...value })).catch(async (error: unknown) => {
+export async function storeSecret(client: SecretsManagerClient, Name: string, held: object): Promise<void> {
+  const SecretString = JSON.stringify(held);
+  const ClientRequestToken = createHash('sha256').update(SecretString).digest('hex');
+  const value = { SecretString, ClientRequestToken };
+  await client.send(new CreateSecretCommand({ Name, ...value })).catch(async (error: unknown) => {
     if (!(error instanceof ResourceExistsException)) throw error;
-    await client.send(new PutSecretValueCommand({ SecretId: name, ...value }));
+    await client.send(new PutSecretValueCommand({ SecretId: Name, ...value }));
   });
 }

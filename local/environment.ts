@@ -1,4 +1,4 @@
-import { ENVIRONMENT, type QueueKey, tableName } from '../shared/contract/names.ts';
+import { ENVIRONMENT, type QueueKey, tableName, WEBHOOK } from '../shared/contract/names.ts';
 
 export const REGION = 'us-east-1';
 
@@ -28,6 +28,7 @@ export function functionEnvironment(stack: {
   coalesceSeconds: number;
   endpoints: Endpoints;
   queueUrls: Readonly<Record<QueueKey, string>>;
+  isTold: boolean;
 }): Record<string, string> {
   const { endpoints, queueUrls } = stack;
   return {
@@ -38,6 +39,7 @@ export function functionEnvironment(stack: {
     [ENVIRONMENT.applyDlqUrl]: queueUrls.applyDlq,
     [ENVIRONMENT.coalesceSeconds]: String(stack.coalesceSeconds),
     [ENVIRONMENT.createSettleSeconds]: '5',
+    [ENVIRONMENT.notify]: stack.isTold ? WEBHOOK : '',
     AWS_REGION: REGION,
     AWS_ACCESS_KEY_ID: 'local',
     AWS_SECRET_ACCESS_KEY: 'local',

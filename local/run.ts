@@ -52,6 +52,7 @@ export async function runLocal(given: StartOptions, around: Surroundings): Promi
       platform,
       loadParts: around.loadParts,
       onError: (message) => say.line(message),
+      onTold: (text) => say.line(text),
     });
     closers.push(stack.stop);
     await refuseTaken(options.localFile, platform.url);

@@ -5,12 +5,14 @@ import {
   DEFAULT_CONNECTION,
   type FunctionKey,
   functionName,
+  notifySecretName,
   type QueueKey,
   type ScheduleKey,
+  secretName,
   tableName,
 } from '../shared/contract/names.ts';
 import { EVENT_SOURCES } from '../shared/contract/topology.ts';
-import { localSettings, storeCredential } from './connection.ts';
+import { localSettings, storeSecret } from './connection.ts';
 import { createTable } from './emulators/dynamodb.ts';
 import { startFrontThread } from './emulators/front-thread.ts';
 import { createLambda } from './emulators/lambda.ts';
@@ -22,6 +24,7 @@ import type { LocalFunction } from './invocation.ts';
 import type { LocalFile } from './local-file.ts';
 import type { LoadParts, StackParts } from './parts.ts';
 import type { Schedule } from './schedules.ts';
+import { startWebhook } from './webhook.ts';
 import { startWork } from './work.ts';
 
 export interface StackOptions {
@@ -38,6 +41,8 @@ export interface StackOptions {
   readonly everySeconds: Readonly<Record<ScheduleKey, number>>;
   readonly loadParts: LoadParts;
   readonly onError: (message: string) => void;
+  /** Takes what people are told; nobody is told without it. */
+  readonly onTold?: (text: string) => void;
 }
 
 export interface Stack {
@@ -67,7 +72,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     await front.close();
     throw error;
   });
-  const closeEmulators = async () => void (await Promise.all([front.close(), sqs.close()]));
+  const webhook = options.onTold && (await startWebhook(options.onTold));
+  const closeEmulators = async () => void (await Promise.all([front.close(), sqs.close(), webhook?.stop()]));
   try {
     const endpoints: Endpoints = {
       dynamodb: front.url,
@@ -82,9 +88,9 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       new DynamoDBClient({ region: REGION, credentials: CREDENTIALS, endpoint: front.url }),
       tableName(options.prefix),
     );
-    setEnvironment(functionEnvironment({ ...options, endpoints, queueUrls }));
+    setEnvironment(functionEnvironment({ ...options, endpoints, queueUrls, isTold: webhook !== undefined }));
     const parts = await options.loadParts();
-    await registerConnection(options, parts, front.url);
+    await registerConnection(options, parts, { aws: front.url, webhook: webhook?.url });
     for (const fn of localFunctions(options.prefix, parts)) functions.set(fn.name, fn);
     let isStopping = false;
     // What fails because the stack stops is no news.
@@ -109,10 +115,15 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 }
 
 /** The address and the credential are written at every start: ports change, and a world file may be another one. */
-async function registerConnection(options: StackOptions, parts: StackParts, url: string): Promise<void> {
+async function registerConnection(
+  options: StackOptions,
+  parts: StackParts,
+  urls: { readonly aws: string; readonly webhook: string | undefined },
+): Promise<void> {
   const { prefix, platform, settings } = options;
-  const secrets = new SecretsManagerClient({ region: REGION, credentials: CREDENTIALS, endpoint: url });
-  await storeCredential(secrets, { prefix, connection: DEFAULT_CONNECTION, token: platform.token });
+  const secrets = new SecretsManagerClient({ region: REGION, credentials: CREDENTIALS, endpoint: urls.aws });
+  await storeSecret(secrets, secretName(prefix, DEFAULT_CONNECTION), { token: platform.token });
+  if (urls.webhook !== undefined) await storeSecret(secrets, notifySecretName(prefix), { url: urls.webhook });
   secrets.destroy();
   await parts.putConnection({
     name: DEFAULT_CONNECTION,

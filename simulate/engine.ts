@@ -110,6 +110,8 @@ export function portsOver(options: PortsOptions) {
     coalesceMs,
     createSettleMs,
     connections: createConnectionStore(table, { clock, rememberMs: CONNECTIONS_REMEMBERED_MS }),
+    notifier: { prefix: 'groupsync', targets: [], tell: async () => new Map() },
+    deadLetterCount: async () => 0,
     limiter: createRateLimiter(clock),
     applyQueue: createApplyQueue(sqs, { queueUrl: options.queueUrl('apply'), coalesceMs, clock, newId }),
     deadLetters: createDeadLetterQueue(sqs, {

@@ -10,7 +10,7 @@ const connection = named.optional();
 /** What schedules and the command line send to `reconcile`; without a connection it is for all of them. */
 export const ReconcileInvocation = z.lazy(() =>
   z.object({
-    task: z.enum(['pump', 'feed', 'sweep', 'health']),
+    task: z.enum(['pump', 'feed', 'sweep', 'health', 'notify']),
     connection,
     /** `pump`: wake every dirty group, due or not. */
     all: z.boolean().optional(),

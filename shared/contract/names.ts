@@ -35,6 +35,11 @@ export const testedAlarm = (prefix: string) => `${prefix}-pump-not-run`;
 export const secretName = (prefix: string, connection: ConnectionName) =>
   `${prefix}/connections/${connection}`;
 
+/** Holds the address of a Slack or Teams webhook: `{"url": "https://…"}`. */
+export const notifySecretName = (prefix: string) => `${prefix}/notify`;
+/** Who is told, beside ARNs of topics. */
+export const WEBHOOK = 'webhook';
+
 /** CloudFormation outputs of the stack, and where each one's value is found. */
 export const STACK_OUTPUTS: Readonly<Record<QueueKey, string>> & { readonly table: string } = {
   events: 'EventsQueueUrl',
@@ -58,6 +63,8 @@ export const ENVIRONMENT = {
   logLevel: 'GROUPSYNC_LOG_LEVEL',
   /** `queue=connection`, separated by commas. */
   boundQueues: 'GROUPSYNC_BOUND_QUEUES',
+  /** `webhook` and ARNs of topics, separated by commas. */
+  notify: 'GROUPSYNC_NOTIFY',
 } as const;
 
 /** Attributes of SQS messages that groupsync reads or writes. */

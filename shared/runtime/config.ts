@@ -28,6 +28,10 @@ const Environment = z.object({
     .string()
     .regex(/^(?:[\w-]+=[a-z0-9-]+(?:,|$))*$/)
     .default(''),
+  [ENVIRONMENT.notify]: z
+    .string()
+    .regex(/^(?:(?:webhook|arn:[\w:-]+)(?:,|$))*$/)
+    .default(''),
   [ENVIRONMENT.logLevel]: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
 });
 
@@ -39,6 +43,10 @@ export interface Config {
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
   /** Names of queues whose messages are of one connection, whatever they say. */
   readonly boundQueues: ReadonlyMap<string, ConnectionName>;
+  /** Who is told without asking: `webhook`, ARNs of topics. */
+  readonly notify: readonly string[];
+  /** In AWS, not on the local stack. */
+  readonly isDeployed: boolean;
   readonly queueUrls: {
     readonly apply: string | undefined;
     readonly eventsDlq: string | undefined;
@@ -71,6 +79,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
         connectionName(name),
       ]),
     ),
+    notify: data[ENVIRONMENT.notify].split(',').filter((target) => target !== ''),
+    isDeployed: environment['AWS_LAMBDA_FUNCTION_NAME'] !== undefined,
     queueUrls: {
       apply: data[ENVIRONMENT.applyQueueUrl],
       eventsDlq: data[ENVIRONMENT.eventsDlqUrl],

@@ -5,12 +5,13 @@ import type { PlatformFailure } from '../sync/ports/platform.ts';
 import { type PumpPorts, pump } from '../sync/pump.ts';
 import { followFeed } from '../sync/reconcile/feed.ts';
 import { checkHealth, type HealthPorts, readLevels } from '../sync/reconcile/levels.ts';
+import { type NotifyPorts, notify, notifyOfHour } from '../sync/reconcile/notify.ts';
 import type { ReconcileReport } from '../sync/reconcile/report.ts';
 import { sweep } from '../sync/reconcile/sweep.ts';
 import type { Metrics } from './metrics.ts';
 import { reportFeed, reportLevels, reportSweep } from './report.ts';
 
-export type ReconcileTaskPorts = ReconcilePorts & PumpPorts & HealthPorts;
+export type ReconcileTaskPorts = ReconcilePorts & PumpPorts & HealthPorts & NotifyPorts;
 
 interface Run {
   readonly ports: ReconcileTaskPorts;
@@ -28,7 +29,9 @@ export async function runReconcile(
   switch (task) {
     case 'pump': {
       const report = await pump(connection.name, ports, { everything: all });
-      reportLevels(connection.name, await readLevels(connection.name, ports), metrics);
+      const levels = await readLevels(connection.name, ports);
+      reportLevels(connection.name, levels, metrics);
+      await notify(levels.found, ports, connection.name);
       if (report.stuck !== undefined) throw unhandled(report.stuck);
       return report;
     }
@@ -37,6 +40,7 @@ export async function runReconcile(
       if (run === undefined)
         return { connection: connection.name, skipped: 'another run is reading the feed' };
       reportFeed(run, metrics);
+      await notifyOfHour(connection.name, ports);
       if (run.failure !== undefined) throw incomplete(run.report, run.failure);
       return run.report;
     }
@@ -45,6 +49,12 @@ export async function runReconcile(
       reportSweep(run, metrics);
       if (run.unreadable.length > 0) throw unhandled(run.unreadable.map((id) => `group ${id}`));
       return run.report;
+    }
+    case 'notify': {
+      const { prefix, targets, tell } = ports.notifier;
+      const title = `${prefix} ${connection.name}: groupsync notify test was run`;
+      const failed = await tell([title, 'Holds, closed gates and the like are told here.']);
+      return { told: targets.map((target) => ({ target, failure: failed.get(target) ?? null })) };
     }
     case 'health':
       return { connection: connection.name, ...(await checkHealth(connection, ports)) };

@@ -1,8 +1,11 @@
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { SNSClient } from '@aws-sdk/client-sns';
 import { Agent } from 'undici';
+import { createNotifier } from '../aws/notifier.ts';
 import { createSecrets } from '../aws/secrets.ts';
 import { ENVIRONMENT } from '../contract/names.ts';
 import { createPlatforms } from '../platform/platforms.ts';
+import { createMailbox } from '../queues/mailbox.ts';
 import { createDeadLetterQueue } from '../queues/dead-letter-queue.ts';
 import { createClaimStore } from '../store/claim-store.ts';
 import {
@@ -10,6 +13,7 @@ import {
   createGateStore,
   createHealthStore,
   createLeases,
+  createNoticeStore,
 } from '../store/connection-states.ts';
 import { createDesiredStore } from '../store/desired-store.ts';
 import { createGroupIndex } from '../store/group-index.ts';
@@ -17,6 +21,7 @@ import { createGroupStore } from '../store/group-store.ts';
 import { createGuardStore } from '../store/guard-store.ts';
 import { createAuditLog, createDriftLog } from '../store/logs.ts';
 import { createPeopleStore } from '../store/people-store.ts';
+import { createScimTokenStore } from '../store/scim-store.ts';
 import type { Table } from '../store/table.ts';
 import { createUserStore } from '../store/user-store.ts';
 import type { ApplyPorts, PeoplePorts } from '../sync/ports/bundles.ts';
@@ -42,6 +47,7 @@ function wireSync({ config, logger }: Base) {
   return {
     ...state,
     ...stores,
+    dispatcher,
     platforms: createPlatforms({
       secrets,
       leases: stores.leases,
@@ -73,7 +79,31 @@ function wireWorker(): Base & { readonly ports: ReturnType<typeof wireSync> } {
 
 export const wirePeople: () => Base & { readonly ports: PeoplePorts & Pick<ApplyPorts, 'connections'> } =
   wireWorker;
-export const wireReconcile: () => Base & { readonly ports: ReconcileTaskPorts } = wireWorker;
+
+export function wireReconcile(): Base & { readonly ports: ReconcileTaskPorts } {
+  const base = wireBase();
+  const sync = wireSync(base);
+  const { prefix, notify: targets, isDeployed, queueUrls } = base.config;
+  const secrets = new SecretsManagerClient({});
+  const { dispatcher } = sync;
+  const own = { sns: new SNSClient({}), secrets, dispatcher, isLocal: !isDeployed };
+  const depth = async (name: 'events' | 'apply', url: string | undefined) => {
+    const queueUrl = async () => required(url, `the URL of the dead letters of ${name}`);
+    const { visible, inFlight } = await createMailbox(sync.sqs, { name, queueUrl }).counts();
+    return visible + inFlight;
+  };
+  return {
+    ...base,
+    ports: {
+      ...sync,
+      tokens: createScimTokenStore(sync.table),
+      notifier: createNotifier({ ...own, prefix, targets }),
+      deadLetterCount: async () =>
+        (await depth('events', queueUrls.eventsDlq)) + (await depth('apply', queueUrls.applyDlq)),
+    },
+  };
+}
+
 /** What the local stack asks beside the functions that it runs; they share its environment. */
 export const wireLocalStack = wireWorker;
 
@@ -91,5 +121,6 @@ export const storesOver = (table: Table) => ({
   index: createGroupIndex(table),
   feed: createFeedStore(table),
   health: createHealthStore(table),
+  notices: createNoticeStore(table),
   leases: createLeases(table),
 });

@@ -1,10 +1,12 @@
 import * as z from 'zod';
 import { number } from '../domain/forms.ts';
 import { Gate, OPEN_GATE } from '../domain/gate.ts';
+import { type Episode, SUBJECTS, type Subject } from '../domain/notice.ts';
 import { type GateStore, Health, type HealthStore } from '../sync/ports/connections.ts';
+import type { NoticeStore } from '../sync/ports/notices.ts';
 import { FeedPosition, type FeedStore, type Leases } from '../sync/ports/reconcile.ts';
 import { OF_THIS_SCHEMA, plain, understood } from './item-form.ts';
-import { feedKey, gateKey, healthKey, leaseKey } from './keys.ts';
+import { feedKey, gateKey, healthKey, leaseKey, noticesKey } from './keys.ts';
 import { all, any, equal, type Item, less, missing, type Table } from './table.ts';
 
 /** `change` counts changes, so that one made from an old reading is refused. */
@@ -36,6 +38,34 @@ export function createHealthStore(table: Table): HealthStore {
 
     async write(connection, health) {
       await table.put({ ...healthKey(connection), ...OF_THIS_SCHEMA, ...plain(health) });
+    },
+  };
+}
+
+/** Episodes of another form than this release knows are told anew. */
+const KnownEpisode = z.custom<Episode>((value) =>
+  SUBJECTS.includes((value as Partial<Episode>)?.subject as Subject),
+);
+const NoticesItem = z.lazy(() =>
+  z.object({
+    episodes: z.array(KnownEpisode).catch([]),
+    lastFailure: z.object({ atMs: z.number(), message: z.string() }).exactOptional(),
+    change: z.number(),
+  }),
+);
+
+export function createNoticeStore(table: Table): NoticeStore {
+  return {
+    async read(connection) {
+      const item = await table.get(noticesKey(connection));
+      return item ? understood(NoticesItem, item, `notices at ${item.pk}`) : { episodes: [], change: 0 };
+    },
+
+    async write(board, connection) {
+      const next = { ...board, change: board.change + 1 };
+      const item = { ...noticesKey(connection), ...OF_THIS_SCHEMA, ...plain(next) };
+      const isSame = board.change === 0 ? missing('pk') : equal('change', board.change);
+      return (await table.put(item, isSame)) ? next : undefined;
     },
   };
 }

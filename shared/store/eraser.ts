@@ -1,6 +1,6 @@
 import pMap from 'p-map';
 import * as z from 'zod';
-import type { ConnectionName } from '../domain/ids.ts';
+import { type ConnectionName, roleId } from '../domain/ids.ts';
 import type { Erased, Eraser } from '../sync/ports/eraser.ts';
 import { ERASING, journalOf } from '../sync/ports/logs.ts';
 import { AUDIT_PREFIX, DRIFT_PREFIX, journalKey, keyPart, tombstoneKey } from './keys.ts';
@@ -37,16 +37,16 @@ export function createEraser(table: Table): Eraser {
         return sortOf(item);
       }),
 
-    person: (connection, who) =>
-      eraseAll(async ({ pk, sk, ...item }) => {
-        if (!isOf(connection, { pk, sk, ...item }) || sk.startsWith(AUDIT_PREFIX)) return undefined;
-        if (pk.startsWith('P#') && who.role !== undefined && sk === keyPart(who.role)) {
+    person: (connection, { member, role = NOBODY }) =>
+      eraseAll(async (item) => {
+        const { pk, sk } = item;
+        if (!isOf(connection, item) || sk.startsWith(AUDIT_PREFIX)) return undefined;
+        if (pk.startsWith('P#') && sk === keyPart(role)) {
           await table.delete({ pk, sk });
           return 'pointersToEmployees';
         }
         const { name, ...nameless } = Actor.safeParse(item['actor']).data ?? {};
-        const isTheirs = nameless['id'] === who.member || (nameless['role'] ?? '') === who.role;
-        if (name == null || !isTheirs) return undefined;
+        if (name == null || (nameless['id'] !== member && nameless['role'] !== role)) return undefined;
         const set = { actor: 'role' in nameless ? { ...nameless, name: null } : nameless };
         const { written } = await table.update({ pk, sk }, { set }, equal('actor.name', name));
         return written ? 'namesOfActors' : undefined;
@@ -54,6 +54,7 @@ export function createEraser(table: Table): Eraser {
   };
 }
 
+const NOBODY = roleId('');
 /** Who did something: by id in the directory, or by role on the platform, where somebody without a name has none said. */
 const Actor = z.record(z.string(), z.nullable(z.string()));
 

@@ -138,3 +138,6 @@ export const dueText = (atMs: number): string => String(Math.max(0, Math.floor(a
 export const groupIndexSort = (due: string, group: GroupId): string => `${due}#${keyPart(group)}`;
 
 export const healthKey = (connection: ConnectionName): Key => ofConnection(connection, 'HEALTH');
+/** Of the stage, where no connection is named. */
+export const noticesKey = (connection: ConnectionName | undefined): Key =>
+  connection === undefined ? { pk: 'STAGE', sk: 'NOTICES' } : ofConnection(connection, 'NOTICES');

@@ -67,6 +67,7 @@ const HERE: readonly Documented[] = [
   'holds reject',
   'log',
   'holds show',
+  'notify test',
   'pause',
   'person',
   'probe',
@@ -146,6 +147,20 @@ describe('the documents of --json', () => {
     expect(await inWords('doctor')).toContain('platform: PATCH version: honoured');
     const [own = ''] = platform.groups.keys();
     expect([...platform.groups.keys()]).toEqual([own]);
+  });
+
+  it('of a message to each target, where one is not told', async () => {
+    const { ports } = await worldOf();
+    const told = [
+      { target: 'webhook', failure: null },
+      { target: 'arn:t', failure: 'NotFoundException' },
+    ];
+    for (const some of [told, told.slice(0, 1), []]) {
+      const functions = { run: async () => ({ reports: [{ told: some }] }) };
+      const { code, json } = await runCli(['notify', 'test', '--json'], { ports: { ...ports, functions } });
+      expect(OUTPUT_SCHEMAS['notify test'].parse(json)).toEqual({ told: some });
+      expect(code).toBe(some.length === 1 ? 0 : 1);
+    }
   });
 
   it('of a probe that is interrupted, and of one that asks', async () => {

@@ -5,20 +5,24 @@ import { resourcesOf, synthesise } from './synthesised.ts';
 
 const { template } = synthesise({ scim: true });
 
+/** `action` on the part of the stack that the ARN names. */
+function grantsOf(role: string, of = template): string[] {
+  const [policy] = Object.entries(resourcesOf(of, 'AWS::IAM::Policy')).filter(([id]) => id.startsWith(role));
+  const statements = policy?.[1].Properties.PolicyDocument.Statement as {
+    Action: string | string[];
+    Resource: unknown;
+  }[];
+  return statements
+    .flatMap(({ Action, Resource }) => [Action].flat().map((action) => `${action} on ${nameOf(Resource)}`))
+    .filter((grant) => !/^(kms|logs|xray):/.test(grant))
+    .sort();
+}
+
 /** What `permissions.integration.test.ts` holds against the calls that are made, here against the template. */
 it.each(DEPLOYABLE_KEYS)(
   'the role of %s grants exactly what the permissions list, on its own resources',
   (name) => {
-    const role = `${name.charAt(0).toUpperCase()}${name.slice(1)}WorkerRole`;
-    const [, policy] =
-      Object.entries(resourcesOf(template, 'AWS::IAM::Policy')).find(([id]) => id.startsWith(role)) ?? [];
-    const statements = policy?.Properties.PolicyDocument.Statement as {
-      Action: string | string[];
-      Resource: unknown;
-    }[];
-    const grants = statements
-      .flatMap(({ Action, Resource }) => [Action].flat().map((action) => `${action} on ${nameOf(Resource)}`))
-      .filter((grant) => !/^(kms|logs|xray):/.test(grant));
+    const grants = grantsOf(`${name.charAt(0).toUpperCase()}${name.slice(1)}WorkerRole`);
     const { table, index, queues, secrets } = PERMISSIONS[name];
     const listed = [
       ...table.map((action) => `dynamodb:${action} on StateTable`),
@@ -28,9 +32,23 @@ it.each(DEPLOYABLE_KEYS)(
         actions.map((action) => `sqs:${action} on ${QUEUES[queue]}`),
       ),
     ];
-    expect(grants.sort()).toEqual(listed.sort());
+    expect(grants).toEqual(listed.sort());
   },
 );
+
+it('reconcile, where somebody is told, may tell them and count dead letters besides', () => {
+  const topic = 'arn:aws:sns:eu-west-1:111122223333:ops';
+  const told = synthesise({ notify: ['webhook', 'alarms', topic] }).template;
+  const before = grantsOf('ReconcileWorkerRole');
+  const more = grantsOf('ReconcileWorkerRole', told).filter((grant) => !before.includes(grant));
+  expect(more.map((grant) => grant.replace(/{.*:secret:(.*)"\]\]}/, '$1').replace(/{.*}/, 'alarms'))).toEqual(
+    [
+      'secretsmanager:GetSecretValue on groupsync/notify-??????',
+      `sns:Publish on ["${topic}",alarms]`,
+      'sqs:GetQueueAttributes on ApplyLaneDeadLetters',
+    ],
+  );
+});
 
 const QUEUES: Readonly<Record<string, string>> = {
   events: 'IngestLaneQueue',

@@ -10,6 +10,7 @@ describe('readSettings', () => {
   it('has a default for everything', () => {
     expect(read({})).toEqual({
       stage: 'production',
+      notify: [],
       prefix: 'groupsync',
       coalesceSeconds: 5,
       pumpMinutes: 1,

@@ -18,6 +18,8 @@ describe('the configuration of a function', () => {
       coalesceMs: 5_000,
       createSettleMs: 600_000,
       logLevel: 'info',
+      notify: [],
+      isDeployed: false,
       queueUrls: { apply: undefined, eventsDlq: undefined, applyDlq: undefined },
     });
   });

@@ -21,6 +21,7 @@ export type DoctorPorts = Pick<
   | 'groups'
   | 'feed'
   | 'health'
+  | 'notices'
   | 'tokens'
   | 'clock'
 >;

@@ -34,6 +34,13 @@ export async function examine(
     const rounds: Check[] = [];
     for (const one of chosen) rounds.push(...(await checkConnection(one, ports)));
     const names = { all: all.map(({ name }) => name), chosen: chosen.map(({ name }) => name) };
+    for (const name of [undefined, ...names.chosen]) {
+      const { lastFailure: failed } = await ports.notices.read(name);
+      const at = failed && new Date(failed.atMs).toISOString();
+      const detail = `the latest message of ${name ?? 'this stage'} was not told, at ${at}: ${failed?.message}`;
+      if (failed !== undefined)
+        rounds.push(fault('notify', detail, 'groupsync notify test says whether it works now'));
+    }
     rounds.push(...(await guarded('scim', () => checkScim(names, ports))));
     return rounds;
   });

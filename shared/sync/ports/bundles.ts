@@ -13,6 +13,7 @@ import type { GroupIndex } from './group-index.ts';
 import type { GroupStore } from './groups.ts';
 import type { GuardStore } from './guard.ts';
 import type { AuditLog, Caller, DriftLog } from './logs.ts';
+import type { NoticeStore } from './notices.ts';
 import type { PeopleStore } from './people.ts';
 import type { Applicants, Platforms } from './platform.ts';
 import type { ApplyQueue, DeadLetterQueue, EventSender, Mailbox } from './queues.ts';
@@ -35,6 +36,7 @@ export interface Ports {
   readonly feed: FeedStore;
   readonly leases: Leases;
   readonly health: HealthStore;
+  readonly notices: NoticeStore;
   readonly connections: ConnectionStore;
   readonly scim: ScimStore;
   readonly eraser: Eraser;

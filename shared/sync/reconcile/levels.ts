@@ -1,7 +1,9 @@
 import type { ConnectionName } from '../../domain/ids.ts';
+import type { Finding } from '../../domain/notice.ts';
+import { MOST_NAMES } from '../../plan/notice.ts';
 import type { Ports } from '../ports/bundles.ts';
 import type { Connection, Health } from '../ports/connections.ts';
-import type { GroupIndex } from '../ports/group-index.ts';
+import type { GroupIndex, GroupSummary } from '../ports/group-index.ts';
 import { failureIn } from '../ports/platform.ts';
 
 /** How things stand with one connection: what alarms and the dashboard look at each minute. */
@@ -17,7 +19,12 @@ export interface Levels {
   readonly feedCursorAgeSeconds?: number;
   /** Since the credential was last found good; undefined before the first check that went well. */
   readonly credentialUncheckedSeconds?: number;
+  /** What people are told of it. */
+  readonly found: readonly Finding[];
 }
+
+/** A shorter pause is the platform's everyday. */
+const CLOSED_FOR_MS = 5 * 60_000;
 
 export async function readLevels(
   connection: ConnectionName,
@@ -30,12 +37,21 @@ export async function readLevels(
   const gate = await ports.gates.read(connection);
   const isClosed = gate.state === 'backoff' || gate.state === 'unauthorized';
   const feed = await ports.feed.read(connection);
-  const goodAtMs = (await ports.health.read(connection))?.goodAtMs;
+  const { goodAtMs, lastFailure } = (await ports.health.read(connection)) ?? {};
+  const unauthorized = gate.state === 'unauthorized';
+  const closedMs = isClosed ? nowMs - (gate.sinceMs ?? nowMs) : 0;
+  const hasFailed = lastFailure !== undefined && lastFailure.atMs > (goodAtMs ?? 0);
+  const found: Levels['found'] = [
+    ...groups.found,
+    { subject: 'gate', count: unauthorized || closedMs >= CLOSED_FOR_MS ? 1 : 0, sinceMs: gate.sinceMs },
+    { subject: 'credential', count: hasFailed ? 1 : 0, sinceMs: lastFailure?.atMs },
+  ];
   return {
     ...groups,
     pendingMembers,
-    gateClosedSeconds: isClosed ? seconds(nowMs - (gate.sinceMs ?? nowMs)) : 0,
-    unauthorized: gate.state === 'unauthorized',
+    gateClosedSeconds: seconds(closedMs),
+    unauthorized,
+    found,
     ...(feed === undefined ? {} : { feedCursorAgeSeconds: seconds(nowMs - feed.readAtMs) }),
     ...(goodAtMs === undefined ? {} : { credentialUncheckedSeconds: seconds(nowMs - goodAtMs) }),
   };
@@ -44,17 +60,27 @@ export async function readLevels(
 async function countGroups(connection: ConnectionName, index: GroupIndex, nowMs: number) {
   let dirtyGroups = 0;
   let oldestDirtySeconds = 0;
-  let holdsWaiting = 0;
+  const held: GroupSummary[] = [];
+  const failed: GroupSummary[] = [];
   for await (const page of index.all(connection)) {
-    for (const { dirtySinceMs, holdUndecided } of page) {
-      if (holdUndecided) holdsWaiting += 1;
+    for (const summary of page) {
+      const { dirtySinceMs, holdUndecided, failedAtMs } = summary;
+      if (holdUndecided) held.push(summary);
+      if (failedAtMs !== undefined) failed.push(summary);
       if (dirtySinceMs === undefined) continue;
       dirtyGroups += 1;
       oldestDirtySeconds = Math.max(oldestDirtySeconds, seconds(nowMs - dirtySinceMs));
     }
   }
-  return { dirtyGroups, oldestDirtySeconds, holdsWaiting };
+  const found: readonly Finding[] = [
+    { subject: 'hold', count: held.length, names: namesOf(held) },
+    { subject: 'failed', count: failed.length, names: namesOf(failed) },
+  ];
+  return { dirtyGroups, oldestDirtySeconds, holdsWaiting: held.length, found };
 }
+
+const namesOf = (groups: readonly GroupSummary[]): readonly string[] =>
+  groups.slice(0, MOST_NAMES).map(({ ref, name }) => name ?? ref.group);
 
 const seconds = (ms: number): number => Math.max(0, Math.round(ms / 1_000));
 

@@ -1,0 +1,16 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** Takes the place of Slack or Teams: shows what people would be told. */
+export async function startWebhook(show: (text: string) => void) {
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += String(chunk);
+    const { text } = JSON.parse(body) as { readonly text: string };
+    show(`told: ${text.replaceAll('\n', '\n      ')}`);
+    response.end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/`, stop: () => void server.close().closeAllConnections() };
+}

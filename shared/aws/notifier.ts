@@ -1,0 +1,83 @@
+import { GetSecretValueCommand, type SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { PublishCommand, type SNSClient } from '@aws-sdk/client-sns';
+import type { Dispatcher } from 'undici';
+import { parseJson } from '../contract/json.ts';
+import { notifySecretName, WEBHOOK } from '../contract/names.ts';
+import type { Notice } from '../domain/notice.ts';
+import type { Notifier } from '../sync/ports/notices.ts';
+
+interface NotifierOptions {
+  readonly prefix: string;
+  readonly targets: readonly string[];
+  readonly sns: SNSClient;
+  readonly secrets: SecretsManagerClient;
+  readonly dispatcher: Dispatcher;
+  /** On the local stack: http to this machine will do. */
+  readonly isLocal: boolean;
+}
+
+const ANSWERED_WITHIN_MS = 5_000;
+/** SNS takes 100 characters of ASCII as the subject of an e-mail. */
+const MAX_SUBJECT = 100;
+
+/** Its words hold nothing of the address, which is a secret. */
+class NotTold extends Error {
+  override readonly name = 'NotTold';
+}
+
+export function createNotifier(options: NotifierOptions): Notifier {
+  const { prefix, targets } = options;
+  return {
+    prefix,
+    targets,
+    async tell(notice) {
+      const failures = new Map<string, string>();
+      const tellOne = (target: string) =>
+        target === WEBHOOK ? post(notice, options) : publish(target, notice, options.sns);
+      const failed = (target: string, error: Error) =>
+        failures.set(target, error instanceof NotTold ? error.message : error.name);
+      await Promise.all(targets.map((one) => tellOne(one).catch((error: Error) => failed(one, error))));
+      return failures;
+    },
+  };
+}
+
+async function publish(TopicArn: string, notice: Notice, sns: SNSClient): Promise<void> {
+  const Subject = notice[0].replaceAll(/[^ -~]/g, '?').slice(0, MAX_SUBJECT);
+  await sns.send(new PublishCommand({ TopicArn, Subject, Message: notice.join('\n') }));
+}
+
+async function post(
+  notice: Notice,
+  { prefix, secrets, dispatcher, isLocal }: NotifierOptions,
+): Promise<void> {
+  const SecretId = notifySecretName(prefix);
+  const { SecretString = '' } = await secrets.send(new GetSecretValueCommand({ SecretId }));
+  const secret = parseJson(SecretString);
+  const text = String(secret.ok && (secret.value as { readonly url?: unknown } | null)?.url);
+  const url = new URL(URL.canParse(text) ? text : 'none:');
+  const isSecure = url.protocol === 'https:' || (isLocal && /^http:\/\/127\.0\.0\.1[:/]/.test(url.href));
+  if (!isSecure) throw new NotTold(`the secret ${SecretId} holds no {"url": "https://…"}`);
+  const { statusCode, body } = await dispatcher.request({
+    origin: url.origin,
+    path: `${url.pathname}${url.search}`,
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(bodyFor(url.hostname, notice)),
+    signal: AbortSignal.timeout(ANSWERED_WITHIN_MS),
+  });
+  await body.dump();
+  if (statusCode >= 300) throw new NotTold(`the webhook answered ${statusCode}`);
+}
+
+/** Slack reads mentions out of text, but takes them in entities for what they are; Teams takes cards. */
+function bodyFor(host: string, notice: Notice): object {
+  const text = notice.join('\n');
+  if (/(?:^|\.)slack(?:-gov)?\.com$/.test(host))
+    return { text: text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;') };
+  if (!/\.(?:office|azure|powerplatform|powerautomate)\.(?:com|us)$/.test(host)) return { text };
+  const body = notice.map((line) => ({ type: 'RichTextBlock', inlines: [{ type: 'TextRun', text: line }] }));
+  const content = { type: 'AdaptiveCard', version: '1.3', body };
+  const card = { contentType: 'application/vnd.microsoft.card.adaptive', content };
+  return { type: 'message', attachments: [card] };
+}

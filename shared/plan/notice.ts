@@ -1,0 +1,88 @@
+import type { ConnectionName } from '../domain/ids.ts';
+import { type Episode, type Finding, type Notice, SUBJECTS, type Subject } from '../domain/notice.ts';
+
+/*
+ * | an episode                                  | told                  |
+ * |---------------------------------------------|-----------------------|
+ * | began, and nobody knows                     | that it began         |
+ * | has more in it than was told                | that it grew          |
+ * | is over, its beginning was told             | that it ended         |
+ * | is over, its beginning was not told         | nothing               |
+ * | began again before its end was told         | nothing: it goes on   |
+ *
+ * At most one message of a subject in 15 minutes, vain attempts included.
+ */
+const TELL_AGAIN_AFTER_MS = 15 * 60_000;
+export const MOST_NAMES = 5;
+
+/** The episodes after a look at some subjects; of the others nothing is concluded. */
+export function observe(
+  known: readonly Episode[],
+  found: readonly Finding[],
+  { looked, nowMs }: { readonly looked: readonly Subject[]; readonly nowMs: number },
+): readonly Episode[] {
+  return SUBJECTS.flatMap((subject) => {
+    const episode = known.find((one) => one.subject === subject);
+    const finding = found.find((one) => one.subject === subject && one.count > 0);
+    if (!looked.includes(subject)) return episode ?? [];
+    if (finding !== undefined) return goingOn(episode, finding, nowMs);
+    const isOver = episode?.over === true || episode?.told === undefined;
+    if (episode === undefined || (isOver && !isRecent(episode, nowMs))) return [];
+    return { ...episode, endedMs: episode.endedMs ?? nowMs };
+  });
+}
+
+function goingOn(known: Episode | undefined, finding: Finding, nowMs: number): Episode {
+  const sinceMs = finding.sinceMs ?? nowMs;
+  const { triedMs, told, over, sinceMs: beganMs = sinceMs } = known ?? {};
+  const tried = triedMs === undefined ? {} : { triedMs };
+  if (over || told === undefined) return { ...finding, ...tried, sinceMs: over ? sinceMs : beganMs };
+  return { ...finding, ...tried, told, sinceMs: Math.min(beganMs, sinceMs) };
+}
+
+const isRecent = ({ triedMs }: Episode, nowMs: number): boolean =>
+  triedMs !== undefined && nowMs - triedMs < TELL_AGAIN_AFTER_MS;
+
+export function isToBeTold(episode: Episode, nowMs: number): boolean {
+  const { told, count, endedMs, over } = episode;
+  if (over || isRecent(episode, nowMs)) return false;
+  return endedMs === undefined ? count > (told ?? 0) : told !== undefined;
+}
+
+export const afterTelling = (episode: Episode): Episode =>
+  episode.endedMs === undefined ? { ...episode, told: episode.count } : { ...episode, over: true };
+
+/** What is so, and the command that deals with it. */
+const WORDS: Readonly<Record<Subject, readonly [what: string, command: string]>> = {
+  hold: ['groups held until somebody decides: {n}', 'holds'],
+  gate: ['nothing is written, the gate to the platform is closed', 'doctor'],
+  failed: ['groups failed that wait for a person: {n}', 'groups --state failed'],
+  dead_letters: ['dead letters that wait for a person: {n}', 'dlq list'],
+  drift: ['differences on the platform, within the hour, that were only reported: {n}', 'drift'],
+  credential: ['the daily check did not find the credential good', 'connections show'],
+  token: ['SCIM tokens that end within 14 days: {n}', 'scim token list'],
+};
+
+/** What, how many, since when, and the command. @param connection undefined: of the whole stage */
+export function noticeOf(
+  { subject, count, sinceMs, names = [], endedMs }: Episode,
+  prefix: string,
+  connection?: ConnectionName,
+): Notice {
+  const [what, command] = WORDS[subject];
+  const where = connection === undefined ? prefix : `${prefix} ${connection}`;
+  if (endedMs !== undefined) {
+    return [`${where}: over: ${what.replace(': {n}', '')}`, `From ${utc(sinceMs)} to ${utc(endedMs)}.`];
+  }
+  const more = count > MOST_NAMES ? [`and ${count - MOST_NAMES} more`] : [];
+  const which = names.length === 0 ? [] : [[...names.slice(0, MOST_NAMES).map(shown), ...more].join(', ')];
+  const of = connection === undefined ? '' : ` --connection ${connection}`;
+  const line = `npx groupsync --prefix ${prefix}${of} ${command}`;
+  return [`${where}: ${what.replace('{n}', String(count))}`, ...which, `Since ${utc(sinceMs)}.`, line];
+}
+
+const utc = (ms: number): string => `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+
+/** Names come from outside: no line of their own, no turned reading direction, no endless one. */
+const shown = (name: string): string =>
+  `"${name.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?').slice(0, 80)}"`;

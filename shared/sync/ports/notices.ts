@@ -1,0 +1,25 @@
+import type { ConnectionName } from '../../domain/ids.ts';
+import type { Episode, Notice } from '../../domain/notice.ts';
+
+/** What people were told, and are to be told, of one connection; of the stage where none is named. */
+export interface NoticeBoard {
+  readonly episodes: readonly Episode[];
+  /** The latest attempt, where it failed. */
+  readonly lastFailure?: { readonly atMs: number; readonly message: string };
+  /** Counts changes. */
+  readonly change: number;
+}
+
+export interface NoticeStore {
+  read(connection?: ConnectionName): Promise<NoticeBoard>;
+  /** Writes the board with its change counted; undefined where somebody else has changed it. */
+  write(board: NoticeBoard, connection?: ConnectionName): Promise<NoticeBoard | undefined>;
+}
+
+export interface Notifier {
+  readonly prefix: string;
+  /** `webhook`, ARNs of topics; none where nobody is to be told. */
+  readonly targets: readonly string[];
+  /** Which targets were not told, and why, with nothing secret in it. Never throws. */
+  tell(notice: Notice): Promise<ReadonlyMap<string, string>>;
+}

@@ -1,0 +1,92 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
+import { mockClient } from 'aws-sdk-client-mock';
+import { Agent, type Dispatcher } from 'undici';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createNotifier } from '../../shared/aws/notifier.ts';
+import type { Notice } from '../../shared/domain/notice.ts';
+
+const TOPIC = 'arn:aws:sns:eu-west-1:111122223333:t';
+const NOTICE: Notice = ['prod acme: groups held: 1', '"<!channel> & Élan"', 'npx groupsync holds'];
+
+function notifierOf(
+  url: string | undefined,
+  { targets = ['webhook'], isLocal = false, dispatcher = new Agent() as Dispatcher } = {},
+) {
+  const secrets = mockClient(SecretsManagerClient);
+  if (url === undefined) secrets.on(GetSecretValueCommand).rejects({ name: 'ResourceNotFoundException' });
+  else
+    secrets
+      .on(GetSecretValueCommand, { SecretId: 'prod/notify' })
+      .resolves({ SecretString: JSON.stringify({ url }) });
+  const sns = mockClient(SNSClient);
+  const clients = { sns: new SNSClient({ region: 'x' }), secrets: new SecretsManagerClient({ region: 'x' }) };
+  return { sns, notifier: createNotifier({ prefix: 'prod', targets, dispatcher, isLocal, ...clients }) };
+}
+
+/** A webhook on this machine that answers with the status, or hangs up. */
+async function webhook(status: number | undefined) {
+  const bodies: string[] = [];
+  const server = createServer(async (request, response) => {
+    for await (const chunk of request) bodies.push(String(chunk));
+    if (status === undefined) request.socket.destroy();
+    else response.writeHead(status, { location: 'http://127.0.0.1:1/' }).end('no');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  return { bodies, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook/s3cret?sig=s3cret` };
+}
+
+describe('a webhook', () => {
+  it.each([
+    [200, undefined],
+    [404, 'the webhook answered 404'],
+    [302, 'the webhook answered 302'],
+    [undefined, 'SocketError'],
+  ])('that answers %s: %o', async (status, expected) => {
+    const { url, bodies } = await webhook(status);
+    const told = await notifierOf(url, { isLocal: true }).notifier.tell(NOTICE);
+    expect(told.get('webhook')).toBe(expected);
+    expect(JSON.parse(bodies[0] ?? '')).toEqual({ text: NOTICE.join('\n') });
+  });
+
+  it.each([
+    ['http://hooks.slack.com/s3cret', true],
+    ['http://127.0.0.1:1/s3cret', false],
+    ['http://127.0.0.1.evil.test/s3cret', true],
+    ['s3cret', true],
+    ['', true],
+  ])('is refused at %s, where local is %s', async (url, isLocal) => {
+    const dispatcher = { request: () => expect.fail('was asked') } as never;
+    const told = await notifierOf(url, { isLocal, dispatcher }).notifier.tell(NOTICE);
+    expect(told.get('webhook')).toBe('the secret prod/notify holds no {"url": "https://…"}');
+  });
+
+  it('is told in the form that Slack and Teams show as it is', async () => {
+    const sent: string[] = [];
+    const dispatcher = {
+      request: async ({ body }: { body: string }) => {
+        sent.push(body);
+        return { statusCode: 200, body: { dump: async () => {} } };
+      },
+    } as never;
+    for (const url of ['https://hooks.slack.com/services/x', 'https://x.westeurope.logic.azure.com/y?sig=z'])
+      await notifierOf(url, { dispatcher }).notifier.tell(NOTICE);
+    expect(JSON.parse(sent[0] ?? '').text).toContain('"&lt;!channel&gt; &amp; Élan"');
+    expect(JSON.parse(sent[1] ?? '').attachments[0].content.body[1]).toEqual({
+      type: 'RichTextBlock',
+      inlines: [{ type: 'TextRun', text: '"<!channel> & Élan"' }],
+    });
+  });
+});
+
+it('a topic gets a subject that SNS takes; what one target refuses keeps no other from it', async () => {
+  const { notifier, sns } = notifierOf(undefined, { targets: ['webhook', TOPIC] });
+  const told = await notifier.tell([`Élan ${'x'.repeat(200)}`, 'line']);
+  expect([...told]).toEqual([['webhook', 'ResourceNotFoundException']]);
+  const [call] = sns.commandCalls(PublishCommand);
+  expect(call?.args[0].input).toMatchObject({ TopicArn: TOPIC, Message: expect.stringContaining('Élan') });
+  expect(call?.args[0].input.Subject).toMatch(/^\?lan x{95}$/);
+});

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import { connectionName } from '../../shared/domain/ids.ts';
+import type { Episode, Finding, Subject } from '../../shared/domain/notice.ts';
+import { afterTelling, isToBeTold, noticeOf, observe } from '../../shared/plan/notice.ts';
+
+const MINUTE = 60_000;
+const START_MS = Date.UTC(2026, 10, 20, 10);
+
+/** What is told at which minute, of a hold whose count is as given from that minute on; a message named fails. */
+function told(counts: Readonly<Record<number, number>>, minutes: number, failing: readonly number[] = []) {
+  let episodes: readonly Episode[] = [];
+  let count = 0;
+  const said: string[] = [];
+  for (let minute = 0; minute <= minutes; minute += 1) {
+    const nowMs = START_MS + minute * MINUTE;
+    count = counts[minute] ?? count;
+    const found: readonly Finding[] = [{ subject: 'hold', count }];
+    episodes = observe(episodes, found, { looked: ['hold'], nowMs }).map((episode) => {
+      if (!isToBeTold(episode, nowMs)) return episode;
+      const kind = episode.endedMs !== undefined ? 'ended' : episode.told === undefined ? 'began' : 'grew';
+      said.push(`${minute} ${kind} ${episode.count}${failing.includes(minute) ? ' in vain' : ''}`);
+      const tried = { ...episode, triedMs: nowMs };
+      return failing.includes(minute) ? tried : afterTelling(tried);
+    });
+  }
+  return { said, episodes };
+}
+
+describe('what people are told', () => {
+  it.each<[string, Readonly<Record<number, number>>, number, readonly string[], readonly number[]]>([
+    ['nothing, where nothing is', {}, 60, [], []],
+    ['once, however long it lasts', { 2: 3 }, 600, ['2 began 3'], []],
+    [
+      'its end, a quarter of an hour after its beginning at the earliest',
+      { 0: 1, 4: 0 },
+      60,
+      ['0 began 1', '15 ended 1'],
+      [],
+    ],
+    [
+      'its end, at once where the beginning is long past',
+      { 0: 1, 40: 0 },
+      90,
+      ['0 began 1', '40 ended 1'],
+      [],
+    ],
+    ['that it grew, not that it shrank', { 0: 1, 5: 4, 30: 2, 50: 3 }, 90, ['0 began 1', '15 grew 4'], []],
+    ['nothing of a gap', { 0: 1, 5: 0, 9: 1 }, 60, ['0 began 1'], []],
+    [
+      'a new beginning after an end, later than that',
+      { 0: 1, 20: 0, 21: 2 },
+      60,
+      ['0 began 1', '20 ended 1', '35 began 2'],
+      [],
+    ],
+    ['nothing of one that ended between', { 0: 1, 20: 0, 21: 2, 30: 0 }, 60, ['0 began 1', '20 ended 1'], []],
+    [
+      'again what nobody took, in a quarter of an hour',
+      { 0: 1 },
+      60,
+      ['0 began 1 in vain', '15 began 1'],
+      [0],
+    ],
+    ['nothing of the end of what nobody knew', { 0: 1, 5: 0 }, 60, ['0 began 1 in vain'], [0]],
+    ['an end that nobody took', { 0: 1, 20: 0 }, 60, ['0 began 1', '20 ended 1 in vain', '35 ended 1'], [20]],
+    [
+      'every flapping at most four times an hour',
+      Object.fromEntries(Array.from({ length: 60 }, (_, at) => [at, at % 2])),
+      59,
+      ['1 began 1', '16 ended 1', '31 began 1', '46 ended 1'],
+      [],
+    ],
+  ])('%s', (_, counts, minutes, expected, failing) => {
+    expect(told(counts, minutes, failing).said).toEqual(expected);
+  });
+
+  it('leaves nothing behind once all is over and told', () => {
+    expect(told({ 0: 1, 20: 0 }, 60).episodes).toEqual([]);
+  });
+
+  it('concludes nothing of what was not looked at', () => {
+    const known: readonly Episode[] = [{ subject: 'token', count: 1, sinceMs: 1, told: 1, triedMs: 1 }];
+    expect(observe(known, [], { looked: ['hold', 'gate'], nowMs: START_MS })).toEqual(known);
+  });
+
+  it('says what, how many, since when, and the command', () => {
+    const names = ['Engineering', 'evil\u202e\nname', 'c', 'd', 'e'];
+    const episode = { subject: 'hold', count: 7, sinceMs: START_MS, names } as const;
+    const acme = connectionName('acme');
+    expect(noticeOf(episode, 'prod', acme)).toEqual([
+      'prod acme: groups held until somebody decides: 7',
+      '"Engineering", "evil??name", "c", "d", "e", and 2 more',
+      'Since 2026-11-20 10:00 UTC.',
+      'npx groupsync --prefix prod --connection acme holds',
+    ]);
+    expect(noticeOf({ ...episode, endedMs: START_MS + 5 * MINUTE }, 'prod', acme)).toEqual([
+      'prod acme: over: groups held until somebody decides',
+      'From 2026-11-20 10:00 UTC to 2026-11-20 10:05 UTC.',
+    ]);
+    const stage: Subject = 'dead_letters';
+    expect(noticeOf({ subject: stage, count: 2, sinceMs: START_MS }, 'prod').at(-1)).toBe(
+      'npx groupsync --prefix prod dlq list',
+    );
+  });
+});

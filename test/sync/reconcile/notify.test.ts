@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import type { Finding, Notice } from '../../../shared/domain/notice.ts';
+import { runReconcile } from '../../../shared/runtime/run-reconcile.ts';
+import { createNoticeStore } from '../../../shared/store/connection-states.ts';
+import { notify, notifyOfHour, notifyOfStage } from '../../../shared/sync/reconcile/notify.ts';
+import { MemoryTable } from '../../../simulate/table.ts';
+import { CONNECTION, createWorld, START_MS } from './support/world.ts';
+
+const QUARTER_MS = 15 * 60_000;
+const HELD: readonly Finding[] = [{ subject: 'hold', count: 2, names: ['Engineering'] }];
+
+function desk(failing: (target: string) => boolean = () => false) {
+  const heard: Notice[] = [];
+  const clock = { ms: START_MS };
+  const table = new MemoryTable();
+  const targets = ['webhook', 'arn:aws:sns:eu-west-1:1:t'];
+  const tell = async (notice: Notice): Promise<ReadonlyMap<string, string>> => {
+    heard.push(notice);
+    return new Map(targets.filter(failing).map((target) => [target, 'answered 500']));
+  };
+  const notifier = { prefix: 'prod', targets, tell };
+  return { heard, clock, ports: { notices: createNoticeStore(table), notifier, clock: () => clock.ms } };
+}
+
+describe('telling people', () => {
+  it('is done once, however many workers look at the same moment, and however often', async () => {
+    const { heard, clock, ports } = desk();
+    for (let minute = 0; minute < 30; minute += 1) {
+      await Promise.all([1, 2, 3].map(() => notify(HELD, ports, CONNECTION)));
+      clock.ms += 60_000;
+    }
+    expect(heard).toHaveLength(1);
+    await notify([{ subject: 'hold', count: 0 }], ports, CONNECTION);
+    expect(heard.map(([title]) => title)).toEqual([
+      'prod default: groups held until somebody decides: 2',
+      'prod default: over: groups held until somebody decides',
+    ]);
+  });
+
+  it('is repeated once where a crash came between telling and recording', async () => {
+    const { heard, clock, ports } = desk();
+    let writes = 0;
+    const write: typeof ports.notices.write = async (...given) => {
+      writes += 1;
+      if (writes === 2) throw new Error('died');
+      return ports.notices.write(...given);
+    };
+    const dying = { ...ports, notices: { ...ports.notices, write } };
+    await expect(notify(HELD, dying, CONNECTION)).rejects.toThrow('died');
+    for (let quarter = 0; quarter < 4; quarter += 1) {
+      await notify(HELD, ports, CONNECTION);
+      clock.ms += QUARTER_MS;
+    }
+    expect(heard).toHaveLength(2);
+  });
+
+  it('goes on where a target fails, keeps why, and tries again what no target took', async () => {
+    const isDown = { webhook: true, all: false };
+    const { heard, clock, ports } = desk((target) => isDown.all || (target === 'webhook' && isDown.webhook));
+    await notify(HELD, ports, CONNECTION);
+    const failure = { atMs: START_MS, message: 'webhook: answered 500' };
+    expect((await ports.notices.read(CONNECTION)).lastFailure).toEqual(failure);
+    clock.ms += QUARTER_MS;
+    await notify(HELD, ports, CONNECTION);
+    expect(heard).toHaveLength(1);
+    isDown.all = true;
+    await notify([{ subject: 'gate', count: 1 }], ports, CONNECTION);
+    Object.assign(isDown, { all: false, webhook: false });
+    clock.ms += QUARTER_MS;
+    await notify([{ subject: 'gate', count: 1 }], ports, CONNECTION);
+    expect(heard).toHaveLength(3);
+    expect((await ports.notices.read(CONNECTION)).lastFailure).toBeUndefined();
+  });
+
+  it('costs nothing where nobody is to be told', async () => {
+    const { ports } = desk();
+    const untouched = new Proxy({} as never, { get: () => expect.fail('was asked') });
+    const nobody = { ...ports, notifier: { ...ports.notifier, targets: [] }, notices: untouched };
+    const asking = { ...nobody, drift: untouched, tokens: untouched, deadLetterCount: untouched };
+    await notify(HELD, nobody, CONNECTION);
+    await notifyOfHour(CONNECTION, asking);
+    await notifyOfStage(asking);
+  });
+});
+
+it('the pump tells of holds, failed groups, a closed gate and a dying credential, and names no member', async () => {
+  const world = await createWorld();
+  const { heard, ports } = desk();
+  const { gates, health } = world.ports;
+  await world.link('a', {
+    dirtySince: START_MS,
+    name: 'Engineering',
+    hold: { decision: { kind: 'waiting' } },
+  });
+  await world.link('b', { name: 'Sales', failedAt: START_MS });
+  const closed = {
+    state: 'backoff',
+    closings: 1,
+    sinceMs: START_MS - 360_000,
+    untilMs: START_MS + 1,
+  } as const;
+  await gates.write(CONNECTION, await gates.read(CONNECTION), closed);
+  await health.write(CONNECTION, {
+    checkedAtMs: 1,
+    lastFailure: { atMs: START_MS, message: 'ann@acme.test' },
+  });
+  const metrics = { emit: () => {} };
+  const all = { ...world.ports, ...ports, deadLetterCount: async () => 3 } as never;
+  await runReconcile(
+    world.connection,
+    { task: 'pump' },
+    { ports: all, metrics, deadlineMs: START_MS + 60_000 },
+  );
+  expect(heard.map(([title]) => title)).toEqual([
+    'prod default: groups held until somebody decides: 1',
+    'prod default: nothing is written, the gate to the platform is closed',
+    'prod default: groups failed that wait for a person: 1',
+    'prod default: the daily check did not find the credential good',
+  ]);
+  expect(heard[0]).toContain('"Engineering"');
+  expect(heard[2]).toContain('"Sales"');
+  expect(JSON.stringify(heard)).not.toContain('@');
+});
+
+it('a look at the hour tells of reported differences and ending tokens; the stage, of dead letters', async () => {
+  const { heard, ports } = desk();
+  const record = { settledBy: 'report', settledAtMs: START_MS - 1_000 };
+  const since = async function* () {
+    yield [record, { ...record, settledBy: 'restore' }] as never;
+  };
+  const token = { prefix: 'p', connection: CONNECTION, hash: '', createdMs: 1 };
+  const ends = (days: number) => ({ ...token, expiresMs: START_MS + days * 86_400_000 });
+  const list = async () => [token, ends(13), ends(15), ends(-1), { ...ends(1), revokedMs: 1 }];
+  const all = { ...ports, drift: { since }, tokens: { list }, deadLetterCount: async () => 3 };
+  await notifyOfHour(CONNECTION, all);
+  await notifyOfStage(all);
+  expect(heard.map(([title]) => title)).toEqual([
+    'prod default: differences on the platform, within the hour, that were only reported: 1',
+    'prod default: SCIM tokens that end within 14 days: 1',
+    'prod: dead letters that wait for a person: 3',
+  ]);
+});
