@@ -35,30 +35,13 @@ const Environment = z.object({
   [ENVIRONMENT.logLevel]: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
 });
 
-export interface Config {
-  readonly prefix: string;
-  readonly tableName: string;
-  readonly coalesceMs: number;
-  readonly createSettleMs: number;
-  readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
-  /** Names of queues whose messages are of one connection, whatever they say. */
-  readonly boundQueues: ReadonlyMap<string, ConnectionName>;
-  /** Who is told without asking: `webhook`, ARNs of topics. */
-  readonly notify: readonly string[];
-  /** In AWS, not on the local stack. */
-  readonly isDeployed: boolean;
-  readonly queueUrls: {
-    readonly apply: string | undefined;
-    readonly eventsDlq: string | undefined;
-    readonly applyDlq: string | undefined;
-  };
-}
+export type Config = Readonly<ReturnType<typeof readConfig>>;
 
 /**
  * Reads the environment once.
  * @throws ConfigError that names the variable, what it should hold and what it holds
  */
-export function readConfig(environment: Readonly<Record<string, string | undefined>> = process.env): Config {
+export function readConfig(environment: Readonly<Record<string, string | undefined>> = process.env) {
   const parsed = Environment.safeParse(environment);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
@@ -73,13 +56,16 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     coalesceMs: data[ENVIRONMENT.coalesceSeconds] * 1_000,
     createSettleMs: data[ENVIRONMENT.createSettleSeconds] * 1_000,
     logLevel: data[ENVIRONMENT.logLevel],
-    boundQueues: new Map(
+    /** Names of queues whose messages are of one connection, whatever they say. */
+    boundQueues: new Map<string, ConnectionName>(
       [...data[ENVIRONMENT.boundQueues].matchAll(BOUND)].map(([, queue = '', name = '']) => [
         queue,
         connectionName(name),
       ]),
     ),
+    /** Who is told without asking: `webhook`, ARNs of topics. */
     notify: data[ENVIRONMENT.notify].split(',').filter((target) => target !== ''),
+    /** In AWS, not on the local stack. */
     isDeployed: environment['AWS_LAMBDA_FUNCTION_NAME'] !== undefined,
     queueUrls: {
       apply: data[ENVIRONMENT.applyQueueUrl],

@@ -12,20 +12,15 @@ interface Round {
   readonly random?: () => number;
 }
 
-/** What each connection's turn gave; a failure is thrown by the caller once it has said what it must. */
-export interface Turns<Report> {
-  readonly reports: readonly Report[];
-  readonly failure?: { readonly error: unknown };
-}
-
 /**
  * Runs a task for each connection, one company's failure keeping no other from its turn; nor does one that takes all
  * the time there is, since each run has another order.
+ * @returns what each turn gave; a failure is thrown by the caller once it has said what it must
  */
 export async function eachConnection<Report>(
   { connections, only, logger, random = systemRandom }: Round,
   run: (connection: Connection) => Promise<Report>,
-): Promise<Turns<Report>> {
+) {
   const reports: Report[] = [];
   let failure: { readonly error: unknown } | undefined;
   const failed = (connection: ConnectionName, error: unknown) => {
@@ -44,5 +39,5 @@ export async function eachConnection<Report>(
       failed(connection.name, error);
     }
   }
-  return failure === undefined ? { reports } : { reports, failure };
+  return { reports, failure };
 }

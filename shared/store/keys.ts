@@ -10,10 +10,12 @@ import type { Item, Key } from './table.ts';
 
 const MAX_PART_BYTES = 400;
 
+export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
 export function keyPart(text: string): string {
   const encoded = text.replace(/[%#~]/g, (character) => encodeURIComponent(character).replace('~', '%7E'));
   if (Buffer.byteLength(encoded) <= MAX_PART_BYTES) return encoded;
-  return `~${createHash('sha256').update(text).digest('hex')}`;
+  return `~${sha256(text)}`;
 }
 
 const userPartition = (connection: ConnectionName, member: MemberId) => `U#${connection}#${keyPart(member)}`;
@@ -37,14 +39,9 @@ export const heldChunkKey = (ref: GroupRef, digest: string, index: number): Key 
 
 /** All arrivals of the parts of one snapshot lie side by side. */
 export const partPrefix = (source: string, snapshotId: string, count: number): string =>
-  `PART#${createHash('sha256')
-    .update(JSON.stringify([source, snapshotId, count]))
-    .digest('hex')}#`;
+  `PART#${sha256(JSON.stringify([source, snapshotId, count]))}#`;
 export const partKey = (ref: GroupRef, prefix: string, part: { index: number; stamp: string }): Key =>
-  ofGroup(
-    ref,
-    `${prefix}${part.index}#${createHash('sha256').update(part.stamp).digest('hex').slice(0, 32)}`,
-  );
+  ofGroup(ref, `${prefix}${part.index}#${sha256(part.stamp).slice(0, 32)}`);
 
 export const AUDIT_PREFIX = 'A#';
 export const auditKey = (ref: GroupRef, at: string, intent: IntentId): Key =>
@@ -104,8 +101,7 @@ export const unlinkKey = (connection: ConnectionName, platformId: string): Key =
   ofConnection(connection, `${UNLINK_PREFIX}${keyPart(platformId)}`);
 export const DRIFT_PREFIX = 'DRIFT#';
 /** Records of one group lie side by side. */
-export const driftPrefix = (group: GroupId): string =>
-  `${DRIFT_PREFIX}${createHash('sha256').update(group).digest('hex').slice(0, 16)}#`;
+export const driftPrefix = (group: GroupId): string => `${DRIFT_PREFIX}${sha256(group).slice(0, 16)}#`;
 export const driftKey = ({ connection, group }: GroupRef, id: string): Key =>
   ofConnection(connection, `${driftPrefix(group)}${id}`);
 

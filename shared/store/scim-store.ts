@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto';
 import type { ConnectionName } from '../domain/ids.ts';
 import type { IndexedValue, ScimOrder, ScimStore, ScimTokenStore } from '../sync/ports/scim.ts';
 import { ScimResource, ScimToken } from '../sync/ports/scim.ts';
 import { parseMember } from './group-item.ts';
 import { OF_THIS_SCHEMA, understood } from './item-form.ts';
-import { keyPart, memberKey } from './keys.ts';
+import { keyPart, memberKey, sha256 } from './keys.ts';
 import { all, any, equal, type Item, itemsOf, type Key, less, missing, type Table } from './table.ts';
 
 export function createScimStore(table: Table): ScimStore {
@@ -223,7 +222,7 @@ const orderKey = (connection: ConnectionName, type: ScimResource['type']): Key =
 });
 
 function valuePartition(connection: ConnectionName, { type, attribute, value }: IndexedValue): string {
-  return `SX#${connection}#${type}#${attribute}#${createHash('sha256').update(value).digest('hex')}`;
+  return `SX#${connection}#${type}#${attribute}#${sha256(value)}`;
 }
 export const claimKey = (connection: ConnectionName, value: IndexedValue): Key => ({
   pk: valuePartition(connection, value),
