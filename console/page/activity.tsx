@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Activity as ActivityAnswer, Entry } from '../answers.ts';
 import { csv, download, exact } from './format.ts';
 import { get } from './net.ts';
-import { Button, Empty, Field, Page, Select, sayPerson, Time } from './parts.tsx';
+import { Button, Empty, Failure, Field, Page, Select, sayPerson, Time, Filters } from './parts.tsx';
 import { filterBy, pathTo, query } from './route.ts';
 import { type Column, Table, usePages } from './table.tsx';
 import { T } from './texts.ts';
@@ -47,7 +47,7 @@ export function Activity() {
   };
   return (
     <Page title={T.activity.title} aside={<Button onClick={saveAll}>{T.activity.export}</Button>}>
-      <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
+      <Filters>
         {FILTERS.map((name) => (
           <Field
             key={name}
@@ -69,18 +69,14 @@ export function Activity() {
           options={T.activity.spans}
           onChange={(span) => filterBy({ span })}
         />
-      </form>
+      </Filters>
       <section class="card">
         <p class="muted" role="status">
           {answer === undefined
             ? T.loading
             : `${T.activity.found(answer.found)}. ${answer.isCut ? T.activity.cut : ''}`}
         </p>
-        {error !== undefined && (
-          <p class="notice bad lines" role="alert">
-            {error.message}
-          </p>
-        )}
+        {error !== undefined && <Failure>{error.message}</Failure>}
         {answer?.found === 0 ? (
           <Empty title={T.activity.none} />
         ) : (
@@ -182,6 +178,23 @@ const LONGEST = 80;
 const short = (text: string): string => (text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text);
 const SHOWN = 4;
 
+interface EntriesProps {
+  readonly of: readonly Entry[];
+  readonly none: string;
+  readonly group?: boolean;
+}
+
+export const Entries = ({ of, none, group = true }: EntriesProps) =>
+  of.length === 0 ? (
+    <Empty title={none} />
+  ) : (
+    <ol class="entries">
+      {of.map((entry, index) => (
+        <EntryLine key={`${entry.at} ${index}`} entry={entry} group={group} />
+      ))}
+    </ol>
+  );
+
 interface EntryProps {
   readonly entry: Entry;
   readonly group?: boolean;
@@ -189,7 +202,7 @@ interface EntryProps {
   readonly open?: boolean;
 }
 
-export function EntryLine({ entry, group = true, open = false }: EntryProps) {
+function EntryLine({ entry, group = true, open = false }: EntryProps) {
   const [isOpen, setOpen] = useState(open);
   const { at, action, outcome, changes, changeCount, cause, version } = entry;
   const shown = isOpen ? changes : changes.slice(0, SHOWN);

@@ -2,7 +2,22 @@ import { useState } from 'preact/hooks';
 import type { Checks, ConnectionPage, SettingsPreview, TokenLine } from '../answers.ts';
 import { duration } from './format.ts';
 import { get, post, useAnswer } from './net.ts';
-import { Answered, ask, Button, Empty, Field, Page, perform, Section, sayDone, Time } from './parts.tsx';
+import {
+  Answered,
+  ask,
+  Ask,
+  Button,
+  Empty,
+  Facts,
+  Failure,
+  Field,
+  Page,
+  sayDone,
+  Section,
+  Time,
+  Toggle,
+  perform,
+} from './parts.tsx';
 import { connection } from './route.ts';
 import { T } from './texts.ts';
 
@@ -12,7 +27,7 @@ export function Connection() {
     <Answered asked={asked}>
       {(page) => (
         <Page title={T.conn.titleOf(connection.value)} aside={<Gate {...page} />}>
-          <Facts {...page} />
+          <Credential {...page} />
           <Doctor />
           <Settings of={page.settings} reload={asked.reload} />
           <Tokens of={page.tokens} reload={asked.reload} />
@@ -26,39 +41,27 @@ function Gate({ row, backlog }: ConnectionPage) {
   const undo = () => void perform('resume-all', {}, T.conn.resumed);
   if (row.gate === 'open' && !row.observing) {
     return (
-      <Button
-        onClick={() =>
-          ask({
-            title: T.conn.pauseTitle,
-            text: T.conn.pauseText,
-            verb: T.conn.pause,
-            needsReason: true,
-            run: ({ reason }) => perform('pause-all', { reason }, T.conn.paused, undo),
-          })
-        }
-      >
-        {T.conn.pause}
-      </Button>
+      <Ask
+        title={T.conn.pauseTitle}
+        text={T.conn.pauseText}
+        verb={T.conn.pause}
+        needsReason
+        run={({ reason }) => perform('pause-all', { reason }, T.conn.paused, undo)}
+      />
     );
   }
   return (
-    <Button
+    <Ask
       kind="primary"
-      onClick={() =>
-        ask({
-          title: T.conn.resumeTitle,
-          text: T.conn.resumeText(backlog),
-          verb: T.conn.resume,
-          run: () => perform('resume-all', {}, T.conn.resumed),
-        })
-      }
-    >
-      {T.conn.resume}
-    </Button>
+      title={T.conn.resumeTitle}
+      text={T.conn.resumeText(backlog)}
+      verb={T.conn.resume}
+      run={() => perform('resume-all', {}, T.conn.resumed)}
+    />
   );
 }
 
-function Facts({ row, credential, feedAgeMs }: ConnectionPage) {
+function Credential({ row, credential, feedAgeMs }: ConnectionPage) {
   const gate = row.observing ? T.conn.observing : (T.conn.gates[row.gate] ?? row.gate);
   return (
     <>
@@ -74,28 +77,15 @@ function Facts({ row, credential, feedAgeMs }: ConnectionPage) {
           <span class="lines">{credential.failure.message}</span>
         </p>
       )}
-      <dl class="facts">
-        <div>
-          <dt>{T.conn.gate}</dt>
-          <dd>{gate}</dd>
-        </div>
-        <div>
-          <dt>{T.conn.company}</dt>
-          <dd>{row.company}</dd>
-        </div>
-        <div>
-          <dt>{T.conn.platform}</dt>
-          <dd>{row.baseUrl}</dd>
-        </div>
-        <div>
-          <dt>{T.conn.goodAt}</dt>
-          <dd>{credential.goodAt === null ? T.conn.never : <Time at={credential.goodAt} />}</dd>
-        </div>
-        <div>
-          <dt>{T.conn.feed}</dt>
-          <dd>{feedAgeMs === null ? T.conn.feedNever : T.conn.feedRead(duration(feedAgeMs))}</dd>
-        </div>
-      </dl>
+      <Facts
+        of={[
+          [T.conn.gate, gate],
+          [T.conn.company, row.company],
+          [T.conn.platform, row.baseUrl],
+          [T.conn.goodAt, credential.goodAt === null ? T.conn.never : <Time at={credential.goodAt} />],
+          [T.conn.feed, feedAgeMs === null ? T.conn.feedNever : T.conn.feedRead(duration(feedAgeMs))],
+        ]}
+      />
     </>
   );
 }
@@ -122,11 +112,7 @@ function Doctor() {
         {state === 'busy' && `${T.loading} …`}
         {checks.length > 0 && (faults === 0 ? T.conn.well : T.conn.faults(faults))}
       </p>
-      {state instanceof Error && (
-        <p class="notice bad lines" role="alert">
-          {state.message}
-        </p>
-      )}
+      {state instanceof Error && <Failure>{state.message}</Failure>}
       <ul class="checks">
         {checks
           .toSorted((a, b) => Number(a.ok) - Number(b.ok))
@@ -163,15 +149,13 @@ function Settings({ of, reload }: Reloading & { readonly of: ConnectionPage['set
             <div class="line">
               <b>{key}</b>
               <code>{JSON.stringify(value)}</code>
-              <button
-                type="button"
-                class="button"
-                aria-expanded={editing === key}
-                aria-label={T.conn.editOf(key)}
-                onClick={() => setEditing(editing === key ? null : key)}
+              <Toggle
+                isOpen={editing === key}
+                set={(open) => setEditing(open ? key : null)}
+                label={T.conn.editOf(key)}
               >
                 {T.conn.edit}
-              </button>
+              </Toggle>
             </div>
             {editing === key && (
               <Edit
@@ -317,21 +301,15 @@ function Tokens({ of, reload }: Reloading & { readonly of: readonly TokenLine[] 
                 {expiresAt === null ? T.conn.never2 : <Time at={expiresAt} />} · {T.conn.tokenColumns.used}{' '}
                 {lastUsedAt === null ? T.conn.never2 : <Time at={lastUsedAt} />}
               </span>
-              <Button
+              <Ask
                 label={T.conn.revokeOf(prefix)}
                 not={state === 'active' ? undefined : state}
-                onClick={() =>
-                  ask({
-                    title: T.conn.revokeTitle(prefix),
-                    text: T.conn.revokeText,
-                    verb: T.conn.revoke,
-                    danger: true,
-                    run: () => perform('revoke-token', { prefix }, T.conn.revoked).then(reload),
-                  })
-                }
-              >
-                {T.conn.revoke}
-              </Button>
+                title={T.conn.revokeTitle(prefix)}
+                text={T.conn.revokeText}
+                verb={T.conn.revoke}
+                danger
+                run={() => perform('revoke-token', { prefix }, T.conn.revoked).then(reload)}
+              />
             </li>
           ))}
         </ul>

@@ -1,21 +1,25 @@
 import { useState } from 'preact/hooks';
 import type { GroupDetail, GroupPlan, MemberLine } from '../answers.ts';
-import { EntryLine } from './activity.tsx';
+import { Entries } from './activity.tsx';
 import { number } from './format.ts';
 import { useAnswer } from './net.ts';
 import {
   Answered,
-  ask,
+  Ask,
   Button,
   Empty,
+  Facts,
+  Member,
   Page,
-  Person,
-  perform,
   performNow,
+  Person,
   Section,
   State,
   Time,
+  Toggle,
+  perform,
 } from './parts.tsx';
+import { Pause } from './groups.tsx';
 import { id, pathTo } from './route.ts';
 import { type Column, Table } from './table.tsx';
 import { T } from './texts.ts';
@@ -57,7 +61,7 @@ function Shown({ status, held, members, history }: GroupDetail) {
           {name ?? id} <State of={held ? 'held' : state} />
         </>
       }
-      aside={<Actions status={status} togglePlan={() => setShowsPlan(!showsPlan)} showsPlan={showsPlan} />}
+      aside={<Actions status={status} togglePlan={setShowsPlan} showsPlan={showsPlan} />}
     >
       {held && status.hold !== null && (
         <p class="notice warn">
@@ -69,26 +73,11 @@ function Shown({ status, held, members, history }: GroupDetail) {
           <strong>{T.group.facts.error}:</strong> {lastError.message} <Time at={lastError.at} />
         </p>
       )}
-      <dl class="facts">
-        {facts.map(([term, text]) => (
-          <div key={term}>
-            <dt>{term}</dt>
-            <dd>{text ?? <span class="muted">{T.none}</span>}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts of={facts} />
       {showsPlan && <Plan group={id} members={members} />}
       <Members members={members} />
       <Section title={T.group.history}>
-        {history.length === 0 ? (
-          <Empty title={T.group.noHistory} />
-        ) : (
-          <ol class="entries">
-            {history.map((entry, index) => (
-              <EntryLine key={`${entry.at} ${index}`} entry={entry} group={false} />
-            ))}
-          </ol>
-        )}
+        <Entries of={history} none={T.group.noHistory} group={false} />
       </Section>
     </Page>
   );
@@ -97,7 +86,7 @@ function Shown({ status, held, members, history }: GroupDetail) {
 interface ActionsProps {
   readonly status: GroupDetail['status'];
   readonly showsPlan: boolean;
-  readonly togglePlan: () => void;
+  readonly togglePlan: (shows: boolean) => void;
 }
 
 function Actions({ status: { id, name, state, platformId }, showsPlan, togglePlan }: ActionsProps) {
@@ -106,54 +95,26 @@ function Actions({ status: { id, name, state, platformId }, showsPlan, togglePla
   const resume = () => performNow('resume', { groups }, T.groups.resumed(1));
   return (
     <>
-      <button type="button" class="button" aria-expanded={showsPlan} onClick={togglePlan}>
+      <Toggle isOpen={showsPlan} set={togglePlan}>
         {T.group.plan}
-      </button>
-      {state === 'paused' ? (
-        <Button onClick={resume}>{T.group.resume}</Button>
-      ) : (
-        <Button
-          onClick={() =>
-            ask({
-              title: T.groups.pauseTitle(1),
-              text: T.groups.pauseText,
-              verb: T.group.pause,
-              needsReason: true,
-              run: ({ reason }) => perform('pause', { groups, reason }, T.groups.paused(1), resume),
-            })
-          }
-        >
-          {T.group.pause}
-        </Button>
-      )}
-      <Button
+      </Toggle>
+      {state === 'paused' ? <Button onClick={resume}>{T.group.resume}</Button> : <Pause groups={groups} />}
+      <Ask
         not={platformId === null ? undefined : T.group.adoptNot}
-        onClick={() =>
-          ask({
-            title: T.group.adoptTitle,
-            text: T.group.adoptText,
-            verb: T.group.adopt,
-            field: { label: T.group.adoptId },
-            run: ({ value }) => perform('adopt', { group: id, platformId: value.trim() }, T.group.adopted),
-          })
-        }
-      >
-        {T.group.adopt}
-      </Button>
-      <Button
+        title={T.group.adoptTitle}
+        text={T.group.adoptText}
+        verb={T.group.adopt}
+        field={{ label: T.group.adoptId }}
+        run={({ value }) => perform('adopt', { group: id, platformId: value.trim() }, T.group.adopted)}
+      />
+      <Ask
         not={platformId === null ? T.group.releaseNot : undefined}
-        onClick={() =>
-          ask({
-            title: T.group.releaseTitle(called),
-            text: T.group.releaseText,
-            verb: T.group.release,
-            danger: true,
-            run: () => perform('release', { group: id }, T.group.released),
-          })
-        }
-      >
-        {T.group.release}
-      </Button>
+        title={T.group.releaseTitle(called)}
+        text={T.group.releaseText}
+        verb={T.group.release}
+        danger
+        run={() => perform('release', { group: id }, T.group.released)}
+      />
       <Button kind="primary" onClick={() => performNow('sync', { groups }, T.group.synced)}>
         {T.group.sync}
       </Button>
@@ -224,15 +185,7 @@ export const tick = (isMember: boolean) =>
 const COLUMNS: readonly Column<MemberLine>[] = [
   {
     title: T.group.columns.name,
-    of: (member) =>
-      member.id === '' ? (
-        <span class="who">
-          <span>{member.user}</span>
-          <small class="muted">{T.group.stranger}</small>
-        </span>
-      ) : (
-        <Person of={member} />
-      ),
+    of: (member) => <Member of={member} unknown={T.group.stranger} />,
   },
   { title: T.group.columns.directory, of: ({ directory }) => tick(directory), kind: 'roomy' },
   {

@@ -1,9 +1,22 @@
 import { useState } from 'preact/hooks';
 import type { GroupLine, GroupPage } from '../answers.ts';
 import { number } from './format.ts';
-import { ask, Button, Empty, Field, Page, perform, performNow, Select, State, Time } from './parts.tsx';
+import {
+  Ask,
+  Button,
+  Empty,
+  Failure,
+  Field,
+  Page,
+  perform,
+  performNow,
+  Select,
+  State,
+  Time,
+  Filters,
+} from './parts.tsx';
 import { filterBy, pathTo, query } from './route.ts';
-import { type Column, Table, usePages } from './table.tsx';
+import { boxes, type Column, Table, usePages } from './table.tsx';
 import { T } from './texts.ts';
 
 export function Groups() {
@@ -11,28 +24,19 @@ export function Groups() {
   const params = { text: filter('text'), state: filter('state'), sort: filter('sort') || 'state' };
   const { answer, error, rowAt, onShow } = usePages<GroupPage>('groups', params, ({ rows }) => rows);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const choose = (id: string, isChosen: boolean) => {
+  const choose = ({ id }: GroupLine) => {
     const next = new Set(chosen);
-    if (isChosen) next.add(id);
-    else next.delete(id);
+    if (!next.delete(id)) next.add(id);
     setChosen(next);
   };
-  const box: Column<GroupLine> = {
-    title: T.groups.selectTitle,
-    unseen: true,
-    kind: 'slim',
-    of: ({ id, name }) => (
-      <input
-        type="checkbox"
-        aria-label={T.groups.select(name ?? id)}
-        checked={chosen.has(id)}
-        onChange={(event) => choose(id, event.currentTarget.checked)}
-      />
-    ),
-  };
+  const box = boxes<GroupLine>(
+    ({ id, name }) => name ?? id,
+    ({ id }) => chosen.has(id),
+    choose,
+  );
   return (
     <Page title={T.nav.groups}>
-      <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
+      <Filters>
         <Field
           type="search"
           label={T.groups.search}
@@ -46,7 +50,7 @@ export function Groups() {
           options={T.groups.sorts}
           onChange={(sort) => filterBy({ sort })}
         />
-      </form>
+      </Filters>
       <States of={answer?.states ?? {}} chosen={params.state} total={answer?.total ?? 0} />
       <section class="card">
         {chosen.size > 0 ? (
@@ -56,11 +60,7 @@ export function Groups() {
             {answer === undefined ? T.loading : T.groups.found(answer.found, answer.total)}
           </p>
         )}
-        {error !== undefined && (
-          <p class="notice bad lines" role="alert">
-            {error.message}
-          </p>
-        )}
+        {error !== undefined && <Failure>{error.message}</Failure>}
         {answer?.found === 0 ? (
           <Empty title={answer.total === 0 ? T.groups.empty : T.groups.none} />
         ) : (
@@ -98,28 +98,33 @@ function States({ of, chosen, total }: { of: GroupPage['states']; chosen: string
   );
 }
 
+/** Asks why, and pauses these groups. */
+export const Pause = ({
+  groups,
+  done,
+}: {
+  readonly groups: readonly string[];
+  readonly done?: () => void;
+}) => (
+  <Ask
+    title={T.groups.pauseTitle(groups.length)}
+    text={T.groups.pauseText}
+    verb={T.groups.pause}
+    needsReason
+    run={async ({ reason }) => {
+      const undo = () => performNow('resume', { groups }, T.groups.resumed(groups.length));
+      await perform('pause', { groups, reason }, T.groups.paused(groups.length), undo);
+      done?.();
+    }}
+  />
+);
+
 function Chosen({ ids, clear }: { readonly ids: readonly string[]; readonly clear: () => void }) {
   const resume = () => performNow('resume', { groups: ids }, T.groups.resumed(ids.length)).then(clear);
   return (
-    <div class="selection">
+    <div class="actions">
       <strong role="status">{T.groups.selected(ids.length)}</strong>
-      <Button
-        onClick={() =>
-          ask({
-            title: T.groups.pauseTitle(ids.length),
-            text: T.groups.pauseText,
-            verb: T.groups.pause,
-            needsReason: true,
-            run: async ({ reason }) => {
-              const undo = () => performNow('resume', { groups: ids }, T.groups.resumed(ids.length));
-              await perform('pause', { groups: ids, reason }, T.groups.paused(ids.length), undo);
-              clear();
-            },
-          })
-        }
-      >
-        {T.groups.pause}
-      </Button>
+      <Pause groups={ids} done={clear} />
       <Button onClick={resume}>{T.groups.resume}</Button>
       <Button kind="quiet" onClick={clear}>
         {T.groups.clear}

@@ -4,19 +4,19 @@ import { csv, download, exact } from './format.ts';
 import { useAnswer } from './net.ts';
 import {
   Answered,
-  ask,
+  Ask,
   Button,
   Empty,
   Field,
+  Member,
   Page,
-  Person,
   perform,
   Section,
   sayPerson,
   Time,
 } from './parts.tsx';
 import { id, pathTo } from './route.ts';
-import { type Column, Table } from './table.tsx';
+import { boxes, type Column, Table } from './table.tsx';
 import { T } from './texts.ts';
 
 export function Hold() {
@@ -30,7 +30,7 @@ function Shown({ group, name, hold, goes, stays }: HoldPage) {
   const called = name ?? group;
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
   const users = goes.flatMap(({ user }) => (picked.has(user) ? user : []));
-  const pick = (user: string) => {
+  const pick = ({ user }: HeldPerson) => {
     const next = new Set(picked);
     if (!next.delete(user)) next.add(user);
     setPicked(next);
@@ -88,53 +88,36 @@ function Decide({ group, name, hold, users }: DecideProps) {
   const not = decision === 'waiting' ? undefined : T.home.holdDecided(decision);
   return (
     <>
-      <Button
+      <Ask
         not={not}
-        onClick={() =>
-          ask({
-            title: T.hold.rejectTitle,
-            text: T.hold.rejectText(removes),
-            verb: T.hold.reject,
-            needsReason: true,
-            run: ({ reason }) => perform('reject', { group, digest, reason }, T.hold.rejected),
-          })
-        }
-      >
-        {T.hold.reject}
-      </Button>
-      <Button
+        title={T.hold.rejectTitle}
+        text={T.hold.rejectText(removes)}
+        verb={T.hold.reject}
+        needsReason
+        run={({ reason }) => perform('reject', { group, digest, reason }, T.hold.rejected)}
+      />
+      <Ask
         kind="danger"
         not={not}
-        onClick={() =>
-          ask({
-            title: T.hold.approveTitle(count),
-            text:
-              T.hold.approveText(count, name) +
-              (some === undefined ? '' : ` ${T.hold.othersHeld(removes - count)}`),
-            verb: T.hold.approve,
-            danger: true,
-            needsReason: true,
-            run: ({ reason }) => perform('approve', { group, digest, reason, users: some }, T.hold.approved),
-          })
+        title={T.hold.approveTitle(count)}
+        text={
+          T.hold.approveText(count, name) +
+          (some === undefined ? '' : ` ${T.hold.othersHeld(removes - count)}`)
         }
+        verb={T.hold.approve}
+        danger
+        needsReason
+        run={({ reason }) => perform('approve', { group, digest, reason, users: some }, T.hold.approved)}
       >
         {some === undefined ? T.hold.approve : T.hold.approveSome(count)}
-      </Button>
+      </Ask>
     </>
   );
 }
 
 const NAME: Column<HeldPerson> = {
   title: T.hold.columns.name,
-  of: (person) =>
-    person.id === '' ? (
-      <span class="who">
-        <span>{person.user}</span>
-        <small class="muted">{T.hold.unknown}</small>
-      </span>
-    ) : (
-      <Person of={person} />
-    ),
+  of: (person) => <Member of={person} unknown={T.hold.unknown} />,
 };
 const DEPARTMENT: Column<HeldPerson> = {
   title: T.hold.columns.department,
@@ -158,12 +141,14 @@ const SAID: readonly Column<HeldPerson>[] = [
   { title: T.hold.columns.since, of: ({ said }) => <Time at={said?.at ?? null} />, kind: 'slim' },
 ];
 
+const calledOf = (person: HeldPerson) => sayPerson(person) || person.user;
+
 interface PeopleProps {
   readonly title: string;
   readonly people: readonly HeldPerson[];
   readonly file: string;
   readonly picked?: ReadonlySet<string>;
-  readonly pick?: (user: string) => void;
+  readonly pick?: (person: HeldPerson) => void;
 }
 
 function People({ title, people, file, picked, pick }: PeopleProps) {
@@ -173,21 +158,8 @@ function People({ title, people, file, picked, pick }: PeopleProps) {
   const found = people.filter(({ name, email, department, id, user }) =>
     [name, email, department, id, user].some((value) => value?.toLowerCase().includes(words)),
   );
-  const box: Column<HeldPerson> = {
-    title: T.groups.selectTitle,
-    unseen: true,
-    kind: 'slim',
-    of: (person) => (
-      <input
-        type="checkbox"
-        aria-label={T.groups.select(sayPerson(person) || person.user)}
-        checked={picked?.has(person.user) === true}
-        onChange={() => pick?.(person.user)}
-      />
-    ),
-  };
   const columns = [
-    ...(pick === undefined ? [] : [box]),
+    ...(pick === undefined ? [] : [boxes(calledOf, ({ user }) => picked?.has(user) === true, pick)]),
     NAME,
     ...(hasDepartments ? [DEPARTMENT] : []),
     ...SAID,

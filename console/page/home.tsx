@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Home as HomeAnswer } from '../answers.ts';
-import { EntryLine } from './activity.tsx';
+import { Entries } from './activity.tsx';
 import { duration, number, percent } from './format.ts';
 import { live, useAnswer } from './net.ts';
 import { Answered, Empty, Page, Section, sayPerson, Time } from './parts.tsx';
@@ -47,15 +47,7 @@ function Shown(home: HomeAnswer) {
         </Section>
       </div>
       <Section title={T.home.latest} aside={<a href={pathTo('activity')}>{T.home.allActivity}</a>}>
-        {home.activity.length === 0 ? (
-          <Empty title={T.activity.none} />
-        ) : (
-          <ol class="entries">
-            {home.activity.map((entry) => (
-              <EntryLine key={entry.at + entry.action + entry.group} entry={entry} />
-            ))}
-          </ol>
-        )}
+        <Entries of={home.activity} none={T.activity.none} />
       </Section>
     </>
   );
@@ -132,139 +124,108 @@ interface Need {
   readonly key: string;
   readonly tone: 'bad' | 'warn';
   readonly title: string;
-  readonly text: ComponentChildren;
+  readonly text: string;
   readonly href: string;
   readonly next: string;
 }
 
+const need = (
+  [key, tone]: readonly [string, Need['tone']],
+  [title, text]: readonly [string, string],
+  [href, next]: readonly [string, string],
+): Need => ({ key, tone, title, text, href, next });
+
 /** What keeps all writing back, or soon may. */
 function gateNeeds({ gate, credential }: HomeAnswer['status']): readonly Need[] {
-  const needs: Need[] = [];
-  const conn = { href: pathTo('connection'), next: T.home.gateNext };
-  if (gate.state !== 'open') {
-    const tone = gate.state === 'unauthorized' ? 'bad' : 'warn';
-    const next = gate.state === 'paused' ? T.home.resumeNext : T.home.gateNext;
-    needs.push({
-      ...conn,
-      key: 'gate',
-      tone,
-      title: T.conn.gates[gate.state] ?? gate.state,
-      text: gate.reason ?? '',
-      next,
-    });
-  }
-  if (credential.failure !== null && gate.state !== 'unauthorized') {
-    needs.push({
-      ...conn,
-      key: 'credential',
-      tone: 'bad',
-      title: T.home.credential,
-      text: credential.failure.message,
-    });
-  }
-  return needs;
+  const tone = gate.state === 'unauthorized' ? 'bad' : 'warn';
+  const next = gate.state === 'paused' ? T.home.resumeNext : T.home.gateNext;
+  const says = [T.conn.gates[gate.state] ?? gate.state, gate.reason ?? ''] as const;
+  const { failure } = credential;
+  const at = pathTo('connection');
+  return [
+    ...(gate.state === 'open' ? [] : [need(['gate', tone], says, [at, next])]),
+    ...(failure === null || tone === 'bad'
+      ? []
+      : [need(['credential', 'bad'], [T.home.credential, failure.message], [at, T.home.gateNext])]),
+  ];
 }
 
 /** Each with its one next step. */
-function needsOf(home: HomeAnswer): readonly Need[] {
-  const { status, holds, failed, causes, drift, unmatched, unmatchedTotal } = home;
-  const needs: Need[] = [...gateNeeds(status)];
-  for (const { group, name, removes, share, rule, decision } of holds) {
-    if (decision !== 'waiting') continue;
-    needs.push({
-      key: `hold ${group}`,
-      tone: 'warn',
-      title: T.home.hold(removes, name ?? group),
-      text: T.home.holdText(percent(share), T.home.rules[rule] ?? rule),
-      href: pathTo('hold', group),
-      next: T.home.holdNext,
-    });
-  }
-  for (const { id, name, lastError } of failed) {
-    const title = T.home.failedGroup(name ?? id);
-    needs.push({
-      key: `failed ${id}`,
-      tone: 'bad',
-      title,
-      text: lastError ?? '',
-      href: pathTo('groups', id),
-      next: T.home.failedNext,
-    });
-  }
-  for (const { code, count, oldestMs } of causes) {
-    needs.push({
-      key: `letters ${code}`,
-      tone: 'bad',
-      title: T.home.letters(count, code),
-      text: T.home.lettersText(duration(oldestMs)),
-      href: pathTo('letters'),
-      next: T.home.lettersNext,
-    });
-  }
-  for (const { id, group, name, kind, initiator, actor } of drift) {
-    const who = actor?.name ?? initiator;
-    const text = `${T.activity.actions[`drift_${kind}`] ?? kind}, ${who}`;
-    needs.push({
-      key: id,
-      tone: 'warn',
-      title: T.home.drift(name ?? group),
-      text,
-      href: pathTo('groups', group),
-      next: T.home.driftNext,
-    });
-  }
-  if (unmatchedTotal > 0) {
-    const names = unmatched.slice(0, 3).map(({ person }) => sayPerson(person));
-    needs.push({
-      key: 'unmatched',
-      tone: 'warn',
-      title: T.home.unmatched(unmatchedTotal),
-      text: T.home.unmatchedText(names.join(', '), unmatchedTotal - names.length),
-      href: pathTo('people'),
-      next: T.home.unmatchedNext,
-    });
-  }
-  return needs;
+function needsOf({ status, holds, failed, causes, drift, unmatched, unmatchedTotal }: HomeAnswer) {
+  const { home } = T;
+  const waiting = holds.filter(({ decision }) => decision === 'waiting');
+  const names = unmatched.slice(0, 3).map(({ person }) => sayPerson(person));
+  const whoElse = home.unmatchedText(names.join(', '), unmatchedTotal - names.length);
+  return [
+    ...gateNeeds(status),
+    ...waiting.map(({ group, name, removes, share, rule }) => {
+      const why = home.holdText(percent(share), home.rules[rule] ?? rule);
+      const says = [home.hold(removes, name ?? group), why] as const;
+      return need([`hold ${group}`, 'warn'], says, [pathTo('hold', group), home.holdNext]);
+    }),
+    ...failed.map(({ id, name, lastError }) => {
+      const says = [home.failedGroup(name ?? id), lastError ?? ''] as const;
+      return need([`failed ${id}`, 'bad'], says, [pathTo('groups', id), home.failedNext]);
+    }),
+    ...causes.map(({ code, count, oldestMs }) => {
+      const says = [home.letters(count, code), home.lettersText(duration(oldestMs))] as const;
+      return need([`letters ${code}`, 'bad'], says, [pathTo('letters'), home.lettersNext]);
+    }),
+    ...drift.map(({ id, group, name, kind, initiator, actor }) => {
+      const what = `${T.activity.actions[`drift_${kind}`] ?? kind}, ${actor?.name ?? initiator}`;
+      const says = [home.drift(name ?? group), what] as const;
+      return need([id, 'warn'], says, [pathTo('groups', group), home.driftNext]);
+    }),
+    ...(unmatchedTotal === 0
+      ? []
+      : [
+          need(
+            ['unmatched', 'warn'],
+            [home.unmatched(unmatchedTotal), whoElse],
+            [pathTo('people'), home.unmatchedNext],
+          ),
+        ]),
+  ];
 }
 
 const HEIGHT = 72;
+
+interface GraphProps {
+  readonly width: number;
+  readonly says: string;
+  readonly children: ComponentChildren;
+}
+
+const Graph = ({ width, says, children }: GraphProps) => (
+  <figure>
+    <svg viewBox={`0 0 ${width} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={says}>
+      {children}
+    </svg>
+    <figcaption>
+      <span>{T.ago('24 h')}</span>
+      <b>{says}</b>
+      <span>{T.now}</span>
+    </figcaption>
+  </figure>
+);
 
 function Bars({ counts }: { readonly counts: readonly number[] }) {
   const most = Math.max(1, ...counts);
   const total = counts.reduce((sum, count) => sum + count, 0);
   if (total === 0) return <Empty title={T.home.writesNone} />;
   return (
-    <figure>
-      <svg
-        viewBox={`0 0 ${counts.length * 10} ${HEIGHT}`}
-        preserveAspectRatio="none"
-        role="img"
-        aria-label={T.many(total, 'write')}
-      >
-        {counts.map((count, at) => {
-          const height = count === 0 ? 1 : Math.max(3, (count / most) * HEIGHT);
-          const hour = counts.length - 1 - at;
-          return (
-            <rect
-              key={hour}
-              x={at * 10 + 1}
-              width="8"
-              y={HEIGHT - height}
-              height={height}
-              rx="1"
-              class={count === 0 ? 'none' : ''}
-            >
-              <title>{T.home.hour(hour, count)}</title>
-            </rect>
-          );
-        })}
-      </svg>
-      <figcaption>
-        <span>{T.ago('24 h')}</span>
-        <b>{T.many(total, 'write')}</b>
-        <span>{T.now}</span>
-      </figcaption>
-    </figure>
+    <Graph width={counts.length * 10} says={T.many(total, 'write')}>
+      {counts.map((count, at) => {
+        const height = count === 0 ? 1 : Math.max(3, (count / most) * HEIGHT);
+        const hour = counts.length - 1 - at;
+        const box = { x: at * 10 + 1, width: 8, y: HEIGHT - height, height, rx: 1 };
+        return (
+          <rect key={hour} {...box} class={count === 0 ? 'none' : ''}>
+            <title>{T.home.hour(hour, count)}</title>
+          </rect>
+        );
+      })}
+    </Graph>
   );
 }
 
@@ -275,18 +236,10 @@ function Lag({ of }: { readonly of: HomeAnswer['lag'] }) {
   const line = of
     .map((ms, at) => `${x(at)},${(HEIGHT - 2 - (ms / most) * (HEIGHT - 6)).toFixed(1)}`)
     .join(' ');
-  const longest = T.home.lagMost(duration(most));
   return (
-    <figure>
-      <svg viewBox={`0 0 240 ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={longest}>
-        <polygon points={`0,${HEIGHT} ${line} 240,${HEIGHT}`} />
-        <polyline points={line} />
-      </svg>
-      <figcaption>
-        <span>{T.ago('24 h')}</span>
-        <b>{longest}</b>
-        <span>{T.now}</span>
-      </figcaption>
-    </figure>
+    <Graph width={240} says={T.home.lagMost(duration(most))}>
+      <polygon points={`0,${HEIGHT} ${line} 240,${HEIGHT}`} />
+      <polyline points={line} />
+    </Graph>
   );
 }

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Letters as LettersAnswer, ReplayProgress, ShownLetter } from '../answers.ts';
 import { duration, number } from './format.ts';
 import { lines, live, post, useAnswer } from './net.ts';
-import { Answered, ask, Button, Empty, Page, perform, Section, sayDone, State, Time } from './parts.tsx';
+import { Answered, Ask, ask, Button, Empty, Page, perform, Section, State, sayDone, Time } from './parts.tsx';
 import { go, id, pathTo } from './route.ts';
 import { T } from './texts.ts';
 
@@ -233,24 +233,18 @@ function Shown(letter: ShownLetter) {
           onInput={(event) => setText(event.currentTarget.value)}
         />
         <div class="actions end">
-          <Button
+          <Ask
             kind="danger"
-            onClick={() =>
-              ask({
-                title: T.letters.discardTitle,
-                text: T.letters.discardText,
-                verb: T.letters.discard,
-                danger: true,
-                needsReason: true,
-                run: async ({ reason }) => {
-                  await perform('discard', { ids: [id], reason }, T.letters.discarded);
-                  leave();
-                },
-              })
-            }
-          >
-            {T.letters.discard}
-          </Button>
+            title={T.letters.discardTitle}
+            text={T.letters.discardText}
+            verb={T.letters.discard}
+            danger
+            needsReason
+            run={async ({ reason }) => {
+              await perform('discard', { ids: [id], reason }, T.letters.discarded);
+              leave();
+            }}
+          />
           <Button
             onClick={() => {
               askReplay({ ids: [id] }, 1);
@@ -259,24 +253,18 @@ function Shown(letter: ShownLetter) {
             {T.letters.replay}
           </Button>
           {queue === 'events' && (
-            <Button
+            <Ask
               kind="primary"
               not={notSent}
-              onClick={() =>
-                ask({
-                  title: T.letters.sendTitle,
-                  text: T.letters.sendText,
-                  verb: T.letters.send,
-                  needsReason: true,
-                  run: async ({ reason }) => {
-                    await perform('amend', { id, body: pretty(text), reason }, T.letters.sent);
-                    leave();
-                  },
-                })
-              }
-            >
-              {T.letters.send}
-            </Button>
+              title={T.letters.sendTitle}
+              text={T.letters.sendText}
+              verb={T.letters.send}
+              needsReason
+              run={async ({ reason }) => {
+                await perform('amend', { id, body: pretty(text), reason }, T.letters.sent);
+                leave();
+              }}
+            />
           )}
         </div>
       </Section>

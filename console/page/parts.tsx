@@ -107,6 +107,37 @@ export function Button({ onClick, kind, not, label, children }: ButtonProps) {
   );
 }
 
+interface ToggleProps extends Children {
+  readonly isOpen: boolean;
+  readonly set: (isOpen: boolean) => void;
+  readonly label?: string;
+}
+
+/** Shows and hides what stands below it. */
+export const Toggle = ({ isOpen, set, label, children }: ToggleProps) => (
+  <button type="button" class="button" aria-expanded={isOpen} aria-label={label} onClick={() => set(!isOpen)}>
+    {children}
+  </button>
+);
+
+export const Failure = ({ children }: Children) => (
+  <p class="notice bad lines" role="alert">
+    {children}
+  </p>
+);
+
+/** Names and what they stand for; a dash where that is nothing. */
+export const Facts = ({ of }: { readonly of: readonly (readonly [string, ComponentChildren])[] }) => (
+  <dl class="facts">
+    {of.map(([term, text]) => (
+      <div key={term}>
+        <dt>{term}</dt>
+        <dd>{text ?? <span class="muted">{T.none}</span>}</dd>
+      </div>
+    ))}
+  </dl>
+);
+
 export function State({ of }: { readonly of: string }) {
   return <span class={`state is-${of}`}>{T.states[of] ?? of}</span>;
 }
@@ -133,6 +164,23 @@ export function Person({ of, link = true }: { readonly of: PersonName; readonly 
     </span>
   );
 }
+
+/** A user of a platform group, who may be nobody whom the directory has named there. */
+export const Member = ({
+  of,
+  unknown,
+}: {
+  of: PersonName & { readonly user: string | null };
+  unknown: string;
+}) =>
+  of.id !== '' ? (
+    <Person of={of} />
+  ) : (
+    <span class="who">
+      <span>{of.user}</span>
+      <small class="muted">{unknown}</small>
+    </span>
+  );
 
 export const sayPerson = ({ id, name, email }: PersonName): string => name ?? email ?? id;
 
@@ -164,6 +212,12 @@ export function Field({ label, value, onInput, type = 'text', isNumber, hint, un
     </label>
   );
 }
+
+export const Filters = ({ children }: Children) => (
+  <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
+    {children}
+  </form>
+);
 
 interface SelectProps {
   readonly label: string;
@@ -203,6 +257,15 @@ const asking = signal<Question | null>(null);
 export const ask = (question: Question): void => {
   asking.value = question;
 };
+
+/** A button that asks first. */
+export function Ask({ kind, not, label, ...question }: Question & Omit<ButtonProps, 'onClick'>) {
+  return (
+    <Button {...(kind && { kind })} {...(label && { label })} not={not} onClick={() => ask(question)}>
+      {question.children ?? question.verb}
+    </Button>
+  );
+}
 
 export function AskDialog() {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -253,11 +316,7 @@ export function AskDialog() {
               onInput={(reason) => setGiven({ ...given, reason })}
             />
           )}
-          {failure !== '' && (
-            <p class="notice bad lines" role="alert">
-              {failure}
-            </p>
-          )}
+          {failure !== '' && <Failure>{failure}</Failure>}
           <div class="actions end">
             <Button onClick={() => (asking.value = null)}>{T.cancel}</Button>
             <button

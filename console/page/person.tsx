@@ -1,21 +1,22 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { Home, PersonGroup, PersonName, PersonPage } from '../answers.ts';
-import type { Explanation } from '../answers.ts';
-import { EntryLine } from './activity.tsx';
+import type { Explanation, Home, PersonGroup, PersonName, PersonPage } from '../answers.ts';
+import { Entries } from './activity.tsx';
 import { tick } from './group.tsx';
 import { type Asked, useAnswer } from './net.ts';
 import {
   Answered,
-  ask,
-  Button,
+  Ask,
   Empty,
+  Facts,
   Field,
   Page,
   Person as PersonLink,
-  perform,
-  Section,
   sayPerson,
+  Section,
   Time,
+  Toggle,
+  perform,
+  Filters,
 } from './parts.tsx';
 import { filterBy, id, pathTo, query } from './route.ts';
 import { T } from './texts.ts';
@@ -30,7 +31,7 @@ export function People() {
   const found = useAnswer<readonly PersonName[]>(asked === '' ? null : 'people', { text: asked }, false);
   return (
     <Page title={T.people.title}>
-      <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
+      <Filters>
         <Field
           type="search"
           label={T.people.search}
@@ -38,7 +39,7 @@ export function People() {
           value={text}
           onInput={(next) => filterBy({ text: next })}
         />
-      </form>
+      </Filters>
       {asked === '' ? (
         <Unmatched />
       ) : (
@@ -98,26 +99,11 @@ export function Person() {
 
 function Shown({ person, attributes, bound, groups, timeline }: PersonPage) {
   const called = sayPerson(person);
+  const unbound = <span class="verdict pending">{T.person.unbound}</span>;
+  const who = bound === null ? unbound : `${bound.id} · ${bound.state}`;
   return (
     <Page title={called} aside={<Actions id={person.id} called={called} />}>
-      <dl class="facts">
-        {Object.entries({ id: person.id, ...attributes }).map(([term, text]) => (
-          <div key={term}>
-            <dt>{term}</dt>
-            <dd>{text}</dd>
-          </div>
-        ))}
-        <div>
-          <dt>{T.person.bound}</dt>
-          <dd>
-            {bound === null ? (
-              <span class="verdict pending">{T.person.unbound}</span>
-            ) : (
-              `${bound.id} · ${bound.state}`
-            )}
-          </dd>
-        </div>
-      </dl>
+      <Facts of={[...Object.entries({ id: person.id, ...attributes }), [T.person.bound, who]]} />
       <Section title={`${T.person.groups} · ${groups.length}`}>
         {groups.length === 0 ? (
           <Empty title={T.person.noGroups} />
@@ -130,15 +116,7 @@ function Shown({ person, attributes, bound, groups, timeline }: PersonPage) {
         )}
       </Section>
       <Section title={T.person.timeline}>
-        {timeline.length === 0 ? (
-          <Empty title={T.person.noTimeline} />
-        ) : (
-          <ol class="entries">
-            {timeline.map((entry, index) => (
-              <EntryLine key={`${entry.at} ${index}`} entry={entry} />
-            ))}
-          </ol>
-        )}
+        <Entries of={timeline} none={T.person.noTimeline} />
       </Section>
     </Page>
   );
@@ -159,15 +137,9 @@ function GroupOf({ of, member }: { readonly of: PersonGroup; readonly member: st
           {T.person.columns.platform} {tick(platform)}
         </span>
         <span class="verdict pending">{pending === null ? '' : (T.pending[pending] ?? pending)}</span>
-        <button
-          type="button"
-          class="button"
-          aria-expanded={isOpen}
-          aria-label={T.person.explainOf(called)}
-          onClick={() => setOpen(!isOpen)}
-        >
+        <Toggle isOpen={isOpen} set={setOpen} label={T.person.explainOf(called)}>
           {T.person.explain}
-        </button>
+        </Toggle>
       </div>
       {isOpen && <Explained group={group} member={member} />}
     </li>
@@ -237,33 +209,21 @@ function Explained({ group, member }: { readonly group: string; readonly member:
 function Actions({ id, called }: { readonly id: string; readonly called: string }) {
   return (
     <>
-      <Button
-        onClick={() =>
-          ask({
-            title: T.person.rebindTitle(called),
-            text: T.person.rebindText,
-            verb: T.person.rebind,
-            field: { label: T.person.rebindRole },
-            run: ({ value }) => perform('rebind', { member: id, role: value.trim() }, T.person.rebound),
-          })
-        }
-      >
-        {T.person.rebind}
-      </Button>
-      <Button
+      <Ask
+        title={T.person.rebindTitle(called)}
+        text={T.person.rebindText}
+        verb={T.person.rebind}
+        field={{ label: T.person.rebindRole }}
+        run={({ value }) => perform('rebind', { member: id, role: value.trim() }, T.person.rebound)}
+      />
+      <Ask
         kind="danger"
-        onClick={() =>
-          ask({
-            title: T.person.forgetTitle(called),
-            text: T.person.forgetText,
-            verb: T.person.forget,
-            danger: true,
-            run: () => perform('forget', { member: id }, T.person.forgotten),
-          })
-        }
-      >
-        {T.person.forget}
-      </Button>
+        title={T.person.forgetTitle(called)}
+        text={T.person.forgetText}
+        verb={T.person.forget}
+        danger
+        run={() => perform('forget', { member: id }, T.person.forgotten)}
+      />
     </>
   );
 }

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { get, live, type Params } from './net.ts';
 import { connection } from './route.ts';
+import { T } from './texts.ts';
 
 export interface Column<Row> {
   readonly title: string;
@@ -11,6 +12,25 @@ export interface Column<Row> {
   /** The title is for screen readers only. */
   readonly unseen?: boolean;
 }
+
+/** Rows are chosen by their boxes. */
+export const boxes = <Row,>(
+  nameOf: (row: Row) => string,
+  isChosen: (row: Row) => boolean,
+  choose: (row: Row) => void,
+): Column<Row> => ({
+  title: T.groups.selectTitle,
+  unseen: true,
+  kind: 'slim',
+  of: (row) => (
+    <input
+      type="checkbox"
+      aria-label={T.groups.select(nameOf(row))}
+      checked={isChosen(row)}
+      onChange={() => choose(row)}
+    />
+  ),
+});
 
 interface TableProps<Row> {
   readonly label: string;

@@ -57,8 +57,6 @@ export const T = {
     all: (count: number) =>
       count === 1 ? 'The one group is in step.' : `All ${count.toLocaleString('en')} groups are in step.`,
     empty: 'Nothing has come from the directory yet.',
-    emptyNext:
-      'Send its events to the events queue, point its SCIM client here, or import a file: groupsync import FILE.csv',
     some: (good: number, all: number) => `${good.toLocaleString('en')} of ${many(all, 'group')} are in step.`,
     underWay: (count: number) => `${many(count, 'group')} under way.`,
     unauthorized: 'Writing has stopped: the platform refuses the token.',
