@@ -36,7 +36,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const program = createProgram(act);
   for (const command of everyCommand(program)) {
     command.exitOverride();
-    command.configureHelp({ minWidthToWrap: 20 });
+    command.configureHelp({ minWidthToWrap: 20, showGlobalOptions: true });
     command.configureOutput({
       writeOut: (text) => void io.stdout.write(text),
       writeErr: (text) => void io.stderr.write(text),

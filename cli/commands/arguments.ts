@@ -2,6 +2,10 @@ import { InvalidArgumentError } from 'commander';
 import type { SettingChange } from '../../shared/operate/settings.ts';
 import { UsageError } from '../io.ts';
 
+/** What stands below a command's help; a test runs each. */
+export const examples = (...lines: readonly string[]) =>
+  ['after', ['\nExamples:', ...lines.map((line) => `  groupsync ${line}`)].join('\n')] as const;
+
 const MAX_SECONDS = 86_400;
 
 export function seconds(text: string): number {

@@ -3,6 +3,7 @@ import type { Completable } from '../../shared/operate/complete.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
+import { examples } from './arguments.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof SHELLS)[number];
@@ -154,8 +155,7 @@ export function addCompletion(program: Command, act: Act): void {
     .argument('<shell>', SHELLS.join(', '))
     .addOption(new Option('--ids <kind>').choices(KINDS).hideHelp())
     .addHelpText(
-      'after',
-      '\nExamples:\n  groupsync completion bash > /etc/bash_completion.d/groupsync\n  groupsync completion fish | source',
+      ...examples('completion bash > /etc/bash_completion.d/groupsync', 'completion fish | source'),
     )
     .action(
       act(async (context, shell: string, { ids }: { readonly ids?: Completable }) => {

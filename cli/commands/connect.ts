@@ -13,6 +13,7 @@ import { type Context, parseConnectionName } from '../context.ts';
 import { EXIT, Stopped, UsageError } from '../io.ts';
 import { plural } from '../output/words.ts';
 import { linesOf, PROBE_PLAN, tryPlatform } from './probe.ts';
+import { examples } from './arguments.ts';
 
 const ADOPT = { none: 'never', spokeId: 'bySpokeId', name: 'byName' } as const;
 
@@ -34,14 +35,12 @@ export function addConnect(program: Command, act: Act): void {
     .option('--adopt <way>', 'take over groups that are there already: none, spokeId or name')
     .option('--observe', 'plan only, write nothing until `groupsync resume`')
     .option('--probe', `then try the platform: ${PROBE_PLAN}`)
-    .option('-y, --yes', 'do not ask')
     .addHelpText(
-      'after',
-      `
-Examples:
-  groupsync connect                                     asks for everything
-  groupsync connect default --base-url https://platform.example --token-stdin --yes < token-file
-  groupsync connect acme --observe                      look first, write later`,
+      ...examples(
+        'connect                                     asks for everything',
+        'connect default --base-url https://platform.example --token-stdin --yes < token-file',
+        'connect acme --observe                      look first, write later',
+      ),
     )
     .action(act(connect));
 }

@@ -11,6 +11,7 @@ import { serveConsole } from '../console/serve.ts';
 import type { Context } from '../context.ts';
 import { describeError } from '../describe-error.ts';
 import { EXIT, UsageError } from '../io.ts';
+import { examples } from './arguments.ts';
 
 interface ConsoleFlags {
   readonly port: number;
@@ -23,10 +24,7 @@ export function addConsole(program: Command, act: Act): void {
     .description('the same in a browser: a page on this machine, with your credentials, until Ctrl-C')
     .option('--port <n>', 'a fixed port (default: a free one)', port, 0)
     .option('--no-open', 'only print the address')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  groupsync console\n  groupsync --local console --port 4400 --no-open',
-    )
+    .addHelpText(...examples('console', '--local console --port 4400 --no-open'))
     .action(act(serve));
 }
 

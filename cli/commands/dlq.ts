@@ -8,7 +8,7 @@ import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { duration, plural } from '../output/words.ts';
 import { WATCH, watched } from '../watch.ts';
-import { positiveNumber, wholeNumber } from './arguments.ts';
+import { examples, positiveNumber, wholeNumber } from './arguments.ts';
 import { discard, edit, show } from './dlq-letter.ts';
 import type { QueueOption } from './dlq-queue.ts';
 import { CAUSE_COLUMNS, codeOption, groupNamed, queueOption, queuesOf, sayElsewhere } from './dlq-queue.ts';
@@ -18,13 +18,7 @@ export function addDlq(program: Command, act: Act): void {
   const dlq = program
     .command('dlq')
     .description('dead letters: messages that could not be handled')
-    .addHelpText(
-      'after',
-      `
-Examples:
-  groupsync dlq list
-  groupsync dlq replay --code unknown_connection`,
-    );
+    .addHelpText(...examples('dlq list', 'dlq replay --code unknown_connection'));
   dlq
     .command('list', { isDefault: true })
     .description('by cause with counts and ages; superseded = newer state has made it moot')
@@ -33,28 +27,21 @@ Examples:
     .option('--group <group>', 'those of one group, by its id or name')
     .option('--limit <n>', 'messages listed one by one', wholeNumber, 1_000)
     .option(...WATCH)
-    .addHelpText(
-      'after',
-      '\nExamples:\n  groupsync dlq list --watch\n  groupsync dlq list --code unknown_connection',
-    )
+    .addHelpText(...examples('dlq list --watch', 'dlq list --code unknown_connection'))
     .action(act(watched(list)));
   dlq
     .command('show')
     .description('one message: what it says, why it is here, what is true now')
     .argument('<id>', 'message id')
     .addOption(queueOption())
-    .addHelpText('after', '\nExamples:\n  groupsync dlq show 1f9a01bc\n  groupsync dlq show 1f9a01bc --json')
+    .addHelpText(...examples('dlq show 1f9a01bc', 'dlq show 1f9a01bc --json'))
     .action(act(show));
   dlq
     .command('edit')
     .description('mend a message in $EDITOR; it is checked, sent, and the original kept in the audit')
     .argument('<id>', 'message id')
     .option('--reason <text>', 'why; kept in the audit', 'mended by hand')
-    .option('-y, --yes', 'do not ask')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  groupsync dlq edit 1f9a01bc\n  groupsync dlq edit 1f9a01bc --reason "typing error in the id"',
-    )
+    .addHelpText(...examples('dlq edit 1f9a01bc', 'dlq edit 1f9a01bc --reason "typing error in the id"'))
     .action(act(edit));
   dlq
     .command('discard')
@@ -65,10 +52,11 @@ Examples:
     .addOption(codeOption())
     .option('--all', 'every message')
     .option('--reason <text>', 'why; kept in the audit; asked for at a terminal')
-    .option('-y, --yes', 'do not ask')
     .addHelpText(
-      'after',
-      '\nExamples:\n  groupsync dlq discard 1f9a01bc --reason "test message"\n  groupsync dlq discard --code invalid_json --reason "broken sender"',
+      ...examples(
+        'dlq discard 1f9a01bc --reason "test message"',
+        'dlq discard --code invalid_json --reason "broken sender"',
+      ),
     )
     .action(act(discard));
   dlq
@@ -80,11 +68,7 @@ Examples:
     .addOption(codeOption())
     .option('--all', 'every message')
     .option('--rate <n>', 'messages a second at most', positiveNumber)
-    .option('-y, --yes', 'do not ask')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  groupsync dlq replay --code unknown_connection\n  groupsync dlq replay --all --rate 20 --yes',
-    )
+    .addHelpText(...examples('dlq replay --code unknown_connection', 'dlq replay --all --rate 20 --yes'))
     .action(act(replay));
 }
 

@@ -14,29 +14,24 @@ import type { Context } from '../context.ts';
 import { describeError } from '../describe-error.ts';
 import { EXIT, UsageError } from '../io.ts';
 import { plural } from '../output/words.ts';
+import { examples } from './arguments.ts';
 
 export function addEvents(program: Command, act: Act): void {
   const events = program
     .command('events')
     .description('publish or check events, one JSON event a line')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  groupsync events validate mine.jsonl\n  groupsync events send mine.jsonl',
-    );
+    .addHelpText(...examples('events validate mine.jsonl', 'events send mine.jsonl'));
   events
     .command('send')
     .description('publish a JSONL file; lines that would be refused are left out and reported')
     .argument('<file>', 'a path, or - for standard input')
-    .addHelpText('after', '\nExamples:\n  groupsync events send mine.jsonl\n  groupsync events send - --json')
+    .addHelpText(...examples('events send mine.jsonl', 'events send - --json'))
     .action(act(send));
   events
     .command('validate')
     .description('check a JSONL file as ingest would; nothing is sent')
     .argument('<file>', 'a path, or - for standard input')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  groupsync events validate mine.jsonl\n  groupsync events validate - --json',
-    )
+    .addHelpText(...examples('events validate mine.jsonl', 'events validate - --json'))
     .action(
       act(async (context, file: string) => {
         const report = await validateEvents(linesOf(context, file), { clock: Date.now });
@@ -56,7 +51,6 @@ export function addEvents(program: Command, act: Act): void {
       'when the file was true; what the directory said since stands (default: its own time)',
     )
     .option('--dry-run', 'check the whole file and say what would change; sends nothing')
-    .option('-y, --yes', 'do not ask')
     .addHelpText(
       'after',
       `

@@ -8,6 +8,7 @@ import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { lineOf, named } from './log.ts';
+import { examples } from './arguments.ts';
 
 export function addExplain(program: Command, act: Act): void {
   program
@@ -15,10 +16,7 @@ export function addExplain(program: Command, act: Act): void {
     .description('why somebody is, or is not, in a group: from the event to the version on the platform')
     .argument('<group>', 'id or exact name of the group')
     .argument('<member>', "the member's id in the directory, or its e-mail address")
-    .addHelpText(
-      'after',
-      '\nExamples:\n  groupsync explain 00g1 00u7\n  groupsync explain Engineering ann@acme.test',
-    )
+    .addHelpText(...examples('explain 00g1 00u7', 'explain Engineering ann@acme.test'))
     .action(
       act(async (context, group: string, member: string) => {
         const ports = await context.ports();
@@ -44,7 +42,7 @@ export function addPerson(program: Command, act: Act): void {
       '<member>',
       "the member's id in the directory, or the address of the employee they are bound to",
     )
-    .addHelpText('after', '\nExamples:\n  groupsync person 00u7\n  groupsync person ann@acme.test --json')
+    .addHelpText(...examples('person 00u7', 'person ann@acme.test --json'))
     .action(
       act(async (context, member: string) => {
         const ports = await context.ports();

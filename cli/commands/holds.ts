@@ -14,6 +14,7 @@ import { EXIT } from '../io.ts';
 import { type Column, renderCsv } from '../output/table.ts';
 import { percent, plural, shellWord } from '../output/words.ts';
 import { WATCH, watched } from '../watch.ts';
+import { examples } from './arguments.ts';
 
 interface Decision {
   readonly reason?: string;
@@ -26,24 +27,24 @@ export function addHolds(program: Command, act: Act): void {
     .command('holds')
     .description('removals that the guard stopped, waiting for a person')
     .addHelpText(
-      'after',
-      '\nExamples:\n  groupsync holds\n  groupsync holds show Engineering\n  groupsync holds approve 00g1 --reason "team dissolved, ticket 4711"',
+      ...examples(
+        'holds',
+        'holds show Engineering',
+        'holds approve 00g1 --reason "team dissolved, ticket 4711"',
+      ),
     );
   holds
     .command('list', { isDefault: true })
     .description('every hold: what would go, what stays, until when')
     .option(...WATCH)
-    .addHelpText('after', '\nExamples:\n  groupsync holds\n  groupsync holds list --watch')
+    .addHelpText(...examples('holds', 'holds list --watch'))
     .action(act(watched(list)));
   holds
     .command('show')
     .description('everybody who would go, with the event that takes them out')
     .argument('<group>', 'id or name')
     .option('--csv <file>', 'write them to a file for a spreadsheet')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  groupsync holds show Engineering\n  groupsync holds show 00g1 --csv leavers.csv',
-    )
+    .addHelpText(...examples('holds show Engineering', 'holds show 00g1 --csv leavers.csv'))
     .action(act(show));
   const decisions = [
     { name: 'approve', what: 'let the removals of a hold happen, once' },
@@ -57,7 +58,6 @@ export function addHolds(program: Command, act: Act): void {
       .option('--reason <text>', 'why; kept in the audit; asked for at a terminal')
       .option('--digest <hex>', 'decide only if the hold is still over this set; its beginning is enough')
       .option('--again', 'with --yes: also where somebody has decided already')
-      .option('-y, --yes', 'do not ask')
       .addHelpText(
         'after',
         `\nExamples:\n  groupsync holds ${name} Engineering\n  groupsync holds ${name} 00g1 --reason "ticket 4711" --yes`,

@@ -4,17 +4,18 @@ import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { duration, shellWord } from '../output/words.ts';
+import { examples } from './arguments.ts';
 
 export function addLists(program: Command, act: Act): void {
   program
     .command('pending')
     .description('members who cannot be written yet, and why')
-    .addHelpText('after', '\nExamples:\n  groupsync pending\n  groupsync pending --output csv')
+    .addHelpText(...examples('pending', 'pending --output csv'))
     .action(act(showPending));
   program
     .command('drift')
     .description('what others changed on the platform, and what became of it')
-    .addHelpText('after', '\nExamples:\n  groupsync drift\n  groupsync drift --json')
+    .addHelpText(...examples('drift', 'drift --json'))
     .action(act(showDrift));
 }
 

@@ -10,7 +10,7 @@ import { verifyAudit } from '../../shared/operate/verify-audit.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
-import { wholeNumber } from './arguments.ts';
+import { examples, wholeNumber } from './arguments.ts';
 
 interface LogOptions {
   readonly since?: number;
@@ -45,7 +45,7 @@ export function addLog(program: Command, act: Act): void {
       .option('--group <group>', 'id or exact name')
       .option('--follow', 'stay, and show what happens; with --json an entry a line'),
   )
-    .addHelpText('after', '\nExamples:\n  groupsync log --since 2h\n  groupsync log --actor ada --follow')
+    .addHelpText(...examples('log --since 2h', 'log --actor ada --follow'))
     .action(act(showLog));
   filtered(
     program
@@ -54,7 +54,7 @@ export function addLog(program: Command, act: Act): void {
       .argument('[group]', 'id or exact name; without it: what people did to the connection')
       .option('--verify', 'check that no entry was changed or removed'),
   )
-    .addHelpText('after', '\nExamples:\n  groupsync audit 00g1\n  groupsync audit 00g1 --verify')
+    .addHelpText(...examples('audit 00g1', 'audit 00g1 --verify'))
     .action(act(showAudit));
 }
 

@@ -8,6 +8,7 @@ import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { erasedLines, plural } from '../output/words.ts';
 import { follow, NO_WAIT, type Wait } from './follow.ts';
+import { examples } from './arguments.ts';
 
 export function addOwnership(program: Command, act: Act): void {
   program
@@ -16,30 +17,21 @@ export function addOwnership(program: Command, act: Act): void {
     .argument('<group>', 'id or name of the directory group')
     .argument('<platform-id>', "the platform's id of the group")
     .option(...NO_WAIT)
-    .option('-y, --yes', 'do not ask')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  groupsync adopt Engineering 64f0c1\n  groupsync adopt 00g1 64f0c1 --yes',
-    )
+    .addHelpText(...examples('adopt Engineering 64f0c1', 'adopt 00g1 64f0c1 --yes'))
     .action(act(adopt));
   program
     .command('release')
     .description('let go of a group: it stays on the platform as it is, and is written no more')
     .argument('<group>', 'id or name')
     .option(...NO_WAIT)
-    .option('-y, --yes', 'do not ask')
-    .addHelpText('after', '\nExamples:\n  groupsync release Engineering\n  groupsync release 00g1 --yes')
+    .addHelpText(...examples('release Engineering', 'release 00g1 --yes'))
     .action(act(release));
   program
     .command('rebind')
     .description('say which employee a member is, whatever the match rules say')
     .argument('<member>', "the member's id in the directory, address or name")
     .argument('<role-id>', "the employee's id on the platform")
-    .option('-y, --yes', 'do not ask')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  groupsync rebind ann@acme.test role_0042\n  groupsync rebind 00u7 role_0042 --yes',
-    )
+    .addHelpText(...examples('rebind ann@acme.test role_0042', 'rebind 00u7 role_0042 --yes'))
     .action(act(rebind));
   program
     .command('forget')

@@ -10,6 +10,7 @@ import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { duration, plural } from '../output/words.ts';
 import { follow, NO_WAIT, type Wait } from './follow.ts';
+import { examples } from './arguments.ts';
 
 export function addPause(program: Command, act: Act): void {
   program
@@ -18,19 +19,14 @@ export function addPause(program: Command, act: Act): void {
     .argument('[group]', 'id or exact name; without it: the whole connection')
     .option('--reason <text>', 'why, for whoever asks next')
     .option(...NO_WAIT)
-    .option('-y, --yes', 'do not ask')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  groupsync pause --reason "platform maintenance"\n  groupsync pause 00g1',
-    )
+    .addHelpText(...examples('pause --reason "platform maintenance"', 'pause 00g1'))
     .action(act(pause));
   program
     .command('resume')
     .description('write again; shows first what has waited')
     .argument('[group]', 'id or exact name; without it: the whole connection')
     .option(...NO_WAIT)
-    .option('-y, --yes', 'do not ask')
-    .addHelpText('after', '\nExamples:\n  groupsync resume\n  groupsync resume 00g1')
+    .addHelpText(...examples('resume', 'resume 00g1'))
     .action(act(resume));
 }
 

@@ -13,7 +13,7 @@ import type { Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
 import { namedIn, showPlans } from '../output/show-plan.ts';
 import { plural } from '../output/words.ts';
-import { collected, seconds, settingChange } from './arguments.ts';
+import { collected, examples, seconds, settingChange } from './arguments.ts';
 
 export function addPlan(program: Command, act: Act): void {
   program
@@ -21,10 +21,7 @@ export function addPlan(program: Command, act: Act): void {
     .description('what would be written to the platform, member by member; changes nothing')
     .argument('[groups...]', 'ids or names; all groups where none is given')
     .option('--with <key=value>', 'as if the connection had this setting; may be given again', collected, [])
-    .addHelpText(
-      'after',
-      '\nExamples:\n  groupsync plan 00g1 --json\n  groupsync plan --with membership=additive --with guard=null',
-    )
+    .addHelpText(...examples('plan 00g1 --json', 'plan --with membership=additive --with guard=null'))
     .action(
       act(async (context, groups: string[], { with: changes }: { with: string[] }) => {
         const { next } = await planSettings(
@@ -47,8 +44,7 @@ export function addPlan(program: Command, act: Act): void {
     .argument('[groups...]', 'ids or names')
     .option('--all', 'every group of the connection')
     .option('--timeout <seconds>', 'how long to follow', seconds, 120)
-    .option('-y, --yes', 'do not ask')
-    .addHelpText('after', '\nExamples:\n  groupsync sync 00g1\n  groupsync sync --all --yes --json')
+    .addHelpText(...examples('sync 00g1', 'sync --all --yes --json'))
     .action(act(sync));
 }
 

@@ -4,13 +4,13 @@ import { requireConnection } from '../../shared/operate/settings.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
+import { examples } from './arguments.ts';
 
 export function addProbe(program: Command, act: Act): void {
   program
     .command('probe')
     .description('try with one throwaway group what the real platform does, and keep the report')
-    .option('-y, --yes', 'do not ask')
-    .addHelpText('after', '\nExamples:\n  groupsync probe\n  groupsync --connection acme probe --yes --json')
+    .addHelpText(...examples('probe', '--connection acme probe --yes --json'))
     .action(act(probe));
 }
 

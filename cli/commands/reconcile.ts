@@ -4,6 +4,7 @@ import { requireConnection } from '../../shared/operate/settings.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
+import { examples } from './arguments.ts';
 
 /** Functions answer for each connection; of a report whatever it holds is passed on. */
 const Answer = z.object({ reports: z.array(z.record(z.string(), z.unknown())) });
@@ -14,7 +15,7 @@ export function addReconcile(program: Command, act: Act): void {
     .command('reconcile')
     .description("read the platform's activity feed now, or compare every group")
     .option('--sweep', 'compare every group with the platform, not only those in the feed')
-    .addHelpText('after', '\nExamples:\n  groupsync reconcile\n  groupsync reconcile --sweep --json')
+    .addHelpText(...examples('reconcile', 'reconcile --sweep --json'))
     .action(
       act((context, { sweep }: { sweep?: boolean }) =>
         runNow(context, 'reconcile', { task: sweep === true ? 'sweep' : 'feed' }),
@@ -23,11 +24,11 @@ export function addReconcile(program: Command, act: Act): void {
   const people = program
     .command('people')
     .description('the index of employees by which members are matched')
-    .addHelpText('after', '\nExamples:\n  groupsync people refresh\n  groupsync people refresh --json');
+    .addHelpText(...examples('people refresh', 'people refresh --json'));
   people
     .command('refresh')
     .description('read all employees now')
-    .addHelpText('after', '\nExamples:\n  groupsync people refresh\n  groupsync people refresh --json')
+    .addHelpText(...examples('people refresh', 'people refresh --json'))
     .action(act((context) => runNow(context, 'people', {})));
 }
 

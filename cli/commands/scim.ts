@@ -8,41 +8,32 @@ import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { duration } from '../output/words.ts';
+import { examples } from './arguments.ts';
 
 export function addScim(program: Command, act: Act): void {
   const token = program
     .command('scim')
     .description('the SCIM server, for Okta, Entra ID and others')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  groupsync scim token create --expires 180d\n  groupsync scim token list',
-    )
+    .addHelpText(...examples('scim token create --expires 180d', 'scim token list'))
     .command('token')
     .description('bearer tokens of a connection; several at once, so that one can follow another')
-    .addHelpText('after', '\nExamples:\n  groupsync scim token list\n  groupsync scim token create');
+    .addHelpText(...examples('scim token list', 'scim token create'));
   token
     .command('create')
     .description('make a token; it is shown once')
     .option('--expires <duration>', 'its life, such as 90d or 12h, or never; 180d without it', lifetime)
-    .addHelpText(
-      'after',
-      '\nExamples:\n  groupsync scim token create --expires 90d\n  groupsync scim token create --json',
-    )
+    .addHelpText(...examples('scim token create --expires 90d', 'scim token create --json'))
     .action(act(create));
   token
     .command('list')
     .description('prefix, age, end and last use of each token')
-    .addHelpText('after', '\nExamples:\n  groupsync scim token list\n  groupsync scim token list --json')
+    .addHelpText(...examples('scim token list', 'scim token list --json'))
     .action(act(list));
   token
     .command('revoke')
     .description('end a token at once')
     .argument('<prefix>', 'the eight characters that list shows')
-    .option('-y, --yes', 'do not ask')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  groupsync scim token revoke 3f9a01bc\n  groupsync scim token revoke 3f9a01bc --yes',
-    )
+    .addHelpText(...examples('scim token revoke 3f9a01bc', 'scim token revoke 3f9a01bc --yes'))
     .action(act(revoke));
 }
 

@@ -13,6 +13,7 @@ import { EXIT, UsageError } from '../io.ts';
 import type { Column } from '../output/table.ts';
 import { duration, plural, shellWord } from '../output/words.ts';
 import { WATCH, watched } from '../watch.ts';
+import { examples } from './arguments.ts';
 
 const STATES: readonly string[] = GroupStateName.options;
 
@@ -22,7 +23,7 @@ export function addStatus(program: Command, act: Act): void {
     .description('how the connection stands, or one group: counts, backlog, gate, queues')
     .argument('[group]', 'id or name of a group, or how one of them begins')
     .option(...WATCH)
-    .addHelpText('after', '\nExamples:\n  groupsync status\n  groupsync status Engineering --json')
+    .addHelpText(...examples('status', 'status Engineering --json'))
     .action(
       act(
         watched((context, group: string | undefined, _options: object, _command: Command) =>
@@ -35,7 +36,7 @@ export function addStatus(program: Command, act: Act): void {
     .description('every group with its state')
     .option('--state <state>', `only groups in this state: ${STATES.join(', ')}`)
     .option(...WATCH)
-    .addHelpText('after', '\nExamples:\n  groupsync groups --watch\n  groupsync groups --state failed')
+    .addHelpText(...examples('groups --watch', 'groups --state failed'))
     .action(act(watched(showGroups)));
 }
 
