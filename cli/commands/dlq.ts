@@ -43,14 +43,16 @@ export function addDlq(program: Command, act: Act): void {
     .option('--reason <text>', 'why; kept in the audit', 'mended by hand')
     .addHelpText(...examples('dlq edit 1f9a01bc', 'dlq edit 1f9a01bc --reason "typing error in the id"'))
     .action(act(edit));
-  dlq
-    .command('discard')
+  const chosen = (name: string) =>
+    dlq
+      .command(name)
+      .argument('[id...]', 'message ids, or how they begin')
+      .addOption(queueOption())
+      .option('--group <group>', 'those of one group, by its id or name')
+      .addOption(codeOption())
+      .option('--all', 'every message');
+  chosen('discard')
     .description('delete messages for good; what they said is kept in the audit')
-    .argument('[id...]', 'message ids, or how they begin')
-    .addOption(queueOption())
-    .option('--group <group>', 'those of one group, by its id or name')
-    .addOption(codeOption())
-    .option('--all', 'every message')
     .option('--reason <text>', 'why; kept in the audit; asked for at a terminal')
     .addHelpText(
       ...examples(
@@ -59,14 +61,8 @@ export function addDlq(program: Command, act: Act): void {
       ),
     )
     .action(act(discard));
-  dlq
-    .command('replay')
+  chosen('replay')
     .description('send messages back, each one first sent and then deleted; Ctrl-C stops between two')
-    .argument('[id...]', 'message ids, or how they begin')
-    .addOption(queueOption())
-    .option('--group <group>', 'those of one group, by its id or name')
-    .addOption(codeOption())
-    .option('--all', 'every message')
     .option('--rate <n>', 'messages a second at most', positiveNumber)
     .addHelpText(...examples('dlq replay --code unknown_connection', 'dlq replay --all --rate 20 --yes'))
     .action(act(replay));

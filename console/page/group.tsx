@@ -30,19 +30,8 @@ export function Group() {
 }
 
 function Shown({ status, held, members, history }: GroupDetail) {
-  const {
-    id,
-    name,
-    state,
-    platformId,
-    version,
-    lastWriteAt,
-    dirtySince,
-    lastError,
-    wanted,
-    applied,
-    pending,
-  } = status;
+  const { id, name, state, platformId, version, lastWriteAt, dirtySince, lastError, wanted } = status;
+  const { applied, pending } = status;
   const [showsPlan, setShowsPlan] = useState(false);
   const facts: readonly (readonly [string, preact.ComponentChildren])[] = [
     [T.group.facts.id, id],

@@ -20,11 +20,8 @@ const LARGEST_BODY = 2_000_000;
  * Answers the page: `GET /api/QUERY` and `POST /api/DEED`, each with `?connection=`; `GET /api/live` stays open and
  * tells whenever something may look different. Who may ask is the caller's business.
  */
-export function createHandle({
-  prefix,
-  ports,
-  describe,
-}: ConsoleOptions): (request: Request) => Promise<Response> {
+export function createHandle(consoleOptions: ConsoleOptions): (request: Request) => Promise<Response> {
+  const { prefix, ports, describe } = consoleOptions;
   const overviews = new Map<ConnectionName, Overview>();
   const desk = createDesk(ports);
   const overviewOf = (connection: ConnectionName) => {

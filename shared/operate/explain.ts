@@ -109,7 +109,8 @@ async function findMember(
   if (register !== undefined) return id;
   const [only, ...others] = bound;
   // Whose address is sure need not be looked for among everybody.
-  if (only !== undefined && others.length === 0 && (await isIn(ref, only, text, ports))) return only;
+  if (only !== undefined && others.length === 0 && (await ports.groups.registers(ref, [only])).length > 0)
+    return only;
   const none = `no event has ever named "${text}" in the group ${ref.group}, and nobody has put them in by hand`;
   try {
     return await findMemberOf([ref], text, { none, ports });
@@ -117,15 +118,6 @@ async function findMember(
     if (!(error instanceof NothingFits)) throw error;
     return (await usersOf(ref, ports)).boundTo.get(text)?.member ?? error;
   }
-}
-
-async function isIn(ref: GroupRef, member: MemberId, text: string, { groups, users }: ExplainPorts) {
-  const [[register], known] = await Promise.all([
-    groups.registers(ref, [member]),
-    users.read(ref.connection, [member]),
-  ]);
-  const says = [...(known.get(member)?.attributes.values() ?? [])].some(({ value }) => value === text);
-  return register !== undefined && says;
 }
 
 /** A member, and who that is on the platform. */

@@ -50,16 +50,11 @@ export async function reportPerson(
     name: (user && sayPerson(user.attributes)) ?? null,
     bound: role ?? null,
     person: person ? { id: person.role, userId: person.userId ?? null, state: person.state } : null,
-    groups: explained.map(({ group, wanted, present, decision, because, events, write }) => ({
-      group,
-      name: nameOf.get(group) ?? null,
-      wanted,
-      present,
-      outcome: decision.outcome,
-      because,
-      event: events.find(({ register }) => register === 'member') ?? null,
-      write,
-    })),
+    groups: explained.map(({ group, wanted, present, decision, because, events, write }) => {
+      const event = events.find(({ register }) => register === 'member') ?? null;
+      const { outcome } = decision;
+      return { group, name: nameOf.get(group) ?? null, wanted, present, outcome, because, event, write };
+    }),
     moreGroups: named.length - groups.length,
     deeds,
   };

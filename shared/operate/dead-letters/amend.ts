@@ -7,7 +7,7 @@ import type { DeadMessage, Mailbox } from '../../sync/ports/queues.ts';
 import { NotFound } from '../find-group.ts';
 import { type JournalPorts, journalOf, recordDeed } from '../journal.ts';
 import { type Letter, readLetter, stampOf } from './letter.ts';
-import { pastOf } from './resend.ts';
+import { outgoing } from './resend.ts';
 import { isNamed } from './survey.ts';
 import { LOOK_MS, walkMailbox } from './walk.ts';
 
@@ -52,15 +52,20 @@ export async function sendAmended(
   { body, reason }: { readonly body: string; readonly reason: string },
   ports: AmendPorts,
 ): Promise<boolean> {
-  return withMessage(letter, ports, async (message) => {
-    const words = { before: message.body, after: body };
-    await recordWords(letter, 'edit', { ...words, reason }, ports);
-    const { connection } = message;
-    const failedBefore = pastOf(message);
-    const stamp = rewordedStamp(letter);
-    const [outcome] = await ports.events.send([{ body, connection, stamp, failedBefore }]);
+  const { queue, message } = letter;
+  let isSent = false;
+  await walkMailbox(ports.mailboxes[queue], lookOf(ports), async (messages, held) => {
+    const taken = messages.find(({ id }) => id === message.id);
+    if (taken === undefined) return true;
+    await recordWords(letter, 'edit', { before: taken.body, after: body, reason }, ports);
+    const again = { ...outgoing(taken), body, queue: undefined, stamp: rewordedStamp(letter) };
+    const [outcome] = await ports.events.send([again]);
     if (outcome?.messageId === undefined) throw new Error(`the events queue refused it: ${outcome?.refused}`);
+    await held.remove([taken]);
+    isSent = true;
+    return false;
   });
+  return isSent;
 }
 
 /** Deletes one letter for good; false where somebody else has taken it. */
@@ -139,22 +144,4 @@ export async function discardLetters(
     return discarded < ids.size;
   });
   return discarded;
-}
-
-/** Takes one message, does something with it, deletes it; puts it back where that fails. */
-async function withMessage(
-  { queue, message: { id } }: Letter,
-  ports: AmendPorts,
-  act: (message: DeadMessage) => Promise<void>,
-): Promise<boolean> {
-  let done = false;
-  await walkMailbox(ports.mailboxes[queue], lookOf(ports), async (messages, held) => {
-    const message = messages.find((one) => one.id === id);
-    if (message === undefined) return true;
-    await act(message);
-    await held.remove([message]);
-    done = true;
-    return false;
-  });
-  return done;
 }

@@ -39,10 +39,16 @@ export async function replayLetters(
   const resend = queue === 'events' ? eventResender(ports) : groupWaker(ports);
   const [replayed, failed, returned] = [new Set<string>(), new Set<string>(), new Set<string>()];
   const isDone = (id: string) => replayed.has(id) || failed.has(id);
+  const about = { before: null, after: JSON.stringify(selection), reason: `dead letters of ${queue}` };
+  const change = { kind: 'replay_letters', ...about };
   let recording: Promise<void> | undefined;
   const sendThenRemove = async (letters: readonly Letter[], held: Held): Promise<void> => {
     // Nothing is on record of a replay that found nothing to send.
-    recording ??= recordReplay(queue, ports, options);
+    recording ??= recordDeed(
+      journalOf(options.connection),
+      { action: 'dlq_replay', changes: [change] },
+      ports,
+    );
     await recording;
     const refused = await resend.send(letters);
     const sent = letters.filter((letter) => !refused.has(letter)).map(({ message }) => message);
@@ -65,12 +71,6 @@ export async function replayLetters(
   const others = selection.ids?.every(isDone) === true ? 0 : elsewhere;
   const remaining = failed.size + returned.size + others;
   return { replayed: replayed.size, failed: failed.size, remaining, cancelled: signal?.aborted === true };
-}
-
-function recordReplay(queue: Mailbox['name'], ports: ReplayPorts, { connection, selection }: ReplayOptions) {
-  const after = JSON.stringify(selection);
-  const change = { kind: 'replay_letters', before: null, after, reason: `dead letters of ${queue}` };
-  return recordDeed(journalOf(connection), { action: 'dlq_replay', changes: [change] }, ports);
 }
 
 async function pause(
