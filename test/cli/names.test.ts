@@ -145,18 +145,12 @@ it('a file counts as of its own time: whom the directory took out since is not p
   utimesSync(file, exportedMs / 1_000, exportedMs / 1_000);
   const { comparison } = (await cli('import', file, '--dry-run', '--json')).json;
   const changed = comparison.changes.map(({ kind, member }: Record<string, string>) => `${kind} ${member}`);
-  expect(changed.sort()).toEqual([
-    'added m-gus',
-    ...['bob', 'cid', 'dee', 'eve', 'fay'].map((one) => `removed m-${one}`),
-    'unmatched m-gus',
-  ]);
+  const gone = ['bob', 'cid', 'dee', 'eve', 'fay'].map((one) => `removed m-${one}`);
+  expect(changed.sort()).toEqual(['added m-gus', ...gone, 'unmatched m-gus']);
   expect(await cli('import', file, '--yes')).toMatchObject({ code: 0 });
-  expect(JSON.parse(sent[0]?.body ?? '')[0] ?? JSON.parse(sent[0]?.body ?? '')).toMatchObject({
-    time: new Date(exportedMs).toISOString(),
-  });
+  expect(sent[0]?.body).toContain(`"time":"${new Date(exportedMs).toISOString()}"`);
   utimesSync(file, (clock.ms + 600_000) / 1_000, (clock.ms + 600_000) / 1_000);
-  const ahead = await cli('import', file, '--yes');
-  expect(ahead).toMatchObject({ code: 1, stderr: expect.stringMatching(/time_in_future.*--as-of/) });
+  expect((await cli('import', file, '--yes')).stderr).toMatch(/time_in_future.*--as-of/);
   expect((await cli('import', file, '--yes', '--as-of', 'noon')).code).toBe(1);
   expect(sent).toHaveLength(1);
 });
