@@ -46,8 +46,12 @@ export function createContext(io: Io, options: GlobalOptions, spell: Spell): Con
   const connection = parseConnectionName(options.connection ?? DEFAULT_CONNECTION);
   let opening: Promise<Tool> | undefined;
   const ports = async () => {
-    const isEmulated = io.env['AWS_ENDPOINT_URL'] !== undefined;
-    opening ??= io.openTool({ ...targetOf(options, localFile), prefix, user: io.user, isEmulated });
+    opening ??= io.openTool({
+      ...targetOf(options, localFile),
+      prefix,
+      user: io.user,
+      emulator: io.env['AWS_ENDPOINT_URL'],
+    });
     return (await opening).ports;
   };
   const names = async (named: Named) =>

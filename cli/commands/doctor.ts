@@ -1,21 +1,39 @@
 import type { Command } from 'commander';
+import { checkAlarms } from '../../shared/operate/doctor/alarms.ts';
 import { examine } from '../../shared/operate/doctor/doctor.ts';
 import type { Act } from '../act.ts';
-import { EXIT } from '../io.ts';
+import { EXIT, UsageError } from '../io.ts';
 import { plural } from '../output/words.ts';
+
+interface DoctorOptions {
+  readonly faults?: boolean;
+  readonly alarms?: boolean;
+}
 
 export function addDoctor(program: Command, act: Act): void {
   program
     .command('doctor')
     .description('check every part, and say how to mend each fault; changes nothing')
     .option('--faults', 'show faults only')
-    .addHelpText('after', '\nExamples:\n  groupsync doctor\n  groupsync doctor --faults --json')
+    .option(
+      '--alarms',
+      'ring one alarm, see that somebody is told, and end it again; tells everybody subscribed',
+    )
+    .addHelpText(
+      'after',
+      '\nExamples:\n  groupsync doctor\n  groupsync doctor --alarms\n  groupsync doctor --faults --json',
+    )
     .action(
-      act(async ({ out, prefix, connection, connectionGiven, ports }, { faults }: { faults?: boolean }) => {
+      act(async ({ out, prefix, connection, connectionGiven, ports }, { faults, alarms }: DoctorOptions) => {
         const chosen = connectionGiven ? connection : undefined;
-        const report = await examine({ prefix, connection: chosen }, await ports());
-        const wrong = report.checks.filter(({ ok }) => !ok);
-        const checks = faults === true ? wrong : report.checks;
+        const tool = await ports();
+        const desk = tool.deployment.alarms;
+        if (alarms === true && desk === undefined)
+          throw new UsageError('--alarms: the local stack has no alarms');
+        const rung = alarms === true && desk ? await checkAlarms({ prefix, alarms: desk }, tool) : undefined;
+        const all = rung ?? (await examine({ prefix, connection: chosen }, tool)).checks;
+        const wrong = all.filter(({ ok }) => !ok);
+        const checks = faults === true ? wrong : all;
         out.answer({ checks }, () => {
           const { paint } = out;
           for (const { ok, name, detail, fix } of checks) {

@@ -42,6 +42,12 @@ export function createSdk({ region, profile, local }: AwsTarget) {
   return {
     ...clients,
     region: async (): Promise<string> => clients.sqs.config.region(),
+    /** Of requests to a service that has no client here. A client keeps the first name that it signs with, so it is its own. */
+    signer: async (signingName: string) => {
+      const { config } = new STSClient(common);
+      const signingRegion = await config.region();
+      return config.signer({ name: 'sigv4', signingName, signingRegion, properties: {} });
+    },
     close: () => {
       for (const client of Object.values(clients)) client.destroy();
     },

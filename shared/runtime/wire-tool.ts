@@ -1,3 +1,4 @@
+import { createAlarmDesk } from '../aws/alarms.ts';
 import {
   createCaller,
   createDeployment,
@@ -31,8 +32,8 @@ export interface ToolTarget extends AwsTarget {
   /** Base URL of the SCIM server, where it is known. */
   readonly scimUrl?: string | undefined;
   readonly createSettleMs: number;
-  /** Whether AWS is an emulator on this machine. */
-  readonly isEmulated?: boolean;
+  /** Where an emulator of AWS is, if there is one. */
+  readonly emulator?: string | undefined;
 }
 
 export interface Tool {
@@ -60,7 +61,8 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
   const caller = createCaller(sdk, local !== undefined, target.user);
   const deployment = {
     ...createDeployment(sdk, options, urlOf),
-    allowsLoopback: local !== undefined || target.isEmulated === true,
+    allowsLoopback: local !== undefined || target.emulator !== undefined,
+    alarms: local === undefined ? createAlarmDesk(sdk, { prefix, endpoint: target.emulator }) : undefined,
     ...createScimServer(sdk, { prefix, scimUrl: target.scimUrl }),
   };
   const table = createDynamoTable(sdk.dynamodb, { tableName: options.tableName, sleep });

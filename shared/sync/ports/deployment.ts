@@ -53,6 +53,15 @@ export interface ScimFacts {
   readonly url: string | undefined;
 }
 
+/** The one alarm that may be rung for a test, and whom it tells. */
+export interface AlarmDesk {
+  ring(state: 'ALARM' | 'OK', reason: string): Promise<void>;
+  /** What became of each action, in CloudWatch's words. */
+  actionsSince(atMs: number): Promise<readonly string[]>;
+  /** Their ARNs, or a word instead of one that is not confirmed. */
+  subscriptionsOf(topicArn: string): Promise<readonly string[]>;
+}
+
 /** Looks at the deployed parts; each is undefined where it does not exist. */
 export interface Deployment {
   readonly region: string;
@@ -65,6 +74,8 @@ export interface Deployment {
   table(): Promise<TableFacts | undefined>;
   function(key: FunctionKey): Promise<FunctionFacts | undefined>;
   schedule(key: ScheduleKey): Promise<ScheduleFacts | undefined>;
+  /** None on the local stack. */
+  readonly alarms?: AlarmDesk | undefined;
   scim(): Promise<ScimFacts | undefined>;
   /** HTTP status that an address answers with, without any credential. @throws where nothing answers */
   statusOf(url: string): Promise<number>;

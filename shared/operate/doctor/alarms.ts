@@ -1,0 +1,52 @@
+import type { Check } from '../../contract/answers.ts';
+import { testedAlarm } from '../../contract/names.ts';
+import type { ToolPorts } from '../../sync/ports/bundles.ts';
+import type { AlarmDesk } from '../../sync/ports/deployment.ts';
+import { check, fault, guarded } from './check.ts';
+
+const TRIES = 15;
+const BETWEEN_MS = 2_000;
+
+/** Rings one alarm and follows it as far as AWS tells: to the topic, and to whom the topic tells. Then it is ended again. */
+export const checkAlarms = (
+  { prefix, alarms }: { readonly prefix: string; readonly alarms: AlarmDesk },
+  { clock, sleep }: Pick<ToolPorts, 'clock' | 'sleep'>,
+): Promise<readonly Check[]> =>
+  guarded('alarm', async () => {
+    const name = testedAlarm(prefix);
+    const sinceMs = clock();
+    await alarms.ring('ALARM', 'a test by groupsync doctor --alarms');
+    let actions: readonly string[] = [];
+    try {
+      for (let tries = 0; tries < TRIES && actions.length === 0; tries += 1) {
+        await sleep(BETWEEN_MS);
+        actions = await alarms.actionsSince(sinceMs);
+      }
+    } finally {
+      await alarms.ring('OK', 'the test by groupsync doctor --alarms is over');
+    }
+    const topic = /arn:[\w-]+:sns:[\w:-]+/.exec(actions.join(' '))?.[0];
+    if (topic === undefined)
+      return [fault('alarm', `${name} rang, and no action of it is on record`, 'deploy the stack again')];
+    const isTold = actions.some((action) => /^successfully executed/i.test(action));
+    const rang = check('alarm', isTold, {
+      detail: `${name} rang: ${isTold ? `${topic} was told` : actions.join('; ')}`,
+      fix: 'the policies of topic and key must let cloudwatch.amazonaws.com in: deploy the stack again; of a key given by keyArn see docs/deploy.md, "Remove"',
+    });
+    return [rang, ...(await guarded('alarm subscription', () => checkSubscriptions(topic, alarms)))];
+  });
+
+async function checkSubscriptions(topic: string, alarms: AlarmDesk): Promise<readonly Check[]> {
+  const all = await alarms.subscriptionsOf(topic);
+  const confirmed = all.filter((arn) => arn.startsWith('arn:')).length;
+  const waiting = all.length - confirmed;
+  return [
+    check('alarm subscription', confirmed > 0, {
+      detail: `${confirmed} confirmed, ${waiting} to be confirmed`,
+      fix:
+        waiting > 0
+          ? 'follow the link in the mail that AWS sent'
+          : 'cdk deploy -c alarmEmail=ops@example.com',
+    }),
+  ];
+}
