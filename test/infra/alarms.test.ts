@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { headingSlug } from '../../infra/alarms.ts';
 import { METRICS } from '../../shared/contract/metrics.ts';
-import { METRIC_NAMESPACE } from '../../shared/contract/names.ts';
+import { METRIC_NAMESPACE, SCHEDULE_KEYS } from '../../shared/contract/names.ts';
 import { resourcesOf, synthesise } from './synthesised.ts';
 
 const { template } = synthesise();
@@ -138,6 +138,20 @@ describe('alarms', () => {
     const failing = scimAlarms.find((each) => nameOf(each) === 'groupsync-scim-requests-fail');
     expect(failing).toMatchObject({ Threshold: 5, DatapointsToAlarm: 2, EvaluationPeriods: 3 });
     expect(failing?.Metrics[0].Expression).toBe('IF(failed >= 5, 100 * failed / requests, 0)');
+  });
+
+  it.each([
+    ['pump', 'pump-not-run', 900],
+    ['sweep', 'sweep-not-run', 3 * 3600],
+    ['people', 'people-not-refreshed', 3 * 3600],
+    ['feed', 'feed-cursor-stale', 24 * 3600],
+    ['health', 'credential-not-checked', 2 * 24 * 3600],
+  ])('ring once the schedule %s is switched off: %s', (schedule, name, seconds) => {
+    expect(SCHEDULE_KEYS).toContain(schedule);
+    const alarm = alarms.find((each) => nameOf(each) === `groupsync-${name}`);
+    // By what is missing for so long, or by how old the last success has become.
+    const silence = alarm?.TreatMissingData === 'breaching' && alarm.Period * alarm.EvaluationPeriods;
+    expect(silence || alarm?.Threshold).toBe(seconds);
   });
 
   it('judge silence of the heartbeats as bad news, and of everything else as no news', () => {
