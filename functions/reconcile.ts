@@ -2,6 +2,7 @@ import '../shared/runtime/cold-start.ts';
 import type { Context } from 'aws-lambda';
 import { ReconcileInvocation } from '../shared/contract/invocation.ts';
 import { eachConnection } from '../shared/runtime/each-connection.ts';
+import { errorFields } from '../shared/runtime/logger.ts';
 import { runReconcile } from '../shared/runtime/run-reconcile.ts';
 import { wireReconcile } from '../shared/runtime/wire-platform.ts';
 import { notifyOfStage } from '../shared/sync/reconcile/notify.ts';
@@ -26,7 +27,10 @@ export async function handler(
   // All have had their turn: one company's fault must not look as if nothing ran.
   if (invocation.task === 'pump') {
     base.metrics.emit('PumpCompleted', 1);
-    await notifyOfStage(ports);
+    await notifyOfStage(ports).catch((error) => base.logger.error('nobody was told', errorFields(error)));
+  }
+  if (invocation.task === 'health' && invocation.connection === undefined) {
+    base.logger.info('leavers were forgotten', await ports.eraser.leavers(ports.clock()));
   }
   if (invocation.task === 'sweep') base.metrics.emit('SweepCompleted', 1);
   if (failure !== undefined) throw failure.error;

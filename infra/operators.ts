@@ -43,7 +43,7 @@ const PEOPLE: Readonly<Record<'viewer' | 'approver' | 'operator', readonly Right
   operator: [
     ...LOOK,
     ...DECIDE,
-    ['table', 'dynamodb:PutItem', 'dynamodb:DeleteItem', 'dynamodb:DescribeTable'],
+    ['table', 'dynamodb:PutItem', 'dynamodb:DeleteItem', 'dynamodb:Scan', 'dynamodb:DescribeTable'],
     ['table', 'dynamodb:DescribeTimeToLive', 'dynamodb:DescribeContinuousBackups'],
     ['events', 'sqs:SendMessage'],
     ['deadLetters', 'sqs:DeleteMessage'],

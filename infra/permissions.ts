@@ -20,7 +20,7 @@ export interface Permissions {
 /** What Lambda's poller calls in the function's name (Lambda developer guide, "Using Lambda with Amazon SQS"). */
 const CONSUME = ['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'] as const;
 const SEND = ['SendMessage'] as const;
-/** Reads and writes are gathered into batches; a write that has a condition cannot be. No scan, ever. */
+/** Reads and writes are gathered into batches; a write that has a condition cannot be. */
 const READ_AND_WRITE = ['BatchGetItem', 'Query', 'BatchWriteItem', 'PutItem', 'UpdateItem'] as const;
 const READ_WRITE_AND_DELETE = [...READ_AND_WRITE, 'DeleteItem'] as const;
 /** A refreshed OAuth token is stored by whichever function met the expiry. */
@@ -46,7 +46,8 @@ export const PERMISSIONS: Readonly<Record<DeployableKey, Permissions>> = {
     queues: { apply: [...CONSUME, ...SEND], applyDlq: SEND },
     secrets: USE_CREDENTIAL,
   },
-  reconcile: SCHEDULED,
+  // Whom everybody has left is found by no list: each day a thirtieth of the table is looked through.
+  reconcile: { ...SCHEDULED, table: [...SCHEDULED.table, 'Scan'] },
   people: SCHEDULED,
   // Writes desired state and wakes groups, as ingest does; like ingest it calls no platform and sees no secret.
   scim: {

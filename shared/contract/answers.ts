@@ -197,6 +197,11 @@ export const PersonReport = z.object({
   name: nullable(text),
   bound: nullable(text).describe('The employee whom they are bound to.'),
   person: Explanation.shape.match.shape.person,
+  attributes: z
+    .record(text, z.object({ value: text, at: instant }))
+    .describe('What the directory says, and since when; an erased value is empty.'),
+  values: z.record(text, text).describe('What is kept of the employee, in the form that is compared.'),
+  scim: nullable(z.looseObject({})).describe('What an identity provider says by SCIM, as it says it.'),
   groups: z.array(
     z.object({
       group: text,

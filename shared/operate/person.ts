@@ -1,6 +1,7 @@
 import pMap from 'p-map';
 import type { PersonReport } from '../contract/answers.ts';
 import { type GroupId, memberId } from '../domain/ids.ts';
+import { stampTimeMs } from '../domain/stamp.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import { type ExplainPorts, explainMember } from './explain.ts';
@@ -10,7 +11,7 @@ import { journalOf } from './journal.ts';
 import { readLog } from './log.ts';
 import { sayPerson } from './names.ts';
 
-export type PersonPorts = ExplainPorts & Pick<ToolPorts, 'index' | 'people'>;
+export type PersonPorts = ExplainPorts & Pick<ToolPorts, 'index' | 'people' | 'scim'>;
 
 /** Each is planned as a whole: of somebody in more groups, explain tells the others one by one. */
 const MOST_GROUPS = 200;
@@ -35,7 +36,8 @@ export async function reportPerson(
   for await (const page of ports.users.groupsOf(name, member)) named.push(...page);
   const groups = named.sort().slice(0, MOST_GROUPS);
   const refs = groups.map((group) => ({ connection: name, group }));
-  const [users, states, deeds, explained] = await Promise.all([
+  const [[scim], users, states, deeds, explained] = await Promise.all([
+    ports.scim.read(name, 'User', [member]),
     ports.users.read(name, [member]),
     ports.groups.readMany(refs, () => {}),
     readLog(name, { group: journalOf(name).group, member: new Set([member]), limit: MOST_DEEDS }, ports),
@@ -50,6 +52,14 @@ export async function reportPerson(
     name: (user && sayPerson(user.attributes)) ?? null,
     bound: role ?? null,
     person: person ? { id: person.role, userId: person.userId ?? null, state: person.state } : null,
+    attributes: Object.fromEntries(
+      [...(user?.attributes ?? [])].map(([key, { value, stamp }]) => [
+        key,
+        { value, at: new Date(stampTimeMs(stamp)).toISOString() },
+      ]),
+    ),
+    values: Object.fromEntries(person ? person.values : []),
+    scim: (scim?.attributes ?? null) as PersonReport['scim'],
     groups: explained.map(({ group, wanted, present, decision, because, events, write }) => {
       const event = events.find(({ register }) => register === 'member') ?? null;
       const { outcome } = decision;

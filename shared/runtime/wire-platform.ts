@@ -16,6 +16,7 @@ import {
   createNoticeStore,
 } from '../store/connection-states.ts';
 import { createDesiredStore } from '../store/desired-store.ts';
+import { createEraser } from '../store/eraser.ts';
 import { createGroupIndex } from '../store/group-index.ts';
 import { createGroupStore } from '../store/group-store.ts';
 import { createGuardStore } from '../store/guard-store.ts';
@@ -24,7 +25,7 @@ import { createPeopleStore } from '../store/people-store.ts';
 import { createScimTokenStore } from '../store/scim-store.ts';
 import type { Table } from '../store/table.ts';
 import { createUserStore } from '../store/user-store.ts';
-import type { ApplyPorts, PeoplePorts } from '../sync/ports/bundles.ts';
+import type { ApplyPorts, PeoplePorts, ToolPorts } from '../sync/ports/bundles.ts';
 import { sleep, systemClock, systemRandom } from './clock.ts';
 import { required } from './config.ts';
 import { reportOddGroups } from './report.ts';
@@ -80,7 +81,9 @@ function wireWorker(): Base & { readonly ports: ReturnType<typeof wireSync> } {
 export const wirePeople: () => Base & { readonly ports: PeoplePorts & Pick<ApplyPorts, 'connections'> } =
   wireWorker;
 
-export function wireReconcile(): Base & { readonly ports: ReconcileTaskPorts } {
+export function wireReconcile(): Base & {
+  readonly ports: ReconcileTaskPorts & Pick<ToolPorts, 'eraser'>;
+} {
   const base = wireBase();
   const sync = wireSync(base);
   const { prefix, notify: targets, isDeployed, queueUrls } = base.config;
@@ -96,6 +99,7 @@ export function wireReconcile(): Base & { readonly ports: ReconcileTaskPorts } {
     ...base,
     ports: {
       ...sync,
+      eraser: createEraser(sync.table),
       tokens: createScimTokenStore(sync.table),
       notifier: createNotifier({ ...own, prefix, targets }),
       deadLetterCount: async () =>

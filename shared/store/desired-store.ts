@@ -14,7 +14,7 @@ import { all, any, equal, greater, itemsOf, less, missing } from './table.ts';
  * once they are 400 days old, and a message may wait up to 14 days in a queue and 14 more in a dead-letter queue: by
  * the end of 430 days nothing older than the tombstone can still be accepted, so its end can resurrect nobody.
  */
-const TOMBSTONE_LIFE_MS = 430 * 24 * 3_600_000;
+export const TOMBSTONE_LIFE_MS = 430 * 24 * 3_600_000;
 
 export const tombstoneEndSeconds = (stamp: Stamp, receivedAtMs: number): number =>
   Math.ceil((Math.max(stampTimeMs(stamp), receivedAtMs) + TOMBSTONE_LIFE_MS) / 1_000);

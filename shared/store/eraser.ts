@@ -1,10 +1,26 @@
 import pMap from 'p-map';
 import * as z from 'zod';
-import { type ConnectionName, roleId } from '../domain/ids.ts';
+import { groupFloor, memberCounts, NO_GROUP } from '../domain/group.ts';
+import { type ConnectionName, connectionName, type GroupRef, memberId, roleId } from '../domain/ids.ts';
+import { laterStamp, stampTimeMs } from '../domain/stamp.ts';
+import type { UserState } from '../sync/ports/desired.ts';
 import type { Erased, Eraser } from '../sync/ports/eraser.ts';
 import { ERASING, journalOf } from '../sync/ports/logs.ts';
-import { AUDIT_PREFIX, DRIFT_PREFIX, journalKey, keyPart, tombstoneKey } from './keys.ts';
-import { equal, type Item, type Key, type Table } from './table.ts';
+import { TOMBSTONE_LIFE_MS } from './desired-store.ts';
+import { parseGroup, parseMember } from './group-item.ts';
+import {
+  AUDIT_PREFIX,
+  DRIFT_PREFIX,
+  groupKey,
+  journalKey,
+  keyPart,
+  memberKey,
+  resourceKey,
+  tombstoneKey,
+} from './keys.ts';
+import { createPeopleStore } from './people-store.ts';
+import { equal, type Item, type Key, type Part, type Table } from './table.ts';
+import { createUserStore } from './user-store.ts';
 
 const WRITES_IN_FLIGHT = 16;
 const SORTS: Readonly<Record<string, string>> = {
@@ -20,16 +36,49 @@ const SORTS: Readonly<Record<string, string>> = {
 
 export function createEraser(table: Table): Eraser {
   /** @param erase the sort of what it erased of an item; undefined where it is to stay */
-  const eraseAll = async (erase: (item: Item) => Promise<string | undefined>): Promise<Erased> => {
+  const eraseAll = async (
+    erase: (item: Item) => Promise<string | undefined>,
+    part?: Part,
+  ): Promise<Erased> => {
     const erased: Record<string, number> = {};
-    for await (const page of table.scan()) {
+    for await (const page of table.scan(part)) {
       const sorts = await pMap(page, erase, { concurrency: WRITES_IN_FLIGHT });
       for (const sort of sorts) if (sort !== undefined) erased[sort] = (erased[sort] ?? 0) + 1;
     }
     return erased;
   };
 
+  const users = createUserStore(table);
+  const people = createPeopleStore(table);
+
+  /** No identity provider has them, and all groups have ended for them long ago. */
+  const hasLeft = async (connection: ConnectionName, user: UserState, overMs: number) => {
+    if (!isSilent(user, overMs)) return false;
+    if ((await table.get(resourceKey(connection, 'User', user.member))) !== undefined) return false;
+    for await (const groups of users.groupsOf(connection, user.member)) {
+      const refs = groups.map((group) => ({ connection, group }));
+      if (await belongs(user, refs, { table, overMs })) return false;
+    }
+    return true;
+  };
+
   return {
+    leavers: (nowMs) => {
+      const overMs = nowMs - TOMBSTONE_LIFE_MS;
+      const part = { index: Math.floor(nowMs / DAY_MS) % PARTS, of: PARTS };
+      return eraseAll(async ({ pk, sk, member: id }) => {
+        if (!pk.startsWith('U#') || sk !== 'USER') return undefined;
+        const [connection, member] = [connectionName(pk.split('#')[1] ?? ''), memberId(String(id))];
+        // Whoever cannot be read is told of elsewhere, and keeps nobody else.
+        const user = (await users.read(connection, [member]).catch(() => undefined))?.get(member);
+        if (user === undefined || !(await hasLeft(connection, user, overMs))) return undefined;
+        const person = user.role && (await people.read(connection, [user.role])).get(user.role);
+        if (person && person.state !== 'ACTIVE')
+          await people.save(connection, { ...person, values: new Map() }, person);
+        return (await users.forget(connection, member, nowMs)) === 0 ? undefined : 'leavers';
+      }, part);
+    },
+
     connection: (connection) =>
       eraseAll(async (item) => {
         if (!isOf(connection, item) || isKept(connection, item)) return undefined;
@@ -55,6 +104,33 @@ export function createEraser(table: Table): Eraser {
 }
 
 const NOBODY = roleId('');
+const DAY_MS = 86_400_000;
+const PARTS = 30;
+
+/** Something is known of them, and nothing was said after that time. */
+function isSilent({ attributes }: UserState, overMs: number): boolean {
+  const said = [...attributes.values()].filter(({ value }) => value !== '');
+  return said.length > 0 && said.every(({ stamp }) => stampTimeMs(stamp) < overMs);
+}
+
+/** Whether they are in one of the groups, or left it after that time; a tombstone ends by itself. */
+async function belongs(
+  { member, floor }: UserState,
+  refs: readonly GroupRef[],
+  { table, overMs }: { readonly table: Table; readonly overMs: number },
+): Promise<boolean> {
+  const keys = refs.flatMap((ref) => [groupKey(ref), memberKey(ref, member)]);
+  const items = new Map((await table.getMany(keys)).map((item) => [`${item.pk} ${item.sk}`, item]));
+  const itemAt = ({ pk, sk }: Key) => items.get(`${pk} ${sk}`);
+  return refs.some((ref) => {
+    const [group, member_] = [itemAt(groupKey(ref)), itemAt(memberKey(ref, member))];
+    if (member_ === undefined) return false;
+    const register = parseMember(member_);
+    const ended = groupFloor(group === undefined ? NO_GROUP : parseGroup(ref, group).registers);
+    const isOver = register.value === 'present' && !memberCounts(register, ended, floor);
+    return !isOver || stampTimeMs(laterStamp(ended, floor)) > overMs;
+  });
+}
 /** Who did something: by id in the directory, or by role on the platform, where somebody without a name has none said. */
 const Actor = z.record(z.string(), z.nullable(z.string()));
 

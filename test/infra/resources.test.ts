@@ -4,9 +4,9 @@ import { EVENT_SOURCES, QUEUES } from '../../shared/contract/topology.ts';
 import { type CfnResource, resourcesOf, synthesise } from './synthesised.ts';
 
 const { template } = synthesise();
-/** How long a new group of the platform may stay unseen is shortened by the local stack only. */
+/** How long a new group of the platform may stay unseen is shortened by the local stack only; one function tells people. */
 const DEPLOYED_ENVIRONMENT = Object.values(ENVIRONMENT)
-  .filter((name) => name !== ENVIRONMENT.createSettleSeconds)
+  .filter((name) => name !== ENVIRONMENT.createSettleSeconds && name !== ENVIRONMENT.notify)
   .sort();
 /** Properties that name a resource once per account and region. */
 const NAME_FIELDS = [
@@ -97,7 +97,10 @@ describe('functions', () => {
         Handler: 'index.handler',
         TracingConfig: { Mode: 'Active' },
       });
-      expect(Object.keys(Properties.Environment.Variables).sort()).toEqual(DEPLOYED_ENVIRONMENT);
+      const more = name === 'reconcile' ? [ENVIRONMENT.notify] : [];
+      expect(Object.keys(Properties.Environment.Variables).sort()).toEqual(
+        [...DEPLOYED_ENVIRONMENT, ...more].sort(),
+      );
       const log = named('AWS::Logs::LogGroup', 'LogGroupName', `/aws/lambda/groupsync-${name}`);
       expect(log.Properties.RetentionInDays).toBe(30);
     },

@@ -169,6 +169,14 @@ describe('a person who is forgotten', () => {
     const { ports, table, cli } = await twoCompanies();
     const stray = pointerKey(pointerPartition(ACME, 'workEmail', 'archer@old.test'), roleId('r-ann'));
     await table.put({ ...stray, role: 'r-ann', revision: 1 });
+    expect((await cli('person', 'm-ann')).json).toMatchObject({
+      attributes: {
+        email: { value: 'ann@x.test', at: '2026-11-20T10:00:00.000Z' },
+        badge: { value: 'badge-77' },
+      },
+      values: { workEmail: 'ann@x.test' },
+      scim: { userName: 'ann@x.test' },
+    });
     const { json } = await cli('forget', 'm-ann');
     expect(json.erased).toEqual({
       ...{ attributes: 2, scimResources: 1, valuesOfEmployee: 1, pointersToEmployees: 1, namesOfActors: 1 },
@@ -212,5 +220,44 @@ describe('a person who is forgotten', () => {
     expect(
       textOf([...table.items.values()].filter(({ pk }) => pk.startsWith('U#default#m-ann'))),
     ).not.toContain('5550');
+  });
+});
+
+describe('somebody whose last membership ended', () => {
+  const DAY_MS = 86_400_000;
+  /** The days pass, and DynamoDB deletes what has expired. @returns whose attributes are there still */
+  async function keepersAfter(
+    days: number,
+    { table, ports, clock }: Awaited<ReturnType<typeof twoCompanies>>,
+  ) {
+    clock.ms += days * DAY_MS;
+    table.expire(clock.ms);
+    for (let day = 0; day < 30; day += 1) await ports.eraser.leavers(clock.ms + day * DAY_MS);
+    const users = await ports.users.read(ACME, ['m-ann', 'm-bob', 'm-eve', 'm-dan'].map(memberId));
+    return [...users.values()]
+      .filter(({ attributes }) => [...attributes.values()].some(({ value }) => value !== ''))
+      .map(({ member }) => member)
+      .sort();
+  }
+
+  it('loses all attributes 430 days later, whatever ended it; members, and who is told of since, keep theirs', async () => {
+    const world = await twoCompanies();
+    const { ports, table, publish, clock } = world;
+    await publish(group('s'), added('s', 'eve'), group('d'), added('d', 'dan'));
+    await ports.scim.remove(ACME, (await ports.scim.read(ACME, 'User', ['m-ann']))[0] as never);
+    clock.ms += DAY_MS;
+    const snapshot = { type: 'group.snapshot', data: { group: { id: 's', name: 's' }, members: [] } };
+    await publish(removed('g', 'ann'), snapshot, { type: 'group.deleted', data: { group: { id: 'd' } } });
+    const facts = { role: roleId('r-ann'), userId: 'u-ann', state: 'TERMINATED', unheard: false };
+    const seen = (await ports.people.read(ACME, [facts.role])).get(facts.role);
+    await ports.people.save(ACME, { ...facts, values: seen?.values ?? new Map() }, seen);
+    expect(await keepersAfter(395, world)).toEqual(['m-ann', 'm-bob', 'm-dan', 'm-eve']);
+    await publish({ type: 'user.upserted', data: { user: { id: 'm-dan', email: 'dan@x.test' } } });
+    expect(await keepersAfter(40, world)).toEqual(['m-bob', 'm-dan']);
+    expect(textOf([...table.items.values()].filter(({ sk }) => !sk.startsWith('A#')))).not.toMatch(
+      /default[^\n]*ann@x/,
+    );
+    expect(await keepersAfter(435, world)).toEqual(['m-bob']);
+    expect((await ports.users.read(ACME, [memberId('m-ann')])).get(memberId('m-ann'))?.role).toBe('r-ann');
   });
 });

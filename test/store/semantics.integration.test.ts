@@ -186,3 +186,15 @@ it('the emulator lets a hold be decided once, on what was seen', async () => {
   expect(await groups.decideHold(seen, decided({ ...word, kind: 'rejected', atMs: 6 }), at)).toBe(false);
   expect((await groups.read(ref))?.hold?.decision).toEqual(word);
 });
+
+it('the emulator gives every item once, in whatever parts the table is scanned', async () => {
+  const real = await startDynamo();
+  const keys = Array.from({ length: 20 }, (_, at) => ({ pk: `p${'x'.repeat(at)}`, sk: 'a' }));
+  for (const key of keys) await real.put(key);
+  for (const of of [1, 7, 30]) {
+    const found: string[] = [];
+    for (let index = 0; index < of; index += 1)
+      for await (const page of real.scan({ index, of })) found.push(...page.map(({ pk }) => pk));
+    expect(found.sort()).toEqual(keys.map(({ pk }) => pk));
+  }
+});

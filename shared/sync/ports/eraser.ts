@@ -5,6 +5,11 @@ export type Erased = Readonly<Record<string, number>>;
 
 /** Finds what no key leads to by reading the whole table; each method may be repeated after a crash. */
 export interface Eraser {
+  /**
+   * What is known of people who have been in no group for 430 days, and of whom nothing was said since, in this day's
+   * thirtieth of the table. By then no older event can be accepted any more.
+   */
+  leavers(nowMs: number): Promise<Erased>;
   /** Everything that is kept of a removed connection, save its name, and who had it erased when. */
   connection(connection: ConnectionName): Promise<Erased>;
   /** What still points to a person by a value, and the name where they did something; not in the audit. */
