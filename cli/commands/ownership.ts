@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { memberId, platformGroupId, roleId } from '../../shared/domain/ids.ts';
-import { attributesOf, forgetMember } from '../../shared/operate/forget.ts';
+import { forgetMember } from '../../shared/operate/forget.ts';
 import { type AdoptOutcome, adoptGroup, releaseGroup } from '../../shared/operate/ownership.ts';
 import { rebindMember } from '../../shared/operate/rebind.ts';
 import type { Act } from '../act.ts';
@@ -121,13 +121,14 @@ async function forget(context: Context, text: string): Promise<number> {
   const ports = await context.ports();
   const member = await context.member(text).catch(() => memberId(text));
   const { member: say } = await context.names({ members: [member] });
-  const attributes = await attributesOf(connection, member, ports);
-  if (attributes === undefined) {
+  const user = (await ports.users.read(connection, [member])).get(member);
+  if (user === undefined) {
     out.answer({ member, forgotten: false, attributes: [], erased: {} }, () =>
       out.line(`nothing is known of ${member}`),
     );
     return EXIT.failed;
   }
+  const attributes = [...user.attributes.keys()].sort();
   out.note(`to be erased: ${attributes.join(', ') || 'no attributes'}`);
   out.note(
     'the directory may send them again: have it leave this person out first; of an employee the platform',

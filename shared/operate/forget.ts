@@ -8,16 +8,6 @@ import { WORKERS_KNOW_AFTER_MS } from './settings.ts';
 
 export type ForgetPorts = JournalPorts & Pick<ToolPorts, 'scim' | 'users' | 'people' | 'eraser'>;
 
-/** Names of the attributes that would be erased; undefined where nothing is known of the member. */
-export async function attributesOf(
-  connection: ConnectionName,
-  member: MemberId,
-  { users }: Pick<ForgetPorts, 'users'>,
-): Promise<readonly string[] | undefined> {
-  const user = (await users.read(connection, [member])).get(member);
-  return user === undefined ? undefined : [...user.attributes.keys()].sort();
-}
-
 /**
  * Erases what is known of one person: what the directory and SCIM said, what the platform said of the employee, and what
  * points to them by a value. Ids stay, and with them stamps, memberships and the binding, so that a late event brings

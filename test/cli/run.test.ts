@@ -267,26 +267,6 @@ describe('settings', () => {
   });
 });
 
-describe('forget', () => {
-  it('erases the attributes of a person for good, and keeps the ids', async () => {
-    const world = await worldOf();
-    const { json } = await world.cli('forget', 'm-ann', '--yes', '--json');
-    expect(json).toMatchObject({ forgotten: true, attributes: ['email'] });
-    expect(JSON.stringify([...world.table.items].filter(([key]) => key.startsWith('U#')))).not.toContain(
-      'ann@acme',
-    );
-    await world.publish({ ...added('g', 'ann'), time: '2026-01-01T00:00:00Z' });
-    expect(JSON.stringify([...world.table.items].filter(([key]) => key.startsWith('U#')))).not.toContain(
-      'ann@acme',
-    );
-    await world.apply('g');
-    expect((await world.cli('explain', 'g', 'm-ann', '--json')).json).toMatchObject({
-      present: true,
-      wanted: true,
-    });
-  });
-});
-
 describe('events', () => {
   it('are checked line by line, and sent without the bad ones', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'groupsync-events-'));
