@@ -178,7 +178,11 @@ function joined(
   const stored = before.attributes;
   const all = new Map<string, Register<string>>(stored);
   for (const [name, register] of said) {
-    if (stampTimeMs(register.stamp) < (before.erasedMs ?? 0) && name !== ACTIVE_ATTRIBUTE) continue;
+    if (
+      stampTimeMs(register.stamp) < (before.erasedMs ?? Number.NEGATIVE_INFINITY) &&
+      name !== ACTIVE_ATTRIBUTE
+    )
+      continue;
     // The one name that no item gives back as it was stored.
     if (name !== '__proto__') all.set(name, join(all.get(name), storable(name, register)));
   }
