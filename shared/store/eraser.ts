@@ -15,10 +15,10 @@ import {
   journalKey,
   keyPart,
   memberKey,
-  resourceKey,
   tombstoneKey,
 } from './keys.ts';
 import { createPeopleStore } from './people-store.ts';
+import { resourceKey } from './scim-store.ts';
 import { equal, type Item, type Key, type Part, type Table } from './table.ts';
 import { createUserStore } from './user-store.ts';
 

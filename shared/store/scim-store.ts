@@ -211,7 +211,7 @@ const parseToken = (item: Item): ScimToken => understood(ScimToken, item, 'a SCI
 
 const resourcePartition = (connection: ConnectionName, type: ScimResource['type']): string =>
   `S#${connection}#${type}`;
-const resourceKey = (connection: ConnectionName, type: ScimResource['type'], id: string): Key => ({
+export const resourceKey = (connection: ConnectionName, type: ScimResource['type'], id: string): Key => ({
   pk: resourcePartition(connection, type),
   sk: keyPart(id),
 });
