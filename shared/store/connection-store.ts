@@ -27,7 +27,8 @@ export function createConnectionStore(
       return undefined;
     }
     const { known, unknown } = withoutUnknown(item['settings']);
-    const read = understood(Connection, { ...item, settings: known as Value }, `a connection at ${item.pk}`);
+    const readable = unknown.length === 0 ? item : { ...item, settings: known as Value };
+    const read = understood(Connection, readable, `a connection at ${item.pk}`);
     const connection = unknown.length === 0 ? read : { ...read, unknownSettings: unknown };
     if (connection !== read && !remembered.get(name)?.connection.unknownSettings) onUnknown(name, unknown);
     remembered.set(name, { connection, untilMs: clock() + rememberMs });
