@@ -15,9 +15,7 @@ export const CREATE_DEADLINE_MS = 30_000;
 /** So many refusals of one write and its parts cost a dozen calls; what is left of it by then is tried an hour later. */
 export const MAX_REFUSALS = 6;
 /** So often members are left out in turn while the platform refuses to let anybody go; the next follow an hour later. */
-export const SUSPECTS = 4;
-/** The same where several are left out together: calls remain to add again at once whom the platform takes. */
-export const SUSPECTS_TOGETHER = 2;
+export const SUSPECTS = 3;
 /** What the platform refused for what is in it, a group or a member, is tried once more after so long. */
 export const REFUSED_AGAIN_MS = 24 * 3_600_000;
 /** How long a write that was not found may land yet: as long as a sweep may take to notice it. */

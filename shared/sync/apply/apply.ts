@@ -235,26 +235,24 @@ async function endWith(
 ): Promise<Ending> {
   const { ref, attempts, dirtySinceMs } = state;
   const undoneMs = () => undoneBackoffMs(attempts, ports.random());
-  const putOff = async (why: Trouble, waitMs?: number, tried = 0): Promise<Ending> => {
-    const calledMs = calledBy(tally, ports);
-    await postpone({ ref, attempts: attempts + tried, calledMs }, why, { ports, waitMs });
+  const { leftOut, suspects, hasWritten } = tally.trial;
+  // Whom to leave out next goes by the number of tries.
+  const putOff = async (why: Trouble, waitMs?: number, tried = Math.max(1, suspects)): Promise<Ending> => {
+    const before = { ref, attempts: attempts + tried - 1, calledMs: calledBy(tally, ports) };
+    await postpone(before, why, { ports, waitMs });
     return { outcome: 'postponed' };
   };
   switch (step.kind) {
     case 'wait': {
       const { why, waitMs = undoneMs() } = step;
-      const ending = await putOff(why, waitMs, tally.trial.suspects);
+      const ending = await putOff(why, waitMs, leftOut && suspects + 1);
       return isUnlinkingHeld(why) ? { ...ending, unlinkingHeld: true } : ending;
     }
     case 'narrowed':
       // Whom the platform would take is back as soon as may be.
-      return putOff(
-        UNACCEPTABLE,
-        tally.trial.hasWritten ? 0 : HOUR_MS,
-        Math.max(0, tally.trial.suspects - 1),
-      );
+      return putOff(UNACCEPTABLE, hasWritten ? 0 : HOUR_MS);
     case 'spent':
-      return putOff(state.lastError ?? SPENT, 0, tally.trial.suspects - 1);
+      return putOff(state.lastError ?? SPENT, 0, suspects);
     case 'overtaken':
       return { outcome: 'nothing_to_do' };
     case 'failed':

@@ -17,7 +17,7 @@ import { judgeRemovals, suspectsAt } from '../../plan/guard.ts';
 import { compareText, type Plan } from '../../plan/plan.ts';
 import type { Flip } from '../ports/groups.ts';
 import { type GroupFields, PlatformFailure } from '../ports/platform.ts';
-import { CREATE_DEADLINE_MS, MAX_REFUSALS, SUSPECTS, SUSPECTS_TOGETHER } from '../tuning.ts';
+import { CREATE_DEADLINE_MS, MAX_REFUSALS, SUSPECTS } from '../tuning.ts';
 import { auditOf, originOf } from './audit.ts';
 import { learn } from './facts.ts';
 import { giveUp } from './failure.ts';
@@ -155,8 +155,7 @@ async function afterFailure(
     rejected: { owed, name: newNameIn(write.plan) },
     refused: { write, intent, cause },
   };
-  if (next === 'compare' && needsLook(cause, additionsIn(write.plan), refused, turn.trial))
-    return { round: refused };
+  if (next === 'compare' && needsLook(cause, write.plan, turn.trial)) return { round: refused };
   await turn.ports.groups.dropIntent(ref, intent, { owed });
   await unreserve(refused, turn);
   const { intent: _, ...state } = round.state;
@@ -169,19 +168,8 @@ async function afterFailure(
  * Whether somebody else was faster. Of the parts of a write that was looked at already, only the last is looked at again:
  * before one user is taken for refused.
  */
-const needsLook = (
-  { status = 0 }: PlatformFailure,
-  additions: readonly PlatformUserId[],
-  { wanted }: Round,
-  { refusals, hasWritten }: Trial,
-): boolean =>
-  CONFLICTS.has(status) ||
-  !(refusals > 0 || hasWritten) ||
-  (additions.length === 1 && (hasWritten || areKnown(additions, wanted)));
-
-/** The platform has refused each of them before. */
-const areKnown = (users: readonly PlatformUserId[], wanted: Wanted | undefined): boolean =>
-  users.every((user) => wanted?.standing.get(user)?.some((one) => one.wasRefused));
+const needsLook = ({ status = 0 }: PlatformFailure, plan: Plan, { refusals, hasWritten }: Trial): boolean =>
+  CONFLICTS.has(status) || (hasWritten ? additionsIn(plan).length === 1 : refusals === 0);
 
 const CONFLICTS: ReadonlySet<number> = new Set([409, 412]);
 
@@ -220,7 +208,7 @@ export async function refuse(round: Round, turn: Turn): Promise<Performed> {
     }),
   );
   const additions = additionsIn(write.plan);
-  const isKnown = areKnown(additions, wanted);
+  const isKnown = additions.every((user) => wanted?.standing.get(user)?.some((one) => one.wasRefused));
   const trial =
     narrowed(additions, write.plan.changes.length > additions.length, { ...turn.trial, isKnown }) ??
     nextSuspects(write, round, turn.trial);
@@ -270,24 +258,14 @@ function nextSuspects(
   if (leavers === 0) return undefined;
   const inside = [...(views?.base?.users.keys() ?? [])];
   const staying = inside.filter((user) => wanted?.group?.users.has(user)).sort(compareText);
-  const mayLeave = (count: number) =>
-    judgeRemovals({
-      ...{ limits, size: inside.length, removals: count + leavers, deletesGroup: false },
-      recent: { group: 0, connection: 0 },
-    }).allowed;
+  const judged = { limits, size: inside.length, deletesGroup: false, recent: { group: 0, connection: 0 } };
+  const mayLeave = (count: number) => judgeRemovals({ ...judged, removals: count + leavers }).allowed;
   const tried = suspects + (leftOut === undefined ? 0 : 1);
   const next = suspectsAt(staying, attempts + tried, mayLeave);
   if (next === undefined) return undefined;
   const waiting = leftOut === undefined ? lots : lots.slice(1);
-  if (tried >= (next.length > 1 ? SUSPECTS_TOGETHER : SUSPECTS))
-    return { lots: waiting, refusals: MAX_REFUSALS, hasWritten, suspects: tried };
-  return {
-    lots: [next, ...waiting],
-    refusals: Math.min(refusals + 1, MAX_REFUSALS - 1),
-    hasWritten,
-    leftOut: next,
-    suspects: tried,
-  };
+  const trial = { lots: [next, ...waiting], hasWritten, leftOut: next, suspects: tried };
+  return { ...trial, refusals: tried < SUSPECTS ? Math.min(refusals + 1, MAX_REFUSALS - 1) : MAX_REFUSALS };
 }
 
 /**

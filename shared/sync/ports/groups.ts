@@ -145,11 +145,7 @@ export interface GroupStore {
   settle(
     seen: GroupState,
     settled: SettledState,
-    how: {
-      readonly counts: MemberCounts;
-      readonly driftClosed: boolean;
-      readonly calledMs: readonly number[];
-    },
+    how: Required<Pick<Flip, 'counts' | 'driftClosed' | 'calledMs'>>,
   ): Promise<boolean>;
   /** The records that `seen` carries as unattributed need nobody's name any more, but for these. */
   keepUnattributed(seen: GroupState, ids: readonly string[]): Promise<void>;
