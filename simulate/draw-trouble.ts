@@ -48,25 +48,29 @@ const RETRY_AFTERS = [
 function drawTempers(random: Random, town: Town, { endMs }: Scene): readonly Happening[] {
   const weights = Object.entries(TEMPERS).map(([temper, [weight]]) => [temper, weight]);
   const count = Number(weighted(random, { 0: 1, 1: 4, 2: 3, 3: 1 }));
-  return Array.from({ length: count }).flatMap(() => {
-    const temper: Temper = weighted<Temper>(random, Object.fromEntries(weights));
-    const [, minutes, percent, about]: TemperRange = TEMPERS[temper];
-    const isLong = /^writes_(503|403)/.test(temper) && random.chance(0.25);
-    const [least, most] = isLong ? DAYS : minutes;
-    const users = some(random, town.people, between(random, 1, 3)).map(({ role }) => userOf(town, role));
-    const named =
-      about === 'retryAfter' ? [random.pick(RETRY_AFTERS)] : random.chance(0.6) ? users : undefined;
-    const whom = about === undefined || named === undefined ? {} : { about: named };
-    // A token is revoked, mended and revoked again; so does other trouble come back.
-    const spells = temper.startsWith('token') ? between(random, 1, 3) : random.chance(0.1) ? 2 : 1;
-    return Array.from({ length: spells }, (): Happening => {
-      const atMs = between(random, 0, Math.max(0, endMs - 2 * HOUR_MS));
-      const forMs = Math.min(between(random, least, most) * MINUTE_MS, endMs - atMs);
-      const hasShare = percent !== undefined && (about !== 'users' || named === undefined);
-      const share = hasShare ? { share: between(random, ...percent) / 100 } : {};
-      const deed = { kind: 'temper', temper, forMs, ...whom, ...share } as const;
-      return { atMs, connection: town.name, actor: 'platform', deed };
-    });
+  return Array.from({ length: count }).flatMap(() =>
+    drawTemper(random, town, weighted<Temper>(random, Object.fromEntries(weights)), endMs),
+  );
+}
+
+function drawTemper(random: Random, town: Town, temper: Temper, endMs: number): readonly Happening[] {
+  const [, minutes, percent, about]: TemperRange = TEMPERS[temper];
+  const isLong = /^writes_(503|403)/.test(temper) && random.chance(0.25);
+  const [least, most] = isLong ? DAYS : minutes;
+  const users = some(random, town.people, between(random, 1, 3)).map(({ role }) => userOf(town, role));
+  const named = about === 'retryAfter' ? [random.pick(RETRY_AFTERS)] : random.chance(0.6) ? users : undefined;
+  // What lasts for days and is about everybody closes the gate; about a few, it is theirs.
+  const few = isLong ? some(random, town.groups, 3) : undefined;
+  const whom = few ?? (about === undefined ? undefined : named);
+  // A token is revoked, mended and revoked again; so does other trouble come back.
+  const spells = temper.startsWith('token') ? between(random, 1, 3) : random.chance(0.1) ? 2 : 1;
+  return Array.from({ length: spells }, (): Happening => {
+    const atMs = between(random, 0, Math.max(0, endMs - 2 * HOUR_MS));
+    const forMs = Math.min(between(random, least, most) * MINUTE_MS, endMs - atMs);
+    const hasShare = percent !== undefined && !isLong && (about !== 'users' || named === undefined);
+    const share = hasShare ? { share: between(random, ...percent) / 100 } : {};
+    const deed = { kind: 'temper', temper, forMs, ...(whom && { about: whom }), ...share } as const;
+    return { atMs, connection: town.name, actor: 'platform', deed };
   });
 }
 
@@ -87,6 +91,22 @@ function drawMeanwhile(random: Random, town: Town, { atMs, deed }: Happening): r
       return say(between(random, 0, deed.forMs / 2), { kind: 'name', group, name });
     });
   }
+  if (deed.temper === 'loses_answers') {
+    return Array.from({ length: 6 }, (_, n) =>
+      say(between(random, 0, deed.forMs / 2), {
+        kind: 'name',
+        group: `late${n}`,
+        name: `Late ${n} ${town.name}`,
+      }),
+    );
+  }
+  if (deed.temper === 'get_denies') {
+    return some(random, town.groups, 6).map((group): Happening => {
+      const edit = { kind: 'edit', group, name: `Looked at ${random.below(100)}` } as const;
+      const laterMs = between(random, 0, deed.forMs / 2);
+      return { atMs: atMs + laterMs, connection: town.name, actor: 'somebody', deed: edit };
+    });
+  }
   if (deed.temper !== 'late_writes') return [];
   const group = random.pick(town.groups);
   const members = some(random, ['p0', 'p1', 'p2', 'p3'], 1);
@@ -97,6 +117,20 @@ function drawMeanwhile(random: Random, town: Town, { atMs, deed }: Happening): r
       members,
     }),
   );
+}
+
+/** A second word about a group comes while the first is written. */
+export function drawAfterthoughts(random: Random, town: Town, endMs: number): readonly Happening[] {
+  const way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 } as const;
+  return some(random, town.groups, 8).flatMap((group) => {
+    const [first, second] = some(random, ['p0', 'p1', 'p2', 'p3'], 2);
+    const atMs = between(random, HOUR_MS, endMs - HOUR_MS);
+    return [first, second].map((member, at): Happening => {
+      const deed = { kind: random.chance(0.5) ? 'join' : 'leave', group, members: [member ?? 'p0'] } as const;
+      const laterMs = at * between(random, 900, 4_000);
+      return { atMs: atMs + laterMs, connection: town.name, actor: 'directory', deed, way };
+    });
+  });
 }
 
 const FOREIGN_WEIGHTS = { edit: 12, delete: 2, recreate: 2, strip: 2, twin: 1, own: 2 };
@@ -262,7 +296,7 @@ interface Crashes {
 }
 
 /** So many deaths of functions. */
-export function drawCrashes(random: Random, connection: string, { times, endMs }: Crashes): Happening[] {
+function drawCrashes(random: Random, connection: string, { times, endMs }: Crashes): Happening[] {
   return Array.from({ length: times }, (): Happening => {
     const lambda = weighted(random, LAMBDA_WEIGHTS);
     const effect = random.pick(crashPoints(lambda));
@@ -271,6 +305,31 @@ export function drawCrashes(random: Random, connection: string, { times, endMs }
     const atMs = between(random, 0, endMs - 2 * HOUR_MS);
     return { atMs, connection, actor: 'aws', deed: { kind: 'crash', lambda, effect, nth } };
   });
+}
+
+const ALL_CRASHES = (Object.keys(CRASH_POINTS) as LambdaName[]).flatMap((lambda) =>
+  crashPoints(lambda).map((effect) => ({ kind: 'crash', lambda, effect, nth: 1 }) as const),
+);
+
+/** In a deep run: each death in its turn, early enough to be met, and two tempers whatever their weight. */
+export function drawDeepTrouble(
+  random: Random,
+  town: Town,
+  { seed, crashes, endMs }: { readonly seed: number; readonly crashes: number; readonly endMs: number },
+): readonly Happening[] {
+  const { name: connection } = town;
+  const deaths = Array.from({ length: crashes }, (_, n): Happening => {
+    const deed = ALL_CRASHES[(seed * crashes + n) % ALL_CRASHES.length] as AwsDeed;
+    return { atMs: between(random, 0, endMs / 3), connection, actor: 'aws', deed };
+  });
+  const tempers = Object.keys(TEMPERS) as Temper[];
+  return [
+    ...deaths,
+    ...[0, 1].flatMap(() => {
+      const one = drawTemper(random, town, random.pick(tempers), endMs);
+      return one.flatMap((each) => [each, ...drawMeanwhile(random, town, each)]);
+    }),
+  ];
 }
 
 function drawAws(random: Random, connection: string, { endMs }: Scene): readonly Happening[] {

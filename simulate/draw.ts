@@ -1,5 +1,5 @@
 import { drawPeople, drawRhythm, type Town } from './draw-directory.ts';
-import { drawCrashes, drawTrouble } from './draw-trouble.ts';
+import { drawAfterthoughts, drawDeepTrouble, drawTrouble } from './draw-trouble.ts';
 import { type ConnectionSpec, DAY_MS, type Happening, type Life, type Traits, type Way } from './life.ts';
 import { PLAIN_TRAITS } from './platform/platform.ts';
 import { between, type Random, seededRandom, weighted } from './random.ts';
@@ -34,8 +34,9 @@ export function drawLife(
     const trouble = drawTrouble(random.fork(`trouble ${town.name}`), town, { ...rhythm, towns, endMs });
     return [...rhythm.happenings, ...trouble];
   });
-  const more = { times: crashes, endMs };
-  happenings.push(...drawCrashes(random.fork('crashes'), towns[0]?.name ?? '', more));
+  const [town] = towns;
+  if (town !== undefined && crashes > 0)
+    happenings.push(...drawDeepTrouble(random.fork('deep'), town, { seed, crashes, endMs }));
   const connections = towns.map((town): ConnectionSpec => {
     const { name, company, settings, people } = town;
     const credential = weighted(random.fork(`credential ${name}`), { static: 2, oauth: 1 });
@@ -43,6 +44,10 @@ export function drawLife(
     return { name, company, settings, traits, credential, people };
   });
   const coalesceSeconds = weighted(random.fork('window'), { 5: 4, 0: 1, 60: 1 });
+  if (coalesceSeconds === '0') {
+    for (const town of towns)
+      happenings.push(...drawAfterthoughts(random.fork(`pairs ${town.name}`), town, endMs));
+  }
   const sorted = happenings
     .filter(({ atMs }) => atMs >= 0 && atMs < endMs)
     .toSorted((a, b) => a.atMs - b.atMs);

@@ -46,6 +46,8 @@ interface Seat extends Container {
 export function createLambdas(options: LambdasOptions) {
   const { time, random, chronicle } = options;
   const idle = new Map<Actor, Seat[]>();
+  // Where nothing is gathered first, the platform takes its time: more is said while it is written.
+  const slowestMs = options.coalesceMs === 0 ? 2_500 : 100;
   let spells: Spell[] = [];
   let traps: Trap[] = [];
   let effects = 0;
@@ -70,7 +72,7 @@ export function createLambdas(options: LambdasOptions) {
     return 'none';
   };
   const latencyOf = (kind: string): number => {
-    if (kind.startsWith('platform.')) return 15 + random.below(100);
+    if (kind.startsWith('platform.')) return 15 + random.below(slowestMs);
     const slow = spellOf('slow_table');
     if (slow === undefined) return 1 + random.below(5);
     chronicle.fired('aws:slow_table');

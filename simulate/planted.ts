@@ -68,9 +68,9 @@ const BUGS: Readonly<Record<string, Bug>> = {
     })),
   ],
   letters_are_cut: [
-    'a refused message is cut to ten characters on its way to the dead-letter queue',
+    'a refused message is cut to five characters on its way to the dead-letter queue',
     at('deadLetters', (letters) => ({
-      bury: (all) => letters.bury(all.map((letter) => ({ ...letter, body: letter.body.slice(0, 10) }))),
+      bury: (all) => letters.bury(all.map((letter) => ({ ...letter, body: letter.body.slice(0, 5) }))),
     })),
     '"rubbish"',
   ],
