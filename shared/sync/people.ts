@@ -220,6 +220,14 @@ export async function groupsOfSolvable(
   ports: PeoplePorts,
 ): Promise<readonly GroupId[]> {
   const groups: GroupId[] = [];
+  const asked = new Map<string, ReturnType<PeopleStore['holding']>>();
+  // Whoever is pending in many groups is looked for once.
+  const holding: PeopleStore['holding'] = (name, field, value) => {
+    const found = asked.get(`${field} ${value}`) ?? ports.people.holding(name, field, value);
+    asked.set(`${field} ${value}`, found);
+    return found;
+  };
+  const people = { ...ports.people, holding };
   for await (const page of ports.index.pending(connection.name)) {
     const known = await ports.users.read(
       connection.name,
@@ -231,7 +239,7 @@ export async function groupsOfSolvable(
         // A member that no event described can still be known by its id.
         const user = known.get(entry.member) ?? undescribed(entry.member);
         const refused = refusedRevisionOf(entry, ports.clock());
-        const { cause } = await standingNow(user, refused, { connection, people: ports.people });
+        const { cause } = await standingNow(user, refused, { connection, people });
         return cause === entry.cause ? [] : [entry.ref.group];
       },
       { concurrency: WRITES_IN_FLIGHT },

@@ -82,6 +82,25 @@ describe('a refresh of people', () => {
     expect(world.woken).toEqual(['g']);
   });
 
+  it('looks once for a member who is pending in several groups', async () => {
+    const world = await company();
+    await withMember(world, 'unknown');
+    await world.table.put({
+      ...memberKey(world.ref('h'), ANN),
+      member: ANN,
+      presence: 'present',
+      stamp: '1',
+    });
+    const mark = { cause: 'unknown', sinceMs: world.ports.clock() } as const;
+    await world.ports.groups.markPending(world.ref('h'), ANN, mark);
+    let lookups = 0;
+    const counting = workerBefore(/^query P#/, async () => {
+      lookups += 1;
+    });
+    expect((await run(world, [[ann()]], counting)).woken).toBe(2);
+    expect(lookups).toBe(1);
+  });
+
   it('wakes the groups of a leaver, once', async () => {
     const world = await company();
     await withMember(world);
