@@ -143,7 +143,10 @@ function extraUsers(context: Context, actual: HeldGroup): readonly Difference[] 
     ...connection.held(group),
     ...namedByDrift(context, 'members_added'),
   ]);
-  const isKept = connection.item(group)?.lastError?.code === 'kept';
+  const { lastError, failedAt } = connection.item(group) ?? {};
+  // Whoever stays by the guard's or a person's word is not left out to let others go, be they refused or not.
+  const isStopped = failedAt !== undefined && connection.held(group).size > 0;
+  const isKept = lastError?.code === 'kept' || isStopped;
   const left = extras.filter((user) => !isKept && !explained.has(user) && !isTheirs(user));
   return left.map((user) => extra(context, user, 'the directory does not have them in it'));
 }
