@@ -224,6 +224,9 @@ const UNACCEPTABLE = {
     'the platform refuses some of the users to be added: the others are in, and these are tried again in an hour',
 };
 
+/** Whom the platform would take is back as soon as may be. */
+const restMs = ({ hasWritten }: Trial): number => (hasWritten ? 0 : HOUR_MS);
+
 /** Put right at once the first time; somebody who goes on and on makes us come ever more rarely. */
 const CONTESTED = { code: 'conflicts', message: 'somebody else changed the group while it was written' };
 
@@ -235,7 +238,7 @@ async function endWith(
 ): Promise<Ending> {
   const { ref, attempts, dirtySinceMs } = state;
   const undoneMs = () => undoneBackoffMs(attempts, ports.random());
-  const { leftOut, suspects, hasWritten } = tally.trial;
+  const { leftOut, suspects } = tally.trial;
   // Whom to leave out next goes by the number of tries.
   const putOff = async (why: Trouble, waitMs?: number, tried = Math.max(1, suspects)): Promise<Ending> => {
     const before = { ref, attempts: attempts + tried - 1, calledMs: calledBy(tally, ports) };
@@ -249,8 +252,7 @@ async function endWith(
       return isUnlinkingHeld(why) ? { ...ending, unlinkingHeld: true } : ending;
     }
     case 'narrowed':
-      // Whom the platform would take is back as soon as may be.
-      return putOff(UNACCEPTABLE, hasWritten ? 0 : HOUR_MS);
+      return putOff(UNACCEPTABLE, restMs(tally.trial));
     case 'spent':
       return putOff(state.lastError ?? SPENT, 0, suspects);
     case 'overtaken':
