@@ -12,7 +12,7 @@ import {
   STACK_OUTPUTS,
   sourceQueueName,
 } from '../shared/contract/names.ts';
-import { applyDelaySeconds, SCHEDULES } from '../shared/contract/topology.ts';
+import { SCHEDULES } from '../shared/contract/topology.ts';
 import { type AlarmDesk, HealthAlarms } from './alarms.ts';
 import type { DeployableKey, FunctionCode } from './bundle.ts';
 import type { ConnectorFunction } from './connector-function.ts';
@@ -64,7 +64,6 @@ export class ConnectorStack extends Stack {
     const apply = new Worker(this, 'Apply', {
       ...the('apply', 'Makes groups of the platform equal to desired state'),
       name: 'apply',
-      delaySeconds: applyDelaySeconds(settings.coalesceSeconds),
     });
     const scheduled = { timeoutSeconds: SCHEDULED_TIMEOUT_SECONDS, undelivered };
     const reconcile = new ScheduledWorker(this, 'Reconcile', {

@@ -14,7 +14,6 @@ import { ConnectorFunction, type ConnectorFunctionProps } from './connector-func
 interface LaneProps {
   readonly prefix: string;
   readonly queue: 'events' | 'apply';
-  readonly delaySeconds?: number;
   /** Sources that have a queue of their own beside it, with the same dead letters. */
   readonly sources: readonly string[];
   readonly key: IKey;
@@ -53,7 +52,6 @@ class Lane extends Construct {
     });
     const common = {
       ...queueProps(queue, props),
-      deliveryDelay: Duration.seconds(props.delaySeconds ?? 0),
       deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: redrive.maxReceiveCount },
     };
     this.queue = new Queue(this, 'Queue', common);
@@ -73,7 +71,7 @@ class Lane extends Construct {
       resource: name,
       arnFormat: ArnFormat.NO_RESOURCE_NAME,
     });
-    return Queue.fromQueueAttributes(this, id, { queueArn: arn, fifo: name.endsWith('.fifo') });
+    return Queue.fromQueueArn(this, id, arn);
   }
 
   #alarms(queue: 'events' | 'apply', desk: AlarmDesk): void {
@@ -96,10 +94,9 @@ class Lane extends Construct {
 }
 
 function queueProps(queue: QueueKey, { prefix, key }: LaneProps): QueueProps {
-  const { fifo, retentionSeconds, visibilityTimeoutSeconds } = QUEUES[queue];
+  const { retentionSeconds, visibilityTimeoutSeconds } = QUEUES[queue];
   return {
     queueName: queueName(prefix, queue),
-    ...(fifo ? { fifo, contentBasedDeduplication: false } : {}),
     retentionPeriod: Duration.seconds(retentionSeconds),
     visibilityTimeout: Duration.seconds(visibilityTimeoutSeconds),
     encryption: QueueEncryption.KMS,
@@ -110,7 +107,6 @@ function queueProps(queue: QueueKey, { prefix, key }: LaneProps): QueueProps {
 
 interface WorkerProps extends Omit<ConnectorFunctionProps, 'timeoutSeconds'> {
   readonly name: keyof typeof EVENT_SOURCES;
-  readonly delaySeconds?: number;
 }
 
 /** A queue, its dead letters and the function that works it off, failing messages one by one. */
@@ -118,7 +114,7 @@ export class Worker extends Construct {
   readonly lane: Lane;
   readonly worker: ConnectorFunction;
 
-  constructor(scope: Construct, id: string, { delaySeconds, ...props }: WorkerProps) {
+  constructor(scope: Construct, id: string, props: WorkerProps) {
     super(scope, id);
     const source = EVENT_SOURCES[props.name];
     this.lane = new Lane(this, 'Lane', {
@@ -127,7 +123,6 @@ export class Worker extends Construct {
       key: props.key,
       desk: props.desk,
       sources: props.name === 'ingest' ? Object.keys(props.settings.sources) : [],
-      ...(delaySeconds === undefined ? {} : { delaySeconds }),
     });
     this.worker = new ConnectorFunction(this, 'Worker', {
       ...props,
@@ -138,7 +133,6 @@ export class Worker extends Construct {
         target: this.worker.function,
         eventSourceArn: queue.queueArn,
         batchSize: source.batchSize,
-        // FIFO queues take no window (Lambda API reference, CreateEventSourceMapping).
         ...(source.maximumBatchingWindowSeconds > 0
           ? { maxBatchingWindow: Duration.seconds(source.maximumBatchingWindowSeconds) }
           : {}),

@@ -27,9 +27,9 @@ const LOADING_ENVIRONMENT: Record<string, string> = {
   AWS_SECRET_ACCESS_KEY: 'none',
   [ENVIRONMENT.prefix]: 'groupsync',
   [ENVIRONMENT.table]: 'groupsync-state',
-  [ENVIRONMENT.applyQueueUrl]: 'https://sqs.eu-west-1.amazonaws.com/111122223333/groupsync-apply.fifo',
+  [ENVIRONMENT.applyQueueUrl]: 'https://sqs.eu-west-1.amazonaws.com/111122223333/groupsync-apply',
   [ENVIRONMENT.eventsDlqUrl]: 'https://sqs.eu-west-1.amazonaws.com/111122223333/groupsync-events-dlq',
-  [ENVIRONMENT.applyDlqUrl]: 'https://sqs.eu-west-1.amazonaws.com/111122223333/groupsync-apply-dlq.fifo',
+  [ENVIRONMENT.applyDlqUrl]: 'https://sqs.eu-west-1.amazonaws.com/111122223333/groupsync-apply-dlq',
   [ENVIRONMENT.coalesceSeconds]: '5',
   [ENVIRONMENT.logLevel]: 'error',
 };

@@ -1,5 +1,4 @@
 import type { Dispatcher } from 'undici';
-import { applyDelaySeconds } from '../shared/contract/topology.ts';
 import { createDirectoryRecord } from './directory.ts';
 import { type Actor, type Container, createLambdas, type Plant } from './lambdas.ts';
 import { type ConnectionSpec, type Life, MINUTE_MS, START_MS } from './life.ts';
@@ -24,7 +23,7 @@ export function createCloud(life: Life, chronicleOf: (nowMs: () => number) => Ch
   const queues = createQueues({
     nowMs,
     random: random.fork('queues'),
-    applyDelaySeconds: applyDelaySeconds(life.coalesceSeconds),
+    unruly: 0.05,
   });
   const platforms = new Map<string, SimulatedPlatform>();
   for (const { company, traits, people } of life.connections) {

@@ -113,7 +113,7 @@ export function portsOver(options: PortsOptions) {
     notifier: { prefix: 'groupsync', targets: [], tell: async () => new Map() },
     deadLetterCount: async () => 0,
     limiter: createRateLimiter(clock),
-    applyQueue: createApplyQueue(sqs, { queueUrl: options.queueUrl('apply'), coalesceMs, clock, newId }),
+    applyQueue: createApplyQueue(sqs, async () => options.queueUrl('apply')),
     deadLetters: createDeadLetterQueue(sqs, {
       queueUrl: options.queueUrl(options.source === 'ingest' ? 'eventsDlq' : 'applyDlq'),
       source: options.source,

@@ -40,11 +40,11 @@ const BUGS: Readonly<Record<string, Bug>> = {
   gives_up: [
     'after twenty attempts a group is left undone',
     at('groups', (groups) => ({
-      postpone: async (ref, retryAtMs, error, tries) => {
-        const state = tries.attempts < 20 ? undefined : await groups.read(ref);
-        if (state !== undefined && (await groups.fail(state, { ...error, code: 'retries_exhausted' }, '')))
-          return;
-        await groups.postpone(ref, retryAtMs, error, tries);
+      postpone: async (seen, how) => {
+        const state = how.attempts < 20 ? undefined : await groups.read(seen.ref);
+        const error = { ...how.error, code: 'retries_exhausted' };
+        if (state !== undefined && (await groups.fail(state, error, ''))) return undefined;
+        return groups.postpone(seen, how);
       },
     })),
     '"writes_',
@@ -109,8 +109,8 @@ const BUGS: Readonly<Record<string, Bug>> = {
   no_backoff: [
     'whatever failed is tried again at once',
     at('groups', (groups, ports) => ({
-      postpone: (ref, _, error, { attempts }) =>
-        groups.postpone(ref, ports.clock() + 2_000, error, { attempts, calledMs: [] }),
+      postpone: (seen, how) =>
+        groups.postpone(seen, { ...how, calledMs: [], retryAtMs: ports.clock() + 2_000 }),
     })),
     '"writes_',
   ],
@@ -190,7 +190,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
     at('guard', (guard) => ({
       reserve: async (...asked) => {
         await guard.reserve(...asked);
-        return { group: 0, connection: 0 };
+        return { group: 0, connection: 0, underWay: 0 };
       },
     })),
   ],
@@ -225,7 +225,10 @@ const BUGS: Readonly<Record<string, Bug>> = {
   wakes_lost: [
     'one wake-up in four is lost, and nothing is marked',
     at('desired', (desired, ports) => ({
-      markDirty: async (ref, when) => (ports.random() < 0.25 ? undefined : desired.markDirty(ref, when)),
+      markDirty: async (ref, when) =>
+        ports.random() < 0.25
+          ? { wakeAtMs: when.nowMs, lastWriteAtMs: undefined, paused: true }
+          : desired.markDirty(ref, when),
     })),
   ],
   pump_sleeps: ['nobody takes up what was left', at('index', () => ({ due: async () => [] }))],

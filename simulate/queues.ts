@@ -17,19 +17,18 @@ export interface QueuedMessage {
   readonly serial: number;
   readonly body: string;
   readonly attributes: Readonly<Record<string, string>>;
-  /** Of FIFO queues. */
-  readonly lane?: string;
   readonly sentAtMs: number;
   visibleAtMs: number;
   receives: number;
-  /** Of the last receive; an older one deletes nothing of a FIFO queue. */
+  /** Of the last receive. */
   receipt?: string;
 }
 
 export interface QueuesOptions {
   readonly nowMs: () => number;
   readonly random: Random;
-  readonly applyDelaySeconds: number;
+  /** How likely a queue gives a message out twice, or late, as AWS says of standard queues. Default 0. */
+  readonly unruly?: number;
 }
 
 export type Queues = ReturnType<typeof createQueues>;
@@ -37,7 +36,7 @@ export type Queues = ReturnType<typeof createQueues>;
 export interface Queue {
   readonly messages: readonly QueuedMessage[];
   /** Puts a message there as a producer would; `delayMs` may be days, as a message may be on its way so long. */
-  send(message: Sending, delayMs?: number, copies?: number): QueuedMessage | undefined;
+  send(message: Sending, delayMs?: number, copies?: number): QueuedMessage;
   receive(most: number, visibilitySeconds?: number): readonly QueuedMessage[];
   delete(receipt: string): void;
   /** The next instant at which something can be received. */
@@ -47,19 +46,18 @@ export interface Queue {
 export interface Sending {
   readonly body: string;
   readonly attributes?: Readonly<Record<string, string>>;
-  readonly lane?: string;
-  readonly deduplicationId?: string;
 }
 
-const REMEMBERED_MS = 5 * 60_000;
 /** Amazon SQS quotas: a message with its attributes, and a batch of them, have at most 1 MiB. */
 const MAX_BYTES = 1_048_576;
+/** A message that comes late may be so much late. */
+const LATE_MS = 120_000;
 /** A standard queue gives out any of the first few. */
 const REORDERED_WITHIN = 3;
 
 export const queueUrl = (key: QueueKey): string => `https://sqs.test/000000000000/groupsync-${key}`;
 
-/** Standard queues repeat and reorder; FIFO queues keep lanes and deduplicate; both redrive, and forget after their time. */
+/** Standard queues: they repeat, reorder, redrive, and forget after their time. */
 export function createQueues(options: QueuesOptions) {
   const keys = Object.keys(QUEUES) as QueueKey[];
   const of = {} as Record<QueueKey, Queue>;
@@ -68,7 +66,7 @@ export function createQueues(options: QueuesOptions) {
     const { redrive } = QUEUES[key];
     const tell = (atMs: number) => onDue(key, atMs);
     of[key] = createQueue(key, { ...options, tell }, (message) => {
-      if (redrive !== undefined) of[redrive.to].send({ ...message, deduplicationId: message.id });
+      if (redrive !== undefined) of[redrive.to].send(message);
     });
   }
   return {
@@ -84,57 +82,40 @@ export function createQueues(options: QueuesOptions) {
 
 function createQueue(
   key: QueueKey,
-  { nowMs, random, applyDelaySeconds, tell }: QueuesOptions & { readonly tell: (atMs: number) => void },
+  { nowMs, random, unruly = 0, tell }: QueuesOptions & { readonly tell: (atMs: number) => void },
   bury: (message: QueuedMessage) => void,
 ): Queue {
-  const { fifo, visibilityTimeoutSeconds, retentionSeconds, redrive } = QUEUES[key];
+  const { visibilityTimeoutSeconds, retentionSeconds, redrive } = QUEUES[key];
   let messages: QueuedMessage[] = [];
-  const sentAt = new Map<string, number>();
   let serial = 0;
-  const queueDelayMs = key === 'apply' ? applyDelaySeconds * 1_000 : 0;
 
   const forgetOld = () => {
     const since = nowMs() - retentionSeconds * 1_000;
     if (messages.some(({ sentAtMs }) => sentAtMs < since))
       messages = messages.filter((one) => one.sentAtMs >= since);
   };
-  /** Of a lane only the first, and not while an earlier one is with somebody. */
-  const candidates = (): readonly QueuedMessage[] => {
-    const now = nowMs();
-    if (!fifo) return messages.filter(({ visibleAtMs }) => visibleAtMs <= now);
-    const lanes = new Set<string>();
-    return messages.filter(({ lane = '', visibleAtMs }) => {
-      if (lanes.has(lane)) return false;
-      lanes.add(lane);
-      return visibleAtMs <= now;
-    });
-  };
   return {
     get messages() {
       return messages;
     },
-    send({ body, attributes = {}, lane, deduplicationId }, delayMs = 0, copies = 1) {
+    send({ body, attributes = {} }, delayMs = 0, copies = random.chance(unruly) ? 2 : 1) {
       const now = nowMs();
-      if (fifo && deduplicationId !== undefined) {
-        if (now - (sentAt.get(deduplicationId) ?? Number.NEGATIVE_INFINITY) < REMEMBERED_MS) return undefined;
-        sentAt.set(deduplicationId, now);
-      }
       serial += 1;
       const message: QueuedMessage = {
         id: `${key}-${serial}`,
         serial,
         body,
         attributes,
-        ...(lane === undefined ? {} : { lane }),
         sentAtMs: now,
-        visibleAtMs: now + queueDelayMs + delayMs,
+        visibleAtMs: now + delayMs + (random.chance(unruly) ? random.below(LATE_MS) : 0),
         receives: 0,
       };
       messages.push(message);
       tell(message.visibleAtMs);
       for (let copy = 1; copy < copies; copy += 1) {
         serial += 1;
-        const visibleAtMs = message.visibleAtMs + random.below(600_000);
+        // At the same instant, to two workers at once, or much later.
+        const visibleAtMs = message.visibleAtMs + (random.chance(0.5) ? 0 : random.below(600_000));
         messages.push({ ...message, serial, visibleAtMs });
         tell(visibleAtMs);
       }
@@ -143,10 +124,10 @@ function createQueue(
     receive(most, visibilitySeconds = visibilityTimeoutSeconds) {
       forgetOld();
       const now = nowMs();
-      const ready = [...candidates()];
+      const ready = messages.filter(({ visibleAtMs }) => visibleAtMs <= now);
       const taken: QueuedMessage[] = [];
       while (ready.length > 0 && taken.length < most) {
-        const [message] = ready.splice(fifo ? 0 : random.below(Math.min(ready.length, REORDERED_WITHIN)), 1);
+        const [message] = ready.splice(random.below(Math.min(ready.length, REORDERED_WITHIN)), 1);
         if (message === undefined) break;
         if (redrive !== undefined && message.receives >= redrive.maxReceiveCount) {
           messages = messages.filter((one) => one !== message);
@@ -163,8 +144,8 @@ function createQueue(
     },
     delete(receipt) {
       const serial = Number(receipt.split('/')[0]);
-      // A standard queue deletes by any receipt; a FIFO queue only by the last.
-      messages = messages.filter((one) => (fifo ? one.receipt !== receipt : one.serial !== serial));
+      // By any receipt, an older one too.
+      messages = messages.filter((one) => one.serial !== serial);
     },
     nextDueMs: () =>
       messages.reduce<number | undefined>(
@@ -200,7 +181,7 @@ export function answerSqs(
     case 'SendMessageBatch': {
       const bytes = entries.reduce((sum, entry) => sum + bytesOf(entry), 0);
       if (bytes > MAX_BYTES) throw named('BatchRequestTooLong', `${bytes} bytes in one batch`);
-      return sendEach(queue, entries, QUEUES[key].fifo);
+      return sendEach(queue, entries);
     }
     case 'ReceiveMessage':
       return {
@@ -243,28 +224,22 @@ export function answerSqs(
 
 /** What a body may hold (Amazon SQS API reference, SendMessage): tab, line feed, return, and from the space upwards. */
 const REFUSED_CHARACTERS = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
-const LANE = /^[\w!"#$%&'()*+,./:;<=>?@[\\\]^`{|}~-]{1,128}$/;
+/** A message group, of which a standard queue makes fair shares. */
+const GROUP = /^[\w!"#$%&'()*+,./:;<=>?@[\\\]^`{|}~-]{1,128}$/;
 
-function sendEach(queue: Queue, entries: readonly Entry[], fifo: boolean): object {
+function sendEach(queue: Queue, entries: readonly Entry[]): object {
   const Successful: object[] = [];
   const Failed: object[] = [];
   for (const entry of entries) {
-    const { Id, MessageBody = '', MessageGroupId, MessageDeduplicationId, DelaySeconds = 0 } = entry;
-    const Code = faultOf(entry, fifo);
+    const { Id, MessageBody = '', DelaySeconds = 0 } = entry;
+    const Code = faultOf(entry);
     if (Code !== undefined) {
       Failed.push({ Id, Code, SenderFault: true, Message: Code });
       continue;
     }
-    const attributes = textsOf(entry);
-    const lane = MessageGroupId === undefined ? {} : { lane: MessageGroupId };
-    const deduplication =
-      MessageDeduplicationId === undefined ? {} : { deduplicationId: MessageDeduplicationId };
-    const sent = queue.send(
-      { body: MessageBody, attributes, ...lane, ...deduplication },
-      DelaySeconds * 1_000,
-    );
+    const sent = queue.send({ body: MessageBody, attributes: textsOf(entry) }, DelaySeconds * 1_000);
     const MD5OfMessageBody = createHash('md5').update(MessageBody).digest('hex');
-    Successful.push({ Id, MessageId: sent?.id ?? `known-${Id}`, MD5OfMessageBody });
+    Successful.push({ Id, MessageId: sent.id, MD5OfMessageBody });
   }
   return { Successful, Failed };
 }
@@ -275,15 +250,14 @@ const textsOf = ({ MessageAttributes = {} }: Entry): Readonly<Record<string, str
   );
 
 /** Why SQS would refuse an entry, by its own name for that. */
-function faultOf(entry: Entry, fifo: boolean): string | undefined {
-  const { MessageBody = '', MessageGroupId = '', MessageDeduplicationId, DelaySeconds } = entry;
+function faultOf(entry: Entry): string | undefined {
+  const { MessageBody = '', MessageGroupId = 'none', MessageDeduplicationId, DelaySeconds = 0 } = entry;
   const texts = Object.values(textsOf(entry));
   if (MessageBody === '' || [MessageBody, ...texts].some((text) => REFUSED_CHARACTERS.test(text))) {
     return 'InvalidMessageContents';
   }
-  const isFit = fifo
-    ? DelaySeconds === undefined && LANE.test(MessageGroupId) && LANE.test(MessageDeduplicationId ?? '')
-    : MessageDeduplicationId === undefined && (DelaySeconds ?? 0) >= 0 && (DelaySeconds ?? 0) <= 900;
+  const isDelayFit = Number.isInteger(DelaySeconds) && DelaySeconds >= 0 && DelaySeconds <= 900;
+  const isFit = MessageDeduplicationId === undefined && isDelayFit && GROUP.test(MessageGroupId);
   return isFit && texts.length <= 10 && !texts.includes('') ? undefined : 'InvalidParameterValue';
 }
 

@@ -17,8 +17,8 @@ import { worldOf } from './world.ts';
 export const TABLE_NAME = 'bench';
 const TOKEN = 'bench-token';
 const COMPANY = 'bench';
-/** Longer than a run, so that a run is one window; nothing is delayed, since the bench fetches messages itself. */
-const COALESCE_MS = 600_000;
+/** Nothing is delayed: while a group waits for the bench to fetch its message, further changes send no other. */
+const COALESCE_MS = 0;
 
 /** The emulators of the local stack and the platform's simulator in this process, with the connector's ports over them. */
 export async function startServices({ people }: { readonly people: number }) {
@@ -39,7 +39,7 @@ export async function startServices({ people }: { readonly people: number }) {
   const dynamodb = new DynamoDBClient({ region: REGION, credentials: CREDENTIALS, endpoint: front.url });
   const sqs = new SQSClient({ region: REGION, credentials: CREDENTIALS, endpoint: queues.url });
   await createTable(dynamodb, TABLE_NAME);
-  const queueUrls = await createQueues(sqs, { prefix: 'bench', coalesceSeconds: 0 });
+  const queueUrls = await createQueues(sqs, { prefix: 'bench' });
   let aheadMs = 0;
   const dispatcher = new Agent({ connections: 16 });
   const ports = benchPorts({

@@ -1,6 +1,6 @@
 import { parseSettings } from '../../shared/contract/change-setting.ts';
 import { readApplyMessage } from '../../shared/contract/invocation.ts';
-import { applyDelaySeconds, EVENT_SOURCES } from '../../shared/contract/topology.ts';
+import { EVENT_SOURCES } from '../../shared/contract/topology.ts';
 import { type ConnectionName, connectionName } from '../../shared/domain/ids.ts';
 import { createDynamoTable } from '../../shared/store/dynamo-table.ts';
 import type { Table } from '../../shared/store/table.ts';
@@ -46,11 +46,7 @@ export async function createRig(options: RigOptions) {
     ids += 1;
     return `${clock().toString(16).padStart(12, '0')}${String(ids).padStart(20, '0')}`;
   };
-  const { sqs, queue } = createCountedQueue({
-    tally,
-    clock,
-    applyDelaySeconds: applyDelaySeconds(options.coalesceSeconds),
-  });
+  const { sqs, queue } = createCountedQueue({ tally, clock });
   const platform = createCountedPlatform({ tally, clock, people: options.people, token: TOKEN });
   const direct = new MemoryTable({ meter: capacityMeter(tally) });
   const counted = createDynamoTable(createDynamoDbClient(direct, tally), {

@@ -1,7 +1,8 @@
 import { CreateQueueCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { buildApp } from 'fauxqs';
+import { z } from 'zod';
 import { QUEUE_KEYS, type QueueKey, queueName } from '../../shared/contract/names.ts';
-import { applyDelaySeconds, QUEUES } from '../../shared/contract/topology.ts';
+import { LONGEST_DELAY_SECONDS, QUEUES } from '../../shared/contract/topology.ts';
 import { isOurHost, isOurPage } from '../platform/controls/loopback.ts';
 import { LoopbackQueues } from './sqs-store.ts';
 
@@ -22,8 +23,30 @@ export async function startSqs(port: number): Promise<SqsEmulator> {
   app.addHook('onRequest', async ({ headers }, reply) => {
     if (!isOurHost(headers) || !isOurPage(headers)) return reply.code(403).send();
   });
+  app.addHook('preHandler', async ({ body }, reply) => {
+    const refused = refusalOf(body);
+    if (refused !== undefined) await reply.code(400).send(refused);
+  });
   const url = await app.listen({ host: '127.0.0.1', port });
   return { url, close: () => app.close() };
+}
+
+const Sent = z.object({ DelaySeconds: z.number().default(0), MessageDeduplicationId: z.string().optional() });
+const Sending = z.union([
+  z.object({ Entries: z.array(Sent) }),
+  Sent.transform((one) => ({ Entries: [one] })),
+]);
+
+/** What SQS refuses to send to a standard queue, and fauxqs takes: a longer delay, and an id of FIFO queues. */
+function refusalOf(body: unknown) {
+  const { data } = Sending.safeParse(typeof body === 'string' ? JSON.parse(body) : body);
+  const wrong = data?.Entries.find(
+    ({ DelaySeconds, MessageDeduplicationId }) =>
+      DelaySeconds > LONGEST_DELAY_SECONDS || MessageDeduplicationId !== undefined,
+  );
+  if (wrong === undefined) return undefined;
+  const message = `expected a delay of at most ${LONGEST_DELAY_SECONDS} s and no deduplication id, got ${JSON.stringify(wrong)}`;
+  return { __type: 'com.amazonaws.sqs#InvalidParameterValue', message };
 }
 
 export const queueArn = (name: string) => `arn:aws:sqs:${REGION}:${ACCOUNT}:${name}`;
@@ -31,7 +54,7 @@ export const queueArn = (name: string) => `arn:aws:sqs:${REGION}:${ACCOUNT}:${na
 /** Creates the four queues as the stack deploys them. @returns their URLs. */
 export async function createQueues(
   client: SQSClient,
-  options: { prefix: string; coalesceSeconds: number },
+  options: { prefix: string },
 ): Promise<Record<QueueKey, string>> {
   const urls: [QueueKey, string][] = [];
   for (const key of QUEUE_KEYS) {
@@ -46,16 +69,11 @@ export async function createQueues(
   return Object.fromEntries(urls) as Record<QueueKey, string>;
 }
 
-function queueAttributes(
-  key: QueueKey,
-  options: { prefix: string; coalesceSeconds: number },
-): Record<string, string> {
+function queueAttributes(key: QueueKey, options: { prefix: string }): Record<string, string> {
   const queue = QUEUES[key];
   return {
     VisibilityTimeout: String(queue.visibilityTimeoutSeconds),
     MessageRetentionPeriod: String(queue.retentionSeconds),
-    ...(key === 'apply' ? { DelaySeconds: String(applyDelaySeconds(options.coalesceSeconds)) } : {}),
-    ...(queue.fifo ? { FifoQueue: 'true' } : {}),
     ...(queue.redrive === undefined
       ? {}
       : {

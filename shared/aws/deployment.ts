@@ -116,7 +116,6 @@ async function readQueue(sdk: Sdk, url: string): Promise<QueueFacts> {
     visible: Number(found.ApproximateNumberOfMessages ?? 0),
     inFlight: Number(found.ApproximateNumberOfMessagesNotVisible ?? 0),
     delayed: Number(found.ApproximateNumberOfMessagesDelayed ?? 0),
-    delaySeconds: Number(found.DelaySeconds ?? 0),
     redrivesTo: target?.slice(target.lastIndexOf(':') + 1),
   };
 }

@@ -19,8 +19,8 @@ export type ScheduleKey = (typeof SCHEDULE_KEYS)[number];
 const QUEUE_SUFFIX: Readonly<Record<QueueKey, string>> = {
   events: 'events',
   eventsDlq: 'events-dlq',
-  apply: 'apply.fifo',
-  applyDlq: 'apply-dlq.fifo',
+  apply: 'apply',
+  applyDlq: 'apply-dlq',
 };
 
 export const queueName = (prefix: string, queue: QueueKey) => `${prefix}-${QUEUE_SUFFIX[queue]}`;

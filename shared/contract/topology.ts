@@ -6,7 +6,6 @@ import type { QueueKey } from './names.ts';
  */
 
 export interface QueueTopology {
-  readonly fifo: boolean;
   readonly visibilityTimeoutSeconds: number;
   readonly retentionSeconds: number;
   /** Where a message goes after `maxReceiveCount` receives without a delete. */
@@ -30,21 +29,19 @@ const APPLY_TIMEOUT_SECONDS = 120;
 
 export const QUEUES: Readonly<Record<QueueKey, QueueTopology>> = {
   events: {
-    fifo: false,
     visibilityTimeoutSeconds: 6 * INGEST_TIMEOUT_SECONDS,
     // Redrive keeps the time of sending: what came late to the dead-letter queue must have days left there.
     retentionSeconds: 10 * DAY,
     // Twice as often as apply: of a batch with more members than one run can store, a part comes back by design.
     redrive: { to: 'eventsDlq', maxReceiveCount: 10 },
   },
-  eventsDlq: { fifo: false, visibilityTimeoutSeconds: 300, retentionSeconds: 14 * DAY },
+  eventsDlq: { visibilityTimeoutSeconds: 300, retentionSeconds: 14 * DAY },
   apply: {
-    fifo: true,
     visibilityTimeoutSeconds: 6 * APPLY_TIMEOUT_SECONDS,
     retentionSeconds: 4 * DAY,
     redrive: { to: 'applyDlq', maxReceiveCount: 5 },
   },
-  applyDlq: { fifo: true, visibilityTimeoutSeconds: 300, retentionSeconds: 14 * DAY },
+  applyDlq: { visibilityTimeoutSeconds: 300, retentionSeconds: 14 * DAY },
 };
 
 export const EVENT_SOURCES = {
@@ -66,12 +63,8 @@ export const EVENT_SOURCES = {
 
 /** Default window within which the changes of one group become one write to the platform. */
 export const DEFAULT_COALESCE_SECONDS = 5;
-/** How far the clocks of two senders may differ before a change can miss its window (the pump then catches it). */
-export const CLOCK_MARGIN_SECONDS = 2;
-
-/** Delay of the apply queue: the window plus the clock margin; no window, no delay. SQS allows at most 900. */
-export const applyDelaySeconds = (coalesceSeconds: number): number =>
-  coalesceSeconds === 0 ? 0 : coalesceSeconds + CLOCK_MARGIN_SECONDS;
+/** SQS delays no message for longer. */
+export const LONGEST_DELAY_SECONDS = 900;
 
 /**
  * Key names of the table and of its one index, with what the index shows of an item beside its keys: only what its

@@ -93,6 +93,7 @@ export const GroupItem = z.lazy(() =>
     /** Raised by everything that apply must look at; an apply clears `dirty` only at the rev it has read. */
     rev: number.default(0),
     dirtySince: number.exactOptional(),
+    wakeAt: number.exactOptional(),
     /** What the last apply left behind; a dirty group's is out of date. */
     settled: z.enum(['in_sync', 'held', 'deleted', 'unnamed', 'excluded']).exactOptional(),
     failedAt: number.exactOptional(),
@@ -106,6 +107,8 @@ export const GroupItem = z.lazy(() =>
     version: versionText.exactOptional(),
     view: ViewPointer.exactOptional(),
     intent: Intent.exactOptional(),
+    /** The intent that its worker has ended with, not knowing the outcome. */
+    releasedIntent: intentText.exactOptional(),
     hold: Hold.exactOptional(),
     /**
      * Removals of a write that was looked for and not found, but may yet happen: its request may still be on its way.
@@ -155,13 +158,15 @@ export type SettledState = NonNullable<GroupItem['settled']>;
 /** Attributes that a group carries under another name than its item, or together. */
 type Renamed =
   | ('upserted' | 'deleted' | 'snapshot' | 'name' | 'nameStamp' | 'actor' | 'actorStamp')
-  | ('dirtySince' | 'failedAt' | 'createdAt' | 'missedAt' | 'lastWriteAt');
+  | ('dirtySince' | 'wakeAt' | 'failedAt' | 'createdAt' | 'missedAt' | 'lastWriteAt');
 
 /** One group as apply finds it. */
 export interface GroupState extends Omit<GroupItem, Renamed> {
   readonly ref: GroupRef;
   readonly registers: GroupRegisters;
   readonly dirtySinceMs?: number;
+  /** When somebody has promised to wake the dirty group; missing where a release before left it dirty. */
+  readonly wakeAtMs?: number;
   readonly failedAtMs?: number;
   readonly createdAtMs?: number;
   readonly missedAtMs?: number;

@@ -82,6 +82,7 @@ async function wakeChanged(refs: readonly GroupRef[], connection: Connection, po
   await wakeAll(
     refs.filter(({ group }) => !known.has(group)),
     ports,
+    true,
   );
 }
 

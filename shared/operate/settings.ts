@@ -111,7 +111,10 @@ export async function replanAll(
 ): Promise<number> {
   const refs = await allGroups(connection, ports);
   const nowMs = ports.clock();
-  for (const ref of refs) await ports.desired.markDirty(ref, { nowMs, dueMs: nowMs + WORKERS_KNOW_AFTER_MS });
+  // The promise is the pump's: no message is sent.
+  const dueMs = nowMs + WORKERS_KNOW_AFTER_MS;
+  for (const ref of refs)
+    await ports.desired.markDirty(ref, { nowMs, wakeAtMs: dueMs, dueMs, isAtOnce: true });
   return refs.length;
 }
 

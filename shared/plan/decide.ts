@@ -13,14 +13,14 @@ import type {
   Suspect,
 } from '../domain/group-state.ts';
 import type { Hold } from '../domain/hold.ts';
-import type { PlatformGroupId, PlatformUserId } from '../domain/ids.ts';
+import type { IntentId, PlatformGroupId, PlatformUserId } from '../domain/ids.ts';
 import { STAMP_ZERO } from '../domain/stamp.ts';
 import { isWhole, type ListedGroup, type ObservedGroup, type View } from '../domain/view.ts';
 import { tellsOfDeletion } from './attribute.ts';
 import { type DraftInput, draftPlan } from './draft.ts';
-import { type Facts, newnessOf, type Rejected, type Wanted } from './facts.ts';
+import { type Facts, newnessOf, type Rejected, type Reservation, type Wanted } from './facts.ts';
 import { foreignDifferences, isOurCreation, isSpokeIdLost, shows, viewOf } from './foreign.ts';
-import { judgeRemovals } from './guard.ts';
+import { type GuardInput, judgeRemovals } from './guard.ts';
 import { type HeldRemovals, holdWithSay, isOver, judgeByHold } from './hold.ts';
 import { alreadyThere, foldName, renamedTo } from './names.ts';
 import type { Plan } from './plan.ts';
@@ -96,6 +96,8 @@ export type Decision =
       readonly as: SettledState;
       readonly counts: MemberCounts;
       readonly ending: DriftEnding;
+      /** A write that was looked for in vain may land until then: the group is not done with before. */
+      readonly againAtMs?: number;
     };
 
 interface Wait {
@@ -104,6 +106,8 @@ interface Wait {
   readonly why: GroupTrouble;
   /** A creation that was looked for in vain once more. */
   readonly noting?: Intent;
+  /** The removals leave the guard's book meanwhile. */
+  readonly yields?: boolean;
 }
 
 export interface Absorb {
@@ -543,7 +547,16 @@ function decidePlan(
   const as = guarded.held.size > 0 ? 'held' : SETTLED[facts.wanted.state];
   // A group that is only watched shows no difference because nobody draws one up.
   const ending = treatment.mode === 'report' ? 'report' : ENDING[as];
-  return settle(as, { counts: countsOf(facts.wanted, plan.after), ending });
+  return settleUndoubted(settle(as, { counts: countsOf(facts.wanted, plan.after), ending }), facts);
+}
+
+/** A group whose earlier write may land yet stays dirty until it cannot any more, and is looked at once more then. */
+function settleUndoubted(settled: Decision, facts: Facts): Decision {
+  const { state, nowMs } = facts;
+  const { doubt, platformId } = state;
+  if (doubt === undefined) return settled;
+  if (nowMs < doubt.untilMs) return { ...settled, againAtMs: doubt.untilMs } as Decision;
+  return (platformId === undefined ? undefined : decideLook(facts)) ?? settled;
 }
 
 /** The name that was sent is refused, and another group has it: it stays as it is while the rest is written. */
@@ -650,10 +663,29 @@ function guard(plan: Plan, facts: Facts): Guarded | Decision {
   const { recent } = reservation;
   const judgement = judgeRemovals({ limits, size, removals: atStake, deletesGroup: plan.departs, recent });
   if (judgement.allowed) return { held, consumes, isReserved: true };
+  if (isOnlyTwo({ limits, size, removals: atStake, deletesGroup: plan.departs, recent }))
+    return yielding(reservation.intent);
   const all = [...verdict.held, ...verdict.unjudged];
   // An approval is used up before what came after it is held in its turn: a group has one hold at a time.
   return consumes === undefined ? holdAll(all, judgement.rule) : { ...none, held: new Set(all), consumes };
 }
+
+/**
+ * Two messages may wake two workers with one group, and both put the same removals into the book. Nobody is asked about
+ * what only both together are too many of: they come back one after the other.
+ */
+function isOnlyTwo({ recent, ...input }: GuardInput & Pick<Reservation, 'recent'>): boolean {
+  const { group, connection, underWay } = recent;
+  const alone = { group: group - underWay, connection: connection - underWay };
+  return underWay > 0 && judgeRemovals({ ...input, recent: alone }).allowed;
+}
+
+const yielding = (own: IntentId): Wait => ({
+  kind: 'wait',
+  yields: true,
+  waitMs: 1_000 * (1 + (own.charCodeAt(own.length - 1) % 8)),
+  why: { code: 'waiting', message: 'another look at the group is under way' },
+});
 
 function isHeldAlready(current: HeldRemovals | undefined, users: readonly PlatformUserId[], nowMs: number) {
   if (current === undefined || isOver(current.hold, nowMs) || current.users.size !== users.length)

@@ -61,7 +61,7 @@ export interface Reservation {
   readonly intent: IntentId;
   readonly atMs: number;
   readonly removals: number;
-  readonly recent: { readonly group: number; readonly connection: number };
+  readonly recent: { readonly group: number; readonly connection: number; readonly underWay: number };
 }
 
 /** The platform's groups. */

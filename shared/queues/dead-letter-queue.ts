@@ -1,7 +1,6 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { MESSAGE_ATTRIBUTES } from '../contract/names.ts';
 import type { DeadLetter, DeadLetterQueue } from '../sync/ports/queues.ts';
-import { laneOf, tupleHash } from './apply-queue.ts';
 import { MAX_BYTES, type Outgoing, sendAll, sendable, sizeOf, textAttributes } from './sqs-batch.ts';
 
 export interface DeadLetterQueueOptions {
@@ -33,17 +32,8 @@ export function createDeadLetterQueue(client: SQSClient, options: DeadLetterQueu
 
 /** undefined: it does not fit into one message with the little that must be said of it. */
 function messageOf(letter: DeadLetter, options: DeadLetterQueueOptions): Outgoing | undefined {
-  const message = {
-    MessageBody: sendable(letter.body),
-    ...(letter.group === undefined
-      ? {}
-      : {
-          MessageGroupId: laneOf(letter.group),
-          MessageDeduplicationId: tupleHash(letter.messageId, letter.code),
-        }),
-  };
   return REASON_LENGTHS.map((length) => ({
-    ...message,
+    MessageBody: sendable(letter.body),
     MessageAttributes: attributesOf(
       { ...letter, message: start(printable(letter.message), length) },
       options,

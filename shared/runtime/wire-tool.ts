@@ -6,7 +6,7 @@ import {
   createScimServer,
   queueUrlsByName,
 } from '../aws/deployment.ts';
-import { type AwsTarget, createSdk, type Sdk } from '../aws/sdk.ts';
+import { type AwsTarget, createSdk } from '../aws/sdk.ts';
 import { createSecrets, createVault } from '../aws/secrets.ts';
 import { type QueueKey, queueName, tableName } from '../contract/names.ts';
 import { DEFAULT_COALESCE_SECONDS } from '../contract/topology.ts';
@@ -20,7 +20,6 @@ import { createEraser } from '../store/eraser.ts';
 import { createScimStore, createScimTokenStore } from '../store/scim-store.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import { MissingPart } from '../sync/ports/deployment.ts';
-import type { ApplyQueue } from '../sync/ports/queues.ts';
 import { newId, randomHex, sleep, systemClock, systemRandom } from './clock.ts';
 import { storesOver } from './wire-platform.ts';
 
@@ -86,7 +85,7 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
       present: async (...args) => (await platform()).applicants.present(...args),
       stored: async (...args) => (await platform()).applicants.stored(...args),
     },
-    applyQueue: lazyApplyQueue(sdk, () => requireUrl('apply')),
+    applyQueue: createApplyQueue(sdk.sqs, () => requireUrl('apply')),
     // The tool never gives up on a group by itself: only apply dead-letters.
     deadLetters: { bury: async (letters) => letters.map(({ messageId }) => messageId) },
     mailboxes: {
@@ -122,18 +121,4 @@ async function talkToPlatform(options: Omit<PlatformsOptions, 'dispatcher'>) {
   const dispatcher = new Agent({ connect: { timeout: CONNECT_TIMEOUT_MS } });
   const all = { ...options, dispatcher };
   return { dispatcher, platforms: createPlatforms(all), applicants: createApplicants(all) };
-}
-
-/**
- * Wake-ups of a person's are never dropped for another's: each has an id of its own, whatever window the functions use.
- * Somebody who mends a cause and syncs again at once must not be answered by the attempt before.
- */
-function lazyApplyQueue(sdk: Sdk, url: () => Promise<string>): ApplyQueue {
-  return {
-    async wake(groups) {
-      if (groups.length === 0) return [];
-      const queueUrl = await url();
-      return createApplyQueue(sdk.sqs, { queueUrl, coalesceMs: 0, clock: systemClock, newId }).wake(groups);
-    },
-  };
 }

@@ -59,7 +59,7 @@ export function wireState({ config, logger }: Pick<Base, 'config' | 'logger'>) {
       (connection, settings) =>
         logger.warn('settings are not known to this version: kept, and not heeded', { connection, settings }),
     ),
-    applyQueue: createApplyQueue(sqs, { queueUrl, coalesceMs: config.coalesceMs, clock: systemClock, newId }),
+    applyQueue: createApplyQueue(sqs, async () => queueUrl),
   };
 }
 

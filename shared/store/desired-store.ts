@@ -4,10 +4,10 @@ import type { GroupRef, MemberId } from '../domain/ids.ts';
 import { laterStamp, parseStamp, STAMP_ZERO, type Stamp, stampTimeMs } from '../domain/stamp.ts';
 import type { DesiredStore, MemberEntry } from '../sync/ports/desired.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
-import { dirtying } from './group-writes.ts';
+import { dirtying, promise } from './group-writes.ts';
 import { groupKey, inGroupKey, memberKey, partKey, partPrefix } from './keys.ts';
 import type { Attributes, Condition, Item, Table } from './table.ts';
-import { all, any, equal, greater, itemsOf, less, missing } from './table.ts';
+import { all, any, equal, exists, greater, itemsOf, less, missing } from './table.ts';
 
 /**
  * How long a tombstone lives past its stamp or its receipt, whichever is later. Events, replays included, are refused
@@ -75,7 +75,18 @@ export function createDesiredStore(table: Table): DesiredStore {
     },
 
     async markDirty(ref, dirty) {
-      await table.update(groupKey(ref), dirtying(ref, dirty));
+      const marked = await table.update(groupKey(ref), dirtying(ref, dirty));
+      const { wakeAt, lastWriteAt, paused }: Attributes = marked.written ? marked.item : {};
+      return {
+        wakeAtMs: Number(wakeAt),
+        lastWriteAtMs: typeof lastWriteAt === 'number' ? lastWriteAt : undefined,
+        paused: paused === true,
+      };
+    },
+
+    async renew(ref, seenMs, wakeAtMs) {
+      const isAsSeen = all(exists('dirtySince'), equal('wakeAt', seenMs));
+      return (await table.update(groupKey(ref), { set: promise(ref, wakeAtMs) }, isAsSeen)).written;
     },
   };
 }

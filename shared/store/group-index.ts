@@ -2,8 +2,9 @@ import * as z from 'zod';
 import type { PendingCause, SettledState } from '../domain/group-state.ts';
 import { type ConnectionName, type GroupRef, groupId, memberId } from '../domain/ids.ts';
 import type { GroupIndex, GroupSummary, PendingEntry } from '../sync/ports/group-index.ts';
-import { dueText, groupIndexSort, groupKey, indexPartition, SHARDS } from './keys.ts';
-import { exists, type Item, type Table } from './table.ts';
+import { promise } from './group-writes.ts';
+import { dueText, groupIndexSort, groupKey, indexPartition, NOT_DUE, SHARDS } from './keys.ts';
+import { all, equal, exists, type Item, type Table } from './table.ts';
 
 /** Every shard of one list of the index, in their order; all are asked at once. */
 export async function* queryIndex(
@@ -38,9 +39,10 @@ export function createGroupIndex(table: Table): GroupIndex {
         .map((item) => summaryOf(connection, item));
     },
 
-    async reschedule(ref, dueMs) {
-      const gsk = groupIndexSort(dueText(dueMs), ref.group);
-      await table.update(groupKey(ref), { set: { gsk } }, exists('dirtySince'));
+    async reschedule({ ref, dueMs: seenMs }, { wakeAtMs, dueMs }) {
+      const seen = groupIndexSort(seenMs === undefined ? NOT_DUE : dueText(seenMs), ref.group);
+      const isAsSeen = all(exists('dirtySince'), equal('gsk', seen));
+      return (await table.update(groupKey(ref), { set: promise(ref, wakeAtMs, dueMs) }, isAsSeen)).written;
     },
 
     async *all(connection) {

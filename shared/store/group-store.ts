@@ -1,5 +1,5 @@
 import type { GroupState, LinkedGroup } from '../domain/group-state.ts';
-import type { GroupRef, IntentId } from '../domain/ids.ts';
+import type { GroupRef, IntentId, VersionToken } from '../domain/ids.ts';
 import type { Flip, GroupStore } from '../sync/ports/groups.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { deleteChunks, findChunks, readChunks, writeChunks } from './chunks.ts';
@@ -11,6 +11,7 @@ import {
   foundBeside,
   intentIs,
   intentIsAs,
+  promise,
   revIsAs,
   suspectIsAs,
   unsettledSince,
@@ -19,7 +20,6 @@ import {
 } from './group-writes.ts';
 import { plain } from './item-form.ts';
 import {
-  dueText,
   groupIndexSort,
   groupKey,
   heldChunkKey,
@@ -45,7 +45,7 @@ import {
 import { decodeUser, viewFrom, viewLines } from './view-lines.ts';
 
 const notDue = (ref: GroupRef) => ({ gsk: groupIndexSort(NOT_DUE, ref.group) });
-const CLEAN = ['dirtySince', 'attempts', 'lastError', 'failedAt', 'failedBefore', 'leaving'] as const;
+const CLEAN = ['dirtySince', 'wakeAt', 'attempts', 'lastError', 'failedAt', 'failedBefore', 'leaving'];
 /** That the platform answered 404 is over once it has shown the group, or the link is gone. */
 const MISSED = 'missedAt';
 const LINK = ['platformId', 'version', 'view', 'viewId', 'createdAt', 'takeOver'] as const;
@@ -73,6 +73,10 @@ const removedBy = (
   ...(platform === undefined ? LINK : ['takeOver', 'former']),
   ...(consumedHold !== undefined && hold?.digest === consumedHold ? HOLD : []),
 ];
+
+/** Under another version an earlier write has landed, or cannot any more: its removals stay in the guard's book as they are. */
+const landedBy = ({ version }: GroupState, shown: VersionToken) =>
+  version === shown ? [] : ['unsettledRemovals'];
 
 export function createGroupStore(table: Table): GroupStore {
   const update = async (ref: GroupRef, change: Change, when?: Condition) =>
@@ -179,7 +183,8 @@ export function createGroupStore(table: Table): GroupStore {
       };
       const mayBeClean = flip.unfinished !== true;
       const isClean = mayBeClean && (await update(ref, clean, all(intentIs(flip.intent), revIsAs(seen))));
-      if (!isClean && !(await update(ref, written, intentIs(flip.intent)))) return undefined;
+      const dirty = { ...written, set: { ...written.set, ...promise(ref, flip.wakeAtMs) } };
+      if (!isClean && !(await update(ref, dirty, intentIs(flip.intent)))) return undefined;
       if (!isSame) await discard(ref, seen.view);
       return { clean: isClean };
     },
@@ -203,22 +208,25 @@ export function createGroupStore(table: Table): GroupStore {
             }
           : {
               set: { ...linkAttributes(platform), ...(isNews ? { takeOver: true } : {}), ...foundNow },
-              remove: [MISSED, 'former', ...answered],
+              remove: [MISSED, 'former', ...answered, ...landedBy(seen, platform.version)],
             };
       const absorbed = await update(seen.ref, change, all(unsettledSince(seen), suspectIsAs(seen)));
       if (absorbed && isNews && platform !== undefined) await discard(seen.ref, view);
       return absorbed;
     },
 
-    settle: (seen, settled, { counts, driftClosed, calledMs }) =>
-      update(
+    settle: (seen, settled, { counts, driftClosed, calledMs, againAtMs }) => {
+      const ending = againAtMs === undefined ? notDue(seen.ref) : promise(seen.ref, againAtMs);
+      const over = againAtMs === undefined ? [...CLEAN, 'doubt'] : ['attempts', 'lastError'];
+      return update(
         seen.ref,
         {
-          set: { settled, calledMs, counts: { ...counts }, ...notDue(seen.ref) },
-          remove: [...CLEAN, MISSED, ...(driftClosed ? ['openDrift'] : [])],
+          set: { settled, calledMs, counts: { ...counts }, ...ending },
+          remove: [...over, MISSED, ...(driftClosed ? ['openDrift'] : [])],
         },
         all(untouchedSince(seen), revIsAs(seen)),
-      ),
+      );
+    },
 
     async keepUnattributed(seen, ids) {
       const change = ids.length === 0 ? { remove: ['unattributed'] } : { set: { unattributed: [...ids] } };
@@ -287,19 +295,16 @@ export function createGroupStore(table: Table): GroupStore {
 
     collect: (state, nowMs) => collectGarbage(table, state, nowMs),
 
-    async postpone(ref, retryAtMs, error, { attempts, calledMs }) {
-      await update(
-        ref,
-        {
-          set: {
-            attempts,
-            calledMs,
-            lastError: { ...error },
-            gsk: groupIndexSort(dueText(retryAtMs), ref.group),
-          },
-        },
-        exists('dirtySince'),
-      );
+    async postpone(seen, { retryAtMs, soonerMs, attempts, calledMs, error, mine = seen.intent?.id }) {
+      const { ref } = seen;
+      const nobodyElse = mine === undefined ? missing('intentId') : any(missing('intentId'), intentIs(mine));
+      const until = (wakeAtMs: number, when: Condition) => {
+        const tried = { attempts, calledMs, lastError: { ...error } };
+        const set = { ...tried, ...(mine && { releasedIntent: mine }), ...promise(ref, wakeAtMs) };
+        return update(ref, { set }, all(exists('dirtySince'), nobodyElse, when));
+      };
+      if (await until(retryAtMs, revIsAs(seen))) return retryAtMs;
+      return (await until(soonerMs, exists('rev'))) ? soonerMs : undefined;
     },
 
     fail: (seen, error, lastAudit) =>
@@ -313,7 +318,7 @@ export function createGroupStore(table: Table): GroupStore {
             calledMs: seen.calledMs,
             ...notDue(seen.ref),
           },
-          remove: ['dirtySince', 'attempts', 'failedBefore'],
+          remove: ['dirtySince', 'wakeAt', 'attempts', 'failedBefore'],
         },
         all(revIsAs(seen), intentIsAs(seen)),
       ),

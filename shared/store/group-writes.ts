@@ -1,6 +1,8 @@
 import type { GroupState } from '../domain/group-state.ts';
 import type { Hold } from '../domain/hold.ts';
 import type { GroupRef, IntentId } from '../domain/ids.ts';
+import { WAKE_GRACE_MS } from '../domain/promise.ts';
+import type { Dirty } from '../sync/ports/desired.ts';
 import type { FoundForeign } from '../sync/ports/groups.ts';
 import { OF_THIS_SCHEMA } from './item-form.ts';
 import {
@@ -28,7 +30,8 @@ import {
  * The life of a write, as conditions on the group item:
  *
  *     openIntent   no intent, view pointer and dirty as read     intent := ours
- *     flip         intent is ours (and rev as it was read)       view, version, intent gone (dirty gone)
+ *     flip         intent is ours (and rev as it was read)       view, version, intent gone (dirty gone, or a promise)
+ *     postpone     no intent but ours (and rev as it was read)   a promise, intent released
  *     dropIntent   intent is ours                                intent gone
  *     absorb       no intent, view pointer and dirty as read     view, version
  *     settle       no intent, rev and view as they were read     dirty gone
@@ -79,32 +82,38 @@ export const foundBeside = (
 const merged = (before: readonly string[], more: readonly string[], most: number): readonly string[] =>
   [...new Set([...before, ...more])].slice(-most);
 
-/** When a group became dirty, and when the pump may consider the message lost that is about to be sent. */
-interface Dirty {
-  readonly nowMs: number;
-  readonly dueMs: number;
-}
+/** A promise to wake a group, and when the pump may take it for broken: what the index sorts by. */
+export const promise = ({ group }: GroupRef, wakeAtMs: number, dueMs = wakeAtMs + WAKE_GRACE_MS) => ({
+  wakeAt: wakeAtMs,
+  gsk: groupIndexSort(dueText(dueMs), group),
+});
 
 /**
- * What every write carries that apply must hear of: rev and the dirty mark in the very same write, so that no crash
- * leaves one without the other. Further attributes of the same write join `set` and `remove`.
+ * What every write carries that apply must hear of: rev, the dirty mark and the promise in the very same write, so that
+ * no crash leaves one without the others. A promise that stands already stays, unless `isAtOnce`; the pump then comes
+ * a little later than it might. Further attributes of the same write join `set` and `remove`.
  */
 export const dirtying = (
-  { connection, group }: GroupRef,
-  { nowMs, dueMs }: Dirty,
+  ref: GroupRef,
+  { nowMs, wakeAtMs, dueMs, isAtOnce = false }: Dirty,
   { set = {}, remove = [] }: { readonly set?: Attributes; readonly remove?: readonly string[] } = {},
-) => ({
-  add: { rev: 1 },
-  set: {
-    ...set,
-    connection,
-    group,
-    gpk: indexPartition('groups', connection, shardOf(group)),
-    gsk: groupIndexSort(dueText(dueMs), group),
-  },
-  setIfMissing: { ...OF_THIS_SCHEMA, dirtySince: nowMs },
-  remove: ['failedAt', 'calledMs', ...remove],
-});
+) => {
+  const { connection, group } = ref;
+  const { gsk, wakeAt } = promise(ref, wakeAtMs, dueMs);
+  return {
+    add: { rev: 1 },
+    set: {
+      ...set,
+      connection,
+      group,
+      gpk: indexPartition('groups', connection, shardOf(group)),
+      gsk,
+      ...(isAtOnce ? { wakeAt } : {}),
+    },
+    setIfMissing: { ...OF_THIS_SCHEMA, dirtySince: nowMs, ...(isAtOnce ? {} : { wakeAt }) },
+    remove: ['failedAt', 'calledMs', ...remove],
+  };
+};
 
 /** A write is long over by then, one way or the other. */
 const CHUNK_AGE_MS = 3_600_000;

@@ -1,5 +1,6 @@
 import type { GuardRecord } from '../domain/group-state.ts';
-import type { ConnectionName } from '../domain/ids.ts';
+import type { ConnectionName, GroupRef } from '../domain/ids.ts';
+import { AT_WORK_MS } from '../domain/promise.ts';
 import type { GuardReservation, GuardStore } from '../sync/ports/guard.ts';
 import { connectionKey, GUARD_PREFIX, guardKey, guardMinute, UNLINK_PREFIX, unlinkKey } from './keys.ts';
 import { type Item, itemsOf, type Table } from './table.ts';
@@ -22,15 +23,23 @@ export function createGuardStore(table: Table): GuardStore {
     await table.delete(guardKey(connection, atMs, intent));
   };
 
-  const recent: GuardStore['recent'] = async ({ connection, group }, atMs, besides) => {
+  const recent = async (
+    { connection, group }: GroupRef,
+    atMs: number,
+    besides: readonly (GuardRecord | undefined)[],
+    writtenAtMs = 0,
+  ) => {
     const own = besides.flatMap((record) => keyOf(connection, record));
-    const sum = { group: 0, connection: 0 };
+    const sum = { group: 0, connection: 0, underWay: 0 };
     const { pk } = connectionKey(connection);
     const from = `${GUARD_PREFIX}${guardMinute(atMs - COUNTS_MS)}`;
     for (const item of await itemsOf(table, { partition: pk, between: [from, `${GUARD_PREFIX}~`] })) {
       if (own.includes(item.sk) || Number(item['atMs']) <= atMs - COUNTS_MS) continue;
       sum.connection += Number(item['removals']);
-      if (item['group'] === group) sum.group += Number(item['removals']);
+      if (item['group'] !== group) continue;
+      sum.group += Number(item['removals']);
+      if (Number(item['atMs']) > Math.max(writtenAtMs, atMs - AT_WORK_MS))
+        sum.underWay += Number(item['removals']);
     }
     return sum;
   };
@@ -38,9 +47,9 @@ export function createGuardStore(table: Table): GuardStore {
   return {
     recent,
 
-    async reserve(reservation, instead) {
+    async reserve(reservation, instead, writtenAtMs) {
       await put(reservation);
-      return recent(reservation, reservation.atMs, [reservation, instead]);
+      return recent(reservation, reservation.atMs, [reservation, instead], writtenAtMs);
     },
 
     async reduce(reservation, removals) {

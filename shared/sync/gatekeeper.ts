@@ -1,11 +1,11 @@
 import { type Gate, REOPENED_GATE } from '../domain/gate.ts';
-import type { ConnectionName, GroupId } from '../domain/ids.ts';
+import type { ConnectionName } from '../domain/ids.ts';
+import { WAKE_GRACE_MS } from '../domain/promise.ts';
 import { closedBy, type GateWriter, isClosedByGroups, latestOf, refusalAtGroups, writeGate } from './gate.ts';
 import type { Ports } from './ports/bundles.ts';
 import type { Connection, Connections } from './ports/connections.ts';
 import type { GroupSummary } from './ports/group-index.ts';
 import { type Platform, PlatformFailure } from './ports/platform.ts';
-import { WAKE_GRACE_MS } from './tuning.ts';
 
 export type GateKeeperPorts = GateWriter &
   Pick<Ports, 'platforms' | 'index' | 'applyQueue' | 'coalesceMs' | 'random'> & {
@@ -64,10 +64,13 @@ async function letIn(name: ConnectionName, gate: Gate, ports: GateKeeperPorts): 
   if (canary === undefined) {
     await writeGate(name, gate, REOPENED_GATE, ports);
   } else {
-    const failing = latestOf([...(gate.failing ?? []), canary]);
-    const untilMs = ports.clock() + ports.coalesceMs + WAKE_GRACE_MS;
-    if (await ports.gates.write(name, gate, { ...gate, failing, canary, untilMs })) {
-      await ports.applyQueue.wake([{ connection: name, group: canary }]);
+    const { ref } = canary;
+    const failing = latestOf([...(gate.failing ?? []), ref.group]);
+    const nowMs = ports.clock();
+    const untilMs = nowMs + ports.coalesceMs + WAKE_GRACE_MS;
+    if (await ports.gates.write(name, gate, { ...gate, failing, canary: ref.group, untilMs })) {
+      await ports.index.reschedule(canary, { wakeAtMs: nowMs });
+      await ports.applyQueue.wake([ref]);
     }
   }
   return ports.gates.read(name);
@@ -81,7 +84,7 @@ async function nextCanary(
   name: ConnectionName,
   { failing = [] }: Gate,
   { index, coalesceMs }: GateKeeperPorts,
-): Promise<GroupId | undefined> {
+): Promise<GroupSummary | undefined> {
   const rank = ({ ref, dirtySinceMs = 0, dueMs = 0 }: GroupSummary) => {
     const wasTried = dueMs > dirtySinceMs + coalesceMs + WAKE_GRACE_MS;
     return (failing.indexOf(ref.group) + 1) * 1e15 + (wasTried ? 1e14 : 0) + dueMs;
@@ -93,5 +96,5 @@ async function nextCanary(
       if (best === undefined || rank(group) < rank(best)) best = group;
     }
   }
-  return best?.ref.group;
+  return best;
 }

@@ -1,19 +1,13 @@
 import pMap from 'p-map';
 import { type Gate, OPEN_GATE } from '../domain/gate.ts';
 import type { ConnectionName, GroupRef, MemberId } from '../domain/ids.ts';
+import { WAKE_GRACE_MS } from '../domain/promise.ts';
 import { type GateKeeperPorts, tryGate } from './gatekeeper.ts';
 import type { WakePorts } from './ports/bundles.ts';
 import type { Connections } from './ports/connections.ts';
 import type { UserStore } from './ports/desired.ts';
 import type { GroupIndex, GroupSummary } from './ports/group-index.ts';
-import {
-  backoffMs,
-  LONGEST_BACKOFF_MS,
-  PUMP_BATCH,
-  PUMP_WALKS,
-  WAKE_GRACE_MS,
-  WRITES_IN_FLIGHT,
-} from './tuning.ts';
+import { backoffMs, LONGEST_BACKOFF_MS, PUMP_BATCH, PUMP_WALKS, WRITES_IN_FLIGHT } from './tuning.ts';
 import { walkAndWake } from './walk.ts';
 
 export interface PumpPorts extends WakePorts, GateKeeperPorts {
@@ -85,7 +79,10 @@ async function endBackOffs(
     const backedOff = page.filter(
       ({ dirtySinceMs, dueMs = 0 }) => dirtySinceMs !== undefined && dueMs > nowMs,
     );
-    const hasten = ({ ref }: GroupSummary) => alone(`group ${ref.group}`, () => index.reschedule(ref, nowMs));
+    const hasten = (group: GroupSummary) =>
+      alone(`group ${group.ref.group}`, async () => {
+        await index.reschedule(group, { wakeAtMs: nowMs, dueMs: nowMs });
+      });
     await pMap(backedOff, hasten, { concurrency: WRITES_IN_FLIGHT });
   }
   await gates.write(connection, gate, gate.failing === undefined ? OPEN_GATE : gate);
@@ -96,10 +93,15 @@ const NO_MATTER_WHEN = 9_999_999_999_999;
 
 async function wakeDue(due: readonly GroupSummary[], ports: PumpPorts, alone: Alone): Promise<number> {
   const rescheduled: GroupRef[] = [];
-  // The next time is set before the message goes: a pump that dies in between is late, never too busy.
+  const nowMs = ports.clock();
+  // The new promise comes before the message: a pump that dies in between is late, never too busy.
   const reschedule = async (group: GroupSummary) => {
-    await ports.index.reschedule(group.ref, nextLook(group, ports));
-    rescheduled.push(group.ref);
+    const isOurs = await ports.index.reschedule(group, {
+      wakeAtMs: nowMs + PROMISED_MS,
+      dueMs: nextLook(group, ports),
+    });
+    // A paused group is woken when its pause ends, and only kept out of the way of the others.
+    if (isOurs && !group.paused) rescheduled.push(group.ref);
   };
   await pMap(due, (group) => alone(`group ${group.ref.group}`, () => reschedule(group)), {
     concurrency: WRITES_IN_FLIGHT,
@@ -107,6 +109,8 @@ async function wakeDue(due: readonly GroupSummary[], ports: PumpPorts, alone: Al
   const lost = await ports.applyQueue.wake(rescheduled);
   return rescheduled.length - lost.length;
 }
+
+const PROMISED_MS = 1_000;
 
 /** A group whose apply never comes to its end is woken ever more rarely: each vain message ends as a dead letter. */
 function nextLook({ dirtySinceMs }: GroupSummary, { clock, coalesceMs, random }: PumpPorts): number {

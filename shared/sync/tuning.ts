@@ -2,24 +2,16 @@
 export const WRITES_IN_FLIGHT = 32;
 export const READS_IN_FLIGHT = 32;
 
-/**
- * How long after a group was woken the pump may take the message for lost, on top of the coalescing window: longer
- * than a message waits in a healthy queue, so that the pump does not repeat what is merely on its way.
- */
-export const WAKE_GRACE_MS = 60_000;
-
 /** How often one apply may meet a conflict before the group goes back to wait its turn. */
 export const MAX_CONFLICTS = 5;
-/** A POST later than this after its intent might meet a group that was created since the listing was read. */
-export const CREATE_DEADLINE_MS = 30_000;
 /** So many refusals of one write and its parts cost a dozen calls; what is left of it by then is tried an hour later. */
 export const MAX_REFUSALS = 6;
 /** So often members are left out in turn while the platform refuses to let anybody go; the next follow an hour later. */
 export const SUSPECTS = 3;
 /** What the platform refused for what is in it, a group or a member, is tried once more after so long. */
 export const REFUSED_AGAIN_MS = 24 * 3_600_000;
-/** How long a write that was not found may land yet: as long as a sweep may take to notice it. */
-export const DOUBT_MS = 3_600_000;
+/** How long a write that was not found may land yet; the group stays dirty until then, and is looked at once more. */
+export const DOUBT_MS = 900_000;
 
 /** From this size on a group's registers carry copies of their users' roles. */
 export const LARGE_GROUP = 1_000;

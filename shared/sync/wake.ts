@@ -1,17 +1,19 @@
 import pMap from 'p-map';
 import type { GroupRef } from '../domain/ids.ts';
+import { delayMs, isPromised } from '../domain/promise.ts';
 import type { WakePorts } from './ports/bundles.ts';
-import { WAKE_GRACE_MS, WRITES_IN_FLIGHT } from './tuning.ts';
+import type { Wake } from './ports/queues.ts';
+import { WRITES_IN_FLIGHT } from './tuning.ts';
 
-/** When a group that is woken now counts as dirty, and when the pump may take its message for lost. */
-export function dirtyNow({ clock, coalesceMs }: Pick<WakePorts, 'clock' | 'coalesceMs'>) {
+/** How a group that is to be looked at without any wait becomes dirty. */
+export function dirtyNow({ clock }: Pick<WakePorts, 'clock'>) {
   const nowMs = clock();
-  return { nowMs, dueMs: nowMs + coalesceMs + WAKE_GRACE_MS };
+  return { nowMs, wakeAtMs: nowMs, isAtOnce: true };
 }
 
 /** @throws Error where one of them could not be woken */
-export async function wakeAll(refs: readonly GroupRef[], ports: WakePorts): Promise<void> {
-  const [first, ...others] = await wakeGroups(refs, ports);
+export async function wakeAll(...asked: Parameters<typeof wakeGroups>): Promise<void> {
+  const [first, ...others] = await wakeGroups(...asked);
   if (first === undefined) return;
   throw new Error(`${others.length + 1} groups could not be woken`, { cause: first.cause });
 }
@@ -22,29 +24,49 @@ export interface UnwokenGroup {
 }
 
 /**
- * Marks groups dirty and wakes their lanes, in that order: a lost message leaves a dirty group, which the pump finds;
- * a message without the mark would find a group that looks clean.
+ * Marks groups dirty with a promise, and sends a message for each whose promise is ours to keep, in that order: a lost
+ * message leaves a dirty group, which the pump finds; a message without the mark would find a group that looks clean.
+ * @param isAtOnce a person asks: no window, no older promise is waited for
  * @returns the groups for which either failed
  */
 export async function wakeGroups(
   refs: readonly GroupRef[],
   ports: WakePorts,
+  isAtOnce = false,
 ): Promise<readonly UnwokenGroup[]> {
   const unwoken: UnwokenGroup[] = [];
-  const marked: GroupRef[] = [];
+  const wakes: Wake[] = [];
   await pMap(
     refs,
     async (ref) => {
       try {
-        await ports.desired.markDirty(ref, dirtyNow(ports));
-        marked.push(ref);
+        const wake = isAtOnce ? await promiseAtOnce(ref, ports) : await promise(ref, ports);
+        if (wake !== undefined) wakes.push(wake);
       } catch (cause) {
         unwoken.push({ ref, cause });
       }
     },
     { concurrency: WRITES_IN_FLIGHT },
   );
-  const unsent = await ports.applyQueue.wake(marked);
+  const unsent = await ports.applyQueue.wake(wakes);
   const cause = new Error('the apply queue did not accept the message');
-  return [...unwoken, ...unsent.map((ref) => ({ ref, cause }))];
+  return [...unwoken, ...unsent.map(({ connection, group }) => ({ ref: { connection, group }, cause }))];
+}
+
+async function promiseAtOnce(ref: GroupRef, ports: WakePorts): Promise<Wake> {
+  await ports.desired.markDirty(ref, dirtyNow(ports));
+  return ref;
+}
+
+/** @returns undefined where the promise is another's, who keeps it; a paused group is woken when its pause ends */
+async function promise(ref: GroupRef, { desired, clock, coalesceMs }: WakePorts): Promise<Wake | undefined> {
+  const moment = { nowMs: clock(), coalesceMs };
+  const wakeAtMs = moment.nowMs + coalesceMs;
+  const found = await desired.markDirty(ref, { nowMs: moment.nowMs, wakeAtMs });
+  if (found.paused) return undefined;
+  if (found.wakeAtMs !== wakeAtMs) {
+    if (isPromised(found.wakeAtMs, moment)) return undefined;
+    if (!(await desired.renew(ref, found.wakeAtMs, wakeAtMs))) return undefined;
+  }
+  return { ...ref, afterMs: delayMs(found.lastWriteAtMs, moment) };
 }

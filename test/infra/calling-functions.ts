@@ -81,10 +81,7 @@ export async function startCallingFunctions(world: { employees: unknown[] }): Pr
   const common = { region: REGION, credentials: CREDENTIALS };
   const dynamodb = new DynamoDBClient({ ...common, endpoint: front.url });
   await createTable(dynamodb, tableName(PREFIX));
-  const queues = await createQueues(new SQSClient({ ...common, endpoint: sqs.url }), {
-    prefix: PREFIX,
-    coalesceSeconds: 0,
-  });
+  const queues = await createQueues(new SQSClient({ ...common, endpoint: sqs.url }), { prefix: PREFIX });
   const sleep = () => Promise.resolve();
   const table = createDynamoTable(dynamodb, { tableName: tableName(PREFIX), sleep });
   await createConnectionStore(table, { clock: Date.now, rememberMs: 0 }).save({

@@ -29,7 +29,7 @@ const named = (type: string, field: string, name: string) => {
 describe('queues', () => {
   it.each([
     ['groupsync-events', 'groupsync-events-dlq', QUEUES.events],
-    ['groupsync-apply.fifo', 'groupsync-apply-dlq.fifo', QUEUES.apply],
+    ['groupsync-apply', 'groupsync-apply-dlq', QUEUES.apply],
   ])('%s is as the topology says and redrives to %s', (name, deadLetters, topology) => {
     const { Properties } = named('AWS::SQS::Queue', 'QueueName', name);
     const dead = Object.entries(resourcesOf(template, 'AWS::SQS::Queue')).find(
@@ -43,28 +43,19 @@ describe('queues', () => {
         maxReceiveCount: topology.redrive?.maxReceiveCount,
       },
     });
-    expect(Properties.FifoQueue ?? false).toBe(topology.fifo);
+    expect(Properties).not.toHaveProperty('FifoQueue');
   });
 
   it.each(['groupsync-events', 'groupsync-apply'])(
     'the dead letters of %s are kept 14 days and come from it only',
     (name) => {
-      const suffix = name.endsWith('apply') ? '.fifo' : '';
-      const { Properties } = named('AWS::SQS::Queue', 'QueueName', `${name}-dlq${suffix}`);
+      const { Properties } = named('AWS::SQS::Queue', 'QueueName', `${name}-dlq`);
       expect(Properties.MessageRetentionPeriod).toBe(14 * 86_400);
       expect(Properties.RedriveAllowPolicy.redrivePermission).toBe('byQueue');
       expect(Properties.RedriveAllowPolicy.sourceQueueArns).toHaveLength(1);
-      expect(JSON.stringify(Properties.RedriveAllowPolicy.sourceQueueArns)).toContain(`:${name}${suffix}"`);
+      expect(JSON.stringify(Properties.RedriveAllowPolicy.sourceQueueArns)).toContain(`:${name}"`);
     },
   );
-
-  it('delay apply messages by the window and its margin, and not at all without a window', () => {
-    const delay = (coalesceSeconds: number) =>
-      Object.values(resourcesOf(synthesise({ coalesceSeconds }).template, 'AWS::SQS::Queue')).find(
-        ({ Properties }) => Properties.QueueName === 'groupsync-apply.fifo',
-      )?.Properties.DelaySeconds;
-    expect([delay(5), delay(0)]).toEqual([7, 0]);
-  });
 });
 
 describe('the table', () => {

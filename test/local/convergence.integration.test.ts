@@ -6,7 +6,7 @@ import { startQueue } from './support/queue.ts';
 
 async function start(readGroups: () => Promise<ReturnType<typeof groupOf>[]>, signal?: AbortSignal) {
   const events = await startQueue();
-  const apply = await startQueue({ fifo: true });
+  const apply = await startQueue();
   const standings: Standing[] = [];
   let heard: (standing: Standing) => void = () => undefined;
   const wait = () =>
@@ -40,7 +40,7 @@ async function start(readGroups: () => Promise<ReturnType<typeof groupOf>[]>, si
 it('waits for messages that wait, are in flight or belong to apply, and is sure only the second time', async () => {
   const { events, apply, standings, wait, standing } = await start(async () => [groupOf('a')]);
   await events.send('event');
-  await apply.send('wake', 'lane');
+  await apply.send('wake');
   const inFlight = await events.take(events.queueUrl);
   const waiting = standing(({ events, apply }) => events === 1 && apply === 1);
   const done = wait();

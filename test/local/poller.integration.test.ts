@@ -32,12 +32,12 @@ const failing = (records: readonly SQSRecord[]) => ({
 
 describe('what the handler is given', () => {
   it('is a record with every field of an SQS event, and a context that counts down', async () => {
-    const queue = await startQueue({ fifo: true });
+    const queue = await startQueue();
     const seen: { event: SQSEvent; left: number; context: Context }[] = [];
     poll(queue, (event, context) => {
       seen.push({ event, context, left: context.getRemainingTimeInMillis() });
     });
-    const id = await queue.send('{"name":"🚀"}', 'lane', {
+    const id = await queue.send('{"name":"🚀"}', {
       connection: { DataType: 'String', StringValue: 'acme' },
       raw: { DataType: 'Binary', BinaryValue: new TextEncoder().encode('hi') },
     });
@@ -53,9 +53,6 @@ describe('what the handler is given', () => {
           SentTimestamp: expect.stringMatching(/^\d{13}$/),
           SenderId: expect.any(String),
           ApproximateFirstReceiveTimestamp: expect.stringMatching(/^\d{13}$/),
-          MessageGroupId: 'lane',
-          MessageDeduplicationId: 'd1',
-          SequenceNumber: expect.stringMatching(/^\d{20}$/),
         },
         messageAttributes: {
           connection: { stringValue: 'acme', stringListValues: [], binaryListValues: [], dataType: 'String' },
@@ -64,7 +61,7 @@ describe('what the handler is given', () => {
         md5OfBody: expect.stringMatching(/^[0-9a-f]{32}$/),
         md5OfMessageAttributes: expect.stringMatching(/^[0-9a-f]{32}$/),
         eventSource: 'aws:sqs',
-        eventSourceARN: 'arn:aws:sqs:us-east-1:000000000000:work.fifo',
+        eventSourceARN: 'arn:aws:sqs:us-east-1:000000000000:work',
         awsRegion: 'us-east-1',
       },
     ]);
@@ -144,43 +141,6 @@ describe('what becomes of the messages', () => {
     const { errors } = poll(queue, answer);
     await vi.waitUntil(async () => (await queue.count(queue.deadUrl)) === 2, { timeout: 5000, interval: 5 });
     expect(errors.length).toBeGreaterThan(0);
-  });
-});
-
-describe('lanes of a FIFO queue', () => {
-  it('keeps the order of a lane, though a message of it fails, and does not hold up another lane', async () => {
-    const queue = await startQueue({ fifo: true });
-    for (const body of ['a1', 'a2', 'a3']) await queue.send(body, 'a');
-    for (const body of ['b1', 'b2']) await queue.send(body, 'b');
-    const done: string[] = [];
-    let fails = 2;
-    poll(queue, (event) => {
-      const failed = event.Records.filter(({ body }) => body === 'a1' && fails-- > 0);
-      done.push(...event.Records.filter((record) => !failed.includes(record)).map(({ body }) => body));
-      return failing(failed);
-    });
-    await vi.waitUntil(() => done.length === 5, { timeout: 5000, interval: 5 });
-    expect(done.filter((body) => body.startsWith('a'))).toEqual(['a1', 'a2', 'a3']);
-    expect(done.filter((body) => body.startsWith('b'))).toEqual(['b1', 'b2']);
-    expect(done.indexOf('b1')).toBeLessThan(done.indexOf('a1'));
-  });
-
-  it('never runs two invocations for one lane at once', async () => {
-    const queue = await startQueue({ fifo: true });
-    for (let n = 0; n < 6; n += 1) await queue.send(`m${n}`, n % 2 === 0 ? 'even' : 'odd');
-    const active = new Map<string, number>();
-    let most = 0;
-    let handled = 0;
-    poll(queue, async ({ Records }) => {
-      const lanes = Records.map(({ attributes }) => attributes.MessageGroupId ?? '');
-      for (const lane of lanes) active.set(lane, (active.get(lane) ?? 0) + 1);
-      most = Math.max(most, ...active.values());
-      await new Promise((resolve) => setTimeout(resolve, 5));
-      for (const lane of lanes) active.set(lane, (active.get(lane) ?? 0) - 1);
-      handled += lanes.length;
-    });
-    await vi.waitUntil(() => handled === 6, { timeout: 5000, interval: 5 });
-    expect(most).toBe(1);
   });
 });
 

@@ -127,7 +127,7 @@ describe('explain', () => {
     world.platform.changeAsOther(String(seen?.platformId), { users: ['u-ann', 'u-bob'] });
     const actor = { role: 'r-eve', name: 'Eve Hand' };
     const trace = { id: 't', initiator: 'ROLE', actor, type: 'UPDATE', at: null };
-    const at = { nowMs: world.nowMs(), dueMs: world.nowMs() };
+    const at = { nowMs: world.nowMs(), wakeAtMs: world.nowMs(), isAtOnce: true };
     const suspicion = { version: null, traces: [trace], atMs: world.nowMs() };
     if (seen !== undefined) await world.onlooker.groups.suspect(seen, suspicion, at);
     await world.onlooker.applyQueue.wake([{ connection: CONNECTION, group: groupId('g') }]);

@@ -239,7 +239,12 @@ describe('a hold', () => {
     await onlooker.groups.pause(ref('g'), 1);
     await approveHold(ref('g'), WORD, onlooker);
     world.advance(7 * DAY_MS);
-    await onlooker.groups.resume(ref('g'), { nowMs: world.nowMs(), dueMs: world.nowMs(), pausedAtMs: 1 });
+    await onlooker.groups.resume(ref('g'), {
+      nowMs: world.nowMs(),
+      wakeAtMs: world.nowMs(),
+      isAtOnce: true,
+      pausedAtMs: 1,
+    });
     await tell();
     expect(shown('g')).toEqual([users(...EVERYBODY)]);
     expect((await state('g'))?.hold).toMatchObject({
@@ -288,7 +293,11 @@ describe('a hold', () => {
     world.advance(7 * DAY_MS);
     for (let dyingAt = 1; (await state('g'))?.hold?.createdAtMs === first?.createdAtMs; dyingAt += 1) {
       expect(dyingAt).toBeLessThan(50);
-      await world.onlooker.desired.markDirty(ref('g'), { nowMs: world.nowMs(), dueMs: world.nowMs() });
+      await world.onlooker.desired.markDirty(ref('g'), {
+        nowMs: world.nowMs(),
+        wakeAtMs: world.nowMs(),
+        isAtOnce: true,
+      });
       await applyGroup(ref('g'), world.portsFor(dying(dyingAt))).catch(() => {});
       expect((await state('g'))?.hold?.digest).toBe(first?.digest);
     }

@@ -17,6 +17,8 @@ import { CONNECTION } from '../support/engine/world.ts';
 /** A group in step, a worker that remembers connections, and a person who changes a setting. */
 const KEEPS_NONE = { store: async () => 'v1', remove: async () => false };
 
+const WORKERS_KNOW_AFTER_MS = 35_000;
+
 async function company() {
   const told = await story();
   const { world } = told;
@@ -38,8 +40,9 @@ async function company() {
 
 describe('a changed setting', () => {
   it('is known to the very next apply, however long workers remember connections', async () => {
-    const { ref, remembering, change, names, state } = await company();
+    const { ref, remembering, change, names, state, world } = await company();
     expect(await change()).toBe(1);
+    world.advance(WORKERS_KNOW_AFTER_MS);
     expect(await applyGroup(ref('g'), remembering)).toMatchObject({ outcome: 'written' });
     expect(names()).toEqual(['new g']);
     expect((await state('g'))?.dirtySinceMs).toBeUndefined();
@@ -48,6 +51,7 @@ describe('a changed setting', () => {
   it('made while a group is looked at leaves the group dirty, or is what the look goes by', async () => {
     const { ref, remembering, change, names, state, world } = await company();
     await change();
+    world.advance(WORKERS_KNOW_AFTER_MS);
     const [before] = names();
     let changed = false;
     const gates: GateStore = {
@@ -70,6 +74,7 @@ describe('a changed setting', () => {
     await applyGroup(ref('g'), { ...remembering, gates });
     expect(before).toBeDefined();
     expect((await state('g'))?.dirtySinceMs !== undefined || names()[0] === 'newest g').toBe(true);
+    world.advance(WORKERS_KNOW_AFTER_MS);
     await applyGroup(ref('g'), remembering);
     expect(names()).toEqual(['newest g']);
   });

@@ -15,6 +15,7 @@ import type { ObservedGroup, View } from '../../shared/domain/view.ts';
 import { decide } from '../../shared/plan/decide.ts';
 import type { Facts, Wanted } from '../../shared/plan/facts.ts';
 
+const NOTHING_ELSE = { group: 0, connection: 0, underWay: 0 };
 const NOW_MS = Date.parse('2026-11-22T10:00:00Z');
 const MINUTE_MS = 60_000;
 const stampAt = (minute: number) =>
@@ -207,9 +208,23 @@ describe('decide', () => {
       'would lose more than the guard allows: a hold',
       {
         views: views(view(EVERYBODY)),
-        reservation: { intent: intent.id, atMs: NOW_MS, removals: 7, recent: { group: 0, connection: 0 } },
+        reservation: { intent: intent.id, atMs: NOW_MS, removals: 7, recent: NOTHING_ELSE },
       },
       { kind: 'hold', rule: 'share', size: 8 },
+    ],
+    [
+      'would lose more than that with another worker who may be about to do the same: one after the other',
+      {
+        views: views(view(EVERYBODY)),
+        reservation: {
+          ...{ intent: intent.id, atMs: NOW_MS, removals: 7 },
+          recent: { group: 7, connection: 7, underWay: 7 },
+        },
+        settings: settingsWith({
+          guard: { minSize: 1, maxRemovedShare: 0.9, maxRemovedCount: 9, perHourCount: 9 },
+        }),
+      },
+      { kind: 'wait', yields: true },
     ],
     [
       'is to be made: the platform is asked whether it is there',

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { connectionName, groupId } from '../../shared/domain/ids.ts';
 import { createDeadLetterQueue } from '../../shared/queues/dead-letter-queue.ts';
 import type { DeadLetter } from '../../shared/sync/ports/queues.ts';
 import { fakeSqs } from './fake-sqs.ts';
@@ -100,15 +99,6 @@ describe('a dead letter', () => {
       expect(attributes['connection']).toMatch(/^a {2}b{100,}$/);
       expect(attributes['originalMessageId']).toBe('m ');
     });
-  });
-
-  it('of the apply queue stays in its lane, and a repetition is dropped', async () => {
-    const group = { connection: connectionName('default'), group: groupId('g 1') };
-    const [one, again] = [await bury(letter({ group })), await bury(letter({ group }))];
-    expect(one.first?.MessageGroupId).toMatch(/^[0-9a-f]{64}$/);
-    expect(again.first?.MessageDeduplicationId).toBe(one.first?.MessageDeduplicationId);
-    const other = await bury(letter({ group, messageId: 'm2' }));
-    expect(other.first?.MessageDeduplicationId).not.toBe(one.first?.MessageDeduplicationId);
   });
 
   it('that the queue does not take is named', async () => {

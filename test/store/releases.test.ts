@@ -148,7 +148,8 @@ describe('what this release writes', () => {
       platform: (call) => (call === 'patch' ? 'lost_late' : 'none'),
     };
     say({ add: ['c'], to: 'g' }, { take: ['b'], from: 'h' });
-    await work(60);
+    await work(20);
+    const inBetween = [...world.table.items.values()].map((item) => ({ ...item }));
     troubles.faults = NO_FAULTS;
     await tell();
     const { platformId = '' } = (await state('g')) ?? {};
@@ -156,7 +157,7 @@ describe('what this release writes', () => {
     await suspectChanged(world);
     await tell();
     expect(await state('g')).toMatchObject({ settled: 'in_sync' });
-    const written = [...world.table.items.values()];
+    const written = [...inBetween, ...world.table.items.values()];
     const { forms } = BEFORE;
     const unread = written.flatMap((item) => {
       const form = forms[kindOf(item)];
@@ -167,7 +168,9 @@ describe('what this release writes', () => {
     const { 'G M': _, ...marked } = forms;
     expect(written.filter((item) => kindOf(item) in marked && item['schema'] !== 1)).toEqual([]);
     const has = (attribute: string) => written.some((item) => attribute in item);
-    expect(['doubt', 'contest'].filter((attribute) => !has(attribute))).toEqual([]);
+    expect(['doubt', 'contest', 'wakeAt', 'releasedIntent'].filter((attribute) => !has(attribute))).toEqual(
+      [],
+    );
   });
 });
 

@@ -163,7 +163,7 @@ it('the emulator lets a hold be decided once, on what was seen', async () => {
   const table = await startDynamo();
   const groups = createGroupStore(table);
   const ref = { connection: connectionName('default'), group: groupId('g') };
-  const at = { nowMs: 1, dueMs: 2, expiresAtMs: 9 };
+  const at = { nowMs: 1, wakeAtMs: 2, isAtOnce: true, expiresAtMs: 9 };
   const hold = {
     digest: 'd',
     rule: 'count',

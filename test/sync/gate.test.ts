@@ -227,7 +227,11 @@ describe('the gate', () => {
     const connection = await onlooker.connections.find(CONNECTION);
     if (connection === undefined) throw new Error('expected the connection');
     await onlooker.connections.save({ ...connection, company: 'another' });
-    await onlooker.desired.markDirty(ref('g'), { nowMs: world.nowMs(), dueMs: world.nowMs() });
+    await onlooker.desired.markDirty(ref('g'), {
+      nowMs: world.nowMs(),
+      wakeAtMs: world.nowMs(),
+      isAtOnce: true,
+    });
     expect(await applyGroup(ref('g'), onlooker)).toMatchObject({ outcome: 'gate_closed' });
     expect(await gate()).toMatchObject({
       state: 'unauthorized',

@@ -87,7 +87,7 @@ async function say(
     snapshot: makeNothing(),
     name: { value: `Group ${group}`, stamp: since },
   });
-  await desired.markDirty(ref, { nowMs: world.nowMs(), dueMs: world.nowMs() });
+  await desired.markDirty(ref, { nowMs: world.nowMs(), wakeAtMs: world.nowMs(), isAtOnce: true });
   await applyQueue.wake([ref]);
 }
 

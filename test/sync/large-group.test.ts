@@ -26,7 +26,7 @@ async function filledGroup(size: number) {
     snapshot: STAMP_ZERO,
     name: { value: 'Everybody', stamp },
   });
-  await onlooker.desired.markDirty(ref, { nowMs: START_MS, dueMs: START_MS });
+  await onlooker.desired.markDirty(ref, { nowMs: START_MS, wakeAtMs: START_MS, isAtOnce: true });
   return { ...told, onlooker, stamp, at: ref };
 }
 
@@ -54,7 +54,7 @@ describe('a group of 100,000 members', () => {
     const { world, at, onlooker, shown } = await filledGroup(50);
     await applyGroup(at, onlooker);
     for (const item of world.table.items.values()) if (item.sk.startsWith('VIEW#')) world.table.remove(item);
-    await onlooker.desired.markDirty(at, { nowMs: world.nowMs(), dueMs: world.nowMs() });
+    await onlooker.desired.markDirty(at, { nowMs: world.nowMs(), wakeAtMs: world.nowMs(), isAtOnce: true });
     await applyGroup(at, onlooker);
     expect(shown('g')[0]).toHaveLength(50);
     expect(await world.onlooker.groups.read(at)).toMatchObject({
@@ -70,7 +70,7 @@ describe('a group of 100,000 members', () => {
     const late = makeStamp({ time: new Date(START_MS + 1_000).toISOString(), id: 'f', source: 's' });
     const register = { value: 'absent', stamp: late } as const;
     await onlooker.desired.joinMember(at, { member: memberId('m7@acme.test'), register }, START_MS);
-    await onlooker.desired.markDirty(at, { nowMs: world.nowMs(), dueMs: world.nowMs() });
+    await onlooker.desired.markDirty(at, { nowMs: world.nowMs(), wakeAtMs: world.nowMs(), isAtOnce: true });
     expect(await applyGroup(at, onlooker)).toMatchObject({ outcome: 'written', writes: [{ removed: 1 }] });
     expect(shown('g')[0]).toHaveLength(size - 1);
   });

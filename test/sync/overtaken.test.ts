@@ -35,7 +35,7 @@ it.each([
     const stamp = makeStamp({ time: new Date(world.nowMs()).toISOString(), id: 'e0', source: 'test' });
     const named = { ...NO_GROUP, upserted: stamp, name: { value: 'Group g', stamp } };
     await world.onlooker.desired.joinGroup(ref('g'), named);
-    const now = { nowMs: world.nowMs(), dueMs: world.nowMs() + 60_000 };
+    const now = { nowMs: world.nowMs(), wakeAtMs: world.nowMs() };
     await world.onlooker.desired.markDirty(ref('g'), now);
     let found: unknown;
     const slow = slowWorker(heldUpBefore, async () => {
@@ -115,7 +115,7 @@ it('a leaver does not wait for the end of a fight, which goes on once an hour', 
   expect(shown('g')).toEqual([['u-a', 'u-b', 'u-x']]);
 
   await world.onlooker.hire([{ role: 'b', email: 'b@acme.test', state: 'TERMINATED' }]);
-  const now = { nowMs: world.nowMs(), dueMs: world.nowMs() };
+  const now = { nowMs: world.nowMs(), wakeAtMs: world.nowMs(), isAtOnce: true };
   await world.onlooker.desired.markDirty(ref('g'), now);
   await applyGroup(ref('g'), world.onlooker);
   expect(shown('g')).toEqual([['u-a']]);

@@ -37,7 +37,11 @@ describe('where the probe found that PATCH ignores the version', () => {
     await add();
     expect(calls).toEqual(['get', 'patch']);
     expect(users()).toEqual([...USERS, 'u-late'].sort());
-    await world.onlooker.desired.markDirty(REF, { nowMs: world.nowMs(), dueMs: world.nowMs() });
+    await world.onlooker.desired.markDirty(REF, {
+      nowMs: world.nowMs(),
+      wakeAtMs: world.nowMs(),
+      isAtOnce: true,
+    });
     await add();
     expect(calls).toEqual(['get', 'patch']);
   });

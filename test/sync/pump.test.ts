@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { REOPENED_GATE } from '../../shared/domain/gate.ts';
+import type { GroupState } from '../../shared/domain/group-state.ts';
 import { groupKey, userKey } from '../../shared/store/keys.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
@@ -17,15 +18,13 @@ describe('more groups than one pump wakes', () => {
     const refs = Array.from({ length: PUMP_BATCH + 5 }, (_, at) => ref(`g${at}`));
     const fail = (each: (typeof refs)[number]) => {
       const nowMs = world.nowMs();
-      return groups.postpone(
-        each,
-        nowMs + 60 * MINUTE_MS,
-        { code: 'c', message: 'm', atMs: nowMs },
-        { attempts: 9, calledMs: [] },
-      );
+      const error = { code: 'c', message: 'm', atMs: nowMs };
+      const times = { retryAtMs: nowMs + 60 * MINUTE_MS, soonerMs: nowMs };
+      const state = { ref: each, rev: 1 } as GroupState;
+      return groups.postpone(state, { ...times, error, attempts: 9, calledMs: [], mine: undefined });
     };
     for (const each of refs) {
-      await desired.markDirty(each, { nowMs: world.nowMs(), dueMs: world.nowMs() });
+      await desired.markDirty(each, { nowMs: world.nowMs(), wakeAtMs: world.nowMs(), isAtOnce: true });
       await fail(each);
     }
     await gates.write(CONNECTION, await gates.read(CONNECTION), REOPENED_GATE);
@@ -113,9 +112,9 @@ describe('an item that cannot be understood', () => {
     const { index } = world.onlooker;
     const broken: typeof index = {
       ...index,
-      reschedule: async (ref, dueMs) => {
-        if (ref.group === 'g') throw new Error('the item is too large');
-        await index.reschedule(ref, dueMs);
+      reschedule: async (seen, at) => {
+        if (seen.ref.group === 'g') throw new Error('the item is too large');
+        return index.reschedule(seen, at);
       },
     };
     expect(await pump(CONNECTION, { ...world.onlooker, index: broken })).toMatchObject({

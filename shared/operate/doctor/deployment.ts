@@ -1,6 +1,5 @@
 import type { Check } from '../../contract/answers.ts';
 import {
-  ENVIRONMENT,
   FUNCTION_KEYS,
   functionName,
   QUEUE_KEYS,
@@ -10,7 +9,7 @@ import {
   scheduleName,
   tableName,
 } from '../../contract/names.ts';
-import { applyDelaySeconds, QUEUES, TABLE } from '../../contract/topology.ts';
+import { QUEUES, TABLE } from '../../contract/topology.ts';
 import type { Deployment, QueueFacts } from '../../sync/ports/deployment.ts';
 import { check, fault, guarded, well } from './check.ts';
 
@@ -26,7 +25,6 @@ export async function checkDeployment(looked: Looked): Promise<readonly Check[]>
     ...QUEUE_KEYS.map((key) => guarded(`queue ${key}`, () => checkQueue(key, looked))),
     guarded('table', () => checkTable(looked)),
     ...FUNCTION_KEYS.map((key) => guarded(`function ${key}`, () => checkFunction(key, looked))),
-    guarded('coalescing', () => checkCoalescing(looked)),
     ...SCHEDULE_KEYS.map((key) => guarded(`schedule ${key}`, () => checkSchedule(key, looked))),
   ]);
   return rounds.flat();
@@ -120,20 +118,6 @@ async function checkFunction(key: (typeof FUNCTION_KEYS)[number], { prefix, depl
         fix: `enable the trigger of ${name} in the Lambda console, or deploy again`,
       }),
   ].filter((one) => one !== false);
-}
-
-/** A window that the functions and the queue see differently lets changes wait for the pump, or waste writes. */
-async function checkCoalescing({ deployment }: Looked): Promise<readonly Check[]> {
-  const [queue, ingest] = await Promise.all([deployment.queue('apply'), deployment.function('ingest')]);
-  const seconds = ingest?.environment[ENVIRONMENT.coalesceSeconds];
-  if (queue === undefined || seconds === undefined) return [];
-  const wanted = applyDelaySeconds(Number(seconds));
-  return [
-    check('coalescing', queue.delaySeconds === wanted, {
-      detail: `functions coalesce for ${seconds} s, the apply queue delays by ${queue.delaySeconds} s`,
-      fix: `${redeploy}; expected a delay of ${wanted} s`,
-    }),
-  ];
 }
 
 async function checkSchedule(key: (typeof SCHEDULE_KEYS)[number], { prefix, deployment }: Looked) {

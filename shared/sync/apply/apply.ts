@@ -1,7 +1,8 @@
 import type { DriftKind } from '../../domain/drift.ts';
 import type { Gate } from '../../domain/gate.ts';
 import type { GroupState } from '../../domain/group-state.ts';
-import type { GroupRef, PlatformGroupId } from '../../domain/ids.ts';
+import type { GroupRef, IntentId, PlatformGroupId } from '../../domain/ids.ts';
+import { isAtWork, isEarly } from '../../domain/promise.ts';
 import { type Decision, decide } from '../../plan/decide.ts';
 import { countSuccess } from '../gate.ts';
 import { openPlatform } from '../open-platform.ts';
@@ -50,6 +51,7 @@ interface Tally {
   /** When the platform was called about this group. */
   callsMs: readonly number[] | undefined;
   trial: Trial;
+  mine: IntentId | undefined;
   /** The newest entry of the audit that we put. */
   audited: AuditLink | undefined;
 }
@@ -81,6 +83,7 @@ export async function applyGroup(ref: GroupRef, ports: ApplyPorts): Promise<Appl
     callsMs: undefined,
     drift: [],
     trial: NO_TRIAL,
+    mine: undefined,
     audited: undefined,
   };
   const ending = await applyInRounds(ref, ports, tally);
@@ -94,6 +97,9 @@ async function applyInRounds(ref: GroupRef, ports: ApplyPorts, tally: Tally): Pr
     const state = await ports.groups.read(ref);
     if (state === undefined || !needsApply(state)) return { outcome: 'nothing_to_do' };
     tally.callsMs ??= state.calledMs;
+    // What this one wrote itself is no reason to wait for the window's end: it goes on.
+    if (isAnothers(state, ports, tally) || (round === 0 && isEarly(state, momentOf(ports))))
+      return { outcome: 'nothing_to_do' };
     const admitted = await admit(state, ports);
     if ('outcome' in admitted) return admitted;
     await endClaim(state, admitted.connection.company, ports);
@@ -101,8 +107,7 @@ async function applyInRounds(ref: GroupRef, ports: ApplyPorts, tally: Tally): Pr
     const step = await takeRound(state, admitted.connection, ports, tally);
     if (step.kind === 'broken') {
       const { connection } = admitted;
-      const calledMs = calledBy(tally, ports);
-      const outcome = await handleFailure(ref, step.cause, { connection, ports, calledMs });
+      const outcome = await handleFailure(state, step.cause, { ...attemptOf(tally, ports), connection });
       return { outcome, cause: step.cause };
     }
     if (step.kind === 'spent' && tally.conflicts > 0) break;
@@ -112,10 +117,18 @@ async function applyInRounds(ref: GroupRef, ports: ApplyPorts, tally: Tally): Pr
   }
   const message = `met ${tally.conflicts} conflicting changes in a row`;
   const state = await ports.groups.read(ref);
-  if (state !== undefined)
-    await postpone({ ...state, calledMs: calledBy(tally, ports) }, { code: 'conflicts', message }, { ports });
+  if (state !== undefined) await postpone(state, { code: 'conflicts', message }, attemptOf(tally, ports));
   return { outcome: 'postponed' };
 }
+
+const momentOf = ({ clock, coalesceMs }: ApplyPorts) => ({ nowMs: clock(), coalesceMs });
+const attemptOf = (tally: Tally, ports: ApplyPorts) => ({
+  calledMs: calledBy(tally, ports),
+  mine: tally.mine,
+  ports,
+});
+const isAnothers = (state: GroupState, { clock }: ApplyPorts, { mine }: Tally): boolean =>
+  isAtWork(state, clock(), mine);
 
 /** Whether another round follows at once; what that one has to know is kept in the tally. */
 function goesOn(step: Step, tally: Tally): step is Extract<Step, { kind: 'again' | 'conflict' }> {
@@ -165,7 +178,10 @@ async function takeRound(
     });
     const found = (kind: DriftKind) => drift.push(kind);
     const claim = (id: PlatformGroupId) => ports.claims.claim(connection.company, id, state.ref);
-    const turn: Turn = { connection, platform, ports, claim, trial, record, found, calledMs };
+    const opened = (id: IntentId) => {
+      tally.mine = id;
+    };
+    const turn: Turn = { connection, platform, ports, claim, trial, record, found, opened, calledMs };
     const barred = new Set(trial.lots.flat());
     let round: Round = { ...startOf(state, turn), barred, leftOut: trial.leftOut };
     for (;;) {
@@ -241,8 +257,8 @@ async function endWith(
   const { leftOut, suspects } = tally.trial;
   // Whom to leave out next goes by the number of tries.
   const putOff = async (why: Trouble, waitMs?: number, tried = Math.max(1, suspects)): Promise<Ending> => {
-    const before = { ref, attempts: attempts + tried - 1, calledMs: calledBy(tally, ports) };
-    await postpone(before, why, { ports, waitMs });
+    const before = { ...state, attempts: attempts + tried - 1 };
+    await postpone(before, why, { ...attemptOf(tally, ports), waitMs });
     return { outcome: 'postponed' };
   };
   switch (step.kind) {
@@ -265,10 +281,10 @@ async function endWith(
       tally.writes.push(step.write);
       if (step.undone !== undefined) return putOff(step.undone, undoneMs());
       if (step.isContested) {
-        const ending = await putOff(CONTESTED);
-        if (attempts > 0) return ending;
+        const ending = await putOff(CONTESTED, attempts > 0 ? undefined : ports.coalesceMs);
+        return attempts > 0 ? ending : { outcome: 'written' };
       }
-      if (!step.clean) await ports.applyQueue.wake([ref]);
+      if (!step.clean) await ports.applyQueue.wake([{ ...ref, afterMs: ports.coalesceMs }]);
       return step.clean && dirtySinceMs !== undefined
         ? { outcome: 'written', lagMs: Math.max(0, ports.clock() - dirtySinceMs) }
         : { outcome: 'written' };

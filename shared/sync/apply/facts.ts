@@ -79,7 +79,7 @@ const idIn = ({ intent, platformId }: GroupState) => (intent?.platformId ?? plat
 
 async function readViews(state: GroupState, { ports }: Reading): Promise<Views> {
   const { ref, view, intent, platformId, doubt } = state;
-  const inDoubt = doubt !== undefined && ports.clock() < doubt.untilMs ? doubt.intent.view : undefined;
+  const inDoubt = doubt?.intent.view;
   const [base, prepared, doubted] = await Promise.all(
     [view, intent?.view, inDoubt].map((pointer) => pointer && ports.groups.readView(ref, pointer)),
   );

@@ -1,5 +1,6 @@
+import { LONGEST_DELAY_SECONDS } from '../../contract/topology.ts';
 import type { GroupState } from '../../domain/group-state.ts';
-import type { GroupRef } from '../../domain/ids.ts';
+import type { IntentId } from '../../domain/ids.ts';
 import { countFailing, tellGate } from '../gate.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
@@ -13,33 +14,48 @@ import { affordableAtMs, tryAgainMs } from '../tuning.ts';
  * done with, and the dirty mark is what remains (invariant 9).
  */
 export async function handleFailure(
-  ref: GroupRef,
+  state: GroupState,
   failure: PlatformFailure,
-  {
-    connection,
-    calledMs,
-    ports,
-  }: { readonly connection: Connection; readonly ports: ApplyPorts; readonly calledMs: readonly number[] },
+  { connection, ...how }: Attempt & { readonly connection: Connection },
 ): Promise<'gate_closed' | 'postponed'> {
+  const { ports } = how;
+  const { ref } = state;
   if (await tellGate(connection, failure, ports, ref.group)) return 'gate_closed';
-  const { attempts = 0 } = (await ports.groups.read(ref)) ?? {};
-  await postpone({ ref, attempts, calledMs }, { code: failure.kind, message: failure.message }, { ports });
+  await postpone(state, { code: failure.kind, message: failure.message }, how);
   return (await countFailing(ref, failure, ports)) ? 'gate_closed' : 'postponed';
 }
 
-/** Writes when to look at the group again. It stays dirty; the pump wakes it. */
+/** What an apply has done about its group so far. */
+interface Attempt {
+  readonly ports: ApplyPorts;
+  /** When the platform was called about it. */
+  readonly calledMs: readonly number[];
+  /** The intent that it opened last. */
+  readonly mine: IntentId | undefined;
+}
+
+/**
+ * Writes when to look at the group again; it stays dirty. What has changed since `state` was read does not wait so long.
+ * A message is sent for what SQS can delay, and the pump wakes the others.
+ */
 export async function postpone(
-  state: Pick<GroupState, 'ref' | 'attempts' | 'calledMs'>,
+  state: GroupState,
   error: { readonly code: string; readonly message: string },
   {
     ports,
+    calledMs,
+    mine,
     waitMs = tryAgainMs(state.attempts, ports.random()),
-  }: { readonly ports: ApplyPorts; readonly waitMs?: number | undefined },
+  }: Attempt & { readonly waitMs?: number | undefined },
 ): Promise<void> {
-  const { ref, attempts, calledMs } = state;
+  const { ref, attempts } = state;
   const nowMs = ports.clock();
-  const dueMs = affordableAtMs(nowMs + waitMs, calledMs);
-  await ports.groups.postpone(ref, dueMs, { ...error, atMs: nowMs }, { attempts: attempts + 1, calledMs });
+  const retryAtMs = affordableAtMs(nowMs + waitMs, calledMs);
+  const soonerMs = Math.min(retryAtMs, nowMs + ports.coalesceMs);
+  const tries = { attempts: attempts + 1, calledMs, error: { ...error, atMs: nowMs } };
+  const wakeAtMs = await ports.groups.postpone(state, { ...tries, retryAtMs, soonerMs, mine });
+  if (wakeAtMs === undefined || wakeAtMs - nowMs > LONGEST_DELAY_SECONDS * 1_000) return;
+  await ports.applyQueue.wake([{ ...ref, afterMs: wakeAtMs - nowMs }]);
 }
 
 /**

@@ -48,6 +48,7 @@ export async function flipFound(
     intent: id,
     seen: state,
     nowMs,
+    wakeAtMs: nowMs + ports.coalesceMs,
     settled: 'in_sync',
     counts: state.counts ?? { wanted: 0, applied: 0, pending: 0 },
     unfinished: true,

@@ -50,7 +50,9 @@ const PERFORMERS: { readonly [Kind in Decision['kind']]: Performer<Kind> } = {
   release: letGo,
   adopt,
   fail: (_, round, turn) => refuse(round, turn),
-  wait: async ({ noting, ...why }, { state }, { ports }) => {
+  wait: async ({ noting, yields = false, ...why }, round, turn) => {
+    const { state } = yields ? await unreserved(round, turn) : round;
+    const { ports } = turn;
     const isStill = noting === undefined || (await ports.groups.noteMiss(state.ref, noting));
     return isStill ? { step: why } : OVERTAKEN;
   },
@@ -107,7 +109,8 @@ async function reserve({ removals, replaces }: Of<'reserve'>, round: Round, turn
   const { connection, group } = round.state.ref;
   const before = await unreserved(round, turn);
   const record = { intent: intentId(ports.newId()), atMs: ports.clock(), removals };
-  const recent = await ports.guard.reserve({ connection, group, ...record }, replaces);
+  const { lastWriteAtMs } = round.state;
+  const recent = await ports.guard.reserve({ connection, group, ...record }, replaces, lastWriteAtMs);
   return { round: { ...before, reservation: { ...record, recent } } };
 }
 
@@ -239,11 +242,14 @@ async function adopt({ candidates }: Of<'adopt'>, round: Round, turn: Turn): Pro
   return { round: { ...round, isNothingAdoptable: true } };
 }
 
-async function settle({ as, counts, ending }: Of<'settle'>, round: Round, turn: Turn): Promise<Performed> {
+async function settle(
+  { as, counts, ending, againAtMs }: Of<'settle'>,
+  round: Round,
+  turn: Turn,
+): Promise<Performed> {
   const { state } = await unreserved(round, turn);
   if (ending !== 'open') await closeDrift(state, turn, ending);
-  await turn.ports.groups.settle(state, as, {
-    ...{ counts, driftClosed: ending !== 'open', calledMs: turn.calledMs() },
-  });
+  const driftClosed = ending !== 'open';
+  await turn.ports.groups.settle(state, as, { counts, driftClosed, againAtMs, calledMs: turn.calledMs() });
   return { step: { kind: 'in_step' } };
 }

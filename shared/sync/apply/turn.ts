@@ -1,6 +1,6 @@
 import type { DriftKind } from '../../domain/drift.ts';
 import type { GroupError, GroupState, Intent, WriteAction } from '../../domain/group-state.ts';
-import type { PlatformUserId } from '../../domain/ids.ts';
+import type { IntentId, PlatformUserId } from '../../domain/ids.ts';
 import type { Write } from '../../plan/decide.ts';
 import type { Facts } from '../../plan/facts.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
@@ -21,6 +21,8 @@ export interface Turn extends Reading {
   readonly calledMs: () => readonly number[];
   /** Told of each difference by somebody else that was not known before. */
   readonly found: (kind: DriftKind) => void;
+  /** Told of each intent of ours that is open from now on. */
+  readonly opened: (id: IntentId) => void;
   /** What is left to be tried of additions that the platform refused together. */
   readonly trial: Trial;
 }

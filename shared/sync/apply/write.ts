@@ -8,6 +8,7 @@ import type {
   WriteAction,
 } from '../../domain/group-state.ts';
 import { intentId, type PlatformGroupId, type PlatformUserId, type VersionToken } from '../../domain/ids.ts';
+import { CALL_BEGINS_WITHIN_MS } from '../../domain/promise.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import { judgeAnswer, type Outcome } from '../../plan/answer.ts';
 import { countsOf, SETTLED, type Write } from '../../plan/decide.ts';
@@ -17,7 +18,7 @@ import { judgeRemovals, suspectsAt } from '../../plan/guard.ts';
 import { compareText, type Plan } from '../../plan/plan.ts';
 import type { Flip } from '../ports/groups.ts';
 import { type GroupFields, PlatformFailure } from '../ports/platform.ts';
-import { CREATE_DEADLINE_MS, MAX_REFUSALS, SUSPECTS } from '../tuning.ts';
+import { MAX_REFUSALS, SUSPECTS } from '../tuning.ts';
 import { auditOf, originOf } from './audit.ts';
 import { learn } from './facts.ts';
 import { giveUp } from './failure.ts';
@@ -47,6 +48,7 @@ export async function performWrite(write: Write, round: Round, turn: Turn): Prom
   if (write.isReserved && state.unsettledRemovals !== undefined) {
     await ports.guard.cancel({ connection, ...state.unsettledRemovals });
   }
+  turn.opened(intent.id);
   const writing = { write, intent, round: { ...round, wanted, state: { ...state, intent } }, turn };
   let observed: ObservedGroup | undefined;
   try {
@@ -100,6 +102,11 @@ async function call(
 ): Promise<ObservedGroup | undefined> {
   const id = state.platformId as PlatformGroupId;
   const version = state.version as VersionToken;
+  // Whoever finds the intent knows by its age whether the call may still be under way.
+  if (ports.clock() - intent.atMs > CALL_BEGINS_WITHIN_MS) {
+    const message = 'a write was not sent: its look at the group was too old';
+    throw new PlatformFailure('unreached', message, {});
+  }
   if (plan.after === undefined) {
     await groups.delete(id);
     return undefined;
@@ -108,10 +115,6 @@ async function call(
   const whole = { ...eachField((field) => after[field] ?? ''), users: [...after.users.keys()] };
   switch (plan.action) {
     case 'create':
-      if (ports.clock() - intent.atMs > CREATE_DEADLINE_MS) {
-        const message = 'a creation was not sent: its look at the platform was too old';
-        throw new PlatformFailure('unreached', message, {});
-      }
       return groups.create(whole);
     case 'put':
       return groups.put(id, whole, version);
@@ -302,6 +305,7 @@ async function confirmWrite(observed: ObservedGroup | undefined, writing: Writin
     seen: state,
     nowMs,
     calledMs: turn.calledMs(),
+    wakeAtMs: nowMs + ports.coalesceMs,
     driftClosed,
     settled: outcome.isUndone ? undefined : settledBy(write, wanted),
     counts: { ...counts, pending: counts.pending + refused },

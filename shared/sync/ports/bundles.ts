@@ -66,7 +66,7 @@ export interface Ports {
 }
 
 export type WakePorts = Pick<Ports, 'applyQueue' | 'clock' | 'coalesceMs'> & {
-  readonly desired: Pick<DesiredStore, 'markDirty'>;
+  readonly desired: Pick<DesiredStore, 'markDirty' | 'renew'>;
 };
 
 export type PeoplePorts = WakePorts &
@@ -78,7 +78,10 @@ export type ReconcilePorts = PeoplePorts &
   };
 
 export type ApplyPorts = Omit<PeoplePorts, keyof WakePorts | 'index'> &
-  Pick<Ports, 'applyQueue' | 'clock' | 'claims' | 'guard' | 'drift' | 'deadLetters' | 'createSettleMs'> & {
+  Pick<
+    Ports,
+    'applyQueue' | 'clock' | 'coalesceMs' | 'claims' | 'guard' | 'drift' | 'deadLetters' | 'createSettleMs'
+  > & {
     readonly index: Pick<GroupIndex, 'all'>;
     readonly connections: Connections & CurrentConnections;
   };

@@ -20,7 +20,6 @@ export interface QueueFacts {
   readonly visible: number;
   readonly inFlight: number;
   readonly delayed: number;
-  readonly delaySeconds: number;
   /** Name of the queue that dead messages go to by themselves. */
   readonly redrivesTo: string | undefined;
 }

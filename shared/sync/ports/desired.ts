@@ -20,9 +20,28 @@ export interface DesiredStore {
   recordParts(ref: GroupRef, parts: readonly PartMarker[], nowMs: number): Promise<Stamp>;
   /**
    * Raises rev and marks the group dirty, always: a redelivery after a crash may find nothing else to write.
-   * @param dueMs when the pump may consider the message lost that is about to be sent
+   * @returns how the group stands after that: its promise is the older one, if there was one
    */
-  markDirty(ref: GroupRef, dirty: { readonly nowMs: number; readonly dueMs: number }): Promise<void>;
+  markDirty(ref: GroupRef, dirty: Dirty): Promise<Standing>;
+  /** Makes a new promise in place of the one that was seen. false where that was broken, kept or renewed meanwhile. */
+  renew(ref: GroupRef, seenMs: number, wakeAtMs: number): Promise<boolean>;
+}
+
+/** Since when a group is dirty, and when its author promises to wake it. */
+export interface Dirty {
+  readonly nowMs: number;
+  readonly wakeAtMs: number;
+  /** When the pump may take the promise for broken, where that is not as ever. */
+  readonly dueMs?: number;
+  /** In place of any older promise: whoever asks does not wait for it. */
+  readonly isAtOnce?: boolean;
+}
+
+/** What a new promise of a dirty group depends on. */
+export interface Standing {
+  readonly wakeAtMs: number;
+  readonly lastWriteAtMs: number | undefined;
+  readonly paused: boolean;
 }
 
 export interface MemberEntry {

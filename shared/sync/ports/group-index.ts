@@ -34,8 +34,14 @@ export interface GroupIndex {
     connection: ConnectionName,
     at: { readonly nowMs: number; readonly limit: number },
   ): Promise<readonly GroupSummary[]>;
-  /** Moves the time at which a dirty group is due; a clean one is left alone. */
-  reschedule(ref: GroupRef, dueMs: number): Promise<void>;
+  /**
+   * Makes another promise for a dirty group in place of what the index shows. false where the group is not as it shows.
+   * @param at.dueMs when the promise may be taken for broken, where that is not as ever
+   */
+  reschedule(
+    seen: GroupSummary,
+    at: { readonly wakeAtMs: number; readonly dueMs?: number },
+  ): Promise<boolean>;
   all(connection: ConnectionName): AsyncIterable<readonly GroupSummary[]>;
   pending(connection: ConnectionName): AsyncIterable<readonly PendingEntry[]>;
 }

@@ -16,6 +16,7 @@ import type {
 import type { Hold } from '../../domain/hold.ts';
 import type { GroupRef, IntentId, MemberId, PlatformGroupId, VersionToken } from '../../domain/ids.ts';
 import type { View } from '../../domain/view.ts';
+import type { Dirty } from './desired.ts';
 import type { HeldSet } from './guard.ts';
 import type { AuditLink } from './logs.ts';
 
@@ -38,6 +39,8 @@ export interface Flip {
   /** The group as the write was planned from it: dirty is cleared only if its rev is still the same. */
   readonly seen: GroupState;
   readonly nowMs: number;
+  /** The promise for a group that is not clean after it. */
+  readonly wakeAtMs: number;
   /** undefined once the platform group is gone or let go. */
   readonly platform?: {
     readonly id: PlatformGroupId;
@@ -57,6 +60,15 @@ export interface Flip {
   readonly driftClosed?: boolean;
   /** Where what was found is not only what we wrote. */
   readonly found?: FoundForeign;
+}
+
+export interface Postponement extends Pick<GroupState, 'attempts' | 'calledMs'> {
+  readonly retryAtMs: number;
+  /** When to look again where something has changed since `seen` was read. */
+  readonly soonerMs: number;
+  readonly error: GroupError;
+  /** The intent that this worker opened last. */
+  readonly mine: IntentId | undefined;
 }
 
 export interface GroupStore {
@@ -82,35 +94,20 @@ export interface GroupStore {
    * Notes that somebody else may have changed the group, with rev and dirty in the same write; false where there is
    * another suspicion than `seen` carries by now, or no link any more.
    */
-  suspect(
-    seen: GroupState,
-    suspicion: Suspect,
-    at: { readonly nowMs: number; readonly dueMs: number },
-  ): Promise<boolean>;
+  suspect(seen: GroupState, suspicion: Suspect, at: Dirty): Promise<boolean>;
   /**
    * A person's word in place of the hold that `seen` carries, with rev and dirty; false where it is another hold by now,
    * or one that somebody else has decided.
    */
-  decideHold(
-    seen: GroupState,
-    word: Hold,
-    at: { readonly nowMs: number; readonly dueMs: number },
-  ): Promise<boolean>;
+  decideHold(seen: GroupState, word: Hold, at: Dirty): Promise<boolean>;
   /** Links a platform group that a person chose, with rev and dirty; false where `seen` is out of date. */
-  adopt(
-    seen: GroupState,
-    link: LinkedGroup,
-    at: { readonly nowMs: number; readonly dueMs: number },
-  ): Promise<boolean>;
+  adopt(seen: GroupState, link: LinkedGroup, at: Dirty): Promise<boolean>;
   /** Marks the group as released, with rev and dirty: apply lets go of it. false where there is no such group. */
-  release(ref: GroupRef, at: { readonly nowMs: number; readonly dueMs: number }): Promise<boolean>;
+  release(ref: GroupRef, at: Dirty): Promise<boolean>;
   /** false where there is no such group. */
   pause(ref: GroupRef, atMs: number): Promise<boolean>;
   /** Ends the pause of that time, with rev and dirty; false where the group is not paused, or was paused anew. */
-  resume(
-    ref: GroupRef,
-    at: { readonly nowMs: number; readonly dueMs: number; readonly pausedAtMs: number | undefined },
-  ): Promise<boolean>;
+  resume(ref: GroupRef, at: Dirty & { readonly pausedAtMs: number | undefined }): Promise<boolean>;
   /**
    * Many groups at once, for comparison only.
    * @param onUnreadable told of each whose item cannot be understood, which is then left out; else it is an error
@@ -141,21 +138,22 @@ export interface GroupStore {
   /**
    * Clears dirty where nothing had to be written. false where rev or the view moved: another message is on its way.
    * @param how.driftClosed every record in `openDrift` was closed
+   * @param how.againAtMs the group stays dirty until then, and is looked at again
    */
   settle(
     seen: GroupState,
     settled: SettledState,
-    how: Required<Pick<Flip, 'counts' | 'driftClosed' | 'calledMs'>>,
+    how: Required<Pick<Flip, 'counts' | 'driftClosed' | 'calledMs'>> & {
+      readonly againAtMs?: number | undefined;
+    },
   ): Promise<boolean>;
   /** The records that `seen` carries as unattributed need nobody's name any more, but for these. */
   keepUnattributed(seen: GroupState, ids: readonly string[]): Promise<void>;
-  /** Writes when to try again, and why it did not work. The group stays dirty. */
-  postpone(
-    ref: GroupRef,
-    retryAtMs: number,
-    error: GroupError,
-    tries: Pick<GroupState, 'attempts' | 'calledMs'>,
-  ): Promise<void>;
+  /**
+   * Writes when to try again, and why it did not work. The group stays dirty, its intent is released.
+   * @returns the promise that stands now: the sooner one where rev moved; undefined where another has the group in hand
+   */
+  postpone(seen: GroupState, how: Postponement): Promise<number | undefined>;
   /** Gives up until the next change. false where one has come already. */
   fail(seen: GroupState, error: GroupError, audited: AuditLink): Promise<boolean>;
   /**

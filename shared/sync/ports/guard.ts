@@ -23,6 +23,8 @@ export interface GuardReservation {
 export interface RecentRemovals {
   readonly group: number;
   readonly connection: number;
+  /** Of the group's, what was put so lately that another worker may be about to try the very same write. */
+  readonly underWay: number;
 }
 
 export interface GuardStore {
@@ -31,8 +33,13 @@ export interface GuardStore {
   /**
    * Puts the reservation, then reads every other one that counts: removals of the group and of all.
    * @param instead a record that this one takes the place of, and that is therefore not counted beside it
+   * @param writtenAtMs of the group's last write: what was put before that is under way no more
    */
-  reserve(reservation: GuardReservation, instead?: GuardRecord): Promise<RecentRemovals>;
+  reserve(
+    reservation: GuardReservation,
+    instead?: GuardRecord,
+    writtenAtMs?: number,
+  ): Promise<RecentRemovals>;
   /** Fewer removals happened than were reserved; none: the record goes. */
   reduce(reservation: GuardReservation, removals: number): Promise<void>;
   /**

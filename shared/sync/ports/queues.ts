@@ -2,14 +2,15 @@ import type { DeadLetterCode } from '../../contract/names.ts';
 import type { GroupRef } from '../../domain/ids.ts';
 import type { Stamp } from '../../domain/stamp.ts';
 
+/** A group to be looked at, after so long: a quarter of an hour at most. */
+export interface Wake extends GroupRef {
+  readonly afterMs?: number;
+}
+
 /** Wakes groups: each message says only which group to look at, never what to do. */
 export interface ApplyQueue {
-  /**
-   * Sends one message per group into the group's lane. Reads the clock last, when everything that the message is about
-   * has been written: a message that SQS deduplicates away is then covered by the one that it kept.
-   * @returns the groups whose message was not accepted
-   */
-  wake(groups: readonly GroupRef[]): Promise<readonly GroupRef[]>;
+  /** @returns the groups whose message was not accepted */
+  wake(groups: readonly Wake[]): Promise<readonly GroupRef[]>;
 }
 
 /** A message that cannot be handled, with the reason, on its way to a dead-letter queue. */
@@ -25,7 +26,7 @@ export interface DeadLetter {
   readonly queue?: string | undefined;
   /** Of what was sent again: its earlier failures, as its attribute says them. */
   readonly failedBefore?: string | undefined;
-  /** Lane of the original, where its queue has lanes. */
+  /** The group that an apply message was about. */
   readonly group?: GroupRef;
 }
 

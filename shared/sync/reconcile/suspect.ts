@@ -149,7 +149,7 @@ async function mark({ state, version, traces }: Suspicion, ports: Parameters<typ
     const suspect: Suspect | undefined = current.suspect;
     const all = joined(suspect?.traces ?? [], traces);
     const isKnown = suspect?.version === version && all.length === suspect.traces.length;
-    if (isKnown && current.dirtySinceMs !== undefined) return current.ref;
+    if (isKnown && current.dirtySinceMs !== undefined && version !== null) return undefined;
     const dirty = dirtyNow(ports);
     const atMs = Math.max(dirty.nowMs, (suspect?.atMs ?? 0) + 1);
     if (await ports.groups.suspect(current, { version, traces: all, atMs }, dirty)) return current.ref;

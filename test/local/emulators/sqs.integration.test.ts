@@ -10,11 +10,11 @@ import { expect, it, onTestFinished } from 'vitest';
 import { createQueues, startSqs } from '../../../local/emulators/sqs.ts';
 import { CREDENTIALS } from '../support/queue.ts';
 
-async function start(coalesceSeconds = 5) {
+async function start() {
   const sqs = await startSqs(0);
   onTestFinished(() => sqs.close());
   const client = new SQSClient({ ...CREDENTIALS, endpoint: sqs.url });
-  return { sqs, client, urls: await createQueues(client, { prefix: 'groupsync', coalesceSeconds }) };
+  return { sqs, client, urls: await createQueues(client, { prefix: 'groupsync' }) };
 }
 
 const receive = async (client: SQSClient, url: string) =>
@@ -33,20 +33,26 @@ it('creates the four queues as they are deployed', async () => {
       '{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:000000000000:groupsync-events-dlq","maxReceiveCount":10}',
   });
   expect(await attributes(urls.apply)).toMatchObject({
-    FifoQueue: 'true',
     VisibilityTimeout: '720',
-    DelaySeconds: '7',
+    DelaySeconds: '0',
     RedrivePolicy:
-      '{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:000000000000:groupsync-apply-dlq.fifo","maxReceiveCount":5}',
+      '{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:000000000000:groupsync-apply-dlq","maxReceiveCount":5}',
   });
-  expect(await attributes(urls.applyDlq)).toMatchObject({ FifoQueue: 'true' });
   expect(await attributes(urls.eventsDlq)).not.toHaveProperty('RedrivePolicy');
 });
 
-it('delays nothing where coalescing is off', async () => {
-  const { client, urls } = await start(0);
-  const one = { QueueUrl: urls.apply, MessageBody: 'a', MessageGroupId: 'g', MessageDeduplicationId: 'd' };
-  await client.send(new SendMessageCommand(one));
+it.each([
+  ['a delay that SQS does not know', { DelaySeconds: 901 }],
+  ['a deduplication id', { MessageDeduplicationId: 'd' }],
+])('refuses %s, as SQS does for a standard queue', async (_, wrong) => {
+  const { client, urls } = await start();
+  const one = { MessageBody: 'a', MessageGroupId: 'default' };
+  const send = new SendMessageCommand({ QueueUrl: urls.apply, ...one, ...wrong });
+  await expect(client.send(send)).rejects.toThrow('expected a delay of at most 900 s');
+  const Entries = [{ Id: '0', ...one, ...wrong }];
+  const batch = new SendMessageBatchCommand({ QueueUrl: urls.apply, Entries });
+  await expect(client.send(batch)).rejects.toThrow('expected a delay of at most 900 s');
+  await client.send(new SendMessageCommand({ QueueUrl: urls.apply, ...one, DelaySeconds: 0 }));
   expect(await receive(client, urls.apply)).toBe('a');
 });
 

@@ -15,34 +15,29 @@ export const CREDENTIALS = {
 } as const;
 
 /** An SQS emulator of its own for one test, with a queue and its dead-letter queue. */
-export async function startQueue(options: { fifo?: boolean; maxReceiveCount?: number } = {}) {
+export async function startQueue(options: { maxReceiveCount?: number } = {}) {
   const sqs = await startSqs(0);
   onTestFinished(() => sqs.close());
   const client = new SQSClient({ ...CREDENTIALS, endpoint: sqs.url });
-  const suffix = options.fifo === true ? '.fifo' : '';
   const create = async (name: string, attributes: Record<string, string> = {}) => {
-    const Attributes = { ...attributes, ...(suffix === '' ? {} : { FifoQueue: 'true' }) };
-    const created = await client.send(new CreateQueueCommand({ QueueName: name, Attributes }));
+    const created = await client.send(new CreateQueueCommand({ QueueName: name, Attributes: attributes }));
     return created.QueueUrl ?? '';
   };
-  const deadUrl = await create(`dead${suffix}`);
-  const queueUrl = await create(`work${suffix}`, {
+  const deadUrl = await create('dead');
+  const queueUrl = await create('work', {
     RedrivePolicy: JSON.stringify({
-      deadLetterTargetArn: queueArn(`dead${suffix}`),
+      deadLetterTargetArn: queueArn('dead'),
       maxReceiveCount: options.maxReceiveCount ?? 5,
     }),
   });
-  let sent = 0;
   return {
     client,
     queueUrl,
     deadUrl,
-    queueArn: queueArn(`work${suffix}`),
+    queueArn: queueArn('work'),
     url: sqs.url,
-    async send(body: string, lane?: string, attributes: Record<string, MessageAttributeValue> = {}) {
-      sent += 1;
-      const fifo = lane === undefined ? {} : { MessageGroupId: lane, MessageDeduplicationId: `d${sent}` };
-      const message = { QueueUrl: queueUrl, MessageBody: body, MessageAttributes: attributes, ...fifo };
+    async send(body: string, attributes: Record<string, MessageAttributeValue> = {}) {
+      const message = { QueueUrl: queueUrl, MessageBody: body, MessageAttributes: attributes };
       return (await client.send(new SendMessageCommand(message))).MessageId;
     },
     /** Messages of a queue in any state. */

@@ -62,8 +62,8 @@ function tasksFor(options: DriveOptions): Task[] {
       i === 0 || random.chance(0.7) ? takenFrom(world.eventsQueue, 1 + random.below(batchSize)) : [];
     if (batch.length > 0) tasks.push(ingesting(options, batch));
   }
-  const lanes = new Set(world.applyQueue.messages.map(({ lane }) => lane)).size;
-  for (const message of takenFrom(world.applyQueue, 1 + random.below(lanes))) {
+  const waiting = world.applyQueue.messages.length;
+  for (const message of takenFrom(world.applyQueue, 1 + random.below(Math.max(1, waiting)))) {
     tasks.push(applying(options, message));
     if (random.chance(twins)) tasks.push(applying(options, message));
   }
@@ -74,13 +74,9 @@ function tasksFor(options: DriveOptions): Task[] {
 const takenFrom = (queue: Queue, most: number): readonly QueuedMessage[] =>
   queue.receive(most).map((message) => ({ ...message }));
 
-/** When the next message can be received: of a lane the first goes before the others. */
+/** When the next message can be received. */
 function nextReadyMs({ applyQueue, eventsQueue }: World): number | undefined {
-  const firsts = new Map<string | undefined, number>();
-  for (const { lane, visibleAtMs } of applyQueue.messages)
-    if (!firsts.has(lane)) firsts.set(lane, visibleAtMs);
-  const times = [...firsts.values(), eventsQueue.nextDueMs() ?? Infinity];
-  const nextMs = Math.min(...times);
+  const nextMs = Math.min(applyQueue.nextDueMs() ?? Infinity, eventsQueue.nextDueMs() ?? Infinity);
   return nextMs === Infinity ? undefined : nextMs;
 }
 

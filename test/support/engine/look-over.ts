@@ -11,7 +11,7 @@ export async function suspectChanged({ onlooker, platform, nowMs, applyQueue }: 
       const shown = platform.groups.get(state.platformId)?.version;
       const version = shown === undefined ? null : versionToken(shown);
       if (version === state.version) continue;
-      const at = { nowMs: nowMs(), dueMs: nowMs() };
+      const at = { nowMs: nowMs(), wakeAtMs: nowMs(), isAtOnce: true };
       const suspicion = { version, traces: [], atMs: nowMs() };
       found = (await onlooker.groups.suspect(state, suspicion, at)) || found;
       await onlooker.applyQueue.wake([ref]);

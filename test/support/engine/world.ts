@@ -1,7 +1,6 @@
 import { readApplyMessage } from '../../../shared/contract/invocation.ts';
 import { MESSAGE_ATTRIBUTES } from '../../../shared/contract/names.ts';
 import { ConnectionSettings } from '../../../shared/contract/settings.ts';
-import { applyDelaySeconds } from '../../../shared/contract/topology.ts';
 import { connectionName, type GroupRef, roleId } from '../../../shared/domain/ids.ts';
 import { createDeadLetterQueue } from '../../../shared/queues/dead-letter-queue.ts';
 import { createConnectionStore } from '../../../shared/store/connection-store.ts';
@@ -41,6 +40,8 @@ export interface WorldOptions {
   /** Connection settings beside `baseUrl`; the guard is off unless they say otherwise. */
   readonly settings?: Readonly<Record<string, unknown>>;
   readonly coalesceMs?: number;
+  /** How likely a queue repeats or delays a message. */
+  readonly unruly?: number;
   readonly faults?: Faults;
   readonly platform?: Omit<PlatformOptions, 'nowMs' | 'company'>;
   readonly people?: readonly PersonSpec[];
@@ -77,13 +78,9 @@ const FREE: Worker = { name: 'onlooker', skewMs: 0, effect: async () => {}, isDe
 export async function createWorld(options: WorldOptions): Promise<World> {
   let now = START_MS;
   const nowMs = () => now;
-  const { random, coalesceMs = 0, faults = NO_FAULTS, people = [] } = options;
+  const { random, coalesceMs = 0, unruly = 0, faults = NO_FAULTS, people = [] } = options;
   const table = new MemoryTable();
-  const queues = createQueues({
-    nowMs,
-    random,
-    applyDelaySeconds: applyDelaySeconds(coalesceMs / 1_000),
-  });
+  const queues = createQueues({ nowMs, random, unruly });
   const shared: Shared = {
     random,
     coalesceMs,

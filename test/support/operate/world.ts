@@ -53,7 +53,7 @@ function mailboxOf(name: 'events' | 'apply', queues: Queues, clock: { ms: number
         ...(originalMessageId !== undefined && { originalMessageId }),
         ...(failedBefore !== undefined && { failedBefore }),
       };
-      Object.assign(queue.send({ body, attributes, lane: id }) ?? {}, { id, sentAtMs });
+      Object.assign(queue.send({ body, attributes }), { id, sentAtMs });
     },
     ids: (): readonly string[] => queue.messages.map(({ id }) => id),
     /** How often the message was given out that was given out most. */
@@ -83,7 +83,7 @@ export function createWorld(
   const sleep = async (ms: number) => {
     clock.ms += ms;
   };
-  const queues = createQueues({ nowMs: now, random: seededRandom(1), applyDelaySeconds: 0 });
+  const queues = createQueues({ nowMs: now, random: seededRandom(1) });
   const mailboxes = { events: mailboxOf('events', queues, clock), apply: mailboxOf('apply', queues, clock) };
   const engine = portsOver({
     table,

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { groupId } from '../../../shared/domain/ids.ts';
 import { approveHold } from '../../../shared/operate/holds.ts';
 import { listDrift } from '../../../shared/operate/lists.ts';
+import { AT_WORK_MS } from '../../../shared/domain/promise.ts';
 import { applyGroup } from '../../../shared/sync/apply/apply.ts';
 import type { Connection } from '../../../shared/sync/ports/connections.ts';
 import { PlatformFailure } from '../../../shared/sync/ports/platform.ts';
@@ -129,6 +130,7 @@ describe('a spokeId that somebody took away', () => {
     };
     await expect(applyGroup(REF, world.portsFor({ ...worker, effect }))).rejects.toThrow(Crash);
     world.platform.changeAsOther(id, { spokeId: null });
+    world.advance(AT_WORK_MS);
     await apply(world);
     expect(world.platform.groups.get(id)).toMatchObject({ spokeId: 'g', users: USERS.slice(1) });
   });
@@ -178,7 +180,7 @@ describe('a difference that is to be restored', () => {
       world.platform.changeAsOther(id, { name: 'Theirs', users: USERS.slice(2) });
       await follow(world, id, trace());
       survived = await runs(world, crashAt);
-      world.advance(1_000);
+      world.advance(AT_WORK_MS);
       await apply(world);
       const found = await records(world);
       expect(found.map(({ kind }) => kind).sort(), `crash at ${crashAt}`).toEqual([
@@ -205,6 +207,7 @@ describe('a difference that is to be restored', () => {
       // They take it back, under a new version: nothing differs any more.
       world.platform.changeAsOther(id, { name: 'Ours' });
       await follow(world, id, trace({ id: 'event-2' }));
+      world.advance(AT_WORK_MS);
       await apply(world);
       for (const record of await records(world))
         expect(record.settledBy, `crash at ${crashAt}`).toBe('restore');
@@ -248,7 +251,7 @@ describe('another worker of ours', () => {
     await tell(world, event('group.member.added', { group: { id: 'g' }, members: [member('late')] }, 1));
     const state = await world.onlooker.groups.read(REF);
     if (state === undefined) throw new Error('no group');
-    const at = { nowMs: world.nowMs(), dueMs: world.nowMs() };
+    const at = { nowMs: world.nowMs(), wakeAtMs: world.nowMs(), isAtOnce: true };
     await world.onlooker.groups.suspect(state, { version: null, traces: [], atMs: at.nowMs }, at);
     const { platforms } = world.onlooker;
     let isFirst = true;

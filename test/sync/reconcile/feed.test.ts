@@ -250,7 +250,7 @@ describe('touched groups', () => {
     world.change('g');
     await run(world);
     const seen = await world.state('g');
-    const at = { nowMs: START_MS, dueMs: START_MS };
+    const at = { nowMs: START_MS, wakeAtMs: START_MS, isAtOnce: true };
     const next = { version: 'v2' as never, traces: [], atMs: (seen.suspect?.atMs ?? 0) + 1 };
     expect(await world.ports.groups.suspect(seen, next, at)).toBe(true);
     // A look that answered the first one does not answer the second.

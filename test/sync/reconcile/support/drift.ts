@@ -71,7 +71,11 @@ export async function change(world: World, settings: Readonly<Record<string, unk
   if (known === undefined) throw new Error('no connection');
   const changed = ConnectionSettings.parse({ ...known.settings, ...settings });
   await world.onlooker.connections.save({ ...known, settings: changed });
-  await world.onlooker.desired.markDirty(REF, { nowMs: world.nowMs(), dueMs: world.nowMs() });
+  await world.onlooker.desired.markDirty(REF, {
+    nowMs: world.nowMs(),
+    wakeAtMs: world.nowMs(),
+    isAtOnce: true,
+  });
 }
 export const apply = (world: World) => applyGroup(REF, world.onlooker);
 

@@ -1,0 +1,342 @@
+import { describe, expect, it } from 'vitest';
+import type { GroupState } from '../../shared/domain/group-state.ts';
+import { intentId } from '../../shared/domain/ids.ts';
+import { AT_WORK_MS, delayMs, isAtWork, isEarly, isPromised } from '../../shared/domain/promise.ts';
+import { groupKey } from '../../shared/store/keys.ts';
+import { applyGroup } from '../../shared/sync/apply/apply.ts';
+import { ingest } from '../../shared/sync/ingest/ingest.ts';
+import { pump } from '../../shared/sync/pump.ts';
+import { DOUBT_MS } from '../../shared/sync/tuning.ts';
+import { wakeGroups } from '../../shared/sync/wake.ts';
+import { seededRandom } from '../../simulate/random.ts';
+import type { Worker } from '../../simulate/worker.ts';
+import { drive } from '../support/engine/drive.ts';
+import { Scheduler } from '../support/engine/scheduler.ts';
+import { type Saying, story } from '../support/engine/story.ts';
+import { CONNECTION, createWorld, NO_FAULTS, START_MS, takeEvents } from '../support/engine/world.ts';
+
+const NOW_MS = START_MS;
+const MINUTE_MS = 60_000;
+const W_MS = 5_000;
+const NEVER = Number.NEGATIVE_INFINITY;
+
+describe('a promise', () => {
+  it.each([
+    ['overdue for longer than the grace', -60_001, W_MS, false],
+    ['just overdue', -60_000, W_MS, true],
+    ['at the end of the window', 5_000, W_MS, true],
+    ['of a clock that is ahead', 8_000, W_MS, true],
+    ['of a retry', 8_001, W_MS, false],
+    ['without a window', 3_000, 0, true],
+    ['of a retry, without a window', 3_001, 0, false],
+    ['within the widest window', 303_000, 300_000, true],
+  ])('%s: is it relied on', (_, aheadMs, coalesceMs, isRelied) => {
+    expect(isPromised(NOW_MS + aheadMs, { nowMs: NOW_MS, coalesceMs })).toBe(isRelied);
+  });
+
+  it.each([
+    ['never written', undefined, W_MS, 1_000],
+    ['written long ago', -9_000, W_MS, 1_000],
+    ['written within the window', -1_000, W_MS, 4_000],
+    ['written just now', 0, W_MS, 5_000],
+    ['written in the future', 3_600_000, W_MS, 5_000],
+    ['without a window', 0, 0, 0],
+    ['within the widest window', 0, 300_000, 300_000],
+  ])('%s: how long is its message delayed', (_, writtenMs, coalesceMs, expected) => {
+    const lastWriteAtMs = writtenMs === undefined ? undefined : NOW_MS + writtenMs;
+    expect(delayMs(lastWriteAtMs, { nowMs: NOW_MS, coalesceMs })).toBe(expected);
+  });
+
+  it.each([
+    ['of a release that made none', undefined, 0, W_MS, false],
+    ['of now, in a group never written', 0, NEVER, W_MS, false],
+    ['of a retry', 8_001, NEVER, W_MS, true],
+    ['at the window’s end', 5_000, -1_000, W_MS, true],
+    ['at the window’s end, by a clock within tolerance', 2_000, -3_000, W_MS, false],
+    ['of now, though it was written in the future', 0, 3_600_000, W_MS, false],
+    ['of a person, within the window', 0, -1_000, W_MS, false],
+    ['without a window, written just now', 0, 0, 0, false],
+    ['in the widest window', 300_000, -100_000, 300_000, true],
+  ])('%s: is a message too early', (_, aheadMs, writtenMs, coalesceMs, isTooEarly) => {
+    const state = {
+      ...(aheadMs === undefined ? {} : { wakeAtMs: NOW_MS + aheadMs }),
+      lastWriteAtMs: NOW_MS + writtenMs,
+    } as GroupState;
+    expect(isEarly(state, { nowMs: NOW_MS, coalesceMs })).toBe(isTooEarly);
+  });
+
+  it.each([
+    ['another’s, fresh', -1, {}, undefined, true],
+    ['another’s, too old', -AT_WORK_MS, {}, undefined, false],
+    ['another’s, who ended', -1, { releasedIntent: intentId('i1') }, undefined, false],
+    ['another’s after one that ended', -1, { releasedIntent: intentId('i0') }, undefined, true],
+    ['ours', -1, {}, intentId('i1'), false],
+  ])('stands still while an intent is at work: %s', (_, ageMs, over, mine, expected) => {
+    const state = { intent: { id: 'i1', atMs: NOW_MS + ageMs }, ...over } as GroupState;
+    expect(isAtWork(state, NOW_MS, mine)).toBe(expected);
+    expect(isAtWork({} as GroupState, NOW_MS, mine)).toBe(false);
+  });
+});
+
+/** A group that is written, its window over, with the messages that were sent since. */
+async function settled(coalesceMs = W_MS) {
+  const told = await story({ coalesceMs });
+  const { world, hire, tell, ref } = told;
+  await hire('a', 'b', 'c');
+  await tell({ snapshot: 'g', of: ['a'] });
+  world.advance(10 * MINUTE_MS);
+  const { onlooker, table } = world;
+  const messages = () =>
+    world.applyQueue.messages.map(({ visibleAtMs }) => visibleAtMs - world.nowMs()).sort((a, b) => a - b);
+  const item = async () => (await table.get(groupKey(ref('g')))) ?? {};
+  /** A change, with its wake-up, at this instant. */
+  const change = async (...sayings: readonly Saying[]) => {
+    told.say(...sayings);
+    await ingest(takeEvents(world), onlooker);
+  };
+  const set = (attributes: Record<string, number | boolean>) =>
+    table.update(groupKey(ref('g')), { set: attributes });
+  const apply = (worker = slow('nothing', async () => {})) => applyGroup(ref('g'), world.portsFor(worker));
+  /** Every message, also what is delayed. */
+  const lose = () => {
+    for (const { serial } of world.applyQueue.messages) world.applyQueue.delete(`${serial}/1`);
+  };
+  return { ...told, onlooker, messages, item, change, set, apply, lose };
+}
+
+const slow = (heldUpBefore: string, meanwhile: () => Promise<unknown>): Worker => {
+  let isHeldUp = false;
+  return {
+    ...{ name: 'slow', skewMs: 0, isDead: () => false },
+    effect: async (kind) => {
+      if (isHeldUp || kind !== heldUpBefore) return;
+      isHeldUp = true;
+      await meanwhile();
+    },
+  };
+};
+
+describe('a change', () => {
+  it('is promised once: whatever follows it sends no message, and is in its write', async () => {
+    const { world, change, messages, shown, tell, state } = await settled();
+    await change({ add: ['b'], to: 'g' });
+    expect(messages()).toEqual([1_000]);
+    await change({ add: ['c'], to: 'g' });
+    await change({ take: ['a'], from: 'g' });
+    expect(messages()).toHaveLength(1);
+    await tell();
+    expect(shown('g')).toEqual([['u-b', 'u-c']]);
+    expect(world.platform.writes).toHaveLength(2);
+    expect(await state('g')).not.toHaveProperty('wakeAtMs');
+  });
+
+  it('makes one difference of a deletion and a creation', async () => {
+    const { world, tell, shown } = await settled();
+    await tell({ remove: 'g' }, { snapshot: 'g', of: ['b'] });
+    expect(shown('g')).toEqual([['u-b']]);
+    expect(world.platform.writes.map(({ action }) => action)).toEqual(['create', 'patch']);
+  });
+
+  it.each([
+    ['a retry in an hour', 60 * MINUTE_MS, [1_000]],
+    ['a promise long broken', -2 * MINUTE_MS, [1_000]],
+    ['a promise that is being kept', -30_000, []],
+  ])('meets %s', async (_, aheadMs, expected) => {
+    const { world, change, set, messages, item, shown, tell } = await settled();
+    const wakeAt = world.nowMs() + aheadMs;
+    await set({ dirtySince: 1, wakeAt });
+    await change({ add: ['b'], to: 'g' });
+    expect(messages()).toEqual(expected);
+    if (expected.length > 0) expect(await item()).toMatchObject({ wakeAt: world.nowMs() + W_MS });
+    await tell();
+    expect(shown('g')).toEqual([['u-a', 'u-b']]);
+  });
+
+  it('of a paused group sends nothing, and is written when the pause ends', async () => {
+    const { world, onlooker, ref, change, messages, shown, tell } = await settled();
+    const pausedAtMs = world.nowMs();
+    await onlooker.groups.pause(ref('g'), pausedAtMs);
+    await change({ add: ['b'], to: 'g' });
+    world.advance(10 * MINUTE_MS);
+    await pump(CONNECTION, onlooker);
+    expect(messages()).toEqual([]);
+    const at = { nowMs: world.nowMs(), wakeAtMs: world.nowMs(), isAtOnce: true };
+    await onlooker.groups.resume(ref('g'), { ...at, pausedAtMs });
+    await tell();
+    expect(shown('g')).toEqual([['u-a', 'u-b']]);
+  });
+
+  it.each([0, W_MS, 60_000, 300_000])(
+    'waits for the end of a window of %s ms, and no longer',
+    async (wMs) => {
+      const { world, change, messages, work } = await settled(wMs);
+      await change({ add: ['b'], to: 'g' });
+      await work(3);
+      expect(world.platform.writes).toHaveLength(2);
+      const writtenAtMs = world.platform.writes.at(-1)?.atMs ?? 0;
+      await change({ add: ['c'], to: 'g' });
+      const [aheadMs = Number.NaN] = messages();
+      expect(world.nowMs() + aheadMs).toBeGreaterThanOrEqual(writtenAtMs + wMs);
+      expect(aheadMs).toBeLessThanOrEqual(wMs);
+    },
+  );
+
+  it('a person asks about is looked at at once, whatever was promised', async () => {
+    const { onlooker, ref, change, set, messages, apply, world, lose } = await settled();
+    await change({ add: ['b'], to: 'g' });
+    lose();
+    await set({ wakeAt: world.nowMs() + 60 * MINUTE_MS, lastWriteAt: world.nowMs() });
+    expect(await apply()).toMatchObject({ outcome: 'nothing_to_do' });
+    await wakeGroups([ref('g')], onlooker, true);
+    expect(messages()).toEqual([0]);
+    expect(await apply()).toMatchObject({ outcome: 'written' });
+  });
+});
+
+describe('a write of the item that comes too late is refused', () => {
+  const error = { code: 'c', message: 'm', atMs: 0 };
+  it('a new promise where another made one', async () => {
+    const { onlooker, ref, change, item } = await settled();
+    await change({ add: ['b'], to: 'g' });
+    const { wakeAt }: Record<string, unknown> = await item();
+    const renew = (seen: number) => onlooker.desired.renew(ref('g'), seen, NOW_MS);
+    expect(await renew(Number(wakeAt) - 1)).toBe(false);
+    expect(await renew(Number(wakeAt))).toBe(true);
+  });
+
+  it('the pump’s, where the index is behind, or the group is clean', async () => {
+    const { onlooker, change, set, world, tell } = await settled();
+    const shownDue = async () => {
+      for await (const page of onlooker.index.all(CONNECTION)) for (const one of page) return one;
+      throw new Error('expected a group');
+    };
+    await change({ add: ['b'], to: 'g' });
+    const stale = await shownDue();
+    world.advance(1);
+    await change({ add: ['c'], to: 'g' });
+    expect(await onlooker.index.reschedule(stale, { wakeAtMs: NOW_MS })).toBe(false);
+    expect(await onlooker.index.reschedule(await shownDue(), { wakeAtMs: NOW_MS })).toBe(true);
+    await set({ wakeAt: world.nowMs() });
+    await tell();
+    expect(await onlooker.index.reschedule(await shownDue(), { wakeAtMs: NOW_MS })).toBe(false);
+  });
+
+  it('a retry where the group changed, is another’s, or clean', async () => {
+    const { onlooker, change, state, set, tell, world } = await settled();
+    await change({ add: ['b'], to: 'g' });
+    const seen = (await state('g')) as GroupState;
+    const times = { retryAtMs: 9e12, soonerMs: 8e12 };
+    const how = { ...times, error, attempts: 1, calledMs: [], mine: undefined };
+    expect(await onlooker.groups.postpone(seen, how)).toBe(9e12);
+    await change({ add: ['c'], to: 'g' });
+    expect(await onlooker.groups.postpone(seen, how)).toBe(8e12);
+    const intent = { id: intentId('other'), action: 'patch', atMs: 0, name: '', spokeId: '' } as const;
+    expect(await onlooker.groups.openIntent(seen, intent)).toBe(true);
+    expect(await onlooker.groups.openIntent(seen, intent)).toBe(false);
+    expect(await onlooker.groups.postpone(seen, how)).toBeUndefined();
+    expect(await onlooker.groups.postpone(seen, { ...how, mine: intent.id })).toBe(8e12);
+    expect(await state('g')).toMatchObject({ releasedIntent: 'other' });
+    await set({ wakeAt: world.nowMs() });
+    await tell();
+    expect(await onlooker.groups.postpone((await state('g')) as GroupState, how)).toBeUndefined();
+  });
+});
+
+describe('a worker', () => {
+  it('that fails while the group changes comes back at the window’s end, and for its own sake later', async () => {
+    const { troubles, change, apply, messages, world, lose } = await settled();
+    await change({ add: ['b'], to: 'g' });
+    lose();
+    world.advance(W_MS);
+    troubles.faults = { ...NO_FAULTS, platform: (call) => (call === 'patch' ? 'lost_before' : 'none') };
+    await apply();
+    expect(messages()[0]).toBeGreaterThan(0);
+    lose();
+    world.advance(10 * MINUTE_MS);
+    await apply(slow('platform.patch', () => change({ add: ['c'], to: 'g' })));
+    expect(messages()).toContain(W_MS);
+  });
+
+  it('ends where another is at work, and at a closed gate, between a change and its message too', async () => {
+    const { onlooker, change, apply, world, shown, tell } = await settled();
+    await change({ add: ['b'], to: 'g' });
+    world.advance(W_MS);
+    const outcomes: string[] = [];
+    await apply(slow('platform.patch', async () => outcomes.push((await apply()).outcome)));
+    expect(outcomes).toEqual(['nothing_to_do']);
+    const { gates } = onlooker;
+    await gates.write(CONNECTION, await gates.read(CONNECTION), {
+      state: 'backoff',
+      closings: 1,
+      untilMs: 0,
+    });
+    await change({ add: ['c'], to: 'g' });
+    world.advance(W_MS);
+    expect(await apply()).toMatchObject({ outcome: 'gate_closed' });
+    await tell();
+    expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c']]);
+  });
+
+  it('whose write lands after it was looked for in vain, when the group looks clean, loses nobody', async () => {
+    const { troubles, world, change, apply, shown, state, tell } = await settled();
+    await change({ add: ['b'], to: 'g' });
+    world.advance(W_MS);
+    troubles.faults = { ...NO_FAULTS, platform: (call) => (call === 'patch' ? 'lost_late' : 'none') };
+    await apply();
+    troubles.faults = NO_FAULTS;
+    // The directory takes it back meanwhile: nothing differs from what the platform shows.
+    await change({ take: ['b'], from: 'g' });
+    world.advance(W_MS);
+    await apply();
+    expect(await state('g')).toMatchObject({ settled: 'in_sync', wakeAtMs: expect.any(Number) });
+    world.platform.doLate(0);
+    expect(shown('g')).toEqual([['u-a', 'u-b']]);
+    world.advance(DOUBT_MS);
+    await tell();
+    expect(shown('g')).toEqual([['u-a']]);
+    expect(await state('g')).not.toHaveProperty('dirtySinceMs');
+  });
+});
+
+/**
+ * Three changes of one group at any times, workers that die before any effect, messages that come twice, late or at once
+ * to two workers, clocks that differ, and any window: the end is what the directory says, and writes of a group lie a
+ * window apart, but for those that settle what a dead worker left.
+ */
+it.each([0, W_MS, 60_000, 300_000])(
+  'no change is lost, and none written twice, with a window of %s ms',
+  async (coalesceMs) => {
+    for (let seed = 1; seed <= 60; seed += 1) {
+      const random = seededRandom(seed);
+      const people = ['a', 'b', 'c'].map((role) => ({ role, email: `${role}@acme.test` }));
+      const world = await createWorld({ random, people, coalesceMs, unruly: 0.2 });
+      const crashAt = seed % 2 === 0 ? 1 + random.below(90) : undefined;
+      const scheduler = new Scheduler({
+        ...(crashAt === undefined ? {} : { crashAt }),
+        random,
+        onEffect: () => world.advance(1 + random.below(40)),
+      });
+      const say = (n: number, type: string, data: object) =>
+        world.eventsQueue.send(
+          {
+            body: JSON.stringify({
+              ...{ specversion: '1.0', id: `e${n}`, source: 'test', type: `directory.${type}`, data },
+              time: new Date(START_MS + n).toISOString(),
+            }),
+          },
+          random.below(2 * coalesceMs + 3_000),
+        );
+      const member = (id: string) => ({ id, email: `${id}@acme.test` });
+      say(1, 'group.snapshot', { group: { id: 'g', name: 'G' }, members: [member('a')] });
+      say(2, 'group.member.added', { group: { id: 'g' }, members: [member('b')] });
+      say(3, 'group.member.removed', { group: { id: 'g' }, members: [member('a')] });
+      await drive({ world, scheduler, twins: 0.3, skewMs: 1_000 });
+      const [group, ...others] = [...world.platform.groups.values()];
+      expect([group?.users, others], `seed ${seed}`).toEqual([['u-b'], []]);
+      const times = world.platform.writes.map(({ atMs }) => atMs);
+      const gaps = times.slice(1).map((atMs, n) => atMs - (times[n] ?? 0));
+      if (crashAt === undefined)
+        expect(Math.min(...gaps, coalesceMs), `seed ${seed}`).toBeGreaterThanOrEqual(coalesceMs - 4_000);
+    }
+  },
+);
