@@ -1,10 +1,11 @@
 import '../shared/runtime/cold-start.ts';
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import { readApplyMessage } from '../shared/contract/invocation.ts';
+import type { GroupRef } from '../shared/domain/ids.ts';
 import { reportApply, reportCrash } from '../shared/runtime/report.ts';
 import { wireApply } from '../shared/runtime/wire-platform.ts';
 import { applyGroup } from '../shared/sync/apply/apply.ts';
 import { retry } from './frame/batch.ts';
-import { type Lane, lanesOf } from './frame/lanes.ts';
 import { once } from './frame/once.ts';
 
 const wired = once(wireApply);
@@ -14,7 +15,7 @@ export async function handler(event: SQSEvent, context: Context): Promise<SQSBat
   const { ports, ...base } = wired();
   const logger = base.logger.with({ requestId: context.awsRequestId });
   const failed: string[] = [];
-  const applyOne = async ({ ref, messageIds }: Lane) => {
+  const applyOne = async (ref: GroupRef, messageIds: readonly string[]) => {
     try {
       reportApply(await applyGroup(ref, ports), { ...base, logger });
     } catch (error) {
@@ -22,8 +23,16 @@ export async function handler(event: SQSEvent, context: Context): Promise<SQSBat
       failed.push(...messageIds);
     }
   };
-  const { lanes, unreadable } = lanesOf(event.Records);
-  for (const messageId of unreadable) logger.error('not an apply message', { messageId });
-  await Promise.all(lanes.map(applyOne));
+  // Messages about one group are one look at it: two at once would only meet each other's guard records.
+  const groups = new Map<string, readonly [GroupRef, string[]]>();
+  for (const { messageId, body } of event.Records) {
+    const ref = readApplyMessage(body);
+    if (ref === undefined) logger.error('not an apply message', { messageId });
+    else {
+      const key = JSON.stringify([ref.connection, ref.group]);
+      groups.set(key, [ref, [...(groups.get(key)?.[1] ?? []), messageId]]);
+    }
+  }
+  await Promise.all([...groups.values()].map(([ref, messageIds]) => applyOne(ref, messageIds)));
   return retry(failed);
 }

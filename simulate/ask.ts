@@ -22,8 +22,8 @@ export function startAsking(cloud: Cloud, seen: Seen): void {
         ({ sk, rev }) => sk === 'GROUP' && rev !== undefined,
       );
       if (groups.length === 0 || cloud.nowMs() < cloud.troubledUntilMs) return;
-      const { connection, group } = random.pick(groups);
-      const ref = { connection: connectionName(String(connection)), group: groupId(String(group)) };
+      const { pk, group } = random.pick(groups);
+      const ref = { connection: connectionName(pk.split('#')[1] ?? ''), group: groupId(String(group)) };
       cloud.start(askAndApply(cloud, seen, ref));
     });
   again(cloud.nowMs() + EVERY_MS);

@@ -44,7 +44,7 @@ async function replaySqs(
     readonly QueueUrl?: string;
     readonly Entries?: object[];
   };
-  const QueueUrl = recorded.endsWith('.fifo') ? queueUrls.apply : queueUrls.events;
+  const QueueUrl = recorded.endsWith('-apply') ? queueUrls.apply : queueUrls.events;
   if (make === (DeleteMessageBatchCommand as unknown)) {
     const Entries = received
       .splice(0, rest.Entries?.length ?? 0)

@@ -15,7 +15,7 @@ const amount = z.number().nonnegative();
 const Prices = z.object({
   asOf: z.string(),
   dynamodb: z.object({ perMillionReadUnits: amount, perMillionWriteUnits: amount }),
-  sqs: z.object({ perMillionStandardRequests: amount, perMillionFifoRequests: amount }),
+  sqs: z.object({ perMillionStandardRequests: amount }),
   lambda: z.object({ perMillionRequests: amount, perGbSecondArm: amount }),
   secretsManager: z.object({ perMillionCalls: amount, perSecretMonth: amount }),
   scheduler: z.object({ perMillionInvocations: amount }),
@@ -57,7 +57,7 @@ function callDollars(prices: Prices, counts: Counts): number {
   return (
     millions('dynamodb read units') * prices.dynamodb.perMillionReadUnits +
     millions('dynamodb write units') * prices.dynamodb.perMillionWriteUnits +
-    millions('sqs SendMessageBatch') * prices.sqs.perMillionFifoRequests +
+    millions('sqs SendMessageBatch') * prices.sqs.perMillionStandardRequests +
     millions('secretsmanager GetSecretValue') * prices.secretsManager.perMillionCalls
   );
 }
@@ -79,8 +79,7 @@ async function changeAlone(prices: Prices): Promise<Priced> {
   await rig.drain();
   const counts = rig.tally.take();
   // For each queue one receive and one delete by the event source mapping, and the producer's send.
-  const { perMillionStandardRequests, perMillionFifoRequests } = prices.sqs;
-  const queues = (3 * perMillionStandardRequests + 2 * perMillionFifoRequests) / MILLION;
+  const queues = (5 * prices.sqs.perMillionStandardRequests) / MILLION;
   const lambda = lambdaDollars(prices, 1, ingestSeconds) + lambdaDollars(prices, 1, applySeconds);
   return {
     dollars: callDollars(prices, counts) + queues + lambda,

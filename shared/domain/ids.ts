@@ -31,7 +31,7 @@ export const platformUserId = (text: string) => text as PlatformUserId;
 export const versionToken = (text: string) => text as VersionToken;
 export const intentId = (text: string) => text as IntentId;
 
-/** A directory group within its connection: the unit that is written to the platform, and a lane of the apply queue. */
+/** A directory group within its connection: the unit that is written to the platform. */
 export interface GroupRef {
   readonly connection: ConnectionName;
   readonly group: GroupId;

@@ -31,9 +31,9 @@ const latestMs = ({ nowMs, coalesceMs }: Moment): number =>
 export const isPromised = (wakeAtMs: number, moment: Moment): boolean =>
   wakeAtMs >= moment.nowMs - WAKE_GRACE_MS && wakeAtMs <= latestMs(moment);
 
-/** At once, but for the rest of the window in which the group was written last; a second gathers what comes together. */
+/** At once, but for the rest of the window in which the group was written last. */
 export const delayMs = (lastWriteAtMs: number | undefined, { nowMs, coalesceMs }: Moment): number =>
-  Math.min(coalesceMs, Math.max(DELIVERY_MS, (lastWriteAtMs ?? 0) + coalesceMs - nowMs));
+  Math.min(coalesceMs, Math.max(0, (lastWriteAtMs ?? 0) + coalesceMs - nowMs));
 
 /** The open intent of another worker who may be in the middle of its call: that worker will see what has changed. */
 export const isAtWork = (

@@ -104,7 +104,6 @@ export const dirtying = (
     add: { rev: 1 },
     set: {
       ...set,
-      connection,
       group,
       gpk: indexPartition('groups', connection, shardOf(group)),
       gsk,

@@ -96,10 +96,7 @@ async function wakeDue(due: readonly GroupSummary[], ports: PumpPorts, alone: Al
   const nowMs = ports.clock();
   // The new promise comes before the message: a pump that dies in between is late, never too busy.
   const reschedule = async (group: GroupSummary) => {
-    const isOurs = await ports.index.reschedule(group, {
-      wakeAtMs: nowMs + PROMISED_MS,
-      dueMs: nextLook(group, ports),
-    });
+    const isOurs = await ports.index.reschedule(group, { wakeAtMs: nowMs, dueMs: nextLook(group, ports) });
     // A paused group is woken when its pause ends, and only kept out of the way of the others.
     if (isOurs && !group.paused) rescheduled.push(group.ref);
   };
@@ -109,8 +106,6 @@ async function wakeDue(due: readonly GroupSummary[], ports: PumpPorts, alone: Al
   const lost = await ports.applyQueue.wake(rescheduled);
   return rescheduled.length - lost.length;
 }
-
-const PROMISED_MS = 1_000;
 
 /** A group whose apply never comes to its end is woken ever more rarely: each vain message ends as a dead letter. */
 function nextLook({ dirtySinceMs }: GroupSummary, { clock, coalesceMs, random }: PumpPorts): number {

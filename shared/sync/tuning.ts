@@ -20,6 +20,9 @@ export const LARGE_GROUP = 1_000;
 export const ASKED_BY_ID = 100;
 export const ASKED_IN_FLIGHT = 4;
 
+/** A retry this far ahead sends its own message; one that SQS keeps for longer would look like a queue that is stuck. */
+export const OWN_MESSAGE_MS = 600_000;
+
 /** Groups that one pump wakes per connection: a backlog drains at this many a minute when deployed. */
 export const PUMP_BATCH = 600;
 /** Walks that one pump takes up per connection: each may mean thousands of groups. */

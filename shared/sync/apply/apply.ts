@@ -98,7 +98,8 @@ async function applyInRounds(ref: GroupRef, ports: ApplyPorts, tally: Tally): Pr
     if (state === undefined || !needsApply(state)) return { outcome: 'nothing_to_do' };
     tally.callsMs ??= state.calledMs;
     // What this one wrote itself is no reason to wait for the window's end: it goes on.
-    if (isAnothers(state, ports, tally) || (round === 0 && isEarly(state, momentOf(ports))))
+    const moment = { nowMs: ports.clock(), coalesceMs: ports.coalesceMs };
+    if (isAtWork(state, moment.nowMs, tally.mine) || (round === 0 && isEarly(state, moment)))
       return { outcome: 'nothing_to_do' };
     const admitted = await admit(state, ports);
     if ('outcome' in admitted) return admitted;
@@ -121,14 +122,11 @@ async function applyInRounds(ref: GroupRef, ports: ApplyPorts, tally: Tally): Pr
   return { outcome: 'postponed' };
 }
 
-const momentOf = ({ clock, coalesceMs }: ApplyPorts) => ({ nowMs: clock(), coalesceMs });
 const attemptOf = (tally: Tally, ports: ApplyPorts) => ({
   calledMs: calledBy(tally, ports),
   mine: tally.mine,
   ports,
 });
-const isAnothers = (state: GroupState, { clock }: ApplyPorts, { mine }: Tally): boolean =>
-  isAtWork(state, clock(), mine);
 
 /** Whether another round follows at once; what that one has to know is kept in the tally. */
 function goesOn(step: Step, tally: Tally): step is Extract<Step, { kind: 'again' | 'conflict' }> {

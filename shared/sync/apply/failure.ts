@@ -1,4 +1,3 @@
-import { LONGEST_DELAY_SECONDS } from '../../contract/topology.ts';
 import type { GroupState } from '../../domain/group-state.ts';
 import type { IntentId } from '../../domain/ids.ts';
 import { countFailing, tellGate } from '../gate.ts';
@@ -6,7 +5,7 @@ import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { AuditLink } from '../ports/logs.ts';
 import type { PlatformFailure } from '../ports/platform.ts';
-import { affordableAtMs, tryAgainMs } from '../tuning.ts';
+import { affordableAtMs, OWN_MESSAGE_MS, tryAgainMs } from '../tuning.ts';
 
 /**
  * What is everybody's trouble closes the gate; else this group alone waits, an hour at most however often it fails, and
@@ -36,7 +35,7 @@ interface Attempt {
 
 /**
  * Writes when to look at the group again; it stays dirty. What has changed since `state` was read does not wait so long.
- * A message is sent for what SQS can delay, and the pump wakes the others.
+ * A message is sent for what is soon, and the pump wakes the others.
  */
 export async function postpone(
   state: GroupState,
@@ -54,7 +53,7 @@ export async function postpone(
   const soonerMs = Math.min(retryAtMs, nowMs + ports.coalesceMs);
   const tries = { attempts: attempts + 1, calledMs, error: { ...error, atMs: nowMs } };
   const wakeAtMs = await ports.groups.postpone(state, { ...tries, retryAtMs, soonerMs, mine });
-  if (wakeAtMs === undefined || wakeAtMs - nowMs > LONGEST_DELAY_SECONDS * 1_000) return;
+  if (wakeAtMs === undefined || wakeAtMs - nowMs > OWN_MESSAGE_MS) return;
   await ports.applyQueue.wake([{ ...ref, afterMs: wakeAtMs - nowMs }]);
 }
 
