@@ -47,7 +47,7 @@ const StageSettings = z.strictObject({
     .string()
     .regex(/^[a-z]{2}(?:-[a-z]+)+-\d$/, 'expected a region such as eu-west-1')
     .optional(),
-  // Above 300 s the deduplication of FIFO queues (5 minutes) would no longer span the window.
+  // Wider windows were never tried: the promise of a group spans one.
   coalesceSeconds: number.pipe(z.int().min(0).max(300)).default(DEFAULT_COALESCE_SECONDS),
   pumpMinutes: minutes(60).default(SCHEDULES.pumpMinutes),
   feedMinutes: minutes(24 * 60).default(SCHEDULES.feedMinutes),

@@ -27,7 +27,6 @@ export function createMaker({ applyQueueUrl }: BareCalls): Maker {
   const documents = DynamoDBDocumentClient.from(new DynamoDBClient({}));
   const queue = new SQSClient({});
   z.object({ url: z.string() }).parse({ url: applyQueueUrl });
-  let sent = 0;
   return async (call) => {
     if (call.to === 'table') {
       const Command = COMMANDS[call.command];
@@ -35,9 +34,7 @@ export function createMaker({ applyQueueUrl }: BareCalls): Maker {
       return pMap([call.input], (input) => documents.send(new Command(input as never)), { concurrency: 1 });
     }
     if (call.to !== 'queue') throw new Error(`the ${call.to} is beyond the bare bundle`);
-    sent += 1;
-    const id = `${Date.now()}-${sent}`;
-    const entry = { Id: '0', MessageBody: '{}', MessageGroupId: 'bare', MessageDeduplicationId: id };
+    const entry = { Id: '0', MessageBody: '{}', MessageGroupId: 'bare', DelaySeconds: 0 };
     return queue.send(new SendMessageBatchCommand({ QueueUrl: applyQueueUrl, Entries: [entry] }));
   };
 }

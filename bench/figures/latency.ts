@@ -32,8 +32,8 @@ export const latencyFigure: Figure = {
     ]);
     return [
       'From sending an event to the write that put its member into the group, by the platform’s log: 50 events/s for 8 s,',
-      'one join each, over 25 groups, on the local stack with the deployed batches, windows and delays. The events queue’s',
-      `batching window (1 s) and the apply queue’s delay are part of it. ${PAIRED_RUNS} runs of each window in turn.`,
+      'one join each, over 25 groups, on the local stack with the deployed batches and windows. The events queue’s',
+      `batching window (1 s), and the wait for the end of a group’s window, are part of it. ${PAIRED_RUNS} runs of each window in turn.`,
       '',
       table(['window', 'p50', 'p95', 'p99'], rows),
     ].join('\n');
