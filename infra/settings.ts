@@ -47,7 +47,7 @@ const StageSettings = z.strictObject({
     .string()
     .regex(/^[a-z]{2}(?:-[a-z]+)+-\d$/, 'expected a region such as eu-west-1')
     .optional(),
-  // Wider windows were never tried: the promise of a group spans one.
+  // A change may wait for a whole window, and SQS delays by 900 s at most.
   coalesceSeconds: number.pipe(z.int().min(0).max(300)).default(DEFAULT_COALESCE_SECONDS),
   pumpMinutes: minutes(60).default(SCHEDULES.pumpMinutes),
   feedMinutes: minutes(24 * 60).default(SCHEDULES.feedMinutes),

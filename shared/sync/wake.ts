@@ -40,7 +40,8 @@ export async function wakeGroups(
     refs,
     async (ref) => {
       try {
-        const wake = isAtOnce ? await promiseAtOnce(ref, ports) : await promise(ref, ports);
+        const wake = isAtOnce ? ref : await promise(ref, ports);
+        if (isAtOnce) await ports.desired.markDirty(ref, dirtyNow(ports));
         if (wake !== undefined) wakes.push(wake);
       } catch (cause) {
         unwoken.push({ ref, cause });
@@ -51,11 +52,6 @@ export async function wakeGroups(
   const unsent = await ports.applyQueue.wake(wakes);
   const cause = new Error('the apply queue did not accept the message');
   return [...unwoken, ...unsent.map(({ connection, group }) => ({ ref: { connection, group }, cause }))];
-}
-
-async function promiseAtOnce(ref: GroupRef, ports: WakePorts): Promise<Wake> {
-  await ports.desired.markDirty(ref, dirtyNow(ports));
-  return ref;
 }
 
 /** @returns undefined where the promise is another's, who keeps it; a paused group is woken when its pause ends */
