@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-const STACK = 'test/{cli,console,local}/**/*.{e2e,integration}.test.ts';
+const STACK = 'test/{cli,console,infra,local}/**/*.{e2e,integration}.test.ts';
 
 export default defineConfig({
   test: {

@@ -59,6 +59,7 @@ async function replayAll(
         selection,
         rate: options.rate,
         signal: io.signal,
+        onElsewhere: () => {},
         onProgress: ({ replayed }) => progress.show(before.replayed + replayed, Math.max(planned, replayed)),
       });
       total = {

@@ -51,7 +51,11 @@ describe('the command line', () => {
         const words =
           example.match(/'[^']*'|"[^"]*"|\S+/g)?.map((word) => word.replace(/^['"]|['"]$/g, '')) ?? [];
         // Of a real deployment, or with questions that only a person answers.
-        if (/^(connect|--local|--profile)/.test(example) && !example.startsWith('connections')) continue;
+        if (
+          /^(connect|--local|--profile|doctor --alarms)/.test(example) &&
+          !example.startsWith('connections')
+        )
+          continue;
         const around = { ports: world.ports, cwd, env: { EDITOR: 'true' }, signal: AbortSignal.abort() };
         const { code, stderr } = await runCli([...words, '--yes'], around);
         expect([0, 1, 3], `${example}: ${stderr}`).toContain(code);

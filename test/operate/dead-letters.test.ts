@@ -134,6 +134,8 @@ describe('isSuperseded', () => {
   });
 });
 
+const waiting = { connection, selection: {}, onElsewhere: () => {} };
+
 describe('replayLetters', () => {
   it('sends and then deletes what was selected, and touches nothing else', async () => {
     const world = await worldWith(300);
@@ -180,7 +182,7 @@ describe('replayLetters', () => {
       const lost = everything.length - world.mailboxes.events.ids().length - world.sent.length;
       expect(lost).toBeLessThanOrEqual(0);
 
-      const report = await replayLetters('events', world.ports, { connection, selection: {} });
+      const report = await replayLetters('events', world.ports, waiting);
       expect(report).toMatchObject({ failed: 0, remaining: 0 });
       expect(world.mailboxes.events.ids()).toEqual([]);
       expect(world.sent.length).toBeGreaterThanOrEqual(45);
@@ -190,7 +192,7 @@ describe('replayLetters', () => {
   it('waits for what a killed run holds', async () => {
     const world = await worldWith(20);
     await world.mailboxes.events.take(10, HOLD_SECONDS);
-    const report = await replayLetters('events', world.ports, { connection, selection: {} });
+    const report = await replayLetters('events', world.ports, waiting);
     expect(report).toMatchObject({ replayed: 20, remaining: 0 });
   });
 

@@ -59,7 +59,7 @@ export async function replayLetters(
     if (rate !== undefined) await pause((letters.length / rate) * 1_000, ports, held, signal);
   };
   const most = Math.min(TAKE, Math.max(1, Math.floor(rate ?? TAKE)));
-  const walk = { clock: ports.clock, signal, most, onElsewhere: options.onElsewhere ?? (() => {}) };
+  const walk = { clock: ports.clock, signal, most, onElsewhere: options.onElsewhere };
   const { elsewhere } = await walkMailbox(ports.mailboxes[queue], walk, async (messages, held) => {
     const letters = messages.map((message) => readLetter(message, queue, ports.clock()));
     const wanted = letters.filter((letter) => isSelected(letter, selection));
