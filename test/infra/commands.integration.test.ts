@@ -183,8 +183,7 @@ it('makes the calls that the policy of its people allows, no less and no more', 
   const held = async () => (await converge()).filter(({ state }) => state === 'held').length === 2;
   await vi.waitUntil(held, LONG);
   const MessageBody = '{"connection":"default","group":"g","rev":1}';
-  const lane = { MessageGroupId: 'g', MessageDeduplicationId: 'x' };
-  await stack.sqs.send(new SendMessageCommand({ QueueUrl: address.applyDlqUrl, MessageBody, ...lane }));
+  await stack.sqs.send(new SendMessageCommand({ QueueUrl: address.applyDlqUrl, MessageBody }));
   filled['group'] = (await run('status i')).json?.platformId;
   for (const [who, line] of COMMANDS) {
     if (/<letter>|dlq replay/.test(line)) await letter();

@@ -95,12 +95,8 @@ async function applyInRounds(ref: GroupRef, ports: ApplyPorts, tally: Tally): Pr
   let looked = false;
   for (let round = 0; round < MAX_ROUNDS && tally.conflicts <= MAX_CONFLICTS; round += 1) {
     const state = await ports.groups.read(ref);
-    if (state === undefined || !needsApply(state)) return { outcome: 'nothing_to_do' };
+    if (!isForUs(state, round, ports, tally)) return { outcome: 'nothing_to_do' };
     tally.callsMs ??= state.calledMs;
-    // What this one wrote itself is no reason to wait for the window's end: it goes on.
-    const moment = { nowMs: ports.clock(), coalesceMs: ports.coalesceMs };
-    if (isAtWork(state, moment.nowMs, tally.mine) || (round === 0 && isEarly(state, moment)))
-      return { outcome: 'nothing_to_do' };
     const admitted = await admit(state, ports);
     if ('outcome' in admitted) return admitted;
     await endClaim(state, admitted.connection.company, ports);
@@ -120,6 +116,18 @@ async function applyInRounds(ref: GroupRef, ports: ApplyPorts, tally: Tally): Pr
   const state = await ports.groups.read(ref);
   if (state !== undefined) await postpone(state, { code: 'conflicts', message }, attemptOf(tally, ports));
   return { outcome: 'postponed' };
+}
+
+/** Not where another is at work, or it is early; what this one wrote itself is no reason to wait for the window's end. */
+function isForUs(
+  state: GroupState | undefined,
+  round: number,
+  { clock, coalesceMs }: ApplyPorts,
+  { mine }: Tally,
+): state is GroupState {
+  if (state === undefined || !needsApply(state)) return false;
+  const nowMs = clock();
+  return !isAtWork(state, nowMs, mine) && (round > 0 || !isEarly(state, { nowMs, coalesceMs }));
 }
 
 const attemptOf = (tally: Tally, ports: ApplyPorts) => ({
@@ -250,7 +258,7 @@ async function endWith(
   ports: ApplyPorts,
   tally: Tally,
 ): Promise<Ending> {
-  const { ref, attempts, dirtySinceMs } = state;
+  const { ref, attempts } = state;
   const undoneMs = () => undoneBackoffMs(attempts, ports.random());
   const { leftOut, suspects } = tally.trial;
   // Whom to leave out next goes by the number of tries.
@@ -282,9 +290,11 @@ async function endWith(
         const ending = await putOff(CONTESTED, attempts > 0 ? undefined : ports.coalesceMs);
         return attempts > 0 ? ending : { outcome: 'written' };
       }
-      if (!step.clean) await ports.applyQueue.wake([{ ...ref, afterMs: ports.coalesceMs }]);
-      return step.clean && dirtySinceMs !== undefined
-        ? { outcome: 'written', lagMs: Math.max(0, ports.clock() - dirtySinceMs) }
-        : { outcome: 'written' };
+      if (step.clean) return { outcome: 'written', ...lagOf(state, ports.clock()) };
+      await ports.applyQueue.wake([{ ...ref, afterMs: ports.coalesceMs }]);
+      return { outcome: 'written' };
   }
 }
+
+const lagOf = ({ dirtySinceMs }: GroupState, nowMs: number): Pick<Ending, 'lagMs'> =>
+  dirtySinceMs === undefined ? {} : { lagMs: Math.max(0, nowMs - dirtySinceMs) };

@@ -140,7 +140,7 @@ async function follow(
       return learn(decision, facts, reading);
     case 'reserve': {
       const { removals, replaces } = decision;
-      const recent = await guard.recent(state.ref, nowMs, [replaces]);
+      const recent = await guard.recent(state.ref, nowMs, [replaces], state.lastWriteAtMs);
       return { ...facts, reservation: { intent: intentId(''), atMs: nowMs, removals, recent } };
     }
     case 'hold': {

@@ -28,8 +28,13 @@ export interface RecentRemovals {
 }
 
 export interface GuardStore {
-  /** What was removed within the rolling hour, but for these records. */
-  recent(ref: GroupRef, atMs: number, besides: readonly (GuardRecord | undefined)[]): Promise<RecentRemovals>;
+  /** What was removed within the rolling hour, but for these records; `writtenAtMs` as for `reserve`. */
+  recent(
+    ref: GroupRef,
+    atMs: number,
+    besides: readonly (GuardRecord | undefined)[],
+    writtenAtMs?: number,
+  ): Promise<RecentRemovals>;
   /**
    * Puts the reservation, then reads every other one that counts: removals of the group and of all.
    * @param instead a record that this one takes the place of, and that is therefore not counted beside it

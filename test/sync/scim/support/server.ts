@@ -77,7 +77,7 @@ export function createWorld({
     connections: known,
     applyQueue: {
       wake: async (refs) => {
-        woken.push(...refs);
+        woken.push(...refs.map(({ connection, group }) => ({ connection, group })));
         return [];
       },
     },
