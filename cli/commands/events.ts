@@ -48,7 +48,7 @@ export function addEvents(program: Command, act: Act): void {
     )
     .option(
       '--as-of <time>',
-      'when the file was true; what the directory said since stands (default: its own time)',
+      'when the file was true, or now; what the directory said since stands (default: its own time)',
     )
     .option('--dry-run', 'check the whole file and say what would change; sends nothing')
     .addHelpText(
@@ -139,7 +139,7 @@ async function importFile(
       connection,
       dryRun,
       columns: headings,
-      asOf: asOf ?? (await timeOf(resolve(io.cwd, file))),
+      asOf: asOf === 'now' ? undefined : (asOf ?? (await timeOf(resolve(io.cwd, file)))),
       compare: dryRun || !context.yes ? (...file) => compare(context, ...file) : undefined,
       onProgress: progress.show,
       confirm: async ({ rows, groups, messages, ignoredColumns, comparison }) => {

@@ -113,12 +113,13 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
 
 /** Most commands ask the table alone, and need not load what speaks HTTP. */
 async function talkToPlatform(options: Omit<PlatformsOptions, 'dispatcher'>) {
-  const [{ Agent }, { createApplicants }, { createPlatforms }] = await Promise.all([
+  // By its default: bundled, a module of CommonJS that is loaded so has no other name.
+  const [{ default: undici }, { createApplicants }, { createPlatforms }] = await Promise.all([
     import('undici'),
     import('../platform/applicants.ts'),
     import('../platform/platforms.ts'),
   ]);
-  const dispatcher = new Agent({ connect: { timeout: CONNECT_TIMEOUT_MS } });
+  const dispatcher = new undici.Agent({ connect: { timeout: CONNECT_TIMEOUT_MS } });
   const all = { ...options, dispatcher };
   return { dispatcher, platforms: createPlatforms(all), applicants: createApplicants(all) };
 }

@@ -163,7 +163,7 @@ it.skipIf(!hasTools)(
     const { code, stdout, stderr } = await run('bash', ['-c', script]);
     expect(code, `${stdout}\n${stderr}`).toBe(0);
     // The dead letter is a fault to doctor; sync meets the refused credential.
-    expect(readFileSync(join(folder, 'codes'), 'utf8').trim().split('\n')).toEqual([
+    expect(readFileSync(join(folder, 'codes'), 'utf8').trim().split('\n'), stderr).toEqual([
       ...['status 0', 'explain 0', 'import 0', 'dlq 0', 'doctor 3'],
       ...['sync 3', 'connect 0'],
     ]);
