@@ -1,6 +1,10 @@
 import { defineConfig } from 'vitest/config';
 
-const STACK = 'test/{cli,console,infra,local}/**/*.{e2e,integration}.test.ts';
+const STACK = [
+  'test/{cli,console,infra,local}/**/*.{e2e,integration}.test.ts',
+  // A module that is loaded already cannot be another for one file.
+  'test/{simulate/small-lives,sync/crash.property}.test.ts',
+];
 
 export default defineConfig({
   test: {
@@ -8,11 +12,11 @@ export default defineConfig({
     maxWorkers: 2,
     projects: [
       // Handlers keep their clients from their first call on: a file with a stack has its modules to itself.
-      { extends: true, test: { name: 'stack', include: [STACK], isolate: true } },
+      { extends: true, test: { name: 'stack', include: STACK, isolate: true } },
       // All others share what is loaded once in a worker: AWS SDK, CDK, zod, fast-check.
       {
         extends: true,
-        test: { name: 'rest', include: ['test/**/*.test.ts'], exclude: [STACK], isolate: false },
+        test: { name: 'rest', include: ['test/**/*.test.ts'], exclude: STACK, isolate: false },
       },
     ],
     // Whoever asks for more runs of each property waits for them.

@@ -48,9 +48,11 @@ export function createBounded(): Judge {
 
 function judgeGroups(sight: Sight, company: string, calls: readonly PlatformCall[]): void {
   const counted = new Map<string, { readonly owner: Owner; count: number }>();
-  for (const { id = '', spokeId, route, method } of calls) {
+  for (const { id = '', spokeId, route, method, by, status } of calls) {
     const owner = sight.ownerOf(company, id, spokeId);
     if (owner === undefined || (route !== '/groups/{id}' && method !== 'POST')) continue;
+    // What is gone is asked for at its own id, once by each event about it.
+    if (by.startsWith('feed') && status === 404) continue;
     const key = `${owner.connection} ${owner.group}`;
     counted.set(key, { owner, count: (counted.get(key)?.count ?? 0) + 1 });
   }
