@@ -52,6 +52,8 @@ interface Tally {
   callsMs: readonly number[] | undefined;
   trial: Trial;
   mine: IntentId | undefined;
+  /** Something came in between: unless another is at work, nobody else is woken for it. */
+  isOvertaken: boolean;
   /** The newest entry of the audit that we put. */
   audited: AuditLink | undefined;
 }
@@ -84,6 +86,7 @@ export async function applyGroup(ref: GroupRef, ports: ApplyPorts): Promise<Appl
     drift: [],
     trial: NO_TRIAL,
     mine: undefined,
+    isOvertaken: false,
     audited: undefined,
   };
   const ending = await applyInRounds(ref, ports, tally);
@@ -123,11 +126,13 @@ function isForUs(
   state: GroupState | undefined,
   round: number,
   { clock, coalesceMs }: ApplyPorts,
-  { mine }: Tally,
+  { mine, isOvertaken }: Tally,
 ): state is GroupState {
   if (state === undefined || !needsApply(state)) return false;
   const nowMs = clock();
-  return !isAtWork(state, nowMs, mine) && (round > 0 || !isEarly(state, { nowMs, coalesceMs }));
+  return (
+    !isAtWork(state, nowMs, mine) && ((round > 0 && !isOvertaken) || !isEarly(state, { nowMs, coalesceMs }))
+  );
 }
 
 const attemptOf = (tally: Tally, ports: ApplyPorts) => ({
@@ -137,9 +142,14 @@ const attemptOf = (tally: Tally, ports: ApplyPorts) => ({
 });
 
 /** Whether another round follows at once; what that one has to know is kept in the tally. */
-function goesOn(step: Step, tally: Tally): step is Extract<Step, { kind: 'again' | 'conflict' }> {
+function goesOn(
+  step: Step,
+  tally: Tally,
+): step is Extract<Step, { kind: 'again' | 'conflict' | 'overtaken' }> {
   const { trial } = tally;
   if (step.kind === 'conflict') tally.conflicts += 1;
+  tally.isOvertaken = step.kind === 'overtaken';
+  if (tally.isOvertaken) return true;
   if (step.kind === 'narrowed') {
     tally.trial = step.trial;
     return step.trial.refusals < MAX_REFUSALS;
@@ -253,7 +263,7 @@ const restMs = ({ hasWritten }: Trial): number => (hasWritten ? 0 : HOUR_MS);
 const CONTESTED = { code: 'conflicts', message: 'somebody else changed the group while it was written' };
 
 async function endWith(
-  step: Exclude<Step, { kind: 'again' | 'conflict' | 'broken' }>,
+  step: Exclude<Step, { kind: 'again' | 'conflict' | 'overtaken' | 'broken' }>,
   state: GroupState,
   ports: ApplyPorts,
   tally: Tally,
@@ -277,8 +287,6 @@ async function endWith(
       return putOff(UNACCEPTABLE, restMs(tally.trial));
     case 'spent':
       return putOff(state.lastError ?? SPENT, 0, suspects);
-    case 'overtaken':
-      return { outcome: 'nothing_to_do' };
     case 'failed':
       return { outcome: 'failed', cause: step.cause };
     case 'in_step':

@@ -59,13 +59,15 @@ export async function postpone(
 
 /**
  * Leaves the group until its next change, or for a day, and tells a person through the dead-letter queue, once while the
- * reason is the same and nobody replayed it. The letter goes first: a crash in between repeats it, where the reverse would lose it.
+ * reason is the same and nobody replayed it. The letter goes first: a crash in between repeats it, where the reverse
+ * would lose it.
+ * @returns false where something has changed meanwhile
  */
 export async function giveUp(
   state: GroupState,
   cause: PlatformFailure,
   { ports, audited }: { readonly ports: ApplyPorts; readonly audited: AuditLink },
-): Promise<void> {
+): Promise<boolean> {
   const { ref, rev, lastError, failedBefore } = state;
   const { connection } = ref;
   const { message } = cause;
@@ -80,5 +82,5 @@ export async function giveUp(
   const isTold = failedBefore === undefined && lastError?.code === code && lastError.message === message;
   const unburied = isTold ? [] : await ports.deadLetters.bury([{ ...letter, connection, group: ref }]);
   if (unburied.length > 0) throw new Error('the dead-letter queue did not accept a message', { cause });
-  await ports.groups.fail(state, { code, message, atMs: ports.clock() }, audited);
+  return ports.groups.fail(state, { code, message, atMs: ports.clock() }, audited);
 }

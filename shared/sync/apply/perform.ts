@@ -250,6 +250,12 @@ async function settle(
   const { state } = await unreserved(round, turn);
   if (ending !== 'open') await closeDrift(state, turn, ending);
   const driftClosed = ending !== 'open';
-  await turn.ports.groups.settle(state, as, { counts, driftClosed, againAtMs, calledMs: turn.calledMs() });
-  return { step: { kind: 'in_step' } };
+  const settled = await turn.ports.groups.settle(state, as, {
+    counts,
+    driftClosed,
+    againAtMs,
+    calledMs: turn.calledMs(),
+  });
+  // Whoever changed it meanwhile relied on the promise that has brought us here: nobody else is woken for it.
+  return { step: { kind: settled ? 'in_step' : 'again' } };
 }

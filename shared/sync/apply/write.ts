@@ -216,8 +216,8 @@ export async function refuse(round: Round, turn: Turn): Promise<Performed> {
     narrowed(additions, write.plan.changes.length > additions.length, { ...turn.trial, isKnown }) ??
     nextSuspects(write, round, turn.trial);
   if (trial === undefined || wanted === undefined) {
-    await giveUp({ ...state, calledMs: turn.calledMs() }, cause, { ports, audited });
-    return { step: { kind: 'failed', cause } };
+    const isGivenUp = await giveUp({ ...state, calledMs: turn.calledMs() }, cause, { ports, audited });
+    return isGivenUp ? { step: { kind: 'failed', cause } } : OVERTAKEN;
   }
   if (trial === 'refused') await markRefused(additions, state, wanted, turn);
   const { lots, refusals } = turn.trial;
