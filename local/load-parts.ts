@@ -1,5 +1,6 @@
 import { reportGroups } from '../shared/operate/report.ts';
-import { connectionKey } from '../shared/store/keys.ts';
+import { promise } from '../shared/store/group-writes.ts';
+import { connectionKey, groupKey } from '../shared/store/keys.ts';
 import type { LocalFunction } from './invocation.ts';
 import type { StackParts } from './parts.ts';
 import { startScim } from './scim-endpoint.ts';
@@ -30,10 +31,17 @@ export async function loadParts(): Promise<StackParts> {
     },
     readGroups: (connection) => reportGroups(connection, ports),
     startScim: (connection) => startScim({ port: 0, connection }, wireScim()),
-    clearLeases: async (connection) => {
+    endFormerWork: async (connection) => {
       const { pk } = connectionKey(connection);
       for await (const leases of ports.table.query({ partition: pk, prefix: LEASE_PREFIX })) {
         for (const lease of leases) await ports.table.delete(lease);
+      }
+      for await (const groups of ports.index.all(connection)) {
+        for (const { ref } of groups.filter(({ dirtySinceMs }) => dirtySinceMs !== undefined)) {
+          const { intent } = (await ports.groups.read(ref)) ?? {};
+          const set = { ...promise(ref, 0), ...(intent && { releasedIntent: intent.id }) };
+          await ports.table.update(groupKey(ref), { set });
+        }
       }
     },
   };

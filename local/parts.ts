@@ -16,8 +16,8 @@ export interface StackParts {
   }) => Promise<void>;
   readonly readGroups: (connection: ConnectionName) => Promise<readonly GroupReport[]>;
   readonly startScim: (connection: ConnectionName) => Promise<ScimEndpoint>;
-  /** Leases of a process that was killed would hold its successor up. */
-  readonly clearLeases: (connection: ConnectionName) => Promise<void>;
+  /** Leases, open intents and promises of a process that was killed would hold its successor up. */
+  readonly endFormerWork: (connection: ConnectionName) => Promise<void>;
 }
 
 /** Loads the parts once the environment is in place, because the handlers read it when they are first called. */

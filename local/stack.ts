@@ -130,7 +130,7 @@ async function registerConnection(
     company: platform.company,
     settings: localSettings(platform.url, settings),
   });
-  await parts.clearLeases(DEFAULT_CONNECTION);
+  await parts.endFormerWork(DEFAULT_CONNECTION);
 }
 
 /** Lambda's longest. */

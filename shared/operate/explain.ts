@@ -84,7 +84,10 @@ interface Explaining {
 async function findOut(state: GroupState, text: string, { connection, ports }: Explaining) {
   const found = await findMember(state.ref, text, { connection, ports });
   const stranger = found instanceof NothingFits ? found : undefined;
-  const member = found instanceof NothingFits ? memberId(text) : found;
+  // Whom no event has named here may be known of other groups, by an address.
+  const [known, ...others] = stranger === undefined ? [] : await membersHolding(text, connection, ports);
+  const meant = known !== undefined && others.length === 0 ? known : memberId(text);
+  const member = found instanceof NothingFits ? meant : found;
   const one = await identify(member, state, connection, ports);
   const who = stranger === undefined ? one : await withStranger(one, text, connection, ports);
   return { member, stranger, who, entries: await entriesAbout(state.ref, who, ports) };

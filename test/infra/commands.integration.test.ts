@@ -102,7 +102,7 @@ const COMMANDS: readonly (readonly ['viewer' | 'approver' | 'operator', string])
       'dlq edit <letter> --reason r',
     ],
     ['dlq replay --all', 'dlq discard <letter> --reason r', 'probe'],
-    [CONNECT, CONNECT, 'connections remove second --erase', CONNECT, 'notify test'],
+    [CONNECT, CONNECT, 'connections remove second', CONNECT, 'notify test'],
   ]
     .flat()
     .map((line) => ['operator', line] as const),

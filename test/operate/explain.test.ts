@@ -48,6 +48,14 @@ describe('explain', () => {
     expect(await explain('ann')).toMatchObject({ wanted: true, decision: { outcome: 'in_sync' } });
   });
 
+  it('knows by an address whom events have named only in other groups', async () => {
+    const { tell, explain } = await company();
+    await tell({ snapshot: 'g', of: ['ann'] }, { snapshot: 'h', of: ['bob'] });
+    const byAddress = await explain('bob@acme.test');
+    expect(byAddress).toMatchObject({ member: 'bob', present: false, match: { person: { id: 'bob' } } });
+    expect(byAddress).toEqual(await explain('bob'));
+  });
+
   it('says of a deletion of the user, a removal and a snapshot that it was that', async () => {
     const { tell, explain } = await company();
     await tell({ snapshot: 'g', of: ['ann', 'bob', 'cid', 'dan'] });

@@ -24,7 +24,7 @@ export function fakeParts(over: Partial<StackParts['handlers']> = {}) {
       token: 'scim-token',
       stop: async () => void calls.push('scim stopped'),
     }),
-    clearLeases: async () => void calls.push('leases'),
+    endFormerWork: async () => void calls.push('leases'),
   };
   return { parts, calls, groups, loadParts: async () => parts };
 }
