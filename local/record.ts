@@ -2,8 +2,8 @@ import type { Message, MessageAttributeValue } from '@aws-sdk/client-sqs';
 import type { SQSMessageAttribute, SQSRecord, SQSRecordAttributes } from 'aws-lambda';
 
 /**
- * A received message as Lambda hands it to a function (Lambda developer guide, "Example standard queue message event"
- * and its FIFO sibling): names in camel case, binary attributes as base64, lists always present.
+ * A received message as Lambda hands it to a function (Lambda developer guide, "Example standard queue message event"):
+ * names in camel case, binary attributes as base64, lists always present.
  */
 export function toRecord(message: Message, queueArn: string): SQSRecord {
   return {

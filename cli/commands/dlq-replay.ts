@@ -5,7 +5,7 @@ import { isNamed, type Selection } from '../../shared/operate/dead-letters/surve
 import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { plural } from '../output/words.ts';
-import { queuesOf, selectionOf, surveyChosen, type Which } from './dlq-queue.ts';
+import { queuesOf, sayElsewhere, selectionOf, surveyChosen, type Which } from './dlq-queue.ts';
 
 export interface ReplayFlags extends Which {
   readonly rate?: number;
@@ -44,11 +44,12 @@ export async function replay(
 }
 
 async function replayAll(
-  { out, io, ports, connection }: Context,
+  context: Context,
   selection: Selection,
   options: ReplayFlags,
   planned: number,
 ): Promise<ReplayReport> {
+  const { out, io, ports, connection } = context;
   const progress = out.progress('replaying');
   let total: ReplayReport = { replayed: 0, failed: 0, remaining: 0, cancelled: false };
   try {
@@ -59,7 +60,7 @@ async function replayAll(
         selection,
         rate: options.rate,
         signal: io.signal,
-        onElsewhere: () => {},
+        onElsewhere: sayElsewhere(context),
         onProgress: ({ replayed }) => progress.show(before.replayed + replayed, Math.max(planned, replayed)),
       });
       total = {

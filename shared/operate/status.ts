@@ -60,7 +60,7 @@ async function countGroups(connection: GroupRef['connection'], ports: ReportPort
     for (const summary of page) {
       const name = stateName(summary);
       groups[name] = (groups[name] ?? 0) + 1;
-      if (summary.holdWaits) holds += 1;
+      if (summary.holdUndecided) holds += 1;
       if (summary.dirtySinceMs === undefined) continue;
       backlog += 1;
       oldestMs = Math.max(oldestMs ?? 0, nowMs - summary.dirtySinceMs);

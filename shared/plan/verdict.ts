@@ -85,8 +85,7 @@ function verdictOfStranger(asked: Asked, { mode }: GroupTreatment): Verdict {
   const { state, settings } = facts;
   const why = whyUnwanted(asked);
   if (user === undefined || !isPresent(asked)) return verdict('not_wanted', why);
-  if (isHeld(decision, facts, user))
-    return verdict('held', `${why}; the guard holds the removal until a person decides: groupsync holds`);
+  if (isHeld(decision, facts, user)) return verdict('held', `${why}; ${whyHeld(facts)}`);
   const staysBy =
     mode !== 'sync' ? `mode ${mode}` : settings.membership === 'additive' ? 'membership additive' : 'drift';
   const isRemoved = decision.kind === 'write' && decision.plan.removals.includes(user);
@@ -100,6 +99,13 @@ function verdictOfStranger(asked: Asked, { mode }: GroupTreatment): Verdict {
   if (obstacle !== undefined) return verdict(obstacle.outcome, `${why}; ${obstacle.detail}`);
   if (state.dirtySinceMs === undefined && state.failedAtMs !== undefined) return refused(asked, `${why}; `);
   return verdict('waiting', `${why}; the removal is not done yet${lastTry(asked)}`);
+}
+
+function whyHeld({ state }: Facts): string {
+  const decision = state.hold?.decision;
+  return decision?.kind === 'rejected'
+    ? `${decision.by} rejected the removal (${decision.reason}): groupsync holds`
+    : 'the guard holds the removal until a person decides: groupsync holds';
 }
 
 const isHeld = (decision: Decision, { held }: Facts, user: PlatformUserId): boolean =>

@@ -63,7 +63,7 @@ describe('readSettings', () => {
     ['a prefix with capitals', { prefix: 'GroupSync' }, 'prefix: expected 1 to 32 of a-z, 0-9 and -'],
     ['a prefix too long', { prefix: 'a'.repeat(33) }, 'prefix: expected 1 to 32'],
     ['a window that is no number', { coalesceSeconds: '5s' }, 'coalesceSeconds'],
-    ['a window beyond deduplication', { coalesceSeconds: 301 }, 'coalesceSeconds'],
+    ['a window of more than five minutes', { coalesceSeconds: 301 }, 'coalesceSeconds'],
     ['a schedule of zero minutes', { pumpMinutes: 0 }, 'pumpMinutes'],
     [
       'an account as a producer',

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { explainMember } from '../../shared/operate/explain.ts';
 import { approveHold, approveSome, listHolds, rejectHold } from '../../shared/operate/holds.ts';
 import { journalOf, recordDeed } from '../../shared/operate/journal.ts';
 import { verifyAudit } from '../../shared/operate/verify-audit.ts';
 import { authorsOf } from '../../shared/plan/approval.ts';
+import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { Crash, type Worker } from '../../simulate/worker.ts';
 import { calledBy, story } from '../support/engine/story.ts';
@@ -223,7 +225,13 @@ describe('a hold', () => {
   it('stays where a person rejects it, until nobody wants the removals', async () => {
     const { tell, state, ref, world, shown } = await company();
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
-    await rejectHold(ref('g'), WORD, world.onlooker);
+    const why = async () => {
+      const connection = (await world.onlooker.connections.find(CONNECTION)) as Connection;
+      return (await explainMember(ref('g'), 'a', { connection, ports: world.onlooker })).because;
+    };
+    expect(await why()).toMatch(/until a person decides/);
+    await rejectHold(ref('g'), WORD, { ...world.onlooker, ...calledBy('Bob') });
+    expect(await why()).toMatch(/Bob rejected the removal \(a reorganisation\)/);
     world.advance(8 * DAY_MS);
     await tell({ upsert: 'g', name: 'Other' });
     expect(shown('g')).toEqual([users(...EVERYBODY)]);

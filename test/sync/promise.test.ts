@@ -181,6 +181,17 @@ describe('a change', () => {
     },
   );
 
+  it('is kept towards what changes the group between a look and its settlement', async () => {
+    const { change, messages, apply, lose, shown } = await settled();
+    await change({ take: ['c'], from: 'g' });
+    lose();
+    // The promise stands, so that this change sends nothing: whoever is at work with the group has to see it.
+    const late = slow('update GROUP', () => change({ add: ['b'], to: 'g' }));
+    expect(await apply(late)).toMatchObject({ outcome: 'written' });
+    expect(messages()).toEqual([]);
+    expect(shown('g')).toEqual([['u-a', 'u-b']]);
+  });
+
   it('a person asks about is looked at at once, whatever was promised', async () => {
     const { onlooker, ref, change, set, messages, apply, world, lose } = await settled();
     await change({ add: ['b'], to: 'g' });

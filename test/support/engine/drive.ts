@@ -27,7 +27,7 @@ const PUMP_MS = 60_000;
 type Task = () => Promise<unknown>;
 
 /**
- * Runs the whole engine until nothing is left to do: batches of events and messages of several lanes at once, the pump
+ * Runs the whole engine until nothing is left to do: batches of events and messages of several groups at once, the pump
  * each minute, and time that jumps to the next thing that waits.
  * @throws where that does not end
  */
