@@ -514,7 +514,7 @@ function decideWanted(facts: Facts, treatment: GroupTreatment): Decision {
     membership: settings.membership,
     mode: treatment.mode,
     onGroupDeleted: settings.onGroupDeleted,
-    whole: state.takeOver,
+    whole: state.takeOver && !isNameTaken(facts),
     whyNot: wanted.whyNot,
     waiver,
     barred: facts.barred,

@@ -73,7 +73,7 @@ export interface Listing {
 
 export interface Rejected {
   readonly owed: GuardRecord | undefined;
-  /** The new name that was sent. */
+  /** The name that was sent. */
   readonly name?: string | undefined;
 }
 

@@ -22,11 +22,11 @@ async function company(platform: object = {}, settings: Readonly<Record<string, 
       }
       return kinds;
     },
-    /** Somebody renames the group, and the feed tells of it. */
-    async rename(name: string) {
+    /** Somebody renames the group, or changes who is in it, and the feed tells of it. */
+    async rename(name: string, users?: readonly string[]) {
       const { onlooker, platform: fake } = world;
       const id = [...fake.groups.keys()][0] as never;
-      fake.changeAsOther(id, { name });
+      fake.changeAsOther(id, { name, ...(users && { users }) });
       const connection = await onlooker.connections.find(CONNECTION);
       if (connection === undefined) throw new Error('no connection');
       const looking = { platform: await onlooker.platforms.open(connection), ports: onlooker as never };
@@ -75,6 +75,16 @@ describe('a platform where each name is there once', () => {
     expect(world.platform.writes.length - calls).toBeLessThanOrEqual(3);
     expect(refusals(world.deadLetters)).toEqual([]);
     for (const group of ['g', 'h']) expect(await state(group)).toMatchObject({ settled: 'in_sync' });
+  });
+
+  it('keeps nobody out of a group that is to be healed, where somebody gave another group its name', async () => {
+    const { world, tell, state, shown, rename } = await company({ uniqueNames: true });
+    await tell({ snapshot: 'g', name: 'Sales', of: ['a'] });
+    world.platform.addForeign({ name: 'Sales', spokeId: 'other', users: [] });
+    await rename('Sales', []);
+    await tell({ add: ['b'], to: 'g' });
+    expect(shown('g')).toEqual([['u-a', 'u-b']]);
+    expect(await state('g')).toMatchObject({ settled: 'in_sync' });
   });
 });
 

@@ -13,8 +13,8 @@ import type { ObservedGroup, View } from '../../domain/view.ts';
 import { judgeAnswer, type Outcome } from '../../plan/answer.ts';
 import { countsOf, SETTLED, type Write } from '../../plan/decide.ts';
 import type { Reservation, Wanted } from '../../plan/facts.ts';
-import { type Call, meaningOf } from '../../plan/meaning.ts';
 import { judgeRemovals, suspectsAt } from '../../plan/guard.ts';
+import { type Call, meaningOf } from '../../plan/meaning.ts';
 import { compareText, type Plan } from '../../plan/plan.ts';
 import type { Flip } from '../ports/groups.ts';
 import { type GroupFields, PlatformFailure } from '../ports/platform.ts';
@@ -155,7 +155,7 @@ async function afterFailure(
   const refused: Round = {
     ...round,
     look: undefined,
-    rejected: { owed, name: newNameIn(write.plan) },
+    rejected: { owed, name: nameIn(write.plan) },
     refused: { write, intent, cause },
   };
   if (next === 'compare' && needsLook(cause, write.plan, turn.trial)) return { round: refused };
@@ -179,8 +179,11 @@ const CONFLICTS: ReadonlySet<number> = new Set([409, 412]);
 const additionsIn = ({ changes }: Plan): readonly PlatformUserId[] =>
   changes.flatMap((change) => (change.kind === 'add_member' ? [change.after] : []));
 
-const newNameIn = ({ changes, after }: Plan): string | undefined =>
-  changes.some(({ kind }) => kind === 'create_group' || kind === 'rename') ? after?.name : undefined;
+/** A whole group is sent with its name, be that new or not. */
+const nameIn = ({ action, changes, after }: Plan): string | undefined =>
+  action === 'put' || changes.some(({ kind }) => kind === 'create_group' || kind === 'rename')
+    ? after?.name
+    : undefined;
 
 /** The removals of a write that will not happen leave the guard's book, unless they are owed for an earlier one. */
 export async function unreserve(round: Round, turn: Turn): Promise<void> {
