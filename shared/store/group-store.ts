@@ -152,10 +152,11 @@ export function createGroupStore(table: Table): GroupStore {
 
     noteMiss: (ref, intent) => update(ref, { set: { intent: plain(intent) } }, intentIs(intent.id)),
 
-    async dropIntent(ref, intent, { owed, doubtUntilMs }) {
+    async dropIntent(ref, intent, { owed, doubtUntilMs, audited }) {
       const set = {
         ...(owed === undefined ? {} : { unsettledRemovals: { ...owed } }),
         ...(doubtUntilMs === undefined ? {} : { doubt: { intent: plain(intent), untilMs: doubtUntilMs } }),
+        ...(audited === undefined ? {} : { lastAudit: audited }),
       };
       const dropped = await update(ref, { set, remove: ['intent', 'intentId'] }, intentIs(intent.id));
       if (dropped && doubtUntilMs === undefined) await discard(ref, intent.view);

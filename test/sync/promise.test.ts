@@ -289,7 +289,7 @@ describe('a worker', () => {
   });
 
   it('whose write lands after it was looked for in vain, when the group looks clean, loses nobody', async () => {
-    const { troubles, world, change, apply, shown, state, tell } = await settled();
+    const { troubles, world, change, apply, shown, state, tell, ref } = await settled();
     await change({ add: ['b'], to: 'g' });
     world.advance(W_MS);
     troubles.faults = { ...NO_FAULTS, platform: (call) => (call === 'patch' ? 'lost_late' : 'none') };
@@ -300,6 +300,10 @@ describe('a worker', () => {
     world.advance(W_MS);
     await apply();
     expect(await state('g')).toMatchObject({ settled: 'in_sync', wakeAtMs: expect.any(Number) });
+    const told = [];
+    for await (const page of world.onlooker.audit.read(ref('g'))) told.push(...page);
+    const mayLand = expect.stringContaining('it may land until');
+    expect(told).toContainEqual(expect.objectContaining({ outcome: 'found_changed', reason: mayLand }));
     world.platform.doLate(0);
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
     world.advance(DOUBT_MS);

@@ -40,6 +40,12 @@ export const foundOf = (
     outcome: happened ? 'found_written' : 'found_changed',
   });
 
+/** A write whose answer was lost, and which was looked for in vain. */
+export const unfoundOf = (intent: Intent, atMs: number, doubtUntilMs: number): AuditEntry => ({
+  ...foundOf(intent, atMs, null, false),
+  reason: `no answer came, and a look did not find it; it may land until ${new Date(doubtUntilMs).toISOString()}`,
+});
+
 /** Why a write is made: an approval, a difference being put right, or what the directory said last. */
 export function originOf(
   state: GroupState,

@@ -8,7 +8,7 @@ import { isOurCreation, viewOf } from '../../plan/foreign.ts';
 import { type AuditLink, OURSELVES } from '../ports/logs.ts';
 import { retireClaim } from '../retire-claim.ts';
 import { DOUBT_MS, WRITES_IN_FLIGHT } from '../tuning.ts';
-import { originOf } from './audit.ts';
+import { originOf, unfoundOf } from './audit.ts';
 import { holdDigest, learn, readFormer } from './facts.ts';
 import { absorb, clearSuspicion, closeDrift, flipFound, linkTo, recordLanded, unlink } from './foreign.ts';
 import type { Performed, Round, Turn } from './turn.ts';
@@ -179,8 +179,13 @@ async function drop({ intent, owed }: Of<'drop'>, round: Round, turn: Turn): Pro
   const { intent: _, unsettledRemovals: __, ...state } = round.state;
   // What the platform has refused cannot land any more, and a deletion explains no difference.
   const mayLand = round.rejected === undefined && intent.action !== 'delete';
-  const doubtUntilMs = mayLand ? turn.ports.clock() + DOUBT_MS : undefined;
-  if (!(await turn.ports.groups.dropIntent(state.ref, intent, { owed, doubtUntilMs }))) return OVERTAKEN;
+  const nowMs = turn.ports.clock();
+  const doubtUntilMs = mayLand ? nowMs + DOUBT_MS : undefined;
+  // Before the intent goes: two writes that land late and undo each other leave nothing else that tells of them.
+  const audited =
+    doubtUntilMs === undefined ? undefined : await turn.record(state, unfoundOf(intent, nowMs, doubtUntilMs));
+  if (!(await turn.ports.groups.dropIntent(state.ref, intent, { owed, doubtUntilMs, audited })))
+    return OVERTAKEN;
   if (round.rejected === undefined) return AGAIN;
   await unreserve(round, turn);
   const left = owed === undefined ? state : { ...state, unsettledRemovals: owed };

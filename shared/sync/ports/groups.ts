@@ -128,7 +128,11 @@ export interface GroupStore {
   dropIntent(
     ref: GroupRef,
     intent: Intent,
-    left: { readonly owed?: GuardRecord | undefined; readonly doubtUntilMs?: number | undefined },
+    left: {
+      readonly owed?: GuardRecord | undefined;
+      readonly doubtUntilMs?: number | undefined;
+      readonly audited?: AuditLink | undefined;
+    },
   ): Promise<boolean>;
   /**
    * Makes the written view the group's view, and clears dirty if nothing has happened since.
