@@ -148,6 +148,8 @@ const MISSES_APART_MS = 60_000;
 /** So often within an hour a group is put right at once. */
 const RESTORED_AT_ONCE = 2;
 const HOUR_MS = 3_600_000;
+/** A platform that lists nothing for so long has none of our groups. */
+const MISROUTED_AT_MOST_MS = 24 * HOUR_MS;
 
 const LOOK: Question = { kind: 'look' };
 const NO_USERS = { users: new Map() };
@@ -480,8 +482,9 @@ function decideMissing(facts: Facts): Decision {
 /** Deleted, or deleted and made again: another group that carries our spokeId is what it became. */
 function decideUnlinking(facts: Facts, id: PlatformGroupId, listed: readonly ListedGroup[]): Decision {
   const { state, wanted } = facts;
-  // A group that the directory has deleted as well is nobody's loss.
-  if (hasDeparted(state.registers)) return { kind: 'unlink', id, difference: undefined, waiver: undefined };
+  // A group that the directory has deleted as well is nobody's loss, unless it is there and keeps its members.
+  if (hasDeparted(state.registers))
+    return decideMisrouted(facts) ?? { kind: 'unlink', id, difference: undefined, waiver: undefined };
   const again = listed.find((group) => group.spokeId === state.ref.group && group.id !== id);
   const difference: Difference =
     again === undefined
@@ -494,6 +497,13 @@ function decideUnlinking(facts: Facts, id: PlatformGroupId, listed: readonly Lis
     return { kind: 'wait', waitMs: undefined, why: UNTOLD };
   if (wanted === undefined) return { kind: 'read', what: ['wanted'] };
   return { kind: 'unlink', id, difference, waiver: { policy, seen: newnessOf(state, wanted).newest } };
+}
+
+/** A wrong route answers 404 everywhere and lists nothing: what is to go may be there all the same. */
+function decideMisrouted({ state, listed, nowMs }: Facts): Decision | undefined {
+  if (listed === undefined) return { kind: 'list', ageMs: LISTING_AGE_MS };
+  const isOld = nowMs - (state.dirtySinceMs ?? nowMs) >= MISROUTED_AT_MOST_MS;
+  return listed.groups.length > 0 || isOld ? undefined : { kind: 'wait', waitMs: undefined, why: UNTOLD };
 }
 
 function decideWanted(facts: Facts, treatment: GroupTreatment): Decision {
@@ -542,6 +552,8 @@ function decidePlan(
   if (plan.action !== 'none') return { kind: 'write', plan, known: [], ...guarded };
   const mayBeLeft = treatment.mode === 'sync' && input.wanted === undefined && input.current === undefined;
   if (mayBeLeft && wasLost(facts).length > 0) return { kind: 'adopt', candidates: wasLost(facts) };
+  const misrouted = mayBeLeft && facts.isNothingAdoptable ? decideMisrouted(facts) : undefined;
+  if (misrouted !== undefined) return misrouted;
   if (isNameTaken(facts)) return NAME_IN_USE;
   if (isAnybodyBarred(facts, facts.wanted)) return TRIED;
   const as = guarded.held.size > 0 ? 'held' : SETTLED[facts.wanted.state];

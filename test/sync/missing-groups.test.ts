@@ -65,6 +65,24 @@ describe('a platform that answers 404 for groups that are there', () => {
     },
   );
 
+  it.each([
+    ['at first', []],
+    ['after a link was given up', [{ upsert: 'g0', name: 'New' }]],
+  ])('lets nobody keep a group that the directory deletes meanwhile, %s', async (_, first) => {
+    const { world, say, pass, tell } = await company(1);
+    world.platform.hidden = () => true;
+    world.platform.failing = (kind) => (kind === 'create' ? 404 : undefined);
+    say(...first);
+    await pass(5 * MINUTE_MS);
+    say({ remove: 'g0' });
+    await pass(HOUR_MS / 2);
+    world.platform.hidden = () => false;
+    world.platform.failing = () => undefined;
+    world.advance(HOUR_MS);
+    await tell();
+    expect([...world.platform.groups.values()]).toEqual([]);
+  });
+
   it('says so, so that an alarm rings', async () => {
     const { world, say, names, pass, waiting } = await company(5);
     const before = new Set(world.platform.groups.keys());
