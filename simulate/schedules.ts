@@ -110,7 +110,9 @@ function markOf(task: Task, { name, company }: ConnectionSpec, cloud: Around): M
   const gate = state === 'open' ? 0 : [untilMs, vault.versions.get(name)];
   if (task === 'pump') {
     const isTried = state !== 'open' && state !== 'paused' && Number(untilMs) <= nowMs();
-    if (isTried || backlog || (state === 'open' && hasWorkForPump(name, cloud, waiting))) return undefined;
+    const isReplanned = table.items.get(`C#${name} CONNECTION`)?.['replanSinceMs'] !== undefined;
+    if (isTried || backlog || isReplanned || (state === 'open' && hasWorkForPump(name, cloud, waiting)))
+      return undefined;
     return { finding: JSON.stringify(gate), echo: '' };
   }
   const sinceMs = nowMs() - START_MS;

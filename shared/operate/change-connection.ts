@@ -1,9 +1,21 @@
-import { differingSettings, mergeSettings, parseSettings } from '../contract/change-setting.ts';
+import {
+  differingSettings,
+  mergeSettings,
+  parseSettings,
+  type SettingDifference,
+} from '../contract/change-setting.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import type { AuditedChange } from '../sync/ports/logs.ts';
 import { NotFound } from './find-group.ts';
 import { doRecorded, type JournalPorts, journalOf } from './journal.ts';
+
+/** Settings that say how the platform is called, not what should be there. */
+const CALLING = new Set(['baseUrl', 'concurrency', 'timeoutMs', 'activity']);
+
+/** Every group is planned anew. */
+export const altersPlans = (changes: readonly SettingDifference[]): boolean =>
+  changes.some(({ key }) => !CALLING.has(key));
 
 /** So many changes of one connection in a row would be a fault elsewhere. */
 const MAX_RACES = 20;
@@ -34,7 +46,9 @@ export async function changeConnection(
   for (let race = 0; race < MAX_RACES; race += 1) {
     const before = await ports.connections.current(read.name);
     if (before === undefined) throw new NotFound(`the connection ${read.name} was removed meanwhile`);
-    const after = mergedConnection(change, before);
+    const merged = mergedConnection(change, before);
+    const isReplanned = altersPlans(differingSettings(before.settings, merged.settings));
+    const after = isReplanned ? { ...merged, replanSinceMs: ports.clock() } : merged;
     const deed = { action, changes: changesBetween(before, after) };
     const isDone = await doRecorded(journalOf(read.name), deed, ports, async () => {
       await first?.();

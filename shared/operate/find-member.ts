@@ -1,9 +1,9 @@
-import { ACTIVE_ATTRIBUTE } from '../domain/active.ts';
-import { type ConnectionName, type GroupRef, type MemberId, memberId } from '../domain/ids.ts';
 import { fieldName, matchForm } from '../contract/match-rule.ts';
 import { matchRules } from '../contract/settings.ts';
-import type { Connection } from '../sync/ports/connections.ts';
+import { ACTIVE_ATTRIBUTE } from '../domain/active.ts';
+import { type ConnectionName, type GroupRef, type MemberId, memberId } from '../domain/ids.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
+import type { Connection } from '../sync/ports/connections.ts';
 import { allGroups, findOne } from './find-group.ts';
 import { sayPerson, withId } from './names.ts';
 

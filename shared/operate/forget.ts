@@ -3,8 +3,8 @@ import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Erased } from '../sync/ports/eraser.ts';
 import { ERASING } from '../sync/ports/logs.ts';
 import { forgetScimUser } from '../sync/scim/resources.ts';
+import { WORKERS_KNOW_AFTER_MS } from '../sync/wake.ts';
 import { type JournalPorts, journalOf, recordDeed } from './journal.ts';
-import { WORKERS_KNOW_AFTER_MS } from './settings.ts';
 
 export type ForgetPorts = JournalPorts & Pick<ToolPorts, 'scim' | 'users' | 'people' | 'eraser'>;
 

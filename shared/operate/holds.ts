@@ -1,9 +1,9 @@
 import type { GroupState } from '../domain/group-state.ts';
 import { HOLD_LIFE_MS, type Hold, type HoldDecision } from '../domain/hold.ts';
 import type { ConnectionName, GroupId, GroupRef, PlatformUserId } from '../domain/ids.ts';
+import { authorsOf, type EarlierDeed } from '../plan/approval.ts';
 import { judgeRemovals } from '../plan/guard.ts';
 import { holdDigest } from '../sync/apply/facts.ts';
-import { authorsOf, type EarlierDeed } from '../plan/approval.ts';
 import type { WakePorts } from '../sync/ports/bundles.ts';
 import type { Connections } from '../sync/ports/connections.ts';
 import type { GroupIndex } from '../sync/ports/group-index.ts';

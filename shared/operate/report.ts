@@ -1,6 +1,6 @@
 import type { GroupReport, GroupStateName } from '../contract/answers.ts';
-import type { GroupState } from '../domain/group-state.ts';
 import { type GroupRegisters, isUnheardOf } from '../domain/group.ts';
+import type { GroupState } from '../domain/group-state.ts';
 import type { ConnectionName } from '../domain/ids.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 

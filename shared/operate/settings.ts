@@ -10,17 +10,13 @@ import type { ConnectionName } from '../domain/ids.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection, ConnectionStore } from '../sync/ports/connections.ts';
 import { revokeAllTokens } from '../sync/scim/tokens.ts';
-import { changeConnection } from './change-connection.ts';
-import { allGroups, NotFound } from './find-group.ts';
+import { replanAll } from '../sync/wake.ts';
+import { altersPlans, changeConnection } from './change-connection.ts';
+import { NotFound } from './find-group.ts';
 import { type JournalPorts, journalOf, recordDeed } from './journal.ts';
 
 export type SettingsPorts = JournalPorts &
   Pick<ToolPorts, 'connections' | 'gates' | 'index' | 'desired' | 'vault' | 'tokens'>;
-
-/** Apply reads settings each time, but until then ingest may hear changes of users by the match rules from before. */
-export const WORKERS_KNOW_AFTER_MS = 35_000;
-/** Settings that say how the platform is called, not what should be there. */
-const CALLING = new Set(['baseUrl', 'concurrency', 'timeoutMs', 'activity']);
 
 export interface SettingChange {
   readonly key: string;
@@ -81,7 +77,7 @@ export async function planSettings(
     connection,
     next,
     changes: differences,
-    replans: differing.some((key) => !CALLING.has(key)),
+    replans: altersPlans(differences),
     needsPeople: differing.includes('match') || differing.includes('includeStates'),
   };
 }
@@ -100,22 +96,9 @@ export async function changeSettings(
 ): Promise<number> {
   const { connection: read, next: settings } = plan;
   const change = { read, wanted: { ...read, settings }, action: 'connections_set' };
-  const { before } = await changeConnection(change, ports);
+  const { before, after } = await changeConnection(change, ports);
   tell(differingSettings(read.settings, before.settings));
-  return plan.replans ? replanAll(read.name, ports) : 0;
-}
-
-export async function replanAll(
-  connection: ConnectionName,
-  ports: Pick<SettingsPorts, 'index' | 'desired' | 'clock'>,
-): Promise<number> {
-  const refs = await allGroups(connection, ports);
-  const nowMs = ports.clock();
-  // The promise is the pump's: no message is sent.
-  const dueMs = nowMs + WORKERS_KNOW_AFTER_MS;
-  for (const ref of refs)
-    await ports.desired.markDirty(ref, { nowMs, wakeAtMs: dueMs, dueMs, isAtOnce: true });
-  return refs.length;
+  return plan.replans ? replanAll(read.name, after.replanSinceMs, ports) : 0;
 }
 
 export async function listConnections(ports: SettingsPorts): Promise<readonly ConnectionRow[]> {

@@ -5,8 +5,8 @@ import { createNotifier } from '../aws/notifier.ts';
 import { createSecrets } from '../aws/secrets.ts';
 import { ENVIRONMENT } from '../contract/names.ts';
 import { createPlatforms } from '../platform/platforms.ts';
-import { createMailbox } from '../queues/mailbox.ts';
 import { createDeadLetterQueue } from '../queues/dead-letter-queue.ts';
+import { createMailbox } from '../queues/mailbox.ts';
 import { createClaimStore } from '../store/claim-store.ts';
 import {
   createFeedStore,

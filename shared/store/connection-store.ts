@@ -84,6 +84,12 @@ export function createConnectionStore(
       return (await table.update(key, { ...change, set: { ...set, ...since } }, unchanged)).written;
     },
 
+    async replanned(name, sinceMs) {
+      remembered.delete(name);
+      const change = { remove: ['replanSinceMs'] };
+      await table.update(connectionKey(name), change, equal('replanSinceMs', sinceMs));
+    },
+
     async remove(name) {
       remembered.delete(name);
       await table.delete(connectionKey(name));
@@ -109,7 +115,7 @@ export function createConnectionStore(
   };
 }
 
-const changeTo = ({ name, company, settings, observing }: Connection): Change => ({
+const changeTo = ({ name, company, settings, observing, replanSinceMs }: Connection): Change => ({
   set: {
     ...OF_THIS_SCHEMA,
     name,
@@ -118,6 +124,7 @@ const changeTo = ({ name, company, settings, observing }: Connection): Change =>
     observing,
     gpk: CONNECTIONS_PARTITION,
     gsk: name,
+    ...(replanSinceMs === undefined ? {} : { replanSinceMs }),
   },
   add: { revision: 1 },
 });

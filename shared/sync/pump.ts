@@ -4,16 +4,17 @@ import type { ConnectionName, GroupRef, MemberId } from '../domain/ids.ts';
 import { WAKE_GRACE_MS } from '../domain/promise.ts';
 import { type GateKeeperPorts, tryGate } from './gatekeeper.ts';
 import type { WakePorts } from './ports/bundles.ts';
-import type { Connections } from './ports/connections.ts';
+import type { Connections, Replanned } from './ports/connections.ts';
 import type { UserStore } from './ports/desired.ts';
 import type { GroupIndex, GroupSummary } from './ports/group-index.ts';
 import { backoffMs, LONGEST_BACKOFF_MS, PUMP_BATCH, PUMP_WALKS, WRITES_IN_FLIGHT } from './tuning.ts';
+import { replanAll } from './wake.ts';
 import { walkAndWake } from './walk.ts';
 
 export interface PumpPorts extends WakePorts, GateKeeperPorts {
   readonly index: GroupIndex;
   readonly users: UserStore;
-  readonly connections: Connections;
+  readonly connections: Connections & Replanned;
 }
 
 export interface PumpReport {
@@ -47,6 +48,10 @@ export async function pump(
     }
   };
   const walksResumed = await resumeWalks(connection, ports, alone);
+  const { replanSinceMs } = (await ports.connections.find(connection)) ?? {};
+  // Whoever changed the settings marks the groups by themselves, if they live.
+  if (replanSinceMs !== undefined && ports.clock() - replanSinceMs > REPLANNED_WITHIN_MS)
+    await alone('settings', async () => void (await replanAll(connection, replanSinceMs, ports)));
   const gate = await tryGate(connection, ports);
   if (gate.state !== 'open' && !everything) {
     return { connection, gate: gate.state, walksResumed, reenqueued: 0, ...told(stuck) };
@@ -60,6 +65,8 @@ export async function pump(
   const reenqueued = await wakeDue(due, ports, alone);
   return { connection, gate: gate.state, walksResumed, reenqueued, ...told(stuck) };
 }
+
+const REPLANNED_WITHIN_MS = 120_000;
 
 const told = (stuck: readonly string[]) => (stuck.length === 0 ? {} : { stuck });
 

@@ -1,7 +1,9 @@
 import pMap from 'p-map';
-import type { GroupRef } from '../domain/ids.ts';
+import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import { delayMs, isPromised } from '../domain/promise.ts';
 import type { WakePorts } from './ports/bundles.ts';
+import type { Replanned } from './ports/connections.ts';
+import type { GroupIndex } from './ports/group-index.ts';
 import type { Wake } from './ports/queues.ts';
 import { WRITES_IN_FLIGHT } from './tuning.ts';
 
@@ -16,6 +18,36 @@ export async function wakeAll(...asked: Parameters<typeof wakeGroups>): Promise<
   const [first, ...others] = await wakeGroups(...asked);
   if (first === undefined) return;
   throw new Error(`${others.length + 1} groups could not be woken`, { cause: first.cause });
+}
+
+/** Apply reads settings each time, but until then ingest may hear changes of users by the match rules from before. */
+export const WORKERS_KNOW_AFTER_MS = 35_000;
+
+/**
+ * Marks every group, once settings were changed that alter plans. The promise is the pump's: no message is sent. Whoever
+ * changed them does it, or the pump where they did not come to its end.
+ * @returns how many groups there are
+ */
+export async function replanAll(
+  connection: ConnectionName,
+  sinceMs: number | undefined,
+  { index, desired, clock, connections }: ReplanPorts,
+): Promise<number> {
+  let groups = 0;
+  const nowMs = clock();
+  const dueMs = nowMs + WORKERS_KNOW_AFTER_MS;
+  for await (const page of index.all(connection)) {
+    for (const { ref } of page)
+      await desired.markDirty(ref, { nowMs, wakeAtMs: dueMs, dueMs, isAtOnce: true });
+    groups += page.length;
+  }
+  if (sinceMs !== undefined) await connections.replanned(connection, sinceMs);
+  return groups;
+}
+
+export interface ReplanPorts extends Pick<WakePorts, 'desired' | 'clock'> {
+  readonly index: Pick<GroupIndex, 'all'>;
+  readonly connections: Replanned;
 }
 
 export interface UnwokenGroup {

@@ -4,8 +4,8 @@ import { approveHold, approveSome, listHolds, rejectHold } from '../../shared/op
 import { journalOf, recordDeed } from '../../shared/operate/journal.ts';
 import { verifyAudit } from '../../shared/operate/verify-audit.ts';
 import { authorsOf } from '../../shared/plan/approval.ts';
-import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
+import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { Crash, type Worker } from '../../simulate/worker.ts';
 import { calledBy, story } from '../support/engine/story.ts';
 import { CONNECTION } from '../support/engine/world.ts';

@@ -11,13 +11,13 @@ import { createScimTokenStore } from '../../shared/store/scim-store.ts';
 import type { Value } from '../../shared/store/table.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import type { GateStore } from '../../shared/sync/ports/connections.ts';
+import { pump } from '../../shared/sync/pump.ts';
+import { WORKERS_KNOW_AFTER_MS } from '../../shared/sync/wake.ts';
 import { calledBy, story } from '../support/engine/story.ts';
 import { CONNECTION } from '../support/engine/world.ts';
 
 /** A group in step, a worker that remembers connections, and a person who changes a setting. */
 const KEEPS_NONE = { store: async () => 'v1', remove: async () => false };
-
-const WORKERS_KNOW_AFTER_MS = 35_000;
 
 async function company() {
   const told = await story();
@@ -46,6 +46,29 @@ describe('a changed setting', () => {
     expect(await applyGroup(ref('g'), remembering)).toMatchObject({ outcome: 'written' });
     expect(names()).toEqual(['new g']);
     expect((await state('g'))?.dirtySinceMs).toBeUndefined();
+  });
+
+  it('whose author dies before the groups are marked is heeded all the same', async () => {
+    const { tell, names, world } = await company();
+    const dying = {
+      ...world.onlooker,
+      vault: KEEPS_NONE,
+      index: {
+        ...world.onlooker.index,
+        all: () => {
+          throw new Error('dies');
+        },
+      },
+    };
+    const plan = await planSettings(CONNECTION, [{ key: 'nameTemplate', value: 'new {id}' }], dying);
+    await expect(changeSettings(plan, dying)).rejects.toThrow();
+    await tell();
+    world.advance(121_000);
+    await pump(CONNECTION, world.onlooker);
+    world.advance(WORKERS_KNOW_AFTER_MS);
+    await tell();
+    expect(names()).toEqual(['new g']);
+    expect(await world.onlooker.connections.current(CONNECTION)).not.toHaveProperty('replanSinceMs');
   });
 
   it('made while a group is looked at leaves the group dirty, or is what the look goes by', async () => {

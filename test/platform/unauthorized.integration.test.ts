@@ -60,7 +60,7 @@ async function refusedCompany(secret: Partial<Exclude<SecretValue, { token: stri
     ...world.ports,
     gates,
     platforms: worker(),
-    connections: { find: async () => connection, list: async () => [connection] },
+    connections: { find: async () => connection, list: async () => [connection], replanned: async () => {} },
   } as PumpPorts & { platforms: PumpPorts['platforms'] };
   const gate = await gates.read(connection.name);
   await gates.write(connection.name, gate, { state: 'unauthorized', closings: 1 });

@@ -6,9 +6,10 @@ import { writeGate } from '../../sync/gate.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import { revokeAllTokens } from '../../sync/scim/tokens.ts';
+import { replanAll } from '../../sync/wake.ts';
 import { changeConnection } from '../change-connection.ts';
 import { doRecorded, type JournalPorts, journalOf } from '../journal.ts';
-import { replanAll, type SettingsPorts } from '../settings.ts';
+import type { SettingsPorts } from '../settings.ts';
 
 export type ConnectPorts = JournalPorts &
   Pick<SettingsPorts, 'index' | 'desired'> &
@@ -36,7 +37,7 @@ export async function storeConnection(request: ConnectRequest, ports: ConnectPor
   const { name, company } = request;
   const owner = await ports.connections.companyOf(name);
   if (owner !== undefined && owner !== company) throw new Error(keptFor(name, owner));
-  const isSame =
+  const changed =
     request.known === undefined
       ? await connectNew(request, ports)
       : await reconnect(request.known, request, ports);
@@ -46,15 +47,16 @@ export async function storeConnection(request: ConnectRequest, ports: ConnectPor
     await writeGate(name, gate, REOPENED_GATE, ports);
   const nowMs = ports.clock();
   await ports.health.write(name, { checkedAtMs: nowMs, goodAtMs: nowMs });
-  return isSame ? 0 : replanAll(name, ports);
+  return changed === undefined ? 0 : replanAll(name, changed.replanSinceMs, ports);
 }
 
 /** Why a name cannot be had: groups, people and tokens that lie under it are of the company that had it first. */
 export const keptFor = (name: ConnectionName, company: string): string =>
   `the name ${name} is kept for the company ${company}, whose groups and people are stored under it`;
 
-async function connectNew(request: ConnectRequest, ports: ConnectPorts): Promise<false> {
+async function connectNew(request: ConnectRequest, ports: ConnectPorts): Promise<Connection> {
   const { name, company, settings, token, observing } = request;
+  const made = { name, company, settings, observing, replanSinceMs: ports.clock() };
   const change = { kind: 'connect', before: null, after: company, reason: 'company' };
   const deed = { action: 'connect', changes: [change] };
   const isFree = (await ports.connections.current(name)) === undefined;
@@ -62,20 +64,20 @@ async function connectNew(request: ConnectRequest, ports: ConnectPorts): Promise
     // Whoever was let in before the connection was removed is not let in again.
     await revokeAllTokens(name, ports);
     await ports.vault.store(name, token);
-    return ports.connections.replace({ name, company, settings, observing }, undefined);
+    return ports.connections.replace(made, undefined);
   };
-  if (isFree && (await doRecorded(journalOf(name), deed, ports, make))) return false;
+  if (isFree && (await doRecorded(journalOf(name), deed, ports, make))) return made;
   throw new Error(
     `somebody else connected ${name} meanwhile; look at it: groupsync connections show ${name}`,
   );
 }
 
-/** @returns whether the settings are the same as before */
-async function reconnect(read: Connection, request: ConnectRequest, ports: ConnectPorts): Promise<boolean> {
+/** @returns undefined where the settings are the same as before */
+async function reconnect(read: Connection, request: ConnectRequest, ports: ConnectPorts) {
   const { name, company, settings, token, observing } = request;
   const wanted = { name, company, settings, observing };
   const first = () => ports.vault.store(name, token);
   const change = { read, wanted, action: 'reconnect', first };
   const { before, after } = await changeConnection(change, ports);
-  return differingSettings(before.settings, after.settings).length === 0;
+  return differingSettings(before.settings, after.settings).length === 0 ? undefined : after;
 }

@@ -6,7 +6,7 @@ import { type JournalPorts, journalOf, recordDeed } from '../journal.ts';
 import { type Letter, readLetter } from './letter.ts';
 import { eventResender, groupWaker, type ResendPorts } from './resend.ts';
 import { isSelected, type Selection } from './survey.ts';
-import { type Held, RENEW_AFTER_MS, walkMailbox, type WalkOptions } from './walk.ts';
+import { type Held, RENEW_AFTER_MS, type WalkOptions, walkMailbox } from './walk.ts';
 
 export type ReplayPorts = ResendPorts & JournalPorts & Pick<ToolPorts, 'mailboxes' | 'sleep'>;
 

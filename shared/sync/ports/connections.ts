@@ -19,6 +19,8 @@ export const Connection = z.lazy(() =>
       revision: number.exactOptional(),
       /** All from before was erased: an event of that time would bring back who had left by then. */
       eventsSinceMs: number.exactOptional(),
+      /** Settings that alter plans were changed then, and not all groups are marked for it yet. */
+      replanSinceMs: number.exactOptional(),
       /** What `probe` found. One that cannot be read is as good as none: it is quickly made anew. */
       contract: ContractReport.optional().catch(undefined),
     })
@@ -35,6 +37,11 @@ export type Connection = Readonly<z.infer<typeof Connection>> & {
   readonly unknownSettings?: readonly string[];
 };
 
+export interface Replanned {
+  /** Every group is marked for the settings of `sinceMs`; nothing where they were changed again since. */
+  replanned(name: ConnectionName, sinceMs: number): Promise<void>;
+}
+
 export interface Connections {
   /** undefined where no such connection exists. May be up to half a minute old. */
   find(name: ConnectionName): Promise<Connection | undefined>;
@@ -47,7 +54,7 @@ export interface CurrentConnections {
   current(name: ConnectionName): Promise<Connection | undefined>;
 }
 
-export interface ConnectionStore extends Connections, CurrentConnections {
+export interface ConnectionStore extends Connections, CurrentConnections, Replanned {
   /** Whatever is stored: for whoever sets a stage up. What a person changes goes through `replace`. */
   save(connection: Connection): Promise<void>;
   /** Replaces what was `seen` (nothing, for a new one); false where somebody else has changed it since. */

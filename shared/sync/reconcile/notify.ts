@@ -2,7 +2,7 @@ import type { ConnectionName } from '../../domain/ids.ts';
 import type { Episode, Finding } from '../../domain/notice.ts';
 import { afterTelling, isToBeTold, noticeOf, observe } from '../../plan/notice.ts';
 import type { DriftLog } from '../ports/logs.ts';
-import type { Notifier, NoticeStore } from '../ports/notices.ts';
+import type { NoticeStore, Notifier } from '../ports/notices.ts';
 import type { ScimTokenStore } from '../ports/scim.ts';
 import { ENDS_SOON_MS } from '../scim/tokens.ts';
 
