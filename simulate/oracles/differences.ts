@@ -144,8 +144,11 @@ function extraUsers(context: Context, actual: HeldGroup): readonly Difference[] 
     ...namedByDrift(context, 'members_added'),
   ]);
   const { lastError, failedAt } = connection.item(group) ?? {};
-  // Whoever stays by the guard's or a person's word is not left out to let others go, be they refused or not.
-  const isStopped = failedAt !== undefined && connection.held(group).size > 0;
+  // Whoever stays by the guard's or a person's word, or is somebody else's, is not left out to let others go.
+  const isStuck = actual.users.some(
+    (user) => connection.platform.unacceptable.has(user) && !wanted.has(user),
+  );
+  const isStopped = failedAt !== undefined && (isStuck || connection.held(group).size > 0);
   const isKept = lastError?.code === 'kept' || isStopped;
   const left = extras.filter((user) => !isKept && !explained.has(user) && !isTheirs(user));
   return left.map((user) => extra(context, user, 'the directory does not have them in it'));

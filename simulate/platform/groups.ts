@@ -35,6 +35,7 @@ export function createGroups(options: PlatformOptions, tempers: Tempers) {
   const log: rules.FeedEntry[] = [];
   const writes: PlatformWrite[] = [];
   const foreign: ForeignWrite[] = [];
+  const unacceptable = new Set<string>();
   let ids = 0;
 
   const newId = () => {
@@ -85,7 +86,9 @@ export function createGroups(options: PlatformOptions, tempers: Tempers) {
 
   /** Why the platform refuses our write for what is in it, as a status. */
   const refusalOf = ({ name, users = [] }: WriteBody, ownId?: string): number | undefined => {
-    if (users.some((user) => tempers.isAbout('refuses_user_422', user))) {
+    const refused = users.filter((user) => tempers.isAbout('refuses_user_422', user));
+    for (const user of refused) unacceptable.add(user);
+    if (refused.length > 0) {
       tempers.fire('refuses_user_422');
       return 422;
     }
@@ -117,6 +120,7 @@ export function createGroups(options: PlatformOptions, tempers: Tempers) {
     log,
     writes,
     foreign,
+    unacceptable: unacceptable as ReadonlySet<string>,
 
     create(body: WriteBody, author: Author): Written {
       const isOurs = author.initiator === undefined;

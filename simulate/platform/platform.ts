@@ -106,6 +106,8 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
     /** Every change that somebody else made, in order. */
     foreign: groups.foreign as readonly facts.ForeignWrite[],
     calls: calls as readonly facts.PlatformCall[],
+    /** Users because of whom a write was refused. */
+    unacceptable: groups.unacceptable,
     tokens,
     /** Begins a temper; it ends by itself after `forMs`. Fires `temper:<name>` where it changes an answer or its work. */
     begin(deed: PlatformDeed) {

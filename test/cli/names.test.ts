@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { createSpell } from '../../cli/output/hints.ts';
 import { createDesk } from '../../console/server/desk.ts';
 import { createOverview } from '../../console/server/overview.ts';
-import { createSpell } from '../../cli/output/hints.ts';
 import { runCli } from '../support/cli/io.ts';
 import { added, createWorld, deleted, group, removed } from '../support/operate/world.ts';
 

@@ -67,6 +67,7 @@ function makeWorld() {
     writes,
     foreign,
     calls,
+    unacceptable: new Set<string>(),
     tokens: tokensOf('token-a'),
   };
   const birch = {
@@ -439,6 +440,15 @@ describe('truth at any time', () => {
           }),
         ],
         'truth extra_in_given_up',
+      ],
+      [
+        '… because the platform refuses whom somebody else put in',
+        (w) => [
+          w.held({ users: ['u-r1', 'u-r2', 'u-r3', 'u-x'] }),
+          w.item({ failedAt: START_MS }),
+          w.call(1, { method: 'PATCH', status: 422 }),
+          w.acme.unacceptable.add('u-x'),
+        ],
       ],
       [
         'somebody should have come to a group that was given up',

@@ -1,10 +1,10 @@
 import { expect, it, vi } from 'vitest';
 import { verifyAudit } from '../../shared/operate/verify-audit.ts';
-import { allStoresOver } from '../../simulate/engine.ts';
 import { drawLife } from '../../simulate/draw.ts';
 import { CRASH_POINTS, crashPoints } from '../../simulate/draw-trouble.ts';
+import { allStoresOver } from '../../simulate/engine.ts';
 import { readKnown, unknownOf } from '../../simulate/judgement.ts';
-import { DAY_MS, HOUR_MS, type Happening, type LambdaName } from '../../simulate/life.ts';
+import { DAY_MS, type Happening, HOUR_MS, type LambdaName } from '../../simulate/life.ts';
 import { live, type Outcome } from '../../simulate/live.ts';
 import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { groupId } from '../../../shared/domain/ids.ts';
+import { AT_WORK_MS } from '../../../shared/domain/promise.ts';
 import { approveHold } from '../../../shared/operate/holds.ts';
 import { listDrift } from '../../../shared/operate/lists.ts';
-import { AT_WORK_MS } from '../../../shared/domain/promise.ts';
 import { applyGroup } from '../../../shared/sync/apply/apply.ts';
 import type { Connection } from '../../../shared/sync/ports/connections.ts';
 import { PlatformFailure } from '../../../shared/sync/ports/platform.ts';

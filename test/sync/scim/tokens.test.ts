@@ -1,10 +1,10 @@
-import { allStoresOver } from '../../../simulate/engine.ts';
 import { describe, expect, it } from 'vitest';
 import { connectionName } from '../../../shared/domain/ids.ts';
 import { forgetMember } from '../../../shared/operate/forget.ts';
 import { createAuditLog } from '../../../shared/store/logs.ts';
 import { forgetScimUser } from '../../../shared/sync/scim/resources.ts';
 import { createToken, listTokens, revokeToken } from '../../../shared/sync/scim/tokens.ts';
+import { allStoresOver } from '../../../simulate/engine.ts';
 import { calledBy } from '../../support/engine/story.ts';
 import { replace } from '../../support/scim-operations.ts';
 import { createWorld, ENTERPRISE, USER } from './support/server.ts';
