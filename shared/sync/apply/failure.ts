@@ -19,8 +19,23 @@ export async function handleFailure(
 ): Promise<'gate_closed' | 'postponed'> {
   const { ports } = how;
   const { ref } = state;
-  if (await tellGate(connection, failure, ports, ref.group)) return 'gate_closed';
-  await postpone(state, { code: failure.kind, message: failure.message }, how);
+  const error = { code: failure.kind, message: failure.message };
+  if (await tellGate(connection, failure, ports, ref.group)) {
+    const nowMs = ports.clock();
+    const { calledMs, mine } = how;
+    const again = { retryAtMs: affordableAtMs(nowMs, calledMs), soonerMs: nowMs + ports.coalesceMs };
+    // It is no try of the group's, but its calls count: a gate may open and close again and again.
+    const { attempts } = state;
+    await ports.groups.postpone(state, {
+      ...again,
+      attempts,
+      calledMs,
+      error: { ...error, atMs: nowMs },
+      mine,
+    });
+    return 'gate_closed';
+  }
+  await postpone(state, error, how);
   return (await countFailing(ref, failure, ports)) ? 'gate_closed' : 'postponed';
 }
 
