@@ -47,7 +47,7 @@ async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef): Promise<voi
     const members = [...cloud.table.items].flatMap(([key, { member }]) =>
       key.startsWith(prefix) && typeof member === 'string' ? [member] : [],
     );
-    const [foreign, , people, rev] = changes();
+    const [foreign, writes, people, rev] = changes();
     const before = stood();
     const isSeen =
       platformOf(cloud, name)?.groups.get(String(state()['platformId']))?.version === state()['version'];
@@ -57,9 +57,8 @@ async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef): Promise<voi
     }
     const planned = await planGroup(ref, ports);
     const isUntouched = () => changes()[0] === foreign && changes()[2] === people;
-    if (!isUntouched() || state()['rev'] !== rev) return;
+    if (!isUntouched() || state()['rev'] !== rev || changes()[1] !== writes) return;
     await ports.desired.markDirty(ref, dirtyNow(ports));
-    const writes = changes()[1];
     const { outcome, writes: made } = await applyGroup(ref, ports);
     // Whatever else happened to the group meanwhile makes the answers old, not wrong.
     if (!isUntouched() || state()['rev'] !== Number(rev) + 1 || changes()[1] !== Number(writes) + made.length)

@@ -1,7 +1,8 @@
+import type { ReadGroup } from '../directory.ts';
 import type { Life } from '../life.ts';
 import type { HeldGroup } from '../platform/platform.ts';
 import type { Sight, Sighted } from './sight.ts';
-import { storedMember, storedUser, treatmentOf } from './stored.ts';
+import { partitionOf, storedMember, storedUser, treatmentOf } from './stored.ts';
 
 /** Beside the plain ones: whoever was in it before may stay; a refusal made us give it up. */
 type UserCause =
@@ -47,9 +48,18 @@ export function unexplained(sight: Sight, connection: Sighted, group: string): r
     return [];
   }
   const found = said?.name === undefined ? leftBehind(context) : compared(context, said.name);
-  const isUnheard = found.length > 0 && (connection.isHalfHeard(group) || sight.isInLetters(group));
-  if (isUnheard) return [];
+  if (found.length > 0 && isUnheard(context, said)) return [];
   return isMisrouted(context) ? found.map((one) => ({ ...one, cause: 'misrouted' })) : found;
+}
+
+/** What says more of the group, or that one of its members is no more, lies dead-lettered. */
+function isUnheard({ sight, connection, group }: Context, said: ReadGroup | undefined): boolean {
+  if (connection.isHalfHeard(group) || sight.isInLetters(group)) return true;
+  const stored = sight.under<{ member: string; presence: string }>(partitionOf(connection.name, group), 'M#');
+  return stored.some(
+    ({ member, presence }) =>
+      presence === 'present' && said?.members.has(member) !== true && sight.isInLetters(member),
+  );
 }
 
 /** The directory has no such group: what became of the platform's is the connection's policy. */
