@@ -51,12 +51,15 @@ function judgeGroups(sight: Sight, company: string, calls: readonly PlatformCall
   for (const { id = '', spokeId, route, method, by, status } of calls) {
     const owner = sight.ownerOf(company, id, spokeId);
     if (owner === undefined || (route !== '/groups/{id}' && method !== 'POST')) continue;
+    const isFeed = by.startsWith('feed');
     // What is gone is asked for at its own id, once by each event about it.
-    if (by.startsWith('feed') && status === 404) continue;
-    const key = `${owner.connection} ${owner.group}`;
+    if (isFeed && status === 404) continue;
+    // What somebody else changed is looked at once by each run of the feed, whatever apply has spent on it.
+    const key = `${owner.connection} ${owner.group}${isFeed ? ' feed' : ''}`;
     counted.set(key, { owner, count: (counted.get(key)?.count ?? 0) + 1 });
   }
-  for (const [key, { owner, count }] of counted) {
+  for (const { owner, count } of counted.values()) {
+    const key = `${owner.connection} ${owner.group}`;
     const {
       reading,
       companyMs = 0,
