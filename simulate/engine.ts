@@ -87,9 +87,14 @@ export interface PortsOptions {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly coalesceMs: number;
   readonly createSettleMs: number;
+  /** Up to which size a view lies on its group's item, where that is not as deployed. */
+  readonly inlineViewBytes?: number;
   /** Which function these are for: its name stands in what it dead-letters. */
   readonly source: 'ingest' | 'apply';
 }
+
+/** Some views of a life's small groups lie on their items then, and some in chunks. */
+export const FEW_BYTES = 30;
 
 /** How long a worker remembers a connection, as shared/runtime/wire.ts has it. */
 const CONNECTIONS_REMEMBERED_MS = 30_000;
@@ -98,7 +103,7 @@ const CONNECTIONS_REMEMBERED_MS = 30_000;
 export function portsOver(options: PortsOptions) {
   const { table, sqs, clock, random, newId, sleep, coalesceMs, createSettleMs, secrets, dispatcher } =
     options;
-  const stores = allStoresOver(table);
+  const stores = allStoresOver(table, options.inlineViewBytes);
   return {
     ...stores,
     caller: async () => ({ kind: 'operator' as const, id: 'operator' }),
@@ -124,8 +129,8 @@ export function portsOver(options: PortsOptions) {
 }
 
 /** Everything that is kept in the table, save the connections, which need a clock. */
-export const allStoresOver = (table: Table) => ({
-  ...storesOver(table),
+export const allStoresOver = (table: Table, inlineViewBytes?: number) => ({
+  ...storesOver(table, inlineViewBytes),
   scim: createScimStore(table),
   eraser: createEraser(table),
   tokens: createScimTokenStore(table),

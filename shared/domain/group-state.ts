@@ -12,8 +12,13 @@ import { STAMP_ZERO } from './stamp.ts';
 const GuardRecord = z.lazy(() => z.object({ intent: intentText, atMs: number, removals: number }));
 export type GuardRecord = Frozen<z.infer<typeof GuardRecord>>;
 
-/** Where the parts of a view lie, and how to tell that they are whole. */
-const ViewPointer = z.lazy(() => z.object({ id: intentText, chunks: number, hash: text, size: number }));
+/**
+ * Where the parts of a view lie, and how to tell that they are whole. A small one is `text`, and has no parts: a release
+ * that does not know `text` misses them, and asks the platform.
+ */
+const ViewPointer = z.lazy(() =>
+  z.object({ id: intentText, chunks: number, hash: text, size: number, text: text.exactOptional() }),
+);
 export type ViewPointer = Frozen<z.infer<typeof ViewPointer>>;
 
 /**

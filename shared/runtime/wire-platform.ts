@@ -112,8 +112,8 @@ export function wireReconcile(): Base & {
 export const wireLocalStack = wireWorker;
 
 /** What the workers that talk to the platform keep in the table, save the connections, which need a clock. */
-export const storesOver = (table: Table) => ({
-  groups: createGroupStore(table),
+export const storesOver = (table: Table, inlineViewBytes?: number) => ({
+  groups: createGroupStore(table, inlineViewBytes),
   users: createUserStore(table),
   people: createPeopleStore(table),
   claims: createClaimStore(table),

@@ -78,7 +78,14 @@ const removedBy = (
 const landedBy = ({ version }: GroupState, shown: VersionToken) =>
   version === shown ? [] : ['unsettledRemovals'];
 
-export function createGroupStore(table: Table): GroupStore {
+/**
+ * Up to this size a view lies on the group's item, where it costs no request of its own; a larger one would make every
+ * write of the group dearer than a chunk is. What the platform cannot tell, should the release before miss the chunks
+ * that it knows, stays in them: waivers, and names in two forms.
+ */
+const INLINE_VIEW_BYTES = 1_024;
+
+export function createGroupStore(table: Table, inlineViewBytes = INLINE_VIEW_BYTES): GroupStore {
   const update = async (ref: GroupRef, change: Change, when?: Condition) =>
     (await table.update(groupKey(ref), change, when)).written;
   const discard = async (
@@ -124,15 +131,19 @@ export function createGroupStore(table: Table): GroupStore {
     },
 
     async readView(ref, pointer) {
-      const lines = await readChunks(table, (n) => viewChunkKey(ref, pointer.id, n), pointer);
+      const keyOf = (n: number) => viewChunkKey(ref, pointer.id, n);
+      const lines = pointer.text?.split('\n') ?? (await readChunks(table, keyOf, pointer));
       return lines === undefined ? undefined : viewFrom(lines);
     },
 
     async prepareView(ref, id, view) {
-      const { chunks, hash } = await writeChunks(table, (n) => viewChunkKey(ref, id, n), {
-        lines: viewLines(view),
-      });
-      return { id, chunks, hash, size: view.users.size };
+      const { size } = view.users;
+      const lines = [...viewLines(view)];
+      const text = lines.join('\n');
+      const isShown = view.waiver === undefined && view.alias === undefined;
+      if (isShown && Buffer.byteLength(text) <= inlineViewBytes)
+        return { id, chunks: 0, hash: '', size, text };
+      return { id, ...(await writeChunks(table, (n) => viewChunkKey(ref, id, n), { lines })), size };
     },
 
     openIntent: (seen, intent) =>

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { groupId, memberId, platformGroupId, roleId } from '../../shared/domain/ids.ts';
 import { groupKey } from '../../shared/store/keys.ts';
-import type { Item } from '../../shared/store/table.ts';
+import type { Attributes, Item } from '../../shared/store/table.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { allStoresOver } from '../../simulate/engine.ts';
 import type { HeldGroup } from '../../simulate/platform/facts.ts';
@@ -172,6 +172,24 @@ describe('what this release writes', () => {
       [],
     );
   });
+});
+
+describe('a small view, which lies on its group’s item', () => {
+  it.each(['authoritative', 'additive'] as const)(
+    'is asked for at the platform by a release that looks for chunks, and nobody is lost: %s',
+    async (membership) => {
+      const { world, hire, tell, shown, state, ref } = await story({ settings: { membership } });
+      await hire('a', 'b', 'c');
+      await tell({ snapshot: 'g', of: ['a', 'b'] });
+      const { text, ...known } = (await state('g'))?.view ?? {};
+      expect(text).toContain('u-a');
+      await world.table.update(groupKey(ref('g')), { set: { view: known as Attributes } });
+      await tell({ take: ['b'], from: 'g' });
+      await tell({ add: ['c'], to: 'g' });
+      expect(shown('g')).toEqual([['u-a', 'u-c']]);
+      expect(await state('g')).toMatchObject({ settled: 'in_sync', openDrift: [] });
+    },
+  );
 });
 
 describe('a group that a later release wrote', () => {
