@@ -225,10 +225,10 @@ const BUGS: Readonly<Record<string, Bug>> = {
   wakes_lost: [
     'one wake-up in four is lost, and nothing is marked',
     at('desired', (desired, ports) => ({
-      markDirty: async (ref, when) =>
+      markDirty: async (ref, when, said) =>
         ports.random() < 0.25
           ? { wakeAtMs: when.nowMs, lastWriteAtMs: undefined, paused: true }
-          : desired.markDirty(ref, when),
+          : desired.markDirty(ref, when, said),
     })),
   ],
   pump_sleeps: ['nobody takes up what was left', at('index', () => ({ due: async () => [] }))],
@@ -273,8 +273,8 @@ const BUGS: Readonly<Record<string, Bug>> = {
   floors_lost: [
     'a deletion leaves the members behind',
     at('desired', (desired) => ({
-      joinGroup: (ref, registers) =>
-        desired.joinGroup(ref, { ...registers, deleted: '' as never, snapshot: '' as never }),
+      markDirty: (ref, when, said) =>
+        desired.markDirty(ref, when, said && { ...said, deleted: '' as never, snapshot: '' as never }),
     })),
   ],
   drift_unrecorded: [

@@ -2,7 +2,7 @@ import { completeSnapshotFloor } from '../domain/fold.ts';
 import type { GroupRegisters } from '../domain/group.ts';
 import type { GroupRef, MemberId } from '../domain/ids.ts';
 import { laterStamp, parseStamp, STAMP_ZERO, type Stamp, stampTimeMs } from '../domain/stamp.ts';
-import type { DesiredStore, MemberEntry } from '../sync/ports/desired.ts';
+import type { DesiredStore, Dirty, MemberEntry } from '../sync/ports/desired.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { dirtying, promise } from './group-writes.ts';
 import { groupKey, inGroupKey, memberKey, partKey, partPrefix } from './keys.ts';
@@ -26,6 +26,22 @@ const newerThanStored = (stampName: string, valueName: string, stamp: Stamp, val
 const laterThanStored = (name: string, stamp: Stamp): Condition => any(missing(name), less(name, stamp));
 
 export function createDesiredStore(table: Table): DesiredStore {
+  /**
+   * Each register of the group has its own condition. Most events are later than all that is stored, so all registers are
+   * tried in one write with the mark first; where one of them is not, each is written on its own.
+   */
+  async function markWith(registers: readonly RegisterWrite[], ref: GroupRef, dirty: Dirty) {
+    const key = groupKey(ref);
+    if (registers.length > 0) {
+      const set: Attributes = Object.assign({}, ...registers.map((one) => one.set));
+      const conditions = registers.map(({ when }) => when);
+      const together = await table.update(key, dirtying(ref, dirty, { set }), all(...conditions));
+      if (together.written) return together;
+      for (const { set, when } of registers) await table.update(key, { set }, when);
+    }
+    return table.update(key, dirtying(ref, dirty));
+  }
+
   const noteMembership = async (ref: GroupRef, member: MemberId) => {
     await table.put({ ...inGroupKey(ref, member), group: ref.group });
   };
@@ -51,10 +67,6 @@ export function createDesiredStore(table: Table): DesiredStore {
       );
     },
 
-    async joinGroup(ref, registers) {
-      await joinGroupRegisters(table, ref, registers);
-    },
-
     async recordParts(ref, parts, nowMs) {
       const { pk } = groupKey(ref);
       const prefixes = new Map<string, number>();
@@ -74,8 +86,8 @@ export function createDesiredStore(table: Table): DesiredStore {
       return floor;
     },
 
-    async markDirty(ref, dirty) {
-      const marked = await table.update(groupKey(ref), dirtying(ref, dirty));
+    async markDirty(ref, dirty, said) {
+      const marked = await markWith(said === undefined ? [] : registerWrites(said), ref, dirty);
       const { wakeAt, lastWriteAt, paused }: Attributes = marked.written ? marked.item : {};
       return {
         wakeAtMs: Number(wakeAt),
@@ -103,21 +115,6 @@ function memberChange({ member, register }: MemberEntry, nowMs: number) {
 interface RegisterWrite {
   readonly set: Attributes;
   readonly when: Condition;
-}
-
-/**
- * Each register of the group has its own condition. Most events are later than all that is stored, so all registers are
- * tried in one write first; where one of them is not, each is written on its own.
- */
-async function joinGroupRegisters(table: Table, ref: GroupRef, registers: GroupRegisters): Promise<void> {
-  const key = groupKey(ref);
-  const writes = registerWrites(registers);
-  if (writes.length > 1) {
-    const set = Object.assign({}, ...writes.map((write) => write.set));
-    const together = await table.update(key, { set }, all(...writes.map(({ when }) => when)));
-    if (together.written) return;
-  }
-  for (const { set, when } of writes) await table.update(key, { set }, when);
 }
 
 function registerWrites(registers: GroupRegisters): readonly RegisterWrite[] {

@@ -1,4 +1,5 @@
 import pMap from 'p-map';
+import type { GroupRegisters } from '../domain/group.ts';
 import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import { delayMs, isPromised } from '../domain/promise.ts';
 import type { WakePorts } from './ports/bundles.ts';
@@ -50,6 +51,9 @@ export interface ReplanPorts extends Pick<WakePorts, 'desired' | 'clock'> {
   readonly connections: Replanned;
 }
 
+/** A group to be woken, with what is said of the group itself. */
+export type SaidOf = GroupRef & { readonly said?: GroupRegisters | undefined };
+
 export interface UnwokenGroup {
   readonly ref: GroupRef;
   readonly cause: unknown;
@@ -62,7 +66,7 @@ export interface UnwokenGroup {
  * @returns the groups for which either failed
  */
 export async function wakeGroups(
-  refs: readonly GroupRef[],
+  refs: readonly SaidOf[],
   ports: WakePorts,
   isAtOnce = false,
 ): Promise<readonly UnwokenGroup[]> {
@@ -87,10 +91,13 @@ export async function wakeGroups(
 }
 
 /** @returns undefined where the promise is another's, who keeps it; a paused group is woken when its pause ends */
-async function promise(ref: GroupRef, { desired, clock, coalesceMs }: WakePorts): Promise<Wake | undefined> {
+async function promise(
+  { said, ...ref }: SaidOf,
+  { desired, clock, coalesceMs }: WakePorts,
+): Promise<Wake | undefined> {
   const moment = { nowMs: clock(), coalesceMs };
   const wakeAtMs = moment.nowMs + coalesceMs;
-  const found = await desired.markDirty(ref, { nowMs: moment.nowMs, wakeAtMs });
+  const found = await desired.markDirty(ref, { nowMs: moment.nowMs, wakeAtMs }, said);
   if (found.paused) return undefined;
   if (found.wakeAtMs !== wakeAtMs) {
     if (isPromised(found.wakeAtMs, moment)) return undefined;

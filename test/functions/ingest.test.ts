@@ -226,8 +226,13 @@ describe('the function behind the events queue', () => {
     });
 
     it('lets the neighbours of a wide message go first, and gives back it alone when the time is up', async () => {
-      const groups = Array.from({ length: 1_000 }, (_, at) => eventOf(`wide ${at}`));
-      const wide = recordOf(`[${groups.join()}]`, { messageId: 'wide' });
+      const leaves = Array.from({ length: 1_000 }, (_, at) =>
+        eventOf('', {
+          type: 'directory.group.member.removed',
+          data: { group: { id: `wide ${at}` }, members: [{ id: 'm' }] },
+        }),
+      );
+      const wide = recordOf(`[${leaves.join()}]`, { messageId: 'wide' });
       requestMs = 100;
       const Records = [wide, large('g1', '1'), recordOf(eventOf('g2'))];
       expect(await handler({ Records }, within(120_000))).toEqual(back('wide'));

@@ -81,13 +81,17 @@ async function say(
     await desired.joinMember(ref, { member: id, register: { value, stamp } }, world.nowMs());
   }
   const since = makeStamp({ time: new Date(START_MS - 1).toISOString(), id: group, source: 'test' });
-  await desired.joinGroup(ref, {
-    upserted: since,
-    deleted: makeNothing(),
-    snapshot: makeNothing(),
-    name: { value: `Group ${group}`, stamp: since },
-  });
-  await desired.markDirty(ref, { nowMs: world.nowMs(), wakeAtMs: world.nowMs(), isAtOnce: true });
+  const nowMs = world.nowMs();
+  await desired.markDirty(
+    ref,
+    { nowMs, wakeAtMs: nowMs, isAtOnce: true },
+    {
+      upserted: since,
+      deleted: makeNothing(),
+      snapshot: makeNothing(),
+      name: { value: `Group ${group}`, stamp: since },
+    },
+  );
   await applyQueue.wake([ref]);
 }
 

@@ -20,13 +20,13 @@ async function filledGroup(size: number) {
     const member = memberId(`m${index}@acme.test`);
     await onlooker.desired.joinMember(ref, { member, register: { value: 'present', stamp } }, START_MS);
   }
-  await onlooker.desired.joinGroup(ref, {
+  const named = {
     upserted: stamp,
     deleted: STAMP_ZERO,
     snapshot: STAMP_ZERO,
     name: { value: 'Everybody', stamp },
-  });
-  await onlooker.desired.markDirty(ref, { nowMs: START_MS, wakeAtMs: START_MS, isAtOnce: true });
+  };
+  await onlooker.desired.markDirty(ref, { nowMs: START_MS, wakeAtMs: START_MS, isAtOnce: true }, named);
   return { ...told, onlooker, stamp, at: ref };
 }
 

@@ -34,9 +34,8 @@ it.each([
     // The group exists, and nobody has looked at it yet.
     const stamp = makeStamp({ time: new Date(world.nowMs()).toISOString(), id: 'e0', source: 'test' });
     const named = { ...NO_GROUP, upserted: stamp, name: { value: 'Group g', stamp } };
-    await world.onlooker.desired.joinGroup(ref('g'), named);
     const now = { nowMs: world.nowMs(), wakeAtMs: world.nowMs() };
-    await world.onlooker.desired.markDirty(ref('g'), now);
+    await world.onlooker.desired.markDirty(ref('g'), now, named);
     let found: unknown;
     const slow = slowWorker(heldUpBefore, async () => {
       await tell({ remove: 'g' });

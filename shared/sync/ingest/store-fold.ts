@@ -2,6 +2,7 @@ import pMap from 'p-map';
 import { matchRules } from '../../contract/settings.ts';
 import { ACTIVE_ATTRIBUTE } from '../../domain/active.ts';
 import { attributesOf, type ConnectionFold, type GroupFold, type UserFold } from '../../domain/fold.ts';
+import type { GroupRegisters } from '../../domain/group.ts';
 import type { ConnectionName, GroupId, GroupRef, MemberId } from '../../domain/ids.ts';
 import type { Presence, Register } from '../../domain/register.ts';
 import { laterStamp, STAMP_ZERO } from '../../domain/stamp.ts';
@@ -9,7 +10,7 @@ import type { WakePorts } from '../ports/bundles.ts';
 import type { Connections } from '../ports/connections.ts';
 import type { DesiredStore, JoinedUser, UserChange, UserState, UserStore } from '../ports/desired.ts';
 import { WRITES_IN_FLIGHT } from '../tuning.ts';
-import { type UnwokenGroup, wakeGroups } from '../wake.ts';
+import { type SaidOf, type UnwokenGroup, wakeGroups } from '../wake.ts';
 import { walkUser } from '../walk.ts';
 import type { Failures } from './failures.ts';
 import type { Origins } from './origins.ts';
@@ -43,9 +44,13 @@ export async function storeFold(fold: ConnectionFold, batch: Batch): Promise<rea
   const { ports, origins, failures } = batch;
   const ofUser = ({ member }: UserState) => origins.ofUser(member);
   const limit = limiter(batch);
+  const said = new Map<GroupId, GroupRegisters>();
   await attempt(fold.groups.values(), batch, {
     origin: ({ group }) => origins.ofGroup(group),
-    run: (group) => storeGroup({ connection, group: group.group }, group, { ...ports, limit }),
+    run: async (group) => {
+      const stored = await storeGroup({ connection, group: group.group }, group, { ...ports, limit });
+      said.set(group.group, stored);
+    },
   });
   const users = await storeUsers(fold, batch);
 
@@ -60,8 +65,8 @@ export async function storeFold(fold: ConnectionFold, batch: Batch): Promise<rea
     },
   });
 
-  const refs = [...walkers.keys()].map((group) => ({ connection, group }));
-  const wake = (some: readonly GroupRef[]) => wakeGroups(some, ports);
+  const refs = [...walkers.keys()].map((group) => ({ connection, group, said: said.get(group) }));
+  const wake = (some: readonly SaidOf[]) => wakeGroups(some, ports);
   for (const { ref, cause } of await inSlices(refs, batch, {
     most: WOKEN_AT_ONCE,
     run: wake,
@@ -89,12 +94,13 @@ type Limit = <Result>(request: () => Promise<Result>) => Promise<Result>;
 /**
  * Members before parts, parts before the floor: a floor that came first would hide members still to be written. All
  * notes at once before the registers, because they carry no condition and so travel together.
+ * @returns the group's own registers, floor included, which are joined in the write that marks it dirty
  */
 async function storeGroup(
   ref: GroupRef,
   fold: GroupFold,
   { desired, clock, limit }: Pick<StorePorts, 'desired' | 'clock'> & { readonly limit: Limit },
-): Promise<void> {
+): Promise<GroupRegisters> {
   const nowMs = clock();
   const present = [...fold.members].filter(([, { value }]) => value === 'present');
   await Promise.all(present.map(([member]) => desired.noteMembership(ref, member)));
@@ -102,7 +108,7 @@ async function storeGroup(
     limit(() => desired.joinMember(ref, { member, register }, nowMs));
   await pMap(fold.members, join, { concurrency: WRITES_IN_FLIGHT });
   const floor = await limit(() => desired.recordParts(ref, [...fold.parts.values()], nowMs));
-  await limit(() => desired.joinGroup(ref, { ...fold, snapshot: laterStamp(fold.snapshot, floor) }));
+  return { ...fold, snapshot: laterStamp(fold.snapshot, floor) };
 }
 
 async function storeUsers(fold: ConnectionFold, batch: Batch): Promise<readonly UserState[]> {

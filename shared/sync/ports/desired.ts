@@ -14,15 +14,14 @@ export interface DesiredStore {
   joinMember(ref: GroupRef, entry: MemberEntry, nowMs: number): Promise<void>;
   /** Notes and joins the first members of a group of which nobody else has heard: no register can be later. */
   joinNew(ref: GroupRef, entries: readonly MemberEntry[], nowMs: number): Promise<void>;
-  /** Joins the group's own registers, each by its own stamp. */
-  joinGroup(ref: GroupRef, registers: GroupRegisters): Promise<void>;
   /** Records the arrivals, then reads all of the same snapshots: the latest floor that they set, if any. */
   recordParts(ref: GroupRef, parts: readonly PartMarker[], nowMs: number): Promise<Stamp>;
   /**
    * Raises rev and marks the group dirty, always: a redelivery after a crash may find nothing else to write.
+   * @param said joined with the group's own registers, each by its own stamp, in the same write or before it
    * @returns how the group stands after that: its promise is the older one, if there was one
    */
-  markDirty(ref: GroupRef, dirty: Dirty): Promise<Standing>;
+  markDirty(ref: GroupRef, dirty: Dirty, said?: GroupRegisters): Promise<Standing>;
   /** Makes a new promise in place of the one that was seen. false where that was broken, kept or renewed meanwhile. */
   renew(ref: GroupRef, seenMs: number, wakeAtMs: number): Promise<boolean>;
 }

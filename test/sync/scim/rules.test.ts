@@ -133,7 +133,8 @@ describe('what is over', () => {
     const time = '2026-11-20T09:00:00.000Z';
     const stamp = makeStamp({ time, sequence: undefined, id: 'e', source: 's', operation: 0 });
     const { desired } = world.ports;
-    await desired.joinGroup(ref, { ...NO_GROUP, upserted: stamp, name: { value: 'Native', stamp } });
+    const named = { ...NO_GROUP, upserted: stamp, name: { value: 'Native', stamp } };
+    await desired.markDirty(ref, { nowMs: 0, wakeAtMs: 0 }, named);
     await desired.joinNew(ref, [{ member: memberId(id), register: { value: 'present', stamp } }], 0);
     expect(await world.desired('native')).toEqual({ name: 'Native', members: [id] });
     expect((await client.delete(`/Users/${id}`)).status).toBe(204);
