@@ -31,17 +31,17 @@ export function createPeopleStore(table: Table): PeopleStore {
   return {
     read,
 
-    async holding(connection, field, value) {
+    async holding(connection, field, value, noting) {
       const pointers = await itemsOf(table, { partition: pointerPartition(connection, field, value) });
-      const people = await read(
-        connection,
-        pointers.map(({ role }) => roleId(String(role))),
-      );
+      const roles = pointers.map(({ role }) => roleId(String(role)));
+      if (noting !== undefined)
+        await Promise.all(roles.map((role) => table.put(boundMemberItem(connection, role, noting, false))));
+      const people = await read(connection, roles);
       return [...people.values()].filter(({ values }) => values.get(field) === value);
     },
 
-    async bind(connection, member, { role, revision, isFirst }) {
-      await table.put(boundMemberItem(connection, role, member, !isFirst));
+    async bind(connection, member, { role, revision, isFirst, isNoted = false }) {
+      if (!isNoted) await table.put(boundMemberItem(connection, role, member, !isFirst));
       const { written } = await table.update(
         userKey(connection, member),
         { set: { member, role }, add: { writes: 1 }, remove: ['review'] },

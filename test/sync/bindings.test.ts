@@ -6,13 +6,15 @@ import { STAMP_ZERO, type Stamp } from '../../shared/domain/stamp.ts';
 import { rebindMember } from '../../shared/operate/rebind.ts';
 import { userKey } from '../../shared/store/keys.ts';
 import { createUserStore } from '../../shared/store/user-store.ts';
+import { applyGroup } from '../../shared/sync/apply/apply.ts';
+import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { pump } from '../../shared/sync/pump.ts';
 import { LARGE_GROUP } from '../../shared/sync/tuning.ts';
 import { MemoryTable } from '../../simulate/table.ts';
 import { story } from '../support/engine/story.ts';
-import { CONNECTION } from '../support/engine/world.ts';
+import { CONNECTION, takeEvents, takeWoken } from '../support/engine/world.ts';
 
 const person = (role: string, email: string, state = 'ACTIVE') => ({
   role,
@@ -208,6 +210,35 @@ describe('a binding', () => {
     const { world, member, role } = await story();
     const binding = { member: member('ann'), role: role('nobody') };
     expect(await rebindMember(CONNECTION, binding, world.onlooker)).toEqual({ kind: 'unknown_person' });
+  });
+
+  it('is heard of, at whatever moment of its making a refresh finds that its person has left', async () => {
+    for (let at = 1, isMet = true; isMet; at += 1) {
+      const told = await story();
+      const { world, tell, say, shown, ref } = told;
+      world.platform.employees = [person('ann', 'ann')];
+      await refresh(told);
+      await tell({ upsert: 'g' });
+      say({ add: ['ann'], to: 'g' });
+      await ingest(takeEvents(world), world.onlooker);
+      takeWoken(world);
+      isMet = false;
+      let effects = 0;
+      const effect = async () => {
+        effects += 1;
+        if (effects !== at) return;
+        isMet = true;
+        world.platform.employees = [person('ann', 'ann', 'TERMINATED')];
+        await refreshPeople(
+          (await world.onlooker.connections.find(CONNECTION)) as Connection,
+          world.onlooker,
+        );
+      };
+      const worker = { name: 'apply', skewMs: 0, isDead: () => false, effect };
+      await applyGroup(ref('g'), world.portsFor(worker));
+      await tell();
+      expect([at, shown('g')]).toEqual([at, [isMet ? [] : ['u-ann']]]);
+    }
   });
 
   it('that was made anew reaches its groups though the walk was cut short', async () => {

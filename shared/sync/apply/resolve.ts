@@ -16,19 +16,25 @@ interface MatchInput {
   readonly connection: ConnectionName;
   readonly rules: readonly MatchRule[];
   readonly people: Pick<PeopleStore, 'holding'>;
+  /** The match is to be recorded: whom there may be is noted before they are read. */
+  readonly binds?: boolean;
 }
 
 /**
  * Who a member is, by the connection's rules: the first rule that finds anybody decides. Several persons with one
  * value are told apart by who is ACTIVE (a leaver's address may have been given to a newcomer), else nobody is chosen.
  */
-async function matchMember(user: UserState, { connection, rules, people }: MatchInput): Promise<Resolution> {
+async function matchMember(
+  user: UserState,
+  { connection, rules, people, binds = false }: MatchInput,
+): Promise<Resolution> {
+  const noting = binds && user.role === undefined ? user.member : undefined;
   for (const rule of rules) {
     const value =
       rule.memberAttribute === 'id' ? user.member : user.attributes.get(rule.memberAttribute)?.value;
     if (value === undefined) continue;
     const field = fieldName(rule.employeeField);
-    const found = await people.holding(connection, field, matchForm(field, value));
+    const found = await people.holding(connection, field, matchForm(field, value), noting);
     if (found.length > 0) return chosen(found);
   }
   return { kind: 'pending', cause: 'unknown' };
@@ -67,20 +73,21 @@ export async function resolveUsers(
     connection,
     users.flatMap(({ role }) => (role === undefined ? [] : [role])),
   );
+  const input = { connection, rules, people, binds: people.bind !== undefined };
   const entries = await pMap(
     users,
     async (user): Promise<[MemberId, Resolution]> => {
       const person = user.role === undefined ? undefined : bound.get(user.role);
-      const resolution = await resolveUser(user, person, { connection, rules, people });
-      const isSettled = user.role !== undefined && !user.review;
-      if (isSettled || resolution.kind !== 'person') return [user.member, resolution];
-      if (user.role === undefined && !states.has(resolution.person.state)) {
+      const resolution = await resolveUser(user, person, input);
+      const isFirst = user.role === undefined;
+      if (resolution.kind !== 'person' || !(isFirst || user.review)) return [user.member, resolution];
+      if (isFirst && !states.has(resolution.person.state)) {
         return [user.member, { ...resolution, unbound: true }];
       }
       if (people.bind === undefined) return [user.member, resolution];
-      const isFirst = user.role === undefined;
-      const found = { role: resolution.person.role, revision: user.revision, isFirst };
+      const found = { role: resolution.person.role, revision: user.revision, isFirst, isNoted: isFirst };
       const role = await people.bind(connection, user.member, found);
+      if (isFirst && role === found.role) return [user.member, resolution];
       // Read again once the binding can be seen: a refresh that changed the person before would not have woken us.
       return [user.member, known((await people.read(connection, [role])).get(role))];
     },

@@ -36,8 +36,17 @@ export interface Binding {
 
 export interface PeopleStore {
   read(connection: ConnectionName, roles: readonly RoleId[]): Promise<ReadonlyMap<RoleId, Person>>;
-  /** Everybody who holds the value now; pointers that are out of date are passed over. */
-  holding(connection: ConnectionName, field: string, value: string): Promise<readonly Person[]>;
+  /**
+   * Everybody who holds the value now; pointers that are out of date are passed over.
+   * @param noting a member who may be bound to one of them: noted with each before it is read, so that whatever a refresh
+   * changes of the person from then on reaches the member's groups
+   */
+  holding(
+    connection: ConnectionName,
+    field: string,
+    value: string,
+    noting?: MemberId,
+  ): Promise<readonly Person[]>;
   /**
    * Records that the member is this person, unless the user changed since `revision` was read, or is bound already.
    * @returns the person whom the member is bound to now: the first binding stays
@@ -45,7 +54,12 @@ export interface PeopleStore {
   bind(
     connection: ConnectionName,
     member: MemberId,
-    binding: { readonly role: RoleId; readonly revision: number; readonly isFirst: boolean },
+    binding: Pick<Binding, 'role'> & {
+      readonly revision: number;
+      readonly isFirst: boolean;
+      /** `holding` has noted the member with the person. */
+      readonly isNoted?: boolean;
+    },
   ): Promise<RoleId>;
   /**
    * Replaces what is known of a person; false where it is no longer what was `seen`. `unheard` is kept with it until
