@@ -1,12 +1,15 @@
 import { expect, it } from 'vitest';
+import { ConnectionSettings } from '../../shared/contract/settings.ts';
 import { NO_GROUP } from '../../shared/domain/group.ts';
 import { makeStamp } from '../../shared/domain/stamp.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
+import { createConnectionStore } from '../../shared/store/connection-store.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
+import type { Connection } from '../../shared/sync/ports/connections.ts';
 import type { Worker } from '../../simulate/worker.ts';
 import { suspectChanged } from '../support/engine/look-over.ts';
 import { story } from '../support/engine/story.ts';
-import { CREATE_SETTLE_MS, NO_FAULTS, takeEvents } from '../support/engine/world.ts';
+import { CONNECTION, CREATE_SETTLE_MS, NO_FAULTS, takeEvents } from '../support/engine/world.ts';
 
 /** A worker that is held up before one effect, while somebody else does something. */
 function slowWorker(heldUpBefore: string, meanwhile: () => Promise<void>): Worker {
@@ -120,4 +123,27 @@ it('a leaver does not wait for the end of a fight, which goes on once an hour', 
   expect(shown('g')).toEqual([['u-a']]);
   await addStranger();
   expect(shown('g')).toEqual([['u-a', 'u-x']]);
+});
+
+it.each([
+  ['writes by the new ones', {}, { nameTemplate: '{name} (ours)' }, 'written', 'New (ours)'],
+  ['does not leave the group out any more', { groups: { exclude: ['*'] } }, {}, 'written', 'New'],
+  ['ends where it is only to observe', {}, undefined, 'observing', 'Group g'],
+])('a worker that remembers the settings of before %s', async (_, before, settings, outcome, name) => {
+  const { world, tell, say, ref } = await story();
+  await tell({ upsert: 'g' });
+  const { onlooker } = world;
+  const connections = createConnectionStore(world.table, { clock: world.nowMs, rememberMs: 60_000 });
+  const save = async (changed: object | undefined) => {
+    const now = (await onlooker.connections.find(CONNECTION)) as Connection;
+    const next = ConnectionSettings.parse({ baseUrl: 'https://platform.test', guard: null, ...changed });
+    await onlooker.connections.save({ ...now, settings: next, observing: changed === undefined });
+  };
+  await save(before);
+  await connections.find(CONNECTION);
+  say({ upsert: 'g', name: 'New' });
+  await ingest(takeEvents(world), onlooker);
+  await save(settings);
+  expect((await applyGroup(ref('g'), { ...onlooker, connections })).outcome).toBe(outcome);
+  expect([...world.platform.groups.values()].map((group) => group.name)).toEqual([name]);
 });

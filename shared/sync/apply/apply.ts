@@ -1,7 +1,6 @@
 import type { DriftKind } from '../../domain/drift.ts';
-import type { Gate } from '../../domain/gate.ts';
 import type { GroupState } from '../../domain/group-state.ts';
-import type { GroupRef, IntentId, PlatformGroupId } from '../../domain/ids.ts';
+import type { ConnectionName, GroupRef, IntentId, PlatformGroupId } from '../../domain/ids.ts';
 import { isAtWork, isEarly } from '../../domain/promise.ts';
 import { type Decision, decide } from '../../plan/decide.ts';
 import { countSuccess } from '../gate.ts';
@@ -97,21 +96,25 @@ export async function applyGroup(ref: GroupRef, ports: ApplyPorts): Promise<Appl
 async function applyInRounds(ref: GroupRef, ports: ApplyPorts, tally: Tally): Promise<Ending> {
   let looked = false;
   for (let round = 0; round < MAX_ROUNDS && tally.conflicts <= MAX_CONFLICTS; round += 1) {
-    const state = await ports.groups.read(ref);
-    if (!isForUs(state, round, ports, tally)) return { outcome: 'nothing_to_do' };
+    const [state, gate, connection] = await Promise.all([
+      ports.groups.read(ref),
+      ports.gates.read(ref.connection),
+      likely(ref.connection, ports),
+    ]);
+    if (!isForUs(state, round, ports, tally) || connection === undefined) return { outcome: 'nothing_to_do' };
     tally.callsMs ??= state.calledMs;
-    const admitted = await admit(state, ports);
-    if ('outcome' in admitted) return admitted;
-    await endClaim(state, admitted.connection.company, ports);
+    if (connection.observing) return { outcome: 'observing' };
+    if (gate.state !== 'open' && gate.canary !== ref.group) return { outcome: 'gate_closed' };
+    if (state.paused) return { outcome: 'paused' };
+    await endClaim(state, connection.company, ports);
     looked ||= needsLook(state);
-    const step = await takeRound(state, admitted.connection, ports, tally);
+    const step = await takeRound(state, connection, ports, tally);
     if (step.kind === 'broken') {
-      const { connection } = admitted;
       const outcome = await handleFailure(state, step.cause, { ...attemptOf(tally, ports), connection });
       return { outcome, cause: step.cause };
     }
     if (step.kind === 'spent' && tally.conflicts > 0) break;
-    if (hasAnswered(step, looked)) await countSuccess(ref.connection, admitted.gate, ports);
+    if (hasAnswered(step, looked)) await countSuccess(ref.connection, gate, ports);
     const ending = goesOn(step, tally) ? undefined : await endWith(step, state, ports, tally);
     if (ending !== undefined) return ending;
   }
@@ -197,7 +200,23 @@ async function takeRound(
     const opened = (id: IntentId) => {
       tally.mine = id;
     };
-    const turn: Turn = { connection, platform, ports, claim, trial, record, found, opened, calledMs };
+    let confirmed: Promise<void> | undefined;
+    const confirm = () => {
+      confirmed ??= confirmSettings(connection, ports);
+      return confirmed;
+    };
+    const turn: Turn = {
+      connection,
+      confirm,
+      platform,
+      ports,
+      claim,
+      trial,
+      record,
+      found,
+      opened,
+      calledMs,
+    };
     const barred = new Set(trial.lots.flat());
     let round: Round = { ...startOf(state, turn), barred, leftOut: trial.leftOut };
     for (;;) {
@@ -206,11 +225,13 @@ async function takeRound(
         if (round.state.intent === undefined) await unreserved(round, turn);
         return { kind: 'spent' };
       }
+      if (decision.kind !== 'read') await confirm();
       const performed = await perform(decision, round, turn);
       if ('step' in performed) return performed.step;
       round = performed.round;
     }
   } catch (cause) {
+    if (cause instanceof SettingsChanged) return { kind: 'again' };
     if (cause instanceof PlatformFailure) return { kind: 'broken', cause };
     throw cause;
   }
@@ -226,24 +247,22 @@ const needsLook = ({ intent, suspect }: GroupState): boolean => intent !== undef
 const hasAnswered = ({ kind }: Step, looked: boolean): boolean =>
   kind === 'written' || (kind === 'in_step' && looked);
 
-interface Admission {
-  readonly connection: Connection;
-  readonly gate: Gate;
+/** As it was a moment ago, which mostly costs no request; one that would keep us from the group is read now. */
+async function likely(name: ConnectionName, { connections }: ApplyPorts): Promise<Connection | undefined> {
+  const known = await connections.find(name);
+  return known?.observing === false ? known : connections.current(name);
 }
 
+class SettingsChanged extends Error {}
+
 /**
- * Settings and gate, read after the group: whoever changes settings marks the groups dirty then. So either the new ones
- * are found here, or the mark is newer than the state, and stays.
+ * The settings as they are once the group was read: whoever changes them marks the groups dirty then. So either the new
+ * ones are found here, or the mark is newer than the state, and stays. Asked beside the users, it is no request of its own.
+ * @throws SettingsChanged where the round began with others
  */
-async function admit({ ref, paused }: GroupState, ports: ApplyPorts): Promise<Admission | Ending> {
-  const [connection, gate] = await Promise.all([
-    ports.connections.current(ref.connection),
-    ports.gates.read(ref.connection),
-  ]);
-  if (connection === undefined) return { outcome: 'nothing_to_do' };
-  if (connection.observing) return { outcome: 'observing' };
-  if (gate.state !== 'open' && gate.canary !== ref.group) return { outcome: 'gate_closed' };
-  return paused ? { outcome: 'paused' } : { connection, gate };
+async function confirmSettings(seen: Connection, { connections }: ApplyPorts): Promise<void> {
+  const now = await connections.current(seen.name);
+  if (JSON.stringify(now) !== JSON.stringify(seen)) throw new SettingsChanged();
 }
 
 const needsApply = (state: GroupState): boolean =>

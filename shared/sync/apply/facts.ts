@@ -24,6 +24,8 @@ import { type Resolution, type ResolvePeople, resolveUsers } from './resolve.ts'
 /** What is read with: apply's own ports, or, for a preview, such as write nothing. */
 export interface Reading {
   readonly connection: Connection;
+  /** Rejects where the connection is another by now than the one that is read for. */
+  readonly confirm?: () => Promise<void>;
   readonly platform: { readonly groups: Pick<Platform['groups'], 'list' | 'get'> };
   readonly ports: Pick<ApplyPorts, 'clock'> & {
     readonly groups: Pick<ApplyPorts['groups'], 'members' | 'readView' | 'readHeld'>;
@@ -216,12 +218,12 @@ interface NamedUser {
 async function usersNamed(
   state: GroupState,
   registers: readonly StoredMember[],
-  { connection, ports }: Reading,
+  { connection, ports, confirm }: Reading,
 ): Promise<readonly NamedUser[]> {
   const floor = groupFloor(state.registers);
   const present = registers.filter((register) => memberCounts(register, floor, STAMP_ZERO));
   const uncopied = present.filter(({ user }) => user?.role === undefined).map(({ member }) => member);
-  const read = await ports.users.read(connection.name, uncopied);
+  const [read] = await Promise.all([ports.users.read(connection.name, uncopied), confirm?.()]);
   return present.map((register) => {
     const user = read.get(register.member) ?? fromCopy(register);
     return { user, counts: memberCounts(register, floor, user.floor) && isActive(user.attributes) };
