@@ -12,10 +12,10 @@ import type { Settings } from './settings.ts';
 
 export interface ConnectorFunctionProps {
   readonly settings: Settings;
-  readonly name: DeployableKey;
+  readonly name: DeployableKey | 'audit';
   readonly description: string;
-  /** Folder with the bundled handler. */
-  readonly code: string;
+  /** Folder with the bundled handler, where it is more than a few lines. */
+  readonly code: string | Code;
   readonly memoryMiB: number;
   readonly timeoutSeconds: number;
   readonly key: IKey;
@@ -35,7 +35,7 @@ const NEAR_TIMEOUT = 0.8;
  * maximum concurrency instead, the HTTP API has its throttle, and scheduled runs keep out of each other's way by leases.
  */
 export class ConnectorFunction extends Construct {
-  readonly name: DeployableKey;
+  readonly name: DeployableKey | 'audit';
   readonly function: LambdaFunction;
   readonly role: Role;
 
@@ -62,7 +62,7 @@ export class ConnectorFunction extends Construct {
       description: props.description,
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
-      code: Code.fromAsset(props.code),
+      code: typeof props.code === 'string' ? Code.fromAsset(props.code) : props.code,
       handler: 'index.handler',
       memorySize: props.memoryMiB,
       timeout: Duration.seconds(timeoutSeconds),
@@ -81,7 +81,7 @@ export class ConnectorFunction extends Construct {
     });
   }
 
-  #alarms(name: DeployableKey, timeoutSeconds: number, desk: AlarmDesk): void {
+  #alarms(name: string, timeoutSeconds: number, desk: AlarmDesk): void {
     const { function: target } = this;
     // That a function should have been called, the heartbeat alarms tell.
     const alarm = (heading: string, meaning: string, metric: IMetric, threshold: number, periods: number) =>

@@ -14,6 +14,7 @@ import {
 } from '../shared/contract/names.ts';
 import { SCHEDULES } from '../shared/contract/topology.ts';
 import { type AlarmDesk, HealthAlarms } from './alarms.ts';
+import { AuditExport } from './audit.ts';
 import type { DeployableKey, FunctionCode } from './bundle.ts';
 import type { ConnectorFunction } from './connector-function.ts';
 import { Dashboard } from './dashboard.ts';
@@ -41,6 +42,8 @@ const MEMORY_MIB: Readonly<Record<DeployableKey, number>> = {
   people: 1024,
   scim: 1024,
 };
+
+const SMALL = { memoryMiB: 256, timeoutSeconds: 60 } as const;
 
 /** The whole connector of one stage: composition only, each part is a construct of its own. */
 export class ConnectorStack extends Stack {
@@ -83,13 +86,19 @@ export class ConnectorStack extends Stack {
     });
     const scim = settings.scim ? new Scim(this, 'Scim', the('scim', 'Answers SCIM requests')) : undefined;
 
+    const lockedDays = settings.auditExportDays;
+    const exported =
+      lockedDays === undefined
+        ? []
+        : [new AuditExport(this, 'Audit', { ...every, table, undelivered, lockedDays, ...SMALL })];
+
     const queues = {
       events: ingest.lane.queue,
       eventsDlq: ingest.lane.deadLetters,
       apply: apply.lane.queue,
       applyDlq: apply.lane.deadLetters,
     };
-    const parts = [ingest, apply, reconcile, people, ...(scim === undefined ? [] : [scim])];
+    const parts = [ingest, apply, reconcile, people, ...(scim === undefined ? [] : [scim]), ...exported];
     const functions = parts.map(({ worker }) => worker);
     const { ofSources } = ingest.lane;
     const resources: Resources = { prefix, table, queues, key, ofSources: [...ofSources.values()] };
@@ -116,6 +125,7 @@ export class ConnectorStack extends Stack {
     output('KeyArn', key.keyArn);
     output('AlarmTopicArn', topic.topicArn);
     if (scim !== undefined) output(SCIM_URL_OUTPUT, scim.url);
+    for (const { bucket } of exported) output('AuditBucketName', bucket.bucketName);
   }
 }
 

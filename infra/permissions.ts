@@ -2,6 +2,7 @@ import { ArnFormat, Stack, Token, Validations } from 'aws-cdk-lib';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
+import type { Bucket, CfnBucket } from 'aws-cdk-lib/aws-s3';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { notifySecretName, QUEUE_KEYS, type QueueKey, WEBHOOK } from '../shared/contract/names.ts';
@@ -33,7 +34,7 @@ const SCHEDULED: Permissions = {
   secrets: USE_CREDENTIAL,
 };
 
-export const PERMISSIONS: Readonly<Record<DeployableKey, Permissions>> = {
+export const PERMISSIONS: Readonly<Record<DeployableKey | 'audit', Permissions>> = {
   ingest: {
     table: READ_AND_WRITE,
     index: [],
@@ -56,6 +57,8 @@ export const PERMISSIONS: Readonly<Record<DeployableKey, Permissions>> = {
     queues: { apply: SEND },
     secrets: [],
   },
+  // Reads the stream, not the table: see `grantExport`.
+  audit: { table: [], index: [], queues: {}, secrets: [] },
 };
 
 /** What the permissions are about. */
@@ -133,6 +136,28 @@ export function grantNotify(role: Role, told: readonly string[], { prefix, queue
   ]) {
     role.addToPolicy(each);
   }
+}
+
+/** To follow the stream, to add to the bucket, and to set aside what could not be added; nothing to read or delete in it. */
+export function grantExport(
+  role: Role,
+  on: { table: Table; bucket: Bucket; undelivered: IQueue; key: IKey },
+): void {
+  const stream = ['GetRecords', 'GetShardIterator', 'DescribeStream', 'ListStreams'];
+  const objects = on.bucket.arnForObjects('*');
+  for (const each of [
+    ...statement('FollowStream', 'dynamodb', stream, [on.table.tableStreamArn as string]),
+    ...statement('AddToBucket', 's3', ['PutObject'], [objects]),
+    ...statement('SetAside', 'sqs', SEND, [on.undelivered.queueArn]),
+    keyBy(role, on.key)('UseKeyOfBucket', 's3', ['kms:GenerateDataKey']),
+  ]) {
+    role.addToPolicy(each);
+  }
+  const bucket = Stack.of(role).getLogicalId(on.bucket.node.defaultChild as CfnBucket);
+  Validations.of(role).acknowledge({
+    id: `AwsSolutions-IAM5[Resource::<${bucket}.Arn>/*]`,
+    reason: 'Objects are added by names that nobody knows before.',
+  });
 }
 
 /** The key is usable only by way of the services that hold the data, never to decrypt something else with it. */

@@ -27,7 +27,8 @@ export const queueName = (prefix: string, queue: QueueKey) => `${prefix}-${QUEUE
 /** An events queue of its own, for a source that is bound to one connection. */
 export const sourceQueueName = (prefix: string, source: string) => `${prefix}-events-${source}`;
 export const tableName = (prefix: string) => `${prefix}-state`;
-export const functionName = (prefix: string, name: FunctionKey | OptionalFunctionKey) => `${prefix}-${name}`;
+export const functionName = (prefix: string, name: FunctionKey | OptionalFunctionKey | 'audit') =>
+  `${prefix}-${name}`;
 export const scheduleName = (prefix: string, schedule: ScheduleKey) => `${prefix}-${schedule}`;
 export const alarmTopicName = (prefix: string) => `${prefix}-alarms`;
 /** The alarm that `doctor --alarms` rings: it ends by itself within minutes where it is without cause. */

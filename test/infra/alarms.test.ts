@@ -20,8 +20,10 @@ const alarmsOf = (from: typeof template) =>
   Object.values(resourcesOf(from, 'AWS::CloudWatch::Alarm')).map(({ Properties }) => Properties);
 const alarms = alarmsOf(template);
 const withScim = synthesise({ scim: true }).template;
+const withAudit = alarmsOf(synthesise({ auditExportDays: 400 }).template);
 const nameOf = ({ AlarmName }: { AlarmName: string }) => AlarmName;
 const scimAlarms = alarmsOf(withScim).filter((alarm) => !alarms.map(nameOf).includes(nameOf(alarm)));
+const auditAlarms = withAudit.filter((alarm) => !alarms.map(nameOf).includes(nameOf(alarm)));
 const runbook = readFileSync(new URL('../../docs/runbook.md', import.meta.url), 'utf8');
 const sections = new Map(
   runbook
@@ -79,7 +81,18 @@ describe('alarms', () => {
     ]);
   });
 
-  it.each([...alarms, ...scimAlarms].map((alarm) => [alarm.AlarmName as string, alarm] as const))(
+  it('cover an export that does not get on, where the audit is exported', () => {
+    expect(auditAlarms.map(nameOf).sort()).toEqual([
+      'groupsync-audit-export-behind',
+      'groupsync-function-errors-audit',
+      'groupsync-function-near-its-time-limit-audit',
+      'groupsync-function-throttles-audit',
+    ]);
+  });
+
+  it.each(
+    [...alarms, ...scimAlarms, ...auditAlarms].map((alarm) => [alarm.AlarmName as string, alarm] as const),
+  )(
     '%s tells the topic when it rings and when it ends, has decided what silence means, and links its runbook heading',
     (_name, alarm) => {
       const [topic] = Object.keys(resourcesOf(template, 'AWS::SNS::Topic'));
@@ -93,7 +106,9 @@ describe('alarms', () => {
 
   it('have a runbook section each that says what it means, what is felt, how to look and how to mend', () => {
     const linked = new Set(
-      [...alarms, ...scimAlarms].map(({ AlarmDescription }) => AlarmDescription.split('#')[1] as string),
+      [...alarms, ...scimAlarms, ...auditAlarms].map(
+        ({ AlarmDescription }) => AlarmDescription.split('#')[1] as string,
+      ),
     );
     for (const anchor of linked) {
       const section = sections.get(anchor) ?? '';

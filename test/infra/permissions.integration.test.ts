@@ -100,7 +100,7 @@ async function lifeOverScim({ functions, table }: CallingFunctions): Promise<voi
 
 describe('the calls that the bundles make', () => {
   let running: CallingFunctions;
-  const calls = (name: keyof typeof PERMISSIONS) => [...running.recorders[name].calls].sort();
+  const calls = (name: (typeof DEPLOYABLE_KEYS)[number]) => [...running.recorders[name].calls].sort();
 
   beforeAll(async () => {
     running = await startCallingFunctions({ employees: [employee('ann'), employee('ben')] });

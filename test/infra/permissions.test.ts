@@ -3,7 +3,7 @@ import { DEPLOYABLE_KEYS } from '../../infra/bundle.ts';
 import { PERMISSIONS } from '../../infra/permissions.ts';
 import { resourcesOf, synthesise } from './synthesised.ts';
 
-const { template } = synthesise({ scim: true });
+const { template } = synthesise({ scim: true, auditExportDays: 400 });
 
 /** `action` on the part of the stack that the ARN names. */
 function grantsOf(role: string, of = template): string[] {
@@ -36,6 +36,17 @@ it.each(DEPLOYABLE_KEYS)(
   },
 );
 
+it('the role of audit follows the stream, adds to the bucket and sets aside: it reads, changes and deletes nothing', () => {
+  expect(grantsOf('AuditWorkerRole')).toEqual([
+    'dynamodb:DescribeStream on StateTable',
+    'dynamodb:GetRecords on StateTable',
+    'dynamodb:GetShardIterator on StateTable',
+    'dynamodb:ListStreams on StateTable',
+    's3:PutObject on AuditBucket',
+    'sqs:SendMessage on UndeliveredQueue',
+  ]);
+});
+
 it('reconcile, where somebody is told, may tell them and count dead letters besides', () => {
   const topic = 'arn:aws:sns:eu-west-1:111122223333:ops';
   const told = synthesise({ notify: ['webhook', 'alarms', topic] }).template;
@@ -61,5 +72,7 @@ function nameOf(resource: unknown): string {
   const text = JSON.stringify(resource);
   if (text.includes('/index/due')) return 'index';
   if (text.includes(':secret:groupsync/connections/*')) return 'secrets';
-  return /(Ingest|Apply)Lane(Queue|DeadLetters)|StateTable/.exec(text)?.[0] ?? text;
+  return (
+    /(Ingest|Apply)Lane(Queue|DeadLetters)|StateTable|AuditBucket|UndeliveredQueue/.exec(text)?.[0] ?? text
+  );
 }

@@ -10,6 +10,7 @@ const full = synthesise({
   snsTopicArn: 'arn:aws:sns:eu-west-1:111122223333:directory',
   alarmEmail: 'ops@acme.test',
   scim: true,
+  auditExportDays: 400,
 }).template;
 
 interface Statement {
@@ -35,10 +36,15 @@ describe('encryption', () => {
     const queues = Object.values(resourcesOf(full, 'AWS::SQS::Queue'));
     const logs = Object.values(resourcesOf(full, 'AWS::Logs::LogGroup'));
     expect(queues).toHaveLength(5);
-    // Of each function, and the access log of the HTTP API.
-    expect(logs).toHaveLength(DEPLOYABLE_KEYS.length + 1);
+    // Of each function and of the audit's, and the access log of the HTTP API.
+    expect(logs).toHaveLength(DEPLOYABLE_KEYS.length + 2);
     for (const queue of queues) expect(queue.Properties.KmsMasterKeyId).toEqual(arn);
     for (const log of logs) expect(log.Properties.KmsKeyId).toEqual(arn);
+    for (const { Properties } of Object.values(resourcesOf(full, 'AWS::S3::Bucket'))) {
+      const [{ ServerSideEncryptionByDefault: by }] =
+        Properties.BucketEncryption.ServerSideEncryptionConfiguration;
+      expect(by).toEqual({ SSEAlgorithm: 'aws:kms', KMSMasterKeyID: arn });
+    }
     for (const table of Object.values(resourcesOf(full, 'AWS::DynamoDB::Table'))) {
       expect(table.Properties.SSESpecification).toEqual({
         SSEEnabled: true,
@@ -62,10 +68,11 @@ describe('encryption', () => {
 });
 
 describe('transport', () => {
-  it('is refused without TLS by every queue and the alarm topic', () => {
+  it('is refused without TLS by every queue, the alarm topic and the bucket', () => {
     const denials = [
       ...Object.values(resourcesOf(full, 'AWS::SQS::QueuePolicy')),
       ...Object.values(resourcesOf(full, 'AWS::SNS::TopicPolicy')),
+      ...Object.values(resourcesOf(full, 'AWS::S3::BucketPolicy')),
     ].map(({ Properties }) =>
       statementsOf(Properties.PolicyDocument).some(
         ({ Effect, Principal, Condition }) =>
@@ -74,7 +81,7 @@ describe('transport', () => {
           Condition?.['Bool']?.['aws:SecureTransport'] === 'false',
       ),
     );
-    expect(denials).toHaveLength(6);
+    expect(denials).toHaveLength(7);
     expect(denials.every(Boolean)).toBe(true);
   });
 });
@@ -209,13 +216,15 @@ describe('roles', () => {
   it('have the resource * for tracing only, which has no resources', () => {
     const open = roleStatements.filter(({ Resource }) => listed(Resource).includes('*'));
     expect(open.flatMap(({ Action }) => listed(Action)).sort()).toEqual(
-      DEPLOYABLE_KEYS.flatMap(() => ['xray:PutTelemetryRecords', 'xray:PutTraceSegments']).sort(),
+      [...DEPLOYABLE_KEYS, 'audit']
+        .flatMap(() => ['xray:PutTelemetryRecords', 'xray:PutTraceSegments'])
+        .sort(),
     );
   });
 
   it('use the key through the services that hold the data only, the scheduler aside', () => {
     const onKey = roleStatements.filter(({ Action }) => listed(Action).some((one) => one.startsWith('kms:')));
-    expect(onKey).toHaveLength(2 * DEPLOYABLE_KEYS.length + 2);
+    expect(onKey).toHaveLength(2 * DEPLOYABLE_KEYS.length + 3 + 2);
     for (const { id, Condition } of onKey) {
       if (!id.includes('SchedulerRole')) expect(Condition?.['StringEquals']).toHaveProperty('kms:ViaService');
     }

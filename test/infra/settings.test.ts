@@ -90,6 +90,7 @@ describe('readSettings', () => {
     ['a SCIM switch that is neither', { scim: 'yes' }, 'scim'],
     ['a throttle below what one provider sends', { scimRequestsPerSecond: 24 }, 'scimRequestsPerSecond'],
     ['a burst beyond the quota of an account', { scimBurst: '5001' }, 'scimBurst'],
+    ['a lock of a hundred years', { auditExportDays: '36500' }, 'auditExportDays'],
     ['a region that is none', { region: 'Frankfurt' }, 'region: expected a region such as'],
   ])('refuses %s and says what it expected', (_title, context, message) => {
     expect(() => read(context)).toThrow(SettingsError);

@@ -1,0 +1,114 @@
+import { Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
+import type { Table } from 'aws-cdk-lib/aws-dynamodb';
+import { AnyPrincipal, Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import {
+  Code,
+  EventSourceMapping,
+  FilterCriteria,
+  FilterRule,
+  StartingPosition,
+} from 'aws-cdk-lib/aws-lambda';
+import { BlockPublicAccess, Bucket, BucketEncryption, ObjectLockRetention } from 'aws-cdk-lib/aws-s3';
+import type { IQueue } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import { addAlarm } from './alarms.ts';
+import { ConnectorFunction, type ConnectorFunctionProps } from './connector-function.ts';
+import { grantExport } from './permissions.ts';
+import { isEmulated } from './settings.ts';
+
+/** A stream remembers 24 hours: what is given up after this can still be read from it by hand. */
+const TRY_FOR = Duration.hours(12);
+
+/**
+ * With the SDK that the Lambda runtime has, and so without a bundle. The key holds the id of the change: one that is
+ * tried again finds what it has written, and an entry that somebody changes later lies beside what it was.
+ */
+export const EXPORTER = `
+const { PutObjectCommand, S3Client } = require('@aws-sdk/client-s3');
+const s3 = new S3Client({});
+const plain = (text) => text.replaceAll(/[^\\w-]/g, '_') || '_';
+exports.handler = ({ Records }) => Promise.all(Records.map(async ({ eventID, dynamodb: { Keys, NewImage } }) => {
+  const [, connection, group] = Keys.pk.S.split('#');
+  const [, at] = Keys.sk.S.split('#');
+  const Key = [connection, group, at + '-' + eventID].map(plain).join('/') + '.json';
+  const Body = JSON.stringify({ Item: NewImage });
+  const object = { Bucket: process.env.BUCKET, Key, Body, IfNoneMatch: '*', ChecksumAlgorithm: 'SHA256' };
+  await s3.send(new PutObjectCommand(object)).catch((error) => {
+    if (error.name !== 'PreconditionFailed') throw error;
+  });
+}));
+`;
+
+interface AuditExportProps extends Omit<ConnectorFunctionProps, 'name' | 'description' | 'code'> {
+  readonly lockedDays: number;
+  readonly table: Table;
+  readonly undelivered: IQueue;
+}
+
+/** Every entry of the audit, in a bucket where nobody can change or delete it for so many days. */
+export class AuditExport extends Construct {
+  readonly worker: ConnectorFunction;
+  readonly bucket: Bucket;
+
+  constructor(scope: Construct, id: string, { lockedDays, table, undelivered, ...props }: AuditExportProps) {
+    super(scope, id);
+    const { key, desk } = props;
+    this.bucket = new Bucket(this, 'Bucket', {
+      objectLockDefaultRetention: ObjectLockRetention.compliance(Duration.days(lockedDays)),
+      encryption: BucketEncryption.KMS,
+      encryptionKey: key,
+      versioned: true,
+      blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+      enforceSSL: true,
+      // Even where all data was given up: what is locked could not be deleted with it.
+      removalPolicy: isEmulated() ? RemovalPolicy.RETAIN : RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+    });
+    // S3 user guide, "Enforce conditional writes": not even a newer version may be laid over what is there.
+    this.bucket.addToResourcePolicy(
+      new PolicyStatement({
+        sid: 'AddOnly',
+        effect: Effect.DENY,
+        principals: [new AnyPrincipal()],
+        actions: ['s3:PutObject'],
+        resources: [this.bucket.arnForObjects('*')],
+        conditions: { Null: { 's3:if-none-match': 'true' } },
+      }),
+    );
+    Validations.of(this.bucket).acknowledge({
+      id: 'AwsSolutions-S1',
+      reason:
+        'Who read it, CloudTrail tells; a bucket for access logs would be one more that must be guarded.',
+    });
+    const code = Code.fromInline(EXPORTER);
+    this.worker = new ConnectorFunction(this, 'Worker', {
+      ...props,
+      name: 'audit',
+      description: 'Copies entries of the audit into a locked bucket',
+      code,
+    });
+    this.worker.function.addEnvironment('BUCKET', this.bucket.bucketName);
+    grantExport(this.worker.role, { table, bucket: this.bucket, undelivered, key });
+    new EventSourceMapping(this, 'Stream', {
+      target: this.worker.function,
+      eventSourceArn: table.tableStreamArn as string,
+      startingPosition: StartingPosition.TRIM_HORIZON,
+      batchSize: 100,
+      bisectBatchOnError: true,
+      maxRecordAge: TRY_FOR,
+      // CDK's own destination would let the role use the key for anything.
+      onFailure: { bind: () => ({ destination: undelivered.queueArn }) },
+      filters: [
+        FilterCriteria.filter({
+          eventName: FilterRule.or('INSERT', 'MODIFY'),
+          dynamodb: { Keys: { sk: { S: FilterRule.beginsWith('A#') } } },
+        }),
+      ],
+    }).node.addDependency(this.worker.role);
+    addAlarm(this, desk, {
+      heading: 'Audit export behind',
+      meaning: 'An entry of the audit has not been copied into the locked bucket for over an hour.',
+      metric: this.worker.function.metric('IteratorAge', { statistic: 'Maximum' }),
+      threshold: Duration.hours(1).toMilliseconds(),
+    });
+  }
+}
