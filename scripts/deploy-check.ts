@@ -160,10 +160,10 @@ async function lifeOfAStack(on: Check): Promise<void> {
   const changed = {
     ...stage,
     out: join(on.folder, 'changed'),
-    context: { coalesceSeconds: '0', logLevel: 'debug', scim: 'true' },
+    context: { coalesceSeconds: '0', logLevel: 'debug', scim: 'true', auditExportDays: '1' },
   };
   const before = await identityOf(clients, stage);
-  await step('update in place, with SCIM switched on', async () => {
+  await step('update in place, with SCIM and the export of the audit switched on', async () => {
     await cdk.synth(changed);
     await cdk.deploy(changed);
     expectEqual('tables and queues after the update', await identityOf(clients, changed), before);

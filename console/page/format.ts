@@ -32,6 +32,13 @@ export const exact = (at: string): string => `${inZone.format(new Date(at))} (${
 
 export const clock = (at: string): string => clockTime.format(new Date(at));
 
+/** Without characters that would make text be read in another order than it has, as the command line shows it. */
+export const visible = (text: string): string =>
+  text.replace(
+    /(?![\n\t])[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu,
+    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+
 /** A file that spreadsheets open; a value that they would compute is kept text. */
 export function csv(rows: readonly (readonly (string | number | null)[])[]): string {
   const cell = (value: string | number | null): string => {

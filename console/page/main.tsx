@@ -1,8 +1,8 @@
 import { effect } from '@preact/signals';
-import { render } from 'preact';
+import { options, render } from 'preact';
 import { Activity } from './activity.tsx';
 import { Connection } from './connection.tsx';
-import { clock } from './format.ts';
+import { clock, visible } from './format.ts';
 import { Group } from './group.tsx';
 import { Groups } from './groups.tsx';
 import { Hold } from './hold.tsx';
@@ -29,10 +29,11 @@ const NAV = ['home', 'groups', 'people', 'activity', 'letters', 'connection'] as
 function App() {
   if (token === '') return <NoToken />;
   const name = page.value;
+  const section = name === 'hold' ? 'home' : name;
   const Shown = Object.hasOwn(PAGES, name) ? PAGES[name as keyof typeof PAGES] : NotFound;
   return (
     <>
-      <button type="button" class="skip" onClick={skip}>
+      <button type="button" class="skip" onClick={() => document.querySelector<HTMLElement>('main')?.focus()}>
         {T.skip}
       </button>
       <header class="top">
@@ -41,7 +42,7 @@ function App() {
         </a>
         <nav aria-label={T.sections}>
           {NAV.map((target) => (
-            <a key={target} href={pathTo(target)} aria-current={isAt(target, name) ? 'page' : undefined}>
+            <a key={target} href={pathTo(target)} aria-current={target === section ? 'page' : undefined}>
               {T.nav[target]}
             </a>
           ))}
@@ -62,14 +63,8 @@ function App() {
   );
 }
 
-const isAt = (target: string, name: string): boolean =>
-  target === name || (target === 'home' && name === 'hold');
-
-function skip(): void {
-  document.querySelector<HTMLElement>('main')?.focus();
-}
-
 function Connections() {
+  const state = goneSince.value === null ? T.live.on : T.live.gone;
   const names = live.value?.connections?.map(({ name }) => name) ?? [connection.value];
   return (
     <div class="where">
@@ -88,12 +83,7 @@ function Connections() {
           </select>
         </label>
       )}
-      <span
-        class={goneSince.value === null ? 'pulse' : 'pulse off'}
-        role="img"
-        aria-label={goneSince.value === null ? T.live.on : T.live.gone}
-        title={goneSince.value === null ? T.live.on : T.live.gone}
-      />
+      <span class={state === T.live.on ? 'pulse' : 'pulse off'} role="img" aria-label={state} title={state} />
     </div>
   );
 }
@@ -110,10 +100,18 @@ const NoToken = () => (
   </main>
 );
 
+/** Names come from outside: every text passes here before it is shown. */
+const { vnode: prepared } = options;
+options.vnode = (node) => {
+  const props = node.props as string | { title?: unknown };
+  if (typeof props === 'string') node.props = visible(props) as never;
+  else if (typeof props.title === 'string') props.title = visible(props.title);
+  prepared?.(node);
+};
 effect(() => {
   const name = page.value;
   const title = id.value === '' ? (T.nav[name as keyof typeof T.nav] ?? name) : id.value;
-  document.title = T.title(title, connection.value);
+  document.title = visible(T.title(title, connection.value));
 });
 setInterval(() => {
   nowMs.value = Date.now();

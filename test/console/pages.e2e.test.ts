@@ -6,6 +6,8 @@ import { eventually, expectAccessible, openStage, TOKEN } from './support/stage.
 /* Each page in a real browser on a whole local stack: what it shows, and what it does to the platform. */
 
 const PEOPLE = 12;
+/** A browser would show “Chessorp”. */
+const CHESS = 'Chess\u202epro';
 let on: Awaited<ReturnType<typeof openStage>>;
 let told = 0;
 
@@ -29,7 +31,7 @@ beforeAll(async () => {
     event('group.snapshot', { group: { id: 'g1', name: 'Engineering' }, members: people(0, 10) }),
     event('group.snapshot', { group: { id: 'g2', name: 'Choir' }, members: people(0, 4) }),
     event('group.snapshot', {
-      group: { id: 'g3', name: 'Chess' },
+      group: { id: 'g3', name: CHESS },
       members: [...people(0, 2), { id: 'm99', email: 'x@y.test' }],
     }),
   ]);
@@ -96,6 +98,12 @@ describe('Groups', () => {
     await page.getByRole('searchbox').fill('cho');
     await page.getByText('1 of 3 groups').waitFor();
     expect(await page.getByRole('link', { name: 'Chess' }).count()).toBe(0);
+    await page.getByRole('searchbox').fill('g3');
+    await page.getByRole('link', { name: 'Chess\\u202epro', exact: true }).click();
+    await page.getByRole('heading', { name: /^Chess\\u202epro/ }).waitFor();
+    expect(await page.title()).not.toContain('\u202e');
+    await page.goBack();
+    await page.getByRole('searchbox').fill('cho');
     await page.getByRole('checkbox', { name: 'Select Choir' }).check();
     await page.getByRole('button', { name: 'Pause' }).click();
     await page.getByRole('dialog').getByLabel('Reason').fill('a look first');
