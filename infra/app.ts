@@ -5,7 +5,7 @@ import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import * as z from 'zod';
 import { ConnectorStack, functionCode } from './index.ts';
-import { environmentFromCli, isEmulated, readSettings, SettingsError } from './settings.ts';
+import { environmentFromCli, readSettings, SettingsError } from './settings.ts';
 
 /** Beside `cdk.json`, not tracked: the settings of whoever deploys. */
 const SETTINGS_FILE = 'groupsync.json';
@@ -24,8 +24,6 @@ async function main(): Promise<void> {
   new ConnectorStack(app, settings.prefix, {
     description: 'groupsync: keeps the groups of the Workforce Platform equal to those of the directory',
     env: { ...cli, ...(region === undefined ? {} : { region }) },
-    // Taken off by hand before `cdk destroy`: docs/deploy.md, "Remove". Emulators refuse the very word.
-    terminationProtection: settings.retainData && !isEmulated(),
     settings,
     code: await functionCode(bundles),
   });

@@ -21,7 +21,7 @@ import { Dashboard } from './dashboard.ts';
 import { Operators } from './operators.ts';
 import { grant, grantNotify, PERMISSIONS, type Resources } from './permissions.ts';
 import { Scim } from './scim.ts';
-import type { Settings } from './settings.ts';
+import { isEmulated, type Settings } from './settings.ts';
 import { closeTo, Sources } from './sources.ts';
 import { encryptionKey, State, Undelivered } from './state.ts';
 import { ScheduledWorker, Worker } from './workers.ts';
@@ -49,7 +49,13 @@ const SMALL = { memoryMiB: 256, timeoutSeconds: 60 } as const;
 export class ConnectorStack extends Stack {
   constructor(scope: Construct, id: string, { settings, code, ...props }: ConnectorStackProps) {
     // CloudFormation puts the stack's tags on every resource that can carry them.
-    super(scope, id, { ...props, tags: { ...props.tags, 'groupsync:stage': settings.stage } });
+    // Taken off by hand before `cdk destroy`: docs/deploy.md, "Remove". Emulators refuse the very word.
+    const terminationProtection = settings.retainData && !isEmulated();
+    super(scope, id, {
+      terminationProtection,
+      ...props,
+      tags: { ...props.tags, 'groupsync:stage': settings.stage },
+    });
     const { prefix } = settings;
     const key = encryptionKey(this, settings);
     const topic = alarmTopic(this, settings, key);

@@ -151,6 +151,12 @@ describe('schedules', () => {
 });
 
 describe('the stack', () => {
+  it('cannot be deleted by mistake, unless the data was given up before', () => {
+    expect([true, false].map((retainData) => synthesise({ retainData }).stack.terminationProtection)).toEqual(
+      [true, false],
+    );
+  });
+
   it('has the outputs that the command line looks for', () => {
     expect(Object.keys(template.findOutputs('*'))).toEqual(
       expect.arrayContaining([...Object.values(STACK_OUTPUTS), 'KeyArn', 'AlarmTopicArn']),

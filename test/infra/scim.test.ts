@@ -75,6 +75,17 @@ describe('the SCIM endpoint', () => {
     expect(throttle({ scimRequestsPerSecond: '25', scimBurst: 50 })).toEqual([25, 50]);
   });
 
+  it('has executions of its own where the settings say so', () => {
+    const own = (given: Record<string, unknown>) =>
+      Object.values(
+        resourcesOf(synthesise({ scim: true, ...given }).template, 'AWS::Lambda::Function'),
+      ).flatMap(({ Properties: { FunctionName, ReservedConcurrentExecutions: reserved } }) =>
+        reserved === undefined ? [] : [[FunctionName, reserved]],
+      );
+    expect(own({})).toEqual([]);
+    expect(own({ scimConcurrency: '20' })).toEqual([['groupsync-scim', 20]]);
+  });
+
   it('logs of a request its id, source, route, method, status and latency, and nothing that could hold a person or a token', () => {
     const { AccessLogSettings } = only('AWS::ApiGatewayV2::Stage').Properties;
     expect(JSON.parse(AccessLogSettings.Format)).toEqual({

@@ -1,4 +1,7 @@
 import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import cdkJson from '../../cdk.json' with { type: 'json' };
@@ -90,6 +93,12 @@ describe('readSettings', () => {
     ['a SCIM switch that is neither', { scim: 'yes' }, 'scim'],
     ['a throttle below what one provider sends', { scimRequestsPerSecond: 24 }, 'scimRequestsPerSecond'],
     ['a burst beyond the quota of an account', { scimBurst: '5001' }, 'scimBurst'],
+    [
+      'a key whose id is cut',
+      { keyArn: 'arn:aws:kms:eu-west-1:111122223333:key/1111-22' },
+      'keyArn: expected',
+    ],
+    ['an alias of a key', { keyArn: 'arn:aws:kms:eu-west-1:111122223333:alias/a' }, 'an alias will not do'],
     ['a lock of a hundred years', { auditExportDays: '36500' }, 'auditExportDays'],
     ['a region that is none', { region: 'Frankfurt' }, 'region: expected a region such as'],
   ])('refuses %s and says what it expected', (_title, context, message) => {
@@ -137,17 +146,32 @@ describe('a context key that is no setting', () => {
     expect(given({ ...cdkJson.context, ...ofCdk, scim: 'true' })()).toMatchObject({ scim: true });
   });
 
-  it('ends the CDK app with one sentence, before anything is built', () => {
-    const root = fileURLToPath(new URL('../..', import.meta.url));
-    const context = { ...cdkJson.context, 'aws:cdk:enable-path-metadata': true, alarmMail: 'ops@acme.test' };
-    const { status, stderr } = spawnSync(process.execPath, ['--import', 'tsx', 'infra/app.ts'], {
-      cwd: root,
-      env: { ...process.env, CDK_CONTEXT_JSON: JSON.stringify(context), CDK_OUTDIR: '/nowhere/cdk.out' },
-      encoding: 'utf8',
-    });
-    expect(stderr).toBe(
-      "The settings cannot be used. unknown setting 'alarmMail'; did you mean 'alarmEmail'?\n",
-    );
-    expect(status).toBe(1);
-  }, 60_000);
+  it.each([
+    ['of cdk.json', undefined, { alarmMail: 'a' }, "unknown setting 'alarmMail'; did you mean 'alarmEmail'?"],
+    ['of groupsync.json', '{"scim": "yes"}', {}, 'stage "production"\n  scim: expected true or false'],
+    [
+      'of the command line, before those of the file',
+      '{"scim": "yes"}',
+      { scim: 'ja', prefix: 'A' },
+      'stage "production"\n  prefix: .*\n  scim: .*',
+    ],
+    ['of a file that is no JSON', 'scim=yes', {}, 'groupsync.json: expected a JSON object of settings .*'],
+  ])(
+    'ends the CDK app with one sentence, before anything is built: %s',
+    (_, file, given, sentence) => {
+      const cwd = mkdtempSync(join(tmpdir(), 'groupsync-settings-'));
+      if (file !== undefined) writeFileSync(join(cwd, 'groupsync.json'), file);
+      const context = { ...cdkJson.context, 'aws:cdk:enable-path-metadata': true, ...given };
+      const app = fileURLToPath(new URL('../../infra/app.ts', import.meta.url));
+      const { status, stderr } = spawnSync(process.execPath, ['--import', import.meta.resolve('tsx'), app], {
+        cwd,
+        env: { ...process.env, CDK_CONTEXT_JSON: JSON.stringify(context), CDK_OUTDIR: '/nowhere/cdk.out' },
+        encoding: 'utf8',
+      });
+      rmSync(cwd, { recursive: true });
+      expect(stderr).toMatch(new RegExp(`^The settings cannot be used. ${sentence.replace('?', '[?]')}\n$`));
+      expect(status).toBe(1);
+    },
+    60_000,
+  );
 });
