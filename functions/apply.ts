@@ -5,7 +5,6 @@ import type { GroupRef } from '../shared/domain/ids.ts';
 import { reportApply, reportCrash } from '../shared/runtime/report.ts';
 import { wireApply } from '../shared/runtime/wire-platform.ts';
 import { applyGroup } from '../shared/sync/apply/apply.ts';
-import { retry } from './frame/batch.ts';
 import { once } from './frame/once.ts';
 
 const wired = once(wireApply);
@@ -34,5 +33,5 @@ export async function handler(event: SQSEvent, context: Context): Promise<SQSBat
     }
   }
   await Promise.all([...groups.values()].map(([ref, messageIds]) => applyOne(ref, messageIds)));
-  return retry(failed);
+  return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
 }

@@ -6,7 +6,6 @@ import { reportIngest } from '../shared/runtime/report.ts';
 import { wireIngest } from '../shared/runtime/wire.ts';
 import type { IncomingMessage } from '../shared/sync/ingest/accept.ts';
 import { ingest } from '../shared/sync/ingest/ingest.ts';
-import { retry } from './frame/batch.ts';
 import { once } from './frame/once.ts';
 
 const wired = once(wireIngest);
@@ -22,7 +21,7 @@ export async function handler(event: SQSEvent, context: Context): Promise<SQSBat
   const messages = event.Records.map((record) => messageOf(record, config));
   const report = await ingest(messages, ports, { startUntilMs: at(START_UNTIL), stopAtMs: at(STOP_AT) });
   reportIngest(report, { logger: logger.with({ requestId: context.awsRequestId }), metrics });
-  return retry(report.failedMessages);
+  return { batchItemFailures: [...report.failedMessages].map((itemIdentifier) => ({ itemIdentifier })) };
 }
 
 function messageOf(

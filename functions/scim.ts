@@ -16,15 +16,9 @@ export async function handler(
   const startedMs = ports.clock();
   const request = requestOf(event);
   const report = await handleScim(request, ports);
-  reportScim(
-    report,
-    {
-      method: request.method,
-      endpoint: endpointOf(request.path),
-      elapsedMs: ports.clock() - startedMs,
-    },
-    { logger: logger.with({ requestId: context.awsRequestId }), metrics },
-  );
+  const { method, path } = request;
+  const call = { method, endpoint: endpointOf(path), elapsedMs: ports.clock() - startedMs };
+  reportScim(report, call, { logger: logger.with({ requestId: context.awsRequestId }), metrics });
   const { status, headers, body } = report.reply;
   return { statusCode: status, headers, body };
 }

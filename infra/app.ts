@@ -5,7 +5,7 @@ import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import * as z from 'zod';
 import { ConnectorStack, functionCode } from './index.ts';
-import { environmentFromCli, readSettings, SettingsError } from './settings.ts';
+import { environmentOf, readSettings, SettingsError } from './settings.ts';
 
 /** Beside `cdk.json`, not tracked: the settings of whoever deploys. */
 const SETTINGS_FILE = 'groupsync.json';
@@ -17,13 +17,11 @@ async function main(): Promise<void> {
   // Settings of one's own need not stand in a file of the checkout; what `-c` gives wins over them.
   const context = { ...settingsFile(), ...(app.node.getAllContext() as Readonly<Record<string, unknown>>) };
   const settings = readSettings((name) => context[name], Object.keys(context));
-  const cli = environmentFromCli();
-  const region = settings.region ?? cli.region;
   // A folder of its own for each run: two stages may be synthesised at once. The stack copies what it needs.
   const bundles = mkdtempSync(join(tmpdir(), 'groupsync-functions-'));
   new ConnectorStack(app, settings.prefix, {
     description: 'groupsync: keeps the groups of the Workforce Platform equal to those of the directory',
-    env: { ...cli, ...(region === undefined ? {} : { region }) },
+    env: environmentOf(settings),
     settings,
     code: await functionCode(bundles),
   });

@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
+import { Duration, Validations } from 'aws-cdk-lib';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { AnyPrincipal, Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import {
@@ -14,7 +14,7 @@ import { Construct } from 'constructs';
 import { addAlarm } from './alarms.ts';
 import { ConnectorFunction, type ConnectorFunctionProps } from './connector-function.ts';
 import { grantExport } from './permissions.ts';
-import { isEmulated } from './settings.ts';
+import { removalPolicy } from './state.ts';
 
 /** A stream remembers 24 hours: what is given up after this can still be read from it by hand. */
 const TRY_FOR = Duration.hours(12);
@@ -39,7 +39,7 @@ exports.handler = ({ Records }) => Promise.all(Records.map(async ({ eventID, dyn
 }));
 `;
 
-interface AuditExportProps extends Omit<ConnectorFunctionProps, 'name' | 'description' | 'code'> {
+interface AuditExportProps extends Pick<ConnectorFunctionProps, 'settings' | 'key' | 'desk'> {
   readonly lockedDays: number;
   readonly table: Table;
   readonly undelivered: IQueue;
@@ -61,7 +61,7 @@ export class AuditExport extends Construct {
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
       enforceSSL: true,
       // Even where all data was given up: what is locked could not be deleted with it.
-      removalPolicy: isEmulated() ? RemovalPolicy.RETAIN : RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+      removalPolicy: removalPolicy({ retainData: true }),
     });
     // S3 user guide, "Enforce conditional writes": not even a newer version may be laid over what is there.
     this.bucket.addToResourcePolicy(
@@ -79,12 +79,13 @@ export class AuditExport extends Construct {
       reason:
         'Who read it, CloudTrail tells; a bucket for access logs would be one more that must be guarded.',
     });
-    const code = Code.fromInline(EXPORTER);
     this.worker = new ConnectorFunction(this, 'Worker', {
       ...props,
       name: 'audit',
       description: 'Copies entries of the audit into a locked bucket',
-      code,
+      code: Code.fromInline(EXPORTER),
+      memoryMiB: 256,
+      timeoutSeconds: 60,
     });
     this.worker.function.addEnvironment('BUCKET', this.bucket.bucketName);
     grantExport(this.worker.role, { table, bucket: this.bucket, undelivered, key });

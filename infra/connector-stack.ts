@@ -8,6 +8,7 @@ import type { ScheduleKey } from '../shared/contract/names.ts';
 import {
   alarmTopicName,
   ENVIRONMENT,
+  QUEUE_KEYS,
   SCIM_URL_OUTPUT,
   STACK_OUTPUTS,
   sourceQueueName,
@@ -42,8 +43,6 @@ const MEMORY_MIB: Readonly<Record<DeployableKey, number>> = {
   people: 1024,
   scim: 1024,
 };
-
-const SMALL = { memoryMiB: 256, timeoutSeconds: 60 } as const;
 
 /** The whole connector of one stage: composition only, each part is a construct of its own. */
 export class ConnectorStack extends Stack {
@@ -92,11 +91,8 @@ export class ConnectorStack extends Stack {
     });
     const scim = settings.scim ? new Scim(this, 'Scim', the('scim', 'Answers SCIM requests')) : undefined;
 
-    const lockedDays = settings.auditExportDays;
-    const exported =
-      lockedDays === undefined
-        ? []
-        : [new AuditExport(this, 'Audit', { ...every, table, undelivered, lockedDays, ...SMALL })];
+    const { auditExportDays: lockedDays } = settings;
+    const audit = lockedDays && new AuditExport(this, 'Audit', { ...every, table, undelivered, lockedDays });
 
     const queues = {
       events: ingest.lane.queue,
@@ -104,7 +100,7 @@ export class ConnectorStack extends Stack {
       apply: apply.lane.queue,
       applyDlq: apply.lane.deadLetters,
     };
-    const parts = [ingest, apply, reconcile, people, ...(scim === undefined ? [] : [scim]), ...exported];
+    const parts = [ingest, apply, reconcile, people, ...(scim ? [scim] : []), ...(audit ? [audit] : [])];
     const functions = parts.map(({ worker }) => worker);
     const { ofSources } = ingest.lane;
     const resources: Resources = { prefix, table, queues, key, ofSources: [...ofSources.values()] };
@@ -122,16 +118,13 @@ export class ConnectorStack extends Stack {
     new Dashboard(this, 'Dashboard', { prefix, resources, functions, scim });
 
     const output = (name: string, value: string) => new CfnOutput(this, name, { value });
-    output(STACK_OUTPUTS.events, queues.events.queueUrl);
+    for (const key of QUEUE_KEYS) output(STACK_OUTPUTS[key], queues[key].queueUrl);
     for (const [source, { queueUrl }] of ofSources) output(`${STACK_OUTPUTS.events}-${source}`, queueUrl);
-    output(STACK_OUTPUTS.eventsDlq, queues.eventsDlq.queueUrl);
-    output(STACK_OUTPUTS.apply, queues.apply.queueUrl);
-    output(STACK_OUTPUTS.applyDlq, queues.applyDlq.queueUrl);
     output(STACK_OUTPUTS.table, table.tableName);
     output('KeyArn', key.keyArn);
     output('AlarmTopicArn', topic.topicArn);
     if (scim !== undefined) output(SCIM_URL_OUTPUT, scim.url);
-    for (const { bucket } of exported) output('AuditBucketName', bucket.bucketName);
+    if (audit) output('AuditBucketName', audit.bucket.bucketName);
   }
 }
 

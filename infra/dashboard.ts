@@ -49,7 +49,16 @@ export class Dashboard extends Construct {
 type Metrics = ReturnType<typeof metricsOf>;
 const metricsOf = (prefix: string) => ({
   stage: (name: MetricName, period = PERIOD) => stageMetric(prefix, name, period),
-  broken: (name: MetricName) => brokenDown(prefix, name),
+  /** Broken down by its second dimension, whatever connections or kinds there are or will be. */
+  broken(name: MetricName): MathExpression {
+    const { form, by } = METRICS[name];
+    if (by === undefined) throw new Error(`expected the metric ${name} to have a second dimension`);
+    const schema = `{${METRIC_NAMESPACE},${METRIC_DIMENSIONS.prefix},${by}}`;
+    const terms = `MetricName="${name}" ${METRIC_DIMENSIONS.prefix}="${prefix}"`;
+    const statistic = form === 'count' ? 'Sum' : 'Maximum';
+    const expression = `SEARCH('${schema} ${terms}', '${statistic}', ${PERIOD.toSeconds()})`;
+    return new MathExpression({ expression, usingMetrics: {}, label: '', period: PERIOD });
+  },
 });
 
 function flow({ stage, broken }: Metrics): IWidget[][] {
@@ -178,18 +187,3 @@ const ofEach =
 
 const title = (text: string) => new TextWidget({ markdown: `## ${text}`, width: 24, height: 1 });
 const graph = (name: string, left: IMetric[]) => new GraphWidget({ title: name, left, width: 8, height: 6 });
-
-/** A metric broken down by its second dimension, whatever connections or kinds there are or will be. */
-function brokenDown(prefix: string, name: MetricName): MathExpression {
-  const { form, by } = METRICS[name];
-  if (by === undefined) throw new Error(`expected the metric ${name} to have a second dimension`);
-  const schema = `{${METRIC_NAMESPACE},${METRIC_DIMENSIONS.prefix},${by}}`;
-  const terms = `MetricName="${name}" ${METRIC_DIMENSIONS.prefix}="${prefix}"`;
-  const statistic = form === 'count' ? 'Sum' : 'Maximum';
-  return new MathExpression({
-    expression: `SEARCH('${schema} ${terms}', '${statistic}', ${PERIOD.toSeconds()})`,
-    usingMetrics: {},
-    label: '',
-    period: PERIOD,
-  });
-}

@@ -122,7 +122,15 @@ class ScimAlarms extends Construct {
     addAlarm(this, desk, {
       heading: 'SCIM requests fail',
       meaning: 'Over 5 % of the SCIM requests were answered with a 5xx in two of three periods of 5 minutes.',
-      metric: failureRate(api),
+      metric: new MathExpression({
+        expression: `IF(failed >= ${FEW_FAILURES}, 100 * failed / requests, 0)`,
+        usingMetrics: {
+          failed: api.metricServerError({ statistic: 'Sum', period: PERIOD }),
+          requests: api.metricCount({ statistic: 'SampleCount', period: PERIOD }),
+        },
+        label: '% of requests answered with a 5xx',
+        period: PERIOD,
+      }),
       threshold: 5,
       evaluationPeriods: 3,
       datapointsToAlarm: 2,
@@ -137,7 +145,9 @@ class ScimAlarms extends Construct {
     addAlarm(this, desk, {
       heading: 'SCIM tokens refused',
       meaning: 'Over 20 SCIM requests within 15 minutes came without a valid token.',
-      metric: unauthorised(desk.prefix),
+      metric: stageMetric(desk.prefix, 'ScimRefusals', Duration.minutes(15)).with({
+        dimensionsMap: { [METRIC_DIMENSIONS.prefix]: desk.prefix, [METRIC_DIMENSIONS.kind]: '401' },
+      }),
       threshold: 20,
     });
     addAlarm(this, desk, {
@@ -161,19 +171,3 @@ class ScimAlarms extends Construct {
     return filter.metric({ statistic: 'Sum', period: PERIOD });
   }
 }
-
-const failureRate = (api: HttpApi) =>
-  new MathExpression({
-    expression: `IF(failed >= ${FEW_FAILURES}, 100 * failed / requests, 0)`,
-    usingMetrics: {
-      failed: api.metricServerError({ statistic: 'Sum', period: PERIOD }),
-      requests: api.metricCount({ statistic: 'SampleCount', period: PERIOD }),
-    },
-    label: '% of requests answered with a 5xx',
-    period: PERIOD,
-  });
-
-const unauthorised = (prefix: string) =>
-  stageMetric(prefix, 'ScimRefusals', Duration.minutes(15)).with({
-    dimensionsMap: { [METRIC_DIMENSIONS.prefix]: prefix, [METRIC_DIMENSIONS.kind]: '401' },
-  });

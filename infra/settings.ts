@@ -160,17 +160,12 @@ function given(context: Context): Record<string, unknown> {
 }
 
 /** Whether what is synthesised goes to an emulator of AWS. */
-export const isEmulated = (env: NodeJS.ProcessEnv = process.env): boolean =>
-  env['AWS_ENDPOINT_URL'] !== undefined;
+export const isEmulated = (): boolean => process.env['AWS_ENDPOINT_URL'] !== undefined;
 
-/** The account and region that the CDK command line has credentials for, where it has any. */
-export function environmentFromCli(env: NodeJS.ProcessEnv = process.env): {
-  account?: string;
-  region?: string;
-} {
-  const account = env['CDK_DEFAULT_ACCOUNT'];
-  const region = env['CDK_DEFAULT_REGION'];
-  return { ...(account ? { account } : {}), ...(region ? { region } : {}) };
+/** The account of the credentials that the CDK command line has, where it has any, and their region unless one is set. */
+export function environmentOf({ region = process.env['CDK_DEFAULT_REGION'] }: Pick<Settings, 'region'>) {
+  const account = process.env['CDK_DEFAULT_ACCOUNT'];
+  return { ...(account && { account }), ...(region && { region }) };
 }
 
 export class SettingsError extends Error {

@@ -174,7 +174,8 @@ export class ScheduledWorker extends Construct {
       new CfnSchedule(this, `Schedule-${task.name}`, {
         name: scheduleName(props.settings.prefix, task.name),
         description: task.description,
-        scheduleExpression: rate(task.everyMinutes),
+        // EventBridge wants `1 minute` but `5 minutes`.
+        scheduleExpression: `rate(${task.everyMinutes} minute${task.everyMinutes === 1 ? '' : 's'})`,
         flexibleTimeWindow: { mode: 'OFF' },
         target: {
           arn: this.worker.function.functionArn,
@@ -210,6 +211,3 @@ export class ScheduledWorker extends Construct {
     return role;
   }
 }
-
-/** EventBridge wants `1 minute` but `5 minutes`. */
-const rate = (minutes: number) => `rate(${minutes} ${minutes === 1 ? 'minute' : 'minutes'})`;

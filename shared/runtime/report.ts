@@ -83,18 +83,17 @@ export function reportLevels(connection: string, levels: Levels, metrics: Metric
 
 export function reportFeed({ report, duplicates, sweep }: FeedRun, metrics: Metrics): void {
   if (report.eventsRead > 0) metrics.emit('FeedEventsRead', report.eventsRead);
-  reportDuplicates(duplicates, metrics);
+  reportSweep({ halted: false, duplicates }, metrics);
   if (sweep !== undefined) reportSweep(sweep, metrics);
 }
 
-export function reportSweep({ halted, duplicates }: SweepRun, metrics: Metrics): void {
-  if (halted) metrics.emit('SweepHalted', 1);
-  reportDuplicates(duplicates, metrics);
-}
-
 /** All other drift is found, and counted, by apply. */
-function reportDuplicates(count: number, metrics: Metrics): void {
-  if (count > 0) metrics.emit('DriftFound', count, 'duplicate_spoke_id');
+export function reportSweep(
+  { halted, duplicates }: Pick<SweepRun, 'halted' | 'duplicates'>,
+  metrics: Metrics,
+): void {
+  if (halted) metrics.emit('SweepHalted', 1);
+  if (duplicates > 0) metrics.emit('DriftFound', duplicates, 'duplicate_spoke_id');
 }
 
 /**

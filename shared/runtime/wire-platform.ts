@@ -25,7 +25,7 @@ import { createPeopleStore } from '../store/people-store.ts';
 import { createScimTokenStore } from '../store/scim-store.ts';
 import type { Table } from '../store/table.ts';
 import { createUserStore } from '../store/user-store.ts';
-import type { ApplyPorts, PeoplePorts, ToolPorts } from '../sync/ports/bundles.ts';
+import type { ApplyPorts, ToolPorts } from '../sync/ports/bundles.ts';
 import { sleep, systemClock, systemRandom } from './clock.ts';
 import { required } from './config.ts';
 import { reportOddGroups } from './report.ts';
@@ -73,13 +73,10 @@ export function wireApply(): Base & { readonly ports: ApplyPorts } {
   return { ...base, ports: { ...sync, deadLetters } };
 }
 
-function wireWorker(): Base & { readonly ports: ReturnType<typeof wireSync> } {
+export function wirePeople(): Base & { readonly ports: ReturnType<typeof wireSync> } {
   const base = wireBase();
   return { ...base, ports: wireSync(base) };
 }
-
-export const wirePeople: () => Base & { readonly ports: PeoplePorts & Pick<ApplyPorts, 'connections'> } =
-  wireWorker;
 
 export function wireReconcile(): Base & {
   readonly ports: ReconcileTaskPorts & Pick<ToolPorts, 'eraser'>;
@@ -109,7 +106,7 @@ export function wireReconcile(): Base & {
 }
 
 /** What the local stack asks beside the functions that it runs; they share its environment. */
-export const wireLocalStack = wireWorker;
+export const wireLocalStack = wirePeople;
 
 /** What the workers that talk to the platform keep in the table, save the connections, which need a clock. */
 export const storesOver = (table: Table, inlineViewBytes?: number) => ({
