@@ -22,15 +22,7 @@ const serverOf = (scimUrl?: string) =>
 
 /** As API Gateway's integration puts it there. */
 const policyFor = (arn: string) =>
-  JSON.stringify({
-    Statement: [
-      {
-        Effect: 'Allow',
-        Principal: { Service: 'apigateway.amazonaws.com' },
-        Condition: { ArnLike: { 'AWS:SourceArn': arn } },
-      },
-    ],
-  });
+  JSON.stringify({ Statement: [{ Effect: 'Allow', Condition: { ArnLike: { 'AWS:SourceArn': arn } } }] });
 
 describe('the SCIM server of a deployment', () => {
   it.each([

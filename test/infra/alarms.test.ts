@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { headingSlug } from '../../infra/alarms.ts';
 import { METRICS } from '../../shared/contract/metrics.ts';
-import { METRIC_NAMESPACE, SCHEDULE_KEYS } from '../../shared/contract/names.ts';
+import { FUNCTION_KEYS, METRIC_NAMESPACE, SCHEDULE_KEYS } from '../../shared/contract/names.ts';
 import { resourcesOf, synthesise } from './synthesised.ts';
 
 const { template } = synthesise();
@@ -24,6 +24,8 @@ const withAudit = alarmsOf(synthesise({ auditExportDays: 400 }).template);
 const nameOf = ({ AlarmName }: { AlarmName: string }) => AlarmName;
 const scimAlarms = alarmsOf(withScim).filter((alarm) => !alarms.map(nameOf).includes(nameOf(alarm)));
 const auditAlarms = withAudit.filter((alarm) => !alarms.map(nameOf).includes(nameOf(alarm)));
+const ofFunction = (name: string) =>
+  ['errors', 'near-its-time-limit', 'throttles'].map((what) => `function-${what}-${name}`);
 const runbook = readFileSync(new URL('../../docs/runbook.md', import.meta.url), 'utf8');
 const sections = new Map(
   runbook
@@ -34,46 +36,23 @@ const sections = new Map(
 
 describe('alarms', () => {
   it('cover what can go wrong', () => {
-    expect(alarms.map(({ AlarmName }) => AlarmName).sort()).toMatchInlineSnapshot(`
+    expect(alarms.map(nameOf).sort()).toEqual(
       [
-        "groupsync-apply-dead-letters",
-        "groupsync-apply-failures",
-        "groupsync-apply-messages-wait-too-long",
-        "groupsync-changes-wait-over-an-hour",
-        "groupsync-credential-not-checked",
-        "groupsync-credential-unauthorised",
-        "groupsync-events-dead-letters",
-        "groupsync-events-wait-too-long",
-        "groupsync-feed-cursor-stale",
-        "groupsync-function-errors-apply",
-        "groupsync-function-errors-ingest",
-        "groupsync-function-errors-people",
-        "groupsync-function-errors-reconcile",
-        "groupsync-function-near-its-time-limit-apply",
-        "groupsync-function-near-its-time-limit-ingest",
-        "groupsync-function-near-its-time-limit-people",
-        "groupsync-function-near-its-time-limit-reconcile",
-        "groupsync-function-throttles-apply",
-        "groupsync-function-throttles-ingest",
-        "groupsync-function-throttles-people",
-        "groupsync-function-throttles-reconcile",
-        "groupsync-gate-closed",
-        "groupsync-holds-waiting",
-        "groupsync-people-not-refreshed",
-        "groupsync-pump-not-run",
-        "groupsync-sweep-halted",
-        "groupsync-sweep-not-run",
-        "groupsync-table-throttles",
-        "groupsync-undelivered-calls",
+        'apply-dead-letters apply-failures apply-messages-wait-too-long changes-wait-over-an-hour',
+        'credential-not-checked credential-unauthorised events-dead-letters events-wait-too-long',
+        'feed-cursor-stale gate-closed holds-waiting people-not-refreshed pump-not-run',
+        'sweep-halted sweep-not-run table-throttles undelivered-calls',
       ]
-    `);
+        .flatMap((names) => names.split(' '))
+        .concat(FUNCTION_KEYS.flatMap(ofFunction))
+        .map((name) => `groupsync-${name}`)
+        .sort(),
+    );
   });
 
   it('cover what identity providers would feel, where the stage has SCIM', () => {
     expect(scimAlarms.map(nameOf).sort()).toEqual([
-      'groupsync-function-errors-scim',
-      'groupsync-function-near-its-time-limit-scim',
-      'groupsync-function-throttles-scim',
+      ...ofFunction('scim').map((name) => `groupsync-${name}`),
       'groupsync-scim-requests-fail',
       'groupsync-scim-requests-throttled',
       'groupsync-scim-token-ends-soon',
@@ -82,12 +61,8 @@ describe('alarms', () => {
   });
 
   it('cover an export that does not get on, where the audit is exported', () => {
-    expect(auditAlarms.map(nameOf).sort()).toEqual([
-      'groupsync-audit-export-behind',
-      'groupsync-function-errors-audit',
-      'groupsync-function-near-its-time-limit-audit',
-      'groupsync-function-throttles-audit',
-    ]);
+    const names = ['audit-export-behind', ...ofFunction('audit')];
+    expect(auditAlarms.map(nameOf).sort()).toEqual(names.map((name) => `groupsync-${name}`));
   });
 
   it.each(

@@ -47,66 +47,20 @@ const URL_OF_PLATFORM = '<platform>';
 const CONNECT = `connect second --base-url ${URL_OF_PLATFORM} --token-stdin`;
 
 /** Whose command it is, in an order in which each has something to do. `<…>` is filled in. */
-const COMMANDS: readonly (readonly ['viewer' | 'approver' | 'operator', string])[] = [
-  ...[
-    [
-      'status',
-      'status g',
-      'groups',
-      'holds',
-      'holds show g',
-      'pending',
-      'drift',
-      'log',
-      'audit g',
-      'explain g ann',
-    ],
-    [
-      'person ann',
-      'connections',
-      'connections show default',
-      'dlq list',
-      'dlq show <letter>',
-      'scim token list',
-    ],
-    ['import m.csv --dry-run', 'events validate e.jsonl'],
-  ]
-    .flat()
-    .map((line) => ['viewer', line] as const),
-  ['approver', 'holds reject g --reason r'],
-  ['approver', 'holds approve h --reason r'],
-  ...[
-    [
-      'doctor',
-      'plan',
-      'sync g',
-      'release i',
-      'adopt i <group>',
-      'pause i --reason r',
-      'resume i',
-      'pause --reason r',
-      'resume',
-    ],
-    [
-      'rebind nobody r-bob',
-      'connections set default drift=report',
-      'reconcile',
-      'people refresh',
-      'events send e.jsonl',
-    ],
-    [
-      'import m.csv',
-      'forget nobody',
-      'scim token create',
-      'scim token revoke <token>',
-      'dlq edit <letter> --reason r',
-    ],
-    ['dlq replay --all', 'dlq discard <letter> --reason r', 'probe'],
-    [CONNECT, CONNECT, 'connections remove second', CONNECT, 'notify test'],
-  ]
-    .flat()
-    .map((line) => ['operator', line] as const),
-];
+const COMMANDS = (
+  [
+    ['viewer', 'status; status g; groups; holds; holds show g; pending; drift; log; audit g; explain g ann'],
+    ['viewer', 'person ann; connections; connections show default; dlq list; dlq show <letter>'],
+    ['viewer', 'scim token list; import m.csv --dry-run; events validate e.jsonl'],
+    ['approver', 'holds reject g --reason r; holds approve h --reason r'],
+    ['operator', 'doctor; plan; sync g; release i; adopt i <group>; pause i --reason r; resume i'],
+    ['operator', 'pause --reason r; resume; rebind nobody r-bob; connections set default drift=report'],
+    ['operator', 'reconcile; people refresh; events send e.jsonl; import m.csv; forget nobody'],
+    ['operator', 'scim token create; scim token revoke <token>; dlq edit <letter> --reason r'],
+    ['operator', `dlq replay --all; dlq discard <letter> --reason r; probe; ${CONNECT}; ${CONNECT}`],
+    ['operator', `connections remove second; ${CONNECT}; notify test`],
+  ] as const
+).flatMap(([who, lines]) => lines.split('; ').map((line) => [who, line] as const));
 
 /** `service:Action on name`, as the recorder writes it, of everything that a policy of the template allows. */
 function grantedTo(who: string): string[] {

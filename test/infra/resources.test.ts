@@ -9,16 +9,9 @@ const DEPLOYED_ENVIRONMENT = Object.values(ENVIRONMENT)
   .filter((name) => name !== ENVIRONMENT.createSettleSeconds && name !== ENVIRONMENT.notify)
   .sort();
 /** Properties that name a resource once per account and region. */
-const NAME_FIELDS = [
-  'TableName',
-  'QueueName',
-  'FunctionName',
-  'LogGroupName',
-  'TopicName',
-  'AlarmName',
-  'DashboardName',
-  'Name',
-];
+const NAME_FIELDS = ['Table', 'Queue', 'Function', 'LogGroup', 'Topic', 'Alarm', 'Dashboard', ''].map(
+  (of) => `${of}Name`,
+);
 const all = (type: string) => Object.values(resourcesOf(template, type));
 const named = (type: string, field: string, name: string) => {
   const found = all(type).find(({ Properties }) => Properties[field] === name);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DEPLOYABLE_KEYS } from '../../infra/bundle.ts';
-import { resourcesOf, synthesise } from './synthesised.ts';
+import { type CfnResource, resourcesOf, synthesise } from './synthesised.ts';
 
 const ROLE = 'arn:aws:iam::111122223333:role/directory';
 const plain = synthesise().template;
@@ -30,31 +30,24 @@ const roleStatements = Object.entries(resourcesOf(full, 'AWS::IAM::Policy')).fla
 );
 
 describe('encryption', () => {
-  it('is by the one key, for every queue, the table, the alarm topic and every log group', () => {
+  it('is by the one key, for every queue, the table, the bucket, the alarm topic and every log group', () => {
     const [key] = Object.keys(resourcesOf(full, 'AWS::KMS::Key'));
     const arn = { 'Fn::GetAtt': [key, 'Arn'] };
-    const queues = Object.values(resourcesOf(full, 'AWS::SQS::Queue'));
-    const logs = Object.values(resourcesOf(full, 'AWS::Logs::LogGroup'));
-    expect(queues).toHaveLength(5);
+    const encrypted = (type: string, keyOf: (properties: CfnResource['Properties']) => unknown) => {
+      const found = Object.values(resourcesOf(full, type));
+      for (const { Properties } of found) expect(keyOf(Properties)).toEqual(arn);
+      return found.length;
+    };
+    expect(encrypted('AWS::SQS::Queue', (queue) => queue.KmsMasterKeyId)).toBe(5);
     // Of each function and of the audit's, and the access log of the HTTP API.
-    expect(logs).toHaveLength(DEPLOYABLE_KEYS.length + 2);
-    for (const queue of queues) expect(queue.Properties.KmsMasterKeyId).toEqual(arn);
-    for (const log of logs) expect(log.Properties.KmsKeyId).toEqual(arn);
-    for (const { Properties } of Object.values(resourcesOf(full, 'AWS::S3::Bucket'))) {
-      const [{ ServerSideEncryptionByDefault: by }] =
-        Properties.BucketEncryption.ServerSideEncryptionConfiguration;
-      expect(by).toEqual({ SSEAlgorithm: 'aws:kms', KMSMasterKeyID: arn });
-    }
-    for (const table of Object.values(resourcesOf(full, 'AWS::DynamoDB::Table'))) {
-      expect(table.Properties.SSESpecification).toEqual({
-        SSEEnabled: true,
-        SSEType: 'KMS',
-        KMSMasterKeyId: arn,
-      });
-    }
-    for (const topic of Object.values(resourcesOf(full, 'AWS::SNS::Topic'))) {
-      expect(topic.Properties.KmsMasterKeyId).toEqual(arn);
-    }
+    expect(encrypted('AWS::Logs::LogGroup', (log) => log.KmsKeyId)).toBe(DEPLOYABLE_KEYS.length + 2);
+    expect(encrypted('AWS::SNS::Topic', (topic) => topic.KmsMasterKeyId)).toBe(1);
+    expect(
+      encrypted('AWS::DynamoDB::Table', ({ SSESpecification: by }) => by.SSEEnabled && by.KMSMasterKeyId),
+    ).toBe(1);
+    const ofBucket = ({ BucketEncryption: by }: CfnResource['Properties']) =>
+      by.ServerSideEncryptionConfiguration[0].ServerSideEncryptionByDefault.KMSMasterKeyID;
+    expect(encrypted('AWS::S3::Bucket', ofBucket)).toBe(1);
   });
 
   it('uses a key that rotates and outlives the stack', () => {
