@@ -9,8 +9,7 @@ import { type Io, UsageError } from './io.ts';
 import { DEFAULT_LOCAL_FILE, type LocalFile, localTarget, readLocalFile } from './local-file.ts';
 import type { GlobalOptions } from './options.ts';
 import { askLine, askYes, canAsk } from './output/ask.ts';
-import type { Spell } from './output/hints.ts';
-import { createOutput, type Output } from './output/output.ts';
+import { createOutput, type Output, type Wording } from './output/output.ts';
 
 /** What a command works with. */
 export interface Context {
@@ -38,8 +37,8 @@ export interface Context {
   readonly close: () => Promise<void>;
 }
 
-export function createContext(io: Io, options: GlobalOptions, spell: Spell): Context {
-  const out = createOutput(io, options, spell);
+export function createContext(io: Io, options: GlobalOptions, wording: Wording): Context {
+  const out = createOutput(io, options, wording);
   const usesLocal = options.local === true || options.localFile !== undefined;
   const localFile = usesLocal ? readLocalFile(options.localFile ?? DEFAULT_LOCAL_FILE, io.cwd) : undefined;
   const prefix = options.prefix ?? localFile?.prefix ?? io.env[ENVIRONMENT.prefix] ?? DEFAULT_PREFIX;
@@ -52,10 +51,11 @@ export function createContext(io: Io, options: GlobalOptions, spell: Spell): Con
       user: io.user,
       emulator: io.env['AWS_ENDPOINT_URL'],
     });
-    return (await opening).ports;
+    const { ports } = await opening;
+    return wording.hush?.overhear(ports) ?? ports;
   };
   const names = async (named: Named) =>
-    options.names === false ? NO_NAMES : readNames(connection, named, await ports());
+    wording.hush ? NO_NAMES : readNames(connection, named, await ports());
   return {
     io,
     out,

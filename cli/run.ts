@@ -21,12 +21,14 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     async (...typed) => {
       const command = typed.at(-1) as Command;
       const options = command.optsWithGlobals<GlobalOptions>();
-      spell = createSpell(
+      const hush = options.names === false ? (await import('./output/hush.ts')).createHush() : undefined;
+      const paste = createSpell(
         program.commands.map((one) => one.name()),
         io.env,
         options,
       );
-      const context = createContext(io, options, spell);
+      spell = (text) => paste(hush?.text(text) ?? text);
+      const context = createContext(io, options, { spell, hush });
       try {
         exitCode = await handler(context, ...typed);
       } finally {

@@ -37,7 +37,7 @@ export async function show(context: Context, id: string, options: QueueOption): 
     groups: [...document.events, ...document.now].flatMap(({ group }) => group ?? []),
     members: document.events.flatMap(({ members }) => members.slice(0, SHOWN_MEMBERS)),
   });
-  out.answer(document, () => print(document, names, context));
+  out.answer(document, (shown) => print(shown, names, context));
   const short = document.id.slice(0, SHORT_ID);
   const replay = `groupsync dlq replay ${short}`;
   const [first] = missing;

@@ -48,7 +48,7 @@ export function addPerson(program: Command, act: Act): void {
         const ports = await context.ports();
         const connection = await requireConnection(context.connection, ports);
         const report = await reportPerson(member, connection, ports);
-        context.out.answer(report, () => printPerson(report, context));
+        context.out.answer(report, (shown) => printPerson(shown, context));
         return EXIT.done;
       }),
     );

@@ -109,7 +109,7 @@ async function show(context: Context, group: string, { csv }: { csv?: string }):
   const id = state.ref.group;
   const name = state.registers.name?.value ?? null;
   if (csv !== undefined) {
-    writeFileSync(resolve(io.cwd, csv), `${renderCsv(members, FILE_COLUMNS)}\n`, { mode: 0o600 });
+    writeFileSync(resolve(io.cwd, csv), `${renderCsv(out.shown(members), FILE_COLUMNS)}\n`, { mode: 0o600 });
     out.note(`${plural(members.length, 'row')} written to ${csv}`);
   }
   out.answer({ ...holdRow({ group: id, hold }), name, members }, () => {

@@ -105,15 +105,15 @@ async function showLog(context: Context, options: LogOptions): Promise<number> {
   // To look for them again and again would be to read all members each time; the writes that they cause name them.
   let entries = await readLog(connection, options.follow ? filter : { ...filter, taken }, ports);
   if (options.follow !== true) {
-    out.answer({ entries }, () => {
+    out.answer({ entries }, (shown) => {
       if (entries.length === 0) out.line('nothing that fits has happened');
-      for (const entry of entries) out.line(lineOf(entry, out));
+      for (const entry of shown.entries) out.line(lineOf(entry, out));
     });
     return EXIT.done;
   }
   const seen = new Set<string>();
   while (!io.signal.aborted) {
-    for (const entry of entries.filter(({ id }) => !seen.has(id))) {
+    for (const entry of out.shown(entries).filter(({ id }) => !seen.has(id))) {
       seen.add(entry.id);
       out.line(out.json ? JSON.stringify(entry) : lineOf(entry, out));
     }
@@ -167,9 +167,9 @@ async function showAudit(context: Context, group: string | undefined, options: L
   const entries = (await readLog(connection, filter, ports)).toReversed();
   const users = await context.names({ usersOf: ref.group === '' || out.json ? [] : [ref.group] });
   const say = (id: string | null) => id && users.user(id);
-  out.answer({ entries }, () => {
+  out.answer({ entries }, (shown) => {
     if (entries.length === 0) out.line('nothing yet');
-    for (const entry of entries) {
+    for (const entry of shown.entries) {
       const { changes, changeCount, versionAfter, cause } = entry;
       out.line(`${lineOf(entry, out)}${versionAfter === null ? '' : `, version ${versionAfter}`}`);
       if (entry.reason !== null) out.line(out.paint.dim(`  ${cause}`));

@@ -43,7 +43,7 @@ export function addStatus(program: Command, act: Act): void {
 async function showStatus(context: Context): Promise<number> {
   const ports = await context.ports();
   const status = await readStatus(await requireConnection(context.connection, ports), ports);
-  context.out.answer(status, () => printStatus(status, context));
+  context.out.answer(status, (shown) => printStatus(shown, context));
   for (const step of nextSteps(status)) context.out.note(`next: ${step}`);
   return status.gate.state === 'open' && !status.observing ? EXIT.done : EXIT.attention;
 }

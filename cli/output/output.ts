@@ -3,6 +3,7 @@ import pc from 'picocolors';
 import type { Io, Terminal } from '../io.ts';
 import type { GlobalOptions } from '../options.ts';
 import type { Spell } from './hints.ts';
+import type { Hush } from './hush.ts';
 import { type Column, renderCsv, renderTable } from './table.ts';
 import { visibleText } from './words.ts';
 
@@ -10,8 +11,10 @@ import { visibleText } from './words.ts';
 export interface Output {
   readonly json: boolean;
   readonly paint: ReturnType<typeof pc.createColors>;
-  /** With `--json` the document; without, whatever `show` prints. */
-  answer(document: unknown, show: () => void): void;
+  /** With `--json` the document; without, whatever `show` prints of it. */
+  answer<Document>(document: Document, show: (document: Document) => void): void;
+  /** What may be shown of an answer, without the names that are not wanted: before any of it is cut. */
+  readonly shown: <Document>(document: Document) => Document;
   line(text?: string): void;
   /** Where there are no rows, `none` alone. */
   table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], none?: string): void;
@@ -24,11 +27,21 @@ export interface Output {
   startAgain(): void;
 }
 
+/** How every text is put: with commands that can be pasted, and with `--no-names` without names. */
+export interface Wording {
+  readonly spell: Spell;
+  readonly hush: Hush | undefined;
+}
+
 const WIDTH = 80;
 const NARROWEST = 40;
 const CLEAR_SCREEN = '\u001b[H\u001b[2J\u001b[3J';
 
-export function createOutput({ stdout, stderr, env }: Io, options: GlobalOptions, spell: Spell): Output {
+export function createOutput(
+  { stdout, stderr, env }: Io,
+  options: GlobalOptions,
+  { spell, hush }: Wording,
+): Output {
   const { json = false, quiet = false, output } = options;
   // https://no-color.org: any value but the empty one.
   const wantsColor = options.color !== false && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
@@ -45,6 +58,9 @@ export function createOutput({ stdout, stderr, env }: Io, options: GlobalOptions
   const note = (text: string) => {
     if (!quiet) stderr.write(`${visibleText(spell(text))}\n`);
   };
+  const shown = <Document>(document: Document) => hush?.document(document) ?? document;
+  const plain = <Row>(column: Column<Row>): Column<Row> =>
+    hush === undefined ? column : { ...column, of: (row) => hush.text(String(column.of(row) ?? '–')) };
   // A file for a spreadsheet holds the rows, and nothing of what is said around them.
   const line = output === 'csv' ? note : (text = '') => print(spell(text));
   return {
@@ -53,15 +69,17 @@ export function createOutput({ stdout, stderr, env }: Io, options: GlobalOptions
     line,
     note,
     answer(document, show) {
-      if (json) print(JSON.stringify(document, null, 2));
-      else show();
+      if (json) print(JSON.stringify(shown(document), null, 2));
+      else show(shown(document));
     },
-    table(rows, columns, none) {
+    shown,
+    table(rows, given, none) {
+      const columns = given.map(plain);
       if (output === 'csv') print(renderCsv(rows, columns));
       else if (rows.length === 0 && none !== undefined) line(none);
       else print(renderTable(rows, columns, widthOf(stdout)));
     },
-    noteTable: (rows, columns, say = note) => say(renderTable(rows, columns, widthOf(stderr))),
+    noteTable: (rows, columns, say = note) => say(renderTable(rows, columns.map(plain), widthOf(stderr))),
     progress: (what) => startProgress(stderr, what, quiet),
     startAgain() {
       before = stdout.isTTY === true ? CLEAR_SCREEN : '\n';

@@ -106,6 +106,71 @@ describe('names', () => {
   });
 });
 
+/** Names and addresses that this company knows; one group was renamed. */
+const KNOWN = /Archer|Engineering|Energy|Steam|Okafor|@acme|Blue Whale/;
+
+it('no name and no address is left anywhere with --no-names', async () => {
+  const cwd = mkdtempSync(join(tmpdir(), 'groupsync-nameless-'));
+  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+  const { ports, publish, apply, refOf, mailboxes, clock } = await worldOf();
+  const body = '{"type":"x","data":{"group":{"id":"g","name":"Blue Whale"},"user":"ada@acme.test"';
+  mailboxes.events.add({ id: 'letter-1', body, code: 'invalid_json' });
+  mailboxes.events.add({ id: 'letter-2', body });
+  const cli = (...args: string[]) => runCli(args, { ports, cwd });
+  await publish(
+    group('h', 'Steam'),
+    group('paused-group', 'paused'),
+    removed('g', 'ada', 'bob', 'cid', 'dee'),
+  );
+  for (const id of ['g', 'h', 'paused-group']) await apply(id);
+  await cli('pause', 'paused-group', '--reason', 'Ada Archer asked', '--yes');
+  await cli('dlq', 'discard', 'letter-2', '--reason', 'of ada@acme.test', '--yes');
+  const drift = {
+    policy: 'restore',
+    settledBy: 'restore',
+    settledAtMs: clock.ms,
+    detectedAtMs: clock.ms,
+  } as const;
+  const by = {
+    platformId: null,
+    initiator: 'ROLE',
+    actor: { role: 'r-9', name: 'Marta Okafor' },
+    eventIds: ['1'],
+  };
+  const found = { group: refOf('g').group, ...drift, ...by };
+  await ports.drift.record(refOf('g').connection, {
+    ...found,
+    id: 'd1',
+    kind: 'name',
+    before: 'Engineering',
+    after: 'Old',
+  });
+  await ports.drift.record(refOf('g').connection, {
+    ...found,
+    id: 'd2',
+    kind: 'members_added',
+    before: null,
+    after: ['u-ada'],
+  });
+  writeFileSync(join(cwd, 'c.csv'), 'g,Engineering,m-ada,ada@acme.test\nx,New,m-bob,bob@acme.test\n');
+  const commands = `status|status g|status Engineering|groups|plan|plan g h|explain g m-ada|explain g ada@acme.test
+    explain h nobody@acme.test|explain g zed|person ada|person m-zed|pending|drift|log|log --group g|log --member ada
+    audit|audit g|audit h|audit paused-group|holds|holds show g|holds show g --csv out.csv|holds approve g --reason x --yes
+    holds reject g --again --reason x --yes|dlq list|dlq show letter-1|dlq discard letter-1 --reason x --yes|doctor
+    import c.csv --dry-run --as-of now|import c.csv --as-of now --yes|sync g --yes --timeout 1|sync h --yes --timeout 1
+    status En|explain g Ada|rebind ada r-bob --yes|release h --no-wait --yes|pause g --yes --no-wait|connections|connections show
+    resume g --yes --no-wait|forget ada --yes|log --since 1h|people refresh|reconcile --no-wait`;
+  for (const command of commands.split(/\||\n\s*/))
+    for (const form of [[], ['--json'], ['-o', 'csv']]) {
+      const { stdout, stderr, json } = await cli(...command.split(' '), '--no-names', ...form);
+      expect(stdout + stderr, `${command} ${form}`).not.toMatch(KNOWN);
+      if (command === 'groups' && json)
+        expect(json.groups.map(({ state }: Rows['groups'][0]) => state)).toContain('paused');
+    }
+  expect(readFileSync(join(cwd, 'out.csv'), 'utf8')).not.toMatch(KNOWN);
+  expect((await cli('log')).stdout).toMatch(/Ada Archer[\s\S]*Okafor/);
+});
+
 describe('hints', () => {
   it.each([
     [{}, {}, 'groupsync dlq list', 'groupsync dlq list'],
