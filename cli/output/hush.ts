@@ -5,12 +5,7 @@ import { visible } from './words.ts';
  * where a reason, an error or a person's own words repeat it. Ids stay, and the words that are ours. An address is known
  * by its form, wherever it stands.
  */
-export interface Hush {
-  /** The same ports, overheard. */
-  readonly overhear: <Ports extends object>(ports: Ports) => Ports;
-  readonly text: (text: string) => string;
-  readonly document: <Document>(document: Document) => Document;
-}
+export type Hush = ReturnType<typeof createHush>;
 
 const HIDDEN = '…';
 const ADDRESS = /[^\s@<>()[\]"',;:=/]+@[^\s@<>()[\]"',;:/]+\.[\p{L}\p{N}-]+/gu;
@@ -20,27 +15,32 @@ const NAMED_CHANGE = /^(?:name|rename|create_group|adopt_group)$/;
 /** Letters are kept whole, and whatever may stand in them is not known. */
 const LETTER = /_letter$|^dlq_(?:edit|discard)$/;
 const SAYS = /^(?:before|after|reason)$/;
+const EMPTY: Readonly<Record<string, unknown>> = { body: HIDDEN, scim: null, attributes: {}, values: {} };
 /** Where nothing stands but ids and words of ours. */
 const OURS =
   /^(?:id|group|member|users?|connection|role|platformId|kind|action|outcome|state|decision|code|queue|register|rule|drift)$/;
 
-export function createHush(): Hush {
+type Fields = Readonly<Record<string, unknown>>;
+const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
+const saysOf = ({ kind, action }: Fields, form: RegExp) =>
+  form.test(String(kind)) || form.test(String(action));
+
+export function createHush() {
   const heard = new Set<string>();
   let known = /(?!)/g;
   let counted = 0;
-  const hear = (text: unknown) => {
+  const hear = (word: unknown) => {
+    const text = isFields(word) ? word['value'] : word;
     if (typeof text === 'string' && text !== '') heard.add(text).add(visible(text));
   };
   const learn = (value: unknown): void => {
-    if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return;
-    const isChange = 'kind' in value && NAMED_CHANGE.test(String(value.kind));
+    if (!isFields(value) || value instanceof Uint8Array) return;
+    const [isChange, { reason }] = [saysOf(value, NAMED_CHANGE), value];
     // What people give as their reason may name anybody.
-    const isDeed = 'actor' in value || 'by' in value || ('state' in value && value.state === 'paused');
-    if (isDeed && 'reason' in value && /\s/.test(String(value.reason))) hear(value.reason);
-    const entries = value instanceof Map || value instanceof Set ? value.entries() : Object.entries(value);
-    for (const [key, one] of entries) {
-      const isNamed = typeof key === 'string' && (NAMING.test(key) || (isChange && SAYS.test(key)));
-      if (isNamed) hear(one?.value ?? one);
+    if (('actor' in value || 'by' in value || value['state'] === 'paused') && /\s/.test(String(reason)))
+      hear(reason);
+    for (const [key, one] of value instanceof Map ? value : Object.entries(value)) {
+      if (NAMING.test(key) || (isChange && SAYS.test(key))) hear(one);
       learn(one);
     }
   };
@@ -51,50 +51,41 @@ export function createHush(): Hush {
   };
   const hidden = (value: unknown, key: string): unknown => {
     if (typeof value === 'string') return OURS.test(key) ? value.replace(ADDRESS, HIDDEN) : text(value);
-    if (typeof value !== 'object' || value === null) return value;
     if (Array.isArray(value)) return value.map((one) => hidden(one, key));
-    const isLetter = 'kind' in value && LETTER.test(String(value.kind ?? ''));
-    const isDeed = 'action' in value && LETTER.test(String(value.action));
-    return Object.fromEntries(
-      Object.entries(value).map(([of, one]) => {
-        const isWhole = of === 'body' || ((isLetter || isDeed) && SAYS.test(of) && of !== 'reason');
-        if (isWhole && typeof one === 'string') return [of, HIDDEN];
-        if (of === 'scim') return [of, null];
-        return [of, /^(?:attributes|values)$/.test(of) && !Array.isArray(one) ? {} : hidden(one, of)];
-      }),
-    );
+    if (!isFields(value)) return value;
+    const isLetter = saysOf(value, LETTER);
+    const fields = Object.entries(value).map(([of, one]) => {
+      const isWhole = (of in EMPTY && !Array.isArray(one)) || (isLetter && SAYS.test(of) && one !== null);
+      return [of, isWhole ? (EMPTY[of] ?? (of === 'scim' ? null : HIDDEN)) : hidden(one, of)];
+    });
+    return Object.fromEntries(fields);
   };
   return {
-    overhear: (ports) => overheard(ports, learn),
+    /** The same ports, overheard. */
+    overhear: <Ports extends object>(ports: Ports): Ports => overheard(ports, learn),
     text,
-    document: (document) => hidden(document, '') as typeof document,
+    document: <Document>(document: Document) => hidden(document, '') as Document,
   };
 }
 
-/** As whole words; the longest first, since one name may be part of another. */
+/** As whole words; the longest first, since one name may be part of another. A colour ends in a letter. */
 function anyOf(names: ReadonlySet<string>): RegExp {
   const longestFirst = [...names].sort((a, b) => b.length - a.length);
   const words = longestFirst.map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|');
-  // A colour ends in a letter.
   return new RegExp(`(?<=^|[^\\p{L}\\p{N}_-]|\\u001b\\[\\d+m)(?:${words})(?![\\p{L}\\p{N}_-])`, 'gu');
 }
 
-/** Connections are named by their ids, and so are queues and functions. */
+/** Connections, queues and functions are named by their ids. */
 const NAMELESS: readonly unknown[] = ['connections', 'deployment', 'mailboxes'];
 
 function overheard<Part extends object>(part: Part, learn: (value: unknown) => void): Part {
   async function* paged(pages: AsyncIterable<unknown>) {
-    for await (const page of pages) {
-      learn(page);
-      yield page;
-    }
+    for await (const page of pages) yield told(page);
   }
   const told = (value: unknown): unknown => {
     if (value instanceof Promise) return value.then(told);
-    if (typeof value !== 'object' || value === null) return value;
-    if (Symbol.asyncIterator in value) return paged(value as AsyncIterable<unknown>);
-    if (Object.values(value).some((one) => typeof one === 'function' || isPart(one)))
-      return overheard(value, learn);
+    if (isFields(value) && Symbol.asyncIterator in value) return paged(value as never);
+    if (isPart(value)) return overheard(value, learn);
     learn(value);
     return value;
   };
@@ -108,8 +99,6 @@ function overheard<Part extends object>(part: Part, learn: (value: unknown) => v
   });
 }
 
-/** A port, not what it answers. */
+/** Something to be asked, not an answer; a platform has parts of its own. */
 const isPart = (value: unknown): value is object =>
-  typeof value === 'object' &&
-  value !== null &&
-  Object.values(value).some((one) => typeof one === 'function');
+  isFields(value) && Object.values(value).some((one) => typeof one === 'function');
