@@ -39,14 +39,15 @@ export async function show(context: Context, id: string, options: QueueOption): 
   });
   out.answer(document, (shown) => print(shown, names, context));
   const short = document.id.slice(0, SHORT_ID);
-  const replay = `groupsync dlq replay ${short}`;
   const [first] = missing;
-  if (document.problems.length === 0) out.note(`next: ${replay}`);
-  else if (first !== undefined) out.note(`next: groupsync connect ${first}, then ${replay}`);
-  else {
-    if (document.queue === 'events') out.note(`next: groupsync dlq edit ${short}`);
-    out.note(`next: groupsync dlq discard ${short}`);
+  const isRefused = document.problems.length > 0;
+  if (first !== undefined) {
+    out.note(`connect ${first} and replay the message; if that is the wrong company, mend or discard it`);
+    out.note(`next: groupsync connect ${first}`);
   }
+  if (!isRefused || first !== undefined) out.note(`next: groupsync dlq replay ${short}`);
+  if (isRefused && document.queue === 'events') out.note(`next: groupsync dlq edit ${short}`);
+  if (isRefused) out.note(`next: groupsync dlq discard ${short}`);
   return EXIT.done;
 }
 

@@ -11,6 +11,7 @@ import { withId } from '../../shared/operate/names.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
+import { canAsk } from '../output/ask.ts';
 import { type Column, renderCsv } from '../output/table.ts';
 import { percent, plural, shellWord } from '../output/words.ts';
 import { WATCH, watched } from '../watch.ts';
@@ -157,7 +158,8 @@ function eventsBehind(members: readonly HeldMember[]): readonly string[] {
 }
 
 async function decideHold(context: Context, group: string, decision: Decision, name: 'approve' | 'reject') {
-  const { out } = context;
+  const { out, io } = context;
+  if (!canAsk(io)) await context.reason(decision.reason);
   const { state, hold, members, say } = await readHold(context, group);
   const { ref } = state;
   // A whole digest may be of a set that others have joined since.

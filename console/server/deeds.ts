@@ -174,7 +174,6 @@ function replay(
           selection: { ids, code },
           rate,
           signal: stopping.signal,
-          onElsewhere: () => {},
           onProgress: (done) =>
             tell({ replayed: replayed + done.replayed, failed: failed + done.failed, remaining: null }),
         });

@@ -50,7 +50,7 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, des
     const counts = `${events} ${apply}`;
     if ((events ?? 0) + (apply ?? 0) === 0) letters.causes = [];
     else if (letters.counts !== counts) {
-      const options = { queues: BOTH_QUEUES, limit: 0 };
+      const options = { queues: BOTH_QUEUES, limit: 0, patienceSeconds: 0 };
       letters.causes = (await desk.inTurn(() => surveyLetters(ports, options))).causes;
     }
     letters.counts = counts;

@@ -93,7 +93,7 @@ export const QUERIES: Readonly<Record<string, Query>> = {
     return { entries: found.slice(from, from + count), found: found.length, isCut };
   },
   letters: async (_, { ports, desk, overview, signal }): Promise<Letters> => {
-    const options = { queues: BOTH_QUEUES, limit: LETTERS_SHOWN, signal };
+    const options = { queues: BOTH_QUEUES, limit: LETTERS_SHOWN, signal, patienceSeconds: 0 };
     const survey = await desk.inTurn(() => surveyLetters(ports, options));
     const names: Record<string, string> = {};
     for (const { group } of survey.messages) {

@@ -433,6 +433,8 @@ export const ReplayReport = z.object({
   failed: count,
   /** Of those selected: in flight elsewhere, refused, or dead-lettered anew while we worked. */
   remaining: count,
+  cameBack: count.describe('Of those remaining: sent back, and dead-lettered anew while we worked.'),
+  because: nullable(text).describe('Why the first of them came back.'),
   cancelled: z.boolean(),
 });
 export type ReplayReport = Answer<typeof ReplayReport>;

@@ -28,7 +28,7 @@ export const COMPLETIONS = {
     const ids: string[] = [];
     for (const mailbox of Object.values(mailboxes))
       if ((await mailbox.counts()).visible > 0)
-        await walkMailbox(mailbox, { clock }, async (messages) => {
+        await walkMailbox(mailbox, { clock, patienceSeconds: 0 }, async (messages) => {
           ids.push(...messages.map(({ id }) => id));
           return false;
         });

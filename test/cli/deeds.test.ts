@@ -161,6 +161,14 @@ describe('the audit keeps, with person, reason and what was before,', () => {
   });
 });
 
+it('a decision without a reason is refused before anybody is named', async () => {
+  const { cli } = await heldWorld();
+  for (const verb of ['approve', 'reject'])
+    expect(await cli('holds', verb, 'g', '--yes')).toMatchObject({
+      ...{ code: 2, stdout: '', stderr: 'groupsync: --reason: expected why, got nothing\n' },
+    });
+});
+
 describe('a hold that somebody has decided', () => {
   it('is not decided anew by a script, which is told who decided', async () => {
     const { cli, cliOfBob, ports, refOf } = await heldWorld();

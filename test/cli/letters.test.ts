@@ -34,10 +34,30 @@ describe('dead letters', () => {
     expect(letters.ids()).toHaveLength(2);
   });
 
-  it('that would be refused again are warned of before they are replayed', async () => {
-    const { cli } = await worldOf();
-    const { stderr } = await cli(['dlq', 'replay', '--all', '--yes']);
+  it('that would be refused again are warned of before they are replayed, and told when they are back', async () => {
+    const { cli, letters, ports } = await worldOf();
+    const send = async (messages: readonly { body: string }[]) =>
+      messages.map(({ body }, at) => {
+        letters.add({ id: `back${at}`, body, code: 'invalid_json', originalMessageId: `again${at}` });
+        return { messageId: `again${at}` };
+      });
+    const around = { ports: { ...ports, events: { send } } };
+    const { code, stdout, stderr } = await cli(['dlq', 'replay', '--all', '--yes'], around);
     expect(stderr).toMatch(/2 of them would be refused again, and come back: invalid_/);
+    expect(stdout).toMatch(
+      /^2 messages replayed\n2 came back at once: invalid_json: expected something else\n$/,
+    );
+    expect(code).toBe(3);
+  });
+
+  it('of an unknown company can be mended and discarded too', async () => {
+    const { cli, letters } = await worldOf();
+    const event = { ...{ specversion: '1.0', id: 'e', source: 's' }, time: '2026-11-20T10:00:00Z' };
+    const of = { type: 'directory.group.deleted', connection: 'umbrella', data: { group: { id: 'g' } } };
+    letters.add({ id: 'umbrella-1', body: JSON.stringify({ ...event, ...of }), code: 'unknown_connection' });
+    const verbs = ['connect umbrella', 'dlq replay umbrella', 'dlq edit umbrella', 'dlq discard umbrella'];
+    const { stderr } = await cli(['dlq', 'show', 'umbrella']);
+    expect(stderr).toContain(verbs.map((verb) => `next: groupsync ${verb}\n`).join(''));
   });
 
   it('of an unknown cause are a mistake of whoever typed it', async () => {

@@ -37,7 +37,7 @@ export async function replayLetters(
 ): Promise<ReplayReport> {
   const { selection, rate, signal, onProgress } = options;
   const resend = queue === 'events' ? eventResender(ports) : groupWaker(ports);
-  const [replayed, failed, returned] = [new Set<string>(), new Set<string>(), new Set<string>()];
+  const [replayed, failed, returned] = [new Set<string>(), new Set<string>(), new Map<string, string>()];
   const isDone = (id: string) => replayed.has(id) || failed.has(id);
   const about = { before: null, after: JSON.stringify(selection), reason: `dead letters of ${queue}` };
   const change = { kind: 'replay_letters', ...about };
@@ -64,13 +64,16 @@ export async function replayLetters(
     const letters = messages.map((message) => readLetter(message, queue, ports.clock()));
     const wanted = letters.filter((letter) => isSelected(letter, selection));
     const chosen = wanted.filter((letter) => !resend.isOurs(letter));
-    for (const letter of wanted) if (!chosen.includes(letter)) returned.add(letter.message.id);
+    for (const { message } of wanted.filter(resend.isOurs))
+      returned.set(message.id, `${message.code}: ${message.message}`);
     if (chosen.length > 0) await sendThenRemove(chosen, held);
     return selection.ids?.every(isDone) !== true;
   });
   const others = selection.ids?.every(isDone) === true ? 0 : elsewhere;
   const remaining = failed.size + returned.size + others;
-  return { replayed: replayed.size, failed: failed.size, remaining, cancelled: signal?.aborted === true };
+  const [because = null] = returned.values();
+  const counts = { replayed: replayed.size, failed: failed.size, remaining, cameBack: returned.size };
+  return { ...counts, because, cancelled: signal?.aborted === true };
 }
 
 async function pause(

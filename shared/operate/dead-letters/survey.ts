@@ -18,7 +18,7 @@ export interface Selection {
 
 export type SurveyPorts = StandingPorts & RefusalPorts & Pick<ToolPorts, 'mailboxes' | 'clock'>;
 
-export interface SurveyOptions extends Pick<WalkOptions, 'signal' | 'onElsewhere'> {
+export interface SurveyOptions extends Pick<WalkOptions, 'signal' | 'onElsewhere' | 'patienceSeconds'> {
   readonly queues: readonly Mailbox['name'][];
   readonly selection?: Selection;
   /** Messages listed one by one; memory is bounded by this and an id for each message. */
@@ -28,7 +28,8 @@ export interface SurveyOptions extends Pick<WalkOptions, 'signal' | 'onElsewhere
 /** Looks through dead-letter queues and puts everything back: what there is, by cause, and what has become moot. */
 export async function surveyLetters(ports: SurveyPorts, options: SurveyOptions): Promise<Survey> {
   const tally = createTally(options.limit);
-  const look = { signal: options.signal, onElsewhere: options.onElsewhere, longestMs: LOOK_MS };
+  const { signal, onElsewhere, patienceSeconds } = options;
+  const look = { signal, onElsewhere, patienceSeconds, longestMs: LOOK_MS };
   const walks = await Promise.all(
     options.queues.map((queue) =>
       walkMailbox(ports.mailboxes[queue], { ...look, clock: ports.clock }, async (messages) => {

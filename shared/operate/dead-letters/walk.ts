@@ -6,8 +6,8 @@ export const HOLD_SECONDS = 30;
 export const LOOK_MS = 25_000;
 /** What is kept hidden is hidden anew this often: twice within a hold, whatever comes in between. */
 export const RENEW_AFTER_MS = (HOLD_SECONDS * 1_000) / 3;
-/** What somebody else holds, or a killed process held, is waited for this long. */
-const WAIT_FOR_OTHERS_MS = (HOLD_SECONDS + 5) * 1_000;
+/** What somebody else holds, or a killed process held, is waited for this long: a poll that brings nothing takes a second. */
+const PATIENCE_SECONDS = HOLD_SECONDS + 5;
 const TAKE = 10;
 /** Long polls that bring nothing new although something is visible: what is left cannot be had. */
 const VAIN_TAKES = 3;
@@ -19,7 +19,9 @@ export interface WalkOptions {
   readonly longestMs?: number;
   /** Messages shown at a time. */
   readonly most?: number;
-  /** Where given, messages that somebody else looks at are waited for; told how many these are, and for how long at most. */
+  /** Messages that somebody else looks at are waited for, unless this is 0: whoever looks again soon anyway does not wait. */
+  readonly patienceSeconds?: number | undefined;
+  /** Told how many are waited for, and for how long at most. */
   readonly onElsewhere?: ((messages: number, seconds: number) => void) | undefined;
 }
 
@@ -41,13 +43,13 @@ export type Held = ReturnType<typeof hold>;
  */
 export async function walkMailbox(
   mailbox: Mailbox,
-  { clock, signal, longestMs = Number.POSITIVE_INFINITY, most = 4 * TAKE, onElsewhere }: WalkOptions,
+  { clock, signal, longestMs = Number.POSITIVE_INFINITY, most = 4 * TAKE, ...waiting }: WalkOptions,
   look: (messages: readonly DeadMessage[], held: Held) => Promise<boolean>,
 ): Promise<WalkResult> {
   const held = hold(mailbox, clock);
   const endMs = clock() + longestMs;
   const expected = (await mailbox.counts()).visible;
-  let [found, vain, wanted, waitUntilMs] = [0, 0, true, endMs];
+  let [found, vain, wanted, patience] = [0, 0, true, waiting.patienceSeconds ?? PATIENCE_SECONDS];
   const isOver = () => !wanted || clock() >= endMs || signal?.aborted === true;
   try {
     while (!isOver()) {
@@ -63,9 +65,9 @@ export async function walkMailbox(
       vain = visible > 0 ? vain + 1 : 0;
       if (vain > 0 && vain < VAIN_TAKES) continue;
       const elsewhere = inFlight - held.count();
-      if (elsewhere <= 0 || onElsewhere === undefined || clock() >= waitUntilMs) break;
-      waitUntilMs = Math.min(waitUntilMs, clock() + WAIT_FOR_OTHERS_MS);
-      onElsewhere(elsewhere, Math.ceil((waitUntilMs - clock()) / 1_000));
+      if (elsewhere <= 0 || patience <= 0) break;
+      waiting.onElsewhere?.(elsewhere, Math.min(patience, Math.ceil((endMs - clock()) / 1_000)));
+      patience -= 1;
     }
     const { inFlight } = await mailbox.counts();
     return { complete: !isOver(), found, elsewhere: Math.max(0, inFlight - held.count()) };
