@@ -4,7 +4,7 @@ import type { QueueKey } from '../shared/contract/names.ts';
 import { createPlatforms } from '../shared/platform/platforms.ts';
 import { createApplyQueue } from '../shared/queues/apply-queue.ts';
 import { createDeadLetterQueue } from '../shared/queues/dead-letter-queue.ts';
-import { storesOver } from '../shared/runtime/wire-platform.ts';
+import { storesOver } from '../shared/runtime/stores.ts';
 import { createConnectionStore } from '../shared/store/connection-store.ts';
 import { createEraser } from '../shared/store/eraser.ts';
 import { createScimStore, createScimTokenStore } from '../shared/store/scim-store.ts';

@@ -1,6 +1,6 @@
 import { CreateQueueCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { buildApp } from 'fauxqs';
-import { z } from 'zod';
+import * as z from 'zod';
 import { QUEUE_KEYS, type QueueKey, queueName } from '../../shared/contract/names.ts';
 import { LONGEST_DELAY_SECONDS, QUEUES } from '../../shared/contract/topology.ts';
 import { isOurHost, isOurPage } from '../platform/controls/loopback.ts';

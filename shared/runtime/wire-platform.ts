@@ -7,29 +7,14 @@ import { ENVIRONMENT } from '../contract/names.ts';
 import { createPlatforms } from '../platform/platforms.ts';
 import { createDeadLetterQueue } from '../queues/dead-letter-queue.ts';
 import { createMailbox } from '../queues/mailbox.ts';
-import { createClaimStore } from '../store/claim-store.ts';
-import {
-  createFeedStore,
-  createGateStore,
-  createHealthStore,
-  createLeases,
-  createNoticeStore,
-} from '../store/connection-states.ts';
-import { createDesiredStore } from '../store/desired-store.ts';
 import { createEraser } from '../store/eraser.ts';
-import { createGroupIndex } from '../store/group-index.ts';
-import { createGroupStore } from '../store/group-store.ts';
-import { createGuardStore } from '../store/guard-store.ts';
-import { createAuditLog, createDriftLog } from '../store/logs.ts';
-import { createPeopleStore } from '../store/people-store.ts';
 import { createScimTokenStore } from '../store/scim-store.ts';
-import type { Table } from '../store/table.ts';
-import { createUserStore } from '../store/user-store.ts';
 import type { ApplyPorts, ToolPorts } from '../sync/ports/bundles.ts';
 import { sleep, systemClock, systemRandom } from './clock.ts';
 import { required } from './config.ts';
 import { reportOddGroups } from './report.ts';
 import type { ReconcileTaskPorts } from './run-reconcile.ts';
+import { storesOver } from './stores.ts';
 import { type Base, wireBase, wireState } from './wire.ts';
 
 const CONNECTIONS_PER_ORIGIN = 16;
@@ -107,21 +92,3 @@ export function wireReconcile(): Base & {
 
 /** What the local stack asks beside the functions that it runs; they share its environment. */
 export const wireLocalStack = wirePeople;
-
-/** What the workers that talk to the platform keep in the table, save the connections, which need a clock. */
-export const storesOver = (table: Table, inlineViewBytes?: number) => ({
-  groups: createGroupStore(table, inlineViewBytes),
-  users: createUserStore(table),
-  people: createPeopleStore(table),
-  claims: createClaimStore(table),
-  guard: createGuardStore(table),
-  gates: createGateStore(table),
-  audit: createAuditLog(table),
-  drift: createDriftLog(table),
-  desired: createDesiredStore(table),
-  index: createGroupIndex(table),
-  feed: createFeedStore(table),
-  health: createHealthStore(table),
-  notices: createNoticeStore(table),
-  leases: createLeases(table),
-});

@@ -21,7 +21,7 @@ import { createScimStore, createScimTokenStore } from '../store/scim-store.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import { MissingPart } from '../sync/ports/deployment.ts';
 import { newId, randomHex, sleep, systemClock, systemRandom } from './clock.ts';
-import { storesOver } from './wire-platform.ts';
+import { storesOver } from './stores.ts';
 
 export interface ToolTarget extends AwsTarget {
   readonly prefix: string;

@@ -1,0 +1,34 @@
+import { createClaimStore } from '../store/claim-store.ts';
+import {
+  createFeedStore,
+  createGateStore,
+  createHealthStore,
+  createLeases,
+  createNoticeStore,
+} from '../store/connection-states.ts';
+import { createDesiredStore } from '../store/desired-store.ts';
+import { createGroupIndex } from '../store/group-index.ts';
+import { createGroupStore } from '../store/group-store.ts';
+import { createGuardStore } from '../store/guard-store.ts';
+import { createAuditLog, createDriftLog } from '../store/logs.ts';
+import { createPeopleStore } from '../store/people-store.ts';
+import type { Table } from '../store/table.ts';
+import { createUserStore } from '../store/user-store.ts';
+
+/** What the workers that talk to the platform keep in the table, save the connections, which need a clock. */
+export const storesOver = (table: Table, inlineViewBytes?: number) => ({
+  groups: createGroupStore(table, inlineViewBytes),
+  users: createUserStore(table),
+  people: createPeopleStore(table),
+  claims: createClaimStore(table),
+  guard: createGuardStore(table),
+  gates: createGateStore(table),
+  audit: createAuditLog(table),
+  drift: createDriftLog(table),
+  desired: createDesiredStore(table),
+  index: createGroupIndex(table),
+  feed: createFeedStore(table),
+  health: createHealthStore(table),
+  notices: createNoticeStore(table),
+  leases: createLeases(table),
+});
