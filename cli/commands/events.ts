@@ -1,19 +1,20 @@
 import { open, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { EventsReport, ImportComparison, ImportReport } from '../../shared/contract/answers.ts';
 import { type EventLine, sendEvents, validateEvents } from '../../shared/operate/events.ts';
 import { compareWithNow } from '../../shared/operate/import/compare.ts';
 import { COLUMN_KEYS, type Headings } from '../../shared/operate/import/header.ts';
 import { importCsv } from '../../shared/operate/import/import.ts';
 import type { Row } from '../../shared/operate/import/rows.ts';
+import { withId } from '../../shared/operate/names.ts';
 import { requireConnection } from '../../shared/operate/settings.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { describeError } from '../describe-error.ts';
 import { EXIT, UsageError } from '../io.ts';
-import { plural } from '../output/words.ts';
+import { plural, shellWord } from '../output/words.ts';
 import { examples } from './arguments.ts';
 
 export function addEvents(program: Command, act: Act): void {
@@ -50,11 +51,12 @@ export function addEvents(program: Command, act: Act): void {
       '--as-of <time>',
       'when the file was true, or now; what the directory said since stands (default: its own time)',
     )
+    .option('--delimiter <sign>', "what separates the columns: ';', tab or another sign", delimiter)
     .option('--dry-run', 'check the whole file and say what would change; sends nothing')
     .addHelpText(
       'after',
       `
-The rows of a group may stand anywhere in the file. With a header the columns may have any order, and others are not
+The rows of a group may stand anywhere in the file. Semicolons and tabs between columns are recognised. With a header the columns may have any order, and others are not
 read; without one they are these four. A snapshot says who is in a group and who is not, so nothing is sent unless every
 line can be read.
 
@@ -124,7 +126,7 @@ function printErrors({ errors, errorCount }: EventsReport, { line, paint }: Cont
 async function importFile(
   context: Context,
   file: string,
-  { dryRun = false, columns, asOf }: { dryRun?: boolean; columns?: string; asOf?: string },
+  { dryRun = false, columns, asOf, delimiter: sign }: ImportFlags,
 ): Promise<number> {
   const { out, io, connection } = context;
   const headings = columns === undefined ? undefined : headingsOf(columns);
@@ -133,14 +135,17 @@ async function importFile(
   const progress = out.progress('sending');
   const ports = dryRun ? offline() : await context.ports();
   const report = await importCsv(
-    parseCsv(chunksOf(context, file)),
+    parseCsv(chunksOf(context, file), {
+      delimiter: sign,
+      onRecognised: (name) => out.note(`${name} between the columns, as the first line has them`),
+    }),
     { ...ports, createSorter: () => sorter },
     {
       connection,
       dryRun,
       columns: headings,
       asOf: asOf === 'now' ? undefined : (asOf ?? (await timeOf(resolve(io.cwd, file)))),
-      compare: dryRun || !context.yes ? (...file) => compare(context, ...file) : undefined,
+      compare: (...read) => compare(context, ...read),
       onProgress: progress.show,
       confirm: async ({ rows, groups, messages, ignoredColumns, comparison }) => {
         if (ignoredColumns !== undefined) out.note(`columns not read: ${ignoredColumns.join(', ')}`);
@@ -158,8 +163,26 @@ async function importFile(
     for (const line of changes) out.line(line);
     printImport(report, context);
   });
+  if (report.columns !== undefined) {
+    out.note('say what the columns are; a guess, of these headings:');
+    out.note(`next: groupsync import ${shellWord(file)} --columns ${shellWord(report.columns)} --dry-run`);
+  }
+  if (report.sent && (report.comparison?.held.length ?? 0) > 0) out.note('next: groupsync holds');
   if (report.errorCount > 0) return EXIT.failed;
   return report.sent || dryRun ? EXIT.done : EXIT.failed;
+}
+
+interface ImportFlags {
+  readonly dryRun?: boolean;
+  readonly columns?: string;
+  readonly asOf?: string;
+  readonly delimiter?: string;
+}
+
+function delimiter(text: string): string {
+  const sign = /^(?:tab|\\t)$/.test(text) ? '\t' : text;
+  if ([...sign].length === 1 && !/["\n\r]/.test(sign)) return sign;
+  throw new InvalidArgumentError('expected one sign, or tab');
 }
 
 function headingsOf(text: string): Headings {
@@ -199,7 +222,7 @@ const SIGNS = { added: '+', removed: '−', unmatched: '?' } as const;
 
 async function changeLines(context: Context, comparison: ImportComparison | undefined) {
   if (comparison === undefined) return [];
-  const { added, removed, unmatched, held, changes } = comparison;
+  const { added, removed, unmatched, held, changes } = context.out.shown(comparison);
   const names = await context.names({
     groups: [...held, ...changes.map(({ group }) => group)],
     members: changes.map(({ member }) => member),
@@ -207,9 +230,10 @@ async function changeLines(context: Context, comparison: ImportComparison | unde
   const listed = (['removed', 'unmatched', 'added'] as const).flatMap((wanted) => {
     const some = changes.filter(({ kind }) => kind === wanted).slice(0, SHOWN_CHANGES);
     const rest = comparison[wanted] - some.length;
-    const lines = some.map(
-      ({ group, member }) => `${SIGNS[wanted]} ${names.member(member)} in ${names.group(group)}`,
-    );
+    const lines = some.map(({ group, groupName, member, email }) => {
+      const who = sayKnown(names.member(member), member, email);
+      return `${SIGNS[wanted]} ${who} in ${sayKnown(names.group(group), group, groupName)}`;
+    });
     return rest > 0 ? [...lines, `${SIGNS[wanted]} … and ${rest} more`] : lines;
   });
   return [
@@ -218,6 +242,10 @@ async function changeLines(context: Context, comparison: ImportComparison | unde
     ...held.map((group) => `the guard would hold the removals of ${names.group(group)}`),
   ];
 }
+
+/** Whom the directory has not named is named by the file. */
+const sayKnown = (known: string, id: string, said: string | null) =>
+  known === id ? withId(said ?? undefined, id) : known;
 
 /** A dry run needs no deployment. */
 const unused = () => Promise.reject(new Error('a dry run sends nothing'));

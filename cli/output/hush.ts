@@ -15,7 +15,9 @@ const NAMED_CHANGE = /^(?:name|rename|create_group|adopt_group)$/;
 /** Letters are kept whole, and whatever may stand in them is not known. */
 const LETTER = /_letter$|^dlq_(?:edit|discard)$/;
 const SAYS = /^(?:before|after|reason)$/;
-const EMPTY: Readonly<Record<string, unknown>> = { body: HIDDEN, scim: null, attributes: {}, values: {} };
+const EMPTY: Readonly<Record<string, unknown>> = {
+  ...{ body: HIDDEN, groupName: HIDDEN, scim: null, attributes: {}, values: {} },
+};
 /** Where nothing stands but ids and words of ours. */
 const OURS =
   /^(?:id|group|member|users?|connection|role|platformId|kind|action|outcome|state|decision|code|queue|register|rule|drift)$/;
@@ -55,7 +57,7 @@ export function createHush() {
     if (!isFields(value)) return value;
     const isLetter = saysOf(value, LETTER);
     const fields = Object.entries(value).map(([of, one]) => {
-      const isWhole = (of in EMPTY && !Array.isArray(one)) || (isLetter && SAYS.test(of) && one !== null);
+      const isWhole = (of in EMPTY || (isLetter && SAYS.test(of))) && one !== null && !Array.isArray(one);
       return [of, isWhole ? (EMPTY[of] ?? (of === 'scim' ? null : HIDDEN)) : hidden(one, of)];
     });
     return Object.fromEntries(fields);

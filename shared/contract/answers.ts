@@ -334,7 +334,15 @@ const ImportComparison = z.object({
   added: count,
   removed: count,
   unmatched: count.describe('Of those added: whom no match rule finds.'),
-  changes: z.array(z.object({ kind: z.enum(['added', 'removed', 'unmatched']), group: text, member: text })),
+  changes: z.array(
+    z.object({
+      kind: z.enum(['added', 'removed', 'unmatched']),
+      group: text,
+      groupName: text.describe('As the file has it.'),
+      member: text,
+      email: nullable(text).describe('As the file has it; null also of whom it does not name.'),
+    }),
+  ),
   held: z.array(text).describe('Groups whose removals the guard would hold.'),
 });
 export type ImportComparison = Answer<typeof ImportComparison>;
@@ -344,6 +352,7 @@ export const ImportReport = EventsReport.extend({
   rows: count,
   groups: count,
   ignoredColumns: z.array(text).optional().describe("Columns of the file's header that are not read."),
+  columns: text.optional().describe('What --columns could say of headings that could not be read.'),
   /** False where nothing was sent: a dry run, errors, or a person who thought better of it. */
   sent: z.boolean(),
 });

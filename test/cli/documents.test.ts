@@ -320,7 +320,8 @@ describe('the documents of --json', () => {
   it('of an import that is tried: who comes, who goes, who is nobody, and what would be held', async () => {
     const csv =
       'group id,group name,member id,email\ng,Group g,m-ann,ann@acme.test\ng,Group g,m-zoe,zoe@acme.test';
-    const { ports } = await worldOf();
+    const { ports, clock } = await worldOf();
+    clock.ms += 60_000;
     const args = ['import', '-', '--dry-run'];
     const ran = await runCli([...args, '--json'], { ports, stdin: csv });
     expect(OUTPUT_SCHEMAS.import.safeParse(ran.json).error).toBeUndefined();
@@ -331,6 +332,18 @@ describe('the documents of --json', () => {
     const { stdout } = await runCli(args, { ports, stdin: csv });
     expect(stdout).toContain('− bob@acme.test (m-bob) in Group g (g)');
     expect(stdout).toContain('the guard would hold the removals of Group g (g)');
+    expect(stdout).toContain('+ zoe@acme.test (m-zoe) in Group g (g)');
+    const foreign = 'Team;Gruppe;Nr;E-Mail (d)\ng;Group g;m-ann;ann@acme.test';
+    const guess = 'group=Team,name=Gruppe,member=Nr,email=E-Mail (d)';
+    const odd = await runCli(args, { ports, stdin: foreign });
+    expect(odd.stderr).toMatch(/^semicolons between the columns/);
+    expect(odd.stderr).toContain(`next: groupsync import - --columns '${guess}' --dry-run\n`);
+    const asked = ['import', '-', '--columns', guess, '--as-of', 'now', '--yes'];
+    const sent = await runCli(asked, { ports, stdin: foreign });
+    expect(sent).toMatchObject({ code: 0, stdout: expect.stringContaining('sent 1 row') });
+    expect(sent.stderr).toMatch(/− bob@acme.test \(m-bob\)[\s\S]*would hold[\s\S]*next: groupsync holds\n$/);
+    const commas = await runCli([...asked, '--delimiter', ','], { ports, stdin: foreign });
+    expect(commas).toMatchObject({ code: 1, stdout: expect.stringContaining("--delimiter ';'") });
   });
 
   it('of SCIM tokens, with the address to paste where it is known', async () => {

@@ -175,6 +175,8 @@ describe('importCsv', () => {
     ],
     ['snake case, and no addresses', 'member_id,group_id,group_name\nm1,g1,One\nm2,g1,One'],
     ['no header, in the documented order', 'g1,One,m1,a@x\ng1,One,m2'],
+    ['semicolons and quotes', '"userId";"group id";"groupName"\n"m1";g1;"One"\n\n"m2";g1;One'],
+    ['tabs, and commas in quotes', '\ng1\tOne\tm1\t"a@x"\ng1\tOne\tm2\t'],
   ])('finds the columns of a file with %s', async (_, csv) => {
     const { report, events } = await run(csv);
     expect(report).toMatchObject({ errors: [], sent: true });
@@ -218,7 +220,7 @@ describe('importCsv', () => {
   it.each([
     ['headings that say nothing', 'Team,Label,Person,Contact', /expected a header .*"Team", "Label"/],
     ['three unknown headings', 'Team,Label,Person', /group id, group name, member id, email/],
-    ['semicolons', 'group id;group name;member id;email', /these look like semicolons/],
+    ['semicolons beside a comma', 'group id;group, name;member id', /--delimiter ';'/],
     ['no column of members', 'group id,group name,email,department', /expected a column member id/],
     ['only one known heading', 'Name,Team,Person,Mail', /columns group id, group name, member id/],
     ['two columns of one thing', 'group id,group name,member id,Email,e-mail', /one column email/],

@@ -25,21 +25,22 @@ export async function compareWithNow(
   const found = { added: 0, removed: 0, unmatched: 0, changes: [] as ImportComparison['changes'][number][] };
   const held: string[] = [];
   const stamp = makeStamp({ time: asOf, id: 'import', source: '' });
-  const note = (kind: 'added' | 'removed' | 'unmatched', group: string, member: string) => {
-    found[kind] += 1;
-    if (found[kind] <= LISTED) found.changes.push({ kind, group, member });
-  };
-  for await (const { group, members } of byGroup(rows)) {
+  for await (const { group, groupName, members } of byGroup(rows)) {
+    const note = (kind: 'added' | 'removed' | 'unmatched', member: MemberId) => {
+      found[kind] += 1;
+      const email = members.get(member) || null;
+      if (found[kind] <= LISTED) found.changes.push({ kind, group, groupName, member, email });
+    };
     const { now, size, known, isStated } = await readNow(group, [...members.keys()], connection, ports);
     const gone = [...now].filter((member) => !members.has(member) && !isStated(member, stamp));
-    for (const member of gone) note('removed', group, member);
+    for (const member of gone) note('removed', member);
     for (const [member, email] of members) {
       if (now.has(member) || isStated(member, stamp)) continue;
-      note('added', group, member);
+      note('added', member);
       const attributes = new Map([['email', { value: email, stamp: STAMP_ZERO }]]);
       const user = known.get(member) ?? { ...undescribed(member), ...(email !== '' && { attributes }) };
       const { cause } = await standingNow(user, undefined, { connection, people: ports.people });
-      if (cause === 'unknown') note('unmatched', group, member);
+      if (cause === 'unknown') note('unmatched', member);
     }
     const limits = connection.settings.guard;
     const asked = { limits, size, removals: gone.length, deletesGroup: false };
@@ -75,11 +76,11 @@ async function readNow(
 }
 
 async function* byGroup(rows: AsyncIterable<Row>) {
-  let current: { readonly group: string; readonly members: Map<MemberId, string> } | undefined;
-  for await (const { group, member, email } of rows) {
+  let current: { group: string; groupName: string; members: Map<MemberId, string> } | undefined;
+  for await (const { group, name, member, email } of rows) {
     if (current?.group !== group) {
       if (current !== undefined) yield current;
-      current = { group, members: new Map() };
+      current = { group, groupName: name, members: new Map() };
     }
     if (member !== '') current.members.set(memberId(member), email);
   }

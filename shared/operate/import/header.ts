@@ -44,15 +44,18 @@ const AS_DOCUMENTED: Layout = {
  * Where the columns of a file are, by its first record: a header in any order, or a row of the documented four columns.
  * Anything else is refused: read as a row it would be written to the platform as a group.
  */
-export function readLayout({ line, fields, problem }: CsvRecord, headings?: Headings): Layout | LineError {
+export function readLayout({ line, fields, problem }: CsvRecord, headings?: Headings): Layout | Unread {
   if (problem !== undefined) return { line, message: problem };
-  const other = SEPARATORS.find(([sign]) => fields.length === 1 && fields[0]?.includes(sign));
-  if (other !== undefined) {
-    return {
-      line,
-      message: `expected commas between the columns; these look like ${other[1]}: ${shown(fields)}`,
-    };
-  }
+  const isHeader = !fields.some((field) => field.includes('@'));
+  const example = isHeader ? exampleOf(fields) : undefined;
+  const sign = [';', '\t', '|'].find((one) => fields.some((field) => field.includes(one)));
+  const separated = sign === undefined ? '' : `; --delimiter '${sign}' if that separates the columns`;
+  const read = readFirst(line, fields, headings);
+  if (!('message' in read)) return read;
+  return { line, message: `${read.message}${separated}`, ...(example !== undefined && { columns: example }) };
+}
+
+function readFirst(line: number, fields: readonly string[], headings?: Headings): Layout | LineError {
   if (headings !== undefined) return readNamed(line, fields, headings);
   const columns = fields.map(columnOf);
   const known = columns.filter((column) => column !== undefined).length;
@@ -65,6 +68,22 @@ export function readLayout({ line, fields, problem }: CsvRecord, headings?: Head
   return { line, message: `expected ${expected}, got ${countOf(fields)}: ${shown(fields)}` };
 }
 
+/** Why a file cannot be read; and what its own headings could be called as, where they look like some. */
+type Unread = LineError & { readonly columns?: string };
+
+/** An example of what `--columns` takes, of the headings that came. Signs in them do not count. */
+function exampleOf(fields: readonly string[]): string | undefined {
+  const headings = fields.map((field) => field.replace(/[,='"]/g, '').trim()).filter((field) => field !== '');
+  const email = headings.find((field) => /mail/i.test(field));
+  const [group, ...others] = headings.filter((field) => field !== email);
+  const [name, member = email] = others.length > 1 ? others : [undefined, others[0]];
+  const given = { group, name, member, email: member === email ? undefined : email };
+  if (group === undefined || member === undefined) return undefined;
+  return Object.entries(given)
+    .flatMap(([key, heading]) => (heading === undefined ? [] : `${key}=${heading}`))
+    .join(',');
+}
+
 /** Headings that a person gave, for columns that are called otherwise than usual. */
 export type Headings = ReadonlyMap<Column, string>;
 
@@ -75,11 +94,6 @@ export const COLUMN_KEYS: Readonly<Record<string, Column>> = {
   member: 'member id',
   email: 'email',
 };
-
-const SEPARATORS = [
-  [';', 'semicolons'],
-  ['\t', 'tabs'],
-] as const;
 
 /** Without a column of names a group is called by its id; a member who is an address has that address. */
 function readNamed(line: number, fields: readonly string[], headings: Headings): Layout | LineError {

@@ -77,7 +77,8 @@ export async function importCsv(
     const comparison = errorCount > 0 ? undefined : await options.compare?.(sorter.sorted(), asOf);
     const plan = { ...planOf(read), ...(comparison !== undefined && { comparison }) };
     const inOrder = errors.toSorted((a, b) => a.line - b.line);
-    const report = { ...plan, events: plan.messages, errors: inOrder, errorCount, sent: false };
+    const found = { events: plan.messages, errors: inOrder, errorCount, sent: false };
+    const report = { ...plan, ...found, ...(read.example !== undefined && { columns: read.example }) };
     if (errorCount > 0 || options.dryRun) return report;
     if (!(await options.confirm(plan))) return report;
     const { groups, rows } = plan;
@@ -117,12 +118,14 @@ async function readAll(records: AsyncIterable<CsvRecord>, sorter: Sorter, column
   const groups = new Map<string, GroupSize>();
   let rows = 0;
   let layout: Layout | undefined;
+  let example: string | undefined;
   for await (const record of records) {
     if (layout === undefined) {
       const first = readLayout(record, columns);
       if ('message' in first) {
         // What the other lines mean is not known without it.
         errors.add(first.line, first.message);
+        example = first.columns;
         break;
       }
       layout = first;
@@ -145,7 +148,7 @@ async function readAll(records: AsyncIterable<CsvRecord>, sorter: Sorter, column
     await sorter.add(row);
   }
   if (rows === 0 && errors.result().errorCount === 0) errors.add(1, sayEmpty(layout));
-  return { ...errors.result(), groups, rows, ignoredColumns: layout?.ignored ?? [] };
+  return { ...errors.result(), groups, rows, ignoredColumns: layout?.ignored ?? [], example };
 }
 
 /** The same member twice in a group is one member, unless the two lines say different things of them. */
