@@ -35,7 +35,8 @@ export function describeError(error: unknown): Described {
     if (known !== undefined) return { exitCode: EXIT.failed, text: known };
   }
   const { name = 'Error', message = String(error) } = error instanceof Error ? error : {};
-  const text = OURS.test(name) ? message : `${message} (${name})`;
+  const look = name === 'PlatformFailure' ? '\nnext: groupsync doctor --faults' : '';
+  const text = OURS.test(name) ? `${message}${look}` : `${message} (${name})`;
   return { exitCode: EXIT.failed, text };
 }
 

@@ -40,3 +40,12 @@ export function settingChange(text: string): SettingChange {
 
 /** An option that may be given again. */
 export const collected = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+
+const UNITS_MS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 } as const;
+
+export function age(text: string): number {
+  const [, digits = '', unit = ''] = /^(\d{1,6})([dhms])$/.exec(text) ?? [];
+  const ms = Number(digits) * (UNITS_MS[unit as keyof typeof UNITS_MS] ?? 0);
+  if (ms > 0) return ms;
+  throw new InvalidArgumentError('expected an age such as 30m, 2h or 7d');
+}

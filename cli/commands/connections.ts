@@ -12,13 +12,12 @@ import {
   type SettingsPlan,
 } from '../../shared/operate/settings.ts';
 import { instant, reportCredential } from '../../shared/operate/status.ts';
-import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import type { Act } from '../act.ts';
 import { type Context, parseConnectionName } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { erasedLines, plural, shellWord } from '../output/words.ts';
 import { settingChange } from './arguments.ts';
-import { planAll } from './plan.ts';
+import { planOrSay } from './plan.ts';
 
 export function addConnections(program: Command, act: Act): void {
   const connections = program
@@ -149,11 +148,7 @@ async function previewChange(context: Context, plan: SettingsPlan, changes: read
   const seeAll = `groupsync --connection ${name} plan ${changes.map((change) => `--with ${shellWord(change)}`).join(' ')}`;
   out.note(`every group will be planned anew; all of it: ${seeAll}`);
   if (refs.length > MOST_PREVIEWED) return;
-  const plans = await planAll(context, refs, plan.next).catch((cause: unknown) => {
-    if (!(cause instanceof PlatformFailure)) throw cause;
-    out.note(`what would change cannot be said: ${cause.message}`);
-    return [];
-  });
+  const plans = await planOrSay(context, refs, plan.next);
   const busy = plans.filter(({ action }) => action !== 'none');
   const count = (kind: string) =>
     busy.flatMap((one) => one.changes).filter((one) => one.kind === kind).length;

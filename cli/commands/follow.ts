@@ -1,5 +1,7 @@
 import type { GroupRef } from '../../shared/domain/ids.ts';
+import { allGroups } from '../../shared/operate/find-group.ts';
 import { followGroups } from '../../shared/operate/follow.ts';
+import { mendOf } from '../../shared/operate/say-gate.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { plural } from '../output/words.ts';
@@ -31,9 +33,23 @@ export async function follow(
   const failed = synced.filter(({ state }) => state === 'failed');
   const [found = failed[0]] = refs.length === 1 ? synced : [];
   const error = found?.lastError == null ? '' : `, ${found.lastError}`;
-  if (stopped !== null) out.note(`not waited for: ${stopped}`);
-  else if (writesOnly) out.note('done: nothing of it is being written');
+  if (stopped !== null) {
+    out.note(`not waited for: ${stopped}`);
+    await noteObstacle(context);
+  } else if (writesOnly) out.note('done: nothing of it is being written');
   else if (refs.length === 1) out.note(`done: ${found?.state}${error}`);
   else out.note(`done: ${plural(refs.length, 'group')}, ${failed.length} failed${error}`);
   return stopped === null && (writesOnly || failed.length === 0) ? EXIT.done : EXIT.attention;
 }
+
+/** What is to be done where a closed gate, or a connection that only observes, keeps everything back. */
+export async function noteObstacle({ out, connection, ports }: Context): Promise<void> {
+  const { gates, connections } = await ports();
+  const [gate, found] = await Promise.all([gates.read(connection), connections.find(connection)]);
+  const step = mendOf(gate, connection) ?? (found?.observing ? 'groupsync resume' : undefined);
+  out.note(`next: ${step ?? 'groupsync status'}`);
+}
+
+/** Groups with something to be done, now. */
+export const dirtyGroups = async ({ connection, ports }: Context): Promise<readonly GroupRef[]> =>
+  allGroups(connection, await ports(), ({ dirtySinceMs }) => dirtySinceMs !== undefined);

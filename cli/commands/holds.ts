@@ -60,7 +60,10 @@ export function addHolds(program: Command, act: Act): void {
       .option('--digest <hex>', 'decide only if the hold is still over this set; its beginning is enough')
       .option('--again', 'with --yes: also where somebody has decided already')
       .addHelpText(
-        ...examples(`holds ${name} Engineering`, `holds ${name} 00g1 --reason "ticket 4711" --yes`),
+        ...examples(
+          `holds ${name} Engineering --reason "team dissolved"`,
+          `holds ${name} 00g1 --reason "ticket 4711" --yes`,
+        ),
       )
       .action(
         act((context, group: string, decision: Decision) => decideHold(context, group, decision, name)),

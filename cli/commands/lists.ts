@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
+import type { DriftRow } from '../../shared/contract/answers.ts';
 import { listDrift, listPending } from '../../shared/operate/lists.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { duration, shellWord } from '../output/words.ts';
-import { examples } from './arguments.ts';
+import { age, examples } from './arguments.ts';
 
 export function addLists(program: Command, act: Act): void {
   program
@@ -15,7 +16,9 @@ export function addLists(program: Command, act: Act): void {
   program
     .command('drift')
     .description('what others changed on the platform, and what became of it')
-    .addHelpText(...examples('drift', 'drift --json'))
+    .option('--group <group>', 'id or exact name')
+    .option('--since <age>', 'seen within the last 30m, 2h or 7d', age)
+    .addHelpText(...examples('drift --since 2h', 'drift --group Engineering --json'))
     .action(act(showDrift));
 }
 
@@ -44,26 +47,38 @@ async function showPending({ out, connection, ports, names }: Context): Promise<
   return EXIT.done;
 }
 
-async function showDrift({ out, connection, ports, names }: Context): Promise<number> {
-  const drift = await listDrift(connection, await ports());
-  const groups = drift.map(({ group }) => group);
-  const { group: sayGroup, user } = await names({ groups, usersOf: groups });
+async function showDrift(context: Context, { group, since }: { group?: string; since?: number }) {
+  const { out, connection } = context;
+  const ports = await context.ports();
+  const ref = group === undefined ? undefined : await context.group(group);
+  const from = since === undefined ? '' : new Date(ports.clock() - since).toISOString();
+  const all = await listDrift(connection, ports);
+  const drift = all.filter((one) => (ref?.group ?? one.group) === one.group && one.detectedAt >= from);
+  const groups = drift.map((one) => one.group);
+  const { group: sayGroup, user } = await context.names({ groups, usersOf: groups });
   out.answer({ drift }, () => {
-    const shown = (side: string | readonly string[] | null) =>
-      side === null || side.length === 0 ? '–' : typeof side === 'string' ? side : side.map(user).join(' ');
     out.table(
-      drift,
+      drift.flatMap(eachOf),
       [
-        { title: 'group', of: ({ group }) => sayGroup(group), whole: 'id' },
+        { title: 'seen', of: ({ detectedAt }) => detectedAt.slice(0, 16), whole: true },
+        { title: 'group', of: (row) => sayGroup(row.group), whole: 'id' },
         { title: 'kind', of: ({ kind }) => kind },
         { title: 'by', of: ({ initiator, actor }) => actor?.name ?? actor?.role ?? initiator },
-        { title: 'before', of: ({ before }) => shown(before) },
-        { title: 'after', of: ({ after }) => shown(after) },
-        { title: 'seen', of: ({ detectedAt }) => detectedAt.slice(0, 16) },
+        { title: 'before', of: ({ was }) => was && user(was), whole: 'id' },
+        { title: 'after', of: ({ is }) => is && user(is), whole: 'id' },
         { title: 'settled', of: ({ settledBy }) => settledBy ?? 'open' },
       ],
       'nobody else has changed our groups',
     );
   });
   return EXIT.done;
+}
+
+/** A row for each person whom somebody put in or took out: who it was can be asked for then. */
+function eachOf(row: DriftRow) {
+  const [was, is] = [row.before ?? [], row.after ?? []].map((side) =>
+    typeof side === 'string' ? [side] : side,
+  );
+  const rows = Array.from({ length: Math.max(1, was?.length ?? 0, is?.length ?? 0) }, (_, at) => at);
+  return rows.map((at) => ({ ...row, was: was?.[at] ?? null, is: is?.[at] ?? null }));
 }

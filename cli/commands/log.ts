@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import type { LogEntry } from '../../shared/contract/answers.ts';
 import type { GroupRef } from '../../shared/domain/ids.ts';
 import { NothingFits } from '../../shared/operate/find-group.ts';
@@ -10,7 +10,7 @@ import { verifyAudit } from '../../shared/operate/verify-audit.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
-import { examples, wholeNumber } from './arguments.ts';
+import { age, examples, wholeNumber } from './arguments.ts';
 
 interface LogOptions {
   readonly since?: number;
@@ -56,15 +56,6 @@ export function addLog(program: Command, act: Act): void {
   )
     .addHelpText(...examples('audit 00g1', 'audit 00g1 --verify'))
     .action(act(showAudit));
-}
-
-const UNITS_MS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 } as const;
-
-function age(text: string): number {
-  const [, digits = '', unit = ''] = /^(\d{1,6})([dhms])$/.exec(text) ?? [];
-  const ms = Number(digits) * (UNITS_MS[unit as keyof typeof UNITS_MS] ?? 0);
-  if (ms > 0) return ms;
-  throw new InvalidArgumentError('expected an age such as 30m, 2h or 7d');
 }
 
 async function filterOf(context: Context, ref: GroupRef | undefined, options: LogOptions) {

@@ -1,15 +1,13 @@
 import type { Command } from 'commander';
-import { allGroups } from '../../shared/operate/find-group.ts';
 import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../../shared/operate/pausing.ts';
 import { sayGate } from '../../shared/operate/say-gate.ts';
 import { requireConnection } from '../../shared/operate/settings.ts';
 import { readStatus } from '../../shared/operate/status.ts';
-import type { GroupSummary } from '../../shared/sync/ports/group-index.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { duration, plural } from '../output/words.ts';
-import { follow, NO_WAIT, type Wait } from './follow.ts';
+import { dirtyGroups, follow, NO_WAIT, type Wait } from './follow.ts';
 import { examples } from './arguments.ts';
 
 export function addPause(program: Command, act: Act): void {
@@ -51,11 +49,9 @@ async function pause(
     out.line(`paused the ${what}`),
   );
   if (!wait) return EXIT.done;
-  const refs = ref === undefined ? await allGroups(connection, ports, isDirty) : [ref];
-  return follow(context, refs, { writesOnly: true });
+  return follow(context, ref === undefined ? await dirtyGroups(context) : [ref], { writesOnly: true });
 }
 
-const isDirty = ({ dirtySinceMs }: GroupSummary) => dirtySinceMs !== undefined;
 /** The pump comes once a minute. */
 const BACKLOG_MS = 120_000;
 
@@ -85,6 +81,5 @@ async function resume(context: Context, group: string | undefined, { wait }: Wai
   out.answer({ resumed: connection, wasPaused: gate.state === 'paused', backlog }, () =>
     out.line(`resumed; the backlog is worked off at a bounded rate: groupsync status`),
   );
-  const waiting = wait ? await allGroups(connection, ports, isDirty) : [];
-  return follow(context, waiting, { timeoutMs: BACKLOG_MS });
+  return follow(context, wait ? await dirtyGroups(context) : [], { timeoutMs: BACKLOG_MS });
 }

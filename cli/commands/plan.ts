@@ -7,12 +7,14 @@ import { allGroups } from '../../shared/operate/find-group.ts';
 import { syncGroups } from '../../shared/operate/follow.ts';
 import type { Names } from '../../shared/operate/names.ts';
 import { planSettings, requireConnection } from '../../shared/operate/settings.ts';
+import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import { type GroupPlan, planGroup } from '../../shared/sync/apply/preview.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
 import { namedIn, showPlans } from '../output/show-plan.ts';
 import { plural } from '../output/words.ts';
+import { noteObstacle } from './follow.ts';
 import { collected, examples, seconds, settingChange } from './arguments.ts';
 
 export function addPlan(program: Command, act: Act): void {
@@ -51,7 +53,6 @@ export function addPlan(program: Command, act: Act): void {
 interface SyncOptions {
   readonly all?: boolean;
   readonly timeout: number;
-  readonly yes?: boolean;
 }
 
 async function chosen(context: Context, groups: readonly string[]): Promise<readonly GroupRef[]> {
@@ -62,7 +63,7 @@ async function chosen(context: Context, groups: readonly string[]): Promise<read
 
 const PLANS_AT_ONCE = 8;
 
-export async function planAll(
+async function planAll(
   context: Context,
   refs: readonly GroupRef[],
   settings?: ConnectionSettings,
@@ -84,8 +85,8 @@ async function sync(context: Context, groups: readonly string[], options: SyncOp
   if (groups.length === 0 && options.all !== true) throw new UsageError('name groups, or give --all');
   if (groups.length > 0 && options.all === true) throw new UsageError('name groups or give --all, not both');
   const refs = await chosen(context, groups);
-  if (options.yes !== true) {
-    const plans = await planAll(context, refs);
+  if (!context.yes) {
+    const plans = await planOrSay(context, refs);
     showPlans(plans, { out, names: await context.names(namedIn(plans)), write: out.note });
     if (!(await context.confirm(`Sync ${plural(refs.length, 'group')}?`))) return EXIT.failed;
   }
@@ -97,6 +98,7 @@ async function sync(context: Context, groups: readonly string[], options: SyncOp
   }).finally(progress.end);
   const names = await context.names({ groups: report.synced.map(({ group }) => group) });
   out.answer(report, () => printSynced(report, names, context));
+  if (report.stopped !== null) await noteObstacle(context);
   const isDone = report.stopped === null && report.synced.every(({ state }) => SETTLED.has(state));
   return isDone ? EXIT.done : EXIT.attention;
 }
@@ -113,6 +115,19 @@ function printSynced({ synced, stopped }: SyncReport, names: Names, { out }: Con
     'no groups',
   );
   if (stopped !== null) out.line(out.paint.red(`not waited for: ${stopped}`));
+}
+
+/** Where the platform cannot be asked that is said, and there are no plans. */
+export async function planOrSay(
+  context: Context,
+  refs: readonly GroupRef[],
+  settings?: ConnectionSettings,
+): Promise<readonly GroupPlan[]> {
+  return planAll(context, refs, settings).catch((cause: unknown) => {
+    if (!(cause instanceof PlatformFailure)) throw cause;
+    context.out.note(`what would change cannot be said: ${cause.message}`);
+    return [];
+  });
 }
 
 const SETTLED = new Set(['in_sync', 'deleted', 'unknown', 'excluded']);

@@ -4,7 +4,7 @@ import { GroupStateName } from '../../shared/contract/answers.ts';
 import { NotFound } from '../../shared/operate/find-group.ts';
 import { type Names, withId } from '../../shared/operate/names.ts';
 import { reportGroups } from '../../shared/operate/report.ts';
-import { sayGate, shortened } from '../../shared/operate/say-gate.ts';
+import { mendOf, sayGate, shortened } from '../../shared/operate/say-gate.ts';
 import { requireConnection } from '../../shared/operate/settings.ts';
 import { readGroupStatus, readStatus } from '../../shared/operate/status.ts';
 import type { Act } from '../act.ts';
@@ -81,9 +81,9 @@ const DRIFT: Readonly<Record<string, string>> = {
 function nextSteps({ connection, gate, observing, credential, holds, groups, queues }: StatusReport) {
   const dead = (queues.eventsDlq ?? 0) + (queues.applyDlq ?? 0);
   const steps: readonly (readonly [isDue: boolean, step: string])[] = [
-    [gate.state === 'unauthorized', `groupsync connect ${connection}`],
-    [gate.state === 'backoff' || credential.failure !== null, 'groupsync doctor --faults'],
-    [gate.state === 'paused' || observing, 'groupsync resume'],
+    [gate.state !== 'open', mendOf(gate, connection) ?? ''],
+    [gate.state !== 'backoff' && credential.failure !== null, 'groupsync doctor --faults'],
+    [gate.state !== 'paused' && observing, 'groupsync resume'],
     [holds > 0, 'groupsync holds'],
     [(groups['failed'] ?? 0) > 0, 'groupsync groups --state failed'],
     [dead > 0, 'groupsync dlq list'],

@@ -16,12 +16,15 @@ import type { Connection } from '../sync/ports/connections.ts';
 import { type UserState, undescribed } from '../sync/ports/desired.ts';
 import { GONE, type Person } from '../sync/ports/people.ts';
 import { NotFound, NothingFits } from './find-group.ts';
-import { findMemberOf, membersHolding } from './find-member.ts';
+import { findMember as findAmongAll, findMemberOf, membersHolding } from './find-member.ts';
 import { type LogPorts, readLog, shownActor } from './log.ts';
 import { type NamesPorts, usersOf } from './names.ts';
 import { type Word, wordsOfGroup } from './taken.ts';
 
-export type ExplainPorts = PreviewPorts & LogPorts & NamesPorts & Pick<ToolPorts, 'gates' | 'people'>;
+export type ExplainPorts = PreviewPorts &
+  LogPorts &
+  NamesPorts &
+  Pick<ToolPorts, 'gates' | 'index' | 'people'>;
 
 /**
  * Follows one member through one group: what the directory says, who they are, and what apply decides.
@@ -36,7 +39,7 @@ export async function explainMember(
 ): Promise<Explanation> {
   const state = await ports.groups.read(ref);
   if (state === undefined) throw new NotFound(`there is no group ${ref.group}`);
-  const [{ member, stranger, who, entries }, gate, { decision, known }] = await Promise.all([
+  const [{ member, isOutside, stranger, who, entries }, gate, { decision, known }] = await Promise.all([
     findOut(state, text, { connection, ports }),
     ports.gates.read(ref.connection),
     previewGroup(state, connection, ports).then(async ({ decision, facts }) => ({
@@ -55,7 +58,7 @@ export async function explainMember(
     isSwitchedOn: who.user === undefined || isActive(who.user.attributes),
   };
   const verdict = verdictOf(asked);
-  const byHand = stranger && sayByHand(entries, who);
+  const byHand = isOutside ? sayByHand(entries, who) : undefined;
   if (stranger && byHand === undefined && who.person === undefined && !isPresent(asked)) throw stranger;
   return {
     group: ref.group,
@@ -80,17 +83,26 @@ interface Explaining {
   readonly ports: ExplainPorts;
 }
 
-/** Who is meant, and what was written about them. `stranger`: why nobody is, where no event has named them here. */
+/** Who is meant, and what was written about them. `stranger`: why nobody is, where no event has named them at all. */
 async function findOut(state: GroupState, text: string, { connection, ports }: Explaining) {
-  const found = await findMember(state.ref, text, { connection, ports });
-  const stranger = found instanceof NothingFits ? found : undefined;
-  // Whom no event has named here may be known of other groups, by an address.
-  const [known, ...others] = stranger === undefined ? [] : await membersHolding(text, connection, ports);
-  const meant = known !== undefined && others.length === 0 ? known : memberId(text);
-  const member = found instanceof NothingFits ? meant : found;
+  const here = await findMember(state.ref, text, { connection, ports });
+  const isOutside = here instanceof NothingFits;
+  const found = isOutside ? await findOutside(text, here, { connection, ports }) : here;
+  const stranger = found instanceof NotFound ? found : undefined;
+  const member = found instanceof NotFound ? memberId(text) : found;
   const one = await identify(member, state, connection, ports);
   const who = stranger === undefined ? one : await withStranger(one, text, connection, ports);
-  return { member, stranger, who, entries: await entriesAbout(state.ref, who, ports) };
+  return { member, isOutside, stranger, who, entries: await entriesAbout(state.ref, who, ports) };
+}
+
+/** Whom no event has named here may be known of other groups. @returns why nobody is, with who is alike there or here */
+async function findOutside(text: string, here: NothingFits, { connection, ports }: Explaining) {
+  const [known, ...others] = await membersHolding(text, connection, ports);
+  if (known !== undefined && others.length === 0) return known;
+  return findAmongAll(connection.name, text, ports).catch((error: unknown) => {
+    if (!(error instanceof NotFound)) throw error;
+    return error.message.includes('; is it ') || !(error instanceof NothingFits) ? error : here;
+  });
 }
 
 const shown = ({ role, userId, state }: Person) => ({ id: role, userId: userId ?? null, state });

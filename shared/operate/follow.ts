@@ -11,6 +11,8 @@ import { READS_IN_FLIGHT } from '../sync/tuning.ts';
 import { wakeAll } from '../sync/wake.ts';
 import { type JournalPorts, journalOf, recordDeed } from './journal.ts';
 import { stateName } from './report.ts';
+import { sayGate } from './say-gate.ts';
+import { instant } from './status.ts';
 
 export type SyncPorts = WakePorts &
   JournalPorts &
@@ -143,12 +145,8 @@ export async function followGroups(
 async function reasonToStop([first]: readonly GroupRef[], ports: SyncPorts): Promise<string | undefined> {
   if (first === undefined) return undefined;
   const { connection: name } = first;
-  const gate = await ports.gates.read(name);
-  if (gate.state === 'paused') return 'the connection is paused: groupsync resume';
-  if (gate.state === 'unauthorized') {
-    return `the gate is closed (unauthorized): ${gate.reason ?? ''}; groupsync connect ${name}`;
-  }
+  const { state, reason = null, untilMs } = await ports.gates.read(name);
+  if (state !== 'open') return `the gate is ${sayGate({ state, reason, until: instant(untilMs) })}`;
   const connection = await ports.connections.find(name);
-  if (connection?.observing === true) return 'the connection only observes: groupsync resume';
-  return undefined;
+  return connection?.observing === true ? 'the connection only observes, and writes nothing' : undefined;
 }

@@ -6,6 +6,15 @@ const REASON_SHOWN = 160;
 export const shortened = (text: string): string =>
   text.length <= REASON_SHOWN ? text : `${text.slice(0, REASON_SHOWN - 1)}…`;
 
+/** What opens a gate, or says more of it. */
+export const mendOf = (gate: Pick<StatusReport['gate'], 'state'>, connection: string): string | undefined =>
+  ({
+    open: undefined,
+    paused: 'groupsync resume',
+    unauthorized: `groupsync connect ${connection}`,
+    backoff: 'groupsync doctor --faults',
+  })[gate.state];
+
 /** The gate as a sentence: what is closed, why, and when it is tried again. */
 export function sayGate({ state, reason, until }: StatusReport['gate']): string {
   const why = reason === null ? 'no reason given' : shortened(reason);

@@ -48,6 +48,43 @@ describe('a group and a member', () => {
   });
 });
 
+it('a member is explained in a group that has nothing of them, and a name that is nearly theirs suggests them', async () => {
+  const { cli } = await worldOf();
+  for (const asked of ['Ada Archer', 'ada a', 'ada@acme.test'])
+    expect((await cli('explain', 'h', asked, '--json')).json).toMatchObject({
+      ...{ member: 'm-ada', present: false, decision: { outcome: 'not_wanted' } },
+    });
+  expect((await cli('explain', 'h', 'Ada Archr')).stderr).toContain(
+    'is it Ada Archer <ada@acme.test> (m-ada)?',
+  );
+});
+
+it('drift tells group, person and time at 100 columns, of one group and of late', async () => {
+  const { ports, refOf, clock } = await worldOf();
+  const users = ['u-ada', 'u-bob', 'u-cid', 'u-dee', 'u-eve'];
+  const by = { initiator: 'ROLE', actor: { role: 'r-9', name: 'Marta Okafor-Lindqvist of Operations' } };
+  const at = { policy: 'restore', settledBy: 'restore', platformId: null, eventIds: [] } as const;
+  for (const [id, ageMs] of [
+    ['g', 0],
+    ['h', 7_200_000],
+  ] as const) {
+    const [detectedAtMs, group] = [clock.ms - ageMs, refOf(id).group];
+    const what = { kind: 'members_removed', before: users, after: null } as const;
+    const times = { detectedAtMs, settledAtMs: detectedAtMs };
+    await ports.drift.record(refOf(id).connection, { id: `d${id}`, group, ...what, ...by, ...at, ...times });
+  }
+  const { stdout } = await runCli(['drift', '--since', '1h'], { ports, columns: 100 });
+  const rows = stdout.split('\n').filter((line) => line.includes('2026-'));
+  expect(rows).toHaveLength(users.length);
+  for (const [place, row] of rows.entries()) {
+    expect([...row].length).toBeLessThanOrEqual(100);
+    expect(row).toMatch(/2026-11-20T10:00 │ .*\(g\)/);
+    expect(row).toMatch(new RegExp(`m-${users[place]?.slice(2)}|${users[place]}`));
+  }
+  const { json } = await runCli(['drift', '--group', 'Energy', '--json'], { ports });
+  expect(json.drift).toMatchObject([{ group: 'h', before: users }]);
+});
+
 it('a group that only member events named is unknown, not deleted, until the directory tells of it', async () => {
   const { cli, publish, apply, ports, connection } = await worldOf();
   await publish(added('early', 'ada'), deleted('late'));

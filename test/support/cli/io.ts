@@ -19,6 +19,8 @@ export interface Around {
   readonly env?: Record<string, string>;
   readonly signal?: AbortSignal;
   readonly cwd?: string;
+  /** Standard output is a terminal of so many columns. */
+  readonly columns?: number;
   /** A person at a terminal: what they type once they see what. */
   readonly person?: readonly { readonly sees: string; readonly types: string }[];
 }
@@ -36,13 +38,13 @@ export async function runCli(args: readonly string[], around: Around = {}): Prom
           done();
         },
       }),
-      { isTTY, columns: 80 },
+      { isTTY, columns: around.columns ?? 80 },
     );
   const keyboard = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => undefined });
   const typist = person && typing(person, keyboard);
   const io: Io = {
     stdin: person === undefined ? Readable.from([Buffer.from(around.stdin ?? '')]) : keyboard,
-    stdout: sink('stdout', false),
+    stdout: sink('stdout', around.columns !== undefined),
     stderr: sink('stderr', person !== undefined),
     env: around.env ?? {},
     cwd: around.cwd ?? process.cwd(),
