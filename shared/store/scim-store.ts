@@ -27,7 +27,7 @@ export function createScimStore(table: Table): ScimStore {
 
     async save(connection, resource, seen) {
       const { settled, version, ...kept } = resource;
-      const saved = await table.put(
+      return table.put(
         {
           ...resourceKey(connection, resource.type, resource.id),
           ...OF_THIS_SCHEMA,
@@ -37,8 +37,6 @@ export function createScimStore(table: Table): ScimStore {
         },
         seen === undefined ? missing('pk') : equal('revision', seen.revision),
       );
-      if (saved && resource.state !== seen?.state) await orders.note(connection, resource.type);
-      return saved;
     },
 
     async advance(connection, { type, id }, { nowMs, isChange, seen }) {

@@ -13,6 +13,8 @@ export type DirectoryPorts = StorePorts & Pick<Ports, 'scim' | 'groups' | 'newId
 export interface ScimContext {
   readonly ports: DirectoryPorts;
   readonly connection: ConnectionName;
+  /** Waited for before anything is written; rejects where the token is not good any more. */
+  readonly admitted: Promise<unknown>;
   /** The token of the request, as the record names it. */
   readonly actor: EventActor;
   readonly types: ResourceTypes;

@@ -66,24 +66,28 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
   let reply: ScimReply;
   try {
     const path = pathBelow(request.path);
-    const caller = await authorise(request, ports);
+    const method = isHead ? 'GET' : request.method;
+    const { token, knownAs } = recognise(request, ports);
+    const early = knownAs && (await ports.connections.find(knownAs));
+    // A token that was good before is looked up beside the first reads, in the same request to the table.
+    const admitted = admit(token, knownAs !== undefined, ports);
+    const of = early ?? (await admitted).connection;
+    const answer = async () => {
+      const body = readBody(request);
+      const { headers, origin } = request;
+      const query = readQueryString(request.query);
+      const actor = { kind: 'scim', id: prefixOf(token) ?? '' } as const;
+      const types = resourceTypes(of.settings.scim.storeProfile);
+      const baseUrl = `${origin}${SCIM_PATH}`;
+      return route(
+        { method, path, query, headers, body },
+        { ports, connection: of.name, admitted, actor, types, baseUrl, answerError },
+      );
+    };
+    const [answered, caller] = await Promise.all([answer().catch(answerError), admitted]);
     connection = caller.connection.name;
     tokenEndsSoon = caller.tokenEndsSoon;
-    const body = readBody(request);
-    const { headers } = request;
-    const method = isHead ? 'GET' : request.method;
-    const query = readQueryString(request.query);
-    reply = await route(
-      { method, path, query, headers, body },
-      {
-        ports,
-        connection,
-        actor: { kind: 'scim', id: caller.prefix },
-        types: resourceTypes(caller.connection.settings.scim.storeProfile),
-        baseUrl: `${request.origin}${SCIM_PATH}`,
-        answerError,
-      },
-    );
+    reply = answered;
   } catch (error) {
     reply = answerError(error);
   }
@@ -103,24 +107,34 @@ function pathBelow(path: string): string {
  * A token that was never seen, or was refused, is dealt with before it costs others anything: an identity provider that
  * goes on with a dead token is not looked up each time, and whoever guesses has the tries of one address.
  */
-async function authorise({ headers, source = '' }: HttpRequest, ports: ScimPorts) {
-  const { limiter } = ports;
+function recognise({ headers, source = '' }: HttpRequest, { limiter }: ScimPorts) {
   const token = /^bearer +(\S+)$/i.exec(headers['authorization']?.trim() ?? '')?.[1];
-  const wasGood = token === undefined || prefixOf(token) === undefined ? false : limiter.wasGood(token);
-  if (wasGood === undefined) waitFor(limiter.take(`address ${source}`, STRANGER_RATE));
-  const valid = token === undefined || wasGood === false ? undefined : await validToken(token, ports);
-  if (token !== undefined && wasGood !== false) limiter.noteToken(token, valid !== undefined);
-  const connection = valid && (await ports.connections.find(valid.connection));
-  if (valid === undefined || connection === undefined) {
-    const challenge = `Bearer realm="groupsync"${token === undefined ? '' : ', error="invalid_token"'}`;
-    throw new ScimError(401, 'expected a valid token in the header Authorization, as Bearer', {
-      headers: { 'www-authenticate': challenge },
-    });
-  }
-  const { expiresMs = Number.POSITIVE_INFINITY, prefix } = valid;
-  waitFor(limiter.take(`token ${prefix}`));
-  return { connection, prefix, tokenEndsSoon: expiresMs - ports.clock() < ENDS_SOON_MS };
+  if (token === undefined) throw unauthorised('');
+  const knownAs = prefixOf(token) === undefined ? null : limiter.knownAs(token);
+  if (knownAs === null) throw unauthorised(', error="invalid_token"');
+  waitFor(
+    knownAs === undefined
+      ? limiter.take(`address ${source}`, STRANGER_RATE)
+      : limiter.take(`token ${prefixOf(token)}`),
+  );
+  return { token, knownAs };
 }
+
+/** @throws ScimError 401 unless the token is good now */
+async function admit(token: string, isCounted: boolean, ports: ScimPorts) {
+  const { limiter } = ports;
+  const valid = await validToken(token, ports);
+  limiter.noteToken(token, valid?.connection ?? null);
+  const connection = valid && (await ports.connections.find(valid.connection));
+  if (connection === undefined) throw unauthorised(', error="invalid_token"');
+  if (!isCounted) waitFor(limiter.take(`token ${valid?.prefix}`));
+  return { connection, tokenEndsSoon: (valid?.expiresMs ?? Infinity) - ports.clock() < ENDS_SOON_MS };
+}
+
+const unauthorised = (error: string) =>
+  new ScimError(401, 'expected a valid token in the header Authorization, as Bearer', {
+    headers: { 'www-authenticate': `Bearer realm="groupsync"${error}` },
+  });
 
 function waitFor(seconds: number): void {
   if (seconds === 0) return;

@@ -50,8 +50,10 @@ export async function indexResource(resource: ScimResource, context: IndexContex
   const [unique, ...earlier] = uniqueValues(resource);
   if (unique !== undefined) {
     for (const value of earlier) await freeHolder(value, resource, context);
-    const from = await freeHolder(unique, resource, context);
-    if (!(await ports.scim.claim(connection, unique, { id: resource.id, from }))) throw taken(resource.type);
+    const claim = (from?: string) => ports.scim.claim(connection, unique, { id: resource.id, from });
+    // Nearly all are free: who holds one is read only where the claim was refused.
+    if (!(await claim()) && !(await claim(await freeHolder(unique, resource, context))))
+      throw taken(resource.type);
   }
   const external = externalValue(resource);
   if (external !== undefined) await ports.scim.point(connection, external, resource.id);

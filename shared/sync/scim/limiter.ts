@@ -1,3 +1,4 @@
+import type { ConnectionName } from '../../domain/ids.ts';
 import { hashOf } from './tokens.ts';
 
 /** Requests that one caller may send: so many at once, and so many a second after that. */
@@ -22,9 +23,9 @@ export const STRANGER_RATE: RequestRate = { burst: 50, perSecond: 1 };
 export interface RateLimiter {
   /** Takes one request of this caller's share. @returns 0, or seconds until the next one is free */
   take(caller: string, rate?: RequestRate): number;
-  /** Whether a token was good when it was last looked up; undefined where that is not known, or is to be asked again. */
-  wasGood(token: string): boolean | undefined;
-  noteToken(token: string, isGood: boolean): void;
+  /** Whose a token was when it was last looked up, or null for nobody's; undefined where it is to be asked again. */
+  knownAs(token: string): ConnectionName | null | undefined;
+  noteToken(token: string, connection: ConnectionName | null): void;
 }
 
 /** Addresses and tokens are for anybody to make up; who was not heard of for longest is forgotten, and begins anew. */
@@ -34,7 +35,7 @@ const REFUSED_FOR_MS = 60_000;
 /** A token bucket per caller, and what is known of the tokens that callers showed. */
 export function createRateLimiter(clock: () => number): RateLimiter {
   const buckets = new Map<string, { readonly left: number; readonly atMs: number }>();
-  const seen = new Map<string, { readonly isGood: boolean; readonly atMs: number }>();
+  const seen = new Map<string, { readonly connection: ConnectionName | null; readonly atMs: number }>();
   return {
     take(caller, { burst, perSecond } = REQUEST_RATE) {
       const nowMs = clock();
@@ -45,11 +46,12 @@ export function createRateLimiter(clock: () => number): RateLimiter {
       remember(buckets, caller, { left: isFree ? left - 1 : left, atMs: Math.max(nowMs, bucket.atMs) });
       return isFree ? 0 : Math.ceil((1 - left) / perSecond);
     },
-    wasGood(token) {
-      const { isGood, atMs } = seen.get(hashOf(token)) ?? { isGood: false, atMs: Number.NEGATIVE_INFINITY };
-      return isGood || clock() - atMs < REFUSED_FOR_MS ? isGood : undefined;
+    knownAs(token) {
+      const { connection, atMs } = seen.get(hashOf(token)) ?? {};
+      const isForgotten = connection === null && clock() - (atMs ?? 0) >= REFUSED_FOR_MS;
+      return isForgotten ? undefined : connection;
     },
-    noteToken: (token, isGood) => remember(seen, hashOf(token), { isGood, atMs: clock() }),
+    noteToken: (token, connection) => remember(seen, hashOf(token), { connection, atMs: clock() }),
   };
 }
 

@@ -12,7 +12,7 @@ import type { ScimObject } from '../../scim/value.ts';
 import type { ScimResource } from '../ports/scim.ts';
 import type { ScimContext } from './context.ts';
 import { claimsOf } from './indexing.ts';
-import { listedAmong, listedMembers } from './membership.ts';
+import { type Listing, listedAmong, listedMembers } from './membership.ts';
 import { mend } from './resources.ts';
 
 const GROUPS_IN_FLIGHT = 8;
@@ -187,16 +187,20 @@ async function seenBy(filter: Filter, { resource, document }: Found, context: Sc
   return { ...document, members: members.map((value) => ({ value, type: 'User' })) };
 }
 
-/** A resource as the request asks to see it; a group's members are read only where they are shown. */
+/**
+ * A resource as the request asks to see it; a group's members are read only where they are shown.
+ * @param judge tells who is listed, where that was read already
+ */
 export async function show(
   resource: ScimResource,
   projection: Projection,
   context: ScimContext,
+  judge?: Listing,
 ): Promise<ScimObject> {
   const type = context.types[resource.type];
   const document = documentOf(resource, type, context.baseUrl);
   const hasMembers = type.name === 'Group' && shows(projection, 'members', type);
-  const members = hasMembers ? await listedMembers(groupId(resource.id), context) : [];
+  const members = hasMembers ? await listedMembers(groupId(resource.id), context, judge) : [];
   const whole = hasMembers ? { ...document, members: memberValues(members, context.baseUrl) } : document;
   return project(whole, projection, type);
 }

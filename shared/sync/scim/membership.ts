@@ -19,9 +19,11 @@ const LOOKED_UP_SIZE = 1_000;
 export async function listedMembers(
   group: GroupId,
   { ports, connection }: ScimContext,
+  judge?: Listing,
 ): Promise<readonly MemberId[]> {
   const ref = { connection, group };
-  const isListed = await listing(ref, ports);
+  // Before the members: a floor that rose meanwhile would hide those who were read.
+  const isListed = judge ?? (await listing(ref, ports));
   return (await ports.groups.members(ref)).filter(isListed).map(({ member }) => member);
 }
 
@@ -32,8 +34,10 @@ export async function listedAmong(
   { ports, connection }: ScimContext,
 ): Promise<ReadonlySet<MemberId>> {
   const ref = { connection, group };
-  const isListed = await listing(ref, ports);
-  const registers = await ports.scim.memberships(ref, members);
+  const [isListed, registers] = await Promise.all([
+    listing(ref, ports),
+    ports.scim.memberships(ref, members),
+  ]);
   return new Set(registers.filter(isListed).map(({ member }) => member));
 }
 
@@ -47,15 +51,22 @@ export async function isListedSo(
 ): Promise<boolean> {
   const [first, ...others] = [...present, ...absent].map(memberId);
   for (const some of [first === undefined ? [] : [first], others]) {
+    if (some.length === 0) continue;
     const listed = await listedAmong(group, some, context);
     if (some.some((member) => listed.has(member) !== present.has(member))) return false;
   }
   return !emptied || (await listedMembers(group, context)).length === present.size;
 }
 
-async function listing(ref: GroupRef, { groups }: ScimContext['ports']) {
+/** Whether a register makes its member listed. */
+export type Listing = (register: MemberRegister) => boolean;
+
+export async function listing(
+  ref: GroupRef,
+  { groups }: Pick<ScimContext['ports'], 'groups'>,
+): Promise<Listing> {
   const floor = groupFloor((await groups.read(ref))?.registers ?? NO_GROUP);
-  return (register: MemberRegister) => memberCounts(register, floor, STAMP_ZERO);
+  return (register) => memberCounts(register, floor, STAMP_ZERO);
 }
 
 /** Groups' ids begin with it, so that what cannot be a group costs no read. */

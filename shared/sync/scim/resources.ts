@@ -26,6 +26,7 @@ export async function findResource(id: string, type: TypeName, context: ScimCont
 
 /** Does what a crash left undone: registers that must follow the resource, or the rest of its deletion. */
 export async function mend(found: ScimResource, context: ScimContext): Promise<ScimResource | undefined> {
+  if (found.state === 'ending' || !found.settled) await context.admitted;
   if (found.state === 'ending') {
     await finishEnding(found, context);
     return undefined;
@@ -50,6 +51,7 @@ export async function createResource(
   prepare: (resource: ScimResource) => Promise<void> = async () => {},
 ): Promise<ScimResource> {
   const { ports, connection } = context;
+  await context.admitted;
   const nowMs = ports.clock();
   const resource: ScimResource = {
     type,
@@ -67,10 +69,11 @@ export async function createResource(
   await prepare(resource);
   if (!(await ports.scim.save(connection, resource, undefined))) throw new Error('a new id was not new');
   try {
-    await verifyClaim(resource, context);
-  } catch (overtaken) {
-    await ports.scim.remove(connection, resource);
-    throw overtaken;
+    await Promise.all([verifyClaim(resource, context), ports.scim.noteOrder(connection, type)]);
+  } catch (error) {
+    // Overtaken. Where the table failed it stays, to be mended by whoever meets it.
+    if (error instanceof ScimError) await ports.scim.remove(connection, resource);
+    throw error;
   }
   await record([{ by: resource, change: factsOf(resource) }], context);
   await ports.scim.settle(connection, resource);
@@ -110,15 +113,19 @@ export async function rewriteResource(
     edit,
     beside = { isChange: false },
     state = 'live',
+    found,
   }: Change & {
     readonly edit: (attributes: ScimObject) => ScimObject;
     readonly beside?: Beside;
     readonly state?: ScimResource['state'];
+    /** As it was read just before. */
+    readonly found?: ScimResource | undefined;
   },
 ): Promise<Rewrite> {
   const { ports, connection } = context;
   for (let race = 0; race < MAX_RACES; race += 1) {
-    const before = await readForChange(id, type, context);
+    const before = race === 0 && found?.state === 'live' ? found : await readForChange(id, type, context);
+    await context.admitted;
     if (ifMatch !== undefined && !namesVersion(ifMatch, before.version)) {
       throw new ScimError(412, 'If-Match: expected the current version of the resource');
     }
@@ -143,8 +150,9 @@ export async function rewriteResource(
 export async function advanceGroup(
   id: string,
   { isChange, seen }: Beside,
-  { ports, connection }: ScimContext,
+  { ports, connection, admitted }: ScimContext,
 ): Promise<Rewrite | undefined> {
+  await admitted;
   const target = { type: 'Group', id } as const;
   const nowMs = ports.clock();
   const advanced = await ports.scim.advance(connection, target, { nowMs, isChange, seen });

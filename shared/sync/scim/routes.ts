@@ -1,14 +1,16 @@
+import { groupId } from '../../domain/ids.ts';
 import { resourceTypeDocument, schemaDocuments, serviceProviderConfig } from '../../scim/discovery.ts';
 import { etagOf, locationOf, namesVersion } from '../../scim/document.ts';
 import { badRequest, listBody, ScimError } from '../../scim/errors.ts';
 import { hasProjection, projectionOf, readListQuery } from '../../scim/list-query.ts';
-import type { Projection } from '../../scim/projection.ts';
+import { type Projection, shows } from '../../scim/projection.ts';
 import { TYPE_NAMES, type TypeName } from '../../scim/resource-type.ts';
 import { fieldOf, type ScimObject } from '../../scim/value.ts';
 import type { ScimResource } from '../ports/scim.ts';
 import { runBulk } from './bulk.ts';
 import { noContent, objectBody, ok, type ScimContext, type ScimReply, type ScimRequest } from './context.ts';
 import { listResources, show } from './list.ts';
+import { listing } from './membership.ts';
 import { findResource, finishEnding, rewriteResource } from './resources.ts';
 import { WRITERS } from './writers.ts';
 
@@ -145,12 +147,17 @@ const read =
   (type: TypeName, id: string): Endpoint =>
   async ({ query, headers }, context) => {
     const projection = projectionOf(query);
-    const found = await findResource(id, type, context);
+    const { ports, connection, types } = context;
+    const hasMembers = type === 'Group' && shows(projection, 'members', types[type]);
+    const [found, judge] = await Promise.all([
+      findResource(id, type, context),
+      hasMembers ? listing({ connection, group: groupId(id) }, ports) : undefined,
+    ]);
     const known = headers['if-none-match'];
     if (known !== undefined && namesVersion(known, found.version)) {
       return { status: 304, headers: etagHeader(found), body: undefined };
     }
-    return ok(await show(found, projection, context), etagHeader(found));
+    return ok(await show(found, projection, context, judge), etagHeader(found));
   };
 
 const create =

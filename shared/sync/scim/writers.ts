@@ -4,7 +4,6 @@ import { applyPatch, readResource } from '../../scim/patch/apply.ts';
 import {
   checkMemberCount,
   foldMembers,
-  type MemberChange,
   type MemberOperation,
   namesAnybody,
   needsCurrentMembers,
@@ -88,7 +87,12 @@ function patchGroup(id: string, body: ScimValue, change: Change): Promise<ScimRe
 
 type Edit = (attributes: ScimObject) => ScimObject;
 
-/** All of a request is judged before any of it is written, and all of it carries the stamp of one revision. */
+/**
+ * All of a request is judged before any of it is written, and all of it carries the stamp of one revision. Who is in
+ * already and joins again changes nothing (RFC 7644 section 3.5.2.1). The version rises before registers are written,
+ * and they are written in any case: after a crash the same request either finds them as it wants them, under the
+ * version that rose for them, or raises it again.
+ */
 async function rewriteGroup(id: string, change: Change, edit: Edit, members: readonly MemberOperation[]) {
   const { context } = change;
   const type = context.types.Group;
@@ -96,13 +100,21 @@ async function rewriteGroup(id: string, change: Change, edit: Edit, members: rea
   const current = needsCurrentMembers(members) ? await listedMembers(group, context) : [];
   const net = foldMembers(members, { current: new Set<string>(current), type });
   checkMemberCount(net.present.size + net.absent.size);
-  await refuseGroups(net.present, context);
-  const beside = await changeOfMembers(id, net, context);
+  const names = namesAnybody(net);
+  // Asked in one turn, and so in one request.
+  const [[found], isSame] = await Promise.all([
+    context.ports.scim.read(context.connection, 'Group', [id]),
+    names && isListedSo(group, net, context),
+    refuseGroups(net.present, context),
+  ]);
+  const beside =
+    isSame && found !== undefined ? { isChange: false, seen: found.revision } : { isChange: names };
   const rewrite =
-    (await advancedOnly(id, change, edit, beside)) ??
+    (await advancedOnly(id, change, { edit, beside, found })) ??
     (await rewriteResource(id, 'Group', {
       ...change,
       beside,
+      found,
       edit: (attributes) => checkResource(edit(attributes), type),
     }));
   const { after } = rewrite;
@@ -121,29 +133,17 @@ async function rewriteGroup(id: string, change: Change, edit: Edit, members: rea
 }
 
 /**
- * Who is in already and joins again changes nothing (RFC 7644 section 3.5.2.1). The version rises before registers are
- * written, and they are written in any case: after a crash the same request either finds them as it wants them, under
- * the version that rose for them, or raises it again.
- */
-async function changeOfMembers(id: string, net: MemberChange, context: ScimContext): Promise<Beside> {
-  if (!namesAnybody(net)) return { isChange: false };
-  // Before the members: whoever writes them after this has raised the revision.
-  const [seen] = await context.ports.scim.read(context.connection, 'Group', [id]);
-  const isSame = seen !== undefined && (await isListedSo(groupId(id), net, context));
-  return isSame ? { isChange: false, seen: seen.revision } : { isChange: true };
-}
-
-/**
  * Most requests change members and nothing else, some while they repeat the name. Those do not compete for the group's
  * attributes, so any number of them at once takes one write each.
  */
-async function advancedOnly(id: string, { context, ifMatch }: Change, edit: Edit, beside: Beside) {
+async function advancedOnly(
+  id: string,
+  { context, ifMatch }: Change,
+  { edit, beside, found }: { edit: Edit; beside: Beside; found: ScimResource | undefined },
+) {
   if (ifMatch !== undefined) return undefined;
-  if (edit !== keepAttributes) {
-    const [found] = await context.ports.scim.read(context.connection, 'Group', [id]);
-    if (found === undefined || !isSameValue(edit(found.attributes), found.attributes)) return undefined;
-  }
-  return advanceGroup(id, beside, context);
+  const repeats = found !== undefined && isSameValue(edit(found.attributes), found.attributes);
+  return edit === keepAttributes || repeats ? advanceGroup(id, beside, context) : undefined;
 }
 
 const keepAttributes: Edit = (attributes) => attributes;

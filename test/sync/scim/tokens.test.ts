@@ -63,6 +63,34 @@ describe('tokens', () => {
     expect([await status(old), await status(fresh)]).toEqual([401, 200]);
   });
 
+  it('that were good a moment ago and are revoked answer, show and change nothing', async () => {
+    const world = createWorld();
+    const token = await world.newToken();
+    const client = world.anonymous(`Bearer ${token}`);
+    const user = `/Users/${(await client.post('/Users', { userName: 'ann' })).body.id}`;
+    const group = `/Groups/${(await client.post('/Groups', { displayName: 'A' })).body.id}`;
+    await revokeToken(DEFAULT, token.slice(11, 19), world.ports);
+    const before = structuredClone(world.table.items);
+    const requests: [string, string, unknown?][] = [
+      ...[user, group, '/Users', '/Users/none', '/Users?filter=x', '/Schemas'].map(
+        (path): [string, string] => ['GET', path],
+      ),
+      ['HEAD', user],
+      ['POST', '/Users', { userName: 'bob' }],
+      ['PATCH', group, { Operations: [{ op: 'add', path: 'members', value: [{ value: 'm' }] }] }],
+      ['PUT', user, { userName: 'eve' }],
+      ['DELETE', user],
+    ];
+    for (const [method, path, body] of requests) {
+      // As another process would know it: good when it was last looked up.
+      world.ports.limiter.noteToken(token, DEFAULT);
+      const { status, cause, body: shown } = await client.send(method, path, body);
+      expect([method, path, status, cause]).toEqual([method, path, 401, undefined]);
+      expect(JSON.stringify(shown ?? '')).not.toContain('ann');
+    }
+    expect(world.table.items).toEqual(before);
+  });
+
   it('of a connection that is gone are refused', async () => {
     const world = createWorld({ connections: [] });
     expect((await (await world.client()).get('/Users')).status).toBe(401);
