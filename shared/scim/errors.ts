@@ -13,6 +13,7 @@ type ScimErrorType =
   | 'invalidVers'
   /** RFC 9865 section 2.1. */
   | 'invalidCursor'
+  | 'invalidCount'
   | 'expiredCursor';
 
 /** A request that is answered with an error. The message goes to the client: it names attributes, never their values. */

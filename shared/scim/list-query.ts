@@ -28,6 +28,8 @@ export interface ListQuery {
  */
 export function readListQuery(given: ScimObject): ListQuery {
   const filter = textOf(given, 'filter');
+  const cursor = cursorOf(given);
+  const wrongCount = cursor === undefined ? 'invalidValue' : 'invalidCount';
   const sortBy = textOf(given, 'sortBy');
   const sortPath = sortBy === undefined ? undefined : parseAttributePath(sortBy);
   if (sortBy !== undefined && sortPath === undefined) {
@@ -38,8 +40,8 @@ export function readListQuery(given: ScimObject): ListQuery {
     sortBy: sortPath,
     descending: textOf(given, 'sortOrder')?.toLowerCase() === 'descending',
     startIndex: Math.max(1, wholeNumber(given, 'startIndex') ?? 1),
-    cursor: cursorOf(given),
-    count: Math.min(MAX_PAGE, Math.max(0, wholeNumber(given, 'count') ?? DEFAULT_PAGE)),
+    cursor,
+    count: Math.min(MAX_PAGE, Math.max(0, wholeNumber(given, 'count', wrongCount) ?? DEFAULT_PAGE)),
     projection: projectionOf(given),
   };
 }
@@ -79,10 +81,14 @@ function textOf(given: ScimObject, name: string): string | undefined {
   return value;
 }
 
-function wholeNumber(given: ScimObject, name: string): number | undefined {
+function wholeNumber(
+  given: ScimObject,
+  name: string,
+  wrong: 'invalidValue' | 'invalidCount' = 'invalidValue',
+): number | undefined {
   const value = fieldOf(given, name);
   if (value == null || value === '') return undefined;
   const number = typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
-  if (!Number.isSafeInteger(number)) throw badRequest('invalidValue', `${name}: expected a whole number`);
+  if (!Number.isSafeInteger(number)) throw badRequest(wrong, `${name}: expected a whole number`);
   return number as number;
 }

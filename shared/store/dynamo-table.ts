@@ -78,7 +78,7 @@ export function createDynamoTable(client: DynamoDBClient, options: DynamoTableOp
 }
 
 async function* queryPages(documents: DynamoDBDocumentClient, TableName: string, request: QueryRequest) {
-  const { index = false, partition, prefix, between, newestFirst = false, pageSize } = request;
+  const { index = false, partition, prefix, between, newestFirst = false, pageSize, only } = request;
   const [pk, sk] = index
     ? [TABLE.index.partitionKey, TABLE.index.sortKey]
     : [TABLE.partitionKey, TABLE.sortKey];
@@ -89,12 +89,19 @@ async function* queryPages(documents: DynamoDBDocumentClient, TableName: string,
         ? ' AND #sk BETWEEN :from AND :to'
         : '';
   const from = prefix ?? between?.[0];
+  const shown = ['pk', 'sk', ...(only ?? [])].map((name, n) => [`#a${n}`, name] as const);
+  const projection = only && { ProjectionExpression: shown.map(([place]) => place).join(', ') };
   const pages = paginateQuery(
     { client: documents },
     {
       TableName,
       KeyConditionExpression: `#pk = :pk${range}`,
-      ExpressionAttributeNames: { '#pk': pk, ...(range === '' ? {} : { '#sk': sk }) },
+      ExpressionAttributeNames: {
+        '#pk': pk,
+        ...(range === '' ? {} : { '#sk': sk }),
+        ...(only && Object.fromEntries(shown)),
+      },
+      ...projection,
       ExpressionAttributeValues: {
         ':pk': partition,
         ...(from === undefined ? {} : { ':from': from }),

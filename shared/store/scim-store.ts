@@ -1,9 +1,9 @@
 import type { ConnectionName } from '../domain/ids.ts';
-import type { IndexedValue, ScimOrder, ScimStore, ScimTokenStore } from '../sync/ports/scim.ts';
+import type { IndexedValue, OrderChange, ScimOrder, ScimStore, ScimTokenStore } from '../sync/ports/scim.ts';
 import { ScimResource, ScimToken } from '../sync/ports/scim.ts';
 import { parseMember } from './group-item.ts';
 import { OF_THIS_SCHEMA, understood } from './item-form.ts';
-import { keyPart, memberKey, sha256 } from './keys.ts';
+import { groupKey, keyPart, MEMBER_PREFIX, sha256 } from './keys.ts';
 import { all, any, equal, type Item, itemsOf, type Key, less, missing, type Table } from './table.ts';
 
 export function createScimStore(table: Table): ScimStore {
@@ -64,7 +64,7 @@ export function createScimStore(table: Table): ScimStore {
 
     async remove(connection, { type, id, revision }) {
       await table.delete(resourceKey(connection, type, id), equal('revision', revision));
-      await orders.note(connection, type);
+      await orders.note(connection, { type, id, state: 'gone' });
     },
 
     async holder(connection, value) {
@@ -96,9 +96,10 @@ export function createScimStore(table: Table): ScimStore {
       return pointers.map(({ id }) => String(id));
     },
 
-    async memberships(ref, members) {
-      const items = await table.getMany(members.map((member) => memberKey(ref, member)));
-      return items.map(parseMember);
+    async memberships(ref) {
+      const only = ['member', 'presence', 'stamp'];
+      const { pk: partition } = groupKey(ref);
+      return (await itemsOf(table, { partition, prefix: MEMBER_PREFIX, only })).map(parseMember);
     },
   };
 }
@@ -109,23 +110,30 @@ const parseResource = (item: Item): ScimResource =>
 /** A crash may have come between a resource and the generation that tells of it: nothing is missed for longer. */
 const REMEMBERED_MS = 60_000;
 
+/** Changes of this process that are kept until somebody asks for the order; past this it is read anew. */
+const MAX_CHANGES = 1_000;
+
 interface Known {
-  readonly generation: number;
+  generation: number;
+  order: Promise<ScimOrder>;
   readonly readAtMs: number;
-  readonly order: Promise<ScimOrder>;
+  /** What this process changed, by the generation that it made. */
+  readonly changes: Map<number, (order: ScimOrder) => ScimOrder>;
 }
 
 /**
  * Which resources there are, remembered in this process: a generation in the table rises whenever one comes or goes, so
- * a page of many thousands costs one small read beside its own.
+ * a page of many thousands costs one small read beside its own. Only what others changed has all of them read anew.
  */
 function createScimOrders(table: Table) {
   const known = new Map<string, Known>();
+  const nameOf = (connection: ConnectionName, type: ScimResource['type']) => `${connection}#${type}`;
 
   async function load(connection: ConnectionName, type: ScimResource['type']): Promise<ScimOrder> {
     const ids: string[] = [];
     const ending: string[] = [];
-    for await (const page of table.query({ partition: resourcePartition(connection, type) })) {
+    const partition = resourcePartition(connection, type);
+    for await (const page of table.query({ partition, only: ['id', 'state'] })) {
       for (const { id, state } of page) (state === 'live' ? ids : ending).push(String(id));
     }
     return { ids, ending };
@@ -135,19 +143,38 @@ function createScimOrders(table: Table) {
     async read(connection: ConnectionName, type: ScimResource['type'], nowMs: number): Promise<ScimOrder> {
       const item = await table.get(orderKey(connection, type));
       const generation = Number(item?.['generation'] ?? 0);
-      const name = `${connection}#${type}`;
+      const name = nameOf(connection, type);
       const found = known.get(name);
-      const isFresh = found !== undefined && nowMs - found.readAtMs < REMEMBERED_MS;
-      if (isFresh && found.generation === generation) return found.order;
+      if (found !== undefined && nowMs - found.readAtMs < REMEMBERED_MS) {
+        while (found.generation < generation) {
+          const change = found.changes.get(found.generation + 1);
+          if (change === undefined) break;
+          found.order = found.order.then(change);
+          found.generation += 1;
+          found.changes.delete(found.generation);
+        }
+        if (found.generation === generation) return found.order;
+      }
       const order = load(connection, type);
-      known.set(name, { generation, readAtMs: nowMs, order });
+      known.set(name, { generation, readAtMs: nowMs, order, changes: new Map() });
       order.catch(() => known.delete(name));
       return order;
     },
 
     /** After one came or went, before its client is told. */
-    async note(connection: ConnectionName, type: ScimResource['type']): Promise<void> {
-      await table.update(orderKey(connection, type), { add: { generation: 1 } });
+    async note(connection: ConnectionName, { type, id, state }: OrderChange): Promise<void> {
+      const noted = await table.update(orderKey(connection, type), { add: { generation: 1 } });
+      const { changes } = known.get(nameOf(connection, type)) ?? {};
+      if (!noted.written || changes === undefined) return;
+      changes.set(Number(noted.item['generation']), ({ ids, ending }) => {
+        const others = ids.filter((one) => one !== id);
+        return {
+          // Nearly always at the end already: ids grow.
+          ids: state === 'live' ? [...others, id].sort() : others,
+          ending: ending.filter((one) => one !== id),
+        };
+      });
+      if (changes.size > MAX_CHANGES) known.delete(nameOf(connection, type));
     },
   };
 }

@@ -55,6 +55,8 @@ export interface QueryRequest {
   readonly newestFirst?: boolean;
   /** Items per page at most: for callers that stop early. */
   readonly pageSize?: number;
+  /** Of each item only its key and these attributes: what is not asked for need not travel. */
+  readonly only?: readonly string[];
 }
 
 /** One of `of` parts of the table; an item is always in the same one. `index` begins at 0. */

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { connectionText, type Frozen, number, text } from '../../domain/forms.ts';
 import type { MemberRegister } from '../../domain/group.ts';
-import type { ConnectionName, GroupRef, MemberId } from '../../domain/ids.ts';
+import type { ConnectionName, GroupRef } from '../../domain/ids.ts';
 import type { TypeName, UNIQUE_ATTRIBUTE } from '../../scim/resource-type.ts';
 import type { ScimObject } from '../../scim/value.ts';
 
@@ -52,6 +52,9 @@ export interface ScimOrder {
   readonly ending: readonly string[];
 }
 
+/** One that came, or is gone. */
+export type OrderChange = Pick<ScimResource, 'type' | 'id'> & { readonly state: 'live' | 'ending' | 'gone' };
+
 /** SCIM resources and what finds them. Each write is one conditional write of one item; reads are consistent. */
 export interface ScimStore {
   read(connection: ConnectionName, type: TypeName, ids: readonly string[]): Promise<readonly ScimResource[]>;
@@ -63,8 +66,8 @@ export interface ScimStore {
   ): AsyncIterable<readonly ScimResource[]>;
   /** Which there are, for a minute without reading them all again while none came or went. */
   order(connection: ConnectionName, type: TypeName, nowMs: number): Promise<ScimOrder>;
-  /** Has the order read anew: a crash may have come between a resource and this word of it. */
-  noteOrder(connection: ConnectionName, type: TypeName): Promise<void>;
+  /** Has all know of one that came or is gone, before its client is told; a crash may have come in between. */
+  noteOrder(connection: ConnectionName, change: OrderChange): Promise<void>;
   /** Replaces what was `seen` (nothing, for a new one); false where it has changed since. */
   save(connection: ConnectionName, resource: ScimResource, seen: ScimResource | undefined): Promise<boolean>;
   /**
@@ -96,8 +99,8 @@ export interface ScimStore {
   unpoint(connection: ConnectionName, value: IndexedValue, id: string): Promise<void>;
   pointedAt(connection: ConnectionName, value: IndexedValue): Promise<readonly string[]>;
 
-  /** The registers of these members in the group, of those that have one. */
-  memberships(ref: GroupRef, members: readonly MemberId[]): Promise<readonly MemberRegister[]>;
+  /** Who is or was in the group, and since when: all that its list is made from. */
+  memberships(ref: GroupRef): Promise<readonly MemberRegister[]>;
 }
 
 /** A bearer token of one connection; of its secret only the hash is kept. */

@@ -14,6 +14,7 @@ import type { ScimContext } from './context.ts';
 import { claimsOf } from './indexing.ts';
 import { type Listing, listedAmong, listedMembers } from './membership.ts';
 import { mend } from './resources.ts';
+import { hashOf } from './tokens.ts';
 
 const GROUPS_IN_FLIGHT = 8;
 /** Characters of one page, most of them members: Lambda answers 6 MB at most, in which each quote takes one more. */
@@ -34,7 +35,7 @@ export async function listResources(
   query: ListQuery,
   context: ScimContext,
 ): Promise<ScimObject> {
-  const { filter, sortBy, startIndex, count, cursor, projection } = query;
+  const { filter, sortBy, descending, startIndex, count, cursor, projection } = query;
   const types = names.map((name) => context.types[name]);
   if (filter !== undefined) for (const type of types) checkFilter(filter, type);
   const [only] = types.length === 1 ? types : [];
@@ -43,13 +44,15 @@ export async function listResources(
   if (plain === undefined) for (const type of types) found.push(...(await findAll(type, query, context)));
   const ids = plain ? await idsOf(plain.name, context) : found.map(({ resource }) => resource.id);
   const isOrdered = only !== undefined && sortBy === undefined;
-  const from = cursor === undefined ? startIndex - 1 : beginAt(cursor, ids, isOrdered);
+  // A cursor goes on with the list that gave it, whatever of each resource is shown.
+  const scope = hashOf(JSON.stringify([names, filter, sortBy, descending])).slice(0, 8);
+  const from = cursor === undefined ? startIndex - 1 : beginAt({ cursor, scope }, ids, isOrdered);
   const page = plain
     ? await readAll(ids.slice(from, from + count), plain.name, context)
     : found.slice(from, from + count).map(({ resource }) => resource);
   const resources = await showAll(page, projection, context);
   const next = ids[from + count];
-  const nextCursor = next === undefined ? {} : { nextCursor: CURSOR.write(next) };
+  const nextCursor = next === undefined ? {} : { nextCursor: CURSOR.write(next, scope) };
   return listBody(resources, {
     totalResults: ids.length,
     ...(cursor === undefined ? { startIndex } : nextCursor),
@@ -79,21 +82,25 @@ async function idsOf(type: TypeName, context: ScimContext): Promise<readonly str
   const { ports, connection } = context;
   const { ids, ending } = await ports.scim.order(connection, type, ports.clock());
   for (const resource of await ports.scim.read(connection, type, ending)) await mend(resource, context);
-  if (ending.length > 0) await ports.scim.noteOrder(connection, type);
+  for (const id of ending) await ports.scim.noteOrder(connection, { type, id, state: 'gone' });
   return ids;
 }
 
 /** The id that the page begins with; opaque to clients. */
 const CURSOR = {
-  write: (id: string) => Buffer.from(`at ${id}`).toString('base64url'),
-  read: (cursor: string) => /^at (.+)$/s.exec(Buffer.from(cursor, 'base64url').toString())?.[1],
+  write: (id: string, scope: string) => Buffer.from(`${scope} ${id}`).toString('base64url'),
+  read: (cursor: string) => /^(\S+) (.+)$/s.exec(Buffer.from(cursor, 'base64url').toString())?.slice(1) ?? [],
 };
 
 /** @throws ScimError invalidCursor, or expiredCursor where nothing tells any more where the page begins */
-function beginAt(cursor: string, ids: readonly string[], isOrdered: boolean): number {
+function beginAt(
+  { cursor, scope }: { readonly cursor: string; readonly scope: string },
+  ids: readonly string[],
+  isOrdered: boolean,
+): number {
   if (cursor === '') return 0;
-  const id = CURSOR.read(cursor);
-  if (id === undefined)
+  const [of, id] = CURSOR.read(cursor);
+  if (of !== scope || id === undefined)
     throw badRequest('invalidCursor', 'cursor: expected one that a page of this list gave');
   const at = ids.indexOf(id);
   if (at !== -1) return at;

@@ -24,7 +24,7 @@ export async function listedMembers(
   const ref = { connection, group };
   // Before the members: a floor that rose meanwhile would hide those who were read.
   const isListed = judge ?? (await listing(ref, ports));
-  return (await ports.groups.members(ref)).filter(isListed).map(({ member }) => member);
+  return (await ports.scim.memberships(ref)).filter(isListed).map(({ member }) => member);
 }
 
 /** Those of the members whom the group lists, by reading only them. */
@@ -36,7 +36,7 @@ export async function listedAmong(
   const ref = { connection, group };
   const [isListed, registers] = await Promise.all([
     listing(ref, ports),
-    ports.scim.memberships(ref, members),
+    ports.groups.registers(ref, members),
   ]);
   return new Set(registers.filter(isListed).map(({ member }) => member));
 }

@@ -32,7 +32,7 @@ export async function mend(found: ScimResource, context: ScimContext): Promise<S
     return undefined;
   }
   if (!found.settled) {
-    await context.ports.scim.noteOrder(context.connection, found.type);
+    await context.ports.scim.noteOrder(context.connection, found);
     await record([{ by: found, change: factsOf(found) }], context);
     await context.ports.scim.settle(context.connection, found);
   }
@@ -69,7 +69,7 @@ export async function createResource(
   await prepare(resource);
   if (!(await ports.scim.save(connection, resource, undefined))) throw new Error('a new id was not new');
   try {
-    await Promise.all([verifyClaim(resource, context), ports.scim.noteOrder(connection, type)]);
+    await Promise.all([verifyClaim(resource, context), ports.scim.noteOrder(connection, resource)]);
   } catch (error) {
     // Overtaken. Where the table failed it stays, to be mended by whoever meets it.
     if (error instanceof ScimError) await ports.scim.remove(connection, resource);

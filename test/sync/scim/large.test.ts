@@ -79,7 +79,7 @@ describe('a list of many', () => {
   const names = ({ body }: { body: { Resources: { userName: string }[] } }) =>
     body.Resources.map(({ userName }) => userName);
 
-  it('reads no more than the page, by index and by cursor, until somebody comes or goes', async () => {
+  it('reads no more than the page, by index and by cursor, also while they come and go', async () => {
     const all = people(600);
     for (const userName of all) await client.post('/Users', { userName });
     await client.get('/Users?count=1');
@@ -98,7 +98,14 @@ describe('a list of many', () => {
     expect(seen).toEqual(all);
     expect(itemsRead()).toBe(100 + 600);
     await client.post('/Users', { userName: 'late' });
-    expect((await client.get('/Users?startIndex=601')).body.Resources).toMatchObject([{ userName: 'late' }]);
+    const [late] = (await client.get('/Users?startIndex=601')).body.Resources;
+    expect(late).toMatchObject({ userName: 'late' });
+    await client.delete(`/Users/${late.id}`);
+    expect((await client.get('/Users?startIndex=600')).body).toMatchObject({
+      totalResults: 600,
+      itemsPerPage: 1,
+    });
+    expect(itemsRead()).toBe(100 + 600 + 2);
   });
 
   it('goes on after the place that its cursor names, also where that was removed', async () => {
@@ -112,12 +119,20 @@ describe('a list of many', () => {
     const { nextCursor } = (await client.get('/Users?cursor=&count=2')).body;
     await client.delete(`/Users/${ids[2]}`);
     expect(names(await client.get(`/Users?cursor=${nextCursor}&count=2`))).toEqual(['m3', 'm4']);
-    const gone = await client.get(`/Users?cursor=${nextCursor}&sortBy=userName`);
+    const sorted = (await client.get('/Users?cursor=&count=2&sortBy=userName')).body;
+    await client.delete(`/Users/${ids[3]}`);
+    const gone = await client.get(`/Users?cursor=${sorted.nextCursor}&sortBy=userName`);
     expect(gone).toMatchObject({ status: 400, body: { scimType: 'expiredCursor' } });
-    expect(await client.get('/Users?cursor=garbage')).toMatchObject({
-      status: 400,
-      body: { scimType: 'invalidCursor' },
-    });
+    await client.post('/Groups', { displayName: 'g' });
+    for (const [path, scimType] of [
+      ['/Users?cursor=garbage', 'invalidCursor'],
+      [`/Groups?cursor=${nextCursor}`, 'invalidCursor'],
+      [`/Users?cursor=${nextCursor}&filter=userName%20pr`, 'invalidCursor'],
+      ['/Users?cursor=&count=ten', 'invalidCount'],
+      ['/Users?count=ten', 'invalidValue'],
+    ]) {
+      expect(await client.get(path ?? '')).toMatchObject({ status: 400, body: { scimType } });
+    }
   });
 
   it('shows one that another server made, and one whose maker died before it could tell', async () => {
