@@ -51,11 +51,11 @@ function judgeGroups(sight: Sight, company: string, calls: readonly PlatformCall
   for (const { id = '', spokeId, route, method, by, status } of calls) {
     const owner = sight.ownerOf(company, id, spokeId);
     if (owner === undefined || (route !== '/groups/{id}' && method !== 'POST')) continue;
-    const isFeed = by.startsWith('feed');
+    const [who] = by.split('-');
     // What is gone is asked for at its own id, once by each event about it.
-    if (isFeed && status === 404) continue;
+    if (who === 'feed' && status === 404) continue;
     // What somebody else changed is looked at once by each run of the feed, whatever apply has spent on it.
-    const key = `${owner.connection} ${owner.group}${isFeed ? ' feed' : ''}`;
+    const key = `${owner.connection} ${owner.group} ${who === 'feed'}`;
     counted.set(key, { owner, count: (counted.get(key)?.count ?? 0) + 1 });
   }
   for (const { owner, count } of counted.values()) {

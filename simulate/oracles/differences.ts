@@ -84,6 +84,10 @@ function compared(context: Context, name: string): readonly Difference[] {
   const wanted = nameOnPlatform(connection, group, name);
   const isTaken =
     traits.uniqueNames && [...groups.values()].some((one) => one.name === wanted && one.id !== actual?.id);
+  // An empty group to which the platform adds its installer, and whose spokeId it does not show, may be anybody's.
+  const { platformId, lastError } = connection.item(group) ?? {};
+  const isNobodys = platformId === undefined && !traits.echoSpokeId && traits.installer !== null;
+  if (isNobodys && lastError?.code === 'name_in_use') return [];
   if (actual === undefined) {
     if (isTaken || namedByDrift(context, 'deleted').size + namedByDrift(context, 'recreated').size > 0)
       return [];
@@ -155,14 +159,21 @@ function extraUsers(context: Context, actual: HeldGroup): readonly Difference[] 
   ]);
   const { lastError, failedAt } = connection.item(group) ?? {};
   // Whoever stays by the guard's or a person's word, or is somebody else's, is not left out to let others go.
-  const isStuck = actual.users.some(
-    (user) => connection.platform.unacceptable.has(user) && !wanted.has(user),
-  );
+  const refused = actual.users.filter((user) => connection.platform.unacceptable.has(user));
+  const isStuck =
+    refused.some((user) => !wanted.has(user)) ||
+    (refused.length > 1 && isTooMany(connection, refused.length + extras.length, actual.users.length));
   const isStopped = failedAt !== undefined && (isStuck || connection.held(group).size > 0);
   const isKept = lastError?.code === 'kept' || isStopped;
   const left = extras.filter((user) => !isKept && !explained.has(user) && !isTheirs(user));
   return left.map((user) => extra(context, user, 'the directory does not have them in it'));
 }
+
+/** So many removals at once are a person's to allow. */
+const isTooMany = ({ settings: { guard } }: Sighted, removals: number, size: number): boolean =>
+  guard !== null &&
+  size >= guard.minSize &&
+  (removals > guard.maxRemovedCount || removals / size > guard.maxRemovedShare);
 
 const extra = (context: Context, user: string, why: string): Difference => ({
   cause: causeOf(context, 'extra_user'),

@@ -31,8 +31,8 @@ function judgePending(sight: Sight, connection: Sighted, group: string): void {
   const { name, reading, isObserving, gate } = connection;
   const { settled, dirtySince, paused, released } = connection.item(group) ?? {};
   const isWorkedOut = (settled === 'in_sync' || settled === 'held') && dirtySince === undefined;
-  if (!isWorkedOut || paused || released || isObserving || gate === 'paused' || sight.isInLetters(group))
-    return;
+  if (!isWorkedOut || paused || released || isObserving || gate === 'paused') return;
+  if (sight.isInLetters(group) || connection.isHalfHeard(group)) return;
   const { pending, unsure } = connection.whom(group);
   for (const [member, cause] of pending) {
     const shown = storedMember(sight.seen, name, group, member)?.pendingCause;
