@@ -102,7 +102,7 @@ async function perform(name: ConnectionName, deed: OperatorDeed, tool: Tool, des
       return (await adoptGroup(ref, platformGroupId(candidate), tool)).kind === 'adopted';
     }
     case 'sync':
-      return (await wakeGroups([ref], tool, true)).length === 0;
+      return (await wakeGroups([ref], tool, 'asked')).length === 0;
     case 'pause_all':
       return pauseConnection(name, REASON, tool).then(() => true);
     case 'resume_all':

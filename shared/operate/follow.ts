@@ -84,7 +84,7 @@ async function wakeChanged(refs: readonly GroupRef[], connection: Connection, po
   await wakeAll(
     refs.filter(({ group }) => !known.has(group)),
     ports,
-    true,
+    'asked',
   );
 }
 

@@ -95,7 +95,7 @@ export const promise = ({ group }: GroupRef, wakeAtMs: number, dueMs = wakeAtMs 
  */
 export const dirtying = (
   ref: GroupRef,
-  { nowMs, wakeAtMs, dueMs, isAtOnce = false }: Dirty,
+  { nowMs, wakeAtMs, dueMs, isAtOnce = false, isAgain = false }: Dirty,
   { set = {}, remove = [] }: { readonly set?: Attributes; readonly remove?: readonly string[] } = {},
 ) => {
   const { connection, group } = ref;
@@ -110,7 +110,7 @@ export const dirtying = (
       ...(isAtOnce ? { wakeAt } : {}),
     },
     setIfMissing: { ...OF_THIS_SCHEMA, dirtySince: nowMs, ...(isAtOnce ? {} : { wakeAt }) },
-    remove: ['failedAt', 'calledMs', ...remove],
+    remove: ['failedAt', ...(isAgain ? [] : ['calledMs']), ...remove],
   };
 };
 

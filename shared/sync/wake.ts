@@ -62,13 +62,14 @@ export interface UnwokenGroup {
 /**
  * Marks groups dirty with a promise, and sends a message for each whose promise is ours to keep, in that order: a lost
  * message leaves a dirty group, which the pump finds; a message without the mark would find a group that looks clean.
- * @param isAtOnce a person asks: no window, no older promise is waited for
+ * @param why `asked`: a person asks, no window and no older promise is waited for; `again`: there is no news, and what the
+ *   platform was called about the group in this hour counts
  * @returns the groups for which either failed
  */
 export async function wakeGroups(
   refs: readonly SaidOf[],
   ports: WakePorts,
-  isAtOnce = false,
+  why: 'asked' | 'news' | 'again' = 'news',
 ): Promise<readonly UnwokenGroup[]> {
   const unwoken: UnwokenGroup[] = [];
   const wakes: Wake[] = [];
@@ -76,8 +77,8 @@ export async function wakeGroups(
     refs,
     async (ref) => {
       try {
-        const wake = isAtOnce ? ref : await promise(ref, ports);
-        if (isAtOnce) await ports.desired.markDirty(ref, dirtyNow(ports));
+        const wake = why === 'asked' ? ref : await promise(ref, why === 'again', ports);
+        if (why === 'asked') await ports.desired.markDirty(ref, dirtyNow(ports));
         if (wake !== undefined) wakes.push(wake);
       } catch (cause) {
         unwoken.push({ ref, cause });
@@ -93,11 +94,12 @@ export async function wakeGroups(
 /** @returns undefined where the promise is another's, who keeps it; a paused group is woken when its pause ends */
 async function promise(
   { said, ...ref }: SaidOf,
+  isAgain: boolean,
   { desired, clock, coalesceMs }: WakePorts,
 ): Promise<Wake | undefined> {
   const moment = { nowMs: clock(), coalesceMs };
   const wakeAtMs = moment.nowMs + coalesceMs;
-  const found = await desired.markDirty(ref, { nowMs: moment.nowMs, wakeAtMs }, said);
+  const found = await desired.markDirty(ref, { nowMs: moment.nowMs, wakeAtMs, isAgain }, said);
   if (found.paused) return undefined;
   if (found.wakeAtMs !== wakeAtMs) {
     if (isPromised(found.wakeAtMs, moment)) return undefined;

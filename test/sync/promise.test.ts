@@ -198,7 +198,7 @@ describe('a change', () => {
     lose();
     await set({ wakeAt: world.nowMs() + 60 * MINUTE_MS, lastWriteAt: world.nowMs() });
     expect(await apply()).toMatchObject({ outcome: 'nothing_to_do' });
-    await wakeGroups([ref('g')], onlooker, true);
+    await wakeGroups([ref('g')], onlooker, 'asked');
     expect(messages()).toEqual([0]);
     expect(await apply()).toMatchObject({ outcome: 'written' });
   });

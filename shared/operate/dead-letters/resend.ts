@@ -63,7 +63,7 @@ export function groupWaker(ports: ResendPorts): Resend {
       const unwoken = await wakeGroups(
         fresh.map(([, ref]) => ref),
         ports,
-        true,
+        'asked',
       );
       const lost = new Set(unwoken.map(({ ref }) => keyOf(ref)));
       for (const [key, ref] of fresh) {

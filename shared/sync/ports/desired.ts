@@ -34,6 +34,8 @@ export interface Dirty {
   readonly dueMs?: number;
   /** In place of any older promise: whoever asks does not wait for it. */
   readonly isAtOnce?: boolean;
+  /** Nothing is new: what the platform was called about the group in this hour counts. */
+  readonly isAgain?: boolean;
 }
 
 /** What a new promise of a dirty group depends on. */

@@ -166,7 +166,7 @@ const turnOf = ({ group }: GroupRef): number =>
   createHash('sha256').update(group).digest().readUInt8(1) % GARBAGE_TURNS;
 
 async function wake(refs: readonly GroupRef[], { ports, tally }: Sweeping): Promise<void> {
-  const unwoken = await wakeGroups(refs, ports);
+  const unwoken = await wakeGroups(refs, ports, 'again');
   tally.reenqueued += refs.length - unwoken.length;
 }
 
