@@ -137,6 +137,8 @@ function missingUsers(context: Context, actual: HeldGroup): readonly Difference[
   return missing.flatMap(([member, user]): Difference[] => {
     if (takenOut.has(user)) return [];
     if (unsure.has(member) || connection.reading.groups.get(group)?.mayDiffer.has(member)) return [];
+    // Their address may lie in a dead letter about another group.
+    if (sight.isInLetters(member)) return [];
     if (storedMember(sight.seen, connection.name, group, member)?.pendingCause === 'refused') return [];
     const sentence = `The directory has ${member} in the group ${group}; expected ${user} in the platform's, but they are missing.`;
     return [{ cause: causeOf(context, 'missing_user'), sentence }];
