@@ -111,6 +111,7 @@ const ACT_SCHEMAS = {
     secretRemoved: z.boolean(),
     erased: nullable(Erased).describe('Null without --erase.'),
   }),
+  'notify list': z.object({ targets: z.array(text) }),
   'notify test': z.object({ told: z.array(z.object({ target: text, failure: nullable(text) })) }),
   probe: z.object({
     connection: text,

@@ -9,24 +9,32 @@ const Told = z.array(z.object({ target: z.string(), failure: z.string().nullable
 const Answer = z.object({ reports: z.array(z.object({ told: Told })) });
 
 export function addNotify(program: Command, act: Act): void {
-  program
+  const notify = program
     .command('notify')
     .description('who is told of holds, closed gates, dead letters and the like without asking')
-    .addHelpText('after', '\nExamples:\n  groupsync notify test\n  groupsync --connection acme notify test')
-    .command('test')
-    .description('send one message to each target, from where all others come')
-    .addHelpText('after', '\nExamples:\n  groupsync notify test\n  groupsync notify test --json')
-    .action(act(test));
+    .addHelpText('after', '\nExamples:\n  groupsync notify list\n  groupsync --connection acme notify test');
+  for (const [name, description] of [
+    ['list', 'who is told, with nothing sent: the setting notify of the stage (docs/deploy.md)'],
+    ['test', 'send one message to each target, from where all others come'],
+  ] as const)
+    notify
+      .command(name)
+      .description(description)
+      .addHelpText('after', `\nExamples:\n  groupsync notify ${name}\n  groupsync notify ${name} --json`)
+      .action(act((context: Context) => tell(context, name === 'list')));
 }
 
-async function test({ out, connection, ports: open }: Context): Promise<number> {
+/** The function that tells all else knows whom, and how. */
+async function tell({ out, connection, ports: open }: Context, silent: boolean): Promise<number> {
   const ports = await open();
   await requireConnection(connection, ports);
-  const answer = Answer.parse(await ports.functions.run('reconcile', { task: 'notify', connection }));
-  const told = answer.reports.flatMap((report) => report.told);
-  out.answer({ told }, () => {
-    for (const { target, failure } of told) out.line(`${target}: ${failure ?? 'told'}`);
+  const answer = await ports.functions.run('reconcile', { task: 'notify', connection, silent });
+  const told = Answer.parse(answer).reports.flatMap((report) => report.told);
+  out.answer(silent ? { targets: told.map(({ target }) => target) } : { told }, () => {
+    for (const { target, failure } of told) out.line(silent ? target : `${target}: ${failure ?? 'told'}`);
     if (told.length === 0) out.line('nobody is told: set notify (docs/deploy.md) and deploy');
   });
-  return told.length > 0 && told.every(({ failure }) => failure === null) ? EXIT.done : EXIT.failed;
+  return silent || (told.length > 0 && told.every(({ failure }) => failure === null))
+    ? EXIT.done
+    : EXIT.failed;
 }

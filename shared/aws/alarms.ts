@@ -2,20 +2,15 @@ import { testedAlarm } from '../contract/names.ts';
 import type { AlarmDesk } from '../sync/ports/deployment.ts';
 import type { Sdk } from './sdk.ts';
 
-interface AlarmOptions {
-  readonly prefix: string;
-  /** Where an emulator of AWS is. */
-  readonly endpoint: string | undefined;
-}
-
 const VERSIONS = { monitoring: '2010-08-01', sns: '2010-03-31' } as const;
 
 /**
  * CloudWatch and SNS, of which one command needs three operations: by AWS's query protocol, signed by the signer of a
  * client that is there already, instead of by two more clients.
+ * @param to.endpoint where an emulator of AWS is
  */
-export function createAlarmDesk(sdk: Sdk, options: AlarmOptions): AlarmDesk {
-  const { endpoint, prefix } = options;
+export function createAlarmDesk(sdk: Sdk, to: { prefix: string; endpoint: string | undefined }): AlarmDesk {
+  const { endpoint, prefix } = to;
   const AlarmName = testedAlarm(prefix);
 
   async function ask(service: keyof typeof VERSIONS, fields: Readonly<Record<string, string>>) {

@@ -200,18 +200,12 @@ async function unless<Result, Instead>(names: RegExp, instead: Instead, ask: () 
   }
 }
 
-interface ScimServerOptions {
-  readonly prefix: string;
-  /** Known already, as on the local stack. */
-  readonly scimUrl: string | undefined;
-}
-
 const ASKED_FOR_MS = 5_000;
 
-/** The SCIM server of a deployment, which has one only where its settings ask for it. */
+/** The SCIM server of a deployment, which has one only where its settings ask for it; on the local stack it is known. */
 export function createScimServer(
   sdk: Sdk,
-  { prefix, scimUrl }: ScimServerOptions,
+  { prefix, scimUrl }: { readonly prefix: string; readonly scimUrl: string | undefined },
 ): Pick<Deployment, 'scim' | 'statusOf'> {
   const FunctionName = functionName(prefix, 'scim');
   return {

@@ -14,6 +14,8 @@ export const ReconcileInvocation = z.lazy(() =>
     connection,
     /** `pump`: wake every dirty group, due or not. */
     all: z.boolean().optional(),
+    /** `notify`: name the targets, and tell them nothing. */
+    silent: z.boolean().optional(),
   }),
 );
 export type ReconcileInvocation = z.infer<typeof ReconcileInvocation>;

@@ -67,6 +67,7 @@ const HERE: readonly Documented[] = [
   'holds reject',
   'log',
   'holds show',
+  'notify list',
   'notify test',
   'pause',
   'person',
@@ -160,6 +161,10 @@ describe('the documents of --json', () => {
       const { code, json } = await runCli(['notify', 'test', '--json'], { ports: { ...ports, functions } });
       expect(OUTPUT_SCHEMAS['notify test'].parse(json)).toEqual({ told: some });
       expect(code).toBe(some.length === 1 ? 0 : 1);
+      const listed = await runCli(['notify', 'list', '--json'], { ports: { ...ports, functions } });
+      expect(OUTPUT_SCHEMAS['notify list'].parse(listed.json)).toEqual({
+        targets: some.map(({ target }) => target),
+      });
     }
   });
 

@@ -13,20 +13,14 @@ import { resourcesOf, synthesise } from './synthesised.ts';
 
 const PEOPLE = ['ann', 'bob', 'cid', 'dee', 'eve', 'fay'];
 const TOKEN = 'token';
+const employee = (id: string) => ({
+  id: `r-${id}`,
+  userId: `u-${id}`,
+  name: id,
+  workEmail: `${id}@acme.test`,
+});
 const WORLD = {
-  companies: [
-    {
-      id: 'acme',
-      name: 'Acme',
-      employees: PEOPLE.map((id) => ({
-        id: `r-${id}`,
-        userId: `u-${id}`,
-        name: id,
-        workEmail: `${id}@acme.test`,
-      })),
-      groups: [],
-    },
-  ],
+  companies: [{ id: 'acme', name: 'Acme', employees: PEOPLE.map(employee), groups: [] }],
   credentials: [{ token: TOKEN, kind: 'oauth_app' as const, company: 'acme' }],
 };
 const leaves = (command: Command, path: readonly string[] = []): string[] =>
@@ -58,7 +52,7 @@ const COMMANDS = (
     ['operator', 'reconcile; people refresh; events send e.jsonl; import m.csv; forget nobody'],
     ['operator', 'scim token create; scim token revoke <token>; dlq edit <letter> --reason r'],
     ['operator', `dlq replay --all; dlq discard <letter> --reason r; probe; ${CONNECT}; ${CONNECT}`],
-    ['operator', `connections remove second; ${CONNECT}; notify test`],
+    ['operator', `connections remove second; ${CONNECT}; notify list; notify test`],
   ] as const
 ).flatMap(([who, lines]) => lines.split('; ').map((line) => [who, line] as const));
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DEPLOYABLE_KEYS } from '../../infra/bundle.ts';
 import { PERMISSIONS, type Permissions } from '../../infra/permissions.ts';
@@ -38,33 +39,19 @@ function granted(permissions: Permissions): string[] {
   ].sort();
 }
 
-let messages = 0;
-const record = (body: string) => {
-  messages += 1;
-  return {
-    messageId: `message-${messages}`,
-    receiptHandle: `receipt-${messages}`,
-    body,
-    attributes: { SentTimestamp: String(Date.now()), ApproximateReceiveCount: '1' },
-    messageAttributes: {},
-    eventSourceARN: 'arn:aws:sqs:us-east-1:000000000000:groupsync-events',
-  };
-};
+const record = (body: string) => ({
+  messageId: randomUUID(),
+  receiptHandle: 'receipt',
+  body,
+  attributes: { SentTimestamp: String(Date.now()), ApproximateReceiveCount: '1' },
+  messageAttributes: {},
+  eventSourceARN: 'arn:aws:sqs:us-east-1:000000000000:groupsync-events',
+});
 let sequence = 0;
 const event = (type: string, data: unknown) => {
   sequence += 1;
-  const time = new Date().toISOString();
-  return record(
-    JSON.stringify({
-      specversion: '1.0',
-      id: `e-${sequence}`,
-      source: 'test',
-      type: `directory.${type}`,
-      time,
-      sequence: String(sequence),
-      data,
-    }),
-  );
+  const of = { specversion: '1.0', id: `e-${sequence}`, source: 'test', sequence: String(sequence) };
+  return record(JSON.stringify({ ...of, type: `directory.${type}`, time: new Date().toISOString(), data }));
 };
 const apply = (...groups: string[]) => ({
   Records: groups.map((group) => record(JSON.stringify({ connection: 'default', group }))),

@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import cdkJson from '../../cdk.json' with { type: 'json' };
 import { readSettings, SettingsError } from '../../infra/settings.ts';
 
+const TEN = Object.fromEntries([...'abcdefghij'].map((name) => [name, { connection: 'acme' }]));
 const read = (context: Record<string, unknown>) => readSettings((name) => context[name]);
 
 describe('readSettings', () => {
@@ -76,13 +77,7 @@ describe('readSettings', () => {
     ['a wildcard as a producer', { producers: '*' }, 'producers.0: expected the ARN of one'],
     ['a source called as the dead letters', { sources: { dlq: { connection: 'acme' } } }, 'sources.dlq: '],
     ['a source of no connection', { sources: { okta: {} } }, 'sources.okta.connection'],
-    [
-      'more sources than may share dead letters',
-      {
-        sources: Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`s${n}`, { connection: 'acme' }])),
-      },
-      'sources: expected at most 9',
-    ],
+    ['more sources than may share dead letters', { sources: TEN }, 'sources: expected at most 9'],
     ['an e-mail address that is none', { alarmEmail: 'ops' }, 'alarmEmail'],
     ['a retention that CloudWatch lacks', { logRetentionDays: 31 }, 'logRetentionDays: expected one of 1, 3'],
     [

@@ -71,6 +71,14 @@ describe('a changed setting', () => {
     expect(await world.onlooker.connections.current(CONNECTION)).not.toHaveProperty('replanSinceMs');
   });
 
+  it('may be an address of its own machine only where the functions run there', async () => {
+    const { onlooker } = (await story()).world;
+    const tool = (allowsLoopback: boolean) => ({ ...onlooker, deployment: { allowsLoopback } as never });
+    const change = [{ key: 'baseUrl', value: 'http://127.0.0.1:1' }];
+    await expect(planSettings(CONNECTION, change, tool(false))).rejects.toThrow('that AWS can reach');
+    expect((await planSettings(CONNECTION, change, tool(true))).next.baseUrl).toBe('http://127.0.0.1:1');
+  });
+
   it('made while a group is looked at leaves the group dirty, or is what the look goes by', async () => {
     const { ref, remembering, change, names, state, world } = await company();
     await change();

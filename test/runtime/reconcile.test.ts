@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { MetricName } from '../../shared/contract/metrics.ts';
 import { eachConnection } from '../../shared/runtime/each-connection.ts';
 import { type ReconcileTaskPorts, runReconcile } from '../../shared/runtime/run-reconcile.ts';
@@ -26,6 +26,18 @@ const event = {
   initiator: 'ROLE',
   type: 'EXTERNAL_GROUP_ADD',
 };
+
+it('a list of who is told sends them nothing, a test does', async () => {
+  const { connection, ports } = await createWorld();
+  const tell = vi.fn(async () => new Map());
+  const told = { ...ports, notifier: { prefix: 'prod', targets: ['webhook'], tell } };
+  const on = { ports: told as never, metrics: { emit: () => {} }, deadlineMs: 0 };
+  for (const silent of [true, false]) {
+    const report = await runReconcile(connection, { task: 'notify', silent }, on);
+    expect(report).toEqual({ told: [{ target: 'webhook', failure: null }] });
+    expect(tell).toHaveBeenCalledTimes(silent ? 0 : 1);
+  }
+});
 
 describe('a run of the pump', () => {
   it('fails for an item that cannot be understood, after everything else, levels included', async () => {
