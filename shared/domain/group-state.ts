@@ -152,6 +152,8 @@ export const GroupItem = z.lazy(() =>
     pausedAtMs: number.exactOptional(),
     counts: MemberCounts.exactOptional(),
     lastWriteAt: number.exactOptional(),
+    /** Digest of what a batch said of the group and its members last, all of it stored before the group was marked. */
+    heard: text.exactOptional(),
     /** Names of the newest entries of the group's audit: of a write, and of a person's deed. */
     lastAudit: text.exactOptional(),
     lastDeed: text.exactOptional(),

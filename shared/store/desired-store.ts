@@ -2,7 +2,7 @@ import { completeSnapshotFloor } from '../domain/fold.ts';
 import type { GroupRegisters } from '../domain/group.ts';
 import type { GroupRef, MemberId } from '../domain/ids.ts';
 import { laterStamp, parseStamp, STAMP_ZERO, type Stamp, stampTimeMs } from '../domain/stamp.ts';
-import type { DesiredStore, Dirty, MemberEntry } from '../sync/ports/desired.ts';
+import type { DesiredStore, Dirty, MemberEntry, Said } from '../sync/ports/desired.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { dirtying, promise } from './group-writes.ts';
 import { groupKey, inGroupKey, memberKey, partKey, partPrefix } from './keys.ts';
@@ -30,16 +30,18 @@ export function createDesiredStore(table: Table): DesiredStore {
    * Each register of the group has its own condition. Most events are later than all that is stored, so all registers are
    * tried in one write with the mark first; where one of them is not, each is written on its own.
    */
-  async function markWith(registers: readonly RegisterWrite[], ref: GroupRef, dirty: Dirty) {
+  async function markWith(said: Said | undefined, ref: GroupRef, dirty: Dirty) {
     const key = groupKey(ref);
+    const registers = said === undefined ? [] : registerWrites(said);
+    const heard = said?.digest === undefined ? {} : { heard: said.digest };
     if (registers.length > 0) {
-      const set: Attributes = Object.assign({}, ...registers.map((one) => one.set));
+      const set: Attributes = Object.assign({ ...heard }, ...registers.map((one) => one.set));
       const conditions = registers.map(({ when }) => when);
       const together = await table.update(key, dirtying(ref, dirty, { set }), all(...conditions));
       if (together.written) return together;
       for (const { set, when } of registers) await table.update(key, { set }, when);
     }
-    return table.update(key, dirtying(ref, dirty));
+    return table.update(key, dirtying(ref, dirty, { set: heard }));
   }
 
   const noteMembership = async (ref: GroupRef, member: MemberId) => {
@@ -87,13 +89,18 @@ export function createDesiredStore(table: Table): DesiredStore {
     },
 
     async markDirty(ref, dirty, said) {
-      const marked = await markWith(said === undefined ? [] : registerWrites(said), ref, dirty);
+      const marked = await markWith(said, ref, dirty);
       const { wakeAt, lastWriteAt, paused }: Attributes = marked.written ? marked.item : {};
       return {
         wakeAtMs: Number(wakeAt),
         lastWriteAtMs: typeof lastWriteAt === 'number' ? lastWriteAt : undefined,
         paused: paused === true,
       };
+    },
+
+    async isHeard(ref, digest) {
+      const { heard, ...item }: Attributes = (await table.get(groupKey(ref))) ?? {};
+      return heard === digest && !['dirtySince', 'failedAt'].some((name) => name in item);
     },
 
     async renew(ref, seenMs, wakeAtMs) {

@@ -64,11 +64,9 @@ export function createUserStore(
   return {
     read,
 
-    async join(connection, changes, matched) {
-      const known = await read(
-        connection,
-        changes.map(({ user }) => user),
-      );
+    async join(connection, changes, matched, recalled) {
+      const members = changes.map(({ user }) => user);
+      const known = recalled ?? (await read(connection, members));
       return pMap(
         changes,
         async (change): Promise<JoinedUser> => {

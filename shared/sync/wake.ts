@@ -1,9 +1,9 @@
 import pMap from 'p-map';
-import type { GroupRegisters } from '../domain/group.ts';
 import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import { delayMs, isPromised } from '../domain/promise.ts';
 import type { WakePorts } from './ports/bundles.ts';
 import type { Replanned } from './ports/connections.ts';
+import type { Said } from './ports/desired.ts';
 import type { GroupIndex } from './ports/group-index.ts';
 import type { Wake } from './ports/queues.ts';
 import { WRITES_IN_FLIGHT } from './tuning.ts';
@@ -52,7 +52,7 @@ export interface ReplanPorts extends Pick<WakePorts, 'desired' | 'clock'> {
 }
 
 /** A group to be woken, with what is said of the group itself. */
-export type SaidOf = GroupRef & { readonly said?: GroupRegisters | undefined };
+export type SaidOf = GroupRef & { readonly said?: Said | undefined };
 
 export interface UnwokenGroup {
   readonly ref: GroupRef;

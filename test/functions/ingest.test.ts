@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { handler } from '../../functions/ingest.ts';
-import type { GroupRef } from '../../shared/domain/ids.ts';
+import { connectionName, type GroupRef, groupId } from '../../shared/domain/ids.ts';
 import { createDeadLetterQueue } from '../../shared/queues/dead-letter-queue.ts';
 import { createDesiredStore } from '../../shared/store/desired-store.ts';
+import { groupKey } from '../../shared/store/keys.ts';
 import { createUserStore } from '../../shared/store/user-store.ts';
 import type { DeadLetter } from '../../shared/sync/ports/queues.ts';
 import { MemoryTable } from '../../simulate/table.ts';
@@ -196,6 +197,24 @@ describe('the function behind the events queue', () => {
       }
     },
   );
+
+  it.each([
+    ['in nothing, where all that it said was heard', {}, 0],
+    ['as ever in a group with something left to be done', { dirtySince: 1 }, 1],
+    ['as ever in a group that was given up', { failedAt: 1 }, 1],
+    ['as ever where something else was said in between', { heard: 'else' }, 1],
+    ['as ever where a worker died before the mark', { heard: '' }, 1],
+  ])('an event that comes again ends %s', async (_, found, raised) => {
+    const data = { group: { id: 'g1' }, members: [{ id: 'm', email: 'm@acme.test' }] };
+    const Records = [recordOf(eventOf('g1', { type: 'directory.group.member.added', data }))];
+    await handler({ Records }, CONTEXT);
+    const key = groupKey({ connection: connectionName('default'), group: groupId('g1') });
+    await table.update(key, { remove: ['dirtySince', 'wakeAt'] });
+    await table.update(key, { set: { group: 'g1', ...found } });
+    const before = (await table.get(key))?.['rev'];
+    await handler({ Records }, CONTEXT);
+    expect(Number((await table.get(key))?.['rev']) - Number(before)).toBe(raised);
+  });
 
   describe('with more to store than the time allows', () => {
     /** As large as a whole share of a batch. */

@@ -37,7 +37,8 @@ export interface RunTimes {
  *     decode ──▶ dead-letter what is bad ──▶ registers acknowledged ──▶ rev + dirty ──▶ read clock ──▶ send
  *
  * A crash after any arrow leaves messages undeleted: they come again, every write is a join that repeats harmlessly,
- * and every group named is marked and woken again even though no register changes then (invariants 2 and 9).
+ * and every group named is marked and woken again even though no register changes then, unless the mark itself says that
+ * it was made for all of this (invariants 2 and 9).
  *
  * A hundred messages may name ten members or a hundred thousand. So the batch is taken in shares, and what a run stored
  * is acknowledged instead of being lost with a run that was cut off.

@@ -1,14 +1,14 @@
+import { createHash } from 'node:crypto';
 import pMap from 'p-map';
 import { matchRules } from '../../contract/settings.ts';
 import { ACTIVE_ATTRIBUTE } from '../../domain/active.ts';
 import { attributesOf, type ConnectionFold, type GroupFold, type UserFold } from '../../domain/fold.ts';
-import type { GroupRegisters } from '../../domain/group.ts';
 import type { ConnectionName, GroupId, GroupRef, MemberId } from '../../domain/ids.ts';
 import type { Presence, Register } from '../../domain/register.ts';
 import { laterStamp, STAMP_ZERO } from '../../domain/stamp.ts';
 import type { WakePorts } from '../ports/bundles.ts';
 import type { Connections } from '../ports/connections.ts';
-import type { DesiredStore, JoinedUser, UserChange, UserState, UserStore } from '../ports/desired.ts';
+import type { DesiredStore, JoinedUser, Said, UserChange, UserState, UserStore } from '../ports/desired.ts';
 import { WRITES_IN_FLIGHT } from '../tuning.ts';
 import { type SaidOf, type UnwokenGroup, wakeGroups } from '../wake.ts';
 import { walkUser } from '../walk.ts';
@@ -44,17 +44,19 @@ export async function storeFold(fold: ConnectionFold, batch: Batch): Promise<rea
   const { ports, origins, failures } = batch;
   const ofUser = ({ member }: UserState) => origins.ofUser(member);
   const limit = limiter(batch);
-  const said = new Map<GroupId, GroupRegisters>();
-  await attempt(fold.groups.values(), batch, {
+  const said = new Map<GroupId, Said>();
+  const { known, done } = await recall(fold, ports);
+  const groups = [...fold.groups.values()].filter(({ group }) => !done.has(group));
+  await attempt(groups, batch, {
     origin: ({ group }) => origins.ofGroup(group),
     run: async (group) => {
       const stored = await storeGroup({ connection, group: group.group }, group, { ...ports, limit });
       said.set(group.group, stored);
     },
   });
-  const users = await storeUsers(fold, batch);
+  const users = await storeUsers(fold, batch, known);
 
-  const walkers = new Map<GroupId, UserState[]>([...fold.groups.keys()].map((group) => [group, []]));
+  const walkers = new Map<GroupId, UserState[]>(groups.map(({ group }) => [group, []]));
   const walking = users.filter(({ walk }) => walk !== undefined);
   const lost = await attempt(walking, batch, {
     origin: ofUser,
@@ -89,6 +91,33 @@ export async function storeFold(fold: ConnectionFold, batch: Batch): Promise<rea
 
 const lateGroup = (ref: GroupRef): UnwokenGroup => ({ ref, cause: TIME_IS_UP });
 
+/** Folds no larger than one request can ask for. */
+const RECALLED = 100;
+
+/**
+ * What is stored of the users, and the groups of which all this was said last, in one request: an event that comes again
+ * is done with that. Whatever cannot be read now is taken for news.
+ */
+async function recall({ connection, groups, users }: ConnectionFold, { users: store, desired }: StorePorts) {
+  const nothing = { known: undefined, done: new Set<GroupId>() };
+  const named = [...users.values()].filter(isChange).map(({ user }) => user);
+  if (named.length === 0 || named.length + groups.size > RECALLED) return nothing;
+  const isHeard = (group: GroupFold) => desired.isHeard({ connection, group: group.group }, digestOf(group));
+  const asked = Promise.all([
+    store.read(connection, named),
+    Promise.all([...groups.values()].map(async (group) => ((await isHeard(group)) ? [group.group] : []))),
+  ]);
+  return asked.then(
+    ([known, done]) => ({ known, done: new Set(done.flat()) }),
+    () => nothing,
+  );
+}
+
+function digestOf({ members, parts, ...registers }: GroupFold): string {
+  const said = JSON.stringify([registers, [...members], [...parts]]);
+  return createHash('sha256').update(said).digest('base64url').slice(0, 12);
+}
+
 type Limit = <Result>(request: () => Promise<Result>) => Promise<Result>;
 
 /**
@@ -100,7 +129,7 @@ async function storeGroup(
   ref: GroupRef,
   fold: GroupFold,
   { desired, clock, limit }: Pick<StorePorts, 'desired' | 'clock'> & { readonly limit: Limit },
-): Promise<GroupRegisters> {
+): Promise<Said> {
   const nowMs = clock();
   const present = [...fold.members].filter(([, { value }]) => value === 'present');
   await Promise.all(present.map(([member]) => desired.noteMembership(ref, member)));
@@ -108,10 +137,14 @@ async function storeGroup(
     limit(() => desired.joinMember(ref, { member, register }, nowMs));
   await pMap(fold.members, join, { concurrency: WRITES_IN_FLIGHT });
   const floor = await limit(() => desired.recordParts(ref, [...fold.parts.values()], nowMs));
-  return { ...fold, snapshot: laterStamp(fold.snapshot, floor) };
+  return { ...fold, snapshot: laterStamp(fold.snapshot, floor), digest: digestOf(fold) };
 }
 
-async function storeUsers(fold: ConnectionFold, batch: Batch): Promise<readonly UserState[]> {
+async function storeUsers(
+  fold: ConnectionFold,
+  batch: Batch,
+  known: ReadonlyMap<MemberId, UserState> | undefined,
+): Promise<readonly UserState[]> {
   const { ports, origins, failures } = batch;
   const matched = await matchedAttributes(fold.connection, ports.connections);
   const changes = [...fold.users.values()].filter(isChange).map((user) => ({
@@ -120,7 +153,7 @@ async function storeUsers(fold: ConnectionFold, batch: Batch): Promise<readonly 
     deleted: user.deleted,
   }));
   const stored: UserState[] = [];
-  const join = (some: typeof changes) => ports.users.join(fold.connection, some, matched);
+  const join = (some: typeof changes) => ports.users.join(fold.connection, some, matched, known);
   const late = ({ user }: UserChange): JoinedUser => ({ user, cause: TIME_IS_UP });
   for (const joined of await inSlices(changes, batch, { most: USERS_AT_ONCE, run: join, late })) {
     if ('state' in joined) stored.push(joined.state);

@@ -18,12 +18,19 @@ export interface DesiredStore {
   recordParts(ref: GroupRef, parts: readonly PartMarker[], nowMs: number): Promise<Stamp>;
   /**
    * Raises rev and marks the group dirty, always: a redelivery after a crash may find nothing else to write.
-   * @param said joined with the group's own registers, each by its own stamp, in the same write or before it
+   * @param said of the group itself: joined with the group's own registers, each by its own stamp, in the same write or before it
    * @returns how the group stands after that: its promise is the older one, if there was one
    */
-  markDirty(ref: GroupRef, dirty: Dirty, said?: GroupRegisters): Promise<Standing>;
+  markDirty(ref: GroupRef, dirty: Dirty, said?: Said): Promise<Standing>;
+  /** Whether exactly this was said of the group last, and nothing is left to be done in it. */
+  isHeard(ref: GroupRef, digest: string): Promise<boolean>;
   /** Makes a new promise in place of the one that was seen. false where that was broken, kept or renewed meanwhile. */
   renew(ref: GroupRef, seenMs: number, wakeAtMs: number): Promise<boolean>;
+}
+
+/** What a batch says of a group itself; the digest is of all that it says of it, members included. */
+export interface Said extends GroupRegisters {
+  readonly digest?: string;
 }
 
 /** Since when a group is dirty, and when its author promises to wake it. */
@@ -100,7 +107,7 @@ export interface UserStore {
   /** Users that are known, by id. */
   read(connection: ConnectionName, members: readonly MemberId[]): Promise<ReadonlyMap<MemberId, UserState>>;
   /**
-   * Joins attributes and floor with what is stored. Where that makes a new user, moves the floor or changes an
+   * Joins attributes and floor with what is stored; `known` saves reading that. Where that makes a new user, moves the floor or changes an
    * attribute in `matched`, the same write raises the revision and sets the walk.
    * @returns each user as it is then, or why it could not be written
    */
@@ -108,6 +115,7 @@ export interface UserStore {
     connection: ConnectionName,
     changes: readonly UserChange[],
     matched: ReadonlySet<string>,
+    known?: ReadonlyMap<MemberId, UserState>,
   ): Promise<readonly JoinedUser[]>;
   /**
    * Binds the member to the person whatever it was bound to, ends a review, raises the revision and sets the walk.
