@@ -1,4 +1,5 @@
 import type { DriftKind } from '../../domain/drift.ts';
+import type { Gate } from '../../domain/gate.ts';
 import type { GroupState } from '../../domain/group-state.ts';
 import type { ConnectionName, GroupRef, IntentId, PlatformGroupId } from '../../domain/ids.ts';
 import { isAtWork, isEarly } from '../../domain/promise.ts';
@@ -103,9 +104,8 @@ async function applyInRounds(ref: GroupRef, ports: ApplyPorts, tally: Tally): Pr
     ]);
     if (!isForUs(state, round, ports, tally) || connection === undefined) return { outcome: 'nothing_to_do' };
     tally.callsMs ??= state.calledMs;
-    if (connection.observing) return { outcome: 'observing' };
-    if (gate.state !== 'open' && gate.canary !== ref.group) return { outcome: 'gate_closed' };
-    if (state.paused) return { outcome: 'paused' };
+    const outcome = keptFrom(state, connection, gate);
+    if (outcome !== undefined) return { outcome };
     await endClaim(state, connection.company, ports);
     looked ||= needsLook(state);
     const step = await takeRound(state, connection, ports, tally);
@@ -246,6 +246,12 @@ const needsLook = ({ intent, suspect }: GroupState): boolean => intent !== undef
 /** The platform has answered about this group, and well. */
 const hasAnswered = ({ kind }: Step, looked: boolean): boolean =>
   kind === 'written' || (kind === 'in_step' && looked);
+
+function keptFrom({ ref, paused }: GroupState, { observing }: Connection, gate: Gate) {
+  if (observing) return 'observing';
+  if (gate.state !== 'open' && gate.canary !== ref.group) return 'gate_closed';
+  return paused ? 'paused' : undefined;
+}
 
 /** As it was a moment ago, which mostly costs no request; one that would keep us from the group is read now. */
 async function likely(name: ConnectionName, { connections }: ApplyPorts): Promise<Connection | undefined> {

@@ -4,13 +4,12 @@ import { matchRules } from '../../contract/settings.ts';
 import { ACTIVE_ATTRIBUTE } from '../../domain/active.ts';
 import { attributesOf, type ConnectionFold, type GroupFold, type UserFold } from '../../domain/fold.ts';
 import type { ConnectionName, GroupId, GroupRef, MemberId } from '../../domain/ids.ts';
-import type { Presence, Register } from '../../domain/register.ts';
 import { laterStamp, STAMP_ZERO } from '../../domain/stamp.ts';
 import type { WakePorts } from '../ports/bundles.ts';
 import type { Connections } from '../ports/connections.ts';
-import type { DesiredStore, JoinedUser, Said, UserChange, UserState, UserStore } from '../ports/desired.ts';
+import type { DesiredStore, JoinedUser, Said, UserState, UserStore } from '../ports/desired.ts';
 import { WRITES_IN_FLIGHT } from '../tuning.ts';
-import { type SaidOf, type UnwokenGroup, wakeGroups } from '../wake.ts';
+import { wakeGroups } from '../wake.ts';
 import { walkUser } from '../walk.ts';
 import type { Failures } from './failures.ts';
 import type { Origins } from './origins.ts';
@@ -30,8 +29,8 @@ interface Batch {
 }
 
 const TIME_IS_UP = new Error('not stored within the time of this run');
-const USERS_AT_ONCE = 500;
-const WOKEN_AT_ONCE = 500;
+/** So many users, or groups to wake, are begun together while there is time. */
+const AT_ONCE = 500;
 
 /**
  * Everything that one batch says of one connection: groups side by side, then users, then walks, then wake-ups. What
@@ -43,53 +42,39 @@ export async function storeFold(fold: ConnectionFold, batch: Batch): Promise<rea
   const { connection } = fold;
   const { ports, origins, failures } = batch;
   const ofUser = ({ member }: UserState) => origins.ofUser(member);
-  const limit = limiter(batch);
-  const said = new Map<GroupId, Said>();
   const { known, done } = await recall(fold, ports);
   const groups = [...fold.groups.values()].filter(({ group }) => !done.has(group));
-  await attempt(groups, batch, {
-    origin: ({ group }) => origins.ofGroup(group),
-    run: async (group) => {
-      const stored = await storeGroup({ connection, group: group.group }, group, { ...ports, limit });
-      said.set(group.group, stored);
-    },
-  });
+  const said = await storeGroups(connection, groups, batch);
   const users = await storeUsers(fold, batch, known);
 
   const walkers = new Map<GroupId, UserState[]>(groups.map(({ group }) => [group, []]));
   const walking = users.filter(({ walk }) => walk !== undefined);
-  const lost = await attempt(walking, batch, {
-    origin: ofUser,
-    run: async (user) => {
-      for (const group of await walkUser(ports.users, connection, user)) {
-        walkers.set(group, [...(walkers.get(group) ?? []), user]);
-      }
-    },
+  const lost = await attempt(walking, batch, ofUser, async (user) => {
+    for (const group of await walkUser(ports.users, connection, user)) {
+      walkers.set(group, [...(walkers.get(group) ?? []), user]);
+    }
   });
 
   const refs = [...walkers.keys()].map((group) => ({ connection, group, said: said.get(group) }));
-  const wake = (some: readonly SaidOf[]) => wakeGroups(some, ports);
-  for (const { ref, cause } of await inSlices(refs, batch, {
-    most: WOKEN_AT_ONCE,
-    run: wake,
-    late: lateGroup,
-  })) {
-    failures.add(cause, origins.ofGroup(ref.group));
-    for (const user of walkers.get(ref.group) ?? []) {
-      failures.add(cause, ofUser(user));
-      lost.add(user);
+  for (const some of slicesOf(refs)) {
+    const unwoken = isOver(batch)
+      ? some.map((ref) => ({ ref, cause: TIME_IS_UP }))
+      : await wakeGroups(some, ports);
+    for (const { ref, cause } of unwoken) {
+      failures.add(cause, origins.ofGroup(ref.group));
+      for (const user of walkers.get(ref.group) ?? []) {
+        failures.add(cause, ofUser(user));
+        lost.add(user);
+      }
     }
   }
   // A walk ends only when every group that it reached was woken; the others are found again by the pump.
   const heard = walking.filter((user) => !lost.has(user));
-  await attempt(heard, batch, {
-    origin: ofUser,
-    run: ({ member, revision }) => ports.users.endWalk(connection, member, revision),
-  });
+  await attempt(heard, batch, ofUser, ({ member, revision }) =>
+    ports.users.endWalk(connection, member, revision),
+  );
   return refs;
 }
-
-const lateGroup = (ref: GroupRef): UnwokenGroup => ({ ref, cause: TIME_IS_UP });
 
 /** Folds no larger than one request can ask for. */
 const RECALLED = 100;
@@ -118,46 +103,64 @@ function digestOf({ members, parts, ...registers }: GroupFold): string {
   return createHash('sha256').update(said).digest('base64url').slice(0, 12);
 }
 
-type Limit = <Result>(request: () => Promise<Result>) => Promise<Result>;
-
 /**
  * Members before parts, parts before the floor: a floor that came first would hide members still to be written. All
- * notes at once before the registers, because they carry no condition and so travel together.
- * @returns the group's own registers, floor included, which are joined in the write that marks it dirty
+ * notes of a group at once before its registers, because they carry no condition and so travel together.
+ * @returns the groups' own registers, floors included, which are joined in the write that marks a group dirty
  */
-async function storeGroup(
-  ref: GroupRef,
-  fold: GroupFold,
-  { desired, clock, limit }: Pick<StorePorts, 'desired' | 'clock'> & { readonly limit: Limit },
-): Promise<Said> {
+async function storeGroups(connection: ConnectionName, groups: readonly GroupFold[], batch: Batch) {
+  const { desired, clock } = batch.ports;
   const nowMs = clock();
-  const present = [...fold.members].filter(([, { value }]) => value === 'present');
-  await Promise.all(present.map(([member]) => desired.noteMembership(ref, member)));
-  const join = ([member, register]: [MemberId, Register<Presence>]) =>
-    limit(() => desired.joinMember(ref, { member, register }, nowMs));
-  await pMap(fold.members, join, { concurrency: WRITES_IN_FLIGHT });
-  const floor = await limit(() => desired.recordParts(ref, [...fold.parts.values()], nowMs));
-  return { ...fold, snapshot: laterStamp(fold.snapshot, floor), digest: digestOf(fold) };
+  const said = new Map<GroupId, Said>();
+  const broken = new Set<GroupId>();
+  const refOf = ({ group }: Pick<GroupFold, 'group'>) => ({ connection, group });
+  const charged = ({ group }: Pick<GroupFold, 'group'>) => {
+    broken.add(group);
+    return batch.origins.ofGroup(group);
+  };
+  const isWhole = ({ group }: Pick<GroupFold, 'group'>) => !broken.has(group);
+  await attempt(groups, batch, charged, async (fold) => {
+    const present = [...fold.members].filter(([, { value }]) => value === 'present');
+    await Promise.all(present.map(([member]) => desired.noteMembership(refOf(fold), member)));
+  });
+  const entries = groups
+    .filter(isWhole)
+    .flatMap(({ group, members }) => [...members].map(([member, register]) => ({ group, member, register })));
+  await attempt(entries, batch, charged, async ({ group, ...entry }) => {
+    if (isWhole({ group })) await desired.joinMember({ connection, group }, entry, nowMs);
+  });
+  await attempt(groups.filter(isWhole), batch, charged, async (fold) => {
+    const floor = await desired.recordParts(refOf(fold), [...fold.parts.values()], nowMs);
+    said.set(fold.group, {
+      ...fold,
+      snapshot: laterStamp(fold.snapshot, floor),
+      digest: digestOf(fold),
+    });
+  });
+  return said;
 }
 
 async function storeUsers(
-  fold: ConnectionFold,
+  { connection, users }: ConnectionFold,
   batch: Batch,
   known: ReadonlyMap<MemberId, UserState> | undefined,
 ): Promise<readonly UserState[]> {
   const { ports, origins, failures } = batch;
-  const matched = await matchedAttributes(fold.connection, ports.connections);
-  const changes = [...fold.users.values()].filter(isChange).map((user) => ({
-    user: user.user,
-    attributes: attributesOf(user),
-    deleted: user.deleted,
+  const matched = await matchedAttributes(connection, ports.connections);
+  const changes = [...users.values()].filter(isChange).map((fold) => ({
+    user: fold.user,
+    attributes: attributesOf(fold),
+    deleted: fold.deleted,
   }));
   const stored: UserState[] = [];
-  const join = (some: typeof changes) => ports.users.join(fold.connection, some, matched, known);
-  const late = ({ user }: UserChange): JoinedUser => ({ user, cause: TIME_IS_UP });
-  for (const joined of await inSlices(changes, batch, { most: USERS_AT_ONCE, run: join, late })) {
-    if ('state' in joined) stored.push(joined.state);
-    else failures.add(joined.cause, origins.ofUser(joined.user));
+  for (const some of slicesOf(changes)) {
+    const joined: readonly JoinedUser[] = isOver(batch)
+      ? some.map(({ user }) => ({ user, cause: TIME_IS_UP }))
+      : await ports.users.join(connection, some, matched, known);
+    for (const one of joined) {
+      if ('state' in one) stored.push(one.state);
+      else failures.add(one.cause, origins.ofUser(one.user));
+    }
   }
   return stored;
 }
@@ -176,11 +179,17 @@ async function matchedAttributes(
 
 const isOver = ({ ports, stopAtMs }: Batch): boolean => stopAtMs !== undefined && ports.clock() > stopAtMs;
 
+const slicesOf = <Item>(items: readonly Item[]): readonly Item[][] =>
+  Array.from({ length: Math.ceil(items.length / AT_ONCE) }, (_, n) =>
+    items.slice(n * AT_ONCE, (n + 1) * AT_ONCE),
+  );
+
 /** Runs one thing beside the other, while there is time. @returns those that failed, whose messages are charged */
 async function attempt<Item>(
   items: Iterable<Item>,
   batch: Batch,
-  { origin, run }: { origin: (item: Item) => Iterable<string>; run: (item: Item) => Promise<void> },
+  charged: (item: Item) => Iterable<string>,
+  run: (item: Item) => Promise<void>,
 ): Promise<Set<Item>> {
   const lost = new Set<Item>();
   const tryOne = async (item: Item) => {
@@ -188,50 +197,10 @@ async function attempt<Item>(
       if (isOver(batch)) throw TIME_IS_UP;
       await run(item);
     } catch (cause) {
-      batch.failures.add(cause, origin(item));
+      batch.failures.add(cause, charged(item));
       lost.add(item);
     }
   };
   await pMap(items, tryOne, { concurrency: WRITES_IN_FLIGHT });
   return lost;
-}
-
-/** Runs one slice after the other, while there is time. */
-async function inSlices<Item, Result>(
-  items: readonly Item[],
-  batch: Batch,
-  {
-    most,
-    run,
-    late,
-  }: {
-    most: number;
-    run: (some: Item[]) => Promise<readonly Result[]>;
-    late: (item: Item) => Result;
-  },
-): Promise<readonly Result[]> {
-  const results: Result[] = [];
-  for (let at = 0; at < items.length; at += most) {
-    const some = items.slice(at, at + most);
-    results.push(...(isOver(batch) ? some.map(late) : await run(some)));
-  }
-  return results;
-}
-
-/** So many requests at once for all groups together, while there is time: one may have a member, another thousands. */
-function limiter(batch: Batch): Limit {
-  const waiting: (() => void)[] = [];
-  let running = 0;
-  return async (request) => {
-    if (running === WRITES_IN_FLIGHT) await new Promise<void>((go) => waiting.push(go));
-    else running += 1;
-    try {
-      if (isOver(batch)) throw TIME_IS_UP;
-      return await request();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) running -= 1;
-      else next();
-    }
-  };
 }
