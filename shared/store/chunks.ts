@@ -32,10 +32,8 @@ export function packLines(lines: Iterable<string>): readonly string[] {
 export async function writeChunks(
   table: Table,
   keyOf: (index: number) => Key,
-  {
-    lines,
-    extra = {},
-  }: { readonly lines: Iterable<string>; readonly extra?: { readonly [name: string]: number } },
+  lines: Iterable<string>,
+  extra: { readonly [name: string]: number } = {},
 ): Promise<Chunked> {
   const texts = packLines(lines);
   for (const [index, text] of texts.entries()) await table.put({ ...keyOf(index), ...extra, text });

@@ -31,9 +31,8 @@ export function createClaimStore(table: Table): ClaimStore {
     async count(company, connection) {
       let count = 0;
       for (let shard = 0; shard < SHARDS; shard += 1) {
-        for await (const page of table.query({ partition: claimPartition(company, shard) })) {
+        for await (const page of table.query({ partition: claimPartition(company, shard) }))
           count += page.filter((item) => item['connection'] === connection && !(RETIRED in item)).length;
-        }
       }
       return count;
     },

@@ -5,6 +5,7 @@ import {
   PutCommand,
   paginateQuery,
   paginateScan,
+  type QueryCommandOutput,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { TABLE } from '../contract/topology.ts';
@@ -77,7 +78,7 @@ export function createDynamoTable(client: DynamoDBClient, options: DynamoTableOp
   };
 }
 
-async function* queryPages(documents: DynamoDBDocumentClient, TableName: string, request: QueryRequest) {
+function queryPages(documents: DynamoDBDocumentClient, TableName: string, request: QueryRequest) {
   const { index = false, partition, prefix, between, newestFirst = false, pageSize, only } = request;
   const [pk, sk] = index
     ? [TABLE.index.partitionKey, TABLE.index.sortKey]
@@ -113,23 +114,19 @@ async function* queryPages(documents: DynamoDBDocumentClient, TableName: string,
       ...(pageSize === undefined ? {} : { Limit: pageSize }),
     },
   );
+  return itemsOf('query', pages);
+}
+
+function scanPages(client: DynamoDBDocumentClient, TableName: string, part?: Part) {
+  const segment = part && { Segment: part.index, TotalSegments: part.of };
+  return itemsOf('scan', paginateScan({ client }, { TableName, ConsistentRead: true, ...segment }));
+}
+
+async function* itemsOf(verb: string, pages: AsyncIterable<Pick<QueryCommandOutput, 'Items'>>) {
   try {
     for await (const { Items = [] } of pages) yield Items as Item[];
   } catch (cause) {
-    throw new StoreError('the table did not answer a query', { cause });
-  }
-}
-
-async function* scanPages(client: DynamoDBDocumentClient, TableName: string, part?: Part) {
-  const segment = part && { Segment: part.index, TotalSegments: part.of };
-  try {
-    for await (const { Items = [] } of paginateScan(
-      { client },
-      { TableName, ConsistentRead: true, ...segment },
-    ))
-      yield Items as Item[];
-  } catch (cause) {
-    throw new StoreError('the table did not answer a scan', { cause });
+    throw new StoreError(`the table did not answer a ${verb}`, { cause });
   }
 }
 

@@ -30,7 +30,13 @@ export function createGroupIndex(table: Table): GroupIndex {
       const found: Item[] = [];
       for (let shard = 0; shard < SHARDS; shard += 1) {
         const partition = indexPartition('groups', connection, shard);
-        found.push(...(await firstDue(table, partition, { nowMs, limit })));
+        const due = { partition, index: true, between: ['0', `${dueText(nowMs)}#~`] } as const;
+        let left = limit;
+        for await (const page of table.query({ ...due, pageSize: Math.min(limit, MAX_PAGE) })) {
+          found.push(...page);
+          left -= page.length;
+          if (left <= 0) break;
+        }
       }
       found.sort((a, b) => (String(a['gsk']) < String(b['gsk']) ? -1 : 1));
       return found
@@ -61,25 +67,6 @@ export function createGroupIndex(table: Table): GroupIndex {
 
 /** The service takes a 32-bit limit, and answers at most 1 MB anyway. */
 const MAX_PAGE = 1_000;
-
-async function firstDue(
-  table: Table,
-  partition: string,
-  { nowMs, limit }: { readonly nowMs: number; readonly limit: number },
-): Promise<readonly Item[]> {
-  const found: Item[] = [];
-  const between = ['0', `${dueText(nowMs)}#~`] as const;
-  for await (const page of table.query({
-    partition,
-    index: true,
-    between,
-    pageSize: Math.min(limit, MAX_PAGE),
-  })) {
-    found.push(...page);
-    if (found.length >= limit) break;
-  }
-  return found;
-}
 
 const refOf = (connection: ConnectionName, item: Item): GroupRef => ({
   connection,

@@ -14,24 +14,14 @@ import type { Item } from './table.ts';
  */
 
 export function parseGroup(ref: GroupRef, item: Item): GroupState {
-  const {
-    upserted,
-    deleted,
-    snapshot,
-    name,
-    nameStamp,
-    actor,
-    actorStamp,
-    dirtySince,
-    wakeAt,
-    failedAt,
-    createdAt,
-    missedAt,
-    lastWriteAt,
-    ...rest
-  } = understood(GroupItem, item, `a group at partition ${item.pk}`);
+  const { upserted, deleted, snapshot, name, nameStamp, actor, actorStamp, ...rest } = understood(
+    GroupItem,
+    item,
+    `a group at partition ${item.pk}`,
+  );
+  const named = Object.entries(rest).map(([key, value]) => [TIMES.has(key) ? `${key}Ms` : key, value]);
   return {
-    ...rest,
+    ...(Object.fromEntries(named) as Omit<GroupState, 'ref' | 'registers'>),
     ref,
     registers: {
       upserted,
@@ -40,14 +30,11 @@ export function parseGroup(ref: GroupRef, item: Item): GroupState {
       ...(name === undefined ? {} : { name: { value: name, stamp: nameStamp } }),
       ...(actor === undefined ? {} : { saidBy: { stamp: actorStamp, actor } }),
     },
-    ...(dirtySince === undefined ? {} : { dirtySinceMs: dirtySince }),
-    ...(wakeAt === undefined ? {} : { wakeAtMs: wakeAt }),
-    ...(failedAt === undefined ? {} : { failedAtMs: failedAt }),
-    ...(createdAt === undefined ? {} : { createdAtMs: createdAt }),
-    ...(missedAt === undefined ? {} : { missedAtMs: missedAt }),
-    ...(lastWriteAt === undefined ? {} : { lastWriteAtMs: lastWriteAt }),
   };
 }
+
+/** What a group carries as times, under a name that says so. */
+const TIMES = new Set(['dirtySince', 'wakeAt', 'failedAt', 'createdAt', 'missedAt', 'lastWriteAt']);
 
 /** Ids and stamps stay plain text: a large group has a hundred thousand of these, and every step of a schema counts. */
 const MemberItem = z.lazy(() =>
@@ -74,23 +61,19 @@ export function parseMember(item: Item): StoredMember {
     value: presence,
     stamp: stamp as Stamp,
     ...(actor && { actor }),
-    ...(copyRevision === undefined
-      ? {}
-      : {
-          user: {
-            revision: copyRevision,
-            floor: copyFloor,
-            ...(copyRole === undefined ? {} : { role: roleId(copyRole) }),
-          },
-        }),
-    ...(pendingCause === undefined
-      ? {}
-      : {
-          pending: {
-            cause: pendingCause,
-            sinceMs: pendingSince,
-            ...(pendingRevision === undefined ? {} : { personRevision: pendingRevision }),
-          },
-        }),
+    ...(copyRevision !== undefined && {
+      user: {
+        revision: copyRevision,
+        floor: copyFloor,
+        ...(copyRole !== undefined && { role: roleId(copyRole) }),
+      },
+    }),
+    ...(pendingCause && {
+      pending: {
+        cause: pendingCause,
+        sinceMs: pendingSince,
+        ...(pendingRevision !== undefined && { personRevision: pendingRevision }),
+      },
+    }),
   };
 }

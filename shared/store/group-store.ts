@@ -143,7 +143,7 @@ export function createGroupStore(table: Table, inlineViewBytes = INLINE_VIEW_BYT
       const isShown = view.waiver === undefined && view.alias === undefined;
       if (isShown && Buffer.byteLength(text) <= inlineViewBytes)
         return { id, chunks: 0, hash: '', size, text };
-      return { id, ...(await writeChunks(table, (n) => viewChunkKey(ref, id, n), { lines })), size };
+      return { id, ...(await writeChunks(table, (n) => viewChunkKey(ref, id, n), lines)), size };
     },
 
     openIntent: (seen, intent) =>
@@ -337,12 +337,12 @@ export function createGroupStore(table: Table, inlineViewBytes = INLINE_VIEW_BYT
 
     async hold(seen, hold, held, lastAudit) {
       const { ref } = seen;
-      const { chunks, hash } = await writeChunks(table, (n) => heldChunkKey(ref, hold.digest, n), {
-        lines: [...held].sort().map(encodeURIComponent),
-        // Longer than anybody leaves a hold alone: one whose set is gone is held anew.
-        extra: { expiresAt: Math.ceil(hold.expiresAtMs / 1_000) + 400 * 86_400 },
-      });
-      const recorded = { ...hold, decision: { ...hold.decision }, chunks, hash };
+      // Longer than anybody leaves a hold alone: one whose set is gone is held anew.
+      const expiresAt = Math.ceil(hold.expiresAtMs / 1_000) + 400 * 86_400;
+      const lines = [...held].sort().map(encodeURIComponent);
+      const keyOf = (n: number) => heldChunkKey(ref, hold.digest, n);
+      const chunked = await writeChunks(table, keyOf, lines, { expiresAt });
+      const recorded = { ...hold, decision: { ...hold.decision }, ...chunked };
       return update(
         ref,
         { set: { hold: recorded, holdDigest: hold.digest, ...(lastAudit && { lastAudit }) } },

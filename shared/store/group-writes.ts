@@ -14,17 +14,7 @@ import {
   shardOf,
   VIEW_PREFIX,
 } from './keys.ts';
-import {
-  type Attributes,
-  all,
-  type Condition,
-  equal,
-  exists,
-  type Item,
-  less,
-  missing,
-  type Table,
-} from './table.ts';
+import { type Attributes, all, type Condition, equal, exists, less, missing, type Table } from './table.ts';
 
 /*
  * The life of a write, as conditions on the group item:
@@ -134,7 +124,12 @@ export async function collectGarbage(table: Table, state: GroupState, nowMs: num
     }
   }
   for await (const page of table.query({ partition: pk, prefix: MEMBER_PREFIX })) {
-    for (const item of page) if (isOver(item, nowMs)) collected += await deleteExpired(table, item, nowMs);
+    for (const { sk, expiresAt } of page) {
+      // Made present meanwhile, a register has no end any more and stays.
+      const stillEnded = less('expiresAt', Math.floor(nowMs / 1_000));
+      const isOver = typeof expiresAt === 'number' && expiresAt * 1_000 < nowMs;
+      if (isOver && (await table.delete({ pk, sk }, stillEnded))) collected += 1;
+    }
   }
   return collected;
 }
@@ -144,10 +139,3 @@ function madeAtMs(id: string): number {
   const time = Number.parseInt(id.slice(0, 12), 16);
   return Number.isNaN(time) ? Number.POSITIVE_INFINITY : time;
 }
-
-const isOver = ({ expiresAt }: Item, nowMs: number): boolean =>
-  typeof expiresAt === 'number' && expiresAt * 1_000 < nowMs;
-
-/** Made present meanwhile, a register has no end any more and stays. */
-const deleteExpired = async (table: Table, { pk, sk }: Item, nowMs: number): Promise<number> =>
-  (await table.delete({ pk, sk }, less('expiresAt', Math.floor(nowMs / 1_000)))) ? 1 : 0;

@@ -17,7 +17,7 @@ import {
   journalKey,
   logPartition,
 } from './keys.ts';
-import { all, any, equal, exists, type Item, missing, type Table } from './table.ts';
+import { all, any, equal, exists, type Item, missing, type QueryRequest, type Table } from './table.ts';
 
 const AUDIT_LIFE_SECONDS = 400 * 86_400;
 
@@ -66,15 +66,18 @@ export function createAuditLog(table: Table): AuditLog {
     },
 
     async *since(connection, atMs) {
-      const between = [dueText(atMs), '~'] as const;
-      const partition = logPartition(connection);
-      const wanted = { partition, index: true, between, newestFirst: true, pageSize: PAGE_SIZE };
-      for await (const page of table.query(wanted)) {
-        const items = new Map((await table.getMany(page)).map((item) => [`${item.pk} ${item.sk}`, item]));
-        yield page.flatMap(({ pk, sk }) => items.get(`${pk} ${sk}`) ?? []).map((item) => parseEntry(item));
-      }
+      const wanted = { partition: logPartition(connection), newestFirst: true, pageSize: PAGE_SIZE };
+      for await (const page of itemsSince(table, atMs, wanted)) yield page.map((item) => parseEntry(item));
     },
   };
+}
+
+/** What the index names from that time on, in its order. */
+async function* itemsSince(table: Table, atMs: number, wanted: QueryRequest) {
+  for await (const page of table.query({ ...wanted, index: true, between: [dueText(atMs), '~'] })) {
+    const items = new Map((await table.getMany(page)).map((item) => [`${item.pk} ${item.sk}`, item]));
+    yield page.flatMap(({ pk, sk }) => items.get(`${pk} ${sk}`) ?? []);
+  }
 }
 
 const headKey = (ref: GroupRef) => (ref.group === '' ? journalKey(ref) : groupKey(ref));
@@ -157,12 +160,8 @@ export function createDriftLog(table: Table): DriftLog {
     ofGroup: ({ connection, group }) => recordsUnder(connection, driftPrefix(group)),
 
     async *since(connection, atMs, newestFirst = false) {
-      const between = [dueText(atMs), '~'] as const;
-      const partition = driftPartition(connection);
-      for await (const page of table.query({ partition, index: true, between, newestFirst })) {
-        const items = new Map((await table.getMany(page)).map((item) => [item.sk, item]));
-        yield page.flatMap(({ sk }) => items.get(sk) ?? []).map(parseDrift);
-      }
+      const wanted = { partition: driftPartition(connection), newestFirst };
+      for await (const page of itemsSince(table, atMs, wanted)) yield page.map(parseDrift);
     },
   };
 }

@@ -40,8 +40,8 @@ export function createPeopleStore(table: Table): PeopleStore {
       return [...people.values()].filter(({ values }) => values.get(field) === value);
     },
 
-    async bind(connection, member, { role, revision, isFirst, isNoted = false }) {
-      if (!isNoted) await table.put(boundMemberItem(connection, role, member, !isFirst));
+    async bind(connection, member, { role, revision, isFirst }) {
+      if (!isFirst) await table.put(boundMemberItem(connection, role, member));
       const { written } = await table.update(
         userKey(connection, member),
         { set: { member, role }, add: { writes: 1 }, remove: ['review'] },

@@ -1,8 +1,7 @@
 import pMap from 'p-map';
 import { MAX_ATTRIBUTE_BYTES, MAX_ATTRIBUTES_PER_MEMBER } from '../contract/events/bounds.ts';
 import { ACTIVE_ATTRIBUTE } from '../domain/active.ts';
-import type { UserCopy } from '../domain/group.ts';
-import { type ConnectionName, type GroupRef, groupId, type MemberId, memberId } from '../domain/ids.ts';
+import { type ConnectionName, groupId, type MemberId, memberId } from '../domain/ids.ts';
 import { compareUtf8, join, type Register } from '../domain/register.ts';
 import { laterStamp, stampTimeMs } from '../domain/stamp.ts';
 import type { JoinedUser, UserChange, UserStore } from '../sync/ports/desired.ts';
@@ -47,19 +46,6 @@ export function createUserStore(
     }
     throw new StoreError(`gave up after ${MAX_RACES} concurrent writes of one user`);
   }
-
-  const writeCopy = async (
-    ref: GroupRef,
-    member: MemberId,
-    { copy: { revision, floor, role }, when }: { readonly copy: UserCopy; readonly when: Condition },
-  ) => {
-    const set = { copyRevision: revision, copyFloor: floor };
-    await table.update(
-      memberKey(ref, member),
-      role === undefined ? { set, remove: ['copyRole'] } : { set: { ...set, copyRole: role } },
-      when,
-    );
-  };
 
   return {
     read,
@@ -111,14 +97,17 @@ export function createUserStore(
       }
     },
 
-    copyToMember: (ref, member, copy) =>
-      writeCopy(ref, member, { copy, when: all(exists('stamp'), knowsLessThan(copy.revision)) }),
-
-    renewCopy: (ref, member, copy) =>
-      writeCopy(ref, member, {
-        copy,
-        when: all(exists('stamp'), any(missing('copyRevision'), less('copyRevision', copy.revision))),
-      }),
+    async copyToMember(ref, member, { revision, floor, role }, isRenewal = false) {
+      const set = { copyRevision: revision, copyFloor: floor };
+      const isOlder = any(missing('copyRevision'), less('copyRevision', revision));
+      // At the same revision a copy may still gain the role of a first binding, which raises no revision.
+      const hasNoRole = all(equal('copyRevision', revision), missing('copyRole'));
+      await table.update(
+        memberKey(ref, member),
+        role === undefined ? { set, remove: ['copyRole'] } : { set: { ...set, copyRole: role } },
+        all(exists('stamp'), isRenewal ? isOlder : any(isOlder, hasNoRole)),
+      );
+    },
 
     async forget(connection, member, atMs) {
       const stored = await table.get(userKey(connection, member));
@@ -157,14 +146,6 @@ export function createUserStore(
 
 const unwrittenSince = (current: UserState | undefined): Condition =>
   current === undefined ? missing('pk') : equal('writes', current.writes);
-
-/** At the same revision a copy may still gain the role of a first binding, which raises no revision. */
-const knowsLessThan = (revision: number): Condition =>
-  any(
-    missing('copyRevision'),
-    less('copyRevision', revision),
-    all(equal('copyRevision', revision), missing('copyRole')),
-  );
 
 /** The user after the change, undefined where that says nothing new; and how many attributes are not kept. */
 function joined(

@@ -43,7 +43,7 @@ export async function walkUser(
   for await (const groups of users.groupsOf(connection, user.member)) {
     reached.push(...groups);
     if (user.revision === FIRST_REVISION) continue;
-    await pMap(groups, (group) => users.renewCopy({ connection, group }, user.member, copy), {
+    await pMap(groups, (group) => users.copyToMember({ connection, group }, user.member, copy, true), {
       concurrency: WRITES_IN_FLIGHT,
     });
   }

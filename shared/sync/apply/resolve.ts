@@ -85,7 +85,7 @@ export async function resolveUsers(
         return [user.member, { ...resolution, unbound: true }];
       }
       if (people.bind === undefined) return [user.member, resolution];
-      const found = { role: resolution.person.role, revision: user.revision, isFirst, isNoted: isFirst };
+      const found = { role: resolution.person.role, revision: user.revision, isFirst };
       const role = await people.bind(connection, user.member, found);
       if (isFirst && role === found.role) return [user.member, resolution];
       // Read again once the binding can be seen: a refresh that changed the person before would not have woken us.

@@ -126,10 +126,11 @@ export interface UserStore {
   unbind(connection: ConnectionName, member: MemberId, role: RoleId): Promise<UserState | undefined>;
   /** Groups that the member may be in, in pages. */
   groupsOf(connection: ConnectionName, member: MemberId): AsyncIterable<readonly GroupId[]>;
-  /** Copies the user's part onto a register of a large group, which may have none yet or an older one. */
-  copyToMember(ref: GroupRef, member: MemberId, copy: UserCopy): Promise<void>;
-  /** The same, but only where the register has no copy or one of an older revision. */
-  renewCopy(ref: GroupRef, member: MemberId, copy: UserCopy): Promise<void>;
+  /**
+   * Copies the user's part onto a register of a large group, which may have none yet, an older one, or one without role.
+   * @param isRenewal one of the same revision stays as it is
+   */
+  copyToMember(ref: GroupRef, member: MemberId, copy: UserCopy, isRenewal?: boolean): Promise<void>;
   /**
    * Erases what is known of a person: every attribute keeps its stamp and loses its value, so that no replay brings it
    * back, nor any event from before; a newer one may.

@@ -38,28 +38,18 @@ export interface PeopleStore {
   read(connection: ConnectionName, roles: readonly RoleId[]): Promise<ReadonlyMap<RoleId, Person>>;
   /**
    * Everybody who holds the value now; pointers that are out of date are passed over.
-   * @param noting a member who may be bound to one of them: noted with each before it is read, so that whatever a refresh
+   * @param noting a member who may be bound to one of them, noted with each before that one is read: whatever a refresh
    * changes of the person from then on reaches the member's groups
    */
-  holding(
-    connection: ConnectionName,
-    field: string,
-    value: string,
-    noting?: MemberId,
-  ): Promise<readonly Person[]>;
+  holding(connection: ConnectionName, field: string, value: string, noting?: MemberId): Promise<Person[]>;
   /**
-   * Records that the member is this person, unless the user changed since `revision` was read, or is bound already.
+   * Records that the member is this person, noted with them already if it is the first, unless the user changed since `revision` was read, or is bound already.
    * @returns the person whom the member is bound to now: the first binding stays
    */
   bind(
     connection: ConnectionName,
     member: MemberId,
-    binding: Pick<Binding, 'role'> & {
-      readonly revision: number;
-      readonly isFirst: boolean;
-      /** `holding` has noted the member with the person. */
-      readonly isNoted?: boolean;
-    },
+    binding: { readonly role: RoleId; readonly revision: number; readonly isFirst: boolean },
   ): Promise<RoleId>;
   /**
    * Replaces what is known of a person; false where it is no longer what was `seen`. `unheard` is kept with it until

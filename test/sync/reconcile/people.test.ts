@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { PendingCause } from '../../../shared/domain/group-state.ts';
 import { memberId, roleId } from '../../../shared/domain/ids.ts';
 import { STAMP_ZERO, type Stamp } from '../../../shared/domain/stamp.ts';
-import { memberKey } from '../../../shared/store/keys.ts';
+import { boundMemberItem, memberKey } from '../../../shared/store/keys.ts';
 import { refreshPeople } from '../../../shared/sync/people.ts';
 import type { Connection } from '../../../shared/sync/ports/connections.ts';
 import type { PersonSpec } from '../../../simulate/life.ts';
@@ -67,6 +67,7 @@ async function withMember(world: Company, pending?: PendingCause, personRevision
   await world.ports.groups.markPending(ref, ANN, mark);
 }
 const bind = async (world: Company, role = 'r-ann') => {
+  await world.table.put(boundMemberItem(CONNECTION, roleId(role), ANN, false));
   const revision = (await world.ports.users.read(CONNECTION, [ANN])).get(ANN)?.revision ?? 0;
   expect(
     await world.ports.people.bind(CONNECTION, ANN, { role: roleId(role), revision, isFirst: true }),
@@ -297,7 +298,7 @@ describe('somebody whom a listing does not name', () => {
       await world.ports.people.bind(CONNECTION, memberId(`m-${role}`), {
         role: roleId(role),
         revision: 0,
-        isFirst: true,
+        isFirst: false,
       });
       world.unlisted.push(employee(role, {}));
     }
