@@ -1,10 +1,10 @@
 import { type Gate, OPEN_GATE, REOPENED_GATE } from '../domain/gate.ts';
 import type { ConnectionName, GroupId, GroupRef, PlatformGroupId } from '../domain/ids.ts';
-import { intentId, platformGroupId } from '../domain/ids.ts';
+import { platformGroupId } from '../domain/ids.ts';
 import { meaningOf } from '../plan/meaning.ts';
 import type { Ports } from './ports/bundles.ts';
 import type { Connection } from './ports/connections.ts';
-import { journalOf, OURSELVES } from './ports/logs.ts';
+import { entryOf, journalOf, OURSELVES } from './ports/logs.ts';
 import { failureIn, type Platform, PlatformFailure } from './ports/platform.ts';
 import { backoffMs, boundedWaitMs, FAILING_GROUPS, READS_IN_FLIGHT, REFUSED_WAIT_MS } from './tuning.ts';
 
@@ -48,18 +48,10 @@ export async function writeGate(
   if (seen.state === next.state || seen.state === 'paused' || next.state === 'paused') return true;
   const opens = next.state === 'open';
   const { reason = '' } = opens ? seen : next;
-  await audit.record(journalOf(name), {
-    atMs: clock(),
-    intent: intentId(newId()),
-    action: opens ? 'gate_open' : 'gate_close',
-    changes: [{ kind: 'gate', before: seen.state, after: next.state, reason }],
-    changeCount: 1,
-    versionBefore: null,
-    versionAfter: null,
-    actor: OURSELVES,
-    cause: opens ? `it was closed by ${reason}` : reason,
-    outcome: 'written',
-  });
+  const change = { kind: 'gate', before: seen.state, after: next.state, reason };
+  const entry = entryOf(opens ? 'gate_open' : 'gate_close', change, { clock, newId });
+  const cause = opens ? `it was closed by ${reason}` : reason;
+  await audit.record(journalOf(name), { ...entry, actor: OURSELVES, cause });
   return true;
 }
 

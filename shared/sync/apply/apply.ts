@@ -49,13 +49,13 @@ interface Tally {
   readonly drift: DriftKind[];
   conflicts: number;
   /** When the platform was called about this group. */
-  callsMs: readonly number[] | undefined;
+  callsMs?: readonly number[];
   trial: Trial;
-  mine: IntentId | undefined;
+  mine?: IntentId;
   /** Something came in between: unless another is at work, nobody else is woken for it. */
   isOvertaken: boolean;
   /** The newest entry of the audit that we put. */
-  audited: AuditLink | undefined;
+  audited?: AuditLink;
 }
 
 /** The client's tries of one call. */
@@ -79,16 +79,7 @@ const MAX_ROUNDS = 3 * MAX_CONFLICTS;
  * @throws only where our own table or queue fails: the message then comes again.
  */
 export async function applyGroup(ref: GroupRef, ports: ApplyPorts): Promise<ApplyReport> {
-  const tally: Tally = {
-    writes: [],
-    conflicts: 0,
-    callsMs: undefined,
-    drift: [],
-    trial: NO_TRIAL,
-    mine: undefined,
-    isOvertaken: false,
-    audited: undefined,
-  };
+  const tally: Tally = { writes: [], conflicts: 0, drift: [], trial: NO_TRIAL, isOvertaken: false };
   const ending = await applyInRounds(ref, ports, tally);
   const { writes, conflicts, drift } = tally;
   return { ref, ...ending, writes, conflicts, drift };

@@ -47,11 +47,7 @@ export const unfoundOf = (intent: Intent, atMs: number, doubtUntilMs: number): A
 });
 
 /** Why a write is made: an approval, a difference being put right, or what the directory said last. */
-export function originOf(
-  state: GroupState,
-  wanted: Wanted | undefined,
-  consumes: string | undefined,
-): Origin {
+export function originOf(state: GroupState, wanted?: Wanted, consumes?: string): Origin {
   const { hold, openDrift, rev, dirtySinceMs } = state;
   const since = dirtySinceMs === undefined ? {} : { dirtySinceMs };
   if (consumes !== undefined && hold !== undefined && hold.decision.kind === 'approved') {

@@ -5,7 +5,7 @@ import { intentId, type PlatformGroupId } from '../../domain/ids.ts';
 import type { Decision } from '../../plan/decide.ts';
 import type { Wanted } from '../../plan/facts.ts';
 import { isOurCreation, viewOf } from '../../plan/foreign.ts';
-import { type AuditLink, OURSELVES } from '../ports/logs.ts';
+import { type AuditLink, entryOf, OURSELVES } from '../ports/logs.ts';
 import { retireClaim } from '../retire-claim.ts';
 import { DOUBT_MS, WRITES_IN_FLIGHT } from '../tuning.ts';
 import { originOf, unfoundOf } from './audit.ts';
@@ -133,26 +133,11 @@ async function dropHold(_: Of<'drop_hold'>, round: Round, turn: Turn): Promise<P
 /** Before it is done; where another change of the group comes first, the next look finds the same again. */
 function recordHold(hold: Hold | undefined, made: boolean, round: Round, turn: Turn): Promise<AuditLink> {
   const { state, wanted } = round;
-  const { ports } = turn;
   const said = hold === undefined ? null : `${hold.removes} to go, ${hold.keeps} stay`;
-  return turn.record(state, {
-    atMs: ports.clock(),
-    intent: intentId(ports.newId()),
-    action: made ? 'hold' : 'drop_hold',
-    changes: [
-      {
-        kind: 'hold',
-        before: made ? null : said,
-        after: made ? said : null,
-        reason: made ? `more than the rule ${hold?.rule} allows` : 'it is about nothing any more',
-      },
-    ],
-    changeCount: 1,
-    versionBefore: null,
-    versionAfter: null,
-    ...originOf(state, wanted, undefined),
-    outcome: 'written',
-  });
+  const [before, after] = made ? [null, said] : [said, null];
+  const reason = made ? `more than the rule ${hold?.rule} allows` : 'it is about nothing any more';
+  const entry = entryOf(made ? 'hold' : 'drop_hold', { kind: 'hold', before, after, reason }, turn.ports);
+  return turn.record(state, { ...entry, ...originOf(state, wanted) });
 }
 
 /** A hold as it is recorded; where its set lies the store fills in. */
@@ -211,17 +196,10 @@ async function confirmGone({ intent }: Of<'confirm_gone'>, { state }: Round, tur
 async function letGo({ reason }: Of<'release'>, { state }: Round, turn: Turn): Promise<Performed> {
   const { ports } = turn;
   const { platformId, version = null } = state;
+  const change = { kind: 'release_group', before: platformId ?? null, after: null, reason };
   const audited = await turn.record(state, {
-    atMs: ports.clock(),
-    intent: intentId(ports.newId()),
-    action: 'release',
-    changes: [{ kind: 'release_group', before: platformId ?? null, after: null, reason }],
-    changeCount: 1,
-    versionBefore: version,
-    versionAfter: version,
-    actor: OURSELVES,
-    cause: `rev ${state.rev}`,
-    outcome: 'written',
+    ...entryOf('release', change, ports),
+    ...{ versionBefore: version, versionAfter: version, actor: OURSELVES, cause: `rev ${state.rev}` },
   });
   return unlessOvertaken(ports.groups.absorb(state, undefined, { audited }));
 }

@@ -3,7 +3,17 @@ import type { DirectoryEvent } from '../../domain/event.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 import type { Connection, Connections } from '../ports/connections.ts';
 import type { DeadLetter, DeadLetterQueue } from '../ports/queues.ts';
-import type { Failures } from './failures.ts';
+
+/** What went wrong in a batch, and which of its messages must therefore come again. */
+export class Failures {
+  readonly messages = new Set<string>();
+  readonly causes: unknown[] = [];
+
+  add(cause: unknown, messageIds: Iterable<string>): void {
+    if (this.causes.at(-1) !== cause) this.causes.push(cause);
+    for (const id of messageIds) this.messages.add(id);
+  }
+}
 
 export interface AcceptPorts {
   readonly connections: Connections;

@@ -11,7 +11,7 @@ import type { DesiredStore, JoinedUser, Said, UserState, UserStore } from '../po
 import { WRITES_IN_FLIGHT } from '../tuning.ts';
 import { wakeGroups } from '../wake.ts';
 import { walkUser } from '../walk.ts';
-import type { Failures } from './failures.ts';
+import type { Failures } from './accept.ts';
 import type { Origins } from './origins.ts';
 
 export interface StorePorts extends WakePorts {

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { Actor, DRIFT_KINDS } from '../../domain/drift.ts';
 import type { Frozen } from '../../domain/forms.ts';
 import { groupText, intentText, number, platformGroupText, text, texts } from '../../domain/forms.ts';
-import { type ConnectionName, type GroupRef, groupId } from '../../domain/ids.ts';
+import { type ConnectionName, type GroupRef, groupId, intentId } from '../../domain/ids.ts';
 import type { Attribution } from '../../plan/attribute.ts';
 
 const AuditedChange = z.lazy(() =>
@@ -68,6 +68,13 @@ export const AuditEntry = z.lazy(() =>
   }),
 );
 export type AuditEntry = Frozen<z.infer<typeof AuditEntry>>;
+
+/** An entry of one change that is no write to the platform. */
+export const entryOf = (action: string, change: AuditedChange, { clock, newId }: EntryPorts) => ({
+  ...{ atMs: clock(), intent: intentId(newId()), action, changes: [change], changeCount: 1 },
+  ...{ versionBefore: null, versionAfter: null, outcome: 'written' as const },
+});
+type EntryPorts = { readonly clock: () => number; readonly newId: () => string };
 
 /** An entry as it is read, with the link that later ones have to it; what is in the journal may have no group. */
 export type KeptEntry = AuditEntry & { readonly link: AuditLink };

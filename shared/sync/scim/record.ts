@@ -5,7 +5,7 @@ import { type GroupId, groupId, memberId } from '../../domain/ids.ts';
 import { makeStamp, type Stamp } from '../../domain/stamp.ts';
 import { FULL_USER } from '../../scim/schemas/user.ts';
 import { elements, isObject, type ScimObject, type ScimValue } from '../../scim/value.ts';
-import { Failures } from '../ingest/failures.ts';
+import { Failures } from '../ingest/accept.ts';
 import { storeFold } from '../ingest/store-fold.ts';
 import type { ScimResource } from '../ports/scim.ts';
 import type { ScimContext } from './context.ts';
