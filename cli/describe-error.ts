@@ -20,9 +20,9 @@ const BY_NAME: readonly (readonly [name: RegExp, text: string])[] = [
   [/AccessDenied\w*$/, 'AWS does not allow it: …\nAsk for the permissions in docs/deploy.md.'],
   [
     /^ResourceNotFoundException$/,
-    'something is not there: …\ngroupsync doctor says what is missing; see --region and --prefix.',
+    'something is not there: …; see --region and --prefix\nnext: groupsync doctor',
   ],
-  [/^MissingPart$/, '….\nCheck --region, --prefix and --profile; groupsync doctor looks at every part.'],
+  [/^MissingPart$/, '…; see --region, --prefix and --profile\nnext: groupsync doctor'],
   [/^(TimeoutError|NetworkingError)$/, 'no answer: …\nCheck the network, then try again.'],
 ];
 

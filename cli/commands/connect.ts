@@ -74,11 +74,11 @@ async function connect(context: Context, text: string | undefined, options: Conn
     out.line(`connected ${name} to the company ${company}${observing ? ', observing only' : ''}`);
     if (replanned > 0) out.line(`${plural(replanned, 'group')} will be looked at within two minutes`);
   });
-  if (observing) out.note('next: groupsync plan, then groupsync resume');
-  if (options.probe !== true) out.note('next: groupsync probe, to learn what the platform does');
-  out.note(
-    'next: groupsync doctor; letters that waited for it: groupsync dlq replay --code unknown_connection',
-  );
+  if (observing) for (const verb of ['plan', 'resume']) out.note(`next: groupsync ${verb}`);
+  if (options.probe !== true) out.note('next: groupsync probe');
+  out.note('next: groupsync doctor');
+  out.note('letters may have waited for it');
+  out.note('next: groupsync dlq replay --code unknown_connection');
   return inspection.checks.every(({ ok }) => ok) ? EXIT.done : EXIT.attention;
 }
 

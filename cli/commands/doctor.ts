@@ -38,7 +38,8 @@ export function addDoctor(program: Command, act: Act): void {
           const { paint } = out;
           for (const { ok, name, detail, fix } of checks) {
             out.line(`${ok ? paint.green('ok  ') : paint.red('FAIL')} ${name}: ${detail}`);
-            if (fix !== null) out.line(`     mend: ${fix}`);
+            for (const line of fix?.split('\n') ?? [])
+              out.line(`     ${line.startsWith('groupsync ') ? 'next' : 'mend'}: ${line}`);
           }
           out.line(wrong.length === 0 ? 'all is well' : plural(wrong.length, 'fault'));
         });

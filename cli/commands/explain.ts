@@ -7,6 +7,7 @@ import { requireConnection } from '../../shared/operate/settings.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
+import { shellWord } from '../output/words.ts';
 import { lineOf, named } from './log.ts';
 import { examples } from './arguments.ts';
 
@@ -27,8 +28,7 @@ export function addExplain(program: Command, act: Act): void {
         const explanation = await explainMember(ref, member, { connection, ports });
         const names = await context.names({ groups: [ref.group], members: [explanation.member] });
         context.out.answer(explanation, () => print(explanation, context, names));
-        const hint = HINTS[explanation.decision.outcome];
-        if (hint !== undefined) context.out.note(`next: ${hint}`);
+        for (const line of hintsOf(explanation)) context.out.note(line);
         return EXIT.done;
       }),
     );
@@ -67,7 +67,7 @@ function printPerson(report: PersonReport, { out }: Context): void {
     if (event !== null) out.line(out.paint.dim(`  event ${sayEvent(event)}`));
     if (write !== null) out.line(out.paint.dim(`  write ${write.action} at ${write.at}; ${write.cause}`));
   }
-  if (moreGroups > 0) out.line(`… and ${moreGroups} more groups: groupsync explain GROUP ${member}`);
+  if (moreGroups > 0) out.line(`… and ${moreGroups} more groups; explain tells of one`);
   for (const deed of deeds) out.line(lineOf(deed, out));
 }
 
@@ -77,13 +77,21 @@ export const toMs = (time: string | null) => time?.replace(/(\.\d{3})\d*Z$/, '$1
 const sayEvent = ({ id, source, time, actor }: ExplainedEvent): string =>
   `${id} of ${source}, ${toMs(time)}${actor === null ? '' : `, by ${named(actor.id, actor.name)}`}`;
 
-const REFRESH = 'groupsync people refresh, or wait for the hourly one';
 /** What a person can do, by what was decided. */
-const HINTS: Readonly<Record<string, string>> = {
-  'pending:unknown': `mend the value there or on the platform, or the setting match; then ${REFRESH}`,
-  'pending:ambiguous': 'groupsync rebind MEMBER ROLE_ID says who it is',
-  'pending:inactive': `mend it on the platform, or the setting includeStates; then ${REFRESH}`,
-};
+function hintsOf({ decision: { outcome }, member, match }: Explanation): readonly string[] {
+  if (outcome === 'pending:ambiguous') {
+    const roles = [match.bound ?? [], ...match.rules.map(({ found }) => found.map(({ id }) => id))].flat();
+    const said = [...new Set(roles)].slice(0, 3);
+    return said.map((role) => `next: groupsync rebind ${shellWord(member)} ${shellWord(role)}`);
+  }
+  const where = {
+    'pending:unknown': 'there or on the platform, or the setting match',
+    'pending:inactive': 'on the platform, or the setting includeStates',
+  };
+  const mended = where[outcome as keyof typeof where];
+  if (mended === undefined) return [];
+  return [`mend the value ${mended}; it is read every hour, or now`, 'next: groupsync people refresh'];
+}
 
 function print(explanation: Explanation, { out }: Context, names: Names): void {
   const { events, match, decision, write } = explanation;

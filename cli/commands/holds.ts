@@ -100,7 +100,7 @@ async function readHold(context: Context, group: string) {
   const state = await ports.groups.read(ref);
   const hold = state?.hold;
   if (state === undefined || hold === undefined)
-    throw new NotFound(`nothing of ${group} is held; groupsync holds lists what is`);
+    throw new NotFound(`nothing of ${group} is held; what is: groupsync holds`);
   const members = await readHeldMembers(state, hold, ports);
   const names = await context.names({ members: members.flatMap(({ member }) => member ?? []) });
   const say: Say = ({ member, user }) => (member === null ? user : names.member(member));
@@ -169,7 +169,7 @@ async function decideHold(context: Context, group: string, decision: Decision, n
   const digest = decision.digest?.length === hold.digest.length ? decision.digest : hold.digest;
   if (!digest.startsWith(decision.digest ?? '')) {
     throw new NotFound(
-      `the hold is over another set by now (${hold.digest.slice(0, 12)}); look again: groupsync holds show ${ref.group}`,
+      `the hold is over another set by now (${hold.digest.slice(0, 12)}); look again: groupsync holds show ${shellWord(ref.group)}`,
     );
   }
   const decided = sayDecision(hold.decision);

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
-import { memberId, platformGroupId, roleId } from '../../shared/domain/ids.ts';
+import { type GroupRef, memberId, platformGroupId, roleId } from '../../shared/domain/ids.ts';
 import { forgetMember } from '../../shared/operate/forget.ts';
 import { type AdoptOutcome, adoptGroup, releaseGroup } from '../../shared/operate/ownership.ts';
 import { rebindMember } from '../../shared/operate/rebind.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
-import { erasedLines, plural } from '../output/words.ts';
+import { erasedLines, plural, shellWord } from '../output/words.ts';
 import { follow, NO_WAIT, type Wait } from './follow.ts';
 import { examples } from './arguments.ts';
 
@@ -48,22 +48,26 @@ async function adopt(context: Context, group: string, platformId: string, { wait
   out.note(
     `the platform's group ${platformId} becomes ${await context.said(ref)}: name, spokeId and members will be made equal`,
   );
-  out.note(`what that changes: groupsync plan ${ref.group} afterwards; the guard holds large removals`);
+  out.note(
+    `the guard holds large removals; what that changes, afterwards: groupsync plan ${shellWord(ref.group)}`,
+  );
   if (!(await context.confirm(`Adopt ${platformId}?`))) return EXIT.failed;
   const outcome = await adoptGroup(ref, platformGroupId(platformId), await context.ports());
-  out.answer({ group: ref.group, platformId, outcome: outcome.kind }, () => out.line(sayAdoption(outcome)));
+  out.answer({ group: ref.group, platformId, outcome: outcome.kind }, () =>
+    out.line(sayAdoption(outcome, ref)),
+  );
   if (outcome.kind !== 'adopted') return EXIT.failed;
   return wait ? follow(context, [ref]) : EXIT.done;
 }
 
-function sayAdoption(outcome: AdoptOutcome): string {
+function sayAdoption(outcome: AdoptOutcome, { group }: GroupRef): string {
   switch (outcome.kind) {
     case 'adopted':
       return `adopted "${outcome.observed.name}" with ${plural(outcome.observed.users.length, 'user')}`;
     case 'not_in_directory':
       return 'not adopted: the directory has no such group, and adopting it would delete it';
     case 'linked':
-      return `not adopted: the group has ${outcome.platformId} already; groupsync release it first`;
+      return `not adopted: the group has ${outcome.platformId} already; let go of that first: groupsync release ${shellWord(group)}`;
     case 'owned':
       return `not adopted: it belongs to ${outcome.owner?.connection ?? 'another'}/${outcome.owner?.group ?? 'group'}`;
     case 'not_on_platform':
@@ -84,14 +88,11 @@ async function release(context: Context, group: string, { wait }: Wait): Promise
     return EXIT.failed;
   }
   const ports = await context.ports();
-  const { platformId = 'PLATFORM_ID' } = (await ports.groups.read(ref)) ?? {};
+  const { platformId } = (await ports.groups.read(ref)) ?? {};
+  const back = platformId && `; to take it back: groupsync adopt ${shellWord(ref.group)} ${platformId}`;
   const released = await releaseGroup(ref, ports);
   out.answer({ group: ref.group, released }, () =>
-    out.line(
-      released
-        ? `released; groupsync adopt ${ref.group} ${platformId} takes it back`
-        : 'there is no such group',
-    ),
+    out.line(released ? `released${back ?? ''}` : 'there is no such group'),
   );
   if (!released) return EXIT.failed;
   return wait ? follow(context, [ref]) : EXIT.done;
@@ -110,7 +111,7 @@ async function rebind(context: Context, text: string, role: string): Promise<num
       out.line(
         outcome.kind === 'rebound'
           ? `bound; ${plural(outcome.groups.length, 'group')} will be looked at`
-          : `no employee ${role} is known; groupsync people refresh, or mend the id`,
+          : `no employee ${role} is known; mend the id, or read them anew: groupsync people refresh`,
       ),
   );
   return outcome.kind === 'rebound' ? EXIT.done : EXIT.failed;

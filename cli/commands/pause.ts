@@ -75,7 +75,7 @@ async function resume(context: Context, group: string | undefined, { wait }: Wai
   out.note(
     `gate ${sayGate(gate)}${observing ? ', observing' : ''}; ${plural(backlog, 'group')} wait${backlog === 1 ? 's' : ''}${oldest}`,
   );
-  out.note('groupsync plan shows what will be written; the guard holds large removals');
+  out.note('the guard holds large removals; what will be written: groupsync plan');
   if (!(await context.confirm(`Resume the connection ${connection}?`))) return EXIT.failed;
   await resumeConnection(connection, ports, seen);
   out.answer({ resumed: connection, wasPaused: gate.state === 'paused', backlog }, () =>

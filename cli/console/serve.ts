@@ -66,7 +66,7 @@ async function answer(
   if (refusal !== undefined) response = problem(403, refusal);
   else if (!path.startsWith('/api/')) response = staticFile(method, path, page);
   else if (!isSame(headers['x-groupsync-token'], token)) {
-    response = problem(401, 'the address lacks its token: open the one that groupsync console printed');
+    response = problem(401, 'the address lacks its token: open the one that the console printed');
   } else {
     const body = method === 'POST' ? (Readable.toWeb(incoming) as ReadableStream) : null;
     const init: RequestInit = { method, signal: aborting.signal, body, duplex: 'half' };

@@ -1,3 +1,5 @@
+export { shellWord } from '../../shared/operate/names.ts';
+
 /** Durations as people say them: 42 s, 12 min, 3 h, 5 d. */
 export function duration(ms: number): string {
   const seconds = Math.round(ms / 1_000);
@@ -10,10 +12,6 @@ export function duration(ms: number): string {
 export const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 export const percent = (share: number): string => `${Math.round(share * 100)} %`;
-
-/** As a shell takes it for one word. */
-export const shellWord = (text: string): string =>
-  /^[\w.,:=/@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
 /** Characters of names from outside that would move the cursor, or make text be read in another order than it has. */
 export const visible = (text: string): string =>

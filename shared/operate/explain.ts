@@ -18,7 +18,7 @@ import { GONE, type Person } from '../sync/ports/people.ts';
 import { NotFound, NothingFits } from './find-group.ts';
 import { findMember as findAmongAll, findMemberOf, membersHolding } from './find-member.ts';
 import { type LogPorts, readLog, shownActor } from './log.ts';
-import { type NamesPorts, usersOf } from './names.ts';
+import { type NamesPorts, shellWord, usersOf } from './names.ts';
 import { type Word, wordsOfGroup } from './taken.ts';
 
 export type ExplainPorts = PreviewPorts &
@@ -174,14 +174,18 @@ const withWords = (facts: Facts, connection: Connection, ports: ExplainPorts): P
 function obstacleTo(state: GroupState, connection: Connection, gate: string): Verdict | undefined {
   if (connection.observing)
     return { outcome: 'observing', detail: 'the connection only observes: groupsync resume' };
-  if (state.paused) return { outcome: 'paused', detail: 'the group is paused: groupsync resume GROUP' };
+  if (state.paused)
+    return {
+      outcome: 'paused',
+      detail: `the group is paused: groupsync resume ${shellWord(state.ref.group)}`,
+    };
   if (policyFor(connection.settings, state.ref.group, state.registers.name?.value).mode === 'report') {
     return { outcome: 'observing', detail: 'the settings have this group only watched (mode report)' };
   }
   if (gate === 'open') return undefined;
   return {
     outcome: 'gate_closed',
-    detail: `nothing is written while the gate is ${gate}: groupsync doctor says why`,
+    detail: `nothing is written while the gate is ${gate}: groupsync doctor`,
   };
 }
 
@@ -194,7 +198,7 @@ function whyPending({ cause, user, rules, person }: Who, { settings }: Connectio
     case 'ambiguous': {
       const several = rules.find(({ found }) => found.length > 1);
       return user?.role !== undefined || several === undefined
-        ? 'their attributes now point to somebody else: groupsync rebind MEMBER ROLE_ID confirms one'
+        ? `their attributes now point to somebody else than ${user?.role ?? 'before'}`
         : `several employees have the same ${several.rule.split('=')[1]}`;
     }
     case 'inactive':

@@ -41,6 +41,10 @@ export function sayPerson(attributes: Attributes): string | undefined {
 export const withId = (said: string | undefined, id: string): string =>
   (said === undefined || said === id ? id : `${said} (${id})`).replaceAll('\n', '\\u000a');
 
+/** As a shell takes it for one word. */
+export const shellWord = (text: string): string =>
+  /^[\w.,:=/@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+
 /** By platform user, and by role, the register of whom the directory has, or had, in the group. */
 export async function usersOf(ref: GroupRef, ports: NamesPorts) {
   const registers = await ports.groups.members(ref);

@@ -5,6 +5,7 @@ import { changeGate } from '../sync/gate.ts';
 import type { ToolPorts, WakePorts } from '../sync/ports/bundles.ts';
 import { dirtyNow } from '../sync/wake.ts';
 import { changeConnection } from './change-connection.ts';
+import { shellWord } from './names.ts';
 import { type Deed, doRecorded, type JournalPorts, journalOf } from './journal.ts';
 
 export type GroupPausePorts = JournalPorts &
@@ -36,7 +37,7 @@ export async function resumeGroup(
   const deed = pauseDeed('resume', 'paused', 'running');
   const at = { ...dirtyNow(ports), pausedAtMs };
   if (!(await doRecorded(ref, deed, ports, () => ports.groups.resume(ref, at))))
-    throw new Error(changedMeanwhile('paused or resumed it', `groupsync status ${ref.group}`));
+    throw new Error(changedMeanwhile('paused or resumed it', `groupsync status ${shellWord(ref.group)}`));
   await ports.applyQueue.wake([ref]);
   return true;
 }

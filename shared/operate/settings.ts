@@ -40,7 +40,7 @@ export async function requireConnection(
 ): Promise<Connection> {
   const connection = await connections.find(name);
   if (connection === undefined) {
-    throw new NotFound(`there is no connection ${name}; groupsync connect ${name} makes it`);
+    throw new NotFound(`there is no connection ${name}; to make it: groupsync connect ${name}`);
   }
   return connection;
 }

@@ -46,8 +46,7 @@ export function verdictOf(asked: Asked): Verdict {
   const { state, wanted } = facts;
   const { registers } = state;
   const treatment = treatmentOf(facts);
-  if (state.released)
-    return verdict('released', 'a person let go of this group: groupsync adopt takes it back');
+  if (state.released) return verdict('released', 'a person let go of this group; adopting it takes it back');
   if (treatment.excluded)
     return verdict('excluded', 'the settings groups.include and groups.exclude leave this group out');
   if (isUnheardOf(registers)) return verdict('group_unknown', UNHEARD_OF);

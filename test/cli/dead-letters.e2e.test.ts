@@ -105,7 +105,7 @@ it('loses no dead letter to a kill -9 in the middle of a replay', { timeout: 120
   const { json: list } = await cli(['dlq', 'list', '--code', 'unknown_connection', '--limit', '1', '--json']);
   const { stdout: letter, stderr: next } = await cli(['dlq', 'show', list.messages[0].id]);
   expect(letter).toContain('unknown_connection: there is no connection later');
-  expect(next).toMatch(/groupsync --local-file \S+ connect later, then groupsync .* dlq replay/);
+  expect(next).toMatch(/groupsync --local-file \S+ connect later\nnext: groupsync .* dlq replay/);
 
   const connect = on.spawn([
     'connect',

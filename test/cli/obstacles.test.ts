@@ -80,14 +80,13 @@ it('of a reconcile is waited for: it tells in words what its own run found', asy
   const { ports, connection, refOf } = await refusedWorld();
   const gate = await ports.gates.read(connection.name);
   await ports.gates.write(connection.name, gate, { state: 'open', closings: 0 });
-  let applied: unknown;
   const found = { id: 'd', group: refOf('g').group, platformId: null, kind: 'members_added' } as const;
   const by = { before: null, after: ['u-eve'], initiator: 'ROLE', eventIds: [], policy: 'restore' } as const;
   const around = {
     ...ports,
     // Apply does its part after the run.
     sleep: async () => {
-      applied ??= await applyGroup(refOf('g'), ports);
+      await applyGroup(refOf('g'), ports);
       const times = { detectedAtMs: ports.clock(), settledAtMs: ports.clock() };
       await ports.drift.record(connection.name, { ...found, ...by, settledBy: 'restore', ...times });
     },

@@ -76,7 +76,7 @@ describe('a connection that was removed', () => {
     const refused = await connect('another');
     expect(refused.code).toBe(1);
     expect(refused.stderr).toContain('the name default is kept for the company company');
-    expect(refused.stderr).toContain('groupsync connect ANOTHER-NAME');
+    expect(refused.stderr).toContain('under another name');
     expect(stored).toEqual([]);
     expect(await ports.connections.current(NAME)).toBeUndefined();
     expect(await scim(token)).toBe(401);

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -26,6 +26,20 @@ const commands = (command: Command, path: readonly string[] = []): string[][] =>
   ...command.commands.flatMap((child) => commands(child, [...path, child.name()])),
 ];
 const ALL = commands(createProgram(() => async () => {})).filter((path) => path.length > 0);
+
+/** Whether the words are a whole command, each of them known. */
+function parses(words: readonly string[]): boolean {
+  const program = createProgram(() => async () => {});
+  const all = (command: Command): Command[] => [command, ...command.commands.flatMap(all)];
+  for (const command of all(program))
+    command.exitOverride().configureOutput({ writeErr: () => {}, writeOut: () => {} });
+  try {
+    program.parse(words, { from: 'user' });
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 describe('the command line', () => {
   it.each(ALL.map((path) => [path.join(' '), path] as const))('has help for %s', async (_, path) => {
@@ -63,6 +77,36 @@ describe('the command line', () => {
       }
     },
   );
+
+  it('names commands only so that the rest of the line can be pasted', () => {
+    const names = ALL.flatMap(([name, ...more]) => (more.length === 0 ? name : []));
+    const command = new RegExp(
+      `(?<!")groupsync (?:--connection \\S+ )?(?:${names.join('|')})\\b[^'\`"\\\\]*`,
+      'g',
+    );
+    const files = ['cli', 'shared/operate', 'shared/plan'].flatMap((folder) =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
+    );
+    const wrong: string[] = [];
+    // Help is read, not pasted; a probe's group is called so.
+    for (const file of files.filter((one) => /(?<!completion|program|hints)\.ts$/.test(one)))
+      for (const line of readFileSync(file, 'utf8').split('\n')) {
+        if (/^\s*(?:\/?\*|\/\/)|Examples:|^ {2}groupsync|randomHex/.test(line)) continue;
+        for (const [hint] of line.matchAll(command)) {
+          const filled = hint
+            .replace('${code}', 'too_old')
+            .replace('${queue}', 'apply')
+            .replace('${verb}', 'reject');
+          const words = filled
+            .replace(/\$\{[^}]*\}/g, 'x')
+            .trim()
+            .split(/\s+/)
+            .slice(1);
+          if (!parses(words)) wrong.push(`${file}: ${hint}`);
+        }
+      }
+    expect(wrong).toEqual([]);
+  });
 
   it('offers no flag that would take a secret', () => {
     const flags = ALL.flatMap((path) => {

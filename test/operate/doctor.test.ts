@@ -238,7 +238,7 @@ describe('examine', () => {
       },
     ],
     [
-      /^scim token: .*no connection has a token.* mend: .*groupsync scim token create --connection default/,
+      /^scim token: .*no connection has a token.* mend: .*groupsync --connection default scim token create/,
       served({}),
     ],
     [
@@ -269,7 +269,7 @@ describe('examine', () => {
     const world = await soundWorld();
     await breaks(world);
     const faults = (await world.ask()).checks.filter(({ ok }) => !ok);
-    const told = faults.map(({ name, detail, fix }) => `${name}: ${detail} mend: ${fix}`);
+    const told = faults.map(({ name, detail, fix }) => `${name}: ${detail} mend: ${fix?.replace('\n', ' ')}`);
     expect(told).toContainEqual(expect.stringMatching(says));
   });
 

@@ -71,7 +71,7 @@ async function checkCompany(
     fault(
       'company',
       `${keptFor(name, owner)}; this credential is of the company ${me.company}`,
-      'give the other company a connection of its own: groupsync connect ANOTHER-NAME',
+      'give the other company a connection of its own, under another name',
     ),
   );
   return undefined;

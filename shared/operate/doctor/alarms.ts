@@ -23,7 +23,7 @@ export const checkAlarms = (
         actions = await alarms.actionsSince(sinceMs);
       }
     } finally {
-      await alarms.ring('OK', 'the test by groupsync doctor --alarms is over');
+      await alarms.ring('OK', 'over: the test by groupsync doctor --alarms');
     }
     const topic = /arn:[\w-]+:sns:[\w:-]+/.exec(actions.join(' '))?.[0];
     if (topic === undefined)

@@ -55,7 +55,7 @@ async function checkCredential({ name, company, settings }: Connection, ports: D
   checks.push(
     check('company', me.company === company, {
       detail: `the credential belongs to ${me.company}`,
-      fix: `the connection was made for ${company}: ${reconnect} with a token of that company`,
+      fix: `the connection was made for ${company}: give it a token of that company\n${reconnect}`,
     }),
     ...(await checkDaily(name, undefined, ports)),
     ...(await guarded('clock', () => checkClock(applicant), fixOf)),
@@ -109,7 +109,7 @@ async function checkGate(connection: Connection, { gates, clock }: DoctorPorts):
   const fixes = {
     open: '',
     paused: 'groupsync resume',
-    unauthorized: `groupsync connect ${connection.name} with a token that is accepted`,
+    unauthorized: connectAgain(connection.name),
     backoff: wait(untilMs, clock()),
   };
   return [
@@ -145,7 +145,7 @@ async function checkGroups({ name }: Connection, { index, groups, clock }: Docto
   return [
     check('failed groups', failed === 0, {
       detail: `${failed} of ${total}`,
-      fix: 'groupsync groups --state failed, then groupsync status GROUP says why',
+      fix: 'groupsync groups --state failed',
     }),
     check('holds', holds.waiting === 0, {
       detail: `${holds.waiting} groups wait for a decision${holds.rejected === 0 ? '' : `; ${holds.rejected} rejected by a person`}`,
@@ -153,7 +153,7 @@ async function checkGroups({ name }: Connection, { index, groups, clock }: Docto
     }),
     check('backlog', oldestMs <= OLD_BACKLOG_MS, {
       detail: oldestMs === 0 ? 'none' : `the oldest change waits for ${minutes(oldestMs)}`,
-      fix: 'groupsync groups --state dirty, then groupsync status GROUP says why',
+      fix: 'groupsync groups --state dirty',
     }),
     await checkUnmatched(name, wanted, index),
   ];
@@ -168,7 +168,7 @@ async function checkUnmatched(name: Connection['name'], wanted: number, index: D
   const percent = `${Math.round(share * 100)} %`;
   return check('unmatched members', share <= MAX_UNMATCHED_SHARE, {
     detail: unmatched === 0 ? 'none' : `${unmatched} of ${wanted} memberships (${percent}) find no employee`,
-    fix: 'groupsync pending lists them, groupsync explain GROUP MEMBER says why; then mend the setting match',
+    fix: 'mend the setting match, by what is said of each of them:\ngroupsync pending',
   });
 }
 
@@ -180,8 +180,8 @@ async function checkFeed({ name }: Connection, { feed, clock }: DoctorPorts): Pr
       detail: ageMs === undefined ? 'not read yet' : `read ${minutes(ageMs)} ago`,
       fix:
         ageMs === undefined
-          ? 'just started? wait five minutes; groupsync reconcile reads it now and says what goes wrong'
-          : 'groupsync reconcile reads it now and says what goes wrong',
+          ? 'just started? wait five minutes, or read it now:\ngroupsync reconcile'
+          : 'groupsync reconcile',
     }),
   ];
 }

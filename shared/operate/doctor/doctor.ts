@@ -38,8 +38,7 @@ export async function examine(
       const { lastFailure: failed } = await ports.notices.read(name);
       const at = failed && new Date(failed.atMs).toISOString();
       const detail = `the latest message of ${name ?? 'this stage'} was not told, at ${at}: ${failed?.message}`;
-      if (failed !== undefined)
-        rounds.push(fault('notify', detail, 'groupsync notify test says whether it works now'));
+      if (failed !== undefined) rounds.push(fault('notify', detail, 'groupsync notify test'));
     }
     rounds.push(...(await guarded('scim', () => checkScim(names, ports))));
     return rounds;

@@ -7,7 +7,7 @@ type ScimPorts = Pick<DoctorPorts, 'deployment' | 'tokens' | 'clock'>;
 
 const DAY_MS = 86_400_000;
 
-const create = (name: ConnectionName) => `groupsync scim token create --connection ${name}`;
+const create = (name: ConnectionName) => `groupsync --connection ${name} scim token create`;
 
 /** The SCIM server, and for each connection whether an identity provider can still use it. */
 export async function checkScim(
@@ -20,12 +20,12 @@ export async function checkScim(
   const named = [...tokens].filter(([, list]) => list.some(({ state }) => state === 'active'));
   if (facts === undefined) {
     if (named.length === 0) return [well('scim', 'not part of this deployment')];
-    const [[first] = []] = named;
+    const [[first, [{ prefix = '' } = {}] = []] = []] = named;
     return [
       fault(
         'scim',
         `connection ${first} has a SCIM token, but there is no SCIM server here`,
-        'set `scim` in the stage’s settings and deploy (docs/deploy.md), or groupsync scim token revoke PREFIX',
+        `set scim in the stage’s settings and deploy (docs/deploy.md), or end it:\ngroupsync --connection ${first} scim token revoke ${prefix}`,
       ),
     ];
   }
@@ -65,7 +65,7 @@ function checkTokens(name: ConnectionName, tokens: readonly TokenSummary[], nowM
   const title = `${name}: scim tokens`;
   if (active.length === 0) {
     const hasExpired = tokens.some(({ state }) => state === 'expired');
-    const fix = `${create(name)}, and paste it at the identity provider`;
+    const fix = `paste a new one at the identity provider:\n${create(name)}`;
     return hasExpired ? [fault(title, 'all have expired: the identity provider is refused', fix)] : [];
   }
   const endsMs = Math.max(...active.map(({ expiresMs }) => expiresMs ?? Number.POSITIVE_INFINITY));
@@ -73,7 +73,7 @@ function checkTokens(name: ConnectionName, tokens: readonly TokenSummary[], nowM
   return [
     check(title, endsMs - nowMs > ENDS_SOON_MS, {
       detail: `${active.length} active${Number.isFinite(endsMs) ? `, the last for ${days} days` : ''}`,
-      fix: `${create(name)}, paste it at the identity provider, then revoke the old one`,
+      fix: `paste a new one at the identity provider, then revoke the old one:\n${create(name)}`,
     }),
   ];
 }
@@ -82,5 +82,5 @@ const noToken = ([name]: readonly ConnectionName[]): Check =>
   fault(
     'scim token',
     'the SCIM server is there, but no connection has a token for it',
-    `${name === undefined ? 'groupsync connect, then groupsync scim token create' : create(name)}; docs/connect-okta.md, docs/connect-entra.md`,
+    `docs/connect-okta.md, docs/connect-entra.md\n${name === undefined ? 'groupsync connect' : create(name)}`,
   );
