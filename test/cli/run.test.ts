@@ -27,6 +27,8 @@ const commands = (command: Command, path: readonly string[] = []): string[][] =>
 ];
 const ALL = commands(createProgram(() => async () => {})).filter((path) => path.length > 0);
 
+const ARGUMENTS: Readonly<Record<string, string>> = { code: 'too_old', queue: 'apply', verb: 'reject' };
+
 /** Whether the words are a whole command, each of them known. */
 function parses(words: readonly string[]): boolean {
   const program = createProgram(() => async () => {});
@@ -93,16 +95,8 @@ describe('the command line', () => {
       for (const line of readFileSync(file, 'utf8').split('\n')) {
         if (/^\s*(?:\/?\*|\/\/)|Examples:|^ {2}groupsync|randomHex/.test(line)) continue;
         for (const [hint] of line.matchAll(command)) {
-          const filled = hint
-            .replace('${code}', 'too_old')
-            .replace('${queue}', 'apply')
-            .replace('${verb}', 'reject');
-          const words = filled
-            .replace(/\$\{[^}]*\}/g, 'x')
-            .trim()
-            .split(/\s+/)
-            .slice(1);
-          if (!parses(words)) wrong.push(`${file}: ${hint}`);
+          const words = hint.trim().replace(/\$\{([^}]*)\}/g, (_, name) => ARGUMENTS[name] ?? 'x');
+          if (!parses(words.split(/\s+/).slice(1))) wrong.push(`${file}: ${hint}`);
         }
       }
     expect(wrong).toEqual([]);
