@@ -1,4 +1,3 @@
-import { text as askText, isCancel, password } from '@clack/prompts';
 import type { Command } from 'commander';
 import type { AdoptionPlan } from '../../shared/contract/answers.ts';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
@@ -99,6 +98,7 @@ async function settingsFor(
 
 async function promptUrl({ io }: Context): Promise<string> {
   if (io.stdin.isTTY !== true) throw new UsageError('give --base-url where nobody can be asked');
+  const { isCancel, text: askText } = await import('@clack/prompts');
   const answer = await askText({
     message: 'Address of the platform',
     placeholder: 'https://platform.example',
@@ -115,6 +115,7 @@ const MAX_TOKEN = 65_536;
 async function readToken({ io }: Context, { tokenStdin }: ConnectOptions): Promise<string> {
   if (tokenStdin !== true) {
     if (io.stdin.isTTY !== true) throw new UsageError('give --token-stdin and the token on standard input');
+    const { isCancel, password } = await import('@clack/prompts');
     const answer = await password({
       message: 'Token of the OAuth application',
       input: io.stdin,

@@ -4,10 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
-import { createHandle } from '../../console/server/handle.ts';
 import type { Act } from '../act.ts';
-import { loadPage } from '../console/page.ts';
-import { serveConsole } from '../console/serve.ts';
 import type { Context } from '../context.ts';
 import { describeError } from '../describe-error.ts';
 import { EXIT, UsageError } from '../io.ts';
@@ -31,6 +28,12 @@ export function addConsole(program: Command, act: Act): void {
 const describe = (error: unknown) => describeError(error).text;
 
 async function serve({ out, io, prefix, connection, ports }: Context, flags: ConsoleFlags): Promise<number> {
+  // Whoever asks for a status need not load it.
+  const [{ createHandle }, { loadPage }, { serveConsole }] = await Promise.all([
+    import('../../console/server/handle.ts'),
+    import('../console/page.ts'),
+    import('../console/serve.ts'),
+  ]);
   const [page, tool] = await Promise.all([loadPage(), ports()]);
   const token = randomBytes(24).toString('base64url');
   const handle = createHandle({ prefix, ports: tool, describe });

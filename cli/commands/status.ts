@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { GroupReport, GroupStatus, StatusReport } from '../../shared/contract/answers.ts';
-import { GroupStateName } from '../../shared/contract/answers.ts';
+import { GROUP_STATES } from '../../shared/contract/names.ts';
 import { NotFound } from '../../shared/operate/find-group.ts';
 import { type Names, withId } from '../../shared/operate/names.ts';
 import { reportGroups } from '../../shared/operate/report.ts';
@@ -15,7 +15,7 @@ import { duration, plural, shellWord } from '../output/words.ts';
 import { WATCH, watched } from '../watch.ts';
 import { examples } from './arguments.ts';
 
-const STATES: readonly string[] = GroupStateName.options;
+const STATES: readonly string[] = GROUP_STATES;
 
 export function addStatus(program: Command, act: Act): void {
   program

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { DRIFT_KINDS } from '../domain/drift.ts';
 import type { Frozen } from '../domain/forms.ts';
 import { PendingCause } from '../domain/group-state.ts';
+import { GROUP_STATES } from './names.ts';
 
 /*
  * What the commands answer: each schema and its type are one, so that `--json` prints what the use case returns.
@@ -37,17 +38,7 @@ export const CredentialReport = z
 export type CredentialReport = Answer<typeof CredentialReport>;
 
 /** What a person is told of a group's state. `dirty` says that the rest may be out of date; `unknown`: only member events named it. */
-export const GroupStateName = z.enum([
-  'in_sync',
-  'dirty',
-  'held',
-  'failed',
-  'paused',
-  'deleted',
-  'unknown',
-  'unnamed',
-  'excluded',
-]);
+export const GroupStateName = z.enum(GROUP_STATES);
 export type GroupStateName = z.infer<typeof GroupStateName>;
 
 /** One group as `groups` and `status` show it. */

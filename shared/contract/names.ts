@@ -97,3 +97,7 @@ export const DEAD_LETTER_CODES = [
   'retries_exhausted',
 ] as const;
 export type DeadLetterCode = (typeof DEAD_LETTER_CODES)[number];
+
+export const GROUP_STATES = [
+  ...(['in_sync', 'dirty', 'held', 'failed', 'paused', 'deleted', 'unknown', 'unnamed', 'excluded'] as const),
+] as const;
