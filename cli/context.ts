@@ -5,9 +5,8 @@ import { findMember } from '../shared/operate/find-member.ts';
 import { type Named, type Names, NO_NAMES, readNames } from '../shared/operate/names.ts';
 import type { Tool } from '../shared/runtime/wire-tool.ts';
 import type { ToolPorts } from '../shared/sync/ports/bundles.ts';
-import { type Io, UsageError } from './io.ts';
+import { type GlobalOptions, type Io, UsageError } from './io.ts';
 import { DEFAULT_LOCAL_FILE, type LocalFile, localTarget, readLocalFile } from './local-file.ts';
-import type { GlobalOptions } from './options.ts';
 import { askLine, askYes, canAsk } from './output/ask.ts';
 import { createOutput, type Output, type Wording } from './output/output.ts';
 
@@ -36,6 +35,11 @@ export interface Context {
   readonly reason: (given: string | undefined) => Promise<string>;
   readonly close: () => Promise<void>;
 }
+
+/** Makes what a command does its action: it is given its context and then what was typed; its answer is the exit code. */
+export type Act = <Typed extends unknown[]>(
+  handler: (context: Context, ...typed: Typed) => Promise<number>,
+) => (...typed: Typed) => Promise<void>;
 
 export function createContext(io: Io, options: GlobalOptions, wording: Wording): Context {
   const out = createOutput(io, options, wording);

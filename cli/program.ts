@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import { VERSION } from '../shared/contract/version.ts';
-import type { Act } from './act.ts';
+import type { Act } from './context.ts';
 import { addCompletion } from './commands/completion.ts';
 import { addConnect } from './commands/connect.ts';
 import { addConnections } from './commands/connections.ts';

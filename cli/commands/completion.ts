@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Completable } from '../../shared/operate/complete.ts';
-import type { Act } from '../act.ts';
-import type { Context } from '../context.ts';
+import type { Act, Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
 import { examples } from './arguments.ts';
 

@@ -12,11 +12,10 @@ import {
   type SettingsPlan,
 } from '../../shared/operate/settings.ts';
 import { instant, reportCredential } from '../../shared/operate/status.ts';
-import type { Act } from '../act.ts';
-import { type Context, parseConnectionName } from '../context.ts';
+import { type Act, type Context, parseConnectionName } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { erasedLines, plural, shellWord } from '../output/words.ts';
-import { settingChange } from './arguments.ts';
+import { examples, settingChange } from './arguments.ts';
 import { planOrSay } from './plan.ts';
 
 export function addConnections(program: Command, act: Act): void {
@@ -30,16 +29,13 @@ export function addConnections(program: Command, act: Act): void {
   connections
     .command('list', { isDefault: true })
     .description('every connection with its gate')
-    .addHelpText('after', '\nExamples:\n  groupsync connections\n  groupsync connections list --json')
+    .addHelpText(...examples('connections', 'connections list --json'))
     .action(act(list));
   connections
     .command('show')
     .description('settings and health of one connection')
     .argument('[name]', 'default: --connection')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  groupsync connections show\n  groupsync connections show default --json',
-    )
+    .addHelpText(...examples('connections show', 'connections show default --json'))
     .action(act(show));
   connections
     .command('set')
@@ -48,8 +44,10 @@ export function addConnections(program: Command, act: Act): void {
     .argument('<key=value...>')
     .option('-y, --yes', 'do not ask')
     .addHelpText(
-      'after',
-      '\nExamples:\n  groupsync connections set default guard=null\n  groupsync connections set default \'match=["employeeNumber=employeeNumber"]\'',
+      ...examples(
+        'connections set default guard=null',
+        'connections set default \'match=["employeeNumber=employeeNumber"]\'',
+      ),
     )
     .action(act(set));
   connections
@@ -58,10 +56,7 @@ export function addConnections(program: Command, act: Act): void {
     .argument('<name>')
     .option('--erase', 'erase all that is stored of it too; also of one that was removed before')
     .option('-y, --yes', 'do not ask')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  groupsync connections remove default\n  groupsync connections remove default --erase --yes',
-    )
+    .addHelpText(...examples('connections remove default', 'connections remove default --erase --yes'))
     .action(act(remove));
 }
 

@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
+import type { Act } from '../context.ts';
 import { checkAlarms } from '../../shared/operate/doctor/alarms.ts';
 import { examine } from '../../shared/operate/doctor/doctor.ts';
-import type { Act } from '../act.ts';
 import { EXIT, UsageError } from '../io.ts';
 import { plural } from '../output/words.ts';
+import { examples } from './arguments.ts';
 
 interface DoctorOptions {
   readonly faults?: boolean;
@@ -19,10 +20,7 @@ export function addDoctor(program: Command, act: Act): void {
       '--alarms',
       'ring one alarm, see that somebody is told, and end it again; tells everybody subscribed',
     )
-    .addHelpText(
-      'after',
-      '\nExamples:\n  groupsync doctor\n  groupsync doctor --alarms\n  groupsync doctor --faults --json',
-    )
+    .addHelpText(...examples('doctor', 'doctor --alarms', 'doctor --faults --json'))
     .action(
       act(async ({ out, prefix, connection, connectionGiven, ports }, { faults, alarms }: DoctorOptions) => {
         const chosen = connectionGiven ? connection : undefined;

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import type { DriftRow } from '../../shared/contract/answers.ts';
 import { listDrift, listPending } from '../../shared/operate/lists.ts';
-import type { Act } from '../act.ts';
-import type { Context } from '../context.ts';
+import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { duration, shellWord } from '../output/words.ts';
 import { age, examples } from './arguments.ts';

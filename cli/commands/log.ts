@@ -7,8 +7,7 @@ import { readLog } from '../../shared/operate/log.ts';
 import { withId } from '../../shared/operate/names.ts';
 import { requireConnection } from '../../shared/operate/settings.ts';
 import { verifyAudit } from '../../shared/operate/verify-audit.ts';
-import type { Act } from '../act.ts';
-import type { Context } from '../context.ts';
+import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { age, examples, wholeNumber } from './arguments.ts';
 

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { requireConnection } from '../../shared/operate/settings.ts';
-import type { Act } from '../act.ts';
-import type { Context } from '../context.ts';
+import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
+import { examples } from './arguments.ts';
 
 const Told = z.array(z.object({ target: z.string(), failure: z.string().nullable() }));
 const Answer = z.object({ reports: z.array(z.object({ told: Told })) });
@@ -12,7 +12,7 @@ export function addNotify(program: Command, act: Act): void {
   const notify = program
     .command('notify')
     .description('who is told of holds, closed gates, dead letters and the like without asking')
-    .addHelpText('after', '\nExamples:\n  groupsync notify list\n  groupsync --connection acme notify test');
+    .addHelpText(...examples('notify list', '--connection acme notify test'));
   for (const [name, description] of [
     ['list', 'who is told, with nothing sent: the setting notify of the stage (docs/deploy.md)'],
     ['test', 'send one message to each target, from where all others come'],
@@ -20,7 +20,7 @@ export function addNotify(program: Command, act: Act): void {
     notify
       .command(name)
       .description(description)
-      .addHelpText('after', `\nExamples:\n  groupsync notify ${name}\n  groupsync notify ${name} --json`)
+      .addHelpText(...examples(`notify ${name}`, `notify ${name} --json`))
       .action(act((context: Context) => tell(context, name === 'list')));
 }
 

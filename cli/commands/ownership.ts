@@ -3,8 +3,7 @@ import { type GroupRef, memberId, platformGroupId, roleId } from '../../shared/d
 import { forgetMember } from '../../shared/operate/forget.ts';
 import { type AdoptOutcome, adoptGroup, releaseGroup } from '../../shared/operate/ownership.ts';
 import { rebindMember } from '../../shared/operate/rebind.ts';
-import type { Act } from '../act.ts';
-import type { Context } from '../context.ts';
+import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { erasedLines, plural, shellWord } from '../output/words.ts';
 import { follow, NO_WAIT, type Wait } from './follow.ts';
@@ -38,7 +37,7 @@ export function addOwnership(program: Command, act: Act): void {
     .description('erase what is known of one person; ids and memberships stay')
     .argument('<member>', "the member's id in the directory, address or name")
     .option('-y, --yes', 'do not ask')
-    .addHelpText('after', '\nExamples:\n  groupsync forget ann@acme.test\n  groupsync forget 00u7 --yes')
+    .addHelpText(...examples('forget ann@acme.test', 'forget 00u7 --yes'))
     .action(act(forget));
 }
 

@@ -3,8 +3,7 @@ import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../.
 import { sayGate } from '../../shared/operate/say-gate.ts';
 import { requireConnection } from '../../shared/operate/settings.ts';
 import { readStatus } from '../../shared/operate/status.ts';
-import type { Act } from '../act.ts';
-import type { Context } from '../context.ts';
+import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { duration, plural } from '../output/words.ts';
 import { dirtyGroups, follow, NO_WAIT, type Wait } from './follow.ts';

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { type ProbeReport, probePlatform } from '../../shared/operate/probe.ts';
 import { requireConnection } from '../../shared/operate/settings.ts';
-import type { Act } from '../act.ts';
-import type { Context } from '../context.ts';
+import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { examples } from './arguments.ts';
 

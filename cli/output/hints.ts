@@ -1,4 +1,4 @@
-import type { GlobalOptions } from '../options.ts';
+import type { GlobalOptions } from '../io.ts';
 import { shellWord } from './words.ts';
 
 /** Says a text in which commands are named so that they can be pasted as they stand. */

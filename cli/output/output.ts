@@ -1,7 +1,6 @@
 import { SingleBar } from 'cli-progress';
 import pc from 'picocolors';
-import type { Io, Terminal } from '../io.ts';
-import type { GlobalOptions } from '../options.ts';
+import type { GlobalOptions, Io, Terminal } from '../io.ts';
 import type { Spell } from './hints.ts';
 import type { Hush } from './hush.ts';
 import { type Column, renderCsv, renderTable } from './table.ts';
