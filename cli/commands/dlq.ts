@@ -6,12 +6,18 @@ import type { Names } from '../../shared/operate/names.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { duration, plural } from '../output/words.ts';
-import { WATCH, watched } from '../watch.ts';
-import { examples, positiveNumber, wholeNumber } from './arguments.ts';
+import { WATCH, watched, examples, positiveNumber, wholeNumber } from './arguments.ts';
 import { discard, edit, show } from './dlq-letter.ts';
-import type { QueueOption } from './dlq-queue.ts';
-import { CAUSE_COLUMNS, codeOption, groupNamed, queueOption, queuesOf, sayElsewhere } from './dlq-queue.ts';
-import { replay } from './dlq-replay.ts';
+import {
+  type QueueOption,
+  CAUSE_COLUMNS,
+  codeOption,
+  groupNamed,
+  queueOption,
+  queuesOf,
+  sayElsewhere,
+  replay,
+} from './dlq-queue.ts';
 
 export function addDlq(program: Command, act: Act): void {
   const dlq = program

@@ -1,10 +1,13 @@
+import * as z from 'zod';
 import type { Command } from 'commander';
-import type { Act } from '../context.ts';
+import type { Act, Context } from '../context.ts';
 import { checkAlarms } from '../../shared/operate/doctor/alarms.ts';
 import { examine } from '../../shared/operate/doctor/doctor.ts';
 import { EXIT, UsageError } from '../io.ts';
 import { plural } from '../output/words.ts';
 import { examples } from './arguments.ts';
+import { type ProbeReport, probePlatform } from '../../shared/operate/probe.ts';
+import { requireConnection } from '../../shared/operate/settings.ts';
 
 interface DoctorOptions {
   readonly faults?: boolean;
@@ -44,4 +47,78 @@ export function addDoctor(program: Command, act: Act): void {
         return wrong.length === 0 ? EXIT.done : EXIT.attention;
       }),
     );
+}
+
+export function addProbe(program: Command, act: Act): void {
+  program
+    .command('probe')
+    .description('try with one throwaway group what the real platform does, and keep the report')
+    .addHelpText(...examples('probe', '--connection acme probe --yes --json'))
+    .action(act(probe));
+}
+
+export const PROBE_PLAN =
+  'makes one group "groupsync probe …" on the platform, writes to it some ten times, with nobody of the company in it, and deletes it';
+
+async function probe(context: Context): Promise<number> {
+  const { connection: name, out } = context;
+  const { settings } = await requireConnection(name, await context.ports());
+  out.note(`${settings.baseUrl}, connection ${name}: this ${PROBE_PLAN}`);
+  if (!(await context.confirm('Try the platform?'))) return EXIT.failed;
+  const report = await tryPlatform(context, name);
+  out.answer({ connection: name, ...report }, () => {
+    for (const line of linesOf(report)) out.line(line);
+  });
+  if (report.stopped !== null) return EXIT.failed;
+  return report.kept && report.left.length === 0 ? EXIT.done : EXIT.attention;
+}
+
+export async function tryPlatform(
+  { io, out, ports }: Context,
+  name: Context['connection'],
+): Promise<ProbeReport> {
+  const opened = await ports();
+  const connection = await requireConnection(name, opened);
+  return probePlatform({ connection, signal: io.signal, tell: (what) => out.note(what) }, opened);
+}
+
+export const linesOf = ({ findings, kept, stopped, left }: ProbeReport): readonly string[] => [
+  ...findings.map(({ about, found }) => `${about}: ${found}`),
+  ...(stopped === null ? [] : [`not all was tried: ${stopped}`]),
+  ...left.map((group) => `could not be deleted, please delete it: ${group}`),
+  kept ? 'kept with the connection' : 'not kept: whether PATCH honours the version is not known; try again',
+];
+
+const Told = z.array(z.object({ target: z.string(), failure: z.string().nullable() }));
+const Answer = z.object({ reports: z.array(z.object({ told: Told })) });
+
+export function addNotify(program: Command, act: Act): void {
+  const notify = program
+    .command('notify')
+    .description('who is told of holds, closed gates, dead letters and the like without asking')
+    .addHelpText(...examples('notify list', '--connection acme notify test'));
+  for (const [name, description] of [
+    ['list', 'who is told, with nothing sent: the setting notify of the stage (docs/deploy.md)'],
+    ['test', 'send one message to each target, from where all others come'],
+  ] as const)
+    notify
+      .command(name)
+      .description(description)
+      .addHelpText(...examples(`notify ${name}`, `notify ${name} --json`))
+      .action(act((context: Context) => tell(context, name === 'list')));
+}
+
+/** The function that tells all else knows whom, and how. */
+async function tell({ out, connection, ports: open }: Context, silent: boolean): Promise<number> {
+  const ports = await open();
+  await requireConnection(connection, ports);
+  const answer = await ports.functions.run('reconcile', { task: 'notify', connection, silent });
+  const told = Answer.parse(answer).reports.flatMap((report) => report.told);
+  out.answer(silent ? { targets: told.map(({ target }) => target) } : { told }, () => {
+    for (const { target, failure } of told) out.line(silent ? target : `${target}: ${failure ?? 'told'}`);
+    if (told.length === 0) out.line('nobody is told: set notify (docs/deploy.md) and deploy');
+  });
+  return silent || (told.length > 0 && told.every(({ failure }) => failure === null))
+    ? EXIT.done
+    : EXIT.failed;
 }

@@ -1,7 +1,7 @@
 import type { GroupRef } from '../../shared/domain/ids.ts';
 import { allGroups } from '../../shared/operate/find-group.ts';
 import { followGroups } from '../../shared/operate/follow.ts';
-import { mendOf } from '../../shared/operate/say-gate.ts';
+import { mendOf } from '../../shared/operate/status.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { plural } from '../output/words.ts';

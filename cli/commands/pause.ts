@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../../shared/operate/pausing.ts';
-import { sayGate } from '../../shared/operate/say-gate.ts';
+import { sayGate, readStatus } from '../../shared/operate/status.ts';
 import { requireConnection } from '../../shared/operate/settings.ts';
-import { readStatus } from '../../shared/operate/status.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { duration, plural } from '../output/words.ts';

@@ -4,15 +4,13 @@ import { GROUP_STATES } from '../../shared/contract/names.ts';
 import { NotFound } from '../../shared/operate/find-group.ts';
 import { type Names, withId } from '../../shared/operate/names.ts';
 import { reportGroups } from '../../shared/operate/report.ts';
-import { mendOf, sayGate, shortened } from '../../shared/operate/say-gate.ts';
+import { mendOf, sayGate, shortened, readGroupStatus, readStatus } from '../../shared/operate/status.ts';
 import { requireConnection } from '../../shared/operate/settings.ts';
-import { readGroupStatus, readStatus } from '../../shared/operate/status.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
 import type { Column } from '../output/table.ts';
 import { duration, plural, shellWord } from '../output/words.ts';
-import { WATCH, watched } from '../watch.ts';
-import { examples } from './arguments.ts';
+import { WATCH, watched, examples } from './arguments.ts';
 
 const STATES: readonly string[] = GROUP_STATES;
 

@@ -11,8 +11,7 @@ import { READS_IN_FLIGHT } from '../sync/tuning.ts';
 import { wakeAll } from '../sync/wake.ts';
 import { type JournalPorts, journalOf, recordDeed } from './journal.ts';
 import { stateName } from './report.ts';
-import { sayGate } from './say-gate.ts';
-import { instant } from './status.ts';
+import { sayGate, instant } from './status.ts';
 
 export type SyncPorts = WakePorts &
   JournalPorts &

@@ -1,11 +1,12 @@
-import type { ShownLetter } from '../../contract/answers.ts';
-import type { ConnectionName } from '../../domain/ids.ts';
+import type { ShownLetter, StandingNow } from '../../contract/answers.ts';
+import { type ConnectionName, type GroupRef, groupId } from '../../domain/ids.ts';
 import { readStamp } from '../../domain/stamp.ts';
 import type { ConnectionStore } from '../../sync/ports/connections.ts';
 import type { GroupStore } from '../../sync/ports/groups.ts';
 import type { Letter } from './letter.ts';
-import { missingConnections, standingOf } from './standing.ts';
 import { isSuperseded, type StandingPorts } from './superseded.ts';
+import type { ToolPorts } from '../../sync/ports/bundles.ts';
+import { stateName } from '../report.ts';
 
 export interface DescribePorts extends StandingPorts {
   readonly groups: StandingPorts['groups'] & Pick<GroupStore, 'readMany'>;
@@ -47,4 +48,48 @@ export async function describeLetter(
     body: message.body,
   };
   return { document, missing };
+}
+
+/** The groups that a letter names, as they are now; those that nobody knows are left out. */
+export async function standingOf(
+  letter: Letter,
+  { groups }: { readonly groups: Pick<GroupStore, 'readMany'> },
+): Promise<readonly StandingNow[]> {
+  const refs = new Map<string, GroupRef>();
+  if (letter.ref !== undefined) refs.set(letter.ref.group, letter.ref);
+  for (const { connection, change } of letter.events) {
+    if ('group' in change) refs.set(change.group, { connection, group: groupId(change.group) });
+  }
+  const states = await groups.readMany([...refs.values()]);
+  return states.map((state) => ({
+    group: state.ref.group,
+    state: stateName(state),
+    wanted: state.counts?.wanted ?? 0,
+    platformId: state.platformId ?? null,
+    version: state.version ?? null,
+    users: state.view?.size ?? 0,
+    lastError: state.lastError?.message ?? null,
+  }));
+}
+
+export type RefusalPorts = Pick<ToolPorts, 'connections'>;
+
+/** Why ingest would refuse the letter again if it were sent now; null where it would not. */
+export async function refusalOf(letter: Letter, ports: RefusalPorts): Promise<string | null> {
+  const [problem] = letter.problems;
+  if (problem !== undefined) return problem;
+  const [missing] = await missingConnections(letter, ports);
+  return missing === undefined ? null : `unknown_connection: there is no connection ${missing}`;
+}
+
+/** Connections that the letter's events name and that do not exist: ingest would refuse it for them again. */
+export async function missingConnections(
+  { events }: Pick<Letter, 'events'>,
+  { connections }: RefusalPorts,
+): Promise<readonly ConnectionName[]> {
+  const missing: ConnectionName[] = [];
+  for (const name of new Set(events.map(({ connection }) => connection))) {
+    if ((await connections.find(name)) === undefined) missing.push(name);
+  }
+  return missing;
 }

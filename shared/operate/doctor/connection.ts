@@ -2,9 +2,8 @@ import type { Check } from '../../contract/answers.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import type { Applicant } from '../../sync/ports/platform.ts';
 import { checkFields, neededFields } from '../connect/inspect.ts';
-import { sayGate } from '../say-gate.ts';
-import { check, type DoctorPorts, fault, guarded, well } from './check.ts';
-import { connectAgain, fixOfCall, wait } from './outage.ts';
+import { sayGate } from '../status.ts';
+import { check, type DoctorPorts, fault, guarded, well, connectAgain, fixOfCall, wait } from './check.ts';
 
 /** Of members that count, past this share it is rarely the people who are at fault. */
 const MAX_UNMATCHED_SHARE = 0.1;
