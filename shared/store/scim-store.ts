@@ -72,7 +72,7 @@ export function createScimStore(table: Table): ScimStore {
       return claim === undefined ? undefined : String(claim['holder']);
     },
 
-    claim: (connection, value, { id, from }) =>
+    claim: (connection, value, id, from) =>
       table.put(
         { ...claimKey(connection, value), holder: id },
         any(missing('pk'), equal('holder', id), ...(from === undefined ? [] : [equal('holder', from)])),

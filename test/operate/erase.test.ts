@@ -87,11 +87,7 @@ async function twoCompanies() {
       version: 1,
     } as const;
     await ports.scim.save(connection, { ...resource, ...times }, undefined);
-    await ports.scim.claim(
-      connection,
-      { type: 'User', attribute: 'userName', value: 'ann@x.test' },
-      { id: 'm-ann', from: undefined },
-    );
+    await ports.scim.claim(connection, { type: 'User', attribute: 'userName', value: 'ann@x.test' }, 'm-ann');
     const token = { prefix: `t-${connection}`, connection, hash: 'h', createdMs: 1 };
     await ports.tokens.add(token);
     await ports.claims.claim('shared', `p-${connection}` as never, at);

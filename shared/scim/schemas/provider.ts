@@ -2,8 +2,13 @@ import { type Attribute, attribute, flag, type Schema, text } from '../attribute
 
 /* Schemas of the discovery documents themselves (RFC 7643 section 8.7.2): a client may read them, nobody writes them. */
 
+const TYPES = 'string complex boolean decimal integer dateTime reference binary'.split(' ');
+const WRITERS = ['readOnly', 'readWrite', 'immutable', 'writeOnly'];
+const SCHEMES = 'oauth oauth2 oauthbearertoken httpbasic httpdigest'.split(' ');
 const fixed = { mutability: 'readOnly' } as const;
 const needed = { ...fixed, required: true } as const;
+const optional = { required: false } as const;
+const uri = { required: true, referenceTypes: ['uri'] } as const;
 
 const exact = (name: string, description: string, details = {}) =>
   text(name, description, { ...needed, caseExact: true, ...details });
@@ -20,11 +25,11 @@ const yesNo = (name: string, description: string) => flag(name, description, nee
 
 const amount = (name: string, description: string) => attribute('integer', name, description, needed);
 
-const group = (name: string, description: string, subAttributes: readonly Attribute[]) =>
-  attribute('complex', name, description, { ...needed, subAttributes });
-
-const list = (name: string, description: string, subAttributes: readonly Attribute[]) =>
-  attribute('complex', name, description, { ...fixed, multiValued: true, subAttributes });
+const complex =
+  (details: object) => (name: string, description: string, subAttributes: readonly Attribute[]) =>
+    attribute('complex', name, description, { ...details, subAttributes });
+const group = complex(needed);
+const list = complex({ ...fixed, multiValued: true });
 
 const supported = yesNo('supported', 'Whether the operation is supported.');
 
@@ -41,23 +46,18 @@ export const SERVICE_PROVIDER_CONFIG: Schema = {
       amount('maxPayloadSize', 'Largest body, in bytes.'),
     ]),
     group('filter', 'Filters.', [supported, amount('maxResults', 'Most resources in one answer.')]),
-    attribute('complex', 'pagination', 'Pages of lists (RFC 9865).', {
-      ...fixed,
-      subAttributes: [
-        yesNo('cursor', 'Whether by cursor.'),
-        yesNo('index', 'Whether by startIndex.'),
-        exact('defaultPaginationMethod', 'Which one without either.', { required: false }),
-        attribute('integer', 'defaultPageSize', 'Resources in an answer without count.', fixed),
-        attribute('integer', 'maxPageSize', 'Most resources in one answer.', fixed),
-      ],
-    }),
+    complex(fixed)('pagination', 'Pages of lists (RFC 9865).', [
+      yesNo('cursor', 'Whether by cursor.'),
+      yesNo('index', 'Whether by startIndex.'),
+      exact('defaultPaginationMethod', 'Which one without either.', optional),
+      attribute('integer', 'defaultPageSize', 'Resources in an answer without count.', fixed),
+      attribute('integer', 'maxPageSize', 'Most resources in one answer.', fixed),
+    ]),
     group('changePassword', 'Changes of passwords.', [supported]),
     group('sort', 'Sorting.', [supported]),
     group('etag', 'Entity tags.', [supported]),
     list('authenticationSchemes', 'How clients say who they are.', [
-      exact('type', 'Kind of the scheme.', {
-        canonicalValues: ['oauth', 'oauth2', 'oauthbearertoken', 'httpbasic', 'httpdigest'],
-      }),
+      exact('type', 'Kind of the scheme.', { canonicalValues: SCHEMES }),
       exact('name', 'Name of the scheme.'),
       exact('description', 'What it is.'),
       address('specUri', 'Where it is specified.'),
@@ -72,16 +72,13 @@ export const RESOURCE_TYPE: Schema = {
   name: 'ResourceType',
   description: 'A type of resource',
   attributes: [
-    exact('id', 'Id of the type.', { required: false }),
+    exact('id', 'Id of the type.', optional),
     exact('name', 'Name of the type.'),
-    exact('description', 'What it is.', { required: false }),
-    address('endpoint', 'Where its resources are, below the base URL.', {
-      required: true,
-      referenceTypes: ['uri'],
-    }),
-    address('schema', 'Its core schema.', { required: true, referenceTypes: ['uri'] }),
+    exact('description', 'What it is.', optional),
+    address('endpoint', 'Where its resources are, below the base URL.', uri),
+    address('schema', 'Its core schema.', uri),
     list('schemaExtensions', 'Its extensions.', [
-      address('schema', 'The schema of the extension.', { required: true, referenceTypes: ['uri'] }),
+      address('schema', 'The schema of the extension.', uri),
       yesNo('required', 'Whether each resource must have it.'),
     ]),
   ],
@@ -90,31 +87,15 @@ export const RESOURCE_TYPE: Schema = {
 /** Of an attribute, and of a part of one: they differ in that parts have no parts. */
 const definition: readonly Attribute[] = [
   exact('name', 'Name of the attribute.'),
-  exact('type', 'Its type.', {
-    canonicalValues: [
-      'string',
-      'complex',
-      'boolean',
-      'decimal',
-      'integer',
-      'dateTime',
-      'reference',
-      'binary',
-    ],
-  }),
+  exact('type', 'Its type.', { canonicalValues: TYPES }),
   yesNo('multiValued', 'Whether it holds several values.'),
-  exact('description', 'What it is.', { required: false }),
+  exact('description', 'What it is.', optional),
   yesNo('required', 'Whether it must have a value.'),
   exact('canonicalValues', 'Values that are suggested.', { required: false, multiValued: true }),
   flag('caseExact', 'Whether case matters.', fixed),
-  exact('mutability', 'Who may change it.', {
-    canonicalValues: ['readOnly', 'readWrite', 'immutable', 'writeOnly'],
-  }),
+  exact('mutability', 'Who may change it.', { canonicalValues: WRITERS }),
   exact('returned', 'When it is shown.', { canonicalValues: ['always', 'never', 'default', 'request'] }),
-  exact('uniqueness', 'Where it is unique.', {
-    required: false,
-    canonicalValues: ['none', 'server', 'global'],
-  }),
+  exact('uniqueness', 'Where it is unique.', { ...optional, canonicalValues: ['none', 'server', 'global'] }),
   exact('referenceTypes', 'What it may refer to.', { required: false, multiValued: true }),
 ];
 
@@ -124,8 +105,8 @@ export const SCHEMA: Schema = {
   description: 'A schema',
   attributes: [
     exact('id', 'URN of the schema.'),
-    exact('name', 'Its name.', { required: false }),
-    exact('description', 'What it describes.', { required: false }),
+    exact('name', 'Its name.', optional),
+    exact('description', 'What it describes.', optional),
     list('attributes', 'Its attributes.', [
       ...definition,
       list('subAttributes', 'Parts of a complex attribute.', definition),

@@ -73,18 +73,16 @@ const ENTERPRISE_PROFILE: readonly Attribute[] = [
   ]),
 ];
 
-const user = (attributes: readonly Attribute[]): Schema => ({
-  id: USER_URN,
-  name: 'User',
-  description: 'User account',
-  attributes,
-});
-const enterprise = (attributes: readonly Attribute[]): Schema => ({
-  id: ENTERPRISE_URN,
-  name: 'EnterpriseUser',
-  description: 'Enterprise user',
-  attributes,
-});
+const schema =
+  (id: string, name: string, description: string) =>
+  (attributes: readonly Attribute[]): Schema => ({
+    id,
+    name,
+    description,
+    attributes,
+  });
+const user = schema(USER_URN, 'User', 'User account');
+const enterprise = schema(ENTERPRISE_URN, 'EnterpriseUser', 'Enterprise user');
 
 /** What a client may name beside them, though no connection keeps it: it is accepted and forgotten, or not to be written. */
 const NEVER_KEPT: readonly Attribute[] = [

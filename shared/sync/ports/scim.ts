@@ -87,11 +87,7 @@ export interface ScimStore {
   /** Who holds a unique value, as the claim says: the holder itself may have moved on. */
   holder(connection: ConnectionName, value: IndexedValue): Promise<string | undefined>;
   /** Claims a unique value for `id`; false where somebody other than `from` holds it. */
-  claim(
-    connection: ConnectionName,
-    value: IndexedValue,
-    claim: { readonly id: string; readonly from: string | undefined },
-  ): Promise<boolean>;
+  claim(connection: ConnectionName, value: IndexedValue, id: string, from?: string): Promise<boolean>;
   release(connection: ConnectionName, value: IndexedValue, id: string): Promise<void>;
 
   /** Notes that the resource may have the value; several may. */

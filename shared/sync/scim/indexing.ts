@@ -50,7 +50,7 @@ export async function indexResource(resource: ScimResource, context: IndexContex
   const [unique, ...earlier] = uniqueValues(resource);
   if (unique !== undefined) {
     for (const value of earlier) await freeHolder(value, resource, context);
-    const claim = (from?: string) => ports.scim.claim(connection, unique, { id: resource.id, from });
+    const claim = (from?: string) => ports.scim.claim(connection, unique, resource.id, from);
     // Nearly all are free: who holds one is read only where the claim was refused.
     if (!(await claim()) && !(await claim(await freeHolder(unique, resource, context))))
       throw taken(resource.type);

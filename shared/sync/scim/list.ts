@@ -52,7 +52,8 @@ export async function listResources(
     : found.slice(from, from + count).map(({ resource }) => resource);
   const resources = await showAll(page, projection, context);
   const next = ids[from + count];
-  const nextCursor = next === undefined ? {} : { nextCursor: CURSOR.write(next, scope) };
+  const nextCursor =
+    next === undefined ? {} : { nextCursor: Buffer.from(`${scope} ${next}`).toString('base64url') };
   return listBody(resources, {
     totalResults: ids.length,
     ...(cursor === undefined ? { startIndex } : nextCursor),
@@ -86,20 +87,17 @@ async function idsOf(type: TypeName, context: ScimContext): Promise<readonly str
   return ids;
 }
 
-/** The id that the page begins with; opaque to clients. */
-const CURSOR = {
-  write: (id: string, scope: string) => Buffer.from(`${scope} ${id}`).toString('base64url'),
-  read: (cursor: string) => /^(\S+) (.+)$/s.exec(Buffer.from(cursor, 'base64url').toString())?.slice(1) ?? [],
-};
-
-/** @throws ScimError invalidCursor, or expiredCursor where nothing tells any more where the page begins */
+/**
+ * A cursor is the list it goes on with, and the id that its page begins with; opaque to clients.
+ * @throws ScimError invalidCursor, or expiredCursor where nothing tells any more where the page begins
+ */
 function beginAt(
   { cursor, scope }: { readonly cursor: string; readonly scope: string },
   ids: readonly string[],
   isOrdered: boolean,
 ): number {
   if (cursor === '') return 0;
-  const [of, id] = CURSOR.read(cursor);
+  const [, of, id] = /^(\S+) (.+)$/s.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
   if (of !== scope || id === undefined)
     throw badRequest('invalidCursor', 'cursor: expected one that a page of this list gave');
   const at = ids.indexOf(id);

@@ -230,7 +230,7 @@ describe('uniqueness (RFC 7643 section 2.2)', () => {
     if (claim === undefined) throw new Error(`expected a claim at ${key}`);
     world.table.remove(claim);
     const earlier = { type: 'User', attribute: 'userName', value: 'zoe\u0308' } as const;
-    await world.ports.scim.claim(connectionName('default'), earlier, { id, from: undefined });
+    await world.ports.scim.claim(connectionName('default'), earlier, id);
     expect(await filter('Zo\u00eb')).toBe(1);
     expect((await client.post('/Users', { userName: 'zo\u00eb' })).status).toBe(409);
     await client.delete(`/Users/${id}`);
