@@ -112,11 +112,8 @@ function recognise({ headers, source = '' }: HttpRequest, { limiter }: ScimPorts
   if (token === undefined) throw unauthorised('');
   const knownAs = prefixOf(token) === undefined ? null : limiter.knownAs(token);
   if (knownAs === null) throw unauthorised(', error="invalid_token"');
-  waitFor(
-    knownAs === undefined
-      ? limiter.take(`address ${source}`, STRANGER_RATE)
-      : limiter.take(`token ${prefixOf(token)}`),
-  );
+  if (knownAs === undefined) waitFor(limiter.take(`address ${source}`, STRANGER_RATE));
+  else waitFor(limiter.take(`token ${prefixOf(token)}`));
   return { token, knownAs };
 }
 

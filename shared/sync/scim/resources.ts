@@ -124,9 +124,7 @@ export async function rewriteResource(
 ): Promise<Rewrite> {
   const { ports, connection } = context;
   for (let race = 0; race < MAX_RACES; race += 1) {
-    const [read] = race === 0 && found ? [found] : await ports.scim.read(connection, type, [id]);
-    // An unsettled one is not mended first: its next revision says all that it said.
-    const before = read?.state === 'live' ? read : await findResource(id, type, context);
+    const before = await readForChange(id, type, context, race === 0 ? found : undefined);
     await context.admitted;
     if (ifMatch !== undefined && !namesVersion(ifMatch, before.version)) {
       throw new ScimError(412, 'If-Match: expected the current version of the resource');
@@ -164,6 +162,12 @@ export async function advanceGroup(
     ? await ports.scim.advance(connection, target, { nowMs, isChange: true })
     : advanced;
   return after && { before: after, after };
+}
+
+/** An unsettled one is not mended first: its next revision says all that it said. */
+async function readForChange(id: string, type: TypeName, context: ScimContext, known?: ScimResource) {
+  const [found = known] = known ? [] : await context.ports.scim.read(context.connection, type, [id]);
+  return found?.state === 'live' ? found : findResource(id, type, context);
 }
 
 async function keepIfOurs({ before, after }: Rewrite, context: ScimContext): Promise<void> {
