@@ -7,7 +7,6 @@ import { callsFigure } from './figures/calls.ts';
 import { coldStartFigure } from './figures/cold-start.ts';
 import { costFigure } from './figures/cost.ts';
 import { latencyFigure } from './figures/latency.ts';
-import { peersFigure } from './figures/peers.ts';
 import { pureCoreFigure } from './figures/pure-core.ts';
 import { scaleFigure } from './figures/scale.ts';
 import { scimFigure } from './figures/scim.ts';
@@ -25,7 +24,6 @@ const FIGURES: readonly Figure[] = [
   scaleFigure,
   scimFigure,
   costFigure,
-  peersFigure,
 ];
 
 const USAGE = `usage: npm run bench                      all figures, into bench/results.md

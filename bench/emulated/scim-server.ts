@@ -1,0 +1,70 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import pMap from 'p-map';
+import { localSettings } from '../../local/connection.ts';
+import { createTable } from '../../local/emulators/dynamodb.ts';
+import { startFrontThread } from '../../local/emulators/front-thread.ts';
+import { createQueues, startSqs } from '../../local/emulators/sqs.ts';
+import { functionEnvironment, setEnvironment } from '../../local/environment.ts';
+import { loadParts } from '../../local/load-parts.ts';
+import { DEFAULT_CONNECTION, tableName } from '../../shared/contract/names.ts';
+import { randomHex } from '../../shared/runtime/clock.ts';
+import { wireScim } from '../../shared/runtime/wire-scim.ts';
+import { createToken } from '../../shared/sync/scim/tokens.ts';
+import { CREDENTIALS as credentials, REGION as region } from '../memory/sdk-wire.ts';
+import { type AwsCall, startRecording } from './recorder.ts';
+
+/*
+ * The SCIM endpoint of the local stack over its emulators in a process of its own, as a peer is. Apply is not at work: it
+ * runs elsewhere when deployed. The parent is told url and tokens, and may ask for `record` and then `replay`.
+ */
+
+const PREFIX = 'bench';
+/** More than one token's share of requests is sent. */
+const TOKENS = 40;
+
+const front = await startFrontThread({ port: 0, services: [] });
+const sqs = await startSqs(0);
+const queueUrls = await createQueues(new SQSClient({ region, credentials, endpoint: sqs.url }), {
+  prefix: PREFIX,
+});
+const dynamodb = new DynamoDBClient({ region, credentials, endpoint: front.url });
+await createTable(dynamodb, tableName(PREFIX));
+const elsewhere = { secretsManager: front.url, lambda: front.url, scheduler: front.url };
+const endpoints = { ...elsewhere, dynamodb: front.url, sqs: sqs.url };
+setEnvironment(
+  functionEnvironment({ prefix: PREFIX, coalesceSeconds: 5, endpoints, queueUrls, isTold: false }),
+);
+const parts = await loadParts();
+const settings = localSettings('http://127.0.0.1:9', []);
+await parts.putConnection({ name: DEFAULT_CONNECTION, company: PREFIX, settings });
+const { url, token } = await parts.startScim(DEFAULT_CONNECTION);
+const tokens = [token];
+const { ports } = wireScim();
+while (tokens.length < TOKENS) {
+  tokens.push((await createToken(DEFAULT_CONNECTION, { ...ports, randomHex })).token);
+}
+
+/** The calls of the requests since `record`, made once more by a bare client, as many at once as requests were. */
+async function replay(calls: readonly AwsCall[]): Promise<number> {
+  const documents = DynamoDBDocumentClient.from(dynamodb, {
+    marshallOptions: { removeUndefinedValues: true },
+  });
+  const startedMs = performance.now();
+  // What was written stands already, so conditions may be refused: as much work for the emulator.
+  const send = ({ make, input }: AwsCall) =>
+    documents.send(new make(input as never) as never).catch(() => undefined);
+  await pMap(calls, send, { concurrency: 8 });
+  return performance.now() - startedMs;
+}
+
+let recording: ReturnType<typeof startRecording> | undefined;
+process.on('message', async (asked) => {
+  if (asked === 'record') recording = startRecording();
+  const isReplay = asked === 'replay';
+  if (isReplay) recording?.stop();
+  const calls = isReplay ? (recording?.calls ?? []).filter((call) => call.to === 'dynamodb') : [];
+  process.send?.({ calls: calls.length, ms: await replay(calls as readonly AwsCall[]) });
+});
+process.send?.({ url, tokens });
