@@ -38,25 +38,16 @@ export function documentOf(resource: Described, type: ResourceType, baseUrl: str
 function keptAttributes(attributes: ScimObject, { kept, extension }: ResourceType): ScimObject {
   const shown: ScimDraft = {};
   for (const [name, value] of Object.entries(attributes)) {
-    if (name !== extension?.id) {
-      if (name === 'externalId' || namesIn(kept.core).has(name)) shown[name] = value;
-      continue;
-    }
-    const parts = Object.entries(isObject(value) ? value : {}).filter(([part]) =>
-      namesIn(kept.extension ?? kept.core).has(part),
-    );
+    if (name === 'externalId' || knows(kept.core, name)) shown[name] = value;
+    if (name !== extension?.id || !isObject(value)) continue;
+    const parts = Object.entries(value).filter(([part]) => knows(kept.extension, part));
     if (parts.length > 0) shown[name] = Object.fromEntries(parts);
   }
   return shown;
 }
 
-const NAMES = new WeakMap<Schema, ReadonlySet<string>>();
-
-function namesIn(schema: Schema): ReadonlySet<string> {
-  const names = NAMES.get(schema) ?? new Set(schema.attributes.map(({ name }) => name));
-  NAMES.set(schema, names);
-  return names;
-}
+const knows = (schema: Schema | undefined, wanted: string): boolean =>
+  schema?.attributes.some(({ name }) => name === wanted) ?? false;
 
 /** Past this many, type and address of each would be most of an answer, which Lambda limits to 6 MB. */
 const MAX_LINKED_MEMBERS = 10_000;

@@ -57,17 +57,9 @@ export const errorBody = ({ status, scimType, message }: ScimError): ScimObject 
 
 export const listBody = (
   resources: readonly ScimObject[],
-  {
-    totalResults,
-    ...place
-  }: {
-    readonly totalResults: number;
-    readonly startIndex?: number;
-    readonly nextCursor?: string;
-  },
+  place: { readonly totalResults: number; readonly startIndex?: number; readonly nextCursor?: string },
 ): ScimObject => ({
   schemas: [LIST_RESPONSE],
-  totalResults,
   itemsPerPage: resources.length,
   ...place,
   Resources: resources,

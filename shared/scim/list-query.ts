@@ -29,7 +29,6 @@ export interface ListQuery {
 export function readListQuery(given: ScimObject): ListQuery {
   const filter = textOf(given, 'filter');
   const cursor = cursorOf(given);
-  const wrongCount = cursor === undefined ? 'invalidValue' : 'invalidCount';
   const sortBy = textOf(given, 'sortBy');
   const sortPath = sortBy === undefined ? undefined : parseAttributePath(sortBy);
   if (sortBy !== undefined && sortPath === undefined) {
@@ -41,7 +40,7 @@ export function readListQuery(given: ScimObject): ListQuery {
     descending: textOf(given, 'sortOrder')?.toLowerCase() === 'descending',
     startIndex: Math.max(1, wholeNumber(given, 'startIndex') ?? 1),
     cursor,
-    count: Math.min(MAX_PAGE, Math.max(0, wholeNumber(given, 'count', wrongCount) ?? DEFAULT_PAGE)),
+    count: Math.min(MAX_PAGE, Math.max(0, wholeNumber(given, 'count', cursor !== undefined) ?? DEFAULT_PAGE)),
     projection: projectionOf(given),
   };
 }
@@ -81,14 +80,12 @@ function textOf(given: ScimObject, name: string): string | undefined {
   return value;
 }
 
-function wholeNumber(
-  given: ScimObject,
-  name: string,
-  wrong: 'invalidValue' | 'invalidCount' = 'invalidValue',
-): number | undefined {
+function wholeNumber(given: ScimObject, name: string, isCursor = false): number | undefined {
   const value = fieldOf(given, name);
   if (value == null || value === '') return undefined;
   const number = typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
-  if (!Number.isSafeInteger(number)) throw badRequest(wrong, `${name}: expected a whole number`);
+  if (!Number.isSafeInteger(number)) {
+    throw badRequest(isCursor ? 'invalidCount' : 'invalidValue', `${name}: expected a whole number`);
+  }
   return number as number;
 }

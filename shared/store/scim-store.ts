@@ -130,13 +130,11 @@ function createScimOrders(table: Table) {
   const nameOf = (connection: ConnectionName, type: ScimResource['type']) => `${connection}#${type}`;
 
   async function load(connection: ConnectionName, type: ScimResource['type']): Promise<ScimOrder> {
-    const ids: string[] = [];
-    const ending: string[] = [];
     const partition = resourcePartition(connection, type);
-    for await (const page of table.query({ partition, only: ['id', 'state'] })) {
-      for (const { id, state } of page) (state === 'live' ? ids : ending).push(String(id));
-    }
-    return { ids, ending };
+    const items = await itemsOf(table, { partition, only: ['id', 'state'] });
+    const idsOf = (isLive: boolean) =>
+      items.filter(({ state }) => (state === 'live') === isLive).map(({ id }) => String(id));
+    return { ids: idsOf(true), ending: idsOf(false) };
   }
 
   return {
@@ -167,12 +165,9 @@ function createScimOrders(table: Table) {
       const { changes } = known.get(nameOf(connection, type)) ?? {};
       if (!noted.written || changes === undefined) return;
       changes.set(Number(noted.item['generation']), ({ ids, ending }) => {
-        const others = ids.filter((one) => one !== id);
-        return {
-          // Nearly always at the end already: ids grow.
-          ids: state === 'live' ? [...others, id].sort() : others,
-          ending: ending.filter((one) => one !== id),
-        };
+        const without = (some: readonly string[]) => some.filter((one) => one !== id);
+        const others = without(ids);
+        return { ids: state === 'live' ? [...others, id].sort() : others, ending: without(ending) };
       });
       if (changes.size > MAX_CHANGES) known.delete(nameOf(connection, type));
     },

@@ -53,10 +53,10 @@ export function parsePatchPath(text: string): PatchPath {
 
 /** Tokens and how far they have been read. */
 class Reader {
-  readonly #tokens: readonly Token[];
+  readonly #tokens: readonly string[];
   #at = 0;
 
-  constructor(tokens: readonly Token[]) {
+  constructor(tokens: readonly string[]) {
     this.#tokens = tokens;
   }
 
@@ -64,40 +64,33 @@ class Reader {
     return this.#at === this.#tokens.length;
   }
 
-  take(kind: '(' | ')' | '[' | ']'): boolean {
-    const taken = this.#tokens[this.#at]?.kind === kind;
+  /** A bracket or a keyword, which no literal is: strings keep their quotes. */
+  take(text: string): boolean {
+    const taken = this.#tokens[this.#at]?.toLowerCase() === text;
     if (taken) this.#at += 1;
     return taken;
   }
 
-  expect(kind: ')' | ']'): void {
-    if (!this.take(kind)) throw this.#expected(`"${kind}"`);
-  }
-
-  takeWord(word: string): boolean {
-    const token = this.#tokens[this.#at];
-    const taken = token?.kind === 'word' && token.text.toLowerCase() === word;
-    if (taken) this.#at += 1;
-    return taken;
+  expect(text: ')' | ']'): void {
+    if (!this.take(text)) throw this.#expected(`"${text}"`);
   }
 
   isAtPart(): boolean {
-    const token = this.#tokens[this.#at];
-    return token?.kind === 'word' && token.text.startsWith('.');
+    return this.#tokens[this.#at]?.startsWith('.') ?? false;
   }
 
   word(what: string): string {
-    const token = this.#tokens[this.#at];
-    if (token?.kind !== 'word') throw this.#expected(what);
+    const token = this.#tokens[this.#at] ?? '';
+    if (/^[()[\]]?$/.test(token) || literalOf(token) !== undefined) throw this.#expected(what);
     this.#at += 1;
-    return token.text;
+    return token;
   }
 
-  literal(): Extract<Token, { kind: 'literal' }>['value'] {
-    const token = this.#tokens[this.#at];
-    if (token?.kind !== 'literal') throw this.#expected('a string, a number, true, false or null');
+  literal(): Literal {
+    const value = literalOf(this.#tokens[this.#at] ?? '');
+    if (value === undefined) throw this.#expected('a string, a number, true, false or null');
     this.#at += 1;
-    return token.value;
+    return value;
   }
 
   path(): AttributePath {
@@ -128,7 +121,7 @@ const readOr = (reader: Reader, depth: number): Filter =>
 function readJoined(reader: Reader, kind: 'or' | 'and', readPart: () => Filter): Filter {
   const first = readPart();
   const of = [first];
-  while (reader.takeWord(kind)) of.push(readPart());
+  while (reader.take(kind)) of.push(readPart());
   return of.length === 1 ? first : { kind, of };
 }
 
@@ -141,7 +134,7 @@ function readUnary(reader: Reader, depth: number): Filter {
     reader.expect(')');
     return inner;
   }
-  if (reader.takeWord('not')) return { kind: 'not', of: readUnary(reader, depth + 1) };
+  if (reader.take('not')) return { kind: 'not', of: readUnary(reader, depth + 1) };
   const path = reader.path();
   if (!reader.take('[')) return readExpression(reader, path);
   const where = readWhere(reader, depth + 1);
@@ -164,7 +157,7 @@ function hasElement(filter: Filter): boolean {
 }
 
 function readExpression(reader: Reader, path: AttributePath): Filter {
-  if (reader.takeWord('pr')) return { kind: 'present', path };
+  if (reader.take('pr')) return { kind: 'present', path };
   return { kind: 'compare', path, operator: reader.comparison(), value: reader.literal() };
 }
 
@@ -184,16 +177,11 @@ function readPart(reader: Reader): string {
   return path.name;
 }
 
-type Token =
-  | { readonly kind: '(' | ')' | '[' | ']' }
-  /** A path, an operator or a keyword: which one, its place tells. */
-  | { readonly kind: 'word'; readonly text: string }
-  | { readonly kind: 'literal'; readonly value: Literal };
-
 /** Longest filter or path: far above what clients send, far below what could hurt. */
 const MAX_FILTER_LENGTH = 8_192;
 
-const TOKEN = /\s*(?:([()[\]])|("(?:[^"\\]|\\.)*")|([^\s()[\]"]+))/suy;
+/** A bracket, a string, or a word: a path, an operator, a keyword or a number, as its place tells. */
+const TOKEN = /\s*([()[\]]|"(?:[^"\\]|\\.)*"|[^\s()[\]"]+)/suy;
 /** As JSON writes it: 01 is none. */
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i;
 
@@ -201,11 +189,11 @@ const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i;
  * Cuts a filter into tokens.
  * @throws ScimError invalidFilter
  */
-function tokenise(text: string): readonly Token[] {
+function tokenise(text: string): readonly string[] {
   if (text.length > MAX_FILTER_LENGTH) {
     throw badRequest('invalidFilter', `expected a filter of at most ${MAX_FILTER_LENGTH} characters`);
   }
-  const tokens: Token[] = [];
+  const tokens: string[] = [];
   const end = text.trimEnd().length;
   let at = 0;
   while (at < end) {
@@ -214,20 +202,18 @@ function tokenise(text: string): readonly Token[] {
     if (found === null)
       throw badRequest('invalidFilter', `expected the end of a string begun before character ${end}`);
     at = TOKEN.lastIndex;
-    tokens.push(tokenOf(found));
+    tokens.push(found[1] ?? '');
   }
   return tokens;
 }
 
-function tokenOf([, bracket, quoted, word = '']: RegExpExecArray): Token {
-  if (bracket !== undefined) return { kind: bracket as '(' | ')' | '[' | ']' };
-  if (quoted !== undefined) return { kind: 'literal', value: unquote(quoted) };
-  // Literals are JSON (RFC 7644 section 3.4.2.2); some clients write True and False.
-  const folded = word.toLowerCase();
-  if (folded === 'true' || folded === 'false') return { kind: 'literal', value: folded === 'true' };
-  if (folded === 'null') return { kind: 'literal', value: null };
-  if (NUMBER.test(word)) return { kind: 'literal', value: Number(word) };
-  return { kind: 'word', text: word };
+/** Literals are JSON (RFC 7644 section 3.4.2.2); some clients write True and False. */
+function literalOf(token: string): Literal | undefined {
+  if (token.startsWith('"')) return unquote(token);
+  const folded = token.toLowerCase();
+  if (folded === 'true' || folded === 'false') return folded === 'true';
+  if (folded === 'null') return null;
+  return NUMBER.test(token) ? Number(token) : undefined;
 }
 
 /** A string as JSON writes it, with \" \\ \n \u and their kind. */

@@ -74,12 +74,10 @@ function decoded(segment: string): string {
   }
 }
 
-const notImplemented: Endpoint = () => {
+const nobody: Endpoint = () => {
   throw new ScimError(501, 'a token of a connection is no user: /Me has nobody to show');
 };
-const ME: Methods = Object.fromEntries(
-  ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map((method) => [method, notImplemented]),
-);
+const ME: Methods = { GET: nobody, POST: nobody, PUT: nobody, PATCH: nobody, DELETE: nobody };
 
 /** Parameters mean nothing here, whatever a client adds; only a filter is forbidden (RFC 7644 section 4). */
 function discovery(first: string, second: string | undefined): Methods | undefined {
