@@ -1,12 +1,11 @@
 import { Command, Option } from 'commander';
 import { VERSION } from '../shared/contract/version.ts';
-import type { Act } from './context.ts';
 import { addCompletion } from './commands/completion.ts';
 import { addConnect } from './commands/connect.ts';
 import { addConnections } from './commands/connections.ts';
 import { addConsole } from './commands/console.ts';
 import { addDlq } from './commands/dlq.ts';
-import { addDoctor, addProbe, addNotify } from './commands/doctor.ts';
+import { addDoctor, addNotify, addProbe } from './commands/doctor.ts';
 import { addEvents } from './commands/events.ts';
 import { addExplain, addPerson } from './commands/explain.ts';
 import { addHolds } from './commands/holds.ts';
@@ -18,6 +17,7 @@ import { addPlan } from './commands/plan.ts';
 import { addReconcile } from './commands/reconcile.ts';
 import { addScim } from './commands/scim.ts';
 import { addStatus } from './commands/status.ts';
+import type { Act } from './context.ts';
 import { DEFAULT_LOCAL_FILE } from './local-file.ts';
 
 const AFTER = `

@@ -2,7 +2,7 @@ import { type Command, CommanderError } from 'commander';
 import type { Act } from './context.ts';
 import { createContext } from './context.ts';
 import { describeError } from './describe-error.ts';
-import { type GlobalOptions, EXIT, type Io } from './io.ts';
+import { EXIT, type GlobalOptions, type Io } from './io.ts';
 import { createSpell, type Spell } from './output/hints.ts';
 import { visibleText } from './output/words.ts';
 import { createProgram } from './program.ts';

@@ -3,9 +3,9 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import packageJson from '../package.json' with { type: 'json' };
 import { loadPage } from '../cli/console/page.ts';
 import { bundleHandlers } from '../infra/bundle.ts';
+import packageJson from '../package.json' with { type: 'json' };
 
 /*
  * What `npm pack` puts into the package beside the examples: every entry built into `dist/`, all at one depth, so that

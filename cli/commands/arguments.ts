@@ -1,8 +1,8 @@
-import { InvalidArgumentError, type Command } from 'commander';
-import type { SettingChange } from '../../shared/operate/settings.ts';
-import { UsageError } from '../io.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Command, InvalidArgumentError } from 'commander';
+import type { SettingChange } from '../../shared/operate/settings.ts';
 import type { Context } from '../context.ts';
+import { UsageError } from '../io.ts';
 
 /** What stands below a command's help; a test runs each. */
 export const examples = (...lines: readonly string[]) =>

@@ -10,8 +10,8 @@ import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import { type Act, type Context, parseConnectionName } from '../context.ts';
 import { EXIT, Stopped, UsageError } from '../io.ts';
 import { plural } from '../output/words.ts';
-import { linesOf, PROBE_PLAN, tryPlatform } from './doctor.ts';
 import { examples } from './arguments.ts';
+import { linesOf, PROBE_PLAN, tryPlatform } from './doctor.ts';
 
 const ADOPT = { none: 'never', spokeId: 'bySpokeId', name: 'byName' } as const;
 

@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import { SETTING_KEYS } from '../../shared/contract/change-setting.ts';
 import { allGroups } from '../../shared/operate/find-group.ts';
 import { eraseConnection } from '../../shared/operate/forget.ts';
-import { sayGate, instant, reportCredential } from '../../shared/operate/status.ts';
 import {
   changeSettings,
   listConnections,
@@ -11,6 +10,7 @@ import {
   requireConnection,
   type SettingsPlan,
 } from '../../shared/operate/settings.ts';
+import { instant, reportCredential, sayGate } from '../../shared/operate/status.ts';
 import { type Act, type Context, parseConnectionName } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { erasedLines, plural, shellWord } from '../output/words.ts';

@@ -10,16 +10,16 @@ import {
   SHORT_ID,
   sendAmended,
 } from '../../shared/operate/dead-letters/amend.ts';
-import type { Letter } from '../../shared/operate/dead-letters/letter.ts';
 import { describeLetter } from '../../shared/operate/dead-letters/describe.ts';
+import type { Letter } from '../../shared/operate/dead-letters/letter.ts';
 import { NotFound } from '../../shared/operate/find-group.ts';
 import type { Names } from '../../shared/operate/names.ts';
 import type { Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
 import { askYes, canAsk } from '../output/ask.ts';
 import { plural } from '../output/words.ts';
-import { toMs } from './explain.ts';
 import { type QueueOption, queuesOf, selectionOf, surveyChosen, type Which } from './dlq-queue.ts';
+import { toMs } from './explain.ts';
 
 async function findOne(context: Context, id: string, options: QueueOption): Promise<Letter> {
   const [letter] = await findLetters([id], queuesOf(options), await context.ports());

@@ -1,15 +1,15 @@
 import { Option } from 'commander';
-import type { Survey, ReplayReport } from '../../shared/contract/answers.ts';
+import type { ReplayReport, Survey } from '../../shared/contract/answers.ts';
 import { DEAD_LETTER_CODES } from '../../shared/contract/names.ts';
+import { SHORT_ID } from '../../shared/operate/dead-letters/amend.ts';
+import { replayLetters } from '../../shared/operate/dead-letters/replay.ts';
 import { isNamed, type Selection, surveyLetters } from '../../shared/operate/dead-letters/survey.ts';
 import { NotFound } from '../../shared/operate/find-group.ts';
 import type { Mailbox } from '../../shared/sync/ports/queues.ts';
 import type { Context } from '../context.ts';
-import { UsageError, EXIT } from '../io.ts';
+import { EXIT, UsageError } from '../io.ts';
 import type { Column } from '../output/table.ts';
 import { duration, plural } from '../output/words.ts';
-import { SHORT_ID } from '../../shared/operate/dead-letters/amend.ts';
-import { replayLetters } from '../../shared/operate/dead-letters/replay.ts';
 
 export type QueueName = Mailbox['name'];
 

@@ -6,17 +6,17 @@ import type { Names } from '../../shared/operate/names.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { duration, plural } from '../output/words.ts';
-import { WATCH, watched, examples, positiveNumber, wholeNumber } from './arguments.ts';
+import { examples, positiveNumber, WATCH, watched, wholeNumber } from './arguments.ts';
 import { discard, edit, show } from './dlq-letter.ts';
 import {
-  type QueueOption,
   CAUSE_COLUMNS,
   codeOption,
   groupNamed,
+  type QueueOption,
   queueOption,
   queuesOf,
-  sayElsewhere,
   replay,
+  sayElsewhere,
 } from './dlq-queue.ts';
 
 export function addDlq(program: Command, act: Act): void {

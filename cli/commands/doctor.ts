@@ -1,13 +1,13 @@
-import * as z from 'zod';
 import type { Command } from 'commander';
-import type { Act, Context } from '../context.ts';
+import * as z from 'zod';
 import { checkAlarms } from '../../shared/operate/doctor/alarms.ts';
 import { examine } from '../../shared/operate/doctor/doctor.ts';
+import { type ProbeReport, probePlatform } from '../../shared/operate/probe.ts';
+import { requireConnection } from '../../shared/operate/settings.ts';
+import type { Act, Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
 import { plural } from '../output/words.ts';
 import { examples } from './arguments.ts';
-import { type ProbeReport, probePlatform } from '../../shared/operate/probe.ts';
-import { requireConnection } from '../../shared/operate/settings.ts';
 
 interface DoctorOptions {
   readonly faults?: boolean;

@@ -7,8 +7,8 @@ import { requireConnection } from '../../shared/operate/settings.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { shellWord } from '../output/words.ts';
-import { lineOf, named } from './log.ts';
 import { examples } from './arguments.ts';
+import { lineOf, named } from './log.ts';
 
 export function addExplain(program: Command, act: Act): void {
   program

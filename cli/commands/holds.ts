@@ -13,7 +13,7 @@ import { EXIT } from '../io.ts';
 import { canAsk } from '../output/ask.ts';
 import { type Column, renderCsv } from '../output/table.ts';
 import { percent, plural, shellWord } from '../output/words.ts';
-import { WATCH, watched, examples } from './arguments.ts';
+import { examples, WATCH, watched } from './arguments.ts';
 
 interface Decision {
   readonly reason?: string;

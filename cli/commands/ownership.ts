@@ -6,8 +6,8 @@ import { rebindMember } from '../../shared/operate/rebind.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { erasedLines, plural, shellWord } from '../output/words.ts';
-import { follow, NO_WAIT, type Wait } from './follow.ts';
 import { examples } from './arguments.ts';
+import { follow, NO_WAIT, type Wait } from './follow.ts';
 
 export function addOwnership(program: Command, act: Act): void {
   program

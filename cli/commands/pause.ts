@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../../shared/operate/pausing.ts';
-import { sayGate, readStatus } from '../../shared/operate/status.ts';
 import { requireConnection } from '../../shared/operate/settings.ts';
+import { readStatus, sayGate } from '../../shared/operate/status.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { duration, plural } from '../output/words.ts';
-import { dirtyGroups, follow, NO_WAIT, type Wait } from './follow.ts';
 import { examples } from './arguments.ts';
+import { dirtyGroups, follow, NO_WAIT, type Wait } from './follow.ts';
 
 export function addPause(program: Command, act: Act): void {
   program

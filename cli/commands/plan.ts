@@ -7,14 +7,14 @@ import { allGroups } from '../../shared/operate/find-group.ts';
 import { syncGroups } from '../../shared/operate/follow.ts';
 import type { Names } from '../../shared/operate/names.ts';
 import { planSettings, requireConnection } from '../../shared/operate/settings.ts';
-import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import { type GroupPlan, planGroup } from '../../shared/sync/apply/preview.ts';
+import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
 import { namedIn, showPlans } from '../output/show-plan.ts';
 import { plural } from '../output/words.ts';
-import { noteObstacle } from './follow.ts';
 import { collected, examples, seconds, settingChange } from './arguments.ts';
+import { noteObstacle } from './follow.ts';
 
 export function addPlan(program: Command, act: Act): void {
   program

@@ -4,13 +4,13 @@ import { GROUP_STATES } from '../../shared/contract/names.ts';
 import { NotFound } from '../../shared/operate/find-group.ts';
 import { type Names, withId } from '../../shared/operate/names.ts';
 import { reportGroups } from '../../shared/operate/report.ts';
-import { mendOf, sayGate, shortened, readGroupStatus, readStatus } from '../../shared/operate/status.ts';
 import { requireConnection } from '../../shared/operate/settings.ts';
+import { mendOf, readGroupStatus, readStatus, sayGate, shortened } from '../../shared/operate/status.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
 import type { Column } from '../output/table.ts';
 import { duration, plural, shellWord } from '../output/words.ts';
-import { WATCH, watched, examples } from './arguments.ts';
+import { examples, WATCH, watched } from './arguments.ts';
 
 const STATES: readonly string[] = GROUP_STATES;
 

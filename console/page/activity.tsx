@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Activity as ActivityAnswer, Entry } from '../answers.ts';
 import { csv, download, exact } from './format.ts';
 import { get } from './net.ts';
-import { Button, Empty, Failure, Field, Page, Select, sayPerson, Time, Filters } from './parts.tsx';
+import { Button, Empty, Failure, Field, Filters, Page, Select, sayPerson, Time } from './parts.tsx';
 import { filterBy, pathTo, query } from './route.ts';
 import { type Column, Table, usePages } from './table.tsx';
 import { T } from './texts.ts';

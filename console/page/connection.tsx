@@ -4,19 +4,19 @@ import { duration } from './format.ts';
 import { get, post, useAnswer } from './net.ts';
 import {
   Answered,
-  ask,
   Ask,
+  ask,
   Button,
   Empty,
   Facts,
   Failure,
   Field,
   Page,
-  sayDone,
+  perform,
   Section,
+  sayDone,
   Time,
   Toggle,
-  perform,
 } from './parts.tsx';
 import { connection } from './route.ts';
 import { T } from './texts.ts';

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import type { GroupDetail, GroupPlan, MemberLine } from '../answers.ts';
 import { Entries } from './activity.tsx';
 import { number } from './format.ts';
+import { Pause } from './groups.tsx';
 import { useAnswer } from './net.ts';
 import {
   Answered,
@@ -11,15 +12,14 @@ import {
   Facts,
   Member,
   Page,
-  performNow,
   Person,
+  perform,
+  performNow,
   Section,
   State,
   Time,
   Toggle,
-  perform,
 } from './parts.tsx';
-import { Pause } from './groups.tsx';
 import { id, pathTo } from './route.ts';
 import { type Column, Table } from './table.tsx';
 import { T } from './texts.ts';

@@ -7,13 +7,13 @@ import {
   Empty,
   Failure,
   Field,
+  Filters,
   Page,
   perform,
   performNow,
   Select,
   State,
   Time,
-  Filters,
 } from './parts.tsx';
 import { filterBy, pathTo, query } from './route.ts';
 import { boxes, type Column, Table, usePages } from './table.tsx';

@@ -9,14 +9,14 @@ import {
   Empty,
   Facts,
   Field,
+  Filters,
   Page,
   Person as PersonLink,
-  sayPerson,
+  perform,
   Section,
+  sayPerson,
   Time,
   Toggle,
-  perform,
-  Filters,
 } from './parts.tsx';
 import { filterBy, id, pathTo, query } from './route.ts';
 import { T } from './texts.ts';

@@ -1,6 +1,5 @@
 import pMap from 'p-map';
 import * as z from 'zod';
-import type { ReplayProgress, SettingsPreview } from '../answers.ts';
 import { groupId, memberId, platformGroupId, platformUserId, roleId } from '../../shared/domain/ids.ts';
 import {
   discardLetter,
@@ -18,6 +17,7 @@ import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../.
 import { rebindMember } from '../../shared/operate/rebind.ts';
 import { issueToken, withdrawToken } from '../../shared/operate/scim-tokens.ts';
 import { changeSettings, planSettings, requireConnection } from '../../shared/operate/settings.ts';
+import type { ReplayProgress, SettingsPreview } from '../answers.ts';
 import { BOTH_QUEUES } from './desk.ts';
 import { type Asked, namedPlan } from './queries.ts';
 

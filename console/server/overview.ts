@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { Activity, GroupLine, GroupPage, Home, Live, PersonName, Unmatched } from '../answers.ts';
 import type { Cause, GroupStateName, PendingRow } from '../../shared/contract/answers.ts';
 import type { ConnectionName } from '../../shared/domain/ids.ts';
 import { surveyLetters } from '../../shared/operate/dead-letters/survey.ts';
@@ -10,6 +9,7 @@ import { listConnections, requireConnection } from '../../shared/operate/setting
 import { instant, readStatus } from '../../shared/operate/status.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { GroupSummary } from '../../shared/sync/ports/group-index.ts';
+import type { Activity, GroupLine, GroupPage, Home, Live, PersonName, Unmatched } from '../answers.ts';
 import { createActivity } from './activity.ts';
 import { BOTH_QUEUES, type Desk } from './desk.ts';
 import { namesOf, readEverybody } from './people.ts';

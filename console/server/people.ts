@@ -1,11 +1,11 @@
 import pMap from 'p-map';
-import type { PersonName } from '../answers.ts';
 import { groupFloor, memberCounts } from '../../shared/domain/group.ts';
 import type { GroupState, StoredMember } from '../../shared/domain/group-state.ts';
 import { type ConnectionName, type MemberId, memberId, type RoleId } from '../../shared/domain/ids.ts';
 import { STAMP_ZERO } from '../../shared/domain/stamp.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { UserState } from '../../shared/sync/ports/desired.ts';
+import type { PersonName } from '../answers.ts';
 
 /** Somebody of whom a group has heard: what the directory says of them, and who they are on the platform. */
 export interface Known {

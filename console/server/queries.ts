@@ -1,15 +1,3 @@
-import type {
-  Activity,
-  Checks,
-  ConnectionPage,
-  Entry,
-  GroupDetail,
-  HeldPerson,
-  HoldPage,
-  Letters,
-  PersonName,
-  PersonPage,
-} from '../answers.ts';
 import type { ShownLetter } from '../../shared/contract/answers.ts';
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import type { GroupState } from '../../shared/domain/group-state.ts';
@@ -32,6 +20,18 @@ import { instant, readGroupStatus, readStatus } from '../../shared/operate/statu
 import { planGroup } from '../../shared/sync/apply/preview.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import { listTokens } from '../../shared/sync/scim/tokens.ts';
+import type {
+  Activity,
+  Checks,
+  ConnectionPage,
+  Entry,
+  GroupDetail,
+  HeldPerson,
+  HoldPage,
+  Letters,
+  PersonName,
+  PersonPage,
+} from '../answers.ts';
 import { fits } from './activity.ts';
 import { BOTH_QUEUES, type Desk } from './desk.ts';
 import type { Overview } from './overview.ts';

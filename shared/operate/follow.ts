@@ -11,7 +11,7 @@ import { READS_IN_FLIGHT } from '../sync/tuning.ts';
 import { wakeAll } from '../sync/wake.ts';
 import { type JournalPorts, journalOf, recordDeed } from './journal.ts';
 import { stateName } from './report.ts';
-import { sayGate, instant } from './status.ts';
+import { instant, sayGate } from './status.ts';
 
 export type SyncPorts = WakePorts &
   JournalPorts &

@@ -1,12 +1,12 @@
 import type { ShownLetter, StandingNow } from '../../contract/answers.ts';
 import { type ConnectionName, type GroupRef, groupId } from '../../domain/ids.ts';
 import { readStamp } from '../../domain/stamp.ts';
+import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { ConnectionStore } from '../../sync/ports/connections.ts';
 import type { GroupStore } from '../../sync/ports/groups.ts';
+import { stateName } from '../report.ts';
 import type { Letter } from './letter.ts';
 import { isSuperseded, type StandingPorts } from './superseded.ts';
-import type { ToolPorts } from '../../sync/ports/bundles.ts';
-import { stateName } from '../report.ts';
 
 export interface DescribePorts extends StandingPorts {
   readonly groups: StandingPorts['groups'] & Pick<GroupStore, 'readMany'>;

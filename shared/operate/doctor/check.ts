@@ -1,6 +1,6 @@
 import type { Check } from '../../contract/answers.ts';
-import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
+import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import { PlatformFailure } from '../../sync/ports/platform.ts';
 
 export const well = (name: string, detail: string): Check => ({ name, ok: true, detail, fix: null });

@@ -3,7 +3,7 @@ import type { Connection } from '../../sync/ports/connections.ts';
 import type { Applicant } from '../../sync/ports/platform.ts';
 import { checkFields, neededFields } from '../connect/inspect.ts';
 import { sayGate } from '../status.ts';
-import { check, type DoctorPorts, fault, guarded, well, connectAgain, fixOfCall, wait } from './check.ts';
+import { check, connectAgain, type DoctorPorts, fault, fixOfCall, guarded, wait, well } from './check.ts';
 
 /** Of members that count, past this share it is rarely the people who are at fault. */
 const MAX_UNMATCHED_SHARE = 0.1;
