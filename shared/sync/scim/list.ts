@@ -1,7 +1,7 @@
 import pMap from 'p-map';
 import { groupId, memberId } from '../../domain/ids.ts';
 import { documentOf, memberValues } from '../../scim/document.ts';
-import { badRequest, listBody, ScimError } from '../../scim/errors.ts';
+import { badRequest, listBody } from '../../scim/errors.ts';
 import { checkFilter, matchesFilter, sorted } from '../../scim/filter/evaluate.ts';
 import type { Filter } from '../../scim/filter/filter.ts';
 import { type Lookup, lookupOf, membersAskedBy } from '../../scim/filter/lookup.ts';
@@ -19,6 +19,7 @@ import { hashOf } from './tokens.ts';
 const GROUPS_IN_FLIGHT = 8;
 /** Characters of one page, most of them members: Lambda answers 6 MB at most, in which each quote takes one more. */
 const MAX_PAGE_LENGTH = 5_000_000;
+const TOO_LONG = `expected a page of at most ${MAX_PAGE_LENGTH} characters; ask for fewer groups, or without members`;
 
 /** A resource that satisfies the filter, as the filter saw it. */
 interface Found {
@@ -72,7 +73,7 @@ async function showAll(
     async (resource) => {
       const shown = await show(resource, projection, context);
       length += JSON.stringify(shown).length;
-      if (length > MAX_PAGE_LENGTH) throw tooMany();
+      if (length > MAX_PAGE_LENGTH) throw badRequest('tooMany', TOO_LONG);
       return shown;
     },
     { concurrency: GROUPS_IN_FLIGHT },
@@ -121,13 +122,6 @@ async function readAll(ids: readonly string[], type: TypeName, context: ScimCont
   }
   return read;
 }
-
-const tooMany = () =>
-  new ScimError(
-    400,
-    `expected a page of at most ${MAX_PAGE_LENGTH} characters; ask for fewer groups, or without members`,
-    { scimType: 'tooMany' },
-  );
 
 async function findAll(type: ResourceType, { filter, sortBy, descending }: ListQuery, context: ScimContext) {
   const found: Found[] = [];

@@ -122,12 +122,9 @@ async function rewriteGroup(id: string, change: Change, edit: Edit, members: rea
     ...(saysName(rewrite) ? [factsOf(after)] : []),
     ...(await membershipChanges(group, net, context)),
   ];
-  await record(
-    changes.length > 0
-      ? changes.map((one) => ({ by: after, change: one }))
-      : [{ by: after, change: { kind: 'member.added', group, members: [] } }],
-    context,
-  );
+  if (changes.length === 0) changes.push({ kind: 'member.added', group, members: [] });
+  const said = changes.map((one) => ({ by: after, change: one }));
+  await record(said, context);
   await settleResource(rewrite, context);
   return after;
 }
