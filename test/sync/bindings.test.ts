@@ -213,31 +213,26 @@ describe('a binding', () => {
   });
 
   it('is heard of, at whatever moment of its making a refresh finds that its person has left', async () => {
-    for (let at = 1, isMet = true; isMet; at += 1) {
+    for (let at = 1, effects = 1; effects >= at; at += 1) {
       const told = await story();
       const { world, tell, say, shown, ref } = told;
+      const connection = (await world.onlooker.connections.find(CONNECTION)) as Connection;
       world.platform.employees = [person('ann', 'ann')];
       await refresh(told);
       await tell({ upsert: 'g' });
       say({ add: ['ann'], to: 'g' });
       await ingest(takeEvents(world), world.onlooker);
       takeWoken(world);
-      isMet = false;
-      let effects = 0;
+      effects = 0;
       const effect = async () => {
         effects += 1;
         if (effects !== at) return;
-        isMet = true;
         world.platform.employees = [person('ann', 'ann', 'TERMINATED')];
-        await refreshPeople(
-          (await world.onlooker.connections.find(CONNECTION)) as Connection,
-          world.onlooker,
-        );
+        await refreshPeople(connection, world.onlooker);
       };
-      const worker = { name: 'apply', skewMs: 0, isDead: () => false, effect };
-      await applyGroup(ref('g'), world.portsFor(worker));
+      await applyGroup(ref('g'), world.portsFor({ name: 'apply', skewMs: 0, isDead: () => false, effect }));
       await tell();
-      expect([at, shown('g')]).toEqual([at, [isMet ? [] : ['u-ann']]]);
+      expect([at, shown('g')]).toEqual([at, [effects >= at ? [] : ['u-ann']]]);
     }
   });
 

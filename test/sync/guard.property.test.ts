@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { groupId, memberId } from '../../shared/domain/ids.ts';
+import { NO_GROUP } from '../../shared/domain/group.ts';
 import { makeStamp } from '../../shared/domain/stamp.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { seededRandom } from '../../simulate/random.ts';
@@ -81,17 +82,9 @@ async function say(
     await desired.joinMember(ref, { member: id, register: { value, stamp } }, world.nowMs());
   }
   const since = makeStamp({ time: new Date(START_MS - 1).toISOString(), id: group, source: 'test' });
-  const nowMs = world.nowMs();
-  await desired.markDirty(
-    ref,
-    { nowMs, wakeAtMs: nowMs, isAtOnce: true },
-    {
-      upserted: since,
-      deleted: makeNothing(),
-      snapshot: makeNothing(),
-      name: { value: `Group ${group}`, stamp: since },
-    },
-  );
+  const now = { nowMs: world.nowMs(), wakeAtMs: world.nowMs(), isAtOnce: true };
+  const named = { ...NO_GROUP, upserted: since, name: { value: `Group ${group}`, stamp: since } };
+  await desired.markDirty(ref, now, named);
   await applyQueue.wake([ref]);
 }
 
@@ -101,8 +94,6 @@ async function work(world: World, scheduler: Scheduler, maxRounds: number) {
     if (!String(error).includes('still busy')) throw error;
   });
 }
-
-const makeNothing = () => '' as ReturnType<typeof makeStamp>;
 
 /** The most that was removed within any hour, of the connection and of any one group. */
 function worstHour(world: World) {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { intentId, memberId, platformUserId } from '../../shared/domain/ids.ts';
-import { makeStamp, STAMP_ZERO } from '../../shared/domain/stamp.ts';
+import { NO_GROUP } from '../../shared/domain/group.ts';
+import { makeStamp } from '../../shared/domain/stamp.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { story } from '../support/engine/story.ts';
 import { START_MS } from '../support/engine/world.ts';
@@ -20,12 +21,7 @@ async function filledGroup(size: number) {
     const member = memberId(`m${index}@acme.test`);
     await onlooker.desired.joinMember(ref, { member, register: { value: 'present', stamp } }, START_MS);
   }
-  const named = {
-    upserted: stamp,
-    deleted: STAMP_ZERO,
-    snapshot: STAMP_ZERO,
-    name: { value: 'Everybody', stamp },
-  };
+  const named = { ...NO_GROUP, upserted: stamp, name: { value: 'Everybody', stamp } };
   await onlooker.desired.markDirty(ref, { nowMs: START_MS, wakeAtMs: START_MS, isAtOnce: true }, named);
   return { ...told, onlooker, stamp, at: ref };
 }

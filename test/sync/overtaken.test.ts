@@ -130,20 +130,15 @@ it.each([
   ['does not leave the group out any more', { groups: { exclude: ['*'] } }, {}, 'written', 'New'],
   ['ends where it is only to observe', {}, undefined, 'observing', 'Group g'],
 ])('a worker that remembers the settings of before %s', async (_, before, settings, outcome, name) => {
-  const { world, tell, say, ref } = await story();
+  const { world, tell, say, ref } = await story({ settings: before });
   await tell({ upsert: 'g' });
   const { onlooker } = world;
   const connections = createConnectionStore(world.table, { clock: world.nowMs, rememberMs: 60_000 });
-  const save = async (changed: object | undefined) => {
-    const now = (await onlooker.connections.find(CONNECTION)) as Connection;
-    const next = ConnectionSettings.parse({ baseUrl: 'https://platform.test', guard: null, ...changed });
-    await onlooker.connections.save({ ...now, settings: next, observing: changed === undefined });
-  };
-  await save(before);
-  await connections.find(CONNECTION);
+  const seen = (await connections.find(CONNECTION)) as Connection;
   say({ upsert: 'g', name: 'New' });
   await ingest(takeEvents(world), onlooker);
-  await save(settings);
+  const now = ConnectionSettings.parse({ baseUrl: 'https://platform.test', guard: null, ...settings });
+  await onlooker.connections.save({ ...seen, settings: now, observing: settings === undefined });
   expect((await applyGroup(ref('g'), { ...onlooker, connections })).outcome).toBe(outcome);
   expect([...world.platform.groups.values()].map((group) => group.name)).toEqual([name]);
 });
