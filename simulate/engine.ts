@@ -87,14 +87,11 @@ export interface PortsOptions {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly coalesceMs: number;
   readonly createSettleMs: number;
-  /** Up to which size a view lies on its group's item, where that is not as deployed. */
+  /** Up to which size a view lies on its group's item; of small groups, so that some lie there and some in chunks. */
   readonly inlineViewBytes?: number;
   /** Which function these are for: its name stands in what it dead-letters. */
   readonly source: 'ingest' | 'apply';
 }
-
-/** Some views of a life's small groups lie on their items then, and some in chunks. */
-export const FEW_BYTES = 30;
 
 /** How long a worker remembers a connection, as shared/runtime/wire.ts has it. */
 const CONNECTIONS_REMEMBERED_MS = 30_000;

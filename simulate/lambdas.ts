@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { Secrets } from '../shared/sync/ports/secrets.ts';
-import { type EnginePorts, FEW_BYTES, portsOver, type TableFault, tableOf } from './engine.ts';
+import { type EnginePorts, portsOver, type TableFault, tableOf } from './engine.ts';
 import type { AwsDeed, LambdaName } from './life.ts';
 import { type Queues, queueUrl } from './queues.ts';
 import type { Random } from './random.ts';
@@ -130,7 +130,7 @@ export function createLambdas(options: LambdasOptions) {
       },
       coalesceMs: options.coalesceMs,
       createSettleMs: options.createSettleMs,
-      inlineViewBytes: FEW_BYTES,
+      inlineViewBytes: 30,
       source: actor === 'ingest' ? 'ingest' : 'apply',
     });
     const planted = options.plant?.(ports, actor) ?? ports;

@@ -7,7 +7,7 @@ import { createConnectionStore } from '../../../shared/store/connection-store.ts
 import type { Table } from '../../../shared/store/table.ts';
 import type { Connection } from '../../../shared/sync/ports/connections.ts';
 import type { DeadLetter } from '../../../shared/sync/ports/queues.ts';
-import { portsOver as enginePorts, FEW_BYTES, type TableFault, tableOf } from '../../../simulate/engine.ts';
+import { portsOver as enginePorts, type TableFault, tableOf } from '../../../simulate/engine.ts';
 import type { PersonSpec as Employee } from '../../../simulate/life.ts';
 import { createQueues, type Queue, type Queues, queueUrl } from '../../../simulate/queues.ts';
 import type { Random } from '../../../simulate/random.ts';
@@ -169,7 +169,7 @@ function portsOver(table: Table, { shared, worker, faults }: Seat) {
     sleep: async () => {},
     coalesceMs: shared.coalesceMs,
     createSettleMs: CREATE_SETTLE_MS,
-    inlineViewBytes: FEW_BYTES,
+    inlineViewBytes: 30,
     source: 'apply',
     queueUrl,
     sqs,
