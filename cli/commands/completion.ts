@@ -62,25 +62,25 @@ const cases = (entries: readonly Entry[]): string =>
 const KINDS: readonly Completable[] = ['connection', 'group', 'hold', 'letter', 'token'];
 const GLOBALS_WITH_VALUE = ['--connection', '--prefix', '--region', '--profile', '--local-file'] as const;
 
-/** Both shells find the longest command in what was typed, and offer its words. */
+/** Both shells find the longest command in what was typed, and offer its words. In zsh `path` is where programs are. */
 const SCRIPTS: Readonly<Record<Shell, (entries: readonly Entry[]) => string>> = {
   bash: (entries) => `# groupsync completion for bash: source <(groupsync completion bash)
 _groupsync() {
-  local path='' word words='' ids='' id i globals=() current="\${COMP_WORDS[COMP_CWORD]}"
+  local typed='' word words='' ids='' id i globals=() current="\${COMP_WORDS[COMP_CWORD]}"
   for ((i = 1; i < COMP_CWORD; i++)); do
     word=\${COMP_WORDS[i]}
     case "$word" in
       --local) globals+=("$word") ;;
       ${GLOBALS_WITH_VALUE.join('|')}) globals+=("$word" "\${COMP_WORDS[i + 1]}") ;;
     esac
-    case "\${path:+$path }$word" in
+    case "\${typed:+$typed }$word" in
 ${entries
   .filter(({ path }) => path.length > 0)
-  .map(({ path }) => `      '${path.join(' ')}') path='${path.join(' ')}' ;;`)
+  .map(({ path }) => `      '${path.join(' ')}') typed='${path.join(' ')}' ;;`)
   .join('\n')}
     esac
   done
-  case "$path" in
+  case "$typed" in
 ${cases(entries)}
   esac
   case "\${COMP_WORDS[COMP_CWORD - 1]}" in
@@ -105,6 +105,9 @@ ${SCRIPTS.bash(entries)}`,
       '# groupsync completion for fish: groupsync completion fish | source',
       'complete -c groupsync -e',
       FISH_IDS,
+      ...['connection', 'group'].map(
+        (name) => `complete -c groupsync -l ${name} -x -a '(__groupsync_ids ${name})'`,
+      ),
       ...entries.map(({ path, words, ids }) => {
         const condition =
           path.length === 0
@@ -125,7 +128,7 @@ const FISH_IDS = `function __groupsync_ids
       case --local
         set -a globals $words[$i]
       case ${GLOBALS_WITH_VALUE.join(' ')}
-        set -a globals $words[$i] $words[(math $i + 1)]
+        test $i -lt (count $words); and set -a globals $words[$i] $words[(math $i + 1)]
     end
   end
   groupsync $globals completion fish --ids $argv[1] 2>/dev/null

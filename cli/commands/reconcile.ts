@@ -34,6 +34,9 @@ export function addReconcile(program: Command, act: Act): void {
     .action(act((context) => runNow(context, 'people', {})));
 }
 
+/** Clocks differ; what was known before the run is told apart by what it is. */
+const RECENT_MS = 120_000;
+
 /** The deployed function does it, with its own permissions and its own locks; this waits, and tells of it. */
 async function runNow(
   context: Context,
@@ -43,39 +46,32 @@ async function runNow(
   const { out, connection } = context;
   const ports = await context.ports();
   await requireConnection(connection, ports);
+  const readDrift = async () => {
+    const found: DriftRecord[] = [];
+    for await (const page of ports.drift.since(connection, ports.clock() - RECENT_MS)) found.push(...page);
+    return found;
+  };
   out.note(`running ${name} for ${connection} …`);
-  const before = await recentDrift(context);
+  const known = new Set((await readDrift()).map(({ id, settledBy }) => `${id} ${settledBy}`));
   const answer = Answer.parse(await ports.functions.run(name, { ...event, connection }));
   const [report = {}] = answer.reports;
   const skipped = Skipped.safeParse(report);
-  const code = wait && !skipped.success ? await follow(context, await dirtyGroups(context)) : EXIT.done;
+  const isFollowed = wait && !skipped.success;
+  const code = isFollowed ? await follow(context, await dirtyGroups(context)) : EXIT.done;
   // Drift is found by apply, after the run: the run itself reports what came of the one before.
-  const own =
-    wait && 'drift' in report ? { ...report, ...driftSince(before, await recentDrift(context)) } : report;
+  const drift = isFollowed ? await readDrift() : [];
+  const found = drift.filter(({ id, settledBy }) => !known.has(`${id} ${settledBy}`));
+  const own = isFollowed ? { ...report, ...countsOf(found) } : report;
   out.answer(own, () => out.line(skipped.success ? `not run: ${skipped.data.skipped}` : sayRun(own)));
-  if (Object.keys(Object(own['drift'])).length > 0) out.note('next: groupsync drift --since 10m');
+  if (found.length > 0) out.note('next: groupsync drift --since 10m');
   return skipped.success ? EXIT.attention : code;
 }
 
-/** Clocks differ; what was known before the run is told apart by what it is. */
-const RECENT_MS = 120_000;
-
-async function recentDrift({ connection, ports }: Context): Promise<readonly DriftRecord[]> {
-  const { drift, clock } = await ports();
-  const found: DriftRecord[] = [];
-  for await (const page of drift.since(connection, clock() - RECENT_MS)) found.push(...page);
-  return found;
-}
-
-function driftSince(before: readonly DriftRecord[], now: readonly DriftRecord[]) {
-  const known = new Map(before.map((one) => [one.id, one.settledBy]));
-  const kinds: Record<string, number> = {};
-  const settled = { restore: 0, report: 0, adopt: 0 };
-  for (const { id, kind, settledBy } of now) {
-    if (!known.has(id)) kinds[kind] = (kinds[kind] ?? 0) + 1;
-    if (settledBy !== null && (known.get(id) ?? null) === null) settled[settledBy] += 1;
-  }
-  return { drift: kinds, restored: settled.restore, reported: settled.report, adopted: settled.adopt };
+function countsOf(found: readonly DriftRecord[]) {
+  const drift: Record<string, number> = {};
+  for (const { kind } of found) drift[kind] = (drift[kind] ?? 0) + 1;
+  const count = (by: string) => found.filter(({ settledBy }) => settledBy === by).length;
+  return { drift, restored: count('restore'), reported: count('report'), adopted: count('adopt') };
 }
 
 const WORDS: Readonly<Record<string, string>> = {

@@ -377,6 +377,13 @@ describe('completion', () => {
     expect((await runCli(['completion', 'fish'])).stdout).toContain(
       '__fish_seen_subcommand_from dlq; and __fish_seen_subcommand_from replay',
     );
-    expect((await runCli(['completion', 'zsh'])).stdout).toContain('#compdef groupsync');
+    const { stdout: zsh } = await runCli(['completion', 'zsh']);
+    expect(zsh).toContain('#compdef groupsync');
+    // To zsh this is where programs are: a function that sets it finds none.
+    expect(zsh).not.toMatch(/\bpath=/);
+    for (const name of ['connection', 'group'])
+      expect((await runCli(['completion', 'fish'])).stdout).toContain(
+        `-l ${name} -x -a '(__groupsync_ids ${name})'`,
+      );
   });
 });
