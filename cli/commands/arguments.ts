@@ -10,23 +10,21 @@ export const examples = (...lines: readonly string[]) =>
 
 const MAX_SECONDS = 86_400;
 
-export function seconds(text: string): number {
+const numeric = (what: string, fits: (value: number) => boolean) => (text: string) => {
   const value = Number(text);
-  if (text.trim() !== '' && value > 0 && value <= MAX_SECONDS) return value;
-  throw new InvalidArgumentError(`expected seconds above 0, at most ${MAX_SECONDS}`);
-}
-
-export function positiveNumber(text: string): number {
-  const value = Number(text);
-  if (text.trim() !== '' && value > 0 && Number.isFinite(value)) return value;
-  throw new InvalidArgumentError('expected a number above 0');
-}
-
-export function wholeNumber(text: string): number {
-  const value = positiveNumber(text);
-  if (Number.isInteger(value)) return value;
-  throw new InvalidArgumentError('expected a whole number above 0');
-}
+  if (text.trim() !== '' && fits(value)) return value;
+  throw new InvalidArgumentError(`expected ${what}`);
+};
+export const seconds = numeric(
+  `seconds above 0, at most ${MAX_SECONDS}`,
+  (value) => value > 0 && value <= MAX_SECONDS,
+);
+export const positiveNumber = numeric('a number above 0', (value) => value > 0 && Number.isFinite(value));
+export const wholeNumber = numeric('a whole number above 0', (value) => value > 0 && Number.isInteger(value));
+export const port = numeric(
+  'a port from 0 to 65535',
+  (value) => Number.isInteger(value) && value >= 0 && value <= 65_535,
+);
 
 /** A value that is no JSON is taken as text: `drift=report` is what people write. */
 export function settingChange(text: string): SettingChange {
@@ -49,7 +47,7 @@ export function age(text: string): number {
   const [, digits = '', unit = ''] = /^(\d{1,6})([dhms])$/.exec(text) ?? [];
   const ms = Number(digits) * (UNITS_MS[unit as keyof typeof UNITS_MS] ?? 0);
   if (ms > 0) return ms;
-  throw new InvalidArgumentError('expected an age such as 30m, 2h or 7d');
+  throw new InvalidArgumentError('expected a duration such as 30m, 2h or 7d');
 }
 
 const EVERY_MS = 2_000;

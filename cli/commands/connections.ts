@@ -41,7 +41,6 @@ export function addConnections(program: Command, act: Act): void {
     .description('change settings; keys are dotted, values are JSON or plain text')
     .argument('<name>')
     .argument('<key=value...>')
-    .option('-y, --yes', 'do not ask')
     .addHelpText(
       ...examples(
         'connections set default guard=null',
@@ -54,7 +53,6 @@ export function addConnections(program: Command, act: Act): void {
     .description('forget a connection, its credential and SCIM tokens; its groups stay as they are')
     .argument('<name>')
     .option('--erase', 'erase all that is stored of it too; also of one that was removed before')
-    .option('-y, --yes', 'do not ask')
     .addHelpText(...examples('connections remove default', 'connections remove default --erase --yes'))
     .action(act(remove));
 }

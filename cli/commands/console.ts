@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import type { Act, Context } from '../context.ts';
 import { describeError } from '../describe-error.ts';
 import { EXIT, UsageError } from '../io.ts';
-import { examples } from './arguments.ts';
+import { examples, port } from './arguments.ts';
 
 interface ConsoleFlags {
   readonly port: number;
@@ -66,10 +66,4 @@ function openBrowser(url: string): () => void {
   child.on('error', () => undefined);
   child.unref();
   return () => rmSync(folder, { recursive: true, force: true });
-}
-
-function port(text: string): number {
-  const value = Number(text);
-  if (text.trim() !== '' && Number.isInteger(value) && value >= 0 && value <= 65_535) return value;
-  throw new InvalidArgumentError('expected a port from 0 to 65535');
 }

@@ -164,7 +164,8 @@ async function importFile(
   });
   if (report.columns !== undefined) {
     out.note('say what the columns are; a guess, of these headings:');
-    out.note(`next: groupsync import ${shellWord(file)} --columns ${shellWord(report.columns)} --dry-run`);
+    const given = `${shellWord(file)}${sign === undefined ? '' : ` --delimiter ${shellWord(sign)}`}`;
+    out.note(`next: groupsync import ${given} --columns ${shellWord(report.columns)} --dry-run`);
   }
   if (report.sent && (report.comparison?.held.length ?? 0) > 0) out.note('next: groupsync holds');
   if (report.errorCount > 0) return EXIT.failed;

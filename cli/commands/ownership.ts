@@ -36,7 +36,6 @@ export function addOwnership(program: Command, act: Act): void {
     .command('forget')
     .description('erase what is known of one person; ids and memberships stay')
     .argument('<member>', "the member's id in the directory, address or name")
-    .option('-y, --yes', 'do not ask')
     .addHelpText(...examples('forget ann@acme.test', 'forget 00u7 --yes'))
     .action(act(forget));
 }

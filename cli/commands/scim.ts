@@ -7,7 +7,7 @@ import { listTokens, type TokenSummary } from '../../shared/sync/scim/tokens.ts'
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { duration } from '../output/words.ts';
-import { examples } from './arguments.ts';
+import { age, examples } from './arguments.ts';
 
 export function addScim(program: Command, act: Act): void {
   const token = program
@@ -36,20 +36,17 @@ export function addScim(program: Command, act: Act): void {
     .action(act(revoke));
 }
 
-const UNITS_MS = { d: 86_400_000, h: 3_600_000, m: 60_000 } as const;
-const LONGEST_MS = 10 * 366 * UNITS_MS.d;
+const DAY_MS = 86_400_000;
 
 function lifetime(text: string): number {
-  if (text === 'never') return Number.POSITIVE_INFINITY;
-  const [, digits = '', unit = ''] = /^(\d{1,6})([dhm])$/.exec(text) ?? [];
-  const ms = Number(digits) * (UNITS_MS[unit as keyof typeof UNITS_MS] ?? 0);
-  if (ms > 0 && ms <= LONGEST_MS) return ms;
-  throw new InvalidArgumentError('expected a duration such as 90d, 12h or 30m, or never');
+  const ms = text === 'never' ? Number.POSITIVE_INFINITY : age(text);
+  if (text === 'never' || ms <= 10 * 366 * DAY_MS) return ms;
+  throw new InvalidArgumentError('expected at most ten years, or never');
 }
 
 async function create(
   { out, connection, ports }: Context,
-  { expires = 180 * UNITS_MS.d }: { readonly expires?: number },
+  { expires = 180 * DAY_MS }: { readonly expires?: number },
 ): Promise<number> {
   const tool = await ports();
   await requireConnection(connection, tool);

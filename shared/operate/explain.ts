@@ -183,10 +183,7 @@ function obstacleTo(state: GroupState, connection: Connection, gate: string): Ve
     return { outcome: 'observing', detail: 'the settings have this group only watched (mode report)' };
   }
   if (gate === 'open') return undefined;
-  return {
-    outcome: 'gate_closed',
-    detail: `nothing is written while the gate is ${gate}: groupsync doctor`,
-  };
+  return { outcome: 'gate_closed', detail: `nothing is written while the gate is ${gate}: groupsync doctor` };
 }
 
 function whyPending({ cause, user, rules, person }: Who, { settings }: Connection): string {
