@@ -77,7 +77,7 @@ function countsOf(found: readonly DriftRecord[]) {
 const WORDS: Readonly<Record<string, string>> = {
   ...{ read: 'employees read', changed: 'changed', gone: 'gone', asked: 'asked for by id' },
   ...{ woken: 'groups looked at again', eventsRead: 'events of the feed read' },
-  ...{ groupsTouched: 'groups touched by others', echoes: 'only by us' },
+  ...{ groupsTouched: 'groups touched', echoes: 'only by us' },
   ...{
     orphans: 'groups of ours that nothing links',
     missing: 'linked groups gone',

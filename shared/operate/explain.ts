@@ -83,55 +83,50 @@ interface Explaining {
   readonly ports: ExplainPorts;
 }
 
-/** Who is meant, and what was written about them. `stranger`: why nobody is, where no event has named them at all. */
+/** Who is meant, and what was written about them. */
 async function findOut(state: GroupState, text: string, { connection, ports }: Explaining) {
-  const here = await findMember(state.ref, text, { connection, ports });
-  const isOutside = here instanceof NothingFits;
-  const found = isOutside ? await findOutside(text, here, { connection, ports }) : here;
-  const stranger = found instanceof NotFound ? found : undefined;
-  const member = found instanceof NotFound ? memberId(text) : found;
+  const { member, isOutside = false, stranger } = await findMember(state.ref, text, { connection, ports });
   const one = await identify(member, state, connection, ports);
   const who = stranger === undefined ? one : await withStranger(one, text, connection, ports);
   return { member, isOutside, stranger, who, entries: await entriesAbout(state.ref, who, ports) };
 }
 
-/** Whom no event has named here may be known of other groups. @returns why nobody is, with who is alike there or here */
-async function findOutside(text: string, here: NothingFits, { connection, ports }: Explaining) {
-  const [known, ...others] = await membersHolding(text, connection, ports);
-  if (known !== undefined && others.length === 0) return known;
-  return findAmongAll(connection.name, text, ports).catch((error: unknown) => {
-    if (!(error instanceof NotFound)) throw error;
-    return error.message.includes('; is it ') || !(error instanceof NothingFits) ? error : here;
-  });
-}
-
 const shown = ({ role, userId, state }: Person) => ({ id: role, userId: userId ?? null, state });
 
-/**
- * A member, also by the id that the platform has of them.
- * @returns the failure to find them, with who is alike, where no event has named them in the group
- */
-async function findMember(
-  ref: GroupRef,
-  text: string,
-  { connection, ports }: Explaining,
-): Promise<MemberId | NothingFits> {
+interface Found {
+  readonly member: MemberId;
+  /** No event has named them in the group. */
+  readonly isOutside?: boolean;
+  /** Why nobody is, with who is alike, where no event has named them at all. */
+  readonly stranger?: NotFound;
+}
+
+/** A member, also by the id that the platform has of them; whom no event has named here may be known of other groups. */
+async function findMember(ref: GroupRef, text: string, { connection, ports }: Explaining): Promise<Found> {
   const id = memberId(text);
   const [[register], bound] = await Promise.all([
     ports.groups.registers(ref, [id]),
     membersHolding(text, connection, ports),
   ]);
-  if (register !== undefined) return id;
-  const [only, ...others] = bound;
+  if (register !== undefined) return { member: id };
+  const only = bound.length === 1 ? bound[0] : undefined;
   // Whose address is sure need not be looked for among everybody.
-  if (only !== undefined && others.length === 0 && (await ports.groups.registers(ref, [only])).length > 0)
-    return only;
+  if (only !== undefined && (await ports.groups.registers(ref, [only])).length > 0) return { member: only };
   const none = `no event has ever named "${text}" in the group ${ref.group}, and nobody has put them in by hand`;
   try {
-    return await findMemberOf([ref], text, { none, ports });
-  } catch (error) {
-    if (!(error instanceof NothingFits)) throw error;
-    return (await usersOf(ref, ports)).boundTo.get(text)?.member ?? error;
+    return { member: await findMemberOf([ref], text, { none, ports }) };
+  } catch (here) {
+    if (!(here instanceof NothingFits)) throw here;
+    const user = (await usersOf(ref, ports)).boundTo.get(text);
+    if (user !== undefined) return { member: user.member };
+    if (only !== undefined) return { member: only, isOutside: true };
+    const found = await findAmongAll(connection.name, text, ports).catch((error: unknown) => {
+      if (error instanceof NotFound) return error;
+      throw error;
+    });
+    if (!(found instanceof NotFound)) return { member: found, isOutside: true };
+    const says = !(found instanceof NothingFits) || found.message.includes('; is it ');
+    return { member: id, isOutside: true, stranger: says ? found : here };
   }
 }
 

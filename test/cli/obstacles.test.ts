@@ -98,7 +98,7 @@ it('of a reconcile is waited for: it tells in words what its own run found', asy
   };
   const ran = await runCli(['reconcile'], { ports: around });
   expect(ran.stdout).toBe(
-    '3 events of the feed read; 1 group touched by others; 1 restored; by others: 1 members_added\n',
+    '3 events of the feed read; 1 group touched; 1 restored; by others: 1 members_added\n',
   );
   expect(ran.stderr).toMatch(/next: groupsync drift --since 10m\n$/);
   const again = await runCli(['reconcile', '--no-wait', '--json'], { ports: around });
