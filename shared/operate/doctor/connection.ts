@@ -167,7 +167,7 @@ async function checkUnmatched(name: Connection['name'], wanted: number, index: D
   const percent = `${Math.round(share * 100)} %`;
   return check('unmatched members', share <= MAX_UNMATCHED_SHARE, {
     detail: unmatched === 0 ? 'none' : `${unmatched} of ${wanted} memberships (${percent}) find no employee`,
-    fix: 'mend the setting match, by what is said of each of them:\ngroupsync pending',
+    fix: 'set match so that they are found, by what is said of each of them:\ngroupsync pending',
   });
 }
 
