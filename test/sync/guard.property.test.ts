@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { groupId, memberId } from '../../shared/domain/ids.ts';
 import { NO_GROUP } from '../../shared/domain/group.ts';
+import { groupId, memberId } from '../../shared/domain/ids.ts';
 import { makeStamp } from '../../shared/domain/stamp.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { seededRandom } from '../../simulate/random.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { intentId, memberId, platformUserId } from '../../shared/domain/ids.ts';
 import { NO_GROUP } from '../../shared/domain/group.ts';
+import { intentId, memberId, platformUserId } from '../../shared/domain/ids.ts';
 import { makeStamp } from '../../shared/domain/stamp.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { story } from '../support/engine/story.ts';
