@@ -11,13 +11,21 @@ const UNDER_WAY_MS = 15 * MINUTE_MS;
 export function createOwnership(): Judge {
   const adoption = new Map<string, string[]>();
   const read = new Map<string, number>();
+  // What was found while that was allowed stays found, though it is written to much later.
+  const found = new Map<string, string>();
   return (sight) => {
-    for (const { name, settings } of sight.connections) {
-      adoption.set(name, [...(adoption.get(name) ?? []), settings.adoptExisting].slice(-2));
+    for (const { name, settings, groups, item } of sight.connections) {
+      const { adoptExisting } = settings;
+      adoption.set(name, [...(adoption.get(name) ?? []), adoptExisting].slice(-2));
+      const linked = groups.map((group) => `${name} ${item(group)?.platformId}`);
+      for (const link of linked) if (!found.has(link)) found.set(link, adoptExisting);
     }
     for (const write of sight.writes) {
       if (write.change.action !== 'create')
-        judgeWrite(sight, write, adoption.get(write.connection.name) ?? []);
+        judgeWrite(sight, write, [
+          ...(adoption.get(write.connection.name) ?? []),
+          found.get(`${write.connection.name} ${write.change.id}`) ?? 'never',
+        ]);
       judgeUndone(sight, write);
       judgePaused(sight, write);
       judgeUsers(sight, write.connection, write.change);
