@@ -11,21 +11,18 @@ const UNDER_WAY_MS = 15 * MINUTE_MS;
 export function createOwnership(): Judge {
   const adoption = new Map<string, string[]>();
   const read = new Map<string, number>();
-  // What was found while that was allowed stays found, though it is written to much later.
   const found = new Map<string, string>();
   return (sight) => {
-    for (const { name, settings, groups, item } of sight.connections) {
-      const { adoptExisting } = settings;
-      adoption.set(name, [...(adoption.get(name) ?? []), adoptExisting].slice(-2));
-      const linked = groups.map((group) => `${name} ${item(group)?.platformId}`);
-      for (const link of linked) if (!found.has(link)) found.set(link, adoptExisting);
+    for (const connection of sight.connections) {
+      const { name, settings } = connection;
+      adoption.set(name, [...(adoption.get(name) ?? []), settings.adoptExisting].slice(-2));
+      noteLinks(connection, found);
     }
     for (const write of sight.writes) {
-      if (write.change.action !== 'create')
-        judgeWrite(sight, write, [
-          ...(adoption.get(write.connection.name) ?? []),
-          found.get(`${write.connection.name} ${write.change.id}`) ?? 'never',
-        ]);
+      const { change, connection } = write;
+      const lately = adoption.get(connection.name) ?? [];
+      const then = found.get(`${connection.name} ${change.id}`) ?? 'never';
+      if (change.action !== 'create') judgeWrite(sight, write, [...lately, then]);
       judgeUndone(sight, write);
       judgePaused(sight, write);
       judgeUsers(sight, write.connection, write.change);
@@ -36,6 +33,14 @@ export function createOwnership(): Judge {
     }
     if (sight.isEnd) for (const connection of sight.connections) judgePeople(sight, connection);
   };
+}
+
+/** What was found while that was allowed stays found, though it is written to much later. */
+function noteLinks({ name, settings, groups, item }: Sighted, found: Map<string, string>): void {
+  for (const group of groups) {
+    const link = `${name} ${item(group)?.platformId}`;
+    if (!found.has(link)) found.set(link, settings.adoptExisting);
+  }
 }
 
 function judgeWrite(
