@@ -148,8 +148,8 @@ const MISSES_APART_MS = 60_000;
 /** So often within an hour a group is put right at once. */
 const RESTORED_AT_ONCE = 2;
 const HOUR_MS = 3_600_000;
-/** A platform that lists nothing for so long has none of our groups. */
-const MISROUTED_AT_MOST_MS = 24 * HOUR_MS;
+/** A platform that lists nothing for so long (an hour, where it may take ten minutes to show a group) has none of ours. */
+const MISROUTED_SETTLES = 6;
 
 const LOOK: Question = { kind: 'look' };
 const NO_USERS = { users: new Map() };
@@ -500,10 +500,11 @@ function decideUnlinking(facts: Facts, id: PlatformGroupId, listed: readonly Lis
 }
 
 /** A wrong route answers 404 everywhere and lists nothing: what is to go may be there all the same. */
-function decideMisrouted({ state, listed, nowMs }: Facts): Decision | undefined {
+function decideMisrouted({ state, listed, nowMs, createSettleMs }: Facts): Decision | undefined {
   if (listed === undefined) return { kind: 'list', ageMs: LISTING_AGE_MS };
-  const isOld = nowMs - (state.dirtySinceMs ?? nowMs) >= MISROUTED_AT_MOST_MS;
-  return listed.groups.length > 0 || isOld ? undefined : { kind: 'wait', waitMs: undefined, why: UNTOLD };
+  const isOld = nowMs - (state.dirtySinceMs ?? 0) >= MISROUTED_SETTLES * createSettleMs;
+  const isGone = listed.groups.length > 0 || isOld || tellsOfDeletion(state.suspect?.traces);
+  return isGone ? undefined : { kind: 'wait', waitMs: undefined, why: UNTOLD };
 }
 
 function decideWanted(facts: Facts, treatment: GroupTreatment): Decision {
