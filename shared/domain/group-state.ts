@@ -123,6 +123,8 @@ export const GroupItem = z.lazy(() =>
     suspect: Suspect.exactOptional(),
     /** A write that a look did not find, and whose request may still be on its way: until then what it explains is ours. */
     doubt: z.object({ intent: Intent, untilMs: number }).exactOptional(),
+    /** What writes before that one would have made that were looked for in vain as well: they may land after it. */
+    doubts: z.array(ViewPointer).exactOptional(),
     contest: Contest.exactOptional(),
     /** When we created the platform group: a 404 soon after is the platform's delay, not a deletion. */
     createdAt: number.exactOptional(),

@@ -390,8 +390,8 @@ export function decideForeign(
 ): Absorb | Question {
   if (facts.views === undefined) return { kind: 'read', what: ['views'] };
   const before = views.filter((view) => view !== undefined);
-  const { doubted } = facts.views;
-  const ours = doubted === undefined ? before : [...before, doubted];
+  const { doubted, earlier: others = [] } = facts.views;
+  const ours = [...before, ...[doubted, ...others].filter((view) => view !== undefined)];
   const isSpokeIdGone = isSpokeIdLost(observed, ours, facts.listed, ECHO_LISTING_AGES_MS);
   if (typeof isSpokeIdGone !== 'boolean') return isSpokeIdGone;
   const differences = foreignDifferences(ours, observed, { isSpokeIdGone });

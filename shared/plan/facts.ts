@@ -46,6 +46,8 @@ export interface Views {
   readonly prepared: View | undefined;
   /** What an earlier write would have made that may land yet. */
   readonly doubted: View | undefined;
+  /** … and what others before it would have made. */
+  readonly earlier?: readonly (View | undefined)[];
 }
 
 /** The removals that the group's hold is about. */

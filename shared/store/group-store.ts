@@ -163,10 +163,11 @@ export function createGroupStore(table: Table, inlineViewBytes = INLINE_VIEW_BYT
 
     noteMiss: (ref, intent) => update(ref, { set: { intent: plain(intent) } }, intentIs(intent.id)),
 
-    async dropIntent(ref, intent, { owed, doubtUntilMs, audited }) {
+    async dropIntent(ref, intent, { owed, doubtUntilMs, doubts, audited }) {
       const set = {
         ...(owed === undefined ? {} : { unsettledRemovals: { ...owed } }),
         ...(doubtUntilMs === undefined ? {} : { doubt: { intent: plain(intent), untilMs: doubtUntilMs } }),
+        ...(doubts === undefined ? {} : { doubts: doubts.map((view) => ({ ...view })) }),
         ...(audited === undefined ? {} : { lastAudit: audited }),
       };
       const dropped = await update(ref, { set, remove: ['intent', 'intentId'] }, intentIs(intent.id));
@@ -229,7 +230,7 @@ export function createGroupStore(table: Table, inlineViewBytes = INLINE_VIEW_BYT
 
     settle: (seen, settled, { counts, driftClosed, calledMs, againAtMs }) => {
       const ending = againAtMs === undefined ? notDue(seen.ref) : promise(seen.ref, againAtMs);
-      const over = againAtMs === undefined ? [...CLEAN, 'doubt'] : ['attempts', 'lastError'];
+      const over = againAtMs === undefined ? [...CLEAN, 'doubt', 'doubts'] : ['attempts', 'lastError'];
       return update(
         seen.ref,
         {

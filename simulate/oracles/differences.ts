@@ -152,8 +152,10 @@ function extraUsers(context: Context, actual: HeldGroup): readonly Difference[] 
   const extras = actual.users.filter((user) => !wanted.has(user) && !may.has(user));
   if (extras.length === 0 || treatment.mode === 'upsertOnly') return [];
   const addedBy = connection.ledger.pasts.get(actual.id)?.addedBy;
+  // Whom we put in before the group was let go of is nobody's when it is found again.
+  const isLetGo = mayHaveReleased(context.sight, connection);
   const isTheirs = (user: string) =>
-    connection.settings.membership === 'additive' && addedBy?.get(user) !== 'us';
+    connection.settings.membership === 'additive' && (isLetGo || addedBy?.get(user) !== 'us');
   const explained = new Set([
     ...stickyUsers(context),
     ...connection.held(group),

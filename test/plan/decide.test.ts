@@ -374,16 +374,14 @@ describe('decide', () => {
   it('does not take its own late write for somebody else’s, be it an addition or a removal', () => {
     const doubt = { intent, untilMs: NOW_MS + 1 };
     const late = { state: state({ suspect, doubt }), settings: settingsWith({ drift: 'adopt' }) };
-    const added = facts({
-      ...late,
-      views: views(view('a'), { doubted: view('ab') }),
-      look: shown('ab', { version: versionToken('v2') }),
-    });
-    expect(decide(added)).toMatchObject({
-      kind: 'absorb',
-      differences: [],
-      view: { users: view('ab').users },
-    });
+    for (const which of [{ doubted: view('ab') }, { doubted: view('a'), earlier: [view('ab')] }]) {
+      const added = { views: views(view('a'), which), look: shown('ab', { version: versionToken('v2') }) };
+      expect(decide(facts({ ...late, ...added }))).toMatchObject({
+        kind: 'absorb',
+        differences: [],
+        view: { users: view('ab').users },
+      });
+    }
     const removed = facts({
       ...late,
       views: views(view('ab'), { doubted: view('a') }),

@@ -80,12 +80,12 @@ export async function learn<Known extends Facts>(
 const idIn = ({ intent, platformId }: GroupState) => (intent?.platformId ?? platformId) as PlatformGroupId;
 
 async function readViews(state: GroupState, { ports }: Reading): Promise<Views> {
-  const { ref, view, intent, platformId, doubt } = state;
-  const inDoubt = doubt?.intent.view;
-  const [base, prepared, doubted] = await Promise.all(
-    [view, intent?.view, inDoubt].map((pointer) => pointer && ports.groups.readView(ref, pointer)),
+  const { ref, view, intent, platformId, doubt, doubts = [] } = state;
+  const pointers = [view, intent?.view, doubt?.intent.view, ...doubts];
+  const [base, prepared, doubted, ...earlier] = await Promise.all(
+    pointers.map((pointer) => pointer && ports.groups.readView(ref, pointer)),
   );
-  return { base, prepared, doubted, isUnreadable: platformId !== undefined && base === undefined };
+  return { base, prepared, doubted, earlier, isUnreadable: platformId !== undefined && base === undefined };
 }
 
 /** Nobody in a foreign group is ours; in the one that was linked before, whoever we had put there is. */

@@ -7,7 +7,7 @@ import type { Wanted } from '../../plan/facts.ts';
 import { isOurCreation, viewOf } from '../../plan/foreign.ts';
 import { type AuditLink, entryOf, OURSELVES } from '../ports/logs.ts';
 import { retireClaim } from '../retire-claim.ts';
-import { DOUBT_MS, WRITES_IN_FLIGHT } from '../tuning.ts';
+import { DOUBT_MS, MAX_DOUBTS, WRITES_IN_FLIGHT } from '../tuning.ts';
 import { originOf, unfoundOf } from './audit.ts';
 import { holdDigest, learn, readFormer } from './facts.ts';
 import { absorb, clearSuspicion, closeDrift, flipFound, linkTo, recordLanded, unlink } from './foreign.ts';
@@ -169,12 +169,15 @@ async function drop({ intent, owed }: Of<'drop'>, round: Round, turn: Turn): Pro
   // Before the intent goes: two writes that land late and undo each other leave nothing else that tells of them.
   const audited =
     doubtUntilMs === undefined ? undefined : await turn.record(state, unfoundOf(intent, nowMs, doubtUntilMs));
-  if (!(await turn.ports.groups.dropIntent(state.ref, intent, { owed, doubtUntilMs, audited })))
-    return OVERTAKEN;
+  const { doubt, doubts = [] } = state;
+  const earlier = doubt !== undefined && nowMs < doubt.untilMs ? [doubt.intent.view, ...doubts] : [];
+  const inDoubt = earlier.filter((view) => view !== undefined).slice(0, MAX_DOUBTS);
+  const left = { owed, doubtUntilMs, doubts: mayLand && inDoubt.length > 0 ? inDoubt : undefined, audited };
+  if (!(await turn.ports.groups.dropIntent(state.ref, intent, left))) return OVERTAKEN;
   if (round.rejected === undefined) return AGAIN;
   await unreserve(round, turn);
-  const left = owed === undefined ? state : { ...state, unsettledRemovals: owed };
-  return { round: { ...round, state: left, reservation: undefined } };
+  const owing = owed === undefined ? state : { ...state, unsettledRemovals: owed };
+  return { round: { ...round, state: owing, reservation: undefined } };
 }
 
 async function confirm({ intent, observed, view }: Of<'confirm'>, { state, rejected }: Round, turn: Turn) {

@@ -131,6 +131,8 @@ export interface GroupStore {
     left: {
       readonly owed?: GuardRecord | undefined;
       readonly doubtUntilMs?: number | undefined;
+      /** What earlier writes would have made that may land yet. */
+      readonly doubts?: readonly ViewPointer[] | undefined;
       readonly audited?: AuditLink | undefined;
     },
   ): Promise<boolean>;
