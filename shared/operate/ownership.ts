@@ -59,7 +59,9 @@ export async function adoptGroup(
     seen.view === undefined
       ? await readFormer(seen, platformId, ports)
       : await ports.groups.readView(ref, seen.view);
-  const view = await ports.groups.prepareView(ref, intentId(ports.newId()), viewOf(observed, base));
+  const { membership } = connection.settings;
+  const viewId = intentId(ports.newId());
+  const view = await ports.groups.prepareView(ref, viewId, viewOf(observed, base), membership);
   const link = { id: platformId, version: observed.version, view };
   const change = { kind: 'adopt_group', before: null, after: platformId, reason: observed.name };
   const deed = { action: 'adopt', changes: [change] };

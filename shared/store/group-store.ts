@@ -81,7 +81,7 @@ const landedBy = ({ version }: GroupState, shown: VersionToken) =>
 /**
  * Up to this size a view lies on the group's item, where it costs no request of its own; a larger one would make every
  * write of the group dearer than a chunk is. What the platform cannot tell, should the release before miss the chunks
- * that it knows, stays in them: waivers, and names in two forms.
+ * that it knows, stays in them: waivers, names in two forms and, where strangers may stay, who is one.
  */
 const INLINE_VIEW_BYTES = 1_024;
 
@@ -136,11 +136,11 @@ export function createGroupStore(table: Table, inlineViewBytes = INLINE_VIEW_BYT
       return lines === undefined ? undefined : viewFrom(lines);
     },
 
-    async prepareView(ref, id, view) {
+    async prepareView(ref, id, view, membership = 'authoritative') {
       const { size } = view.users;
       const lines = [...viewLines(view)];
       const text = lines.join('\n');
-      const isShown = view.waiver === undefined && view.alias === undefined;
+      const isShown = membership === 'authoritative' && view.waiver === undefined && view.alias === undefined;
       if (isShown && Buffer.byteLength(text) <= inlineViewBytes)
         return { id, chunks: 0, hash: '', size, text };
       return { id, ...(await writeChunks(table, (n) => viewChunkKey(ref, id, n), lines)), size };

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { groupId, memberId, platformGroupId, roleId } from '../../shared/domain/ids.ts';
 import { groupKey } from '../../shared/store/keys.ts';
-import type { Attributes, Item } from '../../shared/store/table.ts';
+import type { Item } from '../../shared/store/table.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { allStoresOver } from '../../simulate/engine.ts';
 import type { HeldGroup } from '../../simulate/platform/facts.ts';
@@ -175,21 +175,43 @@ describe('what this release writes', () => {
 });
 
 describe('a small view, which lies on its group’s item', () => {
-  it.each(['authoritative', 'additive'] as const)(
-    'is asked for at the platform by a release that looks for chunks, and nobody is lost: %s',
-    async (membership) => {
-      const { world, hire, tell, shown, state, ref } = await story({ settings: { membership } });
-      await hire('a', 'b', 'c');
-      await tell({ snapshot: 'g', of: ['a', 'b'] });
-      const { text, ...known } = (await state('g'))?.view ?? {};
-      expect(text).toContain('u-a');
-      await world.table.update(groupKey(ref('g')), { set: { view: known as Attributes } });
-      await tell({ take: ['b'], from: 'g' });
-      await tell({ add: ['c'], to: 'g' });
-      expect(shown('g')).toEqual([['u-a', 'u-c']]);
-      expect(await state('g')).toMatchObject({ settled: 'in_sync', openDrift: [] });
-    },
-  );
+  it.each([
+    ['authoritative', ['u-a']],
+    ['additive', ['u-a', 'u-c']],
+  ] as const)('is asked for by a release that looks for chunks: %s', async (membership, left) => {
+    const { world, troubles, hire, tell, say, work, shown, state, ref } = await story({
+      settings: { membership },
+    });
+    const readBefore = async () => {
+      const { view, intent } = (await world.table.get(groupKey(ref('g')))) as Item;
+      const set = JSON.parse(JSON.stringify({ view, intent }), (name, value) =>
+        name === 'text' ? undefined : value,
+      );
+      await world.table.update(groupKey(ref('g')), { set });
+    };
+    await hire('a', 'b', 'c');
+    await tell({ snapshot: 'g', of: ['a'] });
+    const { platformId = '', view } = (await state('g')) ?? {};
+    expect(view !== undefined && 'text' in view).toBe(membership === 'authoritative');
+    world.platform.changeAsOther(platformId, { users: ['u-a', 'u-c'] });
+    await suspectChanged(world);
+    await tell({ add: ['c'], to: 'g' });
+    await readBefore();
+    let isLost = false;
+    const platform = (call: string) => {
+      isLost ||= call === 'patch' || call === 'put';
+      return isLost ? (call === 'get' ? 'lost_before' : 'lost_after') : 'none';
+    };
+    troubles.faults = { ...NO_FAULTS, platform };
+    say({ add: ['b'], to: 'g' });
+    await work(20);
+    expect((await state('g'))?.intent).toBeDefined();
+    await readBefore();
+    troubles.faults = NO_FAULTS;
+    await tell();
+    await tell({ take: ['b', 'c'], from: 'g' });
+    expect(shown('g')).toEqual([left]);
+  });
 });
 
 describe('a group that a later release wrote', () => {

@@ -93,9 +93,10 @@ export async function linkTo(
   { ref }: GroupState,
   { id, version }: Pick<ObservedGroup, 'id' | 'version'>,
   view: View,
-  { ports }: Turn,
+  { ports, connection: { settings } }: Turn,
 ): Promise<LinkedGroup> {
-  const pointer = await ports.groups.prepareView(ref, intentId(ports.newId()), view);
+  const viewId = intentId(ports.newId());
+  const pointer = await ports.groups.prepareView(ref, viewId, view, settings.membership);
   return { id: id as PlatformGroupId, version, view: pointer };
 }
 

@@ -71,10 +71,10 @@ const notCreated = (id: string | undefined): PlatformFailure =>
 async function openIntent(
   { plan, known, consumes, isReserved }: Write,
   { state, reservation }: Round,
-  { ports }: Turn,
+  { ports, connection: { settings } }: Turn,
 ): Promise<Intent | undefined> {
   const id = reservation?.intent ?? intentId(ports.newId());
-  const view = plan.after && (await ports.groups.prepareView(state.ref, id, plan.after));
+  const view = plan.after && (await ports.groups.prepareView(state.ref, id, plan.after, settings.membership));
   const intent: Intent = {
     id,
     action: plan.action as WriteAction,

@@ -1,3 +1,4 @@
+import type { ConnectionSettings } from '../../contract/settings.ts';
 import type {
   Contest,
   DeletionWaiver,
@@ -71,6 +72,8 @@ export interface Postponement extends Pick<GroupState, 'attempts' | 'calledMs'> 
   readonly mine: IntentId | undefined;
 }
 
+type Membership = ConnectionSettings['membership'];
+
 export interface GroupStore {
   read(ref: GroupRef): Promise<GroupState | undefined>;
   /** Every member register of the group, tombstones included. */
@@ -81,8 +84,8 @@ export interface GroupStore {
   markPending(ref: GroupRef, member: MemberId, mark: PendingMark | undefined): Promise<void>;
   /** undefined where the chunks are not what the pointer says: the caller reads the platform instead. */
   readView(ref: GroupRef, pointer: ViewPointer): Promise<View | undefined>;
-  /** Writes the chunks of a view that nothing points to yet. */
-  prepareView(ref: GroupRef, id: IntentId, view: View): Promise<ViewPointer>;
+  /** Writes the chunks of a view that nothing points to yet; a small one has none, unless strangers may stay. */
+  prepareView(ref: GroupRef, id: IntentId, view: View, membership?: Membership): Promise<ViewPointer>;
   /** false where another worker has opened an intent, moved the view or settled the group since `seen` was read. */
   openIntent(seen: GroupState, intent: Intent): Promise<boolean>;
   /**
