@@ -354,6 +354,19 @@ describe('decide', () => {
       { kind: 'unlink', waiver: { policy: 'report' } },
     ],
     [
+      'the directory deleted it, and nothing at all is listed: waits, as that may be a wrong route',
+      { state: { ...missed(2), registers: DEPARTED }, listed: listing() },
+      { kind: 'wait', waitMs: undefined, why: { code: 'missing' } },
+    ],
+    [
+      'the directory deleted it, and the feed tells of a deletion: unlinked',
+      {
+        state: { ...missed(2), registers: DEPARTED, suspect: { ...suspect, traces: [REMOVED] } },
+        listed: listing(),
+      },
+      { kind: 'unlink' },
+    ],
+    [
       'where deletions are let stand, and others are listed: unlinked',
       {
         state: missed(2),
