@@ -38,8 +38,9 @@ export async function replanAll(
   const nowMs = clock();
   const dueMs = nowMs + WORKERS_KNOW_AFTER_MS;
   for await (const page of index.all(connection)) {
-    for (const { ref } of page)
-      await desired.markDirty(ref, { nowMs, wakeAtMs: dueMs, dueMs, isAtOnce: true });
+    await pMap(page, ({ ref }) => desired.markDirty(ref, { nowMs, wakeAtMs: dueMs, dueMs, isAtOnce: true }), {
+      concurrency: WRITES_IN_FLIGHT,
+    });
     groups += page.length;
   }
   if (sinceMs !== undefined) await connections.replanned(connection, sinceMs);
