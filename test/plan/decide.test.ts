@@ -319,6 +319,7 @@ describe('decide', () => {
     expect(decide(facts(over))).toMatchObject(expected);
   });
 
+  const told = { ...suspect, traces: [REMOVED] };
   const missed = (minutes: number) => state({ suspect, missedAtMs: NOW_MS - minutes * MINUTE_MS });
   it.each<[string, Partial<Facts>, Record<string, unknown>]>([
     [
@@ -347,23 +348,15 @@ describe('decide', () => {
     [
       'where deletions are let stand, and the feed tells of one: unlinked',
       {
-        state: { ...missed(2), suspect: { ...suspect, traces: [REMOVED] } },
+        state: { ...missed(2), suspect: told },
         listed: listing(),
         settings: settingsWith({ drift: 'report' }),
       },
       { kind: 'unlink', waiver: { policy: 'report' } },
     ],
     [
-      'the directory deleted it, and nothing at all is listed: waits, as that may be a wrong route',
-      { state: { ...missed(2), registers: DEPARTED }, listed: listing() },
-      { kind: 'wait', waitMs: undefined, why: { code: 'missing' } },
-    ],
-    [
       'the directory deleted it, and the feed tells of a deletion: unlinked',
-      {
-        state: { ...missed(2), registers: DEPARTED, suspect: { ...suspect, traces: [REMOVED] } },
-        listed: listing(),
-      },
+      { state: { ...missed(2), registers: DEPARTED, suspect: told }, listed: listing() },
       { kind: 'unlink' },
     ],
     [

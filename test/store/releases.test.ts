@@ -167,51 +167,33 @@ describe('what this release writes', () => {
     expect(unread).toEqual([]);
     const { 'G M': _, ...marked } = forms;
     expect(written.filter((item) => kindOf(item) in marked && item['schema'] !== 1)).toEqual([]);
-    const has = (attribute: string) => written.some((item) => attribute in item);
-    expect(['doubt', 'contest', 'wakeAt', 'releasedIntent'].filter((attribute) => !has(attribute))).toEqual(
-      [],
-    );
+    const isNowhere = (attribute: string) => !written.some((item) => attribute in item);
+    expect(['doubt', 'contest', 'wakeAt', 'releasedIntent'].filter(isNowhere)).toEqual([]);
   });
 });
 
 describe('a small view, which lies on its group’s item', () => {
-  it.each([
-    ['authoritative', ['u-a']],
-    ['additive', ['u-a', 'u-c']],
-  ] as const)('is asked for by a release that looks for chunks: %s', async (membership, left) => {
-    const { world, troubles, hire, tell, say, work, shown, state, ref } = await story({
-      settings: { membership },
-    });
-    const readBefore = async () => {
+  it.each(['authoritative', 'additive'] as const)(
+    'is asked for at the platform by a release that looks for chunks, and nobody is lost or stays: %s',
+    async (membership) => {
+      const told = await story({ settings: { membership } });
+      const { world, troubles, hire, tell, say, work, shown, ref } = told;
+      await hire('a', 'b', 'c');
+      await tell({ snapshot: 'g', of: ['a'] });
+      const platform = (call: string) =>
+        call === 'patch' || shown('g')[0]?.includes('u-b') ? 'lost_after' : 'none';
+      troubles.faults = { ...NO_FAULTS, platform };
+      say({ add: ['b'], to: 'g' });
+      await work(20);
       const { view, intent } = (await world.table.get(groupKey(ref('g')))) as Item;
-      const set = JSON.parse(JSON.stringify({ view, intent }), (name, value) =>
-        name === 'text' ? undefined : value,
-      );
-      await world.table.update(groupKey(ref('g')), { set });
-    };
-    await hire('a', 'b', 'c');
-    await tell({ snapshot: 'g', of: ['a'] });
-    const { platformId = '', view } = (await state('g')) ?? {};
-    expect(view !== undefined && 'text' in view).toBe(membership === 'authoritative');
-    world.platform.changeAsOther(platformId, { users: ['u-a', 'u-c'] });
-    await suspectChanged(world);
-    await tell({ add: ['c'], to: 'g' });
-    await readBefore();
-    let isLost = false;
-    const platform = (call: string) => {
-      isLost ||= call === 'patch' || call === 'put';
-      return isLost ? (call === 'get' ? 'lost_before' : 'lost_after') : 'none';
-    };
-    troubles.faults = { ...NO_FAULTS, platform };
-    say({ add: ['b'], to: 'g' });
-    await work(20);
-    expect((await state('g'))?.intent).toBeDefined();
-    await readBefore();
-    troubles.faults = NO_FAULTS;
-    await tell();
-    await tell({ take: ['b', 'c'], from: 'g' });
-    expect(shown('g')).toEqual([left]);
-  });
+      const known = JSON.stringify({ view, intent }).replaceAll(/,"text":"[^"]*"/g, '');
+      await world.table.update(groupKey(ref('g')), { set: JSON.parse(known) });
+      expect(known).toContain('"action":"patch"');
+      troubles.faults = NO_FAULTS;
+      await tell({ take: ['b'], from: 'g' }, { add: ['c'], to: 'g' });
+      expect(shown('g')).toEqual([['u-a', 'u-c']]);
+    },
+  );
 });
 
 describe('a group that a later release wrote', () => {
