@@ -69,13 +69,9 @@ Examples:
 
 async function send(context: Context, file: string): Promise<number> {
   const ports = await context.ports();
-  const lines = linesOf(context, file);
   const { connection, connectionGiven } = context;
-  const report = await sendEvents(lines, {
-    ...(connectionGiven ? { connection } : {}),
-    keptBy: connection,
-    ports,
-  });
+  const named = connectionGiven ? { connection } : {};
+  const report = await sendEvents(linesOf(context, file), { ...named, keptBy: connection, ports });
   return showReport(context, report, 'sent', EXIT.attention);
 }
 
@@ -106,20 +102,19 @@ async function openFile({ io }: Context, file: string): Promise<NodeJS.ReadableS
 }
 
 function showReport({ out }: Context, report: EventsReport, verb: string, onErrors: number): number {
-  out.answer(report, () => {
-    printErrors(report, out);
+  out.answer(report, (shown) => {
+    printErrors(shown, out);
     out.line(`${plural(report.events, 'event')} in ${plural(report.messages, 'message')} ${verb}`);
   });
   return report.errorCount === 0 ? EXIT.done : onErrors;
 }
 
-const SHOWN_ERRORS = 20;
+/** Lines of one kind. */
+const SHOWN = 20;
 
 function printErrors({ errors, errorCount }: EventsReport, { line, paint }: Context['out']): void {
-  for (const { line: at, message } of errors.slice(0, SHOWN_ERRORS))
-    line(paint.red(`line ${at}: ${message}`));
-  if (errorCount > SHOWN_ERRORS)
-    line(`… and ${errorCount - SHOWN_ERRORS} more lines; --json lists up to 1000`);
+  for (const { line: at, message } of errors.slice(0, SHOWN)) line(paint.red(`line ${at}: ${message}`));
+  if (errorCount > SHOWN) line(`… and ${errorCount - SHOWN} more lines; --json lists up to 1000`);
 }
 
 async function importFile(
@@ -158,9 +153,9 @@ async function importFile(
     },
   ).finally(progress.end);
   const changes = dryRun ? await changeLines(context, report.comparison) : [];
-  out.answer(report, () => {
+  out.answer(report, (shown) => {
     for (const line of changes) out.line(line);
-    printImport(report, context);
+    printImport(shown, context);
   });
   if (report.columns !== undefined) {
     out.note('say what the columns are; a guess, of these headings:');
@@ -217,7 +212,6 @@ async function compare(
   }
 }
 
-const SHOWN_CHANGES = 20;
 const SIGNS = { added: '+', removed: '−', unmatched: '?' } as const;
 
 async function changeLines(context: Context, comparison: ImportComparison | undefined) {
@@ -228,7 +222,7 @@ async function changeLines(context: Context, comparison: ImportComparison | unde
     members: changes.map(({ member }) => member),
   });
   const listed = (['removed', 'unmatched', 'added'] as const).flatMap((wanted) => {
-    const some = changes.filter(({ kind }) => kind === wanted).slice(0, SHOWN_CHANGES);
+    const some = changes.filter(({ kind }) => kind === wanted).slice(0, SHOWN);
     const rest = comparison[wanted] - some.length;
     const lines = some.map(({ group, groupName, member, email }) => {
       const who = sayKnown(names.member(member), member, email);

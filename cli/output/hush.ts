@@ -10,6 +10,8 @@ export type Hush = ReturnType<typeof createHush>;
 const HIDDEN = '…';
 const ADDRESS = /[^\s@<>()[\]"',;:=/]+@[^\s@<>()[\]"',;:/]+\.[\p{L}\p{N}-]+/gu;
 const SAID_WITH_ID = /…(?: <…>)? \(([^()\s]+)\)/g;
+/** What a line of a file has in place of what was expected, to its end: it may be cut. */
+const READ = /(?<=, got (?:\d+ fields?: )?)".*/s;
 const NAMING = /name$|mail|login/i;
 const NAMED_CHANGE = /^(?:name|rename|create_group|adopt_group)$/;
 /** Letters are kept whole, and whatever may stand in them is not known. */
@@ -52,7 +54,8 @@ export function createHush() {
     return plain.replace(ADDRESS, HIDDEN).replace(known, HIDDEN).replace(SAID_WITH_ID, '$1');
   };
   const hidden = (value: unknown, key: string): unknown => {
-    if (typeof value === 'string') return OURS.test(key) ? value.replace(ADDRESS, HIDDEN) : text(value);
+    if (typeof value === 'string')
+      return OURS.test(key) ? value.replace(ADDRESS, HIDDEN) : text(value.replace(READ, HIDDEN));
     if (Array.isArray(value)) return value.map((one) => hidden(one, key));
     if (!isFields(value)) return value;
     const isLetter = saysOf(value, LETTER);

@@ -165,11 +165,13 @@ it('no name and no address is left anywhere with --no-names', async () => {
   for (const what of [{ kind: 'name', before: 'Engineering', after: 'Old' } as const, members])
     await ports.drift.record(refOf('g').connection, { ...found, ...what, id: what.kind });
   writeFileSync(join(cwd, 'c.csv'), 'g,Engineering,m-ada,ada@acme.test\nx,Nova,m-bob,bob@acme.test\n');
+  writeFileSync(join(cwd, 'three.csv'), 'Nova,Ada Archer,ada@acme.test\n');
+  writeFileSync(join(cwd, 'bad.csv'), 'group id,group name,member id,email\ng,Nova,m-ada,Ada Archer\n');
   const commands = `status|status g|status Engineering|groups|plan|plan g h|explain g m-ada|explain g ada@acme.test
     explain h nobody@acme.test|explain g zed|person ada|person m-zed|pending|drift|log|log --group g|log --member ada
     audit|audit g|audit h|audit paused-group|holds|holds show g|holds show g --csv out.csv|holds approve g --reason x --yes
     holds reject g --again --reason x --yes|dlq list|dlq show letter-1|dlq discard letter-1 --reason x --yes|doctor
-    import c.csv --dry-run --as-of now|import c.csv --as-of now --yes|sync g --yes --timeout 1|sync h --yes --timeout 1
+    import three.csv --dry-run|import bad.csv --dry-run|import c.csv --dry-run --as-of now|import c.csv --as-of now --yes|sync g --yes --timeout 1|sync h --yes --timeout 1
     status En|explain g Ada|rebind ada r-bob --yes|release h --no-wait --yes|pause g --yes --no-wait|connections|connections show
     resume g --yes --no-wait|forget ada --yes|log --since 1h|people refresh|reconcile --no-wait`;
   for (const command of commands.split(/\||\n\s*/))
