@@ -12,11 +12,11 @@ import {
   CAUSE_COLUMNS,
   codeOption,
   groupNamed,
-  type QueueOption,
   queueOption,
   queuesOf,
   replay,
   sayElsewhere,
+  type Which,
 } from './dlq-queue.ts';
 
 export function addDlq(program: Command, act: Act): void {
@@ -73,11 +73,7 @@ export function addDlq(program: Command, act: Act): void {
     .action(act(replay));
 }
 
-interface ListOptions extends QueueOption {
-  readonly code?: string;
-  readonly group?: string;
-  readonly limit: number;
-}
+type ListOptions = Which & { readonly limit: number };
 
 async function list(context: Context, { code, group, limit, ...options }: ListOptions, _command: Command) {
   const { out, io } = context;
@@ -89,7 +85,9 @@ async function list(context: Context, { code, group, limit, ...options }: ListOp
     onElsewhere: sayElsewhere(context),
   });
   const names = await context.names({ groups: survey.messages.flatMap((message) => message.group ?? []) });
-  out.answer(survey, () => printSurvey(survey, names, context));
+  out.answer(survey, () =>
+    survey.total === 0 ? out.line('no dead letters') : printSurvey(survey, names, context),
+  );
   return EXIT.done;
 }
 
@@ -97,14 +95,11 @@ const SHOWN_MESSAGES = 20;
 
 function printSurvey(survey: Survey, names: Names, { out }: Context): void {
   const { causes, messages, total, inFlightElsewhere, complete, selected } = survey;
-  if (total === 0) {
-    out.line('no dead letters');
-    return;
-  }
   if (causes.length > 0) out.noteTable(causes, CAUSE_COLUMNS, out.line);
   const idOf = shortIds(messages);
-  if (messages.length > 0) {
-    out.table(messages.slice(0, SHOWN_MESSAGES), [
+  const shown = out.inFull ? messages.length : Math.min(SHOWN_MESSAGES, messages.length);
+  if (shown > 0) {
+    out.table(messages.slice(0, shown), [
       { title: 'message', of: ({ id }) => idOf(id), whole: true },
       { title: 'code', of: ({ code }) => code },
       { title: 'group', of: ({ group }) => (group === null ? null : names.group(group)), whole: 'id' },
@@ -120,7 +115,6 @@ function printSurvey(survey: Survey, names: Names, { out }: Context): void {
       },
     ]);
   }
-  const shown = Math.min(SHOWN_MESSAGES, messages.length);
   if (selected > shown) out.line(`… and ${selected - shown} more; --json lists them`);
   const elsewhere = inFlightElsewhere === 0 ? '' : `, ${inFlightElsewhere} of them held by somebody else`;
   out.line(`${plural(total, 'dead letter')}${elsewhere}${complete ? '' : '; there may be more'}`);

@@ -61,7 +61,7 @@ async function showDrift(context: Context, { group, since }: { group?: string; s
       [
         { title: 'seen', of: ({ detectedAt }) => detectedAt.slice(0, 16), whole: true },
         { title: 'group', of: (row) => sayGroup(row.group), whole: 'id' },
-        { title: 'kind', of: ({ kind }) => kind },
+        { title: 'kind', of: ({ kind }) => kind, whole: true },
         { title: 'by', of: ({ initiator, actor }) => actor?.name ?? actor?.role ?? initiator },
         { title: 'before', of: ({ was }) => was && user(was), whole: 'id' },
         { title: 'after', of: ({ is }) => is && user(is), whole: 'id' },

@@ -39,7 +39,7 @@ export function addLog(program: Command, act: Act): void {
     program
       .command('log')
       .description(
-        'everything that happened, newest last: writes, holds, gate, what people did, what others changed; with\n--group or --member also the events that still have the last word',
+        'everything that happened, newest last: writes, holds, gate, what people did, what others changed; with --group or --member also the events that still have the last word',
       )
       .option('--group <group>', 'id or exact name')
       .option('--follow', 'stay, and show what happens; with --json an entry a line'),

@@ -9,6 +9,8 @@ import { visibleText } from './words.ts';
 /** Answers go to standard output, everything said along the way to standard error. */
 export interface Output {
   readonly json: boolean;
+  /** `-o`: every row, and every cell as long as it is. */
+  readonly inFull: boolean;
   readonly paint: ReturnType<typeof pc.createColors>;
   /** With `--json` the document; without, whatever `show` prints of it. */
   answer<Document>(document: Document, show: (document: Document) => void): void;
@@ -62,18 +64,23 @@ export function createOutput(
     hush === undefined ? column : { ...column, of: (row) => hush.text(String(column.of(row) ?? '–')) };
   // A file for a spreadsheet holds the rows, and nothing of what is said around them.
   const line = output === 'csv' ? note : (text = '') => print(spell(text));
+  let hasRows = false;
   return {
     json,
+    inFull: output !== undefined,
     paint,
     line,
     note,
     answer(document, show) {
       if (json) print(JSON.stringify(shown(document), null, 2));
       else show(shown(document));
+      if (output === 'csv' && !json && !hasRows)
+        note('no rows for a spreadsheet here; --json has everything');
     },
     shown,
     table(rows, given, none) {
       const columns = given.map(plain);
+      hasRows = true;
       if (output === 'csv') print(renderCsv(rows, columns));
       else if (rows.length === 0 && none !== undefined) line(none);
       else print(renderTable(rows, columns, widthOf(stdout)));

@@ -40,7 +40,8 @@ export async function requireConnection(
 ): Promise<Connection> {
   const connection = await connections.find(name);
   if (connection === undefined) {
-    throw new NotFound(`there is no connection ${name}; to make it: groupsync connect ${name}`);
+    const list = 'those there are: groupsync connections';
+    throw new NotFound(`there is no connection ${name}; to make it: groupsync connect ${name}\n${list}`);
   }
   return connection;
 }

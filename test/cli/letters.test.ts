@@ -34,6 +34,14 @@ describe('dead letters', () => {
     expect(letters.ids()).toHaveLength(2);
   });
 
+  it('are all in a table that is wanted in full; what has no rows for a spreadsheet says so', async () => {
+    const { cli, letters } = await worldOf();
+    for (let at = 0; at < 30; at += 1) letters.add({ id: `letter-${at}`, body: '{', code: 'invalid_json' });
+    expect((await cli(['dlq', '-o', 'csv'])).stdout.match(/once/g)).toHaveLength(32);
+    expect((await cli(['dlq'])).stdout.match(/once/g)).toHaveLength(20);
+    expect((await cli(['plan', '-o', 'csv'])).stderr).toContain('--json');
+  });
+
   it('that would be refused again are warned of before they are replayed, and told when they are back', async () => {
     const { cli, letters, ports } = await worldOf();
     const send = async (messages: readonly { body: string }[]) =>

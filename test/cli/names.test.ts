@@ -78,7 +78,7 @@ it('drift tells group, person and time at 100 columns, of one group and of late'
   expect(rows).toHaveLength(users.length);
   for (const [place, row] of rows.entries()) {
     expect([...row].length).toBeLessThanOrEqual(100);
-    expect(row).toMatch(/2026-11-20T10:00 │ .*\(g\)/);
+    expect(row).toMatch(/2026-11-20T10:00 │ .*\(g\) │ members_removed/);
     expect(row).toMatch(new RegExp(`m-${users[place]?.slice(2)}|${users[place]}`));
   }
   const { json } = await runCli(['drift', '--group', 'Energy', '--json'], { ports });

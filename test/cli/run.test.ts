@@ -155,7 +155,7 @@ describe('the command line', () => {
     ['a group that nobody knows', ['status', 'nope'], /no group of connection default/],
     ['a member that nobody knows', ['explain', 'g', 'nope'], /no event has ever named/],
     ['a letter that is not there', ['dlq', 'show', 'nope'], /dlq list/],
-    ['a connection that is not there', ['status', '--connection', 'other'], /groupsync connect other/],
+    ['a connection that is not there', ['status', '--connection', 'other'], /connect other\n.* connections/],
   ])('fails for %s with exit code 1 and says what to do', async (_, args, says) => {
     const world = await worldOf();
     const { code, stderr } = await world.cli(...args);
