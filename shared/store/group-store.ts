@@ -255,7 +255,7 @@ export function createGroupStore(table: Table, inlineViewBytes = INLINE_VIEW_BYT
         {
           ...dirtying(seen.ref, dirty, { set: { suspect, suspectAt: atMs } }),
           // Whoever changes it there again and again has no more calls made for that.
-          ...(version === null ? {} : { remove: ['failedAt'] }),
+          ...(version === null && suspect.traces.length === 0 ? {} : { remove: ['failedAt'] }),
         },
         all(equal('platformId', seen.platformId ?? ''), suspectIsAs(seen)),
       );
