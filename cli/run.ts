@@ -36,28 +36,29 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     };
   const program = createProgram(act);
   for (const command of everyCommand(program)) {
+    const others = command.parent?.commands.map((one) => one.name()).join(', ');
     command.exitOverride();
     command.configureHelp({ minWidthToWrap: 20, showGlobalOptions: true });
     command.configureOutput({
       writeOut: (text) => void io.stdout.write(text),
       writeErr: (text) => void io.stderr.write(text),
-      outputError: (text, write) => write(text.replace(/^error: /, 'groupsync: ')),
+      // A word that no command has is taken for an argument of `list`, where that can be left out.
+      outputError: (text, write) =>
+        write(text.replace(/^error: /, 'groupsync: ').replace(/(?<=for 'list')\..*/, `; try ${others}`)),
     });
   }
   try {
     await program.parseAsync([...args], { from: 'user' });
     return exitCode;
   } catch (error) {
-    if (error instanceof CommanderError) return exitOf(error);
+    // Help and version were asked for and given; `groupsync` alone shows the help, and is no mistake either.
+    if (error instanceof CommanderError)
+      return error.exitCode === 0 || error.code === 'commander.help' ? EXIT.done : EXIT.usage;
     const { exitCode: code, text } = describeError(error);
     io.stderr.write(`groupsync: ${visibleText(spell(text))}\n`);
     return code;
   }
 }
-
-/** Help and version were asked for and given; `groupsync` alone shows the help, and is no mistake either. */
-const exitOf = ({ code, exitCode }: CommanderError): number =>
-  exitCode === 0 || code === 'commander.help' ? EXIT.done : EXIT.usage;
 
 function* everyCommand(command: Command): Generator<Command> {
   yield command;

@@ -113,6 +113,7 @@ describe('the command line', () => {
 
   it.each([
     ['an unknown command', ['frobnicate'], /unknown command/],
+    ['a misspelt command', ['holds', 'aprove', 'g'], /try list, show, approve, reject$/m],
     ['an unknown option', ['status', '--frob'], /unknown option/],
     ['a missing argument', ['explain', 'g'], /missing required argument/],
     ['a name that is none', ['status', '--connection', 'Not A Name'], /connection name/],

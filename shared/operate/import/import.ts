@@ -91,13 +91,13 @@ export async function importCsv(
   }
 }
 
-/** @throws RangeError where ingest would refuse every event of that time */
+/** @throws Error where ingest would refuse every event of that time */
 function placeInTime(asOf: string | undefined, nowMs: number): string {
   const time = asOf ?? new Date(nowMs).toISOString();
   const isTime = normaliseInstant(time) !== undefined;
   const age = isTime ? judgeAge(makeStamp({ time, id: 'import', source: '' }), nowMs) : 'no RFC 3339 time';
   if (age === 'acceptable') return time;
-  throw new RangeError(
+  throw new Error(
     `as of: expected a time at most 400 days ago and 5 minutes ahead of this clock, got ${time} (${age}); --as-of says when the file was true`,
   );
 }
