@@ -148,6 +148,7 @@ function createScimOrders(table: Table) {
           const change = found.changes.get(found.generation + 1);
           if (change === undefined) break;
           found.order = found.order.then(change);
+          found.order.catch(() => known.delete(name));
           found.generation += 1;
           found.changes.delete(found.generation);
         }
