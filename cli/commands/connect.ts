@@ -72,11 +72,11 @@ async function connect(context: Context, text: string | undefined, options: Conn
     out.line(`connected ${name} to the company ${company}${observing ? ', observing only' : ''}`);
     if (replanned > 0) out.line(`${plural(replanned, 'group')} will be looked at within two minutes`);
   });
-  if (observing) for (const verb of ['plan', 'resume']) out.note(`next: groupsync ${verb}`);
-  if (options.probe !== true) out.note('next: groupsync probe');
-  out.note('next: groupsync doctor');
-  out.note('letters may have waited for it');
-  out.note('next: groupsync dlq replay --code unknown_connection');
+  // Named as an argument, it would be missing in the hints: they would be about another company.
+  const own = name === context.connection ? '' : `--connection ${name} `;
+  const nextVerbs = [...(observing ? ['plan', 'resume'] : []), ...(options.probe === true ? [] : ['probe'])];
+  for (const verb of [...nextVerbs, 'doctor']) out.note(`next: groupsync ${own}${verb}`);
+  out.note('letters may have waited for it\nnext: groupsync dlq replay --code unknown_connection');
   return inspection.checks.every(({ ok }) => ok) ? EXIT.done : EXIT.attention;
 }
 

@@ -56,7 +56,7 @@ async function servedWorld() {
   const remove = (over: Partial<ToolPorts> = {}) =>
     cli(['connections', 'remove', 'default', '--yes'], '', over);
   const connect = (company: string) =>
-    cli(['connect', 'default', '--base-url', 'https://platform.test', '--token-stdin', '--yes'], company);
+    cli('--connection x connect default --base-url https://p.test --token-stdin -y'.split(' '), company);
   return { ports, table: world.table, stored, scim, newToken, remove, connect };
 }
 
@@ -98,7 +98,7 @@ describe('a connection that was removed', () => {
     const { ports, scim, newToken, connect } = await servedWorld();
     const token = await newToken();
     await ports.connections.remove(NAME);
-    expect((await connect('another')).code).toBe(0);
+    expect((await connect('another')).stderr).toMatch(/groupsync --connection default probe\nnext: /);
     expect(await scim(token)).toBe(401);
   });
 
