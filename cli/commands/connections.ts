@@ -94,7 +94,9 @@ async function show(context: Context, name: string | undefined): Promise<number>
     out.line(`gate        ${sayGate({ ...gate, until: instant(untilMs) })}`);
     out.line(`last good   ${credential.goodAt ?? 'not checked yet'}`);
     if (credential.failure !== null) out.line(`last check  ${credential.failure.message}`);
-    out.line(`platform    ${contract === null ? 'not tried yet: groupsync probe' : `tried ${contract.at}`}`);
+    const tried =
+      contract === null ? `not tried yet: groupsync probe --connection ${chosen}` : `tried ${contract.at}`;
+    out.line(`platform    ${tried}`);
     for (const { about, found } of contract?.findings ?? []) out.line(`  ${about}: ${found}`);
     out.line('settings');
     for (const [key, value] of Object.entries(settings)) out.line(`  ${key} = ${JSON.stringify(value)}`);

@@ -68,8 +68,8 @@ function judgeGroups(sight: Sight, company: string, calls: readonly PlatformCall
     } = sight.connections.find(({ name }) => name === owner.connection) ?? {};
     const saidMs = sight.seen.saidMs.get(key) ?? 0;
     const newsMs = latest([reading?.changedAtMs.get(owner.group) ?? 0, companyMs, deedMs, saidMs]);
-    // Workers that look at once do not know of each other's calls.
-    const most = CALLS_PER_GROUP + 2 * (workers.size - 1);
+    // Workers that look at once, or one that does for two messages, do not know of each other's calls.
+    const most = CALLS_PER_GROUP + 3 * workers.size;
     if (count <= most || sight.nowMs - newsMs <= 2 * HOUR_MS) continue;
     // Nobody knows of the calls of a worker that could not write them down.
     const cutOff = (sight.seen.cutOffMs.get(key) ?? []).filter((atMs) => sight.nowMs - atMs <= 2 * HOUR_MS);
