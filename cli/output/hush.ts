@@ -40,8 +40,11 @@ export function createHush() {
   const learn = (value: unknown): void => {
     if (!isFields(value) || value instanceof Uint8Array) return;
     const [isChange, { reason }] = [saysOf(value, NAMED_CHANGE), value];
-    // What people give as their reason may name anybody.
-    if (('actor' in value || 'by' in value || value['state'] === 'paused') && /\s/.test(String(reason)))
+    // What people give as their reason may name anybody; a plain word (“ok”) would be missed all over.
+    if (
+      ('actor' in value || 'by' in value || value['state'] === 'paused') &&
+      !/^[a-z_]*$/.test(String(reason))
+    )
       hear(reason);
     for (const [key, one] of value instanceof Map ? value : Object.entries(value)) {
       if (NAMING.test(key) || (isChange && SAYS.test(key))) hear(one);

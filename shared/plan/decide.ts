@@ -462,6 +462,7 @@ function stillWaived(
  *     a later one                   | shows it | wait, ever longer
  *     a later one                   | does not | unlink, as far as the hour's budget allows
  *     the same, and is let stand    | is empty | wait, ever longer, until the feed tells of a deletion
+ *     … and the directory deletes it | is empty | wait until then, or for an hour at most
  */
 function decideMissing(facts: Facts): Decision {
   const { state, nowMs, createSettleMs, listed } = facts;

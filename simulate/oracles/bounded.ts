@@ -4,6 +4,8 @@ import { type Judge, latest, type Owner, type Sight, type Sighted } from './sigh
 import { storedMember } from './stored.ts';
 
 const CALLS_PER_GROUP = 12;
+/** Workers that two messages wake at once do not know of each other's calls. */
+const CALLS_AT_ONCE = 3;
 const MOST_BYTES = 350 * 1_024;
 const WIDEST = 100;
 const PROBES = 20;
@@ -47,7 +49,7 @@ export function createBounded(): Judge {
 }
 
 function judgeGroups(sight: Sight, company: string, calls: readonly PlatformCall[]): void {
-  const counted = new Map<string, { readonly owner: Owner; readonly workers: Set<string>; count: number }>();
+  const counted = new Map<string, { readonly owner: Owner; count: number }>();
   for (const { id = '', spokeId, route, method, by, status } of calls) {
     const owner = sight.ownerOf(company, id, spokeId);
     if (owner === undefined || (route !== '/groups/{id}' && method !== 'POST')) continue;
@@ -56,10 +58,9 @@ function judgeGroups(sight: Sight, company: string, calls: readonly PlatformCall
     if (who === 'feed' && status === 404) continue;
     // What somebody else changed is looked at once by each run of the feed, whatever apply has spent on it.
     const key = `${owner.connection} ${owner.group} ${who === 'feed'}`;
-    const { count, workers } = counted.get(key) ?? { count: 0, workers: new Set() };
-    counted.set(key, { owner, workers: workers.add(by), count: count + 1 });
+    counted.set(key, { owner, count: (counted.get(key)?.count ?? 0) + 1 });
   }
-  for (const { owner, count, workers } of counted.values()) {
+  for (const { owner, count } of counted.values()) {
     const key = `${owner.connection} ${owner.group}`;
     const {
       reading,
@@ -68,9 +69,7 @@ function judgeGroups(sight: Sight, company: string, calls: readonly PlatformCall
     } = sight.connections.find(({ name }) => name === owner.connection) ?? {};
     const saidMs = sight.seen.saidMs.get(key) ?? 0;
     const newsMs = latest([reading?.changedAtMs.get(owner.group) ?? 0, companyMs, deedMs, saidMs]);
-    // Workers that look at once, or one that does for two messages, do not know of each other's calls.
-    const most = CALLS_PER_GROUP + 3 * workers.size;
-    if (count <= most || sight.nowMs - newsMs <= 2 * HOUR_MS) continue;
+    if (count <= CALLS_PER_GROUP + CALLS_AT_ONCE || sight.nowMs - newsMs <= 2 * HOUR_MS) continue;
     // Nobody knows of the calls of a worker that could not write them down.
     const cutOff = (sight.seen.cutOffMs.get(key) ?? []).filter((atMs) => sight.nowMs - atMs <= 2 * HOUR_MS);
     if (count <= CALLS_PER_GROUP * (1 + cutOff.length)) continue;

@@ -675,7 +675,7 @@ describe('work is bounded', () => {
         if (hour === 5) change();
         world.item({ dirtySince: START_MS + 5 * HOUR_MS });
       }, NOT_YET);
-    // Three more where one worker does for two messages at once.
+    // Three more where two messages wake workers at once.
     expect(calling(15)).toEqual([]);
     expect(calling(16)).toEqual(['bounded calls_per_group']);
     expect(
