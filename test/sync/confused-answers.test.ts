@@ -5,8 +5,8 @@ import { story } from '../support/engine/story.ts';
 import { CREATE_SETTLE_MS } from '../support/engine/world.ts';
 
 /** One group of ours, and one of a stranger whose state the platform answers with by mistake. */
-async function company() {
-  const told = await story();
+async function company(options: Parameters<typeof story>[0] = {}) {
+  const told = await story(options);
   await told.hire('a', 'b', 'c');
   await told.tell({ snapshot: 'g', of: ['a', 'b'] });
   told.world.advance(CREATE_SETTLE_MS);
@@ -70,6 +70,25 @@ describe('an answer about another group', () => {
     expect(world.platform.groups.get(theirs)).toMatchObject({ name: 'Theirs', users: ['stranger'] });
     expect(world.platform.violations).toEqual([]);
   });
+
+  it.each([true, false])(
+    'nor is a group that somebody makes meanwhile (spokeIds shown: %s)',
+    async (echoSpokeId) => {
+      const { world, say, work, tell, state } = await company({ platform: { echoSpokeId } });
+      const { platform } = world;
+      platform.confused = (asked) =>
+        asked === 'create' ? platform.addForeign({ name: 'Meanwhile', spokeId: 'm', users: [] }) : undefined;
+      say({ snapshot: 'h', of: ['c'] });
+      await work(20);
+      platform.confused = () => undefined;
+      world.advance(3_600_000);
+      await tell();
+      const named = (name: string) => [...platform.groups.values()].filter((group) => group.name === name);
+      expect(named('Meanwhile')).toMatchObject([{ users: [] }]);
+      expect(named('Group h')).toMatchObject([{ id: (await state('h'))?.platformId, users: ['u-c'] }]);
+      expect(platform.violations).toEqual([]);
+    },
+  );
 
   it('to a look before an adoption adopts nothing', async () => {
     const { world, tell, ref, own, theirs } = await company();

@@ -9,10 +9,11 @@ import type {
 } from '../../domain/group-state.ts';
 import { intentId, type PlatformGroupId, type PlatformUserId, type VersionToken } from '../../domain/ids.ts';
 import { CALL_BEGINS_WITHIN_MS } from '../../domain/promise.ts';
-import type { ObservedGroup, View } from '../../domain/view.ts';
+import { isWhole, type ListedGroup, type ObservedGroup, type View } from '../../domain/view.ts';
 import { judgeAnswer, type Outcome } from '../../plan/answer.ts';
 import { countsOf, SETTLED, type Write } from '../../plan/decide.ts';
 import type { Reservation, Wanted } from '../../plan/facts.ts';
+import { isOurCreation } from '../../plan/foreign.ts';
 import { judgeRemovals, suspectsAt } from '../../plan/guard.ts';
 import { type Call, meaningOf } from '../../plan/meaning.ts';
 import { compareText, type Plan } from '../../plan/plan.ts';
@@ -23,7 +24,7 @@ import { auditOf, originOf } from './audit.ts';
 import { learn } from './facts.ts';
 import { giveUp } from './failure.ts';
 import { closeDrift, linkTo, recordForeign } from './foreign.ts';
-import { CONFLICT, OVERTAKEN, type Performed, type Round, type Trial, type Turn } from './turn.ts';
+import { OVERTAKEN, type Performed, type Round, type Trial, type Turn } from './turn.ts';
 
 /** A round with the write that it has come to: what was read for it is there. */
 interface Writing {
@@ -53,20 +54,31 @@ export async function performWrite(write: Write, round: Round, turn: Turn): Prom
   let observed: ObservedGroup | undefined;
   try {
     observed = await call(write.plan, intent, state, turn);
-    const answered = observed?.id;
-    if (intent.action === 'create' && round.listed?.groups.some(({ id }) => id === answered))
-      throw notCreated(answered);
   } catch (cause) {
     if (!(cause instanceof PlatformFailure)) throw cause;
     return afterFailure(cause, writing);
   }
   // A look that fails from here on says nothing of the write: the intent stays, to be settled.
-  return confirmWrite(observed, writing);
+  if (intent.action !== 'create' || observed === undefined || (await isCreated(observed, writing)))
+    return confirmWrite(observed, writing);
+  const message = `expected a new group, but the answer is about ${observed.id}, which is another one`;
+  throw new PlatformFailure('unavailable', message, {});
 }
 
-/** What was there before a POST is not what it made: the group that it made is looked for. */
-const notCreated = (id: string | undefined): PlatformFailure =>
-  new PlatformFailure('unavailable', `expected a new group, but the answer is about ${id}, an older one`, {});
+/**
+ * What was there before a POST is not what it made, nor is another one beside a group as we sent it, nor what is another
+ * directory group's by now: what the POST made is looked for. Any other name is what the platform made of ours.
+ */
+async function isCreated(observed: ObservedGroup, { write, intent, round, turn }: Writing): Promise<boolean> {
+  const isIt = ({ id }: ListedGroup) => id === observed.id;
+  if (round.listed?.groups.some(isIt)) return false;
+  const fits = (group: ListedGroup) => isWhole(group) && isOurCreation(group, intent, write.plan.after);
+  if (!fits(observed)) {
+    const groups = await turn.platform.groups.list(0);
+    if (groups.some((group) => !isIt(group) && fits(group))) return false;
+  }
+  return turn.claim(observed.id as PlatformGroupId);
+}
 
 async function openIntent(
   { plan, known, consumes, isReserved }: Write,
@@ -282,12 +294,6 @@ async function confirmWrite(observed: ObservedGroup | undefined, writing: Writin
   const { write, intent, round, turn } = writing;
   const { ports } = turn;
   const { state, wanted } = round;
-  if (intent.action === 'create' && observed !== undefined) {
-    // Another directory group may have taken it over between our POST and this: it is theirs, and we have none.
-    if (!(await turn.claim(observed.id as PlatformGroupId))) {
-      return (await ports.groups.dropIntent(state.ref, intent, {})) ? CONFLICT : OVERTAKEN;
-    }
-  }
   const outcome = await judged(observed, writing);
   const { foreign, view } = outcome;
   const refused = await markRefused(outcome.refused, state, wanted, turn);
