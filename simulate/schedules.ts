@@ -107,7 +107,7 @@ function markOf(task: Task, { name, company }: ConnectionSpec, cloud: Around): M
   const item: Partial<Item> = table.items.get(`C#${name} GATE`) ?? {};
   const { state = 'open', untilMs = 0, backlog = false } = item;
   // A closed gate is tried when its time has come, or when there is another secret.
-  const gate = state === 'open' ? 0 : [untilMs, vault.versions.get(name)];
+  const gate = state === 'open' ? 0 : [untilMs, vault.stored.get(name)?.version];
   if (task === 'pump') {
     const isTried = state !== 'open' && state !== 'paused' && Number(untilMs) <= nowMs();
     const isReplanned = table.items.get(`C#${name} CONNECTION`)?.['replanSinceMs'] !== undefined;

@@ -6,16 +6,15 @@ export type Vault = ReturnType<typeof createVault>;
 /** Secrets Manager: for workers, for operators, and for those who look on. */
 export function createVault() {
   const stored = new Map<string, Secret>();
-  const versions = new Map<string, number>();
+  let serial = 0;
   const put = (connection: string, value: SecretValue): string => {
-    const serial = (versions.get(connection) ?? 0) + 1;
-    versions.set(connection, serial);
+    serial += 1;
     const version = `${connection}-${serial}`;
     stored.set(connection, { value, version });
     return version;
   };
   return {
-    versions: versions as ReadonlyMap<string, number>,
+    stored: stored as ReadonlyMap<string, Secret>,
     put,
     store: async (connection: string, token: string) => {
       const known = stored.get(connection);

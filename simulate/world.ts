@@ -5,6 +5,7 @@ import type { OperatorRecord } from './operators.ts';
 import type { SimulatedPlatform } from './platform/platform.ts';
 import type { QueuedMessage } from './queues.ts';
 import type { Chronicle } from './told.ts';
+import type { Vault } from './vault.ts';
 
 /** What an oracle may look at: raw items, the platforms' truth, and what the people of the life said and did. */
 export interface Seen {
@@ -30,4 +31,5 @@ export interface Seen {
   /** When workers at each group died, or could not write what they had done. */
   readonly cutOffMs: ReadonlyMap<string, readonly number[]>;
   readonly chronicle: Chronicle;
+  readonly vault: Pick<Vault, 'stored'>;
 }

@@ -266,7 +266,9 @@ function troubleOf(
 export function hasLostItsCredential({ seen }: Sight, { platform, name }: Sighted): boolean {
   const { deeds } = seen.operators;
   if (deeds.some(({ kind, connection }) => kind === 'remove_connection' && connection === name)) return true;
-  const last = platform.calls.findLast(({ route }) => route === '/oauth/token');
+  const secret = seen.vault.stored.get(name)?.value;
+  const stored = secret !== undefined && 'refreshToken' in secret ? secret.refreshToken : undefined;
+  const last = platform.calls.findLast(({ token }) => token === stored);
   return last?.status === 400 && !platform.tokens.refreshTokens.has(last.token);
 }
 
