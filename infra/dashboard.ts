@@ -56,7 +56,9 @@ const metricsOf = (prefix: string) => ({
     const schema = `{${METRIC_NAMESPACE},${METRIC_DIMENSIONS.prefix},${by}}`;
     const terms = `MetricName="${name}" ${METRIC_DIMENSIONS.prefix}="${prefix}"`;
     const statistic = form === 'count' ? 'Sum' : 'Maximum';
-    const expression = `SEARCH('${schema} ${terms}', '${statistic}', ${PERIOD.toSeconds()})`;
+    const found = `SEARCH('${schema} ${terms}', '${statistic}', ${PERIOD.toSeconds()})`;
+    // Levels of zero are not sent.
+    const expression = form === 'gauge' ? `FILL(${found}, 0)` : found;
     return new MathExpression({ expression, usingMetrics: {}, label: '', period: PERIOD });
   },
 });

@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { SCHEDULES } from '../../shared/contract/topology.ts';
+import { createMetrics } from '../../shared/runtime/metrics.ts';
+import { reportLevels } from '../../shared/runtime/report.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
 import { pump } from '../../shared/sync/pump.ts';
 import { followFeed } from '../../shared/sync/reconcile/feed.ts';
 import { readLevels } from '../../shared/sync/reconcile/levels.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
+import { resourcesOf, synthesise } from '../../test/infra/synthesised.ts';
 import { type Figure, table } from '../figure.ts';
 import { CONNECTION, createRig, type Rig } from '../memory/rig.ts';
 import { seedGroups } from '../memory/seed.ts';
@@ -19,6 +22,14 @@ const Prices = z.object({
   lambda: z.object({ perMillionRequests: amount, perGbSecondArm: amount }),
   secretsManager: z.object({ perMillionCalls: amount, perSecretMonth: amount }),
   scheduler: z.object({ perMillionInvocations: amount }),
+  cloudWatch: z.object({
+    perMetricMonth: amount,
+    perAlarmMetricMonth: amount,
+    perDashboardMonth: amount,
+    perGbLogged: amount,
+  }),
+  xray: z.object({ perMillionTraces: amount }),
+  kms: z.object({ perKeyMonth: amount, perMillionRequests: amount }),
   assumed: z.object({
     memoryGb: amount,
     ingestSeconds: amount,
@@ -30,6 +41,7 @@ const Prices = z.object({
     fullScanMinutes: amount,
     directoryPageSize: amount,
   }),
+  assumedPerRun: z.object({ logBytes: amount, kmsRequests: amount, traces: amount }),
 });
 type Prices = z.infer<typeof Prices>;
 
@@ -67,23 +79,29 @@ interface Priced {
   readonly platformCalls: number;
 }
 
+/** So many changes, ten minutes apart, read the platform's secret once. */
+const CHANGES = 6;
+
 /** The dearest case: a change that comes alone, and so is a batch, a window and a write of its own. */
 async function changeAlone(prices: Prices): Promise<Priced> {
   const { membersPerGroup, ingestSeconds, applySeconds } = prices.assumed;
   const rig = await createRig({ coalesceSeconds: 5, people: membersPerGroup + 10 });
   await rig.ingest([rig.directory.snapshot('d0', range(membersPerGroup))]);
   await rig.drain();
-  rig.pass(600_000);
+  rig.pass(3_600_000);
   rig.tally.take();
-  await rig.ingest([rig.directory.added('d0', membersPerGroup + 1)]);
-  await rig.drain();
+  for (let change = 1; change <= CHANGES; change += 1) {
+    await rig.ingest([rig.directory.added('d0', membersPerGroup + change)]);
+    await rig.drain();
+    rig.pass(600_000);
+  }
   const counts = rig.tally.take();
   // For each queue one receive and one delete by the event source mapping, and the producer's send.
   const queues = (5 * prices.sqs.perMillionStandardRequests) / MILLION;
   const lambda = lambdaDollars(prices, 1, ingestSeconds) + lambdaDollars(prices, 1, applySeconds);
   return {
-    dollars: callDollars(prices, counts) + queues + lambda,
-    platformCalls: sumOf(counts, 'platform '),
+    dollars: callDollars(prices, counts) / CHANGES + queues + lambda,
+    platformCalls: sumOf(counts, 'platform ') / CHANGES,
   };
 }
 
@@ -125,6 +143,39 @@ async function idleMonth(prices: Prices, { people, groups }: Company): Promise<P
   return { dollars, platformCalls };
 }
 
+/** What is billed beside the calls of the schedules: parts of the template, and what healthy runs report. */
+function standingMonth(prices: Prices): readonly (readonly [what: string, dollars: number])[] {
+  const { cloudWatch, xray, kms, assumedPerRun } = prices;
+  const { template } = synthesise();
+  const parts = (type: string) => Object.values(resourcesOf(template, type)).map((one) => one.Properties);
+  const watched = parts('AWS::CloudWatch::Alarm').flatMap(({ Metrics = [{ MetricStat: {} }] }) =>
+    Metrics.filter((one: object) => 'MetricStat' in one),
+  ).length;
+  const { pumpMinutes, feedMinutes, sweepMinutes, peopleMinutes } = SCHEDULES;
+  const perMonth = [pumpMinutes, feedMinutes, sweepMinutes, peopleMinutes].map(
+    (minutes) => MINUTES_PER_MONTH / minutes,
+  );
+  const runs = perMonth.reduce((sum, one) => sum + one, 0);
+  const lines: string[] = [];
+  const metrics = createMetrics({ prefix: 'groupsync', clock: () => 0, write: (line) => lines.push(line) });
+  const ages = { feedCursorAgeSeconds: 300, credentialUncheckedSeconds: 3600 };
+  const well = { dirtyGroups: 0, oldestDirtySeconds: 0, holdsWaiting: 0, gateClosedSeconds: 0, found: [] };
+  reportLevels(CONNECTION, { ...well, ...ages, pendingMembers: 1, unauthorized: false }, metrics);
+  metrics.emit('PumpCompleted', 1);
+  const bytes = lines.join('').length * (MINUTES_PER_MONTH / pumpMinutes) + runs * assumedPerRun.logBytes;
+  metrics.emit('SweepCompleted', 1);
+  metrics.emit('PeopleRefreshed', 1);
+  const own = lines.flatMap((line) => JSON.parse(line)._aws.CloudWatchMetrics[0].Dimensions).length;
+  const keys = parts('AWS::KMS::Key').length * kms.perKeyMonth;
+  return [
+    [`${watched} metrics in alarms`, watched * cloudWatch.perAlarmMetricMonth],
+    [`${own} metrics of our own, of a healthy connection`, own * cloudWatch.perMetricMonth],
+    ['logs', (bytes / 2 ** 30) * cloudWatch.perGbLogged],
+    ['traces', ((runs * assumedPerRun.traces) / MILLION) * xray.perMillionTraces],
+    ['KMS', keys + ((runs * assumedPerRun.kmsRequests) / MILLION) * kms.perMillionRequests],
+  ];
+}
+
 /** Lists both sides whole, keeps nothing, writes what differs: one call per group and page to the directory. */
 function fullScanMonth(prices: Prices, { people, groups }: Company, changes: number): Priced {
   const { fullScanMinutes, directoryPageSize, membersPerGroup, apiCallSeconds } = prices.assumed;
@@ -145,6 +196,9 @@ export const costFigure: Figure = {
   async run() {
     const prices = Prices.parse(JSON.parse(readFileSync(new URL('../prices.json', import.meta.url), 'utf8')));
     const alone = await changeAlone(prices);
+    const standing = standingMonth(prices);
+    const fixed = standing.reduce((sum, [, dollars]) => sum + dollars, 0);
+    const { perDashboardMonth } = prices.cloudWatch;
     const rows: (string | number)[][] = [];
     for (const company of COMPANIES) {
       const changes = company.people * prices.assumed.changesPerPersonAndMonth;
@@ -162,10 +216,18 @@ export const costFigure: Figure = {
     }
     return [
       `Computed from counted calls and the inputs in \`bench/prices.json\` (list prices as of ${prices.asOf}, to be checked, and`,
-      'assumptions that are marked as such). Logs, storage and alarms are left out on both sides.',
+      'assumptions that are marked as such), without free tiers. Storage is left out on both sides.',
       '',
       `A million membership changes that each come alone in a group of ${prices.assumed.membersPerGroup}: **$${(alone.dollars * MILLION).toFixed(2)}**. Changes of`,
       'one window share a write, so a burst costs less.',
+      '',
+      `Whatever happens, a month costs **$${fixed.toFixed(2)}** beside the calls of the schedules below; the dashboard is another $${perDashboardMonth} in an`,
+      'account that has three already:',
+      '',
+      table(
+        ['', 'dollars'],
+        standing.map(([what, dollars]) => [what, `$${dollars.toFixed(2)}`]),
+      ),
       '',
       `A month against a design that lists everything every ${prices.assumed.fullScanMinutes} minutes (calls to the directory and the platform;`,
       'ours to the platform alone, as the directory sends events):',

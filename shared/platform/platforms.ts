@@ -9,8 +9,8 @@ import { credentialFor, refusedSecrets } from './oauth-secret.ts';
 import { type Calling, failureOf } from './platform-failure.ts';
 import { employeePages, feedPages, recordOf } from './records.ts';
 
-/** A secret that was good is used this long before it is read again; one that failed is read again at once. */
-const SECRET_AGE_MS = 60_000;
+/** A secret that is good is read again this seldom, since each read is paid for; one that was refused, at once. */
+const SECRET_AGE_MS = 3_600_000;
 /** A wait that the platform asks for is kept in place up to this; longer ones close the gate instead. */
 const PATIENCE_MS = 20_000;
 
@@ -44,9 +44,9 @@ export function createPlatforms(options: PlatformsOptions): Platforms {
       const key = JSON.stringify([connection.name, connection.company, connection.settings]);
       const known = open.get(key);
       const nowMs = options.clock();
-      if (known !== undefined && nowMs - known.secretReadAtMs < SECRET_AGE_MS) {
-        return known.platform;
-      }
+      const refused = [unlessSecret, refusedSecret?.version, refusedAtGroups?.version];
+      const isGood = known !== undefined && !refused.includes(known.platform.secretVersion);
+      if (isGood && nowMs - known.secretReadAtMs < SECRET_AGE_MS) return known.platform;
       // The groups of one batch ask at once: one look at the secret answers them all.
       const underWay = opening.get(key);
       if (underWay !== undefined) return underWay;

@@ -1,3 +1,4 @@
+import type { MetricName } from '../contract/metrics.ts';
 import type { GroupRef } from '../domain/ids.ts';
 import type { AttemptFacts } from '../platform/call.ts';
 import type { ApplyReport } from '../sync/apply/apply.ts';
@@ -70,15 +71,16 @@ export function reportOddGroups({ pathTemplate, ignoredFields = [] }: AttemptFac
 }
 
 export function reportLevels(connection: string, levels: Levels, metrics: Metrics): void {
-  metrics.emit('DirtyGroups', levels.dirtyGroups, connection);
-  metrics.emit('OldestDirtySeconds', levels.oldestDirtySeconds, connection);
-  metrics.emit('HoldsWaiting', levels.holdsWaiting, connection);
-  metrics.emit('PendingMembers', levels.pendingMembers, connection);
-  metrics.emit('GateClosedSeconds', levels.gateClosedSeconds, connection);
-  metrics.emit('CredentialUnauthorized', levels.unauthorized ? 1 : 0, connection);
-  const { credentialUncheckedSeconds: unchecked, feedCursorAgeSeconds: age } = levels;
-  if (unchecked !== undefined) metrics.emit('CredentialUncheckedSeconds', unchecked, connection);
-  if (age !== undefined) metrics.emit('FeedCursorAgeSeconds', age, connection);
+  // A metric is billed for each hour in which it is sent, and alarms take silence for a level of zero.
+  const emit = (name: MetricName, value = 0) => value > 0 && metrics.emit(name, value, connection);
+  emit('DirtyGroups', levels.dirtyGroups);
+  emit('OldestDirtySeconds', levels.oldestDirtySeconds);
+  emit('HoldsWaiting', levels.holdsWaiting);
+  emit('PendingMembers', levels.pendingMembers);
+  emit('GateClosedSeconds', levels.gateClosedSeconds);
+  emit('CredentialUnauthorized', levels.unauthorized ? 1 : 0);
+  emit('CredentialUncheckedSeconds', levels.credentialUncheckedSeconds);
+  emit('FeedCursorAgeSeconds', levels.feedCursorAgeSeconds);
 }
 
 export function reportFeed({ report, duplicates, sweep }: FeedRun, metrics: Metrics): void {

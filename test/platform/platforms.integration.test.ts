@@ -6,7 +6,7 @@ import { parseSettings } from '../../shared/contract/change-setting.ts';
 import { DEFAULT_CONNECTION } from '../../shared/contract/names.ts';
 import { roleId } from '../../shared/domain/ids.ts';
 import { createPlatforms } from '../../shared/platform/platforms.ts';
-import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
+import { type Opening, PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import { SecretError, type Secrets } from '../../shared/sync/ports/secrets.ts';
 
 const WORLD = parseWorld({
@@ -57,26 +57,26 @@ async function start() {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });
-  return { state, control, open: () => platforms.open(connection as never) };
+  return { state, control, open: (how?: Opening) => platforms.open(connection as never, how) };
 }
 
 describe('the platform of a connection', () => {
-  it('is opened once and its secret read again after a minute', async () => {
+  it('is opened once and its secret read again after an hour', async () => {
     const { state, open } = await start();
     const first = await open();
-    state.nowMs = 59_999;
+    state.nowMs = 3_599_999;
     expect(await open()).toBe(first);
     expect(state.reads).toBe(1);
-    state.nowMs = 60_000;
+    state.nowMs = 3_600_000;
     expect(await open()).toBe(first);
     expect(state.reads).toBe(2);
   });
 
-  it('takes up a rotated secret within that minute, and says which version is in use', async () => {
+  it('takes up a rotated secret within that hour, and says which version is in use', async () => {
     const { state, open } = await start();
     expect((await open()).secretVersion).toBe('version of old');
     state.token = 'new';
-    state.nowMs = 60_000;
+    state.nowMs = 3_600_000;
     const rotated = await open();
     expect(rotated.secretVersion).toBe('version of new');
     expect(await rotated.probe()).toBeUndefined();
@@ -88,6 +88,18 @@ describe('the platform of a connection', () => {
     await control('faults', [{ match: { path: '/platform/api/groups' }, status: 401 }]);
     await expect(platform.groups.list(0)).rejects.toMatchObject({ kind: 'unauthorized', status: 401 });
     state.token = 'new';
+    expect((await open()).secretVersion).toBe('version of new');
+  });
+
+  it.each([
+    { unlessSecret: 'version of old' },
+    { refusedSecret: { version: 'version of old' } },
+    { refusedAtGroups: { version: 'version of old' } },
+  ])('does so where another worker met the refusal: %j', async (how) => {
+    const { state, open } = await start();
+    await open();
+    state.token = 'new';
+    expect((await open(how)).secretVersion).toBe('version of new');
     expect((await open()).secretVersion).toBe('version of new');
   });
 
