@@ -57,7 +57,7 @@ const metricsOf = (prefix: string) => ({
     const terms = `MetricName="${name}" ${METRIC_DIMENSIONS.prefix}="${prefix}"`;
     const statistic = form === 'count' ? 'Sum' : 'Maximum';
     const found = `SEARCH('${schema} ${terms}', '${statistic}', ${PERIOD.toSeconds()})`;
-    // Levels of zero are not sent.
+    // What is as usual is not sent.
     const expression = form === 'gauge' ? `FILL(${found}, 0)` : found;
     return new MathExpression({ expression, usingMetrics: {}, label: '', period: PERIOD });
   },

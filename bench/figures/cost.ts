@@ -166,12 +166,15 @@ function standingMonth(prices: Prices): readonly (readonly [what: string, dollar
   metrics.emit('SweepCompleted', 1);
   metrics.emit('PeopleRefreshed', 1);
   const own = lines.flatMap((line) => JSON.parse(line)._aws.CloudWatchMetrics[0].Dimensions).length;
+  // An event source mapping waits at its queue with five receives of twenty seconds each.
+  const receives = parts('AWS::Lambda::EventSourceMapping').length * 15 * MINUTES_PER_MONTH;
   const keys = parts('AWS::KMS::Key').length * kms.perKeyMonth;
   return [
     [`${watched} metrics in alarms`, watched * cloudWatch.perAlarmMetricMonth],
     [`${own} metrics of our own, of a healthy connection`, own * cloudWatch.perMetricMonth],
     ['logs', (bytes / 2 ** 30) * cloudWatch.perGbLogged],
     ['traces', ((runs * assumedPerRun.traces) / MILLION) * xray.perMillionTraces],
+    ['receives that find nothing', (receives / MILLION) * prices.sqs.perMillionStandardRequests],
     ['KMS', keys + ((runs * assumedPerRun.kmsRequests) / MILLION) * kms.perMillionRequests],
   ];
 }

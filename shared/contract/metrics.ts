@@ -56,7 +56,7 @@ export const METRICS = {
    */
   ApplyFailures: count('Kind'),
 
-  // the pump, each minute: levels of the whole connection, so that they show even while nothing else runs; zeros unsaid
+  // the pump, each minute: levels of the whole connection, shown while nothing else runs; what is usual is unsaid
   /** Runs of the pump that came to their end, once per run however many connections there are. */
   PumpCompleted: count(),
   /** Groups whose desired state is not yet on the platform: the backlog. */

@@ -70,17 +70,21 @@ export function reportOddGroups({ pathTemplate, ignoredFields = [] }: AttemptFac
   logger.warn('groups of the platform are not as specified', { count: ignoredFields.length });
 }
 
+/** Every healthy connection has such ages: the feed is read each few minutes, the credential checked each day. */
+const USUAL = { feedAgeSeconds: 3_600, uncheckedSeconds: 25 * 3_600 };
+
+/** A metric is billed for each hour in which it is sent, and alarms take silence for health: only trouble is sent. */
 export function reportLevels(connection: string, levels: Levels, metrics: Metrics): void {
-  // A metric is billed for each hour in which it is sent, and alarms take silence for a level of zero.
-  const emit = (name: MetricName, value = 0) => value > 0 && metrics.emit(name, value, connection);
+  const emit = (name: MetricName, value = 0, usual = 0) =>
+    value > usual && metrics.emit(name, value, connection);
   emit('DirtyGroups', levels.dirtyGroups);
   emit('OldestDirtySeconds', levels.oldestDirtySeconds);
   emit('HoldsWaiting', levels.holdsWaiting);
   emit('PendingMembers', levels.pendingMembers);
   emit('GateClosedSeconds', levels.gateClosedSeconds);
   emit('CredentialUnauthorized', levels.unauthorized ? 1 : 0);
-  emit('CredentialUncheckedSeconds', levels.credentialUncheckedSeconds);
-  emit('FeedCursorAgeSeconds', levels.feedCursorAgeSeconds);
+  emit('CredentialUncheckedSeconds', levels.credentialUncheckedSeconds, USUAL.uncheckedSeconds);
+  emit('FeedCursorAgeSeconds', levels.feedCursorAgeSeconds, USUAL.feedAgeSeconds);
 }
 
 export function reportFeed({ report, duplicates, sweep }: FeedRun, metrics: Metrics): void {
