@@ -11,6 +11,7 @@ import { pureCoreFigure } from './figures/pure-core.ts';
 import { scaleFigure } from './figures/scale.ts';
 import { scimFigure } from './figures/scim.ts';
 import { throughputFigure } from './figures/throughput.ts';
+import { weekFigure } from './figures/week.ts';
 import { writesFigure } from './figures/writes.ts';
 import { describeMachine } from './machine.ts';
 
@@ -22,6 +23,7 @@ const FIGURES: readonly Figure[] = [
   latencyFigure,
   coldStartFigure,
   scaleFigure,
+  weekFigure,
   scimFigure,
   costFigure,
 ];

@@ -56,7 +56,7 @@ type Company = (typeof COMPANIES)[number];
 
 const range = (length: number) => Array.from({ length }, (_, n) => n);
 
-function lambdaDollars(prices: Prices, invocations: number, secondsEach: number): number {
+export function lambdaDollars(prices: Prices, invocations: number, secondsEach: number): number {
   const { perMillionRequests, perGbSecondArm } = prices.lambda;
   return (
     (invocations / MILLION) * perMillionRequests +
@@ -64,7 +64,7 @@ function lambdaDollars(prices: Prices, invocations: number, secondsEach: number)
   );
 }
 
-function callDollars(prices: Prices, counts: Counts): number {
+export function callDollars(prices: Prices, counts: Counts): number {
   const millions = (name: string) => (counts[name] ?? 0) / MILLION;
   return (
     millions('dynamodb read units') * prices.dynamodb.perMillionReadUnits +
@@ -78,6 +78,12 @@ interface Priced {
   readonly dollars: number;
   readonly platformCalls: number;
 }
+
+export const queueDollars = (prices: Prices, requests: number): number =>
+  (requests * prices.sqs.perMillionStandardRequests) / MILLION;
+
+export const readPrices = (): Prices =>
+  Prices.parse(JSON.parse(readFileSync(new URL('../prices.json', import.meta.url), 'utf8')));
 
 /** So many changes, ten minutes apart, read the platform's secret once. */
 const CHANGES = 6;
@@ -97,13 +103,27 @@ async function changeAlone(prices: Prices): Promise<Priced> {
   }
   const counts = rig.tally.take();
   // For each queue one receive and one delete by the event source mapping, and the producer's send.
-  const queues = (5 * prices.sqs.perMillionStandardRequests) / MILLION;
+  const queues = queueDollars(prices, 5);
   const lambda = lambdaDollars(prices, 1, ingestSeconds) + lambdaDollars(prices, 1, applySeconds);
   return {
     dollars: callDollars(prices, counts) / CHANGES + queues + lambda,
     platformCalls: sumOf(counts, 'platform ') / CHANGES,
   };
 }
+
+/** What the schedules run. */
+export const TASKS: readonly (readonly [everyMinutes: number, run: (rig: Rig) => Promise<unknown>])[] = [
+  [
+    SCHEDULES.pumpMinutes,
+    async ({ ports }) => {
+      await pump(CONNECTION, ports);
+      await readLevels(CONNECTION, ports);
+    },
+  ],
+  [SCHEDULES.feedMinutes, ({ connection, ports }) => followFeed(connection, ports, Number.MAX_SAFE_INTEGER)],
+  [SCHEDULES.sweepMinutes, ({ connection, ports }) => sweep(connection, ports)],
+  [SCHEDULES.peopleMinutes, ({ connection, ports }) => refreshPeople(connection, ports)],
+];
 
 /** What the schedules cost in a month in which nothing happens. */
 async function idleMonth(prices: Prices, { people, groups }: Company): Promise<Priced> {
@@ -113,24 +133,9 @@ async function idleMonth(prices: Prices, { people, groups }: Company): Promise<P
   await rig.drain();
   await seedGroups(rig, groups, membersPerGroup);
   await followFeed(rig.connection, rig.ports, Number.MAX_SAFE_INTEGER);
-  const tasks: readonly (readonly [everyMinutes: number, run: (rig: Rig) => Promise<unknown>])[] = [
-    [
-      SCHEDULES.pumpMinutes,
-      async ({ ports }) => {
-        await pump(CONNECTION, ports);
-        await readLevels(CONNECTION, ports);
-      },
-    ],
-    [
-      SCHEDULES.feedMinutes,
-      ({ connection, ports }) => followFeed(connection, ports, Number.MAX_SAFE_INTEGER),
-    ],
-    [SCHEDULES.sweepMinutes, ({ connection, ports }) => sweep(connection, ports)],
-    [SCHEDULES.peopleMinutes, ({ connection, ports }) => refreshPeople(connection, ports)],
-  ];
   let dollars = prices.secretsManager.perSecretMonth;
   let platformCalls = 0;
-  for (const [everyMinutes, run] of tasks) {
+  for (const [everyMinutes, run] of TASKS) {
     rig.pass(300_000);
     rig.tally.take();
     await run(rig);
@@ -197,7 +202,7 @@ export const costFigure: Figure = {
   name: 'cost',
   title: 'Cost model',
   async run() {
-    const prices = Prices.parse(JSON.parse(readFileSync(new URL('../prices.json', import.meta.url), 'utf8')));
+    const prices = readPrices();
     const alone = await changeAlone(prices);
     const standing = standingMonth(prices);
     const fixed = standing.reduce((sum, [, dollars]) => sum + dollars, 0);

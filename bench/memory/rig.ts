@@ -107,15 +107,21 @@ export async function createRig(options: RigOptions) {
         time.nowMs += BETWEEN_BATCHES_MS;
       }
     },
+    nextDueMs: queue.nextDueMs,
+    /** One invocation of apply, on what is due. @returns the groups that it looked at */
+    async applyNext(): Promise<readonly string[]> {
+      const batch = queue.receive(EVENT_SOURCES.apply.batchSize);
+      const groups = await Promise.all(batch.map(({ body }) => applyOne(body, ports)));
+      for (const { receipt = '' } of batch) queue.delete(receipt);
+      return groups;
+    },
     /** Lets time pass until the apply queue is empty, running apply on what is due. @returns its invocations */
     async drain(): Promise<number> {
       let invocations = 0;
       for (let due = queue.nextDueMs(); due !== undefined; due = queue.nextDueMs()) {
         time.nowMs = Math.max(time.nowMs, due);
-        const batch = queue.receive(EVENT_SOURCES.apply.batchSize);
         invocations += 1;
-        await Promise.all(batch.map(({ body }) => applyOne(body, ports)));
-        for (const { receipt = '' } of batch) queue.delete(receipt);
+        await rig.applyNext();
       }
       return invocations;
     },
@@ -134,10 +140,11 @@ async function ingestBatch(events: readonly BenchEvent[], ports: BenchPorts): Pr
   if (report.failedMessages.size > 0) throw new Error('ingest failed', { cause: report.causes[0] });
 }
 
-async function applyOne(body: string, ports: BenchPorts): Promise<void> {
+async function applyOne(body: string, ports: BenchPorts): Promise<string> {
   const ref = readApplyMessage(body);
   if (ref === undefined) throw new Error(`not an apply message: ${body}`);
   const { outcome, cause } = await applyGroup(ref, ports);
   const isFine = ['written', 'in_step', 'nothing_to_do'].includes(outcome);
   if (!isFine) throw new Error(`apply ended as ${outcome}`, { cause });
+  return ref.group;
 }

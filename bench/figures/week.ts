@@ -1,0 +1,169 @@
+import { DEFAULT_COALESCE_SECONDS, EVENT_SOURCES } from '../../shared/contract/topology.ts';
+import { seededRandom } from '../../simulate/random.ts';
+import { type Figure, growthExponent, percentile, table } from '../figure.ts';
+import { createRig, type Rig } from '../memory/rig.ts';
+import { sumOf } from '../memory/tally.ts';
+import { callDollars, lambdaDollars, queueDollars, readPrices, TASKS } from './cost.ts';
+
+const MEMBERS = 100;
+/** Each person is in twenty groups. */
+const PEOPLE_PER_GROUP = MEMBERS / 20;
+/** Of the memberships, so many begin or end a day. */
+const DAILY_SHARE = 0.01;
+const DAYS = 7;
+const DAY_MS = 86_400_000;
+const SIZES = [10, 100] as const;
+const FULL_SIZES = [100, 1_000, 10_000] as const;
+const SAMPLE_EVERY = 200;
+
+interface Change {
+  readonly atMs: number;
+  readonly group: string;
+  readonly member: number;
+  readonly joins: boolean;
+}
+
+/** Joins of people who are not in the group, and leaves of some who are, at any time of day or night. */
+function drawChanges(groups: number, people: number, startMs: number): readonly Change[] {
+  const random = seededRandom(groups);
+  const inside = Array.from({ length: groups }, (_, n) => new Set(membersOf(n, people)));
+  const changes = Math.round(groups * MEMBERS * DAILY_SHARE * DAYS);
+  const times = Array.from({ length: changes }, () => startMs + random.below(DAYS * DAY_MS));
+  return times
+    .sort((a, b) => a - b)
+    .map((atMs) => {
+      const group = random.below(groups);
+      const members = inside[group] ?? new Set();
+      const joins = random.chance(0.5);
+      let member = joins ? random.below(people) : random.pick([...members]);
+      while (joins && members.has(member)) member = (member + 1) % people;
+      members[joins ? 'add' : 'delete'](member);
+      return { atMs, group: `d${group}`, member, joins };
+    });
+}
+
+const membersOf = (group: number, people: number): readonly number[] =>
+  Array.from({ length: MEMBERS }, (_, n) => (group * PEOPLE_PER_GROUP + n) % people);
+
+async function imported(groups: number, people: number): Promise<Rig> {
+  const rig = await createRig({ coalesceSeconds: DEFAULT_COALESCE_SECONDS, people });
+  for (let n = 0; n < groups; n += 1)
+    await rig.ingest([rig.directory.snapshot(`d${n}`, membersOf(n, people))]);
+  await rig.drain();
+  rig.pass(DAY_MS);
+  return rig;
+}
+
+/** Seven days of lone changes and of all schedules; ingest and apply take as long as `prices.json` assumes. */
+async function liveWeek(groups: number) {
+  const prices = readPrices();
+  const { ingestSeconds, applySeconds, scheduledSeconds } = prices.assumed;
+  const people = Math.max(2 * MEMBERS, groups * PEOPLE_PER_GROUP);
+  const rig = await imported(groups, people);
+  rig.tally.take();
+  const startMs = rig.clock();
+  const changes = drawChanges(groups, people, startMs);
+  const waiting = new Map<string, Change[]>();
+  const lags: number[] = [];
+  const tasks = TASKS.map(([minutes, run], n) => ({
+    everyMs: minutes * 60_000,
+    run,
+    atMs: startMs + 7_000 * n,
+  }));
+  const invocations = { ingest: 0, apply: 0, scheduled: 0 };
+  const shownIn = new Map([...rig.platform.groups.values()].map(({ id, spokeId }) => [spokeId, id]));
+  const lookAt = (group: string) => {
+    const users = new Set(rig.platform.groups.get(shownIn.get(group) ?? '')?.users);
+    const isThere = ({ member, joins }: Change) => users.has(`u${member}`) === joins;
+    const all = waiting.get(group) ?? [];
+    for (const { atMs } of all.filter(isThere)) lags.push((rig.clock() - atMs) / 1_000);
+    waiting.set(
+      group,
+      all.filter((one) => !isThere(one)),
+    );
+  };
+  const ingestNext = async (at: number): Promise<number> => {
+    const batch = changes
+      .slice(at, at + EVENT_SOURCES.ingest.batchSize)
+      .filter(({ atMs }) => atMs <= rig.clock());
+    for (const change of batch) waiting.set(change.group, [...(waiting.get(change.group) ?? []), change]);
+    const { added, removed } = rig.directory;
+    await rig.ingest(batch.map(({ group, member, joins }) => (joins ? added : removed)(group, member)));
+    invocations.ingest += 1;
+    rig.pass(ingestSeconds * 1_000);
+    return at + batch.length;
+  };
+  let taken = 0;
+  let peakBytes = 0;
+  const startedMs = performance.now();
+  for (let step = 0; ; step += 1) {
+    const gatheredMs = (changes[taken]?.atMs ?? Number.POSITIVE_INFINITY) + 1_000;
+    const task = tasks.reduce((first, one) => (one.atMs < first.atMs ? one : first));
+    const dueMs = rig.nextDueMs() ?? Number.POSITIVE_INFINITY;
+    const next = Math.min(gatheredMs, dueMs, task.atMs);
+    if (next > startMs + DAYS * DAY_MS + 60_000) break;
+    rig.pass(Math.max(0, next - rig.clock()));
+    if (next === gatheredMs) taken = await ingestNext(taken);
+    else if (next === dueMs) {
+      rig.pass(applySeconds * 1_000);
+      for (const group of await rig.applyNext()) lookAt(group);
+      invocations.apply += 1;
+    } else {
+      await task.run(rig);
+      task.atMs += task.everyMs;
+      invocations.scheduled += 1;
+    }
+    if (step % SAMPLE_EVERY === 0) peakBytes = Math.max(peakBytes, process.memoryUsage().heapUsed);
+  }
+  const left = [...waiting.values()].flat().length;
+  if (left > 0) throw new Error(`${left} of ${changes.length} changes are not on the platform`);
+  const counts = rig.tally.take();
+  const dollars =
+    callDollars(prices, counts) +
+    queueDollars(prices, 2 * invocations.ingest + 2 * invocations.apply + changes.length) +
+    lambdaDollars(prices, invocations.ingest, ingestSeconds) +
+    lambdaDollars(prices, invocations.apply, applySeconds) +
+    lambdaDollars(prices, invocations.scheduled, scheduledSeconds);
+  const minutes = (performance.now() - startedMs) / 60_000;
+  return { groups, changes: changes.length, dollars, counts, lags, minutes, gigabytes: peakBytes / 2 ** 30 };
+}
+
+type Week = Awaited<ReturnType<typeof liveWeek>>;
+
+const MEASURES: readonly (readonly [name: string, of: (week: Week) => number, grows?: true])[] = [
+  ['changes', ({ changes }) => changes],
+  ['dollars', ({ dollars }) => dollars, true],
+  ['read units', ({ counts }) => counts['dynamodb read units'] ?? 0, true],
+  ['write units', ({ counts }) => counts['dynamodb write units'] ?? 0, true],
+  ['platform writes', ({ counts }) => sumOf(counts, 'platform P'), true],
+  ['platform calls', ({ counts }) => sumOf(counts, 'platform '), true],
+  ['lag p50 s', ({ lags }) => percentile(lags, 0.5)],
+  ['p95 s', ({ lags }) => percentile(lags, 0.95)],
+  ['p99 s', ({ lags }) => percentile(lags, 0.99)],
+  ['heap GB', ({ gigabytes }) => gigabytes],
+  ['minutes', ({ minutes }) => minutes, true],
+];
+
+export const weekFigure: Figure = {
+  name: 'week',
+  title: 'A week of a company',
+  async run({ full }) {
+    const weeks: Week[] = [];
+    for (const groups of full ? FULL_SIZES : SIZES) weeks.push(await liveWeek(groups));
+    const exponents = MEASURES.map(([, of, grows]) =>
+      grows ? growthExponent(weeks.map((week) => [week.groups, of(week)] as const)).toFixed(2) : '–',
+    );
+    const rows = weeks.map((week) => [
+      `${week.groups.toLocaleString('en-GB')} groups`,
+      ...MEASURES.map(([, of]) => of(week)),
+    ]);
+    return [
+      `Groups of ${MEMBERS}, each person in twenty; ${DAILY_SHARE * 100} % of the memberships change each day, for ${DAYS} days, one message each, beside every`,
+      'run of every schedule. The real use cases over in-memory services, in simulated time: a second of gathering, and ingest and apply',
+      'as slow as `prices.json` assumes, one invocation at a time. The heap holds the whole table and platform. Dollars are of the week,',
+      `without what a month costs whatever happens. 10,000 groups (1,000,000 memberships): \`npm run bench -- week --full\`.`,
+      '',
+      table(['', ...MEASURES.map(([name]) => name)], [...rows, ['exponent', ...exponents]]),
+    ].join('\n');
+  },
+};
