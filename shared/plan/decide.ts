@@ -18,13 +18,13 @@ import { STAMP_ZERO } from '../domain/stamp.ts';
 import { isWhole, type ListedGroup, type ObservedGroup, type View } from '../domain/view.ts';
 import { tellsOfDeletion } from './attribute.ts';
 import { type DraftInput, draftPlan } from './draft.ts';
-import { type Facts, newnessOf, type Rejected, type Reservation, type Wanted } from './facts.ts';
+import type { Facts, Rejected, Reservation, Wanted } from './facts.ts';
 import { foreignDifferences, isOurCreation, isSpokeIdLost, shows, viewOf } from './foreign.ts';
 import { type GuardInput, judgeRemovals } from './guard.ts';
 import { type HeldRemovals, holdWithSay, isOver, judgeByHold } from './hold.ts';
 import { alreadyThere, foldName, renamedTo } from './names.ts';
 import type { Plan } from './plan.ts';
-import { standingWaiver, waive } from './waive.ts';
+import { newnessOf, standingWaiver, waive } from './waive.ts';
 
 /** What must be known before anything can be decided. */
 export type Question =

@@ -1,10 +1,9 @@
 import type { ConnectionSettings } from '../contract/settings.ts';
 import type { GroupState, GuardRecord, PendingCause, StoredMember } from '../domain/group-state.ts';
 import type { IntentId, MemberId, PlatformUserId } from '../domain/ids.ts';
-import { laterStamp, STAMP_ZERO, type Stamp } from '../domain/stamp.ts';
+import type { Stamp } from '../domain/stamp.ts';
 import type { ListedGroup, ObservedGroup, View } from '../domain/view.ts';
 import type { WantedGroup } from './draft.ts';
-import type { Newness } from './waive.ts';
 
 /** A member that the directory has in the group but that cannot be written. */
 export interface PendingMember {
@@ -108,23 +107,4 @@ export interface Facts {
   readonly isNothingAdoptable?: boolean | undefined;
   /** The platform has just refused the open intent, or the one that was dropped in this round. */
   readonly rejected?: Rejected | undefined;
-}
-
-/** How new the directory's word about a group is, for waivers. */
-export function newnessOf({ registers }: GroupState, wanted: Wanted): Newness {
-  const name = registers.name?.stamp ?? STAMP_ZERO;
-  const ofMember = new Map(wanted.registers.map(({ member, stamp }) => [member, stamp]));
-  let newest = [registers.upserted, registers.deleted, registers.snapshot, name].reduce(laterStamp);
-  for (const stamp of ofMember.values()) newest = laterStamp(newest, stamp);
-  for (const floor of wanted.userFloors.values()) newest = laterStamp(newest, floor);
-  return {
-    newest,
-    name,
-    everybody: laterStamp(registers.snapshot, registers.deleted),
-    user: (user): Stamp | undefined =>
-      wanted.standing
-        .get(user)
-        ?.map(({ member }) => ofMember.get(member) ?? STAMP_ZERO)
-        .reduce(laterStamp),
-  };
 }

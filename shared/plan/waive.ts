@@ -1,9 +1,11 @@
 import type { Difference } from '../domain/drift.ts';
 import { eachField, FIELD_NAMES, GROUP_FIELDS } from '../domain/group-fields.ts';
+import type { GroupState } from '../domain/group-state.ts';
 import type { PlatformUserId } from '../domain/ids.ts';
-import { laterStamp, type Stamp } from '../domain/stamp.ts';
+import { laterStamp, STAMP_ZERO, type Stamp } from '../domain/stamp.ts';
 import type { Waiver } from '../domain/view.ts';
 import type { WantedGroup } from './draft.ts';
+import type { Wanted } from './facts.ts';
 
 /** How new the directory's word is, about the group as a whole and about each thing in it. */
 export interface Newness {
@@ -15,6 +17,25 @@ export interface Newness {
   readonly user: (user: PlatformUserId) => Stamp | undefined;
   /** Users whom the directory took out of the group, as far as that may matter, and when. */
   readonly departed?: ReadonlyMap<PlatformUserId, Stamp>;
+}
+
+/** How new the directory's word about a group is, for waivers. */
+export function newnessOf({ registers }: GroupState, wanted: Wanted): Newness {
+  const name = registers.name?.stamp ?? STAMP_ZERO;
+  const ofMember = new Map(wanted.registers.map(({ member, stamp }) => [member, stamp]));
+  let newest = [registers.upserted, registers.deleted, registers.snapshot, name].reduce(laterStamp);
+  for (const stamp of ofMember.values()) newest = laterStamp(newest, stamp);
+  for (const floor of wanted.userFloors.values()) newest = laterStamp(newest, floor);
+  return {
+    newest,
+    name,
+    everybody: laterStamp(registers.snapshot, registers.deleted),
+    user: (user): Stamp | undefined =>
+      wanted.standing
+        .get(user)
+        ?.map(({ member }) => ofMember.get(member) ?? STAMP_ZERO)
+        .reduce(laterStamp),
+  };
 }
 
 export interface WaiveInput {

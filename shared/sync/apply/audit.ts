@@ -1,7 +1,8 @@
 import type { GroupState, Intent } from '../../domain/group-state.ts';
 import { readStamp, type Stamp } from '../../domain/stamp.ts';
-import { newnessOf, type Wanted } from '../../plan/facts.ts';
+import type { Wanted } from '../../plan/facts.ts';
 import type { PlanChange } from '../../plan/plan.ts';
+import { newnessOf } from '../../plan/waive.ts';
 import { type AuditEntry, OURSELVES } from '../ports/logs.ts';
 
 const MAX_AUDITED_CHANGES = 1_000;
