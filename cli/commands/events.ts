@@ -159,7 +159,11 @@ async function importFile(
   });
   if (report.columns !== undefined) {
     out.note('say what the columns are; a guess, of these headings:');
-    const given = `${shellWord(file)}${sign === undefined ? '' : ` --delimiter ${shellWord(sign)}`}`;
+    const flags = { delimiter: sign, 'as-of': asOf };
+    const said = Object.entries(flags).map(([flag, value]) =>
+      value ? ` --${flag} ${shellWord(value)}` : '',
+    );
+    const given = `${shellWord(file)}${said.join('')}`;
     out.note(`next: groupsync import ${given} --columns ${shellWord(report.columns)} --dry-run`);
   }
   if (report.sent && (report.comparison?.held.length ?? 0) > 0) out.note('next: groupsync holds');
