@@ -23,7 +23,7 @@ interface Memory {
   /** When each connection's gate was last seen closed. */
   readonly closedMs: Map<string, number>;
   readonly differsSinceMs: Map<string, number>;
-  readonly boundTo: Map<string, string>;
+  readonly boundTo: Map<string, { readonly role: string; readonly atMs: number }>;
   lastMs: number;
 }
 
@@ -125,20 +125,19 @@ function judgeGate(sight: Sight, connection: Sighted, { closedMs, lastMs }: Memo
 
 /** Who a member is never changes by itself: addresses are given to others, and groups give access. */
 function judgeBindings(
-  { seen, accuse }: Sight,
+  { seen, nowMs, accuse }: Sight,
   { name, reading }: Sighted,
-  { boundTo, lastMs }: Memory,
+  { boundTo }: Memory,
 ): void {
-  const isRebound = seen.operators.deeds.some(
-    ({ kind, atMs }) => kind === 'rebind' && atMs >= lastMs - HOUR_MS,
-  );
+  const rebinds = seen.operators.deeds.filter((one) => one.kind === 'rebind' && one.connection === name);
   for (const member of reading.emails.keys()) {
     const role = storedUser(seen, name, member)?.role;
-    const before = boundTo.get(`${name} ${member}`) ?? role;
+    if (role === undefined) continue;
+    const before = boundTo.get(`${name} ${member}`) ?? { role, atMs: nowMs };
     // The next refresh of people bears a first binding out, or undoes it.
-    if (role !== undefined && isBorneOut(seen, name, role, member)) boundTo.set(`${name} ${member}`, role);
-    if (role === undefined || before === role || isRebound) continue;
-    const sentence = `${member} was ${before}; expected that to stay until a person says otherwise, but they are ${role} now.`;
+    if (isBorneOut(seen, name, role, member)) boundTo.set(`${name} ${member}`, { role, atMs: nowMs });
+    if (before.role === role || rebinds.some(({ atMs }) => atMs >= before.atMs)) continue;
+    const sentence = `${member} was ${before.role}; expected that to stay until a person says otherwise, but they are ${role} now.`;
     accuse('truth', 'binding_moved', { connection: name }, sentence);
   }
 }

@@ -499,6 +499,16 @@ describe('truth at any time', () => {
     const moves = (world: World, hour: number) => bind(hour < 4 ? 'r1' : 'r9')(world);
     expect(causesOf(moves, NOT_YET)).toEqual(['truth binding_moved']);
     expect(causesOf((world, hour) => [rebound(world, hour), moves(world, hour)], NOT_YET)).toEqual([]);
+    const another = (world: World, hour: number) =>
+      hour === 4 && world.deed({ kind: 'rebind', connection: 'b' });
+    expect(causesOf((world, hour) => [another(world, hour), moves(world, hour)], NOT_YET)).toHaveLength(1);
+    // What is said of a connection while it is removed shows once it is back.
+    const { a } = Object.fromEntries(makeWorld().connections);
+    const away = ({ connections }: World, hour: number) =>
+      hour === 4 || hour === 5 ? connections.delete('a') : a && connections.set('a', a);
+    const returns = (world: World, hour: number) => [away(world, hour), moves(world, hour)];
+    expect(causesOf(returns, NOT_YET)).toHaveLength(1);
+    expect(causesOf((world, hour) => [rebound(world, hour), returns(world, hour)], NOT_YET)).toEqual([]);
     const unproven = ({ items }: World) => items.set('R#a#r1 M#m1', { gsk: '#r1#m1' });
     expect(causesOf((world, hour) => [unproven(world), moves(world, hour)], NOT_YET)).toEqual([]);
   });
