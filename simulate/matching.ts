@@ -41,6 +41,8 @@ interface Who {
   readonly holders: Holders;
   readonly settings: MatchSettings;
   readonly contested?: Contested;
+  /** Who is who by what a person has said: of a member without an address that alone counts. */
+  readonly rebound?: readonly { readonly member: string; readonly role: string }[];
 }
 
 type Cause = 'unknown' | 'inactive' | 'ambiguous';
@@ -49,7 +51,7 @@ type Cause = 'unknown' | 'inactive' | 'ambiguous';
 export function expectedUsers(
   reading: Reading,
   group: string,
-  { holders, settings, contested }: Who,
+  { holders, settings, contested, rebound = [] }: Who,
 ): ExpectedUsers {
   const { includeStates = ['ACTIVE'], memberIdField = 'userId' } = settings;
   const idOf = ({ role, userId }: HeldEmployee) => (memberIdField === 'id' ? role : userId);
@@ -67,8 +69,10 @@ export function expectedUsers(
   const possible = new Map<string, string | undefined>();
   for (const member of reading.groups.get(group)?.members ?? []) {
     const address = folded(reading.emails.get(member) ?? '');
+    const said = address === '' ? rebound.filter((one) => one.member === member) : [];
     const roles = contested?.get(address);
-    if (roles !== undefined) unsure.add(member);
+    if (roles !== undefined || said.length > 0) unsure.add(member);
+    for (const { role } of said) possible.set(role, undefined);
     for (const [role, formerUser] of roles ?? []) possible.set(role, formerUser);
     const found = who((address !== '' && holders.get(address)) || []);
     if ('id' in found) userOf.set(member, found.id);

@@ -65,11 +65,7 @@ function judgeSeconds(sight: Sight, { name, company, platform, groups, settings 
     const isMany = again.some(
       (atMs) => again.filter((one) => Math.abs(one - atMs) < HOUR_MS / 2).length > most,
     );
-    sight.accuse(
-      'end',
-      isMany ? 'many_second_groups' : 'second_group',
-      { connection: name, group },
-      sentence,
-    );
+    const cause = isMany ? 'many_second_groups' : 'second_group';
+    sight.accuse('end', cause, { connection: name, group }, sentence);
   }
 }

@@ -171,12 +171,16 @@ function sighted({ seen, under, ledger }: Surroundings, name: string, company: s
       START_MS + atMs <= seen.nowMs() &&
       (actor === 'aws' || connection === name || colleagues.includes(connection)),
   );
+  const rebound = past.flatMap(({ connection, deed }) =>
+    connection === name && deed.kind === 'rebind' ? [deed] : [],
+  );
   const holders = lazily((_: 'all') => holdersAmong(platform.employees.values()));
   const whom = lazily((group: string) =>
     expectedUsers(reading, group, {
       holders: holders('all'),
       settings,
       contested: contestedIn(seen.life)(name),
+      rebound,
     }),
   );
   return {

@@ -124,11 +124,7 @@ function judgeGate(sight: Sight, connection: Sighted, { closedMs, lastMs }: Memo
 }
 
 /** Who a member is never changes by itself: addresses are given to others, and groups give access. */
-function judgeBindings(
-  { seen, nowMs, accuse }: Sight,
-  { name, reading }: Sighted,
-  { boundTo }: Memory,
-): void {
+function judgeBindings({ seen, nowMs, accuse }: Sight, { name, reading }: Sighted, { boundTo }: Memory) {
   const rebinds = seen.operators.deeds.filter((one) => one.kind === 'rebind' && one.connection === name);
   for (const member of reading.emails.keys()) {
     const role = storedUser(seen, name, member)?.role;

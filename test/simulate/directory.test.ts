@@ -295,4 +295,17 @@ describe('whom a reading means', () => {
     expect([...expected.may]).toEqual(['u-9']);
     expect(contested.has('p2@a.test')).toBe(false);
   });
+
+  it('is unsure of whom a person has bound and nothing gave an address', () => {
+    const wide = { ...reading, emails: new Map([...reading.emails].filter(([member]) => member !== 'p4')) };
+    const rebound = [{ member: 'p4', role: '1' }] as const;
+    const { unsure, may } = expectedUsers(wide, 'g', {
+      holders: holdersAmong(employees),
+      settings: {},
+      rebound,
+    });
+    expect([[...unsure], [...may]]).toEqual([['p4'], ['u-1']]);
+    const known = expectedUsers(reading, 'g', { holders: holdersAmong(employees), settings: {}, rebound });
+    expect([...known.unsure]).toEqual([]);
+  });
 });
