@@ -22,12 +22,8 @@ export function parseSettings(input: unknown): ConnectionSettings {
   throw new InvalidSettingError(parsed.error.issues.map(describeIssue), { cause: parsed.error });
 }
 
-/** Stored settings without the keys that this release does not know: a newer one has written them. */
-export function withoutUnknown(stored: unknown): {
-  readonly known: unknown;
-  /** Dotted keys. */
-  readonly unknown: readonly string[];
-} {
+/** Stored settings without the keys, `unknown`, that this release does not know: a newer one has written them. */
+export function withoutUnknown(stored: unknown) {
   const known = structuredClone(stored);
   const unknown: string[] = [];
   for (const { path, ...issue } of ConnectionSettings.safeParse(stored).error?.issues ?? []) {

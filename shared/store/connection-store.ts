@@ -26,11 +26,16 @@ export function createConnectionStore(
       remembered.delete(name);
       return undefined;
     }
-    const { known, unknown } = withoutUnknown(item['settings']);
-    const readable = unknown.length === 0 ? item : { ...item, settings: known as Value };
-    const read = understood(Connection, readable, `a connection at ${item.pk}`);
-    const connection = unknown.length === 0 ? read : { ...read, unknownSettings: unknown };
-    if (connection !== read && !remembered.get(name)?.connection.unknownSettings) onUnknown(name, unknown);
+    const what = `a connection at ${item.pk}`;
+    let connection: Connection;
+    try {
+      connection = understood(Connection, item, what);
+    } catch {
+      const { known, unknown: unknownSettings } = withoutUnknown(item['settings']);
+      const readable = { ...item, settings: known as Value };
+      connection = { ...understood(Connection, readable, what), unknownSettings };
+      if (!remembered.get(name)?.connection.unknownSettings) onUnknown(name, unknownSettings);
+    }
     remembered.set(name, { connection, untilMs: clock() + rememberMs });
     return connection;
   };
@@ -108,9 +113,7 @@ export function createConnectionStore(
 
     async companyOf(name) {
       // In this order: a name is kept before its connection goes, so one of the two is always found.
-      const connection = await current(name);
-      if (connection !== undefined) return connection.company;
-      return (await tombstoneOf(name))?.company;
+      return ((await current(name)) ?? (await tombstoneOf(name)))?.company;
     },
   };
 }
