@@ -36,6 +36,8 @@ export interface Meter {
 interface Stored {
   readonly item: Item;
   readonly bytes: number;
+  /** What the index shows of it. */
+  readonly entry?: IndexEntry | undefined;
 }
 
 interface Partition {
@@ -140,7 +142,7 @@ export class MemoryTable implements Table {
       this.#refuse(before);
       return undefined;
     }
-    const next = frozen(changed(before?.item ?? { pk: key.pk, sk: key.sk }, change));
+    const next = changed(before?.item ?? { pk: key.pk, sk: key.sk }, change);
     this.#replace(key, before, next);
     return next;
   }
@@ -194,11 +196,11 @@ export class MemoryTable implements Table {
       throw new Error(`expected an item of at most 400 KB, got ${bytes} bytes at ${nameOf(key)}`);
     if (bytes > this.largest.bytes) this.largest = { bytes, key: nameOf(key) };
     this.#options.meter?.write(Math.max(bytes, before?.bytes ?? 0), false);
-    place(this.#table, [key.pk, key.sk], next && { item: next, bytes });
+    const from = before?.entry;
+    const to = next && indexEntry(next);
+    place(this.#table, [key.pk, key.sk], next && { item: next, bytes, entry: to });
     if (next === undefined) this.items.delete(nameOf(key));
     else this.items.set(nameOf(key), next);
-    const from = before && indexEntry(before.item);
-    const to = next && indexEntry(next);
     if (from === undefined && to === undefined) return;
     const { indexLag } = this.#options;
     const run = () => this.#reindex(from, to);
@@ -260,28 +262,29 @@ function readPage(partition: Partition | undefined, request: PageRequest): Page 
   if (partition === undefined) return { items: [], bytes: 0 };
   const { sorted, compare } = partition;
   const { prefix, between, newestFirst = false, pageSize = Number.POSITIVE_INFINITY, after } = request;
-  const first = firstAtLeast(partition, prefix ?? between?.[0] ?? '');
-  let end = first;
-  while (end < sorted.length && isWithin(sorted[end] as string, request, compare)) end += 1;
-  const keys = sorted.slice(first, end);
-  if (newestFirst) keys.reverse();
+  const low = firstAtLeast(partition, prefix ?? between?.[0] ?? '');
+  let place = low;
+  if (newestFirst) {
+    while (place < sorted.length && isWithin(sorted[place] as string, request, compare)) place += 1;
+    place -= 1;
+  }
   // Whatever was deleted meanwhile: a page begins behind where the one before ended.
-  let start = 0;
-  while (
-    after !== undefined &&
-    start < keys.length &&
-    (newestFirst ? compare(after, keys[start] as string) : compare(keys[start] as string, after)) <= 0
-  )
-    start += 1;
+  if (after !== undefined) {
+    const known = firstAtLeast(partition, after);
+    place = newestFirst ? Math.min(place, known - 1) : sorted[known] === after ? known + 1 : known;
+  }
+  const step = newestFirst ? -1 : 1;
+  const isThere = () =>
+    place >= low && place < sorted.length && isWithin(sorted[place] as string, request, compare);
   const items: Item[] = [];
   let bytes = 0;
-  for (let at = start; at < keys.length; at += 1) {
-    const one = partition.entries.get(keys[at] as string) as Stored;
+  for (; isThere(); place += step) {
+    if (bytes >= PAGE_BYTES || items.length >= pageSize) {
+      return { items, bytes, last: sorted[place - step] as string };
+    }
+    const one = partition.entries.get(sorted[place] as string) as Stored;
     items.push(one.item);
     bytes += one.bytes;
-    if ((bytes >= PAGE_BYTES || items.length >= pageSize) && at + 1 < keys.length) {
-      return { items, bytes, last: keys[at] as string };
-    }
   }
   return { items, bytes };
 }
@@ -328,38 +331,37 @@ function isSame(a: Item, b: Item): boolean {
   return names.length === Object.keys(b).length && names.every((name) => isEqual(a[name], b[name] as Value));
 }
 
-/** What this table froze itself needs no further copy. */
-const FROZEN = new WeakSet<object>();
-
-function frozen<Shape extends object>(value: Shape): Shape {
-  FROZEN.add(value);
-  return Object.freeze(value);
-}
-
-const LONE_SURROGATES = /\p{Surrogate}/gu;
-
 /** A frozen copy, as the wire would make it: text well formed, nothing undefined, numbers that are numbers. */
 function kept(value: Value): Value {
-  if (typeof value === 'string') return value.replace(LONE_SURROGATES, '\ufffd');
+  if (typeof value === 'string') return wellFormed(value);
   if (typeof value === 'number' && !Number.isFinite(value))
     throw new Error(`ValidationException: ${value} is no number`);
-  if (value === null || typeof value !== 'object' || FROZEN.has(value)) return value;
-  if (Array.isArray(value)) return frozen(value.map(kept));
+  if (value === null || typeof value !== 'object') return value;
+  if (Array.isArray(value)) return Object.freeze(value.map(kept));
   const copy: Record<string, Value> = {};
-  for (const [name, one] of Object.entries(value)) if (one !== undefined) copy[name] = kept(one);
-  return frozen(copy);
+  for (const name in value) {
+    const one = (value as Attributes)[name];
+    if (one !== undefined) copy[name] = kept(one);
+  }
+  return Object.freeze(copy);
 }
+
+const SURROGATE = /[\ud800-\udfff]/;
+const LONE_SURROGATES = /\p{Surrogate}/gu;
+const wellFormed = (text: string): string =>
+  SURROGATE.test(text) ? text.replace(LONE_SURROGATES, '\ufffd') : text;
 
 function changed(item: Item, { set = {}, setIfMissing = {}, add = {}, remove = [] }: Change): Item {
   const named = [set, setIfMissing, add].flatMap((part) => Object.values(part));
   if (remove.length === 0 && named.every((value) => value === undefined))
     throw new Error('ValidationException: the update expression may not be empty');
-  const next: Record<string, Value> = { ...item };
+  const next: Record<string, Value> = {};
+  // An object from which is deleted is slow for good.
+  for (const name in item) if (!remove.includes(name)) next[name] = item[name] as Value;
   for (const [name, value] of Object.entries(set)) if (value !== undefined) next[name] = kept(value);
   for (const [name, value] of Object.entries(setIfMissing)) next[name] ??= kept(value);
   for (const [name, value] of Object.entries(add)) next[name] = Number(next[name] ?? 0) + value;
-  for (const name of remove) delete next[name];
-  return next as Item;
+  return Object.freeze(next) as Item;
 }
 
 /** The value that a path leads to. */
@@ -410,7 +412,9 @@ function valueBytes(value: Value): number {
   if (typeof value === 'number') return Math.ceil(String(Math.abs(value)).length / 2) + 1;
   if (value === null || typeof value === 'boolean') return 1;
   if (Array.isArray(value)) return value.reduce<number>((sum, one) => sum + 1 + valueBytes(one), 3);
-  return Object.entries(value).reduce((sum, [name, one]) => sum + 1 + textBytes(name) + valueBytes(one), 3);
+  let bytes = 3;
+  for (const name in value) bytes += 1 + textBytes(name) + valueBytes((value as Attributes)[name] as Value);
+  return bytes;
 }
 
 const textBytes = (text: string): number => Buffer.byteLength(text);
