@@ -103,10 +103,8 @@ function startTimeLimit(request: ExchangeRequest) {
   };
   const onAbort = end('aborted');
   // A signal of AbortSignal.timeout would live on, and end, long after the answer.
-  const timer = setTimeout(
-    end('timeout'),
-    Math.min(Math.max(1, Math.ceil(request.timeoutMs)), LONGEST_TIMER_MS),
-  );
+  const limitMs = Math.min(Math.max(1, Math.ceil(request.timeoutMs)), LONGEST_TIMER_MS);
+  const timer = setTimeout(end('timeout'), limitMs);
   request.signal?.addEventListener('abort', onAbort, { once: true });
   return {
     signal: controller.signal,
