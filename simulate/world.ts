@@ -19,6 +19,7 @@ export interface Seen {
   readonly connections: ReadonlyMap<string, ConnectionSpec>;
   readonly directory: DirectoryRecord;
   readonly operators: OperatorRecord;
+  readonly vault: Pick<Vault, 'stored'>;
   readonly queues: Readonly<Record<'events' | 'eventsDlq' | 'apply' | 'applyDlq', readonly QueuedMessage[]>>;
   readonly table: {
     /** Bytes of the largest item ever written, and its key. */
@@ -31,5 +32,4 @@ export interface Seen {
   /** When workers at each group died, or could not write what they had done. */
   readonly cutOffMs: ReadonlyMap<string, readonly number[]>;
   readonly chronicle: Chronicle;
-  readonly vault: Pick<Vault, 'stored'>;
 }

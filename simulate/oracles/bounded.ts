@@ -62,11 +62,8 @@ function judgeGroups(sight: Sight, company: string, calls: readonly PlatformCall
   }
   for (const { owner, count } of counted.values()) {
     const key = `${owner.connection} ${owner.group}`;
-    const {
-      reading,
-      companyMs = 0,
-      deedMs = 0,
-    } = sight.connections.find(({ name }) => name === owner.connection) ?? {};
+    const one: Partial<Sighted> = sight.connections.find(({ name }) => name === owner.connection) ?? {};
+    const { reading, companyMs = 0, deedMs = 0 } = one;
     const saidMs = sight.seen.saidMs.get(key) ?? 0;
     const newsMs = latest([reading?.changedAtMs.get(owner.group) ?? 0, companyMs, deedMs, saidMs]);
     if (count <= CALLS_PER_GROUP + CALLS_AT_ONCE || sight.nowMs - newsMs <= 2 * HOUR_MS) continue;

@@ -268,12 +268,11 @@ function troubleOf(
  * removal of the connection has taken the token along.
  */
 export function hasLostItsCredential({ seen }: Sight, { platform, name }: Sighted): boolean {
-  const { deeds } = seen.operators;
-  if (deeds.some(({ kind, connection }) => kind === 'remove_connection' && connection === name)) return true;
-  const secret = seen.vault.stored.get(name)?.value;
-  const stored = secret !== undefined && 'refreshToken' in secret ? secret.refreshToken : undefined;
-  const last = platform.calls.findLast(({ token }) => token === stored);
-  return last?.status === 400 && !platform.tokens.refreshTokens.has(last.token);
+  const { value } = seen.vault.stored.get(name) ?? {};
+  if (value === undefined || !('refreshToken' in value)) return value === undefined;
+  const { refreshToken } = value;
+  const isRefused = platform.calls.some(({ status, token }) => status === 400 && token === refreshToken);
+  return isRefused && !platform.tokens.refreshTokens.has(refreshToken);
 }
 
 const NO_TEMPERS: ReadonlySet<Temper> = new Set();

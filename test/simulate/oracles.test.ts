@@ -108,6 +108,7 @@ function makeWorld() {
       }),
     },
     operators: { deeds },
+    vault: { stored: new Map([['a', { value: { refreshToken: 'refresh-a' } }]]) },
     queues,
     table,
     saidMs: new Map<string, number>(),
@@ -391,7 +392,17 @@ describe('in the end', () => {
       (w) => [
         w.items.set('C#a GATE', { state: 'unauthorized' }),
         w.call(1, { route: '/oauth/token', method: 'POST', status: 400, token: 'refresh-a' }),
+        // Another connection of the company has a token of its own.
+        w.call(1, { route: '/oauth/token', method: 'POST', status: 200, token: 'refresh-b' }),
       ],
+    ],
+    [
+      '… that of another connection',
+      (w) => [
+        w.items.set('C#a GATE', { state: 'unauthorized' }),
+        w.call(1, { route: '/oauth/token', method: 'POST', status: 400, token: 'refresh-b' }),
+      ],
+      'end gate_closed',
     ],
     [
       'somebody has another address by now',
