@@ -149,6 +149,7 @@ function seenIn(cloud: Cloud): Seen {
   return {
     ...cloud,
     items: table.items,
+    under: <Form>(partition: string, prefix: string) => table.under(partition, prefix) as readonly Form[],
     operators: { deeds },
     get queues() {
       return Object.fromEntries(messages()) as Seen['queues'];

@@ -103,18 +103,9 @@ interface Around extends Cloud {
 function markOf(task: Task, { name, company }: ConnectionSpec, cloud: Around): Mark | undefined {
   const platform = cloud.platforms.get(company);
   if (task === 'health' || platform === undefined) return undefined;
-  const { life, met, table, vault, nowMs, waiting } = cloud;
-  const item: Partial<Item> = table.items.get(`C#${name} GATE`) ?? {};
-  const { state = 'open', untilMs = 0, backlog = false } = item;
-  // A closed gate is tried when its time has come, or when there is another secret.
-  const gate = state === 'open' ? 0 : [untilMs, vault.stored.get(name)?.version];
-  if (task === 'pump') {
-    const isTried = state !== 'open' && state !== 'paused' && Number(untilMs) <= nowMs();
-    const isReplanned = table.items.get(`C#${name} CONNECTION`)?.['replanSinceMs'] !== undefined;
-    if (isTried || backlog || isReplanned || (state === 'open' && hasWorkForPump(name, cloud, waiting)))
-      return undefined;
-    return { finding: JSON.stringify(gate), echo: '' };
-  }
+  if (task === 'pump') return pumpMarkOf(name, cloud);
+  const { life, met, table, nowMs } = cloud;
+  const { gate } = gateOf(name, cloud);
   const sinceMs = nowMs() - START_MS;
   const around = met.filter(
     ({ atMs, deed }) => atMs <= sinceMs && (!('forMs' in deed) || atMs + deed.forMs > sinceMs),
@@ -174,18 +165,40 @@ function strayIn({ groups }: SimulatedPlatform, name: string, cloud: Cloud): rea
   return [...found, ...strangers.map(({ id }) => id)];
 }
 
-/** What stood in the index, and since when there is work, by connection. */
+/** As stored, and what of it a run would find; a closed gate is tried when its time has come, or with another secret. */
+function gateOf(name: string, { table, vault }: Cloud) {
+  const item: Partial<Item> = table.items.get(`C#${name} GATE`) ?? {};
+  const { state = 'open', untilMs = 0, backlog = false } = item;
+  return { state, untilMs, backlog, gate: state === 'open' ? 0 : [untilMs, vault.stored.get(name)?.version] };
+}
+
+/** What a pump would look at, since when there is work for it, and what it finds where there is none. */
 type Waiting = Map<
   string,
-  { readonly indexed: number; readonly connection: unknown; readonly sinceMs: number }
+  { readonly stands: readonly unknown[]; readonly sinceMs: number; readonly mark: Mark }
 >;
 
-/** Walks, or groups that are due and may be written: those that wait for a person wait for no pump. */
-function hasWorkForPump(name: string, { table, nowMs }: Cloud, waiting: Waiting): boolean {
-  const { indexed } = table;
+/** Every minute asks, and hardly ever has anything changed. */
+function pumpMarkOf(name: string, cloud: Around): Mark | undefined {
+  const { table, vault, waiting } = cloud;
+  const [gate, connection] = [table.items.get(`C#${name} GATE`), table.items.get(`C#${name} CONNECTION`)];
+  const stands = [gate, connection, table.indexed, vault.stored.get(name)?.version];
+  let known = waiting.get(name);
+  if (known === undefined || known.stands.some((one, place) => one !== stands[place])) {
+    const finding = JSON.stringify(gateOf(name, cloud).gate);
+    known = { stands, sinceMs: workSinceMs(name, cloud), mark: { finding, echo: '' } };
+    waiting.set(name, known);
+  }
+  return known.sinceMs < cloud.nowMs() ? undefined : known.mark;
+}
+
+/** Since when there are walks, a gate to try, or groups that may be written: those that wait for a person wait for no pump. */
+function workSinceMs(name: string, cloud: Cloud): number {
+  const { table } = cloud;
+  const { state, untilMs, backlog } = gateOf(name, cloud);
   const connection = table.items.get(`C#${name} CONNECTION`);
-  const known = waiting.get(name);
-  if (known?.indexed === indexed && known.connection === connection) return known.sinceMs < nowMs();
+  if (backlog || connection?.['replanSinceMs'] !== undefined) return 0;
+  if (state !== 'open') return state === 'paused' ? Number.POSITIVE_INFINITY : Number(untilMs) - 1;
   const first = (kind: string, shard: number, pageSize: number) =>
     table.page({ partition: `${kind}#${name}#${shard}`, index: true, pageSize }).items;
   const times = SHARDS.flatMap((shard) => {
@@ -194,7 +207,5 @@ function hasWorkForPump(name: string, { table, nowMs }: Cloud, waiting: Waiting)
     const due = first('groups', shard, 10).filter(({ gsk, paused }) => paused !== true && String(gsk) < '~');
     return due.map(({ gsk }) => Number.parseInt(String(gsk), 10));
   });
-  const sinceMs = Math.min(...times);
-  waiting.set(name, { indexed, connection, sinceMs });
-  return sinceMs < nowMs();
+  return Math.min(...times);
 }

@@ -154,6 +154,12 @@ export class MemoryTable implements Table {
     return true;
   }
 
+  /** Items of one partition whose sort key begins so, for whoever looks on. */
+  under(partition: string, prefix: string): readonly Item[] {
+    const all = this.#table.get(partition)?.entries ?? [];
+    return [...all].flatMap(([sort, { item }]) => (sort.startsWith(prefix) ? [item] : []));
+  }
+
   /** How often what the index shows has changed by now. */
   get indexed(): number {
     this.#catchUp();

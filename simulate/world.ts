@@ -13,6 +13,8 @@ export interface Seen {
   readonly nowMs: () => number;
   /** The table's items as they are stored, by `pk` and `sk` with a space between. */
   readonly items: ReadonlyMap<string, Item>;
+  /** Items of one partition whose sort key begins so. */
+  readonly under: <Form>(partition: string, prefix: string) => readonly Form[];
   /** By company. */
   readonly platforms: ReadonlyMap<string, SimulatedPlatform>;
   /** Connections as they are now; one that was removed is not there, one connected anew is. */

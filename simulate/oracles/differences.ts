@@ -55,7 +55,10 @@ export function unexplained(sight: Sight, connection: Sighted, group: string): r
 /** What says more of the group, or that one of its members is no more, lies dead-lettered. */
 function isUnheard({ sight, connection, group }: Context, said: ReadGroup | undefined): boolean {
   if (connection.isHalfHeard(group) || sight.isInLetters(group)) return true;
-  const stored = sight.under<{ member: string; presence: string }>(partitionOf(connection.name, group), 'M#');
+  const stored = sight.seen.under<{ member: string; presence: string }>(
+    partitionOf(connection.name, group),
+    'M#',
+  );
   return stored.some(
     ({ member, presence }) =>
       presence === 'present' && said?.members.has(member) !== true && sight.isInLetters(member),

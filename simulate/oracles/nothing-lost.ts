@@ -87,7 +87,7 @@ function judgeRegisters(sight: Sight, connection: Sighted, group: string): void 
     ...item
   } = connection.item(group) ?? {};
   const floor = deleted > snapshot ? deleted : snapshot;
-  const stored = sight
+  const stored = sight.seen
     .under<StoredMember>(partitionOf(name, group), 'M#')
     .filter(
       ({ presence, stamp, member }) =>

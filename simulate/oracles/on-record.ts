@@ -39,8 +39,8 @@ export const createOnRecord = (): Judge => (sight) => {
   }
 };
 
-const auditOf = ({ under }: Sight, connection: string, group: string) =>
-  under<StoredAudit>(partitionOf(connection, group), 'A#');
+const auditOf = ({ seen }: Sight, connection: string, group: string) =>
+  seen.under<StoredAudit>(partitionOf(connection, group), 'A#');
 
 interface Written {
   readonly write: Omit<Change, 'sizeBefore' | 'spokeIdBefore'>;

@@ -63,7 +63,6 @@ export interface Sight {
   }[];
   /** Directory group of a platform group, as it was last linked; else by the id that it carries. */
   readonly ownerOf: (company: string, id: string, spokeId: string | null | undefined) => Owner | undefined;
-  readonly under: <Form>(partition: string, prefix: string) => readonly Form[];
   /** Whether a message about it still waits, lies dead-lettered, or did until an operator threw letters away. */
   readonly isInLetters: (group: string) => boolean;
   /** Each cause is told once per group. */
@@ -91,7 +90,6 @@ export function createSights(): (seen: Seen, isEnd: boolean) => Sight {
       if (!told.has(key)) seen.chronicle.violated({ oracle, cause, ...about, sentence });
       told.add(key);
     };
-    const under = indexOf(seen);
     const news: (readonly [company: string, change: Change])[] = [];
     for (const [company, platform] of seen.platforms) {
       const ledger = ledgers.get(company) ?? createLedger(platform);
@@ -102,8 +100,7 @@ export function createSights(): (seen: Seen, isEnd: boolean) => Sight {
       const first = firstCompany.get(name) ?? company;
       firstCompany.set(name, first);
       const ledger = ledgers.get(company);
-      if (first === company)
-        return ledger === undefined ? [] : [sighted({ seen, ledger, under }, name, company)];
+      if (first === company) return ledger === undefined ? [] : [sighted(seen, ledger, name, company)];
       const sentence = `The name ${name} belongs to ${first} for ever; expected it to be refused, but it is connected to ${company}.`;
       accuse('ownership', 'name_of_another_company', { connection: name }, sentence);
       return [];
@@ -131,32 +128,11 @@ export function createSights(): (seen: Seen, isEnd: boolean) => Sight {
     const unread = hasDiscarded ? [...waiting, ...letters] : waiting;
     const isInLetters = (group: string) =>
       unread.some((body) => body.includes(`"${group}"`) || body.includes(`"${group}\\"`));
-    return { seen, nowMs: seen.nowMs(), isEnd, connections, writes, ownerOf, under, isInLetters, accuse };
+    return { seen, nowMs: seen.nowMs(), isEnd, connections, writes, ownerOf, isInLetters, accuse };
   };
 }
 
-/** All items by their partitions; made where somebody asks, because few looks need it. */
-function indexOf({ items }: Seen): Sight['under'] {
-  let made: Map<string, [sort: string, item: unknown][]> | undefined;
-  return <Form>(partition: string, prefix: string) => {
-    if (made === undefined) {
-      made = new Map();
-      for (const [key, item] of items) {
-        const at = key.indexOf(' ');
-        const list = made.get(key.slice(0, at)) ?? [];
-        made.set(key.slice(0, at), list);
-        list.push([key.slice(at + 1), item]);
-      }
-    }
-    return (made.get(partition) ?? []).flatMap(([sort, item]) =>
-      sort.startsWith(prefix) ? [item as Form] : [],
-    );
-  };
-}
-
-type Surroundings = Pick<Sight, 'seen' | 'under'> & { readonly ledger: Ledger };
-
-function sighted({ seen, under, ledger }: Surroundings, name: string, company: string): Sighted {
+function sighted(seen: Seen, ledger: Ledger, name: string, company: string): Sighted {
   const platform = seen.platforms.get(company) as SimulatedPlatform;
   const stored = readItem<{ settings: ConnectionSettings; observing?: boolean }>(
     seen,
@@ -196,7 +172,8 @@ function sighted({ seen, under, ledger }: Surroundings, name: string, company: s
     isHalfHeard: (group) => SCIM_ID.test(group) && isScimInDoubt(past, name),
     gate: readItem<{ state: string }>(seen, `C#${name} GATE`)?.state ?? 'open',
     groups: [...reading.changedAtMs.keys()],
-    drift: (group) => under<StoredDrift>(`C#${name}`, 'DRIFT#').filter((record) => record.group === group),
+    drift: (group) =>
+      seen.under<StoredDrift>(`C#${name}`, 'DRIFT#').filter((record) => record.group === group),
     held(group) {
       const { digest, decision, chunks = 0 } = item(group)?.hold ?? {};
       if (decision?.kind === 'approved' && seen.nowMs() - (decision.atMs ?? 0) > 2 * HOUR_MS)

@@ -95,6 +95,8 @@ function makeWorld() {
     life,
     nowMs: () => time.nowMs,
     items,
+    under: (partition: string, prefix: string) =>
+      [...items].flatMap(([key, item]) => (key.startsWith(`${partition} ${prefix}`) ? [item] : [])),
     platforms: new Map([
       ['acme', acme],
       ['birch', birch],
