@@ -9,34 +9,24 @@ export * from '../shared/store/item-form.ts';
  * frozen item to all readers until it is changed, so it is parsed, and judged by its schema, once in each form.
  */
 
-class Self {
-  constructor(item: object) {
-    // biome-ignore lint/correctness/noConstructorReturn: so a private field comes to lie in the item, frozen as it is.
-    return item;
-  }
+interface Read {
+  readonly form: unknown;
+  readonly value: unknown;
 }
 
-/** A WeakMap of a million items would cost the collector more than it saves. */
-class Read extends Self {
-  readonly #form: unknown;
-  readonly #value: unknown;
-
-  private constructor(item: Item, form: unknown, value: unknown) {
-    super(item);
-    this.#form = form;
-    this.#value = value;
-  }
-
-  static in<Form>(form: z.ZodType<Form>, item: Item, what: string): Form {
-    if (#form in item) {
-      const known: Read = item;
-      return known.#form === form ? (known.#value as Form) : parsed(form, item, what);
-    }
-    const value = parsed(form, item, what);
-    new Read(item, form, value);
-    return value;
-  }
-}
+/** A WeakMap of all items would cost the collector more than it saves: those that nobody read lately are forgotten. */
+const MOST = 4_096;
+let lately = new Map<Item, Read>();
+let before = new Map<Item, Read>();
 
 /** In place of the one of the same name that all the rest comes with. */
-export const understood = Read.in;
+export function understood<Form>(form: z.ZodType<Form>, item: Item, what: string): Form {
+  const known = lately.get(item) ?? before.get(item);
+  if (known !== undefined && known.form !== form) return parsed(form, item, what);
+  const read = known ?? { form, value: parsed(form, item, what) };
+  if (!lately.has(item)) {
+    if (lately.size >= MOST) [before, lately] = [lately, new Map()];
+    lately.set(item, read);
+  }
+  return read.value as Form;
+}

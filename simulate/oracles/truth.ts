@@ -129,10 +129,12 @@ function judgeBindings({ seen, nowMs, accuse }: Sight, { name, reading }: Sighte
   for (const member of reading.emails.keys()) {
     const role = storedUser(seen, name, member)?.role;
     if (role === undefined) continue;
-    const before = boundTo.get(`${name} ${member}`) ?? { role, atMs: nowMs };
+    const before = boundTo.get(`${name} ${member}`);
     // The next refresh of people bears a first binding out, or undoes it.
-    if (isBorneOut(seen, name, role, member)) boundTo.set(`${name} ${member}`, { role, atMs: nowMs });
-    if (before.role === role || rebinds.some(({ atMs }) => atMs >= before.atMs)) continue;
+    if (before?.role === role || isBorneOut(seen, name, role, member))
+      boundTo.set(`${name} ${member}`, { role, atMs: nowMs });
+    if (before === undefined || before.role === role) continue;
+    if (rebinds.some(({ atMs }) => atMs >= before.atMs)) continue;
     const sentence = `${member} was ${before.role}; expected that to stay until a person says otherwise, but they are ${role} now.`;
     accuse('truth', 'binding_moved', { connection: name }, sentence);
   }
