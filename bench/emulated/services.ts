@@ -17,8 +17,6 @@ import { worldOf } from './world.ts';
 export const TABLE_NAME = 'bench';
 const TOKEN = 'bench-token';
 const COMPANY = 'bench';
-/** Nothing is delayed: while a group waits for the bench to fetch its message, further changes send no other. */
-const COALESCE_MS = 0;
 
 /** The emulators of the local stack and the platform's simulator in this process, with the connector's ports over them. */
 export async function startServices({ people }: { readonly people: number }) {
@@ -40,15 +38,15 @@ export async function startServices({ people }: { readonly people: number }) {
   const sqs = new SQSClient({ region: REGION, credentials: CREDENTIALS, endpoint: queues.url });
   await createTable(dynamodb, TABLE_NAME);
   const queueUrls = await createQueues(sqs, { prefix: 'bench' });
-  let aheadMs = 0;
   const dispatcher = new Agent({ connections: 16 });
   const ports = benchPorts({
     table: createDynamoTable(dynamodb, { tableName: TABLE_NAME, sleep: async () => {} }),
     sqs,
     queueUrl: (key) => queueUrls[key],
     dispatcher,
-    coalesceMs: COALESCE_MS,
-    clock: () => Date.now() + aheadMs,
+    // Nothing is delayed: while a group waits for the bench to fetch its message, further changes send no other.
+    coalesceMs: 0,
+    clock: Date.now,
     newId: counted(),
     onSecretRead: () => {},
     token: TOKEN,
@@ -69,10 +67,6 @@ export async function startServices({ people }: { readonly people: number }) {
     queueUrls,
     dispatcher,
     platform,
-    /** Wake-ups sent so far no longer stand for later ones. */
-    nextWindow() {
-      aheadMs += COALESCE_MS;
-    },
     async close() {
       dynamodb.destroy();
       sqs.destroy();

@@ -1,3 +1,4 @@
+import { SCHEDULES } from '../../shared/contract/topology.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
 import { pump } from '../../shared/sync/pump.ts';
 import { followFeed } from '../../shared/sync/reconcile/feed.ts';
@@ -10,7 +11,7 @@ export interface Scenario {
   readonly name: string;
   readonly people: number;
   readonly guarded?: boolean;
-  readonly prepare: (rig: Rig) => Promise<void>;
+  readonly prepare?: (rig: Rig) => Promise<void>;
   readonly run: (rig: Rig) => Promise<unknown>;
 }
 
@@ -29,6 +30,27 @@ const change = async (rig: Rig, events: Parameters<Rig['ingest']>[0]) => {
   await rig.ingest(events);
   await rig.drain();
 };
+
+const readFeed = (rig: Rig) => followFeed(rig.connection, rig.ports, Number.MAX_SAFE_INTEGER);
+
+/** Twenty groups in step, whose events were read. */
+async function settleAndRead(rig: Rig): Promise<void> {
+  await settle(rig, 20, 5);
+  await readFeed(rig);
+  rig.pass(300_000);
+}
+
+/** Every schedule in its time, and nobody changes anything. */
+async function quietHour(rig: Rig): Promise<void> {
+  for (let minute = 1; minute <= 60; minute += 1) {
+    rig.pass(60_000);
+    await pump(CONNECTION, rig.ports);
+    if (minute % SCHEDULES.feedMinutes === 0) await readFeed(rig);
+  }
+  await sweep(rig.connection, rig.ports);
+  await refreshPeople(rig.connection, rig.ports);
+  await rig.drain();
+}
 
 export const SCENARIOS: readonly Scenario[] = [
   {
@@ -66,9 +88,9 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'a new group of a hundred',
     people: 100,
-    prepare: async () => {},
     run: (rig) => change(rig, [rig.directory.snapshot('d0', range(100))]),
   },
+  { name: 'twenty new groups', people: 10, run: (rig) => settle(rig, 20, 5) },
   {
     name: 'a hundred joins in ten groups',
     people: 100,
@@ -112,31 +134,25 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'feed with nothing new',
     people: 10,
-    prepare: async (rig) => {
-      await settle(rig, 20, 5);
-      await followFeed(rig.connection, rig.ports, Number.MAX_SAFE_INTEGER);
-      rig.pass(300_000);
-    },
-    run: (rig) => followFeed(rig.connection, rig.ports, Number.MAX_SAFE_INTEGER),
+    prepare: settleAndRead,
+    run: readFeed,
   },
   {
     name: 'feed with the echoes of twenty of our writes',
     people: 10,
     prepare: (rig) => settle(rig, 20, 5),
-    run: (rig) => followFeed(rig.connection, rig.ports, Number.MAX_SAFE_INTEGER),
+    run: readFeed,
   },
   {
     name: 'feed finds one group changed by somebody else, and apply restores it',
     people: 10,
     prepare: async (rig) => {
-      await settle(rig, 20, 5);
-      await followFeed(rig.connection, rig.ports, Number.MAX_SAFE_INTEGER);
-      rig.pass(300_000);
+      await settleAndRead(rig);
       const [id = ''] = rig.platform.groups.keys();
       rig.platform.somebody({ kind: 'edit', group: 'd0', add: ['u9'], remove: 1 }, id, 'EXTERNAL');
     },
     run: async (rig) => {
-      await followFeed(rig.connection, rig.ports, Number.MAX_SAFE_INTEGER);
+      await readFeed(rig);
       await rig.drain();
     },
   },
@@ -146,17 +162,17 @@ export const SCENARIOS: readonly Scenario[] = [
     prepare: (rig) => settle(rig, 100, 5),
     run: (rig) => sweep(rig.connection, rig.ports),
   },
+  { name: 'a quiet hour of twenty groups', people: 10, prepare: settleAndRead, run: quietHour },
   {
     name: 'people refresh of five hundred, nobody changed',
     people: 500,
-    prepare: async () => {},
     run: (rig) => refreshPeople(rig.connection, rig.ports),
   },
 ];
 
 export async function countCalls({ people, guarded = false, prepare, run }: Scenario): Promise<Counts> {
   const rig = await createRig({ coalesceSeconds: 5, people, guarded });
-  await prepare(rig);
+  await prepare?.(rig);
   rig.countRequests();
   await run(rig);
   return rig.tally.take();

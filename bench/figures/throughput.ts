@@ -19,7 +19,6 @@ async function prepared(): Promise<Services> {
     ...Array.from({ length: GROUPS }, (_, n) => directory.snapshot(`d${n}`, [0])),
   ]);
   await work(services);
-  services.nextWindow();
   return services;
 }
 
