@@ -5,7 +5,7 @@ import { planGroup } from '../shared/sync/apply/preview.ts';
 import { dirtyNow } from '../shared/sync/wake.ts';
 import { type Cloud, groupItem, platformOf } from './cloud.ts';
 import { HOUR_MS, MINUTE_MS } from './life.ts';
-import { judgeExplain, judgePlan, type Stood } from './oracles/one-decision.ts';
+import { judgeExplain, judgePlan } from './oracles/one-decision.ts';
 import type { Seen } from './world.ts';
 
 const EVERY_MS = 7 * HOUR_MS;
@@ -32,10 +32,6 @@ export function startAsking(cloud: Cloud, seen: Seen): void {
 async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef): Promise<void> {
   const { connection: name, group } = ref;
   const state = (): Readonly<Record<string, unknown>> => groupItem(cloud, name, group) ?? {};
-  const stood = (): Stood | undefined => {
-    const id = state()['platformId'];
-    return typeof id === 'string' ? platformOf(cloud, name)?.groups.get(id) : undefined;
-  };
   const changes = () => {
     const platform = platformOf(cloud, name);
     return [platform?.foreign.length, platform?.writes.length, cloud.companyDeeds, state()['rev']];
@@ -48,9 +44,9 @@ async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef): Promise<voi
       key.startsWith(prefix) && typeof member === 'string' ? [member] : [],
     );
     const [foreign, writes, people, rev] = changes();
-    const before = stood();
-    const isSeen =
-      platformOf(cloud, name)?.groups.get(String(state()['platformId']))?.version === state()['version'];
+    const groups = new Map(platformOf(cloud, name)?.groups);
+    const { platformId: linked, version } = state();
+    const isSeen = groups.get(String(linked))?.version === version;
     const explained = [];
     for (const member of members.slice(0, MOST_MEMBERS)) {
       explained.push(await explainMember(ref, member, { connection, ports }));
@@ -66,7 +62,10 @@ async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef): Promise<voi
     cloud.chronicle.fired('asked');
     const hold = state()['hold'] as { readonly digest?: string } | undefined;
     const held = hold === undefined ? [] : heldIn(cloud, `G#${name}#${group} HELD#${hold.digest}#`);
-    const around = { connection: name, group, before, after: stood(), isSeen, outcome, held };
+    // A group that was adopted, or linked again, was there before.
+    const before = groups.get(String(linked ?? state()['platformId']));
+    const after = platformOf(cloud, name)?.groups.get(String(state()['platformId']));
+    const around = { connection: name, group, before, after, isSeen, outcome, held };
     for (const said of explained) judgeExplain(seen, { ...around, said });
     judgePlan(seen, { ...around, said: planned });
   });

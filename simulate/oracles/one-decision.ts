@@ -3,7 +3,7 @@ import type { GroupPlan } from '../../shared/sync/apply/preview.ts';
 import type { Seen } from '../world.ts';
 
 /** A platform group as it stood; undefined where there was none. */
-export interface Stood {
+interface Stood {
   readonly id: string;
   readonly name: string;
   readonly users: readonly string[];
