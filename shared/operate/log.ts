@@ -1,5 +1,5 @@
 import type { LogEntry } from '../contract/answers.ts';
-import { NOBODY_KNOWN } from '../domain/drift.ts';
+import { DATED, NOBODY_KNOWN } from '../domain/drift.ts';
 import { type ConnectionName, type GroupId, groupId, memberId } from '../domain/ids.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { AuditActor, AuditedChange, DriftRecord, KeptEntry } from '../sync/ports/logs.ts';
@@ -43,12 +43,10 @@ export async function readLog(
   const ref = group === undefined ? undefined : { connection, group };
   const kept = ref ? ports.audit.read(ref) : ports.audit.since(connection, sinceMs);
   const drift = ref ? ports.drift.ofGroup(ref) : ports.drift.since(connection, sinceMs, true);
-  // Of a group they lie in no order.
-  const ofDrift = ref ? { ...filter, limit: MAX_LOOKED } : filter;
   const since = new Date(sinceMs).toISOString();
   const found = await Promise.all([
     newestOf(kept, (entry) => entryOf(connection, entry), filter),
-    group === '' ? [] : newestOf(drift, (record) => driftEntry(connection, record), ofDrift),
+    group === '' ? [] : newestOf(drift, (record) => driftEntry(connection, record), filter),
     filter.taken === undefined ? [] : readTaken(connection, filter.taken, ports),
   ]);
   const newest = found
@@ -58,7 +56,7 @@ export async function readLog(
   return named(connection, newest.slice(-filter.limit), ports);
 }
 
-async function newestOf<Record extends { readonly atMs: number } | { readonly detectedAtMs: number }>(
+async function newestOf<Record extends KeptEntry | DriftRecord>(
   pages: AsyncIterable<readonly Record[]>,
   entryFor: (record: Record) => LogEntry,
   filter: LogFilter,
@@ -69,7 +67,9 @@ async function newestOf<Record extends { readonly atMs: number } | { readonly de
     found.push(...page.map(entryFor).filter((entry) => fits(entry, filter)));
     looked += page.length;
     const isPast = page.some((record) => 'atMs' in record && record.atMs < (filter.sinceMs ?? 0));
-    if (found.length >= filter.limit || looked >= MAX_LOOKED || isPast) break;
+    // Of a group those whose ids tell no time lie in no order.
+    const isOrdered = page.every((one) => !(filter.group && 'id' in one) || one.id.startsWith(DATED));
+    if ((found.length >= filter.limit && isOrdered) || looked >= MAX_LOOKED || isPast) break;
   }
   return found;
 }

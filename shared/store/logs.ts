@@ -114,9 +114,9 @@ const DRIFT_LIFE_SECONDS = 400 * 86_400;
 const MAX_LISTED = 1_000;
 
 export function createDriftLog(table: Table): DriftLog {
-  async function* recordsUnder(connection: ConnectionName, prefix: string) {
+  async function* recordsUnder(connection: ConnectionName, prefix: string, how: Partial<QueryRequest> = {}) {
     const { pk } = connectionKey(connection);
-    for await (const page of table.query({ partition: pk, prefix })) yield page.map(parseDrift);
+    for await (const page of table.query({ partition: pk, prefix, ...how })) yield page.map(parseDrift);
   }
 
   return {
@@ -157,7 +157,8 @@ export function createDriftLog(table: Table): DriftLog {
 
     list: (connection) => recordsUnder(connection, DRIFT_PREFIX),
 
-    ofGroup: ({ connection, group }) => recordsUnder(connection, driftPrefix(group)),
+    ofGroup: ({ connection, group }) =>
+      recordsUnder(connection, driftPrefix(group), { newestFirst: true, pageSize: PAGE_SIZE }),
 
     async *since(connection, atMs, newestFirst = false) {
       const wanted = { partition: driftPartition(connection), newestFirst };

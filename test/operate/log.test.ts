@@ -85,8 +85,24 @@ describe('the log', () => {
     const [restored] = (await cli('audit', 'g', '--json')).json.entries;
     expect(restored).toMatchObject({
       action: 'put',
-      cause: expect.stringMatching(/^drift \w+; members_added by UNKNOWN$/),
+      cause: expect.stringMatching(/^drift \S+; members_added by UNKNOWN$/),
     });
+  });
+
+  it('reads the newest of what others did to a group, and none of the hundreds before', async () => {
+    const { ports, cli, platform, apply, refOf, clock, table } = await company();
+    const { platformId } = (await ports.groups.read(refOf('g'))) ?? {};
+    for (let turn = 1; turn <= 120; turn += 1) {
+      platform.changeAsOther(String(platformId), { name: `Blue ${turn}` });
+      clock.ms += 60_000;
+      await cli('sync', 'g', '--yes', '--timeout', '1');
+      await apply('g');
+    }
+    const of = ['log', '--group', 'g', '--action', 'drift', '--json', '--limit'];
+    const { entries } = (await cli(...of, '2')).json;
+    expect(entries).toMatchObject([{ after: 'Blue 119' }, { after: 'Blue 120' }]);
+    expect(table.widest.get('DRIFT#')).toBe(100);
+    expect((await cli(...of, '500')).json.entries).toHaveLength(120);
   });
 
   it('tells of a group and of a member which events have the last word, by whom', async () => {

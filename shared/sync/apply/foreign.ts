@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Difference, NOBODY_KNOWN } from '../../domain/drift.ts';
+import { DATED, type Difference, NOBODY_KNOWN } from '../../domain/drift.ts';
 import type { GroupState, Intent, LinkedGroup } from '../../domain/group-state.ts';
 import { intentId, type PlatformGroupId } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
@@ -221,7 +221,9 @@ const LASTING_KINDS = ['name', 'members_added', 'members_removed', 'spoke_id'] a
 
 function idOf({ ref, view }: GroupState, { kind }: Pick<Difference, 'kind'>, platformId: PlatformGroupId) {
   const parts = JSON.stringify([ref.group, platformId, view?.id ?? null, kind]);
-  return createHash('sha256').update(parts).digest('hex').slice(0, 32);
+  const hash = createHash('sha256').update(parts).digest('hex').slice(0, 20);
+  // What departs from a later view was found later.
+  return `${DATED}${(view?.id ?? '').slice(0, 12).padStart(12, '0')}${hash}`;
 }
 
 /**

@@ -143,6 +143,7 @@ export interface DriftLog {
   /** Those of these ids that there are. */
   read(ref: GroupRef, ids: readonly string[]): Promise<readonly DriftRecord[]>;
   list(connection: ConnectionName): AsyncIterable<readonly DriftRecord[]>;
+  /** Newest first, in pages; then, in no order, what earlier releases recorded, and strangers. */
   ofGroup(ref: GroupRef): AsyncIterable<readonly DriftRecord[]>;
   /** Found or settled at or after the instant; up to a second or so behind. */
   since(
