@@ -34,7 +34,8 @@ export function tableOf(table: MemoryTable, worker: Worker, faultOf: (kind: stri
       return table.look(key);
     },
     async getMany(keys) {
-      const distinct = [...new Map(keys.map((key) => [`${key.pk} ${key.sk}`, key])).values()];
+      const names = new Set<string>();
+      const distinct = keys.filter(({ pk, sk }) => names.size < names.add(`${pk} ${sk}`).size);
       const found = [];
       // Requests of a hundred keys, as BatchGetItem takes them: not one moment, several.
       for (let at = 0; at < distinct.length; at += 100) {

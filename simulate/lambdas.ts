@@ -73,7 +73,7 @@ export function createLambdas(options: LambdasOptions) {
   };
   const latencyOf = (kind: string): number => {
     if (kind.startsWith('platform.')) return 15 + random.below(slowestMs);
-    const slow = spellOf('slow_table');
+    const slow = spells.length > 0 ? spellOf('slow_table') : undefined;
     if (slow === undefined) return 1 + random.below(5);
     chronicle.fired('aws:slow_table');
     return slow.msPerRequest;

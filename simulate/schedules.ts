@@ -167,16 +167,13 @@ function strayIn({ groups }: SimulatedPlatform, name: string, cloud: Cloud): rea
 
 /** As stored, and what of it a run would find; a closed gate is tried when its time has come, or with another secret. */
 function gateOf(name: string, { table, vault }: Cloud) {
-  const item: Partial<Item> = table.items.get(`C#${name} GATE`) ?? {};
-  const { state = 'open', untilMs = 0, backlog = false } = item;
+  const stored: Partial<Item> = table.items.get(`C#${name} GATE`) ?? {};
+  const { state = 'open', untilMs = 0, backlog = false } = stored;
   return { state, untilMs, backlog, gate: state === 'open' ? 0 : [untilMs, vault.stored.get(name)?.version] };
 }
 
 /** What a pump would look at, since when there is work for it, and what it finds where there is none. */
-type Waiting = Map<
-  string,
-  { readonly stands: readonly unknown[]; readonly sinceMs: number; readonly mark: Mark }
->;
+type Waiting = Map<string, { stands: readonly unknown[]; sinceMs: number; mark: Mark }>;
 
 /** Every minute asks, and hardly ever has anything changed. */
 function pumpMarkOf(name: string, cloud: Around): Mark | undefined {

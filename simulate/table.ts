@@ -344,13 +344,22 @@ function kept(value: Value): Value {
     throw new Error(`ValidationException: ${value} is no number`);
   if (value === null || typeof value !== 'object') return value;
   if (Array.isArray(value)) return Object.freeze(value.map(kept));
-  const copy: Record<string, Value> = {};
-  for (const name in value) {
-    const one = (value as Attributes)[name];
-    if (one !== undefined) copy[name] = kept(one);
+  const copy: Record<string, Value | undefined> = { ...(value as Attributes) };
+  let isWhole = true;
+  for (const name in copy) {
+    const one = copy[name];
+    if (one === undefined) isWhole = false;
+    else copy[name] = kept(one);
   }
-  return Object.freeze(copy);
+  return Object.freeze(isWhole ? copy : without(copy, (name) => copy[name] === undefined)) as Value;
 }
+
+/**
+ * An object from which is deleted is slow for good, and so is one that got more than some fifteen names one by one: so
+ * whole copies are made, and changed.
+ */
+const without = (item: object, isOut: (name: string) => boolean) =>
+  Object.fromEntries(Object.entries(item).filter(([name]) => !isOut(name)));
 
 const SURROGATE = /[\ud800-\udfff]/;
 const LONE_SURROGATES = /\p{Surrogate}/gu;
@@ -361,9 +370,10 @@ function changed(item: Item, { set = {}, setIfMissing = {}, add = {}, remove = [
   const named = [set, setIfMissing, add].flatMap((part) => Object.values(part));
   if (remove.length === 0 && named.every((value) => value === undefined))
     throw new Error('ValidationException: the update expression may not be empty');
-  const next: Record<string, Value> = {};
-  // An object from which is deleted is slow for good.
-  for (const name in item) if (!remove.includes(name)) next[name] = item[name] as Value;
+  const isRemoved = (name: string) => remove.includes(name);
+  const next: Record<string, Value> = Object.keys(item).some(isRemoved)
+    ? without(item, isRemoved)
+    : { ...item };
   for (const [name, value] of Object.entries(set)) if (value !== undefined) next[name] = kept(value);
   for (const [name, value] of Object.entries(setIfMissing)) next[name] ??= kept(value);
   for (const [name, value] of Object.entries(add)) next[name] = Number(next[name] ?? 0) + value;

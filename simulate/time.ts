@@ -2,19 +2,31 @@ export type Time = ReturnType<typeof createTime>;
 
 interface Due {
   readonly atMs: number;
-  readonly order: number;
   readonly run: () => void;
 }
 
-/** Simulated time: whoever waits is woken in the order of instants, one at a time. */
+/**
+ * All that follows from one event without waiting is done before the next: microtasks and ticks come between immediates.
+ * So many share a turn of the event loop, in which the system is asked for news each time.
+ */
+const AT_A_TURN = 100;
+
+/** Simulated time: whoever waits is woken in the order of instants, one at a time; of one instant, who came first. */
 export function createTime(startMs: number) {
   let now = startMs;
-  let orders = 0;
-  const heap: Due[] = [];
+  /** The next one last. */
+  const queue: Due[] = [];
   /** Does something at an instant, or at once where that is past. */
-  const at = (atMs: number, run: () => void): void => {
-    orders += 1;
-    push(heap, { atMs: Math.max(now, atMs), order: orders, run });
+  const at = (wantedMs: number, run: () => void): void => {
+    const atMs = Math.max(now, wantedMs);
+    let low = 0;
+    let high = queue.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((queue[middle] as Due).atMs > atMs) low = middle + 1;
+      else high = middle;
+    }
+    queue.splice(low, 0, { atMs, run });
   };
   return {
     /** Milliseconds since 1970. */
@@ -25,20 +37,20 @@ export function createTime(startMs: number) {
     /** Lets everything happen up to this instant. */
     run: (untilMs: number) =>
       new Promise<void>((resolve, reject) => {
+        const isDue = () => (queue.at(-1)?.atMs ?? Number.POSITIVE_INFINITY) <= untilMs;
         const one = () => {
-          const [next] = heap;
-          if (next === undefined || next.atMs > untilMs) return;
-          pop(heap);
-          now = next.atMs;
+          if (!isDue()) return;
+          const { atMs, run } = queue.pop() as Due;
+          now = atMs;
           try {
-            next.run();
+            run();
           } catch (error) {
-            heap.length = 0;
+            queue.length = 0;
             reject(error);
           }
         };
         const turn = () => {
-          if (heap[0] !== undefined && heap[0].atMs <= untilMs) {
+          if (isDue()) {
             for (let left = AT_A_TURN; left > 0; left -= 1) setImmediate(one);
             setImmediate(turn);
           } else {
@@ -49,42 +61,4 @@ export function createTime(startMs: number) {
         turn();
       }),
   };
-}
-
-/**
- * All that follows from one event without waiting is done before the next: microtasks and ticks come between immediates.
- * So many share a turn of the event loop, in which the system is asked for news each time.
- */
-const AT_A_TURN = 100;
-
-const isBefore = (a: Due, b: Due): boolean => a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order);
-
-function push(heap: Due[], due: Due): void {
-  let place = heap.length;
-  heap.push(due);
-  while (place > 0) {
-    const parent = (place - 1) >> 1;
-    const above = heap[parent] as Due;
-    if (!isBefore(due, above)) break;
-    heap[place] = above;
-    place = parent;
-  }
-  heap[place] = due;
-}
-
-function pop(heap: Due[]): void {
-  const last = heap.pop() as Due;
-  if (heap.length === 0) return;
-  let place = 0;
-  for (;;) {
-    const left = 2 * place + 1;
-    const right = left + 1;
-    if (left >= heap.length) break;
-    const child = right < heap.length && isBefore(heap[right] as Due, heap[left] as Due) ? right : left;
-    const below = heap[child] as Due;
-    if (!isBefore(below, last)) break;
-    heap[place] = below;
-    place = child;
-  }
-  heap[place] = last;
 }

@@ -88,7 +88,7 @@ export async function wakeGroups(
     { concurrency: WRITES_IN_FLIGHT },
   );
   const unsent = await ports.applyQueue.wake(wakes);
-  const cause = new Error('the apply queue did not accept the message');
+  const cause = unsent.length > 0 && new Error('the apply queue did not accept the message');
   return [...unwoken, ...unsent.map(({ connection, group }) => ({ ref: { connection, group }, cause }))];
 }
 

@@ -48,7 +48,7 @@ export function unexplained(sight: Sight, connection: Sighted, group: string): r
     return [];
   }
   const found = said?.name === undefined ? leftBehind(context) : compared(context, said.name);
-  if (found.length > 0 && isUnheard(context, said)) return [];
+  if (found.length === 0 || isUnheard(context, said)) return [];
   return isMisrouted(context) ? found.map((one) => ({ ...one, cause: 'misrouted' })) : found;
 }
 

@@ -172,9 +172,10 @@ function sighted(seen: Seen, ledger: Ledger, name: string, company: string): Sig
     isHalfHeard: (group) => SCIM_ID.test(group) && isScimInDoubt(past, name),
     gate: readItem<{ state: string }>(seen, `C#${name} GATE`)?.state ?? 'open',
     groups: [...reading.changedAtMs.keys()],
-    drift: (group) =>
+    drift: lazily((group: string) =>
       seen.under<StoredDrift>(`C#${name}`, 'DRIFT#').filter((record) => record.group === group),
-    held(group) {
+    ),
+    held: lazily((group: string) => {
       const { digest, decision, chunks = 0 } = item(group)?.hold ?? {};
       if (decision?.kind === 'approved' && seen.nowMs() - (decision.atMs ?? 0) > 2 * HOUR_MS)
         return new Set();
@@ -183,7 +184,7 @@ function sighted(seen: Seen, ledger: Ledger, name: string, company: string): Sig
         return readItem<{ readonly text: string }>(seen, key)?.text.split('\n') ?? [];
       });
       return new Set(texts.flat().map(decodeURIComponent));
-    },
+    }),
     actual: lazily((group: string) => {
       const linked = platform.groups.get(item(group)?.platformId ?? '');
       const ours = () =>

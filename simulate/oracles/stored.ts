@@ -84,10 +84,15 @@ export function treatmentOf(
   return { isExcluded, mode: policy?.mode ?? 'sync', drift: policy?.drift ?? drift };
 }
 
+const PATTERNS = new Map<string, RegExp>();
+
 function fitsGlob(glob: string, text: string): boolean {
+  const known = PATTERNS.get(glob);
+  if (known !== undefined) return known.test(text);
   const pattern = glob
     .replace(/[.+^${}()|[\]\\]/g, '\\$&')
     .replaceAll('*', '.*')
     .replaceAll('?', '.');
-  return new RegExp(`^${pattern}$`, 's').test(text);
+  PATTERNS.set(glob, new RegExp(`^${pattern}$`, 's'));
+  return fitsGlob(glob, text);
 }
