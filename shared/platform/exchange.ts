@@ -96,22 +96,21 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** One signal for the caller's signal and the time limit, and a way to tell which of them fired. */
 function startTimeLimit(request: ExchangeRequest) {
   const controller = new AbortController();
+  const timeout = AbortSignal.timeout(Math.min(Math.max(1, Math.ceil(request.timeoutMs)), LONGEST_TIMER_MS));
   let reason: 'timeout' | 'aborted' | undefined;
   const end = (why: 'timeout' | 'aborted') => () => {
     reason ??= why;
     controller.abort();
   };
-  const onAbort = end('aborted');
-  // A signal of AbortSignal.timeout would live on, and end, long after the answer.
-  const limitMs = Math.min(Math.max(1, Math.ceil(request.timeoutMs)), LONGEST_TIMER_MS);
-  const timer = setTimeout(end('timeout'), limitMs);
+  const [onTimeout, onAbort] = [end('timeout'), end('aborted')];
+  timeout.addEventListener('abort', onTimeout, { once: true });
   request.signal?.addEventListener('abort', onAbort, { once: true });
   return {
     signal: controller.signal,
     reason: () => reason,
     // Not left to AbortSignal.any: a caller's signal that outlives many calls would keep them all.
     stop() {
-      clearTimeout(timer);
+      timeout.removeEventListener('abort', onTimeout);
       request.signal?.removeEventListener('abort', onAbort);
     },
   };
