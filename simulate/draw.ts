@@ -1,6 +1,13 @@
 import { drawPeople, drawRhythm, type Town } from './draw-directory.ts';
-import { drawAfterthoughts, drawDeepTrouble, drawTrouble } from './draw-trouble.ts';
-import { type ConnectionSpec, DAY_MS, type Happening, type Life, type Traits, type Way } from './life.ts';
+import {
+  CRASH_POINTS,
+  crashPoints,
+  drawAfterthoughts,
+  drawDeepTrouble,
+  drawTrouble,
+} from './draw-trouble.ts';
+import type { ConnectionSpec, Happening, LambdaName, Life, Traits, Way } from './life.ts';
+import { DAY_MS } from './life.ts';
 import { PLAIN_TRAITS } from './platform/platform.ts';
 import { between, type Random, seededRandom, weighted } from './random.ts';
 
@@ -159,4 +166,26 @@ function plainWay(way: Way, only: ReadonlySet<string>): Way {
     lateMs: isKept('late') ? way.lateMs : 0,
     copies: isKept('copies') ? way.copies : 1,
   };
+}
+
+/** So many lives have every temper, fault and deed drawn (test/simulate/draw.test.ts). */
+const LIVES_WITH_ALL = 300;
+
+/** Names of all that can fire in a life; what never did in a deep run was not tried. */
+export function everythingThatCanFire(): readonly string[] {
+  const names = new Set<string>(['trait:installer', 'asked']);
+  for (let seed = 1; seed <= LIVES_WITH_ALL; seed += 1) {
+    for (const happening of drawLife(seed).happenings) for (const name of namesOf(happening)) names.add(name);
+  }
+  for (const lambda of Object.keys(CRASH_POINTS) as LambdaName[]) {
+    for (const effect of crashPoints(lambda)) names.add(`crash:${lambda}:${effect}`);
+  }
+  return [...names].sort();
+}
+
+function namesOf(happening: Happening): readonly string[] {
+  const { actor, deed } = happening;
+  if (actor === 'platform') return [`temper:${happening.deed.temper}`];
+  if (deed.kind === 'crash') return [];
+  return [`${actor}:${deed.kind}`, ...(actor === 'directory' ? [`way:${happening.way.form}`] : [])];
 }

@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import type { DrawOptions } from './draw.ts';
@@ -33,8 +34,10 @@ async function bundleWorker(outfile: string): Promise<void> {
       {
         name: 'parsed once',
         setup: ({ onResolve }) =>
-          onResolve({ filter: /\/item-form\.ts$/ }, ({ importer }) =>
-            importer.includes('parsed-once') ? undefined : { path: fileHere('./parsed-once.ts') },
+          onResolve({ filter: /\/(?:item-form|decode)\.ts$/ }, ({ path, importer, resolveDir }) =>
+            importer.includes('parsed-once') || join(resolveDir, path).endsWith('contract/decode.ts')
+              ? undefined
+              : { path: fileHere('./parsed-once.ts') },
           ),
       },
     ],
@@ -49,45 +52,34 @@ export async function liveMany(
   isEnough: () => boolean = () => false,
 ): Promise<void> {
   const worker = fileHere(`../node_modules/.cache/lives-${process.pid}.mjs`);
+  const liveInOne = () =>
+    new Promise<void>((resolve, reject) => {
+      // A life is made of what is soon forgotten: with room for it, it is collected cheaply. And it ends before code that
+      // is compiled late has paid.
+      const flags = ['--max-semi-space-size=64', '--always-sparkplug', '--no-lazy-feedback-allocation'];
+      const child: ChildProcess = fork(worker, {
+        stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+        execArgv: ['--no-warnings', ...flags],
+      });
+      const next = () => {
+        const { value, done } = isEnough() ? { value: undefined, done: true } : errands.next();
+        if (done === true || value === undefined) child.disconnect();
+        else child.send(value);
+      };
+      child.on('message', (answer: Answer) => {
+        onLife(answer);
+        next();
+      });
+      child.on('error', reject);
+      child.on('exit', (code) =>
+        code === 0 ? resolve() : reject(new Error(`a process that lived lives ended with ${code}`)),
+      );
+      next();
+    });
   try {
     await bundleWorker(worker);
-    await Promise.all(Array.from({ length: jobs }, () => liveInOne(worker, errands, onLife, isEnough)));
+    await Promise.all(Array.from({ length: jobs }, liveInOne));
   } finally {
     rmSync(worker, { force: true });
   }
-}
-
-function liveInOne(
-  worker: string,
-  errands: Iterator<Errand>,
-  onLife: (answer: Answer) => void,
-  isEnough: () => boolean,
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const child: ChildProcess = fork(worker, {
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      // A life is made of what is soon forgotten: with room for it, it is collected cheaply. And it ends before code that is
-      // compiled late has paid.
-      execArgv: [
-        '--no-warnings',
-        '--max-semi-space-size=64',
-        '--always-sparkplug',
-        '--no-lazy-feedback-allocation',
-      ],
-    });
-    const next = () => {
-      const { value, done } = isEnough() ? { value: undefined, done: true } : errands.next();
-      if (done === true || value === undefined) child.disconnect();
-      else child.send(value);
-    };
-    child.on('message', (answer: Answer) => {
-      onLife(answer);
-      next();
-    });
-    child.on('error', reject);
-    child.on('exit', (code) =>
-      code === 0 ? resolve() : reject(new Error(`a process that lived lives ended with ${code}`)),
-    );
-    next();
-  });
 }

@@ -1,32 +1,45 @@
 import type * as z from 'zod';
+import { decode as decoded } from '../shared/platform/decode.ts';
 import { understood as parsed } from '../shared/store/item-form.ts';
 import type { Item } from '../shared/store/table.ts';
 
+export * from '../shared/platform/decode.ts';
 export * from '../shared/store/item-form.ts';
 
 /*
- * Stands in for shared/store/item-form.ts where many lives are lived (lives.ts): the table in memory gives the same
- * frozen item to all readers until it is changed, so it is parsed, and judged by its schema, once in each form.
+ * Stands in for shared/store/item-form.ts and shared/platform/decode.ts where many lives are lived (lives.ts). The table
+ * in memory gives the same frozen item to all readers until it is changed, so it is parsed, and judged by its schema,
+ * once in each form. And a platform whose people and groups are as they were says what it said.
  */
 
-interface Read {
-  readonly form: unknown;
-  readonly value: unknown;
-}
-
-/** A WeakMap of all items would cost the collector more than it saves: those that nobody read lately are forgotten. */
-const MOST = 4_096;
-let lately = new Map<Item, Read>();
-let before = new Map<Item, Read>();
+/** A WeakMap of all items would cost the collector more than it saves. */
+const MOST_ITEMS = 8_192;
+const items = new Map<Item, { readonly form: unknown; readonly value: unknown }>();
 
 /** In place of the one of the same name that all the rest comes with. */
 export function understood<Form>(form: z.ZodType<Form>, item: Item, what: string): Form {
-  const known = lately.get(item) ?? before.get(item);
-  if (known !== undefined && known.form !== form) return parsed(form, item, what);
-  const read = known ?? { form, value: parsed(form, item, what) };
-  if (!lately.has(item)) {
-    if (lately.size >= MOST) [before, lately] = [lately, new Map()];
-    lately.set(item, read);
-  }
-  return read.value as Form;
+  const known = items.get(item);
+  if (known?.form === form) return known.value as Form;
+  const value = parsed(form, item, what);
+  if (items.size >= MOST_ITEMS) items.clear();
+  if (known === undefined) items.set(item, { form, value });
+  return value;
+}
+
+const MOST_ANSWERS = 200;
+const answers = new Map<string, Map<string, ReturnType<typeof decoded>>>();
+
+/** As above; whoever changes what others may get as well is told. */
+export const decode: typeof decoded = (text, decoding, facts, secrets) => {
+  const endpoint = `${facts.method} ${facts.pathTemplate}`;
+  const known = answers.get(endpoint) ?? new Map();
+  const found = known.get(text) ?? deeplyFrozen(decoded(text, decoding, facts, secrets));
+  if (known.size >= MOST_ANSWERS) known.clear();
+  answers.set(endpoint, known.set(text, found));
+  return found;
+};
+
+function deeplyFrozen<What>(what: What): What {
+  if (typeof what === 'object' && what !== null) Object.values(Object.freeze(what)).forEach(deeplyFrozen);
+  return what;
 }

@@ -2,8 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { type DrawOptions, drawLife } from './draw.ts';
-import { everythingThatCanFire } from './everything.ts';
+import { type DrawOptions, drawLife, everythingThatCanFire } from './draw.ts';
 import { firedIn, type LifeReport, readKnown, unknownOf } from './judgement.ts';
 import { live } from './live.ts';
 import { type Errand, liveMany } from './lives.ts';
@@ -64,9 +63,7 @@ const drawn: DrawOptions = {
   ...(given.only === undefined ? {} : { only: given.only.split(',') }),
 };
 
-function numberOf(
-  name: 'seeds' | 'seed' | 'days' | 'crashes' | 'jobs' | 'from' | 'minutes',
-): number | undefined {
+function numberOf(name: keyof typeof given): number | undefined {
   const text = given[name];
   if (text === undefined) return undefined;
   const value = Number(text);

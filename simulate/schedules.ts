@@ -191,13 +191,12 @@ function pumpMarkOf(name: string, cloud: Around): Mark | undefined {
 
 /** Since when there are walks, a gate to try, or groups that may be written: those that wait for a person wait for no pump. */
 function workSinceMs(name: string, cloud: Cloud): number {
-  const { table } = cloud;
   const { state, untilMs, backlog } = gateOf(name, cloud);
-  const connection = table.items.get(`C#${name} CONNECTION`);
+  const connection = cloud.table.items.get(`C#${name} CONNECTION`);
   if (backlog || connection?.['replanSinceMs'] !== undefined) return 0;
   if (state !== 'open') return state === 'paused' ? Number.POSITIVE_INFINITY : Number(untilMs) - 1;
   const first = (kind: string, shard: number, pageSize: number) =>
-    table.page({ partition: `${kind}#${name}#${shard}`, index: true, pageSize }).items;
+    cloud.table.page({ partition: `${kind}#${name}#${shard}`, index: true, pageSize }).items;
   const times = SHARDS.flatMap((shard) => {
     if (first('walks', shard, 1).length > 0) return [0];
     if (connection?.['observing'] === true) return [];

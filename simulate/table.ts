@@ -339,7 +339,7 @@ function isSame(a: Item, b: Item): boolean {
 
 /** A frozen copy, as the wire would make it: text well formed, nothing undefined, numbers that are numbers. */
 function kept(value: Value): Value {
-  if (typeof value === 'string') return wellFormed(value);
+  if (typeof value === 'string') return value.replace(LONE_SURROGATES, '\ufffd');
   if (typeof value === 'number' && !Number.isFinite(value))
     throw new Error(`ValidationException: ${value} is no number`);
   if (value === null || typeof value !== 'object') return value;
@@ -354,17 +354,11 @@ function kept(value: Value): Value {
   return Object.freeze(isWhole ? copy : without(copy, (name) => copy[name] === undefined)) as Value;
 }
 
-/**
- * An object from which is deleted is slow for good, and so is one that got more than some fifteen names one by one: so
- * whole copies are made, and changed.
- */
+/** An object from which is deleted is slow for good; so is one that got more than some fifteen names one by one. */
 const without = (item: object, isOut: (name: string) => boolean) =>
   Object.fromEntries(Object.entries(item).filter(([name]) => !isOut(name)));
 
-const SURROGATE = /[\ud800-\udfff]/;
 const LONE_SURROGATES = /\p{Surrogate}/gu;
-const wellFormed = (text: string): string =>
-  SURROGATE.test(text) ? text.replace(LONE_SURROGATES, '\ufffd') : text;
 
 function changed(item: Item, { set = {}, setIfMissing = {}, add = {}, remove = [] }: Change): Item {
   const named = [set, setIfMissing, add].flatMap((part) => Object.values(part));

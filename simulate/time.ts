@@ -50,13 +50,11 @@ export function createTime(startMs: number) {
           }
         };
         const turn = () => {
-          if (isDue()) {
-            for (let left = AT_A_TURN; left > 0; left -= 1) setImmediate(one);
-            setImmediate(turn);
-          } else {
-            now = Math.max(now, untilMs);
-            resolve();
-          }
+          const isNext = isDue();
+          for (let left = isNext ? AT_A_TURN : 0; left > 0; left -= 1) setImmediate(one);
+          if (isNext) return setImmediate(turn);
+          now = Math.max(now, untilMs);
+          return resolve();
         };
         turn();
       }),
