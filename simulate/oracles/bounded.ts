@@ -6,6 +6,7 @@ import { storedMember } from './stored.ts';
 const CALLS_PER_GROUP = 12;
 /** Workers that two messages wake at once do not know of each other's calls. */
 const CALLS_AT_ONCE = 3;
+const ASKED_WITHIN_MS = 5_000;
 const MOST_BYTES = 350 * 1_024;
 const WIDEST = 100;
 const PROBES = 20;
@@ -50,9 +51,13 @@ export function createBounded(): Judge {
 
 function judgeGroups(sight: Sight, company: string, calls: readonly PlatformCall[]): void {
   const counted = new Map<string, { readonly owner: Owner; count: number }>();
-  for (const { id = '', spokeId, route, method, by, status } of calls) {
+  // Whoever is refused asks another group, once, whether all are.
+  const refusals = calls.filter(({ status }) => [401, 402, 403, 404, 410].includes(Number(status)));
+  for (const { id = '', spokeId, route, method, by, status, atMs } of calls) {
     const owner = sight.ownerOf(company, id, spokeId);
     if (owner === undefined || (route !== '/groups/{id}' && method !== 'POST')) continue;
+    const asking = refusals.findIndex((one) => one.by === by && one.id !== id && isSoon(one.atMs, atMs));
+    if (method === 'GET' && asking >= 0 && refusals.splice(asking, 1)) continue;
     const [who] = by.split('-');
     // What is gone is asked for at its own id, once by each event about it.
     if (who === 'feed' && status === 404) continue;
@@ -75,17 +80,13 @@ function judgeGroups(sight: Sight, company: string, calls: readonly PlatformCall
   }
 }
 
+const isSoon = (afterMs: number, atMs: number) => atMs >= afterMs && atMs - afterMs < ASKED_WITHIN_MS;
+
 /** Nothing waits, nothing was said or done, and nothing went wrong lately. Or the connection is not to do anything. */
 function isIdle({ nowMs, seen }: Sight, connection: Sighted): boolean {
   const { reading, platform, companyMs, deedMs, groups, item, gate, isObserving } = connection;
-  const foreignMs = platform.foreign.at(-1)?.atMs ?? 0;
-  const newsMs = latest([
-    ...reading.changedAtMs.values(),
-    companyMs,
-    deedMs,
-    foreignMs,
-    connection.troubleMs(),
-  ]);
+  const others = [companyMs, deedMs, platform.foreign.at(-1)?.atMs ?? 0, connection.troubleMs()];
+  const newsMs = latest([...reading.changedAtMs.values(), ...others]);
   if (nowMs - (isObserving || gate === 'paused' ? deedMs : newsMs) <= 2 * HOUR_MS) return false;
   if (isObserving || gate === 'paused') return true;
   if (gate !== 'open' || seen.queues.events.length + seen.queues.apply.length > 0) return false;

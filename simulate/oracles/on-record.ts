@@ -11,14 +11,8 @@ const DEED_MS = 30 * MINUTE_MS;
 
 /** What an operator's deed is called in the audit; what asks for work without changing anything is not. */
 const DEEDS: Readonly<Record<string, RegExp>> = {
-  ...{
-    approve: /approve/,
-    reject: /reject/,
-    pause: /pause/,
-    resume: /resume/,
-    pause_all: /pause/,
-    resume_all: /resume/,
-  },
+  ...{ approve: /approve/, reject: /reject/, pause: /pause/, resume: /resume/ },
+  ...{ pause_all: /pause/, resume_all: /resume/ },
   ...{ observe: /connect/, set: /connections_set/, connect: /connect/, new_token: /token/, adopt: /adopt/ },
   ...{ release: /release/, rebind: /rebind/, replay_all: /replay/, discard_one: /discard/, edit_one: /edit/ },
 };

@@ -501,20 +501,16 @@ describe('truth at any time', () => {
   );
 
   it('a member becomes another person by itself', () => {
-    const bind =
-      (role: string) =>
-      ({ items }: World) =>
-        items.set('U#a#m1 USER', { member: 'm1', role });
-    const rebound = (world: World, hour: number) => {
-      if (hour === 4) world.deed({ kind: 'rebind', atMs: START_MS + 3.5 * HOUR_MS });
-    };
-    const moves = (world: World, hour: number) => bind(hour < 4 ? 'r1' : 'r9')(world);
+    const rebound = (world: World, hour: number, connection = 'a') =>
+      hour === 4 && world.deed({ kind: 'rebind', connection, atMs: START_MS + 3.5 * HOUR_MS });
+    const moves = ({ items }: World, hour: number) =>
+      items.set('U#a#m1 USER', { member: 'm1', role: hour < 4 ? 'r1' : 'r9' });
     expect(causesOf(moves, NOT_YET)).toEqual(['truth binding_moved']);
     expect(causesOf((world, hour) => [rebound(world, hour), moves(world, hour)], NOT_YET)).toEqual([]);
     // What is said of a connection while it is removed shows once it is back.
     const { a } = Object.fromEntries(makeWorld().connections);
     const returns = (world: World, hour: number, by = 'b') => [
-      hour === 4 && world.deed({ kind: 'rebind', connection: by, atMs: START_MS + 3.5 * HOUR_MS }),
+      rebound(world, hour, by),
       hour === 4 || hour === 5 ? world.connections.delete('a') : a && world.connections.set('a', a),
       moves(world, hour),
     ];
@@ -690,15 +686,18 @@ describe('nothing is lost', () => {
 
 describe('work is bounded', () => {
   it('a group without news costs at most 12 calls an hour', () => {
-    const calling = (count: number, change = () => {}) =>
+    const calling = (count: number, before: (world: World) => void = () => {}) =>
       causesOf((world, hour) => {
-        if (hour === 5) world.call(count);
-        if (hour === 5) change();
         world.item({ dirtySince: START_MS + 5 * HOUR_MS });
+        if (hour !== 5) return;
+        before(world);
+        world.call(count);
       }, NOT_YET);
     // Three more where two messages wake workers at once.
     expect(calling(15)).toEqual([]);
     expect(calling(16)).toEqual(['bounded calls_per_group']);
+    const refused = (w: World) => w.call(1, { method: 'PATCH', id: 'p2', spokeId: 'g2', status: 403 });
+    expect(calling(16, refused)).toEqual([]);
     expect(
       causesOf((world, hour) => {
         if (hour !== 5) return;
@@ -710,13 +709,10 @@ describe('work is bounded', () => {
 
   it('a refused credential is tried now and then', () => {
     const probing = (count: number) =>
-      causesOf(
-        (world, hour) => {
-          world.items.set('C#a GATE', { state: 'unauthorized' });
-          if (hour === 5) world.call(count, { route: '/me', by: 'pump-1' });
-        },
-        { end: false },
-      );
+      causesOf((world, hour) => {
+        world.items.set('C#a GATE', { state: 'unauthorized' });
+        if (hour === 5) world.call(count, { route: '/me', by: 'pump-1' });
+      }, NOT_YET);
     expect(probing(20)).not.toContain('bounded refused_calls');
     expect(probing(21)).toContain('bounded refused_calls');
   });
