@@ -20,7 +20,7 @@ export interface ConvergenceOptions {
   readonly pollMs?: number;
 }
 
-const POLL_MS = 250;
+const POLL_MS = 100;
 
 /**
  * Waits until nothing is visible, delayed or in flight in the queues of events and of apply, and no group is dirty;

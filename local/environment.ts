@@ -51,7 +51,7 @@ export function functionEnvironment(stack: {
   };
 }
 
-/** Puts the handlers' environment in place. Must run before they are imported. */
+/** Puts the handlers' environment in place. Must run before they are first called. */
 export function setEnvironment(values: Readonly<Record<string, string>>): void {
   for (const name of MISLEADING) delete process.env[name];
   Object.assign(process.env, values);

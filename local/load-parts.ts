@@ -1,4 +1,10 @@
+import { handler as apply } from '../functions/apply.ts';
+import { handler as ingest } from '../functions/ingest.ts';
+import { handler as people } from '../functions/people.ts';
+import { handler as reconcile } from '../functions/reconcile.ts';
 import { reportGroups } from '../shared/operate/report.ts';
+import { wireLocalStack } from '../shared/runtime/wire-platform.ts';
+import { wireScim } from '../shared/runtime/wire-scim.ts';
 import { promise } from '../shared/store/group-writes.ts';
 import { connectionKey, groupKey } from '../shared/store/keys.ts';
 import type { LocalFunction } from './invocation.ts';
@@ -9,21 +15,13 @@ const LEASE_PREFIX = 'LEASE#';
 
 /** The handlers as they are deployed, and the shared code behind the stack's own few questions. */
 export async function loadParts(): Promise<StackParts> {
-  const [ingest, apply, reconcile, people, { wireLocalStack }, { wireScim }] = await Promise.all([
-    import('../functions/ingest.ts'),
-    import('../functions/apply.ts'),
-    import('../functions/reconcile.ts'),
-    import('../functions/people.ts'),
-    import('../shared/runtime/wire-platform.ts'),
-    import('../shared/runtime/wire-scim.ts'),
-  ]);
   const { ports } = wireLocalStack();
   return {
     handlers: {
-      ingest: ingest.handler as LocalFunction['handler'],
-      apply: apply.handler as LocalFunction['handler'],
-      reconcile: reconcile.handler,
-      people: people.handler,
+      ingest: ingest as LocalFunction['handler'],
+      apply: apply as LocalFunction['handler'],
+      reconcile,
+      people,
     },
     putConnection: async (connection) => {
       const known = await ports.connections.find(connection.name);

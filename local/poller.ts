@@ -36,18 +36,18 @@ const LONG_POLL_SECONDS = 20;
 const RECEIVE_MAX = 10;
 const PAUSE_AFTER_ERROR_MS = 200;
 
-/** Lambda's event source mapping for one queue: at most `maximumConcurrency` invocations at once. */
+/**
+ * Lambda's event source mapping for one queue: at most `maximumConcurrency` invocations at once, and one batch more that
+ * was received meanwhile. A stop leaves that one to the queue.
+ */
 export function startPoller(options: PollerOptions): Poller {
   const stopping = new AbortController();
   const running = new Set<Promise<void>>();
   const loop = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      if (running.size >= options.source.maximumConcurrency) {
-        await Promise.race(running);
-        continue;
-      }
       const batch = await collect(options, stopping.signal).catch((error: unknown) => pause(error));
-      if (batch.length === 0) continue;
+      while (running.size >= options.source.maximumConcurrency) await Promise.race(running);
+      if (batch.length === 0 || stopping.signal.aborted) continue;
       const run = handle(options, batch).catch((error: unknown) => options.onError(String(error)));
       running.add(run);
       void run.finally(() => running.delete(run));

@@ -1,6 +1,5 @@
 import { startConsole } from './console.ts';
 import { divertOutput } from './handler-log.ts';
-import { loadParts } from './load-parts.ts';
 import { parseOptions } from './options.ts';
 import { runLocal } from './run.ts';
 import { UsageError } from './usage.ts';
@@ -26,8 +25,10 @@ async function main(args: readonly string[]): Promise<number> {
   }
   // The SDK's notice about the Node of 2027 is not for someone who tries the demo.
   process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] = 'true';
+  // Read while the emulators start.
+  const parts = import('./load-parts.ts');
   return runLocal(options, {
-    loadParts,
+    loadParts: async () => (await parts).loadParts(),
     signal: stopSignal(options.once ? 1 : 0),
     takeOutput: divertOutput,
     startConsole,

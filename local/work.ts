@@ -24,9 +24,9 @@ const TASKS = {
 const RETRY_AFTER_SECONDS = 2;
 /**
  * Lambda gives each run of a function its own processor; here all share one. As many as deployed would each take so
- * long over a large import that none was done in time.
+ * long over a large import that none was done in time, and two would write the same users in turns, each again.
  */
-const RUNS_AT_ONCE = { ingest: 2, apply: EVENT_SOURCES.apply.maximumConcurrency } as const;
+const RUNS_AT_ONCE = { ingest: 1, apply: EVENT_SOURCES.apply.maximumConcurrency } as const;
 
 export interface WorkOptions {
   readonly prefix: string;
