@@ -61,9 +61,9 @@ export function tableOf(table: MemoryTable, worker: Worker, faultOf: (kind: stri
       yield* table.scan(part);
     },
     put: (item, when) => write(`put ${kindOf(item)}`, () => table.store(item, when)),
-    update: (key, change, when) =>
+    update: (key, ...how) =>
       write(`update ${kindOf(key)}`, () => {
-        const item = table.change(key, change, when);
+        const item = table.change(key, ...how);
         return item === undefined ? { written: false } : { written: true, item };
       }),
     delete: (key, when) => write(`delete ${kindOf(key)}`, () => table.remove(key, when)),

@@ -265,8 +265,8 @@ const BUGS: Readonly<Record<string, Bug>> = {
     'a leave is forgotten',
     at('desired', (desired, ports) => ({
       joinMember: async (ref, entry, nowMs) => {
-        if (entry.register.value === 'absent' && ports.random() < 0.3) return;
-        await desired.joinMember(ref, entry, nowMs);
+        if (entry.register.value === 'absent' && ports.random() < 0.3) return undefined;
+        return desired.joinMember(ref, entry, nowMs);
       },
     })),
   ],

@@ -111,9 +111,9 @@ export class MemoryTable implements Table {
     return this.store(item, when);
   }
 
-  async update(key: Key, change: Change, when?: Condition): Promise<WriteOutcome> {
+  async update(...[key, ...how]: Parameters<Table['update']>): Promise<WriteOutcome> {
     await this.#options.before?.('update', nameOf(key));
-    const item = this.change(key, change, when);
+    const item = this.change(key, ...how);
     return item === undefined ? { written: false } : { written: true, item };
   }
 
@@ -136,7 +136,7 @@ export class MemoryTable implements Table {
     return true;
   }
 
-  change(key: Key, change: Change, when?: Condition): Item | undefined {
+  change(...[key, change, when, shown]: Parameters<Table['update']>): Item | undefined {
     const before = this.#stored(key);
     if (!holds(before?.item, when)) {
       this.#refuse(before);
@@ -144,7 +144,7 @@ export class MemoryTable implements Table {
     }
     const next = changed(before?.item ?? { pk: key.pk, sk: key.sk }, change);
     this.#replace(key, before, next);
-    return next;
+    return shown === 'before' ? (before?.item ?? { pk: key.pk, sk: key.sk }) : next;
   }
 
   remove(key: Key, when?: Condition): boolean {

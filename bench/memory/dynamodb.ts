@@ -57,9 +57,10 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   PutItem(input: Expressions & { Item: WireItem }, table) {
     return table.store(plainItem(input.Item), conditionOf(input)) ? ok({}) : REFUSED;
   },
-  UpdateItem(input: Expressions & { Key: WireItem; UpdateExpression: string }, table) {
+  UpdateItem(input: Expressions & { Key: WireItem; UpdateExpression: string; ReturnValues: string }, table) {
     const change = parseChange(input.UpdateExpression, placeholdersOf(input));
-    const item = table.change(plainItem(input.Key), change, conditionOf(input));
+    const shown = input.ReturnValues === 'ALL_OLD' ? 'before' : 'after';
+    const item = table.change(plainItem(input.Key) as Key, change, conditionOf(input), shown);
     return item === undefined ? REFUSED : ok({ Attributes: wireItem(item) });
   },
   DeleteItem(input: Expressions & { Key: WireItem }, table) {

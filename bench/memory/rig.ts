@@ -60,7 +60,7 @@ export async function createRig(options: RigOptions) {
     query: (request) => active.query(request),
     scan: (part) => active.scan(part),
     put: (item, when) => active.put(item, when),
-    update: (key, change, when) => active.update(key, change, when),
+    update: (...how) => active.update(...how),
     delete: (key, when) => active.delete(key, when),
   };
   const ports = benchPorts({

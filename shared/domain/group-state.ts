@@ -2,7 +2,16 @@ import * as z from 'zod';
 import { Trace } from './drift.ts';
 import { EventActor } from './event.ts';
 import type { Frozen } from './forms.ts';
-import { intentText, number, platformGroupText, stampText, text, texts, versionText } from './forms.ts';
+import {
+  intentText,
+  memberText,
+  number,
+  platformGroupText,
+  stampText,
+  text,
+  texts,
+  versionText,
+} from './forms.ts';
 import type { GroupRegisters, MemberRegister } from './group.ts';
 import { Hold } from './hold.ts';
 import type { GroupRef } from './ids.ts';
@@ -83,6 +92,10 @@ export type Contest = Frozen<z.infer<typeof Contest>>;
 const DeletionWaiver = z.lazy(() => z.object({ policy: z.enum(['report', 'adopt']), seen: stampText }));
 export type DeletionWaiver = Frozen<z.infer<typeof DeletionWaiver>>;
 
+/** A member whom a batch named, and since when they were in where it took them out. */
+const Touched = z.lazy(() => z.object({ member: memberText, left: stampText.exactOptional() }));
+export type Touched = Frozen<z.infer<typeof Touched>>;
+
 const stamp = stampText.default(STAMP_ZERO);
 
 /** The item of a group: what the directory says, then what apply has made of it. */
@@ -154,6 +167,10 @@ export const GroupItem = z.lazy(() =>
     pausedAtMs: number.exactOptional(),
     counts: MemberCounts.exactOptional(),
     lastWriteAt: number.exactOptional(),
+    /** With which rev the group came to be in step last, everybody in it being one user of that view, and nobody else. */
+    inStep: z.object({ rev: number, view: intentText }).exactOptional(),
+    /** Whom the next mark after that was about, if that is all that it was about. */
+    touched: z.array(Touched).exactOptional(),
     /** Digest of what a batch said of the group and its members last, all of it stored before the group was marked. */
     heard: text.exactOptional(),
     /** Names of the newest entries of the group's audit: of a write, and of a person's deed. */

@@ -22,6 +22,8 @@ export interface Standing {
 
 /** What the directory wants of one group, in the platform's terms. */
 export interface Wanted {
+  /** Read of whom the last change was about: all others are as the view has them, and no more is known of them. */
+  readonly isPart?: true;
   readonly state: 'absent' | 'unnamed' | 'present';
   /** Only of a group that is `present`. */
   readonly group: WantedGroup | undefined;

@@ -36,7 +36,7 @@ export async function writeChunks(
   extra: { readonly [name: string]: number } = {},
 ): Promise<Chunked> {
   const texts = packLines(lines);
-  for (const [index, text] of texts.entries()) await table.put({ ...keyOf(index), ...extra, text });
+  await Promise.all(texts.map((text, index) => table.put({ ...keyOf(index), ...extra, text })));
   return { chunks: texts.length, hash: hashOf(texts) };
 }
 
@@ -66,7 +66,7 @@ export async function findChunks(
 }
 
 export async function deleteChunks(table: Table, keyOf: (index: number) => Key, chunks: number) {
-  for (let index = 0; index < chunks; index += 1) await table.delete(keyOf(index));
+  await Promise.all(Array.from({ length: chunks }, (_, index) => table.delete(keyOf(index))));
 }
 
 function hashOf(texts: readonly string[]): string {

@@ -5,6 +5,7 @@ import { laterStamp, parseStamp, STAMP_ZERO, type Stamp, stampTimeMs } from '../
 import type { DesiredStore, Dirty, MemberEntry, Said } from '../sync/ports/desired.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { dirtying, promise } from './group-writes.ts';
+import { plain } from './item-form.ts';
 import { groupKey, inGroupKey, memberKey, partKey, partPrefix } from './keys.ts';
 import type { Attributes, Condition, Item, Table } from './table.ts';
 import { all, any, equal, exists, greater, itemsOf, less, missing } from './table.ts';
@@ -34,14 +35,19 @@ export function createDesiredStore(table: Table): DesiredStore {
     const key = groupKey(ref);
     const registers = said === undefined ? [] : registerWrites(said);
     const heard = said?.digest === undefined ? {} : { heard: said.digest };
+    const setIfMissing = said?.touched === undefined ? {} : { touched: said.touched.map(plain) };
     if (registers.length > 0) {
       const set: Attributes = Object.assign({ ...heard }, ...registers.map((one) => one.set));
       const conditions = registers.map(({ when }) => when);
-      const together = await table.update(key, dirtying(ref, dirty, { set }), all(...conditions));
+      const together = await table.update(
+        key,
+        dirtying(ref, dirty, { set, setIfMissing }),
+        all(...conditions),
+      );
       if (together.written) return together;
       for (const { set, when } of registers) await table.update(key, { set }, when);
     }
-    return table.update(key, dirtying(ref, dirty, { set: heard }));
+    return table.update(key, dirtying(ref, dirty, { set: heard, setIfMissing }));
   }
 
   const noteMembership = async (ref: GroupRef, member: MemberId) => {
@@ -52,11 +58,15 @@ export function createDesiredStore(table: Table): DesiredStore {
     noteMembership,
 
     async joinMember(ref, { member, register }, nowMs) {
-      await table.update(
+      const outcome = await table.update(
         memberKey(ref, member),
         memberChange({ member, register }, nowMs),
         newerThanStored('stamp', 'presence', register.stamp, register.value),
+        'before',
       );
+      if (!outcome.written) return undefined;
+      const { presence, stamp } = outcome.item;
+      return presence === 'present' ? { member, left: stamp as Stamp } : { member };
     },
 
     /** Writes without a condition travel together, 25 in a request. */

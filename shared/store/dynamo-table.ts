@@ -45,7 +45,7 @@ export function createDynamoTable(client: DynamoDBClient, options: DynamoTableOp
         return true;
       }, false),
 
-    update: (Key, change, when) =>
+    update: (Key, change, when, shown) =>
       conditionally<WriteOutcome>(
         async () => {
           const expression = new Expression();
@@ -57,11 +57,11 @@ export function createDynamoTable(client: DynamoDBClient, options: DynamoTableOp
               Key,
               UpdateExpression,
               ConditionExpression,
-              ReturnValues: 'ALL_NEW',
+              ReturnValues: shown === 'before' ? 'ALL_OLD' : 'ALL_NEW',
               ...expression.names(),
             }),
           );
-          return { written: true, item: Attributes as Item };
+          return { written: true, item: { ...Key, ...Attributes } as Item };
         },
         { written: false },
       ),

@@ -8,12 +8,14 @@ import {
   collectGarbage,
   decisionIs,
   dirtying,
+  ending,
   foundBeside,
   intentIs,
   intentIsAs,
   promise,
   revIsAs,
   suspectIsAs,
+  TOLD,
   unsettledSince,
   untouchedSince,
   viewIsAs,
@@ -45,7 +47,6 @@ import {
 import { decodeUser, viewFrom, viewLines } from './view-lines.ts';
 
 const notDue = (ref: GroupRef) => ({ gsk: groupIndexSort(NOT_DUE, ref.group) });
-const CLEAN = ['dirtySince', 'wakeAt', 'attempts', 'lastError', 'failedAt', 'failedBefore', 'leaving'];
 /** That the platform answered 404 is over once it has shown the group, or the link is gone. */
 const MISSED = 'missedAt';
 const LINK = ['platformId', 'version', 'view', 'viewId', 'createdAt', 'takeOver'] as const;
@@ -149,7 +150,7 @@ export function createGroupStore(table: Table, inlineViewBytes = INLINE_VIEW_BYT
     openIntent: (seen, intent) =>
       update(
         seen.ref,
-        { set: { intent: plain(intent), intentId: intent.id }, remove: ['unsettledRemovals'] },
+        { set: { intent: plain(intent), intentId: intent.id }, remove: ['unsettledRemovals', ...TOLD] },
         unsettledSince(seen),
       ),
 
@@ -190,9 +191,10 @@ export function createGroupStore(table: Table, inlineViewBytes = INLINE_VIEW_BYT
         },
         remove: removedBy(seen, flip),
       };
+      const over = ending(seen, platform?.view, flip);
       const clean: Change = {
-        set: { ...written.set, ...notDue(ref) },
-        remove: [...(written.remove ?? []), ...CLEAN],
+        set: { ...written.set, ...over.set },
+        remove: [...(written.remove ?? []), ...over.remove],
       };
       const mayBeClean = flip.unfinished !== true;
       const isClean = mayBeClean && (await update(ref, clean, all(intentIs(flip.intent), revIsAs(seen))));
@@ -229,13 +231,15 @@ export function createGroupStore(table: Table, inlineViewBytes = INLINE_VIEW_BYT
     },
 
     settle: (seen, settled, { counts, driftClosed, calledMs, againAtMs }) => {
-      const ending = againAtMs === undefined ? notDue(seen.ref) : promise(seen.ref, againAtMs);
-      const over = againAtMs === undefined ? [...CLEAN, 'doubt', 'doubts'] : ['attempts', 'lastError'];
+      const over = ending(seen, seen.view, { settled, counts });
+      const isOver = againAtMs === undefined;
+      const set = isOver ? over.set : promise(seen.ref, againAtMs);
+      const remove = isOver ? [...over.remove, 'doubt', 'doubts'] : ['attempts', 'lastError'];
       return update(
         seen.ref,
         {
-          set: { settled, calledMs, counts: { ...counts }, ...ending },
-          remove: [...over, MISSED, ...(driftClosed ? ['openDrift'] : [])],
+          set: { settled, calledMs, counts: { ...counts }, ...set },
+          remove: [...remove, MISSED, ...(driftClosed ? ['openDrift'] : [])],
         },
         all(untouchedSince(seen), revIsAs(seen)),
       );

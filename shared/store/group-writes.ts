@@ -1,9 +1,9 @@
-import type { GroupState } from '../domain/group-state.ts';
+import type { GroupState, ViewPointer } from '../domain/group-state.ts';
 import type { Hold } from '../domain/hold.ts';
 import type { GroupRef, IntentId } from '../domain/ids.ts';
 import { WAKE_GRACE_MS } from '../domain/promise.ts';
 import type { Dirty } from '../sync/ports/desired.ts';
-import type { FoundForeign } from '../sync/ports/groups.ts';
+import type { Flip, FoundForeign } from '../sync/ports/groups.ts';
 import { OF_THIS_SCHEMA } from './item-form.ts';
 import {
   dueText,
@@ -11,10 +11,11 @@ import {
   groupKey,
   indexPartition,
   MEMBER_PREFIX,
+  NOT_DUE,
   shardOf,
   VIEW_PREFIX,
 } from './keys.ts';
-import { type Attributes, all, type Condition, equal, exists, less, missing, type Table } from './table.ts';
+import { all, type Change, type Condition, equal, exists, less, missing, type Table } from './table.ts';
 
 /*
  * The life of a write, as conditions on the group item:
@@ -59,7 +60,7 @@ const MAX_UNATTRIBUTED = 100;
 export const foundBeside = (
   seen: GroupState,
   { openDrift = [], unattributed = [], deletionWaiver, contest, audited }: FoundForeign = {},
-): Attributes => ({
+): NonNullable<Change['set']> => ({
   ...(openDrift.length === 0 ? {} : { openDrift: merged(seen.openDrift, openDrift, MAX_OPEN_DRIFT) }),
   ...(unattributed.length === 0
     ? {}
@@ -71,6 +72,24 @@ export const foundBeside = (
 
 const merged = (before: readonly string[], more: readonly string[], most: number): readonly string[] =>
   [...new Set([...before, ...more])].slice(-most);
+
+/**
+ * Ends what apply has to do. Where that leaves everybody in the group as one user of its view, and nobody else there, the
+ * next mark may tell whom it is about (`sync/apply/touched.ts`).
+ */
+export function ending(
+  { rev, ref }: GroupState,
+  view: ViewPointer | undefined,
+  { settled, counts: { wanted, applied, pending } }: Pick<Flip, 'settled' | 'counts'>,
+) {
+  const gsk = groupIndexSort(NOT_DUE, ref.group);
+  const isInStep = settled === 'in_sync' && view?.size === wanted && applied === wanted && pending === 0;
+  if (!isInStep) return { set: { gsk }, remove: [...CLEAN, ...TOLD] };
+  return { set: { gsk, inStep: { rev, view: view.id } }, remove: [...CLEAN, 'touched'] };
+}
+
+export const TOLD = ['touched', 'inStep'];
+const CLEAN = ['dirtySince', 'wakeAt', 'attempts', 'lastError', 'failedAt', 'failedBefore', 'leaving'];
 
 /** A promise to wake a group, and when the pump may take it for broken: what the index sorts by. */
 export const promise = ({ group }: GroupRef, wakeAtMs: number, dueMs = wakeAtMs + WAKE_GRACE_MS) => ({
@@ -86,7 +105,7 @@ export const promise = ({ group }: GroupRef, wakeAtMs: number, dueMs = wakeAtMs 
 export const dirtying = (
   ref: GroupRef,
   { nowMs, wakeAtMs, dueMs, isAtOnce = false, isAgain = false }: Dirty,
-  { set = {}, remove = [] }: { readonly set?: Attributes; readonly remove?: readonly string[] } = {},
+  { set = {}, setIfMissing = {}, remove = [] }: Omit<Change, 'add'> = {},
 ) => {
   const { connection, group } = ref;
   const { gsk, wakeAt } = promise(ref, wakeAtMs, dueMs);
@@ -99,7 +118,7 @@ export const dirtying = (
       gsk,
       ...(isAtOnce ? { wakeAt } : {}),
     },
-    setIfMissing: { ...OF_THIS_SCHEMA, dirtySince: nowMs, ...(isAtOnce ? {} : { wakeAt }) },
+    setIfMissing: { ...OF_THIS_SCHEMA, ...setIfMissing, dirtySince: nowMs, ...(isAtOnce ? {} : { wakeAt }) },
     remove: ['failedAt', ...(isAgain ? [] : ['calledMs']), ...remove],
   };
 };

@@ -83,8 +83,8 @@ export interface Table {
   /** Everything, or one of so many parts of it, in pages: for what no key leads to. */
   scan(part?: Part): AsyncIterable<readonly Item[]>;
   put(item: Item, when?: Condition): Promise<boolean>;
-  /** The outcome carries the item as it is after the write. */
-  update(key: Key, change: Change, when?: Condition): Promise<WriteOutcome>;
+  /** The outcome carries the item as it is after the write, or as it was before; a new one was no more than its key. */
+  update(key: Key, change: Change, when?: Condition, shown?: 'after' | 'before'): Promise<WriteOutcome>;
   delete(key: Key, when?: Condition): Promise<boolean>;
 }
 

@@ -75,6 +75,9 @@ export function createUserStore(
       );
     },
 
+    noteUnknown: (connection, member) =>
+      table.put(itemOf(connection, { ...undescribed(member), writes: 1 }), missing('pk')),
+
     async rebind(connection, member, role) {
       await table.put(boundMemberItem(connection, role, member));
       return changeUser(connection, member, (current = undescribed(member)) => {
@@ -186,7 +189,8 @@ function joined(
     review: before.review || (changesMatch && before.role !== undefined),
     revision,
     writes: before.writes + 1,
-    ...(mustBeHeard ? { walk: revision } : {}),
+    // No group has settled what to make of somebody of whom there is not even a note.
+    ...(mustBeHeard && current !== undefined ? { walk: revision } : {}),
   };
   return { next, dropped };
 }

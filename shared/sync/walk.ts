@@ -24,7 +24,7 @@ const FIRST_REVISION = 1;
  * Carries a changed user to the groups it may be in, and names them: the caller marks them dirty and wakes them before
  * it ends the walk. Every register gets the new copy first, also one without: an apply that has read the user before it
  * changed may be about to write its old copy there. Only the very first revision needs none, because copies of users
- * that have no revision are never made.
+ * that have no revision are never made; and a user who is new needs no walk.
  *
  * Why nobody is missed: whoever makes a member present writes IN# before the register and wakes the group after it; the
  * walk comes after the write of USER and reads IN# consistently. Either the walk sees the IN#, or the group is woken

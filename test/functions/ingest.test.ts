@@ -124,6 +124,11 @@ describe('the function behind the events queue', () => {
       { Records: [told('group.member.added', { group: { id: 'g1' }, members: [user] })] },
       CONTEXT,
     );
+    // Who is new walks to no group: one that has found nothing of them has noted so.
+    await handler(
+      { Records: [told('user.upserted', { user: { ...user, email: 'ann@acme.test' } })] },
+      CONTEXT,
+    );
     nowMs += 120_000;
     refusesWakes = true;
     const gone = told('user.deleted', { user });

@@ -62,10 +62,12 @@ describe('a binding', () => {
   it('stays with its person when the address goes to a newcomer', async () => {
     const told = await story();
     const { world, tell, shown } = told;
-    await world.onlooker.hire([person('leaver', 'ann')]);
+    world.platform.employees = [person('leaver', 'ann')];
+    await refresh(told);
     await tell({ snapshot: 'g', of: ['ann'] });
-    await world.onlooker.hire([person('leaver', 'gone', 'TERMINATED'), person('newcomer', 'ann')]);
-    await tell({ upsert: 'g' });
+    await refresh(told);
+    world.platform.employees = [person('leaver', 'gone', 'TERMINATED'), person('newcomer', 'ann')];
+    await refresh(told);
     expect(shown('g')).toEqual([[]]);
     expect(await pendingOf(told, 'g')).toEqual([['ann', 'inactive']]);
   });

@@ -4,6 +4,7 @@ import type { Explanation } from '../../shared/contract/answers.ts';
 import { explainMember } from '../../shared/operate/explain.ts';
 import { approveHold, rejectHold } from '../../shared/operate/holds.ts';
 import { type GroupPlan, planGroup } from '../../shared/sync/apply/preview.ts';
+import { wakeAll } from '../../shared/sync/wake.ts';
 import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
 import { added, createWorld, deleted, group, removed, type ShortEvent } from '../support/operate/world.ts';
 
@@ -90,7 +91,10 @@ async function arrange(drawn: Scenario): Promise<World> {
     if (hold !== undefined) await DECIDE[word](ref, said, world.ports);
     await world.publish(added('g', 'gus'));
   }
-  if (leaver !== null) await world.leaves(leaver);
+  if (leaver === null) return world;
+  await world.leaves(leaver);
+  // As the refresh does that has heard of it.
+  await wakeAll([ref], world.ports);
   return world;
 }
 

@@ -12,7 +12,7 @@ import { type AuditLink, linksOf } from '../ports/logs.ts';
 import { PlatformFailure } from '../ports/platform.ts';
 import { endClaim } from '../retire-claim.ts';
 import { CALLS_AN_HOUR, calledOf, MAX_CONFLICTS, MAX_REFUSALS, undoneBackoffMs } from '../tuning.ts';
-import { startOf } from './facts.ts';
+import { ALL_MEMBERS, startOf } from './facts.ts';
 import { handleFailure, postpone } from './failure.ts';
 import { isUnlinkingHeld } from './foreign.ts';
 import { perform } from './perform.ts';
@@ -62,6 +62,8 @@ interface Tally {
 const MAX_TRIES = 4;
 /** Calls about the group that must be left for a decision: a write may need a look after it. */
 const COST: Partial<Record<Decision['kind'], number>> = { look: 1, write: 2, adopt: 1, unlink: 1 };
+/** What can be decided by those alone whom a change is about; for anything else the others are read as well. */
+const SERVED_BY_PART: ReadonlySet<Decision['kind']> = new Set(['read', 'look', 'reserve', 'write', 'settle']);
 const SPENT = { code: 'waiting', message: 'the group has had all the calls that an hour allows' };
 
 /** Every round ends in a write, a settlement or a conflict; past this many the group waits its turn again. */
@@ -211,13 +213,13 @@ async function takeRound(
     const barred = new Set(trial.lots.flat());
     let round: Round = { ...startOf(state, turn), barred, leftOut: trial.leftOut };
     for (;;) {
-      const decision = decide(round);
+      const [decision, known] = nextOf(round);
       if (left() < (COST[decision.kind] ?? 0)) {
         if (round.state.intent === undefined) await unreserved(round, turn);
         return { kind: 'spent' };
       }
       if (decision.kind !== 'read') await confirm();
-      const performed = await perform(decision, round, turn);
+      const performed = await perform(decision, known, turn);
       if ('step' in performed) return performed.step;
       round = performed.round;
     }
@@ -226,6 +228,12 @@ async function takeRound(
     if (cause instanceof PlatformFailure) return { kind: 'broken', cause };
     throw cause;
   }
+}
+
+function nextOf(round: Round): readonly [Decision, Round] {
+  const decision = decide(round);
+  const isBeyond = round.wanted?.isPart === true && !SERVED_BY_PART.has(decision.kind);
+  return isBeyond ? [ALL_MEMBERS, { ...round, wanted: undefined }] : [decision, round];
 }
 
 const calledBy = ({ callsMs = [] }: Tally, { clock }: ApplyPorts): readonly number[] =>

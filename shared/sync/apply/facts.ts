@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto';
 import pMap from 'p-map';
 import { renderName } from '../../contract/name-template.ts';
 import { isActive } from '../../domain/active.ts';
-import { desiredGroup, groupFloor, memberCounts } from '../../domain/group.ts';
+import { type DesiredGroup, desiredGroup, groupFloor, memberCounts } from '../../domain/group.ts';
 import type { GroupState, StoredMember } from '../../domain/group-state.ts';
 import type { MemberId, PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
 import { platformUserId } from '../../domain/ids.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import { isWhole, type ListedGroup, type View } from '../../domain/view.ts';
 import type { Question } from '../../plan/decide.ts';
+import type { WantedGroup } from '../../plan/draft.ts';
 import type { Facts, HeldUsers, PendingMember, Standing, Views, Wanted } from '../../plan/facts.ts';
 import { isOurCreation } from '../../plan/foreign.ts';
 import { refusedRevisionOf, standingOf } from '../member-standing.ts';
@@ -20,6 +21,7 @@ import type { Platform } from '../ports/platform.ts';
 import { LARGE_GROUP, WRITES_IN_FLIGHT } from '../tuning.ts';
 import { copyOf } from '../walk.ts';
 import { type Resolution, type ResolvePeople, resolveUsers } from './resolve.ts';
+import { isTold, membersAfter } from './touched.ts';
 
 /** What is read with: apply's own ports, or, for a preview, such as write nothing. */
 export interface Reading {
@@ -28,9 +30,11 @@ export interface Reading {
   readonly confirm?: () => Promise<void>;
   readonly platform: { readonly groups: Pick<Platform['groups'], 'list' | 'get'> };
   readonly ports: Pick<ApplyPorts, 'clock'> & {
-    readonly groups: Pick<ApplyPorts['groups'], 'members' | 'readView' | 'readHeld'>;
-    /** Without `copyToMember`, registers keep the copies that they have. */
-    readonly users: Pick<UserStore, 'read'> & Partial<Pick<UserStore, 'copyToMember'>>;
+    /** Without `registers`, every member is read, whomever the change is about. */
+    readonly groups: Pick<ApplyPorts['groups'], 'members' | 'readView' | 'readHeld'> &
+      Partial<Pick<ApplyPorts['groups'], 'registers'>>;
+    /** Without `copyToMember`, registers keep the copies that they have; without `noteUnknown`, nobody is noted. */
+    readonly users: Pick<UserStore, 'read'> & Partial<Pick<UserStore, 'copyToMember' | 'noteUnknown'>>;
     /** Without `bind`, first matches are believed and not recorded. */
     readonly people: ResolvePeople;
     readonly createSettleMs: number;
@@ -51,6 +55,8 @@ export const startOf = (
   patchHonoursVersion: connection.contract?.patchHonoursVersion,
 });
 
+export const ALL_MEMBERS = { kind: 'read', what: ['wanted'] } as const;
+
 /** The facts with the answer to a question. What is read from our table is read consistently. */
 export async function learn<Known extends Facts>(
   question: Exclude<Question, { kind: 'reserve' }>,
@@ -60,6 +66,8 @@ export async function learn<Known extends Facts>(
   const { groups } = reading.platform;
   switch (question.kind) {
     case 'read': {
+      const part = question.what.includes('views') ? await readPart(facts, reading) : undefined;
+      if (part !== undefined) return { ...facts, ...part };
       const [wanted, views, held, departed] = await Promise.all([
         question.what.includes('wanted') ? readWanted(facts.state, reading) : facts.wanted,
         question.what.includes('views') ? readViews(facts.state, reading) : facts.views,
@@ -141,7 +149,8 @@ async function wholeOf({ id, spokeId }: ListedGroup, { intent }: GroupState, { p
 }
 
 /** Whom, of those that a waiver lets stay, the directory has taken out since. */
-async function readDeparted({ wanted, views, state }: Facts, { connection, ports }: Reading) {
+async function readDeparted({ wanted, views, state }: Facts, reading: Reading) {
+  const { connection, ports } = reading;
   const seen = views?.base?.waiver?.seen ?? STAMP_ZERO;
   const registers = wanted?.registers ?? (await ports.groups.members(state.ref));
   const gone = new Map(
@@ -154,19 +163,54 @@ async function readDeparted({ wanted, views, state }: Facts, { connection, ports
   );
   const { settings, name } = connection;
   const users = await ports.users.read(name, [...gone.keys()]);
-  const resolved = await resolveUsers([...users.values()], {
-    connection: name,
-    settings,
-    people: ports.people,
-  });
   return new Map(
-    [...resolved].flatMap(([member, resolution]): [PlatformUserId, Stamp][] => {
-      if (resolution.kind !== 'person') return [];
-      const { id } = standingOf(resolution.person, undefined, settings);
-      return id === undefined ? [] : [[platformUserId(id), gone.get(member) ?? seen]];
-    }),
+    [...(await resolved([...users.values()], reading))].flatMap(
+      ([member, resolution]): [PlatformUserId, Stamp][] => {
+        if (resolution.kind !== 'person') return [];
+        const { id } = standingOf(resolution.person, undefined, settings);
+        return id === undefined ? [] : [[platformUserId(id), gone.get(member) ?? seen]];
+      },
+    ),
   );
 }
+
+/** Reads those alone whom the last change was about, where that tells all. */
+async function readPart(
+  facts: Facts,
+  reading: Reading,
+): Promise<Pick<Facts, 'wanted' | 'views'> | undefined> {
+  const { connection, ports, confirm } = reading;
+  const { ref, touched = [], view } = facts.state;
+  const desired = desiredGroup(ref.group, facts.state.registers);
+  const { registers: readSome } = ports.groups;
+  if (readSome === undefined || desired.state !== 'present' || !isTold(facts, connection)) return undefined;
+  const named = touched.map(({ member }) => member);
+  const [base, registers, users] = await Promise.all([
+    view && ports.groups.readView(ref, view),
+    readSome(ref, named),
+    ports.users.read(connection.name, named),
+    confirm?.(),
+  ]);
+  const standing = await membersAfter(facts, { base, registers, users }, (some) => resolved(some, reading));
+  if (standing === undefined) return undefined;
+  const group = groupOf(desired, standing, connection);
+  const nobody = wantsNobody('present', registers);
+  const wanted: Wanted = { ...nobody, isPart: true, count: standing.size, standing, group };
+  return { wanted, views: { base, prepared: undefined, doubted: undefined, isUnreadable: false } };
+}
+
+const resolved = (users: readonly UserState[], { connection: { name, settings }, ports }: Reading) =>
+  resolveUsers(users, { connection: name, settings, people: ports.people });
+
+const groupOf = (
+  { id, name }: Extract<DesiredGroup, { state: 'present' }>,
+  standing: Wanted['standing'],
+  { settings, name: connection }: Connection,
+): WantedGroup => ({
+  name: renderName(settings.nameTemplate, { name, id, connection }),
+  spokeId: id,
+  users: new Map([...standing].map(([user, some]) => [user, firstMember(some)])),
+});
 
 /** Reads the group's registers, all of them and consistently, and resolves the members that count. */
 async function readWanted(state: GroupState, reading: Reading): Promise<Wanted> {
@@ -177,8 +221,19 @@ async function readWanted(state: GroupState, reading: Reading): Promise<Wanted> 
   const named = await usersNamed(state, registers, reading);
   const users = named.filter(({ counts }) => counts).map(({ user }) => user);
   const deleted = named.filter(({ user }) => user.floor !== STAMP_ZERO);
-  const { settings, name: connection } = reading.connection;
-  const resolutions = await resolveUsers(users, { connection, settings, people: reading.ports.people });
+  const resolutions = await resolved(users, reading);
+  // Who is new walks to no group: one that has found nothing of them says so before it settles that, or reads again.
+  const isBound = ({ member, role }: UserState, found = resolutions.get(member)) =>
+    role !== undefined || (found?.kind === 'person' && !found.unbound);
+  const unknown = users.filter((user) => user.writes === 0 && !isBound(user));
+  const noted = await pMap(
+    unknown,
+    ({ member }) => reading.ports.users.noteUnknown?.(reading.connection.name, member),
+    {
+      concurrency: WRITES_IN_FLIGHT,
+    },
+  );
+  if (noted.includes(false)) return readWanted(state, reading);
   await rememberRoles(state, users, resolutions, reading);
   const placed = place(registers, resolutions, reading);
   return {
@@ -187,15 +242,11 @@ async function readWanted(state: GroupState, reading: Reading): Promise<Wanted> 
     count: users.length,
     registers,
     userFloors: new Map(deleted.map(({ user }) => [user.member, user.floor])),
-    group: {
-      name: renderName(settings.nameTemplate, { name: desired.name, id: desired.id, connection }),
-      spokeId: desired.id,
-      users: new Map([...placed.standing].map(([user, standing]) => [user, firstMember(standing)])),
-    },
+    group: groupOf(desired, placed.standing, reading.connection),
   };
 }
 
-const wantsNobody = (state: 'absent' | 'unnamed', registers: readonly StoredMember[]): Wanted => ({
+const wantsNobody = (state: Wanted['state'], registers: readonly StoredMember[]): Wanted => ({
   state,
   group: undefined,
   count: 0,

@@ -21,7 +21,7 @@ import type { Flip } from '../ports/groups.ts';
 import { type GroupFields, PlatformFailure } from '../ports/platform.ts';
 import { MAX_REFUSALS, SUSPECTS } from '../tuning.ts';
 import { auditOf, originOf } from './audit.ts';
-import { learn } from './facts.ts';
+import { ALL_MEMBERS, learn } from './facts.ts';
 import { giveUp } from './failure.ts';
 import { closeDrift, linkTo, recordForeign } from './foreign.ts';
 import { OVERTAKEN, type Performed, type Round, type Trial, type Turn } from './turn.ts';
@@ -293,8 +293,8 @@ function nextSuspects(
 async function confirmWrite(observed: ObservedGroup | undefined, writing: Writing): Promise<Performed> {
   const { write, intent, round, turn } = writing;
   const { ports } = turn;
-  const { state, wanted } = round;
-  const outcome = await judged(observed, writing);
+  const { state } = round;
+  const { outcome, wanted } = await judged(observed, writing);
   const { foreign, view } = outcome;
   const refused = await markRefused(outcome.refused, state, wanted, turn);
   await markTaken(outcome.view, state, wanted, turn);
@@ -361,13 +361,17 @@ async function linkAfter(
 async function judged(
   observed: ObservedGroup | undefined,
   { write, round, turn }: Writing,
-): Promise<Outcome> {
-  let known: Round = round;
+): Promise<{ readonly outcome: Outcome; readonly wanted: Wanted }> {
+  let known = round;
   for (;;) {
     const judgement = judgeAnswer(write.plan, observed, known);
-    if (!('kind' in judgement)) return judgement;
-    if (judgement.kind === 'reserve') throw new Error('expected an answer to be judged without the guard');
-    known = await learn(judgement, known, turn);
+    const { wanted } = known;
+    const isAnswered = !('kind' in judgement);
+    // What an answer means that is not what was sent hangs on who all the members are.
+    if (isAnswered && (judgement.isAsPrepared || !wanted.isPart)) return { outcome: judgement, wanted };
+    const question = isAnswered || wanted.isPart ? ALL_MEMBERS : judgement;
+    if (question.kind === 'reserve') throw new Error('expected an answer to be judged without the guard');
+    known = await learn(question, known, turn);
   }
 }
 

@@ -3,6 +3,7 @@ import pMap from 'p-map';
 import { matchRules } from '../../contract/settings.ts';
 import { ACTIVE_ATTRIBUTE } from '../../domain/active.ts';
 import { attributesOf, type ConnectionFold, type GroupFold, type UserFold } from '../../domain/fold.ts';
+import type { Touched } from '../../domain/group-state.ts';
 import type { ConnectionName, GroupId, GroupRef, MemberId } from '../../domain/ids.ts';
 import { laterStamp, STAMP_ZERO } from '../../domain/stamp.ts';
 import type { WakePorts } from '../ports/bundles.ts';
@@ -55,7 +56,15 @@ export async function storeFold(fold: ConnectionFold, batch: Batch): Promise<rea
     }
   });
 
-  const refs = [...walkers.keys()].map((group) => ({ connection, group, said: said.get(group) }));
+  const refs = [...walkers].map(([group, users]) => {
+    const heard = said.get(group);
+    // A walk may be another's, of which more is to be said than that this member is touched.
+    return {
+      connection,
+      group,
+      said: users.length === 0 ? heard : heard && { ...heard, touched: undefined },
+    };
+  });
   for (const some of slicesOf(refs)) {
     const unwoken = isOver(batch)
       ? some.map((ref) => ({ ref, cause: TIME_IS_UP }))
@@ -112,6 +121,7 @@ async function storeGroups(connection: ConnectionName, groups: readonly GroupFol
   const { desired, clock } = batch.ports;
   const nowMs = clock();
   const said = new Map<GroupId, Said>();
+  const touched = new Map<GroupId, (Touched | undefined)[]>(groups.map(({ group }) => [group, []]));
   const broken = new Set<GroupId>();
   const refOf = ({ group }: Pick<GroupFold, 'group'>) => ({ connection, group });
   const charged = ({ group }: Pick<GroupFold, 'group'>) => {
@@ -127,7 +137,8 @@ async function storeGroups(connection: ConnectionName, groups: readonly GroupFol
     .filter(isWhole)
     .flatMap(({ group, members }) => [...members].map(([member, register]) => ({ group, member, register })));
   await attempt(entries, batch, charged, async ({ group, ...entry }) => {
-    if (isWhole({ group })) await desired.joinMember({ connection, group }, entry, nowMs);
+    if (isWhole({ group }))
+      touched.get(group)?.push(await desired.joinMember({ connection, group }, entry, nowMs));
   });
   await attempt(groups.filter(isWhole), batch, charged, async (fold) => {
     const floor = await desired.recordParts(refOf(fold), [...fold.parts.values()], nowMs);
@@ -135,9 +146,22 @@ async function storeGroups(connection: ConnectionName, groups: readonly GroupFol
       ...fold,
       snapshot: laterStamp(fold.snapshot, floor),
       digest: digestOf(fold),
+      touched: concerned(fold, touched.get(fold.group), batch),
     });
   });
   return said;
+}
+
+/** Longer lists make the writes of the group dearer. */
+const MOST_TOUCHED = 10;
+
+/** Whom a batch concerns, where that is not everybody, all of it was news, and a message says all of it again after a crash. */
+function concerned(fold: GroupFold, touched: readonly (Touched | undefined)[] = [], { origins }: Batch) {
+  const { group, deleted, snapshot, parts } = fold;
+  const mayBeAll = deleted !== STAMP_ZERO || snapshot !== STAMP_ZERO || parts.size > 0;
+  const named = touched.filter((one) => one !== undefined);
+  const isKnown = named.length === touched.length && [...origins.ofGroup(group)].length > 0;
+  return isKnown && !mayBeAll && named.length <= MOST_TOUCHED ? named : undefined;
 }
 
 async function storeUsers(

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { PartMarker } from '../../domain/fold.ts';
 import { type Frozen, memberText, number, roleText, stampText, text } from '../../domain/forms.ts';
 import type { GroupRegisters, UserCopy } from '../../domain/group.ts';
+import type { Touched } from '../../domain/group-state.ts';
 import type { ConnectionName, GroupId, GroupRef, MemberId, RoleId } from '../../domain/ids.ts';
 import type { Presence, Register } from '../../domain/register.ts';
 import { STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
@@ -10,8 +11,11 @@ import { STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 export interface DesiredStore {
   /** Notes that the member may be in the group, so that a change of the user finds its way there. Never undone. */
   noteMembership(ref: GroupRef, member: MemberId): Promise<void>;
-  /** Joins the register with what is stored; a stored later one stays. `nowMs` dates a tombstone's end. */
-  joinMember(ref: GroupRef, entry: MemberEntry, nowMs: number): Promise<void>;
+  /**
+   * Joins the register with what is stored; `nowMs` dates a tombstone's end.
+   * @returns what that changed; undefined where a stored later one stays
+   */
+  joinMember(ref: GroupRef, entry: MemberEntry, nowMs: number): Promise<Touched | undefined>;
   /** Notes and joins the first members of a group of which nobody else has heard: no register can be later. */
   joinNew(ref: GroupRef, entries: readonly MemberEntry[], nowMs: number): Promise<void>;
   /** Records the arrivals, then reads all of the same snapshots: the latest floor that they set, if any. */
@@ -31,6 +35,8 @@ export interface DesiredStore {
 /** What a batch says of a group itself; the digest is of all that it says of it, members included. */
 export interface Said extends GroupRegisters {
   readonly digest?: string;
+  /** All whom it concerns; missing where that may be anybody. */
+  readonly touched?: readonly Touched[] | undefined;
 }
 
 /** Since when a group is dirty, and when its author promises to wake it. */
@@ -108,7 +114,7 @@ export interface UserStore {
   read(connection: ConnectionName, members: readonly MemberId[]): Promise<ReadonlyMap<MemberId, UserState>>;
   /**
    * Joins attributes and floor with what is stored; `known` saves reading that. Where that makes a new user, moves the floor or changes an
-   * attribute in `matched`, the same write raises the revision and sets the walk.
+   * attribute in `matched`, the same write raises the revision and, unless the user is new, sets the walk.
    * @returns each user as it is then, or why it could not be written
    */
   join(
@@ -117,6 +123,8 @@ export interface UserStore {
     matched: ReadonlySet<string>,
     known?: ReadonlyMap<MemberId, UserState>,
   ): Promise<readonly JoinedUser[]>;
+  /** Notes that a group looked for a user and found nothing; false where something is stored of them by now. */
+  noteUnknown(connection: ConnectionName, member: MemberId): Promise<boolean>;
   /**
    * Binds the member to the person whatever it was bound to, ends a review, raises the revision and sets the walk.
    * @returns the user as it is then

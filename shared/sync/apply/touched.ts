@@ -1,0 +1,90 @@
+import { isActive } from '../../domain/active.ts';
+import { groupFloor, memberCounts } from '../../domain/group.ts';
+import type { StoredMember } from '../../domain/group-state.ts';
+import { type MemberId, memberId, type PlatformUserId, platformUserId } from '../../domain/ids.ts';
+import type { Stamp } from '../../domain/stamp.ts';
+import type { View } from '../../domain/view.ts';
+import { treatmentOf } from '../../plan/decide.ts';
+import type { Facts, Standing, Wanted } from '../../plan/facts.ts';
+import { standingOf } from '../member-standing.ts';
+import type { Connection } from '../ports/connections.ts';
+import { type UserState, undescribed } from '../ports/desired.ts';
+import type { Resolution } from './resolve.ts';
+
+/*
+ * A change of one member need not have all the others read. What changes how a member resolves marks their groups, and
+ * every mark raises rev; only an event of the group itself also says whom it is about. So where rev is one further than
+ * it was when the group came to be in step, and that mark has told, everybody else is as the view has them:
+ *
+ *     in step at rev 7, view v ──▶ event about ann: rev 8, touched ann ──▶ v, ann's register, user and person
+ *                              └─▶ people, settings, a walk, a person, the feed, another event: rev 9 ──▶ everything
+ *
+ * It needs no list of what else may happen: whoever marks without telling, an older release too, is heard of by rev.
+ */
+
+const HOUR_MS = 3_600_000;
+
+/** Whether the group was in step before the one change that is to be looked at, and nothing else is open. */
+export function isTold(facts: Facts, { replanSinceMs }: Connection): boolean {
+  const { state, settings, nowMs } = facts;
+  const { rev, view, inStep, touched, intent, suspect, hold, doubt, missedAtMs, takeOver, contest } = state;
+  const isNext = view !== undefined && inStep?.rev === rev - 1 && inStep.view === view.id;
+  // Half of a group, one after the other, are more to read than all at once.
+  if (!isNext || touched === undefined || touched.length > 1 + view.size / 2) return false;
+  const isQuiet = [intent, suspect, hold, doubt, missedAtMs, replanSinceMs].every((one) => one === undefined);
+  const { mode, excluded } = treatmentOf(facts);
+  const isPlain = mode === 'sync' && !excluded && settings.membership === 'authoritative' && !takeOver;
+  const isTrial = facts.barred?.size !== 0 || facts.leftOut !== undefined;
+  return isQuiet && isPlain && !isTrial && nowMs >= (contest?.sinceMs ?? 0) + 2 * HOUR_MS;
+}
+
+/** What is stored of those who are touched. */
+export interface Read {
+  readonly base: View | undefined;
+  readonly registers: readonly StoredMember[];
+  readonly users: ReadonlyMap<MemberId, UserState>;
+}
+
+/** Somebody of whom nothing was said: who it is makes no difference. */
+const STILL: readonly Standing[] = [{ member: memberId(''), revision: 0 }];
+
+/**
+ * Who stands in the group once those who are touched are put in or taken out. Each user of the view stands for one
+ * member, so whoever was in before is the one to go.
+ * @returns undefined where only all registers can tell
+ */
+export async function membersAfter(
+  { state: { touched = [], registers: said }, settings }: Facts,
+  { base, registers, users }: Read,
+  resolve: (users: readonly UserState[]) => Promise<ReadonlyMap<MemberId, Resolution>>,
+): Promise<Wanted['standing'] | undefined> {
+  const floor = groupFloor(said);
+  const movers = touched.flatMap(({ member, left }) => {
+    const user = users.get(member) ?? undescribed(member);
+    const counts = (stamp: Stamp | undefined) =>
+      stamp !== undefined &&
+      memberCounts({ value: 'present', stamp }, floor, user.floor) &&
+      isActive(user.attributes);
+    const isIn = counts(registers.find((one) => one.member === member && one.value === 'present')?.stamp);
+    return isIn || counts(left) ? [{ user, isIn }] : [];
+  });
+  const isOdd = movers.some(({ user, isIn }) => user.review || (!isIn && user.role === undefined));
+  const isPending = registers.some(({ pending }) => pending !== undefined);
+  if (base === undefined || base.waiver !== undefined || isOdd || isPending) return undefined;
+  const resolutions = await resolve(movers.map(({ user }) => user));
+  const standing = new Map<PlatformUserId, readonly Standing[]>();
+  for (const user of base.users.keys()) standing.set(user, STILL);
+  for (const { user, isIn } of movers) {
+    const { member } = user;
+    const resolution = resolutions.get(member);
+    if (resolution?.kind !== 'person') return undefined;
+    const { cause, id = '' } = standingOf(resolution.person, undefined, settings);
+    const shown = platformUserId(id);
+    // In before and after, or in for another member as well.
+    if (cause !== 'solved' || base.users.has(shown) === isIn || standing.has(shown) === isIn)
+      return undefined;
+    if (isIn) standing.set(shown, [{ member, revision: resolution.person.revision }]);
+    else standing.delete(shown);
+  }
+  return standing;
+}

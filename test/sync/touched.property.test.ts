@@ -1,0 +1,142 @@
+import fc from 'fast-check';
+import { expect, it, vi } from 'vitest';
+import { groupKey } from '../../shared/store/keys.ts';
+import { refreshPeople } from '../../shared/sync/people.ts';
+import type { Connection } from '../../shared/sync/ports/connections.ts';
+import { wakeAll } from '../../shared/sync/wake.ts';
+import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
+import { type Saying, story } from '../support/engine/story.ts';
+import { CONNECTION } from '../support/engine/world.ts';
+
+/*
+ * A group that was in step is read by those alone whom one change is about. Whatever had happened before, a look at all
+ * members then finds nothing more to do.
+ */
+
+const met = vi.hoisted(() => ({ parts: 0 }));
+vi.mock('../../shared/sync/apply/touched.ts', async (original) => {
+  const whole = await original<typeof import('../../shared/sync/apply/touched.ts')>();
+  const membersAfter: typeof whole.membersAfter = async (...asked) => {
+    const standing = await whole.membersAfter(...asked);
+    met.parts += standing === undefined ? 0 : 1;
+    return standing;
+  };
+  return { ...whole, membersAfter };
+});
+
+const MEMBERS = ['ann', 'bob', 'cid', 'dee', 'nobody'];
+/** Two roles of one user, and a second account for somebody: so two members may stand for one user. */
+const PEOPLE = (
+  [
+    ['ann', 'u-ann'],
+    ['bob', 'u-ann'],
+    ['cid', 'u-cid'],
+    ['dee', 'u-dee'],
+  ] as const
+).map(([id, userId]) => ({ role: `r-${id}`, email: `${id}@acme.test`, userId, state: 'ACTIVE' }));
+
+const somebody = fc.nat({ max: 15 }).map((n) => MEMBERS[n === 0 ? 4 : n % 4] ?? 'ann');
+const some = fc.uniqueArray(somebody, { minLength: 1, maxLength: 2 });
+const saying: fc.Arbitrary<Saying> = fc.oneof(
+  { weight: 6, arbitrary: some.map((add) => ({ add, to: 'g' })) },
+  { weight: 6, arbitrary: some.map((take) => ({ take, from: 'g' })) },
+  { weight: 1, arbitrary: fc.constantFrom('Blue', 'Red').map((name) => ({ upsert: 'g', name })) },
+  { weight: 1, arbitrary: some.map((of) => ({ snapshot: 'g', of })) },
+  { weight: 1, arbitrary: fc.constantFrom(...MEMBERS).map((forget) => ({ forget })) },
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(fc.constantFrom(...MEMBERS), fc.constantFrom(...MEMBERS))
+      .map(([user, of]) => ({ user, email: `${of}@acme.test` })),
+  },
+  { weight: 1, arbitrary: fc.constant({ remove: 'g' }) },
+);
+const step = fc.record({
+  say: fc.array(saying, { minLength: 1, maxLength: 2 }),
+  /** How the state of one of them changes, and whether a refresh hears of it. */
+  person: fc.option(fc.tuple(fc.nat({ max: 3 }), fc.constantFrom('ACTIVE', 'TERMINATED')), { freq: 6 }),
+  /** An older release marked the group and settled it: what it does not know stays as it was. */
+  isSeen: fc.boolean(),
+  byOlder: fc.nat({ max: 5 }).map((n) => n === 0),
+  faults: fc.oneof(
+    { weight: 2, arbitrary: fc.constant([]) },
+    {
+      weight: 1,
+      arbitrary: fc.array(fc.constantFrom('none', 'none', 'none', 'throttled', 'unheard', 'echo'), {
+        maxLength: 30,
+      }),
+    },
+  ),
+});
+
+/** A group of two, in step. */
+async function company() {
+  const told = await story();
+  const { world, tell } = told;
+  const employ = async (people: typeof PEOPLE) => {
+    world.platform.employees = people;
+    await refreshPeople((await world.onlooker.connections.find(CONNECTION)) as Connection, world.onlooker);
+  };
+  await employ(PEOPLE);
+  await tell({ snapshot: 'g', of: ['cid', 'dee'] });
+  return { ...told, employ };
+}
+
+const [joins, leaves] = [
+  (...add: string[]): Saying => ({ add, to: 'g' }),
+  (...take: string[]): Saying => ({ take, from: 'g' }),
+];
+
+it.each([
+  ['a second account of theirs comes and goes', [joins('ann'), joins('bob'), leaves('bob')]],
+  [
+    'one of theirs that left is said to leave again',
+    [joins('ann'), leaves('ann'), joins('bob'), leaves('ann')],
+  ],
+])('whoever is in the group stays, though %s', async (_, sayings) => {
+  const { tell, shown } = await company();
+  for (const saying of sayings) await tell(saying);
+  expect(shown('g')).toEqual([['u-ann', 'u-cid', 'u-dee']]);
+});
+
+const LAST = { say: [], person: null, isSeen: true, byOlder: false, faults: [] };
+
+it(
+  'all that a change is about is read where nothing else has happened',
+  async () => {
+    met.parts = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 10 }), async (steps) => {
+        const { world, tell, troubles, ref, state, shown, audit, employ } = await company();
+        let people = PEOPLE;
+        for (const { say, person, isSeen, byOlder, faults } of [...steps, LAST]) {
+          const before = await state('g');
+          const waiting = [...faults];
+          troubles.faults = { ...troubles.faults, table: () => (waiting.shift() ?? 'none') as 'none' };
+          if (person !== null) {
+            people = people.map((one, n) => (n === person[0] ? { ...one, state: person[1] } : one));
+            await employ(people);
+          }
+          await tell(...say);
+          if (byOlder) {
+            const { inStep, touched } = before ?? {};
+            const left = { inStep, touched: touched?.map((one) => ({ ...one })) };
+            world.table.change(groupKey(ref('g')), { remove: ['inStep', 'touched'] });
+            world.table.change(groupKey(ref('g')), {
+              set: { ...JSON.parse(JSON.stringify(left)), group: 'g' },
+            });
+          }
+          if (!isSeen) continue;
+          const [stood, written] = [shown('g'), (await audit('g')).length];
+          await wakeAll([ref('g')], world.onlooker);
+          await tell();
+          expect(shown('g')).toEqual(stood);
+          expect((await audit('g')).length).toBe(written);
+        }
+      }),
+      runs(400),
+    );
+    expect(met.parts).toBeGreaterThan(100);
+  },
+  PATIENCE_MS,
+);
