@@ -94,12 +94,13 @@ export function readingOf(
   connection: Connection,
   ports: PreviewPorts,
 ): Reading {
-  const { users, people } = ports;
+  const { users, people, groups } = ports;
   return {
     connection,
     platform: openedLater(() => openPlatform(connection, ports)),
     ports: {
       ...ports,
+      groups: { members: groups.members, readView: groups.readView, readHeld: groups.readHeld },
       users: { read: users.read },
       people: { read: people.read, holding: people.holding },
     },
@@ -310,11 +311,8 @@ function planOf(
     note = null,
   }: Partial<Pick<GroupPlan, 'changes' | 'held' | 'note'>> & { readonly hold?: Hold | undefined },
 ): GroupPlan {
-  const digest = action === 'hold' && hold !== undefined ? hold.digest : digestOf(action, changes);
+  const said = JSON.stringify([action, changes.map(({ kind, before, after }) => [kind, before, after])]);
+  const digest =
+    action === 'hold' && hold !== undefined ? hold.digest : createHash('sha256').update(said).digest('hex');
   return { group: ref.group, action, changes, held, hold: hold ?? null, digest, note };
 }
-
-const digestOf = (action: string, changes: readonly AuditedChange[]): string =>
-  createHash('sha256')
-    .update(JSON.stringify([action, changes.map(({ kind, before, after }) => [kind, before, after])]))
-    .digest('hex');
