@@ -79,10 +79,7 @@ async function judgeBindings(
 ): Promise<readonly GroupId[]> {
   const states: ReadonlySet<string> = new Set(settings.includeStates);
   const unproven = bound.filter(({ isProven }) => !isProven);
-  const persons = await ports.people.read(
-    name,
-    unproven.map(({ role }) => role),
-  );
+  const persons = await ports.people.read(name, rolesOf(unproven));
   const woken = await pMap(
     unproven,
     async (binding) => {
@@ -132,18 +129,20 @@ async function* oneAhead<Page>(pages: AsyncIterable<Page>): AsyncGenerator<Page>
   }
 }
 
+const rolesOf = (list: readonly { readonly role: RoleId }[]) => list.map(({ role }) => role);
+
 /** @returns whom their groups must hear of: a new state or user id, now or in a run that did not come to its end */
 async function savePage(
   connection: ConnectionName,
   page: readonly EmployeeRecord[],
   { people }: PeoplePorts,
 ): Promise<readonly Person[]> {
-  const known = await people.read(
-    connection,
-    page.map(({ role }) => role),
-  );
+  const known = await people.read(connection, rolesOf(page));
+  // Nearly everybody is as they were, and was heard of.
+  const isNews = (record: EmployeeRecord, seen: Person | undefined) =>
+    seen === undefined || seen.unheard || differs(factsOf(record, seen), seen);
   const persons = await pMap(
-    page,
+    page.filter((record) => isNews(record, known.get(record.role))),
     async (record) => {
       const first = await saveRecord(connection, record, known.get(record.role), people);
       if (first !== undefined) return first;
