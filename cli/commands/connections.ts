@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { SETTING_KEYS } from '../../shared/contract/change-setting.ts';
+import { settingKeys } from '../../shared/contract/change-setting.ts';
 import { allGroups } from '../../shared/operate/find-group.ts';
 import { eraseConnection } from '../../shared/operate/forget.ts';
 import {
@@ -23,7 +23,7 @@ export function addConnections(program: Command, act: Act): void {
     .description('the companies that are served, and their settings')
     .addHelpText(
       'after',
-      `\nExamples:\n  groupsync connections\n  groupsync connections show default\n  groupsync connections set default drift=report guard.maxRemovedShare=0.2\n\nSettings: ${SETTING_KEYS.join(', ')}`,
+      `\nExamples:\n  groupsync connections\n  groupsync connections show default\n  groupsync connections set default drift=report guard.maxRemovedShare=0.2\n\nSettings: ${settingKeys().join(', ')}`,
     );
   connections
     .command('list', { isDefault: true })

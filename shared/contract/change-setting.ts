@@ -43,9 +43,8 @@ const describeIssue = (issue: z.core.$ZodIssue): string =>
   `${issue.path.length === 0 ? 'settings' : issue.path.join('.')}: ${issue.message}`;
 
 /** Every key that can be set, parents included: `guard`, `guard.minSize`, … */
-export const SETTING_KEYS: readonly string[] = keysOf(
-  parseSettings({ baseUrl: 'https://platform.invalid', fourEyes: false }),
-);
+export const settingKeys = (): readonly string[] =>
+  keysOf(parseSettings({ baseUrl: 'https://platform.invalid', fourEyes: false }));
 
 function keysOf(settings: object, prefix = ''): string[] {
   return Object.entries(settings).flatMap(([key, value]) => {
@@ -57,13 +56,13 @@ function keysOf(settings: object, prefix = ''): string[] {
 /**
  * The settings with one of them changed (`--setting KEY=VALUE`, `connections set`); the argument stays as it was.
  * Setting one limit of a guard that is off (`guard.minSize` over null) switches it on with the other defaults.
- * @param key dotted, one of SETTING_KEYS
+ * @param key dotted, one of `settingKeys`
  * @param value as parsed from JSON
  * @throws InvalidSettingError where the key is unknown or the value is not one the setting takes.
  */
 export function applySetting(settings: ConnectionSettings, key: string, value: unknown): ConnectionSettings {
-  if (!SETTING_KEYS.includes(key)) {
-    throw new InvalidSettingError([`unknown setting "${key}"; expected one of ${SETTING_KEYS.join(', ')}`]);
+  if (!settingKeys().includes(key)) {
+    throw new InvalidSettingError([`unknown setting "${key}"; expected one of ${settingKeys().join(', ')}`]);
   }
   const [outer = key, inner] = key.split('.');
   if (inner === undefined) return parseSettings({ ...settings, [outer]: value });
