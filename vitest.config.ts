@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 const STACK = [
   'test/{cli,console,infra,local}/**/*.{e2e,integration}.test.ts',
   // A module that is loaded already cannot be another for one file.
-  'test/{simulate/small-lives,sync/crash.property}.test.ts',
+  'test/{simulate/small-lives,sync/crash.property,sync/touched.property}.test.ts',
 ];
 
 export default defineConfig({
