@@ -39,6 +39,8 @@ export interface StackOptions {
   readonly platform: { readonly url: string; readonly token: string; readonly company: string };
   readonly settings: readonly (readonly [key: string, value: unknown])[];
   readonly everySeconds: Readonly<Record<ScheduleKey, number>>;
+  /** How long ingest gathers events for a batch; as deployed without it. */
+  readonly gatherSeconds?: number | undefined;
   readonly loadParts: LoadParts;
   readonly onError: (message: string) => void;
   /** Takes what people are told; nobody is told without it. */

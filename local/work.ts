@@ -34,6 +34,7 @@ export interface WorkOptions {
   readonly queueUrls: Readonly<Record<QueueKey, string>>;
   readonly functions: ReadonlyMap<string, LocalFunction>;
   readonly everySeconds: Readonly<Record<ScheduleKey, number>>;
+  readonly gatherSeconds?: number | undefined;
   /** Filled with the schedules by name, so that the Scheduler adapter sees them. */
   readonly schedules: Map<string, Schedule>;
   readonly onError: (message: string) => void;
@@ -59,9 +60,10 @@ export async function startWork(options: WorkOptions): Promise<{ stop: () => Pro
   }
   const pollers: Poller[] = (['ingest', 'apply'] as const).map((key) => {
     const source = EVENT_SOURCES[key];
+    const maximumBatchingWindowSeconds = options.gatherSeconds ?? source.maximumBatchingWindowSeconds;
     return startPoller({
       client: options.client,
-      source: { ...source, maximumConcurrency: RUNS_AT_ONCE[key] },
+      source: { ...source, maximumBatchingWindowSeconds, maximumConcurrency: RUNS_AT_ONCE[key] },
       queueUrl: options.queueUrls[source.queue],
       queueArn: queueArn(queueName(options.prefix, source.queue)),
       fn: functionOf(options, key),

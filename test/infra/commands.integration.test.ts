@@ -86,6 +86,7 @@ it('makes the calls that the policy of its people allows, no less and no more', 
   const { stack, send, converge, stop } = await startLocalStack({
     world: WORLD,
     pumpSeconds: 60,
+    gatherSeconds: 0,
     settings: [],
   });
   const { address } = stack;

@@ -13,7 +13,11 @@ const readExample = (name: string) => readFileSync(new URL(name, EXAMPLES), 'utf
 function folder() {
   const path = mkdtempSync(join(tmpdir(), 'groupsync-'));
   onTestFinished(() => rmSync(path, { recursive: true, force: true }));
-  return { path, localFile: join(path, 'local.json'), log: join(path, 'local.log') };
+  const world = join(path, 'world.json');
+  writeFileSync(world, JSON.stringify(companyOf(3)));
+  /** A stack of few people starts faster. */
+  const small = ['--empty', '--world', world];
+  return { path, world, small, localFile: join(path, 'local.json'), log: join(path, 'local.log') };
 }
 
 describe('npm start -- --once --json', () => {
@@ -55,13 +59,13 @@ function secretsOf({ companies, credentials }: { companies: unknown[]; credentia
 
 describe('npm start -- --once beside a running npm start', () => {
   it('leaves it its local file and its log, and leaves no file behind', async () => {
-    const { path } = folder();
+    const { path, small } = folder();
     const stays = start(['--empty', '--json'], {}, path);
     const localFile = join(path, '.groupsync/local.json');
     await vi.waitUntil(() => stays.output.stdout !== '', { timeout: 20_000, interval: 20 });
     const written = readFileSync(localFile, 'utf8');
     const log = readFileSync(join(path, '.groupsync/local.log'), 'utf8');
-    const { code } = await start(['--once', '--empty', '--json'], {}, path).exit;
+    const { code } = await start(['--once', '--json', ...small], {}, path).exit;
     expect(code).toBe(0);
     expect(readFileSync(localFile, 'utf8')).toBe(written);
     expect(readFileSync(join(path, '.groupsync/local.log'), 'utf8').startsWith(log)).toBe(true);
@@ -76,8 +80,8 @@ describe('the end of npm start', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
     'comes within 5 s of %s, with exit code 0 and no local file',
     async (name) => {
-      const { localFile } = folder();
-      const { exit, signal } = start(['--empty', '--json', '--local-file', localFile]);
+      const { small, localFile } = folder();
+      const { exit, signal } = start([...small, '--json', '--local-file', localFile]);
       await vi.waitUntil(() => existsSync(localFile), { timeout: 20_000, interval: 20 });
       const startedMs = Date.now();
       signal(name);
@@ -104,8 +108,8 @@ describe('the end of npm start', () => {
   });
 
   it('ends the console too, whose address it has printed', async () => {
-    const { localFile } = folder();
-    const { exit, output, signal } = start(['--empty', '--local-file', localFile]);
+    const { small, localFile } = folder();
+    const { exit, output, signal } = start([...small, '--local-file', localFile]);
     await vi.waitUntil(() => output.stdout.includes('Ctrl-C stops.'), { timeout: 30_000, interval: 50 });
     const [, url = ''] = /^console +(\S+)$/m.exec(output.stdout) ?? [];
     expect((await fetch(url)).headers.get('content-type')).toContain('text/html');
@@ -122,14 +126,10 @@ describe('the end of npm start', () => {
   }, 60_000);
 
   it('is 1 where the time is up', async () => {
-    const { path, localFile } = folder();
-    const write = (name: string, text: string) => {
-      writeFileSync(join(path, name), text);
-      return join(path, name);
-    };
-    const world = write('world.json', JSON.stringify(companyOf(3)));
+    const { path, world, localFile } = folder();
+    const events = join(path, 'events.jsonl');
     const story = storyOf({ seed: 'late', groups: 1, people: 3, changes: 3, endMs: Date.now() });
-    const events = write('events.jsonl', story.map((event) => JSON.stringify(event)).join('\n'));
+    writeFileSync(events, story.map((event) => JSON.stringify(event)).join('\n'));
     const args = ['--once', '--json', '--timeout', '0.1', '--world', world, '--events', events];
     const { code, stdout } = await start([...args, '--local-file', localFile]).exit;
     expect(code).toBe(1);

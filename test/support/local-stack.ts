@@ -15,6 +15,8 @@ export interface LocalStackOptions {
   readonly world: WorldInput;
   readonly pumpSeconds: number;
   readonly coalesceSeconds?: number;
+  /** 0 where few events are sent and each is waited for. */
+  readonly gatherSeconds?: number;
   readonly settings?: StackOptions['settings'];
 }
 
@@ -23,7 +25,7 @@ export interface LocalStackOptions {
  * their first call on, so a test file has one stack.
  */
 export async function startLocalStack(options: LocalStackOptions) {
-  const { world, pumpSeconds, coalesceSeconds = 0, settings = [['guard', null]] } = options;
+  const { world, pumpSeconds, gatherSeconds, coalesceSeconds = 0, settings = [['guard', null]] } = options;
   const environment = { ...process.env };
   /** Everything that the handlers logged. */
   const logs: string[] = [];
@@ -41,6 +43,7 @@ export async function startLocalStack(options: LocalStackOptions) {
     secrets: undefined,
     platform,
     settings,
+    gatherSeconds,
     everySeconds: { pump: pumpSeconds, feed: NEVER, sweep: NEVER, people: NEVER, health: NEVER },
     loadParts,
     onError: (message) => errors.push(message),

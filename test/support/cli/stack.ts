@@ -14,7 +14,7 @@ const BIN = fileURLToPath(new URL('../../../cli/groupsync.mjs', import.meta.url)
 export async function startCliStack(world: WorldInput) {
   const folder = mkdtempSync(join(tmpdir(), 'groupsync-cli-'));
   const localFile = join(folder, 'local.json');
-  const { stack, logs, send, stop } = await startLocalStack({ world, pumpSeconds: 1 });
+  const { stack, logs, send, stop } = await startLocalStack({ world, pumpSeconds: 1, gatherSeconds: 0 });
   writeLocalFile(localFile, stack.address);
   return {
     stack,
