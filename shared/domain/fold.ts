@@ -193,21 +193,16 @@ export function completeSnapshotFloor(count: number, parts: Iterable<ArrivedPart
   let end = 0;
   for (const oldest of newestFirst) {
     inWindow.set(oldest.index, (inWindow.get(oldest.index) ?? 0) + 1);
+    const isTooNew = ({ stamp }: ArrivedPart) =>
+      stampTimeMs(stamp) - stampTimeMs(oldest.stamp) > MAX_PART_SPREAD_MS;
     // Ends at `oldest` itself at the latest.
-    for (let newest = newestFirst[end]; newest && isTooFarApart(oldest, newest); newest = newestFirst[end]) {
-      drop(inWindow, newest.index);
+    for (let newest = newestFirst[end]; newest && isTooNew(newest); newest = newestFirst[end]) {
+      const left = (inWindow.get(newest.index) ?? 0) - 1;
+      if (left > 0) inWindow.set(newest.index, left);
+      else inWindow.delete(newest.index);
       end += 1;
     }
     if (inWindow.size === count) return oldest.stamp;
   }
   return STAMP_ZERO;
-}
-
-const isTooFarApart = (older: ArrivedPart, newer: ArrivedPart): boolean =>
-  stampTimeMs(newer.stamp) - stampTimeMs(older.stamp) > MAX_PART_SPREAD_MS;
-
-function drop(inWindow: Map<number, number>, index: number): void {
-  const left = (inWindow.get(index) ?? 0) - 1;
-  if (left > 0) inWindow.set(index, left);
-  else inWindow.delete(index);
 }

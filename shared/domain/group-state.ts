@@ -2,16 +2,7 @@ import * as z from 'zod';
 import { Trace } from './drift.ts';
 import { EventActor } from './event.ts';
 import type { Frozen } from './forms.ts';
-import {
-  intentText,
-  memberText,
-  number,
-  platformGroupText,
-  stampText,
-  text,
-  texts,
-  versionText,
-} from './forms.ts';
+import { intentText, number, platformGroupText, stampText, text, texts, versionText } from './forms.ts';
 import type { GroupRegisters, MemberRegister } from './group.ts';
 import { Hold } from './hold.ts';
 import type { GroupRef } from './ids.ts';
@@ -93,7 +84,7 @@ const DeletionWaiver = z.lazy(() => z.object({ policy: z.enum(['report', 'adopt'
 export type DeletionWaiver = Frozen<z.infer<typeof DeletionWaiver>>;
 
 /** A member whom a batch named, and since when they were in where it took them out. */
-const Touched = z.lazy(() => z.object({ member: memberText, left: stampText.exactOptional() }));
+const Touched = z.lazy(() => z.object({ member: text, left: stampText.exactOptional() }));
 export type Touched = Frozen<z.infer<typeof Touched>>;
 
 const stamp = stampText.default(STAMP_ZERO);

@@ -167,4 +167,3 @@ export function judgeAge(stamp: Stamp, nowMs: number): StampAge {
 }
 
 export const laterStamp = (a: Stamp, b: Stamp): Stamp => (a < b ? b : a);
-export const earlierStamp = (a: Stamp, b: Stamp): Stamp => (b < a ? b : a);

@@ -39,7 +39,11 @@ export function createClaimStore(table: Table): ClaimStore {
 
     async owners(company, ids) {
       const items = await table.getMany(ids.map((id) => claimKey(company, id)));
-      const owners = (of: readonly Item[]) => new Map(of.map((item) => [platformIdOf(item), ownerOf(item)]));
+      const ownerOf = ({ platformId, connection, group }: Item): [PlatformGroupId, GroupRef] => [
+        String(platformId) as PlatformGroupId,
+        { connection: connectionName(String(connection)), group: groupId(String(group)) },
+      ];
+      const owners = (of: readonly Item[]) => new Map(of.map(ownerOf));
       return {
         now: owners(items.filter((item) => item[RETIRED] === undefined)),
         before: owners(items.filter((item) => item[RETIRED] !== undefined)),
@@ -47,9 +51,3 @@ export function createClaimStore(table: Table): ClaimStore {
     },
   };
 }
-
-const platformIdOf = (item: Item) => String(item['platformId']) as PlatformGroupId;
-const ownerOf = (item: Item): GroupRef => ({
-  connection: connectionName(String(item['connection'])),
-  group: groupId(String(item['group'])),
-});

@@ -11,7 +11,7 @@ import {
 import { TABLE } from '../contract/topology.ts';
 import { StoreError } from '../sync/ports/store-errors.ts';
 import { createDynamoBatches, type DynamoTableOptions } from './dynamo-batches.ts';
-import type { Change, Condition, Item, Part, QueryRequest, Table, Value, WriteOutcome } from './table.ts';
+import type { Change, Condition, Item, QueryRequest, Table, Value, WriteOutcome } from './table.ts';
 
 /** The table on DynamoDB, with the few operations that groupsync needs; no transactions. */
 export function createDynamoTable(client: DynamoDBClient, options: DynamoTableOptions): Table {
@@ -31,7 +31,11 @@ export function createDynamoTable(client: DynamoDBClient, options: DynamoTableOp
 
     query: (request) => queryPages(documents, TableName, request),
 
-    scan: (part) => scanPages(documents, TableName, part),
+    scan(part) {
+      const segment = part && { Segment: part.index, TotalSegments: part.of };
+      const scanned = { TableName, ConsistentRead: true, ...segment };
+      return itemsOf('scan', paginateScan({ client: documents }, scanned));
+    },
 
     put: (Item, when) =>
       conditionally<boolean>(async () => {
@@ -115,11 +119,6 @@ function queryPages(documents: DynamoDBDocumentClient, TableName: string, reques
     },
   );
   return itemsOf('query', pages);
-}
-
-function scanPages(client: DynamoDBDocumentClient, TableName: string, part?: Part) {
-  const segment = part && { Segment: part.index, TotalSegments: part.of };
-  return itemsOf('scan', paginateScan({ client }, { TableName, ConsistentRead: true, ...segment }));
 }
 
 async function* itemsOf(verb: string, pages: AsyncIterable<Pick<QueryCommandOutput, 'Items'>>) {

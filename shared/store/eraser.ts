@@ -53,7 +53,9 @@ export function createEraser(table: Table): Eraser {
 
   /** No identity provider has them, and all groups have ended for them long ago. */
   const hasLeft = async (connection: ConnectionName, user: UserState, overMs: number) => {
-    if (!isSilent(user, overMs)) return false;
+    // Something is known of them, and nothing was said after that time.
+    const said = [...user.attributes.values()].filter(({ value }) => value !== '');
+    if (said.length === 0 || said.some(({ stamp }) => stampTimeMs(stamp) >= overMs)) return false;
     if ((await table.get(resourceKey(connection, 'User', user.member))) !== undefined) return false;
     for await (const groups of users.groupsOf(connection, user.member)) {
       const refs = groups.map((group) => ({ connection, group }));
@@ -106,12 +108,6 @@ export function createEraser(table: Table): Eraser {
 const NOBODY = roleId('');
 const DAY_MS = 86_400_000;
 const PARTS = 30;
-
-/** Something is known of them, and nothing was said after that time. */
-function isSilent({ attributes }: UserState, overMs: number): boolean {
-  const said = [...attributes.values()].filter(({ value }) => value !== '');
-  return said.length > 0 && said.every(({ stamp }) => stampTimeMs(stamp) < overMs);
-}
 
 /** Whether they are in one of the groups, or left it after that time; a tombstone ends by itself. */
 async function belongs(

@@ -46,7 +46,6 @@ import {
 } from './table.ts';
 import { decodeUser, viewFrom, viewLines } from './view-lines.ts';
 
-const notDue = (ref: GroupRef) => ({ gsk: groupIndexSort(NOT_DUE, ref.group) });
 /** That the platform answered 404 is over once it has shown the group, or the link is gone. */
 const MISSED = 'missedAt';
 const LINK = ['platformId', 'version', 'view', 'viewId', 'createdAt', 'takeOver'] as const;
@@ -333,7 +332,7 @@ export function createGroupStore(table: Table, inlineViewBytes = INLINE_VIEW_BYT
             lastError: { ...error },
             lastAudit,
             calledMs: seen.calledMs,
-            ...notDue(seen.ref),
+            gsk: groupIndexSort(NOT_DUE, seen.ref.group),
           },
           remove: ['dirtySince', 'wakeAt', 'attempts', 'failedBefore'],
         },

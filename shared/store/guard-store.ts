@@ -1,5 +1,5 @@
 import type { GuardRecord } from '../domain/group-state.ts';
-import type { ConnectionName, GroupRef } from '../domain/ids.ts';
+import type { GroupRef } from '../domain/ids.ts';
 import { AT_WORK_MS } from '../domain/promise.ts';
 import type { GuardReservation, GuardStore } from '../sync/ports/guard.ts';
 import { connectionKey, GUARD_PREFIX, guardKey, guardMinute, UNLINK_PREFIX, unlinkKey } from './keys.ts';
@@ -29,7 +29,9 @@ export function createGuardStore(table: Table): GuardStore {
     besides: readonly (GuardRecord | undefined)[],
     writtenAtMs = 0,
   ) => {
-    const own = besides.flatMap((record) => keyOf(connection, record));
+    const own = besides.flatMap((record) =>
+      record ? [guardKey(connection, record.atMs, record.intent).sk] : [],
+    );
     const sum = { group: 0, connection: 0, underWay: 0 };
     const { pk } = connectionKey(connection);
     const from = `${GUARD_PREFIX}${guardMinute(atMs - COUNTS_MS)}`;
@@ -71,6 +73,3 @@ export function createGuardStore(table: Table): GuardStore {
     },
   };
 }
-
-const keyOf = (connection: ConnectionName, record: GuardRecord | undefined): readonly string[] =>
-  record === undefined ? [] : [guardKey(connection, record.atMs, record.intent).sk];

@@ -30,7 +30,7 @@ export function createAuditLog(table: Table): AuditLog {
   return {
     async record(ref, entry) {
       const item: Item = {
-        ...auditKey(ref, timeOf(entry), entry.intent),
+        ...auditKey(ref, new Date(entry.atMs).toISOString(), entry.intent),
         ...OF_THIS_SCHEMA,
         ...(ref.group === '' ? {} : { group: ref.group }),
         ...entry,
@@ -81,7 +81,6 @@ async function* itemsSince(table: Table, atMs: number, wanted: QueryRequest) {
 }
 
 const headKey = (ref: GroupRef) => (ref.group === '' ? journalKey(ref) : groupKey(ref));
-const timeOf = ({ atMs }: { readonly atMs: number }) => new Date(atMs).toISOString();
 
 /** @param ref of an entry of an earlier release, which does not say it itself */
 function parseEntry(item: Item, ref?: GroupRef): KeptEntry {

@@ -12,7 +12,7 @@ import {
   UNPROVEN_PREFIX,
   userKey,
 } from './keys.ts';
-import { all, any, type Condition, equal, type Item, itemsOf, less, missing, type Table } from './table.ts';
+import { all, any, equal, itemsOf, less, missing, type Table } from './table.ts';
 
 const WRITES_IN_FLIGHT = 8;
 
@@ -25,7 +25,8 @@ const WRITES_IN_FLIGHT = 8;
 export function createPeopleStore(table: Table): PeopleStore {
   const read = async (connection: ConnectionName, roles: readonly RoleId[]) => {
     const items = await table.getMany(roles.map((role) => personKey(connection, role)));
-    return new Map(items.map(parsePerson).map((person) => [person.role, person]));
+    const people = items.map((item): Person => understood(Person, item, `a person at ${item.pk}`));
+    return new Map(people.map((person) => [person.role, person]));
   };
 
   return {
@@ -45,7 +46,11 @@ export function createPeopleStore(table: Table): PeopleStore {
       const { written } = await table.update(
         userKey(connection, member),
         { set: { member, role }, add: { writes: 1 }, remove: ['review'] },
-        all(stillAt(revision), any(missing('role'), equal('role', role))),
+        // Users of members that never carried an attribute have no item yet.
+        all(
+          revision === 0 ? any(missing('revision'), equal('revision', 0)) : equal('revision', revision),
+          any(missing('role'), equal('role', role)),
+        ),
       );
       if (written) return role;
       const user = await table.get(userKey(connection, member));
@@ -114,9 +119,3 @@ export function createPeopleStore(table: Table): PeopleStore {
     },
   };
 }
-
-/** Users of members that never carried an attribute have no item yet. */
-const stillAt = (revision: number): Condition =>
-  revision === 0 ? any(missing('revision'), equal('revision', 0)) : all(equal('revision', revision));
-
-const parsePerson = (item: Item): Person => understood(Person, item, `a person at ${item.pk}`);

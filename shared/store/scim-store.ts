@@ -192,7 +192,8 @@ export function createScimTokenStore(table: Table): ScimTokenStore {
     },
 
     async add(token) {
-      await table.put({ ...tokenListKey(token.connection, token.prefix), prefix: token.prefix });
+      const listed = { pk: tokensPartition(token.connection), sk: keyPart(token.prefix) };
+      await table.put({ ...listed, prefix: token.prefix });
       return table.put({ ...tokenKey(token.prefix), ...OF_THIS_SCHEMA, ...token }, missing('pk'));
     },
 
@@ -257,7 +258,3 @@ export const pointerKey = (connection: ConnectionName, value: IndexedValue, id: 
 
 const tokenKey = (prefix: string): Key => ({ pk: `ST#${keyPart(prefix)}`, sk: 'TOKEN' });
 const tokensPartition = (connection: ConnectionName): string => `S#${connection}#tokens`;
-const tokenListKey = (connection: ConnectionName, prefix: string): Key => ({
-  pk: tokensPartition(connection),
-  sk: keyPart(prefix),
-});

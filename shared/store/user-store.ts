@@ -10,7 +10,7 @@ import { StoreError } from '../sync/ports/store-errors.ts';
 import { queryIndex } from './group-index.ts';
 import { OF_THIS_SCHEMA, understood } from './item-form.ts';
 import { boundMemberItem, IN_PREFIX, indexPartition, keyPart, memberKey, shardOf, userKey } from './keys.ts';
-import { all, any, type Condition, equal, exists, type Item, less, missing, type Table } from './table.ts';
+import { all, any, equal, exists, type Item, less, missing, type Table } from './table.ts';
 
 /** A user written by this many others between our read and our write would be a fault elsewhere. */
 const MAX_RACES = 50;
@@ -40,7 +40,8 @@ export function createUserStore(
     for (let race = 0; race < MAX_RACES; race += 1) {
       const changed = next(current);
       if (changed === undefined) return current ?? undescribed(member);
-      if (await table.put(itemOf(connection, changed), unwrittenSince(current))) return changed;
+      const isSame = current === undefined ? missing('pk') : equal('writes', current.writes);
+      if (await table.put(itemOf(connection, changed), isSame)) return changed;
       const stored = await table.get(userKey(connection, member));
       current = stored === undefined ? undefined : parseUser(stored);
     }
@@ -146,9 +147,6 @@ export function createUserStore(
     },
   };
 }
-
-const unwrittenSince = (current: UserState | undefined): Condition =>
-  current === undefined ? missing('pk') : equal('writes', current.writes);
 
 /** The user after the change, undefined where that says nothing new; and how many attributes are not kept. */
 function joined(

@@ -1,7 +1,7 @@
 import type { DriftKind } from '../../domain/drift.ts';
 import type { Gate } from '../../domain/gate.ts';
 import type { GroupState } from '../../domain/group-state.ts';
-import type { ConnectionName, GroupRef, IntentId, PlatformGroupId } from '../../domain/ids.ts';
+import type { ConnectionName, GroupRef, IntentId } from '../../domain/ids.ts';
 import { isAtWork, isEarly } from '../../domain/promise.ts';
 import { type Decision, decide } from '../../plan/decide.ts';
 import { countSuccess } from '../gate.ts';
@@ -100,7 +100,8 @@ async function applyInRounds(ref: GroupRef, ports: ApplyPorts, tally: Tally): Pr
     const outcome = keptFrom(state, connection, gate);
     if (outcome !== undefined) return { outcome };
     await endClaim(state, connection.company, ports);
-    looked ||= needsLook(state);
+    // What no round can settle without asking the platform for the group.
+    looked ||= (state.intent ?? state.suspect) !== undefined;
     const step = await takeRound(state, connection, ports, tally);
     if (step.kind === 'broken') {
       const outcome = await handleFailure(state, step.cause, { ...attemptOf(tally, ports), connection });
@@ -188,27 +189,18 @@ async function takeRound(
         return Math.min(maxAttempts, left());
       },
     });
-    const found = (kind: DriftKind) => drift.push(kind);
-    const claim = (id: PlatformGroupId) => ports.claims.claim(connection.company, id, state.ref);
-    const opened = (id: IntentId) => {
-      tally.mine = id;
-    };
     let confirmed: Promise<void> | undefined;
     const confirm = () => {
       confirmed ??= confirmSettings(connection, ports);
       return confirmed;
     };
     const turn: Turn = {
-      connection,
-      confirm,
-      platform,
-      ports,
-      claim,
-      trial,
-      record,
-      found,
-      opened,
-      calledMs,
+      ...{ connection, confirm, platform, ports, trial, record, calledMs },
+      claim: (id) => ports.claims.claim(connection.company, id, state.ref),
+      found: (kind) => drift.push(kind),
+      opened: (id) => {
+        tally.mine = id;
+      },
     };
     const barred = new Set(trial.lots.flat());
     let round: Round = { ...startOf(state, turn), barred, leftOut: trial.leftOut };
@@ -238,9 +230,6 @@ function nextOf(round: Round): readonly [Decision, Round] {
 
 const calledBy = ({ callsMs = [] }: Tally, { clock }: ApplyPorts): readonly number[] =>
   calledOf(callsMs, clock());
-
-/** What no round can settle without asking the platform for the group. */
-const needsLook = ({ intent, suspect }: GroupState): boolean => intent !== undefined || suspect !== undefined;
 
 /** The platform has answered about this group, and well. */
 const hasAnswered = ({ kind }: Step, looked: boolean): boolean =>
@@ -292,7 +281,7 @@ async function endWith(
   ports: ApplyPorts,
   tally: Tally,
 ): Promise<Ending> {
-  const { ref, attempts } = state;
+  const { ref, attempts, dirtySinceMs: since } = state;
   const undoneMs = () => undoneBackoffMs(attempts, ports.random());
   const { leftOut, suspects } = tally.trial;
   // Whom to leave out next goes by the number of tries.
@@ -322,11 +311,9 @@ async function endWith(
         const ending = await putOff(CONTESTED, attempts > 0 ? undefined : ports.coalesceMs);
         return attempts > 0 ? ending : { outcome: 'written' };
       }
-      if (step.clean) return { outcome: 'written', ...lagOf(state, ports.clock()) };
+      if (step.clean)
+        return { outcome: 'written', ...(since && { lagMs: Math.max(0, ports.clock() - since) }) };
       await ports.applyQueue.wake([{ ...ref, afterMs: ports.coalesceMs }]);
       return { outcome: 'written' };
   }
 }
-
-const lagOf = ({ dirtySinceMs }: GroupState, nowMs: number): Pick<Ending, 'lagMs'> =>
-  dirtySinceMs === undefined ? {} : { lagMs: Math.max(0, nowMs - dirtySinceMs) };

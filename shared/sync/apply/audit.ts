@@ -1,5 +1,5 @@
 import type { GroupState, Intent } from '../../domain/group-state.ts';
-import { readStamp, type Stamp } from '../../domain/stamp.ts';
+import { readStamp } from '../../domain/stamp.ts';
 import type { Wanted } from '../../plan/facts.ts';
 import type { PlanChange } from '../../plan/plan.ts';
 import { newnessOf } from '../../plan/waive.ts';
@@ -60,13 +60,10 @@ export function originOf(state: GroupState, wanted?: Wanted, consumes?: string):
   const event = newest && readStamp(newest);
   if (!event) return { cause: `rev ${rev}`, actor: OURSELVES, ...since };
   const { id, source } = event;
+  const said = [state.registers.saidBy, ...wanted.registers].find((one) => one?.stamp === newest);
   return {
     cause: `event ${id} of ${source}`,
-    actor: actorAt(newest, state, wanted) ?? { kind: 'directory', id: source },
+    actor: said?.actor ?? { kind: 'directory', id: source },
     ...since,
   };
 }
-
-/** Whose word it was that has this stamp. */
-const actorAt = (stamp: Stamp, { registers: { saidBy } }: GroupState, { registers }: Wanted) =>
-  saidBy?.stamp === stamp ? saidBy.actor : registers.find((register) => register.stamp === stamp)?.actor;

@@ -5,7 +5,7 @@ import { isActive } from '../../domain/active.ts';
 import { type DesiredGroup, desiredGroup, groupFloor, memberCounts } from '../../domain/group.ts';
 import type { GroupState, StoredMember } from '../../domain/group-state.ts';
 import type { MemberId, PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
-import { platformUserId } from '../../domain/ids.ts';
+import { memberId, platformUserId } from '../../domain/ids.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import { isWhole, type ListedGroup, type View } from '../../domain/view.ts';
 import type { Question } from '../../plan/decide.ts';
@@ -16,7 +16,7 @@ import { refusedRevisionOf, standingOf } from '../member-standing.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import { type UserState, type UserStore, undescribed } from '../ports/desired.ts';
-import { GONE, type Person } from '../ports/people.ts';
+import { GONE } from '../ports/people.ts';
 import type { Platform } from '../ports/platform.ts';
 import { LARGE_GROUP, WRITES_IN_FLIGHT } from '../tuning.ts';
 import { copyOf } from '../walk.ts';
@@ -78,14 +78,14 @@ export async function learn<Known extends Facts>(
     }
     case 'list':
       return { ...facts, listed: { groups: await groups.list(question.ageMs), ageMs: question.ageMs } };
-    case 'look':
-      return facts.state.intent?.action === 'create'
-        ? lookForCreation(facts, reading)
-        : { ...facts, look: (await groups.get(idIn(facts.state))) ?? 'gone' };
+    case 'look': {
+      const { intent, platformId } = facts.state;
+      if (intent?.action === 'create') return lookForCreation(facts, reading);
+      const id = intent?.platformId ?? platformId;
+      return { ...facts, look: (await groups.get(id as PlatformGroupId)) ?? 'gone' };
+    }
   }
 }
-
-const idIn = ({ intent, platformId }: GroupState) => (intent?.platformId ?? platformId) as PlatformGroupId;
 
 async function readViews(state: GroupState, { ports }: Reading): Promise<Views> {
   const { ref, view, intent, platformId, doubt, doubts = [] } = state;
@@ -184,7 +184,7 @@ async function readPart(
   const desired = desiredGroup(ref.group, facts.state.registers);
   const { registers: readSome } = ports.groups;
   if (readSome === undefined || desired.state !== 'present' || !isTold(facts, connection)) return undefined;
-  const named = touched.map(({ member }) => member);
+  const named = touched.map(({ member }) => memberId(member));
   const [base, registers, users] = await Promise.all([
     view && ports.groups.readView(ref, view),
     readSome(ref, named),
@@ -209,7 +209,7 @@ const groupOf = (
 ): WantedGroup => ({
   name: renderName(settings.nameTemplate, { name, id, connection }),
   spokeId: id,
-  users: new Map([...standing].map(([user, some]) => [user, firstMember(some)])),
+  users: new Map([...standing].map(([user, [first]]) => [user, (first as Standing).member])),
 });
 
 /** Reads the group's registers, all of them and consistently, and resolves the members that count. */
@@ -257,8 +257,6 @@ const wantsNobody = (state: Wanted['state'], registers: readonly StoredMember[])
   userFloors: new Map(),
 });
 
-const firstMember = ([first]: readonly Standing[]): MemberId => (first as Standing).member;
-
 interface NamedUser {
   readonly user: UserState;
   /** Whether the user is a member, as far as the user's own registers have a say. */
@@ -276,12 +274,10 @@ async function usersNamed(
   const uncopied = present.filter(({ user }) => user?.role === undefined).map(({ member }) => member);
   const [read] = await Promise.all([ports.users.read(connection.name, uncopied), confirm?.()]);
   return present.map((register) => {
-    const user = read.get(register.member) ?? fromCopy(register);
+    const user = read.get(register.member) ?? { ...undescribed(register.member), ...register.user };
     return { user, counts: memberCounts(register, floor, user.floor) && isActive(user.attributes) };
   });
 }
-
-const fromCopy = ({ member, user }: StoredMember): UserState => ({ ...undescribed(member), ...user });
 
 /**
  * In a large group, copies the role of each user that was just resolved onto its register: one write, once, saves every
@@ -311,9 +307,6 @@ async function rememberRoles(
   );
 }
 
-const whyInactive = ({ state }: Person): string =>
-  state === GONE ? 'the platform has no such employee any more' : `their roleState is ${state}`;
-
 /** Sorts the resolved members into users that are wanted and members that have to wait. */
 function place(
   registers: readonly StoredMember[],
@@ -337,7 +330,9 @@ function place(
     const refusal = refusedRevisionOf(refused.get(member), ports.clock());
     const { cause, id = '' } = standingOf(person, refusal, connection.settings);
     const user = platformUserId(id);
-    if (cause === 'inactive') whyNot.set(user, { member, reason: whyInactive(person) });
+    const gone = 'the platform has no such employee any more';
+    const reason = person.state === GONE ? gone : `their roleState is ${person.state}`;
+    if (cause === 'inactive') whyNot.set(user, { member, reason });
     if (cause !== 'solved') {
       pending.set(member, { cause, ...(cause === 'refused' ? { personRevision: person.revision } : {}) });
     } else {

@@ -190,7 +190,11 @@ async function recordDrift(
   });
   const idsOf = (some: readonly DriftRecord[]) => some.map(({ id }) => id);
   const noted = {
-    openDrift: idsOf([...records, ...(await leftOpen(state, differences, platformId, turn))].filter(isOpen)),
+    openDrift: idsOf(
+      [...records, ...(await leftOpen(state, differences, platformId, turn))].filter(
+        ({ settledAtMs }) => settledAtMs === null,
+      ),
+    ),
     unattributed: idsOf(records.filter(({ initiator }) => initiator === NOBODY_KNOWN)),
   };
   for (const record of records) {
@@ -199,8 +203,6 @@ async function recordDrift(
   }
   return noted;
 }
-
-const isOpen = ({ settledAtMs }: DriftRecord): boolean => settledAtMs === null;
 
 /** Records from before a crash whose difference somebody has taken back since. */
 async function leftOpen(

@@ -48,12 +48,6 @@ function chosen(found: readonly Person[]): Resolution {
     : { kind: 'pending', cause: 'ambiguous' };
 }
 
-export interface ResolveInput {
-  readonly connection: ConnectionName;
-  readonly settings: Parameters<typeof matchRules>[0] & Pick<ConnectionSettings, 'includeStates'>;
-  readonly people: ResolvePeople;
-}
-
 /** Without `bind` nothing is recorded. */
 export type ResolvePeople = Pick<PeopleStore, 'read' | 'holding'> & Partial<Pick<PeopleStore, 'bind'>>;
 
@@ -65,7 +59,15 @@ export type ResolvePeople = Pick<PeopleStore, 'read' | 'holding'> & Partial<Pick
  */
 export async function resolveUsers(
   users: readonly UserState[],
-  { connection, settings, people }: ResolveInput,
+  {
+    connection,
+    settings,
+    people,
+  }: {
+    readonly connection: ConnectionName;
+    readonly settings: ConnectionSettings;
+    readonly people: ResolvePeople;
+  },
 ): Promise<ReadonlyMap<MemberId, Resolution>> {
   const rules = matchRules(settings);
   const states: ReadonlySet<string> = new Set(settings.includeStates);

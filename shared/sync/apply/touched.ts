@@ -1,28 +1,20 @@
 import { isActive } from '../../domain/active.ts';
 import { groupFloor, memberCounts } from '../../domain/group.ts';
-import type { StoredMember } from '../../domain/group-state.ts';
 import { type MemberId, memberId, type PlatformUserId, platformUserId } from '../../domain/ids.ts';
 import type { Stamp } from '../../domain/stamp.ts';
-import type { View } from '../../domain/view.ts';
 import { treatmentOf } from '../../plan/decide.ts';
-import type { Facts, Standing, Wanted } from '../../plan/facts.ts';
+import type { Facts, Standing, Views, Wanted } from '../../plan/facts.ts';
 import { standingOf } from '../member-standing.ts';
 import type { Connection } from '../ports/connections.ts';
 import { type UserState, undescribed } from '../ports/desired.ts';
 import type { Resolution } from './resolve.ts';
 
 /*
- * A change of one member need not have all the others read. What changes how a member resolves marks their groups, and
- * every mark raises rev; only an event of the group itself also says whom it is about. So where rev is one further than
- * it was when the group came to be in step, and that mark has told, everybody else is as the view has them:
- *
- *     in step at rev 7, view v ──▶ event about ann: rev 8, touched ann ──▶ v, ann's register, user and person
- *                              └─▶ people, settings, a walk, a person, the feed, another event: rev 9 ──▶ everything
- *
- * It needs no list of what else may happen: whoever marks without telling, an older release too, is heard of by rev.
+ * Every mark raises rev, and only an event of the group itself says whom it is about. Where rev is one further than it was
+ * when the group came to be in step, and that mark has told, everybody else is as the view has them (architecture.md).
  */
 
-const HOUR_MS = 3_600_000;
+const TWO_HOURS_MS = 7_200_000;
 
 /** Whether the group was in step before the one change that is to be looked at, and nothing else is open. */
 export function isTold(facts: Facts, { replanSinceMs }: Connection): boolean {
@@ -35,13 +27,11 @@ export function isTold(facts: Facts, { replanSinceMs }: Connection): boolean {
   const { mode, excluded } = treatmentOf(facts);
   const isPlain = mode === 'sync' && !excluded && settings.membership === 'authoritative' && !takeOver;
   const isTrial = facts.barred?.size !== 0 || facts.leftOut !== undefined;
-  return isQuiet && isPlain && !isTrial && nowMs >= (contest?.sinceMs ?? 0) + 2 * HOUR_MS;
+  return isQuiet && isPlain && !isTrial && nowMs >= (contest?.sinceMs ?? 0) + TWO_HOURS_MS;
 }
 
 /** What is stored of those who are touched. */
-export interface Read {
-  readonly base: View | undefined;
-  readonly registers: readonly StoredMember[];
+interface Read extends Pick<Wanted, 'registers'>, Pick<Views, 'base'> {
   readonly users: ReadonlyMap<MemberId, UserState>;
 }
 
@@ -60,7 +50,8 @@ export async function membersAfter(
 ): Promise<Wanted['standing'] | undefined> {
   const floor = groupFloor(said);
   const movers = touched.flatMap(({ member, left }) => {
-    const user = users.get(member) ?? undescribed(member);
+    const id = memberId(member);
+    const user = users.get(id) ?? undescribed(id);
     const counts = (stamp: Stamp | undefined) =>
       stamp !== undefined &&
       memberCounts({ value: 'present', stamp }, floor, user.floor) &&

@@ -1,12 +1,5 @@
 import { eachField, FIELD_NAMES, GROUP_FIELDS } from '../../domain/group-fields.ts';
-import type {
-  GroupState,
-  GuardRecord,
-  Intent,
-  LinkedGroup,
-  SettledState,
-  WriteAction,
-} from '../../domain/group-state.ts';
+import type { GroupState, GuardRecord, Intent, LinkedGroup, WriteAction } from '../../domain/group-state.ts';
 import { intentId, type PlatformGroupId, type PlatformUserId, type VersionToken } from '../../domain/ids.ts';
 import { CALL_BEGINS_WITHIN_MS } from '../../domain/promise.ts';
 import { isWhole, type ListedGroup, type ObservedGroup, type View } from '../../domain/view.ts';
@@ -15,7 +8,7 @@ import { countsOf, SETTLED, type Write } from '../../plan/decide.ts';
 import type { Reservation, Wanted } from '../../plan/facts.ts';
 import { isOurCreation } from '../../plan/foreign.ts';
 import { judgeRemovals, suspectsAt } from '../../plan/guard.ts';
-import { type Call, meaningOf } from '../../plan/meaning.ts';
+import { meaningOf } from '../../plan/meaning.ts';
 import { compareText, type Plan } from '../../plan/plan.ts';
 import type { Flip } from '../ports/groups.ts';
 import { type GroupFields, PlatformFailure } from '../ports/platform.ts';
@@ -144,13 +137,6 @@ function changedFields(plan: Plan, whole: Required<GroupFields>): GroupFields {
   };
 }
 
-const CALLS: Readonly<Record<WriteAction, Call>> = {
-  create: 'create',
-  patch: 'change',
-  put: 'change',
-  delete: 'delete',
-};
-
 /**
  * A write that certainly did not happen leaves no intent; any other leaves it, to be settled by a look. Whichever 4xx it
  * was: if the version is not the one that we sent, it was a conflict, else a refusal, so the round goes on with a look.
@@ -159,7 +145,9 @@ async function afterFailure(
   cause: PlatformFailure,
   { write, intent, round, turn }: Writing,
 ): Promise<Performed> {
-  const { happened, next } = meaningOf(cause, CALLS[intent.action]);
+  const { action } = intent;
+  const called = action === 'patch' || action === 'put' ? 'change' : action;
+  const { happened, next } = meaningOf(cause, called);
   if (happened === 'unknown') throw cause;
   const { ref, unsettledRemovals, platformId } = round.state;
   // Removals that stand in the guard's book for an earlier write as well, which may yet happen: the next takes them over.
@@ -328,7 +316,11 @@ async function confirmWrite(observed: ObservedGroup | undefined, writing: Writin
   return {
     step: {
       kind: 'written',
-      write: madeBy(outcome, writing),
+      write: {
+        action: intent.action,
+        added: outcome.changes.filter(({ kind }) => kind === 'add_member').length,
+        removed: write.plan.removals.length - outcome.kept.length,
+      },
       clean: flipped.clean,
       isContested: foreign !== undefined,
       undone: outcome.trouble,
@@ -375,14 +367,7 @@ async function judged(
   }
 }
 
-const settledBy = ({ held }: Write, { state }: Wanted): SettledState =>
-  held.size > 0 ? 'held' : SETTLED[state];
-
-const madeBy = ({ kept, changes }: Outcome, { write, intent }: Writing) => ({
-  action: intent.action,
-  added: changes.filter(({ kind }) => kind === 'add_member').length,
-  removed: write.plan.removals.length - kept.length,
-});
+const settledBy = ({ held }: Write, { state }: Wanted) => (held.size > 0 ? 'held' : SETTLED[state]);
 
 /** Members whom the platform had refused, and has in the group now. */
 async function markTaken(view: View | undefined, { ref }: GroupState, { standing }: Wanted, { ports }: Turn) {

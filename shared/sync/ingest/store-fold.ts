@@ -56,15 +56,12 @@ export async function storeFold(fold: ConnectionFold, batch: Batch): Promise<rea
     }
   });
 
-  const refs = [...walkers].map(([group, users]) => {
+  for (const [group, users] of walkers) {
     const heard = said.get(group);
-    // A walk may be another's, of which more is to be said than that this member is touched.
-    return {
-      connection,
-      group,
-      said: users.length === 0 ? heard : heard && { ...heard, touched: undefined },
-    };
-  });
+    // A walk may be another's, of which more is to be said than that its member is touched.
+    if (heard !== undefined && users.length > 0) said.set(group, { ...heard, touched: undefined });
+  }
+  const refs = [...walkers.keys()].map((group) => ({ connection, group, said: said.get(group) }));
   for (const some of slicesOf(refs)) {
     const unwoken = isOver(batch)
       ? some.map((ref) => ({ ref, cause: TIME_IS_UP }))
