@@ -51,13 +51,11 @@ export function createBounded(): Judge {
 
 function judgeGroups(sight: Sight, company: string, calls: readonly PlatformCall[]): void {
   const counted = new Map<string, { readonly owner: Owner; count: number }>();
-  // Whoever is refused asks another group, once, whether all are.
-  const refusals = calls.filter(({ status }) => [401, 402, 403, 404, 410].includes(Number(status)));
-  for (const { id = '', spokeId, route, method, by, status, atMs } of calls) {
+  const asked = askedForOthers(calls);
+  for (const call of calls) {
+    const { id = '', spokeId, route, method, by, status } = call;
     const owner = sight.ownerOf(company, id, spokeId);
-    if (owner === undefined || (route !== '/groups/{id}' && method !== 'POST')) continue;
-    const asking = refusals.findIndex((one) => one.by === by && one.id !== id && isSoon(one.atMs, atMs));
-    if (method === 'GET' && asking >= 0 && refusals.splice(asking, 1)) continue;
+    if (owner === undefined || (route !== '/groups/{id}' && method !== 'POST') || asked.has(call)) continue;
     const [who] = by.split('-');
     // What is gone is asked for at its own id, once by each event about it.
     if (who === 'feed' && status === 404) continue;
@@ -78,6 +76,17 @@ function judgeGroups(sight: Sight, company: string, calls: readonly PlatformCall
     const sentence = `Nobody said anything of the group ${owner.group} in two hours; expected at most ${CALLS_PER_GROUP} calls an hour for it, found ${count}.`;
     sight.accuse('bounded', 'calls_per_group', owner, sentence);
   }
+}
+
+/** Whoever is refused asks another group, once, whether all are. */
+function askedForOthers(calls: readonly PlatformCall[]): ReadonlySet<PlatformCall> {
+  const refusals = calls.filter(({ status }) => [401, 402, 403, 404, 410].includes(Number(status)));
+  const isAsking = ({ id, by, atMs, route, method }: PlatformCall) => {
+    if (method !== 'GET' || route !== '/groups/{id}') return false;
+    const reason = refusals.findIndex((one) => one.by === by && one.id !== id && isSoon(one.atMs, atMs));
+    return reason >= 0 && refusals.splice(reason, 1).length > 0;
+  };
+  return new Set(calls.filter(isAsking));
 }
 
 const isSoon = (afterMs: number, atMs: number) => atMs >= afterMs && atMs - afterMs < ASKED_WITHIN_MS;
