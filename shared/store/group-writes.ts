@@ -119,7 +119,7 @@ export const dirtying = (
       ...(isAtOnce ? { wakeAt } : {}),
     },
     setIfMissing: { ...OF_THIS_SCHEMA, ...setIfMissing, dirtySince: nowMs, ...(isAtOnce ? {} : { wakeAt }) },
-    remove: ['failedAt', ...(isAgain ? [] : ['calledMs']), ...remove],
+    remove: ['failedAt', ...(isAgain ? [] : ['calledMs', 'attempts']), ...remove],
   };
 };
 

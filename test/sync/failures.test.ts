@@ -129,6 +129,21 @@ describe('one user whom the platform does not take', () => {
     expect(await state('g')).toMatchObject({ counts: { pending: 0 } });
   });
 
+  it('is found among those who are left, once others leave while it is looked for', async () => {
+    const { say, work, world, shown, hire } = await company();
+    const staying = ['n2', 'o-bad', 'z1', 'z2', 'z3', 'z4'];
+    await hire('n0', 'n1', ...staying);
+    say({ snapshot: 'g', of: ['a', 'n0', 'n1', ...staying] });
+    await work(20);
+    writes(world, (sent) => sent.includes('u-o-bad'));
+    say({ take: ['a'], from: 'g' });
+    await work(20);
+    expect(shown('g')[0]).toContain('u-a');
+    say({ take: ['n0', 'n1'], from: 'g' });
+    await work(20);
+    expect(shown('g')).toEqual([staying.filter((one) => one !== 'o-bad').map((one) => `u-${one}`)]);
+  });
+
   it.each([6, 12])('keeps no leaver in where there are two of them among %i who stay', async (size) => {
     const { tell, say, work, world, state, shown, hire } = await company();
     const others = Array.from({ length: size - 2 }, (_, n) => `n${n}`);
