@@ -156,7 +156,8 @@ async function requestOnce(
   const { connection } = happening;
   // The client never got another token than the first.
   const wasRemoved = cloud.deeds.some(
-    ({ kind, done, ...deed }) => kind === 'remove_connection' && done && deed.connection === connection,
+    ({ kind, done, died, ...deed }) =>
+      kind === 'remove_connection' && done && !died && deed.connection === connection,
   );
   const send = async (method: string, path: string, query: string, body?: object) => {
     const { reply } = await handle({
