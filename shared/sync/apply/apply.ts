@@ -205,13 +205,14 @@ async function takeRound(
     const barred = new Set(trial.lots.flat());
     let round: Round = { ...startOf(state, turn), barred, leftOut: trial.leftOut };
     for (;;) {
-      const [decision, known] = nextOf(round);
+      const decision = servedBy(round.wanted, decide(round));
+      if (decision === ALL_MEMBERS) round = { ...round, wanted: undefined };
       if (left() < (COST[decision.kind] ?? 0)) {
         if (round.state.intent === undefined) await unreserved(round, turn);
         return { kind: 'spent' };
       }
       if (decision.kind !== 'read') await confirm();
-      const performed = await perform(decision, known, turn);
+      const performed = await perform(decision, round, turn);
       if ('step' in performed) return performed.step;
       round = performed.round;
     }
@@ -222,11 +223,9 @@ async function takeRound(
   }
 }
 
-function nextOf(round: Round): readonly [Decision, Round] {
-  const decision = decide(round);
-  const isBeyond = round.wanted?.isPart === true && !SERVED_BY_PART.has(decision.kind);
-  return isBeyond ? [ALL_MEMBERS, { ...round, wanted: undefined }] : [decision, round];
-}
+/** What hangs on who all the members are is decided once they are all read. */
+const servedBy = (wanted: Round['wanted'], decision: Decision): Decision =>
+  wanted?.isPart === true && !SERVED_BY_PART.has(decision.kind) ? ALL_MEMBERS : decision;
 
 const calledBy = ({ callsMs = [] }: Tally, { clock }: ApplyPorts): readonly number[] =>
   calledOf(callsMs, clock());
