@@ -1,4 +1,5 @@
 import { HOUR_MS } from '../life.ts';
+import type { PlatformWrite } from '../platform/platform.ts';
 import { isBoundByMore, unexplained } from './differences.ts';
 import { hasLostItsCredential, type Judge, type Sight, type Sighted } from './sight.ts';
 import { storedMember } from './stored.ts';
@@ -56,7 +57,15 @@ function judgeSeconds(sight: Sight, { name, company, platform, groups, settings 
   if (isShared || letsGo) return;
   const again: number[] = [];
   for (const group of groups) {
-    const made = platform.writes.filter(({ action, sent }) => action === 'create' && sent.spokeId === group);
+    // An empty group with an installer, of which no answer came, may be anybody's where spokeIds are not shown.
+    const isNobodys = ({ sent, atMs }: PlatformWrite) =>
+      !platform.traits.echoSpokeId &&
+      platform.traits.installer !== null &&
+      sent.users?.length === 0 &&
+      platform.calls.some((call) => call.atMs === atMs && call.spokeId === group && call.status === 'none');
+    const made = platform.writes.filter(
+      (one) => one.action === 'create' && one.sent.spokeId === group && !isNobodys(one),
+    );
     const there = made.filter(({ id }) => platform.groups.get(id)?.spokeId === group);
     if (there.length < 2 || deeds.some((deed) => deed.group === group && deed.kind === 'release')) continue;
     const sentence = `Expected one platform group for ${group}, but we made ${there.length} that are all still there.`;

@@ -1,6 +1,6 @@
 import { DAY_MS, MINUTE_MS } from '../life.ts';
 import { type Change, putIn, takenOut } from './ledger.ts';
-import type { Judge, Sight, Sighted } from './sight.ts';
+import { hasLostItsCredential, type Judge, type Sight, type Sighted } from './sight.ts';
 import { partitionOf, readItem, type StoredAudit, type StoredDrift } from './stored.ts';
 
 /** Clocks are 3 s apart at most, and a write waits at most a minute for its answer. */
@@ -64,6 +64,11 @@ function judgeWrite(sight: Sight, company: string, { write, taken }: Written): v
   };
   const entry = entries.find(({ versionAfter }) => versionAfter === write.version) ?? entries.find(fits);
   if (entry !== undefined) return void taken.add(entry);
+  // What became of a write nobody can ask once the credential is lost.
+  const connection = sight.connections.find(({ name }) => name === owner.connection);
+  const { action, atMs = 0 } = connection?.item(owner.group)?.intent ?? {};
+  const isOpen = action === write.action && atMs <= write.atMs;
+  if (isOpen && connection !== undefined && hasLostItsCredential(sight, connection)) return;
   const sentence = `The ${write.action} of ${write.id} at ${timeOf(write.atMs)} happened at the platform; expected an audit entry of it, but the group ${owner.group} has none.`;
   sight.accuse('on_record', write.late ? 'late_write_without_audit' : 'write_without_audit', owner, sentence);
 }
