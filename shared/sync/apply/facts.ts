@@ -223,16 +223,12 @@ async function readWanted(state: GroupState, reading: Reading): Promise<Wanted> 
   const deleted = named.filter(({ user }) => user.floor !== STAMP_ZERO);
   const resolutions = await resolved(users, reading);
   // Who is new walks to no group: one that has found nothing of them says so before it settles that, or reads again.
-  const isBound = ({ member, role }: UserState, found = resolutions.get(member)) =>
-    role !== undefined || (found?.kind === 'person' && !found.unbound);
-  const unknown = users.filter((user) => user.writes === 0 && !isBound(user));
-  const noted = await pMap(
-    unknown,
-    ({ member }) => reading.ports.users.noteUnknown?.(reading.connection.name, member),
-    {
-      concurrency: WRITES_IN_FLIGHT,
-    },
-  );
+  const unknown = users.filter(({ member, role, writes }) => {
+    const found = resolutions.get(member);
+    return writes === 0 && role === undefined && (found?.kind !== 'person' || found.unbound);
+  });
+  const note = ({ member }: UserState) => reading.ports.users.noteUnknown?.(reading.connection.name, member);
+  const noted = await pMap(unknown, note, { concurrency: WRITES_IN_FLIGHT });
   if (noted.includes(false)) return readWanted(state, reading);
   await rememberRoles(state, users, resolutions, reading);
   const placed = place(registers, resolutions, reading);
