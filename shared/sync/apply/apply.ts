@@ -283,7 +283,7 @@ async function endWith(
   const { ref, attempts, dirtySinceMs: since } = state;
   const undoneMs = () => undoneBackoffMs(attempts, ports.random());
   const { leftOut, suspects } = tally.trial;
-  // Whom to leave out next goes by the number of tries.
+  // Whom to leave out next goes by the number of tries; one that the guard lets nobody make now is made later.
   const putOff = async (why: Trouble, waitMs?: number, tried = Math.max(1, suspects)): Promise<Ending> => {
     const before = { ...state, attempts: attempts + tried - 1 };
     await postpone(before, why, { ...attemptOf(tally, ports), waitMs });
@@ -292,7 +292,7 @@ async function endWith(
   switch (step.kind) {
     case 'wait': {
       const { why, waitMs = undoneMs() } = step;
-      const ending = await putOff(why, waitMs, leftOut && suspects + 1);
+      const ending = await putOff(why, waitMs, leftOut && suspects);
       return isUnlinkingHeld(why) ? { ...ending, unlinkingHeld: true } : ending;
     }
     case 'narrowed':
