@@ -145,8 +145,14 @@ async function decide(
   };
   const action = kind === 'approved' ? 'holds_approve' : 'holds_reject';
   const deed = { action, changes: [change], reason };
-  const isDecided = await doRecorded(ref, deed, ports, () => ports.groups.decideHold(seen, decided, at));
-  if (!isDecided) return { kind: 'changed', hold: (await ports.groups.read(ref))?.hold };
+  let now: Hold | undefined = decided;
+  const act = async () => {
+    if (await ports.groups.decideHold(seen, decided, at)) return true;
+    // A request whose answer was lost is repeated, and then finds the hold decided by itself.
+    now = (await ports.groups.read(ref))?.hold;
+    return now !== undefined && isSameDecision(now.decision, decision);
+  };
+  if (!(await doRecorded(ref, deed, ports, act))) return { kind: 'changed', hold: now };
   await ports.applyQueue.wake([ref]);
   return { kind: 'decided', hold: decided };
 }

@@ -65,7 +65,11 @@ export async function adoptGroup(
   const link = { id: platformId, version: observed.version, view };
   const change = { kind: 'adopt_group', before: null, after: platformId, reason: observed.name };
   const deed = { action: 'adopt', changes: [change] };
-  if (!(await doRecorded(ref, deed, ports, () => ports.groups.adopt(seen, link, dirtyNow(ports))))) {
+  const act = async () =>
+    (await ports.groups.adopt(seen, link, dirtyNow(ports))) ||
+    // A request whose answer was lost is repeated, and then finds the group changed by itself.
+    (await ports.groups.read(ref))?.view?.id === viewId;
+  if (!(await doRecorded(ref, deed, ports, act))) {
     await endClaim({ ...seen, leaving: platformId }, company, ports);
     return { kind: 'busy' };
   }

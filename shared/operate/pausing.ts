@@ -36,7 +36,10 @@ export async function resumeGroup(
   const { pausedAtMs } = seen ?? now;
   const deed = pauseDeed('resume', 'paused', 'running');
   const at = { ...dirtyNow(ports), pausedAtMs };
-  if (!(await doRecorded(ref, deed, ports, () => ports.groups.resume(ref, at))))
+  // A request whose answer was lost is repeated, and then finds the group resumed by itself.
+  const act = async () =>
+    (await ports.groups.resume(ref, at)) || (await ports.groups.read(ref))?.paused === false;
+  if (!(await doRecorded(ref, deed, ports, act)))
     throw new Error(changedMeanwhile('paused or resumed it', `groupsync status ${shellWord(ref.group)}`));
   await ports.applyQueue.wake([ref]);
   return true;

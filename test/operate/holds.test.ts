@@ -7,7 +7,7 @@ import { authorsOf } from '../../shared/plan/approval.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { Crash, type Worker } from '../../simulate/worker.ts';
-import { calledBy, story } from '../support/engine/story.ts';
+import { calledBy, story, twice } from '../support/engine/story.ts';
 import { CONNECTION } from '../support/engine/world.ts';
 
 const EVERYBODY = ['a', 'b', 'c', 'd', 'e', 'f'];
@@ -91,7 +91,9 @@ describe('a hold', () => {
     await tell({ snapshot: 'g', of: ['a'] });
     const [held] = await listHolds(CONNECTION, world.onlooker);
     expect(held?.hold).toMatchObject({ removes: 5 });
-    const outcome = await approveHold(ref('g'), { ...WORD, digest: held?.hold.digest }, world.onlooker);
+    const { groups } = world.onlooker;
+    const again = { ...world.onlooker, groups: { ...groups, decideHold: twice(groups.decideHold) } };
+    const outcome = await approveHold(ref('g'), { ...WORD, digest: held?.hold.digest }, again);
     expect(outcome.kind).toBe('decided');
     await tell();
     expect(shown('g')).toEqual([users('a')]);

@@ -3,7 +3,7 @@ import { platformGroupId } from '../../shared/domain/ids.ts';
 import { adoptGroup, releaseGroup } from '../../shared/operate/ownership.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { Crash } from '../../simulate/worker.ts';
-import { story } from '../support/engine/story.ts';
+import { story, twice } from '../support/engine/story.ts';
 import { COMPANY, takeEvents, takeWoken } from '../support/engine/world.ts';
 import { mortalWorker } from '../sync/reconcile/support/mortal.ts';
 
@@ -65,7 +65,9 @@ describe('adopting by hand', () => {
     await tell();
     const id = world.platform.addForeign({ name: 'Theirs', spokeId: 'x', users: ['stranger'] });
     world.platform.adopted.add(id);
-    const outcome = await adoptGroup(ref('g'), platformGroupId(id), world.onlooker);
+    const { groups } = world.onlooker;
+    const again = { ...world.onlooker, groups: { ...groups, adopt: twice(groups.adopt) } };
+    const outcome = await adoptGroup(ref('g'), platformGroupId(id), again);
     expect(outcome).toMatchObject({ kind: 'adopted', observed: { name: 'Theirs' } });
     await tell();
     expect(world.platform.groups.get(id)).toMatchObject({ name: 'Group g', spokeId: 'g', users: users('a') });

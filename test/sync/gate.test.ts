@@ -10,7 +10,7 @@ import { pump } from '../../shared/sync/pump.ts';
 import { followFeed } from '../../shared/sync/reconcile/feed.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import type { PlatformFault } from '../support/engine/platform.ts';
-import { story } from '../support/engine/story.ts';
+import { story, twice } from '../support/engine/story.ts';
 import { CONNECTION, NO_FAULTS, type Ports, takeEvents } from '../support/engine/world.ts';
 
 const MINUTE_MS = 60_000;
@@ -480,7 +480,10 @@ describe('a paused group', () => {
     await tell({ add: ['b'], to: 'g' });
     await tell({ upsert: 'g', name: 'Other' });
     expect(shown('g')).toEqual([['u-a']]);
-    expect(await resumeGroup(ref('g'), world.onlooker)).toBe(true);
+    const { groups } = world.onlooker;
+    expect(
+      await resumeGroup(ref('g'), { ...world.onlooker, groups: { ...groups, resume: twice(groups.resume) } }),
+    ).toBe(true);
     await tell();
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
     expect(world.platform.writes.map(({ action }) => action)).toEqual(['create', 'patch']);

@@ -116,3 +116,9 @@ function said(saying: Saying) {
 
 /** Ports of somebody else than who calls otherwise. */
 export const calledBy = (id: string) => ({ caller: async () => ({ kind: 'operator' as const, id }) });
+
+/** As the SDK repeats a request whose answer was lost. */
+export const twice =
+  <Asked extends readonly unknown[], Answer>(request: (...asked: Asked) => Promise<Answer>) =>
+  (...asked: Asked) =>
+    request(...asked).then(() => request(...asked));
