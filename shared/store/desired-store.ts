@@ -108,9 +108,9 @@ export function createDesiredStore(table: Table): DesiredStore {
       };
     },
 
-    async isHeard(ref, digest) {
-      const { heard, ...item }: Attributes = (await table.get(groupKey(ref))) ?? {};
-      return heard === digest && !['dirtySince', 'failedAt'].some((name) => name in item);
+    async isHeard(ref, digest, mayBeDirty) {
+      const { heard, dirtySince, failedAt }: Attributes = (await table.get(groupKey(ref))) ?? {};
+      return heard === digest && (mayBeDirty || dirtySince === undefined) && failedAt === undefined;
     },
 
     async renew(ref, seenMs, wakeAtMs) {

@@ -259,7 +259,7 @@ describe('the function behind the events queue', () => {
       requestMs = 100;
       const Records = [wide, large('g1', '1'), recordOf(eventOf('g2'))];
       expect(await handler({ Records }, within(120_000))).toEqual(back('wide'));
-      expect(woken.map(({ group }) => group)).toEqual(['g1', 'g2']);
+      expect(woken.slice(0, 2).map(({ group }) => group)).toEqual(['g1', 'g2']);
       expect(nowMs - NOW_MS).toBeLessThan(120_000);
       expect(base.logged('not stored')).toHaveLength(1);
     });

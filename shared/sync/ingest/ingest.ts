@@ -4,7 +4,7 @@ import type { UserStore } from '../ports/desired.ts';
 import type { DeadLetter } from '../ports/queues.ts';
 import { type AcceptPorts, acceptEvents, Failures, type IncomingMessage } from './accept.ts';
 import { originsOf } from './origins.ts';
-import { shareOut } from './shares.ts';
+import { isWide, shareOut } from './shares.ts';
 import { type StorePorts, storeFold } from './store-fold.ts';
 
 export type IngestPorts = AcceptPorts & StorePorts & { readonly users: UserStore };
@@ -68,7 +68,8 @@ export async function ingest(
     report.ignored += ignored;
     for (const fold of foldEvents(accepted.map(({ event }) => event)).values()) {
       const origins = originsOf(accepted, fold.connection);
-      report.touched.push(...(await storeFold(fold, { ports, origins, failures, stopAtMs })));
+      const wide = share.find(isWide);
+      report.touched.push(...(await storeFold(fold, { ports, origins, failures, stopAtMs, wide })));
     }
   }
   return { ...report, failedMessages: failures.messages, causes: failures.causes };

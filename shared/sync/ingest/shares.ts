@@ -29,5 +29,8 @@ export function shareOut(messages: readonly IncomingMessage[]): readonly (readon
   return shares;
 }
 
-const urgency = ({ body, receives = 1 }: IncomingMessage): number =>
-  receives - (body.length > SHARE_LENGTH ? PATIENCE : 0);
+const urgency = (message: IncomingMessage): number =>
+  (message.receives ?? 1) - (isWide(message) ? PATIENCE : 0);
+
+/** A share of its own. */
+export const isWide = ({ body }: IncomingMessage): boolean => body.length > SHARE_LENGTH;

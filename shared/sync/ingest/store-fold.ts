@@ -10,9 +10,9 @@ import type { WakePorts } from '../ports/bundles.ts';
 import type { Connections } from '../ports/connections.ts';
 import type { DesiredStore, JoinedUser, Said, UserState, UserStore } from '../ports/desired.ts';
 import { WRITES_IN_FLIGHT } from '../tuning.ts';
-import { wakeGroups } from '../wake.ts';
+import { type SaidOf, type UnwokenGroup, wakeGroups } from '../wake.ts';
 import { walkUser } from '../walk.ts';
-import type { Failures } from './accept.ts';
+import type { Failures, IncomingMessage } from './accept.ts';
 import type { Origins } from './origins.ts';
 
 export interface StorePorts extends WakePorts {
@@ -27,28 +27,41 @@ interface Batch {
   readonly failures: Failures;
   /** After that nothing is begun: what is left comes again by itself, and what is done need not. */
   readonly stopAtMs?: number;
+  /** The one message that says all this, where it says much. */
+  readonly wide?: IncomingMessage | undefined;
 }
 
+type KnownUsers = ReadonlyMap<MemberId, UserState> | undefined;
+
 const TIME_IS_UP = new Error('not stored within the time of this run');
-/** So many users, or groups to wake, are begun together while there is time. */
+/** So many users, or groups of a wide message, are begun together while there is time. */
 const AT_ONCE = 500;
 
 /**
  * Everything that one batch says of one connection: groups side by side, then users, then walks, then wake-ups. What
  * fails is charged to the messages that said it; the rest goes on. Registers come before users: a user that is walked
- * from here on finds every group of this batch.
+ * from here on finds every group of this batch. Groups of a wide message are woken slice by slice before the users, so
+ * that a run that is cut off leaves less to the next.
  * @returns the groups that were touched
  */
 export async function storeFold(fold: ConnectionFold, batch: Batch): Promise<readonly GroupRef[]> {
   const { connection } = fold;
-  const { ports, origins, failures } = batch;
+  const { ports, origins } = batch;
   const ofUser = ({ member }: UserState) => origins.ofUser(member);
-  const { known, done } = await recall(fold, ports);
-  const groups = [...fold.groups.values()].filter(({ group }) => !done.has(group));
-  const said = await storeGroups(connection, groups, batch);
-  const users = await storeUsers(fold, batch, known);
+  const all = [...fold.groups.values()];
+  const named = [...fold.users.values()].filter(isChange);
+  const slices = batch.wide === undefined ? [all] : slicesOf(all, ({ members }) => 1 + members.size);
+  const woken: SaidOf[] = [];
+  let slice = await storeGroups(connection, slices.shift() ?? [], named, batch);
+  for (const next of slices) {
+    await wake(slice.refs, batch);
+    woken.push(...slice.refs);
+    slice = await storeGroups(connection, next, named, batch);
+  }
+  const users = await storeUsers(connection, named, batch, slice.known);
 
-  const walkers = new Map<GroupId, UserState[]>(groups.map(({ group }) => [group, []]));
+  const said = new Map(slice.refs.map((ref) => [ref.group, ref.said]));
+  const walkers = new Map<GroupId, UserState[]>(slice.refs.map(({ group }) => [group, []]));
   const walking = users.filter(({ walk }) => walk !== undefined);
   const lost = await attempt(walking, batch, ofUser, async (user) => {
     for (const group of await walkUser(ports.users, connection, user)) {
@@ -56,22 +69,15 @@ export async function storeFold(fold: ConnectionFold, batch: Batch): Promise<rea
     }
   });
 
-  for (const [group, users] of walkers) {
+  const refs = [...walkers].map(([group, users]) => {
     const heard = said.get(group);
     // A walk may be another's, of which more is to be said than that its member is touched.
-    if (heard !== undefined && users.length > 0) said.set(group, { ...heard, touched: undefined });
-  }
-  const refs = [...walkers.keys()].map((group) => ({ connection, group, said: said.get(group) }));
-  for (const some of slicesOf(refs)) {
-    const unwoken = isOver(batch)
-      ? some.map((ref) => ({ ref, cause: TIME_IS_UP }))
-      : await wakeGroups(some, ports);
-    for (const { ref, cause } of unwoken) {
-      failures.add(cause, origins.ofGroup(ref.group));
-      for (const user of walkers.get(ref.group) ?? []) {
-        failures.add(cause, ofUser(user));
-        lost.add(user);
-      }
+    return { connection, group, said: heard && users.length > 0 ? { ...heard, touched: undefined } : heard };
+  });
+  for (const { ref, cause } of await wake(refs, batch)) {
+    for (const user of walkers.get(ref.group) ?? []) {
+      batch.failures.add(cause, ofUser(user));
+      lost.add(user);
     }
   }
   // A walk ends only when every group that it reached was woken; the others are found again by the pump.
@@ -79,27 +85,51 @@ export async function storeFold(fold: ConnectionFold, batch: Batch): Promise<rea
   await attempt(heard, batch, ofUser, ({ member, revision }) =>
     ports.users.endWalk(connection, member, revision),
   );
-  return refs;
+  return [...woken, ...refs];
+}
+
+/** @returns the groups that could not be woken, whose messages are charged */
+async function wake(refs: readonly SaidOf[], batch: Batch): Promise<readonly UnwokenGroup[]> {
+  const unwoken: UnwokenGroup[] = [];
+  for (const some of slicesOf(refs)) {
+    const late = isOver(batch) && some.map((ref) => ({ ref, cause: TIME_IS_UP }));
+    unwoken.push(...(late || (await wakeGroups(some, batch.ports))));
+  }
+  for (const { ref, cause } of unwoken) batch.failures.add(cause, batch.origins.ofGroup(ref.group));
+  return unwoken;
 }
 
 /** Folds no larger than one request can ask for. */
 const RECALLED = 100;
 
 /**
- * What is stored of the users, and the groups of which all this was said last, in one request: an event that comes again
- * is done with that. Whatever cannot be read now is taken for news.
+ * What is stored of the users, and the groups of which not all this was said last, in one request: an event that comes
+ * again is done with that. Whatever cannot be read now is taken for news. Of a wide message that comes again, what is
+ * marked is done: a mark whose message was lost is found by the pump.
  */
-async function recall({ connection, groups, users }: ConnectionFold, { users: store, desired }: StorePorts) {
-  const nothing = { known: undefined, done: new Set<GroupId>() };
-  const named = [...users.values()].filter(isChange).map(({ user }) => user);
-  if (named.length === 0 || named.length + groups.size > RECALLED) return nothing;
-  const isHeard = (group: GroupFold) => desired.isHeard({ connection, group: group.group }, digestOf(group));
+async function recall(
+  connection: ConnectionName,
+  groups: readonly GroupFold[],
+  named: readonly UserFold[],
+  { wide, ports: { users, desired } }: Batch,
+) {
+  const isAgain = (wide?.receives ?? 1) > 1;
+  const isFew = named.length > 0 && named.length + groups.length <= RECALLED;
+  const nothing = { known: undefined, groups };
+  if (!isFew && !isAgain) return nothing;
+  const heard = (fold: GroupFold) =>
+    desired.isHeard({ connection, group: fold.group }, digestOf(fold), isAgain);
   const asked = Promise.all([
-    store.read(connection, named),
-    Promise.all([...groups.values()].map(async (group) => ((await isHeard(group)) ? [group.group] : []))),
+    isFew
+      ? users.read(
+          connection,
+          named.map(({ user }) => user),
+        )
+      : undefined,
+    Promise.all(groups.map(heard)),
   ]);
   return asked.then(
-    ([known, done]) => ({ known, done: new Set(done.flat()) }),
+    ([known, isDone]) => ({ known, groups: groups.filter((_, at) => isDone[at] !== true) }),
     () => nothing,
   );
 }
@@ -112,9 +142,16 @@ function digestOf({ members, parts, ...registers }: GroupFold): string {
 /**
  * Members before parts, parts before the floor: a floor that came first would hide members still to be written. All
  * notes of a group at once before its registers, because they carry no condition and so travel together.
- * @returns the groups' own registers, floors included, which are joined in the write that marks a group dirty
+ * @returns the groups' own registers, floors included, which are joined in the write that marks a group dirty; not those
+ *   of groups that have heard all this
  */
-async function storeGroups(connection: ConnectionName, groups: readonly GroupFold[], batch: Batch) {
+async function storeGroups(
+  connection: ConnectionName,
+  folds: readonly GroupFold[],
+  named: readonly UserFold[],
+  batch: Batch,
+): Promise<{ readonly refs: readonly SaidOf[]; readonly known: KnownUsers }> {
+  const { groups, known } = await recall(connection, folds, named, batch);
   const { desired, clock } = batch.ports;
   const nowMs = clock();
   const said = new Map<GroupId, Said>();
@@ -146,7 +183,7 @@ async function storeGroups(connection: ConnectionName, groups: readonly GroupFol
       touched: concerned(fold, touched.get(fold.group), batch),
     });
   });
-  return said;
+  return { known, refs: groups.map((fold) => ({ ...refOf(fold), said: said.get(fold.group) })) };
 }
 
 /** Longer lists make the writes of the group dearer. */
@@ -162,13 +199,14 @@ function concerned(fold: GroupFold, touched: readonly (Touched | undefined)[] = 
 }
 
 async function storeUsers(
-  { connection, users }: ConnectionFold,
+  connection: ConnectionName,
+  named: readonly UserFold[],
   batch: Batch,
-  known: ReadonlyMap<MemberId, UserState> | undefined,
+  known: KnownUsers,
 ): Promise<readonly UserState[]> {
   const { ports, origins, failures } = batch;
   const matched = await matchedAttributes(connection, ports.connections);
-  const changes = [...users.values()].filter(isChange).map((fold) => ({
+  const changes = named.map((fold) => ({
     user: fold.user,
     attributes: attributesOf(fold),
     deleted: fold.deleted,
@@ -200,10 +238,20 @@ async function matchedAttributes(
 
 const isOver = ({ ports, stopAtMs }: Batch): boolean => stopAtMs !== undefined && ports.clock() > stopAtMs;
 
-const slicesOf = <Item>(items: readonly Item[]): readonly Item[][] =>
-  Array.from({ length: Math.ceil(items.length / AT_ONCE) }, (_, n) =>
-    items.slice(n * AT_ONCE, (n + 1) * AT_ONCE),
-  );
+/** Slices of some five hundred in all, or of a single one that is heavier. */
+function slicesOf<Item>(items: readonly Item[], weightOf = (_: Item) => 1): Item[][] {
+  const slices: Item[][] = [];
+  let weight = AT_ONCE;
+  for (const item of items) {
+    if (weight >= AT_ONCE) {
+      slices.push([]);
+      weight = 0;
+    }
+    slices.at(-1)?.push(item);
+    weight += weightOf(item);
+  }
+  return slices;
+}
 
 /** Runs one thing beside the other, while there is time. @returns those that failed, whose messages are charged */
 async function attempt<Item>(

@@ -26,8 +26,11 @@ export interface DesiredStore {
    * @returns how the group stands after that: its promise is the older one, if there was one
    */
   markDirty(ref: GroupRef, dirty: Dirty, said?: Said): Promise<Standing>;
-  /** Whether exactly this was said of the group last, and nothing is left to be done in it. */
-  isHeard(ref: GroupRef, digest: string): Promise<boolean>;
+  /**
+   * Whether exactly this was said of the group last, and nothing is left to be done in it.
+   * @param mayBeDirty what is left to be done is the pump's to find
+   */
+  isHeard(ref: GroupRef, digest: string, mayBeDirty: boolean): Promise<boolean>;
   /** Makes a new promise in place of the one that was seen. false where that was broken, kept or renewed meanwhile. */
   renew(ref: GroupRef, seenMs: number, wakeAtMs: number): Promise<boolean>;
 }
