@@ -133,6 +133,7 @@ it('loses no dead letter to a kill -9 in the middle of a replay', { timeout: 120
   expect(left).toBeGreaterThan(300);
   expect(left).toBeLessThan(500);
 
+  on.endHolds();
   const again = await cli([...replay, '--json']);
   expect(again).toMatchObject({ code: 0, json: { failed: 0, remaining: 0, cancelled: false } });
   await eventually(async () => (await wanted()) === MEMBERS);

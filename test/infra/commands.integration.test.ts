@@ -56,10 +56,10 @@ const COMMANDS = (
   ] as const
 ).flatMap(([who, lines]) => lines.split('; ').map((line) => [who, line] as const));
 
+const POLICIES = Object.values(resourcesOf(synthesise().template, 'AWS::IAM::ManagedPolicy'));
 /** `service:Action on name`, as the recorder writes it, of everything that a policy of the template allows. */
 function grantedTo(who: string): string[] {
-  const policies = Object.values(resourcesOf(synthesise().template, 'AWS::IAM::ManagedPolicy'));
-  const policy = policies.find(({ Properties }) => Properties.ManagedPolicyName === `groupsync-${who}`);
+  const policy = POLICIES.find(({ Properties }) => Properties.ManagedPolicyName === `groupsync-${who}`);
   const statements = policy?.Properties.PolicyDocument.Statement as {
     Action: string[];
     Resource: unknown[];

@@ -6,10 +6,15 @@ import { openPlatform } from '../../local/open-platform.ts';
 import type { WorldInput } from '../../local/platform/state/world.ts';
 import type { GroupReport } from '../../local/report.ts';
 import { type StackOptions, startStack } from '../../local/stack.ts';
+import { SqsQueue } from '../../node_modules/fauxqs/dist/sqs/sqsStore.js';
 import { DEFAULT_CONNECTION } from '../../shared/contract/names.ts';
 
 /** Far beyond any test: the schedules that it triggers itself. */
 const NEVER = 80_000;
+/** How long a look at a dead-letter queue polls here: the emulator is one server, and has seen all of its messages. */
+const LOOK_SECONDS = 0.1;
+
+const isDeadLetters = ({ name }: SqsQueue) => name.endsWith('-dlq');
 
 export interface LocalStackOptions {
   readonly world: WorldInput;
@@ -32,6 +37,13 @@ export async function startLocalStack(options: LocalStackOptions) {
   const written = vi
     .spyOn(process.stdout, 'write')
     .mockImplementation((chunk) => logs.push(String(chunk)) > 0);
+  const { waitForMessages } = SqsQueue.prototype;
+  const polled = vi.spyOn(SqsQueue.prototype, 'waitForMessages').mockImplementation(function (
+    this: SqsQueue,
+    seconds,
+  ) {
+    return waitForMessages.call(this, isDeadLetters(this) ? LOOK_SECONDS : seconds);
+  });
   /** Batches that came back whole, and queues that could not be read. */
   const errors: string[] = [];
   const platform = await openPlatform({ world, dataFile: undefined, port: 0 });
@@ -94,10 +106,16 @@ export async function startLocalStack(options: LocalStackOptions) {
       }
       return outcome.groups;
     },
+    /** As if the time were over for which a killed process had hidden the dead letters that it looked at. */
+    endHolds() {
+      for (const queue of (polled.mock.contexts as SqsQueue[]).filter(isDeadLetters))
+        for (const held of queue.inflightMessages.values()) held.visibilityDeadline = 0;
+    },
     async stop() {
       await stack.stop();
       await platform.close();
       written.mockRestore();
+      polled.mockRestore();
       // The next file of this worker finds the environment as it was.
       for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name];
       Object.assign(process.env, environment);

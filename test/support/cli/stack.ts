@@ -14,7 +14,11 @@ const BIN = fileURLToPath(new URL('../../../cli/groupsync.mjs', import.meta.url)
 export async function startCliStack(world: WorldInput) {
   const folder = mkdtempSync(join(tmpdir(), 'groupsync-cli-'));
   const localFile = join(folder, 'local.json');
-  const { stack, logs, send, stop } = await startLocalStack({ world, pumpSeconds: 1, gatherSeconds: 0 });
+  const { stack, logs, send, endHolds, stop } = await startLocalStack({
+    world,
+    pumpSeconds: 1,
+    gatherSeconds: 0,
+  });
   writeLocalFile(localFile, stack.address);
   return {
     stack,
@@ -28,6 +32,7 @@ export async function startCliStack(world: WorldInput) {
     spawn: (args: readonly string[]): ChildProcess =>
       spawn(process.execPath, [BIN, ...args, '--local-file', localFile], { cwd: folder, stdio: 'pipe' }),
     publish: send,
+    endHolds,
     async stop() {
       await stop();
       rmSync(folder, { recursive: true, force: true });
