@@ -6,7 +6,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { seededRandom } from '../../local/platform/seeded-random.ts';
 import { readDirectory } from '../support/reading.ts';
 import { expectedGroups, platformGroups, reportedGroups } from './support/expected.ts';
-import { start } from './support/start.ts';
+import { ROOT, startProcess, TSX } from './support/process.ts';
 import { companyOf, jumbled, storyOf } from './support/story.ts';
 
 /** Another seed kills at other moments: GROUPSYNC_TEST_SEED. */
@@ -32,19 +32,24 @@ it(`loses nothing where kill -9 ends npm start -- --data at ${KILLS} moments (se
   );
   const files = ['--events', at('events.jsonl'), '--world', at('world.json'), '--data', at('data')];
   const args = [...files, '--setting', 'guard=null', '--json', '--local-file', at('local.json')];
-  const environment = { GROUPSYNC_COALESCE_SECONDS: '1' };
+  const start = () => {
+    const env = { ...process.env, GROUPSYNC_COALESCE_SECONDS: '1' };
+    const started = startProcess(process.execPath, [...TSX, join(ROOT, 'local/start.ts'), ...args], { env });
+    onTestFinished(() => void started.signal('SIGKILL'));
+    return started;
+  };
 
   const random = seededRandom(SEED);
   for (let kill = 0; kill < KILLS; kill += 1) {
     rmSync(at('local.json'), { force: true });
-    const { exit, signal } = start(args, environment);
+    const { exit, signal } = start();
     await vi.waitUntil(() => existsSync(at('local.json')), { timeout: 30_000, interval: 10 });
     await wait(random.below(LONGEST_LIFE_MS));
     signal('SIGKILL');
     await exit;
   }
 
-  const { exit, output } = start(args, environment);
+  const { output } = start();
   await vi.waitUntil(() => output.stdout.endsWith('\n'), { timeout: 150_000, interval: 20 });
   const { groups, endpoints } = JSON.parse(output.stdout);
   const expected = expectedGroups(readDirectory(story), world);
@@ -56,5 +61,4 @@ it(`loses nothing where kill -9 ends npm start -- --data at ${KILLS} moments (se
   const onPlatform = platformGroups(state.companies[0]?.groups ?? []);
   expect(onPlatform).toEqual(expected.map(({ pending: _, ...group }) => group));
   expect(output.stderr).not.toMatch(/Error/);
-  void exit;
 }, 400_000);

@@ -1,31 +1,43 @@
-import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import pMap from 'p-map';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { createProgram } from '../../cli/program.ts';
 import packageJson from '../../package.json' with { type: 'json' };
+import { readDirectory } from '../support/reading.ts';
+import { expectedGroups, reportedGroups } from './support/expected.ts';
+import { ROOT, startProcess } from './support/process.ts';
 
 /*
  * What `npm pack` makes, unpacked into an empty folder beside what it declares as its dependencies and nothing else:
  * what it has forgotten to declare or to carry is missing here too. One stack of it is up; it is asked by every kind of
- * command, and by the walk that the README invites to.
+ * command, and by the walk that the README invites to. Beside it the example company is brought into step.
  */
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** Of the tarball. Most of it are the functions and the SDK, bundled; docs/deploy.md states the size. */
 const MAX_BYTES = 3_000_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'groupsync-package-'));
 const home = join(folder, 'node_modules/groupsync');
 const bin = join(home, packageJson.bin.groupsync);
-const environment = { ...process.env, GROUPSYNC_COALESCE_SECONDS: '1' };
-let stack: ChildProcess;
-let told = '';
+const around = { cwd: folder, env: { ...process.env, GROUPSYNC_COALESCE_SECONDS: '1' } };
+const groupsync = (...args: string[]) => startProcess(process.execPath, [bin, ...args], around);
+const read = (path: string) => readFileSync(join(folder, path), 'utf8');
 let packed: { filename: string; size: number; files: { path: string }[] };
+let stack: ReturnType<typeof groupsync>;
+let example: ReturnType<typeof groupsync>;
+let before: { readonly address: string; readonly log: string };
 
 beforeAll(async () => {
   const listed = execFileSync('npm', ['pack', '--json', '--silent', '--pack-destination', folder], {
@@ -41,17 +53,16 @@ beforeAll(async () => {
   const snapshot = { ...event, type: 'directory.group.snapshot', data: { group, members: [] } };
   writeFileSync(join(folder, 'crew.jsonl'), JSON.stringify(snapshot));
   symlinkSync(join(home, 'examples'), join(folder, 'examples'));
-  const often = ['--people-every', '2', '--pump-every', '1'];
-  stack = spawn(process.execPath, [bin, 'start', '--empty', ...often], { cwd: folder, env: environment });
-  for await (const chunk of stack.stdout?.setEncoding('utf8') ?? []) {
-    told += chunk;
-    if (told.includes('Ctrl-C')) break;
-  }
+  stack = groupsync('start', '--empty', '--people-every', '2', '--pump-every', '1');
+  await vi.waitUntil(() => stack.output.stdout.includes('Ctrl-C stops.'), { timeout: 60_000 });
+  before = { address: read('.groupsync/local.json'), log: read('.groupsync/local.log') };
+  example = groupsync('start', '--once', '--json', '--timeout', '280');
 }, 120_000);
 afterAll(async () => {
-  const exited = once(stack, 'exit');
-  stack.kill('SIGTERM');
-  await exited;
+  for (const one of [stack, example]) {
+    one.signal('SIGKILL');
+    await one.exit;
+  }
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -60,15 +71,6 @@ function link(name: string): void {
   mkdirSync(dirname(target), { recursive: true });
   symlinkSync(join(ROOT, 'node_modules', name), target);
 }
-
-const run = (file: string, args: readonly string[]) =>
-  new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
-    const options = { cwd: folder, env: environment, maxBuffer: 2 ** 26 };
-    execFile(file, args, options, (error, stdout, stderr) =>
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
-    );
-  });
-const groupsync = (...args: string[]) => run(process.execPath, [bin, ...args]);
 
 it('carries what was built, and no source, test or setting of ours', () => {
   const paths = packed.files.map(({ path }) => path);
@@ -80,35 +82,37 @@ it('carries what was built, and no source, test or setting of ours', () => {
   expect(packed.size).toBeLessThan(MAX_BYTES);
 });
 
-it('does the main job', async () => {
-  const done = await groupsync('start', '--once', '--json', '--events', 'crew.jsonl');
-  expect(done.code, done.stderr).toBe(0);
-  expect(JSON.parse(done.stdout)).toMatchObject({ converged: true, groups: [{ name: 'Crew' }] });
-}, 120_000);
-
 it('has the help of every command', async () => {
-  const helped = await pMap(everyCommand(), async (words) => [words, await groupsync(...words, '--help')], {
-    concurrency: 4,
-  });
-  for (const [words, { code, stdout }] of helped as [string[], Awaited<ReturnType<typeof groupsync>>][]) {
-    expect(code, words.join(' ')).toBe(0);
-    expect(stdout).toContain(`Usage: groupsync ${words.join(' ')}`);
-  }
-}, 120_000);
+  const { code, stdout } = await groupsync('--help').exit;
+  expect(code).toBe(0);
+  for (const command of createProgram(() => async () => {}).commands)
+    expect(stdout).toMatch(new RegExp(`^ {2}${command.name()}\\b`, 'm'));
+  const start = await groupsync('start', '--help').exit;
+  expect(start).toMatchObject({ code: 0, stdout: expect.stringContaining('--pump-every'), stderr: '' });
+});
+
+it.each([
+  ['an unknown flag', ['--onc'], /^npm start: unknown option '--onc' \(Did you mean --once\?\).*\n$/],
+  ['a missing file', ['--events', '/none.jsonl'], /^npm start: --events \/none\.jsonl: .*no such file\n$/],
+])('ends npm start with 2 and one line on stderr for %s', async (_, args, says) => {
+  const ended = await groupsync('start', ...args, '--local-file', join(folder, 'never/local.json')).exit;
+  expect(ended).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(says) });
+});
 
 it('serves its page, and answers', async () => {
-  const page = new URL('/app.js', /^console +(\S+)$/m.exec(told)?.[1]);
+  const page = new URL('/app.js', /^console +(\S+)$/m.exec(stack.output.stdout)?.[1]);
   expect((await (await fetch(page)).text()).length).toBeGreaterThan(10_000);
-  for (const [words, codes] of ASKED) {
-    const { code, stderr } = await groupsync('--local', ...words);
+  expect((await groupsync('--local', 'events', 'send', 'crew.jsonl', '--yes').exit).code).toBe(0);
+  const ask = async ([words, codes]: (typeof ASKED)[number]) => {
+    const { code, stderr } = await groupsync('--local', ...words).exit;
     expect(codes, `${words.join(' ')}: ${stderr}`).toContain(code);
     expect(stderr).not.toMatch(/\n {4}at /);
-  }
+  };
+  await pMap(ASKED, ask, { concurrency: 3 });
 }, 120_000);
 
 /** With the exit codes that fit: what needs attention in an empty company, or is not there, is no mistake of ours. */
 const ASKED: readonly (readonly [readonly string[], readonly number[]])[] = [
-  [['events', 'send', 'crew.jsonl', '--yes'], [0]],
   [['status'], [0, 3]],
   [['doctor'], [0, 1, 3]],
   [['holds'], [0]],
@@ -120,17 +124,58 @@ const ASKED: readonly (readonly [readonly string[], readonly number[]])[] = [
   [['explain', 'nothing', 'nobody'], [1]],
 ];
 
-/** Every command without commands of its own, as it is typed. */
-function everyCommand(): string[][] {
-  const walk = (command: ReturnType<typeof createProgram>, words: string[]): string[][] =>
-    command.commands.length === 0
-      ? [words]
-      : command.commands.flatMap((child) => walk(child, [...words, child.name()]));
-  return walk(
-    createProgram(() => async () => {}),
-    [],
-  ).filter(([first]) => first !== 'help');
+it('ends in the middle of the work as quietly, within 5 s, and with 1 where --once has not converged', async () => {
+  const localFile = join(folder, 'middle/local.json');
+  const { exit, output, signal } = groupsync('start', '--once', '--json', '--local-file', localFile);
+  onTestFinished(() => void signal('SIGKILL'));
+  await vi.waitUntil(() => output.stderr.includes('waiting'), { timeout: 60_000, interval: 20 });
+  const startedMs = Date.now();
+  signal('SIGTERM');
+  const { code, stdout, stderr } = await exit;
+  expect(Date.now() - startedMs).toBeLessThan(5_000);
+  expect(code).toBe(1);
+  expect(JSON.parse(stdout)).toMatchObject({ converged: false });
+  expect(stderr).not.toMatch(/Error|\n {4}at /);
+  expect(existsSync(localFile)).toBe(false);
+}, 90_000);
+
+it('brings the example company into step, as a naive reading of its events says', async () => {
+  const { code, stdout } = await example.exit;
+  expect(code).toBe(0);
+  const { converged, groups } = JSON.parse(stdout);
+  expect(converged).toBe(true);
+  const directory = readDirectory(read('examples/company.events.jsonl'));
+  const world = JSON.parse(read('examples/company.world.json'));
+  const expected = expectedGroups(directory, world);
+  expect(expected).toHaveLength(40);
+  expect(reportedGroups(groups)).toEqual(expected);
+  expect(new Set(groups.map(({ state }: { state: string }) => state))).toEqual(
+    new Set(['in_sync', 'deleted']),
+  );
+
+  const lines = read('.groupsync/once.log');
+  expect(lines).toContain('"message":"applied"');
+  for (const secret of secretsOf(world)) expect(lines.toLowerCase()).not.toContain(secret.toLowerCase());
+}, 300_000);
+
+/** What no log may show: every person's name and addresses, and every token. */
+function secretsOf({ companies, credentials }: { companies: unknown[]; credentials: { token: string }[] }) {
+  const people = companies.flatMap(
+    (company) => (company as { employees: Record<string, string>[] }).employees,
+  );
+  const personal = people.flatMap(({ name, workEmail, personalEmail }) => [name, workEmail, personalEmail]);
+  const secrets = [...personal, ...credentials.map(({ token }) => token)].filter(
+    (text) => text !== undefined,
+  );
+  expect(secrets.length).toBeGreaterThan(1_000);
+  return secrets;
 }
+
+it('leaves a running stack its local file and its log with --once, and leaves no file behind', () => {
+  expect(read('.groupsync/local.json')).toBe(before.address);
+  expect(read('.groupsync/local.log').startsWith(before.log)).toBe(true);
+  expect(readdirSync(join(folder, '.groupsync')).sort()).toEqual(['local.json', 'local.log', 'once.log']);
+});
 
 /** Every sh block of the README, as it stands there; the first installs, and starts the stack that the others ask. */
 const [SET_UP = '', ...WALK] = [
@@ -144,7 +189,7 @@ const [SET_UP = '', ...WALK] = [
 const PRELUDE = `
 npx() { shift; local code=0; node '${bin}' "$@" || code=$?; echo "$2 $code" >> codes; }
 npm() { shift 3; node '${bin}' start --empty "$@"; }
-until_there() { local end=$((SECONDS + 60)); until "$@" > there; do [ $SECONDS -lt $end ] || return 1; sleep 0.5; done; cat there; }
+until_there() { local end=$((SECONDS + 60)); until "$@" > there; do [ $SECONDS -lt $end ] || return 1; sleep 0.2; done; cat there; }
 set -e -o pipefail
 `;
 const scriptOf = (block: string, place: number) =>
@@ -160,10 +205,10 @@ it.skipIf(!hasTools)(
   async () => {
     expect(SET_UP).toBe('npm ci\nnpm start\n');
     const script = PRELUDE + WALK.map(scriptOf).join('\n');
-    const { code, stdout, stderr } = await run('bash', ['-c', script]);
+    const { code, stdout, stderr } = await startProcess('bash', ['-c', script], around).exit;
     expect(code, `${stdout}\n${stderr}`).toBe(0);
     // The dead letter is a fault to doctor; sync meets the refused credential.
-    expect(readFileSync(join(folder, 'codes'), 'utf8').trim().split('\n'), stderr).toEqual([
+    expect(read('codes').trim().split('\n'), stderr).toEqual([
       ...['status 0', 'explain 0', 'import 0', 'dlq 0', 'doctor 3'],
       ...['sync 3', 'connect 0'],
     ]);
@@ -172,3 +217,16 @@ it.skipIf(!hasTools)(
   },
   120_000,
 );
+
+it('ends within 5 s of Ctrl-C with exit code 0, its console too, and takes its local file away', async () => {
+  const [, url = ''] = /^console +(\S+)$/m.exec(stack.output.stdout) ?? [];
+  expect((await fetch(url)).headers.get('content-type')).toContain('text/html');
+  const startedMs = Date.now();
+  stack.signal('SIGINT');
+  const { code, stderr } = await stack.exit;
+  expect(Date.now() - startedMs).toBeLessThan(5_000);
+  expect(code).toBe(0);
+  expect(stderr).not.toMatch(/Error|\n {4}at /);
+  expect(existsSync(join(folder, '.groupsync/local.json'))).toBe(false);
+  await expect(fetch(url)).rejects.toThrow();
+}, 90_000);

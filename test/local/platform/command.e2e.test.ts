@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { startProcess, TSX } from '../support/process.ts';
 import { WORLD } from './fixture.ts';
 
 let folder: string;
@@ -11,28 +11,12 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-function run(...args: string[]) {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'local/platform.ts', ...args], { stdio: 'pipe' });
-  let stdout = '';
-  let stderr = '';
-  let ready: () => void = () => {};
-  const listening = new Promise<void>((resolve) => {
-    ready = resolve;
-  });
-  child.stdout.on('data', (chunk) => {
-    stdout += chunk;
-    ready();
-  });
-  child.stderr.on('data', (chunk) => {
-    stderr += chunk;
-  });
-  const exit = new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
-    child.on('close', (code) => {
-      ready();
-      resolve({ code, stdout, stderr });
-    });
-  });
-  return { child, exit, listening: listening.then(() => stdout.split('\n')) };
+const run = (...args: string[]) => startProcess(process.execPath, [...TSX, 'local/platform.ts', ...args]);
+
+/** What it prints as soon as it listens. */
+async function listening({ output }: ReturnType<typeof run>): Promise<string[]> {
+  await vi.waitUntil(() => output.stdout !== '', { timeout: 20_000, interval: 20 });
+  return output.stdout.split('\n');
 }
 
 function file(name: string, content: string) {
@@ -45,22 +29,22 @@ test('prints the address, then the tokens; survives kill -9 with --data; stops c
   const world = file('world.json', JSON.stringify(WORLD));
   const data = join(folder, 'data.jsonl');
   const first = run('--world', world, '--data', data);
-  const [address = '', ...tokens] = await first.listening;
+  const [address = '', ...tokens] = await listening(first);
   expect(address).toMatch(/^listening on http:\/\/127\.0\.0\.1:\d+$/);
   expect(tokens[0]).toMatch(/^acme-app {2}oauth_app admin of acme/);
   const headers = { authorization: 'Bearer acme-app', 'content-type': 'application/json' };
   const groups = `${address.replace('listening on ', '')}/platform/api/groups`;
   const created = await fetch(groups, { method: 'POST', headers, body: '{"name":"Kept"}' });
   const group = (await created.json()) as { id: string };
-  first.child.kill('SIGKILL');
+  first.signal('SIGKILL');
   await first.exit;
   const second = run('--data', data);
-  const [again = ''] = await second.listening;
+  const [again = ''] = await listening(second);
   const read = await fetch(`${again.replace('listening on ', '')}/platform/api/groups/${group.id}`, {
     headers,
   });
   expect(await read.json()).toEqual(group);
-  second.child.kill('SIGTERM');
+  second.signal('SIGTERM');
   expect(await second.exit).toMatchObject({ code: 0, stderr: '' });
 });
 

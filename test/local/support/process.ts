@@ -1,0 +1,30 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+/** What Node runs a source of ours by. */
+export const TSX = ['--import', import.meta.resolve('tsx')];
+
+/** A process: what it has said so far, and its end. */
+export function startProcess(
+  file: string,
+  args: readonly string[],
+  options: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv } = {},
+) {
+  const child = spawn(file, args, { cwd: ROOT, ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  const output = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name].setEncoding('utf8').on('data', (chunk) => {
+      output[name] += chunk;
+    });
+  const exit = new Promise<Ended>((resolve) => {
+    child.on('close', (code) => resolve({ code, ...output }));
+  });
+  return { exit, output, signal: (name: NodeJS.Signals) => child.kill(name) };
+}
