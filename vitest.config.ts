@@ -1,7 +1,11 @@
 import { defineConfig } from 'vitest/config';
 
 const STACK = [
-  'test/{cli,console,infra,local}/**/*.{e2e,integration}.test.ts',
+  'test/cli/journey.e2e.test.ts',
+  'test/console/pages.e2e.test.ts',
+  'test/infra/commands.integration.test.ts',
+  'test/local/{stack,scim}.e2e.test.ts',
+  'test/local/run.integration.test.ts',
   // A module that is loaded already cannot be another for one file.
   'test/{simulate/small-lives,sync/crash.property,sync/touched.property}.test.ts',
 ];
