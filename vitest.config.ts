@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const STACK = [
   'test/cli/journey.e2e.test.ts',
@@ -10,10 +11,36 @@ const STACK = [
   'test/{simulate/small-lives,sync/crash.property,sync/touched.property}.test.ts',
 ];
 
+/** What takes more than some seconds, longest first. */
+const LONG = [
+  ...['console/pages', 'cli/journey', 'sync/crash', 'local/stack', 'simulate/small-lives', 'local/run'],
+  ...[
+    'local/package',
+    'simulate/lives',
+    'local/kill',
+    'sync/guard',
+    'sync/convergence',
+    'sync/plan.property',
+  ],
+  ...['operate/explain.property', 'infra/permissions.integration', 'infra/settings'],
+];
+
+/** What is long begins first: begun last, one of it would keep one worker busy while the other has nothing to do. */
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const placeOf = ({ project, moduleId }: TestSpecification) => {
+      const place = LONG.findIndex((name) => moduleId.includes(`/test/${name}`));
+      return (project.name === 'stack' ? 0 : LONG.length + 1) + (place < 0 ? LONG.length : place);
+    };
+    return (await super.sort(files)).sort((a, b) => placeOf(a) - placeOf(b));
+  }
+}
+
 export default defineConfig({
   test: {
     // Left to itself vitest takes all cores but one: of two, one. Tests with a stack wait half of their time.
     maxWorkers: 2,
+    sequence: { sequencer: LongFirst },
     projects: [
       // Handlers keep their clients from their first call on: a file with a stack has its modules to itself.
       { extends: true, test: { name: 'stack', include: STACK, isolate: true } },
