@@ -3,8 +3,10 @@ import { type ConnectionName, connectionName, type GroupRef, type MemberId } fro
 import { findGroup } from '../shared/operate/find-group.ts';
 import { findMember } from '../shared/operate/find-member.ts';
 import { type Named, type Names, NO_NAMES, readNames } from '../shared/operate/names.ts';
+import { requireConnection } from '../shared/operate/settings.ts';
 import type { Tool } from '../shared/runtime/wire-tool.ts';
 import type { ToolPorts } from '../shared/sync/ports/bundles.ts';
+import type { Connection } from '../shared/sync/ports/connections.ts';
 import { type GlobalOptions, type Io, UsageError } from './io.ts';
 import { DEFAULT_LOCAL_FILE, type LocalFile, localTarget, readLocalFile } from './local-file.ts';
 import { askLine, askYes, canAsk } from './output/ask.ts';
@@ -21,6 +23,8 @@ export interface Context {
   readonly localFile: LocalFile | undefined;
   /** Connects to the deployment when first asked. */
   readonly ports: () => Promise<ToolPorts>;
+  /** With the connection that the command is about, or that of another name. @throws NotFound */
+  readonly connected: (name?: ConnectionName) => Promise<Connected>;
   readonly group: (text: string) => Promise<GroupRef>;
   readonly member: (text: string) => Promise<MemberId>;
   /** Names of the ids that are about to be printed. */
@@ -34,6 +38,11 @@ export interface Context {
   /** Why a person does it: as given, or asked for. @throws UsageError where nobody can be asked */
   readonly reason: (given: string | undefined) => Promise<string>;
   readonly close: () => Promise<void>;
+}
+
+export interface Connected {
+  readonly ports: ToolPorts;
+  readonly found: Connection;
 }
 
 /** Makes what a command does its action: it is given its context and then what was typed; its answer is the exit code. */
@@ -68,6 +77,10 @@ export function createContext(io: Io, options: GlobalOptions, wording: Wording):
     connectionGiven: options.connection !== undefined,
     localFile,
     ports,
+    connected: async (name = connection) => {
+      const opened = await ports();
+      return { ports: opened, found: await requireConnection(name, opened) };
+    },
     group: async (text) => findGroup(connection, text, await ports()),
     member: async (text) => findMember(connection, text, await ports()),
     names,

@@ -7,7 +7,6 @@ import {
   listConnections,
   planSettings,
   removeConnection,
-  requireConnection,
   type SettingsPlan,
 } from '../../shared/operate/settings.ts';
 import { instant, reportCredential, sayGate } from '../../shared/operate/status.ts';
@@ -77,10 +76,9 @@ async function list({ out, ports }: Context): Promise<number> {
 
 async function show(context: Context, name: string | undefined): Promise<number> {
   const { out } = context;
-  const ports = await context.ports();
   const chosen = name === undefined ? context.connection : parseConnectionName(name);
-  const { unknownSettings = [], ...connection } = await requireConnection(chosen, ports);
-  const { settings, company, observing, contract: known } = connection;
+  const { ports, found } = await context.connected(chosen);
+  const { settings, company, observing, contract: known, unknownSettings = [] } = found;
   const { state, reason, sinceMs, untilMs } = await ports.gates.read(chosen);
   const health = await ports.health.read(chosen);
   const gate = { state, reason: reason ?? null, since: instant(sinceMs) };
@@ -162,7 +160,7 @@ async function remove(
   const ports = await context.ports();
   const isThere = (await ports.connections.current(name)) !== undefined;
   const former = erase && !isThere ? await ports.connections.companyOf(name) : undefined;
-  const company = former ?? (await requireConnection(name, ports)).company;
+  const company = former ?? (await context.connected(name)).found.company;
   if (isThere)
     out.note(
       `connection ${name} of company ${company}: credential and SCIM tokens end, its groups stay on the platform, and the name stays with this company`,

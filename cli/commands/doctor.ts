@@ -3,7 +3,6 @@ import * as z from 'zod';
 import { checkAlarms } from '../../shared/operate/doctor/alarms.ts';
 import { examine } from '../../shared/operate/doctor/doctor.ts';
 import { type ProbeReport, probePlatform } from '../../shared/operate/probe.ts';
-import { requireConnection } from '../../shared/operate/settings.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
 import { plural } from '../output/words.ts';
@@ -62,8 +61,8 @@ export const PROBE_PLAN =
 
 async function probe(context: Context): Promise<number> {
   const { connection: name, out } = context;
-  const { settings } = await requireConnection(name, await context.ports());
-  out.note(`${settings.baseUrl}, connection ${name}: this ${PROBE_PLAN}`);
+  const { found } = await context.connected();
+  out.note(`${found.settings.baseUrl}, connection ${name}: this ${PROBE_PLAN}`);
   if (!(await context.confirm('Try the platform?'))) return EXIT.failed;
   const report = await tryPlatform(context, name);
   out.answer({ connection: name, ...report }, () => {
@@ -74,12 +73,11 @@ async function probe(context: Context): Promise<number> {
 }
 
 export async function tryPlatform(
-  { io, out, ports }: Context,
+  { io, out, connected }: Context,
   name: Context['connection'],
 ): Promise<ProbeReport> {
-  const opened = await ports();
-  const connection = await requireConnection(name, opened);
-  return probePlatform({ connection, signal: io.signal, tell: (what) => out.note(what) }, opened);
+  const { ports, found: connection } = await connected(name);
+  return probePlatform({ connection, signal: io.signal, tell: (what) => out.note(what) }, ports);
 }
 
 export const linesOf = ({ findings, kept, stopped, left }: ProbeReport): readonly string[] => [
@@ -109,9 +107,8 @@ export function addNotify(program: Command, act: Act): void {
 }
 
 /** The function that tells all else knows whom, and how. */
-async function tell({ out, connection, ports: open }: Context, silent: boolean): Promise<number> {
-  const ports = await open();
-  await requireConnection(connection, ports);
+async function tell({ out, connection, connected }: Context, silent: boolean): Promise<number> {
+  const { ports } = await connected();
   const answer = await ports.functions.run('reconcile', { task: 'notify', connection, silent });
   const told = Answer.parse(answer).reports.flatMap((report) => report.told);
   out.answer(silent ? { targets: told.map(({ target }) => target) } : { told }, () => {

@@ -9,7 +9,6 @@ import { COLUMN_KEYS, type Headings } from '../../shared/operate/import/header.t
 import { importCsv } from '../../shared/operate/import/import.ts';
 import type { Row } from '../../shared/operate/import/rows.ts';
 import { withId } from '../../shared/operate/names.ts';
-import { requireConnection } from '../../shared/operate/settings.ts';
 import type { Act, Context } from '../context.ts';
 import { describeError } from '../describe-error.ts';
 import { EXIT, UsageError } from '../io.ts';
@@ -208,8 +207,8 @@ async function compare(
   asOf: string,
 ): Promise<ImportComparison | undefined> {
   try {
-    const ports = await context.ports();
-    return await compareWithNow(rows, asOf, await requireConnection(context.connection, ports), ports);
+    const { ports, found } = await context.connected();
+    return await compareWithNow(rows, asOf, found, ports);
   } catch (error) {
     context.out.note(`not held against what is true now: ${describeError(error).text}`);
     return undefined;

@@ -3,7 +3,6 @@ import type { ExplainedEvent, Explanation, PersonReport } from '../../shared/con
 import { explainMember } from '../../shared/operate/explain.ts';
 import { type Names, withId } from '../../shared/operate/names.ts';
 import { reportPerson } from '../../shared/operate/person.ts';
-import { requireConnection } from '../../shared/operate/settings.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { shellWord } from '../output/words.ts';
@@ -19,9 +18,8 @@ export function addExplain(program: Command, act: Act): void {
     .addHelpText(...examples('explain 00g1 00u7', 'explain Engineering ann@acme.test'))
     .action(
       act(async (context, group: string, member: string) => {
-        const ports = await context.ports();
-        const [connection, ref] = await Promise.all([
-          requireConnection(context.connection, ports),
+        const [{ ports, found: connection }, ref] = await Promise.all([
+          context.connected(),
           context.group(group),
         ]);
         const explanation = await explainMember(ref, member, { connection, ports });
@@ -44,9 +42,8 @@ export function addPerson(program: Command, act: Act): void {
     .addHelpText(...examples('person 00u7', 'person ann@acme.test --json'))
     .action(
       act(async (context, member: string) => {
-        const ports = await context.ports();
-        const connection = await requireConnection(context.connection, ports);
-        const report = await reportPerson(member, connection, ports);
+        const { ports, found } = await context.connected();
+        const report = await reportPerson(member, found, ports);
         context.out.answer(report, (shown) => printPerson(shown, context));
         return EXIT.done;
       }),

@@ -5,7 +5,6 @@ import { NothingFits } from '../../shared/operate/find-group.ts';
 import { journalOf } from '../../shared/operate/journal.ts';
 import { readLog } from '../../shared/operate/log.ts';
 import { withId } from '../../shared/operate/names.ts';
-import { requireConnection } from '../../shared/operate/settings.ts';
 import { verifyAudit } from '../../shared/operate/verify-audit.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
@@ -88,8 +87,7 @@ const MOST_AT_ONCE = 1_000;
 
 async function showLog(context: Context, options: LogOptions): Promise<number> {
   const { out, connection, io } = context;
-  const ports = await context.ports();
-  await requireConnection(connection, ports);
+  const { ports } = await context.connected();
   const ref = options.group === undefined ? undefined : await context.group(options.group);
   const { taken, ...filter } = await filterOf(context, ref, options);
   // To look for them again and again would be to read all members each time; the writes that they cause name them.

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../../shared/operate/pausing.ts';
-import { requireConnection } from '../../shared/operate/settings.ts';
 import { readStatus, sayGate } from '../../shared/operate/status.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
@@ -34,7 +33,7 @@ async function pause(
   const { out, connection } = context;
   const ports = await context.ports();
   const ref = group === undefined ? undefined : await context.group(group);
-  if (ref === undefined) await requireConnection(connection, ports);
+  if (ref === undefined) await context.connected();
   const seen = await ports.gates.read(connection);
   if (ref === undefined && seen.state === 'paused') out.note(`paused already: ${seen.reason}`);
   const what = ref === undefined ? `connection ${connection}` : `group ${await context.said(ref)}`;
@@ -66,9 +65,9 @@ async function resume(context: Context, group: string | undefined, { wait }: Wai
     );
     return resumed && wait ? follow(context, [ref]) : EXIT.done;
   }
-  const required = await requireConnection(connection, ports);
-  const seen = { gate: await ports.gates.read(connection), observing: required.observing };
-  const { backlog, oldestUnappliedMs, gate, observing } = await readStatus(required, ports);
+  const { found } = await context.connected();
+  const seen = { gate: await ports.gates.read(connection), observing: found.observing };
+  const { backlog, oldestUnappliedMs, gate, observing } = await readStatus(found, ports);
   const oldest = oldestUnappliedMs === null ? '' : `, the oldest for ${duration(oldestUnappliedMs)}`;
   out.note(
     `gate ${sayGate(gate)}${observing ? ', observing' : ''}; ${plural(backlog, 'group')} wait${backlog === 1 ? 's' : ''}${oldest}`,

@@ -6,7 +6,7 @@ import type { GroupRef } from '../../shared/domain/ids.ts';
 import { allGroups } from '../../shared/operate/find-group.ts';
 import { syncGroups } from '../../shared/operate/follow.ts';
 import type { Names } from '../../shared/operate/names.ts';
-import { planSettings, requireConnection } from '../../shared/operate/settings.ts';
+import { planSettings } from '../../shared/operate/settings.ts';
 import { type GroupPlan, planGroup } from '../../shared/sync/apply/preview.ts';
 import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import type { Act, Context } from '../context.ts';
@@ -55,8 +55,7 @@ interface SyncOptions {
 }
 
 async function chosen(context: Context, groups: readonly string[]): Promise<readonly GroupRef[]> {
-  const ports = await context.ports();
-  await requireConnection(context.connection, ports);
+  const { ports } = await context.connected();
   return groups.length === 0 ? allGroups(context.connection, ports) : Promise.all(groups.map(context.group));
 }
 

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import * as z from 'zod';
-import { requireConnection } from '../../shared/operate/settings.ts';
 import type { DriftRecord } from '../../shared/sync/ports/logs.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
@@ -44,8 +43,7 @@ async function runNow(
   { wait = false, ...event }: { readonly task?: string; readonly wait?: boolean },
 ): Promise<number> {
   const { out, connection } = context;
-  const ports = await context.ports();
-  await requireConnection(connection, ports);
+  const { ports } = await context.connected();
   const readDrift = async () => {
     const found: DriftRecord[] = [];
     for await (const page of ports.drift.since(connection, ports.clock() - RECENT_MS)) found.push(...page);

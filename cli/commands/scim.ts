@@ -1,6 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { issueToken, withdrawToken } from '../../shared/operate/scim-tokens.ts';
-import { requireConnection } from '../../shared/operate/settings.ts';
 import { instant } from '../../shared/operate/status.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import { listTokens, type TokenSummary } from '../../shared/sync/scim/tokens.ts';
@@ -45,11 +44,10 @@ function lifetime(text: string): number {
 }
 
 async function create(
-  { out, connection, ports }: Context,
+  { out, connection, connected }: Context,
   { expires = 180 * DAY_MS }: { readonly expires?: number },
 ): Promise<number> {
-  const tool = await ports();
-  await requireConnection(connection, tool);
+  const { ports: tool } = await connected();
   const expiresMs = Number.isFinite(expires) ? tool.clock() + expires : undefined;
   const { token, kept } = await issueToken(connection, expiresMs, tool);
   const url = await urlOf(tool);
@@ -72,9 +70,8 @@ async function urlOf({ deployment }: ToolPorts): Promise<string | null | undefin
   }
 }
 
-async function list({ out, connection, ports }: Context): Promise<number> {
-  const tool = await ports();
-  await requireConnection(connection, tool);
+async function list({ out, connection, connected }: Context): Promise<number> {
+  const { ports: tool } = await connected();
   const tokens = await listTokens(connection, tool);
   const nowMs = tool.clock();
   const ago = (atMs: number | undefined) => (atMs === undefined ? 'never' : `${duration(nowMs - atMs)} ago`);

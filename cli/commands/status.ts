@@ -4,7 +4,6 @@ import { GROUP_STATES } from '../../shared/contract/names.ts';
 import { NotFound } from '../../shared/operate/find-group.ts';
 import { type Names, withId } from '../../shared/operate/names.ts';
 import { reportGroups } from '../../shared/operate/report.ts';
-import { requireConnection } from '../../shared/operate/settings.ts';
 import { mendOf, readGroupStatus, readStatus, sayGate, shortened } from '../../shared/operate/status.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
@@ -38,8 +37,8 @@ export function addStatus(program: Command, act: Act): void {
 }
 
 async function showStatus(context: Context): Promise<number> {
-  const ports = await context.ports();
-  const status = await readStatus(await requireConnection(context.connection, ports), ports);
+  const { ports, found } = await context.connected();
+  const status = await readStatus(found, ports);
   context.out.answer(status, (shown) => printStatus(shown, context));
   for (const step of nextSteps(status)) context.out.note(`next: ${step}`);
   return status.gate.state === 'open' && !status.observing ? EXIT.done : EXIT.attention;
@@ -135,9 +134,8 @@ async function showGroups(context: Context, { state }: { state?: string }, _comm
   if (state !== undefined && !STATES.includes(state)) {
     throw new UsageError(`--state: expected one of ${STATES.join(', ')}, got "${state}"`);
   }
-  const ports = await context.ports();
-  await requireConnection(context.connection, ports);
-  const all = await reportGroups(context.connection, ports);
+  const { ports, found } = await context.connected();
+  const all = await reportGroups(found.name, ports);
   const groups = all
     .filter((group) => state === undefined || group.state === state)
     .sort((a, b) => BY_NAME.compare(a.name ?? '', b.name ?? ''));
