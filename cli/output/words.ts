@@ -15,7 +15,7 @@ export const percent = (share: number): string => `${Math.round(share * 100)} %`
 
 /** Characters of names from outside that would move the cursor, or make text be read in another order than it has. */
 export const visible = (text: string): string =>
-  text.replace(/[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu, escaped);
+  text.replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, escaped);
 
 /** The same in text that is ready to be shown: its lines, and the colours that we give it, stay. */
 export const visibleText = (text: string): string =>

@@ -35,7 +35,7 @@ export const clock = (at: string): string => clockTime.format(new Date(at));
 /** Without characters that would make text be read in another order than it has, as the command line shows it. */
 export const visible = (text: string): string =>
   text.replace(
-    /(?![\n\t])[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu,
+    /(?![\n\t])[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu,
     (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 

@@ -4,7 +4,7 @@ const MASK = '[redacted]';
 // Repeats are bounded, so that a hostile answer costs no more than linear time.
 
 /** C0, DEL and C1 controls, line and paragraph separators, and the marks that reorder text on a screen. */
-const CONTROLS = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu;
+const CONTROLS = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]+/gu;
 const AUTHORIZATION = /\b(bearer|basic)(\s+|%20|\+)["']?[^\s"',;<>]+/gi;
 const SECRET_MEMBER =
   /(["']?(?:[\w-]{0,40}(?:token|secret|password|api[_-]?key)|authorization)["']?\s*[:=]\s*)("(?:[^"\\]|\\.)*"?|'[^']*'?|[^\s,;&}\]<>]+)/gi;
