@@ -19,7 +19,7 @@ export function createCloud(life: Life, chronicleOf: (nowMs: () => number) => Ch
   const time = createTime(START_MS);
   const { nowMs } = time;
   const chronicle = chronicleOf(nowMs);
-  const table = new MemoryTable(life.seed % 2 === 0 ? {} : { indexLag: { ms: 700, nowMs } });
+  const table = new MemoryTable(life.seed % 2 === 0 ? {} : { indexLag: { ms: 500, nowMs } });
   const queues = createQueues({
     nowMs,
     random: random.fork('queues'),
