@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import * as z from 'zod';
+import { gather } from '../../shared/sync/gather.ts';
 import type { DriftRecord } from '../../shared/sync/ports/logs.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
@@ -44,11 +45,7 @@ async function runNow(
 ): Promise<number> {
   const { out, connection } = context;
   const { ports } = await context.connected();
-  const readDrift = async () => {
-    const found: DriftRecord[] = [];
-    for await (const page of ports.drift.since(connection, ports.clock() - RECENT_MS)) found.push(...page);
-    return found;
-  };
+  const readDrift = () => gather(ports.drift.since(connection, ports.clock() - RECENT_MS));
   out.note(`running ${name} for ${connection} …`);
   const known = new Set((await readDrift()).map(({ id, settledBy }) => `${id} ${settledBy}`));
   const answer = Answer.parse(await ports.functions.run(name, { ...event, connection }));

@@ -1,4 +1,5 @@
 import type { ConnectionName } from '../domain/ids.ts';
+import { gather } from '../sync/gather.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import { listTokens } from '../sync/scim/tokens.ts';
 import { walkMailbox } from './dead-letters/walk.ts';
@@ -13,10 +14,8 @@ const named = (groups: readonly { readonly id: string; readonly name?: string | 
 export const COMPLETIONS = {
   connection: async ({ connections }) => (await connections.list()).map(({ name }) => name),
   async group({ index }, connection) {
-    const found: { id: string; name?: string | undefined }[] = [];
-    for await (const page of index.all(connection))
-      found.push(...page.map(({ ref, name }) => ({ id: ref.group, name })));
-    return named(found);
+    const all = await gather(index.all(connection));
+    return named(all.map(({ ref, name }) => ({ id: ref.group, name })));
   },
   async hold(ports, connection) {
     const held = await listHolds(connection, ports);

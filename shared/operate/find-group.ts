@@ -1,4 +1,5 @@
 import { type ConnectionName, type GroupRef, groupId } from '../domain/ids.ts';
+import { gather } from '../sync/gather.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { GroupSummary } from '../sync/ports/group-index.ts';
 import { withId } from './names.ts';
@@ -78,12 +79,9 @@ export async function findGroup(
 ): Promise<GroupRef> {
   const byId = { connection, group: groupId(text) };
   if (text !== '' && (await ports.groups.read(byId)) !== undefined) return byId;
-  const all: { item: GroupRef; words: string[]; said: string }[] = [];
-  for await (const page of ports.index.all(connection)) {
-    for (const { ref, name } of page) {
-      all.push({ item: ref, words: [ref.group, name ?? ref.group], said: withId(name, ref.group) });
-    }
-  }
+  const all = (await gather(ports.index.all(connection))).map(({ ref, name }) => {
+    return { item: ref, words: [ref.group, name ?? ref.group], said: withId(name, ref.group) };
+  });
   return findOne(text, all, `no group of connection ${connection} has the id or the name "${text}"`);
 }
 
@@ -93,7 +91,6 @@ export async function allGroups(
   { index }: Pick<FindGroupPorts, 'index'>,
   only: (group: GroupSummary) => boolean = () => true,
 ): Promise<readonly GroupRef[]> {
-  const refs: GroupRef[] = [];
-  for await (const page of index.all(connection)) refs.push(...page.filter(only).map(({ ref }) => ref));
+  const refs = (await gather(index.all(connection))).filter(only).map(({ ref }) => ref);
   return refs.sort((a, b) => (a.group < b.group ? -1 : 1));
 }

@@ -2,6 +2,7 @@ import { fieldName, matchForm } from '../contract/match-rule.ts';
 import { matchRules } from '../contract/settings.ts';
 import { ACTIVE_ATTRIBUTE } from '../domain/active.ts';
 import { type ConnectionName, type GroupRef, type MemberId, memberId } from '../domain/ids.ts';
+import { gather } from '../sync/gather.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import { allGroups, findOne } from './find-group.ts';
@@ -43,7 +44,7 @@ export async function membersHolding(
   const fields = matchRules(settings).map(({ employeeField }) => fieldName(employeeField));
   const holding = fields.map((field) => people.holding(name, field, matchForm(field, text)));
   for (const { role } of (await Promise.all(holding)).flat())
-    for await (const page of people.membersBoundTo(name, role)) for (const one of page) found.add(one);
+    for (const one of await gather(people.membersBoundTo(name, role))) found.add(one);
   return [...found];
 }
 

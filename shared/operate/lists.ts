@@ -1,5 +1,6 @@
 import type { DriftRow, HoldRow, PendingRow } from '../contract/answers.ts';
 import type { ConnectionName } from '../domain/ids.ts';
+import { gather } from '../sync/gather.ts';
 import type { GroupIndex } from '../sync/ports/group-index.ts';
 import type { DriftLog } from '../sync/ports/logs.ts';
 import type { HeldGroup } from './holds.ts';
@@ -9,12 +10,13 @@ export async function listPending(
   connection: ConnectionName,
   { index }: { readonly index: Pick<GroupIndex, 'pending'> },
 ): Promise<readonly PendingRow[]> {
-  const rows: PendingRow[] = [];
-  for await (const page of index.pending(connection)) {
-    rows.push(
-      ...page.map(({ ref, member, cause, sinceMs }) => ({ group: ref.group, member, cause, sinceMs })),
-    );
-  }
+  const pending = await gather(index.pending(connection));
+  const rows = pending.map(({ ref, member, cause, sinceMs }) => ({
+    group: ref.group,
+    member,
+    cause,
+    sinceMs,
+  }));
   return rows.sort((a, b) => a.sinceMs - b.sinceMs || (a.member < b.member ? -1 : 1));
 }
 
@@ -23,16 +25,13 @@ export async function listDrift(
   connection: ConnectionName,
   { drift }: { readonly drift: Pick<DriftLog, 'list'> },
 ): Promise<readonly DriftRow[]> {
-  const rows: DriftRow[] = [];
-  for await (const page of drift.list(connection)) {
-    for (const { id, group, kind, initiator, actor = null, before, after, settledBy, ...instants } of page) {
-      const { detectedAtMs, settledAtMs } = instants;
-      const detectedAt = new Date(detectedAtMs).toISOString();
-      const settledAt = settledAtMs === null ? null : new Date(settledAtMs).toISOString();
-      const times = { detectedAt, seenAt: detectedAt, settledAt };
-      rows.push({ id, group, kind, initiator, actor, before, after, settledBy, ...times });
-    }
-  }
+  const rows = (await gather(drift.list(connection))).map((record): DriftRow => {
+    const { id, group, kind, initiator, actor = null, before, after, settledBy, settledAtMs } = record;
+    const detectedAt = new Date(record.detectedAtMs).toISOString();
+    const settledAt = settledAtMs === null ? null : new Date(settledAtMs).toISOString();
+    const times = { detectedAt, seenAt: detectedAt, settledAt };
+    return { id, group, kind, initiator, actor, before, after, settledBy, ...times };
+  });
   return rows.sort((a, b) => (a.detectedAt < b.detectedAt ? 1 : -1));
 }
 

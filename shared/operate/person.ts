@@ -1,7 +1,8 @@
 import pMap from 'p-map';
 import type { PersonReport } from '../contract/answers.ts';
-import { type GroupId, memberId } from '../domain/ids.ts';
+import { memberId } from '../domain/ids.ts';
 import { stampTimeMs } from '../domain/stamp.ts';
+import { gather } from '../sync/gather.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import { type ExplainPorts, explainMember } from './explain.ts';
@@ -32,8 +33,7 @@ export async function reportPerson(
 ): Promise<PersonReport> {
   const { name } = connection;
   const member = await findMember(text, connection, ports);
-  const named: GroupId[] = [];
-  for await (const page of ports.users.groupsOf(name, member)) named.push(...page);
+  const named = await gather(ports.users.groupsOf(name, member));
   const groups = named.sort().slice(0, MOST_GROUPS);
   const refs = groups.map((group) => ({ connection: name, group }));
   const [[scim], users, states, deeds, explained] = await Promise.all([

@@ -3,6 +3,7 @@ import type { EventActor } from '../domain/event.ts';
 import type { GroupRegisters } from '../domain/group.ts';
 import type { ConnectionName, GroupId, GroupRef, MemberId } from '../domain/ids.ts';
 import { readStamp, STAMP_ZERO, type Stamp, stampTimeMs } from '../domain/stamp.ts';
+import { gather } from '../sync/gather.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { UserState } from '../sync/ports/desired.ts';
 
@@ -55,11 +56,9 @@ export async function readTaken(
   { group, member }: Taken,
   ports: TakenPorts,
 ): Promise<readonly LogEntry[]> {
-  const refs = group === undefined ? [] : [group];
-  if (group === undefined && member !== undefined) {
-    for await (const page of ports.users.groupsOf(connection, member))
-      refs.push(...page.map((one) => ({ connection, group: one })));
-  }
+  const isEverywhere = group === undefined && member !== undefined;
+  const others = isEverywhere ? await gather(ports.users.groupsOf(connection, member)) : [];
+  const refs = group === undefined ? others.map((one) => ({ connection, group: one })) : [group];
   const looked = refs.slice(0, MOST_GROUPS);
   const [states, users, registers] = await Promise.all([
     ports.groups.readMany(looked, () => {}),

@@ -9,6 +9,7 @@ import type { ListQuery } from '../../scim/list-query.ts';
 import { type Projection, project, shows } from '../../scim/projection.ts';
 import type { ResourceType, TypeName } from '../../scim/resource-type.ts';
 import type { ScimObject } from '../../scim/value.ts';
+import { gather } from '../gather.ts';
 import type { ScimResource } from '../ports/scim.ts';
 import type { ScimContext } from './context.ts';
 import { claimsOf } from './indexing.ts';
@@ -114,11 +115,9 @@ async function readAll(ids: readonly string[], type: TypeName, context: ScimCont
   if (first === undefined || last === undefined) return [];
   const wanted = new Set(ids);
   const read: ScimResource[] = [];
-  for await (const page of context.ports.scim.list(context.connection, type, [first, last])) {
-    for (const one of page) {
-      const mended = wanted.has(one.id) ? await mend(one, context) : undefined;
-      if (mended !== undefined) read.push(mended);
-    }
+  for (const one of await gather(context.ports.scim.list(context.connection, type, [first, last]))) {
+    const mended = wanted.has(one.id) ? await mend(one, context) : undefined;
+    if (mended !== undefined) read.push(mended);
   }
   return read;
 }
@@ -148,9 +147,7 @@ async function candidates(type: ResourceType, filter: Filter | undefined, contex
     const read = await ports.scim.read(connection, type.name, ids);
     return read.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   }
-  const all: ScimResource[] = [];
-  for await (const page of ports.scim.list(connection, type.name)) all.push(...page);
-  return all;
+  return gather(ports.scim.list(connection, type.name));
 }
 
 async function idsBy({ by, value }: Lookup, type: ResourceType, { ports, connection }: ScimContext) {
@@ -165,11 +162,8 @@ async function idsBy({ by, value }: Lookup, type: ResourceType, { ports, connect
       );
       return holders.filter((holder) => holder !== undefined);
     }
-    case 'member': {
-      const ids: string[] = [];
-      for await (const groups of ports.users.groupsOf(connection, memberId(value))) ids.push(...groups);
-      return ids;
-    }
+    case 'member':
+      return gather(ports.users.groupsOf(connection, memberId(value)));
   }
 }
 
