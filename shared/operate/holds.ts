@@ -4,19 +4,15 @@ import type { ConnectionName, GroupId, GroupRef, PlatformUserId } from '../domai
 import { authorsOf, type EarlierDeed } from '../plan/approval.ts';
 import { judgeRemovals } from '../plan/guard.ts';
 import { holdDigest } from '../sync/apply/facts.ts';
-import type { WakePorts } from '../sync/ports/bundles.ts';
+import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connections } from '../sync/ports/connections.ts';
-import type { GroupIndex } from '../sync/ports/group-index.ts';
-import type { GroupStore } from '../sync/ports/groups.ts';
-import type { AuditLog } from '../sync/ports/logs.ts';
 import { dirtyNow } from '../sync/wake.ts';
 import { type HeldPorts, readCauses } from './held.ts';
 import { doRecorded, type JournalPorts, journalOf } from './journal.ts';
 
 export type HoldPorts = JournalPorts &
   HeldPorts &
-  Pick<WakePorts, 'applyQueue' | 'coalesceMs'> & {
-    readonly audit: Pick<AuditLog, 'read'>;
+  Pick<ToolPorts, 'applyQueue' | 'coalesceMs' | 'audit'> & {
     readonly connections: Pick<Connections, 'find'>;
   };
 
@@ -46,15 +42,11 @@ export type HoldOutcome =
  * write that does uses the approval up. Removals that joined the hold since it was shown are the guard's to judge.
  */
 export const approveHold = (ref: GroupRef, word: HoldWord, ports: HoldPorts): Promise<HoldOutcome> =>
-  decide(ref, 'approved', { word, ports });
+  decide(ref, 'approved', word, ports);
 
 /** Keeps the removals of a hold from happening until nobody wants them any more. */
 export const rejectHold = (ref: GroupRef, word: HoldWord, ports: HoldPorts): Promise<HoldOutcome> =>
-  decide(ref, 'rejected', { word, ports });
-
-export interface HoldPartPorts extends HoldPorts {
-  readonly groups: HoldPorts['groups'] & Pick<GroupStore, 'hold'>;
-}
+  decide(ref, 'rejected', word, ports);
 
 /** Nothing was changed: the rest would not stay held, so that all can be approved or none. */
 export interface AllOrNone {
@@ -72,7 +64,7 @@ export async function approveSome(
   ref: GroupRef,
   users: readonly PlatformUserId[],
   word: HoldWord,
-  ports: HoldPartPorts,
+  ports: HoldPorts,
 ): Promise<HoldOutcome | AllOrNone> {
   const seen = await ports.groups.read(ref);
   const hold = seen?.hold;
@@ -104,7 +96,7 @@ export interface HeldGroup {
 /** Every hold of a connection, decided ones included, in the order of the groups' ids. */
 export async function listHolds(
   connection: ConnectionName,
-  ports: { readonly groups: Pick<GroupStore, 'read'>; readonly index: Pick<GroupIndex, 'all'> },
+  ports: Pick<ToolPorts, 'groups' | 'index'>,
 ): Promise<readonly HeldGroup[]> {
   const held: HeldGroup[] = [];
   for await (const page of ports.index.all(connection)) {
@@ -123,7 +115,8 @@ export async function listHolds(
 async function decide(
   ref: GroupRef,
   kind: 'approved' | 'rejected',
-  { word, ports }: { readonly word: HoldWord; readonly ports: HoldPorts },
+  word: HoldWord,
+  ports: HoldPorts,
 ): Promise<HoldOutcome> {
   const { reason, digest } = word;
   const seen = await ports.groups.read(ref);

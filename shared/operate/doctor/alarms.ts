@@ -27,7 +27,7 @@ export const checkAlarms = (
     }
     const topic = /arn:[\w-]+:sns:[\w:-]+/.exec(actions.join(' '))?.[0];
     if (topic === undefined)
-      return [fault('alarm', `${name} rang, and no action of it is on record`, 'deploy the stack again')];
+      return fault('alarm', `${name} rang, and no action of it is on record`, 'deploy the stack again');
     const isTold = actions.some((action) => /^successfully executed/i.test(action));
     const rang = check('alarm', isTold, {
       detail: `${name} rang: ${isTold ? `${topic} was told` : actions.join('; ')}`,
@@ -36,17 +36,13 @@ export const checkAlarms = (
     return [rang, ...(await guarded('alarm subscription', () => checkSubscriptions(topic, alarms)))];
   });
 
-async function checkSubscriptions(topic: string, alarms: AlarmDesk): Promise<readonly Check[]> {
+async function checkSubscriptions(topic: string, alarms: AlarmDesk): Promise<Check> {
   const all = await alarms.subscriptionsOf(topic);
   const confirmed = all.filter((arn) => arn.startsWith('arn:')).length;
   const waiting = all.length - confirmed;
-  return [
-    check('alarm subscription', confirmed > 0, {
-      detail: `${confirmed} confirmed, ${waiting} to be confirmed`,
-      fix:
-        waiting > 0
-          ? 'follow the link in the mail that AWS sent'
-          : 'cdk deploy -c alarmEmail=ops@example.com',
-    }),
-  ];
+  return check('alarm subscription', confirmed > 0, {
+    detail: `${confirmed} confirmed, ${waiting} to be confirmed`,
+    fix:
+      waiting > 0 ? 'follow the link in the mail that AWS sent' : 'cdk deploy -c alarmEmail=ops@example.com',
+  });
 }

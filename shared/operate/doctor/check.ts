@@ -12,21 +12,8 @@ export const check = (
   { detail, fix }: { readonly detail: string; readonly fix: string },
 ): Check => (ok ? well(name, detail) : fault(name, detail, fix));
 
-export type DoctorPorts = Pick<
-  ToolPorts,
-  | 'deployment'
-  | 'connections'
-  | 'gates'
-  | 'platforms'
-  | 'applicants'
-  | 'index'
-  | 'groups'
-  | 'feed'
-  | 'health'
-  | 'notices'
-  | 'tokens'
-  | 'clock'
->;
+/** One check or several. */
+export type Checked = Check | readonly Check[];
 
 /**
  * A part that cannot be asked is a fault of its own, never the end of the round.
@@ -34,11 +21,11 @@ export type DoctorPorts = Pick<
  */
 export async function guarded(
   name: string,
-  run: () => Promise<readonly Check[]>,
+  run: () => Promise<Checked>,
   fixOf: (error: unknown) => Promise<string | undefined> = async () => undefined,
 ): Promise<readonly Check[]> {
   try {
-    return await run();
+    return [await run()].flat();
   } catch (error) {
     const detail = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
     return [
@@ -57,7 +44,7 @@ export const connectAgain = (name: ConnectionName) => `groupsync connect ${name}
 export async function fixOfCall(
   error: unknown,
   name: ConnectionName,
-  { gates, clock }: Pick<DoctorPorts, 'gates' | 'clock'>,
+  { gates, clock }: Pick<ToolPorts, 'gates' | 'clock'>,
 ): Promise<string | undefined> {
   if (!(error instanceof PlatformFailure)) return undefined;
   if (error.kind === 'unauthorized') return connectAgain(name);

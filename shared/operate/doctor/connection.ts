@@ -1,9 +1,10 @@
 import type { Check } from '../../contract/answers.ts';
+import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import type { Applicant } from '../../sync/ports/platform.ts';
 import { checkFields, neededFields } from '../connect/inspect.ts';
 import { sayGate } from '../status.ts';
-import { check, connectAgain, type DoctorPorts, fault, fixOfCall, guarded, wait, well } from './check.ts';
+import { type Checked, check, connectAgain, fault, fixOfCall, guarded, wait, well } from './check.ts';
 
 /** Of members that count, past this share it is rarely the people who are at fault. */
 const MAX_UNMATCHED_SHARE = 0.1;
@@ -14,7 +15,7 @@ const OLD_BACKLOG_MS = 15 * 60_000;
 const MAX_SKEW_MS = 60_000;
 
 /** One connection from the credential to the last group. */
-export async function checkConnection(connection: Connection, ports: DoctorPorts): Promise<readonly Check[]> {
+export async function checkConnection(connection: Connection, ports: ToolPorts): Promise<readonly Check[]> {
   const named = (checks: readonly Check[]) =>
     checks.map((one) => ({ ...one, name: `${connection.name}: ${one.name}` }));
   const rounds = await Promise.all([
@@ -25,18 +26,15 @@ export async function checkConnection(connection: Connection, ports: DoctorPorts
   ]);
   const tried = connection.contract?.findings.find(({ about }) => about === 'PATCH version');
   const platform = tried ? `${tried.about}: ${tried.found}` : 'not tried yet: groupsync probe';
-  const unknown = connection.unknownSettings?.map((key) =>
-    fault(
-      'settings',
-      `${key} is not known to this version, and kept`,
-      'deploy the release that wrote it again',
-    ),
-  );
+  const unknown = (connection.unknownSettings ?? []).map((key) => {
+    const detail = `${key} is not known to this version, and kept`;
+    return fault('settings', detail, 'deploy the release that wrote it again');
+  });
   const { drift } = connection.settings;
-  return named([...rounds.flat(), well('drift', drift), well('platform', platform), ...(unknown ?? [])]);
+  return named([...rounds.flat(), well('drift', drift), well('platform', platform), ...unknown]);
 }
 
-async function checkCredential({ name, company, settings }: Connection, ports: DoctorPorts) {
+async function checkCredential({ name, company, settings }: Connection, ports: ToolPorts) {
   const reconnect = connectAgain(name);
   let applicant: Applicant;
   try {
@@ -60,7 +58,7 @@ async function checkCredential({ name, company, settings }: Connection, ports: D
     ...(await guarded('clock', () => checkClock(applicant), fixOf)),
     ...(await guarded(
       'groups permission',
-      async () => [well('groups permission', `${(await applicant.groups()).length} groups on the platform`)],
+      async () => well('groups permission', `${(await applicant.groups()).length} groups on the platform`),
       fixOf,
     )),
     ...(await guarded(
@@ -76,7 +74,7 @@ async function checkCredential({ name, company, settings }: Connection, ports: D
 }
 
 /** @param fix what mends the credential now; undefined where it is accepted */
-async function checkDaily(name: Connection['name'], fix: string | undefined, { health, clock }: DoctorPorts) {
+async function checkDaily(name: Connection['name'], fix: string | undefined, { health, clock }: ToolPorts) {
   const { lastFailure, goodAtMs } = (await health.read(name)) ?? {};
   if (lastFailure === undefined || lastFailure.atMs <= (goodAtMs ?? 0)) return [];
   if (fix !== undefined) return [fault('daily check', lastFailure.message, fix)];
@@ -84,16 +82,14 @@ async function checkDaily(name: Connection['name'], fix: string | undefined, { h
   return [well('daily check', `failed ${ago} ago: ${lastFailure.message}; the credential is accepted now`)];
 }
 
-async function checkClock(applicant: Applicant): Promise<readonly Check[]> {
+async function checkClock(applicant: Applicant): Promise<Checked> {
   const skewMs = await applicant.clockSkewMs();
   if (skewMs === undefined) return [];
   const seconds = Math.round(skewMs / 1_000);
-  return [
-    check('clock', Math.abs(skewMs) <= MAX_SKEW_MS, {
-      detail: `this machine is ${Math.abs(seconds)} s ${seconds < 0 ? 'behind' : 'ahead of'} the platform`,
-      fix: 'set the clock of this machine (or of the platform): events over 5 minutes ahead are refused',
-    }),
-  ];
+  return check('clock', Math.abs(skewMs) <= MAX_SKEW_MS, {
+    detail: `this machine is ${Math.abs(seconds)} s ${seconds < 0 ? 'behind' : 'ahead of'} the platform`,
+    fix: 'set the clock of this machine (or of the platform): events over 5 minutes ahead are refused',
+  });
 }
 
 async function firstPage(applicant: Applicant, fields: readonly string[], states: readonly string[]) {
@@ -101,7 +97,7 @@ async function firstPage(applicant: Applicant, fields: readonly string[], states
   return [];
 }
 
-async function checkGate(connection: Connection, { gates, clock }: DoctorPorts): Promise<readonly Check[]> {
+async function checkGate(connection: Connection, { gates, clock }: ToolPorts): Promise<readonly Check[]> {
   const { state, reason = null, sinceMs, untilMs } = await gates.read(connection.name);
   const since = sinceMs === undefined ? '' : `, for ${minutes(clock() - sinceMs)}`;
   const until = untilMs === undefined ? null : new Date(untilMs).toISOString();
@@ -123,7 +119,7 @@ async function checkGate(connection: Connection, { gates, clock }: DoctorPorts):
   ];
 }
 
-async function checkGroups({ name }: Connection, { index, groups, clock }: DoctorPorts) {
+async function checkGroups({ name }: Connection, { index, groups, clock }: ToolPorts) {
   let failed = 0;
   const holds = { waiting: 0, approved: 0, rejected: 0 };
   let total = 0;
@@ -158,7 +154,7 @@ async function checkGroups({ name }: Connection, { index, groups, clock }: Docto
   ];
 }
 
-async function checkUnmatched(name: Connection['name'], wanted: number, index: DoctorPorts['index']) {
+async function checkUnmatched(name: Connection['name'], wanted: number, index: ToolPorts['index']) {
   let unmatched = 0;
   for await (const page of index.pending(name)) {
     unmatched += page.filter(({ cause }) => cause === 'unknown' || cause === 'ambiguous').length;
@@ -171,18 +167,14 @@ async function checkUnmatched(name: Connection['name'], wanted: number, index: D
   });
 }
 
-async function checkFeed({ name }: Connection, { feed, clock }: DoctorPorts): Promise<readonly Check[]> {
+async function checkFeed({ name }: Connection, { feed, clock }: ToolPorts): Promise<Check> {
   const position = await feed.read(name);
   const ageMs = position === undefined ? undefined : clock() - position.readAtMs;
-  return [
-    check('activity feed', ageMs !== undefined && ageMs <= STALE_FEED_MS, {
-      detail: ageMs === undefined ? 'not read yet' : `read ${minutes(ageMs)} ago`,
-      fix:
-        ageMs === undefined
-          ? 'just started? wait five minutes, or read it now:\ngroupsync reconcile'
-          : 'groupsync reconcile',
-    }),
-  ];
+  const isNew = ageMs === undefined;
+  return check('activity feed', !isNew && ageMs <= STALE_FEED_MS, {
+    detail: isNew ? 'not read yet' : `read ${minutes(ageMs)} ago`,
+    fix: `${isNew ? 'just started? wait five minutes, or read it now:\n' : ''}groupsync reconcile`,
+  });
 }
 
 const minutes = (ms: number): string =>

@@ -11,7 +11,7 @@ import {
 } from '../../contract/names.ts';
 import { QUEUES, TABLE } from '../../contract/topology.ts';
 import type { Deployment, QueueFacts } from '../../sync/ports/deployment.ts';
-import { check, fault, guarded, well } from './check.ts';
+import { type Checked, check, fault, guarded, well } from './check.ts';
 
 interface Looked {
   readonly prefix: string;
@@ -34,18 +34,18 @@ const redeploy = 'deploy the stack again; docs/deploy.md says how';
 const elsewhere = ({ region }: Deployment, prefix: string) =>
   `is this the right region and prefix? asked in ${region} for "${prefix}"; see --region, --prefix and --profile`;
 
-async function checkAccount({ deployment }: Looked): Promise<readonly Check[]> {
+async function checkAccount({ deployment }: Looked): Promise<Check> {
   const account = await deployment.account();
   const detail =
     account === undefined ? 'the local stack' : `account ${account}, region ${deployment.region}`;
-  return [well('account', detail)];
+  return well('account', detail);
 }
 
-async function checkQueue(key: QueueKey, { prefix, deployment }: Looked): Promise<readonly Check[]> {
+async function checkQueue(key: QueueKey, { prefix, deployment }: Looked): Promise<Checked> {
   const name = `queue ${key}`;
   const facts = await deployment.queue(key);
   if (facts === undefined) {
-    return [fault(name, `there is no queue ${queueName(prefix, key)}`, elsewhere(deployment, prefix))];
+    return fault(name, `there is no queue ${queueName(prefix, key)}`, elsewhere(deployment, prefix));
   }
   const waiting = facts.visible + facts.inFlight + facts.delayed;
   return [
@@ -72,10 +72,10 @@ function deadLettersOf(key: 'eventsDlq' | 'applyDlq', waiting: number): Check {
   });
 }
 
-async function checkTable({ prefix, deployment }: Looked): Promise<readonly Check[]> {
+async function checkTable({ prefix, deployment }: Looked): Promise<Checked> {
   const facts = await deployment.table();
   if (facts === undefined) {
-    return [fault('table', `there is no table ${tableName(prefix)}`, elsewhere(deployment, prefix))];
+    return fault('table', `there is no table ${tableName(prefix)}`, elsewhere(deployment, prefix));
   }
   const { active, indexes, timeToLive, recoverable } = facts;
   return [
@@ -104,7 +104,7 @@ async function checkFunction(key: (typeof FUNCTION_KEYS)[number], { prefix, depl
   const facts = await deployment.function(key);
   const name = functionName(prefix, key);
   if (facts === undefined) {
-    return [fault(`function ${key}`, `there is no function ${name}`, elsewhere(deployment, prefix))];
+    return fault(`function ${key}`, `there is no function ${name}`, elsewhere(deployment, prefix));
   }
   const isActive = facts.state === 'Active' || facts.state === 'Inactive';
   return [
@@ -123,11 +123,9 @@ async function checkFunction(key: (typeof FUNCTION_KEYS)[number], { prefix, depl
 async function checkSchedule(key: (typeof SCHEDULE_KEYS)[number], { prefix, deployment }: Looked) {
   const facts = await deployment.schedule(key);
   const name = scheduleName(prefix, key);
-  if (facts === undefined) return [fault(`schedule ${key}`, `there is no schedule ${name}`, redeploy)];
-  return [
-    check(`schedule ${key}`, facts.enabled, {
-      detail: facts.enabled ? facts.expression : `${name} is switched off`,
-      fix: `enable ${name} in EventBridge Scheduler, or deploy again`,
-    }),
-  ];
+  if (facts === undefined) return fault(`schedule ${key}`, `there is no schedule ${name}`, redeploy);
+  return check(`schedule ${key}`, facts.enabled, {
+    detail: facts.enabled ? facts.expression : `${name} is switched off`,
+    fix: `enable ${name} in EventBridge Scheduler, or deploy again`,
+  });
 }

@@ -1,13 +1,10 @@
 import type { Check } from '../../contract/answers.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
-import { type DoctorPorts, fault, guarded } from './check.ts';
+import type { ToolPorts } from '../../sync/ports/bundles.ts';
+import { ENDS_SOON_MS, listTokens, type TokenSummary } from '../../sync/scim/tokens.ts';
+import { type Checked, check, fault, guarded, well } from './check.ts';
 import { checkConnection } from './connection.ts';
 import { checkDeployment } from './deployment.ts';
-import { checkScim } from './scim.ts';
-
-export interface DoctorReport {
-  readonly checks: readonly Check[];
-}
 
 /**
  * Looks at every part, from the queues to the last group of each connection, and says how to mend each fault. Nothing
@@ -15,21 +12,16 @@ export interface DoctorReport {
  */
 export async function examine(
   { prefix, connection }: { readonly prefix: string; readonly connection: ConnectionName | undefined },
-  ports: DoctorPorts,
-): Promise<DoctorReport> {
+  ports: ToolPorts,
+): Promise<{ readonly checks: readonly Check[] }> {
   const deployed = await checkDeployment({ prefix, deployment: ports.deployment });
   const connected = await guarded('connections', async () => {
     const all = await ports.connections.list();
     const chosen = connection === undefined ? all : all.filter(({ name }) => name === connection);
     if (chosen.length === 0) {
       const name = connection ?? 'default';
-      return [
-        fault(
-          'connections',
-          `there is no connection${connection === undefined ? '' : ` ${name}`}`,
-          `groupsync connect ${name}`,
-        ),
-      ];
+      const detail = `there is no connection${connection === undefined ? '' : ` ${name}`}`;
+      return fault('connections', detail, `groupsync connect ${name}`);
     }
     const rounds: Check[] = [];
     for (const one of chosen) rounds.push(...(await checkConnection(one, ports)));
@@ -45,3 +37,79 @@ export async function examine(
   });
   return { checks: [...deployed, ...connected] };
 }
+
+const DAY_MS = 86_400_000;
+
+const create = (name: ConnectionName) => `groupsync --connection ${name} scim token create`;
+
+/** The SCIM server, and for each connection whether an identity provider can still use it. */
+async function checkScim(
+  { all, chosen }: { readonly all: readonly ConnectionName[]; readonly chosen: readonly ConnectionName[] },
+  ports: ToolPorts,
+): Promise<Checked> {
+  const facts = await ports.deployment.scim();
+  const tokens = new Map<ConnectionName, readonly TokenSummary[]>();
+  for (const name of all) tokens.set(name, await listTokens(name, ports));
+  const named = [...tokens].filter(([, list]) => list.some(({ state }) => state === 'active'));
+  if (facts === undefined) {
+    if (named.length === 0) return well('scim', 'not part of this deployment');
+    const [[first, [{ prefix = '' } = {}] = []] = []] = named;
+    return fault(
+      'scim',
+      `connection ${first} has a SCIM token, but there is no SCIM server here`,
+      `set scim in the stage’s settings and deploy (docs/deploy.md), or end it:\ngroupsync --connection ${first} scim token revoke ${prefix}`,
+    );
+  }
+  const isActive = facts.state === 'Active' || facts.state === 'Inactive';
+  return [
+    check('scim', isActive, {
+      detail: `the function is ${facts.state}`,
+      fix: 'wait a minute; if it stays so, deploy again',
+    }),
+    await checkUrl(facts.url, ports),
+    ...chosen.flatMap((name) => checkTokens(name, tokens.get(name) ?? [], ports.clock())),
+    ...(named.length > 0 ? [] : [noToken(chosen)]),
+  ];
+}
+
+/** Every answer but a server's own fault will do: without a token it is 401. */
+async function checkUrl(url: string | undefined, { deployment }: ToolPorts): Promise<Check> {
+  if (url === undefined) return well('scim url', 'the stack’s output ScimUrl says it');
+  try {
+    const status = await deployment.statusOf(`${url}/ServiceProviderConfig`);
+    return check('scim url', status < 500, {
+      detail: `${url} answers ${status}`,
+      fix: 'docs/runbook.md, "SCIM errors": the function’s log says why',
+    });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return fault(
+      'scim url',
+      `${url} does not answer: ${reason}`,
+      'check network and proxy, then deploy again',
+    );
+  }
+}
+
+function checkTokens(name: ConnectionName, tokens: readonly TokenSummary[], nowMs: number): Checked {
+  const active = tokens.filter(({ state }) => state === 'active');
+  const title = `${name}: scim tokens`;
+  if (active.length === 0) {
+    const hasExpired = tokens.some(({ state }) => state === 'expired');
+    const fix = `paste a new one at the identity provider:\n${create(name)}`;
+    return hasExpired ? fault(title, 'all have expired: the identity provider is refused', fix) : [];
+  }
+  const endsMs = Math.max(...active.map(({ expiresMs }) => expiresMs ?? Number.POSITIVE_INFINITY));
+  const days = Math.floor((endsMs - nowMs) / DAY_MS);
+  return check(title, endsMs - nowMs > ENDS_SOON_MS, {
+    detail: `${active.length} active${Number.isFinite(endsMs) ? `, the last for ${days} days` : ''}`,
+    fix: `paste a new one at the identity provider, then revoke the old one:\n${create(name)}`,
+  });
+}
+
+const noToken = ([name]: readonly ConnectionName[]): Check =>
+  fault(
+    'scim token',
+    'the SCIM server is there, but no connection has a token for it',
+    `docs/connect-okta.md, docs/connect-entra.md\n${name === undefined ? 'groupsync connect' : create(name)}`,
+  );
