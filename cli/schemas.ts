@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import {
-  AdoptionPlan,
   AuditCheck,
   Change,
   Check,
@@ -15,13 +14,14 @@ import {
   HeldGroupReport,
   HoldRow,
   ImportReport,
+  Inspection,
   instant,
   LogEntry,
-  MatchPreview,
   ms,
   nullable,
   PendingRow,
   PersonReport,
+  ProbeReport,
   ReplayReport,
   ShownLetter,
   StatusReport,
@@ -60,15 +60,7 @@ const Reconcile = z.object({
 
 const Skipped = z.object({ connection: text, skipped: text }).describe('Another run is at it.');
 
-const Connect = z.object({
-  connection: text,
-  stored: z.boolean(),
-  usable: z.boolean(),
-  company: text.optional(),
-  checks: z.array(Check),
-  preview: nullable(MatchPreview),
-  adoption: nullable(AdoptionPlan),
-});
+const Connect = z.object({ connection: text, stored: z.boolean(), ...Inspection.shape });
 
 /* Of commands that change something, of connections and of SCIM. */
 
@@ -113,13 +105,7 @@ const ACT_SCHEMAS = {
   }),
   'notify list': z.object({ targets: z.array(text) }),
   'notify test': z.object({ told: z.array(z.object({ target: text, failure: nullable(text) })) }),
-  probe: z.object({
-    connection: text,
-    findings: z.array(Finding),
-    kept: z.boolean().describe('Holds from now on; not so where the version of a PATCH stays unknown.'),
-    stopped: nullable(text).describe('Why not all was tried.'),
-    left: z.array(text).describe('Groups that could not be deleted: ids, or the name where none was told.'),
-  }),
+  probe: z.object({ connection: text, ...ProbeReport.shape }),
   'people refresh': z.object({
     connection: text,
     read: count,

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import type { AdoptionPlan } from '../../shared/contract/answers.ts';
+import type { AdoptionPlan, Inspection } from '../../shared/contract/answers.ts';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import type { ConnectionName } from '../../shared/domain/ids.ts';
 import { storeConnection } from '../../shared/operate/connect/connect.ts';
-import { type Inspection, inspectCredential } from '../../shared/operate/connect/inspect.ts';
+import { inspectCredential } from '../../shared/operate/connect/inspect.ts';
 import { refuseLoopback } from '../../shared/operate/settings.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import { type Act, type Context, parseConnectionName } from '../context.ts';

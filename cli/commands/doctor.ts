@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import * as z from 'zod';
+import type { ProbeReport } from '../../shared/contract/answers.ts';
 import { checkAlarms } from '../../shared/operate/doctor/alarms.ts';
 import { examine } from '../../shared/operate/doctor/doctor.ts';
-import { type ProbeReport, probePlatform } from '../../shared/operate/probe.ts';
+import { probePlatform } from '../../shared/operate/probe.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
 import { plural } from '../output/words.ts';

@@ -4,8 +4,13 @@ import type { Command } from 'commander';
 import type { HeldMember } from '../../shared/contract/answers.ts';
 import type { Hold, HoldDecision } from '../../shared/domain/hold.ts';
 import { NotFound } from '../../shared/operate/find-group.ts';
-import { readHeldMembers } from '../../shared/operate/held.ts';
-import { approveHold, type HoldOutcome, listHolds, rejectHold } from '../../shared/operate/holds.ts';
+import {
+  approveHold,
+  type HoldOutcome,
+  listHolds,
+  readHeldMembers,
+  rejectHold,
+} from '../../shared/operate/holds.ts';
 import { holdRow } from '../../shared/operate/lists.ts';
 import { withId } from '../../shared/operate/names.ts';
 import type { Act, Context } from '../context.ts';

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { DRIFT_KINDS } from '../domain/drift.ts';
 import type { Frozen } from '../domain/forms.ts';
 import { PendingCause } from '../domain/group-state.ts';
+import { Finding } from './contract-report.ts';
 import { GROUP_STATES } from './names.ts';
 
 /*
@@ -282,7 +283,7 @@ export const Check = z.object({ name: text, ok: z.boolean(), detail: text, fix: 
 export type Check = Answer<typeof Check>;
 
 /** How many members of the directory would find their employee. */
-export const MatchPreview = z.object({
+const MatchPreview = z.object({
   /** Members looked at: those that the directory has sent already; 0 before the first event. */
   members: count,
   matched: count,
@@ -297,7 +298,7 @@ const AdoptedPair = z.object({ group: text, name: text, platformId: text });
 export type AdoptedPair = Answer<typeof AdoptedPair>;
 
 /** Which groups that are on the platform already would become ours, by each way of adopting. */
-export const AdoptionPlan = z.object({
+const AdoptionPlan = z.object({
   /** Groups on the platform. */
   existing: count,
   /** Groups that the directory has named so far. */
@@ -307,6 +308,25 @@ export const AdoptionPlan = z.object({
   byName: z.array(AdoptedPair),
 });
 export type AdoptionPlan = Answer<typeof AdoptionPlan>;
+
+/** What was found of a credential, before anything is stored. */
+export const Inspection = z.object({
+  usable: z.boolean(),
+  company: text.optional(),
+  checks: z.array(Check),
+  preview: nullable(MatchPreview),
+  adoption: nullable(AdoptionPlan),
+});
+export type Inspection = Answer<typeof Inspection>;
+
+/** What `probe` tried on the platform. */
+export const ProbeReport = z.object({
+  findings: z.array(Finding),
+  kept: z.boolean().describe('Holds from now on; not so where the version of a PATCH stays unknown.'),
+  stopped: nullable(text).describe('Why not all was tried.'),
+  left: z.array(text).describe('Groups that could not be deleted: ids, or the name where none was told.'),
+});
+export type ProbeReport = Answer<typeof ProbeReport>;
 
 const LineError = z.object({ line: count, message: text });
 export type LineError = Answer<typeof LineError>;

@@ -1,3 +1,4 @@
+import type { ProbeReport } from '../contract/answers.ts';
 import type { Finding } from '../contract/contract-report.ts';
 import { type PlatformGroupId, platformGroupId, platformUserId, type VersionToken } from '../domain/ids.ts';
 import { isWhole, type ListedGroup, type ObservedGroup } from '../domain/view.ts';
@@ -15,16 +16,6 @@ export interface ProbeRequest {
   /** Ends the probe between two steps; the group is deleted all the same. */
   readonly signal: AbortSignal;
   readonly tell: (what: string) => void;
-}
-
-export interface ProbeReport {
-  readonly findings: readonly Finding[];
-  /** The report holds from now on: all was tried, and what becomes of a stale PATCH is known. */
-  readonly kept: boolean;
-  /** Why not all was tried. */
-  readonly stopped: string | null;
-  /** Groups that may be there yet: an id, or the name where the platform has told no id. */
-  readonly left: readonly string[];
 }
 
 /** The one group that the platform is tried with. */

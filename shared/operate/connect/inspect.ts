@@ -1,20 +1,10 @@
-import type { AdoptionPlan, Check, MatchPreview } from '../../contract/answers.ts';
+import type { Check, Inspection } from '../../contract/answers.ts';
 import { fieldName } from '../../contract/match-rule.ts';
 import { type ConnectionSettings, matchRules } from '../../contract/settings.ts';
+import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import { fault, well } from '../doctor/check.ts';
-import { planAdoption } from './adoption.ts';
 import { keptFor } from './connect.ts';
-import type { InspectInput, InspectPorts, SampledEmployee } from './input.ts';
-import { previewMatch } from './preview.ts';
-
-export interface Inspection {
-  readonly company: string | undefined;
-  readonly checks: readonly Check[];
-  /** A connection can be made: whatever failed can wait. */
-  readonly usable: boolean;
-  readonly preview: MatchPreview | null;
-  readonly adoption: AdoptionPlan | null;
-}
+import { type InspectInput, planAdoption, previewMatch, type SampledEmployee } from './preview.ts';
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
@@ -22,7 +12,7 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 const SAMPLE = 1_000;
 
 /** Asks the platform everything that a connection depends on, with a credential that is not stored yet. */
-export async function inspectCredential(input: InspectInput, ports: InspectPorts): Promise<Inspection> {
+export async function inspectCredential(input: InspectInput, ports: ToolPorts): Promise<Inspection> {
   const checks: Check[] = [];
   const owner = await ports.connections.companyOf(input.name);
   const company = await checkCompany(input, owner, checks);

@@ -1,9 +1,22 @@
-import type { MatchPreview } from '../../contract/answers.ts';
+import type { AdoptedPair, AdoptionPlan, MatchPreview } from '../../contract/answers.ts';
 import { fieldName, matchForm } from '../../contract/match-rule.ts';
-import { matchRules } from '../../contract/settings.ts';
-import type { GroupRef, MemberId } from '../../domain/ids.ts';
+import { renderName } from '../../contract/name-template.ts';
+import { type ConnectionSettings, matchRules } from '../../contract/settings.ts';
+import { groupExists, groupName } from '../../domain/group.ts';
+import type { ConnectionName, MemberId } from '../../domain/ids.ts';
+import { namedLike } from '../../plan/names.ts';
+import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { UserState } from '../../sync/ports/desired.ts';
-import type { InspectInput, InspectPorts, SampledEmployee } from './input.ts';
+import type { Applicant } from '../../sync/ports/platform.ts';
+
+export interface InspectInput {
+  readonly name: ConnectionName;
+  readonly settings: ConnectionSettings;
+  readonly applicant: Applicant;
+}
+
+/** What one employee shows of the fields asked for; a field that the credential may not see is absent. */
+export type SampledEmployee = ReadonlyMap<string, string | null>;
 
 const MEMBERS = 500;
 
@@ -11,7 +24,7 @@ const MEMBERS = 500;
 export async function previewMatch(
   { name, settings }: InspectInput,
   employees: readonly SampledEmployee[],
-  ports: InspectPorts,
+  ports: ToolPorts,
 ): Promise<MatchPreview> {
   const rules = matchRules(settings).map(({ memberAttribute, employeeField }) => {
     const field = fieldName(employeeField);
@@ -62,7 +75,7 @@ function holdersOf(field: string, employees: readonly SampledEmployee[]): Readon
   return holders;
 }
 
-async function someMembers(connection: GroupRef['connection'], { index, groups, users }: InspectPorts) {
+async function someMembers(connection: ConnectionName, { index, groups, users }: ToolPorts) {
   const members = new Set<MemberId>();
   for await (const page of index.all(connection)) {
     for (const { ref } of page) {
@@ -75,4 +88,42 @@ async function someMembers(connection: GroupRef['connection'], { index, groups, 
   }
   const known = await users.read(connection, [...members].slice(0, MEMBERS));
   return [...known.values()];
+}
+
+type Listed = { readonly id: string; readonly name: string; readonly spokeId: string | null };
+
+export async function planAdoption(
+  { name: connection, settings }: InspectInput,
+  listed: readonly Listed[],
+  { index, groups }: ToolPorts,
+): Promise<AdoptionPlan> {
+  const plan = { existing: listed.length, directory: 0, bySpokeId: [], byName: [] } as {
+    existing: number;
+    directory: number;
+    bySpokeId: AdoptedPair[];
+    byName: AdoptedPair[];
+  };
+  for await (const page of index.all(connection)) {
+    for (const { ref } of page) {
+      const state = await groups.read(ref);
+      const named = state && groupExists(state.registers) ? groupName(state.registers) : undefined;
+      if (state === undefined || named === undefined) continue;
+      plan.directory += 1;
+      if (state.platformId !== undefined) continue;
+      const name = renderName(settings.nameTemplate, { name: named, id: ref.group, connection });
+      const found = candidateFor(ref.group, name, listed);
+      if (found !== undefined) plan[found.by].push(found.pair);
+    }
+  }
+  return plan;
+}
+
+function candidateFor(group: string, name: string, listed: readonly Listed[]) {
+  const pairWith = ({ id, name: shown }: Listed): AdoptedPair => ({ group, name: shown, platformId: id });
+  const carrying = listed.find(({ spokeId }) => spokeId === group);
+  if (carrying !== undefined) return { by: 'bySpokeId' as const, pair: pairWith(carrying) };
+  const [only, ...others] = namedLike(listed, name);
+  return only === undefined || others.length > 0
+    ? undefined
+    : { by: 'byName' as const, pair: pairWith(only) };
 }

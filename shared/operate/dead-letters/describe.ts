@@ -1,22 +1,19 @@
 import type { ShownLetter, StandingNow } from '../../contract/answers.ts';
-import { type ConnectionName, type GroupRef, groupId } from '../../domain/ids.ts';
-import { readStamp } from '../../domain/stamp.ts';
+import type { DirectoryEvent } from '../../domain/event.ts';
+import { groupFloor } from '../../domain/group.ts';
+import type { GroupState } from '../../domain/group-state.ts';
+import { type ConnectionName, type GroupRef, groupId, type MemberId } from '../../domain/ids.ts';
+import { readStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
-import type { ConnectionStore } from '../../sync/ports/connections.ts';
-import type { GroupStore } from '../../sync/ports/groups.ts';
 import { stateName } from '../report.ts';
 import type { Letter } from './letter.ts';
-import { isSuperseded, type StandingPorts } from './superseded.ts';
 
-export interface DescribePorts extends StandingPorts {
-  readonly groups: StandingPorts['groups'] & Pick<GroupStore, 'readMany'>;
-  readonly connections: ConnectionStore;
-}
+export type StandingPorts = Pick<ToolPorts, 'groups' | 'users'>;
 
 /** All that can be said of a letter, and the connections that it names in vain. */
 export async function describeLetter(
   letter: Letter,
-  ports: DescribePorts,
+  ports: StandingPorts & RefusalPorts,
 ): Promise<{ readonly document: ShownLetter; readonly missing: readonly ConnectionName[] }> {
   const { message, queue, events } = letter;
   const missing = await missingConnections(letter, ports);
@@ -53,7 +50,7 @@ export async function describeLetter(
 /** The groups that a letter names, as they are now; those that nobody knows are left out. */
 export async function standingOf(
   letter: Letter,
-  { groups }: { readonly groups: Pick<GroupStore, 'readMany'> },
+  { groups }: Pick<ToolPorts, 'groups'>,
 ): Promise<readonly StandingNow[]> {
   const refs = new Map<string, GroupRef>();
   if (letter.ref !== undefined) refs.set(letter.ref.group, letter.ref);
@@ -92,4 +89,80 @@ export async function missingConnections(
     if ((await connections.find(name)) === undefined) missing.push(name);
   }
   return missing;
+}
+
+/**
+ * Whether newer state has made a letter moot: replaying it would be harmless and change nothing that counts.
+ *
+ *     event            | moot when, at a stamp no older than the event's,
+ *     -----------------|-------------------------------------------------------------------
+ *     group.upserted   | the group was deleted, or has existence and name
+ *     group.deleted    | it was deleted again, or restated as a whole and named since
+ *     group.snapshot   | it was deleted, or restated as a whole
+ *     member.*         | each member was spoken of, or the group deleted or restated since
+ *     user.upserted    | each attribute was given
+ *     user.deleted     | the user was deleted
+ *     of apply         | the group is not failed any more
+ *
+ * A letter that cannot be read is never called moot.
+ */
+export async function isSuperseded(letter: Letter, ports: StandingPorts): Promise<boolean> {
+  if (letter.ref !== undefined) {
+    const state = await ports.groups.read(letter.ref);
+    return state !== undefined && state.failedAtMs === undefined;
+  }
+  if (letter.events.length === 0 || letter.problems.length > 0) return false;
+  for (const event of letter.events) if (!(await isMoot(event, ports))) return false;
+  return true;
+}
+
+async function isMoot({ connection, change, stamp }: DirectoryEvent, ports: StandingPorts): Promise<boolean> {
+  if (change.kind === 'user.deleted' || change.kind === 'user.upserted') {
+    const id = change.kind === 'user.deleted' ? change.user : change.user.id;
+    const user = (await ports.users.read(connection, [id])).get(id);
+    if (user === undefined) return false;
+    if (change.kind === 'user.deleted') return user.floor >= stamp;
+    return [...change.user.attributes.keys()].every(
+      (name) => (user.attributes.get(name)?.stamp ?? STAMP_ZERO) >= stamp,
+    );
+  }
+  const ref = { connection, group: change.group };
+  const state = await ports.groups.read(ref);
+  if (state === undefined) return false;
+  if (change.kind === 'member.added' || change.kind === 'member.removed') {
+    return groupFloor(state.registers) > stamp || areSpokenOf(ref, change.members, stamp, ports);
+  }
+  return isGroupMoot(change.kind, stamp, state);
+}
+
+function isGroupMoot(
+  kind: 'group.upserted' | 'group.deleted' | 'group.snapshot',
+  stamp: Stamp,
+  { registers }: GroupState,
+): boolean {
+  const { deleted, snapshot, upserted, name } = registers;
+  const isNamed = (name?.stamp ?? STAMP_ZERO) >= stamp;
+  if (deleted >= stamp) return true;
+  switch (kind) {
+    case 'group.upserted':
+      return upserted >= stamp && isNamed;
+    case 'group.deleted':
+      return snapshot >= stamp && upserted >= stamp && isNamed;
+    case 'group.snapshot':
+      return snapshot >= stamp;
+  }
+}
+
+async function areSpokenOf(
+  ref: GroupRef,
+  members: readonly { readonly id: MemberId }[],
+  stamp: Stamp,
+  ports: StandingPorts,
+): Promise<boolean> {
+  const stored = await ports.groups.registers(
+    ref,
+    members.map(({ id }) => id),
+  );
+  const known = new Map(stored.map((register) => [register.member, register.stamp]));
+  return members.every(({ id }) => (known.get(id) ?? STAMP_ZERO) >= stamp);
 }

@@ -3,9 +3,8 @@ import type { Cause, LetterSummary, Survey } from '../../contract/answers.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Mailbox } from '../../sync/ports/queues.ts';
 import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
-import { type RefusalPorts, refusalOf } from './describe.ts';
+import { isSuperseded, type RefusalPorts, refusalOf, type StandingPorts } from './describe.ts';
 import { type Letter, readLetter } from './letter.ts';
-import { isSuperseded, type StandingPorts } from './superseded.ts';
 import { LOOK_MS, type WalkOptions, walkMailbox } from './walk.ts';
 
 /** Which letters a command is about; each part that is given must hold. */

@@ -107,13 +107,16 @@ function readNamed(line: number, fields: readonly string[], headings: Headings):
   if (group < 0 || member < 0) {
     return { line, message: `--columns: expected group=… and member=…, got ${shown(fields)}` };
   }
-  const name = at('group name') < 0 ? group : at('group name');
-  const places = { 'group id': group, 'group name': name, 'member id': member };
-  const used = new Set([group, name, member, email]);
+  return headed(fields, [group, at('group name') < 0 ? group : at('group name'), member], email);
+}
+
+/** @param email below 0 where no column has addresses */
+function headed(fields: readonly string[], places: readonly number[], email: number): Layout {
+  const [group = 0, name = 0, member = 0] = places;
   return {
-    at: { ...places, ...(email < 0 ? {} : { email }) },
+    at: { 'group id': group, 'group name': name, 'member id': member, ...(email < 0 ? {} : { email }) },
     fields: fields.length,
-    ignored: fields.filter((_, index) => !used.has(index)).map((field) => field.trim()),
+    ignored: fields.filter((_, at) => at !== email && !places.includes(at)).map((field) => field.trim()),
     hasHeader: true,
   };
 }
@@ -128,14 +131,8 @@ function readHeader(line: number, fields: readonly string[], columns: readonly (
     const wanted = `${missing.length === 1 ? 'a column' : 'columns'} ${missing.join(', ')}`;
     return { line, message: `expected ${wanted} in the header, got ${shown(fields)}` };
   }
-  const [group, name, member] = REQUIRED.map((column) => columns.indexOf(column)) as [number, number, number];
-  const email = columns.indexOf('email');
-  return {
-    at: { 'group id': group, 'group name': name, 'member id': member, ...(email < 0 ? {} : { email }) },
-    fields: fields.length,
-    ignored: fields.filter((_, at) => columns[at] === undefined).map((field) => field.trim()),
-    hasHeader: true,
-  };
+  const places = REQUIRED.map((column) => columns.indexOf(column));
+  return headed(fields, places, columns.indexOf('email'));
 }
 
 function columnOf(field: string): Column | undefined {

@@ -37,14 +37,7 @@ export interface ImportOptions {
   readonly onProgress?: ((sent: number, total: number) => void) | undefined;
 }
 
-export interface ImportPlan {
-  readonly rows: number;
-  readonly groups: number;
-  readonly messages: number;
-  /** Columns of the file's header that are not read, where there are some. */
-  readonly ignoredColumns?: readonly string[];
-  readonly comparison?: ImportComparison | undefined;
-}
+export type ImportPlan = Pick<ImportReport, 'rows' | 'groups' | 'messages' | 'ignoredColumns' | 'comparison'>;
 
 /** What is known of a group while its rows lie in the sorter: the name it must have, and the bytes of its members. */
 interface GroupSize {
