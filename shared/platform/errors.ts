@@ -24,24 +24,17 @@ export interface PlatformErrorFacts {
 
 /** Any failed call. The subclass says what happened; `sent` and `mayHaveTakenEffect` say what may be done about it. */
 export class PlatformError extends Error {
-  readonly method: string;
-  readonly pathTemplate: string;
-  readonly sent: Sent;
+  declare readonly method: string;
+  declare readonly pathTemplate: string;
+  declare readonly sent: Sent;
   readonly status: number | undefined;
   readonly requestId: string | undefined;
   readonly excerpt: string | undefined;
   readonly retryAfterMs: number | undefined;
 
-  constructor(what: string, facts: PlatformErrorFacts) {
-    super(describe(what, facts), facts.cause === undefined ? undefined : { cause: facts.cause });
-    this.name = new.target.name;
-    this.method = facts.method;
-    this.pathTemplate = facts.pathTemplate;
-    this.sent = facts.sent;
-    this.status = facts.status;
-    this.requestId = facts.requestId;
-    this.excerpt = facts.excerpt;
-    this.retryAfterMs = facts.retryAfterMs;
+  constructor(what: string, { cause, ...facts }: PlatformErrorFacts) {
+    super(describe(what, facts), cause === undefined ? undefined : { cause });
+    Object.assign(this, facts, { name: new.target.name });
   }
 }
 

@@ -1,11 +1,12 @@
 import { Agent } from 'undici';
+import * as z from 'zod';
 import { parseSecureUrl } from './base-url.ts';
-import type { Caller } from './call.ts';
+import type { Caller, CallOptions, Endpoint } from './call.ts';
 import { createCaller, type Limits, type PlatformClientOptions } from './caller.ts';
 import { activityNames, activityResource } from './resources/activity.ts';
-import { currentUserResource } from './resources/current-user.ts';
 import { employeesResource } from './resources/employees.ts';
 import { groupsResource } from './resources/groups.ts';
+import { text } from './schemas/field.ts';
 
 export type GroupClient = ReturnType<typeof createGroupClient>;
 
@@ -62,3 +63,24 @@ function positive(value: number, name: string): number {
   if (Number.isInteger(value) && value > 0) return value;
   throw new TypeError(`${name}: expected a whole number above 0, got ${value}`);
 }
+
+/** Workforce Platform API, Current user. `company` is the company's id. */
+const CurrentUser = z.lazy(() =>
+  z.object({ id: z.string().min(1), workEmail: text, company: z.string().min(1) }),
+);
+
+/** Answer of the installation call. */
+const Installation = z.lazy(() => z.object({ ok: z.literal(true) }));
+
+const ME: Endpoint = { method: 'GET', path: '/platform/api/me' };
+const MARK_INSTALLED: Endpoint = { method: 'POST', path: '/platform/api/mark_app_installed' };
+
+/** Workforce Platform API, Current user and installation. */
+const currentUserResource = (call: Caller) => ({
+  /** `GET /me`: id, workEmail and company (id) of the user that owns the token. */
+  me: (options?: CallOptions) =>
+    call({ endpoint: ME, decoding: { schema: CurrentUser, exact: true } }, options),
+  /** `POST /mark_app_installed`, without a body and without scopes: `{ok: true}`. */
+  markInstalled: (options?: CallOptions) =>
+    call({ endpoint: MARK_INSTALLED, decoding: { schema: Installation, exact: true } }, options),
+});

@@ -6,7 +6,7 @@ import type { FeedEvent, FeedPage } from '../sync/ports/reconcile.ts';
 import type { GroupClient } from './group-client.ts';
 import { type Calling, calling } from './platform-failure.ts';
 import type { ActivityEvent } from './resources/activity.ts';
-import type { Employee } from './schemas/employee.ts';
+import type { Employee } from './resources/employees.ts';
 
 interface Wanted {
   readonly fields: readonly EmployeeField[];

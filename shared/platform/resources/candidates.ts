@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Caller, CallOptions, Endpoint } from '../call.ts';
-import { EmploymentType } from '../schemas/employee.ts';
 import { amount, CalendarDate, openEnum, text } from '../schemas/field.ts';
+import { EmploymentType } from './employees.ts';
 
 /** `PAY_PERIOD` is a custom pay period. */
 const SalaryUnit = openEnum(['HOUR', 'DAY', 'WEEK', 'MONTH', 'PAY_PERIOD']);
