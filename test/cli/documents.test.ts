@@ -1,22 +1,16 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Command } from 'commander';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createProgram } from '../../cli/program.ts';
 import { OUTPUT_SCHEMAS } from '../../cli/schemas.ts';
 import { runCli } from '../support/cli/io.ts';
-import { added, createWorld, group, removed } from '../support/operate/world.ts';
+import { temporaryFile } from '../support/folder.ts';
+import { added, group, removed, sixInStep } from '../support/operate/world.ts';
 
 type Documented = keyof typeof OUTPUT_SCHEMAS;
 
 /** A group of six, in step with the platform. */
 async function worldOf(settings = {}) {
-  const world = createWorld(settings);
-  await world.save();
-  await world.hire('ann', 'bob', 'cid', 'dee', 'eve', 'fay');
-  await world.publish(group('g'), added('g', 'ann', 'bob', 'cid', 'dee', 'eve', 'fay'));
-  await world.apply('g');
+  const world = await sixInStep(settings);
   /** The document of a command, which its published schema must describe to the last field. */
   const document = async (command: Documented, args: readonly string[], env: Record<string, string> = {}) => {
     const ran = await runCli([...args, '--yes', '--json'], { ports: world.ports, env });
@@ -30,54 +24,26 @@ async function worldOf(settings = {}) {
 }
 
 /** Held against what the whole stack prints in journey.e2e.test.ts. */
-const ON_A_STACK = new Set<string>([
-  'audit',
-  'connect',
-  'connections list',
-  'dlq list',
-  'dlq replay',
-  'dlq show',
-  'doctor',
-  'drift',
-  'events send',
-  'events validate',
-  'explain',
-  'groups',
-  'holds',
-  'import',
-  'pending',
-  'people refresh',
-  'plan',
-  'reconcile',
-  'status',
-  'status GROUP',
-  'sync',
-]);
+const ON_A_STACK = [
+  ...['audit', 'connect', 'connections list', 'dlq list', 'dlq replay', 'dlq show', 'doctor', 'drift'],
+  ...['events send', 'events validate', 'explain', 'groups', 'holds', 'import', 'pending', 'people refresh'],
+  ...['plan', 'reconcile', 'status', 'status GROUP', 'sync'],
+];
 /** Held against what commands print in this file. */
-const HERE: readonly Documented[] = [
-  'adopt',
-  'audit verify',
-  'connections remove',
-  'connections set',
-  'connections show',
-  'dlq discard',
-  'dlq edit',
-  'forget',
-  'holds approve',
-  'holds reject',
-  'log',
-  'holds show',
-  'notify list',
-  'notify test',
-  'pause',
-  'person',
-  'probe',
-  'rebind',
-  'release',
-  'resume',
-  'scim token create',
-  'scim token list',
-  'scim token revoke',
+const HERE = [
+  ...['adopt', 'audit verify', 'connections remove', 'connections set', 'connections show', 'dlq discard'],
+  ...[
+    'dlq edit',
+    'forget',
+    'holds approve',
+    'holds reject',
+    'log',
+    'holds show',
+    'notify list',
+    'notify test',
+  ],
+  ...['pause', 'person', 'probe', 'rebind', 'release', 'resume'],
+  ...['scim token create', 'scim token list', 'scim token revoke'],
 ];
 
 const leaves = (command: Command, path: readonly string[] = []): string[] =>
@@ -108,22 +74,15 @@ describe('the documents of --json', () => {
   });
 
   it('of plans with other settings, which changing them shows before it asks', async () => {
-    const { document, publish, apply, hire } = await worldOf();
-    await hire('ann');
-    await publish(group('g', 'Blue'), added('g', 'ann'));
-    await apply('g');
+    const { document } = await worldOf();
     const with_ = ['--with', 'nameTemplate=HR {name}', '--with', 'drift=report'];
     const { json } = await document('plan', ['plan', 'g', ...with_]);
     expect(json.plans).toMatchObject([
-      { group: 'g', action: 'patch', changes: [{ kind: 'rename', before: 'Blue', after: 'HR Blue' }] },
+      { group: 'g', action: 'patch', changes: [{ kind: 'rename', before: 'Group g', after: 'HR Group g' }] },
     ]);
     expect((await document('plan', ['plan', 'g'])).json.plans).toMatchObject([{ action: 'none' }]);
-    const set = await document('connections set', [
-      'connections',
-      'set',
-      'default',
-      'nameTemplate=HR {name}',
-    ]);
+    const change = ['connections', 'set', 'default', 'nameTemplate=HR {name}'];
+    const set = await document('connections set', change);
     expect(set.stderr).toContain("groupsync --connection default plan --with 'nameTemplate=HR {name}'");
     expect(set.stderr).toContain('with it 1 of 1 group would change: 0 in, 0 out, 0 held');
   });
@@ -133,13 +92,8 @@ describe('the documents of --json', () => {
     const untried = await document('connections show', ['connections', 'show']);
     expect(untried.json.contract).toBeNull();
     const { json, code, stderr } = await document('probe', ['probe']);
-    expect({ code, ...json }).toMatchObject({
-      code: 0,
-      connection: 'default',
-      kept: true,
-      stopped: null,
-      left: [],
-    });
+    const whole = { connection: 'default', kept: true, stopped: null, left: [] };
+    expect({ code, ...json }).toMatchObject({ code: 0, ...whole });
     expect(stderr).toMatch(/makes one group "groupsync probe .* and deletes it\nmade the group /s);
     const { json: shown } = await document('connections show', ['connections', 'show']);
     expect(shown.contract).toEqual({ at: expect.any(String), findings: json.findings });
@@ -260,21 +214,15 @@ describe('the documents of --json', () => {
 
   it('of pauses', async () => {
     const { document } = await worldOf();
-    expect((await document('pause', ['pause', '--reason', 'why'])).json).toEqual({
-      paused: 'default',
-      reason: 'why',
-    });
-    expect((await document('resume', ['resume'])).json).toEqual({
-      resumed: 'default',
-      wasPaused: true,
-      backlog: 0,
-    });
-    expect((await document('pause', ['pause', 'g'])).json).toEqual({ paused: 'g', reason: null });
-    expect((await document('resume', ['resume', 'g'])).json).toEqual({
-      resumed: 'g',
-      wasPaused: true,
-      backlog: null,
-    });
+    for (const [which, of, reason, backlog] of [
+      [[], 'default', 'why', 0],
+      [['g'], 'g', null, null],
+    ] as const) {
+      const said = reason === null ? [] : ['--reason', reason];
+      expect((await document('pause', ['pause', ...which, ...said])).json).toEqual({ paused: of, reason });
+      const { json } = await document('resume', ['resume', ...which]);
+      expect(json).toEqual({ resumed: of, wasPaused: true, backlog });
+    }
   });
 
   it.each(['approve', 'reject'] as const)('of holds %s', async (word) => {
@@ -292,24 +240,16 @@ describe('the documents of --json', () => {
   });
 
   it('of dead letters that are mended or thrown away', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'groupsync-editor-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-    const editor = join(folder, 'editor.mjs');
-    writeFileSync(
-      editor,
+    const editor = temporaryFile(
+      'editor.mjs',
       `import { readFileSync, writeFileSync } from 'node:fs';
        const file = process.argv[2];
        writeFileSync(file, readFileSync(file, 'utf8').replace('directory.grp', 'directory.group'));`,
     );
     const { document, mailboxes, sent } = await worldOf();
-    const event = {
-      specversion: '1.0',
-      id: 'e',
-      source: 's',
-      type: 'directory.grp.upserted',
-      time: '2026-11-20T09:00:00Z',
-      data: { group: { id: 'n', name: 'N' } },
-    };
+    const envelope = { specversion: '1.0', id: 'e', source: 's', time: '2026-11-20T09:00:00Z' };
+    const data = { group: { id: 'n', name: 'N' } };
+    const event = { ...envelope, type: 'directory.grp.upserted', data };
     mailboxes.events.add({ id: 'one', body: JSON.stringify(event), code: 'unknown_type' });
     mailboxes.events.add({ id: 'two', body: '{', code: 'invalid_json' });
     const env = { EDITOR: `'${process.execPath}' '${editor}'` };

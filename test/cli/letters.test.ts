@@ -1,15 +1,14 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { runCli } from '../support/cli/io.ts';
-import { added, createWorld, group } from '../support/operate/world.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { added, group, savedWorld } from '../support/operate/world.ts';
 
 const IDS = ['1f9a01bc-0000-4000-8000-000000000001', '1f9a01bd-0000-4000-8000-000000000002'] as const;
 
 async function worldOf() {
-  const world = createWorld();
-  await world.save();
+  const world = await savedWorld();
   await world.publish(group('g', 'Blue'), added('g', 'ann'));
   const { events } = world.mailboxes;
   events.add({ id: IDS[0], body: '{', code: 'invalid_json' });
@@ -96,8 +95,7 @@ describe('dead letters', () => {
   });
 
   it('open again with the text of a person whose edit is refused', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'groupsync-editor-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder();
     const [editor, log] = [join(folder, 'editor.mjs'), join(folder, 'log')];
     writeFileSync(
       editor,

@@ -1,13 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createSpell } from '../../cli/output/hints.ts';
 import { createDesk } from '../../console/server/desk.ts';
 import { createOverview } from '../../console/server/overview.ts';
 import type { GroupRef } from '../../shared/domain/ids.ts';
 import { runCli } from '../support/cli/io.ts';
-import { added, createWorld, deleted, group, removed } from '../support/operate/world.ts';
+import { temporaryFile, temporaryFolder } from '../support/folder.ts';
+import { added, deleted, group, removed, savedWorld } from '../support/operate/world.ts';
 
 interface Rows {
   readonly groups: readonly { readonly state: string }[];
@@ -16,8 +16,7 @@ interface Rows {
 const ADA = /Ada Archer <ada@acme\.test> \([mu]-ada\)/;
 
 async function worldOf() {
-  const world = createWorld();
-  await world.save();
+  const world = await savedWorld();
   await world.hire('ada', 'bob', 'cid', 'dee', 'eve', 'fay');
   const everybody = added('g', 'ada', 'bob', 'cid', 'dee', 'eve', 'fay');
   const ada = { id: 'm-ada', email: 'ada@acme.test', name: 'Ada Archer' };
@@ -128,8 +127,7 @@ describe('names', () => {
   });
 
   it('of a hold go into a file for a spreadsheet', async () => {
-    const cwd = mkdtempSync(join(tmpdir(), 'groupsync-holds-'));
-    onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+    const cwd = temporaryFolder();
     const { ports, publish, apply } = await worldOf();
     await publish(removed('g', 'ada', 'bob', 'cid', 'dee'));
     await apply('g');
@@ -145,8 +143,7 @@ describe('names', () => {
 const KNOWN = /Archer|Engineering|Energy|Steam|Okafor|@acme|Blue Whale|Nova|Winterbourne/;
 
 it('no name and no address is left anywhere with --no-names', async () => {
-  const cwd = mkdtempSync(join(tmpdir(), 'groupsync-nameless-'));
-  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+  const cwd = temporaryFolder();
   const { ports, publish, apply, refOf, mailboxes, clock } = await worldOf();
   const body = '{"type":"x","data":{"group":{"id":"g","name":"Blue Whale"},"user":"ada@acme.test"';
   mailboxes.events.add({ id: 'letter-1', body, code: 'invalid_json' });
@@ -213,11 +210,9 @@ describe('hints', () => {
 });
 
 it('a file counts as of its own time: whom the directory took out since is not put back', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'groupsync-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const { cli, publish, sent, clock } = await worldOf();
-  const file = join(folder, 'export.csv');
-  writeFileSync(file, 'g,Engineering,m-ada,ada@acme.test\ng,Engineering,m-gus,gus@acme.test');
+  const rows = 'g,Engineering,m-ada,ada@acme.test\ng,Engineering,m-gus,gus@acme.test';
+  const file = temporaryFile('export.csv', rows);
   const exportedMs = clock.ms + 60_000;
   clock.ms += 3_600_000;
   await publish(removed('g', 'ada'), added('g', 'hal'));

@@ -2,14 +2,13 @@ import { expect, it } from 'vitest';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import { runCli } from '../support/cli/io.ts';
-import { added, createWorld, group, removed } from '../support/operate/world.ts';
+import { added, group, removed, savedWorld } from '../support/operate/world.ts';
 
 const REASON = `GET /platform/api/me answered 401: ${'x'.repeat(300)}`;
 
 /** A group with a change that waits, and a gate that the platform's refusal has closed. */
 async function refusedWorld() {
-  const world = createWorld({ guard: null });
-  await world.save();
+  const world = await savedWorld({ guard: null });
   await world.hire('ann', 'bob', 'cid');
   await world.publish(group('g', 'Blue'), added('g', 'ann', 'bob'));
   await world.apply('g');

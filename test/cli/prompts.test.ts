@@ -1,43 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import type { Applicant } from '../../shared/sync/ports/platform.ts';
 import { runCli } from '../support/cli/io.ts';
-import { added, createWorld, group, removed } from '../support/operate/world.ts';
+import { applicantOf, removed, sixInStep } from '../support/operate/world.ts';
 
 const TOKEN = 'a-token-that-nobody-may-see';
 const CTRL_C = '\u0003';
 const ENTER = '\r';
 
-const applicant: Applicant = {
-  me: async () => ({ company: 'company', id: 'me' }),
-  markInstalled: async () => {},
-  groups: async () => [],
-  employees: async function* () {
-    yield [
-      new Map([
-        ['workEmail', 'ann@acme.test'],
-        ['userId', 'u-ann'],
-      ] as const),
-    ];
-  },
-  clockSkewMs: async () => 0,
-};
-
 async function worldOf() {
-  const world = createWorld();
-  await world.save();
-  await world.hire('ann', 'bob', 'cid', 'dee', 'eve', 'fay');
-  await world.publish(group('g'), added('g', 'ann', 'bob', 'cid', 'dee', 'eve', 'fay'));
-  await world.apply('g');
+  const world = await sixInStep();
   const stored: string[] = [];
   const ports = {
     ...world.ports,
-    applicants: { present: () => applicant, stored: async () => applicant },
+    applicants: { present: () => applicantOf('company'), stored: async () => applicantOf('company') },
     vault: {
       ...world.ports.vault,
-      store: async (_: string, token: string) => {
-        stored.push(token);
-        return 'v1';
-      },
+      store: async (_: string, token: string) => `v${stored.push(token)}`,
     },
   };
   const at = (args: readonly string[], ...person: (readonly [sees: string, types: string])[]) =>

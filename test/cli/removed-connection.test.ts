@@ -3,28 +3,16 @@ import { connectionName } from '../../shared/domain/ids.ts';
 import { randomHex } from '../../shared/runtime/clock.ts';
 import { createConnectionStore } from '../../shared/store/connection-store.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
-import type { Applicant } from '../../shared/sync/ports/platform.ts';
 import { handleScim } from '../../shared/sync/scim/handle.ts';
 import { createRateLimiter } from '../../shared/sync/scim/limiter.ts';
 import { runCli } from '../support/cli/io.ts';
-import { createWorld } from '../support/operate/world.ts';
+import { applicantOf, savedWorld } from '../support/operate/world.ts';
 
 const NAME = connectionName('default');
 
-const applicantOf = (company: string): Applicant => ({
-  me: async () => ({ company, id: 'me' }),
-  markInstalled: async () => {},
-  groups: async () => [],
-  employees: async function* () {
-    yield [new Map([['workEmail', 'ann@acme.test'] as const, ['userId', 'u-ann'] as const])];
-  },
-  clockSkewMs: async () => 0,
-});
-
 /** A connection of the company `company` with SCIM tokens, and operators whose credentials say of which company they are. */
 async function servedWorld() {
-  const world = createWorld();
-  await world.save();
+  const world = await savedWorld();
   const stored: string[] = [];
   const ports: ToolPorts = {
     ...world.ports,

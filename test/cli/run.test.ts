@@ -1,25 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { renderTable } from '../../cli/output/table.ts';
 import { createProgram } from '../../cli/program.ts';
 import { OUTPUT_SCHEMAS } from '../../cli/schemas.ts';
 import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import { runCli } from '../support/cli/io.ts';
-import { added, createWorld, group, removed } from '../support/operate/world.ts';
-
-async function worldOf(settings = {}) {
-  const world = createWorld(settings);
-  await world.save();
-  await world.hire('ann', 'bob', 'cid', 'dee', 'eve', 'fay');
-  await world.publish(group('g', 'Blue'), added('g', 'ann', 'bob', 'cid', 'dee', 'eve', 'fay'));
-  await world.apply('g');
-  return { ...world, cli: (...args: string[]) => runCli(args, { ports: world.ports }) };
-}
+import { temporaryFile, temporaryFolder } from '../support/folder.ts';
+import { group, removed, savedWorld, sixInStep } from '../support/operate/world.ts';
 
 const commands = (command: Command, path: readonly string[] = []): string[][] => [
   [...path],
@@ -44,21 +36,16 @@ function parses(words: readonly string[]): boolean {
 }
 
 describe('the command line', () => {
-  it.each(ALL.map((path) => [path.join(' '), path] as const))('has help for %s', async (_, path) => {
-    const { code, stdout } = await runCli([...path, '--help']);
-    expect(code).toBe(0);
-    expect(stdout).toContain(`groupsync ${path[0]}`);
-  });
-
   it.each(ALL.map((path) => [path.join(' '), path] as const))(
-    'has two examples for %s that can be run',
+    'has help for %s, with two examples that can be run',
     async (_, path) => {
-      const cwd = mkdtempSync(join(tmpdir(), 'groupsync-examples-'));
-      onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+      const cwd = temporaryFolder();
       writeFileSync(join(cwd, 'mine.jsonl'), '{}\n');
       writeFileSync(join(cwd, 'members.csv'), 'Team,Work e-mail\nEngineering,ann@acme.test\n');
-      const world = await worldOf();
-      const { stdout } = await runCli([...path, '--help']);
+      const world = await sixInStep();
+      const { code, stdout } = await runCli([...path, '--help']);
+      expect(code).toBe(0);
+      expect(stdout).toContain(`groupsync ${path[0]}`);
       const examples = [...stdout.matchAll(/^ {2}groupsync (.*?)(?: {3,}.*| [<>|] .*)?$/gm)].map(
         ([, line]) => line ?? '',
       );
@@ -144,7 +131,7 @@ describe('the command line', () => {
     ['a local stack that is not there', ['status', '--local-file', '/nowhere/local.json'], /npm start/],
     ['an unknown shell', ['completion', 'tcsh'], /bash, zsh, fish/],
   ])('refuses %s with exit code 2, in two lines at most', async (_, args, says) => {
-    const world = await worldOf();
+    const world = await sixInStep();
     const { code, stdout, stderr } = await world.cli(...args);
     expect(code).toBe(2);
     expect(stdout).toBe('');
@@ -158,7 +145,7 @@ describe('the command line', () => {
     ['a letter that is not there', ['dlq', 'show', 'nope'], /dlq list/],
     ['a connection that is not there', ['status', '--connection', 'other'], /connect other\n.* connections/],
   ])('fails for %s with exit code 1 and says what to do', async (_, args, says) => {
-    const world = await worldOf();
+    const world = await sixInStep();
     const { code, stderr } = await world.cli(...args);
     expect(code).toBe(1);
     expect(stderr).toMatch(says);
@@ -180,7 +167,7 @@ describe('the command line', () => {
       /not accepted/,
     ],
   ])('says %s in words, not in a stack trace', async (_, error, says) => {
-    const world = await worldOf();
+    const world = await sixInStep();
     const ports = {
       ...world.ports,
       connections: { ...world.ports.connections, find: () => Promise.reject(error) },
@@ -192,7 +179,7 @@ describe('the command line', () => {
   });
 
   it('changes nothing without --yes where nobody can be asked', async () => {
-    const world = await worldOf();
+    const world = await sixInStep();
     const before = JSON.stringify([...world.table.items]);
     const changing = [
       ['sync', 'g'],
@@ -240,8 +227,7 @@ describe('tables', () => {
   });
 
   it('and lines show what a name would do to the terminal, and keep it to its line', async () => {
-    const world = createWorld();
-    await world.save();
+    const world = await savedWorld();
     const name = 'B\u202elue\u001b[8m\u009b2J\nall is well';
     await world.publish(group('g', name));
     const seen = 'B\\u202elue\\u001b[8m\\u009b2J\\u000aall is well (g)';
@@ -258,7 +244,7 @@ describe('tables', () => {
 
 describe('holds', () => {
   it('are listed, shown by plan, and approved over the very set that was shown', async () => {
-    const world = await worldOf();
+    const world = await sixInStep();
     await world.publish(removed('g', 'ann', 'bob', 'cid', 'dee'));
     await world.apply('g');
     const { json } = await world.cli('holds', '--json');
@@ -267,19 +253,13 @@ describe('holds', () => {
     const plan = (await world.cli('plan', 'g', '--json')).json.plans[0];
     expect(plan).toMatchObject({ action: 'hold', digest: json.holds[0].digest });
     expect(plan.held).toEqual(['u-ann', 'u-bob', 'u-cid', 'u-dee']);
-    const stale = await world.cli('holds', 'approve', 'g', '--reason', 'r', '--digest', 'ffff', '--yes');
-    expect(stale).toMatchObject({ code: 1, stderr: expect.stringContaining('another set') });
-    const approved = await world.cli(
-      'holds',
-      'approve',
-      'Blue',
-      '--reason',
-      'ticket 4711',
-      '--digest',
-      plan.digest.slice(0, 12),
-      '--yes',
-    );
-    expect(approved.code).toBe(0);
+    const approve = (group: string, digest: string) =>
+      world.cli('holds', 'approve', group, '--reason', 'ticket 4711', '--digest', digest, '--yes');
+    expect(await approve('g', 'ffff')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('another set'),
+    });
+    expect((await approve('Group g', plan.digest.slice(0, 12))).code).toBe(0);
     await world.apply('g');
     expect([...world.platform.groups.values()][0]?.users).toEqual(['u-eve', 'u-fay']);
   });
@@ -287,17 +267,10 @@ describe('holds', () => {
 
 describe('settings', () => {
   it('are shown before they change, kept in the journal, and make every group planned anew', async () => {
-    const world = await worldOf();
-    const { code, stderr, json } = await world.cli(
-      'connections',
-      'set',
-      'default',
-      'drift=report',
-      'guard.minSize=3',
-      'fourEyes=true',
-      '--yes',
-      '--json',
-    );
+    const world = await sixInStep();
+    const set = (...changes: string[]) =>
+      world.cli('connections', 'set', 'default', ...changes, '--yes', '--json');
+    const { code, stderr, json } = await set('drift=report', 'guard.minSize=3', 'fourEyes=true');
     expect(code).toBe(0);
     expect(stderr).toContain('drift: "restore" → "report"');
     expect(stderr).toContain('fourEyes: null → true');
@@ -305,26 +278,17 @@ describe('settings', () => {
     expect((await world.ports.groups.read(world.refOf('g')))?.dirtySinceMs).toBeDefined();
     const { json: audit } = await world.cli('audit', '--json');
     expect(audit.entries).toMatchObject([{ action: 'connections_set', cause: 'local:tester' }]);
-    const again = await world.cli('connections', 'set', 'default', 'drift=report', '--yes', '--json');
-    expect(again.json).toMatchObject({ changed: [], replanned: 0 });
+    expect((await set('drift=report')).json).toMatchObject({ changed: [], replanned: 0 });
   });
 });
 
 describe('events', () => {
   it('are checked line by line, and sent without the bad ones', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'groupsync-events-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-    const good = JSON.stringify({
-      specversion: '1.0',
-      id: '1',
-      source: 's',
-      type: 'directory.group.upserted',
-      time: new Date().toISOString(),
-      data: { group: { id: 'n', name: 'N' } },
-    });
-    const file = join(folder, 'events.jsonl');
-    writeFileSync(file, `${good.replace(/"time":"[^"]*"/, '"time":"2026-11-20T10:00:00Z"')}\n\nnot json\n`);
-    const world = await worldOf();
+    const envelope = { specversion: '1.0', id: '1', source: 's', time: '2026-11-20T10:00:00Z' };
+    const data = { group: { id: 'n', name: 'N' } };
+    const good = JSON.stringify({ ...envelope, type: 'directory.group.upserted', data });
+    const file = temporaryFile('events.jsonl', `${good}\n\nnot json\n`);
+    const world = await sixInStep();
     const sent = await world.cli('events', 'send', file, '--json');
     expect(OUTPUT_SCHEMAS['events send'].safeParse(sent.json).error).toBeUndefined();
     expect(sent).toMatchObject({ code: 3, json: { events: 1, messages: 1, errors: [{ line: 3 }] } });
@@ -336,7 +300,7 @@ describe('events', () => {
 
 describe('completion', () => {
   it('offers ids and names, and nothing at all of what does not answer', async () => {
-    const world = await worldOf();
+    const world = await sixInStep();
     world.mailboxes.events.add({ id: '1f9a01bc-0000', body: '{' });
     const ids = async (kind: string, ports = world.ports) =>
       (await runCli(['completion', 'bash', '--ids', kind], { ports })).stdout.trim().split('\n');

@@ -1,13 +1,12 @@
 import { expect, it } from 'vitest';
 import { createDesk } from '../../console/server/desk.ts';
 import { createOverview } from '../../console/server/overview.ts';
-import { added, createWorld, group } from '../support/operate/world.ts';
+import { added, group, savedWorld } from '../support/operate/world.ts';
 
 const MINUTE_MS = 60_000;
 
 it('tells how long changes waited in the day before anybody looked, and how long one waits now', async () => {
-  const world = createWorld();
-  await world.save();
+  const world = await savedWorld();
   await world.hire('ann', 'bob');
   await world.publish(group('g'), added('g', 'ann'));
   world.clock.ms += 20 * MINUTE_MS;

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import type { Command } from 'commander';
@@ -8,6 +7,7 @@ import { createProgram } from '../../cli/program.ts';
 import { startRecorder } from '../../scripts/deploy-check/recorder.ts';
 import { wireTool } from '../../shared/runtime/wire-tool.ts';
 import { runCli } from '../support/cli/io.ts';
+import { temporaryFolder } from '../support/folder.ts';
 import { startLocalStack } from '../support/local-stack.ts';
 import { resourcesOf, synthesise } from './synthesised.ts';
 
@@ -82,7 +82,7 @@ function nameOf(resource: unknown): string {
 const LONG = { timeout: 30_000, interval: 100 };
 
 it('makes the calls that the policy of its people allows, no less and no more', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'groupsync-commands-'));
+  const folder = temporaryFolder();
   const { stack, send, converge, stop } = await startLocalStack({
     world: WORLD,
     pumpSeconds: 60,
@@ -96,7 +96,6 @@ it('makes the calls that the policy of its people allows, no less and no more', 
   onTestFinished(async () => {
     await recorder.close();
     await stop();
-    rmSync(folder, { recursive: true });
   });
   const { url } = recorder;
   const target = {

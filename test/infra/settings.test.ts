@@ -1,11 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import cdkJson from '../../cdk.json' with { type: 'json' };
 import { readSettings, SettingsError } from '../../infra/settings.ts';
+import { temporaryFile } from '../support/folder.ts';
 
 const TEN = Object.fromEntries([...'abcdefghij'].map((name) => [name, { connection: 'acme' }]));
 const read = (context: Record<string, unknown>) => readSettings((name) => context[name]);
@@ -148,8 +147,7 @@ describe('a context key that is no setting', () => {
   ])(
     'ends the CDK app in words, before anything is built: %s',
     (_, file, given, sentence) => {
-      const cwd = mkdtempSync(join(tmpdir(), 'groupsync-settings-'));
-      writeFileSync(join(cwd, 'groupsync.json'), file);
+      const cwd = dirname(temporaryFile('groupsync.json', file));
       const context = { ...cdkJson.context, 'aws:cdk:enable-path-metadata': true, ...given };
       const app = fileURLToPath(new URL('../../infra/app.ts', import.meta.url));
       const { status, stderr } = spawnSync(process.execPath, ['--import', import.meta.resolve('tsx'), app], {
@@ -157,7 +155,6 @@ describe('a context key that is no setting', () => {
         env: { ...process.env, CDK_CONTEXT_JSON: JSON.stringify(context), CDK_OUTDIR: '/nowhere/cdk.out' },
         encoding: 'utf8',
       });
-      rmSync(cwd, { recursive: true });
       expect(stderr).toMatch(new RegExp(`^The settings cannot be used. ${sentence.replace('?', '[?]')}\n$`));
       expect(status).toBe(1);
     },

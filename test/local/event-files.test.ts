@@ -1,15 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { readEventFile } from '../../local/event-files.ts';
 import { exampleEvents } from '../../local/example.ts';
+import { temporaryFile } from '../support/folder.ts';
 
 it('reads lines as they are, without blank ones, byte order mark and carriage returns', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'groupsync-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const file = join(folder, 'events.jsonl');
-  writeFileSync(file, '\uFEFF{"a":1}\r\n\r\n  \n{"b":"line\u2028separator"}\nnot json');
+  const text = '\uFEFF{"a":1}\r\n\r\n  \n{"b":"line\u2028separator"}\nnot json';
+  const file = temporaryFile('events.jsonl', text);
   expect(readEventFile(file)).toEqual([
     { file, line: 1, text: '{"a":1}' },
     { file, line: 4, text: '{"b":"line\u2028separator"}' },

@@ -1,9 +1,9 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { seededRandom } from '../../local/platform/seeded-random.ts';
+import { temporaryFolder } from '../support/folder.ts';
 import { readDirectory } from '../support/reading.ts';
 import { expectedGroups, platformGroups, reportedGroups } from './support/expected.ts';
 import { ROOT, startProcess, TSX } from './support/process.ts';
@@ -17,8 +17,7 @@ const LONGEST_LIFE_MS = 4_000;
 const PEOPLE = 60;
 
 it(`loses nothing where kill -9 ends npm start -- --data at ${KILLS} moments (seed ${SEED})`, async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'groupsync-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const at = (name: string) => join(folder, name);
   const world = companyOf(PEOPLE);
   const endMs = Date.now();

@@ -1,8 +1,8 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { type LocalFile, removeLocalFile, writeLocalFile } from '../../local/local-file.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 const ADDRESS: LocalFile = {
   pid: 4711,
@@ -25,14 +25,8 @@ const ADDRESS: LocalFile = {
   scimToken: 'gsync_scim_token',
 };
 
-function folder() {
-  const path = mkdtempSync(join(tmpdir(), 'groupsync-'));
-  onTestFinished(() => rmSync(path, { recursive: true }));
-  return path;
-}
-
 it('writes the file for its owner alone, folders included, and leaves no draft', () => {
-  const path = join(folder(), 'a', 'b');
+  const path = join(temporaryFolder(), 'a', 'b');
   writeLocalFile(join(path, 'local.json'), ADDRESS);
   expect(JSON.parse(readFileSync(join(path, 'local.json'), 'utf8'))).toEqual(ADDRESS);
   expect(statSync(join(path, 'local.json')).mode & 0o777).toBe(0o600);
@@ -40,7 +34,7 @@ it('writes the file for its owner alone, folders included, and leaves no draft',
 });
 
 it('removes the file of its own process, not that of another one', () => {
-  const path = join(folder(), 'local.json');
+  const path = join(temporaryFolder(), 'local.json');
   writeLocalFile(path, ADDRESS);
   removeLocalFile(path, 1);
   expect(statSync(path).isFile()).toBe(true);

@@ -1,20 +1,19 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { LocalFile } from '../../local/local-file.ts';
 import { parseOptions, type StartOptions } from '../../local/options.ts';
 import { runLocal } from '../../local/run.ts';
 import { UsageError } from '../../local/usage.ts';
+import { temporaryFolder } from '../support/folder.ts';
 import { fakeParts, WORLD } from './support/parts.ts';
 import { CREDENTIALS } from './support/queue.ts';
 
 vi.spyOn(process.stderr, 'write').mockImplementation(() => true);
 
 function folder() {
-  const path = mkdtempSync(join(tmpdir(), 'groupsync-'));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  const path = temporaryFolder();
   const write = (name: string, text: string) => {
     writeFileSync(join(path, name), text);
     return join(path, name);

@@ -10,7 +10,7 @@ import { journalOf } from '../../shared/operate/journal.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import type { DeadLetter } from '../../shared/sync/ports/queues.ts';
 import type { ShortEvent } from '../support/operate/world.ts';
-import { added, createWorld, deleted, group, NOW_MS, removed } from '../support/operate/world.ts';
+import { added, createWorld, deleted, group, NOW_MS, removed, savedWorld } from '../support/operate/world.ts';
 
 const bodyOf = ({ type, data }: ShortEvent, atMs = NOW_MS) =>
   JSON.stringify({
@@ -23,8 +23,7 @@ const bodyOf = ({ type, data }: ShortEvent, atMs = NOW_MS) =>
   });
 
 async function worldWith(letters: number, codes = ['invalid_event', 'too_old', 'unknown_connection']) {
-  const world = createWorld();
-  await world.save();
+  const world = await savedWorld();
   for (let at = 0; at < letters; at += 1) {
     const code = codes[at % codes.length] as string;
     world.mailboxes.events.add({ id: `d${at}`, body: bodyOf(added(`g${at % 5}`, 'ann')), code });
@@ -99,8 +98,7 @@ describe('surveyLetters', () => {
 
 describe('isSuperseded', () => {
   const judged = async (history: readonly ShortEvent[], late: ShortEvent) => {
-    const world = createWorld();
-    await world.save();
+    const world = await savedWorld();
     world.clock.ms = NOW_MS + 60_000;
     if (history.length > 0) await world.publish(...history);
     world.mailboxes.events.add({ id: 'd', body: bodyOf(late) });
@@ -217,8 +215,7 @@ describe('replayLetters', () => {
   });
 
   it('keeps age and count of what is refused again', async () => {
-    const world = createWorld();
-    await world.save();
+    const world = await savedWorld();
     world.mailboxes.events.add({ id: 'd1', body: '{', code: 'invalid_json' });
     const firstMs = world.clock.ms;
     for (const failures of [2, 3]) {
@@ -283,8 +280,7 @@ describe('replayLetters', () => {
   });
 
   it('gives a message without a time of its own the stamp of its first sending', async () => {
-    const world = createWorld();
-    await world.save();
+    const world = await savedWorld();
     const body = JSON.stringify({
       schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
       groupId: 'g',
@@ -297,8 +293,7 @@ describe('replayLetters', () => {
   });
 
   it('answers the letters of a failed group with one wake-up, and leaves a new failure where it is', async () => {
-    const world = createWorld();
-    await world.save();
+    const world = await savedWorld();
     await world.publish(group('g'));
     const ref = world.refOf('g');
     const body = JSON.stringify(ref);
@@ -339,8 +334,7 @@ describe('a letter that a person mends or discards', () => {
   }
 
   it('is sent in the new wording; the original is kept in the journal where nobody knows its group', async () => {
-    const world = createWorld();
-    await world.save();
+    const world = await savedWorld();
     world.mailboxes.events.add({ id: 'd', body: bodyOf(group('g', '')) });
     const [letter] = await findLetters(['d'], ['events', 'apply'], world.ports);
     const body = bodyOf(group('g', 'Named'));
@@ -358,8 +352,7 @@ describe('a letter that a person mends or discards', () => {
   });
 
   it('replaces the original, of which a part may be stored already', async () => {
-    const world = createWorld();
-    await world.save();
+    const world = await savedWorld();
     const snapshot = (...names: string[]) => {
       const { data } = added('g', ...names);
       return bodyOf({ type: 'group.snapshot', data });
@@ -378,8 +371,7 @@ describe('a letter that a person mends or discards', () => {
   });
 
   it('is kept in the journal where it names no group, before it is deleted', async () => {
-    const world = createWorld();
-    await world.save();
+    const world = await savedWorld();
     world.mailboxes.events.add({ id: 'd', body: 'not json' });
     const [letter] = await findLetters(['d'], ['events'], world.ports);
     expect(await discardLetter(letter as never, reason, world.ports)).toBe(true);
@@ -390,8 +382,7 @@ describe('a letter that a person mends or discards', () => {
   });
 
   it('is kept whole however large it is, in as many entries as that takes', async () => {
-    const world = createWorld();
-    await world.save();
+    const world = await savedWorld();
     const body = `{"${'é"🚀'.repeat(140_000)}`;
     world.mailboxes.events.add({ id: 'd', body });
     const [letter] = await findLetters(['d'], ['events'], world.ports);
@@ -403,8 +394,7 @@ describe('a letter that a person mends or discards', () => {
   });
 
   it('is not sent where somebody else took it meanwhile', async () => {
-    const world = createWorld();
-    await world.save();
+    const world = await savedWorld();
     world.mailboxes.events.add({ id: 'd', body: bodyOf(group('g')) });
     const [letter] = await findLetters(['d'], ['events'], world.ports);
     await world.mailboxes.events.take(10, 300);

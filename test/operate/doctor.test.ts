@@ -7,7 +7,7 @@ import { createFeedStore } from '../../shared/store/connection-states.ts';
 import type { Deployment, QueueFacts } from '../../shared/sync/ports/deployment.ts';
 import { type Applicant, type FailureKind, PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import { createToken } from '../../shared/sync/scim/tokens.ts';
-import { added, createWorld, group, removed } from '../support/operate/world.ts';
+import { added, applicantOf, group, removed, savedWorld } from '../support/operate/world.ts';
 
 const PREFIX = 'groupsync';
 const DAY_MS = 86_400_000;
@@ -42,25 +42,9 @@ function soundDeployment(): Deployment {
   };
 }
 
-const soundApplicant: Applicant = {
-  me: async () => ({ company: 'company', id: 'me' }),
-  markInstalled: async () => {},
-  groups: async () => [],
-  employees: async function* () {
-    yield [
-      new Map([
-        ['workEmail', 'ann@acme.test'],
-        ['userId', 'u-ann'],
-      ] as const),
-    ];
-  },
-  clockSkewMs: async () => 200,
-};
-
 /** A world in which all is well, with parts to be broken. */
 async function soundWorld() {
-  const world = createWorld();
-  await world.save();
+  const world = await savedWorld();
   await world.hire('ann');
   await world.publish(group('g'), added('g', 'ann'));
   await world.apply('g');
@@ -75,7 +59,7 @@ async function soundWorld() {
     needsSweep: false,
   };
   await feed.write(world.connection.name, position, { name: 'feed', token: 1 });
-  const parts = { deployment: soundDeployment(), applicant: soundApplicant };
+  const parts = { deployment: soundDeployment(), applicant: applicantOf('company') };
   const ask = () =>
     examine(
       { prefix: PREFIX, connection: undefined },

@@ -6,7 +6,7 @@ import { createEraser } from '../../shared/store/eraser.ts';
 import { pointerKey, pointerPartition } from '../../shared/store/keys.ts';
 import type { Item } from '../../shared/store/table.ts';
 import { runCli } from '../support/cli/io.ts';
-import { added, createWorld, group, removed } from '../support/operate/world.ts';
+import { added, group, removed, savedWorld } from '../support/operate/world.ts';
 
 const ACME = connectionName('default');
 const BOLT = connectionName('bolt');
@@ -15,8 +15,7 @@ const OF_ACME = ['ann', 'bob', 'Ann Archer', 'Olga Operator', 'badge-77', 'Secre
 
 /** Two companies that have lived a while, and a command line. */
 async function twoCompanies() {
-  const world = createWorld();
-  await world.save();
+  const world = await savedWorld();
   const { ports, table } = world;
   await ports.connections.save({ ...world.connection, name: BOLT, company: 'bolt' });
   const actor = { kind: 'directory', id: 'm-ann', name: 'Ann Archer' } as const;

@@ -2,12 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import { versionToken } from '../../shared/domain/ids.ts';
 import { syncGroups } from '../../shared/operate/follow.ts';
-import { added, createWorld, group } from '../support/operate/world.ts';
+import { added, group, savedWorld } from '../support/operate/world.ts';
 
 /** A group of two, written and in step. Whoever waits for a group lets apply run meanwhile. */
 async function company(settings: Partial<ConnectionSettings> = {}) {
-  const world = createWorld({ guard: null, ...settings });
-  await world.save();
+  const world = await savedWorld({ guard: null, ...settings });
   await world.hire('ann', 'bob');
   await world.publish(group('g'), added('g', 'ann', 'bob'));
   await world.apply('g');

@@ -6,12 +6,11 @@ import type { Item } from '../../shared/store/table.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { runCli } from '../support/cli/io.ts';
 import { calledBy } from '../support/engine/story.ts';
-import { added, createWorld, group, removed } from '../support/operate/world.ts';
+import { added, group, removed, savedWorld } from '../support/operate/world.ts';
 
 /** Three writes, a deed of Bob between them, and one for the connection. */
 async function company() {
-  const world = createWorld();
-  await world.save();
+  const world = await savedWorld();
   await world.hire('ann', 'bob');
   const later = async (act: () => Promise<unknown>) => {
     world.clock.ms += 60_000;
@@ -229,8 +228,7 @@ describe('the actor of an event', () => {
 
   /** One event a minute, each applied. */
   async function told(...bodies: readonly string[]) {
-    const world = createWorld();
-    await world.save();
+    const world = await savedWorld();
     await world.hire('ann');
     for (const [place, body] of bodies.entries()) {
       world.clock.ms += 60_000;
@@ -268,8 +266,7 @@ describe('the actor of an event', () => {
   });
 
   it('is told by explain, with the name that Okta gives', async () => {
-    const world = createWorld();
-    await world.save();
+    const world = await savedWorld();
     const time = new Date(world.clock.ms).toISOString();
     const okta = {
       uuid: 'u1',

@@ -6,7 +6,7 @@ import { createConnectionStore } from '../../shared/store/connection-store.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { type GroupFields, PlatformFailure, type PlatformGroups } from '../../shared/sync/ports/platform.ts';
 import type { Traits } from '../../simulate/life.ts';
-import { createWorld } from '../support/operate/world.ts';
+import { type createWorld, savedWorld } from '../support/operate/world.ts';
 
 /** What the probe calls its group in the world of these tests, where ids are counted. */
 const NAME = 'groupsync probe 000001';
@@ -20,8 +20,7 @@ const [ODD_NAME, LONG_NAME] = ['name with capitals and odd white space', 'name o
 type Traited = NonNullable<Parameters<typeof createWorld>[1]>;
 
 async function worldOf(traits: Traited = {}, settings: Partial<ConnectionSettings> = {}) {
-  const world = createWorld(settings, traits);
-  await world.save();
+  const world = await savedWorld(settings, traits);
   const stop = new AbortController();
   const told: string[] = [];
   /** With the platform's answers as the test has them. */

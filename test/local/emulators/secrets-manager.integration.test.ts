@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   CreateSecretCommand,
@@ -12,8 +11,9 @@ import {
   ReplicateSecretToRegionsCommand,
   SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createSecretsManager } from '../../../local/emulators/secrets-manager.ts';
+import { temporaryFolder } from '../../support/folder.ts';
 import { startFront } from '../support/front.ts';
 
 const NAME = 'groupsync/connections/default';
@@ -116,9 +116,7 @@ describe('a file of secrets', () => {
     startFront(createSecretsManager(file)).then((settings) => new SecretsManagerClient(settings));
 
   it('keeps values, versions and their order for the next start, for its owner alone', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'groupsync-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-    const file = join(folder, 'secrets.json');
+    const file = join(temporaryFolder(), 'secrets.json');
     const first = await startOver(file);
     await first.send(
       new CreateSecretCommand({ Name: NAME, SecretString: 'one', ClientRequestToken: versionOf('one') }),

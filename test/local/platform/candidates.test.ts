@@ -20,13 +20,6 @@ const BODY = {
 };
 const push = 'POST /ats_candidates/push_candidate';
 
-test('answers the candidate', async () => {
-  const { call } = startSimulator();
-  const { status, json } = await call(push, { body: BODY });
-  expect(status).toBe(200);
-  expect(json).toEqual(BODY);
-});
-
 test('the same candidateId again replaces the candidate', async () => {
   const { call, simulator } = startSimulator();
   await call(push, { body: BODY });

@@ -1,15 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { temporaryFile, temporaryFolder } from '../../support/folder.ts';
 import { startProcess, TSX } from '../support/process.ts';
 import { WORLD } from './fixture.ts';
-
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'platform-'));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const run = (...args: string[]) => startProcess(process.execPath, [...TSX, 'local/platform.ts', ...args]);
 
@@ -19,15 +12,9 @@ async function listening({ output }: ReturnType<typeof run>): Promise<string[]> 
   return output.stdout.split('\n');
 }
 
-function file(name: string, content: string) {
-  const path = join(folder, name);
-  writeFileSync(path, content);
-  return path;
-}
-
 test('prints the address, then the tokens; survives kill -9 with --data; stops cleanly on SIGTERM', async () => {
-  const world = file('world.json', JSON.stringify(WORLD));
-  const data = join(folder, 'data.jsonl');
+  const world = temporaryFile('world.json', JSON.stringify(WORLD));
+  const data = join(temporaryFolder(), 'data.jsonl');
   const first = run('--world', world, '--data', data);
   const [address = '', ...tokens] = await listening(first);
   expect(address).toMatch(/^listening on http:\/\/127\.0\.0\.1:\d+$/);
@@ -49,13 +36,13 @@ test('prints the address, then the tokens; survives kill -9 with --data; stops c
 });
 
 test('a file or flag that cannot be used is one line on stderr and exit 2', async () => {
-  const broken = file('broken.json', '{"companies":[{"groups":[{"id":"g"}]}]}');
+  const broken = temporaryFile('broken.json', '{"companies":[{"groups":[{"id":"g"}]}]}');
   const outcomes = await Promise.all(
     [
       ['--world', broken],
-      ['--world', file('not.json', 'companies:')],
-      ['--world', join(folder, 'absent.json')],
-      ['--data', file('other.jsonl', '{"a":1}\n')],
+      ['--world', temporaryFile('not.json', 'companies:')],
+      ['--world', join(temporaryFolder(), 'absent.json')],
+      ['--data', temporaryFile('other.jsonl', '{"a":1}\n')],
       ['--people', 'many'],
       ['--colour', 'red'],
     ].map((args) => run(...args).exit),

@@ -22,28 +22,6 @@ test('scopes decide the company’s fields', async () => {
   expect((await call('GET /companies/current', { token: 'acme-mail' })).json).toEqual(named);
 });
 
-test('the standalone work locations have no id', async () => {
-  const { call } = startSimulator();
-  const [location] = (await call('GET /work_locations')).json;
-  expect(Object.keys(location)).toEqual(['nickname', 'address']);
-});
-
-test('organisation units name their parent', async () => {
-  const { call } = startSimulator();
-  expect((await call('GET /departments')).json).toEqual([
-    { id: 'd1', name: 'Engineering', parent: null },
-    { id: 'd2', name: 'Platform', parent: 'd1' },
-  ]);
-  expect((await call('GET /teams')).json).toEqual([{ id: 't1', name: 'Blue', parent: null }]);
-  expect((await call('GET /levels')).json).toEqual([{ id: 'l1', name: 'Manager', parent: null }]);
-});
-
-test('custom field definitions', async () => {
-  const { call } = startSimulator();
-  const field = { id: 'c1', type: 'TEXT', title: 'Okta ID', caption: null, required: false };
-  expect((await call('GET /custom_fields')).json).toEqual([field]);
-});
-
 test.each(['work_locations', 'departments', 'teams', 'levels', 'custom_fields', 'leave_balances'])(
   '%s takes limit and offset',
   async (list) => {

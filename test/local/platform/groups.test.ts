@@ -1,28 +1,5 @@
 import { expect, test } from 'vitest';
-import { OTHER_APP, startSimulator } from './fixture.ts';
-
-test('lists the groups of the credential’s company only', async () => {
-  const { call } = startSimulator();
-  const admins = { id: 'g1', name: 'Admins', spokeId: 's1', users: ['u1', 'nobody'], version: 'v1' };
-  expect((await call('GET /groups')).json).toEqual([admins]);
-  expect((await call('GET /groups/g1')).json).toEqual(admins);
-  expect((await call('GET /groups/g1', { token: OTHER_APP })).status).toBe(404);
-});
-
-test('refuses customer API keys on every groups endpoint', async () => {
-  const { call } = startSimulator();
-  const requests = [
-    'GET /groups',
-    'POST /groups',
-    'GET /groups/g1',
-    'PUT /groups/g1',
-    'PATCH /groups/g1',
-    'DELETE /groups/g1',
-  ];
-  for (const request of requests) {
-    expect((await call(request, { token: 'acme-key' })).status, request).toBe(403);
-  }
-});
+import { startSimulator } from './fixture.ts';
 
 test('creates a group with a version and keeps ids of nobody', async () => {
   const { call } = startSimulator();
@@ -104,13 +81,6 @@ test('a write that changes nothing keeps the version and writes no event', async
   const same = await call('PATCH /groups/g1', { body: { users: ['u1', 'nobody'], version: 'v1' } });
   expect(same.json.version).toBe('v1');
   expect((await call('GET /company_activity')).json.data.events).toEqual([]);
-});
-
-test('DELETE removes the group; a second one finds nothing', async () => {
-  const { call } = startSimulator();
-  expect((await call('DELETE /groups/g1')).status).toBe(200);
-  expect((await call('GET /groups/g1')).status).toBe(404);
-  expect((await call('DELETE /groups/g1')).status).toBe(404);
 });
 
 test('echoSpokeId switched off hides the spokeId from answers but keeps it', async () => {

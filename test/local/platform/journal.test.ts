@@ -1,19 +1,16 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { readJournal } from '../../../local/platform/state/journal.ts';
 import { worldFromState } from '../../../local/platform/state/to-world.ts';
 import type { WorldInput } from '../../../local/platform/state/world.ts';
+import { temporaryFolder } from '../../support/folder.ts';
 import { APP, startSimulator } from './fixture.ts';
 
-let folder: string;
 let dataFile: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'simulator-'));
-  dataFile = join(folder, 'platform.jsonl');
+  dataFile = join(temporaryFolder(), 'platform.jsonl');
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const world = (simulator: ReturnType<typeof startSimulator>['simulator']) =>
   JSON.parse(JSON.stringify(simulator.world()));

@@ -7,11 +7,13 @@ import { createConnectionStore } from '../../../shared/store/connection-store.ts
 import { applyGroup } from '../../../shared/sync/apply/apply.ts';
 import { ingest } from '../../../shared/sync/ingest/ingest.ts';
 import type { ToolPorts } from '../../../shared/sync/ports/bundles.ts';
+import type { Applicant } from '../../../shared/sync/ports/platform.ts';
 import type { DeadLetter, DeadMessage } from '../../../shared/sync/ports/queues.ts';
 import { portsOver } from '../../../simulate/engine.ts';
 import { createQueues, type Queues, queueUrl } from '../../../simulate/queues.ts';
 import { seededRandom } from '../../../simulate/random.ts';
 import { MemoryTable } from '../../../simulate/table.ts';
+import { runCli } from '../cli/io.ts';
 import { type PlatformOptions, ToldPlatform } from '../engine/platform.ts';
 
 export const NOW_MS = Date.UTC(2026, 10, 20, 10);
@@ -218,6 +220,35 @@ export function createWorld(
       return entries;
     },
   };
+}
+
+/** With its connection stored. */
+export async function savedWorld(...given: Parameters<typeof createWorld>) {
+  const world = createWorld(...given);
+  await world.save();
+  return world;
+}
+
+/** Whoever holds a token of the company, where all is well. */
+export const applicantOf = (company: string): Applicant => ({
+  me: async () => ({ company, id: 'me' }),
+  markInstalled: async () => {},
+  groups: async () => [],
+  employees: async function* () {
+    yield [new Map([['workEmail', 'ann@acme.test'] as const, ['userId', 'u-ann'] as const])];
+  },
+  clockSkewMs: async () => 200,
+});
+
+const SIX = ['ann', 'bob', 'cid', 'dee', 'eve', 'fay'];
+
+/** A group `g` of six, in step with the platform, and a command line beside them. */
+export async function sixInStep(settings: Partial<ConnectionSettings> = {}) {
+  const world = await savedWorld(settings);
+  await world.hire(...SIX);
+  await world.publish(group('g'), added('g', ...SIX));
+  await world.apply('g');
+  return { ...world, cli: (...args: string[]) => runCli(args, { ports: world.ports }) };
 }
 
 export const group = (id: string, name = `Group ${id}`): ShortEvent => ({
