@@ -115,6 +115,14 @@ const FORMER = {
 };
 const LOST: GroupState = { ...unlinked(state()), former: { ...FORMER, isGone: true } };
 
+const ABSENT = wanted('', { state: 'absent', group: undefined });
+const DEPARTS = { state: state({ registers: DEPARTED }), wanted: ABSENT };
+const UNLINKED = { state: unlinked(state()), views: views(undefined) };
+const REPORT = settingsWith({ drift: 'report' });
+const NEVER_ADOPTS = settingsWith({ adoptExisting: 'never' });
+/** What is there since somebody else's change. */
+const changed = (users: string) => shown(users, { version: versionToken('v2') });
+
 describe('decide', () => {
   it.each<[string, Partial<Facts>, Record<string, unknown>]>([
     ['is in step: it is settled', {}, { kind: 'settle', as: 'in_sync', counts: { wanted: 1, applied: 1 } }],
@@ -136,11 +144,7 @@ describe('decide', () => {
     ],
     [
       'seemed gone and was deleted in the directory: it is asked for, to be deleted',
-      {
-        state: { ...LOST, registers: DEPARTED },
-        wanted: wanted('', { state: 'absent', group: undefined }),
-        views: views(undefined),
-      },
+      { state: { ...LOST, registers: DEPARTED }, wanted: ABSENT, views: views(undefined) },
       { kind: 'adopt', candidates: [{ id: 'p' }] },
     ],
     [
@@ -172,7 +176,7 @@ describe('decide', () => {
     ],
     [
       'was changed by somebody else: that is told, and taken as its view',
-      { state: state({ suspect }), look: shown('ax', { version: versionToken('v2') }) },
+      { state: state({ suspect }), look: changed('ax') },
       { kind: 'absorb', differences: [{ kind: 'members_added' }] },
     ],
     [
@@ -180,18 +184,10 @@ describe('decide', () => {
       { views: views(undefined, { isUnreadable: true }) },
       { kind: 'look' },
     ],
-    [
-      'would be deleted: it is looked at first',
-      { state: state({ registers: DEPARTED }), wanted: wanted('', { state: 'absent', group: undefined }) },
-      { kind: 'look' },
-    ],
+    ['would be deleted: it is looked at first', { ...DEPARTS }, { kind: 'look' }],
     [
       'is to be released when the directory deletes it: it is let go',
-      {
-        state: state({ registers: DEPARTED }),
-        wanted: wanted('', { state: 'absent', group: undefined }),
-        settings: settingsWith({ onGroupDeleted: 'release' }),
-      },
+      { ...DEPARTS, settings: settingsWith({ onGroupDeleted: 'release' }) },
       { kind: 'release' },
     ],
     [
@@ -226,24 +222,15 @@ describe('decide', () => {
       },
       { kind: 'wait', yields: true },
     ],
-    [
-      'is to be made: the platform is asked whether it is there',
-      { state: unlinked(state()), views: views(undefined) },
-      { kind: 'list' },
-    ],
+    ['is to be made: the platform is asked whether it is there', { ...UNLINKED }, { kind: 'list' }],
     [
       'is there already: it is adopted',
-      { state: unlinked(state()), views: views(undefined), listed: listing(shown('x', { id: 'q' })) },
+      { ...UNLINKED, listed: listing(shown('x', { id: 'q' })) },
       { kind: 'adopt', candidates: [{ id: 'q' }] },
     ],
     [
       'is there already, and not to be adopted: made beside it',
-      {
-        state: unlinked(state()),
-        views: views(undefined),
-        listed: listing(shown('x', { id: 'q' })),
-        settings: settingsWith({ adoptExisting: 'never' }),
-      },
+      { ...UNLINKED, listed: listing(shown('x', { id: 'q' })), settings: NEVER_ADOPTS },
       { kind: 'write', plan: { action: 'create' }, known: ['q'] },
     ],
     [
@@ -252,7 +239,7 @@ describe('decide', () => {
         state: unlinked(state({ doubt: { intent: { ...intent, action: 'create' }, untilMs: NOW_MS + 1 } })),
         views: views(undefined, { doubted: view('a') }),
         listed: listing(shown('a', { id: 'q' })),
-        settings: settingsWith({ adoptExisting: 'never' }),
+        settings: NEVER_ADOPTS,
       },
       { kind: 'adopt', candidates: [{ id: 'q' }] },
     ],
@@ -270,11 +257,7 @@ describe('decide', () => {
   const made = { views: views(view('a'), { prepared: view('ab') }) };
   it.each<[string, Partial<Facts>, Record<string, unknown>]>([
     ['is not known: a look', opened(), { kind: 'look' }],
-    [
-      'shows: it happened',
-      { ...opened(), ...made, look: shown('ab', { version: versionToken('v2') }) },
-      { kind: 'confirm' },
-    ],
+    ['shows: it happened', { ...opened(), ...made, look: changed('ab') }, { kind: 'confirm' }],
     [
       'does not show: it is dropped, and its removals stay owed',
       { ...opened(), ...made, look: shown('a') },
@@ -282,17 +265,12 @@ describe('decide', () => {
     ],
     [
       'shows beside what somebody else did: only that is theirs',
-      { ...opened(), ...made, look: shown('abx', { version: versionToken('v2') }) },
+      { ...opened(), ...made, look: changed('abx') },
       { kind: 'absorb', differences: [{ kind: 'members_added', after: ['x'] }] },
     ],
     [
       'was refused, but for what somebody else did: also what it would have added is theirs',
-      {
-        ...opened(),
-        ...made,
-        look: shown('abx', { version: versionToken('v2') }),
-        rejected: { owed: undefined },
-      },
+      { ...opened(), ...made, look: changed('abx'), rejected: { owed: undefined } },
       { kind: 'absorb', differences: [{ kind: 'members_added', after: ['b', 'x'] }] },
     ],
     [
@@ -342,16 +320,12 @@ describe('decide', () => {
     ],
     [
       'where deletions are let stand, and nothing at all is listed: waits, as that may be a wrong route',
-      { state: missed(2), listed: listing(), settings: settingsWith({ drift: 'report' }) },
+      { state: missed(2), listed: listing(), settings: REPORT },
       { kind: 'wait', waitMs: undefined, why: { code: 'missing' } },
     ],
     [
       'where deletions are let stand, and the feed tells of one: unlinked',
-      {
-        state: { ...missed(2), suspect: told },
-        listed: listing(),
-        settings: settingsWith({ drift: 'report' }),
-      },
+      { state: { ...missed(2), suspect: told }, listed: listing(), settings: REPORT },
       { kind: 'unlink', waiver: { policy: 'report' } },
     ],
     [
@@ -381,7 +355,7 @@ describe('decide', () => {
     const doubt = { intent, untilMs: NOW_MS + 1 };
     const late = { state: state({ suspect, doubt }), settings: settingsWith({ drift: 'adopt' }) };
     for (const which of [{ doubted: view('ab') }, { doubted: view('a'), earlier: [view('ab')] }]) {
-      const added = { views: views(view('a'), which), look: shown('ab', { version: versionToken('v2') }) };
+      const added = { views: views(view('a'), which), look: changed('ab') };
       expect(decide(facts({ ...late, ...added }))).toMatchObject({
         kind: 'absorb',
         differences: [],
@@ -391,7 +365,7 @@ describe('decide', () => {
     const removed = facts({
       ...late,
       views: views(view('ab'), { doubted: view('a') }),
-      look: shown('a', { version: versionToken('v2') }),
+      look: changed('a'),
     });
     expect(decide(removed)).toMatchObject({ kind: 'absorb', differences: [] });
   });
@@ -457,7 +431,7 @@ describe('decide', () => {
     });
 
     it('is counted: twice at once, then once an hour, and forgiven after two or where a person asks', () => {
-      const look = shown('ax', { version: versionToken('v2') });
+      const look = changed('ax');
       const contestAfter = (over: Partial<GroupState>, nowMs = NOW_MS) => {
         const decision = decide(facts({ state: state({ suspect, ...over }), look, nowMs }));
         return decision.kind === 'absorb' ? decision.contest : undefined;
