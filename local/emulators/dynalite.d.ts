@@ -11,3 +11,8 @@ declare module 'dynalite' {
   }
   export default function dynalite(options?: DynaliteOptions): Server;
 }
+
+declare module 'dynalite/db/*Parser.js' {
+  const parser: import('./expressions.ts').ExpressionParser;
+  export default parser;
+}

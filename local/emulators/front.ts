@@ -1,9 +1,10 @@
+import { EventEmitter } from 'node:events';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Readable } from 'node:stream';
 import dynalite from 'dynalite';
 import { isOurHost, isOurPage } from '../platform/controls/loopback.ts';
 import { AwsFault, type AwsReply, type AwsRequest, type AwsService, asFault } from './exchange.ts';
+import './expressions.ts';
 
 export interface AwsFront {
   /** Base URL of DynamoDB and of every service given. */
@@ -108,12 +109,10 @@ async function serve(
     if (answer !== undefined) return send(response, await answer.catch(asFault));
   }
   const { headers, method, url: target } = request;
-  const replayed = Object.assign(Readable.from(body.length === 0 ? [] : [body]), {
-    headers,
-    method,
-    url: target,
-  });
+  const replayed = Object.assign(new EventEmitter(), { headers, method, url: target });
   to.dynamoDb(replayed as unknown as IncomingMessage, response as never);
+  if (body.length > 0) replayed.emit('data', body);
+  replayed.emit('end');
 }
 
 /** The whole body, or undefined where the client went away or sent too much. */

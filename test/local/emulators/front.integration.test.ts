@@ -1,7 +1,10 @@
+import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, GetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import conditions from 'dynalite/db/conditionParser.js';
+import updates from 'dynalite/db/updateParser.js';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { createTable } from '../../../local/emulators/dynamodb.ts';
 import { startAwsFront } from '../../../local/emulators/front.ts';
@@ -10,8 +13,9 @@ import { TABLE } from '../../../shared/contract/topology.ts';
 import { startFront } from '../support/front.ts';
 import { CREDENTIALS } from '../support/queue.ts';
 
-it('serves the table with its index', async () => {
+it('serves the table with its index, created once', async () => {
   const client = new DynamoDBClient(await startFront());
+  await createTable(client, 'groupsync-state');
   await createTable(client, 'groupsync-state');
   const { Table } = await client.send(new DescribeTableCommand({ TableName: 'groupsync-state' }));
   expect(Table?.TableStatus).toBe('ACTIVE');
@@ -27,10 +31,28 @@ it('serves the table with its index', async () => {
   expect((await documents.send(query)).Items).toEqual([item]);
 });
 
-it('creates the table again without harm', async () => {
-  const client = new DynamoDBClient(await startFront());
-  await createTable(client, 'groupsync-state');
-  await expect(createTable(client, 'groupsync-state')).resolves.toBeUndefined();
+it.each([
+  ['#a < :x OR #a = :x AND #b > :y', 'p q', 'r s', '1 q'],
+  ['#a BETWEEN :x AND :y', 'p q', 'q p'],
+  ['SET #a = if_not_exists(#a, :x) ADD #b :y', 'p 1', 'q 2', 'q s'],
+  ['SET #a = :x REMOVE #b', 'p', 'q', 'p unused'],
+])('takes %s for what dynalite does, however often it comes', (text, ...requests) => {
+  const { parse } = text.startsWith('SET') ? updates : conditions;
+  const attrNames = { '#a': 'a', '#b': 'b' };
+  const judge = (said: string, values: string) => {
+    const typed = values
+      .split(' ')
+      .map((one, n) => [':x :y'.split(' ')[n], { [one < 'a' ? 'N' : 'S']: one }]);
+    const attrVals = Object.fromEntries(typed);
+    const unused = { unusedAttrNames: { ...attrNames }, unusedAttrVals: { ...attrVals } };
+    const compare = (_: string, one: { S: string }, other: { S: string }) => one.S > other.S;
+    const context = { attrNames, attrVals, isReserved: () => false, compare, ...unused };
+    return JSON.stringify([parse(said, { context }), unused]);
+  };
+  // With blanks it is another expression, which is parsed anew.
+  [...requests, ...requests].forEach((values, n) => {
+    expect(judge(text, values)).toBe(judge(text + ' '.repeat(n + 1), values));
+  });
 });
 
 it('outlives a client that goes away in the middle of a request', async () => {
@@ -57,16 +79,12 @@ it('ends under load without harm: what is under way is answered, what comes late
   const documents = DynamoDBDocumentClient.from(client);
   const put = (sk: string) =>
     documents.send(new PutCommand({ TableName: 'groupsync-state', Item: { pk: 'a', sk } }));
-  const outcomes: Promise<'answered' | 'cut off'>[] = [];
+  const outcomes: Promise<string>[] = [];
   let isOver = false;
   const load = (async () => {
     for (let n = 0; !isOver; n += 1) {
-      const outcome = put(String(n)).then(
-        () => 'answered' as const,
-        () => 'cut off' as const,
-      );
-      outcomes.push(outcome);
-      if (n % 20 === 19) await outcome;
+      outcomes.push(put(String(n)).then(...['answered', 'cut off'].map((outcome) => () => outcome)));
+      if (n % 20 === 19) await outcomes[n];
     }
   })();
   await vi.waitUntil(() => outcomes.length > 40, { interval: 1 });
@@ -96,14 +114,9 @@ it.each([
       'x-amz-target': target,
       'content-type': `application/x-amz-json-${version}`,
     };
-    const answered = await new Promise<number | undefined>((resolve, reject) => {
-      request(url, { method: 'POST', headers: { ...common, ...headers } }, (response) => {
-        response.resume();
-        resolve(response.statusCode);
-      })
-        .on('error', reject)
-        .end('{}');
-    });
-    expect(answered, target).toBe(status);
+    const sent = request(url, { method: 'POST', headers: { ...common, ...headers } }).end('{}');
+    const [response] = await once(sent, 'response');
+    response.resume();
+    expect(response.statusCode, target).toBe(status);
   }
 });
