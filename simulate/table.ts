@@ -62,6 +62,8 @@ const PAGE_BYTES = 1_048_576;
 const { partitionKey: GPK, sortKey: GSK } = TABLE.index;
 const SHOWN: ReadonlySet<string> = new Set(['pk', 'sk', GPK, GSK, ...TABLE.index.projected]);
 
+const NO_LAG = { ms: 0, nowMs: () => 0 };
+
 export class MemoryTable implements Table {
   /** By `pk` and `sk` with a space between. */
   readonly items = new Map<string, Item>();
@@ -208,19 +210,17 @@ export class MemoryTable implements Table {
     if (next === undefined) this.items.delete(nameOf(key));
     else this.items.set(nameOf(key), next);
     if (from === undefined && to === undefined) return;
-    const { indexLag } = this.#options;
-    if (indexLag === undefined) return this.#reindex(from, to);
+    const { nowMs, ms } = this.#options.indexLag ?? NO_LAG;
     // Changes of one item are shown in their order, those of two need not be.
-    const dueMs = indexLag.nowMs() + indexLag.ms * (1 + (key.sk.length % 2));
+    const dueMs = nowMs() + ms * (1 + (key.sk.length % 2));
     const last = this.#late.findLastIndex((one) => one.dueMs <= dueMs);
     this.#late.splice(last + 1, 0, { dueMs, run: () => this.#reindex(from, to) });
+    this.#catchUp();
   }
 
   #catchUp(): void {
-    const { indexLag } = this.#options;
-    while (indexLag !== undefined && this.#late[0] !== undefined && this.#late[0].dueMs <= indexLag.nowMs()) {
-      this.#late.shift()?.run();
-    }
+    const nowMs = (this.#options.indexLag ?? NO_LAG).nowMs();
+    while (this.#late[0] !== undefined && this.#late[0].dueMs <= nowMs) this.#late.shift()?.run();
   }
 
   #reindex(from: IndexEntry | undefined, to: IndexEntry | undefined): void {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_CONNECTION as connection } from '../../shared/contract/names.ts';
 import { discardLetter, findLetters, sendAmended } from '../../shared/operate/dead-letters/amend.ts';
+import { isSuperseded } from '../../shared/operate/dead-letters/describe.ts';
 import { readLetter } from '../../shared/operate/dead-letters/letter.ts';
 import { replayLetters } from '../../shared/operate/dead-letters/replay.ts';
-import { isSuperseded } from '../../shared/operate/dead-letters/describe.ts';
 import { surveyLetters } from '../../shared/operate/dead-letters/survey.ts';
 import { HOLD_SECONDS } from '../../shared/operate/dead-letters/walk.ts';
 import { journalOf } from '../../shared/operate/journal.ts';
