@@ -39,32 +39,17 @@ export function createDynamoTable(client: DynamoDBClient, options: DynamoTableOp
 
     put: (Item, when) =>
       conditionally<boolean>(async () => {
-        if (when === undefined) {
-          await batches.write(Item);
-          return true;
-        }
-        const expression = new Expression();
-        const ConditionExpression = expression.condition(when);
-        await documents.send(new PutCommand({ TableName, Item, ConditionExpression, ...expression.names() }));
+        if (when === undefined) await batches.write(Item);
+        else await documents.send(new PutCommand({ TableName, Item, ...expressions(when) }));
         return true;
       }, false),
 
     update: (Key, change, when, shown) =>
       conditionally<WriteOutcome>(
         async () => {
-          const expression = new Expression();
-          const UpdateExpression = expression.change(change);
-          const ConditionExpression = when && expression.condition(when);
-          const { Attributes } = await documents.send(
-            new UpdateCommand({
-              TableName,
-              Key,
-              UpdateExpression,
-              ConditionExpression,
-              ReturnValues: shown === 'before' ? 'ALL_OLD' : 'ALL_NEW',
-              ...expression.names(),
-            }),
-          );
+          const ReturnValues = shown === 'before' ? 'ALL_OLD' : 'ALL_NEW';
+          const command = new UpdateCommand({ TableName, Key, ReturnValues, ...expressions(when, change) });
+          const { Attributes } = await documents.send(command);
           return { written: true, item: { ...Key, ...Attributes } as Item };
         },
         { written: false },
@@ -72,14 +57,17 @@ export function createDynamoTable(client: DynamoDBClient, options: DynamoTableOp
 
     delete: (Key, when) =>
       conditionally<boolean>(async () => {
-        const expression = new Expression();
-        const ConditionExpression = when && expression.condition(when);
-        await documents.send(
-          new DeleteCommand({ TableName, Key, ConditionExpression, ...expression.names() }),
-        );
+        await documents.send(new DeleteCommand({ TableName, Key, ...expressions(when) }));
         return true;
       }, false),
   };
+}
+
+function expressions(when: Condition | undefined, change?: Change) {
+  const expression = new Expression();
+  const UpdateExpression = change && expression.change(change);
+  const ConditionExpression = when && expression.condition(when);
+  return { ...(change && { UpdateExpression }), ConditionExpression, ...expression.names() };
 }
 
 function queryPages(documents: DynamoDBDocumentClient, TableName: string, request: QueryRequest) {
@@ -87,31 +75,23 @@ function queryPages(documents: DynamoDBDocumentClient, TableName: string, reques
   const [pk, sk] = index
     ? [TABLE.index.partitionKey, TABLE.index.sortKey]
     : [TABLE.partitionKey, TABLE.sortKey];
-  const range =
-    prefix !== undefined
-      ? ' AND begins_with(#sk, :from)'
-      : between !== undefined
-        ? ' AND #sk BETWEEN :from AND :to'
-        : '';
-  const from = prefix ?? between?.[0];
+  const [from = prefix, to] = between ?? [];
+  const range = to === undefined ? ' AND begins_with(#sk, :from)' : ' AND #sk BETWEEN :from AND :to';
   const shown = ['pk', 'sk', ...(only ?? [])].map((name, n) => [`#a${n}`, name] as const);
   const projection = only && { ProjectionExpression: shown.map(([place]) => place).join(', ') };
   const pages = paginateQuery(
     { client: documents },
     {
       TableName,
-      KeyConditionExpression: `#pk = :pk${range}`,
+      KeyConditionExpression: `#pk = :pk${from === undefined ? '' : range}`,
       ExpressionAttributeNames: {
         '#pk': pk,
-        ...(range === '' ? {} : { '#sk': sk }),
+        ...(from === undefined ? {} : { '#sk': sk }),
         ...(only && Object.fromEntries(shown)),
       },
       ...projection,
-      ExpressionAttributeValues: {
-        ':pk': partition,
-        ...(from === undefined ? {} : { ':from': from }),
-        ...(between === undefined ? {} : { ':to': between[1] }),
-      },
+      // Without those that are undefined.
+      ExpressionAttributeValues: { ':pk': partition, ':from': from, ':to': to },
       ConsistentRead: !index,
       ScanIndexForward: !newestFirst,
       ...(index ? { IndexName: TABLE.index.name } : {}),

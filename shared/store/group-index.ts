@@ -3,7 +3,7 @@ import type { PendingCause, SettledState } from '../domain/group-state.ts';
 import { type ConnectionName, type GroupRef, groupId, memberId } from '../domain/ids.ts';
 import type { GroupIndex, GroupSummary, PendingEntry } from '../sync/ports/group-index.ts';
 import { promise } from './group-writes.ts';
-import { dueText, groupIndexSort, groupKey, indexPartition, NOT_DUE, SHARDS } from './keys.ts';
+import { dueText, groupIndexSort, groupKey, indexPartition, LISTED, NOT_DUE, SHARDS } from './keys.ts';
 import { all, equal, exists, type Item, type Table } from './table.ts';
 
 /** Every shard of one list of the index, in their order; all are asked at once. */
@@ -28,18 +28,17 @@ export function createGroupIndex(table: Table): GroupIndex {
   return {
     async due(connection, { nowMs, limit }) {
       const found: Item[] = [];
+      const due = { index: true, between: ['0', `${dueText(nowMs)}#~`] } as const;
       for (let shard = 0; shard < SHARDS; shard += 1) {
         const partition = indexPartition('groups', connection, shard);
-        const due = { partition, index: true, between: ['0', `${dueText(nowMs)}#~`] } as const;
-        let left = limit;
-        for await (const page of table.query({ ...due, pageSize: Math.min(limit, MAX_PAGE) })) {
+        const enough = found.length + limit;
+        for await (const page of table.query({ ...due, partition, pageSize: Math.min(limit, MAX_PAGE) })) {
           found.push(...page);
-          left -= page.length;
-          if (left <= 0) break;
+          if (found.length >= enough) break;
         }
       }
-      found.sort((a, b) => (String(a['gsk']) < String(b['gsk']) ? -1 : 1));
       return found
+        .sort((a, b) => (String(a['gsk']) < String(b['gsk']) ? -1 : 1))
         .slice(0, limit)
         .filter((item) => typeof item['group'] === 'string')
         .map((item) => summaryOf(connection, item));
@@ -52,8 +51,11 @@ export function createGroupIndex(table: Table): GroupIndex {
     },
 
     async *all(connection) {
+      const own = new Set<string>();
       for await (const page of queryIndex(table, 'groups', connection)) {
-        yield page.map((item) => summaryOf(connection, item));
+        // A group's own entry says more than the one that stands for it, and comes before it.
+        const shown = page.filter(({ pk, sk }) => (sk === LISTED ? !own.has(pk) : own.add(pk)));
+        yield shown.map((item) => summaryOf(connection, item));
       }
     },
 

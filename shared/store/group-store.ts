@@ -12,6 +12,7 @@ import {
   foundBeside,
   intentIs,
   intentIsAs,
+  placed,
   promise,
   revIsAs,
   suspectIsAs,
@@ -22,7 +23,6 @@ import {
 } from './group-writes.ts';
 import { plain } from './item-form.ts';
 import {
-  groupIndexSort,
   groupKey,
   heldChunkKey,
   indexPartition,
@@ -51,6 +51,7 @@ const MISSED = 'missedAt';
 const LINK = ['platformId', 'version', 'view', 'viewId', 'createdAt', 'takeOver'] as const;
 
 const HOLD = ['hold', 'holdDigest'] as const;
+const PENDING = ['pendingCause', 'pendingSince', 'pendingRevision', 'gpk', 'gsk'] as const;
 
 const linkAttributes = ({ id, version, view }: LinkedGroup) => ({
   platformId: id,
@@ -113,21 +114,20 @@ export function createGroupStore(table: Table, inlineViewBytes = INLINE_VIEW_BYT
 
     async markPending(ref, member, mark) {
       const { connection, group } = ref;
-      const change: Change =
+      const set =
         mark === undefined
-          ? { remove: ['pendingCause', 'pendingSince', 'pendingRevision', 'gpk', 'gsk'] }
+          ? {}
           : {
-              set: {
-                pendingCause: mark.cause,
-                pendingSince: mark.sinceMs,
-                group,
-                gpk: indexPartition('pending', connection, shardOf(group)),
-                gsk: `${keyPart(group)}#${keyPart(member)}`,
-                ...(mark.personRevision === undefined ? {} : { pendingRevision: mark.personRevision }),
-              },
-              ...(mark.personRevision === undefined ? { remove: ['pendingRevision'] } : {}),
+              pendingCause: mark.cause,
+              pendingSince: mark.sinceMs,
+              pendingRevision: mark.personRevision,
+              group,
+              gpk: indexPartition('pending', connection, shardOf(group)),
+              gsk: `${keyPart(group)}#${keyPart(member)}`,
             };
-      await table.update(memberKey(ref, member), change, exists('stamp'));
+      const stored = plain(set);
+      const remove = PENDING.filter((name) => !(name in stored));
+      await table.update(memberKey(ref, member), { set: stored, remove }, exists('stamp'));
     },
 
     async readView(ref, pointer) {
@@ -190,13 +190,12 @@ export function createGroupStore(table: Table, inlineViewBytes = INLINE_VIEW_BYT
         },
         remove: removedBy(seen, flip),
       };
-      const over = ending(seen, platform?.view, flip);
-      const clean: Change = {
-        set: { ...written.set, ...over.set },
-        remove: [...(written.remove ?? []), ...over.remove],
+      const end = async () => {
+        const { set, remove } = await ending(table, seen, platform?.view, flip);
+        const clean = { set: { ...written.set, ...set }, remove: [...(written.remove ?? []), ...remove] };
+        return update(ref, clean, all(intentIs(flip.intent), revIsAs(seen), missing('paused')));
       };
-      const mayBeClean = flip.unfinished !== true;
-      const isClean = mayBeClean && (await update(ref, clean, all(intentIs(flip.intent), revIsAs(seen))));
+      const isClean = flip.unfinished !== true && (await end());
       const dirty = { ...written, set: { ...written.set, ...promise(ref, flip.wakeAtMs) } };
       if (!isClean && !(await update(ref, dirty, intentIs(flip.intent)))) return undefined;
       if (!isSame) await discard(ref, seen.view);
@@ -229,18 +228,19 @@ export function createGroupStore(table: Table, inlineViewBytes = INLINE_VIEW_BYT
       return absorbed;
     },
 
-    settle: (seen, settled, { counts, driftClosed, calledMs, againAtMs }) => {
-      const over = ending(seen, seen.view, { settled, counts });
-      const isOver = againAtMs === undefined;
-      const set = isOver ? over.set : promise(seen.ref, againAtMs);
-      const remove = isOver ? [...over.remove, 'doubt', 'doubts'] : ['attempts', 'lastError'];
+    async settle(seen, settled, { counts, driftClosed, calledMs, againAtMs }) {
+      const { set, remove } =
+        againAtMs === undefined
+          ? await ending(table, seen, seen.view, { settled, counts })
+          : { set: promise(seen.ref, againAtMs), remove: ['attempts', 'lastError'] };
+      const doubts = againAtMs === undefined ? ['doubt', 'doubts'] : [];
       return update(
         seen.ref,
         {
           set: { settled, calledMs, counts: { ...counts }, ...set },
-          remove: [...remove, MISSED, ...(driftClosed ? ['openDrift'] : [])],
+          remove: [...remove, ...doubts, MISSED, ...(driftClosed ? ['openDrift'] : [])],
         },
-        all(untouchedSince(seen), revIsAs(seen)),
+        all(untouchedSince(seen), revIsAs(seen), missing('paused')),
       );
     },
 
@@ -285,7 +285,11 @@ export function createGroupStore(table: Table, inlineViewBytes = INLINE_VIEW_BYT
     release: (ref, dirty) => update(ref, dirtying(ref, dirty, { set: { released: true } }), exists('rev')),
 
     pause: (ref, atMs) =>
-      update(ref, { set: { paused: true }, setIfMissing: { pausedAtMs: atMs } }, exists('rev')),
+      update(
+        ref,
+        { set: { paused: true }, setIfMissing: { pausedAtMs: atMs, ...placed(ref, NOT_DUE) } },
+        exists('rev'),
+      ),
 
     resume: (ref, { pausedAtMs, ...dirty }) => {
       const isAsSeen = pausedAtMs === undefined ? missing('pausedAtMs') : equal('pausedAtMs', pausedAtMs);
@@ -332,7 +336,7 @@ export function createGroupStore(table: Table, inlineViewBytes = INLINE_VIEW_BYT
             lastError: { ...error },
             lastAudit,
             calledMs: seen.calledMs,
-            gsk: groupIndexSort(NOT_DUE, seen.ref.group),
+            ...placed(seen.ref, NOT_DUE),
           },
           remove: ['dirtySince', 'wakeAt', 'attempts', 'failedBefore'],
         },

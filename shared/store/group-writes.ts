@@ -10,12 +10,13 @@ import {
   groupIndexSort,
   groupKey,
   indexPartition,
+  listedItem,
   MEMBER_PREFIX,
   NOT_DUE,
   shardOf,
   VIEW_PREFIX,
 } from './keys.ts';
-import { all, type Change, type Condition, equal, exists, less, missing, type Table } from './table.ts';
+import { all, any, type Change, type Condition, equal, exists, less, missing, type Table } from './table.ts';
 
 /*
  * The life of a write, as conditions on the group item:
@@ -75,26 +76,37 @@ const merged = (before: readonly string[], more: readonly string[], most: number
 
 /**
  * Ends what apply has to do. Where that leaves everybody in the group as one user of its view, and nobody else there, the
- * next mark may tell whom it is about (`sync/apply/touched.ts`).
+ * next mark may tell whom it is about (`sync/apply/touched.ts`), and the group leaves the index once another item stands
+ * there for it: unless it is paused, which that item does not show.
  */
-export function ending(
-  { rev, ref }: GroupState,
+export async function ending(
+  table: Table,
+  { rev, ref, listed, hold, registers: { name } }: GroupState,
   view: ViewPointer | undefined,
   { settled, counts: { wanted, applied, pending } }: Pick<Flip, 'settled' | 'counts'>,
 ) {
-  const gsk = groupIndexSort(NOT_DUE, ref.group);
   const isInStep = settled === 'in_sync' && view?.size === wanted && applied === wanted && pending === 0;
-  if (!isInStep) return { set: { gsk }, remove: [...CLEAN, ...TOLD] };
-  return { set: { gsk, inStep: { rev, view: view.id } }, remove: [...CLEAN, 'touched'] };
+  if (!isInStep || hold !== undefined || name === undefined)
+    return { set: placed(ref, NOT_DUE), remove: [...CLEAN, ...TOLD] };
+  if (listed !== name.value)
+    await table.put({ ...listedItem(ref, name.value), rev }, any(missing('rev'), less('rev', rev)));
+  const set = { inStep: { rev, view: view.id }, listed: name.value };
+  return { set, remove: [...CLEAN, 'touched', 'gpk', 'gsk'] };
 }
+
+/** Where the index has a group's own item. */
+export const placed = ({ connection, group }: GroupRef, due: string) => ({
+  gpk: indexPartition('groups', connection, shardOf(group)),
+  gsk: groupIndexSort(due, group),
+});
 
 export const TOLD = ['touched', 'inStep'];
 const CLEAN = ['dirtySince', 'wakeAt', 'attempts', 'lastError', 'failedAt', 'failedBefore', 'leaving'];
 
 /** A promise to wake a group, and when the pump may take it for broken: what the index sorts by. */
-export const promise = ({ group }: GroupRef, wakeAtMs: number, dueMs = wakeAtMs + WAKE_GRACE_MS) => ({
+export const promise = (ref: GroupRef, wakeAtMs: number, dueMs = wakeAtMs + WAKE_GRACE_MS) => ({
   wakeAt: wakeAtMs,
-  gsk: groupIndexSort(dueText(dueMs), group),
+  ...placed(ref, dueText(dueMs)),
 });
 
 /**
@@ -107,15 +119,13 @@ export const dirtying = (
   { nowMs, wakeAtMs, dueMs, isAtOnce = false, isAgain = false }: Dirty,
   { set = {}, setIfMissing = {}, remove = [] }: Omit<Change, 'add'> = {},
 ) => {
-  const { connection, group } = ref;
-  const { gsk, wakeAt } = promise(ref, wakeAtMs, dueMs);
+  const { wakeAt, ...due } = promise(ref, wakeAtMs, dueMs);
   return {
     add: { rev: 1 },
     set: {
       ...set,
-      group,
-      gpk: indexPartition('groups', connection, shardOf(group)),
-      gsk,
+      group: ref.group,
+      ...due,
       ...(isAtOnce ? { wakeAt } : {}),
     },
     setIfMissing: { ...OF_THIS_SCHEMA, ...setIfMissing, dirtySince: nowMs, ...(isAtOnce ? {} : { wakeAt }) },

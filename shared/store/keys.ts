@@ -132,6 +132,19 @@ export const CONNECTIONS_PARTITION = 'connections';
 export const NOT_DUE = '~';
 export const dueText = (atMs: number): string => String(Math.max(0, Math.floor(atMs))).padStart(14, '0');
 export const groupIndexSort = (due: string, group: GroupId): string => `${due}#${keyPart(group)}`;
+/**
+ * Stands in the index for a group that is in step, whose own item is there only while something is to be done: so a
+ * change costs one entry put and one deleted. Sorts after all own entries.
+ */
+export const LISTED = 'LISTED';
+export const listedItem = (ref: GroupRef, name: string): Item => ({
+  ...ofGroup(ref, LISTED),
+  group: ref.group,
+  name,
+  settled: 'in_sync',
+  gpk: indexPartition('groups', ref.connection, shardOf(ref.group)),
+  gsk: `${NOT_DUE}${groupIndexSort(NOT_DUE, ref.group)}`,
+});
 
 export const healthKey = (connection: ConnectionName): Key => ofConnection(connection, 'HEALTH');
 /** Of the stage, where no connection is named. */

@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { GroupState } from '../../shared/domain/group-state.ts';
 import { intentId } from '../../shared/domain/ids.ts';
 import { AT_WORK_MS, delayMs, isAtWork, isEarly, isPromised } from '../../shared/domain/promise.ts';
-import { groupKey } from '../../shared/store/keys.ts';
+import { groupKey, indexPartition, shardOf } from '../../shared/store/keys.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
+import type { GroupSummary } from '../../shared/sync/ports/group-index.ts';
 import { pump } from '../../shared/sync/pump.ts';
 import { DOUBT_MS } from '../../shared/sync/tuning.ts';
 import { wakeGroups } from '../../shared/sync/wake.ts';
@@ -201,6 +202,48 @@ describe('a change', () => {
     await wakeGroups([ref('g')], onlooker, 'asked');
     expect(messages()).toEqual([0]);
     expect(await apply()).toMatchObject({ outcome: 'written' });
+  });
+});
+
+describe('a group in step', () => {
+  const inIndex = async () => {
+    const told = await settled();
+    const { onlooker, world } = told;
+    const partition = indexPartition('groups', CONNECTION, shardOf('g'));
+    const entries = () => world.table.page({ partition, index: true }).items.map(({ sk }) => sk);
+    const list = async () => {
+      const found: GroupSummary[] = [];
+      for await (const page of onlooker.index.all(CONNECTION)) found.push(...page);
+      return found;
+    };
+    return { ...told, entries, list };
+  };
+
+  it('is listed by an entry that stays: its own comes with a change, and goes', async () => {
+    const { entries, list, change, tell, onlooker, ref } = await inIndex();
+    expect(entries()).toEqual(['LISTED']);
+    await change({ upsert: 'g', name: 'Other' });
+    expect(entries()).toEqual(['GROUP', 'LISTED']);
+    expect(await list()).toMatchObject([{ name: 'Other', dirtySinceMs: expect.any(Number) }]);
+    await tell();
+    expect(entries()).toEqual(['LISTED']);
+    expect(await list()).toMatchObject([{ name: 'Other', settled: 'in_sync', paused: false }]);
+    await onlooker.groups.pause(ref('g'), 1);
+    expect(await list()).toMatchObject([{ paused: true }]);
+    await tell({ remove: 'g' });
+    expect(await list()).toMatchObject([{ paused: true, dirtySinceMs: expect.any(Number) }]);
+  });
+
+  it.each(['platform.patch', 'put LISTED'])('stays listed as paused where that came before %s', async (effect) => {
+    const { list, change, apply, onlooker, ref, world, tell, shown } = await inIndex();
+    await change({ upsert: 'g', name: 'Other' }, { add: ['b'], to: 'g' });
+    await apply(slow(effect, () => onlooker.groups.pause(ref('g'), 1)));
+    expect(await list()).toMatchObject([{ paused: true }]);
+    const at = { nowMs: world.nowMs(), wakeAtMs: world.nowMs(), isAtOnce: true };
+    await onlooker.groups.resume(ref('g'), { ...at, pausedAtMs: 1 });
+    await tell();
+    expect(shown('g')).toEqual([['u-a', 'u-b']]);
+    expect(await list()).toMatchObject([{ name: 'Other', settled: 'in_sync', paused: false }]);
   });
 });
 
