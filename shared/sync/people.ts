@@ -1,4 +1,4 @@
-import pMap from 'p-map';
+import pMap, { pMapIterable } from 'p-map';
 import { fieldName, matchForm } from '../contract/match-rule.ts';
 import { matchRules } from '../contract/settings.ts';
 import type { ConnectionName, GroupId, RoleId } from '../domain/ids.ts';
@@ -42,7 +42,9 @@ async function refresh(connection: Connection, ports: PeoplePorts): Promise<Peop
   for await (const page of ports.people.bound(name)) bound.push(...page);
   const unheard: Person[] = [];
   const listed = new Set<RoleId>();
-  for await (const page of oneAhead(platform.employees({ fields, states: settings.includeStates }))) {
+  const listing = platform.employees({ fields, states: settings.includeStates });
+  // The next page is on its way while this one is saved, and no more than that.
+  for await (const page of pMapIterable(listing, (one) => one, { concurrency: 1 })) {
     for (const { role } of page) listed.add(role);
     unheard.push(...(await savePage(name, page, ports)));
   }
@@ -109,26 +111,6 @@ async function announce(
   return groups;
 }
 
-/** Pages of one list come one after another; the next is on its way while this one is saved, and no more than that. */
-async function* oneAhead<Page>(pages: AsyncIterable<Page>): AsyncGenerator<Page> {
-  const iterator = pages[Symbol.asyncIterator]();
-  const ask = () => {
-    const page = iterator.next();
-    // Heard when its turn comes; until then a failure must not count as unhandled.
-    page.catch(() => {});
-    return page;
-  };
-  try {
-    for (let page = await ask(); page.done !== true; ) {
-      const next = ask();
-      yield page.value;
-      page = await next;
-    }
-  } finally {
-    await iterator.return?.();
-  }
-}
-
 const rolesOf = (list: readonly { readonly role: RoleId }[]) => list.map(({ role }) => role);
 
 /** @returns whom their groups must hear of: a new state or user id, now or in a run that did not come to its end */
@@ -144,13 +126,13 @@ async function savePage(
   const persons = await pMap(
     page.filter((record) => isNews(record, known.get(record.role))),
     async (record) => {
-      const first = await saveRecord(connection, record, known.get(record.role), people);
-      if (first !== undefined) return first;
-      // Another refresh was faster; what it wrote is read, and joined with what this one has seen.
-      const seen = (await people.read(connection, [record.role])).get(record.role);
-      const second = await saveRecord(connection, record, seen, people);
-      if (second === undefined) throw new Error('a person was changed by two other refreshes at once');
-      return second;
+      const { role } = record;
+      // Where another refresh was faster, what it wrote is read, and joined with what this one has seen.
+      const saved =
+        (await saveRecord(connection, record, known.get(role), people)) ??
+        (await saveRecord(connection, record, (await people.read(connection, [role])).get(role), people));
+      if (saved === undefined) throw new Error('a person was changed by two other refreshes at once');
+      return saved;
     },
     { concurrency: WRITES_IN_FLIGHT },
   );

@@ -9,7 +9,7 @@ import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { allStoresOver } from '../../simulate/engine.ts';
 import type { HeldGroup } from '../../simulate/platform/facts.ts';
 import { suspectChanged } from '../support/engine/look-over.ts';
-import { story } from '../support/engine/story.ts';
+import { allOf, story } from '../support/engine/story.ts';
 import { COMPANY, CONNECTION, NO_FAULTS } from '../support/engine/world.ts';
 
 /**
@@ -42,12 +42,6 @@ async function restored() {
   return told;
 }
 
-async function listed<One>(pages: AsyncIterable<readonly One[]>): Promise<readonly One[]> {
-  const all: One[] = [];
-  for await (const page of pages) all.push(...page);
-  return all;
-}
-
 describe('a table of the release before', () => {
   it('is read, every item of it', async () => {
     const { world, ref } = await restored();
@@ -59,7 +53,7 @@ describe('a table of the release before', () => {
     const counts = { member: 0, audit: 0, chunks: 0 };
     for (const { ref: each, view, intent, hold } of groups) {
       counts.member += (await stores.groups.members(each)).length;
-      counts.audit += (await listed(stores.audit.read(each))).length;
+      counts.audit += (await allOf(stores.audit.read(each))).length;
       for (const pointer of [view, intent?.view].filter((one) => one !== undefined)) {
         expect((await stores.groups.readView(each, pointer))?.users.size).toBe(pointer.size);
         counts.chunks += pointer.chunks;
@@ -74,10 +68,10 @@ describe('a table of the release before', () => {
     expect(counts.chunks).toBeGreaterThan(15);
     const users = named('U USER', 'member').map(memberId);
     expect((await stores.users.read(CONNECTION, users)).size).toBe(countOf('U USER'));
-    expect(await listed(stores.users.openWalks(CONNECTION))).toEqual(['b']);
+    expect(await allOf(stores.users.openWalks(CONNECTION))).toEqual(['b']);
     const people = named('R PERSON', 'role').map(roleId);
     expect((await stores.people.read(CONNECTION, people)).size).toBe(countOf('R PERSON'));
-    expect((await listed(stores.drift.list(CONNECTION))).length).toBe(countOf('C DRIFT'));
+    expect((await allOf(stores.drift.list(CONNECTION))).length).toBe(countOf('C DRIFT'));
     const claimed = named('L', 'platformId').map(platformGroupId);
     const { now, before } = await stores.claims.owners(COMPANY, claimed);
     expect([now.size + before.size, before.size]).toEqual([countOf('L'), 1]);
@@ -89,7 +83,7 @@ describe('a table of the release before', () => {
     expect(await stores.health.read(CONNECTION)).toMatchObject({ lastFailure: { message: 'm' } });
     expect((await stores.guard.recent(ref('g'), BEFORE.atMs, [])).connection).toBeGreaterThan(0);
     const resources = [stores.scim.list(CONNECTION, 'User'), stores.scim.list(CONNECTION, 'Group')];
-    expect((await Promise.all(resources.map(listed))).map(([one]) => one?.state)).toEqual(['live', 'ending']);
+    expect((await Promise.all(resources.map(allOf))).map(([one]) => one?.state)).toEqual(['live', 'ending']);
     expect((await stores.tokens.find('abcdefgh'))?.revokedMs).toBeDefined();
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { approveHold } from '../../shared/operate/holds.ts';
-import { story } from '../support/engine/story.ts';
+import { allOf, story } from '../support/engine/story.ts';
 import { CONNECTION, NO_FAULTS } from '../support/engine/world.ts';
 
 const HOUR_MS = 3_600_000;
@@ -56,9 +56,7 @@ describe('a user whom the platform keeps though the directory took them out', ()
       expect(shown('g')).toEqual(['onGroupDeleted' in settings ? [] : users('a')]);
       expect((await state('g'))?.lastError).toBeUndefined();
       expect((await state('g'))?.dirtySinceMs).toBeUndefined();
-      const drift = [];
-      for await (const page of world.onlooker.drift.list(CONNECTION)) drift.push(...page);
-      expect(drift).toEqual([]);
+      expect(await allOf(world.onlooker.drift.list(CONNECTION))).toEqual([]);
     },
   );
 

@@ -13,7 +13,7 @@ import { seededRandom } from '../../simulate/random.ts';
 import type { Worker } from '../../simulate/worker.ts';
 import { drive } from '../support/engine/drive.ts';
 import { Scheduler } from '../support/engine/scheduler.ts';
-import { type Saying, story } from '../support/engine/story.ts';
+import { allOf, type Saying, story } from '../support/engine/story.ts';
 import { CONNECTION, createWorld, NO_FAULTS, START_MS, takeEvents } from '../support/engine/world.ts';
 
 const NOW_MS = START_MS;
@@ -211,11 +211,7 @@ describe('a group in step', () => {
     const { onlooker, world } = told;
     const partition = indexPartition('groups', CONNECTION, shardOf('g'));
     const entries = () => world.table.page({ partition, index: true }).items.map(({ sk }) => sk);
-    const list = async () => {
-      const found: GroupSummary[] = [];
-      for await (const page of onlooker.index.all(CONNECTION)) found.push(...page);
-      return found;
-    };
+    const list = () => allOf(onlooker.index.all(CONNECTION));
     return { ...told, entries, list };
   };
 
@@ -234,17 +230,20 @@ describe('a group in step', () => {
     expect(await list()).toMatchObject([{ paused: true, dirtySinceMs: expect.any(Number) }]);
   });
 
-  it.each(['platform.patch', 'put LISTED'])('stays listed as paused where that came before %s', async (effect) => {
-    const { list, change, apply, onlooker, ref, world, tell, shown } = await inIndex();
-    await change({ upsert: 'g', name: 'Other' }, { add: ['b'], to: 'g' });
-    await apply(slow(effect, () => onlooker.groups.pause(ref('g'), 1)));
-    expect(await list()).toMatchObject([{ paused: true }]);
-    const at = { nowMs: world.nowMs(), wakeAtMs: world.nowMs(), isAtOnce: true };
-    await onlooker.groups.resume(ref('g'), { ...at, pausedAtMs: 1 });
-    await tell();
-    expect(shown('g')).toEqual([['u-a', 'u-b']]);
-    expect(await list()).toMatchObject([{ name: 'Other', settled: 'in_sync', paused: false }]);
-  });
+  it.each(['platform.patch', 'put LISTED'])(
+    'stays listed as paused where that came before %s',
+    async (effect) => {
+      const { list, change, apply, onlooker, ref, world, tell, shown } = await inIndex();
+      await change({ upsert: 'g', name: 'Other' }, { add: ['b'], to: 'g' });
+      await apply(slow(effect, () => onlooker.groups.pause(ref('g'), 1)));
+      expect(await list()).toMatchObject([{ paused: true }]);
+      const at = { nowMs: world.nowMs(), wakeAtMs: world.nowMs(), isAtOnce: true };
+      await onlooker.groups.resume(ref('g'), { ...at, pausedAtMs: 1 });
+      await tell();
+      expect(shown('g')).toEqual([['u-a', 'u-b']]);
+      expect(await list()).toMatchObject([{ name: 'Other', settled: 'in_sync', paused: false }]);
+    },
+  );
 });
 
 describe('a write of the item that comes too late is refused', () => {
@@ -260,10 +259,7 @@ describe('a write of the item that comes too late is refused', () => {
 
   it('the pump’s, where the index is behind, or the group is clean', async () => {
     const { onlooker, change, set, world, tell } = await settled();
-    const shownDue = async () => {
-      for await (const page of onlooker.index.all(CONNECTION)) for (const one of page) return one;
-      throw new Error('expected a group');
-    };
+    const shownDue = async () => (await allOf(onlooker.index.all(CONNECTION)))[0] as GroupSummary;
     await change({ add: ['b'], to: 'g' });
     const stale = await shownDue();
     world.advance(1);
@@ -332,7 +328,7 @@ describe('a worker', () => {
   });
 
   it('whose write lands after it was looked for in vain, when the group looks clean, loses nobody', async () => {
-    const { troubles, world, change, apply, shown, state, tell, ref } = await settled();
+    const { troubles, world, change, apply, shown, state, tell, audit } = await settled();
     await change({ add: ['b'], to: 'g' });
     world.advance(W_MS);
     troubles.faults = { ...NO_FAULTS, platform: (call) => (call === 'patch' ? 'lost_late' : 'none') };
@@ -343,10 +339,10 @@ describe('a worker', () => {
     world.advance(W_MS);
     await apply();
     expect(await state('g')).toMatchObject({ settled: 'in_sync', wakeAtMs: expect.any(Number) });
-    const told = [];
-    for await (const page of world.onlooker.audit.read(ref('g'))) told.push(...page);
     const mayLand = expect.stringContaining('it may land until');
-    expect(told).toContainEqual(expect.objectContaining({ outcome: 'found_changed', reason: mayLand }));
+    expect(await audit('g')).toContainEqual(
+      expect.objectContaining({ outcome: 'found_changed', reason: mayLand }),
+    );
     world.platform.doLate(0);
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
     world.advance(DOUBT_MS);

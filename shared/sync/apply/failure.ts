@@ -23,16 +23,10 @@ export async function handleFailure(
   if (await tellGate(connection, failure, ports, ref.group)) {
     const nowMs = ports.clock();
     const { calledMs, mine } = how;
-    const again = { retryAtMs: affordableAtMs(nowMs, calledMs), soonerMs: nowMs + ports.coalesceMs };
+    const retryAtMs = affordableAtMs(nowMs, calledMs);
+    const again = { retryAtMs, soonerMs: nowMs + ports.coalesceMs, error: { ...error, atMs: nowMs } };
     // It is no try of the group's, but its calls count: a gate may open and close again and again.
-    const { attempts } = state;
-    await ports.groups.postpone(state, {
-      ...again,
-      attempts,
-      calledMs,
-      error: { ...error, atMs: nowMs },
-      mine,
-    });
+    await ports.groups.postpone(state, { ...again, attempts: state.attempts, calledMs, mine });
     return 'gate_closed';
   }
   await postpone(state, error, how);

@@ -189,12 +189,12 @@ async function recordDrift(
     };
   });
   const idsOf = (some: readonly DriftRecord[]) => some.map(({ id }) => id);
+  // From before a crash, where somebody has taken the difference back since.
+  const lasting =
+    differences.length > 0 ? [] : LASTING_KINDS.map((kind) => idOf(state, { kind }, platformId));
+  const all = [...records, ...(await ports.drift.read(state.ref, lasting))];
   const noted = {
-    openDrift: idsOf(
-      [...records, ...(await leftOpen(state, differences, platformId, turn))].filter(
-        ({ settledAtMs }) => settledAtMs === null,
-      ),
-    ),
+    openDrift: idsOf(all.filter(({ settledAtMs }) => settledAtMs === null)),
     unattributed: idsOf(records.filter(({ initiator }) => initiator === NOBODY_KNOWN)),
   };
   for (const record of records) {
@@ -202,20 +202,6 @@ async function recordDrift(
     else if (record.initiator !== NOBODY_KNOWN) await ports.drift.attribute(state.ref, record.id, record);
   }
   return noted;
-}
-
-/** Records from before a crash whose difference somebody has taken back since. */
-async function leftOpen(
-  state: GroupState,
-  differences: readonly Difference[],
-  platformId: PlatformGroupId,
-  { ports }: Turn,
-): Promise<readonly DriftRecord[]> {
-  if (differences.length > 0) return [];
-  return ports.drift.read(
-    state.ref,
-    LASTING_KINDS.map((kind) => idOf(state, { kind }, platformId)),
-  );
 }
 
 /** What somebody may take back; a group that is gone is gone. */

@@ -271,7 +271,7 @@ function planFrom(ref: GroupRef, { decision, facts, unseen }: Preview): GroupPla
       return planOf(ref, action, {
         changes,
         held: stopped,
-        hold: stopped.length > 0 ? hold : undefined,
+        hold: (stopped.length > 0 && hold) || null,
         note,
       });
     }
@@ -301,18 +301,9 @@ const stopped = (user: string, { rule }: Hold): AuditedChange => ({
   reason: `stopped by the guard (${rule}), until a person approves`,
 });
 
-function planOf(
-  ref: GroupRef,
-  action: GroupPlan['action'],
-  {
-    changes = [],
-    held = [],
-    hold,
-    note = null,
-  }: Partial<Pick<GroupPlan, 'changes' | 'held' | 'note'>> & { readonly hold?: Hold | undefined },
-): GroupPlan {
-  const said = JSON.stringify([action, changes.map(({ kind, before, after }) => [kind, before, after])]);
-  const digest =
-    action === 'hold' && hold !== undefined ? hold.digest : createHash('sha256').update(said).digest('hex');
-  return { group: ref.group, action, changes, held, hold: hold ?? null, digest, note };
+function planOf({ group }: GroupRef, action: GroupPlan['action'], known: Partial<GroupPlan>): GroupPlan {
+  const plan = { group, action, changes: [], held: [], hold: null, note: null, ...known };
+  const said = JSON.stringify([action, plan.changes.map(({ kind, before, after }) => [kind, before, after])]);
+  const digest = action === 'hold' ? plan.hold?.digest : undefined;
+  return { ...plan, digest: digest ?? createHash('sha256').update(said).digest('hex') };
 }

@@ -75,19 +75,20 @@ export async function story(options: Partial<WorldOptions> = {}) {
       [...world.platform.groups.values()]
         .filter((group) => group.spokeId === spokeId)
         .map(({ users }) => [...users].sort()),
-    async audit(group: string): Promise<readonly AuditEntry[]> {
-      const entries: AuditEntry[] = [];
-      for await (const page of onlooker.audit.read({ connection: CONNECTION, group: groupId(group) })) {
-        entries.push(...page);
-      }
-      return entries;
-    },
+    audit: (group: string): Promise<readonly AuditEntry[]> =>
+      allOf(onlooker.audit.read({ connection: CONNECTION, group: groupId(group) })),
     /** Their e-mail address is `<id>@acme.test`, their user id `u-<id>`. */
     hire: (...ids: readonly string[]) =>
       onlooker.hire(ids.map((id) => ({ role: id, email: `${id}@acme.test` }))),
     member: memberId,
     role: roleId,
   };
+}
+
+export async function allOf<One>(pages: AsyncIterable<readonly One[]>): Promise<readonly One[]> {
+  const all: One[] = [];
+  for await (const page of pages) all.push(...page);
+  return all;
 }
 
 const at = (ms: number) => new Date(ms).toISOString();

@@ -5,6 +5,7 @@ import { applyGroup } from '../../../../shared/sync/apply/apply.ts';
 import { ingest } from '../../../../shared/sync/ingest/ingest.ts';
 import { suspectTouched } from '../../../../shared/sync/reconcile/suspect.ts';
 import { seededRandom } from '../../../../simulate/random.ts';
+import { allOf } from '../../../support/engine/story.ts';
 import { CONNECTION, createWorld, START_MS, type World } from '../../../support/engine/world.ts';
 import type { RawEvent } from '../../../support/reading.ts';
 
@@ -43,11 +44,7 @@ export const shown = ({ platform }: World, id: string) => {
   const group = platform.groups.get(id);
   return group && { name: group.name, users: [...group.users].sort() };
 };
-export async function records({ onlooker }: World) {
-  const found = [];
-  for await (const page of onlooker.drift.list(CONNECTION)) found.push(...page);
-  return found;
-}
+export const records = ({ onlooker }: World) => allOf(onlooker.drift.list(CONNECTION));
 export const trace = (over: Partial<Trace> = {}): Trace => ({
   id: 'event-1',
   initiator: 'ROLE',

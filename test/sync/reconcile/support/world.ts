@@ -13,6 +13,7 @@ import type { Connection } from '../../../../shared/sync/ports/connections.ts';
 import { type Platform, PlatformFailure } from '../../../../shared/sync/ports/platform.ts';
 import { seededRandom } from '../../../../simulate/random.ts';
 import type { Worker } from '../../../../simulate/worker.ts';
+import { allOf } from '../../../support/engine/story.ts';
 import * as engine from '../../../support/engine/world.ts';
 
 export const { CONNECTION, START_MS } = engine;
@@ -90,11 +91,7 @@ export async function createWorld({ activity, ...options }: WorldOptions = {}) {
       if (state === undefined) throw new Error(`there is no group ${group}`);
       return state;
     },
-    async drift() {
-      const records = [];
-      for await (const page of onlooker.drift.list(CONNECTION)) records.push(...page);
-      return records;
-    },
+    drift: () => allOf(onlooker.drift.list(CONNECTION)),
   };
 }
 
