@@ -83,8 +83,10 @@ export type Contest = Frozen<z.infer<typeof Contest>>;
 const DeletionWaiver = z.lazy(() => z.object({ policy: z.enum(['report', 'adopt']), seen: stampText }));
 export type DeletionWaiver = Frozen<z.infer<typeof DeletionWaiver>>;
 
-/** A member whom a batch named, and since when they were in where it took them out. */
-const Touched = z.lazy(() => z.object({ member: text, left: stampText.exactOptional() }));
+/** A member whom a batch named, since when they were in where it took them out, and whom to read for them beforehand. */
+const Touched = z.lazy(() =>
+  z.object({ member: text, left: stampText.exactOptional(), role: text.optional() }),
+);
 export type Touched = Frozen<z.infer<typeof Touched>>;
 
 const stamp = stampText.default(STAMP_ZERO);

@@ -118,15 +118,12 @@ export function createUserStore(
       if (stored === undefined) return undefined;
       let count = 0;
       const erased = (user = undescribed(member)): UserState => {
-        const attributes = [...user.attributes].map(
-          ([name, { value, stamp }]): [string, Register<string>] => [
-            name,
-            // Whether an account is switched on says nothing of a person, and membership hangs on it.
-            { value: name === ACTIVE_ATTRIBUTE ? value : '', stamp },
-          ],
-        );
-        count = attributes.filter(([name, { value }]) => value !== user.attributes.get(name)?.value).length;
-        return { ...user, attributes: new Map(attributes), erasedMs: atMs, writes: user.writes + 1 };
+        const attributes = new Map(user.attributes);
+        // Whether an account is switched on says nothing of a person, and membership hangs on it.
+        const told = [...attributes].filter(([name, { value }]) => name !== ACTIVE_ATTRIBUTE && value !== '');
+        for (const [name, { stamp }] of told) attributes.set(name, { value: '', stamp });
+        count = told.length;
+        return { ...user, attributes, erasedMs: atMs, writes: user.writes + 1 };
       };
       await changeUser(connection, member, erased, parseUser(stored));
       return count;
@@ -151,7 +148,7 @@ export function createUserStore(
 /** The user after the change, undefined where that says nothing new; and how many attributes are not kept. */
 function joined(
   current: UserState | undefined,
-  { user, attributes: said, deleted }: UserChange,
+  { user, attributes: said, deleted, role }: UserChange,
   matched: ReadonlySet<string>,
 ): { readonly next: UserState | undefined; readonly dropped: number } {
   const before = current ?? undescribed(user);
@@ -189,6 +186,7 @@ function joined(
     writes: before.writes + 1,
     // No group has settled what to make of somebody of whom there is not even a note.
     ...(mustBeHeard && current !== undefined ? { walk: revision } : {}),
+    ...(current === undefined && role !== undefined ? { role } : {}),
   };
   return { next, dropped };
 }

@@ -4,6 +4,7 @@ import { connectionName, type GroupRef, groupId } from '../../shared/domain/ids.
 import { createDeadLetterQueue } from '../../shared/queues/dead-letter-queue.ts';
 import { createDesiredStore } from '../../shared/store/desired-store.ts';
 import { groupKey } from '../../shared/store/keys.ts';
+import { createPeopleStore } from '../../shared/store/people-store.ts';
 import { createUserStore } from '../../shared/store/user-store.ts';
 import type { DeadLetter } from '../../shared/sync/ports/queues.ts';
 import { MemoryTable } from '../../simulate/table.ts';
@@ -26,6 +27,8 @@ let brokenKey: string | undefined;
 let requestMs: number;
 let nowMs: number;
 
+const find = async (name: string) => (name === 'nobody' ? undefined : { name, settings: { match: [] } });
+
 beforeEach(() => {
   base = fakeBase();
   nowMs = NOW_MS;
@@ -45,10 +48,8 @@ beforeEach(() => {
       coalesceMs: 0,
       desired: createDesiredStore(table),
       users: createUserStore(table),
-      connections: {
-        find: async (name: string) => (name === 'nobody' ? undefined : { name, settings: { match: [] } }),
-        list: async () => [],
-      },
+      people: createPeopleStore(table),
+      connections: { find, current: find, list: async () => [] },
       applyQueue: {
         wake: async (refs: readonly GroupRef[]) => {
           nowMs += WAKE_MS;

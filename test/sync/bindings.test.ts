@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { memberId } from '../../shared/domain/ids.ts';
+import { memberId, roleId } from '../../shared/domain/ids.ts';
 import type { Register } from '../../shared/domain/register.ts';
 import { STAMP_ZERO, type Stamp } from '../../shared/domain/stamp.ts';
 import { rebindMember } from '../../shared/operate/rebind.ts';
-import { userKey } from '../../shared/store/keys.ts';
+import { personKey, userKey } from '../../shared/store/keys.ts';
 import { createUserStore } from '../../shared/store/user-store.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
@@ -59,32 +59,38 @@ describe('a person whom the platform does not know any more', () => {
 });
 
 describe('a binding', () => {
-  it('stays with its person when the address goes to a newcomer', async () => {
-    const told = await story();
-    const { world, tell, shown } = told;
-    world.platform.employees = [person('leaver', 'ann')];
-    await refresh(told);
-    await tell({ snapshot: 'g', of: ['ann'] });
-    await refresh(told);
-    world.platform.employees = [person('leaver', 'gone', 'TERMINATED'), person('newcomer', 'ann')];
-    await refresh(told);
-    expect(shown('g')).toEqual([[]]);
-    expect(await pendingOf(told, 'g')).toEqual([['ann', 'inactive']]);
-  });
-
-  it('is never made to a leaver: the newcomer who has the address by now comes into the group', async () => {
+  it.each([
+    ['', 0],
+    [', nor in a large group, whose registers carry copies', LARGE_GROUP],
+  ])('is never made to a leaver: the newcomer who has the address by now comes in%s', async (_, size) => {
     const told = await story();
     const { world, tell, shown, member } = told;
-    await world.onlooker.hire([person('leaver', 'ann', 'TERMINATED')]);
-    await tell({ snapshot: 'g', of: ['ann'] });
+    const many = Array.from({ length: size }, (_one, n) => `m${n}`);
+    const leaver = person('leaver', 'ann', 'TERMINATED');
+    const others = many.map((id) => person(id, id));
+    await world.onlooker.hire([leaver, ...others]);
+    await tell({ snapshot: 'g', of: ['ann', ...many] });
     expect(await pendingOf(told, 'g')).toEqual([['ann', 'inactive']]);
-    expect((await world.onlooker.users.read(CONNECTION, [member('ann')])).get(member('ann'))?.role).toBe(
-      undefined,
-    );
-    world.platform.employees = [person('leaver', 'ann', 'TERMINATED'), person('newcomer', 'ann')];
+    const stored = await world.onlooker.users.read(CONNECTION, [member('ann')]);
+    expect(stored.get(member('ann'))).not.toHaveProperty('role');
+    world.platform.employees = [leaver, person('newcomer', 'ann'), ...others];
     await refresh(told);
-    expect(shown('g')).toEqual([['u-newcomer']]);
+    expect(shown('g')[0]).toContain('u-newcomer');
     expect(await pendingOf(told, 'g')).toEqual([]);
+  });
+
+  it.each([
+    ['stored with them', {}, 1, 'ann'],
+    ['left to apply while the connection only observes', { observing: true }, 1, undefined],
+    ['left to apply where the person cannot be read', {}, 99, undefined],
+  ])('of a newcomer is %s', async (_, options, schema, role) => {
+    const { world, say, hire, member } = await story(options);
+    await hire('ann');
+    world.table.change(personKey(CONNECTION, roleId('ann')), { set: { schema } });
+    say({ snapshot: 'g', of: ['ann'] }, { user: 'bob', email: 'bob@acme.test' });
+    expect(await ingest(takeEvents(world), world.onlooker)).toMatchObject({ causes: [] });
+    const stored = await world.onlooker.users.read(CONNECTION, [member('ann'), member('bob')]);
+    expect([...stored.values()].map((user) => user.role)).toEqual([role, undefined]);
   });
 
   const LEAVER = person('leaver', 'ann');
@@ -116,30 +122,26 @@ describe('a binding', () => {
     expect(await pendingOf(told, 'g')).toEqual([]);
   });
 
-  it('that one refresh has proven stays with its person, who leaves and whose address goes on', async () => {
+  it.each([
+    ['one refresh has proven', 'ann', refresh],
+    ['one refresh has proven, of a leaver with another address,', 'gone', refresh],
+    [
+      'a person made',
+      'ann',
+      ({ world, member, role }: Told) =>
+        rebindMember(CONNECTION, { member: member('ann'), role: role('leaver') }, world.onlooker),
+    ],
+  ])('that %s stays with its person, who leaves and whose address goes on', async (_, address, prove) => {
     const told = await story();
     const { world, tell, shown } = told;
     world.platform.employees = [LEAVER];
     await refresh(told);
     await tell({ snapshot: 'g', of: ['ann'] });
-    await refresh(told);
-    world.platform.employees = HANDED_ON;
+    await prove(told);
+    world.platform.employees = [person('leaver', address, 'TERMINATED'), person('newcomer', 'ann')];
     await refresh(told);
     await tell({ upsert: 'g' });
-    expect(shown('g')).toEqual([[]]);
-    expect(await pendingOf(told, 'g')).toEqual([['ann', 'inactive']]);
-  });
-
-  it('that a person made is theirs, whatever the next refresh says', async () => {
-    const told = await story();
-    const { world, tell, member, role } = told;
-    world.platform.employees = [LEAVER];
-    await refresh(told);
-    await tell({ snapshot: 'g', of: ['ann'] });
-    await rebindMember(CONNECTION, { member: member('ann'), role: role('leaver') }, world.onlooker);
-    world.platform.employees = HANDED_ON;
-    await refresh(told);
-    expect(await pendingOf(told, 'g')).toEqual([['ann', 'inactive']]);
+    expect([shown('g'), await pendingOf(told, 'g')]).toEqual([[[]], [['ann', 'inactive']]]);
   });
 
   it('is made on the first day of somebody who was hired before, without another event', async () => {
@@ -153,18 +155,6 @@ describe('a binding', () => {
     world.platform.employees = [person('ann', 'ann')];
     expect(await refresh(told)).toMatchObject({ woken: 1 });
     expect(shown('g')).toEqual([['u-ann']]);
-  });
-
-  it('is as little made by the register of a large group', async () => {
-    const told = await story();
-    const { world, tell, shown, hire } = told;
-    const many = Array.from({ length: LARGE_GROUP }, (_, n) => `m${n}`);
-    await hire(...many);
-    await world.onlooker.hire([person('leaver', 'ann', 'TERMINATED')]);
-    await tell({ snapshot: 'g', of: [...many, 'ann'] });
-    await world.onlooker.hire([person('newcomer', 'ann')]);
-    await tell({ upsert: 'g' });
-    expect(shown('g')[0]).toContain('u-newcomer');
   });
 
   it('prefers the one who is active of several persons with one value, and chooses nobody of two', async () => {
@@ -214,29 +204,38 @@ describe('a binding', () => {
     expect(await rebindMember(CONNECTION, binding, world.onlooker)).toEqual({ kind: 'unknown_person' });
   });
 
-  it('is heard of, at whatever moment of its making a refresh finds that its person has left', async () => {
-    for (let at = 1, effects = 1; effects >= at; at += 1) {
-      const told = await story();
-      const { world, tell, say, shown, ref } = told;
-      const connection = (await world.onlooker.connections.find(CONNECTION)) as Connection;
-      world.platform.employees = [person('ann', 'ann')];
-      await refresh(told);
-      await tell({ upsert: 'g' });
-      say({ add: ['ann'], to: 'g' });
-      await ingest(takeEvents(world), world.onlooker);
-      takeWoken(world);
-      effects = 0;
-      const effect = async () => {
-        effects += 1;
-        if (effects !== at) return;
-        world.platform.employees = [person('ann', 'ann', 'TERMINATED')];
-        await refreshPeople(connection, world.onlooker);
-      };
-      await applyGroup(ref('g'), world.portsFor({ name: 'apply', skewMs: 0, isDead: () => false, effect }));
-      await tell();
-      expect([at, shown('g')]).toEqual([at, [effects >= at ? [] : ['u-ann']]]);
-    }
-  });
+  it.each([
+    ['ingest', []],
+    ['apply', [{ user: 'ann', email: 'ann@acme.test' }]],
+  ])(
+    'is heard of, at whatever moment of its making in %s a refresh finds that its person has left',
+    async (maker, known) => {
+      for (let at = 1, effects = 1; effects >= at; at += 1) {
+        const told = await story();
+        const { world, tell, say, shown, ref } = told;
+        const connection = (await world.onlooker.connections.find(CONNECTION)) as Connection;
+        world.platform.employees = [person('ann', 'ann')];
+        await refresh(told);
+        await tell({ upsert: 'g' }, ...known);
+        say({ add: ['ann'], to: 'g' });
+        effects = 0;
+        const effect = async () => {
+          effects += 1;
+          if (effects !== at) return;
+          world.platform.employees = [person('ann', 'ann', 'TERMINATED')];
+          await refreshPeople(connection, world.onlooker);
+        };
+        const ports = world.portsFor({ name: maker, skewMs: 0, isDead: () => false, effect });
+        await ingest(takeEvents(world), maker === 'ingest' ? ports : world.onlooker);
+        if (maker === 'apply') {
+          takeWoken(world);
+          await applyGroup(ref('g'), ports);
+        }
+        await tell();
+        expect([at, shown('g')]).toEqual([at, [effects >= at ? [] : ['u-ann']]]);
+      }
+    },
+  );
 
   it('that was made anew reaches its groups though the walk was cut short', async () => {
     const { world, tell, shown, member, role } = await story();

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { connectionName, type GroupRef } from '../../shared/domain/ids.ts';
 import { createDesiredStore } from '../../shared/store/desired-store.ts';
+import { createPeopleStore } from '../../shared/store/people-store.ts';
 import { createUserStore } from '../../shared/store/user-store.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { MemoryTable } from '../../simulate/table.ts';
@@ -18,6 +19,8 @@ const STOP_MS = 51_000;
 const MAX_BYTES = 1_048_576;
 
 /** A table that answers every request after so long by its own clock, as many at once as there are sockets. */
+const CONNECTION = { name: connectionName('default'), settings: { match: [] } } as never;
+
 function slowly(requestMs: number) {
   let nowMs = START_MS;
   let writes = 0;
@@ -34,10 +37,8 @@ function slowly(requestMs: number) {
     coalesceMs: 0,
     desired: createDesiredStore(table),
     users: createUserStore(table),
-    connections: {
-      find: async () => ({ name: connectionName('default'), settings: { match: [] } }) as never,
-      list: async () => [],
-    },
+    people: createPeopleStore(table),
+    connections: { find: async () => CONNECTION, current: async () => CONNECTION, list: async () => [] },
     deadLetters: { bury: async () => [] },
     applyQueue: {
       wake: async (refs: readonly GroupRef[]) => {

@@ -5,7 +5,7 @@ import { isActive } from '../../domain/active.ts';
 import { type DesiredGroup, desiredGroup, groupFloor, memberCounts } from '../../domain/group.ts';
 import type { GroupState, StoredMember } from '../../domain/group-state.ts';
 import type { MemberId, PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
-import { memberId, platformUserId } from '../../domain/ids.ts';
+import { memberId, platformUserId, roleId } from '../../domain/ids.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import { isWhole, type ListedGroup, type View } from '../../domain/view.ts';
 import type { Question } from '../../plan/decide.ts';
@@ -185,13 +185,20 @@ async function readPart(
   const { registers: readSome } = ports.groups;
   if (readSome === undefined || desired.state !== 'present' || !isTold(facts, connection)) return undefined;
   const named = touched.map(({ member }) => memberId(member));
-  const [base, registers, users] = await Promise.all([
+  const { people } = ports;
+  const hinted = touched.flatMap(({ role }) => (role === undefined ? [] : roleId(role)));
+  const [persons, base, registers, users] = await Promise.all([
+    people.read(connection.name, hinted),
     view && ports.groups.readView(ref, view),
     readSome(ref, named),
     ports.users.read(connection.name, named),
     confirm?.(),
   ]);
-  const standing = await membersAfter(facts, { base, registers, users }, (some) => resolved(some, reading));
+  // A hint may save a read, and decides nothing.
+  const read: typeof people.read = async (name, roles) =>
+    roles.every((role) => persons.has(role)) ? persons : people.read(name, roles);
+  const hint = { ...reading, ports: { ...ports, people: { ...people, read } } };
+  const standing = await membersAfter(facts, { base, registers, users }, (some) => resolved(some, hint));
   if (standing === undefined) return undefined;
   const group = groupOf(desired, standing, connection);
   const nobody = wantsNobody('present', registers);
@@ -253,18 +260,15 @@ const wantsNobody = (state: Wanted['state'], registers: readonly StoredMember[])
   userFloors: new Map(),
 });
 
-interface NamedUser {
-  readonly user: UserState;
-  /** Whether the user is a member, as far as the user's own registers have a say. */
-  readonly counts: boolean;
-}
-
-/** The users behind the registers that say present. A register with a copy of its user saves reading that user. */
+/**
+ * The users behind the registers that say present, and whether each is a member, as far as the user's own registers have
+ * a say. A register with a copy of its user saves reading that user.
+ */
 async function usersNamed(
   state: GroupState,
   registers: readonly StoredMember[],
   { connection, ports, confirm }: Reading,
-): Promise<readonly NamedUser[]> {
+) {
   const floor = groupFloor(state.registers);
   const present = registers.filter((register) => memberCounts(register, floor, STAMP_ZERO));
   const uncopied = present.filter(({ user }) => user?.role === undefined).map(({ member }) => member);

@@ -1,14 +1,18 @@
 import { createHash } from 'node:crypto';
 import pMap from 'p-map';
 import { matchRules } from '../../contract/settings.ts';
-import { ACTIVE_ATTRIBUTE } from '../../domain/active.ts';
+import { ACTIVE_ATTRIBUTE, isActive } from '../../domain/active.ts';
 import { attributesOf, type ConnectionFold, type GroupFold, type UserFold } from '../../domain/fold.ts';
 import type { Touched } from '../../domain/group-state.ts';
-import type { ConnectionName, GroupId, GroupRef, MemberId } from '../../domain/ids.ts';
+import type { ConnectionName, GroupId, GroupRef, MemberId, RoleId } from '../../domain/ids.ts';
+import type { Presence, Register } from '../../domain/register.ts';
 import { laterStamp, STAMP_ZERO } from '../../domain/stamp.ts';
+import { resolveUsers } from '../apply/resolve.ts';
 import type { WakePorts } from '../ports/bundles.ts';
-import type { Connections } from '../ports/connections.ts';
-import type { DesiredStore, JoinedUser, Said, UserState, UserStore } from '../ports/desired.ts';
+import type { Connection, Connections, CurrentConnections } from '../ports/connections.ts';
+import type { DesiredStore, JoinedUser, Said, UserChange, UserState, UserStore } from '../ports/desired.ts';
+import { undescribed } from '../ports/desired.ts';
+import type { PeopleStore } from '../ports/people.ts';
 import { WRITES_IN_FLIGHT } from '../tuning.ts';
 import { type SaidOf, type UnwokenGroup, wakeGroups } from '../wake.ts';
 import { walkUser } from '../walk.ts';
@@ -18,7 +22,8 @@ import type { Origins } from './origins.ts';
 export interface StorePorts extends WakePorts {
   readonly desired: DesiredStore;
   readonly users: UserStore;
-  readonly connections: Connections;
+  readonly people: PeopleStore;
+  readonly connections: Connections & CurrentConnections;
 }
 
 interface Batch {
@@ -31,7 +36,7 @@ interface Batch {
   readonly wide?: IncomingMessage | undefined;
 }
 
-type KnownUsers = ReadonlyMap<MemberId, UserState> | undefined;
+type Recalled = Pick<Awaited<ReturnType<typeof recall>>, 'known' | 'now'>;
 
 const TIME_IS_UP = new Error('not stored within the time of this run');
 /** So many users, or groups of a wide message, are begun together while there is time. */
@@ -58,7 +63,8 @@ export async function storeFold(fold: ConnectionFold, batch: Batch): Promise<rea
     woken.push(...slice.refs);
     slice = await storeGroups(connection, next, named, batch);
   }
-  const users = await storeUsers(connection, named, batch, slice.known);
+  const users = await storeUsers(fold, named, batch, slice);
+  const roles = new Map(users.map(({ member, role }) => [member as string, role]));
 
   const said = new Map(slice.refs.map((ref) => [ref.group, ref.said]));
   const walkers = new Map<GroupId, UserState[]>(slice.refs.map(({ group }) => [group, []]));
@@ -72,7 +78,9 @@ export async function storeFold(fold: ConnectionFold, batch: Batch): Promise<rea
   const refs = [...walkers].map(([group, users]) => {
     const heard = said.get(group);
     // A walk may be another's, of which more is to be said than that its member is touched.
-    return { connection, group, said: heard && users.length > 0 ? { ...heard, touched: undefined } : heard };
+    const touched = users.length > 0 ? undefined : heard?.touched;
+    const hinted = touched?.map((one) => ({ ...one, role: roles.get(one.member) }));
+    return { connection, group, said: heard && { ...heard, touched: hinted } };
   });
   for (const { ref, cause } of await wake(refs, batch)) {
     for (const user of walkers.get(ref.group) ?? []) {
@@ -111,11 +119,11 @@ async function recall(
   connection: ConnectionName,
   groups: readonly GroupFold[],
   named: readonly UserFold[],
-  { wide, ports: { users, desired } }: Batch,
+  { wide, ports: { users, desired, connections } }: Batch,
 ) {
   const isAgain = (wide?.receives ?? 1) > 1;
   const isFew = named.length > 0 && named.length + groups.length <= RECALLED;
-  const nothing = { known: undefined, groups };
+  const nothing = { known: undefined, now: undefined, groups };
   if (!isFew && !isAgain) return nothing;
   const heard = (fold: GroupFold) =>
     desired.isHeard({ connection, group: fold.group }, digestOf(fold), isAgain);
@@ -126,10 +134,11 @@ async function recall(
           named.map(({ user }) => user),
         )
       : undefined,
+    isFew ? connections.current(connection) : undefined,
     Promise.all(groups.map(heard)),
   ]);
   return asked.then(
-    ([known, isDone]) => ({ known, groups: groups.filter((_, at) => isDone[at] !== true) }),
+    ([known, now, isDone]) => ({ known, now, groups: groups.filter((_, at) => isDone[at] !== true) }),
     () => nothing,
   );
 }
@@ -150,8 +159,8 @@ async function storeGroups(
   folds: readonly GroupFold[],
   named: readonly UserFold[],
   batch: Batch,
-): Promise<{ readonly refs: readonly SaidOf[]; readonly known: KnownUsers }> {
-  const { groups, known } = await recall(connection, folds, named, batch);
+): Promise<Recalled & { readonly refs: readonly SaidOf[] }> {
+  const { groups, ...recalled } = await recall(connection, folds, named, batch);
   const { desired, clock } = batch.ports;
   const nowMs = clock();
   const said = new Map<GroupId, Said>();
@@ -164,7 +173,7 @@ async function storeGroups(
   };
   const isWhole = ({ group }: Pick<GroupFold, 'group'>) => !broken.has(group);
   await attempt(groups, batch, charged, async (fold) => {
-    const present = [...fold.members].filter(([, { value }]) => value === 'present');
+    const present = [...fold.members].filter(isPresent);
     await Promise.all(present.map(([member]) => desired.noteMembership(refOf(fold), member)));
   });
   const entries = groups
@@ -183,7 +192,7 @@ async function storeGroups(
       touched: concerned(fold, touched.get(fold.group), batch),
     });
   });
-  return { known, refs: groups.map((fold) => ({ ...refOf(fold), said: said.get(fold.group) })) };
+  return { ...recalled, refs: groups.map((fold) => ({ ...refOf(fold), said: said.get(fold.group) })) };
 }
 
 /** Longer lists make the writes of the group dearer. */
@@ -199,23 +208,38 @@ function concerned(fold: GroupFold, touched: readonly (Touched | undefined)[] = 
 }
 
 async function storeUsers(
-  connection: ConnectionName,
+  { connection, groups }: ConnectionFold,
   named: readonly UserFold[],
   batch: Batch,
-  known: KnownUsers,
+  { known, now }: Recalled,
 ): Promise<readonly UserState[]> {
   const { ports, origins, failures } = batch;
-  const matched = await matchedAttributes(connection, ports.connections);
   const changes = named.map((fold) => ({
     user: fold.user,
     attributes: attributesOf(fold),
     deleted: fold.deleted,
   }));
+  if (changes.length === 0) return [];
+  const current = now ?? (await ports.connections.current(connection));
+  const rules = current === undefined ? [] : matchRules(current.settings);
+  // What decides who a member is, or whether they count.
+  const matched = new Set([ACTIVE_ATTRIBUTE, ...rules.map(({ memberAttribute }) => memberAttribute)]);
+  const present = new Set(
+    [...groups.values()].flatMap(({ members }) => [...members].filter(isPresent)).map(([member]) => member),
+  );
   const stored: UserState[] = [];
   for (const some of slicesOf(changes)) {
+    const ids = some.map(({ user }) => user);
+    const store = async () => {
+      const before = known ?? (await ports.users.read(connection, ids));
+      const fresh = some.filter(({ user }) => !before.has(user) && present.has(user));
+      const roles = await firstRoles(fresh, current, ports).catch(() => new Map<MemberId, RoleId>());
+      const bound = some.map((change) => ({ ...change, role: roles.get(change.user) }));
+      return ports.users.join(connection, bound, matched, before);
+    };
     const joined: readonly JoinedUser[] = isOver(batch)
-      ? some.map(({ user }) => ({ user, cause: TIME_IS_UP }))
-      : await ports.users.join(connection, some, matched, known);
+      ? ids.map((user) => ({ user, cause: TIME_IS_UP }))
+      : await store();
     for (const one of joined) {
       if ('state' in one) stored.push(one.state);
       else failures.add(one.cause, origins.ofUser(one.user));
@@ -224,17 +248,30 @@ async function storeUsers(
   return stored;
 }
 
-const isChange = ({ said, deleted }: UserFold): boolean => said.size > 0 || deleted !== STAMP_ZERO;
-
-/** What decides who a member is, or whether they count. */
-async function matchedAttributes(
-  connection: ConnectionName,
-  connections: Connections,
-): Promise<ReadonlySet<string>> {
-  const found = await connections.find(connection);
-  const rules = found === undefined ? [] : matchRules(found.settings);
-  return new Set([ACTIVE_ATTRIBUTE, ...rules.map((rule) => rule.memberAttribute)]);
+/**
+ * Who is new in a group is matched before they are stored: so their binding is no write of its own, and no two applies
+ * make it. By the settings of now, since a binding by those before would stay.
+ */
+async function firstRoles(
+  newcomers: readonly UserChange[],
+  current: Connection | undefined,
+  { people }: StorePorts,
+): Promise<ReadonlyMap<MemberId, RoleId>> {
+  const roles = new Map<MemberId, RoleId>();
+  if (current === undefined || current.observing) return roles;
+  const { name: connection, settings } = current;
+  const users = newcomers.map(({ user, attributes }) => ({ ...undescribed(user), attributes }));
+  const bind: PeopleStore['bind'] = async (_, member, { role }) => {
+    roles.set(member, role);
+    return role;
+  };
+  const counting = users.filter(({ attributes }) => isActive(attributes));
+  await resolveUsers(counting, { connection, settings, people: { ...people, bind } });
+  return roles;
 }
+
+const isPresent = ([, { value }]: readonly [MemberId, Register<Presence>]) => value === 'present';
+const isChange = ({ said, deleted }: UserFold): boolean => said.size > 0 || deleted !== STAMP_ZERO;
 
 const isOver = ({ ports, stopAtMs }: Batch): boolean => stopAtMs !== undefined && ports.clock() > stopAtMs;
 

@@ -106,6 +106,8 @@ export interface UserChange {
   readonly user: MemberId;
   readonly attributes: ReadonlyMap<string, Register<string>>;
   readonly deleted: Stamp;
+  /** Whom a user is bound to from the start, if this makes a new one. */
+  readonly role?: RoleId | undefined;
 }
 
 export type JoinedUser =

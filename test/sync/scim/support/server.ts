@@ -58,11 +58,9 @@ export function createWorld({
   let ids = 0;
   let secrets = 0;
   const settings = parseSettings({ baseUrl: 'https://platform.test', scim: { storeProfile } });
-  const known: Connections = {
-    find: async (name) =>
-      connections.includes(name) ? { name, company: 'acme', settings, observing: false } : undefined,
-    list: async () => [],
-  };
+  const find: Connections['find'] = async (name) =>
+    connections.includes(name) ? { name, company: 'acme', settings, observing: false } : undefined;
+  const known = { find, current: find, list: async () => [] };
   const clock = () => time.nowMs;
   const stores = allStoresOver(table);
   const { groups, users } = stores;
