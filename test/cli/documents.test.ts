@@ -1,8 +1,6 @@
-import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { createProgram } from '../../cli/program.ts';
 import { OUTPUT_SCHEMAS } from '../../cli/schemas.ts';
-import { runCli } from '../support/cli/io.ts';
+import { commandNames, runCli } from '../support/cli/io.ts';
 import { temporaryFile } from '../support/folder.ts';
 import { added, group, removed, sixInStep } from '../support/operate/world.ts';
 
@@ -46,14 +44,9 @@ const HERE = [
   ...['scim token create', 'scim token list', 'scim token revoke'],
 ];
 
-const leaves = (command: Command, path: readonly string[] = []): string[] =>
-  command.commands.length === 0
-    ? [path.join(' ')]
-    : command.commands.flatMap((child) => leaves(child, [...path, child.name()]));
-
 describe('the documents of --json', () => {
   it('have a schema for every command, and a test for every schema', () => {
-    const commands = leaves(createProgram(() => async () => {}))
+    const commands = commandNames()
       .filter((name) => name !== 'completion' && name !== 'console')
       .map((name) => (name === 'holds list' ? 'holds' : name));
     expect(Object.keys(OUTPUT_SCHEMAS)).toEqual(expect.arrayContaining(commands));

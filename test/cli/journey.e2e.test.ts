@@ -1,10 +1,15 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { OUTPUT_SCHEMAS } from '../../cli/schemas.ts';
-import type { runCli } from '../support/cli/io.ts';
-import { startCliStack } from '../support/cli/stack.ts';
+import { writeLocalFile } from '../../local/local-file.ts';
+import { runCli } from '../support/cli/io.ts';
+import { acmeOf, nativeEvent } from '../support/events.ts';
+import { startLocalStack } from '../support/local-stack.ts';
 
 /*
  * A new admin's way through the command line, on a whole local stack in this process: emulators, handlers, platform. At
@@ -17,33 +22,36 @@ const TOKEN = 'a-token-that-nobody-may-see';
 const GROUPS = 10;
 const MEMBERS = 190;
 const OF_EACH_OTHER = 60;
-const WORLD = {
-  companies: [
-    {
-      id: 'acme',
-      name: 'Acme',
-      employees: PEOPLE.map((name) => ({
-        id: `r-${name}`,
-        userId: `u-${name}`,
-        name,
-        workEmail: `${name}@acme.test`,
-      })),
-      groups: [],
-    },
-  ],
-  credentials: [{ token: TOKEN, kind: 'oauth_app' as const, company: 'acme' }],
-};
+const BIN = fileURLToPath(new URL('../../cli/groupsync.mjs', import.meta.url));
 
-let on: Awaited<ReturnType<typeof startCliStack>>;
+async function startStack() {
+  const folder = mkdtempSync(join(tmpdir(), 'groupsync-cli-'));
+  const localFile = join(folder, 'local.json');
+  const local = await startLocalStack({ world: acmeOf(PEOPLE, TOKEN), pumpSeconds: 1, gatherSeconds: 0 });
+  writeLocalFile(localFile, local.stack.address);
+  return {
+    ...local,
+    folder,
+    localFile,
+    /** The real command as a process of its own. */
+    spawn: (args: readonly string[]) =>
+      spawn(process.execPath, [BIN, ...args, '--local-file', localFile], { cwd: folder }),
+  };
+}
+
+let on: Awaited<ReturnType<typeof startStack>>;
 const shown: string[] = [];
 
 beforeAll(async () => {
-  on = await startCliStack(WORLD);
+  on = await startStack();
 });
-afterAll(() => on.stop());
+afterAll(async () => {
+  await on.stop();
+  rmSync(on.folder, { recursive: true, force: true });
+});
 
 async function cli(args: readonly string[], around: Parameters<typeof runCli>[1] = {}) {
-  const ran = await on.cli(args, around);
+  const ran = await runCli([...args, '--local-file', on.localFile], around);
   shown.push(ran.stdout, ran.stderr);
   return ran;
 }
@@ -57,17 +65,6 @@ async function document(command: keyof typeof OUTPUT_SCHEMAS, args: readonly str
 }
 
 const eventually = (look: () => Promise<boolean>) => vi.waitUntil(look, { timeout: 30_000, interval: 100 });
-
-const nativeEvent = (id: string, type: string, data: unknown, extra = {}) =>
-  JSON.stringify({
-    specversion: '1.0',
-    id,
-    source: 'test',
-    type: `directory.${type}`,
-    time: new Date().toISOString(),
-    data,
-    ...extra,
-  });
 
 async function causes(): Promise<Record<string, number>> {
   const { json } = await document('dlq list', ['dlq', 'list']);
@@ -93,16 +90,16 @@ function fiveHundred(): string[] {
   const later = { connection: 'later' };
   const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
   return [
-    ...times(GROUPS, (at) => nativeEvent(`u${at}`, 'group.upserted', group(at), later)),
+    ...times(GROUPS, (at) => nativeEvent('group.upserted', group(at), later)),
     ...times(MEMBERS, (at) =>
-      nativeEvent(`a${at}`, 'group.member.added', { ...group(at), members: [{ id: `m${at}` }] }, later),
+      nativeEvent('group.member.added', { ...group(at), members: [{ id: `m${at}` }] }, later),
     ),
     ...times(OF_EACH_OTHER, (at) => `{broken ${at}`),
-    ...times(OF_EACH_OTHER, (at) => nativeEvent(`i${at}`, 'group.upserted', { group: {} })),
-    ...times(OF_EACH_OTHER, (at) => nativeEvent(`t${at}`, 'group.frobbed', group(at))),
-    ...times(OF_EACH_OTHER, (at) => nativeEvent(`f${at}`, 'group.upserted', group(at), { time: inAnHour })),
+    ...times(OF_EACH_OTHER, () => nativeEvent('group.upserted', { group: {} })),
+    ...times(OF_EACH_OTHER, (at) => nativeEvent('group.frobbed', group(at))),
+    ...times(OF_EACH_OTHER, (at) => nativeEvent('group.upserted', group(at), { time: inAnHour })),
     ...times(OF_EACH_OTHER, (at) =>
-      nativeEvent(`o${at}`, 'group.upserted', group(at), { time: '2020-01-01T00:00:00Z' }),
+      nativeEvent('group.upserted', group(at), { time: '2020-01-01T00:00:00Z' }),
     ),
   ];
 }
@@ -167,8 +164,8 @@ describe('the way of a new admin', () => {
 
   it('plans and syncs: what is planned is what is then written', async () => {
     await cli(['pause', '--yes']);
-    await on.publish([
-      nativeEvent('e1', 'group.member.removed', { group: { id: 'g1' }, members: [{ id: 'm-fay' }] }),
+    await on.send([
+      nativeEvent('group.member.removed', { group: { id: 'g1' }, members: [{ id: 'm-fay' }] }, { id: 'e1' }),
     ]);
     await eventually(async () => (await document('plan', ['plan', 'g1'])).json.plans[0].changes.length === 1);
     const { json: planned } = await document('plan', ['plan', 'g1']);
@@ -254,7 +251,7 @@ describe('the way of a new admin', () => {
   });
 
   it('loses no dead letter to a kill -9 in the middle of a replay', { timeout: 120_000 }, async () => {
-    await on.publish(fiveHundred());
+    await on.send(fiveHundred());
     await eventually(async () => (await dead()) === 500);
     expect(await causes()).toEqual({ unknown_connection: 200, ...OTHERS });
 
@@ -318,7 +315,16 @@ describe('the way of a new admin', () => {
   });
 
   it('shows no secret: not in the process list, not in logs, not in what is printed', async () => {
-    const { json } = await on.cli(['scim', 'token', 'create', '--connection', 'later', '--json']);
+    const { json } = await runCli([
+      'scim',
+      'token',
+      'create',
+      '--connection',
+      'later',
+      '--json',
+      '--local-file',
+      on.localFile,
+    ]);
     const { token, url } = json;
     expect(url).toBe(on.stack.address.scim);
     const answer = await fetch(`${url}/Users`, { headers: { authorization: `Bearer ${token}` } });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseWorld } from '../../local/platform/state/world.ts';
 import { companyOf, memberOf } from '../local/support/story.ts';
+import { nativeEvent } from '../support/events.ts';
 import { eventually, expectAccessible, openStage, TOKEN } from './support/stage.ts';
 
 /* Each page in a real browser on a whole local stack: what it shows, and what it does to the platform. */
@@ -9,14 +10,7 @@ const PEOPLE = 12;
 /** A browser would show “Chessorp”. */
 const CHESS = 'Chess\u202epro';
 let on: Awaited<ReturnType<typeof openStage>>;
-let told = 0;
 
-const event = (type: string, data: unknown) => {
-  told += 1;
-  const time = new Date().toISOString();
-  const named = { id: `told-${told}`, source: 'test', sequence: String(told) };
-  return JSON.stringify({ specversion: '1.0', ...named, type: `directory.${type}`, time, data });
-};
 const named = (person: number) => ({ ...memberOf(person), name: `Person ${person}` });
 const people = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => named(from + n));
 const platformIds = (from: number, to: number) =>
@@ -28,9 +22,9 @@ beforeAll(async () => {
     settings: [['guard', { minSize: 3, maxRemovedShare: 0.5, maxRemovedCount: 100, perHourCount: 500 }]],
   });
   await on.send([
-    event('group.snapshot', { group: { id: 'g1', name: 'Engineering' }, members: people(0, 10) }),
-    event('group.snapshot', { group: { id: 'g2', name: 'Choir' }, members: people(0, 4) }),
-    event('group.snapshot', {
+    nativeEvent('group.snapshot', { group: { id: 'g1', name: 'Engineering' }, members: people(0, 10) }),
+    nativeEvent('group.snapshot', { group: { id: 'g2', name: 'Choir' }, members: people(0, 4) }),
+    nativeEvent('group.snapshot', {
       group: { id: 'g3', name: CHESS },
       members: [...people(0, 2), { id: 'm99', email: 'x@y.test' }],
     }),
@@ -42,7 +36,7 @@ afterAll(() => on.stop());
 describe('Home', () => {
   it('tells the truth in a sentence, and leads to a hold that is approved: exactly those leave', async () => {
     await on.send([
-      event('group.snapshot', { group: { id: 'g1', name: 'Engineering' }, members: people(0, 3) }),
+      nativeEvent('group.snapshot', { group: { id: 'g1', name: 'Engineering' }, members: people(0, 3) }),
     ]);
     await on.converge();
     const { page, errors } = await on.open('');
@@ -110,7 +104,7 @@ describe('Groups', () => {
     await expectAccessible(page);
     await page.keyboard.press('Enter');
     await page.getByText('1 group paused.').waitFor();
-    await on.send([event('group.member.added', { group: { id: 'g2' }, members: [named(7)] })]);
+    await on.send([nativeEvent('group.member.added', { group: { id: 'g2' }, members: [named(7)] })]);
     await page.getByRole('link', { name: 'Choir' }).click();
     await page.getByRole('heading', { name: 'Choir Paused' }).waitFor();
     await page.getByRole('table', { name: 'Members' }).getByText('Person 7').waitFor();
@@ -126,7 +120,7 @@ describe('Groups', () => {
 describe('Dead letters', () => {
   it('are mended in place: judged while typing, sent, and the member arrives', async () => {
     await on.send([
-      event('group.member.added', { group: { id: 'g2' }, members: [{ email: 'p8@acme.test' }] }),
+      nativeEvent('group.member.added', { group: { id: 'g2' }, members: [{ email: 'p8@acme.test' }] }),
     ]);
     const { page, errors } = await on.open('/letters');
     await page.getByRole('heading', { name: 'invalid_event · 1' }).waitFor();
@@ -195,7 +189,7 @@ describe('Connection', () => {
     await page.getByRole('dialog').getByLabel('Reason').fill('maintenance');
     await page.keyboard.press('Enter');
     await page.getByText('Paused', { exact: true }).first().waitFor();
-    await on.send([event('group.member.added', { group: { id: 'g2' }, members: [named(9)] })]);
+    await on.send([nativeEvent('group.member.added', { group: { id: 'g2' }, members: [named(9)] })]);
     await page.getByRole('link', { name: 'Home' }).click();
     await page.getByRole('heading', { name: /^Writing is paused\./ }).waitFor();
     await page.getByRole('link', { name: /^Resume/ }).click();
@@ -247,7 +241,7 @@ describe('Activity', () => {
     expect(await page.getByText('changed on the platform').count()).toBe(0);
     await page.getByRole('searchbox', { name: 'What', exact: true }).fill('');
     await page.getByRole('searchbox', { name: 'Group', exact: true }).fill('chess');
-    await on.send([event('group.member.added', { group: { id: 'g3' }, members: [named(11)] })]);
+    await on.send([nativeEvent('group.member.added', { group: { id: 'g3' }, members: [named(11)] })]);
     await page.getByText('+ Person 11').waitFor();
     await page.getByRole('searchbox', { name: 'Group', exact: true }).fill('choir');
     await page.getByRole('searchbox', { name: 'What', exact: true }).fill('drift');

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { makeStamp, normaliseInstant, parseStamp, type StampParts } from '../../shared/domain/stamp.ts';
-import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
+import { always } from '../support/engine/runs.ts';
 
 interface Spec {
   readonly second: number;
@@ -59,86 +59,56 @@ function compareSpecs(a: Spec, b: Spec): number {
 const compareText = (a: string, b: string) => (a === b ? 0 : a < b ? -1 : 1);
 
 describe('stamps', () => {
-  it(
+  always(
     'compare as text exactly as instant, sequence number and id bytes do',
-    () => {
-      fc.assert(
-        fc.property(spec, spec, (a, b) => {
-          expect(compareText(makeStamp(partsOf(a)), makeStamp(partsOf(b)))).toBe(compareSpecs(a, b));
-        }),
-        runs(),
-      );
-    },
-    PATIENCE_MS,
+    fc.property(spec, spec, (a, b) => {
+      expect(compareText(makeStamp(partsOf(a)), makeStamp(partsOf(b)))).toBe(compareSpecs(a, b));
+    }),
   );
 
-  it(
+  always(
     'travel as text and come back the same',
-    () => {
-      fc.assert(
-        fc.property(spec, (a) => {
-          const stamp = makeStamp(partsOf(a));
-          expect(parseStamp(stamp)).toBe(stamp);
-          expect(stamp).toMatch(/^[\x20-\x7e]*$/);
-        }),
-        runs(),
-      );
-    },
-    PATIENCE_MS,
+    fc.property(spec, (a) => {
+      const stamp = makeStamp(partsOf(a));
+      expect(parseStamp(stamp)).toBe(stamp);
+      expect(stamp).toMatch(/^[\x20-\x7e]*$/);
+    }),
   );
 
-  it(
+  always(
     'are not read from any text that makeStamp does not write',
-    () => {
-      fc.assert(
-        fc.property(
-          spec,
-          fc.nat(),
-          fc.string({ unit: 'binary-ascii', minLength: 1, maxLength: 1 }),
-          (a, at, by) => {
-            const stamp = makeStamp(partsOf(a));
-            const place = at % stamp.length;
-            const mutated = `${stamp.slice(0, place)}${by}${stamp.slice(place + 1)}`;
-            const parsed = parseStamp(mutated);
-            expect(parsed === undefined || parsed === mutated).toBe(true);
-            if (parsed !== undefined) expect(normaliseInstant(parsed.slice(0, 30))).toBe(parsed.slice(0, 30));
-          },
-        ),
-        runs(),
-      );
-    },
-    PATIENCE_MS,
+    fc.property(
+      spec,
+      fc.nat(),
+      fc.string({ unit: 'binary-ascii', minLength: 1, maxLength: 1 }),
+      (a, at, by) => {
+        const stamp = makeStamp(partsOf(a));
+        const place = at % stamp.length;
+        const mutated = `${stamp.slice(0, place)}${by}${stamp.slice(place + 1)}`;
+        const parsed = parseStamp(mutated);
+        expect(parsed === undefined || parsed === mutated).toBe(true);
+        if (parsed !== undefined) expect(normaliseInstant(parsed.slice(0, 30))).toBe(parsed.slice(0, 30));
+      },
+    ),
   );
 });
 
 describe('normaliseInstant', () => {
-  it(
+  always(
     'is idempotent, and equal for equal instants of different offsets',
-    () => {
-      fc.assert(
-        fc.property(spec, fc.integer({ min: -23 * 60, max: 23 * 60 }), (a, offsetMinutes) => {
-          const instant = normaliseInstant(timeOf(a));
-          expect(instant).toBeDefined();
-          expect(normaliseInstant(instant ?? '')).toBe(instant);
-          expect(normaliseInstant(timeOf({ ...a, offsetMinutes }))).toBe(instant);
-        }),
-        runs(),
-      );
-    },
-    PATIENCE_MS,
+    fc.property(spec, fc.integer({ min: -23 * 60, max: 23 * 60 }), (a, offsetMinutes) => {
+      const instant = normaliseInstant(timeOf(a));
+      expect(instant).toBeDefined();
+      expect(normaliseInstant(instant ?? '')).toBe(instant);
+      expect(normaliseInstant(timeOf({ ...a, offsetMinutes }))).toBe(instant);
+    }),
   );
 
-  it(
+  always(
     'answers or refuses any text',
-    () => {
-      fc.assert(
-        fc.property(fc.string(), (text) => {
-          const instant = normaliseInstant(text);
-          expect(instant === undefined || instant.length === 30).toBe(true);
-        }),
-        runs(),
-      );
-    },
-    PATIENCE_MS,
+    fc.property(fc.string(), (text) => {
+      const instant = normaliseInstant(text);
+      expect(instant === undefined || instant.length === 30).toBe(true);
+    }),
   );
 });

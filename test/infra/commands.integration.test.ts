@@ -1,41 +1,20 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
-import type { Command } from 'commander';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { createProgram } from '../../cli/program.ts';
 import { startRecorder } from '../../scripts/deploy-check/recorder.ts';
 import { wireTool } from '../../shared/runtime/wire-tool.ts';
-import { runCli } from '../support/cli/io.ts';
+import { commandNames, runCli } from '../support/cli/io.ts';
+import { acmeOf, nativeEvent } from '../support/events.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { startLocalStack } from '../support/local-stack.ts';
 import { resourcesOf, synthesise } from './synthesised.ts';
 
 const PEOPLE = ['ann', 'bob', 'cid', 'dee', 'eve', 'fay'];
 const TOKEN = 'token';
-const employee = (id: string) => ({
-  id: `r-${id}`,
-  userId: `u-${id}`,
-  name: id,
-  workEmail: `${id}@acme.test`,
-});
-const WORLD = {
-  companies: [{ id: 'acme', name: 'Acme', employees: PEOPLE.map(employee), groups: [] }],
-  credentials: [{ token: TOKEN, kind: 'oauth_app' as const, company: 'acme' }],
-};
-const leaves = (command: Command, path: readonly string[] = []): string[] =>
-  command.commands.length === 0
-    ? [path.join(' ')]
-    : command.commands.flatMap((child) => leaves(child, [...path, child.name()]));
-let events = 0;
-const event = (type: string, data: object) => {
-  events += 1;
-  const envelope = { specversion: '1.0', id: `e${events}`, source: 'test', time: new Date().toISOString() };
-  return JSON.stringify({ ...envelope, sequence: String(events), type: `directory.${type}`, data });
-};
 const members = (...ids: string[]) => ids.map((id) => ({ id, email: `${id}@acme.test` }));
 const snapshot = (id: string, ...of: string[]) =>
-  event('group.snapshot', { group: { id, name: id }, members: members(...of) });
+  nativeEvent('group.snapshot', { group: { id, name: id }, members: members(...of) });
 
 const URL_OF_PLATFORM = '<platform>';
 const CONNECT = `connect second --base-url ${URL_OF_PLATFORM} --token-stdin`;
@@ -84,7 +63,7 @@ const LONG = { timeout: 30_000, interval: 100 };
 it('makes the calls that the policy of its people allows, no less and no more', async () => {
   const folder = temporaryFolder();
   const { stack, send, converge, stop } = await startLocalStack({
-    world: WORLD,
+    world: acmeOf(PEOPLE, TOKEN),
     pumpSeconds: 60,
     gatherSeconds: 0,
     settings: [],
@@ -146,9 +125,7 @@ it('makes the calls that the policy of its people allows, no less and no more', 
       seen[who].add(named);
     }
   }
-  const commands = leaves(createProgram(() => async () => {})).filter(
-    (name) => !/^(completion|console)/.test(name),
-  );
+  const commands = commandNames().filter((name) => !/^(completion|console)/.test(name));
   const lines = COMMANDS.map(([, line]) => line);
   expect(commands.filter((name) => !lines.some((line) => `${line} list `.includes(`${name} `)))).toEqual([]);
   // What the local stack keeps no part of, or has no such service for.

@@ -6,6 +6,7 @@ import { scimClient } from '../../scripts/deploy-check/scim-client.ts';
 import { DEFAULT_CONNECTION, QUEUE_KEYS, queueName } from '../../shared/contract/names.ts';
 import { groupId, memberId } from '../../shared/domain/ids.ts';
 import { memberKey } from '../../shared/store/keys.ts';
+import { nativeEvent } from '../support/events.ts';
 import { type CallingFunctions, startCallingFunctions } from './calling-functions.ts';
 
 const employee = (name: string, email = `${name}@acme.test`) => ({
@@ -47,12 +48,7 @@ const record = (body: string) => ({
   messageAttributes: {},
   eventSourceARN: 'arn:aws:sqs:us-east-1:000000000000:groupsync-events',
 });
-let sequence = 0;
-const event = (type: string, data: unknown) => {
-  sequence += 1;
-  const of = { specversion: '1.0', id: `e-${sequence}`, source: 'test', sequence: String(sequence) };
-  return record(JSON.stringify({ ...of, type: `directory.${type}`, time: new Date().toISOString(), data }));
-};
+const event = (type: string, data: unknown) => record(nativeEvent(type, data));
 const apply = (...groups: string[]) => ({
   Records: groups.map((group) => record(JSON.stringify({ connection: 'default', group }))),
 });

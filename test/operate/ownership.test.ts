@@ -12,7 +12,13 @@ const users = (...ids: string[]) => ids.map((id) => `u-${id}`);
 async function company(settings: object = {}) {
   const told = await story({ settings: { ...settings } });
   await told.hire('a', 'b');
-  return told;
+  /** A group of somebody else's that may be adopted. */
+  const theirs = (users: readonly string[], name = 'Theirs', spokeId = 'x') => {
+    const id = platformGroupId(told.world.platform.addForeign({ name, spokeId, users }));
+    told.world.platform.adopted.add(id);
+    return id;
+  };
+  return { ...told, theirs };
 }
 
 describe('a platform group that was there before', () => {
@@ -39,12 +45,11 @@ describe('a platform group that was there before', () => {
 
   it('of another application, by an id that people chose, loses nobody past the guard', async () => {
     const guard = { minSize: 1, maxRemovedShare: 0.5, maxRemovedCount: 100, perHourCount: 500 };
-    const { tell, world, state } = await company({ adoptExisting: 'bySpokeId', guard });
-    const theirs = ['s1', 's2', 's3', 's4'];
-    const id = world.platform.addForeign({ name: 'Theirs', spokeId: 'sales', users: theirs });
-    world.platform.adopted.add(id);
+    const { tell, world, state, theirs } = await company({ adoptExisting: 'bySpokeId', guard });
+    const strangers = ['s1', 's2', 's3', 's4'];
+    const id = theirs(strangers, 'Theirs', 'sales');
     await tell({ snapshot: 'sales', of: ['a'] });
-    expect(world.platform.groups.get(id)?.users).toEqual(expect.arrayContaining(theirs));
+    expect(world.platform.groups.get(id)?.users).toEqual(expect.arrayContaining(strangers));
     expect(await state('sales')).toMatchObject({ settled: 'held', hold: { removes: 4 } });
   });
 
@@ -59,31 +64,29 @@ describe('a platform group that was there before', () => {
 
 describe('adopting by hand', () => {
   it('links the group, claims it, and makes it what the directory says', async () => {
-    const { tell, world, ref, shown } = await company();
+    const { tell, world, ref, shown, theirs } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     await releaseGroup(ref('g'), world.onlooker);
     await tell();
-    const id = world.platform.addForeign({ name: 'Theirs', spokeId: 'x', users: ['stranger'] });
-    world.platform.adopted.add(id);
+    const id = theirs(['stranger']);
     const { groups } = world.onlooker;
     const again = { ...world.onlooker, groups: { ...groups, adopt: twice(groups.adopt) } };
-    const outcome = await adoptGroup(ref('g'), platformGroupId(id), again);
+    const outcome = await adoptGroup(ref('g'), id, again);
     expect(outcome).toMatchObject({ kind: 'adopted', observed: { name: 'Theirs' } });
     await tell();
     expect(world.platform.groups.get(id)).toMatchObject({ name: 'Group g', spokeId: 'g', users: users('a') });
     expect(shown('g')).toEqual([users('a'), users('a')]);
-    const { now: owners } = await world.onlooker.claims.owners(COMPANY, [platformGroupId(id)]);
-    expect(owners.get(platformGroupId(id))).toEqual(ref('g'));
+    const { now: owners } = await world.onlooker.claims.owners(COMPANY, [id]);
+    expect(owners.get(id)).toEqual(ref('g'));
   });
 
   it('leaves strangers where membership is additive', async () => {
-    const { tell, world, ref } = await company({ membership: 'additive' });
+    const { tell, world, ref, theirs } = await company({ membership: 'additive' });
     await tell({ upsert: 'g' });
     await releaseGroup(ref('g'), world.onlooker);
     await tell({ add: ['a', 'b'], to: 'g' });
-    const id = world.platform.addForeign({ name: 'Theirs', spokeId: 'x', users: ['stranger', 'u-b'] });
-    world.platform.adopted.add(id);
-    await adoptGroup(ref('g'), platformGroupId(id), world.onlooker);
+    const id = theirs(['stranger', 'u-b']);
+    await adoptGroup(ref('g'), id, world.onlooker);
     await tell();
     expect(world.platform.groups.get(id)?.users).toEqual(['stranger', 'u-b', 'u-a']);
     await tell({ take: ['a', 'b'], from: 'g' });

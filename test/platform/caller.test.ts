@@ -3,23 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { MockAgent } from 'undici';
 import { describe, expect, it } from 'vitest';
 import type { AttemptFacts } from '../../shared/platform/call.ts';
-import {
-  AbortedError,
-  BadRequestError,
-  ConflictError,
-  ForbiddenError,
-  InvalidRequestError,
-  mayHaveTakenEffect,
-  NetworkError,
-  NotFoundError,
-  PlatformError,
-  RateLimitedError,
-  ServerError,
-  TimeoutError,
-  UnauthorizedError,
-  UnexpectedBodyError,
-  UnexpectedStatusError,
-} from '../../shared/platform/errors.ts';
+import * as errors from '../../shared/platform/errors.ts';
 import { rejection, rig, TOKEN } from './support/platform-client.ts';
 import type { Answer } from './support/scripted-platform.ts';
 
@@ -63,32 +47,32 @@ describe('what is sent', () => {
   it('sends nothing that the specification does not allow, and names the field', async () => {
     const { client, platform } = await rig(() => ({ body: GROUP }));
     const error = await rejection(client.groups.create({ ...NEW_GROUP, users: ['u1', ''] }));
-    expect(error).toBeInstanceOf(InvalidRequestError);
+    expect(error).toBeInstanceOf(errors.InvalidRequestError);
     expect(error).toMatchObject({ sent: 'no', message: expect.stringContaining('users.1') });
-    await expect(client.groups.get('..')).rejects.toBeInstanceOf(InvalidRequestError);
-    await expect(client.groups.delete('')).rejects.toBeInstanceOf(InvalidRequestError);
+    await expect(client.groups.get('..')).rejects.toBeInstanceOf(errors.InvalidRequestError);
+    await expect(client.groups.delete('')).rejects.toBeInstanceOf(errors.InvalidRequestError);
     expect(platform.seen).toEqual([]);
   });
 });
 
 describe('an answer outside 2xx', () => {
-  it.each<[number, new (...args: never[]) => PlatformError, boolean]>([
-    [400, BadRequestError, false],
-    [302, UnexpectedStatusError, false],
-    [401, UnauthorizedError, false],
-    [403, ForbiddenError, false],
-    [404, NotFoundError, false],
-    [405, UnexpectedStatusError, false],
-    [408, TimeoutError, true],
-    [409, ConflictError, false],
-    [410, UnexpectedStatusError, false],
-    [412, ConflictError, false],
-    [422, BadRequestError, false],
-    [429, RateLimitedError, false],
-    [500, ServerError, true],
-    [502, ServerError, true],
-    [503, ServerError, true],
-    [504, ServerError, true],
+  it.each<[number, new (...args: never[]) => errors.PlatformError, boolean]>([
+    [400, errors.BadRequestError, false],
+    [302, errors.UnexpectedStatusError, false],
+    [401, errors.UnauthorizedError, false],
+    [403, errors.ForbiddenError, false],
+    [404, errors.NotFoundError, false],
+    [405, errors.UnexpectedStatusError, false],
+    [408, errors.TimeoutError, true],
+    [409, errors.ConflictError, false],
+    [410, errors.UnexpectedStatusError, false],
+    [412, errors.ConflictError, false],
+    [422, errors.BadRequestError, false],
+    [429, errors.RateLimitedError, false],
+    [500, errors.ServerError, true],
+    [502, errors.ServerError, true],
+    [503, errors.ServerError, true],
+    [504, errors.ServerError, true],
   ])(
     '%i is a typed error that names method, path template, status and request id',
     async (status, type, mayBeDone) => {
@@ -100,7 +84,7 @@ describe('an answer outside 2xx', () => {
       expect(error).toBeInstanceOf(type);
       expect((error as object).constructor).toBe(type);
       // What a write with this answer would have done.
-      expect(mayHaveTakenEffect(error as PlatformError)).toBe(mayBeDone);
+      expect(errors.mayHaveTakenEffect(error as errors.PlatformError)).toBe(mayBeDone);
       expect(error).toMatchObject({
         name: type.name,
         method: 'GET',
@@ -116,7 +100,7 @@ describe('an answer outside 2xx', () => {
 
   it('is an error for a redirect, which is not followed', async () => {
     const { client, platform } = await rig(() => ({ status: 302, headers: { location: '/elsewhere' } }));
-    await expect(client.me()).rejects.toBeInstanceOf(UnexpectedStatusError);
+    await expect(client.me()).rejects.toBeInstanceOf(errors.UnexpectedStatusError);
     expect(platform.seen).toHaveLength(1);
   });
 
@@ -131,7 +115,7 @@ describe('an answer outside 2xx', () => {
     ['a body with a wrong encoding', { status: 404, headers: { 'content-encoding': 'gzip' }, body: 'plain' }],
   ])('needs no shape: %s', async (_, answer) => {
     const { client } = await rig(() => answer);
-    await expect(client.groups.get('g1')).rejects.toBeInstanceOf(NotFoundError);
+    await expect(client.groups.get('g1')).rejects.toBeInstanceOf(errors.NotFoundError);
   });
 
   it('shows no token and no address, however deep one looks', async () => {
@@ -148,23 +132,23 @@ describe('no whole answer', () => {
   it('a hanging answer ends at the time limit; a write may have been done', async () => {
     const { client, platform } = await rig(() => ({ failure: 'hang' }), { timeoutMs: 50 });
     const error = await rejection(client.groups.create(NEW_GROUP));
-    expect(error).toBeInstanceOf(TimeoutError);
+    expect(error).toBeInstanceOf(errors.TimeoutError);
     expect(error).toMatchObject({ sent: 'maybe', status: undefined });
-    expect(mayHaveTakenEffect(error as PlatformError)).toBe(true);
+    expect(errors.mayHaveTakenEffect(error as errors.PlatformError)).toBe(true);
     expect(platform.seen).toHaveLength(1);
   });
 
   it('an error whose body never ends is still that error', async () => {
     const { client } = await rig(() => ({ status: 404, failure: 'stall' }), { timeoutMs: 50 });
-    await expect(client.groups.get('g1')).rejects.toBeInstanceOf(NotFoundError);
+    await expect(client.groups.get('g1')).rejects.toBeInstanceOf(errors.NotFoundError);
   });
 
   it('a broken connection is a network error; a write is not repeated and may have been done', async () => {
     const { client, platform } = await rig(() => ({ failure: 'drop' }));
     const error = await rejection(client.groups.create(NEW_GROUP));
-    expect(error).toBeInstanceOf(NetworkError);
+    expect(error).toBeInstanceOf(errors.NetworkError);
     expect(error).toMatchObject({ sent: 'maybe' });
-    expect(mayHaveTakenEffect(error as PlatformError)).toBe(true);
+    expect(errors.mayHaveTakenEffect(error as errors.PlatformError)).toBe(true);
     expect(platform.seen).toHaveLength(1);
   });
 
@@ -175,24 +159,24 @@ describe('no whole answer', () => {
     const cut = await rig(() => ({ failure: 'cut' }));
     const error = await rejection(cut.client.groups.create(NEW_GROUP));
     expect(error).toMatchObject({ name: 'NetworkError', sent: 'answered', status: 200 });
-    expect(mayHaveTakenEffect(error as PlatformError)).toBe(true);
+    expect(errors.mayHaveTakenEffect(error as errors.PlatformError)).toBe(true);
     expect(cut.platform.seen).toHaveLength(1);
   });
 
   it('a write whose 2xx cannot be read was done', async () => {
     const { client } = await rig(() => ({ body: {} }));
     const error = await rejection(client.groups.create(NEW_GROUP));
-    expect(error).toBeInstanceOf(PlatformError);
-    expect(mayHaveTakenEffect(error as PlatformError)).toBe(true);
+    expect(error).toBeInstanceOf(errors.PlatformError);
+    expect(errors.mayHaveTakenEffect(error as errors.PlatformError)).toBe(true);
   });
 
   it('a refused connection sent nothing, so even a POST is tried again', async () => {
     const { client, platform, time } = await rig(() => ({}));
     await platform.close();
     const error = await rejection(client.groups.create(NEW_GROUP));
-    expect(error).toBeInstanceOf(NetworkError);
+    expect(error).toBeInstanceOf(errors.NetworkError);
     expect(error).toMatchObject({ sent: 'no', message: expect.stringContaining('ECONNREFUSED') });
-    expect(mayHaveTakenEffect(error as PlatformError)).toBe(false);
+    expect(errors.mayHaveTakenEffect(error as errors.PlatformError)).toBe(false);
     expect(time.waits).toHaveLength(3);
     expect(inspect(error, { depth: 10, showHidden: true })).not.toContain(TOKEN);
   });
@@ -250,7 +234,7 @@ describe('a caller that gives up', () => {
       return { failure: 'hang' };
     });
     const error = await rejection(client.me({ signal: controller.signal }));
-    expect(error).toBeInstanceOf(AbortedError);
+    expect(error).toBeInstanceOf(errors.AbortedError);
     expect(error).toMatchObject({ sent: 'maybe', cause: { message: 'enough' } });
   });
 
@@ -269,7 +253,7 @@ describe('a caller that gives up', () => {
       controller.abort();
       return { status: 429, body: {} };
     });
-    await expect(client.me({ signal: controller.signal })).rejects.toBeInstanceOf(AbortedError);
+    await expect(client.me({ signal: controller.signal })).rejects.toBeInstanceOf(errors.AbortedError);
   });
 });
 
@@ -291,14 +275,16 @@ describe('tries', () => {
   it('a Retry-After longer than the time left is an error that carries it', async () => {
     const { client, time } = await rig(() => ({ status: 429, headers: { 'retry-after': '600' } }));
     const error = await rejection(client.me({ deadlineMs: time.nowMs + 5000 }));
-    expect(error).toBeInstanceOf(RateLimitedError);
+    expect(error).toBeInstanceOf(errors.RateLimitedError);
     expect(error).toMatchObject({ retryAfterMs: 600_000 });
     expect(time.waits).toEqual([]);
   });
 
   it('500 on a write is not repeated', async () => {
     const { client, platform } = await rig(() => ({ status: 500 }));
-    await expect(client.groups.patch('g1', { name: 'x', version: 'v1' })).rejects.toBeInstanceOf(ServerError);
+    await expect(client.groups.patch('g1', { name: 'x', version: 'v1' })).rejects.toBeInstanceOf(
+      errors.ServerError,
+    );
     expect(platform.seen).toHaveLength(1);
   });
 
@@ -360,7 +346,7 @@ describe('a body that is not as specified', () => {
   ])('a group %s is an error that names endpoint and field', async (_, body, field) => {
     const { client, platform } = await rig(() => ({ body }));
     const error = await rejection(client.groups.get('g1'));
-    expect(error).toBeInstanceOf(UnexpectedBodyError);
+    expect(error).toBeInstanceOf(errors.UnexpectedBodyError);
     expect(error).toMatchObject({ field, pathTemplate: '/platform/api/groups/{groupId}', status: 200 });
     expect((error as Error).message).toContain(field);
     expect(platform.seen).toHaveLength(1);
@@ -411,7 +397,7 @@ describe('a body that is not as specified', () => {
   ])('%s is an error without the text', async (_, answer) => {
     const { client } = await rig(() => answer);
     const error = await rejection(client.me());
-    expect(error).toBeInstanceOf(UnexpectedBodyError);
+    expect(error).toBeInstanceOf(errors.UnexpectedBodyError);
     expect(inspect(error)).not.toContain('ann@acme.test');
   });
 

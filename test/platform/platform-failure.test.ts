@@ -1,23 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { meaningOf } from '../../shared/plan/meaning.ts';
-import {
-  AbortedError,
-  BadRequestError,
-  ConflictError,
-  ForbiddenError,
-  InvalidGrantError,
-  InvalidRequestError,
-  NetworkError,
-  NotFoundError,
-  type PlatformError,
-  RateLimitedError,
-  ReportedError,
-  ServerError,
-  TimeoutError,
-  UnauthorizedError,
-  UnexpectedBodyError,
-  UnexpectedStatusError,
-} from '../../shared/platform/errors.ts';
+import * as errors from '../../shared/platform/errors.ts';
 import { failureOf, translating } from '../../shared/platform/platform-failure.ts';
 import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
 
@@ -30,27 +13,27 @@ const facts = (sent: 'no' | 'maybe' | 'answered', status?: number) => ({
 });
 
 describe('what a failed call means', () => {
-  it.each<[PlatformError, kind: string, happened: boolean]>([
-    [new UnauthorizedError('', facts('answered', 401)), 'unauthorized', false],
-    [new InvalidGrantError('', facts('answered', 400)), 'unauthorized', false],
-    [new ForbiddenError('', facts('answered', 403)), 'forbidden', false],
-    [new NotFoundError('', facts('answered', 404)), 'not_found', false],
-    [new ConflictError('', facts('answered', 409)), 'rejected', false],
-    [new BadRequestError('', facts('answered', 400)), 'rejected', false],
-    [new UnexpectedStatusError('', facts('answered', 418)), 'rejected', false],
-    [new InvalidRequestError('', facts('no')), 'rejected', false],
-    [new UnexpectedStatusError('', facts('answered', 410)), 'not_found', false],
-    [new UnexpectedStatusError('', facts('answered', 402)), 'forbidden', false],
-    [new RateLimitedError('', facts('answered', 429)), 'throttled', false],
-    [new ServerError('', facts('answered', 500)), 'unavailable', true],
-    [new UnexpectedBodyError('', facts('answered', 200)), 'unavailable', true],
-    [new ReportedError('', facts('answered', 200)), 'unavailable', true],
-    [new TimeoutError('', facts('maybe')), 'unanswered', true],
-    [new TimeoutError('', facts('answered', 408)), 'unanswered', true],
-    [new NetworkError('', facts('maybe')), 'unanswered', true],
-    [new NetworkError('', facts('no')), 'unreached', false],
-    [new TimeoutError('', facts('no')), 'unreached', false],
-    [new AbortedError('', facts('maybe')), 'unanswered', true],
+  it.each<[errors.PlatformError, kind: string, happened: boolean]>([
+    [new errors.UnauthorizedError('', facts('answered', 401)), 'unauthorized', false],
+    [new errors.InvalidGrantError('', facts('answered', 400)), 'unauthorized', false],
+    [new errors.ForbiddenError('', facts('answered', 403)), 'forbidden', false],
+    [new errors.NotFoundError('', facts('answered', 404)), 'not_found', false],
+    [new errors.ConflictError('', facts('answered', 409)), 'rejected', false],
+    [new errors.BadRequestError('', facts('answered', 400)), 'rejected', false],
+    [new errors.UnexpectedStatusError('', facts('answered', 418)), 'rejected', false],
+    [new errors.InvalidRequestError('', facts('no')), 'rejected', false],
+    [new errors.UnexpectedStatusError('', facts('answered', 410)), 'not_found', false],
+    [new errors.UnexpectedStatusError('', facts('answered', 402)), 'forbidden', false],
+    [new errors.RateLimitedError('', facts('answered', 429)), 'throttled', false],
+    [new errors.ServerError('', facts('answered', 500)), 'unavailable', true],
+    [new errors.UnexpectedBodyError('', facts('answered', 200)), 'unavailable', true],
+    [new errors.ReportedError('', facts('answered', 200)), 'unavailable', true],
+    [new errors.TimeoutError('', facts('maybe')), 'unanswered', true],
+    [new errors.TimeoutError('', facts('answered', 408)), 'unanswered', true],
+    [new errors.NetworkError('', facts('maybe')), 'unanswered', true],
+    [new errors.NetworkError('', facts('no')), 'unreached', false],
+    [new errors.TimeoutError('', facts('no')), 'unreached', false],
+    [new errors.AbortedError('', facts('maybe')), 'unanswered', true],
   ])('$name is %s', (error, kind, mayHaveHappened) => {
     const failure = failureOf(error, 'v1');
     expect(failure.kind).toBe(kind);
@@ -59,7 +42,7 @@ describe('what a failed call means', () => {
   });
 
   it('keeps what the caller acts on, and the cause', () => {
-    const cause = new RateLimitedError('too many', facts('answered', 429));
+    const cause = new errors.RateLimitedError('too many', facts('answered', 429));
     const failure = failureOf(cause, 'v1');
     expect(failure).toMatchObject({ status: 429, retryAfterMs: 7, secretVersion: 'v1', cause });
     expect(failure.message).toBe(cause.message);
@@ -69,6 +52,6 @@ describe('what a failed call means', () => {
 it('lets errors that are not the platform’s pass as they are', async () => {
   const defect = new TypeError('ours');
   await expect(translating('v1', () => Promise.reject(defect))).rejects.toBe(defect);
-  const known = new ServerError('', facts('answered', 500));
+  const known = new errors.ServerError('', facts('answered', 500));
   await expect(translating('v1', () => Promise.reject(known))).rejects.toBeInstanceOf(PlatformFailure);
 });

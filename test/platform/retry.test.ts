@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { decideRetry, type RetryFailure, type RetryMethod } from '../../shared/platform/retry.ts';
+import {
+  decideRetry,
+  type RetryFailure,
+  type RetryMethod,
+  retryAfterOf,
+} from '../../shared/platform/retry.ts';
 
 const METHODS: readonly RetryMethod[] = ['GET', 'PUT', 'PATCH', 'DELETE', 'POST'];
 const NOW = 1_000_000;
@@ -79,4 +84,31 @@ describe('decideRetry', () => {
     expect(ask('GET', failure, { leftMs: 5001 })).toEqual({ wait: 5000 });
     expect(ask('GET', failure, { leftMs: 5000 })).toEqual({ stop: 'deadline' });
   });
+});
+
+const TEN_O_CLOCK = Date.UTC(2026, 10, 20, 10, 0, 0);
+
+describe('retryAfterOf', () => {
+  it.each([
+    ['seconds', '120', 120_000],
+    ['zero seconds, as one', '0', 1000],
+    ['a fraction of a second', '1.5', 1500],
+    ['spaces around', ' 7 ', 7000],
+    ['an IMF-fixdate', 'Fri, 20 Nov 2026 10:00:30 GMT', 30_000],
+    ['an RFC 850 date', 'Friday, 20-Nov-26 10:00:30 GMT', 30_000],
+    ['an asctime date, in GMT whatever the machine', 'Fri Nov 20 10:00:30 2026', 30_000],
+    ['a date that has passed, as a second', 'Fri, 20 Nov 2026 09:00:00 GMT', 1000],
+    ['an epoch, as a quarter of an hour', '1795212000', 900_000],
+    ['a date years ahead, likewise', 'Fri, 20 Nov 2083 10:00:00 GMT', 900_000],
+    ['more seconds than a number holds exactly, likewise', '9'.repeat(30), 900_000],
+  ])('reads %s', (_, header, expected) => {
+    expect(retryAfterOf(header, TEN_O_CLOCK)).toBe(expected);
+  });
+
+  it.each([undefined, '', 'soon', '-5', '5 apples', 'Fri, 99 Foo 2026 10:00:30 GMT', '2026-11-20T10:00:30Z'])(
+    'takes %j as absent',
+    (header) => {
+      expect(retryAfterOf(header, TEN_O_CLOCK)).toBeUndefined();
+    },
+  );
 });

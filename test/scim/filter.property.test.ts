@@ -6,7 +6,7 @@ import { matchesFilter } from '../../shared/scim/filter/evaluate.ts';
 import type { Filter } from '../../shared/scim/filter/filter.ts';
 import { parseFilter } from '../../shared/scim/filter/parse.ts';
 import { type AttributePath, resourceTypes } from '../../shared/scim/resource-type.ts';
-import { runs } from '../support/engine/runs.ts';
+import { always, runs } from '../support/engine/runs.ts';
 
 /*
  * Filters read and judged twice: here, and by a parser that others wrote. What is generated keeps clear of the oracle's
@@ -134,16 +134,15 @@ const readings = (text: string) => ({
 });
 
 describe('a filter and the oracle', () => {
-  it('reads the same tree', () => {
-    fc.assert(
-      fc.property(filters, (text) => {
-        const { ours: mine, theirs: other } = readings(text);
-        expect(mine).toEqual(other);
-        expect(mine).not.toBe('refused');
-      }),
-      runs(2_000),
-    );
-  });
+  always(
+    'reads the same tree',
+    fc.property(filters, (text) => {
+      const { ours: mine, theirs: other } = readings(text);
+      expect(mine).toEqual(other);
+      expect(mine).not.toBe('refused');
+    }),
+    2_000,
+  );
 
   it('refuses the same of what somebody has damaged', () => {
     const pieces = /"(?:[^"\\]|\\.)*"|[()[\]]|[^\s()[\]"]+/g;

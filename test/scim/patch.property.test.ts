@@ -5,7 +5,7 @@ import { applyPatch, readResource } from '../../shared/scim/patch/apply.ts';
 import { readPatch } from '../../shared/scim/patch/operation.ts';
 import { resourceTypes } from '../../shared/scim/resource-type.ts';
 import { elements, type ScimObject, type ScimValue } from '../../shared/scim/value.ts';
-import { runs } from '../support/engine/runs.ts';
+import { always, runs } from '../support/engine/runs.ts';
 
 /* PATCH judged twice: by the server, and by RFC 7644 section 3.5.2 read word by word, one value at a time. */
 
@@ -156,15 +156,14 @@ function served(before: ScimObject, operations: readonly ScimObject[]): ScimObje
   }
 }
 
-it('an operation does what the RFC says, and nothing else', () => {
-  fc.assert(
-    fc.property(person, operation, (before, one) => {
-      const after = served(before, [spelt(one)]);
-      expect(after === 'noTarget' ? after : seen(after)).toEqual(reading(seen(before), one));
-    }),
-    runs(3_000),
-  );
-});
+always(
+  'an operation does what the RFC says, and nothing else',
+  fc.property(person, operation, (before, one) => {
+    const after = served(before, [spelt(one)]);
+    expect(after === 'noTarget' ? after : seen(after)).toEqual(reading(seen(before), one));
+  }),
+  3_000,
+);
 
 it('no address is lost by a request that names none, however it is written', () => {
   const aside = fc.record(

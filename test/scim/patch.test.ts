@@ -62,18 +62,12 @@ describe('a PATCH with a value that names some parts only (RFC 7644 sections 3.5
 
 describe('a PATCH of attributes (RFC 7644 section 3.5.2)', () => {
   it.each<[string, ScimObject, ScimObject]>([
-    ['adds over a value', add('userName', 'b'), { ...ann, userName: 'b' }],
     [
       'reads names and operations in any case',
       { op: 'ADD', path: 'USERNAME', value: 'b' },
       { ...ann, userName: 'b' },
     ],
     ['reads "False" as false', { op: 'Replace', path: 'active', value: 'False' }, { ...ann, active: false }],
-    [
-      'adds one value to a list',
-      add('emails', { value: 'n@x' }),
-      { ...ann, emails: [WORK, HOME, { value: 'n@x' }] },
-    ],
     [
       'leaves one value primary',
       add('emails', [{ value: 'n@x', primary: true }]),
@@ -114,8 +108,6 @@ describe('a PATCH of attributes (RFC 7644 section 3.5.2)', () => {
       { op: 'Add', path: `${ENTERPRISE}:manager`, value: [{ $ref: null, value: 'M' }] },
       { ...ann, [ENTERPRISE]: { manager: { value: 'M' } } },
     ],
-    ['removes the values found', remove('emails[type eq "home"]'), { ...ann, emails: [WORK] }],
-    ['removes nothing where none is found', remove('emails[type eq "fax"]'), ann],
     [
       'removes the values named',
       { op: 'Remove', path: 'emails', value: [{ value: 'h@x' }] },
@@ -126,7 +118,6 @@ describe('a PATCH of attributes (RFC 7644 section 3.5.2)', () => {
       { op: 'Remove', path: 'emails', value: [{ value: 'none@x' }, { value: 'w@x' }] },
       { ...ann, emails: [HOME] },
     ],
-    ['removes a list', remove('emails'), { userName: 'ann', active: true, name: { givenName: 'Ann' } }],
     [
       'takes many attributes without a path',
       {
@@ -202,7 +193,6 @@ describe('a PATCH of attributes (RFC 7644 section 3.5.2)', () => {
     ['no value', { op: 'add', path: 'title' }, 'invalidValue'],
     ['a value without a path that is no object', { op: 'add', value: 'x' }, 'invalidValue'],
     ['remove without a path', { op: 'remove' }, 'noTarget'],
-    ['replace of what a filter does not find', replace('emails[type eq "fax"].value', 'x'), 'noTarget'],
     ['a change of id', replace('id', 'x'), 'mutability'],
     ['groups of a user', add('groups', [{ value: 'g' }]), 'mutability'],
     ['a change of meta', replace('meta.created', 'x'), 'mutability'],

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { ALL_PLATFORM_FAULTS, ALL_TABLE_FAULTS } from '../support/engine/chaos.ts';
 import { directoryEvents, expectedGroups } from '../support/engine/directory.ts';
 import { live } from '../support/engine/life.ts';
 import { shownGroups } from '../support/engine/look-over.ts';
-import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
+import { always } from '../support/engine/runs.ts';
 
 /** Every group counts as large, so that registers carry copies of their users. */
 vi.mock('../../shared/sync/tuning.ts', async (original) => ({
@@ -13,57 +13,47 @@ vi.mock('../../shared/sync/tuning.ts', async (original) => ({
 }));
 
 describe('the engine', () => {
-  it(
+  always(
     'ends where the directory is, in whatever order, number and grouping its events come',
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(directoryEvents(10), fc.nat(), async (events, seed) => {
-          const { world } = await live({ events, seed, coalesceMs: seed % 2 === 0 ? 0 : 5_000 });
-          expect(shownGroups(world)).toEqual(expectedGroups(events));
-          expect(world.platform.violations).toEqual([]);
-          expect(world.deadLetters).toEqual([]);
-        }),
-        runs(500),
-      );
-    },
-    PATIENCE_MS,
+    fc.asyncProperty(directoryEvents(10), fc.nat(), async (events, seed) => {
+      const { world } = await live({ events, seed, coalesceMs: seed % 2 === 0 ? 0 : 5_000 });
+      expect(shownGroups(world)).toEqual(expectedGroups(events));
+      expect(world.platform.violations).toEqual([]);
+      expect(world.deadLetters).toEqual([]);
+    }),
+    500,
   );
 
-  it(
+  always(
     'ends there with two workers on one group, other writers, and every fault of table, queue and platform',
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(
-          directoryEvents(10),
-          fc.nat(),
-          fc.constantFrom(409, 412, 400, 422),
-          fc.nat({ max: 8 }),
-          fc.constantFrom('bySpokeId', 'byName', 'never'),
-          fc.boolean(),
-          async (events, seed, staleStatus, budget, adoptExisting, enforceVersionOnPatch) => {
-            const { world } = await live({
-              events,
-              seed,
-              twins: 0.4,
-              coalesceMs: seed % 2 === 0 ? 0 : 5_000,
-              chaos: { budget, platform: ALL_PLATFORM_FAULTS, table: ALL_TABLE_FAULTS, foreign: true },
-              settings: { adoptExisting },
-              platform: {
-                staleStatus: staleStatus as 409,
-                enforceVersionOnPatch,
-                listLagMs: seed % 3 === 0 ? 20_000 : 0,
-                getLagMs: seed % 5 === 0 ? 10_000 : 0,
-              },
-            });
-            expect(shownGroups(world)).toEqual(expectedGroups(events));
-            expect(world.platform.violations).toEqual([]);
-            // A conflict is no refusal, whichever status it has.
-            expect(world.deadLetters).toEqual([]);
+    fc.asyncProperty(
+      directoryEvents(10),
+      fc.nat(),
+      fc.constantFrom(409, 412, 400, 422),
+      fc.nat({ max: 8 }),
+      fc.constantFrom('bySpokeId', 'byName', 'never'),
+      fc.boolean(),
+      async (events, seed, staleStatus, budget, adoptExisting, enforceVersionOnPatch) => {
+        const { world } = await live({
+          events,
+          seed,
+          twins: 0.4,
+          coalesceMs: seed % 2 === 0 ? 0 : 5_000,
+          chaos: { budget, platform: ALL_PLATFORM_FAULTS, table: ALL_TABLE_FAULTS, foreign: true },
+          settings: { adoptExisting },
+          platform: {
+            staleStatus: staleStatus as 409,
+            enforceVersionOnPatch,
+            listLagMs: seed % 3 === 0 ? 20_000 : 0,
+            getLagMs: seed % 5 === 0 ? 10_000 : 0,
           },
-        ),
-        runs(600),
-      );
-    },
-    PATIENCE_MS,
+        });
+        expect(shownGroups(world)).toEqual(expectedGroups(events));
+        expect(world.platform.violations).toEqual([]);
+        // A conflict is no refusal, whichever status it has.
+        expect(world.deadLetters).toEqual([]);
+      },
+    ),
+    600,
   );
 });

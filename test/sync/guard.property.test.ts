@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { NO_GROUP } from '../../shared/domain/group.ts';
 import { groupId, memberId } from '../../shared/domain/ids.ts';
 import { makeStamp } from '../../shared/domain/stamp.ts';
@@ -8,7 +8,7 @@ import { seededRandom } from '../../simulate/random.ts';
 import { ALL_TABLE_FAULTS, Chaos } from '../support/engine/chaos.ts';
 import { drive } from '../support/engine/drive.ts';
 import type { PlatformFault } from '../support/engine/platform.ts';
-import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
+import { always } from '../support/engine/runs.ts';
 import { Scheduler } from '../support/engine/scheduler.ts';
 import { CONNECTION, createWorld, START_MS, takeWoken, type World } from '../support/engine/world.ts';
 
@@ -113,34 +113,29 @@ function worstHour(world: World) {
 }
 
 describe('the guard', () => {
-  it(
+  always(
     'is never exceeded in any hour by many plans, two workers, lost answers, late writes or retries',
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(
-          fc.array(departure, { minLength: 1, maxLength: 6 }),
-          fc.nat(),
-          fc.nat({ max: 6 }),
-          async (departures, seed, budget) => {
-            const { world, scheduler } = await settledWorld(seed, budget);
-            for (const { group, members, afterMinutes, rounds, comeBack } of departures) {
-              const names = members.map((index) => MEMBERS[index] ?? '');
-              await say(world, GROUPS[group] as never, { members: names, value: 'absent' });
-              await work(world, scheduler, rounds);
-              world.advance(1 + afterMinutes * 60_000);
-              if (comeBack) await say(world, GROUPS[group] as never, { members: names, value: 'present' });
-              await work(world, scheduler, rounds);
-            }
-            await drive({ world, scheduler, twins: 0.5, skewMs: 900 });
-            while (world.platform.lateCount > 0) world.platform.doLate(0);
-            const worst = worstHour(world);
-            expect(worst.connection).toBeLessThanOrEqual(GUARD.perHourCount);
-            expect(worst.group).toBeLessThanOrEqual(GUARD.maxRemovedCount);
-          },
-        ),
-        runs(600),
-      );
-    },
-    PATIENCE_MS,
+    fc.asyncProperty(
+      fc.array(departure, { minLength: 1, maxLength: 6 }),
+      fc.nat(),
+      fc.nat({ max: 6 }),
+      async (departures, seed, budget) => {
+        const { world, scheduler } = await settledWorld(seed, budget);
+        for (const { group, members, afterMinutes, rounds, comeBack } of departures) {
+          const names = members.map((index) => MEMBERS[index] ?? '');
+          await say(world, GROUPS[group] as never, { members: names, value: 'absent' });
+          await work(world, scheduler, rounds);
+          world.advance(1 + afterMinutes * 60_000);
+          if (comeBack) await say(world, GROUPS[group] as never, { members: names, value: 'present' });
+          await work(world, scheduler, rounds);
+        }
+        await drive({ world, scheduler, twins: 0.5, skewMs: 900 });
+        while (world.platform.lateCount > 0) world.platform.doLate(0);
+        const worst = worstHour(world);
+        expect(worst.connection).toBeLessThanOrEqual(GUARD.perHourCount);
+        expect(worst.group).toBeLessThanOrEqual(GUARD.maxRemovedCount);
+      },
+    ),
+    600,
   );
 });

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { readFeed } from '../../../local/platform/feed.ts';
 import { stateFromWorld } from '../../../local/platform/state/from-world.ts';
 import { appendActivity, type CompanyState } from '../../../local/platform/state/state.ts';
 import { parseWorld } from '../../../local/platform/state/world.ts';
+import { always } from '../../support/engine/runs.ts';
 import { NOW_MS } from './fixture.ts';
 
 type Step =
@@ -23,35 +24,33 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   }),
 );
 
-test('whatever is written between the pages, a reader sees every event once and in order', () => {
-  fc.assert(
-    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-      const company = emptyCompany();
-      const seen: string[] = [];
-      let atMs = NOW_MS;
-      let next: string | undefined;
-      const read = (limit: number) => {
-        const page = readFeed(company, { next, limit, nowMs: atMs });
-        expect(page.events.length).toBeLessThanOrEqual(limit);
-        seen.push(...page.events.map((event) => event.id));
-        next = page.next;
-        return page.isEnd;
-      };
-      for (const [index, one] of steps.entries()) {
-        if (one.kind === 'read') {
-          read(one.limit);
-        } else {
-          atMs += one.laterMs;
-          write(company, { atMs, group: `g${index}`, members: one.members });
-        }
+always(
+  'whatever is written between the pages, a reader sees every event once and in order',
+  fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+    const company = emptyCompany();
+    const seen: string[] = [];
+    let atMs = NOW_MS;
+    let next: string | undefined;
+    const read = (limit: number) => {
+      const page = readFeed(company, { next, limit, nowMs: atMs });
+      expect(page.events.length).toBeLessThanOrEqual(limit);
+      seen.push(...page.events.map((event) => event.id));
+      next = page.next;
+      return page.isEnd;
+    };
+    for (const [index, one] of steps.entries()) {
+      if (one.kind === 'read') {
+        read(one.limit);
+      } else {
+        atMs += one.laterMs;
+        write(company, { atMs, group: `g${index}`, members: one.members });
       }
-      while (!read(7));
-      expect(seen).toEqual(
-        company.activity.entries.map((_, index) => `${company.activity.feed}-${index + 1}`),
-      );
-    }),
-  );
-});
+    }
+    while (!read(7));
+    expect(seen).toEqual(company.activity.entries.map((_, index) => `${company.activity.feed}-${index + 1}`));
+  }),
+  100,
+);
 
 function emptyCompany(): CompanyState {
   const world = parseWorld({ companies: [{ id: 'c', activity: { feed: 'f', batches: [] } }] });

@@ -1,5 +1,7 @@
 import { PassThrough, Readable, Writable } from 'node:stream';
+import type { Command } from 'commander';
 import type { Io } from '../../../cli/io.ts';
+import { createProgram } from '../../../cli/program.ts';
 import { run } from '../../../cli/run.ts';
 import { createSorter } from '../../../cli/sorter.ts';
 import { type Tool, wireTool } from '../../../shared/runtime/wire-tool.ts';
@@ -77,4 +79,13 @@ function parse(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Every command without commands of its own, as it is typed. */
+export function commandNames(): string[] {
+  const leaves = (command: Command, path: readonly string[] = []): string[] =>
+    command.commands.length === 0
+      ? [path.join(' ')]
+      : command.commands.flatMap((child) => leaves(child, [...path, child.name()]));
+  return leaves(createProgram(() => async () => {}));
 }

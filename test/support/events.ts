@@ -1,0 +1,23 @@
+let told = 0;
+
+/** A native event as a client of SQS writes it, told now and after those before; `more` says otherwise. */
+export function nativeEvent(type: string, data: unknown, more: object = {}): string {
+  told += 1;
+  const place = { id: `told-${told}`, sequence: String(told), time: new Date().toISOString() };
+  const event = { specversion: '1.0', source: 'test', type: `directory.${type}`, data };
+  return JSON.stringify({ ...event, ...place, ...more });
+}
+
+/** A company with an app on the platform, and these people: `ann` is the role `r-ann`, the user `u-ann`, ann@acme.test. */
+export const acmeOf = (people: readonly string[], token: string) => {
+  const employees = people.map((name) => ({
+    id: `r-${name}`,
+    userId: `u-${name}`,
+    name,
+    workEmail: `${name}@acme.test`,
+  }));
+  return {
+    companies: [{ id: 'acme', name: 'Acme', employees, groups: [] }],
+    credentials: [{ token, kind: 'oauth_app' as const, company: 'acme' }],
+  };
+};
