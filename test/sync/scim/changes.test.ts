@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { add, replace } from '../../support/scim-operations.ts';
 import { expectError } from './support/expect-error.ts';
-import { type Client, createWorld, ENTERPRISE, ERROR, fullUser, USER } from './support/server.ts';
+import { BASE, type Client, createWorld, ENTERPRISE, ERROR, fullUser, USER } from './support/server.ts';
 
 /* Changes, refused ones included, and bulk requests, as a suite that knows nothing of us would ask (RFC 7644). */
 
@@ -22,18 +22,11 @@ describe('changes', () => {
 
   it.each<[title: string, operation: object, scimType: string]>([
     ['remove without a path', { op: 'remove' }, 'noTarget'],
-    ['remove without a path, with a value', { op: 'remove', value: { title: 'x' } }, 'noTarget'],
     ['an unknown operation', { op: 'increase', path: 'title', value: 'x' }, 'invalidSyntax'],
-    ['a path that is none', replace('emails[', 'x'), 'invalidPath'],
     ['a path to nothing', replace('colour', 'x'), 'invalidPath'],
-    ['a filter in a path that is none', replace('emails[type].value', 'x'), 'invalidPath'],
     ['replace of what is not there', replace('emails[type eq "fax"].value', 'x'), 'noTarget'],
-    ['another id', replace('id', 'x'), 'mutability'],
     ['another version', replace('meta.version', 'x'), 'mutability'],
-    ['other schemas', add('schemas', ['x']), 'mutability'],
     ['a value of another type', replace('active', 'perhaps'), 'invalidValue'],
-    ['a list for one value', replace('title', ['x', 'y']), 'invalidValue'],
-    ['no value', { op: 'add', path: 'title' }, 'invalidValue'],
   ])('%s are refused, and what came before is undone', async (_title, operation, scimType) => {
     const before = await get();
     const first = replace('displayName', 'changed');
@@ -42,32 +35,11 @@ describe('changes', () => {
   });
 
   it.each<[title: string, operation: object, expected: object]>([
-    ['without a path', { op: 'add', value: { title: 'T', nickName: 'N' } }, { title: 'T', nickName: 'N' }],
     ['without a path, of an id', { op: 'replace', value: { id: 'x', title: 'T' } }, { title: 'T' }],
-    [
-      'by names in any case',
-      { op: 'REPLACE', path: 'NAME.GIVENNAME', value: 'H' },
-      { name: { givenName: 'H' } },
-    ],
     [
       'of one value by a filter',
       replace('emails[type eq "work"].value', 'n@x'),
       { emails: [{ value: 'n@x', type: 'work', primary: true }] },
-    ],
-    [
-      'of a value that is not there yet',
-      add('emails[type eq "home"].value', 'h@x'),
-      { emails: [{ type: 'work' }, { type: 'home', value: 'h@x' }] },
-    ],
-    [
-      'of a value that is there already',
-      add('phoneNumbers', [{ value: '1', type: 'mobile' }]),
-      { phoneNumbers: [{ value: '1', type: 'mobile' }] },
-    ],
-    [
-      'of an extension by its URN',
-      replace(`${ENTERPRISE}:department`, 'E'),
-      { [ENTERPRISE]: { department: 'E', employeeNumber: '7' } },
     ],
     [
       'of an extension as a whole',
@@ -97,49 +69,69 @@ describe('bulk', () => {
   const bulk = (Operations: readonly object[], more: object = {}) =>
     client.post('/Bulk', { schemas: [BULK], Operations, ...more });
 
-  it('refers to what it makes in members, in paths and in managers', async () => {
-    const { body } = await bulk([
-      { method: 'post', path: '/Users', bulkId: 'boss', data: { userName: 'boss' } },
-      {
-        method: 'POST',
-        path: '/Users',
-        bulkId: 'ann',
-        data: { userName: 'ann', [ENTERPRISE]: { manager: { value: 'bulkId:boss' } } },
-      },
-      { method: 'POST', path: '/Groups', bulkId: 'g', data: { displayName: 'G' } },
-      {
-        method: 'PATCH',
-        path: '/Groups/bulkId:g',
-        data: { Operations: [add('members', [{ value: 'bulkId:ann' }])] },
-      },
+  const post = (path: string, bulkId: string, data: object) => ({ method: 'POST', path, bulkId, data });
+  const groupOf = (bulkId: string, displayName: string, member: string) =>
+    post('/Groups', bulkId, { displayName, members: [{ value: `bulkId:${member}` }] });
+  const patch = (path: string, operation: object) => ({
+    method: 'patch',
+    path,
+    data: { Operations: [operation] },
+  });
+  const statusesOf = ({ body }: { body: { Operations: { status: string }[] } }) =>
+    body.Operations.map(({ status }) => status);
+
+  it('refers to what it makes in members, in paths and in managers, in whatever order it comes', async () => {
+    const answer = await bulk([
+      groupOf('g', 'G', 'ann'),
+      post('/Users', 'ann', { userName: 'ann', [ENTERPRISE]: { manager: { value: 'bulkId:boss' } } }),
+      post('/Users', 'boss', { userName: 'boss' }),
+      patch('/Users/bulkId:ann', replace('active', false)),
+      patch('/Groups/bulkId:g', add('members', [{ value: 'bulkId:boss' }])),
     ]);
-    const ids = body.Operations.map(({ location }: { location: string }) => location.split('/').at(-1));
-    expect(body.Operations.map(({ status }: { status: string }) => status)).toEqual([
-      '201',
-      '201',
-      '201',
-      '204',
-    ]);
-    expect((await client.get(`/Users/${ids[1]}`)).body[ENTERPRISE].manager.value).toBe(ids[0]);
-    expect((await client.get(`/Groups/${ids[2]}`)).body.members[0].value).toBe(ids[1]);
+    expect(answer.status).toBe(200);
+    expect(statusesOf(answer)).toEqual(['201', '201', '201', '200', '204']);
+    const { schemas, Operations } = answer.body;
+    expect(schemas).toEqual(['urn:ietf:params:scim:api:messages:2.0:BulkResponse']);
+    expect(Operations[0]).toMatchObject({ method: 'POST', bulkId: 'g', version: 'W/"1"' });
+    const [group, ann, boss] = Operations.map(({ location }: { location: string }) =>
+      location.split('/').at(-1),
+    );
+    expect((await client.get(`/Users/${ann}`)).body).toMatchObject({
+      active: false,
+      [ENTERPRISE]: { manager: { value: boss } },
+    });
+    const { members } = (await client.get(`/Groups/${group}`)).body;
+    expect(members.map(({ value }: { value: string }) => value).sort()).toEqual([ann, boss].sort());
+  });
+
+  it('answers what waits in a circle with 409, and what was not made without a location', async () => {
+    expect(statusesOf(await bulk([groupOf('a', 'a', 'b'), groupOf('b', 'b', 'a')]))).toEqual(['409', '409']);
+    const [bad] = (await bulk([post('/Users', 'a', {})])).body.Operations;
+    expect(bad).toMatchObject({ bulkId: 'a', status: '400', response: { scimType: 'invalidValue' } });
+    expect(bad).not.toHaveProperty('location');
+  });
+
+  it('minds versions', async () => {
+    const { id } = (await client.post('/Users', { userName: 'ann' })).body;
+    const path = `/Users/${id}`;
+    const answer = await bulk(['W/"9"', 'W/"1"'].map((version) => ({ method: 'DELETE', path, version })));
+    expect(statusesOf(answer)).toEqual(['412', '204']);
+    const location = `${BASE}${path}`;
+    expect(answer.body.Operations).toMatchObject([{ location }, { location }]);
   });
 
   it('ends after so many errors, and does the rest where none are counted', async () => {
     const bad = { method: 'DELETE', path: '/Users/none' };
-    const made = (bulkId: string) => ({ method: 'POST', path: '/Users', bulkId, data: { userName: bulkId } });
+    const made = (bulkId: string) => post('/Users', bulkId, { userName: bulkId });
     const two = await bulk([bad, made('a'), bad, made('b')], { failOnErrors: 2 });
-    expect(two.body.Operations.map(({ status }: { status: string }) => status)).toEqual([
-      '404',
-      '201',
-      '404',
-    ]);
+    expect(statusesOf(two)).toEqual(['404', '201', '404']);
     const all = await bulk([bad, bad, bad, made('c')]);
     expect(all.body.Operations.at(-1).status).toBe('201');
     const { clock } = world.ports;
     Object.assign(world.ports, { clock: () => (world.time.nowMs += 3_000) });
     const slow = await bulk(['d', 'e', 'f', 'g', 'h', 'i'].map(made));
     Object.assign(world.ports, { clock });
-    const statuses: string[] = slow.body.Operations.map(({ status }: { status: string }) => status);
+    const statuses = statusesOf(slow);
     expect([statuses[0], statuses.at(-1), statuses.length]).toEqual(['201', '503', 6]);
     const done = statuses.filter((status) => status === '201');
     expect((await client.get('/Users')).body.totalResults).toBe(2 + done.length);
