@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream';
 import { type CsvError, parse } from 'csv-parse';
-import type { CsvRecord } from '../shared/operate/import/header.ts';
 
 /** Longest record: a quote that is never closed must not swallow the file. */
 const MAX_RECORD_LENGTH = 65_536;
@@ -25,10 +24,7 @@ export interface Separated {
 }
 
 /** Reads CSV as RFC 4180 has it, from text that comes in chunks. Lines may end in CRLF, LF or CR. */
-export async function* parseCsv(
-  chunks: AsyncIterable<string>,
-  { delimiter, onRecognised }: Separated = {},
-): AsyncGenerator<CsvRecord> {
+export async function* parseCsv(chunks: AsyncIterable<string>, { delimiter, onRecognised }: Separated = {}) {
   const text = withLineFeeds(chunks);
   let head = '';
   while (!head.trimStart().includes('\n') && head.length < MAX_RECORD_LENGTH) {

@@ -65,11 +65,7 @@ const pascal = (slug: string) =>
     .join('');
 
 /** A metric that the code emits, over all connections and kinds of the stage. */
-export function stageMetric(
-  prefix: string,
-  name: MetricName,
-  period: Duration = Duration.minutes(5),
-): Metric {
+export function stageMetric(prefix: string, name: MetricName, period: Duration = Duration.minutes(5)) {
   return new Metric({
     namespace: METRIC_NAMESPACE,
     metricName: name,

@@ -150,11 +150,7 @@ async function previewChange(context: Context, plan: SettingsPlan, changes: read
     out.note(`with it ${busy.length} of ${plural(plans.length, 'group')} would change: ${moved}`);
 }
 
-async function remove(
-  context: Context,
-  text: string,
-  { erase = false }: { readonly erase?: boolean },
-): Promise<number> {
+async function remove(context: Context, text: string, { erase = false }: { readonly erase?: boolean }) {
   const { out } = context;
   const name = parseConnectionName(text);
   const ports = await context.ports();

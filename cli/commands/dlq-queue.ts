@@ -53,11 +53,7 @@ export const groupNamed = async (context: Context, group: string | undefined): P
       );
 
 /** What is to be done to letters is shown first. @throws NotFound where a beginning of an id fits several */
-export async function surveyChosen(
-  context: Context,
-  selection: Selection,
-  options: QueueOption,
-): Promise<Survey> {
+export async function surveyChosen(context: Context, selection: Selection, options: QueueOption) {
   const { out, io } = context;
   const survey = await surveyLetters(await context.ports(), {
     queues: queuesOf(options),
@@ -102,11 +98,7 @@ const NONE: ReplayReport = {
 };
 
 /** Shows what would be replayed, asks, and replays queue after queue. */
-export async function replay(
-  context: Context,
-  ids: readonly string[],
-  options: ReplayFlags,
-): Promise<number> {
+export async function replay(context: Context, ids: readonly string[], options: ReplayFlags) {
   const { out } = context;
   const asked = await selectionOf(context, ids, options);
   const plan = await surveyChosen(context, asked, options);
@@ -131,12 +123,7 @@ export async function replay(
   return report.remaining > 0 ? EXIT.attention : EXIT.done;
 }
 
-async function replayAll(
-  context: Context,
-  selection: Selection,
-  options: ReplayFlags,
-  planned: number,
-): Promise<ReplayReport> {
+async function replayAll(context: Context, selection: Selection, options: ReplayFlags, planned: number) {
   const { out, io, ports, connection } = context;
   const progress = out.progress('replaying');
   let total = NONE;

@@ -73,10 +73,7 @@ async function probe(context: Context): Promise<number> {
   return report.kept && report.left.length === 0 ? EXIT.done : EXIT.attention;
 }
 
-export async function tryPlatform(
-  { io, out, connected }: Context,
-  name: Context['connection'],
-): Promise<ProbeReport> {
+export async function tryPlatform({ io, out, connected }: Context, name: Context['connection']) {
   const { ports, found: connection } = await connected(name);
   return probePlatform({ connection, signal: io.signal, tell: (what) => out.note(what) }, ports);
 }

@@ -201,11 +201,7 @@ const timeOf = (path: string): Promise<string | undefined> =>
   );
 
 /** A file can be checked where there is nothing to hold it against. */
-async function compare(
-  context: Context,
-  rows: AsyncIterable<Row>,
-  asOf: string,
-): Promise<ImportComparison | undefined> {
+async function compare(context: Context, rows: AsyncIterable<Row>, asOf: string) {
   try {
     const { ports, found } = await context.connected();
     return await compareWithNow(rows, asOf, found, ports);

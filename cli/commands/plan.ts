@@ -7,7 +7,7 @@ import { allGroups } from '../../shared/operate/find-group.ts';
 import { syncGroups } from '../../shared/operate/follow.ts';
 import type { Names } from '../../shared/operate/names.ts';
 import { planSettings } from '../../shared/operate/settings.ts';
-import { type GroupPlan, planGroup } from '../../shared/sync/apply/preview.ts';
+import { planGroup } from '../../shared/sync/apply/preview.ts';
 import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
@@ -61,11 +61,7 @@ async function chosen(context: Context, groups: readonly string[]): Promise<read
 
 const PLANS_AT_ONCE = 8;
 
-async function planAll(
-  context: Context,
-  refs: readonly GroupRef[],
-  settings?: ConnectionSettings,
-): Promise<readonly GroupPlan[]> {
+async function planAll(context: Context, refs: readonly GroupRef[], settings?: ConnectionSettings) {
   const ports = await context.ports();
   const progress = context.out.progress('planning');
   let done = 0;
@@ -116,11 +112,7 @@ function printSynced({ synced, stopped }: SyncReport, names: Names, { out }: Con
 }
 
 /** Where the platform cannot be asked that is said, and there are no plans. */
-export async function planOrSay(
-  context: Context,
-  refs: readonly GroupRef[],
-  settings?: ConnectionSettings,
-): Promise<readonly GroupPlan[]> {
+export async function planOrSay(context: Context, refs: readonly GroupRef[], settings?: ConnectionSettings) {
   return planAll(context, refs, settings).catch((cause: unknown) => {
     if (!(cause instanceof PlatformFailure)) throw cause;
     context.out.note(`what would change cannot be said: ${cause.message}`);

@@ -53,10 +53,7 @@ function csvField(text: string): string {
   return /[",\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
 }
 
-const cellsOf = <Row>(
-  rows: readonly Row[],
-  columns: readonly Column<Row>[],
-): readonly (readonly string[])[] =>
+const cellsOf = <Row>(rows: readonly Row[], columns: readonly Column<Row>[]) =>
   rows.map((row) => columns.map(({ of }) => visible(String(of(row) ?? '–'))));
 
 const lengthOf = (text: string): number => [...text].length;

@@ -56,11 +56,7 @@ function applicant(baseUrl: string, credential: Credential, options: PlatformsOp
 }
 
 /** The platform's Date header has whole seconds, so half a second of doubt remains. No credential is sent. */
-async function skewOf(
-  baseUrl: string,
-  dispatcher: Dispatcher,
-  clock: () => number,
-): Promise<number | undefined> {
+async function skewOf(baseUrl: string, dispatcher: Dispatcher, clock: () => number) {
   const { headers, body } = await request(`${baseUrl}/platform/api/me`, {
     dispatcher,
     headersTimeout: TIMEOUT_MS,

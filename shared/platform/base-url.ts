@@ -5,10 +5,7 @@ const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
  * or fragment in it. The path keeps no slash at its end.
  * @throws TypeError naming what is wrong; never with the address itself, which may hold a password.
  */
-export function parseSecureUrl(
-  text: string,
-  what: string,
-): { readonly origin: string; readonly path: string } {
+export function parseSecureUrl(text: string, what: string) {
   if (!URL.canParse(text)) throw new TypeError(`${what}: expected an absolute https URL`);
   const url = new URL(text);
   const secure = url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.has(url.hostname));

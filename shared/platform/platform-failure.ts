@@ -27,10 +27,7 @@ export async function* calling<Page>(pages: AsyncGenerator<Page, void>, call: Ca
 }
 
 /** Says in the use cases' words what went wrong; errors that are not the platform's pass through unchanged. */
-export async function translating<Result>(
-  secretVersion: string,
-  call: () => Promise<Result>,
-): Promise<Result> {
+export async function translating<Result>(secretVersion: string, call: () => Promise<Result>) {
   try {
     return await call();
   } catch (error) {

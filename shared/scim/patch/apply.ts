@@ -10,11 +10,7 @@ import type { PatchOperation } from './operation.ts';
  * accepted and forgotten.
  * @throws ScimError where one of the operations cannot be done: then none of them is
  */
-export function applyPatch(
-  resource: ScimObject,
-  operations: readonly PatchOperation[],
-  type: ResourceType,
-): ScimObject {
+export function applyPatch(resource: ScimObject, operations: readonly PatchOperation[], type: ResourceType) {
   const draft = structuredClone(resource) as ScimDraft;
   for (const operation of operations) {
     if (operation.path === undefined) assignAll(draft, operation, type);

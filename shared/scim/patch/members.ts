@@ -36,10 +36,7 @@ export function splitGroupPatch(operations: readonly PatchOperation[], type: Res
 }
 
 /** Takes `members`, however it is spelt, out of the attributes of a group. */
-export function splitMembers(
-  value: ScimObject,
-  type: ResourceType,
-): { readonly members: ScimValue | undefined; readonly others: ScimObject } {
+export function splitMembers(value: ScimObject, type: ResourceType) {
   let members: ScimValue | undefined;
   const others: [string, ScimValue][] = [];
   for (const [key, item] of Object.entries(value)) {
