@@ -72,11 +72,7 @@ export type FindGroupPorts = Pick<ToolPorts, 'groups' | 'index'>;
  * The group that a person means: its id in the directory, its name, also without case, or a beginning that only it has.
  * @throws NotFound
  */
-export async function findGroup(
-  connection: ConnectionName,
-  text: string,
-  ports: FindGroupPorts,
-): Promise<GroupRef> {
+export async function findGroup(connection: ConnectionName, text: string, ports: FindGroupPorts) {
   const byId = { connection, group: groupId(text) };
   if (text !== '' && (await ports.groups.read(byId)) !== undefined) return byId;
   const all = (await gather(ports.index.all(connection))).map(({ ref, name }) => {

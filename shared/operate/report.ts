@@ -33,10 +33,7 @@ export async function* summaries(connection: ConnectionName, { index, groups }: 
 }
 
 /** Every group of a connection, in the order of their ids. Names come from the view, as the platform shows them. */
-export async function reportGroups(
-  connection: ConnectionName,
-  ports: ReportPorts,
-): Promise<readonly GroupReport[]> {
+export async function reportGroups(connection: ConnectionName, ports: ReportPorts) {
   const reports: GroupReport[] = [];
   for await (const page of ports.index.all(connection)) {
     for (const { ref } of page) {

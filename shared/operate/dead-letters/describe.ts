@@ -80,10 +80,7 @@ export async function refusalOf(letter: Letter, ports: RefusalPorts): Promise<st
 }
 
 /** Connections that the letter's events name and that do not exist: ingest would refuse it for them again. */
-export async function missingConnections(
-  { events }: Pick<Letter, 'events'>,
-  { connections }: RefusalPorts,
-): Promise<readonly ConnectionName[]> {
+export async function missingConnections({ events }: Pick<Letter, 'events'>, { connections }: RefusalPorts) {
   const missing: ConnectionName[] = [];
   for (const name of new Set(events.map(({ connection }) => connection))) {
     if ((await connections.find(name)) === undefined) missing.push(name);

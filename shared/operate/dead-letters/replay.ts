@@ -76,12 +76,7 @@ export async function replayLetters(
   return { ...counts, because, cancelled: signal?.aborted === true };
 }
 
-async function pause(
-  ms: number,
-  ports: ReplayPorts,
-  held: Held,
-  signal: AbortSignal | undefined,
-): Promise<void> {
+async function pause(ms: number, ports: ReplayPorts, held: Held, signal: AbortSignal | undefined) {
   for (let left = ms; left > 0 && signal?.aborted !== true; left -= RENEW_AFTER_MS) {
     await ports.sleep(Math.min(left, RENEW_AFTER_MS), signal).catch((error: unknown) => {
       if (signal?.aborted !== true) throw error;

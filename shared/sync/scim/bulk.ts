@@ -12,11 +12,7 @@ type Run = (request: ScimRequest) => Promise<ScimReply>;
  * makes waits for that. Operations that wait for each other are answered with 409 (RFC 7644 section 3.7.1), those for
  * which no time is left with 503: what was done is answered in any case.
  */
-export async function runBulk(
-  body: ScimObject,
-  { baseUrl, ports: { clock } }: ScimContext,
-  run: Run,
-): Promise<ScimReply> {
+export async function runBulk(body: ScimObject, { baseUrl, ports: { clock } }: ScimContext, run: Run) {
   const endMs = clock() + BULK_TIME_MS;
   const { operations, failOnErrors = Number.POSITIVE_INFINITY } = readBulk(body);
   const ids = new Map<string, string>();

@@ -32,11 +32,7 @@ interface Found {
  * A list of one type, or of several, one after the other (RFC 7644 sections 3.4.2 and 3.4.3). The order is that of
  * the ids, which grow: a list that is read page by page keeps its order while resources are added at its end.
  */
-export async function listResources(
-  names: readonly TypeName[],
-  query: ListQuery,
-  context: ScimContext,
-): Promise<ScimObject> {
+export async function listResources(names: readonly TypeName[], query: ListQuery, context: ScimContext) {
   const { filter, sortBy, descending, startIndex, count, cursor, projection } = query;
   const types = names.map((name) => context.types[name]);
   if (filter !== undefined) for (const type of types) checkFilter(filter, type);

@@ -16,11 +16,7 @@ const LOOKED_UP_SIZE = 1_000;
  * Whom a group lists: members whose registers are present and not older than its floor. A user who is switched off is
  * listed too, as the client left it, though they count for nothing until they are switched on.
  */
-export async function listedMembers(
-  group: GroupId,
-  { ports, connection }: ScimContext,
-  judge?: Listing,
-): Promise<readonly MemberId[]> {
+export async function listedMembers(group: GroupId, { ports, connection }: ScimContext, judge?: Listing) {
   const ref = { connection, group };
   // Before the members: a floor that rose meanwhile would hide those who were read.
   const isListed = judge ?? (await listing(ref, ports));

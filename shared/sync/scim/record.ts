@@ -139,10 +139,7 @@ export const MAX_RACES = 50;
  * The next revision of a group whose members change by something else than a request to it.
  * @returns nothing where the group is no SCIM resource
  */
-export async function touchGroup(
-  group: GroupId,
-  { ports, connection }: ScimContext,
-): Promise<readonly ScimResource[]> {
+export async function touchGroup(group: GroupId, { ports, connection }: ScimContext) {
   const target = { type: 'Group', id: group } as const;
   const advanced = await ports.scim.advance(connection, target, { nowMs: ports.clock(), isChange: true });
   if (advanced !== undefined) return [advanced];

@@ -187,11 +187,7 @@ const remove =
     return noContent();
   };
 
-async function written(
-  resource: ScimResource,
-  projection: Projection,
-  context: ScimContext,
-): Promise<ScimReply> {
+async function written(resource: ScimResource, projection: Projection, context: ScimContext) {
   return ok(await show(resource, projection, context), writtenHeaders(resource, context));
 }
 

@@ -83,10 +83,7 @@ const NO_HASH = hashOf('');
  * The token, with whose it is; undefined for one that is unknown, wrong, expired or revoked, without saying which. Notes the
  * use, to the hour.
  */
-export async function validToken(
-  token: string,
-  { tokens, clock }: TokenPorts,
-): Promise<ScimToken | undefined> {
+export async function validToken(token: string, { tokens, clock }: TokenPorts) {
   const prefix = prefixOf(token);
   const found = prefix === undefined ? undefined : await tokens.find(prefix);
   const isSame = timingSafeEqual(Buffer.from(hashOf(token)), Buffer.from(found?.hash ?? NO_HASH));
