@@ -114,7 +114,7 @@ async function findMember(ref: GroupRef, text: string, { connection, ports }: Ex
   if (only !== undefined && (await ports.groups.registers(ref, [only])).length > 0) return { member: only };
   const none = `no event has ever named "${text}" in the group ${ref.group}, and nobody has put them in by hand`;
   try {
-    return { member: await findMemberOf([ref], text, { none, ports }) };
+    return { member: await findMemberOf([ref], text, none, ports) };
   } catch (here) {
     if (!(here instanceof NothingFits)) throw here;
     const user = (await usersOf(ref, ports)).boundTo.get(text);

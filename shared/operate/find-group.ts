@@ -66,13 +66,15 @@ const pairsOf = (word: string): ReadonlySet<string> =>
     Array.from({ length: Math.max(0, word.length - 1) }, (_, at) => word.toLowerCase().slice(at, at + 2)),
   );
 
-export type FindGroupPorts = Pick<ToolPorts, 'groups' | 'index'>;
-
 /**
  * The group that a person means: its id in the directory, its name, also without case, or a beginning that only it has.
  * @throws NotFound
  */
-export async function findGroup(connection: ConnectionName, text: string, ports: FindGroupPorts) {
+export async function findGroup(
+  connection: ConnectionName,
+  text: string,
+  ports: Pick<ToolPorts, 'groups' | 'index'>,
+) {
   const byId = { connection, group: groupId(text) };
   if (text !== '' && (await ports.groups.read(byId)) !== undefined) return byId;
   const all = (await gather(ports.index.all(connection))).map(({ ref, name }) => {
@@ -84,7 +86,7 @@ export async function findGroup(connection: ConnectionName, text: string, ports:
 /** Every group of a connection, by id. */
 export async function allGroups(
   connection: ConnectionName,
-  { index }: Pick<FindGroupPorts, 'index'>,
+  { index }: Pick<ToolPorts, 'index'>,
   only: (group: GroupSummary) => boolean = () => true,
 ): Promise<readonly GroupRef[]> {
   const refs = (await gather(index.all(connection))).filter(only).map(({ ref }) => ref);

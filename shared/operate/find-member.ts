@@ -8,8 +8,6 @@ import type { Connection } from '../sync/ports/connections.ts';
 import { allGroups, findOne } from './find-group.ts';
 import { sayPerson, withId } from './names.ts';
 
-export type FindMemberPorts = Pick<ToolPorts, 'groups' | 'users'>;
-
 /**
  * The member of these groups whom a person means: by id, or by address, name or another attribute, also without case
  * or by a beginning that nobody else has.
@@ -18,7 +16,8 @@ export type FindMemberPorts = Pick<ToolPorts, 'groups' | 'users'>;
 export async function findMemberOf(
   groups: readonly GroupRef[],
   text: string,
-  { none, ports }: { readonly none: string; readonly ports: FindMemberPorts },
+  none: string,
+  ports: Pick<ToolPorts, 'groups' | 'users'>,
 ): Promise<MemberId> {
   const [first] = groups;
   if (first === undefined) return findOne(text, [], none);
@@ -52,10 +51,10 @@ export async function membersHolding(
 export async function findMember(
   connection: ConnectionName,
   text: string,
-  ports: FindMemberPorts & Pick<ToolPorts, 'index'>,
+  ports: Pick<ToolPorts, 'groups' | 'users' | 'index'>,
 ): Promise<MemberId> {
   const byId = memberId(text);
   if (text !== '' && (await ports.users.read(connection, [byId])).has(byId)) return byId;
   const none = `no event has ever named "${text}" to connection ${connection}`;
-  return findMemberOf(await allGroups(connection, ports), text, { none, ports });
+  return findMemberOf(await allGroups(connection, ports), text, none, ports);
 }

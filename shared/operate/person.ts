@@ -5,14 +5,12 @@ import { stampTimeMs } from '../domain/stamp.ts';
 import { gather } from '../sync/gather.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
-import { type ExplainPorts, explainMember } from './explain.ts';
+import { explainMember } from './explain.ts';
 import { NotFound } from './find-group.ts';
 import { findMember as findAmongAll, membersHolding } from './find-member.ts';
 import { journalOf } from './journal.ts';
 import { readLog } from './log.ts';
 import { sayPerson } from './names.ts';
-
-export type PersonPorts = ExplainPorts & Pick<ToolPorts, 'index' | 'people' | 'scim'>;
 
 /** Each is planned as a whole: of somebody in more groups, explain tells the others one by one. */
 const MOST_GROUPS = 200;
@@ -29,7 +27,7 @@ const MOST_DEEDS = 20;
 export async function reportPerson(
   text: string,
   connection: Connection,
-  ports: PersonPorts,
+  ports: ToolPorts,
 ): Promise<PersonReport> {
   const { name } = connection;
   const member = await findMember(text, connection, ports);
@@ -70,7 +68,7 @@ export async function reportPerson(
   };
 }
 
-async function findMember(text: string, connection: Connection, ports: PersonPorts) {
+async function findMember(text: string, connection: Connection, ports: ToolPorts) {
   const { name } = connection;
   const byId = memberId(text);
   if ((await ports.users.read(name, [byId])).has(byId)) return byId;

@@ -7,11 +7,6 @@ import type { Deployment } from '../sync/ports/deployment.ts';
 import type { GroupIndex } from '../sync/ports/group-index.ts';
 import { type ReportPorts, reportGroup, stateName, summaries } from './report.ts';
 
-export type StatusPorts = Pick<
-  ToolPorts,
-  'groups' | 'index' | 'gates' | 'feed' | 'health' | 'deployment' | 'clock'
->;
-
 export function reportCredential(health: Health | undefined, nowMs: number): CredentialReport {
   const { goodAtMs, lastFailure } = health ?? {};
   const isOver = lastFailure === undefined || lastFailure.atMs <= (goodAtMs ?? 0);
@@ -24,7 +19,7 @@ export function reportCredential(health: Health | undefined, nowMs: number): Cre
 
 export async function readStatus(
   { name: connection, observing, settings }: Connection,
-  ports: StatusPorts,
+  ports: ToolPorts,
 ): Promise<StatusReport> {
   const nowMs = ports.clock();
   const [groups, pendingMembers, gate, feed, queues, health] = await Promise.all([
@@ -87,26 +82,19 @@ async function countMessages({ queue }: Pick<Deployment, 'queue'>): Promise<Stat
 }
 
 /** undefined where there is no such group. */
-export async function readGroupStatus(ref: GroupRef, ports: StatusPorts): Promise<GroupStatus | undefined> {
+export async function readGroupStatus(ref: GroupRef, ports: ToolPorts): Promise<GroupStatus | undefined> {
   const state = await ports.groups.read(ref);
   if (state === undefined) return undefined;
   const { platformId, version, intent, lastError, lastWriteAtMs, dirtySinceMs, hold } = state;
   return {
     ...(await reportGroup(state, ports)),
-    link:
-      platformId === undefined
-        ? null
-        : { platformId, version: version ?? null, openWrite: intent?.action ?? null },
-    lastError:
-      lastError === undefined
-        ? null
-        : { code: lastError.code, message: lastError.message, at: new Date(lastError.atMs).toISOString() },
+    link: platformId ? { platformId, version: version ?? null, openWrite: intent?.action ?? null } : null,
+    lastError: lastError
+      ? { code: lastError.code, message: lastError.message, at: new Date(lastError.atMs).toISOString() }
+      : null,
     lastWriteAt: instant(lastWriteAtMs),
     dirtySince: instant(dirtySinceMs),
-    hold:
-      hold === undefined
-        ? null
-        : { digest: hold.digest, removes: hold.removes, decision: hold.decision.kind },
+    hold: hold ? { digest: hold.digest, removes: hold.removes, decision: hold.decision.kind } : null,
   };
 }
 

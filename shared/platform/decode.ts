@@ -21,16 +21,10 @@ export interface Decoding<T> {
   readonly ignoreBody?: boolean;
 }
 
-export interface Decoded<T> {
-  readonly value: T;
-  /** Paths of fields that were left out because their form is not the specified one. */
-  readonly ignoredFields: readonly string[];
-}
-
 type Path = readonly PropertyKey[];
 
 /**
- * Reads a 2xx answer.
+ * Reads a 2xx answer: its value, and the paths of fields that were left out because of their form.
  * @throws UnexpectedBodyError naming the field, where the text is no JSON or a field that must be there is not;
  * ReportedError where the envelope holds an error.
  */
@@ -39,7 +33,7 @@ export function decode<T>(
   decoding: Decoding<T>,
   facts: PlatformErrorFacts,
   secrets: readonly string[] = [],
-): Decoded<T> {
+) {
   const { schema, exact = false, errorMember } = decoding;
   const raw = decoding.ignoreBody === true ? undefined : parseJson(decoding.prepare?.(text) ?? text, facts);
   const reported = errorMember === undefined ? undefined : memberOf(raw, errorMember);

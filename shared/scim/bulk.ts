@@ -11,12 +11,6 @@ export interface BulkOperation {
   readonly data: ScimValue | undefined;
 }
 
-export interface BulkRequest {
-  /** Errors after which the rest is not tried; undefined for no limit. */
-  readonly failOnErrors: number | undefined;
-  readonly operations: readonly BulkOperation[];
-}
-
 const optionalText = z
   .string()
   .nullish()
@@ -40,10 +34,10 @@ const FailOnErrors = z
   .transform((limit) => limit || undefined);
 
 /**
- * Reads the body of a bulk request (RFC 7644 section 3.7).
+ * Reads the body of a bulk request (RFC 7644 section 3.7): its operations, and after how many errors the rest is not tried.
  * @throws ScimError invalidSyntax, or 413 for too many operations
  */
-export function readBulk(body: ScimObject): BulkRequest {
+export function readBulk(body: ScimObject) {
   const operations = fieldOf(body, 'Operations');
   if (!Array.isArray(operations)) throw badRequest('invalidSyntax', 'Operations: expected a list');
   if (operations.length > MAX_BULK_OPERATIONS) {

@@ -13,7 +13,7 @@ export type StandingPorts = Pick<ToolPorts, 'groups' | 'users'>;
 /** All that can be said of a letter, and the connections that it names in vain. */
 export async function describeLetter(
   letter: Letter,
-  ports: StandingPorts & RefusalPorts,
+  ports: StandingPorts & Pick<ToolPorts, 'connections'>,
 ): Promise<{ readonly document: ShownLetter; readonly missing: readonly ConnectionName[] }> {
   const { message, queue, events } = letter;
   const missing = await missingConnections(letter, ports);
@@ -69,10 +69,11 @@ export async function standingOf(
   }));
 }
 
-export type RefusalPorts = Pick<ToolPorts, 'connections'>;
-
 /** Why ingest would refuse the letter again if it were sent now; null where it would not. */
-export async function refusalOf(letter: Letter, ports: RefusalPorts): Promise<string | null> {
+export async function refusalOf(
+  letter: Letter,
+  ports: Pick<ToolPorts, 'connections'>,
+): Promise<string | null> {
   const [problem] = letter.problems;
   if (problem !== undefined) return problem;
   const [missing] = await missingConnections(letter, ports);
@@ -80,7 +81,10 @@ export async function refusalOf(letter: Letter, ports: RefusalPorts): Promise<st
 }
 
 /** Connections that the letter's events name and that do not exist: ingest would refuse it for them again. */
-export async function missingConnections({ events }: Pick<Letter, 'events'>, { connections }: RefusalPorts) {
+export async function missingConnections(
+  { events }: Pick<Letter, 'events'>,
+  { connections }: Pick<ToolPorts, 'connections'>,
+) {
   const missing: ConnectionName[] = [];
   for (const name of new Set(events.map(({ connection }) => connection))) {
     if ((await connections.find(name)) === undefined) missing.push(name);

@@ -3,7 +3,7 @@ import type { Cause, LetterSummary, Survey } from '../../contract/answers.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Mailbox } from '../../sync/ports/queues.ts';
 import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
-import { isSuperseded, type RefusalPorts, refusalOf, type StandingPorts } from './describe.ts';
+import { isSuperseded, refusalOf, type StandingPorts } from './describe.ts';
 import { type Letter, readLetter } from './letter.ts';
 import { LOOK_MS, type WalkOptions, walkMailbox } from './walk.ts';
 
@@ -15,7 +15,7 @@ export interface Selection {
   readonly code?: string | undefined;
 }
 
-export type SurveyPorts = StandingPorts & RefusalPorts & Pick<ToolPorts, 'mailboxes' | 'clock'>;
+export type SurveyPorts = StandingPorts & Pick<ToolPorts, 'connections' | 'mailboxes' | 'clock'>;
 
 export interface SurveyOptions extends Pick<WalkOptions, 'signal' | 'onElsewhere' | 'patienceSeconds'> {
   readonly queues: readonly Mailbox['name'][];

@@ -25,14 +25,6 @@ export interface WalkOptions {
   readonly onElsewhere?: ((messages: number, seconds: number) => void) | undefined;
 }
 
-export interface WalkResult {
-  /** Nothing was left when the walk ended; false where it was ended first. */
-  readonly complete: boolean;
-  readonly found: number;
-  /** Messages that another consumer had in flight at the end. */
-  readonly elsewhere: number;
-}
-
 /** What a walk has shown and not removed. */
 export type Held = ReturnType<typeof hold>;
 
@@ -40,12 +32,13 @@ export type Held = ReturnType<typeof hold>;
  * Shows every message of a dead-letter queue once and puts back those that were not removed. All stay hidden until the
  * end, or a slow walk would meet the first ones again and again and never see the rest. Memory: an id and a receipt each.
  * @param look false ends the walk
+ * @returns how many it found, whether nothing was left, and how many another consumer had in flight at the end
  */
 export async function walkMailbox(
   mailbox: Mailbox,
   { clock, signal, longestMs = Number.POSITIVE_INFINITY, most = 4 * TAKE, ...waiting }: WalkOptions,
   look: (messages: readonly DeadMessage[], held: Held) => Promise<boolean>,
-): Promise<WalkResult> {
+) {
   const held = hold(mailbox, clock);
   const endMs = clock() + longestMs;
   const expected = (await mailbox.counts()).visible;

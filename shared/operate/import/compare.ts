@@ -9,8 +9,6 @@ import type { Connection } from '../../sync/ports/connections.ts';
 import { undescribed } from '../../sync/ports/desired.ts';
 import type { Row } from './rows.ts';
 
-export type ComparePorts = Pick<ToolPorts, 'groups' | 'users' | 'people'>;
-
 /** Members that are listed one by one of each kind. */
 const LISTED = 100;
 
@@ -20,7 +18,7 @@ export async function compareWithNow(
   rows: AsyncIterable<Row>,
   asOf: string,
   connection: Connection,
-  ports: ComparePorts,
+  ports: ToolPorts,
 ): Promise<ImportComparison> {
   const found = { added: 0, removed: 0, unmatched: 0, changes: [] as ImportComparison['changes'][number][] };
   const held: string[] = [];
@@ -53,7 +51,7 @@ async function readNow(
   group: string,
   members: readonly MemberId[],
   { name: connection }: Connection,
-  ports: ComparePorts,
+  ports: ToolPorts,
 ) {
   const ref = { connection, group: groupId(group) };
   const state = await ports.groups.read(ref);
