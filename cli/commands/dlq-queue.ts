@@ -32,11 +32,7 @@ export const queueOption = () =>
 export const codeOption = () => new Option('--code <code>', 'those of one cause').choices(DEAD_LETTER_CODES);
 
 /** @throws UsageError where it is not said which */
-export async function selectionOf(
-  context: Context,
-  ids: readonly string[],
-  { group, code, all }: Which,
-): Promise<Selection> {
+export async function selectionOf(context: Context, ids: readonly string[], { group, code, all }: Which) {
   const isNarrow = ids.length > 0 || group !== undefined || code !== undefined;
   if (!isNarrow && all !== true) throw new UsageError('say which: message ids, --group, --code or --all');
   if (isNarrow && all === true) throw new UsageError('--all does not go with ids, --group or --code');

@@ -78,10 +78,7 @@ export interface SettingDifference {
 }
 
 /** In which settings two readings differ; a group of settings such as `guard` counts as one. */
-export function differingSettings(
-  before: ConnectionSettings,
-  after: ConnectionSettings,
-): readonly SettingDifference[] {
+export function differingSettings(before: ConnectionSettings, after: ConnectionSettings) {
   const keys = Object.keys(after) as (keyof ConnectionSettings)[];
   return keys
     .map((key) => ({

@@ -38,10 +38,7 @@ export interface ConnectionChange {
  * @throws NotFound where the connection was removed meanwhile
  * @throws Error that says what else was changed
  */
-export async function changeConnection(
-  change: ConnectionChange,
-  ports: ChangeConnectionPorts,
-): Promise<{ readonly before: Connection; readonly after: Connection }> {
+export async function changeConnection(change: ConnectionChange, ports: ChangeConnectionPorts) {
   const { action, read, first } = change;
   for (let race = 0; race < MAX_RACES; race += 1) {
     const before = await ports.connections.current(read.name);

@@ -33,11 +33,7 @@ const LOOK_EVERY_MS = 400;
  * deleted is found now, and treated by the drift policy; members whom the platform refused are tried again. A group
  * that one look shows to be as it was left is not woken: there is nothing to wait for.
  */
-export async function syncGroups(
-  refs: readonly GroupRef[],
-  ports: SyncPorts,
-  options: FollowOptions,
-): Promise<SyncReport> {
+export async function syncGroups(refs: readonly GroupRef[], ports: SyncPorts, options: FollowOptions) {
   await recordSync(refs, ports);
   await forgetRefusals(refs, ports);
   const connection = refs[0] && (await ports.connections.find(refs[0].connection));

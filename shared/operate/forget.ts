@@ -14,11 +14,7 @@ export type ForgetPorts = JournalPorts & Pick<ToolPorts, 'scim' | 'users' | 'peo
  * nothing back. The journal keeps that it was done, by whom, and not what was erased. After a crash it can be repeated.
  * @returns what was erased; undefined where nothing is known of the member
  */
-export async function forgetMember(
-  connection: ConnectionName,
-  member: MemberId,
-  ports: ForgetPorts,
-): Promise<Erased | undefined> {
+export async function forgetMember(connection: ConnectionName, member: MemberId, ports: ForgetPorts) {
   const change = { kind: 'forget_member', member, before: null, after: null, reason: 'erased on request' };
   await recordDeed(journalOf(connection), { action: 'forget', changes: [change] }, ports);
   const hadResource = await forgetScimUser(connection, member, ports);

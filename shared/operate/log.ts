@@ -34,11 +34,7 @@ export interface LogFilter {
 const MAX_LOOKED = 5_000;
 
 /** The newest entries that fit, newest last. */
-export async function readLog(
-  connection: ConnectionName,
-  filter: LogFilter,
-  ports: LogPorts,
-): Promise<readonly LogEntry[]> {
+export async function readLog(connection: ConnectionName, filter: LogFilter, ports: LogPorts) {
   const { group, sinceMs = 0 } = filter;
   const ref = group === undefined ? undefined : { connection, group };
   const kept = ref ? ports.audit.read(ref) : ports.audit.since(connection, sinceMs);

@@ -26,11 +26,7 @@ export async function pauseGroup(ref: GroupRef, ports: GroupPausePorts, reason?:
  * Ends a pause; apply catches up with whatever happened meanwhile. false where the group is not paused.
  * @param seen the group as its author saw it @throws Error where somebody else has paused or resumed it since
  */
-export async function resumeGroup(
-  ref: GroupRef,
-  ports: GroupPausePorts,
-  seen?: GroupState,
-): Promise<boolean> {
+export async function resumeGroup(ref: GroupRef, ports: GroupPausePorts, seen?: GroupState) {
   const now = await ports.groups.read(ref);
   if (now?.paused !== true) return false;
   const { pausedAtMs } = seen ?? now;

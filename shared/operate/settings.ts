@@ -117,10 +117,7 @@ export async function listConnections(ports: SettingsPorts): Promise<readonly Co
  * directory said of them stays in the table: connecting the same company again under the same name goes on from there.
  * No other company may have the name. The connection itself goes last, so that after a crash the command can be repeated.
  */
-export async function removeConnection(
-  name: ConnectionName,
-  ports: SettingsPorts,
-): Promise<{ readonly secretRemoved: boolean }> {
+export async function removeConnection(name: ConnectionName, ports: SettingsPorts) {
   const { company } = await requireConnection(name, ports);
   const change = { kind: 'remove_connection', before: company, after: null, reason: 'company' };
   await recordDeed(journalOf(name), { action: 'connections_remove', changes: [change] }, ports);

@@ -2,7 +2,7 @@ import type { EmployeeField } from '../contract/match-rule.ts';
 import { NOBODY_KNOWN } from '../domain/drift.ts';
 import { platformGroupId } from '../domain/ids.ts';
 import type { EmployeeRecord, FeedStart } from '../sync/ports/platform.ts';
-import type { FeedEvent, FeedPage } from '../sync/ports/reconcile.ts';
+import type { FeedEvent } from '../sync/ports/reconcile.ts';
 import type { GroupClient } from './group-client.ts';
 import { type Calling, calling } from './platform-failure.ts';
 import type { ActivityEvent } from './resources/activity.ts';
@@ -17,11 +17,7 @@ interface Wanted {
 const LISTED_STATES: ReadonlySet<string> = new Set(['ACTIVE', 'TERMINATED']);
 
 /** Employees as the people index wants them, page by page. Terminated ones too: leaving must be told, not concluded. */
-export async function* employeePages(
-  client: GroupClient,
-  { fields, states }: Wanted,
-  call: Calling,
-): AsyncGenerator<readonly EmployeeRecord[]> {
+export async function* employeePages(client: GroupClient, { fields, states }: Wanted, call: Calling) {
   const sendAllRoles = states.some((state) => !LISTED_STATES.has(state));
   const pages = client.employees.pagesAll(sendAllRoles ? { sendAllRoles } : {});
   for await (const page of calling(pages, call)) yield page.map((employee) => recordOf(employee, fields));
@@ -55,11 +51,7 @@ const textOf = (value: unknown): string | null | undefined =>
   typeof value === 'number' ? String(value) : typeof value === 'string' || value === null ? value : undefined;
 
 /** The feed as reconcile wants it: which groups were touched, by whom. An unknown event type is data, never an error. */
-export async function* feedPages(
-  client: GroupClient,
-  start: FeedStart,
-  call: Calling,
-): AsyncGenerator<FeedPage> {
+export async function* feedPages(client: GroupClient, start: FeedStart, call: Calling) {
   for await (const { events, next, done } of calling(client.activity.follow(start), call)) {
     yield { events: events.map(eventOf), next, done };
   }

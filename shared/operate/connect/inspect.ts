@@ -100,10 +100,7 @@ export function neededFields(settings: ConnectionSettings): readonly string[] {
 }
 
 /** A field that no employee shows is hidden from the credential; one that is null for all is merely unused. */
-export function checkFields(
-  settings: ConnectionSettings,
-  sample: readonly SampledEmployee[],
-): readonly Check[] {
+export function checkFields(settings: ConnectionSettings, sample: readonly SampledEmployee[]) {
   if (sample.length === 0) {
     return [
       fault('employee fields', 'no employee is visible to the credential', 'provision employees to the app'),
