@@ -121,7 +121,7 @@ export function lineOf(entry: LogEntry, { paint }: Context['out']): string {
   const what = [paint.bold(action), ...about, muchOf(entry), outcome === 'written' ? '' : outcome].filter(
     Boolean,
   );
-  return `${at}  ${whoOf(entry)}  ${what.join('  ')}  ${paint.dim(oneLine(entry.reason ?? cause))}`;
+  return `${at}  ${named(actor.id, actor.name)}  ${what.join('  ')}  ${paint.dim(oneLine(entry.reason ?? cause))}`;
 }
 
 /** A write that puts drift right names its records before it says what they were. */
@@ -143,8 +143,6 @@ function muchOf({ action, changes, changeCount }: LogEntry): string {
 
 export const named = (id: string | null, name: string | null): string =>
   id === null ? '' : withId(name ?? undefined, id);
-
-const whoOf = ({ actor }: LogEntry): string => named(actor.id, actor.name);
 
 async function showAudit(context: Context, group: string | undefined, options: LogOptions): Promise<number> {
   const { out, connection } = context;

@@ -174,13 +174,8 @@ function codeOf(thrown: unknown): string | undefined {
     : undefined;
 }
 
-function firstValues(headers: Record<string, string | string[] | undefined>): ExchangeResponse['headers'] {
-  const first: Record<string, string | undefined> = {};
-  for (const [name, value] of Object.entries(headers)) {
-    first[name.toLowerCase()] = Array.isArray(value) ? value[0] : value;
-  }
-  return first;
-}
+const firstValues = (headers: Record<string, string | string[] | undefined>): ExchangeResponse['headers'] =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), [value].flat()[0]]));
 
 /** What we ask for in `Accept-Encoding`, and can undo. */
 export const ACCEPTED_ENCODINGS = 'gzip, br';

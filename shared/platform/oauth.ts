@@ -36,7 +36,8 @@ export function oauthCredential(options: OAuthOptions): Credential {
   return {
     async accessToken(signal) {
       if (!isFresh(state.tokens, options.clock())) {
-        if (!may('expired')) throw refusedBefore();
+        const refused = 'these credentials were refused, and are not sent again';
+        if (!may('expired')) throw new UnauthorizedError(refused, UNSENT);
         await refreshOnce(signal);
       }
       return state.tokens.accessToken ?? '';
@@ -54,9 +55,6 @@ export function oauthCredential(options: OAuthOptions): Credential {
 const TOKEN_ENDPOINT = '(token endpoint)';
 /** The call that needed a token was not sent. */
 const UNSENT = { method: 'POST', pathTemplate: TOKEN_ENDPOINT, sent: 'no' } as const;
-
-const refusedBefore = () =>
-  new UnauthorizedError('these credentials were refused, and are not sent again', UNSENT);
 
 interface State {
   tokens: OAuthTokens;
@@ -179,22 +177,20 @@ async function requestTokens(options: OAuthOptions, old: OAuthTokens): Promise<O
     maxBodyBytes: 2 ** 20,
     secrets,
   }).catch((error: unknown) => {
-    throw error instanceof PlatformError ? asUnsent(error) : error;
+    // The call that needed the token was not sent.
+    throw error instanceof PlatformError ? Object.assign(error, { sent: 'no' as const }) : error;
   });
   const facts = { ...factsOf({ method: 'POST', pathTemplate: TOKEN_ENDPOINT }, answer), sent: 'no' as const };
   if (answer.status < 200 || answer.status >= 300) throw refusal(answer, facts, secrets, options.clock());
   const { value } = decode(answer.text, { schema: TokenAnswer, exact: true }, facts);
-  return {
-    accessToken: value.access_token,
-    refreshToken: value.refresh_token ?? old.refreshToken,
-    refreshAtMs: value.expires_in === undefined ? undefined : refreshAt(options.clock(), value.expires_in),
-  };
-}
-
-/** A minute before the end, or after nine tenths of a short life. */
-function refreshAt(nowMs: number, lifeSeconds: number): number {
-  const lifeMs = lifeSeconds * 1000;
-  return nowMs + lifeMs - Math.min(AHEAD_MS, lifeMs / 10);
+  const {
+    access_token: accessToken,
+    refresh_token: refreshToken = old.refreshToken,
+    expires_in: life,
+  } = value;
+  // A minute before the end, or after nine tenths of a short life.
+  const lifeMs = life === undefined ? undefined : life * 1000 - Math.min(AHEAD_MS, life * 100);
+  return { accessToken, refreshToken, refreshAtMs: lifeMs && options.clock() + lifeMs };
 }
 
 /** RFC 6749 section 2.3.1: id and secret are form-encoded before they are joined. */
@@ -224,11 +220,6 @@ function errorCode(text: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** The same error, saying that the call which needed the token was not sent. */
-function asUnsent(error: PlatformError): PlatformError {
-  return Object.assign(error, { sent: 'no' as const });
 }
 
 /** Texts that must not show: present tokens, those of the start, and the client's secret in both forms. */

@@ -73,7 +73,8 @@ export async function* readPages<T>(
       // An endpoint that knows no offset gives its first page for ever. Unless it is as long as it was asked to be
       // (and may have been cut), it was the whole list.
       if (page.length !== previous.limit) return;
-      throw offsetIgnored(options.endpoint, offset);
+      const what = `expected other items at offset ${offset}, got the page before it again`;
+      throw new UnexpectedBodyError(what, answered(options.endpoint));
     }
     yield page;
     previous = { page, limit };
@@ -86,9 +87,4 @@ function isSamePage<T>(page: readonly T[], previous: readonly T[]): boolean {
   if (page.length !== previous.length || JSON.stringify(page[0]) !== JSON.stringify(previous[0]))
     return false;
   return JSON.stringify(page) === JSON.stringify(previous);
-}
-
-function offsetIgnored(endpoint: Endpoint, offset: number): UnexpectedBodyError {
-  const what = `expected other items at offset ${offset}, got the page before it again`;
-  return new UnexpectedBodyError(what, answered(endpoint));
 }

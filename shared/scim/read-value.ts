@@ -1,6 +1,14 @@
 import type { Attribute } from './attribute.ts';
 import { badRequest } from './errors.ts';
-import { elements, fieldOf, isObject, type ScimDraft, type ScimObject, type ScimValue } from './value.ts';
+import {
+  asBoolean,
+  elements,
+  fieldOf,
+  isObject,
+  type ScimDraft,
+  type ScimObject,
+  type ScimValue,
+} from './value.ts';
 
 /** Longest text of one attribute, in characters: what matches or names anything is far shorter. */
 const MAX_TEXT_LENGTH = 4_096;
@@ -33,7 +41,7 @@ export function readSingle(attribute: Attribute, raw: ScimValue): ScimValue | un
   if (raw === null) return undefined;
   switch (attribute.type) {
     case 'complex':
-      return readComplex(attribute, raw);
+      return mergeParts(attribute, {}, raw);
     case 'boolean':
       return readBoolean(attribute, raw);
     case 'dateTime':
@@ -43,8 +51,6 @@ export function readSingle(attribute: Attribute, raw: ScimValue): ScimValue | un
       return readText(attribute, raw);
   }
 }
-
-const readComplex = (attribute: Attribute, raw: ScimValue) => mergeParts(attribute, {}, raw);
 
 /**
  * The parts of a complex value after those that a client names: a part that is null is taken away, one that is not named
@@ -71,10 +77,9 @@ export function mergeParts(attribute: Attribute, before: ScimObject, raw: ScimVa
 }
 
 function readBoolean(attribute: Attribute, raw: ScimValue): boolean {
-  if (typeof raw === 'boolean') return raw;
-  const folded = typeof raw === 'string' ? raw.toLowerCase() : '';
-  if (folded !== 'true' && folded !== 'false') throw wrong(attribute, 'true or false');
-  return folded === 'true';
+  const read = typeof raw === 'string' ? asBoolean(raw) : raw;
+  if (typeof read !== 'boolean') throw wrong(attribute, 'true or false');
+  return read;
 }
 
 function readText(attribute: Attribute, raw: ScimValue): string {

@@ -4,6 +4,7 @@ import { type GroupId, groupId, memberId } from '../../domain/ids.ts';
 import { MAX_EVENTS_PER_MESSAGE } from '../events/bounds.ts';
 import { ConnectionText, expecting, GroupName, Identifier, Instant, Sequence } from '../events/fields.ts';
 import { attributesOfDisplay, MembersField } from '../events/member.ts';
+import { parseJson } from '../json.ts';
 import { type Adapter, IGNORED, invalid, invalidBy } from './reading.ts';
 
 const PATCH_OP_SCHEMA = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
@@ -192,20 +193,13 @@ const VALUE_FILTER = /^members\[\s*value\s+eq\s+("(?:[^"\\]|\\.)*")\s*\](\..*)?$
 /** `members[value eq "x"]`, the one filter that identity providers send; its string is written as in JSON. */
 function readFiltered({ op }: Operation, path: string, group: GroupId): OperationReading {
   const [, literal, subAttribute] = VALUE_FILTER.exec(path) ?? [];
-  const id = literal === undefined ? undefined : Identifier.safeParse(unquote(literal));
+  const unquoted = literal === undefined ? undefined : parseJson(literal);
+  const id = unquoted?.ok ? Identifier.safeParse(unquoted.value) : undefined;
   if (id?.success !== true) return { problem: 'expected a path such as members or members[value eq "…"]' };
   if (subAttribute !== undefined) return NO_CHANGES;
   if (op !== 'remove') return { problem: `expected remove for a path with a filter, got ${op}` };
   const member: Member = { id: memberId(id.data), attributes: new Map() };
   return { changes: [{ kind: 'member.removed', group, members: [member] }] };
-}
-
-function unquote(literal: string): unknown {
-  try {
-    return JSON.parse(literal);
-  } catch {
-    return undefined;
-  }
 }
 
 const problemOf = (error: z.ZodError): string =>

@@ -118,7 +118,8 @@ export const activityResource = (call: Caller, settings: Settings) => ({
       emptyPages = events.length === 0 ? emptyPages + 1 : 0;
       // Null, absent, empty, and the same cursor again all mean that there is no more.
       const ended = next === null || next === cursor;
-      if (!ended && seen.has(next)) throw runsInACircle();
+      const circle = 'expected data.next to move on, got a cursor of an earlier page';
+      if (!ended && seen.has(next)) throw new UnexpectedBodyError(circle, answered(FEED), 'data.next');
       cursor = next ?? cursor;
       const done = ended || emptyPages >= MAX_EMPTY_PAGES;
       yield { events, next: cursor, done };
@@ -154,8 +155,3 @@ const decoding: Call<Feed>['decoding'] = {
   // An odd detail of an event is left out; an odd cursor must not look like the end of the feed.
   exact: (path) => path.join('.') === 'data.next',
 };
-
-function runsInACircle(): UnexpectedBodyError {
-  const what = 'expected data.next to move on, got a cursor of an earlier page';
-  return new UnexpectedBodyError(what, answered(FEED), 'data.next');
-}

@@ -1,7 +1,7 @@
 import { type Attribute, folded } from '../attribute.ts';
 import { badRequest } from '../errors.ts';
 import { type AttributePath, placeOf, type ResourceType } from '../resource-type.ts';
-import { elements, isObject, type ScimObject, type ScimValue } from '../value.ts';
+import { asBoolean, elements, isObject, type ScimObject, type ScimValue } from '../value.ts';
 import type { Comparison, Filter, Literal } from './filter.ts';
 
 /** The values that a path names, and what the schema says of them; undefined for what no schema knows. */
@@ -127,11 +127,6 @@ function form(attribute: Attribute, value: ScimValue): ScimValue {
   if (attribute.type === 'boolean') return asBoolean(value) ?? value;
   if (attribute.type === 'dateTime') return Number.isNaN(Date.parse(value)) ? value : Date.parse(value);
   return folded(attribute, value);
-}
-
-function asBoolean(text: string): boolean | undefined {
-  const folded = text.toLowerCase();
-  return folded === 'true' ? true : folded === 'false' ? false : undefined;
 }
 
 function compareOne(value: ScimValue, operator: Comparison, wanted: ScimValue): boolean {

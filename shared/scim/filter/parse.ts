@@ -1,5 +1,6 @@
 import { badRequest } from '../errors.ts';
 import { type AttributePath, parseAttributePath } from '../resource-type.ts';
+import { asBoolean } from '../value.ts';
 import { COMPARISONS, type Comparison, type Filter, type Literal } from './filter.ts';
 
 /** Parentheses, brackets and `not` within each other. The parser and the evaluator recurse no deeper. */
@@ -210,10 +211,8 @@ function tokenise(text: string): readonly string[] {
 /** Literals are JSON (RFC 7644 section 3.4.2.2); some clients write True and False. */
 function literalOf(token: string): Literal | undefined {
   if (token.startsWith('"')) return unquote(token);
-  const folded = token.toLowerCase();
-  if (folded === 'true' || folded === 'false') return folded === 'true';
-  if (folded === 'null') return null;
-  return NUMBER.test(token) ? Number(token) : undefined;
+  if (token.toLowerCase() === 'null') return null;
+  return NUMBER.test(token) ? Number(token) : asBoolean(token);
 }
 
 /** A string as JSON writes it, with \" \\ \n \u and their kind. */

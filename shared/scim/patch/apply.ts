@@ -27,7 +27,8 @@ function assignOne(draft: ScimDraft, { op, path, value }: PatchOperation, type: 
   if (path === undefined) return;
   const place = placeOf(type, path.path);
   if (place !== undefined) {
-    refuseReadOnly(place);
+    if (isReadOnly(place))
+      throw badRequest('mutability', `${place.attribute.name}: expected an attribute that may be written`);
     if (isKept(type, place)) write(draft, place, { op, where: path.where, value });
     return;
   }
@@ -98,11 +99,6 @@ function assignExtension(draft: ScimDraft, op: PatchOperation['op'], value: Scim
 
 const isReadOnly = ({ attribute, sub }: Place): boolean =>
   attribute.mutability === 'readOnly' || sub?.mutability === 'readOnly';
-
-function refuseReadOnly(place: Place): void {
-  if (isReadOnly(place))
-    throw badRequest('mutability', `${place.attribute.name}: expected an attribute that may be written`);
-}
 
 /** Assigns in the resource or in its extension, which comes and goes with its attributes. */
 function write(draft: ScimDraft, { extension, attribute, sub }: Place, change: Assignment): void {
