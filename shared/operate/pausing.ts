@@ -4,9 +4,9 @@ import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import { changeGate } from '../sync/gate.ts';
 import type { ToolPorts, WakePorts } from '../sync/ports/bundles.ts';
 import { dirtyNow } from '../sync/wake.ts';
-import { changeConnection } from './change-connection.ts';
 import { type Deed, doRecorded, type JournalPorts, journalOf } from './journal.ts';
 import { shellWord } from './names.ts';
+import { changeConnection } from './settings.ts';
 
 export type GroupPausePorts = JournalPorts &
   Pick<WakePorts, 'applyQueue' | 'coalesceMs'> &

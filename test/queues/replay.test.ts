@@ -1,6 +1,6 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { describe, expect, it } from 'vitest';
-import { outgoing } from '../../shared/operate/dead-letters/resend.ts';
+import { outgoing } from '../../shared/operate/dead-letters/replay.ts';
 import { createMailbox } from '../../shared/queues/mailbox.ts';
 import { createEventSender } from '../../shared/queues/sqs-batch.ts';
 

@@ -7,9 +7,8 @@ import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import { revokeAllTokens } from '../../sync/scim/tokens.ts';
 import { replanAll } from '../../sync/wake.ts';
-import { changeConnection } from '../change-connection.ts';
 import { doRecorded, type JournalPorts, journalOf } from '../journal.ts';
-import type { SettingsPorts } from '../settings.ts';
+import { changeConnection, type SettingsPorts } from '../settings.ts';
 
 export type ConnectPorts = JournalPorts &
   Pick<SettingsPorts, 'index' | 'desired'> &

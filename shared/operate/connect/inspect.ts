@@ -2,11 +2,9 @@ import type { Check, Inspection } from '../../contract/answers.ts';
 import { fieldName } from '../../contract/match-rule.ts';
 import { type ConnectionSettings, matchRules } from '../../contract/settings.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
-import { fault, well } from '../doctor/check.ts';
+import { fault, messageOf, well } from '../doctor/check.ts';
 import { keptFor } from './connect.ts';
 import { type InspectInput, planAdoption, previewMatch, type SampledEmployee } from './preview.ts';
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Employees that are looked at for their fields and for the preview. */
 const SAMPLE = 1_000;

@@ -7,7 +7,7 @@ import type { DeadMessage, Mailbox } from '../../sync/ports/queues.ts';
 import { NotFound } from '../find-group.ts';
 import { type JournalPorts, journalOf, recordDeed } from '../journal.ts';
 import { type Letter, readLetter, stampOf } from './letter.ts';
-import { outgoing } from './resend.ts';
+import { outgoing } from './replay.ts';
 import { isNamed } from './survey.ts';
 import { LOOK_MS, walkMailbox } from './walk.ts';
 

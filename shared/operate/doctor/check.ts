@@ -3,6 +3,8 @@ import type { ConnectionName } from '../../domain/ids.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import { PlatformFailure } from '../../sync/ports/platform.ts';
 
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 export const well = (name: string, detail: string): Check => ({ name, ok: true, detail, fix: null });
 export const fault = (name: string, detail: string, fix: string): Check => ({ name, ok: false, detail, fix });
 

@@ -2,7 +2,7 @@ import type { Check } from '../../contract/answers.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import { ENDS_SOON_MS, listTokens, type TokenSummary } from '../../sync/scim/tokens.ts';
-import { type Checked, check, fault, guarded, well } from './check.ts';
+import { type Checked, check, fault, guarded, messageOf, well } from './check.ts';
 import { checkConnection } from './connection.ts';
 import { checkDeployment } from './deployment.ts';
 
@@ -82,12 +82,8 @@ async function checkUrl(url: string | undefined, { deployment }: ToolPorts): Pro
       fix: 'docs/runbook.md, "SCIM errors": the function’s log says why',
     });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return fault(
-      'scim url',
-      `${url} does not answer: ${reason}`,
-      'check network and proxy, then deploy again',
-    );
+    const detail = `${url} does not answer: ${messageOf(error)}`;
+    return fault('scim url', detail, 'check network and proxy, then deploy again');
   }
 }
 

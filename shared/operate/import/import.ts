@@ -103,9 +103,6 @@ interface Read extends Errors {
 
 type Errors = Pick<ImportReport, 'errors' | 'errorCount'>;
 
-const sayEmpty = (layout: Layout | undefined): string =>
-  `expected rows of members, got ${layout === undefined ? 'an empty file' : 'a header alone'}`;
-
 async function readAll(records: AsyncIterable<CsvRecord>, sorter: Sorter, columns: Headings | undefined) {
   const errors = createErrors();
   const groups = new Map<string, GroupSize>();
@@ -140,7 +137,8 @@ async function readAll(records: AsyncIterable<CsvRecord>, sorter: Sorter, column
     known.weight += weightOf(row);
     await sorter.add(row);
   }
-  if (rows === 0 && errors.result().errorCount === 0) errors.add(1, sayEmpty(layout));
+  const got = layout === undefined ? 'an empty file' : 'a header alone';
+  if (rows === 0 && errors.result().errorCount === 0) errors.add(1, `expected rows of members, got ${got}`);
   return { ...errors.result(), groups, rows, ignoredColumns: layout?.ignored ?? [], example };
 }
 

@@ -52,8 +52,9 @@ export async function* snapshotsOf(rows: AsyncIterable<Row>, cutting: Cutting): 
       if (isNewGroup) last = '';
     }
     // A line without a member only names the group; a repeated one was found to say the same.
-    if (row.member !== '' && row.member !== last) part.members.push(memberOf(row));
-    last = row.member;
+    const { member: id, email } = row;
+    if (id !== '' && id !== last) part.members.push(email === '' ? { id } : { id, email });
+    last = id;
   }
   if (part !== undefined) yield next(part);
 }
@@ -62,8 +63,6 @@ const partOf = (weight: number): number => Math.floor((weight - 1) / PART_BYTES)
 
 /** How many parts a group of this weight has. */
 snapshotsOf.count = (weight: number): number => partOf(weight) + 1;
-
-const memberOf = ({ member, email }: Row) => (email === '' ? { id: member } : { id: member, email });
 
 function eventOf(
   { group, name, index, members }: OpenPart,
