@@ -24,7 +24,8 @@ interface AlarmSpec extends Pick<AlarmProps, 'comparisonOperator' | 'datapointsT
   /** One sentence: what is so when the alarm rings. */
   readonly meaning: string;
   readonly metric: IMetric;
-  readonly threshold: number;
+  /** Default: 1. */
+  readonly threshold?: number;
   /** Default: 1. */
   readonly evaluationPeriods?: number;
   /** Default: silence is good news. Queues, tables and functions report nothing where nothing happens. */
@@ -39,12 +40,14 @@ export function addAlarm(scope: Construct, desk: AlarmDesk, spec: AlarmSpec): Al
     meaning,
     missing = TreatMissingData.NOT_BREACHING,
     evaluationPeriods = 1,
+    threshold = 1,
     ...rest
   } = spec;
   const slug = headingSlug(heading);
   const alarm = new Alarm(scope, `${pascal(slug)}${of === undefined ? '' : 'Of'}${pascal(of ?? '')}Alarm`, {
     ...rest,
     evaluationPeriods,
+    threshold,
     alarmName: [desk.prefix, slug, of].filter((part) => part !== undefined).join('-'),
     alarmDescription: `${meaning} What to do: ${desk.runbookUrl}#${slug}`,
     treatMissingData: missing,
@@ -86,7 +89,6 @@ const HOUR_MINUTES = 60;
 
 /** Silence is the bad news. */
 const NOT_IN_THREE_TURNS = {
-  threshold: 1,
   evaluationPeriods: 3,
   comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
   missing: TreatMissingData.BREACHING,
@@ -121,7 +123,6 @@ function healthAlarms({ sweepMinutes, pumpMinutes, peopleMinutes }: Schedules): 
       heading: 'Credential unauthorised',
       meaning: 'The platform refuses the credential of a connection.',
       metric: 'CredentialUnauthorized',
-      threshold: 1,
     },
     {
       heading: 'Credential not checked',
@@ -133,7 +134,6 @@ function healthAlarms({ sweepMinutes, pumpMinutes, peopleMinutes }: Schedules): 
       heading: 'Holds waiting',
       meaning: 'The removal guard has stopped removals, and they wait for a decision.',
       metric: 'HoldsWaiting',
-      threshold: 1,
     },
     {
       heading: 'Feed cursor stale',
@@ -146,7 +146,6 @@ function healthAlarms({ sweepMinutes, pumpMinutes, peopleMinutes }: Schedules): 
       meaning:
         'Over 5 % of the linked groups are missing on the platform; the rest of them is not re-created.',
       metric: 'SweepHalted',
-      threshold: 1,
     },
     {
       heading: 'Sweep not run',

@@ -84,29 +84,16 @@ export class ConnectorFunction extends Construct {
   #alarms(name: string, timeoutSeconds: number, desk: AlarmDesk): void {
     const { function: target } = this;
     // That a function should have been called, the heartbeat alarms tell.
-    const alarm = (heading: string, meaning: string, metric: IMetric, threshold: number, periods: number) =>
-      addAlarm(this, desk, {
-        heading,
-        of: name,
-        meaning,
-        metric,
-        threshold,
-        evaluationPeriods: periods,
-      });
-    alarm('Function errors', `The function ${name} crashed or ran out of time.`, target.metricErrors(), 1, 1);
-    alarm(
-      'Function throttles',
-      `Calls of the function ${name} were refused.`,
-      target.metricThrottles(),
-      1,
-      3,
-    );
+    const alarm = (heading: string, meaning: string, metric: IMetric, evaluationPeriods = 3, threshold = 1) =>
+      addAlarm(this, desk, { heading, of: name, meaning, metric, threshold, evaluationPeriods });
+    alarm('Function errors', `The function ${name} crashed or ran out of time.`, target.metricErrors(), 1);
+    alarm('Function throttles', `Calls of the function ${name} were refused.`, target.metricThrottles());
     alarm(
       'Function near its time limit',
       `A run of the function ${name} took over ${NEAR_TIMEOUT * 100} % of its ${timeoutSeconds} seconds.`,
       target.metricDuration({ statistic: 'Maximum' }),
-      NEAR_TIMEOUT * timeoutSeconds * 1000,
       3,
+      NEAR_TIMEOUT * timeoutSeconds * 1000,
     );
   }
 }

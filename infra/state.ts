@@ -112,7 +112,6 @@ export class Undelivered extends Construct {
       heading: 'Undelivered calls',
       meaning: 'A schedule could not call its function, or an event could not be put into the events queue.',
       metric: this.queue.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum' }),
-      threshold: 1,
     });
   }
 }

@@ -79,7 +79,6 @@ class Lane extends Construct {
       heading: HEADINGS[queue].dead,
       meaning: `Messages lie in the ${queue} dead-letter queue.`,
       metric: this.deadLetters.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum' }),
-      threshold: 1,
     });
     for (const [source, one] of [[queue, this.queue] as const, ...this.ofSources])
       addAlarm(this, desk, {

@@ -48,16 +48,25 @@ export const groupNamed = async (context: Context, group: string | undefined): P
         () => group,
       );
 
-/** What is to be done to letters is shown first. @throws NotFound where a beginning of an id fits several */
-export async function surveyChosen(context: Context, selection: Selection, options: QueueOption) {
-  const { out, io } = context;
-  const survey = await surveyLetters(await context.ports(), {
+/** @param limit of the messages that are listed one by one */
+export const surveyed = async (
+  context: Context,
+  selection: Selection,
+  options: QueueOption,
+  limit = Number.POSITIVE_INFINITY,
+): Promise<Survey> =>
+  surveyLetters(await context.ports(), {
     queues: queuesOf(options),
     selection,
-    limit: Number.POSITIVE_INFINITY,
-    signal: io.signal,
+    limit,
+    signal: context.io.signal,
     onElsewhere: sayElsewhere(context),
   });
+
+/** What is to be done to letters is shown first. @throws NotFound where a beginning of an id fits several */
+export async function surveyChosen(context: Context, selection: Selection, options: QueueOption) {
+  const { out } = context;
+  const survey = await surveyed(context, selection, options);
   for (const id of selection.ids ?? []) {
     const fitting = survey.messages.filter((message) => isNamed(message, id) && message.id !== id);
     if (fitting.length > 1)
@@ -68,7 +77,7 @@ export async function surveyChosen(context: Context, selection: Selection, optio
 }
 
 /** Said once: SQS shows nobody what somebody else has taken. */
-export const sayElsewhere = ({ out }: Context) => {
+const sayElsewhere = ({ out }: Context) => {
   let say = out.note;
   return (messages: number, seconds: number): void => {
     say(`somebody else looks at ${plural(messages, 'dead letter')}: waiting for up to ${seconds} s`);

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import type { Survey } from '../../shared/contract/answers.ts';
 import { SHORT_ID } from '../../shared/operate/dead-letters/amend.ts';
-import { surveyLetters } from '../../shared/operate/dead-letters/survey.ts';
 import type { Names } from '../../shared/operate/names.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
@@ -13,9 +12,8 @@ import {
   codeOption,
   groupNamed,
   queueOption,
-  queuesOf,
   replay,
-  sayElsewhere,
+  surveyed,
   type Which,
 } from './dlq-queue.ts';
 
@@ -76,14 +74,9 @@ export function addDlq(program: Command, act: Act): void {
 type ListOptions = Which & { readonly limit: number };
 
 async function list(context: Context, { code, group, limit, ...options }: ListOptions, _command: Command) {
-  const { out, io } = context;
-  const survey = await surveyLetters(await context.ports(), {
-    queues: queuesOf(options),
-    selection: { code, group: await groupNamed(context, group) },
-    limit,
-    signal: io.signal,
-    onElsewhere: sayElsewhere(context),
-  });
+  const { out } = context;
+  const selection = { code, group: await groupNamed(context, group) };
+  const survey = await surveyed(context, selection, options, limit);
   const names = await context.names({ groups: survey.messages.flatMap((message) => message.group ?? []) });
   out.answer(survey, () =>
     survey.total === 0 ? out.line('no dead letters') : printSurvey(survey, names, context),

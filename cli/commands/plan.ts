@@ -5,14 +5,14 @@ import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import type { GroupRef } from '../../shared/domain/ids.ts';
 import { allGroups } from '../../shared/operate/find-group.ts';
 import { syncGroups } from '../../shared/operate/follow.ts';
-import type { Names } from '../../shared/operate/names.ts';
+import type { Named, Names } from '../../shared/operate/names.ts';
 import { planSettings } from '../../shared/operate/settings.ts';
-import { planGroup } from '../../shared/sync/apply/preview.ts';
+import { type GroupPlan, planGroup } from '../../shared/sync/apply/preview.ts';
 import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
-import { namedIn, showPlans } from '../output/show-plan.ts';
-import { plural } from '../output/words.ts';
+import type { Output } from '../output/output.ts';
+import { plural, shellWord, visible } from '../output/words.ts';
 import { collected, examples, seconds, settingChange } from './arguments.ts';
 import { noteObstacle } from './follow.ts';
 
@@ -34,7 +34,7 @@ export function addPlan(program: Command, act: Act): void {
         const names = await context.names(namedIn(plans));
         const { out } = context;
         out.answer({ plans }, () =>
-          plans.length === 0 ? out.line('no groups') : showPlans(plans, { out, names }),
+          plans.length === 0 ? out.line('no groups') : showPlans(plans, out, names),
         );
         return EXIT.done;
       }),
@@ -81,7 +81,7 @@ async function sync(context: Context, groups: readonly string[], options: SyncOp
   const refs = await chosen(context, groups);
   if (!context.yes) {
     const plans = await planOrSay(context, refs);
-    showPlans(plans, { out, names: await context.names(namedIn(plans)), write: out.note });
+    showPlans(plans, out, await context.names(namedIn(plans)), out.note);
     if (!(await context.confirm(`Sync ${plural(refs.length, 'group')}?`))) return EXIT.failed;
   }
   const progress = out.progress('syncing');
@@ -121,3 +121,52 @@ export async function planOrSay(context: Context, refs: readonly GroupRef[], set
 }
 
 const SETTLED = new Set(['in_sync', 'deleted', 'unknown', 'excluded']);
+
+/** Changes of one plan that are listed before the rest is only counted. */
+const SHOWN = 50;
+
+/** What the lines of plans name. */
+const namedIn = (plans: readonly GroupPlan[]): Named => {
+  const busy = plans.filter(isBusy);
+  return {
+    groups: busy.map(({ group }) => group),
+    members: busy.flatMap(({ changes }) => changes.slice(0, SHOWN).flatMap(({ member }) => member ?? [])),
+    usersOf: busy
+      .filter(({ action, changes }) => action === 'hold' || changes.some(isUnnamed))
+      .map(({ group }) => group),
+  };
+};
+
+const isUnnamed = ({ kind, member }: GroupPlan['changes'][number]): boolean =>
+  member == null && kind.endsWith('_member');
+const isBusy = ({ action, note }: GroupPlan): boolean => action !== 'none' || note !== null;
+
+/** Plans for people: one line per change, with its reason. */
+function showPlans(plans: readonly GroupPlan[], out: Output, names: Names, write = out.line): void {
+  const busy = plans.filter(isBusy);
+  for (const plan of busy) for (const line of linesOf(plan, names, out)) write(line);
+  const quiet = plans.length - busy.length;
+  if (quiet > 0) write(out.paint.dim(`${quiet} of ${plans.length} groups: nothing to do`));
+}
+
+function* linesOf(plan: GroupPlan, names: Names, { paint }: Output): Generator<string> {
+  const { group, action, changes, held, hold, note } = plan;
+  yield `${paint.bold(names.group(group))}  ${action}`;
+  for (const change of changes.slice(0, SHOWN)) {
+    const isRemoval = change.after === null;
+    const line = `  ${isRemoval ? '-' : '+'} ${change.kind} ${sayChange(change, names)}`;
+    yield isRemoval ? paint.red(line) : paint.green(line);
+    yield paint.dim(`      ${change.reason}`);
+  }
+  if (changes.length > SHOWN) yield `  … and ${changes.length - SHOWN} more changes`;
+  if (action !== 'hold' && held.length > 0) yield `  ${plural(held.length, 'removal')} held by the guard`;
+  if (hold !== null) yield `  next: groupsync holds show ${shellWord(group)}`;
+  if (note !== null) yield paint.dim(`  ${note}`);
+}
+
+function sayChange(change: GroupPlan['changes'][number], names: Names): string {
+  const { before, after, member } = change;
+  if (isUnnamed(change)) return names.user(after ?? before ?? '');
+  const value = before !== null && after !== null ? `${before} → ${after}` : (after ?? before ?? '');
+  return member == null ? visible(value) : `${names.member(member)} as ${value}`;
+}

@@ -84,6 +84,12 @@ export function folded({ name, caseExact }: Pick<Attribute, 'name' | 'caseExact'
   return caseExact ? text : text.toLowerCase();
 }
 
+/** As clients spell it: True and False too. */
+export function asBoolean(text: string): boolean | undefined {
+  const folded = text.toLowerCase();
+  return folded === 'true' ? true : folded === 'false' ? false : undefined;
+}
+
 /** What a unique text is found by: its folded form, then those in which earlier versions may have kept it. */
 export function uniqueForms(name: string, text: string): readonly [string, ...string[]] {
   const form = folded({ name, caseExact: false }, text);

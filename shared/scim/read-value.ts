@@ -1,14 +1,6 @@
-import type { Attribute } from './attribute.ts';
+import { type Attribute, asBoolean } from './attribute.ts';
 import { badRequest } from './errors.ts';
-import {
-  asBoolean,
-  elements,
-  fieldOf,
-  isObject,
-  type ScimDraft,
-  type ScimObject,
-  type ScimValue,
-} from './value.ts';
+import { elements, fieldOf, isObject, type ScimDraft, type ScimObject, type ScimValue } from './value.ts';
 
 /** Longest text of one attribute, in characters: what matches or names anything is far shorter. */
 const MAX_TEXT_LENGTH = 4_096;

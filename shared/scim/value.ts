@@ -22,12 +22,6 @@ export function elements(value: ScimValue | undefined): readonly ScimValue[] {
   return Array.isArray(value) ? (value as readonly ScimValue[]) : [value];
 }
 
-/** As clients spell it: True and False too. */
-export function asBoolean(text: string): boolean | undefined {
-  const folded = text.toLowerCase();
-  return folded === 'true' ? true : folded === 'false' ? false : undefined;
-}
-
 /** The attribute of that name, however the client spells its case (RFC 7643 section 2.1). */
 export function fieldOf(value: ScimObject, name: string): ScimValue | undefined {
   if (Object.hasOwn(value, name)) return value[name];

@@ -4,17 +4,7 @@ import type { Connection } from '../../sync/ports/connections.ts';
 import type { Applicant } from '../../sync/ports/platform.ts';
 import { checkFields, neededFields } from '../connect/inspect.ts';
 import { sayGate } from '../status.ts';
-import {
-  type Checked,
-  check,
-  connectAgain,
-  fault,
-  fixOfCall,
-  guarded,
-  messageOf,
-  wait,
-  well,
-} from './check.ts';
+import { type Checked, check, connectAgain, fault, fixOfCall, guarded, wait, well } from './check.ts';
 
 /** Of members that count, past this share it is rarely the people who are at fault. */
 const MAX_UNMATCHED_SHARE = 0.1;
@@ -50,7 +40,7 @@ async function checkCredential({ name, company, settings }: Connection, ports: T
   try {
     applicant = await ports.applicants.stored(name, settings.baseUrl);
   } catch (error) {
-    return [fault('secret', messageOf(error), reconnect)];
+    return [fault('secret', error instanceof Error ? error.message : String(error), reconnect)];
   }
   const me = await applicant.me().catch((error: unknown) => error as Error);
   const checks: Check[] = [well('secret', 'readable')];

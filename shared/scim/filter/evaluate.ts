@@ -1,7 +1,7 @@
-import { type Attribute, folded } from '../attribute.ts';
+import { type Attribute, asBoolean, folded } from '../attribute.ts';
 import { badRequest } from '../errors.ts';
 import { type AttributePath, placeOf, type ResourceType } from '../resource-type.ts';
-import { asBoolean, elements, isObject, type ScimObject, type ScimValue } from '../value.ts';
+import { elements, isObject, type ScimObject, type ScimValue } from '../value.ts';
 import type { Comparison, Filter, Literal } from './filter.ts';
 
 /** The values that a path names, and what the schema says of them; undefined for what no schema knows. */

@@ -1,6 +1,6 @@
+import { asBoolean } from '../attribute.ts';
 import { badRequest } from '../errors.ts';
 import { type AttributePath, parseAttributePath } from '../resource-type.ts';
-import { asBoolean } from '../value.ts';
 import { COMPARISONS, type Comparison, type Filter, type Literal } from './filter.ts';
 
 /** Parentheses, brackets and `not` within each other. The parser and the evaluator recurse no deeper. */
