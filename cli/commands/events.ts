@@ -5,9 +5,8 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { EventsReport, ImportComparison, ImportReport } from '../../shared/contract/answers.ts';
 import { type EventLine, sendEvents, validateEvents } from '../../shared/operate/events.ts';
 import { compareWithNow } from '../../shared/operate/import/compare.ts';
-import { COLUMN_KEYS, type Headings } from '../../shared/operate/import/header.ts';
 import { importCsv } from '../../shared/operate/import/import.ts';
-import type { Row } from '../../shared/operate/import/rows.ts';
+import { COLUMN_KEYS, type Headings, type Row } from '../../shared/operate/import/rows.ts';
 import { withId } from '../../shared/operate/names.ts';
 import type { Act, Context } from '../context.ts';
 import { describeError } from '../describe-error.ts';
@@ -70,7 +69,7 @@ async function send(context: Context, file: string): Promise<number> {
   const ports = await context.ports();
   const { connection, connectionGiven } = context;
   const named = connectionGiven ? { connection } : {};
-  const report = await sendEvents(linesOf(context, file), { ...named, keptBy: connection, ports });
+  const report = await sendEvents(linesOf(context, file), { ...named, keptBy: connection }, ports);
   return showReport(context, report, 'sent', EXIT.attention);
 }
 

@@ -20,10 +20,7 @@ const BATCH = 100;
 export type EventsPorts = Pick<ToolPorts, 'events' | 'clock' | 'newId'>;
 
 /** Says of each line whether ingest would accept it now. Nothing is sent. */
-export async function validateEvents(
-  lines: AsyncIterable<EventLine>,
-  { clock }: Pick<EventsPorts, 'clock'>,
-): Promise<EventsReport> {
+export async function validateEvents(lines: AsyncIterable<EventLine>, { clock }: Pick<EventsPorts, 'clock'>) {
   const tally = createTally();
   for await (const line of lines) tally.judge(line, judgeLine(line, clock()));
   return tally.report();
@@ -32,23 +29,13 @@ export async function validateEvents(
 /**
  * Publishes a file of events, a line a message. Each is stamped with its place in the file, which counts where it says
  * no time itself: messages sent in one millisecond have no order. Lines that ingest would refuse are left out and
- * reported, the others are sent: a bad line says nothing about its neighbours.
+ * reported, the others are sent: a bad line says nothing about its neighbours. What names no connection itself is for the
+ * one that is given; `keptBy` is in whose journal it is kept that a person sent them.
  */
 export async function sendEvents(
   lines: AsyncIterable<EventLine>,
-  {
-    connection,
-    keptBy,
-    ports,
-    onProgress,
-  }: {
-    /** For events that do not name one themselves. */
-    readonly connection?: ConnectionName;
-    /** In whose journal it is kept that a person sent them. */
-    readonly keptBy: ConnectionName;
-    readonly ports: EventsPorts & JournalPorts;
-    readonly onProgress?: (sent: number) => void;
-  },
+  { connection, keptBy }: { readonly connection?: ConnectionName; readonly keptBy: ConnectionName },
+  ports: EventsPorts & JournalPorts,
 ): Promise<EventsReport> {
   const tally = createTally();
   const nextPlace = createPlaces(ports);
@@ -68,7 +55,6 @@ export async function sendEvents(
       else sent += 1;
     }
     batch = [];
-    onProgress?.(sent);
   };
   for await (const line of lines) {
     const judgement = judgeLine(line, ports.clock());
@@ -102,11 +88,8 @@ interface Judgement {
 function judgeLine({ text }: EventLine, nowMs: number): Judgement {
   const bytes = new TextEncoder().encode(text).length;
   if (bytes > MAX_MESSAGE_BYTES) {
-    return {
-      events: 0,
-      places: 0,
-      problems: [`too_large: expected at most ${MAX_MESSAGE_BYTES} bytes, got ${bytes}`],
-    };
+    const problem = `too_large: expected at most ${MAX_MESSAGE_BYTES} bytes, got ${bytes}`;
+    return { events: 0, places: 0, problems: [problem] };
   }
   const message = { body: text, messageId: 'line', sentAtMs: nowMs, receivedAtMs: nowMs };
   const { events, ignored, rejected } = decodeMessage(message);

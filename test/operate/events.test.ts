@@ -27,10 +27,8 @@ async function stampsOf(texts: readonly string[]) {
     for (const [index, text] of texts.entries()) yield { line: index + 1, text };
   })();
   const { ports } = createWorld();
-  await sendEvents(lines, {
-    keptBy: connectionName('default'),
-    ports: { ...ports, events, clock: () => NOW_MS, newId: () => 'run' },
-  });
+  const own = { ...ports, events, clock: () => NOW_MS, newId: () => 'run' };
+  await sendEvents(lines, { keptBy: connectionName('default') }, own);
   return sent.flatMap(({ body, stamp }, index) => {
     const messageId = `m${String(texts.length - index).padStart(6, '0')}`;
     const message = { body, messageId, sentAtMs: NOW_MS, receivedAtMs: NOW_MS, stamp };

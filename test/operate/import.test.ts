@@ -5,7 +5,7 @@ import { parseCsv } from '../../cli/csv.ts';
 import { createSorter } from '../../cli/sorter.ts';
 import { decodeMessage } from '../../shared/contract/decode.ts';
 import { DEFAULT_CONNECTION } from '../../shared/contract/names.ts';
-import type { Headings } from '../../shared/operate/import/header.ts';
+import type { Headings } from '../../shared/operate/import/rows.ts';
 import { importCsv } from '../../shared/operate/import/import.ts';
 import { createAuditLog } from '../../shared/store/logs.ts';
 import { MemoryTable } from '../../simulate/table.ts';

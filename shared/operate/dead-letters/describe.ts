@@ -1,4 +1,4 @@
-import type { ShownLetter, StandingNow } from '../../contract/answers.ts';
+import type { ShownLetter } from '../../contract/answers.ts';
 import type { DirectoryEvent } from '../../domain/event.ts';
 import { groupFloor } from '../../domain/group.ts';
 import type { GroupState } from '../../domain/group-state.ts';
@@ -11,10 +11,7 @@ import type { Letter } from './letter.ts';
 export type StandingPorts = Pick<ToolPorts, 'groups' | 'users'>;
 
 /** All that can be said of a letter, and the connections that it names in vain. */
-export async function describeLetter(
-  letter: Letter,
-  ports: StandingPorts & Pick<ToolPorts, 'connections'>,
-): Promise<{ readonly document: ShownLetter; readonly missing: readonly ConnectionName[] }> {
+export async function describeLetter(letter: Letter, ports: StandingPorts & Pick<ToolPorts, 'connections'>) {
   const { message, queue, events } = letter;
   const missing = await missingConnections(letter, ports);
   const decoded = events.map(({ connection, source, stamp, id: eventId, change }) => ({
@@ -48,10 +45,7 @@ export async function describeLetter(
 }
 
 /** The groups that a letter names, as they are now; those that nobody knows are left out. */
-export async function standingOf(
-  letter: Letter,
-  { groups }: Pick<ToolPorts, 'groups'>,
-): Promise<readonly StandingNow[]> {
+export async function standingOf(letter: Letter, { groups }: Pick<ToolPorts, 'groups'>) {
   const refs = new Map<string, GroupRef>();
   if (letter.ref !== undefined) refs.set(letter.ref.group, letter.ref);
   for (const { connection, change } of letter.events) {
@@ -70,10 +64,7 @@ export async function standingOf(
 }
 
 /** Why ingest would refuse the letter again if it were sent now; null where it would not. */
-export async function refusalOf(
-  letter: Letter,
-  ports: Pick<ToolPorts, 'connections'>,
-): Promise<string | null> {
+export async function refusalOf(letter: Letter, ports: Pick<ToolPorts, 'connections'>) {
   const [problem] = letter.problems;
   if (problem !== undefined) return problem;
   const [missing] = await missingConnections(letter, ports);

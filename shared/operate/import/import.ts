@@ -4,8 +4,7 @@ import { judgeAge, makeStamp, normaliseInstant } from '../../domain/stamp.ts';
 import type { EventSender } from '../../sync/ports/queues.ts';
 import { createErrors } from '../events.ts';
 import { type JournalPorts, journalOf, recordDeed } from '../journal.ts';
-import { type CsvRecord, type Headings, type Layout, readLayout } from './header.ts';
-import { type Row, readRow } from './rows.ts';
+import { type CsvRecord, type Headings, type Layout, type Row, readLayout, readRow } from './rows.ts';
 import { snapshotsOf, weightOf } from './snapshots.ts';
 
 /** Sorts more than fits in memory: rows go in as they come and come out by group, member and line. */
@@ -167,13 +166,9 @@ async function sendAll(
   sorter: Sorter,
   groups: ReadonlyMap<string, GroupSize>,
   ports: ImportPorts,
-  {
-    connection,
-    onProgress,
-    asOf: time,
-    total,
-  }: ImportOptions & { readonly asOf: string; readonly total: number },
-): Promise<Pick<ImportReport, 'messages' | 'events'>> {
+  options: ImportOptions & { readonly asOf: string; readonly total: number },
+) {
+  const { connection, onProgress, asOf: time, total } = options;
   const weights = (group: string) => groups.get(group)?.weight ?? 0;
   const stamped = { time, importId: ports.newId() };
   let batch: string[] = [];
