@@ -12,13 +12,11 @@ import { DEFAULT_LOCAL_FILE, type LocalFile, localTarget, readLocalFile } from '
 import { askLine, askYes, canAsk } from './output/ask.ts';
 import { createOutput, type Output, type Wording } from './output/output.ts';
 
-/** What a command works with. */
 export interface Context {
   readonly io: Io;
   readonly out: Output;
   readonly prefix: string;
   readonly connection: ConnectionName;
-  /** Whether the connection was named on the command line. */
   readonly connectionGiven: boolean;
   readonly localFile: LocalFile | undefined;
   /** Connects to the deployment when first asked. */
@@ -27,7 +25,6 @@ export interface Context {
   readonly connected: (name?: ConnectionName) => Promise<Connected>;
   readonly group: (text: string) => Promise<GroupRef>;
   readonly member: (text: string) => Promise<MemberId>;
-  /** Names of the ids that are about to be printed. */
   readonly names: (named: Named) => Promise<Names>;
   /** One group, as it is named to a person. */
   readonly said: (ref: GroupRef) => Promise<string>;

@@ -41,7 +41,6 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** Options that every command takes. */
 export interface GlobalOptions {
   readonly connection?: string;
   readonly prefix?: string;

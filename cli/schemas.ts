@@ -72,8 +72,6 @@ const Decided = z.object({
 
 const Erased = z.record(text, count).describe('How many items were erased, by sort.');
 
-const Settings = z.record(text, z.unknown()).describe('Every setting, defaults included.');
-
 const Token = z.object({
   prefix: text,
   state: z.enum(['active', 'expired', 'revoked']),
@@ -92,7 +90,7 @@ const ACT_SCHEMAS = {
     lastGood: nullable(instant),
     credential: CredentialReport,
     contract: nullable(z.object({ at: instant, findings: z.array(Finding) })).describe('What probe found.'),
-    settings: Settings,
+    settings: z.record(text, z.unknown()).describe('Every setting, defaults included.'),
   }),
   'connections set': z.object({
     changed: z.array(z.object({ key: text, before: text, after: text })).describe('Values as JSON.'),

@@ -61,7 +61,6 @@ export const PERMISSIONS: Readonly<Record<DeployableKey | 'audit', Permissions>>
   audit: { table: [], index: [], queues: {}, secrets: [] },
 };
 
-/** What the permissions are about. */
 export interface Resources {
   readonly prefix: string;
   readonly table: Table;

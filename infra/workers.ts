@@ -159,7 +159,6 @@ interface ScheduledWorkerProps extends ConnectorFunctionProps {
   readonly undelivered: IQueue;
 }
 
-/** A function and the schedules that call it. */
 export class ScheduledWorker extends Construct {
   readonly worker: ConnectorFunction;
 

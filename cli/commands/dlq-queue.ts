@@ -20,7 +20,6 @@ export interface QueueOption {
 export const queuesOf = ({ queue }: QueueOption): readonly QueueName[] =>
   queue === undefined ? ['events', 'apply'] : [queue];
 
-/** Which letters are meant. */
 export interface Which extends QueueOption {
   readonly group?: string;
   readonly code?: string;

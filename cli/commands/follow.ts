@@ -50,6 +50,5 @@ export async function noteObstacle({ out, connection, ports }: Context): Promise
   out.note(`next: ${step ?? 'groupsync status'}`);
 }
 
-/** Groups with something to be done, now. */
 export const dirtyGroups = async ({ connection, ports }: Context): Promise<readonly GroupRef[]> =>
   allGroups(connection, await ports(), ({ dirtySinceMs }) => dirtySinceMs !== undefined);

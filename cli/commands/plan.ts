@@ -125,7 +125,6 @@ const SETTLED = new Set(['in_sync', 'deleted', 'unknown', 'excluded']);
 /** Changes of one plan that are listed before the rest is only counted. */
 const SHOWN = 50;
 
-/** What the lines of plans name. */
 const namedIn = (plans: readonly GroupPlan[]): Named => {
   const busy = plans.filter(isBusy);
   return {

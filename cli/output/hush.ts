@@ -69,7 +69,6 @@ export function createHush() {
     return Object.fromEntries(fields);
   };
   return {
-    /** The same ports, overheard. */
     overhear: <Ports extends object>(ports: Ports): Ports => overheard(ports, learn),
     text,
     document: <Document>(document: Document) => hidden(document, '') as Document,

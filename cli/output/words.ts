@@ -25,7 +25,6 @@ export const visibleText = (text: string): string =>
   );
 
 const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-/** What was erased, a line for each sort. */
 export const erasedLines = (erased: Readonly<Record<string, number>>): readonly string[] =>
   Object.entries(erased).map(
     ([sort, count]) => `  ${count} ${sort.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)}`,

@@ -81,7 +81,6 @@ export const StatusReport = z.object({
 });
 export type StatusReport = Answer<typeof StatusReport>;
 
-/** One group in full. */
 export const GroupStatus = GroupReport.extend({
   /** `openWrite`: a write whose outcome is not known yet. */
   link: nullable(z.object({ platformId: text, version: nullable(text), openWrite: nullable(text) })),

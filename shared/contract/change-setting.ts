@@ -48,8 +48,7 @@ export const settingKeys = (): readonly string[] =>
 
 function keysOf(settings: object, prefix = ''): string[] {
   return Object.entries(settings).flatMap(([key, value]) => {
-    const isGroup = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return [`${prefix}${key}`, ...(isGroup ? keysOf(value, `${prefix}${key}.`) : [])];
+    return [`${prefix}${key}`, ...(isGroup(value) ? keysOf(value, `${prefix}${key}.`) : [])];
   });
 }
 
@@ -100,10 +99,7 @@ interface Versions<Value = ConnectionSettings> {
  * The settings with the changes of both. Where both changed one setting and not to the same, there is no merging: its
  * dotted key is among `conflicts`.
  */
-export function mergeSettings(versions: Versions): {
-  readonly settings: ConnectionSettings;
-  readonly conflicts: readonly SettingDifference[];
-} {
+export function mergeSettings(versions: Versions) {
   const conflicts: SettingDifference[] = [];
   return { settings: merge(versions, '', conflicts) as ConnectionSettings, conflicts };
 }

@@ -1,7 +1,6 @@
 import { matchesGlob } from './glob.ts';
 import type { ConnectionSettings, DriftPolicy } from './settings.ts';
 
-/** How one group is to be treated. */
 export interface GroupTreatment {
   /** Recorded, but never written to the platform. */
   readonly excluded: boolean;

@@ -16,14 +16,7 @@ export type OptionalFunctionKey = (typeof OPTIONAL_FUNCTION_KEYS)[number];
 export const SCHEDULE_KEYS = ['pump', 'feed', 'sweep', 'health', 'people'] as const;
 export type ScheduleKey = (typeof SCHEDULE_KEYS)[number];
 
-const QUEUE_SUFFIX: Readonly<Record<QueueKey, string>> = {
-  events: 'events',
-  eventsDlq: 'events-dlq',
-  apply: 'apply',
-  applyDlq: 'apply-dlq',
-};
-
-export const queueName = (prefix: string, queue: QueueKey) => `${prefix}-${QUEUE_SUFFIX[queue]}`;
+export const queueName = (prefix: string, queue: QueueKey) => `${prefix}-${queue.replace('Dlq', '-dlq')}`;
 /** An events queue of its own, for a source that is bound to one connection. */
 export const sourceQueueName = (prefix: string, source: string) => `${prefix}-events-${source}`;
 export const tableName = (prefix: string) => `${prefix}-state`;

@@ -82,8 +82,6 @@ export const readOktaHook: Adapter = (value) => {
   return { kind: 'envelope', content: { value: parsed.data.data.events }, carriesAnything: false };
 };
 
-const DIRECTORY_PREFIX = 'directory.';
-
 /** One schema per type, built once, when the first event of the type comes: building is dearer than parsing. */
 const SCHEMAS = new Map(NATIVE_TYPES.map((type) => [type, z.lazy(() => nativeEvent(type))] as const));
 
@@ -93,7 +91,7 @@ export const readCloudEvent: Adapter = (value) => {
   const envelope = CloudEvent.safeParse(value);
   if (!envelope.success) return invalidBy(envelope.error);
   const { type } = envelope.data;
-  if (!type.startsWith(DIRECTORY_PREFIX)) return IGNORED;
+  if (!type.startsWith('directory.')) return IGNORED;
   return readNative(type, value);
 };
 

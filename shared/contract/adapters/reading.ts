@@ -3,12 +3,7 @@ import type { DirectoryChange, EventActor } from '../../domain/event.ts';
 import type { DeadLetterCode } from '../names.ts';
 
 /** What an adapter found in one JSON value. */
-export type Reading = Changes | Ignored | Envelope | Invalid;
-
-/** Understood, and no news of groups or members. */
-export interface Ignored {
-  readonly kind: 'ignored';
-}
+export type Reading = Changes | typeof IGNORED | Envelope | Invalid;
 
 /** Of the adapter's shape, and yet not to be read. */
 export interface Invalid {
@@ -46,7 +41,8 @@ export interface Envelope {
 /** Reads a JSON object if it is of the adapter's shape; undefined leaves it to the others. */
 export type Adapter = (value: Readonly<Record<string, unknown>>) => Reading | undefined;
 
-export const IGNORED: Ignored = { kind: 'ignored' };
+/** Understood, and no news of groups or members. */
+export const IGNORED = { kind: 'ignored' } as const;
 
 export const invalid = (message: string, code: DeadLetterCode = 'invalid_event'): Invalid => ({
   kind: 'invalid',
