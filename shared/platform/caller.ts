@@ -193,7 +193,6 @@ async function pause(settings: CallerSettings, ms: number, after: PlatformError,
 /** Runs work when a slot is free, first come first served. Rejects with the signal's reason where it fires before. */
 type Limiter = <T>(work: () => Promise<T>, signal?: AbortSignal) => Promise<T>;
 
-/** At most `concurrency` pieces of work at once. */
 export function createLimiter(concurrency: number): Limiter {
   const waiting: (() => void)[] = [];
   let free = concurrency;

@@ -2,7 +2,6 @@ import type * as z from 'zod';
 import { type PlatformErrorFacts, ReportedError, UnexpectedBodyError } from './errors.ts';
 import { excerptOf } from './redact.ts';
 
-/** How a body is read. */
 export interface Decoding<T> {
   readonly schema: z.ZodType<T>;
   /**

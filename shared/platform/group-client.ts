@@ -69,13 +69,11 @@ const CurrentUser = z.lazy(() =>
   z.object({ id: z.string().min(1), workEmail: text, company: z.string().min(1) }),
 );
 
-/** Answer of the installation call. */
 const Installation = z.lazy(() => z.object({ ok: z.literal(true) }));
 
 const ME: Endpoint = { method: 'GET', path: '/platform/api/me' };
 const MARK_INSTALLED: Endpoint = { method: 'POST', path: '/platform/api/mark_app_installed' };
 
-/** Workforce Platform API, Current user and installation. */
 const currentUserResource = (call: Caller) => ({
   /** `GET /me`: id, workEmail and company (id) of the user that owns the token. */
   me: (options?: CallOptions) =>

@@ -19,7 +19,6 @@ export interface ListingOptions<T> {
   readonly query?: z.ZodType<{ limit: number; offset: number } & Record<string, QueryValue>>;
 }
 
-/** The pages and items of one paginated endpoint. */
 export function createListing<T, Query extends PageQuery>(
   call: Caller,
   { endpoint, items, prepare, query: schema = PageQuery }: ListingOptions<T>,

@@ -2,7 +2,6 @@ import type { Schema } from './attribute.ts';
 import type { ResourceType } from './resource-type.ts';
 import { isObject, type ScimDraft, type ScimObject } from './value.ts';
 
-/** What a document is made of. */
 interface Described {
   readonly id: string;
   readonly attributes: ScimObject;

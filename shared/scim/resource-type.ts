@@ -81,7 +81,6 @@ export function placeOf(type: ResourceType, path: AttributePath): Place | undefi
   return found === undefined ? undefined : { extension, attribute, sub: found };
 }
 
-/** Whether a value at this place is kept. */
 export function isKept(type: ResourceType, { extension, attribute }: Place): boolean {
   const schema = extension === undefined ? type.kept.core : type.kept.extension;
   return [...COMMON_ATTRIBUTES, ...(schema?.attributes ?? [])].some(sameName(attribute.name));

@@ -11,7 +11,6 @@ import { type RateLimiter, STRANGER_RATE } from './limiter.ts';
 import { route } from './routes.ts';
 import { ENDS_SOON_MS, prefixOf, validToken } from './tokens.ts';
 
-/** Where the server stands below its host. */
 export const SCIM_PATH = '/scim/v2';
 
 export type ScimPorts = DirectoryPorts & Pick<Ports, 'tokens'> & { readonly limiter: RateLimiter };

@@ -117,14 +117,11 @@ function discovery(first: string, second: string | undefined): Methods | undefin
 }
 
 const list =
-  (types: readonly TypeName[]): Endpoint =>
-  async ({ query }, context) =>
-    ok(await listResources(types, readListQuery(query), context));
-
-const search =
-  (types: readonly TypeName[]): Endpoint =>
+  (types: readonly TypeName[], given = ({ query }: ScimRequest) => query): Endpoint =>
   async (request, context) =>
-    ok(await listResources(types, readListQuery(objectBody(request)), context));
+    ok(await listResources(types, readListQuery(given(request)), context));
+
+const search = (types: readonly TypeName[]) => list(types, objectBody);
 
 /** Operations change resources (RFC 7644 section 3.7): one that held operations again could be as many as it likes. */
 const OF_RESOURCES = /^\/(?:Users|Groups)(?:\/(?!\.search)[^/]+)?\/?$/;

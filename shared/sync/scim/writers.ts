@@ -149,7 +149,6 @@ const keepAttributes: Edit = (attributes) => attributes;
 const saysName = ({ before, after }: Rewrite): boolean =>
   !before.settled || before.attributes['displayName'] !== after.attributes['displayName'];
 
-/** What creates and changes resources, by their type. */
 export const WRITERS = {
   User: { create: createUser, replace: replaceUser, patch: patchUser },
   Group: { create: createGroup, replace: replaceGroup, patch: patchGroup },
