@@ -84,6 +84,10 @@ export function folded({ name, caseExact }: Pick<Attribute, 'name' | 'caseExact'
   return caseExact ? text : text.toLowerCase();
 }
 
+/** A part of a complex attribute, in whatever case its name is given. */
+export const partNamed = ({ subAttributes }: Attribute, part: string): Attribute | undefined =>
+  subAttributes?.find(({ name }) => name.toLowerCase() === part.toLowerCase());
+
 /** As clients spell it: True and False too. */
 export function asBoolean(text: string): boolean | undefined {
   const folded = text.toLowerCase();

@@ -1,5 +1,5 @@
 import { badRequest } from './errors.ts';
-import type { Filter } from './filter/filter.ts';
+import type { Filter } from './filter/evaluate.ts';
 import { parseFilter } from './filter/parse.ts';
 import { type Projection, readProjection } from './projection.ts';
 import { type AttributePath, parseAttributePath } from './resource-type.ts';

@@ -1,6 +1,6 @@
 import { badRequest } from './errors.ts';
 import type { AttributePath, Place, ResourceType } from './resource-type.ts';
-import { parseAttributePath, placeOf } from './resource-type.ts';
+import { namesExtension, parseAttributePath, placeOf } from './resource-type.ts';
 import { elements, isObject, type ScimDraft, type ScimObject, type ScimValue } from './value.ts';
 
 /** Which attributes an answer carries (RFC 7644 section 3.9). */
@@ -51,8 +51,10 @@ function including(resource: ScimObject, only: readonly AttributePath[], type: R
   for (const name of ALWAYS) if (resource[name] !== undefined) chosen[name] = resource[name];
   for (const path of only) {
     const place = placeOf(type, path);
+    const id = type.extension?.id;
     if (place !== undefined) include(chosen, resource, place);
-    else includeExtension(chosen, resource, path, type);
+    else if (id !== undefined && namesExtension(path, type) && resource[id] !== undefined)
+      chosen[id] = resource[id];
   }
   return chosen;
 }
@@ -67,20 +69,10 @@ function include(chosen: ScimDraft, resource: ScimObject, { extension, attribute
   if (extension !== undefined) chosen[extension] = target;
 }
 
-/** A path may name the extension as a whole. */
-function includeExtension(chosen: ScimDraft, resource: ScimObject, path: AttributePath, type: ResourceType) {
-  const id = type.extension?.id;
-  if (id === undefined || !namesUrn(path, id) || resource[id] === undefined) return;
-  chosen[id] = resource[id];
-}
-
-const namesUrn = ({ schema, name, sub }: AttributePath, urn: string): boolean =>
-  sub === undefined && `${schema}:${name}`.toLowerCase() === urn.toLowerCase();
-
 function exclude(draft: ScimDraft, path: AttributePath, type: ResourceType): void {
   const place = placeOf(type, path);
   if (place === undefined) {
-    if (type.extension !== undefined && namesUrn(path, type.extension.id)) delete draft[type.extension.id];
+    if (type.extension !== undefined && namesExtension(path, type)) delete draft[type.extension.id];
     return;
   }
   const { extension, attribute, sub } = place;

@@ -8,7 +8,7 @@ const MAX_TEXT_LENGTH = 4_096;
 const MAX_VALUES = 1_000;
 
 /** Half of a surrogate pair has no UTF-8 form, so two different texts could become one in the store. */
-const LONE_SURROGATE = /\p{Surrogate}/u;
+export const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**
  * A value as the schema has it: canonical names, booleans that were spelt ("False"), a list where there are several,

@@ -81,6 +81,10 @@ export function placeOf(type: ResourceType, path: AttributePath): Place | undefi
   return found === undefined ? undefined : { extension, attribute, sub: found };
 }
 
+/** A path may name a schema as a whole; its last part then looks like an attribute. */
+export const namesExtension = ({ schema, name, sub }: AttributePath, { extension }: ResourceType): boolean =>
+  sub === undefined && `${schema}:${name}`.toLowerCase() === extension?.id.toLowerCase();
+
 export function isKept(type: ResourceType, { extension, attribute }: Place): boolean {
   const schema = extension === undefined ? type.kept.core : type.kept.extension;
   return [...COMMON_ATTRIBUTES, ...(schema?.attributes ?? [])].some(sameName(attribute.name));

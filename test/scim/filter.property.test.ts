@@ -3,7 +3,7 @@ import type { Filter as OracleFilter } from 'scim2-parse-filter';
 import { parse as oracleParse, filter as oracleTester } from 'scim2-parse-filter';
 import { describe, expect, it } from 'vitest';
 import { matchesFilter } from '../../shared/scim/filter/evaluate.ts';
-import type { Filter } from '../../shared/scim/filter/filter.ts';
+import type { Filter } from '../../shared/scim/filter/evaluate.ts';
 import { parseFilter } from '../../shared/scim/filter/parse.ts';
 import { type AttributePath, resourceTypes } from '../../shared/scim/resource-type.ts';
 import { always, runs } from '../support/engine/runs.ts';

@@ -1,8 +1,28 @@
-import { type Attribute, asBoolean, folded } from '../attribute.ts';
+import { type Attribute, asBoolean, folded, partNamed } from '../attribute.ts';
 import { badRequest } from '../errors.ts';
 import { type AttributePath, placeOf, type ResourceType } from '../resource-type.ts';
 import { elements, isObject, type ScimObject, type ScimValue } from '../value.ts';
-import type { Comparison, Filter, Literal } from './filter.ts';
+
+export const COMPARISONS = ['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le'] as const;
+export type Comparison = (typeof COMPARISONS)[number];
+export type Literal = string | number | boolean | null;
+
+/** A filter as a tree (RFC 7644 section 3.4.2.2). Inside `element`, paths are relative to one value of the attribute. */
+export type Filter =
+  | { readonly kind: 'and' | 'or'; readonly of: readonly Filter[] }
+  | { readonly kind: 'not'; readonly of: Filter }
+  | { readonly kind: 'present'; readonly path: AttributePath }
+  | {
+      readonly kind: 'compare';
+      readonly path: AttributePath;
+      readonly operator: Comparison;
+      readonly value: Literal;
+    }
+  | { readonly kind: 'element'; readonly path: AttributePath; readonly where: Filter };
+
+/** The parts that must all hold. */
+export const conjuncts = (filter: Filter): readonly Filter[] =>
+  filter.kind === 'and' ? filter.of.flatMap(conjuncts) : [filter];
 
 /** The values that a path names, and what the schema says of them; undefined for what no schema knows. */
 interface Named {
@@ -64,8 +84,7 @@ function valuesAt(resource: ScimObject, type: ResourceType, path: AttributePath)
 }
 
 function partsOf(element: ScimValue, attribute: Attribute, name: string): Named | undefined {
-  const folded = name.toLowerCase();
-  const sub = attribute.subAttributes?.find((one) => one.name.toLowerCase() === folded);
+  const sub = partNamed(attribute, name);
   if (sub === undefined) return undefined;
   return { attribute: sub, values: isObject(element) ? elements(element[sub.name]) : [] };
 }

@@ -1,6 +1,6 @@
 import { namedIds, namesMembers } from '../patch/members.ts';
 import { type AttributePath, placeOf, type ResourceType, UNIQUE_ATTRIBUTE } from '../resource-type.ts';
-import { conjuncts, type Filter } from './filter.ts';
+import { conjuncts, type Filter } from './evaluate.ts';
 
 /** A way to find all resources that can satisfy a filter without reading every one. */
 export interface Lookup {

@@ -1,7 +1,7 @@
 import { asBoolean } from '../attribute.ts';
 import { badRequest } from '../errors.ts';
 import { type AttributePath, parseAttributePath } from '../resource-type.ts';
-import { COMPARISONS, type Comparison, type Filter, type Literal } from './filter.ts';
+import { COMPARISONS, type Comparison, type Filter, type Literal } from './evaluate.ts';
 
 /** Parentheses, brackets and `not` within each other. The parser and the evaluator recurse no deeper. */
 const MAX_FILTER_DEPTH = 32;

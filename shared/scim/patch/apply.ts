@@ -1,6 +1,13 @@
 import { badRequest } from '../errors.ts';
 import { type PatchPath, parsePatchPath } from '../filter/parse.ts';
-import { isKept, type Place, parseAttributePath, placeOf, type ResourceType } from '../resource-type.ts';
+import {
+  isKept,
+  namesExtension,
+  type Place,
+  parseAttributePath,
+  placeOf,
+  type ResourceType,
+} from '../resource-type.ts';
 import { isObject, type ScimDraft, type ScimObject, type ScimValue } from '../value.ts';
 import { type Assignment, assign } from './assign.ts';
 import type { PatchOperation } from './operation.ts';
@@ -32,10 +39,8 @@ function assignOne(draft: ScimDraft, { op, path, value }: PatchOperation, type: 
     if (isKept(type, place)) write(draft, place, { op, where: path.where, value });
     return;
   }
-  const { schema, name } = path.path;
-  // A path may name a schema as a whole; its last part then looks like an attribute.
-  const urn = `${schema}:${name}`.toLowerCase();
-  if (urn === type.extension?.id.toLowerCase()) {
+  const { schema } = path.path;
+  if (namesExtension({ ...path.path, sub: undefined }, type)) {
     assignExtension(draft, op, value ?? null, type);
   } else if (schema === undefined || schema === type.core.id.toLowerCase()) {
     throw badRequest(

@@ -1,7 +1,6 @@
-import { type Attribute, folded } from '../attribute.ts';
+import { type Attribute, folded, partNamed } from '../attribute.ts';
 import { badRequest } from '../errors.ts';
-import { checkElementFilter, matchesElement } from '../filter/evaluate.ts';
-import { conjuncts, type Filter } from '../filter/filter.ts';
+import { checkElementFilter, conjuncts, type Filter, matchesElement } from '../filter/evaluate.ts';
 import { mergeParts, onlyOf, readSingle, readValue } from '../read-value.ts';
 import type { Place } from '../resource-type.ts';
 import { elements, isObject, type ScimDraft, type ScimObject, type ScimValue } from '../value.ts';
@@ -150,9 +149,6 @@ function withPart(parts: ScimObject, sub: Attribute, value: ScimValue | undefine
   else changed[sub.name] = read;
   return Object.keys(changed).length === 0 ? undefined : changed;
 }
-
-const partNamed = ({ subAttributes }: Attribute, part: string): Attribute | undefined =>
-  subAttributes?.find(({ name }) => name.toLowerCase() === part.toLowerCase());
 
 /** No (type, value) twice: who names one again says more of it (RFC 7643 section 2.4). */
 function tidied(list: readonly ScimValue[], newest: number, attribute: Attribute): readonly ScimValue[] {

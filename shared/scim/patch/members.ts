@@ -1,7 +1,7 @@
 import { badRequest, ScimError } from '../errors.ts';
-import { matchesElement } from '../filter/evaluate.ts';
-import type { Filter } from '../filter/filter.ts';
+import { type Filter, matchesElement } from '../filter/evaluate.ts';
 import { MAX_MEMBERS_CHANGED } from '../limits.ts';
+import { LONE_SURROGATE } from '../read-value.ts';
 import { type AttributePath, parseAttributePath, placeOf, type ResourceType } from '../resource-type.ts';
 import { elements, isObject, type ScimObject, type ScimValue } from '../value.ts';
 import type { PatchOperation } from './operation.ts';
@@ -14,7 +14,6 @@ export type MemberOperation =
   | { readonly kind: 'removeWhere'; readonly where: Filter };
 
 export const MAX_ID_LENGTH = 512;
-const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /** Parts the operations on members from all others; an operation without a path may be both. */
 export function splitGroupPatch(operations: readonly PatchOperation[], type: ResourceType) {
