@@ -30,9 +30,11 @@ const BY_NAME: readonly (readonly [name: RegExp, text: string])[] = [
 export function describeError(error: unknown): Described {
   if (error instanceof UsageError) return { exitCode: EXIT.usage, text: error.message };
   if (error instanceof InvalidSettingError) return { exitCode: EXIT.usage, text: error.problems.join('\n') };
-  for (const cause of causesOf(error)) {
+  let cause = error;
+  for (let depth = 0; depth < MAX_CAUSES && cause instanceof Error; depth += 1) {
     const known = sayOf(cause);
     if (known !== undefined) return { exitCode: EXIT.failed, text: known };
+    cause = cause.cause;
   }
   const { name = 'Error', message = String(error) } = error instanceof Error ? error : {};
   const look = name === 'PlatformFailure' ? '\nnext: groupsync doctor --faults' : '';
@@ -44,14 +46,6 @@ export function describeError(error: unknown): Described {
 const OURS =
   /^(?:Error|NotFound|FunctionFailed|PlatformFailure|SecretError|ConfigError|StoreError|Stopped|Refused)$/;
 const MAX_CAUSES = 6;
-
-function* causesOf(error: unknown): Generator<Error> {
-  let current = error;
-  for (let depth = 0; depth < MAX_CAUSES && current instanceof Error; depth += 1) {
-    yield current;
-    current = current.cause;
-  }
-}
 
 function sayOf(error: Error): string | undefined {
   const { code } = error as NodeJS.ErrnoException;

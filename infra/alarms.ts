@@ -34,20 +34,12 @@ interface AlarmSpec extends Pick<AlarmProps, 'comparisonOperator' | 'datapointsT
 
 /** An alarm that tells ops by the stage's topic, when it rings and when it ends, and names the page that helps. */
 export function addAlarm(scope: Construct, desk: AlarmDesk, spec: AlarmSpec): Alarm {
-  const {
-    heading,
-    of,
-    meaning,
-    missing = TreatMissingData.NOT_BREACHING,
-    evaluationPeriods = 1,
-    threshold = 1,
-    ...rest
-  } = spec;
+  const { heading, of, meaning, missing = TreatMissingData.NOT_BREACHING, ...rest } = spec;
   const slug = headingSlug(heading);
   const alarm = new Alarm(scope, `${pascal(slug)}${of === undefined ? '' : 'Of'}${pascal(of ?? '')}Alarm`, {
+    threshold: 1,
+    evaluationPeriods: 1,
     ...rest,
-    evaluationPeriods,
-    threshold,
     alarmName: [desk.prefix, slug, of].filter((part) => part !== undefined).join('-'),
     alarmDescription: `${meaning} What to do: ${desk.runbookUrl}#${slug}`,
     treatMissingData: missing,

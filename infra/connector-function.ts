@@ -41,7 +41,7 @@ export class ConnectorFunction extends Construct {
 
   constructor(scope: Construct, id: string, props: ConnectorFunctionProps) {
     super(scope, id);
-    const { settings, name, timeoutSeconds } = props;
+    const { settings, name, timeoutSeconds, reservedConcurrency } = props;
     this.name = name;
     const logGroup = new LogGroup(this, 'Logs', {
       logGroupName: `/aws/lambda/${functionName(settings.prefix, name)}`,
@@ -69,9 +69,7 @@ export class ConnectorFunction extends Construct {
       role: this.role,
       logGroup,
       tracing: Tracing.ACTIVE,
-      ...(props.reservedConcurrency === undefined
-        ? {}
-        : { reservedConcurrentExecutions: props.reservedConcurrency }),
+      ...(reservedConcurrency !== undefined && { reservedConcurrentExecutions: reservedConcurrency }),
     });
     this.#alarms(name, timeoutSeconds, props.desk);
     Validations.of(this.role).acknowledge({
