@@ -1,3 +1,4 @@
+import type { TextOptions } from '@clack/prompts';
 import type { Command } from 'commander';
 import type { AdoptionPlan, Inspection } from '../../shared/contract/answers.ts';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
@@ -8,7 +9,7 @@ import { inspectCredential } from '../../shared/operate/connect/inspect.ts';
 import { refuseLoopback } from '../../shared/operate/settings.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import { type Act, type Context, parseConnectionName } from '../context.ts';
-import { EXIT, Stopped, UsageError } from '../io.ts';
+import { EXIT, type Io, Stopped, UsageError } from '../io.ts';
 import { plural } from '../output/words.ts';
 import { examples } from './arguments.ts';
 import { linesOf, PROBE_PLAN, tryPlatform } from './doctor.ts';
@@ -97,15 +98,16 @@ async function settingsFor(
 
 async function promptUrl({ io }: Context): Promise<string> {
   if (io.stdin.isTTY !== true) throw new UsageError('give --base-url where nobody can be asked');
-  const { isCancel, text: askText } = await import('@clack/prompts');
-  const answer = await askText({
-    message: 'Address of the platform',
-    placeholder: 'https://platform.example',
-    input: io.stdin,
-    output: io.stderr,
-  });
-  if (isCancel(answer)) throw new Stopped();
-  return answer.trim();
+  const address = { message: 'Address of the platform', placeholder: 'https://platform.example' };
+  return (await prompt(io, 'text', address)).trim();
+}
+
+/** @throws Stopped at Ctrl-C */
+async function prompt(io: Io, kind: 'text' | 'password', question: TextOptions): Promise<string> {
+  const clack = await import('@clack/prompts');
+  const answer = await clack[kind]({ ...question, input: io.stdin, output: io.stderr });
+  if (clack.isCancel(answer)) throw new Stopped();
+  return answer;
 }
 
 const MAX_TOKEN = 65_536;
@@ -114,14 +116,7 @@ const MAX_TOKEN = 65_536;
 async function readToken({ io }: Context, { tokenStdin }: ConnectOptions): Promise<string> {
   if (tokenStdin !== true) {
     if (io.stdin.isTTY !== true) throw new UsageError('give --token-stdin and the token on standard input');
-    const { isCancel, password } = await import('@clack/prompts');
-    const answer = await password({
-      message: 'Token of the OAuth application',
-      input: io.stdin,
-      output: io.stderr,
-    });
-    if (isCancel(answer)) throw new Stopped();
-    return usable(answer);
+    return usable(await prompt(io, 'password', { message: 'Token of the OAuth application' }));
   }
   let token = '';
   for await (const chunk of io.stdin) {

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -44,10 +45,7 @@ async function serve({ out, io, prefix, connection, ports }: Context, flags: Con
   out.note('who has this address may do what you may; Ctrl-C ends it');
   const forget = flags.open ? openBrowser(url) : () => {};
   try {
-    await new Promise<void>((resolve) => {
-      if (io.signal.aborted) resolve();
-      io.signal.addEventListener('abort', () => resolve(), { once: true });
-    });
+    if (!io.signal.aborted) await once(io.signal, 'abort');
   } finally {
     forget();
     await served.close();

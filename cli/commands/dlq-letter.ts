@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -135,17 +136,13 @@ async function editText(text: string, editor: string, io: Context['io']): Promis
   const file = join(folder, 'message.json');
   try {
     writeFileSync(file, text, { mode: 0o600 });
-    await new Promise<void>((resolve, reject) => {
-      const child = spawn(`${editor} "$GROUPSYNC_EDITED_FILE"`, {
-        shell: true,
-        stdio: 'inherit',
-        env: { ...io.env, GROUPSYNC_EDITED_FILE: file },
-      });
-      child.on('error', reject);
-      child.on('close', (code) =>
-        code === 0 ? resolve() : reject(new Error(`the editor ended with ${code}; nothing was sent`)),
-      );
+    const child = spawn(`${editor} "$GROUPSYNC_EDITED_FILE"`, {
+      shell: true,
+      stdio: 'inherit',
+      env: { ...io.env, GROUPSYNC_EDITED_FILE: file },
     });
+    const [code] = await once(child, 'close');
+    if (code !== 0) throw new Error(`the editor ended with ${code}; nothing was sent`);
     return readFileSync(file, 'utf8').trim();
   } finally {
     rmSync(folder, { recursive: true, force: true });

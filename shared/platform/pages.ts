@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type * as z from 'zod';
 import { type Call, type Caller, type CallOptions, checked, type Endpoint, type QueryValue } from './call.ts';
 import { answered, isTooSlow, UnexpectedBodyError } from './errors.ts';
@@ -68,7 +69,7 @@ export async function* readPages<T>(
       continue;
     }
     if (page.length === 0) return;
-    if (isSamePage(page, previous.page)) {
+    if (isDeepStrictEqual(page, previous.page)) {
       // An endpoint that knows no offset gives its first page for ever. Unless it is as long as it was asked to be
       // (and may have been cut), it was the whole list.
       if (page.length !== previous.limit) return;
@@ -80,10 +81,4 @@ export async function* readPages<T>(
     offset += page.length;
     limit = Math.min(ceiling, limit * 2);
   }
-}
-
-function isSamePage<T>(page: readonly T[], previous: readonly T[]): boolean {
-  if (page.length !== previous.length || JSON.stringify(page[0]) !== JSON.stringify(previous[0]))
-    return false;
-  return JSON.stringify(page) === JSON.stringify(previous);
 }
