@@ -88,10 +88,12 @@ export async function ending(
   const isInStep = settled === 'in_sync' && view?.size === wanted && applied === wanted && pending === 0;
   if (!isInStep || hold !== undefined || name === undefined)
     return { set: placed(ref, NOT_DUE), remove: [...CLEAN, ...TOLD] };
-  if (listed !== name.value)
-    await table.put({ ...listedItem(ref, name.value), rev }, any(missing('rev'), less('rev', rev)));
   const set = { inStep: { rev, view: view.id }, listed: name.value };
-  return { set, remove: [...CLEAN, 'touched', 'gpk', 'gsk'] };
+  const remove = [...CLEAN, 'touched'];
+  if (listed === name.value) return { set, remove: [...remove, 'gpk', 'gsk'] };
+  // Its own entry goes with the next end only: the index may show changes of two items in any order.
+  await table.put({ ...listedItem(ref, name.value), rev }, any(missing('rev'), less('rev', rev)));
+  return { set: { ...set, ...placed(ref, NOT_DUE) }, remove };
 }
 
 /** Where the index has a group's own item. */

@@ -217,11 +217,15 @@ describe('a group in step', () => {
 
   it('is listed by an entry that stays: its own comes with a change, and goes', async () => {
     const { entries, list, change, tell, onlooker, ref } = await inIndex();
+    expect(entries()).toEqual(['GROUP', 'LISTED']);
+    await tell({ add: ['b'], to: 'g' });
     expect(entries()).toEqual(['LISTED']);
     await change({ upsert: 'g', name: 'Other' });
     expect(entries()).toEqual(['GROUP', 'LISTED']);
     expect(await list()).toMatchObject([{ name: 'Other', dirtySinceMs: expect.any(Number) }]);
     await tell();
+    expect(entries()).toEqual(['GROUP', 'LISTED']);
+    await tell({ take: ['b'], from: 'g' });
     expect(entries()).toEqual(['LISTED']);
     expect(await list()).toMatchObject([{ name: 'Other', settled: 'in_sync', paused: false }]);
     await onlooker.groups.pause(ref('g'), 1);
