@@ -73,13 +73,9 @@ export function createConnectionStore(
 
     async replace(next, seen) {
       remembered.delete(next.name);
-      const unchanged =
-        seen === undefined
-          ? missing('name')
-          : all(
-              exists('name'),
-              seen.revision === undefined ? missing('revision') : equal('revision', seen.revision),
-            );
+      const { revision } = seen ?? {};
+      const isSame = revision === undefined ? missing('revision') : equal('revision', revision);
+      const unchanged = seen === undefined ? missing('name') : all(exists('name'), isSame);
       const key = connectionKey(next.name);
       const stored = seen?.unknownSettings && (await table.get(key))?.['settings'];
       const settings = overStored(stored, seen?.settings, next.settings) as Connection['settings'];

@@ -12,7 +12,6 @@ import {
   foundBeside,
   intentIs,
   intentIsAs,
-  placed,
   promise,
   revIsAs,
   suspectIsAs,
@@ -30,6 +29,7 @@ import {
   MEMBER_PREFIX,
   memberKey,
   NOT_DUE,
+  placed,
   shardOf,
   viewChunkKey,
 } from './keys.ts';

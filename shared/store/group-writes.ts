@@ -5,17 +5,7 @@ import { WAKE_GRACE_MS } from '../domain/promise.ts';
 import type { Dirty } from '../sync/ports/desired.ts';
 import type { Flip, FoundForeign } from '../sync/ports/groups.ts';
 import { OF_THIS_SCHEMA } from './item-form.ts';
-import {
-  dueText,
-  groupIndexSort,
-  groupKey,
-  indexPartition,
-  listedItem,
-  MEMBER_PREFIX,
-  NOT_DUE,
-  shardOf,
-  VIEW_PREFIX,
-} from './keys.ts';
+import { dueText, groupKey, listedItem, MEMBER_PREFIX, NOT_DUE, placed, VIEW_PREFIX } from './keys.ts';
 import { all, any, type Change, type Condition, equal, exists, less, missing, type Table } from './table.ts';
 
 /*
@@ -95,12 +85,6 @@ export async function ending(
   await table.put({ ...listedItem(ref, name.value), rev }, any(missing('rev'), less('rev', rev)));
   return { set: { ...set, ...placed(ref, NOT_DUE) }, remove };
 }
-
-/** Where the index has a group's own item. */
-export const placed = ({ connection, group }: GroupRef, due: string) => ({
-  gpk: indexPartition('groups', connection, shardOf(group)),
-  gsk: groupIndexSort(due, group),
-});
 
 export const TOLD = ['touched', 'inStep'];
 const CLEAN = ['dirtySince', 'wakeAt', 'attempts', 'lastError', 'failedAt', 'failedBefore', 'leaving'];

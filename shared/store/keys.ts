@@ -132,6 +132,11 @@ export const CONNECTIONS_PARTITION = 'connections';
 export const NOT_DUE = '~';
 export const dueText = (atMs: number): string => String(Math.max(0, Math.floor(atMs))).padStart(14, '0');
 export const groupIndexSort = (due: string, group: GroupId): string => `${due}#${keyPart(group)}`;
+/** Where the index has a group's own item. */
+export const placed = (ref: GroupRef, due: string) => ({
+  gpk: indexPartition('groups', ref.connection, shardOf(ref.group)),
+  gsk: groupIndexSort(due, ref.group),
+});
 /**
  * Stands in the index for a group that is in step, whose own item is there only while something is to be done: so a
  * change costs one entry put and one deleted. Sorts after all own entries.
@@ -139,11 +144,8 @@ export const groupIndexSort = (due: string, group: GroupId): string => `${due}#$
 export const LISTED = 'LISTED';
 export const listedItem = (ref: GroupRef, name: string): Item => ({
   ...ofGroup(ref, LISTED),
-  group: ref.group,
-  name,
-  settled: 'in_sync',
-  gpk: indexPartition('groups', ref.connection, shardOf(ref.group)),
-  gsk: `${NOT_DUE}${groupIndexSort(NOT_DUE, ref.group)}`,
+  ...{ group: ref.group, name, settled: 'in_sync' },
+  ...placed(ref, `${NOT_DUE}${NOT_DUE}`),
 });
 
 export const healthKey = (connection: ConnectionName): Key => ofConnection(connection, 'HEALTH');

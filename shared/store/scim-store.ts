@@ -55,11 +55,8 @@ export function createScimStore(table: Table): ScimStore {
     },
 
     async settle(connection, { type, id, revision }) {
-      await table.update(
-        resourceKey(connection, type, id),
-        { remove: ['open'] },
-        equal('revision', revision),
-      );
+      const key = resourceKey(connection, type, id);
+      await table.update(key, { remove: ['open'] }, equal('revision', revision));
     },
 
     async remove(connection, { type, id, revision }) {
@@ -198,12 +195,8 @@ export function createScimTokenStore(table: Table): ScimTokenStore {
     },
 
     async revoke(connection, prefix, atMs) {
-      const { written } = await table.update(
-        tokenKey(prefix),
-        { setIfMissing: { revokedMs: atMs } },
-        equal('connection', connection),
-      );
-      return written;
+      const change = { setIfMissing: { revokedMs: atMs } };
+      return (await table.update(tokenKey(prefix), change, equal('connection', connection))).written;
     },
 
     async noteUse(prefix, { atMs, unlessSinceMs }) {

@@ -130,9 +130,10 @@ export function createUserStore(
     },
 
     async endWalk(connection, member, revision) {
+      const change = { remove: ['walk', 'gpk', 'gsk'], add: { writes: 1 } };
       await table.update(
         userKey(connection, member),
-        { remove: ['walk', 'gpk', 'gsk'], add: { writes: 1 } },
+        change,
         all(exists('walk'), equal('revision', revision)),
       );
     },
