@@ -3,7 +3,7 @@ import type { PendingCause, SettledState } from '../domain/group-state.ts';
 import { type ConnectionName, type GroupRef, groupId, memberId } from '../domain/ids.ts';
 import type { GroupIndex, GroupSummary, PendingEntry } from '../sync/ports/group-index.ts';
 import { promise } from './group-writes.ts';
-import { dueText, groupIndexSort, groupKey, indexPartition, LISTED, NOT_DUE, SHARDS } from './keys.ts';
+import { dueText, groupIndexSort, groupKey, indexPartition, NOT_DUE, SHARDS } from './keys.ts';
 import { all, equal, exists, type Item, type Table } from './table.ts';
 
 /** Every shard of one list of the index, in their order; all are asked at once. */
@@ -51,10 +51,10 @@ export function createGroupIndex(table: Table): GroupIndex {
     },
 
     async *all(connection) {
-      const own = new Set<string>();
+      const seen = new Set<string>();
       for await (const page of queryIndex(table, 'groups', connection)) {
-        // A group's own entry says more than the one that stands for it, and comes before it.
-        const shown = page.filter(({ pk, sk }) => (sk === LISTED ? !own.has(pk) : own.add(pk)));
+        // A group's own entry says more than the one that stands for it, and comes before it; one that moves may come twice.
+        const shown = page.filter(({ pk }) => !seen.has(pk) && seen.add(pk));
         yield shown.map((item) => summaryOf(connection, item));
       }
     },
