@@ -8,7 +8,7 @@ import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { Crash, type Worker } from '../../simulate/worker.ts';
 import { calledBy, story, twice } from '../support/engine/story.ts';
-import { CONNECTION } from '../support/engine/world.ts';
+import { CONNECTION, type World } from '../support/engine/world.ts';
 
 const EVERYBODY = ['a', 'b', 'c', 'd', 'e', 'f'];
 const DAY_MS = 24 * 3_600_000;
@@ -23,6 +23,18 @@ function dying(n: number): Worker {
     if (effects >= n) throw new Crash(kind);
   };
   return { name: 'dying', skewMs: 0, effect, isDead: () => effects >= n };
+}
+
+/** The ports of somebody before whose decision something else is done. */
+function decidingAfter(
+  { onlooker }: World,
+  act: (...args: Parameters<typeof onlooker.groups.decideHold>) => Promise<unknown>,
+) {
+  const decideHold: typeof onlooker.groups.decideHold = async (...args) => {
+    await act(...args);
+    return onlooker.groups.decideHold(...args);
+  };
+  return { ...onlooker, groups: { ...onlooker.groups, decideHold } };
 }
 
 async function company(guard: object = {}, settings: object = {}) {
@@ -143,17 +155,9 @@ describe('a hold', () => {
   it('takes one of two words that are given at the same moment, and tells the other who was first', async () => {
     const { tell, ref, world, state, audit } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
-    const { groups } = world.onlooker;
-    const slow = {
-      ...world.onlooker,
-      groups: {
-        ...groups,
-        decideHold: async (...args: Parameters<typeof groups.decideHold>) => {
-          await rejectHold(ref('g'), { reason: 'no' }, { ...world.onlooker, ...calledBy('Bob') });
-          return groups.decideHold(...args);
-        },
-      },
-    };
+    const slow = decidingAfter(world, () =>
+      rejectHold(ref('g'), { reason: 'no' }, { ...world.onlooker, ...calledBy('Bob') }),
+    );
     expect(await approveHold(ref('g'), WORD, slow)).toMatchObject({
       kind: 'changed',
       hold: { decision: { kind: 'rejected', by: 'Bob' } },
@@ -169,17 +173,7 @@ describe('a hold', () => {
   it('is decided once where the client heard no answer and repeated the write', async () => {
     const { tell, ref, world, state } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
-    const { groups } = world.onlooker;
-    const echo = {
-      ...world.onlooker,
-      groups: {
-        ...groups,
-        decideHold: async (...args: Parameters<typeof groups.decideHold>) => {
-          await groups.decideHold(...args);
-          return groups.decideHold(...args);
-        },
-      },
-    };
+    const echo = decidingAfter(world, (...args) => world.onlooker.groups.decideHold(...args));
     expect((await approveHold(ref('g'), WORD, echo)).kind).toBe('decided');
     expect((await state('g'))?.hold?.decision).toMatchObject({ kind: 'approved', by: 'operator' });
   });
