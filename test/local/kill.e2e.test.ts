@@ -13,7 +13,7 @@ import { companyOf, jumbled, storyOf } from './support/story.ts';
 const SEED = process.env['GROUPSYNC_TEST_SEED'] ?? 'kill';
 const KILLS = 4;
 /** From the first reading of people over ingest to the second round of writes. */
-const LONGEST_LIFE_MS = 4_000;
+const LONGEST_LIFE_MS = 6_000;
 const PEOPLE = 60;
 
 it(`loses nothing where kill -9 ends npm start -- --data at ${KILLS} moments (seed ${SEED})`, async () => {
