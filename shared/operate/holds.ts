@@ -7,6 +7,7 @@ import { readStamp, type Stamp } from '../domain/stamp.ts';
 import { authorsOf, type EarlierDeed, type HeldCause } from '../plan/approval.ts';
 import { judgeRemovals } from '../plan/guard.ts';
 import { holdDigest } from '../sync/apply/facts.ts';
+import { gather } from '../sync/gather.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connections } from '../sync/ports/connections.ts';
 import { dirtyNow } from '../sync/wake.ts';
@@ -97,16 +98,11 @@ export interface HeldGroup {
 }
 
 /** Every hold of a connection, decided ones included, in the order of the groups' ids. */
-export async function listHolds(
-  connection: ConnectionName,
-  ports: Pick<ToolPorts, 'groups' | 'index'>,
-): Promise<readonly HeldGroup[]> {
+export async function listHolds(connection: ConnectionName, ports: Pick<ToolPorts, 'groups' | 'index'>) {
   const held: HeldGroup[] = [];
-  for await (const page of ports.index.all(connection)) {
-    for (const { ref, holdWaits } of page) {
-      const hold = holdWaits ? (await ports.groups.read(ref))?.hold : undefined;
-      if (hold !== undefined) held.push({ group: ref.group, hold });
-    }
+  for (const { ref, holdWaits } of await gather(ports.index.all(connection))) {
+    const hold = holdWaits ? (await ports.groups.read(ref))?.hold : undefined;
+    if (hold !== undefined) held.push({ group: ref.group, hold });
   }
   return held.sort((a, b) => (a.group < b.group ? -1 : 1));
 }

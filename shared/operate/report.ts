@@ -2,6 +2,7 @@ import type { GroupReport, GroupStateName } from '../contract/answers.ts';
 import { type GroupRegisters, isUnheardOf } from '../domain/group.ts';
 import type { GroupState } from '../domain/group-state.ts';
 import type { ConnectionName } from '../domain/ids.ts';
+import { gather } from '../sync/gather.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 
 export type ReportPorts = Pick<ToolPorts, 'groups' | 'index'>;
@@ -35,11 +36,9 @@ export async function* summaries(connection: ConnectionName, { index, groups }: 
 /** Every group of a connection, in the order of their ids. Names come from the view, as the platform shows them. */
 export async function reportGroups(connection: ConnectionName, ports: ReportPorts) {
   const reports: GroupReport[] = [];
-  for await (const page of ports.index.all(connection)) {
-    for (const { ref } of page) {
-      const state = await ports.groups.read(ref);
-      if (state !== undefined) reports.push(await reportGroup(state, ports));
-    }
+  for (const { ref } of await gather(ports.index.all(connection))) {
+    const state = await ports.groups.read(ref);
+    if (state !== undefined) reports.push(await reportGroup(state, ports));
   }
   return reports.sort((a, b) => (a.id < b.id ? -1 : 1));
 }

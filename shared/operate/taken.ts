@@ -51,11 +51,7 @@ const MOST_GROUPS = 200;
 const MOST_CHANGES = 1_000;
 
 /** An entry for each event that still has a word, in no order. */
-export async function readTaken(
-  connection: ConnectionName,
-  { group, member }: Taken,
-  ports: TakenPorts,
-): Promise<readonly LogEntry[]> {
+export async function readTaken(connection: ConnectionName, { group, member }: Taken, ports: TakenPorts) {
   const isEverywhere = group === undefined && member !== undefined;
   const others = isEverywhere ? await gather(ports.users.groupsOf(connection, member)) : [];
   const refs = group === undefined ? others.map((one) => ({ connection, group: one })) : [group];

@@ -54,8 +54,7 @@ type CallerSettings = Omit<PlatformClientOptions, 'dispatcher' | keyof Limits> &
 /** What stays the same over the tries of one call. */
 interface Prepared<T> {
   readonly call: Call<T>;
-  readonly path: string;
-  readonly body: string | undefined;
+  readonly request: Omit<ExchangeRequest, 'headers' | 'timeoutMs' | 'secrets'>;
   readonly deadlineMs: number;
   readonly options: CallOptions;
 }
@@ -67,19 +66,18 @@ interface Prepared<T> {
 export function createCaller(settings: CallerSettings): Caller {
   const limiter = createLimiter(settings.concurrency);
   return async <T>(call: Call<T>, options: CallOptions = {}): Promise<T> => {
-    const prepared: Prepared<T> = {
-      call,
-      path: settings.basePath + checkedTarget(call),
-      body: checkedBody(call),
-      deadlineMs: options.deadlineMs ?? settings.clock() + settings.patienceMs,
-      options,
-    };
-    return run(settings, limiter, prepared);
+    const { method, path: pathTemplate } = call.endpoint;
+    const { origin, maxBodyBytes } = settings;
+    const path = settings.basePath + checkedTarget(call);
+    const sent = { body: checkedBody(call), maxBodyBytes, signal: options.signal };
+    const deadlineMs = options.deadlineMs ?? settings.clock() + settings.patienceMs;
+    const request = { method, origin, path, pathTemplate, ...sent };
+    return run(settings, limiter, { call, request, deadlineMs, options });
   };
 }
 
 async function run<T>(settings: CallerSettings, limiter: Limiter, prepared: Prepared<T>): Promise<T> {
-  const { method, path: pathTemplate } = prepared.call.endpoint;
+  const { method, pathTemplate } = prepared.request;
   const { credential, clock, onAttempt } = settings;
   const { signal, onTry } = prepared.options;
   let renewed = false;
@@ -111,25 +109,15 @@ async function run<T>(settings: CallerSettings, limiter: Limiter, prepared: Prep
 }
 
 async function send<T>(settings: CallerSettings, limiter: Limiter, prepared: Prepared<T>, token: string) {
-  const { call, options } = prepared;
-  const unsent = { method: call.endpoint.method, pathTemplate: call.endpoint.path, sent: 'no' } as const;
+  const { request, options } = prepared;
+  const unsent = { method: request.method, pathTemplate: request.pathTemplate, sent: 'no' } as const;
   const secrets = settings.credential.secrets();
   const answer = await limiter(async () => {
     const leftMs = prepared.deadlineMs - settings.clock();
     if (leftMs <= 0) throw new TimeoutError('no time left to send', unsent);
-    const request: ExchangeRequest = {
-      method: call.endpoint.method,
-      origin: settings.origin,
-      path: prepared.path,
-      pathTemplate: call.endpoint.path,
-      headers: headersOf(settings, token, prepared.body),
-      body: prepared.body,
-      timeoutMs: Math.min(options.timeoutMs ?? settings.timeoutMs, leftMs),
-      maxBodyBytes: settings.maxBodyBytes,
-      signal: options.signal,
-      secrets,
-    };
-    return exchange(settings.dispatcher(), request);
+    const headers = headersOf(settings, token, request.body);
+    const timeoutMs = Math.min(options.timeoutMs ?? settings.timeoutMs, leftMs);
+    return exchange(settings.dispatcher(), { ...request, headers, timeoutMs, secrets });
   }, options.signal).catch((thrown: unknown) => {
     if (thrown instanceof PlatformError) throw thrown;
     throw new AbortedError('the caller ended the call', { ...unsent, cause: safeCause(thrown, secrets) });
@@ -159,7 +147,7 @@ function waitAfter<T>(
   if (error instanceof AbortedError || (prepared.call.canShrink === true && isTooSlow(error)))
     return undefined;
   const decision = decideRetry({
-    method: prepared.call.endpoint.method,
+    method: prepared.request.method,
     failure: failureOf(error),
     attempt,
     maxAttempts: prepared.options.maxAttempts ?? settings.maxAttempts,
