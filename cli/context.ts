@@ -22,7 +22,7 @@ export interface Context {
   /** Connects to the deployment when first asked. */
   readonly ports: () => Promise<ToolPorts>;
   /** With the connection that the command is about, or that of another name. @throws NotFound */
-  readonly connected: (name?: ConnectionName) => Promise<Connected>;
+  readonly connected: (name?: ConnectionName) => Promise<{ ports: ToolPorts; found: Connection }>;
   readonly group: (text: string) => Promise<GroupRef>;
   readonly member: (text: string) => Promise<MemberId>;
   readonly names: (named: Named) => Promise<Names>;
@@ -35,11 +35,6 @@ export interface Context {
   /** Why a person does it: as given, or asked for. @throws UsageError where nobody can be asked */
   readonly reason: (given: string | undefined) => Promise<string>;
   readonly close: () => Promise<void>;
-}
-
-export interface Connected {
-  readonly ports: ToolPorts;
-  readonly found: Connection;
 }
 
 /** Makes what a command does its action: it is given its context and then what was typed; its answer is the exit code. */

@@ -1,12 +1,6 @@
 import { InvalidSettingError } from '../shared/contract/change-setting.ts';
 import { EXIT, type ExitCode, UsageError } from './io.ts';
 
-export interface Described {
-  readonly exitCode: ExitCode;
-  /** One or two lines: what happened, and what to do next. */
-  readonly text: string;
-}
-
 /** Errors of AWS, by name: what the SDK says is for programmers; `…` stands for it. */
 const BY_NAME: readonly (readonly [name: RegExp, text: string])[] = [
   [
@@ -26,8 +20,11 @@ const BY_NAME: readonly (readonly [name: RegExp, text: string])[] = [
   [/^(TimeoutError|NetworkingError)$/, 'no answer: …\nCheck the network, then try again.'],
 ];
 
-/** Says an error to a person. Of causes the first that is known speaks, else the outermost message. */
-export function describeError(error: unknown): Described {
+/**
+ * Says an error to a person, in a line or two: what happened, and what to do next. Of causes the first that is known
+ * speaks, else the outermost message.
+ */
+export function describeError(error: unknown): { readonly exitCode: ExitCode; readonly text: string } {
   if (error instanceof UsageError) return { exitCode: EXIT.usage, text: error.message };
   if (error instanceof InvalidSettingError) return { exitCode: EXIT.usage, text: error.problems.join('\n') };
   let cause = error;

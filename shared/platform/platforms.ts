@@ -14,14 +14,9 @@ const SECRET_AGE_MS = 3_600_000;
 /** A wait that the platform asks for is kept in place up to this; longer ones close the gate instead. */
 const PATIENCE_MS = 20_000;
 
-interface OpenPlatform {
-  readonly platform: Platform;
-  readonly secretReadAtMs: number;
-}
-
 /** The platform for each connection, through the client; one per connection and worker. */
 export function createPlatforms(options: PlatformsOptions): Platforms {
-  const open = new Map<string, OpenPlatform>();
+  const open = new Map<string, { readonly platform: Platform; readonly secretReadAtMs: number }>();
   const opening = new Map<string, Promise<Platform>>();
   const refusals = refusedSecrets(options.clock);
 

@@ -5,6 +5,7 @@ import { type ConnectionSettings, matchRules } from '../../contract/settings.ts'
 import { groupExists, groupName } from '../../domain/group.ts';
 import type { ConnectionName, MemberId } from '../../domain/ids.ts';
 import { namedLike } from '../../plan/names.ts';
+import { gather } from '../../sync/gather.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { UserState } from '../../sync/ports/desired.ts';
 import type { Applicant } from '../../sync/ports/platform.ts';
@@ -97,25 +98,19 @@ export async function planAdoption(
   listed: readonly Listed[],
   { index, groups }: ToolPorts,
 ): Promise<AdoptionPlan> {
-  const plan = { existing: listed.length, directory: 0, bySpokeId: [], byName: [] } as {
-    existing: number;
-    directory: number;
-    bySpokeId: AdoptedPair[];
-    byName: AdoptedPair[];
-  };
-  for await (const page of index.all(connection)) {
-    for (const { ref } of page) {
-      const state = await groups.read(ref);
-      const named = state && groupExists(state.registers) ? groupName(state.registers) : undefined;
-      if (state === undefined || named === undefined) continue;
-      plan.directory += 1;
-      if (state.platformId !== undefined) continue;
-      const name = renderName(settings.nameTemplate, { name: named, id: ref.group, connection });
-      const found = candidateFor(ref.group, name, listed);
-      if (found !== undefined) plan[found.by].push(found.pair);
-    }
+  const pairs: Record<'bySpokeId' | 'byName', AdoptedPair[]> = { bySpokeId: [], byName: [] };
+  let directory = 0;
+  for (const { ref } of await gather(index.all(connection))) {
+    const state = await groups.read(ref);
+    const named = state && groupExists(state.registers) ? groupName(state.registers) : undefined;
+    if (state === undefined || named === undefined) continue;
+    directory += 1;
+    if (state.platformId !== undefined) continue;
+    const name = renderName(settings.nameTemplate, { name: named, id: ref.group, connection });
+    const found = candidateFor(ref.group, name, listed);
+    if (found !== undefined) pairs[found.by].push(found.pair);
   }
-  return plan;
+  return { existing: listed.length, directory, ...pairs };
 }
 
 function candidateFor(group: string, name: string, listed: readonly Listed[]) {

@@ -94,11 +94,7 @@ function placeInTime(asOf: string | undefined, nowMs: number): string {
   );
 }
 
-interface Read extends Errors {
-  readonly groups: ReadonlyMap<string, GroupSize>;
-  readonly rows: number;
-  readonly ignoredColumns: readonly string[];
-}
+type Read = Awaited<ReturnType<typeof readAll>>;
 
 type Errors = Pick<ImportReport, 'errors' | 'errorCount'>;
 
@@ -164,7 +160,7 @@ function planOf({ rows, groups, ignoredColumns }: Read): ImportPlan {
 
 async function sendAll(
   sorter: Sorter,
-  groups: ReadonlyMap<string, GroupSize>,
+  groups: Read['groups'],
   ports: ImportPorts,
   options: ImportOptions & { readonly asOf: string; readonly total: number },
 ) {
