@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
 import { loadPage } from '../cli/console/page.ts';
 import { bundleHandlers } from '../infra/bundle.ts';
 import packageJson from '../package.json' with { type: 'json' };
+import { buildPrograms } from './build.mjs';
 
 /*
  * What `npm pack` puts into the package beside the examples: every entry built into `dist/`, all at one depth, so that
@@ -22,40 +22,18 @@ const ENTRIES = [
   'infra/app.ts',
   'infra/index.ts',
 ];
-/** Emulators with files of their own, and what only `cdk deploy` needs. The rest is bundled: one file starts faster. */
-const NOT_BUNDLED = [
-  'dynalite',
-  'fauxqs',
-  'fastify',
-  'esbuild',
-  ...Object.keys(packageJson.peerDependencies),
-];
-
 rmSync(DIST, { recursive: true, force: true });
 mkdirSync(DIST);
-await build({
+await buildPrograms({
   absWorkingDir: ROOT,
   entryPoints: ENTRIES,
   outdir: DIST,
-  entryNames: '[name]',
-  chunkNames: '[name]-[hash]',
-  outExtension: { '.js': '.mjs' },
-  bundle: true,
-  splitting: true,
-  platform: 'node',
-  format: 'esm',
-  target: 'node20',
-  mainFields: ['module', 'main'],
   minifySyntax: true,
   minifyWhitespace: true,
   sourcemap: true,
   sourcesContent: false,
-  external: NOT_BUNDLED.flatMap((name) => [name, `${name}/*`]),
-  banner: {
-    js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
-  },
-  legalComments: 'none',
-  logLevel: 'warning',
+  // What only `cdk deploy` needs.
+  external: Object.keys(packageJson.peerDependencies),
 });
 bundleHandlers(join(DIST, 'functions'));
 mkdirSync(join(DIST, 'console'));
