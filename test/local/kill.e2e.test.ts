@@ -6,7 +6,7 @@ import { seededRandom } from '../../local/platform/seeded-random.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { readDirectory } from '../support/reading.ts';
 import { expectedGroups, platformGroups, reportedGroups } from './support/expected.ts';
-import { ROOT, startProcess, TSX } from './support/process.ts';
+import { ROOT, startProcess } from './support/process.ts';
 import { companyOf, jumbled, storyOf } from './support/story.ts';
 
 /** Another seed kills at other moments: GROUPSYNC_TEST_SEED. */
@@ -33,7 +33,7 @@ it(`loses nothing where kill -9 ends npm start -- --data at ${KILLS} moments (se
   const args = [...files, '--setting', 'guard=null', '--json', '--local-file', at('local.json')];
   const start = () => {
     const env = { ...process.env, GROUPSYNC_COALESCE_SECONDS: '1' };
-    const started = startProcess(process.execPath, [...TSX, join(ROOT, 'local/start.ts'), ...args], { env });
+    const started = startProcess(process.execPath, [join(ROOT, 'scripts/start.mjs'), ...args], { env });
     onTestFinished(() => void started.signal('SIGKILL'));
     return started;
   };

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { temporaryFile, temporaryFolder } from '../../support/folder.ts';
-import { startProcess, TSX } from '../support/process.ts';
+import { startProcess } from '../support/process.ts';
 import { WORLD } from './fixture.ts';
 
-const run = (...args: string[]) => startProcess(process.execPath, [...TSX, 'local/platform.ts', ...args]);
+const run = (...args: string[]) =>
+  startProcess(process.execPath, ['--import', 'tsx', 'local/platform.ts', ...args]);
 
 /** What it prints as soon as it listens. */
 async function listening({ output }: ReturnType<typeof run>): Promise<string[]> {

@@ -8,8 +8,6 @@ export interface Ended {
 }
 
 export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-/** What Node runs a source of ours by. */
-export const TSX = ['--import', import.meta.resolve('tsx')];
 
 /** A process: what it has said so far, and its end. */
 export function startProcess(
