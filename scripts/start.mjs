@@ -13,7 +13,7 @@ const BUILT = join(ROOT, 'node_modules/.cache/groupsync');
 const SOURCES = ['functions', 'local', 'shared', 'simulate/platform'];
 /** What decides how it is built. */
 const SETTINGS = ['package.json', 'package-lock.json', 'scripts/start.mjs', 'scripts/build.mjs'];
-const DAY_MS = 24 * 3_600_000;
+const HOUR_MS = 3_600_000;
 
 const folder = join(BUILT, keyOf(ROOT));
 if (!existsSync(folder)) await buildInto(folder);
@@ -52,7 +52,7 @@ async function buildInto(name) {
     rmSync(outdir, { recursive: true });
   }
   for (const other of readdirSync(BUILT).map((one) => join(BUILT, one))) {
-    if (Date.now() - statSync(other).mtimeMs > DAY_MS) rmSync(other, { recursive: true, force: true });
+    if (Date.now() - statSync(other).mtimeMs > HOUR_MS) rmSync(other, { recursive: true, force: true });
   }
 }
 

@@ -40,10 +40,8 @@ it.each([
   const { parse } = text.startsWith('SET') ? updates : conditions;
   const attrNames = { '#a': 'a', '#b': 'b' };
   const judge = (said: string, values: string) => {
-    const typed = values
-      .split(' ')
-      .map((one, n) => [':x :y'.split(' ')[n], { [one < 'a' ? 'N' : 'S']: one }]);
-    const attrVals = Object.fromEntries(typed);
+    const [x, y] = values.split(' ').map((one) => ({ [one < 'a' ? 'N' : 'S']: one }));
+    const attrVals = { ':x': x ?? {}, ...(y && { ':y': y }) };
     const unused = { unusedAttrNames: { ...attrNames }, unusedAttrVals: { ...attrVals } };
     const compare = (_: string, one: { S: string }, other: { S: string }) => one.S > other.S;
     const context = { attrNames, attrVals, isReserved: () => false, compare, ...unused };

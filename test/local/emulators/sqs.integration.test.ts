@@ -20,8 +20,10 @@ async function start() {
 const receive = async (client: SQSClient, url: string) =>
   (await client.send(new ReceiveMessageCommand({ QueueUrl: url, WaitTimeSeconds: 1 }))).Messages?.[0]?.Body;
 
-it('creates the four queues as they are deployed', async () => {
-  const { client, urls } = await start();
+it('creates the four queues as they are deployed, with URLs that a client reaches by themselves', async () => {
+  const { sqs, client, urls } = await start();
+  expect(urls.events).toBe(`${sqs.url}/000000000000/groupsync-events`);
+  expect((await fetch(new URL('/health', urls.events))).status).toBe(200);
   const attributes = async (url: string) => {
     const all = new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['All'] });
     return (await client.send(all)).Attributes;
@@ -54,12 +56,6 @@ it.each([
   await expect(client.send(batch)).rejects.toThrow('expected a delay of at most 900 s');
   await client.send(new SendMessageCommand({ QueueUrl: urls.apply, ...one, DelaySeconds: 0 }));
   expect(await receive(client, urls.apply)).toBe('a');
-});
-
-it('gives queue URLs that a client reaches by themselves', async () => {
-  const { sqs, urls } = await start();
-  expect(urls.events).toBe(`${sqs.url}/000000000000/groupsync-events`);
-  expect((await fetch(new URL('/health', urls.events))).status).toBe(200);
 });
 
 it('finds a queue under another spelling of its host and from another region', async () => {
