@@ -16,3 +16,8 @@ declare module 'dynalite/db/*Parser.js' {
   const parser: import('./expressions.ts').ExpressionParser;
   export default parser;
 }
+
+declare module 'dynalite/db/index.js' {
+  const database: { updateIndexes(...stored: readonly [...unknown[], done: () => void]): void };
+  export default database;
+}

@@ -2,8 +2,15 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient, GetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  DeleteCommand,
+  DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+} from '@aws-sdk/lib-dynamodb';
 import conditions from 'dynalite/db/conditionParser.js';
+import database from 'dynalite/db/index.js';
 import updates from 'dynalite/db/updateParser.js';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { createTable } from '../../../local/emulators/dynamodb.ts';
@@ -13,7 +20,7 @@ import { TABLE } from '../../../shared/contract/topology.ts';
 import { startFront } from '../support/front.ts';
 import { CREDENTIALS } from '../support/queue.ts';
 
-it('serves the table with its index, created once', async () => {
+it('serves the table with its index, created once, which fits the items where a kill came between', async () => {
   const client = new DynamoDBClient(await startFront());
   await createTable(client, 'groupsync-state');
   await createTable(client, 'groupsync-state');
@@ -21,14 +28,38 @@ it('serves the table with its index, created once', async () => {
   expect(Table?.TableStatus).toBe('ACTIVE');
   const documents = DynamoDBDocumentClient.from(client);
   const item = { pk: 'G#default#g1', sk: 'GROUP', gpk: 'groups#default#0', gsk: '~#g1', name: 'Größe 🚀' };
-  await documents.send(new PutCommand({ TableName: 'groupsync-state', Item: item }));
+  const put = (more: object) =>
+    documents.send(new PutCommand({ TableName: 'groupsync-state', Item: { ...item, ...more } }));
   const query = new QueryCommand({
     TableName: 'groupsync-state',
     IndexName: TABLE.index.name,
     KeyConditionExpression: 'gpk = :g',
     ExpressionAttributeValues: { ':g': 'groups#default#0' },
   });
+  await put({});
   expect((await documents.send(query)).Items).toEqual([item]);
+  const others = ['a', 'b', 'c'].map((sk) => ({ sk, gsk: `~#${sk}`, name: 'before' }));
+  for (const other of others) await put(other);
+  const unwritten = vi
+    .spyOn(database, 'updateIndexes')
+    .mockImplementation((...all) => (all.at(-1) as () => void)());
+  await put({ gsk: '0#g1', more: 1 });
+  await put({ ...others[0], name: 'after' });
+  await documents.send(new DeleteCommand({ TableName: 'groupsync-state', Key: { pk: item.pk, sk: 'b' } }));
+  await put({ sk: 'c', gpk: undefined, gsk: undefined });
+  await put({ sk: 'd', gsk: '~#d' });
+  unwritten.mockRestore();
+  expect((await documents.send(query)).Items).toHaveLength(4);
+  await createTable(client, 'groupsync-state');
+  expect((await documents.send(query)).Items).toEqual([
+    { ...item, gsk: '0#g1' },
+    { ...item, ...others[0], name: 'after' },
+    { ...item, sk: 'd', gsk: '~#d' },
+  ]);
+  const { Item } = await documents.send(
+    new GetCommand({ TableName: 'groupsync-state', Key: { pk: item.pk, sk: 'GROUP' } }),
+  );
+  expect(Item).toEqual({ ...item, gsk: '0#g1', more: 1 });
 });
 
 it.each([
