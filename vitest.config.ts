@@ -5,7 +5,7 @@ const STACK = [
   'test/cli/journey.e2e.test.ts',
   'test/console/pages.e2e.test.ts',
   'test/infra/commands.integration.test.ts',
-  'test/local/{stack,scim}.e2e.test.ts',
+  'test/local/{kill,stack,scim}.e2e.test.ts',
   'test/local/run.integration.test.ts',
   // A module that is loaded already cannot be another for one file.
   'test/{simulate/small-lives,sync/crash.property,sync/touched.property}.test.ts',
@@ -13,15 +13,10 @@ const STACK = [
 
 /** What takes more than some seconds, longest first. */
 const LONG = [
+  // May wait for three minutes, and does nothing then.
+  'local/kill',
   ...['console/pages', 'cli/journey', 'sync/crash', 'local/stack', 'simulate/small-lives', 'local/run'],
-  ...[
-    'local/package',
-    'simulate/lives',
-    'local/kill',
-    'sync/guard',
-    'sync/convergence',
-    'sync/plan.property',
-  ],
+  ...['local/package', 'simulate/lives', 'sync/guard', 'sync/convergence', 'sync/plan.property'],
   ...['operate/explain.property', 'infra/permissions.integration', 'infra/settings'],
 ];
 
