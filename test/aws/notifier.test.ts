@@ -15,14 +15,15 @@ function notifierOf(
   url: string | undefined,
   { targets = ['webhook'], isLocal = false, dispatcher = new Agent() as Dispatcher } = {},
 ) {
-  const secrets = mockClient(SecretsManagerClient);
+  const clients = { sns: new SNSClient({ region: 'x' }), secrets: new SecretsManagerClient({ region: 'x' }) };
+  // Each client is a double of its own: the class is other files' too.
+  const secrets = mockClient(clients.secrets);
+  const sns = mockClient(clients.sns);
   if (url === undefined) secrets.on(GetSecretValueCommand).rejects({ name: 'ResourceNotFoundException' });
   else
     secrets
       .on(GetSecretValueCommand, { SecretId: 'prod/notify' })
       .resolves({ SecretString: JSON.stringify({ url }) });
-  const sns = mockClient(SNSClient);
-  const clients = { sns: new SNSClient({ region: 'x' }), secrets: new SecretsManagerClient({ region: 'x' }) };
   return { sns, notifier: createNotifier({ prefix: 'prod', targets, dispatcher, isLocal, ...clients }) };
 }
 

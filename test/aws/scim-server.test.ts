@@ -11,14 +11,12 @@ import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createScimServer } from '../../shared/aws/deployment.ts';
 import type { Sdk } from '../../shared/aws/sdk.ts';
 
-const lambda = mockClient(LambdaClient);
+const client = new LambdaClient({ region: 'eu-west-1' });
+const lambda = mockClient(client);
 afterEach(() => lambda.reset());
 
 const serverOf = (scimUrl?: string) =>
-  createScimServer({ lambda: new LambdaClient({ region: 'eu-west-1' }) } as unknown as Sdk, {
-    prefix: 'acme',
-    scimUrl,
-  });
+  createScimServer({ lambda: client } as unknown as Sdk, { prefix: 'acme', scimUrl });
 
 /** As API Gateway's integration puts it there. */
 const policyFor = (arn: string) =>
