@@ -46,6 +46,7 @@ export interface Queue {
 export interface Sending {
   readonly body: string;
   readonly attributes?: Readonly<Record<string, string>>;
+  readonly sentAtMs?: number;
 }
 
 /** Amazon SQS quotas: a message with its attributes, and a batch of them, have at most 1 MiB. */
@@ -57,7 +58,7 @@ const REORDERED_WITHIN = 3;
 
 export const queueUrl = (key: QueueKey): string => `https://sqs.test/000000000000/groupsync-${key}`;
 
-/** Standard queues: they repeat, reorder, redrive, and forget after their time. */
+/** Standard queues: they repeat, reorder, redrive as of the time when first sent, and forget after their time. */
 export function createQueues(options: QueuesOptions) {
   const keys = Object.keys(QUEUES) as QueueKey[];
   const of = {} as Record<QueueKey, Queue>;
@@ -98,16 +99,15 @@ function createQueue(
     get messages() {
       return messages;
     },
-    send({ body, attributes = {} }, delayMs = 0, copies = random.chance(unruly) ? 2 : 1) {
-      const now = nowMs();
+    send({ body, attributes = {}, sentAtMs = nowMs() }, delayMs = 0, copies = random.chance(unruly) ? 2 : 1) {
       serial += 1;
       const message: QueuedMessage = {
         id: `${key}-${serial}`,
         serial,
         body,
         attributes,
-        sentAtMs: now,
-        visibleAtMs: now + delayMs + (random.chance(unruly) ? random.below(LATE_MS) : 0),
+        sentAtMs,
+        visibleAtMs: nowMs() + delayMs + (random.chance(unruly) ? random.below(LATE_MS) : 0),
         receives: 0,
       };
       messages.push(message);
