@@ -355,7 +355,7 @@ describe('examine', () => {
     await world.publish(removed('g', ...members));
     await world.apply('g');
     const holds = async () => (await world.ask()).checks.find(({ name }) => name === 'default: holds');
-    expect(await holds()).toMatchObject({ ok: false, detail: '1 groups wait for a decision' });
+    expect(await holds()).toMatchObject({ ok: false, detail: '1 group waits for a decision' });
     await rejectHold(world.refOf('g'), { reason: 'they stay' }, world.ports);
     await world.apply('g');
     expect(await holds()).toEqual({

@@ -143,7 +143,7 @@ async function checkGroups({ name }: Connection, { index, groups, clock }: ToolP
       fix: 'groupsync groups --state failed',
     }),
     check('holds', holds.waiting === 0, {
-      detail: `${holds.waiting} groups wait for a decision${holds.rejected === 0 ? '' : `; ${holds.rejected} rejected by a person`}`,
+      detail: `${holds.waiting === 1 ? '1 group waits' : `${holds.waiting} groups wait`} for a decision${holds.rejected === 0 ? '' : `; ${holds.rejected} rejected by a person`}`,
       fix: 'groupsync holds',
     }),
     check('backlog', oldestMs <= OLD_BACKLOG_MS, {

@@ -67,7 +67,7 @@ function redriveOf(key: QueueKey, { redrivesTo }: QueueFacts, prefix: string): r
 function deadLettersOf(key: 'eventsDlq' | 'applyDlq', waiting: number): Check {
   const queue = key === 'eventsDlq' ? 'events' : 'apply';
   return check(`dead letters ${queue}`, waiting === 0, {
-    detail: waiting === 0 ? 'none' : `${waiting} messages wait for a person`,
+    detail: ['none', '1 message waits for a person'][waiting] ?? `${waiting} messages wait for a person`,
     fix: `groupsync dlq list --queue ${queue}`,
   });
 }
