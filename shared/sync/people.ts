@@ -82,12 +82,17 @@ async function judgeBindings(
   const states: ReadonlySet<string> = new Set(settings.includeStates);
   const unproven = bound.filter(({ isProven }) => !isProven);
   const persons = await ports.people.read(name, rolesOf(unproven));
+  const mayBeMember = ({ role }: Binding) => states.has(persons.get(role)?.state ?? GONE);
+  const doubted = unproven.filter((one) => !mayBeMember(one)).map(({ member }) => member);
+  const users = await ports.users.read(name, doubted);
   const woken = await pMap(
     unproven,
     async (binding) => {
-      const mayBeMember = states.has(persons.get(binding.role)?.state ?? GONE);
-      if (mayBeMember && !seen.has(binding.role)) return [];
-      const user = mayBeMember ? undefined : await ports.users.unbind(name, binding.member, binding.role);
+      const { role, member } = binding;
+      const isMember = mayBeMember(binding);
+      // A match that is not stored yet may be soon, by what was known before this refresh: the next one judges it.
+      if (isMember ? !seen.has(role) : users.get(member)?.role === undefined) return [];
+      const user = isMember ? undefined : await ports.users.unbind(name, member, role);
       const groups = user === undefined ? [] : (await walkAndWake(name, user, ports)).groups;
       await ports.people.prove(name, binding);
       return groups;

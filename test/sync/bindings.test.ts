@@ -102,9 +102,12 @@ describe('a binding', () => {
     ['the group is large, and its registers carry copies', LARGE_GROUP, ['event', 'refresh']],
     ['the leaver’s address is given on only later', 0, ['event', 'leave', 'refresh']],
     ['the walk of the member is cut short', 0, ['event', 'crash', 'refresh']],
+    ['a refresh goes by before the match is stored', 0, ['match', 'refresh', 'bind', 'event', 'refresh']],
   ])('is the newcomer’s, who has a leaver’s address: %s', async (_, size, steps) => {
     const told = await story();
     const { world, tell, shown, member } = told;
+    const { people } = world.onlooker;
+    const bound = { role: roleId('leaver'), revision: 0, isFirst: true };
     const many = Array.from({ length: size }, (_one, n) => `m${n}`);
     const others = many.map((id) => person(id, id));
     world.platform.employees = [LEAVER, ...others];
@@ -113,8 +116,9 @@ describe('a binding', () => {
       // Until the next refresh nobody here hears of it.
       world.platform.employees = [...(step === 'leave' ? HANDED_ON.slice(0, 1) : HANDED_ON), ...others];
       if (step === 'event') await tell({ snapshot: 'g', of: ['ann', ...many] });
-      else if (step === 'crash')
-        await world.onlooker.users.unbind(CONNECTION, member('ann'), told.role('leaver'));
+      else if (step === 'crash') await world.onlooker.users.unbind(CONNECTION, member('ann'), bound.role);
+      else if (step === 'match') await people.holding(CONNECTION, 'workEmail', LEAVER.email, member('ann'));
+      else if (step === 'bind') await people.bind(CONNECTION, member('ann'), bound);
       else await refresh(told);
     }
     expect(shown('g')[0]).toContain('u-newcomer');
