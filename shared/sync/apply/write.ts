@@ -242,12 +242,12 @@ function narrowed(
   // Nothing at all was taken: it is the group that is refused.
   if (additions.length === 0 || (!hasWritten && refusals + 1 >= MAX_REFUSALS)) return undefined;
   if (hasOthers) return again([additions, ...lots]);
-  if (additions.length === 1) {
-    if (hasWritten || isKnown) return 'refused';
-    return lots.length === 0 ? undefined : again([...lots.slice(1), additions]);
-  }
+  if (additions.length === 1 && (hasWritten || isKnown)) return 'refused';
+  if (additions.length === 1 && lots.length === 0) return undefined;
   const middle = Math.ceil(additions.length / 2);
-  return again([additions.slice(middle), ...lots]);
+  const halves = [additions.slice(0, middle), additions.slice(middle)].filter(({ length }) => length > 0);
+  // What is refused goes to the end: the calls of an hour reach what the platform takes, however many there are.
+  return again([...lots, ...halves].slice(1));
 }
 
 /**
