@@ -1,14 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
-import { story } from '../support/engine/story.ts';
-import { CREATE_SETTLE_MS } from '../support/engine/world.ts';
+import { sweep } from '../../shared/sync/reconcile/sweep.ts';
+import { type Saying, story } from '../support/engine/story.ts';
+import { CONNECTION, CREATE_SETTLE_MS } from '../support/engine/world.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
+type Wrong = { first: readonly Saying[]; hours: number; echoSpokeId: boolean };
+
 /** Directory groups g0, g1, …, each in step with a platform group whose creation is long past. */
-async function company(count: number) {
-  const told = await story();
+async function company(count: number, platform = {}) {
+  const told = await story({ platform });
   const { world, work } = told;
   await told.hire('a', 'b');
   const names = Array.from({ length: count }, (_, n) => `g${n}`);
@@ -66,19 +69,23 @@ describe('a platform that answers 404 for groups that are there', () => {
   );
 
   it.each([
-    ['at first', []],
-    ['after a link was given up', [{ upsert: 'g0', name: 'New' }]],
-  ])('lets nobody keep a group that the directory deletes meanwhile, %s', async (_, first) => {
-    const { world, say, pass, tell } = await company(1);
+    ['at first', {}],
+    ['after a link was given up', { first: [{ upsert: 'g0', name: 'New' }] }],
+    ['for half a day', { hours: 12 }],
+    ['for half a day, without spokeIds', { hours: 12, echoSpokeId: false }],
+  ])('lets nobody keep a group that the directory deletes meanwhile, %s', async (_, given) => {
+    const { first = [], hours = 0.5, echoSpokeId = true } = { ...given } as Partial<Wrong>;
+    const { world, say, pass, tell } = await company(1, { echoSpokeId });
     world.platform.hidden = () => true;
     world.platform.failing = (kind) => (kind === 'create' ? 404 : undefined);
     say(...first);
     await pass(5 * MINUTE_MS);
     say({ remove: 'g0' });
-    await pass(HOUR_MS / 2);
+    await pass(hours * HOUR_MS);
     world.platform.hidden = () => false;
     world.platform.failing = () => undefined;
     world.advance(HOUR_MS);
+    await sweep((await world.onlooker.connections.current(CONNECTION)) as never, world.onlooker);
     await tell();
     expect([...world.platform.groups.values()]).toEqual([]);
   });

@@ -135,10 +135,8 @@ export async function unlink(
     return CONFLICT;
   }
   if (!(await isStillOurs(state, turn))) return OVERTAKEN;
-  const found =
-    difference === undefined
-      ? {}
-      : { ...(await recordDrift(state, [difference], id, turn)), isGone: waiver === undefined };
+  const told = difference && (await recordDrift(state, [difference], id, turn));
+  const found = { ...told, isGone: waiver === undefined };
   const left = waiver === undefined ? found : { ...found, deletionWaiver: waiver };
   return unlessOvertaken(ports.groups.absorb(state, undefined, left));
 }

@@ -178,7 +178,7 @@ async function follow(
         former: state.view && {
           platformId: decision.id,
           view: state.view,
-          isGone: decision.difference !== undefined && decision.waiver === undefined,
+          isGone: decision.waiver === undefined,
         },
       });
     case 'adopt': {

@@ -177,7 +177,8 @@ async function solvable(connection: Connection, ports: ReconcilePorts): Promise<
 
 /**
  * Platform groups of nobody that carry the id of one of our directory groups: orphans. Where that group is linked to
- * another that is still there, two platform groups claim to be it, and a person must choose.
+ * another that is still there, two platform groups claim to be it, and a person must choose. One whose link was given up,
+ * because a wrong route answered 404, is there after all: its group is looked at, which may be to go.
  * @returns how many of those are new
  */
 async function recordStrangers(linked: ReadonlySet<string>, sweeping: Sweeping): Promise<number> {
@@ -185,24 +186,29 @@ async function recordStrangers(linked: ReadonlySet<string>, sweeping: Sweeping):
   const strangers = [...listed].flatMap(([id, { spokeId }]) =>
     linked.has(id) ? [] : [{ id: id as PlatformGroupId, spokeId }],
   );
-  const { now: known } = await ports.claims.owners(
+  const { now: known, before } = await ports.claims.owners(
     connection.company,
     strangers.map(({ id }) => id),
   );
   await endIdleClaims(known, sweeping);
-  const unowned = strangers.flatMap(({ id, spokeId }) =>
-    spokeId === null || known.has(id) ? [] : [{ id, spokeId }],
-  );
-  const refs = unowned.map(({ spokeId }) => ({ connection: connection.name, group: groupId(spokeId) }));
+  const unowned = strangers.flatMap(({ id, spokeId }) => {
+    const group = spokeId ?? before.get(id)?.group;
+    return group === undefined || known.has(id) ? [] : [{ id, spokeId, group }];
+  });
+  const refs = unowned.map(({ group }) => ({ connection: connection.name, group: groupId(group) }));
   const states = new Map(
     (await ports.groups.readMany(refs, sweeping.passOver)).map((state) => [String(state.ref.group), state]),
   );
   let duplicates = 0;
-  for (const { id, spokeId } of unowned) {
-    const state = states.get(spokeId);
+  for (const { id, spokeId, group } of unowned) {
+    const state = states.get(group);
     if (state === undefined) continue;
+    const { platformId, former } = state;
+    const isBack = platformId === undefined && former?.isGone === true && former.platformId === id;
+    if (isBack) await wake([state.ref], sweeping);
+    if (spokeId === null) continue;
     tally.orphans += 1;
-    const isLinked = state.platformId !== undefined && listed.has(state.platformId);
+    const isLinked = platformId !== undefined && listed.has(platformId);
     if (isLinked && (await recordDuplicate(state, { id, traces: [] }, ports))) duplicates += 1;
   }
   return duplicates;
