@@ -197,8 +197,8 @@ describe('the gate', () => {
     expect(shown('g')).toEqual([['u-a']]);
   });
 
-  it('waits a quarter of an hour at most, whatever Retry-After says, and a second at least', async () => {
-    const { world, ref, gate, say, work } = await company();
+  it('waits a second to a quarter of an hour, whatever Retry-After says, and longer each time it is said', async () => {
+    const { world, ref, gate, say } = await company();
     say({ upsert: 'g' });
     for (const [retryAfterMs, waitMs] of [
       [1_795_212_000_000, 15 * MINUTE_MS],
@@ -217,7 +217,13 @@ describe('the gate', () => {
       world.advance(waitMs);
       expect((await pump(CONNECTION, world.onlooker)).gate).toBe('open');
     }
-    await work(1);
+    world.platform.begin('throttles', 1, ['600']);
+    for (const minutes of [10, 20, 40, 60, 60]) {
+      await applyGroup(ref('g'), world.onlooker);
+      expect((await gate()).untilMs).toBe(world.nowMs() + minutes * MINUTE_MS);
+      world.advance(minutes * MINUTE_MS);
+      await pump(CONNECTION, world.onlooker);
+    }
   });
 
   it('refuses a secret of another company', async () => {
