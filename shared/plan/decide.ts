@@ -22,7 +22,7 @@ import type { Facts, Rejected, Reservation, Wanted } from './facts.ts';
 import { foreignDifferences, isOurCreation, isSpokeIdLost, shows, viewOf } from './foreign.ts';
 import { type GuardInput, judgeRemovals } from './guard.ts';
 import { type HeldRemovals, holdWithSay, isOver, judgeByHold } from './hold.ts';
-import { alreadyThere, foldName, renamedTo } from './names.ts';
+import { alreadyThere, foldName, renamedTo, says } from './names.ts';
 import type { Plan } from './plan.ts';
 import { newnessOf, standingWaiver, waive } from './waive.ts';
 
@@ -253,17 +253,26 @@ function decideRest(facts: Facts): Decision | undefined {
 /** A person who asks expects no version: they may know better than our view. */
 const isAsked = (suspect: Suspect | undefined): boolean => suspect?.version === null;
 
-/** The restoration that follows, counted; the first that has to rest remembers how new the directory's word is. */
-function contestAfter({ state, nowMs, wanted }: Facts): Contest | Question {
-  const { contest, suspect } = state;
+/**
+ * The restoration that follows, counted. One that has to rest remembers how new the directory's word is that was written
+ * before: what is not written yet does not wait, nor does the one restoration of an hour.
+ */
+function contestAfter({ state, nowMs, wanted, views }: Facts, shown: ObservedGroup): Contest | Question {
+  const { contest, suspect, lastWriteAtMs = 0 } = state;
   const ageMs = nowMs - (contest?.sinceMs ?? 0);
   if (contest === undefined || ageMs >= 2 * HOUR_MS || isAsked(suspect)) return { sinceMs: nowMs, count: 1 };
   const isSame = ageMs < HOUR_MS;
-  const count = isSame ? contest.count + 1 : contest.count <= RESTORED_AT_ONCE ? 1 : contest.count;
+  const isRested = !isSame && contest.count > RESTORED_AT_ONCE;
+  if (isRested && lastWriteAtMs < contest.sinceMs + HOUR_MS) return contest;
+  const count = isSame ? contest.count + 1 : isRested ? contest.count : 1;
   const sinceMs = isSame ? contest.sinceMs : nowMs;
   if (count <= RESTORED_AT_ONCE) return { sinceMs, count };
   if (wanted === undefined) return { kind: 'read', what: ['wanted'] };
-  return { sinceMs, count, seen: newnessOf(state, wanted).newest };
+  const { base } = views ?? {};
+  const { name, users } = { name: base?.name ?? '', ...(wanted.group ?? NO_USERS) };
+  const known = new Set([...shown.users, ...(base?.users.keys() ?? [])]);
+  const isWritten = base && says(base, 'name', name) && [...users.keys()].every((user) => known.has(user));
+  return { sinceMs, count, ...(isWritten && { seen: newnessOf(state, wanted).newest }) };
 }
 
 /** By the last name it had: a deletion takes the name along, and must find the group under the policy it had. */
@@ -398,7 +407,7 @@ export function decideForeign(
   const { drift: policy } = treatmentOf(facts);
   const shown = { ...viewOf(observed, ...ours), ...(isSpokeIdGone ? { spokeId: null } : {}) };
   const isRestored = differences.some((one) => endingOf(one, facts.state, facts.settings) === 'restore');
-  const contest = isRestored ? contestAfter(facts) : undefined;
+  const contest = isRestored ? contestAfter(facts, observed) : undefined;
   if (contest !== undefined && 'kind' in contest) return contest;
   const { intent, doubt } = facts.state;
   const explained = weightOf(foreignDifferences(before, observed, { isSpokeIdGone })) - weightOf(differences);

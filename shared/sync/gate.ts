@@ -6,14 +6,7 @@ import type { Ports } from './ports/bundles.ts';
 import type { Connection } from './ports/connections.ts';
 import { entryOf, journalOf, OURSELVES } from './ports/logs.ts';
 import { failureIn, type Platform, PlatformFailure } from './ports/platform.ts';
-import {
-  backoffMs,
-  boundedWaitMs,
-  FAILING_GROUPS,
-  LONGEST_BACKOFF_MS,
-  READS_IN_FLIGHT,
-  REFUSED_WAIT_MS,
-} from './tuning.ts';
+import { backoffMs, boundedWaitMs, FAILING_GROUPS, READS_IN_FLIGHT, REFUSED_WAIT_MS } from './tuning.ts';
 
 /** So many changes of one gate in a row would be a fault elsewhere. */
 const MAX_RACES = 20;
@@ -218,9 +211,7 @@ export function closedBy(
 }
 
 function waitMs({ retryAfterMs }: PlatformFailure, gate: Gate, random: number): number {
-  // Who answers so again and again asks for more than they say.
-  if (retryAfterMs !== undefined)
-    return Math.min(LONGEST_BACKOFF_MS, boundedWaitMs(retryAfterMs) * 2 ** gate.closings);
+  if (retryAfterMs !== undefined) return boundedWaitMs(retryAfterMs, gate.closings);
   const backOff = backoffMs(gate.closings, random);
   // Healthy groups may wait behind the few that closed it.
   return (gate.failing ?? []).length >= FAILING_GROUPS ? Math.min(REFUSED_WAIT_MS, backOff) : backOff;

@@ -37,9 +37,9 @@ export const REFUSED_WAIT_MS = 600_000;
 
 const SHORTEST_ASKED_MS = 1_000;
 const LONGEST_ASKED_MS = 900_000;
-/** A wait that the platform asked for, whatever it said: nothing it says may keep a company waiting for years. */
-export const boundedWaitMs = (askedMs: number): number =>
-  Math.min(LONGEST_ASKED_MS, Math.max(SHORTEST_ASKED_MS, askedMs));
+/** A wait that the platform asked for, whatever it said; who asks again and again means more than they say. */
+export const boundedWaitMs = (ms: number, before = 0): number =>
+  Math.min(LONGEST_BACKOFF_MS, Math.min(LONGEST_ASKED_MS, Math.max(SHORTEST_ASKED_MS, ms)) * 2 ** before);
 
 const FIRST_BACKOFF_MS = 2_000;
 export const LONGEST_BACKOFF_MS = 3_600_000;

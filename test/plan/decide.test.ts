@@ -394,25 +394,21 @@ describe('decide', () => {
     it.each<[string, Partial<Facts>, string]>([
       ['waits for the rest of the hour', { state: state({ contest, suspect }) }, 'wait'],
       [
-        'is looked at when the hour is over',
+        'looks after the hour',
         { state: state({ contest, suspect }), nowMs: NOW_MS + 51 * MINUTE_MS },
         'look',
       ],
       [
-        'is looked at when a person asks',
+        'looks when a person asks',
         { state: state({ contest, suspect: { ...suspect, version: null } }) },
         'look',
       ],
       [
-        'is looked at when the directory has changed it',
+        'looks at once on news',
         { state: state({ contest: { ...contest, seen: STAMP_ZERO }, suspect }) },
         'look',
       ],
-      [
-        'is looked at while it was seldom enough',
-        { state: state({ contest: { ...contest, count: 2 }, suspect }) },
-        'look',
-      ],
+      ['looks while it is seldom', { state: state({ contest: { ...contest, count: 2 }, suspect }) }, 'look'],
       [
         'is looked at when somebody of ours is to leave it',
         { state: state({ contest, suspect }), views: views(view('ab')) },
@@ -432,16 +428,20 @@ describe('decide', () => {
 
     it('is counted: twice at once, then once an hour, and forgiven after two or where a person asks', () => {
       const look = changed('ax');
-      const contestAfter = (over: Partial<GroupState>, nowMs = NOW_MS) => {
-        const decision = decide(facts({ state: state({ suspect, ...over }), look, nowMs }));
+      const contestAfter = (over: Partial<GroupState>, nowMs = NOW_MS, more: Partial<Facts> = {}) => {
+        const decision = decide(facts({ state: state({ suspect, ...over }), look, nowMs, ...more }));
         return decision.kind === 'absorb' ? decision.contest : undefined;
       };
       expect(contestAfter({})).toMatchObject({ count: 1 });
-      expect(contestAfter({ contest: { ...contest, count: 2 } })).toEqual({ ...contest, count: 3 });
-      expect(contestAfter({ contest }, NOW_MS + 60 * MINUTE_MS)).toMatchObject({
-        count: 3,
-        sinceMs: NOW_MS + 60 * MINUTE_MS,
-      });
+      const second = { contest: { ...contest, count: 2 } };
+      expect(contestAfter(second)).toEqual({ ...contest, count: 3 });
+      // A newcomer whom nothing that we wrote had waits for no hour.
+      const unwritten = { views: views(view('')), look: changed('x') };
+      expect(contestAfter(second, NOW_MS, unwritten)).not.toHaveProperty('seen');
+      const overMs = NOW_MS + 60 * MINUTE_MS;
+      expect(contestAfter({ contest }, overMs)).toBe(contest);
+      const again = contestAfter({ contest, lastWriteAtMs: overMs - MINUTE_MS }, overMs);
+      expect(again).toMatchObject({ count: 3, sinceMs: overMs });
       expect(contestAfter({ contest }, NOW_MS + 120 * MINUTE_MS)).toMatchObject({ count: 1 });
       expect(contestAfter({ contest, suspect: { ...suspect, version: null } })).toMatchObject({ count: 1 });
     });

@@ -136,8 +136,7 @@ export async function unlink(
   }
   if (!(await isStillOurs(state, turn))) return OVERTAKEN;
   const told = difference && (await recordDrift(state, [difference], id, turn));
-  const found = { ...told, isGone: waiver === undefined };
-  const left = waiver === undefined ? found : { ...found, deletionWaiver: waiver };
+  const left = { ...told, isGone: waiver === undefined, ...(waiver && { deletionWaiver: waiver }) };
   return unlessOvertaken(ports.groups.absorb(state, undefined, left));
 }
 

@@ -177,8 +177,8 @@ async function solvable(connection: Connection, ports: ReconcilePorts): Promise<
 
 /**
  * Platform groups of nobody that carry the id of one of our directory groups: orphans. Where that group is linked to
- * another that is still there, two platform groups claim to be it, and a person must choose. One whose link was given up,
- * because a wrong route answered 404, is there after all: its group is looked at, which may be to go.
+ * another that is still there, two platform groups claim to be it, and a person must choose. Where a
+ * wrong route had the link given up, and the platform group is there after all, the directory group is looked at again.
  * @returns how many of those are new
  */
 async function recordStrangers(linked: ReadonlySet<string>, sweeping: Sweeping): Promise<number> {
@@ -203,12 +203,10 @@ async function recordStrangers(linked: ReadonlySet<string>, sweeping: Sweeping):
   for (const { id, spokeId, group } of unowned) {
     const state = states.get(group);
     if (state === undefined) continue;
-    const { platformId, former } = state;
-    const isBack = platformId === undefined && former?.isGone === true && former.platformId === id;
-    if (isBack) await wake([state.ref], sweeping);
+    if (state.former?.isGone && state.former.platformId === id) await wake([state.ref], sweeping);
     if (spokeId === null) continue;
     tally.orphans += 1;
-    const isLinked = platformId !== undefined && listed.has(platformId);
+    const isLinked = state.platformId !== undefined && listed.has(state.platformId);
     if (isLinked && (await recordDuplicate(state, { id, traces: [] }, ports))) duplicates += 1;
   }
   return duplicates;
