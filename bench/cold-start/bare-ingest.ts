@@ -1,37 +1,36 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import {
-  BatchGetCommand,
-  BatchWriteCommand,
-  DeleteCommand,
-  DynamoDBDocumentClient,
-  PutCommand,
+  BatchGetItemCommand,
+  BatchWriteItemCommand,
+  DeleteItemCommand,
+  DynamoDBClient,
+  PutItemCommand,
   QueryCommand,
-  UpdateCommand,
-} from '@aws-sdk/lib-dynamodb';
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb';
+import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import pMap from 'p-map';
 import * as z from 'zod';
 import { type BareCalls, type Maker, makeInOrder } from './bare-calls.ts';
 
-const COMMANDS: Readonly<Record<string, new (input: never) => UpdateCommand>> = {
-  BatchGetCommand,
-  BatchWriteCommand,
-  DeleteCommand,
-  PutCommand,
+const COMMANDS: Readonly<Record<string, new (input: never) => UpdateItemCommand>> = {
+  BatchGetItemCommand,
+  BatchWriteItemCommand,
+  DeleteItemCommand,
+  PutItemCommand,
   QueryCommand,
-  UpdateCommand,
+  UpdateItemCommand,
 } as never;
 
 /** Calls to the table and to the queue, with all that such a function must import. */
 export function createMaker({ applyQueueUrl }: BareCalls): Maker {
-  const documents = DynamoDBDocumentClient.from(new DynamoDBClient({}));
+  const table = new DynamoDBClient({ cacheMiddleware: true });
   const queue = new SQSClient({});
   z.object({ url: z.string() }).parse({ url: applyQueueUrl });
   return async (call) => {
     if (call.to === 'table') {
       const Command = COMMANDS[call.command];
       if (Command === undefined) throw new Error(`${call.command} is beyond the bare bundle`);
-      return pMap([call.input], (input) => documents.send(new Command(input as never)), { concurrency: 1 });
+      return pMap([call.input], (input) => table.send(new Command(input as never)), { concurrency: 1 });
     }
     if (call.to !== 'queue') throw new Error(`the ${call.to} is beyond the bare bundle`);
     const entry = { Id: '0', MessageBody: '{}', MessageGroupId: 'bare', DelaySeconds: 0 };

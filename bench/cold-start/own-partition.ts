@@ -1,5 +1,4 @@
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { BatchWriteCommand, DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { BatchWriteItemCommand, type DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb';
 import type { AwsCall } from '../emulated/recorder.ts';
 import type { BareCall } from './bare-calls.ts';
 
@@ -8,21 +7,20 @@ const WRITES_IN_BATCH = 25;
 
 /** Copies every item to a partition beside it, so that what is read there is as large as what the connector reads. */
 export async function copyToOwnPartition(client: DynamoDBClient, table: string): Promise<void> {
-  const documents = DynamoDBDocumentClient.from(client);
-  const { Items = [] } = await documents.send(new ScanCommand({ TableName: table }));
-  const copies = Items.filter(({ pk }) => !String(pk).startsWith(OWN)).map((item) => ({
-    PutRequest: { Item: { ...item, pk: `${OWN}${item['pk']}` } },
+  const { Items = [] } = await client.send(new ScanCommand({ TableName: table }));
+  const copies = Items.filter(({ pk }) => !pk?.S?.startsWith(OWN)).map((item) => ({
+    PutRequest: { Item: { ...item, pk: { S: `${OWN}${item['pk']?.S}` } } },
   }));
   for (let at = 0; at < copies.length; at += WRITES_IN_BATCH) {
     const batch = copies.slice(at, at + WRITES_IN_BATCH);
-    await documents.send(new BatchWriteCommand({ RequestItems: { [table]: batch } }));
+    await client.send(new BatchWriteItemCommand({ RequestItems: { [table]: batch } }));
   }
 }
 
 /** The same request about the copies. Its condition is as long and holds always: nothing here waits for its turn. */
 export function inOwnPartition({ make, input }: AwsCall): BareCall {
   const text = JSON.stringify(input)
-    .replaceAll(/"(:?pk)":"/g, `"$1":"${OWN}`)
+    .replaceAll(/"(:?pk)":\{"S":"/g, `"$1":{"S":"${OWN}`)
     .replaceAll(
       '"ConditionExpression":"',
       '"ConditionExpression":"attribute_exists(#n0) OR NOT attribute_exists(#n0) OR ',

@@ -1,5 +1,5 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { Agent, type Dispatcher } from 'undici';
 
 export interface AwsCall {
@@ -20,7 +20,7 @@ type Send = (command: object, ...rest: unknown[]) => Promise<unknown>;
 export function startRecording(): { readonly calls: readonly RecordedCall[]; readonly stop: () => void } {
   const calls: RecordedCall[] = [];
   const undo = [
-    listen(DynamoDBDocumentClient, (command) => calls.push(awsCall('dynamodb', command))),
+    listen(DynamoDBClient, (command) => calls.push(awsCall('dynamodb', command))),
     listen(SQSClient, (command) => calls.push(awsCall('sqs', command))),
     listenToAgent((request) => calls.push({ to: 'platform', request })),
   ];

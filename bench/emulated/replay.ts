@@ -1,6 +1,5 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { DeleteMessageBatchCommand, type Message, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import pMap from 'p-map';
 import type { RecordedCall } from './recorder.ts';
 import type { Services } from './services.ts';
@@ -10,9 +9,6 @@ const IN_FLIGHT = 32;
 
 /** Makes the same calls with the same contents in the same order, and nothing else: the limit of this process. */
 export async function replay(calls: readonly RecordedCall[], services: Services): Promise<void> {
-  const documents = DynamoDBDocumentClient.from(services.dynamodb, {
-    marshallOptions: { removeUndefinedValues: true },
-  });
   const received: Message[] = [];
   await pMap(
     calls,
@@ -25,7 +21,7 @@ export async function replay(calls: readonly RecordedCall[], services: Services)
         await replaySqs(call, services, received);
       } else {
         const command = new call.make(call.input as never);
-        await documents.send(command as never).catch((error: unknown) => {
+        await services.dynamodb.send(command as never).catch((error: unknown) => {
           if (!(error instanceof ConditionalCheckFailedException)) throw error;
         });
       }

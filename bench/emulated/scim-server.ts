@@ -1,6 +1,5 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import pMap from 'p-map';
 import { localSettings } from '../../local/connection.ts';
 import { createTable } from '../../local/emulators/dynamodb.ts';
@@ -29,7 +28,7 @@ const sqs = await startSqs(0);
 const queueUrls = await createQueues(new SQSClient({ region, credentials, endpoint: sqs.url }), {
   prefix: PREFIX,
 });
-const dynamodb = new DynamoDBClient({ region, credentials, endpoint: front.url });
+const dynamodb = new DynamoDBClient({ region, credentials, endpoint: front.url, cacheMiddleware: true });
 await createTable(dynamodb, tableName(PREFIX));
 const elsewhere = { secretsManager: front.url, lambda: front.url, scheduler: front.url };
 const endpoints = { ...elsewhere, dynamodb: front.url, sqs: sqs.url };
@@ -48,13 +47,10 @@ while (tokens.length < TOKENS) {
 
 /** The calls of the requests since `record`, made once more by a bare client, as many at once as requests were. */
 async function replay(calls: readonly AwsCall[]): Promise<number> {
-  const documents = DynamoDBDocumentClient.from(dynamodb, {
-    marshallOptions: { removeUndefinedValues: true },
-  });
   const startedMs = performance.now();
   // What was written stands already, so conditions may be refused: as much work for the emulator.
   const send = ({ make, input }: AwsCall) =>
-    documents.send(new make(input as never) as never).catch(() => undefined);
+    dynamodb.send(new make(input as never) as never).catch(() => undefined);
   await pMap(calls, send, { concurrency: 8 });
   return performance.now() - startedMs;
 }

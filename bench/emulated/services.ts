@@ -34,8 +34,9 @@ export async function startServices({ people }: { readonly people: number }) {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ enforceVersionOnPatch: false }),
   });
-  const dynamodb = new DynamoDBClient({ region: REGION, credentials: CREDENTIALS, endpoint: front.url });
-  const sqs = new SQSClient({ region: REGION, credentials: CREDENTIALS, endpoint: queues.url });
+  const common = { region: REGION, credentials: CREDENTIALS };
+  const dynamodb = new DynamoDBClient({ ...common, endpoint: front.url, cacheMiddleware: true });
+  const sqs = new SQSClient({ ...common, endpoint: queues.url });
   await createTable(dynamodb, TABLE_NAME);
   const queueUrls = await createQueues(sqs, { prefix: 'bench' });
   const dispatcher = new Agent({ connections: 16 });

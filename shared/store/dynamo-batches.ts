@@ -1,4 +1,10 @@
-import { BatchGetCommand, BatchWriteCommand, type DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import {
+  BatchGetItemCommand,
+  BatchWriteItemCommand,
+  type DynamoDBClient,
+  type WriteRequest,
+} from '@aws-sdk/client-dynamodb';
+import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
 import pMap from 'p-map';
 import type { Item, Key } from './table.ts';
 
@@ -15,8 +21,12 @@ export interface DynamoTableOptions {
   readonly sleep: (ms: number) => Promise<void>;
 }
 
+/** As the SDK's document client does it; that one refuses a client which keeps its middleware between requests. */
+export const toWire = (item: object) => marshall(item, { removeUndefinedValues: true });
+export const fromWire = (item: Parameters<typeof unmarshall>[0]) => unmarshall(item) as Item;
+
 /** Reads, and writes without a condition, of callers that ask at the same time travel together. */
-export function createDynamoBatches(documents: DynamoDBDocumentClient, options: DynamoTableOptions) {
+export function createDynamoBatches(client: DynamoDBClient, { tableName, sleep }: DynamoTableOptions) {
   const shared = { requestsInFlight: REQUESTS_IN_FLIGHT, mayBeOnesFault: isRefusal };
   return {
     /** Strongly consistent. */
@@ -24,7 +34,14 @@ export function createDynamoBatches(documents: DynamoDBDocumentClient, options: 
       ...shared,
       most: KEYS_PER_REQUEST,
       ask: async (keys) => {
-        const found = await readBatch(documents, byKey(keys), options);
+        const found = new Map<string, Item>();
+        const first = byKey(keys).map(({ pk, sk }) => toWire({ pk, sk }));
+        await inRounds(first, sleep, async (Keys) => {
+          const RequestItems = { [tableName]: { Keys, ConsistentRead: true } };
+          const { Responses, UnprocessedKeys } = await client.send(new BatchGetItemCommand({ RequestItems }));
+          for (const item of Responses?.[tableName]?.map(fromWire) ?? []) found.set(nameOf(item), item);
+          return UnprocessedKeys?.[tableName]?.Keys;
+        });
         return keys.map((key) => found.get(nameOf(key)));
       },
     }),
@@ -33,7 +50,11 @@ export function createDynamoBatches(documents: DynamoDBDocumentClient, options: 
       ...shared,
       most: ITEMS_PER_REQUEST,
       ask: async (items) => {
-        await writeBatch(documents, byKey(items), options);
+        const first = byKey(items).map((item): WriteRequest => ({ PutRequest: { Item: toWire(item) } }));
+        await inRounds(first, sleep, async (writes) => {
+          const command = new BatchWriteItemCommand({ RequestItems: { [tableName]: writes } });
+          return (await client.send(command)).UnprocessedItems?.[tableName];
+        });
         return [];
       },
     }),
@@ -49,37 +70,6 @@ const nameOf = ({ pk, sk }: Key): string => `${pk}\n${sk}`;
 const byKey = <Entry extends Key>(entries: readonly Entry[]): readonly Entry[] => [
   ...new Map(entries.map((entry) => [nameOf(entry), entry])).values(),
 ];
-
-async function readBatch(
-  documents: DynamoDBDocumentClient,
-  keys: readonly Key[],
-  { tableName, sleep }: DynamoTableOptions,
-): Promise<ReadonlyMap<string, Item>> {
-  const found = new Map<string, Item>();
-  const first: Record<string, unknown>[] = keys.map(({ pk, sk }) => ({ pk, sk }));
-  await inRounds(first, sleep, async (Keys) => {
-    const { Responses, UnprocessedKeys } = await documents.send(
-      new BatchGetCommand({ RequestItems: { [tableName]: { Keys, ConsistentRead: true } } }),
-    );
-    for (const item of (Responses?.[tableName] ?? []) as Item[]) found.set(nameOf(item), item);
-    return UnprocessedKeys?.[tableName]?.Keys;
-  });
-  return found;
-}
-
-async function writeBatch(
-  documents: DynamoDBDocumentClient,
-  items: readonly Item[],
-  { tableName, sleep }: DynamoTableOptions,
-): Promise<void> {
-  type Writes = NonNullable<ConstructorParameters<typeof BatchWriteCommand>[0]['RequestItems']>[string];
-  const first: Writes = items.map((Item) => ({ PutRequest: { Item } }));
-  await inRounds(first, sleep, async (writes) => {
-    const RequestItems = { [tableName]: writes };
-    const { UnprocessedItems } = await documents.send(new BatchWriteCommand({ RequestItems }));
-    return UnprocessedItems?.[tableName];
-  });
-}
 
 /** What DynamoDB leaves unprocessed (throttled, or past 16 MB) is asked for again, less often each time. */
 async function inRounds<Entry>(

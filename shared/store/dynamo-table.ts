@@ -1,23 +1,22 @@
-import { ConditionalCheckFailedException, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import {
-  DeleteCommand,
-  DynamoDBDocumentClient,
-  PutCommand,
+  ConditionalCheckFailedException,
+  DeleteItemCommand,
+  type DynamoDBClient,
+  PutItemCommand,
   paginateQuery,
   paginateScan,
   type QueryCommandOutput,
-  UpdateCommand,
-} from '@aws-sdk/lib-dynamodb';
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb';
 import { TABLE } from '../contract/topology.ts';
 import { StoreError } from '../sync/ports/store-errors.ts';
-import { createDynamoBatches, type DynamoTableOptions } from './dynamo-batches.ts';
+import { createDynamoBatches, type DynamoTableOptions, fromWire, toWire } from './dynamo-batches.ts';
 import type { Change, Condition, Item, QueryRequest, Table, Value, WriteOutcome } from './table.ts';
 
 /** The table on DynamoDB, with the few operations that groupsync needs; no transactions. */
 export function createDynamoTable(client: DynamoDBClient, options: DynamoTableOptions): Table {
-  const documents = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
   const TableName = options.tableName;
-  const batches = createDynamoBatches(documents, options);
+  const batches = createDynamoBatches(client, options);
 
   return {
     get: (key) => reporting('read', () => batches.read(key)),
@@ -29,35 +28,35 @@ export function createDynamoTable(client: DynamoDBClient, options: DynamoTableOp
         return items.filter((item) => item !== undefined);
       }),
 
-    query: (request) => queryPages(documents, TableName, request),
+    query: (request) => queryPages(client, TableName, request),
 
     scan(part) {
       const segment = part && { Segment: part.index, TotalSegments: part.of };
       const scanned = { TableName, ConsistentRead: true, ...segment };
-      return itemsOf('scan', paginateScan({ client: documents }, scanned));
+      return itemsOf('scan', paginateScan({ client }, scanned));
     },
 
-    put: (Item, when) =>
+    put: (item, when) =>
       conditionally<boolean>(async () => {
-        if (when === undefined) await batches.write(Item);
-        else await documents.send(new PutCommand({ TableName, Item, ...expressions(when) }));
+        if (when === undefined) await batches.write(item);
+        else await client.send(new PutItemCommand({ TableName, Item: toWire(item), ...expressions(when) }));
         return true;
       }, false),
 
-    update: (Key, change, when, shown) =>
+    update: (key, change, when, shown) =>
       conditionally<WriteOutcome>(
         async () => {
-          const ReturnValues = shown === 'before' ? 'ALL_OLD' : 'ALL_NEW';
-          const command = new UpdateCommand({ TableName, Key, ReturnValues, ...expressions(when, change) });
-          const { Attributes } = await documents.send(command);
-          return { written: true, item: { ...Key, ...Attributes } as Item };
+          const [Key, ReturnValues] = [toWire(key), shown === 'before' ? 'ALL_OLD' : 'ALL_NEW'] as const;
+          const asked = { TableName, Key, ReturnValues, ...expressions(when, change) };
+          const { Attributes = {} } = await client.send(new UpdateItemCommand(asked));
+          return { written: true, item: { ...key, ...fromWire(Attributes) } as Item };
         },
         { written: false },
       ),
 
-    delete: (Key, when) =>
+    delete: (key, when) =>
       conditionally<boolean>(async () => {
-        await documents.send(new DeleteCommand({ TableName, Key, ...expressions(when) }));
+        await client.send(new DeleteItemCommand({ TableName, Key: toWire(key), ...expressions(when) }));
         return true;
       }, false),
   };
@@ -70,7 +69,7 @@ function expressions(when: Condition | undefined, change?: Change) {
   return { ...(change && { UpdateExpression }), ConditionExpression, ...expression.names() };
 }
 
-function queryPages(documents: DynamoDBDocumentClient, TableName: string, request: QueryRequest) {
+function queryPages(client: DynamoDBClient, TableName: string, request: QueryRequest) {
   const { index = false, partition, prefix, between, newestFirst = false, pageSize, only } = request;
   const [pk, sk] = index
     ? [TABLE.index.partitionKey, TABLE.index.sortKey]
@@ -80,7 +79,7 @@ function queryPages(documents: DynamoDBDocumentClient, TableName: string, reques
   const shown = ['pk', 'sk', ...(only ?? [])].map((name, n) => [`#a${n}`, name] as const);
   const projection = only && { ProjectionExpression: shown.map(([place]) => place).join(', ') };
   const pages = paginateQuery(
-    { client: documents },
+    { client },
     {
       TableName,
       KeyConditionExpression: `#pk = :pk${from === undefined ? '' : range}`,
@@ -91,7 +90,7 @@ function queryPages(documents: DynamoDBDocumentClient, TableName: string, reques
       },
       ...projection,
       // Without those that are undefined.
-      ExpressionAttributeValues: { ':pk': partition, ':from': from, ':to': to },
+      ExpressionAttributeValues: toWire({ ':pk': partition, ':from': from, ':to': to }),
       ConsistentRead: !index,
       ScanIndexForward: !newestFirst,
       ...(index ? { IndexName: TABLE.index.name } : {}),
@@ -103,7 +102,7 @@ function queryPages(documents: DynamoDBDocumentClient, TableName: string, reques
 
 async function* itemsOf(verb: string, pages: AsyncIterable<Pick<QueryCommandOutput, 'Items'>>) {
   try {
-    for await (const { Items = [] } of pages) yield Items as Item[];
+    for await (const { Items = [] } of pages) yield Items.map(fromWire);
   } catch (cause) {
     throw new StoreError(`the table did not answer a ${verb}`, { cause });
   }
@@ -137,7 +136,9 @@ export class Expression {
   names() {
     return {
       ...(this.#names.size === 0 ? {} : { ExpressionAttributeNames: swapped(this.#names) }),
-      ...(this.#values.size === 0 ? {} : { ExpressionAttributeValues: Object.fromEntries(this.#values) }),
+      ...(this.#values.size === 0
+        ? {}
+        : { ExpressionAttributeValues: toWire(Object.fromEntries(this.#values)) }),
     };
   }
 

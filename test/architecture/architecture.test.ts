@@ -76,7 +76,7 @@ describe('each rule refuses its bad example', () => {
     ['shared/sync/a.ts', "import { d } from '../operate/d.ts'", 'belongs in sync'],
     ['shared/operate/a.ts', "import { s } from '../aws/s.ts'", 'what operators do'],
     ['shared/aws/a.ts', "import { c } from '../runtime/clock.ts'", 'an adapter'],
-    ['shared/aws/a.ts', "import '@aws-sdk/lib-dynamodb'", 'an adapter'],
+    ['shared/aws/a.ts', "import '@aws-sdk/util-dynamodb'", 'an adapter'],
     ['shared/store/a.ts', "import type { I } from '../sync/ingest.ts'", 'an adapter'],
     ['shared/store/a.ts', "import '@aws-sdk/client-sqs'", 'an adapter'],
     ['shared/queues/a.ts', "import '@aws-sdk/client-dynamodb'", 'an adapter'],

@@ -67,7 +67,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     mend: 'shared/operate holds what operators do and ask: declare what it needs of the world as a port in shared/sync/ports and let shared/runtime/wire-tool.ts supply it',
   },
   adapter('platform', 'undici'),
-  adapter('store', '@aws-sdk/client-dynamodb', '@aws-sdk/lib-dynamodb'),
+  adapter('store', '@aws-sdk/client-dynamodb', '@aws-sdk/util-dynamodb'),
   adapter('queues', '@aws-sdk/client-sqs'),
   // Describes the deployment, so it asks every service, and an address whether anything answers there.
   adapter('aws', '@aws-sdk/client-*', 'undici'),

@@ -1,16 +1,19 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createTable } from '../../local/emulators/dynamodb.ts';
 import type { Hold, HoldDecision } from '../../shared/domain/hold.ts';
 import { connectionName, groupId, platformUserId } from '../../shared/domain/ids.ts';
 import { createDesiredStore } from '../../shared/store/desired-store.ts';
+import { fromWire, toWire } from '../../shared/store/dynamo-batches.ts';
 import { createDynamoTable } from '../../shared/store/dynamo-table.ts';
 import { createGroupStore } from '../../shared/store/group-store.ts';
 import type { Change, Condition, Item, Key, QueryRequest, Table, Value } from '../../shared/store/table.ts';
 import { all, any, equal, exists, greater, less, missing } from '../../shared/store/table.ts';
 import { MemoryTable } from '../../simulate/table.ts';
 import { startFront } from '../local/support/front.ts';
+import { CREDENTIALS } from '../local/support/queue.ts';
 import { runs } from '../support/engine/runs.ts';
 
 /*
@@ -96,37 +99,25 @@ async function ask(table: Table, request: QueryRequest): Promise<readonly Item[]
 }
 
 const when = fc.option(condition, { nil: undefined });
-const operation: fc.Arbitrary<Operation> = fc.oneof(
+const operation = fc.oneof<fc.Arbitrary<Operation>[]>(
   fc.tuple(key, attributes, fc.option(indexKeys, { nil: undefined }), when).map(
-    ([at, set, index = {}, on]): Operation =>
+    ([at, set, index = {}, on]) =>
       (table) =>
         table.put({ ...set, ...index, ...at }, on),
   ),
   fc.tuple(key, change, when).map(
-    ([at, how, on]): Operation =>
+    ([at, how, on]) =>
       (table) =>
         table.update(at, how, on),
   ),
   fc.tuple(key, when).map(
-    ([at, on]): Operation =>
+    ([at, on]) =>
       (table) =>
         table.delete(at, on),
   ),
-  key.map(
-    (at): Operation =>
-      (table) =>
-        table.get(at),
-  ),
-  fc.array(key, { maxLength: 4 }).map(
-    (keys): Operation =>
-      async (table) =>
-        sorted(await table.getMany(keys)),
-  ),
-  query.map(
-    (request): Operation =>
-      (table) =>
-        ask(table, request),
-  ),
+  key.map((at) => (table) => table.get(at)),
+  fc.array(key, { maxLength: 4 }).map((keys) => async (table) => sorted(await table.getMany(keys))),
+  query.map((request) => (table) => ask(table, request)),
 );
 
 async function startDynamo(): Promise<Table> {
@@ -164,16 +155,8 @@ it('the emulator lets a hold be decided once, on what was seen', async () => {
   const groups = createGroupStore(table);
   const ref = { connection: connectionName('default'), group: groupId('g') };
   const at = { nowMs: 1, wakeAtMs: 2, isAtOnce: true, expiresAtMs: 9 };
-  const hold = {
-    digest: 'd',
-    rule: 'count',
-    removes: 1,
-    keeps: 0,
-    share: 1,
-    createdAtMs: 0,
-    expiresAtMs: 9,
-  } as const;
-  const whole = { ...hold, decision: { kind: 'waiting' }, chunks: 0, hash: '' } as const;
+  const figures = { removes: 1, keeps: 0, share: 1, createdAtMs: 0, expiresAtMs: 9, chunks: 0 } as const;
+  const whole = { ...figures, digest: 'd', rule: 'count', decision: { kind: 'waiting' }, hash: '' } as const;
   await createDesiredStore(table).markDirty(ref, at);
   const before = await groups.read(ref);
   if (before === undefined) throw new Error('expected the group');
@@ -197,4 +180,37 @@ it('the emulator gives every item once, in whatever parts the table is scanned',
       for await (const page of real.scan({ index, of })) found.push(...page.map(({ pk }) => pk));
     expect(found.sort()).toEqual(keys.map(({ pk }) => pk));
   }
+});
+
+it('items travel byte for byte as those of the document client', async () => {
+  const puts: string[] = [];
+  const handle = async ({ body, headers }: { body: Uint8Array; headers: Record<string, string> }) => {
+    if (headers['x-amz-target']?.endsWith('PutItem')) puts.push(new TextDecoder().decode(body));
+    return { response: { statusCode: 200, headers: {}, body: Buffer.from(puts[0] ?? '') } };
+  };
+  const client = new DynamoDBClient({ ...CREDENTIALS, requestHandler: { handle } as never });
+  const documents = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
+  const some = { minLength: 1 };
+  const sets: fc.Arbitrary<unknown[]>[] = [
+    fc.uniqueArray(fc.string(), some),
+    fc.uniqueArray(fc.bigInt(), some),
+  ];
+  const numbers = [fc.maxSafeInteger(), fc.bigInt(), fc.double({ min: -1e15, max: 1e15 })];
+  const values = [
+    scalar,
+    ...numbers,
+    fc.uint8Array(some),
+    ...sets.map((one) => one.map((of) => new Set(of))),
+  ];
+  const item = fc.object({ values: [...values, fc.string(), fc.constant(undefined)] });
+  const travelsAlike = async (Item: Record<string, unknown>) => {
+    const [TableName, Key] = ['state', { pk: 'p' }];
+    puts.length = 0;
+    await documents.send(new PutCommand({ TableName, Item }));
+    await client.send(new PutItemCommand({ TableName, Item: toWire(Item) }));
+    expect(puts[1]).toBe(puts[0]);
+    const { Item: found = {} } = await client.send(new GetItemCommand({ TableName, Key: toWire(Key) }));
+    expect(fromWire(found)).toEqual((await documents.send(new GetCommand({ TableName, Key }))).Item ?? {});
+  };
+  await fc.assert(fc.asyncProperty(item, travelsAlike), runs(40));
 });
