@@ -1,7 +1,8 @@
 import { Worker } from 'node:worker_threads';
-import { type AwsService, asFault } from './exchange.ts';
+import { type AwsRequest, type AwsService, asFault } from './exchange.ts';
 import type { AwsFront } from './front.ts';
-import { type FromWorker, fromWire, type ToWorker, type WireRequest } from './front-messages.ts';
+import { type FromWorker, startExchange, type ToWorker } from './front-messages.ts';
+import { openShortWay } from './short-way.ts';
 
 const WORKER = new URL('./front-worker.mjs', import.meta.url);
 /** Longer than the front waits for requests under way. */
@@ -12,22 +13,21 @@ export async function startFrontThread(options: {
   port: number;
   dataPath?: string | undefined;
   services: readonly AwsService[];
-}): Promise<AwsFront> {
+}): Promise<Omit<AwsFront, 'ask'>> {
   const { services, ...workerData } = options;
   const worker = new Worker(WORKER, { workerData, execArgv: [] });
   const tell = (message: ToWorker) => worker.postMessage(message);
+  const { ask, end } = startExchange(worker, (request) => answer(request, services));
+  worker.once('exit', end);
   const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
   const url = await new Promise<string>((resolve, reject) => {
     worker.once('error', reject);
     worker.on('message', (message: FromWorker) => {
       if (message.kind === 'listening') resolve(message.url);
       else if (message.kind === 'failed') reject(new Error(message.reason));
-      else
-        void answer(message.request, services).then((reply) =>
-          tell({ kind: 'reply', id: message.id, reply }),
-        );
     });
   });
+  const closeWay = openShortWay(url, ask);
   let isClosing = false;
   worker.on('error', (error) => {
     // Without its table the stack is of no use to anybody; at its end the table is of none to the stack.
@@ -37,6 +37,7 @@ export async function startFrontThread(options: {
     url,
     async close() {
       isClosing = true;
+      closeWay();
       tell({ kind: 'close' });
       await Promise.race([ended, late(CLOSE_MS)]);
       await worker.terminate();
@@ -44,9 +45,9 @@ export async function startFrontThread(options: {
   };
 }
 
-async function answer(request: WireRequest, services: readonly AwsService[]) {
+async function answer(request: AwsRequest, services: readonly AwsService[]) {
   for (const service of services) {
-    const reply = service(fromWire(request));
+    const reply = service(request);
     if (reply !== undefined) return reply.catch(asFault);
   }
   return undefined;

@@ -1,8 +1,8 @@
-import { parentPort, workerData } from 'node:worker_threads';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import * as z from 'zod';
 import { AwsFault, type AwsReply, type AwsRequest } from './exchange.ts';
-import { startAwsFront } from './front.ts';
-import { type FromWorker, type ToWorker, toWire } from './front-messages.ts';
+import { type AwsFront, startAwsFront } from './front.ts';
+import { type FromWorker, startExchange, type ToWorker } from './front-messages.ts';
 
 /*
  * The thread that serves DynamoDB: encoding, decoding and storing take as much time as all handlers together. What is
@@ -11,34 +11,27 @@ import { type FromWorker, type ToWorker, toWire } from './front-messages.ts';
 
 const Options = z.object({ port: z.number(), dataPath: z.string().optional() });
 
-const waiting = new Map<number, (reply: AwsReply | undefined) => void>();
-let requests = 0;
+const main = parentPort as MessagePort;
+const tell = (message: FromWorker) => main.postMessage(message);
+let front: AwsFront | undefined;
+const { ask } = startExchange(main, async (request) => front?.ask(request).catch(() => undefined));
 
 function askMain(request: AwsRequest): Promise<AwsReply> | undefined {
   const target = request.headers['x-amz-target'];
   if (typeof target === 'string' && target.startsWith('DynamoDB_')) return undefined;
-  requests += 1;
-  const id = requests;
-  return new Promise((resolve, reject) => {
-    waiting.set(id, (reply) => {
-      waiting.delete(id);
-      if (reply !== undefined) resolve(reply);
-      else reject(new AwsFault('UnknownOperationException', 'no service here takes this request', 404));
-    });
-    tell({ kind: 'request', id, request: toWire(request) });
+  return ask(request).then((reply) => {
+    if (reply !== undefined) return reply;
+    throw new AwsFault('UnknownOperationException', 'no service here takes this request', 404);
   });
 }
 
-const tell = (message: FromWorker) => parentPort?.postMessage(message);
-
 try {
-  const front = await startAwsFront({ ...Options.parse(workerData), services: [askMain] });
-  parentPort?.on('message', (message: ToWorker) => {
-    if (message.kind === 'reply') waiting.get(message.id)?.(message.reply);
-    else void front.close().then(() => parentPort?.close());
+  front = await startAwsFront({ ...Options.parse(workerData), services: [askMain] });
+  main.on('message', (message: ToWorker) => {
+    if (message.kind === 'close') void front?.close().then(() => main.close());
   });
   tell({ kind: 'listening', url: front.url });
 } catch (error) {
   tell({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) });
-  parentPort?.close();
+  main.close();
 }

@@ -9,6 +9,8 @@ import './expressions.ts';
 export interface AwsFront {
   /** Base URL of DynamoDB and of every service given. */
   readonly url: string;
+  /** What the server would answer, without a connection. Rejects what comes once it closes. */
+  readonly ask: (request: AwsRequest) => Promise<AwsReply>;
   readonly close: () => Promise<void>;
 }
 
@@ -33,13 +35,21 @@ export async function startAwsFront(options: {
     ...(options.dataPath === undefined ? {} : { path: options.dataPath }),
   });
   const dynamoDb = guarded(server.listeners('request')[0] as RequestListener);
+  const ask = async (request: AwsRequest): Promise<AwsReply> => {
+    for (const service of options.services) {
+      const reply = service(request);
+      if (reply !== undefined) return reply.catch(asFault);
+    }
+    return dynamoDb.ask(request);
+  };
   server.removeAllListeners('request');
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    void serve(request, response, { services: options.services, dynamoDb: dynamoDb.listener });
+    void serve(request, response, ask);
   });
   const port = await listen(server, options.port);
   return {
     url: `http://127.0.0.1:${port}`,
+    ask,
     async close() {
       await dynamoDb.drain();
       await close(server);
@@ -51,19 +61,15 @@ export async function startAwsFront(options: {
  * dynalite throws, and so ends the process, when a request reaches a store that is closed. A handler that nobody waits
  * for any more may still send one: from `drain` on, requests are cut off, and those under way are waited for.
  */
-function guarded(dynamoDb: RequestListener): { listener: RequestListener; drain: () => Promise<void> } {
-  const underWay = new Set<Promise<void>>();
+function guarded(dynamoDb: RequestListener) {
+  const underWay = new Set<Promise<AwsReply>>();
   let isClosing = false;
   return {
-    listener(request, response) {
-      if (isClosing) {
-        response.destroy();
-        return;
-      }
-      const done = ended(response);
-      underWay.add(done);
-      void done.then(() => underWay.delete(done));
-      dynamoDb(request, response);
+    async ask(request: AwsRequest): Promise<AwsReply> {
+      if (isClosing) throw new Error('the store is closing');
+      const reply = replyOf(dynamoDb, request);
+      underWay.add(reply);
+      return reply.finally(() => underWay.delete(reply));
     },
     async drain() {
       isClosing = true;
@@ -72,14 +78,22 @@ function guarded(dynamoDb: RequestListener): { listener: RequestListener; drain:
   };
 }
 
-/** Resolves when dynalite answers, whether or not anybody is left to hear it. */
-function ended(response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const end = response.end.bind(response);
-    response.end = ((...args: Parameters<typeof end>) => {
-      resolve();
-      return end(...args);
-    }) as typeof response.end;
+/** What dynalite answers, whether or not anybody is left to hear it; it uses no more of a response than this. */
+function replyOf(dynamoDb: RequestListener, { method, path, query, headers, body }: AwsRequest) {
+  return new Promise<AwsReply>((resolve) => {
+    const sent: Record<string, string> = {};
+    const response = {
+      statusCode: 200,
+      setHeader(name: string, value: unknown) {
+        sent[name.toLowerCase()] = String(value);
+      },
+      end: (text = '') => resolve({ status: response.statusCode, headers: sent, body: text }),
+    };
+    const url = query.size === 0 ? path : `${path}?${query}`;
+    const replayed = Object.assign(new EventEmitter(), { headers, method, url });
+    dynamoDb(replayed as unknown as IncomingMessage, response as never);
+    if (body.length > 0) replayed.emit('data', body);
+    replayed.emit('end');
   });
 }
 
@@ -91,28 +105,16 @@ const FOREIGN = new AwsFault('AccessDeniedException', 'expected a request of a p
 async function serve(
   request: IncomingMessage,
   response: ServerResponse,
-  to: { services: readonly AwsService[]; dynamoDb: RequestListener },
+  ask: AwsFront['ask'],
 ): Promise<void> {
   const body = await readAll(request);
   if (body === undefined) return;
   if (!isOurHost(request.headers) || !isOurPage(request.headers)) return send(response, asFault(FOREIGN));
-  const url = new URL(request.url ?? '/', 'http://127.0.0.1');
-  const read: AwsRequest = {
-    method: request.method ?? 'GET',
-    path: url.pathname,
-    query: url.searchParams,
-    headers: request.headers,
-    body,
-  };
-  for (const service of to.services) {
-    const answer = service(read);
-    if (answer !== undefined) return send(response, await answer.catch(asFault));
-  }
-  const { headers, method, url: target } = request;
-  const replayed = Object.assign(new EventEmitter(), { headers, method, url: target });
-  to.dynamoDb(replayed as unknown as IncomingMessage, response as never);
-  if (body.length > 0) replayed.emit('data', body);
-  replayed.emit('end');
+  const { pathname: path, searchParams: query } = new URL(request.url ?? '/', 'http://127.0.0.1');
+  const { method = 'GET', headers } = request;
+  const reply = await ask({ method, path, query, headers, body }).catch(() => undefined);
+  if (reply === undefined) response.destroy();
+  else send(response, reply);
 }
 
 /** The whole body, or undefined where the client went away or sent too much. */

@@ -19,8 +19,11 @@ it('serves DynamoDB in the thread and the other services from here, and refuses 
   const settings = { ...CREDENTIALS, endpoint: front.url };
   const dynamoDb = new DynamoDBClient(settings);
   await createTable(dynamoDb, 'state');
-  const { Table } = await dynamoDb.send(new DescribeTableCommand({ TableName: 'state' }));
-  expect(Table?.TableStatus).toBe('ACTIVE');
+  const describe = new DescribeTableCommand({ TableName: 'state' });
+  const { $metadata, ...here } = await dynamoDb.send(describe);
+  expect(here.Table?.TableStatus).toBe('ACTIVE');
+  // What may be aborted goes over the port, as what other programs send.
+  expect(await dynamoDb.send(describe, { abortSignal: AbortSignal.timeout(9_000) })).toMatchObject(here);
   const secrets = new SecretsManagerClient(settings);
   await secrets.send(new CreateSecretCommand({ Name: 'a', SecretString: 'größe' }));
   const read = (SecretId: string) => secrets.send(new GetSecretValueCommand({ SecretId }));
@@ -30,6 +33,8 @@ it('serves DynamoDB in the thread and the other services from here, and refuses 
   await expect(sqs.send(new ListQueuesCommand({}))).rejects.toMatchObject({
     name: expect.stringContaining('UnknownOperation'),
   });
+  await front.close();
+  await expect(dynamoDb.send(describe)).rejects.toThrow('ECONNREFUSED');
 });
 
 it('cannot start on a port that is taken, and says so', async () => {
