@@ -41,10 +41,10 @@ export function wireBase(config: Config = readConfig()): Base {
 /** The stores that every function shares, and the queue that wakes groups. */
 export function wireState({ config, logger }: Pick<Base, 'config' | 'logger'>) {
   const sqs = new SQSClient({});
-  const table = createDynamoTable(new DynamoDBClient({ cacheMiddleware: true }), {
-    tableName: config.tableName,
-    sleep,
-  });
+  const dynamodb = new DynamoDBClient({ cacheMiddleware: true });
+  // It copies each request and answer, without secrets, for a log that is not kept.
+  dynamodb.middlewareStack.remove('loggerMiddleware');
+  const table = createDynamoTable(dynamodb, { tableName: config.tableName, sleep });
   const queueUrl = required(config.queueUrls.apply, ENVIRONMENT.applyQueueUrl);
   return {
     sqs,
