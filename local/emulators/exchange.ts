@@ -18,6 +18,15 @@ export interface AwsReply {
 /** A service's answer; undefined where the request is meant for another service. */
 export type AwsService = (request: AwsRequest) => Promise<AwsReply> | undefined;
 
+/** What the first service answers that takes the request. */
+export async function answerOf(services: readonly AwsService[], request: AwsRequest) {
+  for (const service of services) {
+    const reply = service(request);
+    if (reply !== undefined) return reply.catch(asFault);
+  }
+  return undefined;
+}
+
 /** An error as AWS names it; the SDK's clients turn it back into an exception of that name. */
 export class AwsFault extends Error {
   readonly code: string;

@@ -4,38 +4,56 @@ import type { AwsReply, AwsRequest } from './exchange.ts';
 type WireRequest = Omit<AwsRequest, 'query' | 'body'> & { readonly query: string; readonly body: string };
 
 /** Either thread asks the other. No reply: there is nobody, or no service, to give one. */
-type Crossing =
-  | { readonly kind: 'request'; readonly id: number; readonly request: WireRequest }
-  | { readonly kind: 'reply'; readonly id: number; readonly reply: AwsReply | undefined };
+interface Crossings {
+  readonly kind: 'crossings';
+  readonly requests: readonly (readonly [id: number, request: WireRequest])[];
+  readonly replies: readonly (readonly [id: number, reply: AwsReply | undefined])[];
+}
 
 export type FromWorker =
-  | Crossing
+  | Crossings
   | { readonly kind: 'listening'; readonly url: string }
   | { readonly kind: 'failed'; readonly reason: string };
 
-export type ToWorker = Crossing | { readonly kind: 'close' };
+export type ToWorker = Crossings | { readonly kind: 'close' };
 
 export type Ask = (request: AwsRequest) => Promise<AwsReply | undefined>;
 
 interface Port {
-  readonly postMessage: (message: Crossing) => void;
+  readonly postMessage: (message: Crossings) => void;
   readonly on: (event: 'message', heard: (message: FromWorker | ToWorker) => void) => unknown;
 }
 
-/** Answers what the other thread asks. @returns what asks it in turn, and what ends all waiting once it is gone */
+/**
+ * Answers what the other thread asks. What crosses in one turn of the event loop does so in one message: waking the
+ * other thread is what costs.
+ * @returns what asks it in turn, and what ends all waiting once it is gone
+ */
 export function startExchange(port: Port, answer: Ask): { readonly ask: Ask; readonly end: () => void } {
   const waiting = new Map<number, (reply: AwsReply | undefined) => void>();
   let asked = 0;
   let isOver = false;
+  let requests: Crossings['requests'][number][] = [];
+  let replies: Crossings['replies'][number][] = [];
+  const sendAll = () => {
+    port.postMessage({ kind: 'crossings', requests, replies });
+    requests = [];
+    replies = [];
+  };
+  const soon = () => void (requests.length + replies.length === 1 && setImmediate(sendAll));
   const settle = (id: number, reply?: AwsReply) => {
     waiting.get(id)?.(reply);
     waiting.delete(id);
   };
   port.on('message', (message) => {
-    if (message.kind === 'reply') settle(message.id, message.reply);
-    if (message.kind !== 'request') return;
-    const { id, request } = message;
-    void answer(fromWire(request)).then((reply) => port.postMessage({ kind: 'reply', id, reply }));
+    if (message.kind !== 'crossings') return;
+    for (const [id, reply] of message.replies) settle(id, reply);
+    for (const [id, request] of message.requests) {
+      void answer(fromWire(request)).then((reply) => {
+        replies.push([id, reply]);
+        soon();
+      });
+    }
   });
   return {
     ask: (request) =>
@@ -43,7 +61,8 @@ export function startExchange(port: Port, answer: Ask): { readonly ask: Ask; rea
         if (isOver) return resolve(undefined);
         asked += 1;
         waiting.set(asked, resolve);
-        port.postMessage({ kind: 'request', id: asked, request: toWire(request) });
+        requests.push([asked, toWire(request)]);
+        soon();
       }),
     end() {
       isOver = true;

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { type AwsRequest, type AwsService, asFault } from './exchange.ts';
+import { type AwsService, answerOf } from './exchange.ts';
 import type { AwsFront } from './front.ts';
 import { type FromWorker, startExchange, type ToWorker } from './front-messages.ts';
 import { openShortWay } from './short-way.ts';
@@ -17,7 +17,7 @@ export async function startFrontThread(options: {
   const { services, ...workerData } = options;
   const worker = new Worker(WORKER, { workerData, execArgv: [] });
   const tell = (message: ToWorker) => worker.postMessage(message);
-  const { ask, end } = startExchange(worker, (request) => answer(request, services));
+  const { ask, end } = startExchange(worker, (request) => answerOf(services, request));
   worker.once('exit', end);
   const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
   const url = await new Promise<string>((resolve, reject) => {
@@ -43,14 +43,6 @@ export async function startFrontThread(options: {
       await worker.terminate();
     },
   };
-}
-
-async function answer(request: AwsRequest, services: readonly AwsService[]) {
-  for (const service of services) {
-    const reply = service(request);
-    if (reply !== undefined) return reply.catch(asFault);
-  }
-  return undefined;
 }
 
 const late = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms).unref());

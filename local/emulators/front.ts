@@ -3,7 +3,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import type { AddressInfo } from 'node:net';
 import dynalite from 'dynalite';
 import { isOurHost, isOurPage } from '../platform/controls/loopback.ts';
-import { AwsFault, type AwsReply, type AwsRequest, type AwsService, asFault } from './exchange.ts';
+import { AwsFault, type AwsReply, type AwsRequest, type AwsService, answerOf, asFault } from './exchange.ts';
 import './expressions.ts';
 
 export interface AwsFront {
@@ -35,13 +35,8 @@ export async function startAwsFront(options: {
     ...(options.dataPath === undefined ? {} : { path: options.dataPath }),
   });
   const dynamoDb = guarded(server.listeners('request')[0] as RequestListener);
-  const ask = async (request: AwsRequest): Promise<AwsReply> => {
-    for (const service of options.services) {
-      const reply = service(request);
-      if (reply !== undefined) return reply.catch(asFault);
-    }
-    return dynamoDb.ask(request);
-  };
+  const ask = async (request: AwsRequest): Promise<AwsReply> =>
+    (await answerOf(options.services, request)) ?? dynamoDb.ask(request);
   server.removeAllListeners('request');
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     void serve(request, response, ask);
@@ -73,7 +68,7 @@ function guarded(dynamoDb: RequestListener) {
     },
     async drain() {
       isClosing = true;
-      await Promise.race([Promise.all(underWay), late(DRAIN_MS)]);
+      await Promise.race([Promise.allSettled(underWay), late(DRAIN_MS)]);
     },
   };
 }

@@ -2,15 +2,10 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { Ask } from './front-messages.ts';
 
 /** What the SDK gives its HTTP handler, as far as it matters here. */
-interface Sent {
-  readonly method: string;
-  readonly protocol: string;
-  readonly hostname: string;
-  readonly port?: number;
-  readonly path: string;
+type Sent = Readonly<Record<'method' | 'protocol' | 'hostname' | 'port' | 'path', string>> & {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
-}
+};
 type Handle = (sent: Sent, options?: { readonly abortSignal?: unknown }) => Promise<unknown>;
 
 const ways = new Map<string, Ask>();
