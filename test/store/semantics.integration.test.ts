@@ -105,16 +105,8 @@ const operation = fc.oneof<fc.Arbitrary<Operation>[]>(
       (table) =>
         table.put({ ...set, ...index, ...at }, on),
   ),
-  fc.tuple(key, change, when).map(
-    ([at, how, on]) =>
-      (table) =>
-        table.update(at, how, on),
-  ),
-  fc.tuple(key, when).map(
-    ([at, on]) =>
-      (table) =>
-        table.delete(at, on),
-  ),
+  fc.tuple(key, change, when).map((of) => (table) => table.update(...of)),
+  fc.tuple(key, when).map((of) => (table) => table.delete(...of)),
   key.map((at) => (table) => table.get(at)),
   fc.array(key, { maxLength: 4 }).map((keys) => async (table) => sorted(await table.getMany(keys))),
   query.map((request) => (table) => ask(table, request)),
@@ -191,18 +183,10 @@ it('items travel byte for byte as those of the document client', async () => {
   const client = new DynamoDBClient({ ...CREDENTIALS, requestHandler: { handle } as never });
   const documents = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
   const some = { minLength: 1 };
-  const sets: fc.Arbitrary<unknown[]>[] = [
-    fc.uniqueArray(fc.string(), some),
-    fc.uniqueArray(fc.bigInt(), some),
-  ];
+  const list = fc.oneof(fc.uniqueArray(fc.string(), some), fc.uniqueArray(fc.bigInt(), some));
   const numbers = [fc.maxSafeInteger(), fc.bigInt(), fc.double({ min: -1e15, max: 1e15 })];
-  const values = [
-    scalar,
-    ...numbers,
-    fc.uint8Array(some),
-    ...sets.map((one) => one.map((of) => new Set(of))),
-  ];
-  const item = fc.object({ values: [...values, fc.string(), fc.constant(undefined)] });
+  const rest = [scalar, fc.string(), fc.constant(undefined), list.map((of) => new Set<unknown>(of))];
+  const item = fc.object({ values: [...numbers, ...rest, fc.uint8Array(some)] });
   const travelsAlike = async (Item: Record<string, unknown>) => {
     const [TableName, Key] = ['state', { pk: 'p' }];
     puts.length = 0;
