@@ -11,8 +11,6 @@ export interface AwsCall {
 /** A call as the SDK client or the dispatcher was given it. */
 export type RecordedCall = AwsCall | { readonly to: 'platform'; readonly request: Dispatcher.RequestOptions };
 
-type Send = (command: object, ...rest: unknown[]) => Promise<unknown>;
-
 /**
  * Remembers every call that leaves this process, in order, until `stop`. The clients of the SDK are made inside the
  * connector, so their classes are listened to.
@@ -20,9 +18,9 @@ type Send = (command: object, ...rest: unknown[]) => Promise<unknown>;
 export function startRecording(): { readonly calls: readonly RecordedCall[]; readonly stop: () => void } {
   const calls: RecordedCall[] = [];
   const undo = [
-    listen(DynamoDBClient, (command) => calls.push(awsCall('dynamodb', command))),
-    listen(SQSClient, (command) => calls.push(awsCall('sqs', command))),
-    listenToAgent((request) => calls.push({ to: 'platform', request })),
+    listen<object>(DynamoDBClient, 'send', (command) => calls.push(awsCall('dynamodb', command))),
+    listen<object>(SQSClient, 'send', (command) => calls.push(awsCall('sqs', command))),
+    listen<Dispatcher.RequestOptions>(Agent, 'request', (request) => calls.push({ to: 'platform', request })),
   ];
   return { calls, stop: () => undo.forEach((end) => void end()) };
 }
@@ -33,30 +31,17 @@ const awsCall = (to: AwsCall['to'], command: object): AwsCall => ({
   input: (command as { readonly input: unknown }).input,
 });
 
-function listen(of: { readonly prototype: object }, heard: (command: object) => void): () => void {
-  const prototype = of.prototype as { send: Send };
-  const { send } = prototype;
-  prototype.send = function (this: unknown, command, ...rest) {
-    heard(command);
-    return send.call(this, command, ...rest);
+/** The method may be inherited: then it is again afterwards. */
+function listen<Said>(of: { readonly prototype: object }, method: string, heard: (said: Said) => void) {
+  const prototype = of.prototype as Record<string, (said: Said, ...rest: unknown[]) => unknown>;
+  const { [method]: before } = prototype;
+  const isOwn = Object.hasOwn(prototype, method);
+  prototype[method] = function (this: unknown, said, ...rest) {
+    heard(said);
+    return before?.call(this, said, ...rest);
   };
   return () => {
-    prototype.send = send;
-  };
-}
-
-function listenToAgent(heard: (request: Dispatcher.RequestOptions) => void): () => void {
-  const prototype = Agent.prototype as unknown as {
-    request: (options: Dispatcher.RequestOptions) => unknown;
-  };
-  const inherited = prototype.request;
-  const isOwn = Object.hasOwn(prototype, 'request');
-  prototype.request = function (this: unknown, options) {
-    heard(options);
-    return inherited.call(this, options);
-  };
-  return () => {
-    if (isOwn) prototype.request = inherited;
-    else delete (prototype as { request?: unknown }).request;
+    if (isOwn && before !== undefined) prototype[method] = before;
+    else delete prototype[method];
   };
 }

@@ -47,21 +47,19 @@ export const jsonReply = (body: unknown, status = 200, headers: Record<string, s
   body: JSON.stringify(body),
 });
 
-/** An error in both spellings: `__type` for AWS JSON clients, `x-amzn-errortype` for REST-JSON ones. */
-export const faultReply = (fault: AwsFault): AwsReply =>
-  jsonReply(
-    { __type: fault.code, message: fault.message, Message: fault.message, Type: 'User' },
-    fault.status,
-    { 'x-amzn-errortype': fault.code },
-  );
-
-/** The reply to what a service threw; what is no fault of AWS's kind is a defect of ours. */
-export const asFault = (error: unknown): AwsReply =>
-  faultReply(
+/**
+ * The reply to what a service threw, in both spellings: `__type` for AWS JSON clients, `x-amzn-errortype` for REST-JSON
+ * ones. What is no fault of AWS's kind is a defect of ours.
+ */
+export function asFault(error: unknown): AwsReply {
+  const fault =
     error instanceof AwsFault
       ? error
-      : new AwsFault('InternalServiceError', error instanceof Error ? error.message : String(error), 500),
-  );
+      : new AwsFault('InternalServiceError', error instanceof Error ? error.message : String(error), 500);
+  const { code, message, status } = fault;
+  const said = { __type: code, message, Message: message, Type: 'User' };
+  return jsonReply(said, status, { 'x-amzn-errortype': code });
+}
 
 /** Reads a request's JSON body. @throws AwsFault where it is not what the operation takes. */
 export function readBody<Schema extends z.ZodType>(request: AwsRequest, schema: Schema): z.infer<Schema> {

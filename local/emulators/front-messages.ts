@@ -1,3 +1,4 @@
+import type { MessagePort, Worker } from 'node:worker_threads';
 import type { AwsReply, AwsRequest } from './exchange.ts';
 
 /** A request as it crosses from one thread to another: nothing but plain data. */
@@ -19,17 +20,15 @@ export type ToWorker = Crossings | { readonly kind: 'close' };
 
 export type Ask = (request: AwsRequest) => Promise<AwsReply | undefined>;
 
-interface Port {
-  readonly postMessage: (message: Crossings) => void;
-  readonly on: (event: 'message', heard: (message: FromWorker | ToWorker) => void) => unknown;
-}
-
 /**
  * Answers what the other thread asks. What crosses in one turn of the event loop does so in one message: waking the
  * other thread is what costs.
  * @returns what asks it in turn, and what ends all waiting once it is gone
  */
-export function startExchange(port: Port, answer: Ask): { readonly ask: Ask; readonly end: () => void } {
+export function startExchange(
+  port: Worker | MessagePort,
+  answer: Ask,
+): { readonly ask: Ask; readonly end: () => void } {
   const waiting = new Map<number, (reply: AwsReply | undefined) => void>();
   let asked = 0;
   let isOver = false;
@@ -45,7 +44,7 @@ export function startExchange(port: Port, answer: Ask): { readonly ask: Ask; rea
     waiting.get(id)?.(reply);
     waiting.delete(id);
   };
-  port.on('message', (message) => {
+  port.on('message', (message: FromWorker | ToWorker) => {
     if (message.kind !== 'crossings') return;
     for (const [id, reply] of message.replies) settle(id, reply);
     for (const [id, request] of message.requests) {

@@ -1,4 +1,4 @@
-import { EventEmitter } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import dynalite from 'dynalite';
@@ -41,7 +41,9 @@ export async function startAwsFront(options: {
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     void serve(request, response, ask);
   });
-  const port = await listen(server, options.port);
+  server.listen(options.port, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
     ask,
@@ -131,16 +133,6 @@ async function readAll(request: IncomingMessage): Promise<Buffer | undefined> {
 function send(response: ServerResponse, reply: AwsReply): void {
   response.writeHead(reply.status, { ...reply.headers, 'content-length': Buffer.byteLength(reply.body) });
   response.end(reply.body);
-}
-
-function listen(server: Server, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', () => {
-      server.off('error', reject);
-      resolve((server.address() as AddressInfo).port);
-    });
-  });
 }
 
 /** Ends what is in flight, then dynalite's own `close` ends the store. */
