@@ -25,17 +25,27 @@ const expecting = (what: string, clean = (input: unknown) => input) => ({
   error: (issue: { readonly input?: unknown }) => `expected ${what}, got ${shown(clean(issue.input))}`,
 });
 
+/** One schema for one value: they are dear to make, and every new worker makes these. */
+const that = <Value>(what: string, holds: (input: unknown) => boolean, clean?: typeof withoutSecrets) =>
+  z.custom<Value>(holds, expecting(what, clean));
+
 const oneOf = <const Values extends readonly string[]>(values: Values) =>
-  z.enum(values, expecting(values.map((value) => `"${value}"`).join(' or ')));
+  that<Values[number]>(values.map((value) => `"${value}"`).join(' or '), (input) =>
+    values.some((value) => value === input),
+  );
 
-function wholeNumber(least: number, most: number) {
-  const expected = expecting(`a whole number from ${least} to ${most}`);
-  return z.int(expected).check(z.gte(least, expected), z.lte(most, expected));
-}
+const numberThat = (what: string, is: (input: unknown) => boolean, least: number, most: number) =>
+  that<number>(
+    `${what} from ${least} to ${most}`,
+    (input) => is(input) && Number(input) >= least && Number(input) <= most,
+  );
+const wholeNumber = (least: number, most: number) =>
+  numberThat('a whole number', Number.isInteger, least, most);
 
-function textThat(what: string, holds: (text: string) => boolean, clean?: typeof withoutSecrets) {
-  return z.string(expecting(what, clean)).refine(holds, expecting(what, clean));
-}
+const trueOrFalse = that<boolean>('true or false', (input) => typeof input === 'boolean');
+
+const textThat = (what: string, holds: (text: string) => boolean, clean?: typeof withoutSecrets) =>
+  that<string>(what, (input) => typeof input === 'string' && holds(input), clean);
 
 function list<Item extends z.ZodType>(what: string, item: Item, least = 0) {
   const expected = expecting(what);
@@ -71,9 +81,7 @@ const BaseUrl = textThat(
   'an https URL (http only for this machine) without query, user or password',
   isBaseUrl,
   withoutSecrets,
-)
-  // `overwrite` runs also on text that the check above refused: it only shortens, so the message stays right.
-  .overwrite((text) => text.replace(/\/{1,100}$/, ''));
+).overwrite((text) => text.replace(/\/{1,100}$/, ''));
 
 const Match = textThat(
   `a rule memberAttribute=employeeField with the field one of ${MATCHABLE_EMPLOYEE_FIELDS.join(', ')} or customFields.<title>`,
@@ -97,12 +105,10 @@ const GroupPolicy = object('an object {match, mode, drift?}', {
   drift: DriftPolicy.optional(),
 });
 
-const share = expecting('a number from 0 to 1');
-
 /** How much may be removed without a person's approval. The hour rolls; below `minSize` members no share rule. */
 const GuardLimits = object('an object of guard limits, or null for none', {
   minSize: wholeNumber(0, 1_000_000).default(5),
-  maxRemovedShare: z.number(share).check(z.gte(0, share), z.lte(1, share)).default(0.5),
+  maxRemovedShare: numberThat('a number', Number.isFinite, 0, 1).default(0.5),
   maxRemovedCount: wholeNumber(0, 1_000_000).default(100),
   perHourCount: wholeNumber(0, 1_000_000).default(500),
 });
@@ -127,7 +133,7 @@ export const ConnectionSettings = object('an object of connection settings', {
   drift: DriftPolicy.default('restore'),
   adoptExisting: oneOf(['never', 'bySpokeId', 'byName']).default('bySpokeId'),
   /** Whoever had a hold come about may not approve it: somebody else must. Absent unless set: the release before knows none. */
-  fourEyes: z.boolean(expecting('true or false')).exactOptional(),
+  fourEyes: trueOrFalse.exactOptional(),
   /** null switches the guard off. */
   guard: GuardLimits.nullable().prefault({}),
   groups: object('an object {include, exclude, policies}', {
@@ -148,7 +154,7 @@ export const ConnectionSettings = object('an object of connection settings', {
   }).prefault({}),
   scim: object('an object {storeProfile}', {
     /** Keep all that the directory says of its users, not only what matching needs. */
-    storeProfile: z.boolean(expecting('true or false')).default(false),
+    storeProfile: trueOrFalse.default(false),
   }).prefault({}),
   /** Calls to the platform in flight per worker. */
   concurrency: wholeNumber(1, 64).default(8),

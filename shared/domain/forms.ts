@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { connectionName, groupId, intentId, memberId, platformGroupId, roleId, versionToken } from './ids.ts';
+import type * as ids from './ids.ts';
 import type { Stamp } from './stamp.ts';
 
 /*
@@ -10,14 +10,16 @@ import type { Stamp } from './stamp.ts';
 export const text = z.string();
 export const number = z.number();
 export const texts = z.array(text);
-export const connectionText = text.transform(connectionName);
-export const groupText = text.transform(groupId);
-export const memberText = text.transform(memberId);
-export const platformGroupText = text.transform(platformGroupId);
-export const roleText = text.transform(roleId);
-export const versionText = text.transform(versionToken);
-export const intentText = text.transform(intentId);
-export const stampText = text.transform((value) => value as Stamp);
+/** What we stored is what it is called: no schema of its own, which a worker would make and run for the name alone. */
+const textAs = <Name extends string>() => text as unknown as z.ZodType<Name, string>;
+export const connectionText = textAs<ids.ConnectionName>();
+export const groupText = textAs<ids.GroupId>();
+export const memberText = textAs<ids.MemberId>();
+export const platformGroupText = textAs<ids.PlatformGroupId>();
+export const roleText = textAs<ids.RoleId>();
+export const versionText = textAs<ids.VersionToken>();
+export const intentText = textAs<ids.IntentId>();
+export const stampText = textAs<Stamp>();
 
 /** What a schema describes, as nobody may change it. */
 export type Frozen<Value> = Value extends string | number | boolean | null | undefined

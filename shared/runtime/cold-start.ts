@@ -6,8 +6,10 @@ import * as z from 'zod';
  *
  * Schemas read this when they are made. zod would compile each object schema at its first use; a worker reads few
  * documents of each kind in its life, so that costs more than it gives. It also keeps `new Function` out of the functions.
+ * And it would look for values that contain themselves; JSON and items of DynamoDB never do.
  */
-z.config({ jitless: true });
+const memoizer: z.core.$ZodMemoizer = { attach() {}, guard() {}, alloc: (_schema, _input, empty) => empty };
+z.config({ jitless: true, memoizer });
 
 /*
  * undici parses HTTP in WebAssembly, which V8 optimises in the background after the first few answers (Node 20, measured

@@ -1,39 +1,16 @@
-import * as z from 'zod';
 import { DEFAULT_PREFIX, ENVIRONMENT, tableName } from '../contract/names.ts';
 import { DEFAULT_COALESCE_SECONDS } from '../contract/topology.ts';
-import { type ConnectionName, connectionName } from '../domain/ids.ts';
+import type { ConnectionName } from '../domain/ids.ts';
 
 /** The environment does not say what it must; a person has to look at the deployment. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-const seconds = (most: number) => z.coerce.number().int().check(z.gte(0), z.lte(most));
-const queueUrl = z.url().optional();
-
 /** SQS delays a message by at most 900 seconds, two of which are the clock margin. */
 const MAX_COALESCE_SECONDS = 898;
 
-const BOUND = /([^,=]+)=([^,=]+)/g;
-
-const Environment = z.object({
-  [ENVIRONMENT.prefix]: z.string().min(1).default(DEFAULT_PREFIX),
-  [ENVIRONMENT.table]: z.string().min(1).optional(),
-  [ENVIRONMENT.applyQueueUrl]: queueUrl,
-  [ENVIRONMENT.eventsDlqUrl]: queueUrl,
-  [ENVIRONMENT.applyDlqUrl]: queueUrl,
-  [ENVIRONMENT.coalesceSeconds]: seconds(MAX_COALESCE_SECONDS).default(DEFAULT_COALESCE_SECONDS),
-  [ENVIRONMENT.createSettleSeconds]: seconds(86_400).default(600),
-  [ENVIRONMENT.boundQueues]: z
-    .string()
-    .regex(/^(?:[\w-]+=[a-z0-9-]+(?:,|$))*$/)
-    .default(''),
-  [ENVIRONMENT.notify]: z
-    .string()
-    .regex(/^(?:(?:webhook|arn:[\w:-]+)(?:,|$))*$/)
-    .default(''),
-  [ENVIRONMENT.logLevel]: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
-});
+const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 
 export type Config = Readonly<ReturnType<typeof readConfig>>;
 
@@ -42,35 +19,40 @@ export type Config = Readonly<ReturnType<typeof readConfig>>;
  * @throws ConfigError that names the variable, what it should hold and what it holds
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>> = process.env) {
-  const parsed = Environment.safeParse(environment);
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    const name = issue?.path.join('.') ?? 'the environment';
-    throw new ConfigError(`${name}: ${issue?.message}, got ${JSON.stringify(environment[name])}`);
-  }
-  const { data } = parsed;
-  const prefix = data[ENVIRONMENT.prefix];
+  const read = (variable: keyof typeof ENVIRONMENT, what: string, holds: (text: string) => boolean) => {
+    const name = ENVIRONMENT[variable];
+    const value = environment[name];
+    if (value === undefined || holds(value)) return value;
+    throw new ConfigError(`${name}: expected ${what}, got ${JSON.stringify(value)}`);
+  };
+  const name = (variable: 'prefix' | 'table') => read(variable, 'a name', (text) => text !== '');
+  const url = (variable: 'applyQueueUrl' | 'eventsDlqUrl' | 'applyDlqUrl') =>
+    read(variable, 'a URL', (text) => URL.canParse(text));
+  const ms = (variable: 'coalesceSeconds' | 'createSettleSeconds', most: number, usual: number) => {
+    const isRight = (text: string) => Number.isInteger(+text) && +text >= 0 && +text <= most;
+    return Number(read(variable, `a whole number from 0 to ${most}`, isRight) ?? usual) * 1_000;
+  };
+  const list = (variable: 'boundQueues' | 'notify', what: string, form: RegExp) =>
+    (read(variable, `${what}, separated by commas`, (text) => form.test(text)) ?? '').match(/[^,]+/g) ?? [];
+  const level = (text?: string) => LOG_LEVELS.find((known) => known === text);
+  const prefix = name('prefix') ?? DEFAULT_PREFIX;
+  const boundQueues = list('boundQueues', 'queue=connection', /^(?:[\w-]+=[a-z0-9-]+(?:,|$))*$/);
   return {
     prefix,
-    tableName: data[ENVIRONMENT.table] ?? tableName(prefix),
-    coalesceMs: data[ENVIRONMENT.coalesceSeconds] * 1_000,
-    createSettleMs: data[ENVIRONMENT.createSettleSeconds] * 1_000,
-    logLevel: data[ENVIRONMENT.logLevel],
+    tableName: name('table') ?? tableName(prefix),
+    coalesceMs: ms('coalesceSeconds', MAX_COALESCE_SECONDS, DEFAULT_COALESCE_SECONDS),
+    createSettleMs: ms('createSettleSeconds', 86_400, 600),
+    logLevel: level(read('logLevel', LOG_LEVELS.join(' or '), (text) => !!level(text))) ?? 'info',
     /** Names of queues whose messages are of one connection, whatever they say. */
-    boundQueues: new Map<string, ConnectionName>(
-      [...data[ENVIRONMENT.boundQueues].matchAll(BOUND)].map(([, queue = '', name = '']) => [
-        queue,
-        connectionName(name),
-      ]),
-    ),
+    boundQueues: new Map(boundQueues.map((bound) => bound.split('=') as [string, ConnectionName])),
     /** Who is told without asking: `webhook`, ARNs of topics. */
-    notify: data[ENVIRONMENT.notify].split(',').filter((target) => target !== ''),
+    notify: list('notify', 'webhook or ARNs of topics', /^(?:(?:webhook|arn:[\w:-]+)(?:,|$))*$/),
     /** In AWS, not on the local stack. */
     isDeployed: environment['AWS_LAMBDA_FUNCTION_NAME'] !== undefined,
     queueUrls: {
-      apply: data[ENVIRONMENT.applyQueueUrl],
-      eventsDlq: data[ENVIRONMENT.eventsDlqUrl],
-      applyDlq: data[ENVIRONMENT.applyDlqUrl],
+      apply: url('applyQueueUrl'),
+      eventsDlq: url('eventsDlqUrl'),
+      applyDlq: url('applyDlqUrl'),
     },
   };
 }
