@@ -8,11 +8,13 @@ export const Finding = z.object({
 export type Finding = z.infer<typeof Finding>;
 
 /** What `groupsync probe` found: at this address, for this company, and nowhere else. */
-export const ContractReport = z.object({
-  baseUrl: z.string(),
-  company: z.string(),
-  atMs: z.number(),
-  patchHonoursVersion: z.boolean(),
-  findings: z.array(Finding),
-});
+export const ContractReport = z.lazy(() =>
+  z.object({
+    baseUrl: z.string(),
+    company: z.string(),
+    atMs: z.number(),
+    patchHonoursVersion: z.boolean(),
+    findings: z.array(Finding),
+  }),
+);
 export type ContractReport = z.infer<typeof ContractReport>;

@@ -6,32 +6,24 @@ import { fieldOf, isObject, type ScimObject, type ScimValue } from './value.ts';
 export interface BulkOperation {
   readonly method: string;
   readonly path: string;
-  readonly bulkId: string | undefined;
-  readonly version: string | undefined;
+  readonly bulkId?: string | undefined;
+  readonly version?: string | undefined;
   readonly data: ScimValue | undefined;
 }
 
-const optionalText = z
-  .string()
-  .nullish()
-  .transform((text) => text ?? undefined);
+const Operation = z.lazy(() =>
+  z.object({
+    method: z
+      .string()
+      .toUpperCase()
+      .pipe(z.enum(['POST', 'PUT', 'PATCH', 'DELETE'])),
+    path: z.string().startsWith('/'),
+    bulkId: z.string().optional(),
+    version: z.string().optional(),
+  }),
+);
 
-const Operation = z.object({
-  method: z
-    .string()
-    .toUpperCase()
-    .pipe(z.enum(['POST', 'PUT', 'PATCH', 'DELETE'])),
-  path: z.string().startsWith('/'),
-  bulkId: optionalText,
-  version: optionalText,
-});
-
-const FailOnErrors = z
-  .int()
-  .min(0)
-  .nullish()
-  // 0 and null set no limit, as clients that have a field for it write.
-  .transform((limit) => limit || undefined);
+const FailOnErrors = z.lazy(() => z.int().min(0).nullish());
 
 /**
  * Reads the body of a bulk request (RFC 7644 section 3.7): its operations, and after how many errors the rest is not tried.
@@ -45,7 +37,8 @@ export function readBulk(body: ScimObject) {
   }
   const failOnErrors = FailOnErrors.safeParse(fieldOf(body, 'failOnErrors'));
   if (!failOnErrors.success) throw badRequest('invalidSyntax', 'failOnErrors: expected a whole number');
-  return { failOnErrors: failOnErrors.data, operations: operations.map(readOperation) };
+  // 0 and null set no limit, as clients that have a field for it write.
+  return { failOnErrors: failOnErrors.data || undefined, operations: operations.map(readOperation) };
 }
 
 function readOperation(raw: ScimValue, index: number): BulkOperation {
@@ -53,8 +46,8 @@ function readOperation(raw: ScimValue, index: number): BulkOperation {
   const parsed = Operation.safeParse({
     method: fieldOf(given, 'method'),
     path: fieldOf(given, 'path'),
-    bulkId: fieldOf(given, 'bulkId'),
-    version: fieldOf(given, 'version'),
+    bulkId: fieldOf(given, 'bulkId') ?? undefined,
+    version: fieldOf(given, 'version') ?? undefined,
   });
   if (!parsed.success) {
     throw badRequest(

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { overStored, withoutUnknown } from '../contract/change-setting.ts';
+import { number, text } from '../domain/forms.ts';
 import { type ConnectionName, connectionName } from '../domain/ids.ts';
 import { Connection, type ConnectionStore } from '../sync/ports/connections.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
@@ -7,7 +8,7 @@ import { OF_THIS_SCHEMA, understood } from './item-form.ts';
 import { CONNECTIONS_PARTITION, connectionKey, tombstoneKey } from './keys.ts';
 import { all, type Change, equal, exists, missing, type Table, type Value } from './table.ts';
 
-const Tombstone = z.object({ company: z.string(), erasedMs: z.number().exactOptional() });
+const Tombstone = z.lazy(() => z.object({ company: text, erasedMs: number.exactOptional() }));
 
 /**
  * Connections change rarely and are read by every batch, so they are remembered for `rememberMs`. One that is not

@@ -128,7 +128,7 @@ async function belongs(
   });
 }
 /** Who did something: by id in the directory, or by role on the platform, where somebody without a name has none said. */
-const Actor = z.record(z.string(), z.nullable(z.string()));
+const Actor = z.lazy(() => z.record(z.string(), z.nullable(z.string())));
 
 /** Here alone a key is read: names of connections hold no `#`. */
 function isOf(connection: ConnectionName, item: Item): boolean {

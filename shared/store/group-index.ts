@@ -1,4 +1,3 @@
-import * as z from 'zod';
 import type { PendingCause, SettledState } from '../domain/group-state.ts';
 import { type ConnectionName, type GroupRef, groupId, memberId } from '../domain/ids.ts';
 import type { GroupIndex, GroupSummary, PendingEntry } from '../sync/ports/group-index.ts';
@@ -91,8 +90,8 @@ function summaryOf(connection: ConnectionName, item: Item): GroupSummary {
   };
 }
 
-const Undecided = z.object({ decision: z.object({ kind: z.literal('waiting') }) });
-const isUndecided = (hold: unknown): boolean => Undecided.safeParse(hold).success;
+const isUndecided = (hold: unknown): boolean =>
+  (hold as { decision?: { kind?: unknown } } | undefined)?.decision?.kind === 'waiting';
 
 const pendingOf = (connection: ConnectionName, item: Item): PendingEntry => ({
   ref: refOf(connection, item),

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { NOBODY_KNOWN } from '../domain/drift.ts';
+import { text } from '../domain/forms.ts';
 import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import { AuditEntry, type AuditLog, type DriftLog, DriftRecord, type KeptEntry } from '../sync/ports/logs.ts';
 import { OF_THIS_SCHEMA, understood } from './item-form.ts';
@@ -23,7 +24,7 @@ const AUDIT_LIFE_SECONDS = 400 * 86_400;
 
 /** Whoever asks for the newest must not read what a year has left. */
 const PAGE_SIZE = 100;
-const Head = z.object({ lastAudit: z.string().exactOptional(), lastDeed: z.string().exactOptional() });
+const Head = z.lazy(() => z.object({ lastAudit: text.exactOptional(), lastDeed: text.exactOptional() }));
 
 /** Entries of a time lie side by side in the index too, beneath the attributes that every item there shows. */
 export function createAuditLog(table: Table): AuditLog {

@@ -18,10 +18,12 @@ const Target = z.lazy(() =>
 type Target = z.infer<typeof Target>;
 
 /** Whatever else stands there refuses no event. */
-const OktaActor = z
-  .object({ id: Identifier, alternateId: z.string().nullish(), displayName: z.string().nullish() })
-  .nullish()
-  .catch(undefined);
+const OktaActor = z.lazy(() =>
+  z
+    .object({ id: Identifier, alternateId: z.string().nullish(), displayName: z.string().nullish() })
+    .nullish()
+    .catch(undefined),
+);
 
 /** The parts of an Okta LogEvent that matter here (Okta System Log API, "LogEvent object"). */
 const LogEvent = z.lazy(() =>

@@ -27,9 +27,11 @@ const scimPlace = () => ({
 });
 
 /** Members as SCIM writes them: a list or a single one, each `{value, display?, …}` or, by some clients, a bare id. */
-const ScimMembers = z.preprocess(
-  (raw) => (raw == null ? raw : (Array.isArray(raw) ? raw : [raw]).map(asNativeMember)),
-  MembersField,
+const ScimMembers = z.lazy(() =>
+  z.preprocess(
+    (raw) => (raw == null ? raw : (Array.isArray(raw) ? raw : [raw]).map(asNativeMember)),
+    MembersField,
+  ),
 );
 
 function asNativeMember(raw: unknown): unknown {

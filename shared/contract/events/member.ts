@@ -4,11 +4,8 @@ import { memberId } from '../../domain/ids.ts';
 import { MAX_ATTRIBUTE_BYTES, MAX_ATTRIBUTES_PER_MEMBER, MAX_MEMBERS_PER_EVENT } from './bounds.ts';
 import { expecting, Identifier, LONE_SURROGATE } from './fields.ts';
 
-const attribute = (description: string) =>
-  z
-    .unknown()
-    .optional()
-    .meta({ type: ['string', 'null'], description });
+const said = z.unknown().optional();
+const attribute = (description: string) => said.meta({ type: ['string', 'null'], description });
 
 /**
  * A member as an event writes it: `id`, and any attributes that match rules may use. A null attribute says nothing,

@@ -85,10 +85,9 @@ const ActiveEmployee = z.lazy(() =>
 
 /** `ein`: employer identification number. `sendAllRoles`: every employee of the company, bypassing access rules. */
 const AllEmployeesQuery = z.lazy(() =>
-  PageQuery.extend({
-    ein: z.int().min(0).optional(),
-    sendAllRoles: z.boolean().optional(),
-  }).transform(({ ein, sendAllRoles, ...page }) => ({ ...page, EIN: ein, send_all_roles: sendAllRoles })),
+  PageQuery.unwrap()
+    .extend({ ein: z.int().min(0).optional(), sendAllRoles: z.boolean().optional() })
+    .transform(({ ein, sendAllRoles, ...page }) => ({ ...page, EIN: ein, send_all_roles: sendAllRoles })),
 );
 type AllEmployeesQuery = z.input<typeof AllEmployeesQuery>;
 

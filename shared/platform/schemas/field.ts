@@ -17,19 +17,21 @@ export function openEnum<const Known extends string>(known: readonly Known[]): z
 }
 
 /** A date as the platform takes it: YYYY-MM-DD, a day of the calendar. */
-export const CalendarDate = z.iso.date();
+export const CalendarDate = z.lazy(() => z.iso.date());
 
 /** An RFC 3339 time with its UTC offset. */
-export const OffsetTime = z.iso.datetime({ offset: true });
+export const OffsetTime = z.lazy(() => z.iso.datetime({ offset: true }));
 
 /** More is not advised (Workforce Platform API, Limits). */
 export const MAX_PAGE_SIZE = 100;
 
 /** Where a list begins and how large its pages are: `limit` items a page (1 to 100, default 100), after `offset`. */
-export const PageQuery = z.strictObject({
-  limit: z.int().check(z.gte(1), z.lte(MAX_PAGE_SIZE)).default(MAX_PAGE_SIZE),
-  offset: z.int().min(0).default(0),
-});
+export const PageQuery = z.lazy(() =>
+  z.strictObject({
+    limit: z.int().check(z.gte(1), z.lte(MAX_PAGE_SIZE)).default(MAX_PAGE_SIZE),
+    offset: z.int().min(0).default(0),
+  }),
+);
 export type PageQuery = z.input<typeof PageQuery>;
 
 /** Tax location codes of an address (Workforce Platform API, Address). */

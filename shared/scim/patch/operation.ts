@@ -13,13 +13,15 @@ export interface PatchOperation {
 /** Operations of one request; providers put many values into one operation instead. */
 const MAX_OPERATIONS = 5_000;
 
-const Operation = z.object({
-  op: z
-    .string()
-    .toLowerCase()
-    .pipe(z.enum(['add', 'remove', 'replace'])),
-  path: z.string().nullish(),
-});
+const Operation = z.lazy(() =>
+  z.object({
+    op: z
+      .string()
+      .toLowerCase()
+      .pipe(z.enum(['add', 'remove', 'replace'])),
+    path: z.string().nullish(),
+  }),
+);
 
 /**
  * Reads the body of a PATCH (RFC 7644 section 3.5.2). `op` and all names without regard to case, because Entra ID

@@ -22,14 +22,15 @@ export const Connection = z.lazy(() =>
       /** Settings that alter plans were changed then, and not all groups are marked for it yet. */
       replanSinceMs: number.exactOptional(),
       /** What `probe` found. One that cannot be read is as good as none: it is quickly made anew. */
-      contract: ContractReport.optional().catch(undefined),
+      contract: z.unknown().optional(),
     })
-    .transform(({ contract, ...connection }) =>
+    .transform(({ contract: kept, ...connection }) => {
+      const contract = kept === undefined ? undefined : ContractReport.safeParse(kept).data;
       // Whoever changes the address, older code too, leaves the report behind as it was.
-      contract?.baseUrl === connection.settings.baseUrl && contract.company === connection.company
+      return contract?.baseUrl === connection.settings.baseUrl && contract.company === connection.company
         ? { ...connection, contract }
-        : connection,
-    ),
+        : connection;
+    }),
 );
 export type Connection = Readonly<z.infer<typeof Connection>> & {
   readonly contract?: ContractReport | undefined;
