@@ -13,11 +13,14 @@ const GuardRecord = z.lazy(() => z.object({ intent: intentText, atMs: number, re
 export type GuardRecord = Frozen<z.infer<typeof GuardRecord>>;
 
 /**
- * Where the parts of a view lie, and how to tell that they are whole. A small one is `text`, and has no parts: a release
- * that does not know `text` misses them, and asks the platform.
+ * Where the parts of a view lie, and how to tell that they are whole. A small one is `text`, and a larger one has a `head`
+ * that names its buckets; then there are no chunks: a release that knows neither misses them, and asks the platform.
  */
 const ViewPointer = z.lazy(() =>
-  z.object({ id: intentText, chunks: number, hash: text, size: number, text: text.exactOptional() }),
+  z.object({
+    ...{ id: intentText, chunks: number, hash: text, size: number, text: text.exactOptional() },
+    head: z.object({ chunks: number, hash: text }).exactOptional(),
+  }),
 );
 export type ViewPointer = Frozen<z.infer<typeof ViewPointer>>;
 

@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
+import pMap from 'p-map';
 import type { Item, Key, Table } from './table.ts';
 
 /** An item may have 400 KB (Amazon DynamoDB quotas); keys and attribute names want a little of that. */
 const MAX_CHUNK_BYTES = 350_000;
+/** Two full requests, of which each may be nearly 9 MB. */
+export const IN_FLIGHT = 50;
 
 export interface Chunked {
   readonly chunks: number;
@@ -36,7 +39,8 @@ export async function writeChunks(
   extra: { readonly [name: string]: number } = {},
 ): Promise<Chunked> {
   const texts = packLines(lines);
-  await Promise.all(texts.map((text, index) => table.put({ ...keyOf(index), ...extra, text })));
+  const put = (text: string, index: number) => table.put({ ...keyOf(index), ...extra, text });
+  await pMap(texts, put, { concurrency: IN_FLIGHT });
   return { chunks: texts.length, hash: hashOf(texts) };
 }
 
@@ -63,10 +67,6 @@ export async function findChunks(
   for await (const page of table.query({ partition: pk, prefix }))
     texts.push(...page.map(({ text }) => String(text)));
   return { chunks: texts.length, hash: hashOf(texts), lines: texts.flatMap((text) => text.split('\n')) };
-}
-
-export async function deleteChunks(table: Table, keyOf: (index: number) => Key, chunks: number) {
-  await Promise.all(Array.from({ length: chunks }, (_, index) => table.delete(keyOf(index))));
 }
 
 function hashOf(texts: readonly string[]): string {

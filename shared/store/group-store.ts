@@ -1,11 +1,11 @@
 import type { GroupState, LinkedGroup } from '../domain/group-state.ts';
-import type { GroupRef, IntentId, VersionToken } from '../domain/ids.ts';
+import type { GroupRef, VersionToken } from '../domain/ids.ts';
 import type { Flip, GroupStore } from '../sync/ports/groups.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
-import { deleteChunks, findChunks, readChunks, writeChunks } from './chunks.ts';
+import { findChunks, readChunks, writeChunks } from './chunks.ts';
 import { parseGroup, parseMember } from './group-item.ts';
 import {
-  collectGarbage,
+  collectTombstones,
   decisionIs,
   dirtying,
   ending,
@@ -31,7 +31,6 @@ import {
   NOT_DUE,
   placed,
   shardOf,
-  viewChunkKey,
 } from './keys.ts';
 import {
   all,
@@ -44,7 +43,8 @@ import {
   missing,
   type Table,
 } from './table.ts';
-import { decodeUser, viewFrom, viewLines } from './view-lines.ts';
+import { decodeUser } from './view-lines.ts';
+import { createViewStore } from './view-store.ts';
 
 /** That the platform answered 404 is over once it has shown the group, or the link is gone. */
 const MISSED = 'missedAt';
@@ -79,22 +79,10 @@ const removedBy = (
 const landedBy = ({ version }: GroupState, shown: VersionToken) =>
   version === shown ? [] : ['unsettledRemovals'];
 
-/**
- * Up to this size a view lies on the group's item, where it costs no request of its own; a larger one would make every
- * write of the group dearer than a chunk is. What the platform cannot tell, should the release before miss the chunks
- * that it knows, stays in them: waivers, names in two forms and, where strangers may stay, who is one.
- */
-const INLINE_VIEW_BYTES = 1_024;
-
-export function createGroupStore(table: Table, inlineViewBytes = INLINE_VIEW_BYTES): GroupStore {
-  const update = async (ref: GroupRef, change: Change, when?: Condition) =>
-    (await table.update(groupKey(ref), change, when)).written;
-  const discard = async (
-    ref: GroupRef,
-    view: { readonly id: IntentId; readonly chunks: number } | undefined,
-  ) => {
-    if (view !== undefined) await deleteChunks(table, (n) => viewChunkKey(ref, view.id, n), view.chunks);
-  };
+export function createGroupStore(table: Table, inlineViewBytes?: number): GroupStore {
+  const views = createViewStore(table, inlineViewBytes);
+  const change = (ref: GroupRef, how: Change, when?: Condition) => table.update(groupKey(ref), how, when);
+  const update = async (...how: Parameters<typeof change>) => (await change(...how)).written;
 
   return {
     async read(ref) {
@@ -130,21 +118,8 @@ export function createGroupStore(table: Table, inlineViewBytes = INLINE_VIEW_BYT
       await table.update(memberKey(ref, member), { set: stored, remove }, exists('stamp'));
     },
 
-    async readView(ref, pointer) {
-      const keyOf = (n: number) => viewChunkKey(ref, pointer.id, n);
-      const lines = pointer.text?.split('\n') ?? (await readChunks(table, keyOf, pointer));
-      return lines === undefined ? undefined : viewFrom(lines);
-    },
-
-    async prepareView(ref, id, view, membership = 'authoritative') {
-      const { size } = view.users;
-      const lines = [...viewLines(view)];
-      const text = lines.join('\n');
-      const isShown = membership === 'authoritative' && view.waiver === undefined && view.alias === undefined;
-      if (isShown && Buffer.byteLength(text) <= inlineViewBytes)
-        return { id, chunks: 0, hash: '', size, text };
-      return { id, ...(await writeChunks(table, (n) => viewChunkKey(ref, id, n), lines)), size };
-    },
+    readView: views.read,
+    prepareView: (seen, id, view, membership = 'authoritative') => views.write(seen, id, view, membership),
 
     openIntent: (seen, intent) =>
       update(
@@ -170,9 +145,9 @@ export function createGroupStore(table: Table, inlineViewBytes = INLINE_VIEW_BYT
         ...(doubts === undefined ? {} : { doubts: doubts.map((view) => ({ ...view })) }),
         ...(audited === undefined ? {} : { lastAudit: audited }),
       };
-      const dropped = await update(ref, { set, remove: ['intent', 'intentId'] }, intentIs(intent.id));
-      if (dropped && doubtUntilMs === undefined) await discard(ref, intent.view);
-      return dropped;
+      const dropped = await change(ref, { set, remove: ['intent', 'intentId'] }, intentIs(intent.id));
+      if (dropped.written && doubtUntilMs === undefined) await views.discard(ref, intent.view, dropped.item);
+      return dropped.written;
     },
 
     async flip(ref, flip) {
@@ -193,13 +168,15 @@ export function createGroupStore(table: Table, inlineViewBytes = INLINE_VIEW_BYT
       const end = async () => {
         const { set, remove } = await ending(table, seen, platform?.view, flip);
         const clean = { set: { ...written.set, ...set }, remove: [...(written.remove ?? []), ...remove] };
-        return update(ref, clean, all(intentIs(flip.intent), revIsAs(seen), missing('paused')));
+        return change(ref, clean, all(intentIs(flip.intent), revIsAs(seen), missing('paused')));
       };
-      const isClean = flip.unfinished !== true && (await end());
+      const ended = flip.unfinished !== true && (await end());
+      const clean = ended !== false && ended.written;
       const dirty = { ...written, set: { ...written.set, ...promise(ref, flip.wakeAtMs) } };
-      if (!isClean && !(await update(ref, dirty, intentIs(flip.intent)))) return undefined;
-      if (!isSame) await discard(ref, seen.view);
-      return { clean: isClean };
+      const flipped = clean ? ended : await change(ref, dirty, intentIs(flip.intent));
+      if (!flipped.written) return undefined;
+      if (!isSame) await views.discard(ref, seen.view, flipped.item);
+      return { clean };
     },
 
     async absorb(seen, platform, found) {
@@ -209,7 +186,7 @@ export function createGroupStore(table: Table, inlineViewBytes = INLINE_VIEW_BYT
       const { platformId, view } = seen;
       const { isGone = false } = found ?? {};
       const former = platformId && view && { platformId, view: { ...view }, isGone };
-      const change: Change =
+      const how: Change =
         platform === undefined
           ? {
               set: {
@@ -223,9 +200,10 @@ export function createGroupStore(table: Table, inlineViewBytes = INLINE_VIEW_BYT
               set: { ...linkAttributes(platform), ...(isNews ? { takeOver: true } : {}), ...foundNow },
               remove: [MISSED, 'former', ...answered, ...landedBy(seen, platform.version)],
             };
-      const absorbed = await update(seen.ref, change, all(unsettledSince(seen), suspectIsAs(seen)));
-      if (absorbed && isNews && platform !== undefined) await discard(seen.ref, view);
-      return absorbed;
+      const absorbed = await change(seen.ref, how, all(unsettledSince(seen), suspectIsAs(seen)));
+      if (absorbed.written && isNews && platform !== undefined)
+        await views.discard(seen.ref, view, absorbed.item);
+      return absorbed.written;
     },
 
     async settle(seen, settled, { counts, driftClosed, calledMs, againAtMs }) {
@@ -245,9 +223,9 @@ export function createGroupStore(table: Table, inlineViewBytes = INLINE_VIEW_BYT
     },
 
     async keepUnattributed(seen, ids) {
-      const change = ids.length === 0 ? { remove: ['unattributed'] } : { set: { unattributed: [...ids] } };
+      const left = ids.length === 0 ? { remove: ['unattributed'] } : { set: { unattributed: [...ids] } };
       // Whatever is found comes with another view.
-      await update(seen.ref, change, viewIsAs(seen));
+      await update(seen.ref, left, viewIsAs(seen));
     },
 
     suspect: (seen, suspicion, dirty) => {
@@ -293,8 +271,8 @@ export function createGroupStore(table: Table, inlineViewBytes = INLINE_VIEW_BYT
 
     resume: (ref, { pausedAtMs, ...dirty }) => {
       const isAsSeen = pausedAtMs === undefined ? missing('pausedAtMs') : equal('pausedAtMs', pausedAtMs);
-      const change = dirtying(ref, dirty, { remove: ['paused', 'pausedAtMs'] });
-      return update(ref, change, all(exists('paused'), isAsSeen));
+      const resumed = dirtying(ref, dirty, { remove: ['paused', 'pausedAtMs'] });
+      return update(ref, resumed, all(exists('paused'), isAsSeen));
     },
 
     async readMany(refs, onUnreadable) {
@@ -313,7 +291,8 @@ export function createGroupStore(table: Table, inlineViewBytes = INLINE_VIEW_BYT
       });
     },
 
-    collect: (state, nowMs) => collectGarbage(table, state, nowMs),
+    collect: async (state, nowMs) =>
+      (await views.collect(state, nowMs)) + (await collectTombstones(table, state, nowMs)),
 
     async postpone(seen, { retryAtMs, soonerMs, attempts, calledMs, error, mine = seen.intent?.id }) {
       const { ref } = seen;

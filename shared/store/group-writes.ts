@@ -5,7 +5,7 @@ import { WAKE_GRACE_MS } from '../domain/promise.ts';
 import type { Dirty } from '../sync/ports/desired.ts';
 import type { Flip, FoundForeign } from '../sync/ports/groups.ts';
 import { OF_THIS_SCHEMA } from './item-form.ts';
-import { dueText, groupKey, listedItem, MEMBER_PREFIX, NOT_DUE, placed, VIEW_PREFIX } from './keys.ts';
+import { dueText, groupKey, listedItem, MEMBER_PREFIX, NOT_DUE, placed } from './keys.ts';
 import { all, any, type Change, type Condition, equal, exists, less, missing, type Table } from './table.ts';
 
 /*
@@ -119,25 +119,10 @@ export const dirtying = (
   };
 };
 
-/** A write is long over by then, one way or the other. */
-const CHUNK_AGE_MS = 3_600_000;
-
-/**
- * Deletes a group's litter: chunks of writes that neither the view nor an intent points to, an hour after they were
- * made, and tombstones past their time where the store does not see to that itself.
- * @returns how many items went
- */
-export async function collectGarbage(table: Table, state: GroupState, nowMs: number): Promise<number> {
-  const { pk } = groupKey(state.ref);
-  const inUse = new Set<string | undefined>([state.view?.id, state.intent?.view?.id, state.former?.view.id]);
+/** Deletes tombstones past their time, where the store does not see to that itself. @returns how many */
+export async function collectTombstones(table: Table, { ref }: GroupState, nowMs: number): Promise<number> {
+  const { pk } = groupKey(ref);
   let collected = 0;
-  for await (const page of table.query({ partition: pk, prefix: VIEW_PREFIX })) {
-    for (const item of page) {
-      const id = item.sk.split('#')[1] ?? '';
-      const isLitter = !inUse.has(id) && madeAtMs(id) < nowMs - CHUNK_AGE_MS;
-      if (isLitter && (await table.delete(item))) collected += 1;
-    }
-  }
   for await (const page of table.query({ partition: pk, prefix: MEMBER_PREFIX })) {
     for (const { sk, expiresAt } of page) {
       // Made present meanwhile, a register has no end any more and stays.
@@ -147,10 +132,4 @@ export async function collectGarbage(table: Table, state: GroupState, nowMs: num
     }
   }
   return collected;
-}
-
-/** Ids begin with the time they were made at (newId); one of another form is never old. */
-function madeAtMs(id: string): number {
-  const time = Number.parseInt(id.slice(0, 12), 16);
-  return Number.isNaN(time) ? Number.POSITIVE_INFINITY : time;
 }

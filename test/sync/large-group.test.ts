@@ -37,7 +37,7 @@ describe('a group of 100,000 members', () => {
       ]),
     );
     const view = { name: 'Every\nbody', spokeId: 'g', users };
-    const pointer = await groups.prepareView(ref('g'), intentId('i1'), view);
+    const pointer = await groups.prepareView({ ref: ref('g') }, intentId('i1'), view);
     expect(pointer.size).toBe(HUNDRED_THOUSAND);
     const sizes = [...world.table.items.values()].map((item) =>
       Buffer.byteLength(String(item['text'] ?? '')),

@@ -90,13 +90,13 @@ async function isStillOurs({ ref, view, intent }: GroupState, { ports }: Turn): 
 
 /** Stores an observed group as a view that the group can be pointed to. */
 export async function linkTo(
-  { ref }: GroupState,
+  seen: GroupState,
   { id, version }: Pick<ObservedGroup, 'id' | 'version'>,
   view: View,
   { ports, connection: { settings } }: Turn,
 ): Promise<LinkedGroup> {
   const viewId = intentId(ports.newId());
-  const pointer = await ports.groups.prepareView(ref, viewId, view, settings.membership);
+  const pointer = await ports.groups.prepareView(seen, viewId, view, settings.membership);
   return { id: id as PlatformGroupId, version, view: pointer };
 }
 

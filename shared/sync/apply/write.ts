@@ -79,7 +79,7 @@ async function openIntent(
   { ports, connection: { settings } }: Turn,
 ): Promise<Intent | undefined> {
   const id = reservation?.intent ?? intentId(ports.newId());
-  const view = plan.after && (await ports.groups.prepareView(state.ref, id, plan.after, settings.membership));
+  const view = plan.after && (await ports.groups.prepareView(state, id, plan.after, settings.membership));
   const intent: Intent = {
     id,
     action: plan.action as WriteAction,

@@ -72,7 +72,7 @@ export interface Postponement extends Pick<GroupState, 'attempts' | 'calledMs'> 
   readonly mine: IntentId | undefined;
 }
 
-type Membership = ConnectionSettings['membership'];
+export type Membership = ConnectionSettings['membership'];
 
 export interface GroupStore {
   read(ref: GroupRef): Promise<GroupState | undefined>;
@@ -84,8 +84,16 @@ export interface GroupStore {
   markPending(ref: GroupRef, member: MemberId, mark: PendingMark | undefined): Promise<void>;
   /** undefined where the chunks are not what the pointer says: the caller reads the platform instead. */
   readView(ref: GroupRef, pointer: ViewPointer): Promise<View | undefined>;
-  /** Writes the chunks of a view that nothing points to yet; a small one has none, unless strangers may stay. */
-  prepareView(ref: GroupRef, id: IntentId, view: View, membership?: Membership): Promise<ViewPointer>;
+  /**
+   * Writes what a view needs beside its pointer, which is to be written only while the group's view is still the one `seen`:
+   * what did not change is taken over from that.
+   */
+  prepareView(
+    seen: Pick<GroupState, 'ref' | 'view'>,
+    id: IntentId,
+    view: View,
+    membership?: Membership,
+  ): Promise<ViewPointer>;
   /** false where another worker has opened an intent, moved the view or settled the group since `seen` was read. */
   openIntent(seen: GroupState, intent: Intent): Promise<boolean>;
   /**

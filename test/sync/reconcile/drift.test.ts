@@ -99,6 +99,10 @@ it('keeps who made a difference, as the feed names them', async () => {
 });
 
 describe('a spokeId that somebody took away', () => {
+  const shown = ({ platform }: World, id: string) => {
+    const { spokeId, users = [] } = platform.groups.get(id) ?? {};
+    return [spokeId, [...users].sort()];
+  };
   async function beside(options = {}) {
     const told = await settled({}, options);
     const { world } = told;
@@ -114,7 +118,7 @@ describe('a spokeId that somebody took away', () => {
     await tell(world, event('group.member.removed', { group: { id: 'g' }, members: [member('m0')] }, 1));
     await apply(world);
     await apply(world);
-    expect(world.platform.groups.get(id)).toMatchObject({ spokeId: 'g', users: USERS.slice(1) });
+    expect(shown(world, id)).toEqual(['g', USERS.slice(1)]);
     expect(await records(world)).toMatchObject([{ kind: 'spoke_id', settledBy: 'restore' }]);
   });
 
@@ -132,7 +136,7 @@ describe('a spokeId that somebody took away', () => {
     world.platform.changeAsOther(id, { spokeId: null });
     world.advance(AT_WORK_MS);
     await apply(world);
-    expect(world.platform.groups.get(id)).toMatchObject({ spokeId: 'g', users: USERS.slice(1) });
+    expect(shown(world, id)).toEqual(['g', USERS.slice(1)]);
   });
 
   it('is not seen in a platform that shows nobody’s', async () => {

@@ -254,7 +254,7 @@ describe('touched groups', () => {
     const next = { version: 'v2' as never, traces: [], atMs: (seen.suspect?.atMs ?? 0) + 1 };
     expect(await world.ports.groups.suspect(seen, next, at)).toBe(true);
     // A look that answered the first one does not answer the second.
-    const view = await world.ports.groups.prepareView(seen.ref, 'i1' as never, {
+    const view = await world.ports.groups.prepareView(seen, 'i1' as never, {
       name: '',
       spokeId: null,
       users: new Map(),

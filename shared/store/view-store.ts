@@ -1,0 +1,163 @@
+import { createHash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import pMap from 'p-map';
+import type { GroupState, ViewPointer } from '../domain/group-state.ts';
+import type { GroupRef, IntentId } from '../domain/ids.ts';
+import type { View } from '../domain/view.ts';
+import type { Membership } from '../sync/ports/groups.ts';
+import { IN_FLIGHT, readChunks, writeChunks } from './chunks.ts';
+import { parseGroup } from './group-item.ts';
+import { VIEW_PREFIX, viewBucketKey, viewChunkKey } from './keys.ts';
+import type { Item, Key, Table } from './table.ts';
+import { viewFrom, viewLines } from './view-lines.ts';
+
+/*
+ * Where views lie. A small one is text on its group's item. The users of a larger one are spread over buckets by their
+ * ids, so that a change of one user writes one bucket anew:
+ *
+ *     pointer on the item ──▶ VIEW#<view>#0000, its head: name, spokeId, names of buckets ──▶ VIEW#~<bucket>: users
+ *
+ * A bucket never changes, and its name says what is in it and which write made it. A view takes over the buckets that it
+ * has in common with the one before: that one is still the group's when the pointer to the new one is written (conditions
+ * in `group-writes.ts`), and what a pointer on the item leads to is never deleted.
+ */
+
+/** Up to this size a view costs no request of its own; a larger one would make every write of the group dearer. */
+const INLINE_VIEW_BYTES = 1_024;
+/** The square of the number of buckets, of a view as large as an inline one: a bucket is then about as large as its head. */
+const SQUARE = 32;
+const HEADS_REMEMBERED = 200;
+/** A write is long over by then, one way or the other. */
+const CHUNK_AGE_MS = 3_600_000;
+
+export function createViewStore(table: Table, inlineViewBytes = INLINE_VIEW_BYTES) {
+  /** Heads, by hash, of views that were written or found whole lately: only from these are buckets taken over. */
+  const whole = new Map<string, readonly string[]>();
+  const remember = (hash: string, lines: readonly string[] | undefined) => {
+    whole.delete(hash);
+    if (lines !== undefined) whole.set(hash, lines);
+    const [oldest = ''] = whole.keys();
+    if (whole.size > HEADS_REMEMBERED) whole.delete(oldest);
+  };
+  const linesAt = async (ref: GroupRef, { id, text, ...pointer }: ViewPointer) =>
+    text?.split('\n') ??
+    whole.get(pointer.head?.hash ?? '') ??
+    readChunks(table, (n) => viewChunkKey(ref, id, n), pointer.head ?? pointer);
+
+  const bucketKeys = async (ref: GroupRef, pointer: ViewPointer): Promise<readonly Key[]> => {
+    const lines = pointer.head && (await linesAt(ref, pointer));
+    return (lines ?? []).filter(isBucket).map((name) => viewBucketKey(ref, name));
+  };
+  /** All that the group's item leads to. */
+  const inUse = async (state: GroupState): Promise<ReadonlySet<string>> => {
+    const { ref, view, intent, former, doubt, doubts = [] } = state;
+    const pointers = [view, intent?.view, former?.view, doubt?.intent.view, ...doubts];
+    const known = pointers.filter((pointer) => pointer !== undefined);
+    const buckets = await Promise.all(known.map((pointer) => bucketKeys(ref, pointer)));
+    return new Set([...known.map(({ id }) => id), ...buckets.flat().map(nameIn)]);
+  };
+  const erase = (keys: readonly Key[]) =>
+    pMap(keys, ({ pk, sk }) => table.delete({ pk, sk }), { concurrency: IN_FLIGHT });
+
+  return {
+    /** @returns undefined where a chunk or a bucket is missing, or is not what was written */
+    async read(ref: GroupRef, pointer: ViewPointer): Promise<View | undefined> {
+      const lines = await linesAt(ref, pointer);
+      const buckets = new Set(lines?.filter(isBucket));
+      const items = await table.getMany([...buckets].map((bucket) => viewBucketKey(ref, bucket)));
+      const texts = items.map(({ text }) => String(text));
+      const found = new Set(texts.map(digest));
+      const isWhole = lines !== undefined && [...buckets].every((bucket) => found.has(contentOf(bucket)));
+      if (pointer.head !== undefined) remember(pointer.head.hash, isWhole ? lines : undefined);
+      if (!isWhole) return undefined;
+      const users = texts.flatMap((text) => (text === '' ? [] : text.split('\n')));
+      return viewFrom([...lines.filter((line) => !isBucket(line)), ...users]);
+    },
+
+    async write(
+      { ref, view: before }: Pick<GroupState, 'ref' | 'view'>,
+      id: IntentId,
+      view: View,
+      membership: Membership,
+    ): Promise<ViewPointer> {
+      const { size } = view.users;
+      const lines = [...viewLines(view)];
+      const text = lines.join('\n');
+      const bytes = Buffer.byteLength(text);
+      const keyOf = (n: number) => viewChunkKey(ref, id, n);
+      // What the platform cannot tell, should the release before not find it, lies where that looks: in chunks of this view
+      // alone. Such are waivers, names in two forms and, where strangers may stay, who is one.
+      const isShown = membership === 'authoritative' && view.waiver === undefined && view.alias === undefined;
+      if (!isShown) return { id, ...(await writeChunks(table, keyOf, lines)), size };
+      if (bytes <= inlineViewBytes) return { id, chunks: 0, hash: '', size, text };
+      const taken = whole.get(before?.head?.hash ?? '')?.filter(isBucket) ?? [];
+      const known = new Map(taken.map((bucket) => [contentOf(bucket), bucket]));
+      const spread = spreadOver(
+        bucketCount((SQUARE * bytes) / inlineViewBytes, taken.length),
+        lines.slice(2),
+      );
+      const buckets = spread.map((users) => {
+        const content = digest(users);
+        return { users, name: known.get(content) ?? `#${content}${digest(id).slice(0, 6)}` };
+      });
+      const head = [...lines.slice(0, 2), ...buckets.map(({ name }) => name)];
+      const fresh = buckets.filter(({ name }) => !known.has(contentOf(name)));
+      const put = ({ name, users }: (typeof buckets)[number]) =>
+        table.put({ ...viewBucketKey(ref, name), madeBy: id, text: users });
+      const [written] = await Promise.all([
+        writeChunks(table, keyOf, head),
+        pMap(fresh, put, { concurrency: IN_FLIGHT }),
+      ]);
+      remember(written.hash, head);
+      return { id, chunks: 0, hash: '', size, head: written };
+    },
+
+    /** Deletes what was written for a view, but for what the group's item, as it is now, leads to. */
+    async discard(ref: GroupRef, gone: ViewPointer | undefined, item: Item): Promise<void> {
+      if (gone === undefined) return;
+      const [buckets, kept] = await Promise.all([bucketKeys(ref, gone), inUse(parseGroup(ref, item))]);
+      const { chunks } = gone.head ?? gone;
+      const own = Array.from({ length: chunks }, (_, n) => viewChunkKey(ref, gone.id, n));
+      await erase([...own, ...buckets].filter((key) => !kept.has(nameIn(key))));
+    },
+
+    /** Deletes what the group's item does not lead to, an hour after it was made. @returns how many items */
+    async collect(state: GroupState, nowMs: number): Promise<number> {
+      const kept = await inUse(state);
+      const { pk } = viewBucketKey(state.ref, '');
+      let collected = 0;
+      for await (const page of table.query({ partition: pk, prefix: VIEW_PREFIX, only: ['madeBy'] })) {
+        const litter = page.filter(
+          (item) =>
+            !kept.has(nameIn(item)) &&
+            madeAtMs(String(item['madeBy'] ?? nameIn(item))) < nowMs - CHUNK_AGE_MS,
+        );
+        collected += (await erase(litter)).length;
+      }
+      return collected;
+    },
+  };
+}
+
+const isBucket = (line: string): boolean => line.startsWith('#');
+const contentOf = (bucket: string): string => bucket.slice(1, 17);
+const nameIn = ({ sk }: Key): string => sk.split('#')[1] ?? '';
+const digest = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 16);
+
+/** A power of two. A group that grows or shrinks keeps its number until four times more or fewer would be right. */
+function bucketCount(square: number, before: number): number {
+  const right = 2 ** Math.floor(Math.log2(square) / 2);
+  return Math.abs(Math.log2(before / right)) <= 1 ? before : right;
+}
+
+function spreadOver(count: number, users: readonly string[]): readonly string[] {
+  const buckets = Array.from({ length: count }, (): string[] => []);
+  for (const user of users) buckets[crc32(user.slice(1)) % count]?.push(user);
+  return buckets.map((bucket) => bucket.sort().join('\n'));
+}
+
+/** Ids begin with the time they were made at (newId); one of another form is never old. */
+function madeAtMs(id: string): number {
+  const time = Number.parseInt(id.slice(0, 12), 16);
+  return Number.isNaN(time) ? Number.POSITIVE_INFINITY : time;
+}
