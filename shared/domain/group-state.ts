@@ -13,8 +13,8 @@ const GuardRecord = z.lazy(() => z.object({ intent: intentText, atMs: number, re
 export type GuardRecord = Frozen<z.infer<typeof GuardRecord>>;
 
 /**
- * Where the parts of a view lie, and how to tell that they are whole. A small one is `text`, and a larger one has a `head`
- * that names its buckets; then there are no chunks: a release that knows neither misses them, and asks the platform.
+ * Where the parts of a view lie, and how to tell that they are whole. A small one is `text`, a large one has a `head` that
+ * names its buckets, and neither has chunks: a release that does not know them misses those, and asks the platform.
  */
 const ViewPointer = z.lazy(() =>
   z.object({

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import pMap from 'p-map';
-import type { Item, Key, Table } from './table.ts';
+import { type Item, itemsOf, type Key, type Table } from './table.ts';
 
 /** An item may have 400 KB (Amazon DynamoDB quotas); keys and attribute names want a little of that. */
 const MAX_CHUNK_BYTES = 350_000;
@@ -15,21 +15,18 @@ export interface Chunked {
 
 /** Lines packed into texts of at most `MAX_CHUNK_BYTES`; always at least one, so that an empty list is a list too. */
 export function packLines(lines: Iterable<string>): readonly string[] {
-  const texts: string[] = [];
-  let current: string[] = [];
+  const texts: string[][] = [[]];
   let bytes = 0;
   for (const line of lines) {
     const size = Buffer.byteLength(line) + 1;
-    if (bytes + size > MAX_CHUNK_BYTES && current.length > 0) {
-      texts.push(current.join('\n'));
-      current = [];
+    if (bytes > 0 && bytes + size > MAX_CHUNK_BYTES) {
+      texts.push([]);
       bytes = 0;
     }
-    current.push(line);
+    texts.at(-1)?.push(line);
     bytes += size;
   }
-  texts.push(current.join('\n'));
-  return texts;
+  return texts.map((some) => some.join('\n'));
 }
 
 export async function writeChunks(
@@ -62,10 +59,8 @@ export async function findChunks(
   table: Table,
   { pk, sk }: Key,
 ): Promise<Chunked & { readonly lines: readonly string[] }> {
-  const texts: string[] = [];
   const prefix = sk.slice(0, sk.lastIndexOf('#') + 1);
-  for await (const page of table.query({ partition: pk, prefix }))
-    texts.push(...page.map(({ text }) => String(text)));
+  const texts = (await itemsOf(table, { partition: pk, prefix })).map(({ text }) => String(text));
   return { chunks: texts.length, hash: hashOf(texts), lines: texts.flatMap((text) => text.split('\n')) };
 }
 

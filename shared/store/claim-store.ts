@@ -43,11 +43,9 @@ export function createClaimStore(table: Table): ClaimStore {
         String(platformId) as PlatformGroupId,
         { connection: connectionName(String(connection)), group: groupId(String(group)) },
       ];
-      const owners = (of: readonly Item[]) => new Map(of.map(ownerOf));
-      return {
-        now: owners(items.filter((item) => item[RETIRED] === undefined)),
-        before: owners(items.filter((item) => item[RETIRED] !== undefined)),
-      };
+      const owners = (isOver: boolean) =>
+        new Map(items.filter((item) => RETIRED in item === isOver).map(ownerOf));
+      return { now: owners(false), before: owners(true) };
     },
   };
 }

@@ -5,7 +5,7 @@ import { type Episode, SUBJECTS, type Subject } from '../domain/notice.ts';
 import { type GateStore, Health, type HealthStore } from '../sync/ports/connections.ts';
 import type { NoticeStore } from '../sync/ports/notices.ts';
 import { FeedPosition, type FeedStore, type Leases } from '../sync/ports/reconcile.ts';
-import { OF_THIS_SCHEMA, plain, understood } from './item-form.ts';
+import { OF_THIS_SCHEMA, plain, storedAt, understood } from './item-form.ts';
 import { feedKey, gateKey, healthKey, leaseKey, noticesKey } from './keys.ts';
 import { all, any, equal, type Item, less, missing, type Table } from './table.ts';
 
@@ -14,10 +14,7 @@ const GateItem = z.lazy(() => Gate.unwrap().extend({ change: number }));
 
 export function createGateStore(table: Table): GateStore {
   return {
-    async read(connection) {
-      const item = await table.get(gateKey(connection));
-      return item === undefined ? OPEN_GATE : understood(GateItem, item, `a gate at ${item.pk}`);
-    },
+    read: async (connection) => (await storedAt(table, gateKey(connection), GateItem, 'a gate')) ?? OPEN_GATE,
 
     write: (connection, seen, next) => {
       const { change = 0 }: Gate & { readonly change?: number } = seen;
@@ -31,10 +28,7 @@ export function createGateStore(table: Table): GateStore {
 
 export function createHealthStore(table: Table): HealthStore {
   return {
-    async read(connection) {
-      const item = await table.get(healthKey(connection));
-      return item && understood(Health, item, `a connection health at ${item.pk}`);
-    },
+    read: (connection) => storedAt(table, healthKey(connection), Health, 'a connection health'),
 
     async write(connection, health) {
       await table.put({ ...healthKey(connection), ...OF_THIS_SCHEMA, ...plain(health) });
@@ -56,10 +50,8 @@ const NoticesItem = z.lazy(() =>
 
 export function createNoticeStore(table: Table): NoticeStore {
   return {
-    async read(connection) {
-      const item = await table.get(noticesKey(connection));
-      return item ? understood(NoticesItem, item, `notices at ${item.pk}`) : { episodes: [], change: 0 };
-    },
+    read: async (connection) =>
+      (await storedAt(table, noticesKey(connection), NoticesItem, 'notices')) ?? { episodes: [], change: 0 },
 
     async write(board, connection) {
       const next = { ...board, change: board.change + 1 };

@@ -4,7 +4,7 @@ import { number, text } from '../domain/forms.ts';
 import { type ConnectionName, connectionName } from '../domain/ids.ts';
 import { Connection, type ConnectionStore } from '../sync/ports/connections.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
-import { OF_THIS_SCHEMA, understood } from './item-form.ts';
+import { OF_THIS_SCHEMA, storedAt, understood } from './item-form.ts';
 import { CONNECTIONS_PARTITION, connectionKey, tombstoneKey } from './keys.ts';
 import { all, type Change, equal, exists, missing, type Table, type Value } from './table.ts';
 
@@ -40,10 +40,8 @@ export function createConnectionStore(
     remembered.set(name, { connection, untilMs: clock() + rememberMs });
     return connection;
   };
-  const tombstoneOf = async (name: ConnectionName) => {
-    const item = await table.get(tombstoneKey(name));
-    return item && understood(Tombstone, item, 'what is kept of a removed connection');
-  };
+  const tombstoneOf = (name: ConnectionName) =>
+    storedAt(table, tombstoneKey(name), Tombstone, 'what is kept of a removed connection');
   return {
     current,
 

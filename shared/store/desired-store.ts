@@ -38,12 +38,8 @@ export function createDesiredStore(table: Table): DesiredStore {
     const setIfMissing = said?.touched === undefined ? {} : { touched: said.touched.map(plain) };
     if (registers.length > 0) {
       const set: Attributes = Object.assign({ ...heard }, ...registers.map((one) => one.set));
-      const conditions = registers.map(({ when }) => when);
-      const together = await table.update(
-        key,
-        dirtying(ref, dirty, { set, setIfMissing }),
-        all(...conditions),
-      );
+      const isLater = all(...registers.map(({ when }) => when));
+      const together = await table.update(key, dirtying(ref, dirty, { set, setIfMissing }), isLater);
       if (together.written) return together;
       for (const { set, when } of registers) await table.update(key, { set }, when);
     }
@@ -72,11 +68,11 @@ export function createDesiredStore(table: Table): DesiredStore {
     /** Writes without a condition travel together, 25 in a request. */
     async joinNew(ref, entries, nowMs) {
       await Promise.all(entries.map(({ member }) => noteMembership(ref, member)));
-      await Promise.all(
-        entries.map((entry) =>
-          table.put({ ...memberKey(ref, entry.member), ...memberChange(entry, nowMs).set }),
-        ),
-      );
+      const items = entries.map((entry) => ({
+        ...memberKey(ref, entry.member),
+        ...memberChange(entry, nowMs).set,
+      }));
+      await Promise.all(items.map((item) => table.put(item)));
     },
 
     async recordParts(ref, parts, nowMs) {
@@ -129,27 +125,20 @@ function memberChange({ member, register }: MemberEntry, nowMs: number) {
     : { set: { ...set, expiresAt: tombstoneEndSeconds(stamp, nowMs) }, remove: noActor };
 }
 
-interface RegisterWrite {
-  readonly set: Attributes;
-  readonly when: Condition;
-}
-
-function registerWrites(registers: GroupRegisters): readonly RegisterWrite[] {
-  const writes: RegisterWrite[] = [];
-  for (const name of ['upserted', 'deleted', 'snapshot'] as const) {
-    const stamp = registers[name];
-    if (stamp !== STAMP_ZERO) writes.push({ set: { [name]: stamp }, when: laterThanStored(name, stamp) });
-  }
-  const { name, saidBy } = registers;
+function registerWrites({ name, saidBy, ...floors }: GroupRegisters) {
+  const said = (['upserted', 'deleted', 'snapshot'] as const).filter((floor) => floors[floor] !== STAMP_ZERO);
+  const writes: { readonly set: Attributes; readonly when: Condition }[] = said.map((floor) => ({
+    set: { [floor]: floors[floor] },
+    when: laterThanStored(floor, floors[floor]),
+  }));
   if (saidBy !== undefined) {
     const { stamp, actor } = saidBy;
     writes.push({ set: { actor, actorStamp: stamp }, when: laterThanStored('actorStamp', stamp) });
   }
   if (name !== undefined) {
-    writes.push({
-      set: { name: name.value, nameStamp: name.stamp },
-      when: newerThanStored('nameStamp', 'name', name.stamp, name.value),
-    });
+    const { stamp, value } = name;
+    const when = newerThanStored('nameStamp', 'name', stamp, value);
+    writes.push({ set: { name: value, nameStamp: stamp }, when });
   }
   return writes;
 }

@@ -116,14 +116,13 @@ async function reporting<Result>(verb: string, run: () => Promise<Result>): Prom
   }
 }
 
-async function conditionally<Result>(run: () => Promise<Result>, refused: Result): Promise<Result> {
-  try {
-    return await run();
-  } catch (cause) {
-    if (cause instanceof ConditionalCheckFailedException) return refused;
-    throw new StoreError('the table could not be written', { cause });
-  }
-}
+const conditionally = <Result>(run: () => Promise<Result>, refused: Result): Promise<Result> =>
+  reporting('written', () =>
+    run().catch((cause: unknown) => {
+      if (cause instanceof ConditionalCheckFailedException) return refused;
+      throw cause;
+    }),
+  );
 
 const COMPARISON = { equal: '=', notEqual: '<>', less: '<', greater: '>' } as const;
 

@@ -3,7 +3,7 @@ import { type ConnectionName, type GroupRef, groupId, memberId } from '../domain
 import type { GroupIndex, GroupSummary, PendingEntry } from '../sync/ports/group-index.ts';
 import { promise } from './group-writes.ts';
 import { dueText, groupIndexSort, groupKey, indexPartition, NOT_DUE, SHARDS } from './keys.ts';
-import { all, equal, exists, type Item, type Table } from './table.ts';
+import { all, eachOf, equal, exists, type Item, type Table } from './table.ts';
 
 /** Every shard of one list of the index, in their order; all are asked at once. */
 export async function* queryIndex(
@@ -58,11 +58,8 @@ export function createGroupIndex(table: Table): GroupIndex {
       }
     },
 
-    async *pending(connection) {
-      for await (const page of queryIndex(table, 'pending', connection)) {
-        yield page.map((item) => pendingOf(connection, item));
-      }
-    },
+    pending: (connection) =>
+      eachOf(queryIndex(table, 'pending', connection), (item) => pendingOf(connection, item)),
   };
 }
 

@@ -56,24 +56,10 @@ export function parseMember(item: Item): StoredMember {
   const read = understood(MemberItem, item, `a member register in partition ${item.pk}`);
   const { member, presence, stamp, copyRevision, copyFloor, copyRole } = read;
   const { pendingCause, pendingSince, pendingRevision, actor } = read;
-  return {
-    member: memberId(member),
-    value: presence,
-    stamp: stamp as Stamp,
-    ...(actor && { actor }),
-    ...(copyRevision !== undefined && {
-      user: {
-        revision: copyRevision,
-        floor: copyFloor,
-        ...(copyRole !== undefined && { role: roleId(copyRole) }),
-      },
-    }),
-    ...(pendingCause && {
-      pending: {
-        cause: pendingCause,
-        sinceMs: pendingSince,
-        ...(pendingRevision !== undefined && { personRevision: pendingRevision }),
-      },
-    }),
-  };
+  const role = copyRole !== undefined && { role: roleId(copyRole) };
+  const user = copyRevision !== undefined && { user: { revision: copyRevision, floor: copyFloor, ...role } };
+  const revision = pendingRevision !== undefined && { personRevision: pendingRevision };
+  const pending = pendingCause && { pending: { cause: pendingCause, sinceMs: pendingSince, ...revision } };
+  const register = { member: memberId(member), value: presence, stamp: stamp as Stamp };
+  return { ...register, ...(actor && { actor }), ...user, ...pending };
 }

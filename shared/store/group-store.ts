@@ -32,19 +32,9 @@ import {
   placed,
   shardOf,
 } from './keys.ts';
-import {
-  all,
-  any,
-  type Change,
-  type Condition,
-  equal,
-  exists,
-  itemsOf,
-  missing,
-  type Table,
-} from './table.ts';
-import { decodeUser } from './view-lines.ts';
-import { createViewStore } from './view-store.ts';
+import type { Change, Condition, Table } from './table.ts';
+import { all, any, equal, exists, itemsOf, missing } from './table.ts';
+import { createViewStore, decodeUser } from './view-store.ts';
 
 /** That the platform answered 404 is over once it has shown the group, or the link is gone. */
 const MISSED = 'missedAt';
@@ -119,7 +109,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
     },
 
     readView: views.read,
-    prepareView: (seen, id, view, membership = 'authoritative') => views.write(seen, id, view, membership),
+    prepareView: views.write,
 
     openIntent: (seen, intent) =>
       update(
@@ -139,12 +129,8 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
     noteMiss: (ref, intent) => update(ref, { set: { intent: plain(intent) } }, intentIs(intent.id)),
 
     async dropIntent(ref, intent, { owed, doubtUntilMs, doubts, audited }) {
-      const set = {
-        ...(owed === undefined ? {} : { unsettledRemovals: { ...owed } }),
-        ...(doubtUntilMs === undefined ? {} : { doubt: { intent: plain(intent), untilMs: doubtUntilMs } }),
-        ...(doubts === undefined ? {} : { doubts: doubts.map((view) => ({ ...view })) }),
-        ...(audited === undefined ? {} : { lastAudit: audited }),
-      };
+      const doubt = doubtUntilMs === undefined ? undefined : { intent: plain(intent), untilMs: doubtUntilMs };
+      const set = plain({ unsettledRemovals: owed, doubt, doubts, lastAudit: audited });
       const dropped = await change(ref, { set, remove: ['intent', 'intentId'] }, intentIs(intent.id));
       if (dropped.written && doubtUntilMs === undefined) await views.discard(ref, intent.view, dropped.item);
       return dropped.written;
@@ -189,11 +175,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       const how: Change =
         platform === undefined
           ? {
-              set: {
-                ...foundNow,
-                ...(platformId === undefined ? {} : { leaving: platformId }),
-                ...(former === undefined ? {} : { former }),
-              },
+              set: { ...foundNow, ...(platformId && { leaving: platformId }), ...(former && { former }) },
               remove: [...LINK, MISSED, ...answered],
             }
           : {

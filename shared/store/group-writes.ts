@@ -4,7 +4,7 @@ import type { GroupRef, IntentId } from '../domain/ids.ts';
 import { WAKE_GRACE_MS } from '../domain/promise.ts';
 import type { Dirty } from '../sync/ports/desired.ts';
 import type { Flip, FoundForeign } from '../sync/ports/groups.ts';
-import { OF_THIS_SCHEMA } from './item-form.ts';
+import { OF_THIS_SCHEMA, plain } from './item-form.ts';
 import { dueText, groupKey, listedItem, MEMBER_PREFIX, NOT_DUE, placed } from './keys.ts';
 import { all, any, type Change, type Condition, equal, exists, less, missing, type Table } from './table.ts';
 
@@ -51,18 +51,15 @@ const MAX_UNATTRIBUTED = 100;
 export const foundBeside = (
   seen: GroupState,
   { openDrift = [], unattributed = [], deletionWaiver, contest, audited }: FoundForeign = {},
-): NonNullable<Change['set']> => ({
-  ...(openDrift.length === 0 ? {} : { openDrift: merged(seen.openDrift, openDrift, MAX_OPEN_DRIFT) }),
-  ...(unattributed.length === 0
-    ? {}
-    : { unattributed: merged(seen.unattributed, unattributed, MAX_UNATTRIBUTED) }),
-  ...(deletionWaiver === undefined ? {} : { deletionWaiver: { ...deletionWaiver } }),
-  ...(contest === undefined ? {} : { contest: { ...contest } }),
-  ...(audited === undefined ? {} : { lastAudit: audited }),
-});
+) =>
+  plain({
+    openDrift: merged(seen.openDrift, openDrift, MAX_OPEN_DRIFT),
+    unattributed: merged(seen.unattributed, unattributed, MAX_UNATTRIBUTED),
+    ...{ deletionWaiver, contest, lastAudit: audited },
+  });
 
-const merged = (before: readonly string[], more: readonly string[], most: number): readonly string[] =>
-  [...new Set([...before, ...more])].slice(-most);
+const merged = (before: readonly string[], more: readonly string[], most: number) =>
+  more.length === 0 ? undefined : [...new Set([...before, ...more])].slice(-most);
 
 /**
  * Ends what apply has to do. Where that leaves everybody in the group as one user of its view, and nobody else there, the
@@ -122,14 +119,12 @@ export const dirtying = (
 /** Deletes tombstones past their time, where the store does not see to that itself. @returns how many */
 export async function collectTombstones(table: Table, { ref }: GroupState, nowMs: number): Promise<number> {
   const { pk } = groupKey(ref);
+  // Made present meanwhile, a register has no end any more and stays.
+  const stillEnded = less('expiresAt', Math.floor(nowMs / 1_000));
   let collected = 0;
   for await (const page of table.query({ partition: pk, prefix: MEMBER_PREFIX })) {
-    for (const { sk, expiresAt } of page) {
-      // Made present meanwhile, a register has no end any more and stays.
-      const stillEnded = less('expiresAt', Math.floor(nowMs / 1_000));
-      const isOver = typeof expiresAt === 'number' && expiresAt * 1_000 < nowMs;
-      if (isOver && (await table.delete({ pk, sk }, stillEnded))) collected += 1;
-    }
+    const over = page.filter(({ expiresAt }) => typeof expiresAt === 'number' && expiresAt * 1_000 < nowMs);
+    for (const { sk } of over) if (await table.delete({ pk, sk }, stillEnded)) collected += 1;
   }
   return collected;
 }

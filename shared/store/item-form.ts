@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
-import type { Attributes, Item } from './table.ts';
+import type { Attributes, Item, Key, Table } from './table.ts';
 
 /** Raised only by a change that the release before could not read; new optional attributes leave it as it is. */
 const SCHEMA = 1;
@@ -27,6 +27,12 @@ export function understood<Form>(form: z.ZodType<Form>, item: Item, what: string
   const parsed = form.safeParse(item);
   if (!parsed.success) throw new CorruptItemError(`expected ${what}`, { cause: parsed.error });
   return parsed.data;
+}
+
+/** The item at a key, if there is one, likewise. */
+export async function storedAt<Form>(table: Table, key: Key, form: z.ZodType<Form>, what: string) {
+  const item = await table.get(key);
+  return item && understood(form, item, `${what} at ${item.pk}`);
 }
 
 /** What is plain JSON, without what is undefined; the cast only drops the brands of ids. */

@@ -18,7 +18,8 @@ import {
   journalKey,
   logPartition,
 } from './keys.ts';
-import { all, any, equal, exists, type Item, missing, type QueryRequest, type Table } from './table.ts';
+import type { Item, QueryRequest, Table } from './table.ts';
+import { all, any, eachOf, equal, exists, missing } from './table.ts';
 
 const AUDIT_LIFE_SECONDS = 400 * 86_400;
 
@@ -58,17 +59,14 @@ export function createAuditLog(table: Table): AuditLog {
       return (await table.update(headKey(ref), { set: { lastDeed } }, when)).written;
     },
 
-    async *read(ref) {
-      const { pk } = groupKey(ref);
-      const wanted = { partition: pk, prefix: AUDIT_PREFIX, newestFirst: true, pageSize: PAGE_SIZE };
-      for await (const page of table.query(wanted)) {
-        yield page.map((item) => parseEntry(item, ref));
-      }
+    read(ref) {
+      const wanted = { partition: groupKey(ref).pk, prefix: AUDIT_PREFIX, newestFirst: true };
+      return eachOf(table.query({ ...wanted, pageSize: PAGE_SIZE }), (item) => parseEntry(item, ref));
     },
 
-    async *since(connection, atMs) {
+    since(connection, atMs) {
       const wanted = { partition: logPartition(connection), newestFirst: true, pageSize: PAGE_SIZE };
-      for await (const page of itemsSince(table, atMs, wanted)) yield page.map((item) => parseEntry(item));
+      return eachOf(itemsSince(table, atMs, wanted), (item) => parseEntry(item));
     },
   };
 }
@@ -114,10 +112,8 @@ const DRIFT_LIFE_SECONDS = 400 * 86_400;
 const MAX_LISTED = 1_000;
 
 export function createDriftLog(table: Table): DriftLog {
-  async function* recordsUnder(connection: ConnectionName, prefix: string, how: Partial<QueryRequest> = {}) {
-    const { pk } = connectionKey(connection);
-    for await (const page of table.query({ partition: pk, prefix, ...how })) yield page.map(parseDrift);
-  }
+  const recordsUnder = (connection: ConnectionName, prefix: string, how: Partial<QueryRequest> = {}) =>
+    eachOf(table.query({ partition: connectionKey(connection).pk, prefix, ...how }), parseDrift);
 
   return {
     record: (connection, drift) =>
@@ -160,10 +156,8 @@ export function createDriftLog(table: Table): DriftLog {
     ofGroup: ({ connection, group }) =>
       recordsUnder(connection, driftPrefix(group), { newestFirst: true, pageSize: PAGE_SIZE }),
 
-    async *since(connection, atMs, newestFirst = false) {
-      const wanted = { partition: driftPartition(connection), newestFirst };
-      for await (const page of itemsSince(table, atMs, wanted)) yield page.map(parseDrift);
-    },
+    since: (connection, atMs, newestFirst = false) =>
+      eachOf(itemsSince(table, atMs, { partition: driftPartition(connection), newestFirst }), parseDrift),
   };
 }
 

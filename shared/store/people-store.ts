@@ -1,5 +1,5 @@
 import pMap from 'p-map';
-import { type ConnectionName, type MemberId, memberId, type RoleId, roleId } from '../domain/ids.ts';
+import { type ConnectionName, memberId, type RoleId, roleId } from '../domain/ids.ts';
 import { type PeopleStore, Person } from '../sync/ports/people.ts';
 import { queryIndex } from './group-index.ts';
 import { OF_THIS_SCHEMA, plain, understood } from './item-form.ts';
@@ -12,7 +12,7 @@ import {
   UNPROVEN_PREFIX,
   userKey,
 } from './keys.ts';
-import { all, any, equal, itemsOf, less, missing, type Table } from './table.ts';
+import { all, any, eachOf, equal, itemsOf, less, missing, type Table } from './table.ts';
 
 const WRITES_IN_FLIGHT = 8;
 
@@ -97,22 +97,17 @@ export function createPeopleStore(table: Table): PeopleStore {
       );
     },
 
-    async *membersBoundTo(connection, role) {
-      const { pk } = personKey(connection, role);
-      for await (const page of table.query({ partition: pk, prefix: MEMBER_PREFIX })) {
-        yield page.map(({ member }): MemberId => memberId(String(member)));
-      }
+    membersBoundTo(connection, role) {
+      const wanted = { partition: personKey(connection, role).pk, prefix: MEMBER_PREFIX };
+      return eachOf(table.query(wanted), ({ member }) => memberId(String(member)));
     },
 
-    async *bound(connection) {
-      for await (const page of queryIndex(table, 'bound', connection)) {
-        yield page.map(({ role, member, gsk }) => ({
-          role: roleId(String(role)),
-          member: memberId(String(member)),
-          isProven: !String(gsk).startsWith(UNPROVEN_PREFIX),
-        }));
-      }
-    },
+    bound: (connection) =>
+      eachOf(queryIndex(table, 'bound', connection), ({ role, member, gsk }) => ({
+        role: roleId(String(role)),
+        member: memberId(String(member)),
+        isProven: !String(gsk).startsWith(UNPROVEN_PREFIX),
+      })),
 
     async prove(connection, { role, member }) {
       await table.put(boundMemberItem(connection, role, member));

@@ -4,7 +4,7 @@ import { ScimResource, ScimToken } from '../sync/ports/scim.ts';
 import { parseMember } from './group-item.ts';
 import { OF_THIS_SCHEMA, understood } from './item-form.ts';
 import { groupKey, keyPart, MEMBER_PREFIX, sha256 } from './keys.ts';
-import { all, any, equal, type Item, itemsOf, type Key, less, missing, type Table } from './table.ts';
+import { all, any, eachOf, equal, type Item, itemsOf, type Key, less, missing, type Table } from './table.ts';
 
 export function createScimStore(table: Table): ScimStore {
   const orders = createScimOrders(table);
@@ -19,10 +19,10 @@ export function createScimStore(table: Table): ScimStore {
       return items.map(parseResource);
     },
 
-    async *list(connection, type, between) {
+    list(connection, type, between) {
       const partition = resourcePartition(connection, type);
       const range = between && { between: [keyPart(between[0]), keyPart(between[1])] as const };
-      for await (const page of table.query({ partition, ...range })) yield page.map(parseResource);
+      return eachOf(table.query({ partition, ...range }), parseResource);
     },
 
     async save(connection, resource, seen) {

@@ -88,6 +88,11 @@ export interface Table {
   delete(key: Key, when?: Condition): Promise<boolean>;
 }
 
+/** Page by page, what is made of the items of a query. */
+export async function* eachOf<Made>(pages: AsyncIterable<readonly Item[]>, make: (item: Item) => Made) {
+  for await (const page of pages) yield page.map(make);
+}
+
 /** All that a query finds, where that is not too much to hold. */
 export async function itemsOf(table: Table, request: QueryRequest): Promise<readonly Item[]> {
   const items: Item[] = [];

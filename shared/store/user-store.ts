@@ -10,7 +10,7 @@ import { StoreError } from '../sync/ports/store-errors.ts';
 import { queryIndex } from './group-index.ts';
 import { OF_THIS_SCHEMA, understood } from './item-form.ts';
 import { boundMemberItem, IN_PREFIX, indexPartition, keyPart, memberKey, shardOf, userKey } from './keys.ts';
-import { all, any, equal, exists, type Item, less, missing, type Table } from './table.ts';
+import { all, any, eachOf, equal, exists, type Item, less, missing, type Table } from './table.ts';
 
 /** A user written by this many others between our read and our write would be a fault elsewhere. */
 const MAX_RACES = 50;
@@ -94,11 +94,9 @@ export function createUserStore(
       return outcome.written ? parseUser(outcome.item) : undefined;
     },
 
-    async *groupsOf(connection, member) {
-      const { pk } = userKey(connection, member);
-      for await (const page of table.query({ partition: pk, prefix: IN_PREFIX })) {
-        yield page.map(({ group }) => groupId(String(group)));
-      }
+    groupsOf(connection, member) {
+      const wanted = { partition: userKey(connection, member).pk, prefix: IN_PREFIX };
+      return eachOf(table.query(wanted), ({ group }) => groupId(String(group)));
     },
 
     async copyToMember(ref, member, { revision, floor, role }, isRenewal = false) {
@@ -131,18 +129,12 @@ export function createUserStore(
 
     async endWalk(connection, member, revision) {
       const change = { remove: ['walk', 'gpk', 'gsk'], add: { writes: 1 } };
-      await table.update(
-        userKey(connection, member),
-        change,
-        all(exists('walk'), equal('revision', revision)),
-      );
+      const isSame = all(exists('walk'), equal('revision', revision));
+      await table.update(userKey(connection, member), change, isSame);
     },
 
-    async *openWalks(connection) {
-      for await (const page of queryIndex(table, 'walks', connection)) {
-        yield page.map(({ member }) => memberId(String(member)));
-      }
-    },
+    openWalks: (connection) =>
+      eachOf(queryIndex(table, 'walks', connection), ({ member }) => memberId(String(member))),
   };
 }
 
@@ -156,11 +148,8 @@ function joined(
   const stored = before.attributes;
   const all = new Map<string, Register<string>>(stored);
   for (const [name, register] of said) {
-    if (
-      stampTimeMs(register.stamp) < (before.erasedMs ?? Number.NEGATIVE_INFINITY) &&
-      name !== ACTIVE_ATTRIBUTE
-    )
-      continue;
+    const isErased = before.erasedMs !== undefined && stampTimeMs(register.stamp) < before.erasedMs;
+    if (isErased && name !== ACTIVE_ATTRIBUTE) continue;
     // The one name that no item gives back as it was stored.
     if (name !== '__proto__') all.set(name, join(all.get(name), storable(name, register)));
   }

@@ -1,19 +1,20 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import pMap from 'p-map';
+import { eachField, FIELD_NAMES } from '../domain/group-fields.ts';
 import type { GroupState, ViewPointer } from '../domain/group-state.ts';
-import type { GroupRef, IntentId } from '../domain/ids.ts';
-import type { View } from '../domain/view.ts';
+import { type GroupRef, type IntentId, type PlatformUserId, platformUserId } from '../domain/ids.ts';
+import type { Stamp } from '../domain/stamp.ts';
+import type { View, Waiver } from '../domain/view.ts';
 import type { Membership } from '../sync/ports/groups.ts';
 import { IN_FLIGHT, readChunks, writeChunks } from './chunks.ts';
 import { parseGroup } from './group-item.ts';
-import { VIEW_PREFIX, viewBucketKey, viewChunkKey } from './keys.ts';
+import { groupKey, VIEW_PREFIX, viewBucketKey, viewChunkKey } from './keys.ts';
 import type { Item, Key, Table } from './table.ts';
-import { viewFrom, viewLines } from './view-lines.ts';
 
 /*
- * Where views lie. A small one is text on its group's item. The users of a larger one are spread over buckets by their
- * ids, so that a change of one user writes one bucket anew:
+ * A small view is text on its group's item. The users of a larger one are spread over buckets by their ids, so that a
+ * change of one user writes one bucket anew:
  *
  *     pointer on the item ──▶ VIEW#<view>#0000, its head: name, spokeId, names of buckets ──▶ VIEW#~<bucket>: users
  *
@@ -33,28 +34,28 @@ const CHUNK_AGE_MS = 3_600_000;
 export function createViewStore(table: Table, inlineViewBytes = INLINE_VIEW_BYTES) {
   /** Heads, by hash, of views that were written or found whole lately: only from these are buckets taken over. */
   const whole = new Map<string, readonly string[]>();
-  const remember = (hash: string, lines: readonly string[] | undefined) => {
+  const remember = (hash: string, lines?: readonly string[]) => {
     whole.delete(hash);
     if (lines !== undefined) whole.set(hash, lines);
     const [oldest = ''] = whole.keys();
     if (whole.size > HEADS_REMEMBERED) whole.delete(oldest);
   };
-  const linesAt = async (ref: GroupRef, { id, text, ...pointer }: ViewPointer) =>
+  const linesAt = async (ref: GroupRef, { id, text, head, ...chunked }: ViewPointer) =>
     text?.split('\n') ??
-    whole.get(pointer.head?.hash ?? '') ??
-    readChunks(table, (n) => viewChunkKey(ref, id, n), pointer.head ?? pointer);
+    whole.get(head?.hash ?? '') ??
+    readChunks(table, (n) => viewChunkKey(ref, id, n), head ?? chunked);
 
-  const bucketKeys = async (ref: GroupRef, pointer: ViewPointer): Promise<readonly Key[]> => {
-    const lines = pointer.head && (await linesAt(ref, pointer));
-    return (lines ?? []).filter(isBucket).map((name) => viewBucketKey(ref, name));
+  const bucketsOf = async (ref: GroupRef, pointers: readonly ViewPointer[]) => {
+    const heads = pointers.map((pointer) => pointer.head && linesAt(ref, pointer));
+    const names = (await Promise.all(heads)).flatMap((lines = []) => lines.filter(isBucket));
+    return names.map((name) => viewBucketKey(ref, name));
   };
-  /** All that the group's item leads to. */
-  const inUse = async (state: GroupState): Promise<ReadonlySet<string>> => {
+  const isLitter = async (state: GroupState) => {
     const { ref, view, intent, former, doubt, doubts = [] } = state;
-    const pointers = [view, intent?.view, former?.view, doubt?.intent.view, ...doubts];
-    const known = pointers.filter((pointer) => pointer !== undefined);
-    const buckets = await Promise.all(known.map((pointer) => bucketKeys(ref, pointer)));
-    return new Set([...known.map(({ id }) => id), ...buckets.flat().map(nameIn)]);
+    const ours = [view, intent?.view, former?.view, doubt?.intent.view, ...doubts];
+    const pointers = ours.filter((pointer) => pointer !== undefined);
+    const inUse = new Set([...pointers.map(({ id }) => id), ...(await bucketsOf(ref, pointers)).map(nameIn)]);
+    return (key: Key) => !inUse.has(nameIn(key));
   };
   const erase = (keys: readonly Key[]) =>
     pMap(keys, ({ pk, sk }) => table.delete({ pk, sk }), { concurrency: IN_FLIGHT });
@@ -63,77 +64,62 @@ export function createViewStore(table: Table, inlineViewBytes = INLINE_VIEW_BYTE
     /** @returns undefined where a chunk or a bucket is missing, or is not what was written */
     async read(ref: GroupRef, pointer: ViewPointer): Promise<View | undefined> {
       const lines = await linesAt(ref, pointer);
-      const buckets = new Set(lines?.filter(isBucket));
-      const items = await table.getMany([...buckets].map((bucket) => viewBucketKey(ref, bucket)));
+      const buckets = [...new Set(lines?.filter(isBucket))];
+      const items = await table.getMany(buckets.map((bucket) => viewBucketKey(ref, bucket)));
       const texts = items.map(({ text }) => String(text));
       const found = new Set(texts.map(digest));
-      const isWhole = lines !== undefined && [...buckets].every((bucket) => found.has(contentOf(bucket)));
+      const isWhole = lines !== undefined && buckets.every((bucket) => found.has(contentOf(bucket)));
       if (pointer.head !== undefined) remember(pointer.head.hash, isWhole ? lines : undefined);
       if (!isWhole) return undefined;
       const users = texts.flatMap((text) => (text === '' ? [] : text.split('\n')));
       return viewFrom([...lines.filter((line) => !isBucket(line)), ...users]);
     },
 
-    async write(
-      { ref, view: before }: Pick<GroupState, 'ref' | 'view'>,
-      id: IntentId,
-      view: View,
-      membership: Membership,
-    ): Promise<ViewPointer> {
+    async write(seen: GroupState, id: IntentId, view: View, membership: Membership = 'authoritative') {
+      const { ref, view: before } = seen;
       const { size } = view.users;
       const lines = [...viewLines(view)];
       const text = lines.join('\n');
       const bytes = Buffer.byteLength(text);
       const keyOf = (n: number) => viewChunkKey(ref, id, n);
-      // What the platform cannot tell, should the release before not find it, lies where that looks: in chunks of this view
-      // alone. Such are waivers, names in two forms and, where strangers may stay, who is one.
+      // Waivers, names in two forms and, where strangers may stay, who is one, lie where the release before finds them: the
+      // platform could not tell it.
       const isShown = membership === 'authoritative' && view.waiver === undefined && view.alias === undefined;
       if (!isShown) return { id, ...(await writeChunks(table, keyOf, lines)), size };
       if (bytes <= inlineViewBytes) return { id, chunks: 0, hash: '', size, text };
       const taken = whole.get(before?.head?.hash ?? '')?.filter(isBucket) ?? [];
       const known = new Map(taken.map((bucket) => [contentOf(bucket), bucket]));
-      const spread = spreadOver(
-        bucketCount((SQUARE * bytes) / inlineViewBytes, taken.length),
-        lines.slice(2),
+      const count = bucketCount((SQUARE * bytes) / inlineViewBytes, taken.length);
+      const nameOf = (content: string) => known.get(content) ?? `#${content}${digest(id).slice(0, 6)}`;
+      const buckets = spreadOver(count, lines.slice(2)).map(
+        (users) => [nameOf(digest(users)), users] as const,
       );
-      const buckets = spread.map((users) => {
-        const content = digest(users);
-        return { users, name: known.get(content) ?? `#${content}${digest(id).slice(0, 6)}` };
-      });
-      const head = [...lines.slice(0, 2), ...buckets.map(({ name }) => name)];
-      const fresh = buckets.filter(({ name }) => !known.has(contentOf(name)));
-      const put = ({ name, users }: (typeof buckets)[number]) =>
+      const names = [...lines.slice(0, 2), ...buckets.map(([name]) => name)];
+      const fresh = buckets.filter(([name]) => !known.has(contentOf(name)));
+      const put = ([name, users]: (typeof buckets)[number]) =>
         table.put({ ...viewBucketKey(ref, name), madeBy: id, text: users });
-      const [written] = await Promise.all([
-        writeChunks(table, keyOf, head),
-        pMap(fresh, put, { concurrency: IN_FLIGHT }),
-      ]);
-      remember(written.hash, head);
-      return { id, chunks: 0, hash: '', size, head: written };
+      const puts = pMap(fresh, put, { concurrency: IN_FLIGHT });
+      const [head] = await Promise.all([writeChunks(table, keyOf, names), puts]);
+      remember(head.hash, names);
+      return { id, chunks: 0, hash: '', size, head };
     },
 
     /** Deletes what was written for a view, but for what the group's item, as it is now, leads to. */
     async discard(ref: GroupRef, gone: ViewPointer | undefined, item: Item): Promise<void> {
       if (gone === undefined) return;
-      const [buckets, kept] = await Promise.all([bucketKeys(ref, gone), inUse(parseGroup(ref, item))]);
       const { chunks } = gone.head ?? gone;
       const own = Array.from({ length: chunks }, (_, n) => viewChunkKey(ref, gone.id, n));
-      await erase([...own, ...buckets].filter((key) => !kept.has(nameIn(key))));
+      const all = [...own, ...(await bucketsOf(ref, [gone]))];
+      await erase(all.filter(await isLitter(parseGroup(ref, item))));
     },
 
     /** Deletes what the group's item does not lead to, an hour after it was made. @returns how many items */
     async collect(state: GroupState, nowMs: number): Promise<number> {
-      const kept = await inUse(state);
-      const { pk } = viewBucketKey(state.ref, '');
+      const [isDead, { pk }] = [await isLitter(state), groupKey(state.ref)];
+      const isOld = (item: Item) => madeAtMs(String(item['madeBy'] ?? nameIn(item))) < nowMs - CHUNK_AGE_MS;
       let collected = 0;
-      for await (const page of table.query({ partition: pk, prefix: VIEW_PREFIX, only: ['madeBy'] })) {
-        const litter = page.filter(
-          (item) =>
-            !kept.has(nameIn(item)) &&
-            madeAtMs(String(item['madeBy'] ?? nameIn(item))) < nowMs - CHUNK_AGE_MS,
-        );
-        collected += (await erase(litter)).length;
-      }
+      for await (const page of table.query({ partition: pk, prefix: VIEW_PREFIX, only: ['madeBy'] }))
+        collected += (await erase(page.filter((item) => isDead(item) && isOld(item)))).length;
       return collected;
     },
   };
@@ -160,4 +146,54 @@ function spreadOver(count: number, users: readonly string[]): readonly string[] 
 function madeAtMs(id: string): number {
   const time = Number.parseInt(id.slice(0, 12), 16);
   return Number.isNaN(time) ? Number.POSITIVE_INFINITY : time;
+}
+
+/*
+ * A view as lines: name, spokeId, then a line per user (`+` ours, `-` somebody else's), then what is waived and the
+ * other form of the name, each line beginning with `!`. Encoding keeps a line a line, whatever an id holds.
+ */
+
+const ALIAS = '!alias ';
+
+function* viewLines({ name, alias, spokeId, users, waiver }: View): Iterable<string> {
+  yield encodeURIComponent(name);
+  yield spokeId === null ? '-' : `+${encodeURIComponent(spokeId)}`;
+  for (const [user, mine] of users) yield `${mine ? '+' : '-'}${encodeURIComponent(user)}`;
+  if (waiver !== undefined) yield* waiverLines(waiver);
+  if (alias !== undefined) yield `${ALIAS}${encodeURIComponent(alias)}`;
+}
+
+function viewFrom([name = '', spokeId = '', ...rest]: readonly string[]): View {
+  const other = rest.find((line) => line.startsWith(ALIAS));
+  const waived = rest.filter((line) => line.startsWith('!') && line !== other);
+  const users = rest.filter((line) => !line.startsWith('!'));
+  return {
+    name: decodeURIComponent(name),
+    ...(other === undefined ? {} : { alias: decodeURIComponent(other.slice(ALIAS.length)) }),
+    spokeId: spokeId.startsWith('+') ? decodeURIComponent(spokeId.slice(1)) : null,
+    users: new Map(users.map((line) => [decodeUser(line.slice(1)), line.startsWith('+')])),
+    ...(waived.length === 0 ? {} : { waiver: waiverFrom(waived) }),
+  };
+}
+
+export const decodeUser = (line: string): PlatformUserId => platformUserId(decodeURIComponent(line));
+
+function* waiverLines({ policy, seen, present, absent, ...fields }: Waiver): Iterable<string> {
+  yield `!policy ${policy}`;
+  yield `!seen ${seen}`;
+  for (const field of FIELD_NAMES) if (fields[field]) yield `!${field}`;
+  for (const user of present) yield `!+${encodeURIComponent(user)}`;
+  for (const user of absent) yield `!-${encodeURIComponent(user)}`;
+}
+
+function waiverFrom(lines: readonly string[]): Waiver {
+  const after = (prefix: string) =>
+    lines.filter((line) => line.startsWith(prefix)).map((line) => line.slice(prefix.length));
+  return {
+    policy: after('!policy ')[0] === 'adopt' ? 'adopt' : 'report',
+    seen: (after('!seen ')[0] ?? '') as Stamp,
+    ...eachField((field) => lines.includes(`!${field}`)),
+    present: new Set(after('!+').map(decodeUser)),
+    absent: new Set(after('!-').map(decodeUser)),
+  };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { NO_GROUP } from '../../shared/domain/group.ts';
+import type { GroupState } from '../../shared/domain/group-state.ts';
 import { intentId, memberId, platformUserId } from '../../shared/domain/ids.ts';
 import { makeStamp } from '../../shared/domain/stamp.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
@@ -37,7 +38,7 @@ describe('a group of 100,000 members', () => {
       ]),
     );
     const view = { name: 'Every\nbody', spokeId: 'g', users };
-    const pointer = await groups.prepareView({ ref: ref('g') }, intentId('i1'), view);
+    const pointer = await groups.prepareView({ ref: ref('g') } as GroupState, intentId('i1'), view);
     expect(pointer.size).toBe(HUNDRED_THOUSAND);
     const sizes = [...world.table.items.values()].map((item) =>
       Buffer.byteLength(String(item['text'] ?? '')),

@@ -84,16 +84,8 @@ export interface GroupStore {
   markPending(ref: GroupRef, member: MemberId, mark: PendingMark | undefined): Promise<void>;
   /** undefined where the chunks are not what the pointer says: the caller reads the platform instead. */
   readView(ref: GroupRef, pointer: ViewPointer): Promise<View | undefined>;
-  /**
-   * Writes what a view needs beside its pointer, which is to be written only while the group's view is still the one `seen`:
-   * what did not change is taken over from that.
-   */
-  prepareView(
-    seen: Pick<GroupState, 'ref' | 'view'>,
-    id: IntentId,
-    view: View,
-    membership?: Membership,
-  ): Promise<ViewPointer>;
+  /** Writes what a pointer leads to, which may be written only while the group's view is the one `seen`: that is built on. */
+  prepareView(seen: GroupState, id: IntentId, view: View, membership?: Membership): Promise<ViewPointer>;
   /** false where another worker has opened an intent, moved the view or settled the group since `seen` was read. */
   openIntent(seen: GroupState, intent: Intent): Promise<boolean>;
   /**
