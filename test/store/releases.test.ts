@@ -166,26 +166,31 @@ describe('what this release writes', () => {
   });
 });
 
-describe('a small view, which lies on its group’s item', () => {
-  it.each(['authoritative', 'additive'] as const)(
-    'is asked for at the platform by a release that looks for chunks, and nobody is lost or stays: %s',
-    async (membership) => {
+describe('a view, which lies on its group’s item or, if large, in buckets', () => {
+  it.each([
+    ['authoritative', 'text', []],
+    ['authoritative', 'head', ['d', 'e', 'f']],
+    ['additive', 'chunks', ['d', 'e', 'f']],
+  ] as const)(
+    'is asked for at the platform by a release that looks for chunks, and nobody is lost or stays: %s, %s',
+    async (membership, form, others) => {
       const told = await story({ settings: { membership } });
       const { world, troubles, hire, tell, say, work, shown, ref } = told;
-      await hire('a', 'b', 'c');
-      await tell({ snapshot: 'g', of: ['a'] });
+      await hire('a', 'b', 'c', ...others);
+      await tell({ snapshot: 'g', of: ['a', ...others] });
       const platform = (call: string) =>
         call === 'patch' || shown('g')[0]?.includes('u-b') ? 'lost_after' : 'none';
       troubles.faults = { ...NO_FAULTS, platform };
       say({ add: ['b'], to: 'g' });
       await work(20);
       const { view, intent } = (await world.table.get(groupKey(ref('g')))) as Item;
-      const known = JSON.stringify({ view, intent }).replaceAll(/,"text":"[^"]*"/g, '');
+      const known = JSON.stringify({ view, intent }).replaceAll(/,"(text":"[^"]*"|head":{[^}]*})/g, '');
+      expect(JSON.stringify(view)).toContain(`"${form}":`);
       await world.table.update(groupKey(ref('g')), { set: JSON.parse(known) });
       expect(known).toContain('"action":"patch"');
       troubles.faults = NO_FAULTS;
       await tell({ take: ['b'], from: 'g' }, { add: ['c'], to: 'g' });
-      expect(shown('g')).toEqual([['u-a', 'u-c']]);
+      expect(shown('g')).toEqual([['u-a', 'u-c', ...others.map((id) => `u-${id}`)]]);
     },
   );
 });

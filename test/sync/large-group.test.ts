@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { NO_GROUP } from '../../shared/domain/group.ts';
-import type { GroupState } from '../../shared/domain/group-state.ts';
+import type { GroupState, ViewPointer } from '../../shared/domain/group-state.ts';
 import { intentId, memberId, platformUserId } from '../../shared/domain/ids.ts';
 import { makeStamp } from '../../shared/domain/stamp.ts';
+import { createGroupStore } from '../../shared/store/group-store.ts';
+import type { Item } from '../../shared/store/table.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
+import { itemBytes } from '../../simulate/table.ts';
 import { story } from '../support/engine/story.ts';
 import { START_MS } from '../support/engine/world.ts';
-
-const HUNDRED_THOUSAND = 100_000;
 
 /** Fills the table directly: what is tested is apply, not how the members came to be. */
 async function filledGroup(size: number) {
@@ -28,23 +29,31 @@ async function filledGroup(size: number) {
 }
 
 describe('a group of 100,000 members', () => {
-  it('keeps its view in chunks under the limit of an item, and reads it back as it was', async () => {
+  it('keeps its view in items of some KB, of which a change writes two, and writes a bucket anew that was lost', async () => {
     const { world, ref } = await story();
-    const { groups } = world.onlooker;
-    const users = new Map(
-      Array.from({ length: HUNDRED_THOUSAND }, (_, index) => [
-        platformUserId(`00000000-0000-4000-8000-${String(index).padStart(12, '0')}`),
-        index % 2 === 0,
-      ]),
+    const { table } = world;
+    const groups = createGroupStore(table);
+    const ids = Array.from({ length: 100_001 }, (_, n) =>
+      platformUserId(`${String(n).padStart(12, '0')}-4000`),
     );
-    const view = { name: 'Every\nbody', spokeId: 'g', users };
-    const pointer = await groups.prepareView({ ref: ref('g') } as GroupState, intentId('i1'), view);
-    expect(pointer.size).toBe(HUNDRED_THOUSAND);
-    const sizes = [...world.table.items.values()].map((item) =>
-      Buffer.byteLength(String(item['text'] ?? '')),
-    );
-    expect(Math.max(...sizes)).toBeLessThanOrEqual(350_000);
-    expect(await groups.readView(ref('g'), pointer)).toEqual(view);
+    const seen = { ref: ref('g') } as GroupState;
+    const write = async (name: string, count: number, view?: ViewPointer) => {
+      const before = new Set(table.items.keys());
+      const users = new Map(ids.slice(0, count).map((id) => [id, true]));
+      const shown = { name, spokeId: 'g', users };
+      const pointer = await groups.prepareView({ ...seen, ...(view && { view }) }, intentId(name), shown);
+      expect(await groups.readView(ref('g'), pointer)).toEqual(shown);
+      const made = [...table.items].filter(([key]) => !before.has(key));
+      expect(Math.max(...made.map(([, item]) => itemBytes(item)))).toBeLessThan(16_000);
+      return { pointer, made: made.length };
+    };
+    const first = await write('Every\nbody', 100_000);
+    const second = await write('One more', 100_001, first.pointer);
+    expect([first.made, second.made]).toEqual([257, 2]);
+    const [bucket] = [...table.items.values()].filter(({ sk }) => sk.startsWith('VIEW#~'));
+    table.remove(bucket as Item);
+    expect(await groups.readView(ref('g'), second.pointer)).toBeUndefined();
+    await write('Whole again', 100_001, second.pointer);
   });
 
   it('is applied in one write, the next change in one more, and loses nobody with a chunk of its view', async () => {

@@ -199,14 +199,12 @@ describe('what a sweep picks up', () => {
     expect(world.woken).toEqual(isWoken ? ['g'] : []);
   });
 
-  it('litter, of each group once in twenty-four sweeps: dead chunks and tombstones, never what is in use', async () => {
+  it('litter, of each group once in twenty-four sweeps: dead chunks and tombstones past their time', async () => {
     const world = await createWorld();
-    const made = (agoMs: number) => `${(START_MS - agoMs).toString(16).padStart(12, '0')}aa`;
-    const [used, dead, young] = [made(9 * HOUR_MS), made(9 * HOUR_MS + 1), made(-30 * HOUR_MS)];
-    await world.link('g', { view: { id: used, chunks: 1, hash: 'h', size: 0 }, viewId: used });
+    await world.link('g', {});
     const ref = world.ref('g');
-    for (const id of [used, dead, young])
-      await world.table.put({ ...viewChunkKey(ref, id as never, 0), text: '' });
+    const dead = `${(START_MS - 9 * HOUR_MS).toString(16).padStart(12, '0')}aa`;
+    await world.table.put({ ...viewChunkKey(ref, dead as never, 0), text: '' });
     const past = Math.floor(START_MS / 1_000) - 1;
     for (const [member, expiresAt] of [
       ['gone', past],
@@ -219,12 +217,7 @@ describe('what a sweep picks up', () => {
       await run(world);
       world.advance(HOUR_MS);
     }
-    const found: string[] = [];
-    for (const prefix of ['VIEW#', 'M#']) {
-      for await (const page of world.table.query({ partition: memberKey(ref, memberId('x')).pk, prefix })) {
-        found.push(...page.map(({ sk }) => sk));
-      }
-    }
-    expect(found.sort()).toEqual(['M#kept', `VIEW#${used}#0000`, `VIEW#${young}#0000`].sort());
+    const left = [...world.table.items.values()].map(({ sk }) => sk);
+    expect(left.filter((sk) => /^(VIEW|M)#/.test(sk))).toEqual(['M#kept']);
   });
 });
