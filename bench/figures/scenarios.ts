@@ -126,6 +126,12 @@ export const SCENARIOS: readonly Scenario[] = [
     run: (rig) => change(rig, [rig.directory.added('d0', 1_050)]),
   },
   {
+    name: 'one member joins a group of ten thousand',
+    people: 10_100,
+    prepare: (rig) => settle(rig, 1, 10_000),
+    run: (rig) => change(rig, [rig.directory.added('d0', 10_050)]),
+  },
+  {
     name: 'a user in five groups gets another address',
     people: 50,
     prepare: (rig) => settle(rig, 5, 10),

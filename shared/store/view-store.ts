@@ -46,16 +46,18 @@ export function createViewStore(table: Table, inlineViewBytes = INLINE_VIEW_BYTE
     readChunks(table, (n) => viewChunkKey(ref, id, n), head ?? chunked);
 
   const bucketsOf = async (ref: GroupRef, pointers: readonly ViewPointer[]) => {
-    const heads = pointers.map((pointer) => pointer.head && linesAt(ref, pointer));
-    const names = (await Promise.all(heads)).flatMap((lines = []) => lines.filter(isBucket));
-    return names.map((name) => viewBucketKey(ref, name));
+    const heads = await Promise.all(pointers.map((one) => (one.head === undefined ? [] : linesAt(ref, one))));
+    const names = heads.flatMap((lines) => lines?.filter(isBucket) ?? []);
+    return { isWhole: !heads.includes(undefined), keys: names.map((name) => viewBucketKey(ref, name)) };
   };
   const isLitter = async (state: GroupState) => {
     const { ref, view, intent, former, doubt, doubts = [] } = state;
     const ours = [view, intent?.view, former?.view, doubt?.intent.view, ...doubts];
     const pointers = ours.filter((pointer) => pointer !== undefined);
-    const inUse = new Set([...pointers.map(({ id }) => id), ...(await bucketsOf(ref, pointers)).map(nameIn)]);
-    return (key: Key) => !inUse.has(nameIn(key));
+    // A head that is gone was another worker's to discard, and what the view after it took over is not known here.
+    const { isWhole, keys } = await bucketsOf(ref, pointers);
+    const inUse = new Set([...pointers.map(({ id }) => id), ...keys.map(nameIn)]);
+    return (key: Key) => isWhole && !inUse.has(nameIn(key));
   };
   const erase = (keys: readonly Key[]) =>
     pMap(keys, ({ pk, sk }) => table.delete({ pk, sk }), { concurrency: IN_FLIGHT });
@@ -109,7 +111,7 @@ export function createViewStore(table: Table, inlineViewBytes = INLINE_VIEW_BYTE
       if (gone === undefined) return;
       const { chunks } = gone.head ?? gone;
       const own = Array.from({ length: chunks }, (_, n) => viewChunkKey(ref, gone.id, n));
-      const all = [...own, ...(await bucketsOf(ref, [gone]))];
+      const all = [...own, ...(await bucketsOf(ref, [gone])).keys];
       await erase(all.filter(await isLitter(parseGroup(ref, item))));
     },
 
