@@ -3,6 +3,7 @@ import { DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dyn
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createTable } from '../../local/emulators/dynamodb.ts';
+import type { GroupState } from '../../shared/domain/group-state.ts';
 import type { Hold, HoldDecision } from '../../shared/domain/hold.ts';
 import { connectionName, groupId, platformUserId } from '../../shared/domain/ids.ts';
 import { createDesiredStore } from '../../shared/store/desired-store.ts';
@@ -147,19 +148,17 @@ it('the emulator lets a hold be decided once, on what was seen', async () => {
   const groups = createGroupStore(table);
   const ref = { connection: connectionName('default'), group: groupId('g') };
   const at = { nowMs: 1, wakeAtMs: 2, isAtOnce: true, expiresAtMs: 9 };
-  const figures = { removes: 1, keeps: 0, share: 1, createdAtMs: 0, expiresAtMs: 9, chunks: 0 } as const;
-  const whole = { ...figures, digest: 'd', rule: 'count', decision: { kind: 'waiting' }, hash: '' } as const;
+  const read = async () => (await groups.read(ref)) as GroupState;
+  const counts = { removes: 1, keeps: 0, share: 1, createdAtMs: 0, expiresAtMs: 9, chunks: 0, hash: '' };
+  const hold = { ...counts, digest: 'd', rule: 'count', decision: { kind: 'waiting' } } as const;
   await createDesiredStore(table).markDirty(ref, at);
-  const before = await groups.read(ref);
-  if (before === undefined) throw new Error('expected the group');
-  expect(await groups.hold(before, whole, new Set([platformUserId('u')]), '5#h')).toBe(true);
-  const seen = await groups.read(ref);
-  if (seen === undefined) throw new Error('expected the group');
+  expect(await groups.hold(await read(), hold, new Set([platformUserId('u')]), '5#h')).toBe(true);
+  const seen = await read();
   const word = { kind: 'approved', by: 'Ann', reason: 'so', atMs: 5 } as const;
   const decided = (decision: HoldDecision) => ({ ...(seen.hold as Hold), decision });
   expect(await groups.decideHold(seen, decided(word), at)).toBe(true);
   expect(await groups.decideHold(seen, decided({ ...word, kind: 'rejected', atMs: 6 }), at)).toBe(false);
-  expect((await groups.read(ref))?.hold?.decision).toEqual(word);
+  expect((await read()).hold?.decision).toEqual(word);
 });
 
 it('the emulator gives every item once, in whatever parts the table is scanned', async () => {

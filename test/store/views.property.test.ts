@@ -140,5 +140,5 @@ async function live(all: readonly (readonly [Deed, number, Deed | null])[]): Pro
 always(
   'a view is read as it was written, whoever dies or comes between; only what changed is written, and nothing in use goes',
   fc.asyncProperty(deeds, live),
-  500,
+  300,
 );
