@@ -60,6 +60,18 @@ describe('a user whom the platform keeps though the directory took them out', ()
     },
   );
 
+  it('leaves once the platform lets go, though it refuses one of those who stay by then', async () => {
+    const { world, say, tell, shown, pass } = await company();
+    await tell({ snapshot: 'g', of: ['a', 'b', 'c', 'd'] });
+    world.platform.kept.add('u-b');
+    say({ take: ['b'], from: 'g' });
+    await pass(10 * HOUR_MS);
+    world.platform.kept.clear();
+    world.platform.refusal = (_, sent) => (sent.includes('u-c') ? 422 : undefined);
+    await pass(3 * HOUR_MS);
+    expect(shown('g')).toEqual([users('a', 'd')]);
+  });
+
   it('does not fill the guard’s book, so that others’ leavers still leave', async () => {
     const guard = { minSize: 1, maxRemovedShare: 1, maxRemovedCount: 9, perHourCount: 3 };
     const { world, say, tell, shown, state, pass } = await company({ guard });

@@ -18,7 +18,7 @@ import { isUnlinkingHeld } from './foreign.ts';
 import { perform } from './perform.ts';
 import type { Round, Step, Trial, Trouble, Turn, WriteMade } from './turn.ts';
 import { NO_TRIAL } from './turn.ts';
-import { unreserved } from './write.ts';
+import { searchedBefore, UNACCEPTABLE, unreserved } from './write.ts';
 
 export interface ApplyReport {
   readonly ref: GroupRef;
@@ -262,12 +262,6 @@ const needsApply = (state: GroupState): boolean =>
   state.dirtySinceMs !== undefined || state.intent !== undefined || state.suspect !== undefined;
 
 const HOUR_MS = 3_600_000;
-const UNACCEPTABLE = {
-  code: 'platform_rejected',
-  message:
-    'the platform refuses some of the users to be added: the others are in, and these are tried again in an hour',
-};
-
 /** Whom the platform would take is back as soon as may be. */
 const restMs = ({ hasWritten }: Trial): number => (hasWritten ? 0 : HOUR_MS);
 
@@ -285,7 +279,7 @@ async function endWith(
   const { leftOut, suspects } = tally.trial;
   // Whom to leave out next goes by the number of tries; one that the guard lets nobody make now is made later.
   const putOff = async (why: Trouble, waitMs?: number, tried = Math.max(1, suspects)): Promise<Ending> => {
-    const before = { ...state, attempts: attempts + tried - 1 };
+    const before = { ...state, attempts: tried - 1 + (leftOut ? searchedBefore(state) : attempts) };
     await postpone(before, why, { ...attemptOf(tally, ports), waitMs });
     return { outcome: 'postponed' };
   };
@@ -298,7 +292,7 @@ async function endWith(
     case 'narrowed':
       return putOff(UNACCEPTABLE, restMs(tally.trial));
     case 'spent':
-      return putOff(state.lastError ?? SPENT, 0, suspects);
+      return putOff(leftOut ? UNACCEPTABLE : (state.lastError ?? SPENT), 0, suspects);
     case 'failed':
       return { outcome: 'failed', cause: step.cause };
     case 'in_step':

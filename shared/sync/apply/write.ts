@@ -250,6 +250,17 @@ function narrowed(
   return again([...lots, ...halves].slice(1));
 }
 
+/** What the search for unacceptable users leaves behind until it goes on. */
+export const UNACCEPTABLE = {
+  code: 'platform_rejected',
+  message:
+    'the platform refuses some of the users to be added: the others are in, and these are tried again in an hour',
+};
+
+/** Tries that the search has had: those before it were of another trouble. */
+export const searchedBefore = ({ attempts, lastError }: GroupState): number =>
+  lastError?.code === UNACCEPTABLE.code ? attempts : 0;
+
 /**
  * A leaver does not wait for some who may be in the group no more, as far as the platform is concerned: who they are
  * shows when the write is taken without them. They are added again at once, and only refused by themselves left out.
@@ -257,7 +268,7 @@ function narrowed(
  */
 function nextSuspects(
   { plan }: Write,
-  { state: { attempts }, settings: { guard: limits }, views, wanted }: Round,
+  { state, settings: { guard: limits }, views, wanted }: Round,
   { lots, refusals, suspects, leftOut, hasWritten }: Trial,
 ): Trial | undefined {
   const leavers = plan.removals.filter((user) => leftOut?.includes(user) !== true).length;
@@ -267,7 +278,7 @@ function nextSuspects(
   const judged = { limits, size: inside.length, deletesGroup: false, recent: { group: 0, connection: 0 } };
   const mayLeave = (count: number) => judgeRemovals({ ...judged, removals: count + leavers }).allowed;
   const tried = suspects + (leftOut === undefined ? 0 : 1);
-  const next = suspectsAt(staying, attempts + tried, mayLeave);
+  const next = suspectsAt(staying, searchedBefore(state) + tried, mayLeave);
   if (next === undefined) return undefined;
   const waiting = leftOut === undefined ? lots : lots.slice(1);
   const trial = { lots: [next, ...waiting], hasWritten, leftOut: next, suspects: tried };
