@@ -9,7 +9,7 @@ import { readStamp, STAMP_ZERO } from '../domain/stamp.ts';
 import type { Facts } from '../plan/facts.ts';
 import { type Asked, isPresent, isWanted, type Verdict, verdictOf } from '../plan/verdict.ts';
 import { learn } from '../sync/apply/facts.ts';
-import { type PreviewPorts, previewGroup, readingOf } from '../sync/apply/preview.ts';
+import { type PreviewPorts, previewGroup, readingOf, undisturbed } from '../sync/apply/preview.ts';
 import { type MemberStanding, refusedRevisionOf, standingNow, standingOf } from '../sync/member-standing.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
@@ -42,17 +42,17 @@ export async function explainMember(
   const [{ member, isOutside, stranger, who, entries }, gate, { decision, known }] = await Promise.all([
     findOut(state, text, { connection, ports }),
     ports.gates.read(ref.connection),
-    previewGroup(state, connection, ports).then(async ({ decision, facts }) => ({
-      decision,
-      known: await withWords(facts, connection, ports),
-    })),
+    undisturbed(state, ports, async (now) => {
+      const { decision, facts } = await previewGroup(now, connection, ports);
+      return { decision, known: await withWords(facts, connection, ports) };
+    }),
   ]);
   const asked: Asked = {
     member,
     user: who.platformUser === undefined ? undefined : platformUserId(who.platformUser),
     facts: known,
     decision,
-    obstacle: obstacleTo(state, connection, gate.state),
+    obstacle: obstacleTo(known.state, connection, gate.state),
     whyPending: whyPending(who, connection),
     userFloor: who.user?.floor ?? who.register?.user?.floor ?? STAMP_ZERO,
     isSwitchedOn: who.user === undefined || isActive(who.user.attributes),
@@ -66,7 +66,7 @@ export async function explainMember(
     present: isPresent(asked),
     because: byHand === undefined ? verdict.detail : `${byHand}; ${verdict.detail}`,
     wanted: isWanted(asked),
-    events: eventsOf(state, who),
+    events: eventsOf(known.state, who),
     match: {
       rules: who.rules,
       bound: who.user?.role ?? who.register?.user?.role ?? null,
@@ -169,14 +169,11 @@ const withWords = (facts: Facts, connection: Connection, ports: ExplainPorts): P
 function obstacleTo(state: GroupState, connection: Connection, gate: string): Verdict | undefined {
   if (connection.observing)
     return { outcome: 'observing', detail: 'the connection only observes: groupsync resume' };
+  const { group } = state.ref;
   if (state.paused)
-    return {
-      outcome: 'paused',
-      detail: `the group is paused: groupsync resume ${shellWord(state.ref.group)}`,
-    };
-  if (policyFor(connection.settings, state.ref.group, state.registers.name?.value).mode === 'report') {
+    return { outcome: 'paused', detail: `the group is paused: groupsync resume ${shellWord(group)}` };
+  if (policyFor(connection.settings, group, state.registers.name?.value).mode === 'report')
     return { outcome: 'observing', detail: 'the settings have this group only watched (mode report)' };
-  }
   if (gate === 'open') return undefined;
   return { outcome: 'gate_closed', detail: `nothing is written while the gate is ${gate}: groupsync doctor` };
 }

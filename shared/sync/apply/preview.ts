@@ -88,6 +88,24 @@ export async function previewGroup(
   throw new Error(`expected a preview of ${state.ref.group} to end within ${MAX_DECISIONS} decisions`);
 }
 
+/**
+ * What is asked over a group's item, anew where that is another one afterwards: what it leads to may be gone by then. Apply
+ * is refused its write instead. Of a group that changes all the time, the last answer counts.
+ */
+export async function undisturbed<Said>(
+  state: GroupState,
+  { groups }: Pick<PreviewPorts, 'groups'>,
+  ask: (state: GroupState) => Promise<Said>,
+  needsProof: (said: Said) => boolean = () => true,
+): Promise<Said> {
+  for (let [seen, tries] = [state, 1]; ; tries += 1) {
+    const said = await ask(seen);
+    const now = tries < MAX_CONFLICTS && needsProof(said) ? await groups.read(seen.ref) : undefined;
+    if (now === undefined || JSON.stringify(now) === JSON.stringify(seen)) return said;
+    seen = now;
+  }
+}
+
 /** Reads what apply reads, and writes nothing. */
 export function readingOf(
   { ref }: Pick<GroupState, 'ref'>,
@@ -95,9 +113,17 @@ export function readingOf(
   ports: PreviewPorts,
 ): Reading {
   const { users, people, groups } = ports;
+  // Opened when first asked: a group that is in step needs no look at the platform, so its plan needs no credential.
+  let opened: Promise<Platform> | undefined;
+  const platform = () => {
+    opened ??= openPlatform(connection, ports);
+    return opened;
+  };
+  const list: Platform['groups']['list'] = async (ageMs) => (await platform()).groups.list(ageMs);
+  const get: Platform['groups']['get'] = async (id) => (await platform()).groups.get(id);
   return {
     connection,
-    platform: openedLater(() => openPlatform(connection, ports)),
+    platform: { groups: { list, get } },
     ports: {
       ...ports,
       groups: { members: groups.members, readView: groups.readView, readHeld: groups.readHeld },
@@ -107,21 +133,6 @@ export function readingOf(
     claim: async (id) => {
       const owner = (await ports.claims.owners(connection.company, [id])).now.get(id);
       return owner === undefined || (owner.connection === ref.connection && owner.group === ref.group);
-    },
-  };
-}
-
-/** Opened when first asked: a group that is in step needs no look at the platform, so its plan needs no credential. */
-function openedLater(open: () => Promise<Platform>): Reading['platform'] {
-  let opened: Promise<Platform> | undefined;
-  const groups = async () => {
-    opened ??= open();
-    return (await opened).groups;
-  };
-  return {
-    groups: {
-      list: async (ageMs) => (await groups()).list(ageMs),
-      get: async (id) => (await groups()).get(id),
     },
   };
 }
@@ -254,40 +265,36 @@ export async function planGroup(
   if (connection === undefined || state === undefined)
     return planOf(ref, 'none', { note: 'there is no such group' });
   const chosen = settings === undefined ? connection : { ...connection, settings };
-  const preview = await previewGroup(state, chosen, ports);
+  const ask = (now: GroupState) => previewGroup(now, chosen, ports);
+  // A group that is in step by its own item and whole views, as most are, costs no further read.
+  const needsProof = ({ decision, facts }: Preview) => decision.kind !== 'settle' || facts.state !== state;
+  const preview = await undisturbed(state, ports, ask, needsProof);
   if (preview.unseen !== undefined && preview.decision.kind !== 'write') throw preview.unseen;
   return planFrom(ref, preview);
 }
 
 /** A preview in a person's terms. */
 function planFrom(ref: GroupRef, { decision, facts, unseen }: Preview): GroupPlan {
-  const { state, held } = facts;
-  const { hold } = state;
+  const { hold, platformId, released } = facts.state;
   switch (decision.kind) {
     case 'write': {
       const { action, changes } = decision.plan;
-      const stopped = [...decision.held].sort();
+      const held = [...decision.held].sort();
       const note = unseen === undefined ? null : `drawn from what was last seen: ${unseen.message}`;
-      return planOf(ref, action, {
-        changes,
-        held: stopped,
-        hold: (stopped.length > 0 && hold) || null,
-        note,
-      });
+      return planOf(ref, action, { changes, held, hold: (held.length > 0 && hold) || null, note });
     }
     case 'release': {
-      const { reason } = decision;
-      const change = { kind: 'release_group', before: state.platformId ?? null, after: null, reason };
-      return planOf(ref, 'release', { changes: [change] });
+      const change = { kind: 'release_group', before: platformId ?? null, after: null };
+      return planOf(ref, 'release', { changes: [{ ...change, reason: decision.reason }] });
     }
     case 'wait':
     case 'miss':
       return planOf(ref, 'none', { note: decision.why.message });
     default: {
-      if (state.released) return planOf(ref, 'none', { note: 'a person let go of this group' });
+      if (released) return planOf(ref, 'none', { note: 'a person let go of this group' });
       if (decision.kind !== 'settle' || decision.as !== 'held' || hold === undefined)
         return planOf(ref, 'none', {});
-      const users = [...(held?.users ?? [])].sort();
+      const users = [...(facts.held?.users ?? [])].sort();
       return planOf(ref, 'hold', { changes: users.map((user) => stopped(user, hold)), hold, held: users });
     }
   }
