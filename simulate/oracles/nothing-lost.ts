@@ -111,7 +111,9 @@ function judgeRegisters(sight: Sight, connection: Sighted, group: string): void 
     );
   }
   if (found.length === 0 || sight.seen.life.days > LETTERS_KEPT_DAYS) return;
-  if (sight.isInLetters(group) || connection.isHalfHeard(group)) return;
+  // Each begins with whom it is about: a letter about a user is about all their groups.
+  const isInLetters = [group, ...found.map((one) => one.split(' ')[0] ?? '')].some(sight.isInLetters);
+  if (isInLetters || connection.isHalfHeard(group)) return;
   const sentence = `The directory said of the group ${group} that ${found[0]}; expected that in its registers or in a dead letter, but it is in neither.`;
   sight.accuse('nothing_lost', 'register', { connection: name, group }, sentence);
 }
