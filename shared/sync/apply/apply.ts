@@ -265,6 +265,11 @@ const HOUR_MS = 3_600_000;
 /** Whom the platform would take is back as soon as may be. */
 const restMs = ({ hasWritten }: Trial): number => (hasWritten ? 0 : HOUR_MS);
 
+const triesBefore = (state: GroupState, { leftOut }: Trial) =>
+  leftOut === undefined ? state.attempts : searchedBefore(state);
+const spentAs = ({ lastError }: GroupState, { leftOut }: Trial): Trouble =>
+  leftOut === undefined ? (lastError ?? SPENT) : UNACCEPTABLE;
+
 /** Put right at once the first time; somebody who goes on and on makes us come ever more rarely. */
 const CONTESTED = { code: 'conflicts', message: 'somebody else changed the group while it was written' };
 
@@ -279,7 +284,7 @@ async function endWith(
   const { leftOut, suspects } = tally.trial;
   // Whom to leave out next goes by the number of tries; one that the guard lets nobody make now is made later.
   const putOff = async (why: Trouble, waitMs?: number, tried = Math.max(1, suspects)): Promise<Ending> => {
-    const before = { ...state, attempts: tried - 1 + (leftOut ? searchedBefore(state) : attempts) };
+    const before = { ...state, attempts: triesBefore(state, tally.trial) + tried - 1 };
     await postpone(before, why, { ...attemptOf(tally, ports), waitMs });
     return { outcome: 'postponed' };
   };
@@ -292,7 +297,7 @@ async function endWith(
     case 'narrowed':
       return putOff(UNACCEPTABLE, restMs(tally.trial));
     case 'spent':
-      return putOff(leftOut ? UNACCEPTABLE : (state.lastError ?? SPENT), 0, suspects);
+      return putOff(spentAs(state, tally.trial), 0, suspects);
     case 'failed':
       return { outcome: 'failed', cause: step.cause };
     case 'in_step':
