@@ -69,19 +69,21 @@ describe('one user whom the platform does not take', () => {
   };
 
   it.each([
-    ['authoritative', 9, 16],
-    ['authoritative', 99, 24],
-    ['additive', 39, 30],
-  ])('keeps no leaver in and nobody else out (%s, beside %i)', async (membership, count, most) => {
+    ['authoritative', 9, 16, ['bad']],
+    ['authoritative', 99, 24, ['bad']],
+    ['authoritative', 37, 60, ['n12-bad', 'n2-bad', 'n30-bad']],
+    ['additive', 39, 30, ['bad']],
+  ])('keeps no leaver in and nobody else out (%s, beside %i)', async (membership, count, most, bad) => {
     const { tell, world, state, shown, hire } = await company({ membership });
     const newcomers = Array.from({ length: count }, (_, n) => `n${n}`);
-    await hire('bad', ...newcomers);
+    await hire(...bad, ...newcomers);
     await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
-    const tries = writes(world, (users) => users.includes('u-bad'));
-    await tell({ take: ['c'], from: 'g' }, { add: [...newcomers, 'bad'], to: 'g' });
+    const tries = writes(world, (users) => users.some((user) => user.endsWith('bad')));
+    await tell({ take: ['c'], from: 'g' }, { add: [...newcomers, ...bad], to: 'g' });
     expect(shown('g')).toEqual([['u-a', 'u-b', ...newcomers.map((one) => `u-${one}`)].sort()]);
-    expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { wanted: count + 3, pending: 1 } });
-    expect(world.deadLetters).toEqual([]);
+    expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { applied: count + 2 } });
+    // Of one who is left over alone nobody can tell whether it is the group that is refused.
+    expect(world.deadLetters.length).toBeLessThan(bad.length);
     expect(tries()).toBeLessThanOrEqual(most);
   });
 

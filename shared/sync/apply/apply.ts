@@ -13,12 +13,12 @@ import { PlatformFailure } from '../ports/platform.ts';
 import { endClaim } from '../retire-claim.ts';
 import { CALLS_AN_HOUR, calledOf, MAX_CONFLICTS, MAX_REFUSALS, undoneBackoffMs } from '../tuning.ts';
 import { ALL_MEMBERS, startOf } from './facts.ts';
-import { handleFailure, postpone } from './failure.ts';
+import { handleFailure, postpone, searchedBefore, UNACCEPTABLE } from './failure.ts';
 import { isUnlinkingHeld } from './foreign.ts';
 import { perform } from './perform.ts';
 import type { Round, Step, Trial, Trouble, Turn, WriteMade } from './turn.ts';
 import { NO_TRIAL } from './turn.ts';
-import { searchedBefore, UNACCEPTABLE, unreserved } from './write.ts';
+import { unreserved } from './write.ts';
 
 export interface ApplyReport {
   readonly ref: GroupRef;

@@ -18,20 +18,33 @@ export async function handleFailure(
   { connection, ...how }: Attempt & { readonly connection: Connection },
 ): Promise<'gate_closed' | 'postponed'> {
   const { ports } = how;
-  const { ref } = state;
-  const error = { code: failure.kind, message: failure.message };
+  const { ref, lastError, attempts } = state;
+  // A search for unacceptable users goes on where it was: what comes between is neither a try of it nor its end.
+  const isSearching = searchedBefore(state) > 0;
+  const error = (isSearching && lastError) || { code: failure.kind, message: failure.message };
   if (await tellGate(connection, failure, ports, ref.group)) {
     const nowMs = ports.clock();
     const { calledMs, mine } = how;
     const retryAtMs = affordableAtMs(nowMs, calledMs);
     const again = { retryAtMs, soonerMs: nowMs + ports.coalesceMs, error: { ...error, atMs: nowMs } };
     // It is no try of the group's, but its calls count: a gate may open and close again and again.
-    await ports.groups.postpone(state, { ...again, attempts: state.attempts, calledMs, mine });
+    await ports.groups.postpone(state, { ...again, attempts, calledMs, mine });
     return 'gate_closed';
   }
-  await postpone(state, error, how);
+  await postpone({ ...state, attempts: attempts - Number(isSearching) }, error, how);
   return (await countFailing(ref, failure, ports)) ? 'gate_closed' : 'postponed';
 }
+
+/** What the search for unacceptable users leaves behind until it goes on. */
+export const UNACCEPTABLE = {
+  code: 'platform_rejected',
+  message:
+    'the platform refuses some of the users to be added: the others are in, and these are tried again in an hour',
+};
+
+/** Tries that the search has had: those before it were of another trouble. */
+export const searchedBefore = ({ attempts, lastError }: GroupState): number =>
+  lastError?.code === UNACCEPTABLE.code ? attempts : 0;
 
 /** What an apply has done about its group so far. */
 interface Attempt {

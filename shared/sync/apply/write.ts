@@ -15,7 +15,7 @@ import { type GroupFields, PlatformFailure } from '../ports/platform.ts';
 import { MAX_REFUSALS, SUSPECTS } from '../tuning.ts';
 import { auditOf, originOf } from './audit.ts';
 import { ALL_MEMBERS, learn } from './facts.ts';
-import { giveUp } from './failure.ts';
+import { giveUp, searchedBefore } from './failure.ts';
 import { closeDrift, linkTo, recordForeign } from './foreign.ts';
 import { OVERTAKEN, type Performed, type Round, type Trial, type Turn } from './turn.ts';
 
@@ -246,20 +246,12 @@ function narrowed(
   if (additions.length === 1 && lots.length === 0) return undefined;
   const middle = Math.ceil(additions.length / 2);
   const halves = [additions.slice(0, middle), additions.slice(middle)].filter(({ length }) => length > 0);
-  // What is refused goes to the end: the calls of an hour reach what the platform takes, however many there are.
+  const [next = [], ...rest] = lots;
+  // Until something was taken each try is half of what waits: no two have anybody in common, so few refused spoil few tries.
+  if (!hasWritten && next.length > 1)
+    return again([next.slice(Math.ceil(next.length / 2)), ...rest, ...halves]);
   return again([...lots, ...halves].slice(1));
 }
-
-/** What the search for unacceptable users leaves behind until it goes on. */
-export const UNACCEPTABLE = {
-  code: 'platform_rejected',
-  message:
-    'the platform refuses some of the users to be added: the others are in, and these are tried again in an hour',
-};
-
-/** Tries that the search has had: those before it were of another trouble. */
-export const searchedBefore = ({ attempts, lastError }: GroupState): number =>
-  lastError?.code === UNACCEPTABLE.code ? attempts : 0;
 
 /**
  * A leaver does not wait for some who may be in the group no more, as far as the platform is concerned: who they are

@@ -203,7 +203,9 @@ async function recordStrangers(linked: ReadonlySet<string>, sweeping: Sweeping):
   for (const { id, spokeId, group } of unowned) {
     const state = states.get(group);
     if (state === undefined) continue;
-    if (state.former?.isGone && state.former.platformId === id) await wake([state.ref], sweeping);
+    const { former, settled } = state;
+    if (former?.isGone && former.platformId === id && settled !== 'excluded')
+      await wake([state.ref], sweeping);
     if (spokeId === null) continue;
     tally.orphans += 1;
     const isLinked = state.platformId !== undefined && listed.has(state.platformId);
