@@ -269,9 +269,10 @@ function contestAfter({ state, nowMs, wanted, views }: Facts, shown: ObservedGro
   if (count <= RESTORED_AT_ONCE) return { sinceMs, count };
   if (wanted === undefined) return { kind: 'read', what: ['wanted'] };
   const { base } = views ?? {};
-  const { name, users } = { name: base?.name ?? '', ...(wanted.group ?? NO_USERS) };
+  const users = [...(wanted.group?.users.keys() ?? [])];
   const known = new Set([...shown.users, ...(base?.users.keys() ?? [])]);
-  const isWritten = base && says(base, 'name', name) && [...users.keys()].every((user) => known.has(user));
+  const isWritten =
+    base && says(base, 'name', wanted.group?.name ?? base.name) && users.every((user) => known.has(user));
   return { sinceMs, count, ...(isWritten && { seen: newnessOf(state, wanted).newest }) };
 }
 

@@ -27,7 +27,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   };
   const name = (variable: 'prefix' | 'table') => read(variable, 'a name', (text) => text !== '');
   const url = (variable: 'applyQueueUrl' | 'eventsDlqUrl' | 'applyDlqUrl') =>
-    read(variable, 'a URL', (text) => URL.canParse(text));
+    read(variable, 'a URL', (text) => URL.canParse(text) && !/\s/.test(text));
   const ms = (variable: 'coalesceSeconds' | 'createSettleSeconds', most: number, usual: number) => {
     const isRight = (text: string) => Number.isInteger(+text) && +text >= 0 && +text <= most;
     return Number(read(variable, `a whole number from 0 to ${most}`, isRight) ?? usual) * 1_000;

@@ -177,8 +177,8 @@ async function solvable(connection: Connection, ports: ReconcilePorts): Promise<
 
 /**
  * Platform groups of nobody that carry the id of one of our directory groups: orphans. Where that group is linked to
- * another that is still there, two platform groups claim to be it, and a person must choose. Where a
- * wrong route had the link given up, and the platform group is there after all, the directory group is looked at again.
+ * another that is still there, two platform groups claim to be it, and a person must choose. Where a wrong route had the
+ * link given up, and the platform group is there after all, the directory group is looked at again, if it may be written.
  * @returns how many of those are new
  */
 async function recordStrangers(linked: ReadonlySet<string>, sweeping: Sweeping): Promise<number> {
@@ -199,18 +199,19 @@ async function recordStrangers(linked: ReadonlySet<string>, sweeping: Sweeping):
   const states = new Map(
     (await ports.groups.readMany(refs, sweeping.passOver)).map((state) => [String(state.ref.group), state]),
   );
+  const back: GroupRef[] = [];
   let duplicates = 0;
   for (const { id, spokeId, group } of unowned) {
     const state = states.get(group);
     if (state === undefined) continue;
     const { former, settled } = state;
-    if (former?.isGone && former.platformId === id && settled !== 'excluded')
-      await wake([state.ref], sweeping);
+    if (former?.isGone && former.platformId === id && settled !== 'excluded') back.push(state.ref);
     if (spokeId === null) continue;
     tally.orphans += 1;
     const isLinked = state.platformId !== undefined && listed.has(state.platformId);
     if (isLinked && (await recordDuplicate(state, { id, traces: [] }, ports))) duplicates += 1;
   }
+  await wake(back, sweeping);
   return duplicates;
 }
 
