@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { GetQueueAttributesCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import type { GroupReport } from './report.ts';
 
@@ -16,6 +17,8 @@ export interface ConvergenceOptions {
   readonly applyQueueUrl: string;
   readonly readGroups: () => Promise<readonly GroupReport[]>;
   readonly onStanding: (standing: Standing) => void;
+  /** Called while groups are still to be woken and no event is left that could change them. */
+  readonly onLastEvent?: (() => Promise<void>) | undefined;
   readonly signal: AbortSignal;
   readonly pollMs?: number;
 }
@@ -34,9 +37,10 @@ export async function untilConverged(
   while (!options.signal.aborted) {
     const standing = await look(options);
     options.onStanding(standing);
+    if (standing.events === 0 && standing.apply > 0) await options.onLastEvent?.();
     seen = isSettled(standing) ? seen + 1 : 0;
     if (seen === 2) return { converged: true, groups: standing.groups ?? [] };
-    await pause(options.pollMs ?? POLL_MS, options.signal);
+    await pause(options.pollMs ?? POLL_MS, undefined, options).catch(() => undefined);
   }
   return { converged: false, groups: await options.readGroups() };
 }
@@ -71,16 +75,4 @@ async function countMessages(client: SQSClient, queueUrl: string): Promise<numbe
     }),
   );
   return Object.values(Attributes ?? {}).reduce((sum, count) => sum + Number(count), 0);
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done);
-  });
 }

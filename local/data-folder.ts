@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import * as z from 'zod';
+import { isRunning } from './local-file.ts';
 import { UsageError } from './usage.ts';
 
 /** The folder of `--data`, held by this process until `release`. */
@@ -49,7 +50,7 @@ function takeLock(lock: string, path: string): void {
         throw new UsageError(`--data ${path}: cannot write there: ${(cause as Error).message}`, { cause });
       }
       const holder = readLock(lock);
-      if (holder !== undefined && isRunning(holder)) {
+      if (holder !== undefined && isHeld(holder)) {
         throw new UsageError(`--data ${path}: in use by process ${holder.pid}; stop it first`, { cause });
       }
       rmSync(lock, { force: true });
@@ -66,14 +67,7 @@ function readLock(lock: string): z.infer<typeof Lock> | undefined {
   }
 }
 
-function isRunning({ pid, startedAt }: z.infer<typeof Lock>): boolean {
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
-  }
-  return startOf(pid) === startedAt;
-}
+const isHeld = ({ pid, startedAt }: z.infer<typeof Lock>) => isRunning(pid) && startOf(pid) === startedAt;
 
 /**
  * When the process started, in clock ticks since boot (proc(5), field 22 of `stat`): tells a process from a later one

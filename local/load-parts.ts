@@ -10,6 +10,7 @@ import { connectionKey, groupKey } from '../shared/store/keys.ts';
 import type { LocalFunction } from './invocation.ts';
 import type { StackParts } from './parts.ts';
 import { startScim } from './scim-endpoint.ts';
+import { endWindow } from './windows.ts';
 
 const LEASE_PREFIX = 'LEASE#';
 
@@ -28,6 +29,7 @@ export async function loadParts(): Promise<StackParts> {
       await ports.connections.save({ ...connection, observing: known?.observing ?? false });
     },
     readGroups: (connection) => reportGroups(connection, ports),
+    endWindow: (wakeUp) => endWindow(wakeUp, ports),
     startScim: (connection) => startScim({ port: 0, connection }, wireScim()),
     endFormerWork: async (connection) => {
       const { pk } = connectionKey(connection);

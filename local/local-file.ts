@@ -53,7 +53,7 @@ export async function holderOf(path: string, own?: string): Promise<number | und
   return (await listens(found.platform)) ? found.pid : undefined;
 }
 
-function isRunning(pid: number): boolean {
+export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

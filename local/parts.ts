@@ -15,6 +15,8 @@ export interface StackParts {
     readonly settings: ConnectionSettings;
   }) => Promise<void>;
   readonly readGroups: (connection: ConnectionName) => Promise<readonly GroupReport[]>;
+  /** Ends the window that a wake-up waits for; false where it waits for something else. */
+  readonly endWindow: (wakeUp: string) => Promise<boolean>;
   readonly startScim: (connection: ConnectionName) => Promise<ScimEndpoint>;
   /** Leases, open intents and promises of a process that was killed would hold its successor up. */
   readonly endFormerWork: (connection: ConnectionName) => Promise<void>;

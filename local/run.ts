@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { basename, dirname, join } from 'node:path';
 import { DEFAULT_CONNECTION, DEFAULT_PREFIX, ENVIRONMENT } from '../shared/contract/names.ts';
 import { DEFAULT_COALESCE_SECONDS, SCHEDULES } from '../shared/contract/topology.ts';
@@ -69,7 +70,7 @@ export async function runLocal(given: StartOptions, around: Surroundings): Promi
     closers.push(() => page?.stop());
     if (options.once || outcome.converged) print(show({ ...result, page: page?.url }, options));
     if (options.once) return outcome.converged ? 0 : 1;
-    await aborted(around.signal);
+    if (!around.signal.aborted) await once(around.signal, 'abort');
     return 0;
   } finally {
     for (const close of closers.reverse()) await close();
@@ -128,6 +129,7 @@ async function converge(
       applyQueueUrl,
       readGroups: () => stack.parts.readGroups(DEFAULT_CONNECTION),
       onStanding: progress.show,
+      onLastEvent: options.once ? stack.endWindows : undefined,
       signal: options.once ? AbortSignal.any([options.signal, deadline]) : options.signal,
     });
   } finally {
@@ -162,9 +164,4 @@ function coalesceSeconds(text: string | undefined): number {
   throw new UsageError(
     `${ENVIRONMENT.coalesceSeconds}: expected whole seconds from 0 to ${LONGEST_WINDOW_SECONDS}, got ${text}`,
   );
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ConnectionName } from '../shared/domain/ids.ts';
@@ -38,7 +39,8 @@ export async function startScim(
     url: `${origin}${SCIM_PATH}`,
     token,
     async stop() {
-      await close(server);
+      server.close().closeAllConnections();
+      await once(server, 'close');
       // With --data the table outlives the process, and the token should not.
       await revokeToken(connection, kept.prefix, ports);
     },
@@ -102,19 +104,8 @@ function send(response: ServerResponse, { status, headers, body }: HttpReply): v
   response.end(hasBody ? body : undefined);
 }
 
-function listen(server: Server, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', () => {
-      server.off('error', reject);
-      resolve((server.address() as AddressInfo).port);
-    });
-  });
-}
-
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
+async function listen(server: Server, port: number): Promise<number> {
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
 }

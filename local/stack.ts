@@ -1,3 +1,4 @@
+import { setTimeout as late } from 'node:timers/promises';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SQSClient } from '@aws-sdk/client-sqs';
@@ -51,6 +52,8 @@ export interface Stack {
   readonly address: LocalFile;
   readonly sqs: SQSClient;
   readonly parts: StackParts;
+  /** For when nothing more comes: groups are woken now that wait for the end of their window. */
+  readonly endWindows: () => Promise<void>;
   /** Ends pollers and schedules, then the emulators. Waits for work under way no longer than `graceMs`. */
   readonly stop: (graceMs?: number) => Promise<void>;
 }
@@ -103,9 +106,13 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       address: { ...describeAddress(options, endpoints, queueUrls), scim: scim.url, scimToken: scim.token },
       sqs: client,
       parts,
+      endWindows: () => sqs.bringForward(queueUrls.apply, parts.endWindow),
       async stop(graceMs = GRACE_MS) {
         isStopping = true;
-        await within(graceMs, Promise.all([work.stop(), scim.stop()]));
+        await Promise.race([
+          Promise.all([work.stop(), scim.stop()]),
+          late(graceMs, undefined, { ref: false }),
+        ]);
         client.destroy();
         await closeEmulators();
       },
@@ -174,12 +181,3 @@ const describeAddress = (
   applyDlqUrl: queueUrls.applyDlq,
   platformToken: platform.token,
 });
-
-async function within(ms: number, work: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([work, late]);
-  clearTimeout(timer);
-}

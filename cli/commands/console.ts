@@ -10,11 +10,6 @@ import { describeError } from '../describe-error.ts';
 import { EXIT, UsageError } from '../io.ts';
 import { examples, port } from './arguments.ts';
 
-interface ConsoleFlags {
-  readonly port: number;
-  readonly open: boolean;
-}
-
 export function addConsole(program: Command, act: Act): void {
   program
     .command('console')
@@ -27,7 +22,10 @@ export function addConsole(program: Command, act: Act): void {
 
 const describe = (error: unknown) => describeError(error).text;
 
-async function serve({ out, io, prefix, connection, ports }: Context, flags: ConsoleFlags): Promise<number> {
+async function serve(
+  { out, io, prefix, connection, ports }: Context,
+  flags: { readonly port: number; readonly open: boolean },
+): Promise<number> {
   // Whoever asks for a status need not load it.
   const [{ createHandle }, { loadPage }, { serveConsole }] = await Promise.all([
     import('../../console/server/handle.ts'),

@@ -1,3 +1,4 @@
+import { setTimeout as late } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { type AwsService, answerOf } from './exchange.ts';
 import type { AwsFront } from './front.ts';
@@ -39,10 +40,8 @@ export async function startFrontThread(options: {
       isClosing = true;
       closeWay();
       tell({ kind: 'close' });
-      await Promise.race([ended, late(CLOSE_MS)]);
+      await Promise.race([ended, late(CLOSE_MS, undefined, { ref: false })]);
       await worker.terminate();
     },
   };
 }
-
-const late = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms).unref());

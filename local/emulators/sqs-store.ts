@@ -1,3 +1,4 @@
+import pMap from 'p-map';
 import { type SqsQueue, SqsStore } from '../../node_modules/fauxqs/dist/sqs/sqsStore.js';
 import { INVALID_MESSAGE_BODY_CHAR } from '../../node_modules/fauxqs/dist/sqs/sqsTypes.js';
 
@@ -25,6 +26,16 @@ export class LoopbackQueues extends SqsStore {
 
   override getQueueByArn(arn: string): SqsQueue | undefined {
     return this.getQueueByName(lastSegment(arn, ':'));
+  }
+
+  /** Delivers now what waits for its time and, by its body, may come before it. */
+  async bringForward(url: string, mayCome: (body: string) => Promise<boolean>): Promise<void> {
+    const waiting = this.getQueue(url)?.delayedMessages ?? [];
+    const bring = async (message: (typeof waiting)[number]) => {
+      // What cannot be asked about waits for its time, as it would have.
+      if (await mayCome(message.body).catch(() => false)) message.delayUntil = 0;
+    };
+    await pMap(waiting, bring, { concurrency: 8 });
   }
 }
 

@@ -1,5 +1,6 @@
 import { CreateQueueCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { buildApp } from 'fauxqs';
+import pMap from 'p-map';
 import * as z from 'zod';
 import { QUEUE_KEYS, type QueueKey, queueName } from '../../shared/contract/names.ts';
 import { LONGEST_DELAY_SECONDS, QUEUES } from '../../shared/contract/topology.ts';
@@ -8,6 +9,7 @@ import { LoopbackQueues } from './sqs-store.ts';
 
 export interface SqsEmulator {
   readonly url: string;
+  readonly bringForward: LoopbackQueues['bringForward'];
   readonly close: () => Promise<void>;
 }
 
@@ -16,7 +18,8 @@ const ACCOUNT = '000000000000';
 
 /** Starts the SQS emulator on loopback. Its queues live in memory. */
 export async function startSqs(port: number): Promise<SqsEmulator> {
-  const stores = { sqsStore: new LoopbackQueues() } as unknown as NonNullable<
+  const queues = new LoopbackQueues();
+  const stores = { sqsStore: queues } as unknown as NonNullable<
     NonNullable<Parameters<typeof buildApp>[0]>['stores']
   >;
   const app = buildApp({ logger: false, defaultRegion: REGION, stores });
@@ -28,7 +31,7 @@ export async function startSqs(port: number): Promise<SqsEmulator> {
     if (refused !== undefined) await reply.code(400).send(refused);
   });
   const url = await app.listen({ host: '127.0.0.1', port });
-  return { url, close: () => app.close() };
+  return { url, bringForward: queues.bringForward.bind(queues), close: () => app.close() };
 }
 
 const Sent = z.object({ DelaySeconds: z.number().default(0), MessageDeduplicationId: z.string().optional() });
@@ -56,31 +59,23 @@ export async function createQueues(
   client: SQSClient,
   options: { prefix: string },
 ): Promise<Record<QueueKey, string>> {
-  const urls: [QueueKey, string][] = [];
-  for (const key of QUEUE_KEYS) {
-    const created = await client.send(
-      new CreateQueueCommand({
-        QueueName: queueName(options.prefix, key),
-        Attributes: queueAttributes(key, options),
-      }),
-    );
-    urls.push([key, created.QueueUrl ?? '']);
-  }
+  const urls = await pMap(QUEUE_KEYS, async (key) => {
+    const queue = { QueueName: queueName(options.prefix, key), Attributes: queueAttributes(key, options) };
+    const { QueueUrl = '' } = await client.send(new CreateQueueCommand(queue));
+    return [key, QueueUrl] as const;
+  });
   return Object.fromEntries(urls) as Record<QueueKey, string>;
 }
 
 function queueAttributes(key: QueueKey, options: { prefix: string }): Record<string, string> {
-  const queue = QUEUES[key];
+  const { visibilityTimeoutSeconds, retentionSeconds, redrive } = QUEUES[key];
+  const redrivePolicy = redrive && {
+    deadLetterTargetArn: queueArn(queueName(options.prefix, redrive.to)),
+    maxReceiveCount: redrive.maxReceiveCount,
+  };
   return {
-    VisibilityTimeout: String(queue.visibilityTimeoutSeconds),
-    MessageRetentionPeriod: String(queue.retentionSeconds),
-    ...(queue.redrive === undefined
-      ? {}
-      : {
-          RedrivePolicy: JSON.stringify({
-            deadLetterTargetArn: queueArn(queueName(options.prefix, queue.redrive.to)),
-            maxReceiveCount: queue.redrive.maxReceiveCount,
-          }),
-        }),
+    VisibilityTimeout: String(visibilityTimeoutSeconds),
+    MessageRetentionPeriod: String(retentionSeconds),
+    ...(redrivePolicy && { RedrivePolicy: JSON.stringify(redrivePolicy) }),
   };
 }

@@ -1,27 +1,23 @@
-import { DeleteMessageCommand } from '@aws-sdk/client-sqs';
-import { expect, it } from 'vitest';
+import { CreateQueueCommand, DeleteMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
+import { expect, it, vi } from 'vitest';
 import { type Standing, untilConverged } from '../../local/convergence.ts';
 import { groupOf } from './support/parts.ts';
 import { startQueue } from './support/queue.ts';
 
 async function start(readGroups: () => Promise<ReturnType<typeof groupOf>[]>, signal?: AbortSignal) {
-  const events = await startQueue();
-  const apply = await startQueue();
+  const queues = await startQueue();
+  const { client, queueUrl: eventsUrl } = queues;
+  const { QueueUrl: applyUrl = '' } = await client.send(new CreateQueueCommand({ QueueName: 'apply' }));
   const standings: Standing[] = [];
+  const onLastEvent = vi.fn(async () => undefined);
   let heard: (standing: Standing) => void = () => undefined;
   const wait = () =>
     untilConverged({
-      // Both emulators find a queue by its name, whatever host its URL has.
-      client: new Proxy(events.client, {
-        get: (client, key) =>
-          key === 'send'
-            ? (command: { input: { QueueUrl?: string } }) =>
-                (command.input.QueueUrl === apply.queueUrl ? apply.client : client).send(command as never)
-            : Reflect.get(client, key),
-      }),
-      eventsQueueUrl: events.queueUrl,
-      applyQueueUrl: apply.queueUrl,
+      client,
+      eventsQueueUrl: eventsUrl,
+      applyQueueUrl: applyUrl,
       readGroups,
+      onLastEvent,
       onStanding: (standing) => {
         standings.push(standing);
         heard(standing);
@@ -34,25 +30,26 @@ async function start(readGroups: () => Promise<ReturnType<typeof groupOf>[]>, si
     new Promise<void>((resolve) => {
       heard = (one) => wanted(one) && resolve();
     });
-  return { events, apply, standings, wait, standing };
+  return { ...queues, applyUrl, standings, wait, standing, onLastEvent };
 }
 
 it('waits for messages that wait, are in flight or belong to apply, and is sure only the second time', async () => {
-  const { events, apply, standings, wait, standing } = await start(async () => [groupOf('a')]);
-  await events.send('event');
-  await apply.send('wake');
-  const inFlight = await events.take(events.queueUrl);
+  const { client, queueUrl, applyUrl, send, take, standings, wait, standing, onLastEvent } = await start(
+    async () => [groupOf('a')],
+  );
+  await send('event');
+  await client.send(new SendMessageCommand({ QueueUrl: applyUrl, MessageBody: 'wake' }));
+  const inFlight = await take(queueUrl);
   const waiting = standing(({ events, apply }) => events === 1 && apply === 1);
   const done = wait();
   await waiting;
-  const delivered = { QueueUrl: events.queueUrl, ReceiptHandle: inFlight?.ReceiptHandle ?? '' };
-  await events.client.send(new DeleteMessageCommand(delivered));
+  expect(onLastEvent).not.toHaveBeenCalled();
+  await client.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle: inFlight?.ReceiptHandle }));
   await standing(({ events, apply }) => events === 0 && apply === 1);
-  const wake = await apply.take(apply.queueUrl);
-  await apply.client.send(
-    new DeleteMessageCommand({ QueueUrl: apply.queueUrl, ReceiptHandle: wake?.ReceiptHandle ?? '' }),
-  );
+  const wake = await take(applyUrl);
+  await client.send(new DeleteMessageCommand({ QueueUrl: applyUrl, ReceiptHandle: wake?.ReceiptHandle }));
   expect(await done).toMatchObject({ converged: true, groups: [{ id: 'a' }] });
+  expect(onLastEvent).toHaveBeenCalledTimes(standings.filter(({ events, apply }) => events < apply).length);
   expect(standings.slice(-3).map(({ groups }) => groups?.length)).toEqual([undefined, 1, 1]);
 });
 

@@ -1,11 +1,13 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { describe, expect, it, vi } from 'vitest';
 import { LocalFile } from '../../local/local-file.ts';
 import { parseOptions, type StartOptions } from '../../local/options.ts';
 import { runLocal } from '../../local/run.ts';
 import { UsageError } from '../../local/usage.ts';
+import { ENVIRONMENT } from '../../shared/contract/names.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { fakeParts, WORLD } from './support/parts.ts';
 import { CREDENTIALS } from './support/queue.ts';
@@ -22,6 +24,12 @@ function folder() {
 }
 
 const options = (...args: string[]) => parseOptions(args) as StartOptions;
+
+/** A run of one event. */
+const ofOne = (...args: string[]) => {
+  const { world, write, file } = folder();
+  return ['--events', write('events.jsonl', 'a\n'), '--world', world, '--local-file', file, ...args];
+};
 
 function run(args: string[], fake = fakeParts()) {
   const stopping = new AbortController();
@@ -53,10 +61,7 @@ describe('a run with --once', () => {
   });
 
   it('reads the people and takes up what was left dirty before anything is applied', async () => {
-    const { world, write, file } = folder();
-    const events = write('events.jsonl', 'a\n');
-    const args = ['--once', '--world', world, '--events', events, '--local-file', file];
-    const { exit, calls, printed } = run(args);
+    const { exit, calls, printed } = run(ofOne('--once'));
     await exit;
     expect(calls.slice(0, 4)).toEqual([
       'connection default of c1',
@@ -78,12 +83,19 @@ describe('a run with --once', () => {
     expect(JSON.parse(printed[0] ?? '')).toMatchObject({ converged: false, groups: [{ state: 'dirty' }] });
   });
 
+  it('does not wait for the end of a window once all events are taken up', async () => {
+    const ingest = async () => {
+      const QueueUrl = process.env[ENVIRONMENT.applyQueueUrl];
+      await new SQSClient({}).send(
+        new SendMessageCommand({ QueueUrl, MessageBody: 'late', DelaySeconds: 900 }),
+      );
+    };
+    expect(await run(ofOne('--once', '--timeout', '20'), fakeParts({ ingest })).exit).toBe(0);
+  });
+
   it('ends with 1 where messages keep coming back', async () => {
-    const { world, write, file } = folder();
-    const events = write('events.jsonl', 'a\n');
     const fake = fakeParts({ ingest: () => Promise.reject(new Error('broken')) });
-    const args = ['--once', '--timeout', '0.5', '--events', events, '--world', world, '--local-file', file];
-    expect(await run(args, fake).exit).toBe(1);
+    expect(await run(ofOne('--once', '--timeout', '0.5'), fake).exit).toBe(1);
   });
 });
 
@@ -112,8 +124,6 @@ describe('a run that stays', () => {
   });
 
   it('does not wait for a handler that does not end', async () => {
-    const { world, write, file } = folder();
-    const events = write('events.jsonl', 'a\n');
     let begun = false;
     const fake = fakeParts({
       ingest: () => {
@@ -121,7 +131,7 @@ describe('a run that stays', () => {
         return new Promise(() => {});
       },
     });
-    const { exit, stop } = run(['--events', events, '--world', world, '--local-file', file], fake);
+    const { exit, stop } = run(ofOne(), fake);
     await vi.waitUntil(() => begun, { timeout: 20_000, interval: 5 });
     const startedMs = Date.now();
     stop();

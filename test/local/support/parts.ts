@@ -24,6 +24,7 @@ export function fakeParts(over: Partial<StackParts['handlers']> = {}) {
       token: 'scim-token',
       stop: async () => void calls.push('scim stopped'),
     }),
+    endWindow: async () => true,
     endFormerWork: async () => void calls.push('leases'),
   };
   return { parts, calls, groups, loadParts: async () => parts };
