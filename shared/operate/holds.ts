@@ -55,7 +55,7 @@ export const rejectHold = (ref: GroupRef, word: HoldWord, ports: HoldPorts): Pro
 /** Nothing was changed: the rest would not stay held, so that all can be approved or none. */
 export interface AllOrNone {
   readonly kind: 'all_or_none';
-  readonly why: 'group_is_deleted' | 'rest_would_go';
+  readonly why: 'group_is_deleted' | 'rest_would_go' | 'some_were_rejected';
 }
 
 /**
@@ -79,6 +79,7 @@ export async function approveSome(
   await refuseAuthors(seen, hold, ports);
   const removals = all.size - users.length;
   if (removals === 0) return approveHold(ref, word, ports);
+  if (hold.afterRejection) return { kind: 'all_or_none', why: 'some_were_rejected' };
   if (hold.digest !== holdDigest(seen.platformId, 'remove', [...all]))
     return { kind: 'all_or_none', why: 'group_is_deleted' };
   const size = hold.removes + hold.keeps;
@@ -129,12 +130,8 @@ async function decide(
   const { id: by } = await ports.caller();
   const decision: HoldDecision = { kind, by, reason, atMs: at.nowMs };
   const decided = { ...hold, decision, expiresAtMs: at.nowMs + HOLD_LIFE_MS };
-  const change = {
-    kind: 'decide_hold',
-    before: hold.decision.kind,
-    after: kind,
-    reason: `${hold.removes} removals, digest ${hold.digest}`,
-  };
+  const about = `${hold.removes} removals, digest ${hold.digest}`;
+  const change = { kind: 'decide_hold', before: hold.decision.kind, after: kind, reason: about };
   const action = kind === 'approved' ? 'holds_approve' : 'holds_reject';
   const deed = { action, changes: [change], reason };
   let now: Hold | undefined = decided;
@@ -168,9 +165,8 @@ async function refuseAuthors(state: GroupState, hold: Hold, ports: HoldPorts): P
   const authors = authorsOf(causes, deeds);
   const { id: caller } = await ports.caller();
   if (!authors.has(caller)) return;
-  const others = [...authors].filter((one) => one !== caller);
   throw new Refused(
-    `nothing was changed: the hold comes of what you did, and ${connection} asks for four eyes (setting fourEyes). Somebody else must approve it, not ${[caller, ...others].join(' or ')}`,
+    `nothing was changed: the hold comes of what you did, and ${connection} asks for four eyes (setting fourEyes). Somebody else must approve it, not ${[...new Set([caller, ...authors])].join(' or ')}`,
   );
 }
 
@@ -182,6 +178,7 @@ async function holdShown(
   { groups }: HoldPorts,
 ): Promise<Hold | undefined> {
   if (digest === current.digest) return current;
+  if (current.afterRejection) return undefined;
   const { users, ...where } = await groups.findHeld(ref, digest);
   const all = await groups.readHeld(ref, current);
   const removes = users.size;

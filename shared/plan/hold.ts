@@ -59,7 +59,7 @@ export function judgeByHold(
  * The hold that is about this plan. One over another platform group, or over another kind of write, says nothing of
  * these removals: what was approved, or stopped, as removals is not a deletion, and the reverse. One whose set cannot
  * be read may be over any of them, so all are held anew. One that waits for a person has no say once the guard is
- * switched off, or where nobody wants any of its removals any more.
+ * switched off, save where it covers what a person rejected, or where nobody wants any of its removals any more.
  */
 export function holdWithSay(
   hold: Hold,
@@ -76,11 +76,16 @@ export function holdWithSay(
       ? { hold: { ...hold, decision: { kind: 'waiting' }, expiresAtMs: 0 }, users: new Set(plan.removals) }
       : { hold, users };
   const waits = current.hold.decision.kind === 'waiting' || isOver(current.hold, nowMs);
-  const isAboutSomebody = limits !== null && plan.removals.some((user) => current.users.has(user));
+  const isGuarded = limits !== null || mayCoverRejected(hold);
+  const isAboutSomebody = isGuarded && plan.removals.some((user) => current.users.has(user));
   return !waits || isAboutSomebody ? current : undefined;
 }
 
 const kindOf = ({ departs }: Plan): HeldUsers['about'] => (departs ? 'delete' : 'remove');
+
+/** Whether a person has rejected some of what it holds, and nobody has let them go since. */
+export const mayCoverRejected = ({ decision: { kind }, afterRejection }: Hold): boolean =>
+  kind === 'rejected' || (afterRejection === true && kind === 'waiting');
 
 /** A rejection stands until nobody wants the removals any more; everything else must be decided anew. */
 export const isOver = (hold: Hold, nowMs: number): boolean =>

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import { versionToken } from '../../shared/domain/ids.ts';
 import { syncGroups } from '../../shared/operate/follow.ts';
+import { dirtyNow } from '../../shared/sync/wake.ts';
 import { added, group, savedWorld } from '../support/operate/world.ts';
 
 /** A group of two, written and in step. Whoever waits for a group lets apply run meanwhile. */
@@ -77,7 +78,7 @@ describe('sync', () => {
       const [seen] = await world.ports.groups.readMany([world.refOf('g')]);
       const { version } = world.platform.groups.get(id) ?? {};
       if (seen === undefined || version === undefined) throw new Error('expected the group on both sides');
-      const at = { nowMs: world.clock.ms, wakeAtMs: world.clock.ms, isAtOnce: true };
+      const at = dirtyNow(world.ports);
       const suspicion = { version: versionToken(version), traces: [], atMs: world.clock.ms };
       expect(await world.ports.groups.suspect(seen, suspicion, at)).toBe(true);
       await world.apply('g');
@@ -103,11 +104,7 @@ describe('sync', () => {
     await sync('g');
     expect(users()).toEqual([['u-ann', 'u-bob']]);
     world.platform.refused.clear();
-    await world.ports.desired.markDirty(world.refOf('g'), {
-      nowMs: world.clock.ms,
-      wakeAtMs: world.clock.ms,
-      isAtOnce: true,
-    });
+    await world.ports.desired.markDirty(world.refOf('g'), dirtyNow(world.ports));
     await world.apply('g');
     expect(users()).toEqual([['u-ann', 'u-bob']]);
     expect((await sync('g')).synced).toMatchObject([{ state: 'in_sync' }]);

@@ -6,6 +6,7 @@ import { verifyAudit } from '../../shared/operate/verify-audit.ts';
 import { authorsOf } from '../../shared/plan/approval.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
+import { dirtyNow } from '../../shared/sync/wake.ts';
 import { Crash, type Worker } from '../../simulate/worker.ts';
 import { calledBy, story, twice } from '../support/engine/story.ts';
 import { CONNECTION, type World } from '../support/engine/world.ts';
@@ -26,12 +27,9 @@ function dying(n: number): Worker {
 }
 
 /** The ports of somebody before whose decision something else is done. */
-function decidingAfter(
-  { onlooker }: World,
-  act: (...args: Parameters<typeof onlooker.groups.decideHold>) => Promise<unknown>,
-) {
+function decidingAfter({ onlooker }: World, act: () => Promise<unknown>) {
   const decideHold: typeof onlooker.groups.decideHold = async (...args) => {
-    await act(...args);
+    await act();
     return onlooker.groups.decideHold(...args);
   };
   return { ...onlooker, groups: { ...onlooker.groups, decideHold } };
@@ -98,7 +96,7 @@ describe('a hold', () => {
     expect({ broken, named }).toEqual({ broken: null, named: 3 });
   });
 
-  it('lets its removals go once, when a person approves them, and says so in the audit', async () => {
+  it('lets its removals go once, when a person approves them, if by a write that was repeated, and says so in the audit', async () => {
     const { tell, shown, state, ref, world, audit } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     const [held] = await listHolds(CONNECTION, world.onlooker);
@@ -170,14 +168,6 @@ describe('a hold', () => {
     ]);
   });
 
-  it('is decided once where the client heard no answer and repeated the write', async () => {
-    const { tell, ref, world, state } = await company();
-    await tell({ snapshot: 'g', of: ['a'] });
-    const echo = decidingAfter(world, (...args) => world.onlooker.groups.decideHold(...args));
-    expect((await approveHold(ref('g'), WORD, echo)).kind).toBe('decided');
-    expect((await state('g'))?.hold?.decision).toMatchObject({ kind: 'approved', by: 'operator' });
-  });
-
   it('is superseded by new removals, not by old ones that are wanted no more', async () => {
     const { tell, state, ref, world, shown } = await company();
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
@@ -206,16 +196,35 @@ describe('a hold', () => {
       await tell({ take: ['e'], from: 'g' });
       expect((await state('g'))?.hold).toMatchObject({ removes: 5 });
       const word = { ...WORD, digest: old?.digest, decision: old?.decision };
-      expect(await decide(ref('g'), word, world.onlooker)).toMatchObject({
-        kind: 'decided',
-        hold: { removes: 4 },
-      });
+      const decided = await decide(ref('g'), word, world.onlooker);
+      expect(decided).toMatchObject({ kind: 'decided', hold: { removes: 4 } });
       await tell();
       expect(shown('g')).toEqual([users(...left)]);
       const { hold } = (await state('g')) ?? {};
       if (left.length === 2) expect(hold).toMatchObject({ removes: 1, decision: { kind: 'waiting' } });
       else expect(hold?.decision.kind).toBe(left.length === 1 ? undefined : 'rejected');
     }
+  });
+
+  it('is not approved as it was shown before a rejection, also where others have joined it since', async () => {
+    const { tell, state, ref, world, shown } = await company({ maxRemovedCount: 0 });
+    await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
+    const word = { ...WORD, digest: (await state('g'))?.hold?.digest };
+    await rejectHold(ref('g'), WORD, world.onlooker);
+    await tell({ take: ['e'], from: 'g' });
+    const hold = { removes: 5, decision: { kind: 'waiting' } };
+    expect(await approveHold(ref('g'), word, world.onlooker)).toMatchObject({ kind: 'changed', hold });
+    const all = { ...WORD, digest: (await state('g'))?.hold?.digest };
+    const outcome = await approveSome(ref('g'), users('e') as never, all, world.onlooker);
+    expect(outcome).toEqual({ kind: 'all_or_none', why: 'some_were_rejected' });
+    await tell({ upsert: 'g', name: 'Other' });
+    expect(shown('g')).toEqual([users(...EVERYBODY)]);
+    // Only others than the rejected ones are to go: no more is asked of those who decide than of any hold.
+    await tell({ snapshot: 'h', of: EVERYBODY }, { take: ['a', 'b'], from: 'h' });
+    await rejectHold(ref('h'), WORD, world.onlooker);
+    await tell({ snapshot: 'h', of: ['a', 'b', 'c', 'd'] });
+    expect(await state('h')).toMatchObject({ hold: { removes: 2, decision: { kind: 'waiting' } } });
+    expect((await state('h'))?.hold).not.toHaveProperty('afterRejection');
   });
 
   it('stays where a person rejects it, until nobody wants the removals', async () => {
@@ -243,12 +252,7 @@ describe('a hold', () => {
     await onlooker.groups.pause(ref('g'), 1);
     await approveHold(ref('g'), WORD, onlooker);
     world.advance(7 * DAY_MS);
-    await onlooker.groups.resume(ref('g'), {
-      nowMs: world.nowMs(),
-      wakeAtMs: world.nowMs(),
-      isAtOnce: true,
-      pausedAtMs: 1,
-    });
+    await onlooker.groups.resume(ref('g'), { ...dirtyNow(onlooker), pausedAtMs: 1 });
     await tell();
     expect(shown('g')).toEqual([users(...EVERYBODY)]);
     expect((await state('g'))?.hold).toMatchObject({
@@ -297,11 +301,7 @@ describe('a hold', () => {
     world.advance(7 * DAY_MS);
     for (let dyingAt = 1; (await state('g'))?.hold?.createdAtMs === first?.createdAtMs; dyingAt += 1) {
       expect(dyingAt).toBeLessThan(50);
-      await world.onlooker.desired.markDirty(ref('g'), {
-        nowMs: world.nowMs(),
-        wakeAtMs: world.nowMs(),
-        isAtOnce: true,
-      });
+      await world.onlooker.desired.markDirty(ref('g'), dirtyNow(world.onlooker));
       await applyGroup(ref('g'), world.portsFor(dying(dyingAt))).catch(() => {});
       expect((await state('g'))?.hold?.digest).toBe(first?.digest);
     }
@@ -310,12 +310,9 @@ describe('a hold', () => {
   it('lets its removals go when the guard is switched off, those that a person rejected excepted', async () => {
     const { tell, shown, ref, world } = await company({ perHourCount: 3 });
     const withoutGuard = async () => {
-      const connection = await world.onlooker.connections.find(CONNECTION);
-      if (connection === undefined) throw new Error('the world has a connection');
-      await world.onlooker.connections.save({
-        ...connection,
-        settings: { ...connection.settings, guard: null },
-      });
+      const connection = (await world.onlooker.connections.find(CONNECTION)) as Connection;
+      const settings = { ...connection.settings, guard: null };
+      await world.onlooker.connections.save({ ...connection, settings });
     };
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     await tell({ snapshot: 'h', of: EVERYBODY });

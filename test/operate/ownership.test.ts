@@ -228,11 +228,13 @@ describe('a released group', () => {
 });
 
 describe('a group that the directory deletes', () => {
-  it.each([
+  const ends = [
     ['delete', []],
     ['empty', [[]]],
     ['release', [users('a')]],
-  ])('is treated as onGroupDeleted says: %s', async (onGroupDeleted, left) => {
+  ] as const;
+
+  it.each(ends)('is treated as onGroupDeleted says: %s', async (onGroupDeleted, left) => {
     const { tell, shown, world } = await company({ onGroupDeleted });
     await tell({ snapshot: 'g', of: ['a'] });
     await tell({ remove: 'g' });
@@ -242,11 +244,7 @@ describe('a group that the directory deletes', () => {
     expect(world.platform.violations).toEqual([]);
   });
 
-  it.each([
-    ['delete', []],
-    ['empty', [[]]],
-    ['release', [users('a')]],
-  ])(
+  it.each(ends)(
     'and that comes back without a name ends the same, looked at in between or not: %s',
     async (onGroupDeleted, left) => {
       for (const isLookedAt of [true, false]) {

@@ -21,6 +21,7 @@ const holdWith = (decision: HoldDecision): Hold => ({
   hash: 'hash',
 });
 const waiting = holdWith({ kind: 'waiting' });
+const AFTER_REJECTION: Hold = { ...waiting, afterRejection: true };
 const approved = holdWith({ kind: 'approved', by: 'Ann', reason: 'a reorganisation', atMs: 0 });
 const rejected = holdWith({ kind: 'rejected', by: 'Ann', reason: 'a mistake', atMs: 0 });
 
@@ -75,6 +76,7 @@ describe('holdWithSay', () => {
   it.each([
     ['waiting', waiting, {}, true],
     ['waiting, with the guard off', waiting, { guard: false }, false],
+    ['waiting after a rejection, with the guard off', AFTER_REJECTION, { guard: false }, true],
     ['waiting for nothing that is wanted', waiting, { removal: 'c' }, false],
     ['approved, with the guard off', approved, { guard: false }, true],
     ['approved once, with the guard off', approved, { guard: false, nowMs: EXPIRES_MS }, false],

@@ -1,10 +1,10 @@
 import pMap from 'p-map';
-import type { GroupState } from '../../domain/group-state.ts';
 import { HOLD_LIFE_MS, type Hold } from '../../domain/hold.ts';
 import { intentId, type PlatformGroupId } from '../../domain/ids.ts';
 import type { Decision } from '../../plan/decide.ts';
 import type { Wanted } from '../../plan/facts.ts';
 import { isOurCreation, viewOf } from '../../plan/foreign.ts';
+import { mayCoverRejected } from '../../plan/hold.ts';
 import { type AuditLink, entryOf, OURSELVES } from '../ports/logs.ts';
 import { retireClaim } from '../retire-claim.ts';
 import { DOUBT_MS, MAX_DOUBTS, WRITES_IN_FLIGHT } from '../tuning.ts';
@@ -117,7 +117,7 @@ async function reserve({ removals, replaces }: Of<'reserve'>, round: Round, turn
 async function hold(decision: Of<'hold'>, round: Round, turn: Turn): Promise<Performed> {
   const { state } = round;
   const users = new Set(decision.users);
-  const held = holdOf(decision, state, turn.ports.clock());
+  const held = holdOf(decision, round, turn.ports.clock());
   const before = await unreserved(round, turn);
   await turn.ports.groups.hold(state, held, users, await recordHold(held, true, round, turn));
   const about = decision.deletes ? 'delete' : 'remove';
@@ -143,9 +143,10 @@ function recordHold(hold: Hold | undefined, made: boolean, round: Round, turn: T
 /** A hold as it is recorded; where its set lies the store fills in. */
 export function holdOf(
   { users, size, rule, deletes }: Of<'hold'>,
-  { platformId }: GroupState,
+  { state: { platformId, hold }, held }: Pick<Round, 'state' | 'held'>,
   nowMs: number,
 ): Hold {
+  const isAfter = hold && mayCoverRejected(hold) && users.some((user) => held?.users?.has(user) ?? true);
   return {
     digest: holdDigest(platformId, deletes ? 'delete' : 'remove', users),
     rule,
@@ -155,6 +156,7 @@ export function holdOf(
     createdAtMs: nowMs,
     expiresAtMs: nowMs + HOLD_LIFE_MS,
     decision: { kind: 'waiting' },
+    ...(isAfter && { afterRejection: true as const }),
     chunks: 0,
     hash: '',
   };

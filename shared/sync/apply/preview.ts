@@ -158,7 +158,7 @@ async function follow(
     case 'hold': {
       const about = decision.deletes ? 'delete' : 'remove';
       const held = { users: new Set(decision.users), about } as const;
-      return { ...facts, state: { ...state, hold: holdOf(decision, state, nowMs) }, held };
+      return { ...facts, state: { ...state, hold: holdOf(decision, facts, nowMs) }, held };
     }
     case 'drop_hold':
       return { ...facts, state: changed(state, { hold: undefined }), held: undefined };
