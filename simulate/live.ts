@@ -95,10 +95,8 @@ function calm(cloud: Cloud): void {
   cloud.lambdas.calm();
   cloud.chronicle.tell({ lane: 'aws', what: 'all faults end; a quiet day begins' });
   cloud.time.at(cloud.nowMs() + HOUR_MS, () => {
-    for (const connection of cloud.connections.keys()) {
-      cloud.start(operateIn(cloud, { connection, deed: { kind: 'replay_all' } }));
-      return;
-    }
+    const [connection] = cloud.connections.keys();
+    if (connection !== undefined) cloud.start(operateIn(cloud, { connection, deed: { kind: 'replay_all' } }));
   });
 }
 
@@ -124,12 +122,8 @@ async function connectAll(cloud: Cloud): Promise<ReadonlyMap<string, string>> {
           platform?.tokens.addRefresh(`refresh-${name}`);
         }
         const parsed = parseSettings({ baseUrl: baseUrlOf(company), ...settings });
-        await ports.connections.save({
-          name: connectionName(name),
-          company,
-          settings: parsed,
-          observing: false,
-        });
+        const connection = { name: connectionName(name), company, settings: parsed, observing: false };
+        await ports.connections.save(connection);
         cloud.connections.set(name, spec);
         const randomHex = (bytes: number) =>
           Buffer.from(name.padEnd(bytes, '.'))

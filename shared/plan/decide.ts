@@ -590,12 +590,14 @@ const isNameTaken = ({ rejected, views }: Facts): boolean =>
 /** A group that is to be made may be there already. */
 function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Decision {
   const { listed, settings, isNothingAdoptable = false } = facts;
+  const { former } = facts.state;
   if (listed === undefined || listed.ageMs > LISTING_AGE_MS) return { kind: 'list', ageMs: LISTING_AGE_MS };
   const { candidates, known } = alreadyThere(after, listed.groups, settings.adoptExisting);
   const late = lateCreation(facts, listed.groups);
   const adoptable = [...wasLost(facts), ...(late === undefined ? candidates : [late])];
   if (adoptable.length > 0 && !isNothingAdoptable) return { kind: 'adopt', candidates: adoptable };
-  return { kind: 'write', plan, known, ...guarded };
+  // A wrong route lists no group: what this one had before is there all the same, and not what is made now.
+  return { kind: 'write', plan, known: former ? [...known, former.platformId] : known, ...guarded };
 }
 
 /** A group of ours that answered 404: if it is there after all, another would be a second one. */

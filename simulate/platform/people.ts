@@ -11,11 +11,19 @@ export function createPeople(people: readonly PersonSpec[] = []) {
     return known !== undefined && employees.set(role, { ...known, ...fields }) !== undefined;
   };
   for (const person of people) hire(person);
+  const found = () => {
+    const all = [...employees.values()];
+    const listed = all.filter(({ state }) => state === 'ACTIVE' || state === 'TERMINATED');
+    return { all, listed, byUser: new Map(all.toReversed().map((one) => [one.userId, one.role])) };
+  };
+  /** Half a million people are not gone through for each event and page: found anew once one of them changes. */
+  let known: ReturnType<typeof found> | undefined;
 
   return {
     employees: employees as ReadonlyMap<string, HeldEmployee>,
     /** @returns whether there was such a person */
     apply(deed: CompanyDeed): boolean {
+      known = undefined;
       if (deed.kind === 'hire') return hire(deed.person) !== undefined;
       if (deed.kind === 'erase') return employees.delete(deed.role);
       if (deed.kind === 'readdress') return change(deed.role, { email: deed.email });
@@ -24,21 +32,18 @@ export function createPeople(people: readonly PersonSpec[] = []) {
     },
     page(query: URLSearchParams): readonly object[] {
       const offset = Number(query.get('offset') ?? 0);
-      const isAll = query.get('send_all_roles') === 'true';
-      return [...employees.values()]
-        .filter(({ state }) => isAll || state === 'ACTIVE' || state === 'TERMINATED')
-        .slice(offset, offset + Number(query.get('limit') ?? 100))
-        .map(shown);
+      known ??= found();
+      const some = query.get('send_all_roles') === 'true' ? known.all : known.listed;
+      return some.slice(offset, offset + Number(query.get('limit') ?? 100)).map(shown);
     },
     one(role: string): object | undefined {
       const employee = employees.get(role);
       return employee && shown(employee);
     },
     byUserId(userId: string) {
-      for (const { role, userId: own } of employees.values()) {
-        if (own === userId) return { id: role, name: role };
-      }
-      return undefined;
+      known ??= found();
+      const role = known.byUser.get(userId);
+      return role === undefined ? undefined : { id: role, name: role };
     },
   };
 }

@@ -234,6 +234,15 @@ describe('decide', () => {
       { kind: 'write', plan: { action: 'create' }, known: ['q'] },
     ],
     [
+      'was let go of and is to be made again, while a wrong route shows no group: what it had is not what is made',
+      {
+        state: { ...unlinked(state()), former: FORMER },
+        views: views(undefined),
+        listed: listing(),
+      },
+      { kind: 'write', plan: { action: 'create' }, known: ['p'] },
+    ],
+    [
       'is what an earlier creation made after all: it is ours, whatever the settings say of strangers',
       {
         state: unlinked(state({ doubt: { intent: { ...intent, action: 'create' }, untilMs: NOW_MS + 1 } })),
