@@ -30,6 +30,8 @@ const scenario = fc.record({
   meddling: fc.option(meddling),
   foreign: fc.option(fc.constantFrom({ name: 'Blue', spokeId: 'g' }, { name: 'Blue', spokeId: 'other' })),
   after: fc.array(event, { minLength: 1, maxLength: 5 }),
+  /** Everybody comes before all else and leaves at the end: drawn one by one, hardly ever too much for the guard. */
+  isExodus: fc.nat(4).map((one) => one === 0),
   /** Whether somebody has left the company meanwhile. */
   leaver: fc.option(fc.constantFrom(...PEOPLE), { freq: 4 }),
   /** A person's word on what is held, and one look of apply before that. */
@@ -70,7 +72,9 @@ type World = ReturnType<typeof createWorld>;
 
 /** A company in which somebody else meddled, and of which the directory has said more since. */
 async function arrange(drawn: Scenario): Promise<World> {
-  const { before, meddling: change, foreign, after, leaver, word, settings } = drawn;
+  const { meddling: change, foreign, leaver, word, settings, isExodus } = drawn;
+  const before = isExodus ? [group('g', 'Blue'), added('g', ...PEOPLE), ...drawn.before] : drawn.before;
+  const after = isExodus ? [...drawn.after, removed('g', ...PEOPLE)] : drawn.after;
   const world = createWorld(settings);
   const ref = world.refOf('g');
   await world.save();
