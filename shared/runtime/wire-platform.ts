@@ -50,11 +50,8 @@ function wireSync({ config, logger }: Base) {
 export function wireApply(): Base & { readonly ports: ApplyPorts } {
   const base = wireBase();
   const sync = wireSync(base);
-  const deadLetters = createDeadLetterQueue(sync.sqs, {
-    queueUrl: required(base.config.queueUrls.applyDlq, ENVIRONMENT.applyDlqUrl),
-    source: 'apply',
-    clock: systemClock,
-  });
+  const queueUrl = required(base.config.queueUrls.applyDlq, ENVIRONMENT.applyDlqUrl);
+  const deadLetters = createDeadLetterQueue(sync.sqs, { queueUrl, source: 'apply', clock: systemClock });
   return { ...base, ports: { ...sync, deadLetters } };
 }
 

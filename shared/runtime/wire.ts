@@ -71,10 +71,7 @@ export function wireState({ config, logger }: Pick<Base, 'config' | 'logger'>) {
 export function wireIngest(): Base & { readonly ports: IngestPorts } {
   const base = wireBase();
   const state = wireState(base);
-  const deadLetters = createDeadLetterQueue(state.sqs, {
-    queueUrl: required(base.config.queueUrls.eventsDlq, ENVIRONMENT.eventsDlqUrl),
-    source: 'ingest',
-    clock: systemClock,
-  });
+  const queueUrl = required(base.config.queueUrls.eventsDlq, ENVIRONMENT.eventsDlqUrl);
+  const deadLetters = createDeadLetterQueue(state.sqs, { queueUrl, source: 'ingest', clock: systemClock });
   return { ...base, ports: { ...state, deadLetters } };
 }

@@ -86,12 +86,11 @@ export function createDesiredStore(table: Table): DesiredStore {
         return { ...partKey(ref, prefix, part), index, stamp, expiresAt };
       });
       await Promise.all(markers.map((marker) => table.put(marker)));
-      let floor = STAMP_ZERO;
-      for (const [prefix, count] of prefixes) {
+      const floors = [...prefixes].map(async ([prefix, count]) => {
         const arrived = await itemsOf(table, { partition: pk, prefix });
-        floor = laterStamp(floor, completeSnapshotFloor(count, arrived.map(readPart)));
-      }
-      return floor;
+        return completeSnapshotFloor(count, arrived.map(readPart));
+      });
+      return (await Promise.all(floors)).reduce(laterStamp, STAMP_ZERO);
     },
 
     async markDirty(ref, dirty, said) {

@@ -15,6 +15,7 @@ import {
 import { all, any, eachOf, equal, itemsOf, less, missing, type Table } from './table.ts';
 
 const WRITES_IN_FLIGHT = 8;
+const READS_IN_FLIGHT = 32;
 
 /**
  * PERSON is the truth; P# items point from a value to whoever may hold it. A pointer is written before the person that
@@ -22,23 +23,39 @@ const WRITES_IN_FLIGHT = 8;
  * longer holds the value: PERSON decides. A pointer names the revision that it was written for, so that a slow refresh
  * does not delete what a later one relies on.
  */
-export function createPeopleStore(table: Table): PeopleStore {
+export function createPeopleStore(table: Table, ahead = new Map<string, readonly RoleId[]>()): PeopleStore {
   const read = async (connection: ConnectionName, roles: readonly RoleId[]) => {
     const items = await table.getMany(roles.map((role) => personKey(connection, role)));
     const people = items.map((item): Person => understood(Person, item, `a person at ${item.pk}`));
     return new Map(people.map((person) => [person.role, person]));
   };
 
+  const pointedTo = async (partition: string) => {
+    const pointers = await itemsOf(table, { partition });
+    return pointers.map(({ role }) => roleId(String(role)));
+  };
+
+  const holding: PeopleStore['holding'] = async (connection, field, value, noting) => {
+    const partition = pointerPartition(connection, field, value);
+    const asked = ahead.get(partition);
+    ahead.delete(partition);
+    const roles = asked ?? (await pointedTo(partition));
+    if (noting !== undefined)
+      await Promise.all(roles.map((role) => table.put(boundMemberItem(connection, role, noting, false))));
+    const people = [...(await read(connection, roles)).values()];
+    const found = people.filter(({ values }) => values.get(field) === value);
+    // Whoever held it when that was asked may have handed it on since.
+    return asked?.length && found.length === 0 ? holding(connection, field, value, noting) : found;
+  };
+
   return {
     read,
+    holding,
 
-    async holding(connection, field, value, noting) {
-      const pointers = await itemsOf(table, { partition: pointerPartition(connection, field, value) });
-      const roles = pointers.map(({ role }) => roleId(String(role)));
-      if (noting !== undefined)
-        await Promise.all(roles.map((role) => table.put(boundMemberItem(connection, role, noting, false))));
-      const people = await read(connection, roles);
-      return [...people.values()].filter(({ values }) => values.get(field) === value);
+    async ahead(connection, sought) {
+      const partitions = sought.map(({ field, value }) => pointerPartition(connection, field, value));
+      const ask = async (one: string) => [one, await pointedTo(one)] as const;
+      return createPeopleStore(table, new Map(await pMap(partitions, ask, { concurrency: READS_IN_FLIGHT })));
     },
 
     async bind(connection, member, { role, revision, isFirst }) {

@@ -1,4 +1,4 @@
-import { type ConnectionSettings, matchRules } from '../contract/settings.ts';
+import type { ConnectionSettings } from '../contract/settings.ts';
 import type { PendingCause, PendingMark } from '../domain/group-state.ts';
 import { resolveUser } from './apply/resolve.ts';
 import type { Connection } from './ports/connections.ts';
@@ -39,17 +39,12 @@ export const refusedRevisionOf = (
 export async function standingNow(
   user: UserState,
   refusedRevision: number | undefined,
-  {
-    connection: { name, settings },
-    people,
-  }: { readonly connection: Connection; readonly people: Pick<PeopleStore, 'read' | 'holding'> },
+  matching: { readonly connection: Connection; readonly people: Pick<PeopleStore, 'read' | 'holding'> },
 ): Promise<MemberStanding> {
-  const bound = user.role === undefined ? undefined : (await people.read(name, [user.role])).get(user.role);
-  const resolution = await resolveUser(user, bound, {
-    connection: name,
-    rules: matchRules(settings),
-    people,
-  });
+  const { name, settings } = matching.connection;
+  const bound =
+    user.role === undefined ? undefined : (await matching.people.read(name, [user.role])).get(user.role);
+  const resolution = await resolveUser(user, bound, matching);
   if (resolution.kind === 'pending') return { cause: resolution.cause, person: bound };
   const { person } = resolution;
   return { cause: standingOf(person, refusedRevision, settings).cause, person };

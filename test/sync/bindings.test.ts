@@ -208,28 +208,34 @@ describe('a binding', () => {
     expect(await rebindMember(CONNECTION, binding, world.onlooker)).toEqual({ kind: 'unknown_person' });
   });
 
-  it('is heard of, at whatever moment of its making in apply a refresh finds that its person has left', async () => {
+  it.each([
+    ['apply', 'that its person has left', HANDED_ON.slice(0, 1), []],
+    ['ingest', 'whose address it is by now', HANDED_ON, ['u-newcomer']],
+  ])('is heard of, at whatever moment of its making in %s a refresh finds %s', async (where, _, by, then) => {
     for (let at = 1, effects = 1; effects >= at; at += 1) {
       const told = await story();
       const { world, tell, say, shown, ref } = told;
       const connection = (await world.onlooker.connections.find(CONNECTION)) as Connection;
-      world.platform.employees = [person('ann', 'ann')];
+      world.platform.employees = [LEAVER];
       await refresh(told);
+      await tell({ upsert: 'g' });
       // Known, and in no group: so ingest binds nobody.
-      await tell({ upsert: 'g' }, { user: 'ann', email: 'ann@acme.test' });
+      if (where === 'apply') await tell({ user: 'ann', email: 'ann@acme.test' });
       say({ add: ['ann'], to: 'g' });
-      await ingest(takeEvents(world), world.onlooker);
-      takeWoken(world);
       effects = 0;
       const effect = async () => {
         effects += 1;
         if (effects !== at) return;
-        world.platform.employees = [person('ann', 'ann', 'TERMINATED')];
+        world.platform.employees = by;
         await refreshPeople(connection, world.onlooker);
       };
-      await applyGroup(ref('g'), world.portsFor({ name: 'apply', skewMs: 0, isDead: () => false, effect }));
-      await tell();
-      expect([at, shown('g')]).toEqual([at, [effects >= at ? [] : ['u-ann']]]);
+      const ports = world.portsFor({ name: where, skewMs: 0, isDead: () => false, effect });
+      await ingest(takeEvents(world), where === 'ingest' ? ports : world.onlooker);
+      takeWoken(world);
+      await applyGroup(ref('g'), where === 'apply' ? ports : world.onlooker);
+      // The refresh after that one bears a binding by ingest out, or undoes it.
+      await (where === 'apply' ? tell() : refresh(told));
+      expect([at, shown('g')]).toEqual([at, [effects >= at ? then : ['u-leaver']]]);
     }
   });
 

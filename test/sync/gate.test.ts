@@ -9,11 +9,14 @@ import { PlatformFailure, type Platforms } from '../../shared/sync/ports/platfor
 import { pump } from '../../shared/sync/pump.ts';
 import { followFeed } from '../../shared/sync/reconcile/feed.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
+import { dirtyNow } from '../../shared/sync/wake.ts';
 import type { PlatformFault } from '../support/engine/platform.ts';
 import { story, twice } from '../support/engine/story.ts';
 import { CONNECTION, NO_FAULTS, type Ports, takeEvents } from '../support/engine/world.ts';
 
 const MINUTE_MS = 60_000;
+/** Unlike the onlooker it meets the faults of the platform. */
+const WORKER = { name: 'worker', skewMs: 0, effect: async () => {}, isDead: () => false };
 
 async function company() {
   const told = await story();
@@ -101,10 +104,9 @@ describe('the gate', () => {
     say({ add: ['b'], to: 'g' });
     await work(3);
     expect(await gate()).toMatchObject({ state: 'unauthorized' });
-    const worker = { name: 'pump', skewMs: 0, effect: async () => {}, isDead: () => false };
     for (let minute = 0; minute < 30; minute += 1) {
       world.advance(MINUTE_MS);
-      expect((await pump(CONNECTION, world.portsFor(worker))).gate).toBe('unauthorized');
+      expect((await pump(CONNECTION, world.portsFor(WORKER))).gate).toBe('unauthorized');
     }
     troubles.faults = NO_FAULTS;
     await tell();
@@ -168,10 +170,9 @@ describe('the gate', () => {
     await work(3);
     expect(await gate()).toMatchObject({ state: 'unauthorized' });
     met = 0;
-    const worker = { name: 'pump', skewMs: 0, effect: async () => {}, isDead: () => false };
     for (let minute = 0; minute < 60; minute += 1) {
       world.advance(MINUTE_MS);
-      expect((await pump(CONNECTION, world.portsFor(worker))).gate).toBe('unauthorized');
+      expect((await pump(CONNECTION, world.portsFor(WORKER))).gate).toBe('unauthorized');
     }
     // Each ten minutes, by id and by the list.
     expect(met).toBeLessThanOrEqual(12);
@@ -230,14 +231,9 @@ describe('the gate', () => {
     const { world, ref, tell, gate } = await company();
     await tell({ upsert: 'g' });
     const { onlooker } = world;
-    const connection = await onlooker.connections.find(CONNECTION);
-    if (connection === undefined) throw new Error('expected the connection');
+    const connection = (await onlooker.connections.find(CONNECTION)) as Connection;
     await onlooker.connections.save({ ...connection, company: 'another' });
-    await onlooker.desired.markDirty(ref('g'), {
-      nowMs: world.nowMs(),
-      wakeAtMs: world.nowMs(),
-      isAtOnce: true,
-    });
+    await onlooker.desired.markDirty(ref('g'), dirtyNow(onlooker));
     expect(await applyGroup(ref('g'), onlooker)).toMatchObject({ outcome: 'gate_closed' });
     expect(await gate()).toMatchObject({
       state: 'unauthorized',
@@ -309,9 +305,8 @@ describe.each([
       return fault(call);
     };
     troubles.faults = { ...NO_FAULTS, platform };
-    const worker = { name: 'reader', skewMs: 0, effect: async () => {}, isDead: () => false };
     const outcome = async () => {
-      const done = await run(world.portsFor(worker), connection).catch((error: unknown) => error);
+      const done = await run(world.portsFor(WORKER), connection).catch((error: unknown) => error);
       return done instanceof Error ? done : (done as { failure?: unknown }).failure;
     };
     return {

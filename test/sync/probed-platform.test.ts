@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
+import { dirtyNow } from '../../shared/sync/wake.ts';
 import { CONNECTION, START_MS } from '../support/engine/world.ts';
 import { event, member, REF, records, settled, shown, tell, USERS } from './reconcile/support/drift.ts';
 
@@ -37,11 +38,7 @@ describe('where the probe found that PATCH ignores the version', () => {
     await add();
     expect(calls).toEqual(['get', 'patch']);
     expect(users()).toEqual([...USERS, 'u-late'].sort());
-    await world.onlooker.desired.markDirty(REF, {
-      nowMs: world.nowMs(),
-      wakeAtMs: world.nowMs(),
-      isAtOnce: true,
-    });
+    await world.onlooker.desired.markDirty(REF, dirtyNow(world.onlooker));
     await add();
     expect(calls).toEqual(['get', 'patch']);
   });

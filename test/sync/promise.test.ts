@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { endWindow } from '../../local/windows.ts';
 import type { GroupState } from '../../shared/domain/group-state.ts';
 import { intentId } from '../../shared/domain/ids.ts';
 import { AT_WORK_MS, delayMs, isAtWork, isEarly, isPromised } from '../../shared/domain/promise.ts';
@@ -181,6 +182,24 @@ describe('a change', () => {
       expect(aheadMs).toBeLessThanOrEqual(wMs);
     },
   );
+
+  it('is written at once where nothing more comes into its window, but for a retry and another at work', async () => {
+    const { world, onlooker, change, work, apply, set, shown } = await settled(60_000);
+    await change({ add: ['b'], to: 'g' });
+    await work(3);
+    await change({ add: ['c'], to: 'g' });
+    const [wakeUp] = world.applyQueue.messages;
+    const end = () => endWindow(wakeUp?.body ?? '', onlooker);
+    expect(await apply()).toMatchObject({ outcome: 'nothing_to_do' });
+    await set({ wakeAt: world.nowMs() + 60 * MINUTE_MS });
+    expect(await end()).toBe(false);
+    await set({ wakeAt: world.nowMs() + 60_000 });
+    expect(await end()).toBe(true);
+    const ended: unknown[] = [];
+    const meanwhile = slow('platform.patch', async () => ended.push(await end()));
+    expect(await apply(meanwhile)).toMatchObject({ outcome: 'written' });
+    expect([ended, shown('g'), await end()]).toEqual([[false], [['u-a', 'u-b', 'u-c']], true]);
+  });
 
   it('is kept towards what changes the group between a look and its settlement', async () => {
     const { change, messages, apply, lose, shown } = await settled();

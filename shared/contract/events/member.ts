@@ -52,7 +52,7 @@ function boundProblem(attributes: ReadonlyMap<string, string>): string | undefin
     return `expected at most ${MAX_ATTRIBUTES_PER_MEMBER} attributes, got ${attributes.size}`;
   }
   for (const [name, value] of attributes) {
-    if (LONE_SURROGATE.test(name + value)) return 'expected attributes that are valid Unicode';
+    if (LONE_SURROGATE.test(`${name} ${value}`)) return 'expected attributes that are valid Unicode';
     const bytes = utf8Length(name) + utf8Length(value);
     if (bytes > MAX_ATTRIBUTE_BYTES) {
       return `expected attributes of at most ${MAX_ATTRIBUTE_BYTES} bytes with their name, got ${bytes}`;

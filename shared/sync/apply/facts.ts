@@ -164,7 +164,7 @@ async function readDeparted({ wanted, views, state }: Facts, reading: Reading) {
   const { settings, name } = connection;
   const users = await ports.users.read(name, [...gone.keys()]);
   return new Map(
-    [...(await resolved([...users.values()], reading))].flatMap(
+    [...(await resolveUsers([...users.values()], connection, ports.people))].flatMap(
       ([member, resolution]): [PlatformUserId, Stamp][] => {
         if (resolution.kind !== 'person') return [];
         const { id } = standingOf(resolution.person, undefined, settings);
@@ -197,17 +197,15 @@ async function readPart(
   // A hint may save a read, and decides nothing.
   const read: typeof people.read = async (name, roles) =>
     roles.every((role) => persons.has(role)) ? persons : people.read(name, roles);
-  const hint = { ...reading, ports: { ...ports, people: { ...people, read } } };
-  const standing = await membersAfter(facts, { base, registers, users }, (some) => resolved(some, hint));
+  const standing = await membersAfter(facts, { base, registers, users }, (some) =>
+    resolveUsers(some, connection, { ...people, read }),
+  );
   if (standing === undefined) return undefined;
   const group = groupOf(desired, standing, connection);
   const nobody = wantsNobody('present', registers);
   const wanted: Wanted = { ...nobody, isPart: true, count: standing.size, standing, group };
   return { wanted, views: { base, prepared: undefined, doubted: undefined, isUnreadable: false } };
 }
-
-const resolved = (users: readonly UserState[], { connection: { name, settings }, ports }: Reading) =>
-  resolveUsers(users, { connection: name, settings, people: ports.people });
 
 const groupOf = (
   { id, name }: Extract<DesiredGroup, { state: 'present' }>,
@@ -228,7 +226,7 @@ async function readWanted(state: GroupState, reading: Reading): Promise<Wanted> 
   const named = await usersNamed(state, registers, reading);
   const users = named.filter(({ counts }) => counts).map(({ user }) => user);
   const deleted = named.filter(({ user }) => user.floor !== STAMP_ZERO);
-  const resolutions = await resolved(users, reading);
+  const resolutions = await resolveUsers(users, reading.connection, reading.ports.people);
   // Who is new walks to no group: one that has found nothing of them says so before it settles that, or reads again.
   const unknown = users.filter(({ member, role, writes }) => {
     const found = resolutions.get(member);

@@ -1,8 +1,9 @@
 import pMap from 'p-map';
-import { fieldName, type MatchRule, matchForm } from '../../contract/match-rule.ts';
-import { type ConnectionSettings, matchRules } from '../../contract/settings.ts';
+import { fieldName, matchForm } from '../../contract/match-rule.ts';
+import { matchRules } from '../../contract/settings.ts';
 import type { PendingCause } from '../../domain/group-state.ts';
-import type { ConnectionName, MemberId, RoleId } from '../../domain/ids.ts';
+import type { MemberId, RoleId } from '../../domain/ids.ts';
+import type { Connection } from '../ports/connections.ts';
 import type { UserState } from '../ports/desired.ts';
 import type { PeopleStore, Person } from '../ports/people.ts';
 import { READS_IN_FLIGHT } from '../tuning.ts';
@@ -13,8 +14,7 @@ export type Resolution =
   | { readonly kind: 'pending'; readonly cause: PendingCause };
 
 interface MatchInput {
-  readonly connection: ConnectionName;
-  readonly rules: readonly MatchRule[];
+  readonly connection: Connection;
   readonly people: Pick<PeopleStore, 'holding'>;
   /** The match is to be recorded: whom there may be is noted before they are read. */
   readonly binds?: boolean;
@@ -24,21 +24,22 @@ interface MatchInput {
  * Who a member is, by the connection's rules: the first rule that finds anybody decides. Several persons with one
  * value are told apart by who is ACTIVE (a leaver's address may have been given to a newcomer), else nobody is chosen.
  */
-async function matchMember(
-  user: UserState,
-  { connection, rules, people, binds = false }: MatchInput,
-): Promise<Resolution> {
+async function matchMember(user: UserState, { connection, people, binds }: MatchInput): Promise<Resolution> {
   const noting = binds && user.role === undefined ? user.member : undefined;
-  for (const rule of rules) {
-    const value =
-      rule.memberAttribute === 'id' ? user.member : user.attributes.get(rule.memberAttribute)?.value;
-    if (value === undefined) continue;
-    const field = fieldName(rule.employeeField);
-    const found = await people.holding(connection, field, matchForm(field, value), noting);
+  for (const { field, value } of soughtBy(user, connection)) {
+    const found = await people.holding(connection.name, field, value, noting);
     if (found.length > 0) return chosen(found);
   }
   return { kind: 'pending', cause: 'unknown' };
 }
+
+/** What is looked for, rule by rule, as far as the user has what they compare. */
+export const soughtBy = ({ member, attributes }: UserState, { settings }: Connection) =>
+  matchRules(settings).flatMap(({ memberAttribute, employeeField }) => {
+    const value = memberAttribute === 'id' ? member : attributes.get(memberAttribute)?.value;
+    const field = fieldName(employeeField);
+    return value === undefined ? [] : [{ field, value: matchForm(field, value) }];
+  });
 
 function chosen(found: readonly Person[]): Resolution {
   const candidates = found.length === 1 ? found : found.filter(({ state }) => state === 'ACTIVE');
@@ -59,23 +60,14 @@ export type ResolvePeople = Pick<PeopleStore, 'read' | 'holding'> & Partial<Pick
  */
 export async function resolveUsers(
   users: readonly UserState[],
-  {
-    connection,
-    settings,
-    people,
-  }: {
-    readonly connection: ConnectionName;
-    readonly settings: ConnectionSettings;
-    readonly people: ResolvePeople;
-  },
+  connection: Connection,
+  people: ResolvePeople,
 ): Promise<ReadonlyMap<MemberId, Resolution>> {
-  const rules = matchRules(settings);
+  const { name, settings } = connection;
   const states: ReadonlySet<string> = new Set(settings.includeStates);
-  const bound = await people.read(
-    connection,
-    users.flatMap(({ role }) => (role === undefined ? [] : [role])),
-  );
-  const input = { connection, rules, people, binds: people.bind !== undefined };
+  const roles = users.flatMap(({ role }) => (role === undefined ? [] : [role]));
+  const bound = await people.read(name, roles);
+  const input = { connection, people, binds: people.bind !== undefined };
   const entries = await pMap(
     users,
     async (user): Promise<[MemberId, Resolution]> => {
@@ -88,10 +80,10 @@ export async function resolveUsers(
       }
       if (people.bind === undefined) return [user.member, resolution];
       const found = { role: resolution.person.role, revision: user.revision, isFirst };
-      const role = await people.bind(connection, user.member, found);
+      const role = await people.bind(name, user.member, found);
       if (isFirst && role === found.role) return [user.member, resolution];
       // Read again once the binding can be seen: a refresh that changed the person before would not have woken us.
-      return [user.member, known((await people.read(connection, [role])).get(role))];
+      return [user.member, known((await people.read(name, [role])).get(role))];
     },
     { concurrency: READS_IN_FLIGHT },
   );

@@ -7,10 +7,10 @@ import type { Touched } from '../../domain/group-state.ts';
 import type { ConnectionName, GroupId, GroupRef, MemberId, RoleId } from '../../domain/ids.ts';
 import type { Presence, Register } from '../../domain/register.ts';
 import { laterStamp, STAMP_ZERO } from '../../domain/stamp.ts';
-import { resolveUsers } from '../apply/resolve.ts';
+import { resolveUsers, soughtBy } from '../apply/resolve.ts';
 import type { WakePorts } from '../ports/bundles.ts';
-import type { Connection, Connections, CurrentConnections } from '../ports/connections.ts';
-import type { DesiredStore, JoinedUser, Said, UserChange, UserState, UserStore } from '../ports/desired.ts';
+import type { Connections, CurrentConnections } from '../ports/connections.ts';
+import type { DesiredStore, JoinedUser, Said, UserState, UserStore } from '../ports/desired.ts';
 import { undescribed } from '../ports/desired.ts';
 import type { PeopleStore } from '../ports/people.ts';
 import { WRITES_IN_FLIGHT } from '../tuning.ts';
@@ -46,13 +46,11 @@ const AT_ONCE = 500;
  * Everything that one batch says of one connection: groups side by side, then users, then walks, then wake-ups. What
  * fails is charged to the messages that said it; the rest goes on. Registers come before users: a user that is walked
  * from here on finds every group of this batch. Groups of a wide message are woken slice by slice before the users, so
- * that a run that is cut off leaves less to the next.
+ * that a run that is cut off leaves less to the next; so are those of many users.
  * @returns the groups that were touched
  */
 export async function storeFold(fold: ConnectionFold, batch: Batch): Promise<readonly GroupRef[]> {
   const { connection } = fold;
-  const { ports, origins } = batch;
-  const ofUser = ({ member }: UserState) => origins.ofUser(member);
   const all = [...fold.groups.values()];
   const named = [...fold.users.values()].filter(isChange);
   const slices = batch.wide === undefined ? [all] : slicesOf(all, ({ members }) => 1 + members.size);
@@ -64,18 +62,28 @@ export async function storeFold(fold: ConnectionFold, batch: Batch): Promise<rea
     slice = await storeGroups(connection, next, named, batch);
   }
   const users = await storeUsers(fold, named, batch, slice);
-  const roles = new Map(users.map(({ member, role }) => [member as string, role]));
+  return [...woken, ...(await walkAndWakeAll(connection, users, slice.refs, batch))];
+}
 
-  const said = new Map(slice.refs.map((ref) => [ref.group, ref.said]));
-  const walkers = new Map<GroupId, UserState[]>(slice.refs.map(({ group }) => [group, []]));
-  const walking = users.filter(({ walk }) => walk !== undefined);
+async function walkAndWakeAll(
+  connection: ConnectionName,
+  users: readonly UserState[],
+  named: readonly SaidOf[],
+  batch: Batch,
+): Promise<readonly SaidOf[]> {
+  const { ports, origins } = batch;
+  const ofUser = ({ member }: UserState) => origins.ofUser(member);
+  const roles = new Map(users.map(({ member, role }) => [member as string, role]));
+  const said = new Map(named.map((ref) => [ref.group, ref.said]));
+  const walkers = new Map<GroupId, UserState[]>(named.map(({ group }) => [group, []]));
+  const [walking = [], ...others] = slicesOf(users.filter(({ walk }) => walk !== undefined));
   const lost = await attempt(walking, batch, ofUser, async (user) => {
     for (const group of await walkUser(ports.users, connection, user)) {
       walkers.set(group, [...(walkers.get(group) ?? []), user]);
     }
   });
 
-  const refs = [...walkers].map(([group, users]) => {
+  const refs: SaidOf[] = [...walkers].map(([group, users]) => {
     const heard = said.get(group);
     // A walk may be another's, of which more is to be said than that its member is touched.
     const touched = users.length > 0 ? undefined : heard?.touched;
@@ -93,7 +101,8 @@ export async function storeFold(fold: ConnectionFold, batch: Batch): Promise<rea
   await attempt(heard, batch, ofUser, ({ member, revision }) =>
     ports.users.endWalk(connection, member, revision),
   );
-  return [...woken, ...refs];
+  for (const some of others) refs.push(...(await walkAndWakeAll(connection, some, [], batch)));
+  return refs;
 }
 
 /** @returns the groups that could not be woken, whose messages are charged */
@@ -125,15 +134,11 @@ async function recall(
   const isFew = named.length > 0 && named.length + groups.length <= RECALLED;
   const nothing = { known: undefined, now: undefined, groups };
   if (!isFew && !isAgain) return nothing;
+  const ids = named.map(({ user }) => user);
   const heard = (fold: GroupFold) =>
     desired.isHeard({ connection, group: fold.group }, digestOf(fold), isAgain);
   const asked = Promise.all([
-    isFew
-      ? users.read(
-          connection,
-          named.map(({ user }) => user),
-        )
-      : undefined,
+    isFew ? users.read(connection, ids) : undefined,
     isFew ? connections.current(connection) : undefined,
     Promise.all(groups.map(heard)),
   ]);
@@ -150,7 +155,7 @@ function digestOf({ members, parts, ...registers }: GroupFold): string {
 
 /**
  * Members before parts, parts before the floor: a floor that came first would hide members still to be written. All
- * notes of a group at once before its registers, because they carry no condition and so travel together.
+ * notes, of the match too, at once before the registers, because they carry no condition and so travel together.
  * @returns the groups' own registers, floors included, which are joined in the write that marks a group dirty; not those
  *   of groups that have heard all this
  */
@@ -159,10 +164,13 @@ async function storeGroups(
   folds: readonly GroupFold[],
   named: readonly UserFold[],
   batch: Batch,
-): Promise<Recalled & { readonly refs: readonly SaidOf[] }> {
+) {
   const { groups, ...recalled } = await recall(connection, folds, named, batch);
   const { desired, clock } = batch.ports;
   const nowMs = clock();
+  // It is asked here with whom newcomers are to be noted. Users of a wide message come after all its groups.
+  const isTheirTime = batch.wide === undefined && !isOver(batch);
+  const match = isTheirTime ? await firstRoles(named, presentIn(folds), recalled, batch.ports) : undefined;
   const said = new Map<GroupId, Said>();
   const touched = new Map<GroupId, (Touched | undefined)[]>(groups.map(({ group }) => [group, []]));
   const broken = new Set<GroupId>();
@@ -172,10 +180,11 @@ async function storeGroups(
     return batch.origins.ofGroup(group);
   };
   const isWhole = ({ group }: Pick<GroupFold, 'group'>) => !broken.has(group);
-  await attempt(groups, batch, charged, async (fold) => {
+  const notes = attempt(groups, batch, charged, async (fold) => {
     const present = [...fold.members].filter(isPresent);
     await Promise.all(present.map(([member]) => desired.noteMembership(refOf(fold), member)));
   });
+  const [roles] = await Promise.all([match?.(), notes]);
   const entries = groups
     .filter(isWhole)
     .flatMap(({ group, members }) => [...members].map(([member, register]) => ({ group, member, register })));
@@ -192,7 +201,8 @@ async function storeGroups(
       touched: concerned(fold, touched.get(fold.group), batch),
     });
   });
-  return { ...recalled, refs: groups.map((fold) => ({ ...refOf(fold), said: said.get(fold.group) })) };
+  const refs = groups.map((fold): SaidOf => ({ ...refOf(fold), said: said.get(fold.group) }));
+  return { ...recalled, roles, refs };
 }
 
 /** Longer lists make the writes of the group dearer. */
@@ -211,31 +221,27 @@ async function storeUsers(
   { connection, groups }: ConnectionFold,
   named: readonly UserFold[],
   batch: Batch,
-  { known, now }: Recalled,
+  { known, now, roles }: Awaited<ReturnType<typeof storeGroups>>,
 ): Promise<readonly UserState[]> {
   const { ports, origins, failures } = batch;
-  const changes = named.map((fold) => ({
-    user: fold.user,
-    attributes: attributesOf(fold),
-    deleted: fold.deleted,
-  }));
-  if (changes.length === 0) return [];
+  if (named.length === 0) return [];
   const current = now ?? (await ports.connections.current(connection));
   const rules = current === undefined ? [] : matchRules(current.settings);
   // What decides who a member is, or whether they count.
   const matched = new Set([ACTIVE_ATTRIBUTE, ...rules.map(({ memberAttribute }) => memberAttribute)]);
-  const present = new Set(
-    [...groups.values()].flatMap(({ members }) => [...members].filter(isPresent)).map(([member]) => member),
-  );
+  const present = presentIn(groups.values());
   const stored: UserState[] = [];
-  for (const some of slicesOf(changes)) {
+  for (const some of slicesOf(named)) {
     const ids = some.map(({ user }) => user);
     const store = async () => {
       const before = known ?? (await ports.users.read(connection, ids));
-      const fresh = some.filter(({ user }) => !before.has(user) && present.has(user));
-      const roles = await firstRoles(fresh, current, ports).catch(() => new Map<MemberId, RoleId>());
-      const bound = some.map((change) => ({ ...change, role: roles.get(change.user) }));
-      return ports.users.join(connection, bound, matched, before);
+      const matchNow = async () =>
+        (await firstRoles(some, present, { known: before, now: current }, ports))?.();
+      const found = roles ?? (await matchNow());
+      const changes = some.map((fold) => {
+        return { ...fold, attributes: attributesOf(fold), role: found?.get(fold.user) };
+      });
+      return ports.users.join(connection, changes, matched, before);
     };
     const joined: readonly JoinedUser[] = isOver(batch)
       ? ids.map((user) => ({ user, cause: TIME_IS_UP }))
@@ -250,26 +256,33 @@ async function storeUsers(
 
 /**
  * Who is new in a group is matched before they are stored: so their binding is no write of its own, and no two applies
- * make it. By the settings of now, since a binding by those before would stay.
+ * make it. By the settings of now, since a binding by those before would stay. What fails is left to apply.
+ * @returns the match, whose first step notes newcomers with whom they may be
  */
 async function firstRoles(
-  newcomers: readonly UserChange[],
-  current: Connection | undefined,
+  named: readonly UserFold[],
+  present: ReadonlySet<MemberId>,
+  { known, now }: Recalled,
   { people }: StorePorts,
-): Promise<ReadonlyMap<MemberId, RoleId>> {
+) {
+  if (known === undefined || now === undefined || now.observing) return undefined;
+  const users = named
+    .filter(({ user }) => !known.has(user) && present.has(user))
+    .map((fold) => ({ ...undescribed(fold.user), attributes: attributesOf(fold) }))
+    .filter(({ attributes }) => isActive(attributes));
+  const sought = users.flatMap((user) => soughtBy(user, now).slice(0, 1));
+  const ahead = await people.ahead(now.name, sought).catch(() => people);
   const roles = new Map<MemberId, RoleId>();
-  if (current === undefined || current.observing) return roles;
-  const { name: connection, settings } = current;
-  const users = newcomers.map(({ user, attributes }) => ({ ...undescribed(user), attributes }));
   const bind: PeopleStore['bind'] = async (_, member, { role }) => {
     roles.set(member, role);
     return role;
   };
-  const counting = users.filter(({ attributes }) => isActive(attributes));
-  await resolveUsers(counting, { connection, settings, people: { ...people, bind } });
-  return roles;
+  const noRoles = () => new Map<MemberId, RoleId>();
+  return () => resolveUsers(users, now, { ...ahead, bind }).then(() => roles, noRoles);
 }
 
+const presentIn = (groups: Iterable<GroupFold>): ReadonlySet<MemberId> =>
+  new Set([...groups].flatMap(({ members }) => [...members].filter(isPresent).map(([member]) => member)));
 const isPresent = ([, { value }]: readonly [MemberId, Register<Presence>]) => value === 'present';
 const isChange = ({ said, deleted }: UserFold): boolean => said.size > 0 || deleted !== STAMP_ZERO;
 

@@ -42,6 +42,11 @@ export interface PeopleStore {
    * changes of the person from then on reaches the member's groups
    */
   holding(connection: ConnectionName, field: string, value: string, noting?: MemberId): Promise<Person[]>;
+  /** Asks who may hold these values: in what it returns, `holding` of each begins with the notes, once. */
+  ahead(
+    connection: ConnectionName,
+    sought: readonly { field: string; value: string }[],
+  ): Promise<PeopleStore>;
   /**
    * Records that the member is this person, noted with them already if it is the first, unless the user changed since `revision` was read, or is bound already.
    * @returns the person whom the member is bound to now: the first binding stays

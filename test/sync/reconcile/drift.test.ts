@@ -15,6 +15,7 @@ import {
   change,
   event,
   follow,
+  followThenApply,
   HOUR_MS,
   MEMBERS,
   member,
@@ -23,6 +24,7 @@ import {
   settled,
   shown,
   tell,
+  tellThenApply,
   trace,
   USERS,
 } from './support/drift.ts';
@@ -47,8 +49,10 @@ describe('a difference that apply meets in a conflict', () => {
   it('is not given the name of somebody who came later', async () => {
     const { world, id } = await settled();
     world.platform.changeAsOther(id, { name: 'Theirs' });
-    await tell(world, event('group.member.removed', { group: { id: 'g' }, members: [member('m0')] }, 1));
-    await apply(world);
+    await tellThenApply(
+      world,
+      event('group.member.removed', { group: { id: 'g' }, members: [member('m0')] }, 1),
+    );
     const later = new Date(START_MS + 3 * HOUR_MS).toISOString();
     await follow(world, id, trace({ id: 'own', initiator: 'EXTERNAL', at: later }));
     expect(await records(world)).toMatchObject([{ initiator: 'UNKNOWN' }]);
@@ -57,8 +61,10 @@ describe('a difference that apply meets in a conflict', () => {
   it('is left standing where the policy says so', async () => {
     const { world, id } = await settled({ drift: 'adopt' });
     world.platform.changeAsOther(id, { name: 'Theirs' });
-    await tell(world, event('group.member.removed', { group: { id: 'g' }, members: [member('m0')] }, 1));
-    await apply(world);
+    await tellThenApply(
+      world,
+      event('group.member.removed', { group: { id: 'g' }, members: [member('m0')] }, 1),
+    );
     expect(await records(world)).toMatchObject([{ kind: 'name', settledBy: 'adopt' }]);
     expect(shown(world, id)).toEqual({ name: 'Theirs', users: USERS.slice(1) });
   });
@@ -66,8 +72,10 @@ describe('a difference that apply meets in a conflict', () => {
   it('in a platform that compares no version on PATCH is met in its answer', async () => {
     const { world, id } = await settled({}, { enforceVersionOnPatch: false });
     world.platform.changeAsOther(id, { name: 'Theirs' });
-    await tell(world, event('group.member.removed', { group: { id: 'g' }, members: [member('m0')] }, 1));
-    await apply(world);
+    await tellThenApply(
+      world,
+      event('group.member.removed', { group: { id: 'g' }, members: [member('m0')] }, 1),
+    );
     await apply(world);
     expect(await records(world)).toMatchObject([{ kind: 'name', settledBy: 'restore' }]);
     expect(shown(world, id)).toEqual({ name: 'Ours', users: USERS.slice(1) });
@@ -81,8 +89,10 @@ it('keeps who made a difference, as the feed names them', async () => {
   const readFeed = () => followFeed(connection as Connection, ports as never, Number.POSITIVE_INFINITY);
   await readFeed();
   world.platform.changeAsOther(id, { name: 'Theirs' });
-  await tell(world, event('group.member.removed', { group: { id: 'g' }, members: [member('m0')] }, 1));
-  await apply(world);
+  await tellThenApply(
+    world,
+    event('group.member.removed', { group: { id: 'g' }, members: [member('m0')] }, 1),
+  );
   expect(await listDrift(CONNECTION, ports)).toMatchObject([{ initiator: 'UNKNOWN', actor: null }]);
   world.advance(HOUR_MS);
   await readFeed();
@@ -115,8 +125,10 @@ describe('a spokeId that somebody took away', () => {
   it('is met in the answer where a platform compares no version on PATCH', async () => {
     const { world, id } = await beside({ enforceVersionOnPatch: false });
     world.platform.changeAsOther(id, { spokeId: null });
-    await tell(world, event('group.member.removed', { group: { id: 'g' }, members: [member('m0')] }, 1));
-    await apply(world);
+    await tellThenApply(
+      world,
+      event('group.member.removed', { group: { id: 'g' }, members: [member('m0')] }, 1),
+    );
     await apply(world);
     expect(shown(world, id)).toEqual(['g', USERS.slice(1)]);
     expect(await records(world)).toMatchObject([{ kind: 'spoke_id', settledBy: 'restore' }]);
@@ -141,8 +153,10 @@ describe('a spokeId that somebody took away', () => {
 
   it('is not seen in a platform that shows nobody’s', async () => {
     const { world } = await beside({ echoSpokeId: false });
-    await tell(world, event('group.member.removed', { group: { id: 'g' }, members: [member('m0')] }, 1));
-    await apply(world);
+    await tellThenApply(
+      world,
+      event('group.member.removed', { group: { id: 'g' }, members: [member('m0')] }, 1),
+    );
     expect(await records(world)).toEqual([]);
     expect(world.platform.writes.map(({ action }) => action)).toEqual(['create', 'create', 'patch']);
   });
@@ -155,8 +169,7 @@ describe('a difference that is to be restored', () => {
   it('stays open while the guard holds its removals, and ends when they are approved', async () => {
     const { world, id } = await settled({ guard });
     world.platform.changeAsOther(id, { name: 'Theirs', users: [...USERS, ...strangers] });
-    await follow(world, id, trace());
-    await apply(world);
+    await followThenApply(world, id, trace());
     expect(shown(world, id)).toEqual({ name: 'Ours', users: [...USERS, ...strangers].sort() });
     const open = { settledBy: null, settledAtMs: null };
     expect((await records(world)).find(({ kind }) => kind === 'members_added')).toMatchObject(open);
@@ -170,8 +183,7 @@ describe('a difference that is to be restored', () => {
   it('ends as reported where the group is taken out of our hands', async () => {
     const { world, id } = await settled({ guard });
     world.platform.changeAsOther(id, { users: [...USERS, ...strangers] });
-    await follow(world, id, trace());
-    await apply(world);
+    await followThenApply(world, id, trace());
     await change(world, { groups: { exclude: ['g'] } });
     await apply(world);
     expect(await records(world)).toMatchObject([{ kind: 'members_added', settledBy: 'report' }]);
@@ -194,8 +206,7 @@ describe('a difference that is to be restored', () => {
       for (const record of found) expect(record).toMatchObject({ initiator: 'ROLE', settledBy: 'restore' });
       expect(shown(world, id)).toEqual({ name: 'Ours', users: USERS });
       const settledAt = found.map(({ settledAtMs }) => settledAtMs);
-      await follow(world, id, trace());
-      await apply(world);
+      await followThenApply(world, id, trace());
       expect((await records(world)).map(({ settledAtMs }) => settledAtMs)).toEqual(settledAt);
       expect((await world.onlooker.groups.read(REF))?.openDrift).toEqual([]);
     }
@@ -238,8 +249,7 @@ it('a change that comes again under the version that it had is recorded again', 
     world.platform.changeAsOther(id, { name: 'Theirs' });
     answers.set('Theirs', answers.get('Theirs') ?? world.platform.groups.get(id)?.version ?? '');
     asContent(world.platform.groups.get(id) as never);
-    await follow(world, id, trace({ id: `event-${time}` }));
-    await apply(world);
+    await followThenApply(world, id, trace({ id: `event-${time}` }));
     expect(shown(world, id)?.name).toBe('Ours');
     world.advance(3 * HOUR_MS);
   }
@@ -301,14 +311,12 @@ describe('what is reported', () => {
   it('stays until the directory says anything about the group, and is not waived anew by the next difference', async () => {
     const { world, id } = await settled({ drift: 'report' });
     world.platform.changeAsOther(id, { name: 'Theirs' });
-    await follow(world, id, trace());
-    await apply(world);
+    await followThenApply(world, id, trace());
     expect(shown(world, id)?.name).toBe('Theirs');
     // The directory speaks, and somebody adds a user, before apply has come by.
     await tell(world, event('group.member.removed', { group: { id: 'g' }, members: [member('m0')] }, 5));
     world.platform.changeAsOther(id, { users: [...USERS, 'stranger'] });
-    await follow(world, id, trace({ id: 'event-2' }));
-    await apply(world);
+    await followThenApply(world, id, trace({ id: 'event-2' }));
     expect(shown(world, id)).toEqual({ name: 'Ours', users: ['stranger', ...USERS.slice(1)] });
     expect((await records(world)).map(({ kind, settledBy }) => [kind, settledBy]).sort()).toEqual([
       ['members_added', 'report'],
@@ -330,8 +338,7 @@ describe('what is reported', () => {
     const { world, id } = await settled({ drift: 'report' });
     await tell(world, event('group.upserted', { group: { id: 'g', name: 'Ours' } }, 3));
     world.platform.changeAsOther(id, { name: 'Theirs' });
-    await follow(world, id, trace());
-    await apply(world);
+    await followThenApply(world, id, trace());
     expect(shown(world, id)?.name).toBe('Theirs');
     for (const each of events) await tell(world, each);
     await apply(world);
@@ -341,8 +348,7 @@ describe('what is reported', () => {
   it('is put right once the policy is restore', async () => {
     const { world, id } = await settled({ drift: 'report' });
     world.platform.changeAsOther(id, { name: 'Theirs', users: USERS.slice(1) });
-    await follow(world, id, trace());
-    await apply(world);
+    await followThenApply(world, id, trace());
     await change(world, { drift: 'restore' });
     await apply(world);
     expect(shown(world, id)).toEqual({ name: 'Ours', users: USERS });
@@ -364,42 +370,42 @@ describe('what is adopted', () => {
   it('outlasts the directory’s word on other things, and ends with its word on this one', async () => {
     const { world, id } = await settled({ drift: 'adopt' });
     world.platform.changeAsOther(id, { name: 'Theirs', users: [...USERS.slice(1), 'u-late'] });
-    await follow(world, id, trace());
-    await apply(world);
-    await tell(world, event('group.member.removed', { group: { id: 'g' }, members: [member('m1')] }, 5));
-    await apply(world);
+    await followThenApply(world, id, trace());
+    await tellThenApply(
+      world,
+      event('group.member.removed', { group: { id: 'g' }, members: [member('m1')] }, 5),
+    );
     expect(shown(world, id)).toEqual({ name: 'Theirs', users: ['u-late', ...USERS.slice(2)] });
     await tell(world, event('group.upserted', { group: { id: 'g', name: 'Renamed' } }, 6));
     await tell(world, event('group.member.added', { group: { id: 'g' }, members: [member('m0')] }, 6));
-    await tell(world, event('group.member.removed', { group: { id: 'g' }, members: [member('late')] }, 6));
-    await apply(world);
+    await tellThenApply(
+      world,
+      event('group.member.removed', { group: { id: 'g' }, members: [member('late')] }, 6),
+    );
     expect(shown(world, id)).toEqual({ name: 'Renamed', users: [USERS[0], ...USERS.slice(2)] });
   });
 
   it('as added ends with the deletion of the user, and with nobody else’s', async () => {
     const { world, id } = await settled({ drift: 'adopt' });
-    await tell(world, event('user.deleted', { user: { id: 'm0' } }, 5));
-    await apply(world);
+    await tellThenApply(world, event('user.deleted', { user: { id: 'm0' } }, 5));
     world.platform.changeAsOther(id, { users: USERS });
-    await follow(world, id, trace());
-    await apply(world);
+    await followThenApply(world, id, trace());
     expect(shown(world, id)?.users).toEqual(USERS);
-    await tell(world, event('user.deleted', { user: { id: 'm1' } }, 6));
-    await apply(world);
+    await tellThenApply(world, event('user.deleted', { user: { id: 'm1' } }, 6));
     expect(shown(world, id)?.users).toEqual([USERS[0], ...USERS.slice(2)]);
-    await tell(world, event('user.deleted', { user: { id: 'm0' } }, 7));
-    await apply(world);
+    await tellThenApply(world, event('user.deleted', { user: { id: 'm0' } }, 7));
     expect(shown(world, id)?.users).toEqual(USERS.slice(2));
   });
 
   it('as added ends with a snapshot, which is a word about everybody', async () => {
     const { world, id } = await settled({ drift: 'adopt' });
     world.platform.changeAsOther(id, { users: [...USERS, 'stranger'] });
-    await follow(world, id, trace());
-    await apply(world);
+    await followThenApply(world, id, trace());
     expect(shown(world, id)?.users).toContain('stranger');
-    await tell(world, event('group.snapshot', { group: { id: 'g' }, members: MEMBERS.map(member) }, 5));
-    await apply(world);
+    await tellThenApply(
+      world,
+      event('group.snapshot', { group: { id: 'g' }, members: MEMBERS.map(member) }, 5),
+    );
     expect(shown(world, id)?.users).toEqual(USERS);
   });
 });
@@ -418,16 +424,13 @@ describe('a group that the directory deleted, and that is only emptied', () => {
     'keeps whom somebody adds to it under %s, until it comes back as the table says',
     async (drift, left) => {
       const { world, id } = await settled({ drift, onGroupDeleted: 'empty' });
-      await tell(world, removed);
-      await apply(world);
+      await tellThenApply(world, removed);
       expect(shown(world, id)?.users).toEqual([]);
       world.platform.changeAsOther(id, { users: ['stranger'] });
-      await follow(world, id, trace());
-      await apply(world);
+      await followThenApply(world, id, trace());
       expect(await records(world)).toMatchObject([{ kind: 'members_added', settledBy: drift }]);
       expect(shown(world, id)?.users).toEqual(['stranger']);
-      await tell(world, ...back);
-      await apply(world);
+      await tellThenApply(world, ...back);
       expect(shown(world, id)?.users).toEqual(left);
     },
   );
@@ -435,10 +438,8 @@ describe('a group that the directory deleted, and that is only emptied', () => {
   it('keeps nobody who was added before: the deletion is a word about everybody', async () => {
     const { world, id } = await settled({ drift: 'adopt', onGroupDeleted: 'empty' });
     world.platform.changeAsOther(id, { users: [...USERS, 'stranger'] });
-    await follow(world, id, trace());
-    await apply(world);
-    await tell(world, removed);
-    await apply(world);
+    await followThenApply(world, id, trace());
+    await tellThenApply(world, removed);
     expect(shown(world, id)?.users).toEqual([]);
   });
 
@@ -446,15 +447,11 @@ describe('a group that the directory deleted, and that is only emptied', () => {
     const { world, id } = await settled({ drift: 'adopt', onGroupDeleted: 'empty' });
     world.platform.addForeign({ name: 'Beside', spokeId: 'beside', users: [] });
     world.platform.changeAsOther(id, { spokeId: null });
-    await follow(world, id, trace());
-    await apply(world);
-    await tell(world, removed);
-    await apply(world);
+    await followThenApply(world, id, trace());
+    await tellThenApply(world, removed);
     world.platform.changeAsOther(id, { users: ['stranger'] });
-    await follow(world, id, trace({ id: 'event-2' }));
-    await apply(world);
-    await tell(world, ...back);
-    await apply(world);
+    await followThenApply(world, id, trace({ id: 'event-2' }));
+    await tellThenApply(world, ...back);
     expect(world.platform.groups.get(id)).toMatchObject({ spokeId: null, users: ['stranger', 'u-m0'] });
   });
 });
@@ -466,8 +463,7 @@ describe('additions that may stay whatever the drift policy', () => {
   ])('under %s are recorded as adopted, while the rest is restored', async (_, settings) => {
     const { world, id } = await settled(settings);
     world.platform.changeAsOther(id, { name: 'Theirs', users: [...USERS, 'stranger'] });
-    await follow(world, id, trace());
-    await apply(world);
+    await followThenApply(world, id, trace());
     expect(shown(world, id)).toEqual({ name: 'Ours', users: ['stranger', ...USERS] });
     expect((await records(world)).map(({ kind, settledBy }) => [kind, settledBy]).sort()).toEqual([
       ['members_added', 'adopt'],
@@ -481,8 +477,7 @@ it('a group in mode report is only watched: what others change is reported, and 
   await change(world, { groups: { policies: [{ match: '*', mode: 'report' }] } });
   const writes = world.platform.writes.length;
   world.platform.changeAsOther(id, { name: 'Theirs' });
-  await follow(world, id, trace());
-  await apply(world);
+  await followThenApply(world, id, trace());
   expect(await records(world)).toMatchObject([{ kind: 'name', policy: 'report', settledBy: 'report' }]);
   expect(world.platform.writes).toHaveLength(writes);
 });

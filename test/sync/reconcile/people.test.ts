@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PendingCause } from '../../../shared/domain/group-state.ts';
-import { memberId, roleId } from '../../../shared/domain/ids.ts';
+import { type GroupRef, type MemberId, memberId, roleId } from '../../../shared/domain/ids.ts';
 import { STAMP_ZERO, type Stamp } from '../../../shared/domain/stamp.ts';
 import { boundMemberItem, memberKey } from '../../../shared/store/keys.ts';
 import { refreshPeople } from '../../../shared/sync/people.ts';
@@ -44,23 +44,19 @@ function run(world: Company, pages: Pages, worker?: Worker) {
   };
   return refreshPeople(world.connection, worker === undefined ? world.ports : world.portsOf(worker));
 }
+const putMember = (world: Company, ref: GroupRef, member: MemberId) =>
+  world.table.put({ ...memberKey(ref, member), member, presence: 'present', stamp: '1', copyFloor: '' });
+function tellAddress(world: Company, value: string, stamp: string) {
+  const attributes = new Map([['email', { value, stamp: stamp as Stamp }]]);
+  const told = { user: ANN, attributes, deleted: STAMP_ZERO };
+  return world.ports.users.join(CONNECTION, [told], new Set(['email']));
+}
 /** A member of group `g` with this address, and, where given, a pending mark. */
 async function withMember(world: Company, pending?: PendingCause, personRevision?: number) {
   const ref = world.ref('g');
-  await world.table.put({
-    ...memberKey(ref, ANN),
-    member: ANN,
-    presence: 'present',
-    stamp: '1',
-    copyFloor: '',
-  });
+  await putMember(world, ref, ANN);
   await world.ports.desired.noteMembership(ref, ANN);
-  const attributes = new Map([['email', { value: 'ann@acme.test', stamp: '1' as Stamp }]]);
-  await world.ports.users.join(
-    CONNECTION,
-    [{ user: ANN, attributes, deleted: STAMP_ZERO }],
-    new Set(['email']),
-  );
+  await tellAddress(world, 'ann@acme.test', '1');
   if (pending === undefined) return;
   const sinceMs = world.ports.clock();
   const mark = { cause: pending, sinceMs, ...(personRevision === undefined ? {} : { personRevision }) };
@@ -73,6 +69,14 @@ const bind = async (world: Company, role = 'r-ann') => {
     await world.ports.people.bind(CONNECTION, ANN, { role: roleId(role), revision, isFirst: true }),
   ).toBe(role);
 };
+/** The company with a member who is bound to Ann. */
+async function withAnn() {
+  const world = await company();
+  await withMember(world);
+  await run(world, [[ann()]]);
+  await bind(world);
+  return world;
+}
 
 describe('a refresh of people', () => {
   it('wakes the groups of a joiner who was pending, without another event', async () => {
@@ -86,12 +90,7 @@ describe('a refresh of people', () => {
   it('looks once for a member who is pending in several groups', async () => {
     const world = await company();
     await withMember(world, 'unknown');
-    await world.table.put({
-      ...memberKey(world.ref('h'), ANN),
-      member: ANN,
-      presence: 'present',
-      stamp: '1',
-    });
+    await putMember(world, world.ref('h'), ANN);
     const mark = { cause: 'unknown', sinceMs: world.ports.clock() } as const;
     await world.ports.groups.markPending(world.ref('h'), ANN, mark);
     let lookups = 0;
@@ -103,10 +102,7 @@ describe('a refresh of people', () => {
   });
 
   it('wakes the groups of a leaver, once', async () => {
-    const world = await company();
-    await withMember(world);
-    await run(world, [[ann()]]);
-    await bind(world);
+    const world = await withAnn();
     expect((await run(world, [[ann({ state: 'TERMINATED' })]])).woken).toBe(1);
     expect((await run(world, [[ann({ state: 'TERMINATED' })]])).woken).toBe(0);
     expect((await personOf(world))?.state).toBe('TERMINATED');
@@ -116,10 +112,7 @@ describe('a refresh of people', () => {
     ['who is not listed', []],
     ['whose fields a lost scope hides', [[ann()]]],
   ])('changes nothing for a person %s', async (_, pages) => {
-    const world = await company();
-    await withMember(world);
-    await run(world, [[ann()]]);
-    await bind(world);
+    const world = await withAnn();
     const before = await personOf(world);
     world.platform.undescribed.add('r-ann');
     expect(await run(world, pages)).toMatchObject({ changed: 0, woken: 0 });
@@ -135,14 +128,20 @@ describe('a refresh of people', () => {
   });
 
   it('keeps the person behind a member whose e-mail address changes, and whose old one another gets', async () => {
-    const world = await company();
-    await withMember(world);
-    await run(world, [[ann()]]);
-    await bind(world);
+    const world = await withAnn();
     const newcomer = employee('r-new', { userId: 'u-new', email: 'ann@acme.test' });
     await run(world, [[ann({ email: 'ann.smith@acme.test' }), newcomer]]);
     expect((await world.ports.users.read(CONNECTION, [ANN])).get(ANN)?.role).toBe('r-ann');
     expect(world.woken).toEqual([]);
+  });
+
+  it('finds the one who has an address by now, whoever had it when that was asked ahead', async () => {
+    const world = await company();
+    await run(world, [[ann()]]);
+    const sought = { field: 'workEmail', value: 'ann@acme.test' };
+    const ahead = await world.ports.people.ahead(CONNECTION, [sought]);
+    await run(world, [[ann({ email: null }), employee('r-new', { email: 'ann@acme.test' })]]);
+    expect(await ahead.holding(CONNECTION, sought.field, sought.value)).toMatchObject([{ role: 'r-new' }]);
   });
 
   it('finds whoever has an address again, wherever another refresh stood that had just taken it away', async () => {
@@ -188,10 +187,7 @@ describe('a refresh of people', () => {
   it('is heard of after a crash between any two effects', async () => {
     const survivors = new Set<number>();
     for (let diesAt = 1; diesAt < 40; diesAt += 1) {
-      const world = await company();
-      await withMember(world);
-      await run(world, [[ann()]]);
-      await bind(world);
+      const world = await withAnn();
       const died = await run(world, [[ann({ state: 'TERMINATED' })]], mortalWorker(diesAt)).then(
         () => false,
         () => true,
@@ -209,14 +205,6 @@ describe('a refresh of people', () => {
 describe('somebody whom a listing does not name', () => {
   const bob = employee('r-bob', { email: 'bob@acme.test' });
   const asked = ({ calls }: Company) => calls().filter((call) => call.startsWith('employee'));
-
-  async function withAnn() {
-    const world = await company();
-    await withMember(world);
-    await run(world, [[ann()]]);
-    await bind(world);
-    return world;
-  }
 
   it('stays as they are where the platform knows them by id', async () => {
     const world = await withAnn();
@@ -265,13 +253,7 @@ describe('somebody whom a listing does not name', () => {
   it('is not concluded to be gone from an answer that failed, and the others have been heard of by then', async () => {
     const world = await withAnn();
     const ref = world.ref('h');
-    await world.table.put({
-      ...memberKey(ref, BOB),
-      member: BOB,
-      presence: 'present',
-      stamp: '1',
-      copyFloor: '',
-    });
+    await putMember(world, ref, BOB);
     await world.ports.groups.markPending(ref, BOB, { cause: 'unknown', sinceMs: 1 });
     const known = employee('r-bob', { userId: 'u-bob', email: BOB });
     const settings = { ...world.connection.settings, match: ['id=workEmail'] };
@@ -361,12 +343,7 @@ describe('pending members', () => {
     await withMember(world, 'ambiguous');
     await run(world, [[ann({ email: 'first@acme.test' })]]);
     await bind(world);
-    const attributes = new Map([['email', { value: 'bob@acme.test', stamp: '2' as Stamp }]]);
-    await world.ports.users.join(
-      CONNECTION,
-      [{ user: ANN, attributes, deleted: STAMP_ZERO }],
-      new Set(['email']),
-    );
+    await tellAddress(world, 'bob@acme.test', '2');
     const bob = employee('r-bob', { userId: 'u-bob', email: 'bob@acme.test' });
     expect((await run(world, [[bob, ann({ email: 'first@acme.test' })]])).woken).toBe(0);
   });

@@ -4,6 +4,7 @@ import { groupId } from '../../../../shared/domain/ids.ts';
 import { applyGroup } from '../../../../shared/sync/apply/apply.ts';
 import { ingest } from '../../../../shared/sync/ingest/ingest.ts';
 import { suspectTouched } from '../../../../shared/sync/reconcile/suspect.ts';
+import { dirtyNow } from '../../../../shared/sync/wake.ts';
 import { seededRandom } from '../../../../simulate/random.ts';
 import { allOf } from '../../../support/engine/story.ts';
 import { CONNECTION, createWorld, START_MS, type World } from '../../../support/engine/world.ts';
@@ -68,13 +69,21 @@ export async function change(world: World, settings: Readonly<Record<string, unk
   if (known === undefined) throw new Error('no connection');
   const changed = ConnectionSettings.parse({ ...known.settings, ...settings });
   await world.onlooker.connections.save({ ...known, settings: changed });
-  await world.onlooker.desired.markDirty(REF, {
-    nowMs: world.nowMs(),
-    wakeAtMs: world.nowMs(),
-    isAtOnce: true,
-  });
+  await world.onlooker.desired.markDirty(REF, dirtyNow(world.onlooker));
 }
 export const apply = (world: World) => applyGroup(REF, world.onlooker);
+
+/** The directory says something, and apply comes by. */
+export async function tellThenApply(world: World, ...events: RawEvent[]) {
+  await tell(world, ...events);
+  return apply(world);
+}
+
+/** The feed tells of something, and apply comes by. */
+export async function followThenApply(world: World, id: string, ...traces: Trace[]) {
+  await follow(world, id, ...traces);
+  return apply(world);
+}
 
 /** Apply of a group that is gone: the first 404 is noted, and a second one a minute later counts. */
 export async function applyGone(world: World) {
