@@ -1,6 +1,5 @@
 import { type Command, CommanderError } from 'commander';
-import type { Act } from './context.ts';
-import { createContext } from './context.ts';
+import { type Act, createContext } from './context.ts';
 import { describeError } from './describe-error.ts';
 import { EXIT, type GlobalOptions, type Io } from './io.ts';
 import { createSpell, type Spell } from './output/hints.ts';

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { BuildResult } from 'esbuild';
-import { buildSync } from 'esbuild';
+import { type BuildResult, buildSync } from 'esbuild';
 import type { FunctionKey, OptionalFunctionKey } from '../shared/contract/names.ts';
 import { FUNCTION_KEYS, OPTIONAL_FUNCTION_KEYS } from '../shared/contract/names.ts';
 

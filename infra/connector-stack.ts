@@ -60,19 +60,17 @@ export class ConnectorStack extends Stack {
     const topic = alarmTopic(this, settings, key);
     const desk: AlarmDesk = { prefix, topic, runbookUrl: settings.runbookUrl };
     const every = { settings, key, desk };
-    const the = (name: DeployableKey, description: string) =>
+    const the = <Name extends DeployableKey>(name: Name, description: string) =>
       ({ ...every, name, description, code: code[name], memoryMiB: MEMORY_MIB[name] }) as const;
 
     const { table } = new State(this, 'State', every);
     const { queue: undelivered } = new Undelivered(this, 'Undelivered', every);
-    const ingest = new Worker(this, 'Ingest', {
-      ...the('ingest', 'Folds directory events into desired state'),
-      name: 'ingest',
-    });
-    const apply = new Worker(this, 'Apply', {
-      ...the('apply', 'Makes groups of the platform equal to desired state'),
-      name: 'apply',
-    });
+    const ingest = new Worker(this, 'Ingest', the('ingest', 'Folds directory events into desired state'));
+    const apply = new Worker(
+      this,
+      'Apply',
+      the('apply', 'Makes groups of the platform equal to desired state'),
+    );
     const scheduled = { timeoutSeconds: SCHEDULED_TIMEOUT_SECONDS, undelivered };
     const reconcile = new ScheduledWorker(this, 'Reconcile', {
       ...the('reconcile', 'Re-enqueues what waits, follows the activity feed, sweeps'),

@@ -9,6 +9,8 @@ const MEMBERS = 100;
 /** Each person is in twenty groups. */
 const PEOPLE_PER_GROUP = MEMBERS / 20;
 const SWEPT = [100, 1_000, 10_000] as const;
+/** Of so many groups, those of ten alone fit into this process. */
+const MANY = [1_000, 10_000, 100_000] as const;
 const IMPORTED = [10, 100, 1_000] as const;
 const SAMPLE_MS = 5;
 const MEMORY_BAR_MB = 512;
@@ -40,24 +42,24 @@ async function measured(groups: number, rig: Rig, work: () => Promise<unknown>):
   return { groups, ms, peakMb: (peak - held) / 2 ** 20, counts: rig.tally.take() };
 }
 
-async function seeded(groups: number): Promise<Rig> {
+async function seeded(groups: number, members = MEMBERS): Promise<Rig> {
   const rig = await createRig({ coalesceSeconds: 5, people: PEOPLE_PER_GROUP * groups });
-  await rig.ingest([rig.directory.snapshot('d0', range(MEMBERS))]);
+  await rig.ingest([rig.directory.snapshot('d0', range(members))]);
   await rig.drain();
   await followFeed(rig.connection, rig.ports, Number.MAX_SAFE_INTEGER);
-  await seedGroups(rig, groups, MEMBERS);
+  await seedGroups(rig, groups, members);
   rig.pass(3_600_000);
   return rig;
 }
 
-async function sweepRun(groups: number): Promise<Run> {
-  const rig = await seeded(groups);
+async function sweepRun(groups: number, members?: number): Promise<Run> {
+  const rig = await seeded(groups, members);
   return measured(groups, rig, () => sweep(rig.connection, rig.ports));
 }
 
 /** One group in ten was written by us since the last run. */
-async function feedRun(groups: number): Promise<Run> {
-  const rig = await seeded(groups);
+async function feedRun(groups: number, members?: number): Promise<Run> {
+  const rig = await seeded(groups, members);
   const written = [...rig.platform.groups.values()].filter((_, n) => n % 10 === 0);
   for (const group of written) await rewrite(rig, group);
   return measured(groups, rig, () => followFeed(rig.connection, rig.ports, Number.MAX_SAFE_INTEGER));
@@ -108,12 +110,15 @@ export const scaleFigure: Figure = {
     const tasks = [
       ['Sweep, everything in step', sweepRun, SWEPT],
       ['Feed run, one group in ten written by us', feedRun, SWEPT],
+      ['Sweep, groups of ten', (groups: number) => sweepRun(groups, 10), full ? MANY : []],
+      ['Feed run, groups of ten', (groups: number) => feedRun(groups, 10), full ? MANY : []],
       ['Initial import, snapshots to the last write', importRun, full ? [...IMPORTED, 10_000] : IMPORTED],
     ] as const;
     const parts: string[] = [];
     let peakMb = 0;
     for (const [title, run, sizes] of tasks) {
       const runs: Run[] = [];
+      if (sizes.length === 0) continue;
       for (const size of sizes) runs.push(await run(size));
       peakMb = Math.max(peakMb, ...runs.map((one) => one.peakMb));
       parts.push(`**${title}**`, '', tableOf(runs), '');

@@ -165,9 +165,7 @@ export async function discard(
   if (messages.length > SHOWN_LETTERS) out.note(`… and ${messages.length - SHOWN_LETTERS} more`);
   if (messages.length === 0) throw new NotFound('none of these is a dead letter: groupsync dlq list');
   const reason = await context.reason(options.reason);
-  if (!(await context.confirm(`Delete ${plural(messages.length, 'message')} for good?`))) {
-    return EXIT.failed;
-  }
+  if (!(await context.confirm(`Delete ${plural(messages.length, 'message')} for good?`))) return EXIT.failed;
   const ports = await context.ports();
   let discarded = 0;
   for (const queue of queuesOf(options)) {

@@ -78,13 +78,8 @@ function sayAdoption(outcome: AdoptOutcome, { group }: GroupRef): string {
 async function release(context: Context, group: string, { wait }: Wait): Promise<number> {
   const { out } = context;
   const ref = await context.group(group);
-  if (
-    !(await context.confirm(
-      `Let go of ${await context.said(ref)}? It stays as it is and is written no more.`,
-    ))
-  ) {
-    return EXIT.failed;
-  }
+  const question = `Let go of ${await context.said(ref)}? It stays as it is and is written no more.`;
+  if (!(await context.confirm(question))) return EXIT.failed;
   const ports = await context.ports();
   const { platformId } = (await ports.groups.read(ref)) ?? {};
   const back = platformId && `; to take it back: groupsync adopt ${shellWord(ref.group)} ${platformId}`;
@@ -103,16 +98,13 @@ async function rebind(context: Context, text: string, role: string): Promise<num
   if (!(await context.confirm(`Is ${say(member)} the employee ${role}?`))) return EXIT.failed;
   const ids = { member, role: roleId(role) };
   const outcome = await rebindMember(connection, ids, await context.ports());
-  out.answer(
-    { member, role, outcome: outcome.kind, groups: outcome.kind === 'rebound' ? outcome.groups : [] },
-    () =>
-      out.line(
-        outcome.kind === 'rebound'
-          ? `bound; ${plural(outcome.groups.length, 'group')} will be looked at`
-          : `no employee ${role} is known; mend the id, or read them anew: groupsync people refresh`,
-      ),
-  );
-  return outcome.kind === 'rebound' ? EXIT.done : EXIT.failed;
+  const isBound = outcome.kind === 'rebound';
+  const groups = isBound ? outcome.groups : [];
+  const said = isBound
+    ? `bound; ${plural(groups.length, 'group')} will be looked at`
+    : `no employee ${role} is known; mend the id, or read them anew: groupsync people refresh`;
+  out.answer({ member, role, outcome: outcome.kind, groups }, () => out.line(said));
+  return isBound ? EXIT.done : EXIT.failed;
 }
 
 async function forget(context: Context, text: string): Promise<number> {

@@ -37,9 +37,7 @@ async function pause(
   const seen = await ports.gates.read(connection);
   if (ref === undefined && seen.state === 'paused') out.note(`paused already: ${seen.reason}`);
   const what = ref === undefined ? `connection ${connection}` : `group ${await context.said(ref)}`;
-  if (!(await context.confirm(`Pause the ${what}? Changes are kept and written later.`))) {
-    return EXIT.failed;
-  }
+  if (!(await context.confirm(`Pause the ${what}? Changes are kept and written later.`))) return EXIT.failed;
   if (ref === undefined) await pauseConnection(connection, reason, ports, seen);
   else await pauseGroup(ref, ports, reason);
   out.answer({ paused: ref?.group ?? connection, reason: reason ?? null }, () =>

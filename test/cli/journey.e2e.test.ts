@@ -64,6 +64,11 @@ async function document(command: keyof typeof OUTPUT_SCHEMAS, args: readonly str
   return ran;
 }
 
+const connecting = (name: string) => {
+  const { platform } = on.stack.address;
+  return ['connect', name, '--base-url', platform, '--token-stdin', '--yes'];
+};
+
 const eventually = (look: () => Promise<boolean>) => vi.waitUntil(look, { timeout: 30_000, interval: 100 });
 
 async function causes(): Promise<Record<string, number>> {
@@ -116,16 +121,7 @@ describe('the way of a new admin', () => {
   it('connects: the token comes by standard input, and is checked before it is stored', async () => {
     const wrong = await document('connect', ['connect', '--token-stdin', '--yes'], { stdin: 'nonsense\n' });
     expect(wrong).toMatchObject({ code: 1, json: { stored: false, usable: false } });
-    const args = [
-      'connect',
-      'acme',
-      '--base-url',
-      on.stack.address.platform,
-      '--token-stdin',
-      '--yes',
-      '--probe',
-    ];
-    const connected = await document('connect', args, { stdin: `${TOKEN}\n` });
+    const connected = await document('connect', [...connecting('acme'), '--probe'], { stdin: `${TOKEN}\n` });
     expect(connected).toMatchObject({ code: 0, json: { stored: true, company: 'acme' } });
     expect(connected.json.checks.every(({ ok }: { ok: boolean }) => ok)).toBe(true);
     const { json: acme } = await document('connections show', ['connections', 'show', 'acme']);
@@ -263,14 +259,7 @@ describe('the way of a new admin', () => {
     expect(letter).toContain('unknown_connection: there is no connection later');
     expect(next).toMatch(/groupsync --local-file \S+ connect later\nnext: groupsync .* dlq replay/);
 
-    const connect = on.spawn([
-      'connect',
-      'later',
-      '--base-url',
-      on.stack.address.platform,
-      '--token-stdin',
-      '--yes',
-    ]);
+    const connect = on.spawn(connecting('later'));
     const seen = watch(connect.pid);
     for (const stream of [connect.stdout, connect.stderr])
       stream?.on('data', (chunk) => shown.push(String(chunk)));

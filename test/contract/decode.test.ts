@@ -133,7 +133,7 @@ describe('attributes of a member', () => {
   const joined = (attributes: object) =>
     native('group.member.added', { group: { id: 'g' }, members: [{ id: 'u', ...attributes }] });
 
-  it.each([{ email: 'a\ud800' }, { '\udc00': 'a' }])(
+  it.each([{ email: 'a\ud800' }, { '\udc00': 'a' }, { '\ud800': '\udc00' }])(
     '%j, which no store keeps as it is, are refused',
     (one) => {
       expect(problemsOf(joined(one))).toEqual([
