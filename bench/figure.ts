@@ -53,6 +53,25 @@ export function table(head: readonly string[], rows: readonly (readonly (string 
   return [line(head), line(head.map((_, n) => (n === 0 ? '---' : '--:'))), ...rows.map(line)].join('\n');
 }
 
+/** What is told of each run; of what `grows` with the number of groups, also the exponent. */
+export type Measure<Run> = readonly [name: string, of: (run: Run) => number, grows: boolean];
+
+/** A row for each number of groups, and the exponents beneath. */
+export function growthTable<Run extends { readonly groups: number }>(
+  measures: readonly Measure<Run>[],
+  runs: readonly Run[],
+): string {
+  const rows = runs.map((run) => [
+    `${run.groups.toLocaleString('en-GB')} groups`,
+    ...measures.map(([, of]) => of(run)),
+  ]);
+  const exponents = measures.map(([, of, grows]) => {
+    const points = runs.map((run) => [run.groups, of(run)] as const);
+    return grows && points.every(([, value]) => value > 0) ? growthExponent(points).toFixed(2) : '–';
+  });
+  return table(['', ...measures.map(([name]) => name)], [...rows, ['exponent', ...exponents]]);
+}
+
 const show = (cell: string | number): string =>
   typeof cell === 'string'
     ? cell

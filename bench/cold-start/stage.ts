@@ -4,47 +4,27 @@ import { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
 import type { Dispatcher } from 'undici';
 import type { DeployableKey } from '../../infra/bundle.ts';
 import { loadParts } from '../../local/load-parts.ts';
-import { createSimulator } from '../../local/platform/simulator.ts';
-import { startStack } from '../../local/stack.ts';
 import { DEFAULT_CONNECTION, secretName } from '../../shared/contract/names.ts';
 import { type RecordedCall, startRecording } from '../emulated/recorder.ts';
-import { worldOf } from '../emulated/world.ts';
+import { startBenchStack } from '../emulated/world.ts';
 import { createDirectory } from '../memory/directory.ts';
 import type { BareCall, BareCalls } from './bare-calls.ts';
 import { copyToOwnPartition, inOwnPartition } from './own-partition.ts';
 
 const PREFIX = 'bench';
-const TOKEN = 'bench-token';
 const PEOPLE = 200;
-const NEVER_SECONDS = 86_400;
 
 /** The local stack with a group of ten in step, and nobody taking messages: the bench hands them to the bundles itself. */
 export async function startStage() {
-  const world = worldOf({ people: PEOPLE, token: TOKEN });
-  const simulator = createSimulator({ world, clock: Date.now, newId: randomUUID });
-  const { url } = await simulator.listen();
   const real = { handlers: undefined as Awaited<ReturnType<typeof loadParts>>['handlers'] | undefined };
-  const stack = await startStack({
-    prefix: PREFIX,
+  const { stack, url, token, stop } = await startBenchStack({
+    people: PEOPLE,
     coalesceSeconds: 0,
-    ports: { aws: 0, sqs: 0 },
-    tables: undefined,
-    secrets: undefined,
-    platform: { url, token: TOKEN, company: world.companies[0]?.id ?? '' },
-    settings: [['guard', null]],
-    everySeconds: {
-      people: NEVER_SECONDS,
-      feed: NEVER_SECONDS,
-      sweep: NEVER_SECONDS,
-      pump: NEVER_SECONDS,
-      health: NEVER_SECONDS,
-    },
     loadParts: async () => {
       const parts = await loadParts();
       real.handlers = parts.handlers;
       return { ...parts, handlers: { ...parts.handlers, ingest: async () => ({}), apply: async () => ({}) } };
     },
-    onError: (message) => console.error(message),
   });
   const { handlers } = real;
   if (handlers === undefined) throw new Error('the parts were not loaded');
@@ -88,14 +68,11 @@ export async function startStage() {
         applyQueueUrl: stack.address.applyQueueUrl,
         secret: secretName(PREFIX, DEFAULT_CONNECTION),
         platformUrl: url,
-        token: TOKEN,
+        token,
         calls: bareCalls(calls),
       };
     },
-    async stop() {
-      await stack.stop();
-      await simulator.close();
-    },
+    stop,
   };
 }
 

@@ -12,21 +12,16 @@ import { refreshPeople } from '../../shared/sync/people.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { benchPorts } from '../memory/ports.ts';
 import { CREDENTIALS, REGION } from '../memory/sdk-wire.ts';
-import { worldOf } from './world.ts';
+import { TOKEN, worldOf } from './world.ts';
 
 export const TABLE_NAME = 'bench';
-const TOKEN = 'bench-token';
 const COMPANY = 'bench';
 
 /** The emulators of the local stack and the platform's simulator in this process, with the connector's ports over them. */
 export async function startServices({ people }: { readonly people: number }) {
   const front = await startAwsFront({ port: 0, services: [] });
   const queues = await startSqs(0);
-  const simulator = createSimulator({
-    world: worldOf({ people, token: TOKEN }),
-    clock: Date.now,
-    newId: counted(),
-  });
+  const simulator = createSimulator({ world: worldOf(people), clock: Date.now, newId: counted() });
   const { url: platform } = await simulator.listen();
   // What a bare replay sends carries versions of another run: the work is the same with the check off.
   await fetch(`${platform}/_simulator/settings`, {

@@ -1,13 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { z } from 'zod';
 import { loadParts } from '../../local/load-parts.ts';
-import { createSimulator } from '../../local/platform/simulator.ts';
-import { startStack } from '../../local/stack.ts';
 import { percentile } from '../figure.ts';
 import { createDirectory } from '../memory/directory.ts';
-import { worldOf } from './world.ts';
+import { startBenchStack } from './world.ts';
 
 /*
  * One measurement of latency over the local stack, pollers and windows included, in a process of its own because the
@@ -22,8 +19,6 @@ const PER_SECOND = 50;
 const SECONDS = 8;
 const GROUPS = 25;
 const PEOPLE = 1 + (PER_SECOND * SECONDS) / GROUPS;
-const TOKEN = 'bench-token';
-const NEVER_SECONDS = 86_400;
 const POLL_MS = 500;
 
 const State = z.object({
@@ -41,27 +36,7 @@ const Requests = z.object({
 const Written = z.object({ users: z.array(z.string()) });
 
 async function main(coalesceSeconds: number): Promise<void> {
-  const world = worldOf({ people: PEOPLE, token: TOKEN });
-  const simulator = createSimulator({ world, clock: Date.now, newId: randomUUID });
-  const { url } = await simulator.listen();
-  const stack = await startStack({
-    prefix: 'bench',
-    coalesceSeconds,
-    ports: { aws: 0, sqs: 0 },
-    tables: undefined,
-    secrets: undefined,
-    platform: { url, token: TOKEN, company: world.companies[0]?.id ?? '' },
-    settings: [['guard', null]],
-    everySeconds: {
-      people: NEVER_SECONDS,
-      feed: NEVER_SECONDS,
-      sweep: NEVER_SECONDS,
-      pump: NEVER_SECONDS,
-      health: NEVER_SECONDS,
-    },
-    loadParts,
-    onError: (message) => console.error(message),
-  });
+  const { stack, url, stop } = await startBenchStack({ people: PEOPLE, coalesceSeconds, loadParts });
   const directory = createDirectory(Date.now);
   const send = (event: object) =>
     stack.sqs.send(
@@ -81,8 +56,7 @@ async function main(coalesceSeconds: number): Promise<void> {
   }
   await untilShown(url, GROUPS + sentAtMs.size);
   const writtenAtMs = await firstWrites(url);
-  await stack.stop();
-  await simulator.close();
+  await stop();
   const latencies = [...sentAtMs].map(([key, ms]) => (writtenAtMs.get(key) ?? Number.NaN) - ms);
   console.log(JSON.stringify([0.5, 0.95, 0.99].map((share) => percentile(latencies, share))));
 }

@@ -1,13 +1,15 @@
+import { randomUUID } from 'node:crypto';
+import type { LoadParts } from '../../local/parts.ts';
+import { createSimulator } from '../../local/platform/simulator.ts';
 import type { WorldInput } from '../../local/platform/state/world.ts';
+import { startStack } from '../../local/stack.ts';
+
+export const TOKEN = 'bench-token';
+/** In seconds. */
+const NEVER = 86_400;
 
 /** A company of people `r<n>` / `u<n>` / `p<n>@bench.test`, and one credential. */
-export const worldOf = ({
-  people,
-  token,
-}: {
-  readonly people: number;
-  readonly token: string;
-}): WorldInput => ({
+export const worldOf = (people: number): WorldInput => ({
   companies: [
     {
       id: 'bench',
@@ -20,5 +22,33 @@ export const worldOf = ({
       })),
     },
   ],
-  credentials: [{ token, kind: 'oauth_app', company: 'bench', employee: 'r0' }],
+  credentials: [{ token: TOKEN, kind: 'oauth_app', company: 'bench', employee: 'r0' }],
 });
+
+interface BenchStackOptions {
+  readonly people: number;
+  readonly coalesceSeconds: number;
+  readonly loadParts: LoadParts;
+}
+
+/** The local stack over a platform of so many people, without a guard, its schedules asleep. */
+export async function startBenchStack({ people, ...options }: BenchStackOptions) {
+  const simulator = createSimulator({ world: worldOf(people), clock: Date.now, newId: randomUUID });
+  const { url } = await simulator.listen();
+  const stack = await startStack({
+    ...options,
+    prefix: 'bench',
+    ports: { aws: 0, sqs: 0 },
+    tables: undefined,
+    secrets: undefined,
+    platform: { url, token: TOKEN, company: 'bench' },
+    settings: [['guard', null]],
+    everySeconds: { people: NEVER, pump: NEVER, feed: NEVER, sweep: NEVER, health: NEVER },
+    onError: (message) => console.error(message),
+  });
+  const stop = async () => {
+    await stack.stop();
+    await simulator.close();
+  };
+  return { stack, url, token: TOKEN, stop };
+}

@@ -1,6 +1,6 @@
 import { followFeed } from '../../shared/sync/reconcile/feed.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
-import { type Figure, growthExponent, table } from '../figure.ts';
+import { type Figure, growthTable, type Measure } from '../figure.ts';
 import { createRig, type Rig } from '../memory/rig.ts';
 import { rewrite, seedGroups } from '../memory/seed.ts';
 import { type Counts, sumOf } from '../memory/tally.ts';
@@ -82,26 +82,14 @@ async function importRun(groups: number): Promise<Run> {
 
 const range = (length: number) => Array.from({ length }, (_, n) => n);
 
-const MEASURES: readonly (readonly [name: string, of: (run: Run) => number])[] = [
-  ['seconds', ({ ms }) => ms / 1_000],
-  ['peak MB', ({ peakMb }) => peakMb],
-  ['read units', ({ counts }) => counts['dynamodb read units'] ?? 0],
-  ['write units', ({ counts }) => counts['dynamodb write units'] ?? 0],
-  ['SQS requests', ({ counts }) => counts['sqs SendMessageBatch'] ?? 0],
-  ['platform calls', ({ counts }) => sumOf(counts, 'platform ')],
+const MEASURES: readonly Measure<Run>[] = [
+  ['seconds', ({ ms }) => ms / 1_000, true],
+  ['peak MB', ({ peakMb }) => peakMb, true],
+  ['read units', ({ counts }) => counts['dynamodb read units'] ?? 0, true],
+  ['write units', ({ counts }) => counts['dynamodb write units'] ?? 0, true],
+  ['SQS requests', ({ counts }) => counts['sqs SendMessageBatch'] ?? 0, true],
+  ['platform calls', ({ counts }) => sumOf(counts, 'platform '), true],
 ];
-
-function tableOf(runs: readonly Run[]): string {
-  const rows = runs.map((run) => [
-    `${run.groups.toLocaleString('en-GB')} groups`,
-    ...MEASURES.map(([, of]) => of(run)),
-  ]);
-  const exponents = MEASURES.map(([, of]) => {
-    const points = runs.map((run) => [run.groups, of(run)] as const);
-    return points.every(([, value]) => value > 0) ? growthExponent(points).toFixed(2) : '–';
-  });
-  return table(['', ...MEASURES.map(([name]) => name)], [...rows, ['exponent', ...exponents]]);
-}
 
 export const scaleFigure: Figure = {
   name: 'scale',
@@ -121,7 +109,7 @@ export const scaleFigure: Figure = {
       if (sizes.length === 0) continue;
       for (const size of sizes) runs.push(await run(size));
       peakMb = Math.max(peakMb, ...runs.map((one) => one.peakMb));
-      parts.push(`**${title}**`, '', tableOf(runs), '');
+      parts.push(`**${title}**`, '', growthTable(MEASURES, runs), '');
     }
     return [
       `Groups of ${MEMBERS} members, each person in twenty groups: 10,000 groups are 1,000,000 memberships. In-memory ports, one`,

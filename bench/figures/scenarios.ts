@@ -143,12 +143,7 @@ export const SCENARIOS: readonly Scenario[] = [
     prepare: (rig) => settle(rig, 20, 5),
     run: (rig) => pump(CONNECTION, rig.ports),
   },
-  {
-    name: 'feed with nothing new',
-    people: 10,
-    prepare: settleAndRead,
-    run: readFeed,
-  },
+  { name: 'feed with nothing new', people: 10, prepare: settleAndRead, run: readFeed },
   {
     name: 'feed with the echoes of twenty of our writes',
     people: 10,

@@ -20,11 +20,7 @@ interface Outcome {
  */
 async function burst(changes: number, groups: number, offsetMs: number): Promise<Outcome> {
   const people = Math.ceil(changes / groups) + 1;
-  const rig = await createRig({
-    coalesceSeconds: WINDOW_SECONDS,
-    people,
-    startMs: ALIGNED_MS,
-  });
+  const rig = await createRig({ coalesceSeconds: WINDOW_SECONDS, people, startMs: ALIGNED_MS });
   const ids = Array.from({ length: groups }, (_, n) => `d${n}`);
   await rig.ingest(ids.map((id) => rig.directory.snapshot(id, [0])));
   await rig.drain();
