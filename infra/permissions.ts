@@ -51,12 +51,7 @@ export const PERMISSIONS: Readonly<Record<DeployableKey | 'audit', Permissions>>
   reconcile: { ...SCHEDULED, table: [...SCHEDULED.table, 'Scan'] },
   people: SCHEDULED,
   // Writes desired state and wakes groups, as ingest does; like ingest it calls no platform and sees no secret.
-  scim: {
-    table: READ_WRITE_AND_DELETE,
-    index: [],
-    queues: { apply: SEND },
-    secrets: [],
-  },
+  scim: { table: READ_WRITE_AND_DELETE, index: [], queues: { apply: SEND }, secrets: [] },
   // Reads the stream, not the table: see `grantExport`.
   audit: { table: [], index: [], queues: {}, secrets: [] },
 };

@@ -2,9 +2,7 @@ import * as z from 'zod';
 import type { InvocationResult } from './invocation.ts';
 
 const BatchResponse = z
-  .object({
-    batchItemFailures: z.array(z.object({ itemIdentifier: z.string().min(1) })).nullish(),
-  })
+  .object({ batchItemFailures: z.array(z.object({ itemIdentifier: z.string().min(1) })).nullish() })
   .nullable();
 
 /** Which messages of a batch go, which come back, and why the whole batch does where it does. */

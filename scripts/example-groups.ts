@@ -50,11 +50,7 @@ export function makeGroups(random: Random): GroupPlan[] {
       includes: (person: Person) => person.office === office,
     })),
     { name: 'Managers', kind: 'rule', includes: ({ isManager }) => isManager },
-    {
-      name: 'Leadership',
-      kind: 'rule',
-      includes: ({ isManager, number }) => isManager && number % 4 === 0,
-    },
+    { name: 'Leadership', kind: 'rule', includes: ({ isManager, number }) => isManager && number % 4 === 0 },
     ...TEAMS.map((team, index) => ({
       name: `Team ${team}`,
       kind: 'team' as const,

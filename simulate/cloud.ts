@@ -20,11 +20,7 @@ export function createCloud(life: Life, chronicleOf: (nowMs: () => number) => Ch
   const { nowMs } = time;
   const chronicle = chronicleOf(nowMs);
   const table = new MemoryTable(life.seed % 2 === 0 ? {} : { indexLag: { ms: 500, nowMs } });
-  const queues = createQueues({
-    nowMs,
-    random: random.fork('queues'),
-    unruly: 0.05,
-  });
+  const queues = createQueues({ nowMs, random: random.fork('queues'), unruly: 0.05 });
   const platforms = new Map<string, SimulatedPlatform>();
   for (const { company, traits, people } of life.connections) {
     if (platforms.has(company)) continue;

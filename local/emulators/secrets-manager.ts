@@ -126,12 +126,7 @@ function putValue(secrets: Map<string, Secret>, input: z.infer<typeof Put>) {
     secret.previous = secret.current;
     secret.current = version;
   }
-  return {
-    ARN: secret.arn,
-    Name: secret.name,
-    VersionId: version,
-    VersionStages: stagesOf(secret, version),
-  };
+  return { ARN: secret.arn, Name: secret.name, VersionId: version, VersionStages: stagesOf(secret, version) };
 }
 
 function getValue(secrets: ReadonlyMap<string, Secret>, input: z.infer<typeof Get>) {

@@ -26,10 +26,7 @@ export function generateWorld({ people, groups, seed, nowMs }: WorldSize): World
   const departments = units(
     'dep',
     DEPARTMENTS.map(({ name }) => name),
-  ).map((unit) => ({
-    ...unit,
-    parent: departmentParent(unit.name),
-  }));
+  ).map((unit) => ({ ...unit, parent: departmentParent(unit.name) }));
   const employees = generatePeople({ count: people, nowMs, random });
   const token = (kind: string) => `${kind}_${random.hex(32)}`;
   const manager = employees.find((one) => one.isManager === true && one.roleState === 'ACTIVE');

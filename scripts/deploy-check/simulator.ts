@@ -47,10 +47,7 @@ export async function startPlatform(folder: string): Promise<Platform> {
   const child = spawn(
     process.execPath,
     ['--import', 'tsx', 'local/platform.ts', '--port', '0', '--world', world],
-    {
-      cwd: ROOT,
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
+    { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] },
   );
   const baseUrl = await new Promise<string>((resolve, reject) => {
     createInterface(child.stdout).once('line', (line) => {

@@ -29,12 +29,7 @@ const OPERATORS: Readonly<Record<string, readonly string[]>> = {
   '||': ['&&'],
 };
 const SAYING_NOTHING: ReadonlySet<string> = new Set(['return;', 'return undefined;']);
-const METHODS: Readonly<Record<string, string>> = {
-  some: 'every',
-  every: 'some',
-  max: 'min',
-  min: 'max',
-};
+const METHODS: Readonly<Record<string, string>> = { some: 'every', every: 'some', max: 'min', min: 'max' };
 
 /** Every mutant of one file, types aside: operators, conditions, numbers, booleans, methods, returns and statements. */
 export function mutantsOf(file: string, source: string): readonly Mutant[] {

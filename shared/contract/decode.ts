@@ -21,6 +21,8 @@ export interface MessageToDecode {
   readonly stamp?: string | undefined;
   /** Message attribute `sentBy`: the person who sent it by hand. */
   readonly sentBy?: string | undefined;
+  /** The queue that it came from, where all of that queue's messages are of one connection. */
+  readonly bound?: { readonly queue: string; readonly to: ConnectionName };
   /** Where given, an event of a connection for which it answers false is rejected. */
   readonly knowsConnection?: (connection: ConnectionName) => boolean;
   /** Where given, events of a connection from before this are too old. */
@@ -57,21 +59,35 @@ export function decodeMessage(message: MessageToDecode): DecodedMessage {
   let slot = 0;
   const delivery = deliveryOf(message);
   const whole = { place: delivery.place, connection: message.connection, body: () => message.body };
+  const refuseWhole = (problem: Invalid): DecodedMessage => {
+    const all = { ...whole, reading: problem };
+    const rejection = rejectionOf(problem, all, standingOf(all, 0, delivery), delivery);
+    return { events: [], ignored: 0, rejected: [rejection] };
+  };
   for (const piece of unwrap(whole)) {
     const { reading } = piece;
     const standing = standingOf(piece, slot, delivery);
     const read = reading.kind === 'changes' ? accept(reading, piece, standing, message) : reading;
-    if ('code' in read) rejected.push(rejectionOf(read, piece, standing));
+    if ('code' in read) rejected.push(rejectionOf(read, piece, standing, delivery));
     else if ('kind' in read) ignored += 1;
     else events.push(...read);
     slot += reading.kind === 'changes' ? reading.changes.length : 1;
-    if (slot > MAX_EVENTS_PER_MESSAGE) {
-      const tooMany = { ...whole, reading: TOO_MANY };
-      const rejection = rejectionOf(TOO_MANY, tooMany, standingOf(tooMany, 0, delivery));
-      return { events: [], ignored: 0, rejected: [rejection] };
-    }
+    if (slot > MAX_EVENTS_PER_MESSAGE) return refuseWhole(TOO_MANY);
   }
-  return { events, ignored, rejected };
+  const another = nameOfAnother(message, events);
+  return another === undefined ? { events, ignored, rejected } : refuseWhole(another);
+}
+
+/** Which company a message is of the queue says: one that names another, in any of its events, is refused whole. */
+function nameOfAnother(
+  { bound, connection }: MessageToDecode,
+  events: readonly DirectoryEvent[],
+): Invalid | undefined {
+  if (bound === undefined) return undefined;
+  const other = [connection, ...events.map((event) => event.connection)].find((name) => name !== bound.to);
+  if (other === undefined) return undefined;
+  const expected = `expected ${bound.to}, to which the queue ${bound.queue} is bound`;
+  return invalid(`connection: ${expected}, got ${other}`, 'wrong_connection');
 }
 
 const TOO_MANY = invalid(`expected at most ${MAX_EVENTS_PER_MESSAGE} events in one message`, 'too_large');
@@ -127,7 +143,8 @@ interface Delivery {
   readonly place: Place | undefined;
   /** From where on it counts; above 0 for a piece of an earlier message that was sent again. */
   readonly operation: number;
-  readonly reworded: boolean;
+  /** The stamp of a message that was sent in other words. */
+  readonly reworded: Stamp | undefined;
 }
 
 /** Greatest time that RFC 3339 can write: the end of the year 9999. */
@@ -136,11 +153,12 @@ const LAST_INSTANT_MS = 253_402_300_799_999;
 function deliveryOf({ stamp, sentAtMs, messageId }: MessageToDecode): Delivery {
   if (stamp !== undefined) {
     const place = readStamp(stamp);
-    return { place, operation: place?.operation ?? 0, reworded: place?.source === REWORDED };
+    const reworded = place?.source === REWORDED ? makeStamp(place) : undefined;
+    return { place, operation: place?.operation ?? 0, reworded };
   }
   const withinRange = Math.min(Math.max(Math.trunc(sentAtMs) || 0, 0), LAST_INSTANT_MS);
   const place = { time: new Date(withinRange).toISOString(), id: messageId };
-  return { place, operation: 0, reworded: false };
+  return { place, operation: 0, reworded: undefined };
 }
 
 type Standing = StampParts & { readonly operation: number };
@@ -164,19 +182,22 @@ function standingOf({ reading, place }: Piece, slot: number, delivery: Delivery)
 
 /**
  * An event that could not be read may turn out to have no time of its own once it is mended, so it keeps its place
- * too. Where it does have a time, that counts, and the stamp beside it does no harm.
+ * too. Where it does have a time, that counts, and the stamp beside it does no harm. Other words stay other words.
  */
 function rejectionOf(
   { code, message }: Invalid,
   { reading, connection, body }: Piece,
   standing: Standing | undefined,
+  { reworded }: Delivery,
 ): Rejection {
-  const isPlaced = standing !== undefined && !standsAlone(reading) && standing.operation <= MAX_OPERATION;
+  const isPlaced = standing !== undefined && standing.operation <= MAX_OPERATION;
+  const own = isPlaced ? makeStamp(standing) : undefined;
+  const stamp = standsAlone(reading) ? reworded : own;
   return {
     code,
     message,
     body: body(),
-    ...(isPlaced && { stamp: makeStamp(standing) }),
+    ...(stamp && { stamp }),
     ...(connection !== undefined && { connection }),
   };
 }

@@ -160,13 +160,7 @@ function groupOf(fold: ConnectionFold, group: GroupId): GroupFold {
 function userOf(fold: ConnectionFold, user: MemberId): UserFold {
   const found = fold.users.get(user);
   if (found !== undefined) return found;
-  const fresh: UserFold = {
-    user,
-    said: NOTHING,
-    saidAt: STAMP_ZERO,
-    more: undefined,
-    deleted: STAMP_ZERO,
-  };
+  const fresh: UserFold = { user, said: NOTHING, saidAt: STAMP_ZERO, more: undefined, deleted: STAMP_ZERO };
   fold.users.set(user, fresh);
   return fresh;
 }

@@ -12,11 +12,7 @@ export type GroupField = keyof WrittenFields;
 /** By field: what its change by us, and by somebody else, is called in plans and records, and why we change it. */
 export const GROUP_FIELDS = {
   name: { change: 'rename', drift: 'name', reason: 'the directory gives this name' },
-  spokeId: {
-    change: 'set_spoke_id',
-    drift: 'spoke_id',
-    reason: 'spokeId is the directory id of the group',
-  },
+  spokeId: { change: 'set_spoke_id', drift: 'spoke_id', reason: 'spokeId is the directory id of the group' },
 } as const satisfies Readonly<Record<GroupField, Readonly<Record<'change' | 'drift' | 'reason', string>>>>;
 
 export const FIELD_NAMES = Object.keys(GROUP_FIELDS) as readonly GroupField[];

@@ -82,9 +82,7 @@ export async function resumeConnection(
     throw new Error(changedMeanwhile('set it to observe', `groupsync connections show ${name}`));
   const action = 'resume';
   await setGate(name, REOPENED_GATE, { action, seen: seen?.gate }, ports);
-  if (read.observing) {
-    await changeConnection({ read, wanted: { ...read, observing: false }, action }, ports);
-  }
+  if (read.observing) await changeConnection({ read, wanted: { ...read, observing: false }, action }, ports);
   return true;
 }
 

@@ -127,12 +127,7 @@ function planUpdate(input: DraftInput, directory: WantedGroup, current: View): P
   return {
     action,
     changes: sortChanges(changes),
-    after: {
-      ...wanted,
-      ...namesAfter(wanted, current),
-      users,
-      ...(waiver === undefined ? {} : { waiver }),
-    },
+    after: { ...wanted, ...namesAfter(wanted, current), users, ...(waiver === undefined ? {} : { waiver }) },
     removals,
     departs: false,
   };

@@ -19,9 +19,5 @@ export function staticBearer(token: string): Credential {
   if (!HEADER_SAFE.test(token)) {
     throw new TypeError('token: expected visible ASCII characters without spaces');
   }
-  return {
-    accessToken: async () => token,
-    renewAfter: async () => false,
-    secrets: () => [token],
-  };
+  return { accessToken: async () => token, renewAfter: async () => false, secrets: () => [token] };
 }

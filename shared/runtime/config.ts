@@ -49,11 +49,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     notify: list('notify', 'webhook or ARNs of topics', /^(?:(?:webhook|arn:[\w:-]+)(?:,|$))*$/),
     /** In AWS, not on the local stack. */
     isDeployed: environment['AWS_LAMBDA_FUNCTION_NAME'] !== undefined,
-    queueUrls: {
-      apply: url('applyQueueUrl'),
-      eventsDlq: url('eventsDlqUrl'),
-      applyDlq: url('applyDlqUrl'),
-    },
+    queueUrls: { apply: url('applyQueueUrl'), eventsDlq: url('eventsDlqUrl'), applyDlq: url('applyDlqUrl') },
   };
 }
 

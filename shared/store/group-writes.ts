@@ -105,12 +105,7 @@ export const dirtying = (
   const { wakeAt, ...due } = promise(ref, wakeAtMs, dueMs);
   return {
     add: { rev: 1 },
-    set: {
-      ...set,
-      group: ref.group,
-      ...due,
-      ...(isAtOnce ? { wakeAt } : {}),
-    },
+    set: { ...set, group: ref.group, ...due, ...(isAtOnce ? { wakeAt } : {}) },
     setIfMissing: { ...OF_THIS_SCHEMA, ...setIfMissing, dirtySince: nowMs, ...(isAtOnce ? {} : { wakeAt }) },
     remove: ['failedAt', ...(isAgain ? [] : ['calledMs', 'attempts']), ...remove],
   };

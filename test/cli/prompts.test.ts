@@ -12,10 +12,7 @@ async function worldOf() {
   const ports = {
     ...world.ports,
     applicants: { present: () => applicantOf('company'), stored: async () => applicantOf('company') },
-    vault: {
-      ...world.ports.vault,
-      store: async (_: string, token: string) => `v${stored.push(token)}`,
-    },
+    vault: { ...world.ports.vault, store: async (_: string, token: string) => `v${stored.push(token)}` },
   };
   const at = (args: readonly string[], ...person: (readonly [sees: string, types: string])[]) =>
     runCli(args, { ports, person: person.map(([sees, types]) => ({ sees, types })) });

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { REWORDED } from '../../shared/contract/decode.ts';
 import { MAX_JSON_DEPTH } from '../../shared/contract/events/bounds.ts';
 import { nestsDeeperThan } from '../../shared/contract/json.ts';
+import { connectionName } from '../../shared/domain/ids.ts';
+import { makeStamp } from '../../shared/domain/stamp.ts';
 import { decode, native, problemsOf, SENT_AT, SENT_MS } from './decoding.ts';
 
 const deleted = (id: string, attributes: object = {}) =>
@@ -224,6 +227,15 @@ describe('a message without a time of its own', () => {
     expect(place <= (afterIt ?? '')).toBe(true);
   });
 
+  it('keeps its place where all of its message is refused, which another with a time of its own begins', () => {
+    const list = [deleted('g1'), timeless('g2')];
+    const bound = { queue: 'events-okta', to: connectionName('acme') };
+    const [refused, ...others] = decode(list, { connection: 'beta', bound }).rejected;
+    expect([refused?.code, others]).toEqual(['wrong_connection', []]);
+    const resent = { connection: 'beta', messageId: 'm9', sentAtMs: SENT_MS + 1_000, stamp: refused?.stamp };
+    expect(decode(list, resent)).toEqual(decode(list, { connection: 'beta' }));
+  });
+
   it('is rejected where the attribute stamp cannot be read, rather than take a new place', () => {
     expect(problemsOf(timeless('g1'), { stamp: '2026-11-20' })).toEqual([
       'invalid_event: attribute stamp: expected a stamp, got other text',
@@ -245,7 +257,10 @@ describe('an event with a time of its own', () => {
     expect(elsewhere).toEqual(decode(deleted('g1')));
   });
 
-  it('needs no stamp beside it when it is rejected', () => {
-    expect(decode(deleted('g1', { time: '2000-01-01T00:00:00Z' })).rejected[0]).not.toHaveProperty('stamp');
+  it('needs no stamp beside it when it is rejected, but for one in other words, which stays one', () => {
+    const bad = deleted('g1', { time: '2000-01-01T00:00:00Z' });
+    expect(decode(bad).rejected[0]).not.toHaveProperty('stamp');
+    const stamp = makeStamp({ time: SENT_AT, id: 'm1', source: REWORDED, operation: 3 });
+    expect(decode(bad, { stamp }).rejected[0]).toHaveProperty('stamp', stamp);
   });
 });

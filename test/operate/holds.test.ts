@@ -391,9 +391,7 @@ describe('four eyes', () => {
       expect((await told.state('g'))?.hold?.decision.kind).toBe('waiting');
       expect(
         await rejectHold(told.ref('g'), WORD, { ...told.world.onlooker, ...calledBy('ann') }),
-      ).toMatchObject({
-        kind: 'decided',
-      });
+      ).toMatchObject({ kind: 'decided' });
       expect(await approveHold(told.ref('g'), WORD, told.world.onlooker)).toMatchObject({ kind: 'changed' });
     }
   });

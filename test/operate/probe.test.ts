@@ -248,9 +248,7 @@ describe('probe', () => {
     const { probe, current } = await worldOf({ enforceVersionOnPatch: false });
     await probe();
     const earlier = await current();
-    const report = await probe(({ get }) => ({
-      patch: (id) => answer(undefined, () => get(id)) as never,
-    }));
+    const report = await probe(({ get }) => ({ patch: (id) => answer(undefined, () => get(id)) as never }));
     expect(report).toMatchObject({
       kept: false,
       stopped: null,

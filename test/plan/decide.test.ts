@@ -235,11 +235,7 @@ describe('decide', () => {
     ],
     [
       'was let go of and is to be made again, while a wrong route shows no group: what it had is not what is made',
-      {
-        state: { ...unlinked(state()), former: FORMER },
-        views: views(undefined),
-        listed: listing(),
-      },
+      { state: { ...unlinked(state()), former: FORMER }, views: views(undefined), listed: listing() },
       { kind: 'write', plan: { action: 'create' }, known: ['p'] },
     ],
     [
@@ -371,11 +367,7 @@ describe('decide', () => {
         view: { users: view('ab').users },
       });
     }
-    const removed = facts({
-      ...late,
-      views: views(view('ab'), { doubted: view('a') }),
-      look: changed('a'),
-    });
+    const removed = facts({ ...late, views: views(view('ab'), { doubted: view('a') }), look: changed('a') });
     expect(decide(removed)).toMatchObject({ kind: 'absorb', differences: [] });
   });
 

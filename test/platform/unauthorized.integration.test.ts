@@ -33,10 +33,7 @@ async function refusedCompany(secret: Partial<Exclude<SecretValue, { token: stri
     await platform.close();
   });
   const credentials = { clientId: 'c', clientSecret: 's', tokenUrl: `${platform.url}/oauth/token` };
-  const vault = {
-    version: 1,
-    value: { ...credentials, refreshToken: 'r0', ...secret } as SecretValue,
-  };
+  const vault = { version: 1, value: { ...credentials, refreshToken: 'r0', ...secret } as SecretValue };
   const connection = { ...world.connection, settings: parseSettings({ baseUrl: platform.url }) };
   const worker = () =>
     createPlatforms({

@@ -237,12 +237,7 @@ describe('whom a reading means', () => {
     email: string | null,
     state = 'ACTIVE',
     userId: string | null = `u-${role}`,
-  ) => ({
-    role,
-    email,
-    state,
-    userId,
-  });
+  ) => ({ role, email, state, userId });
   const employees = [
     employee('1', 'P1@a.test'),
     employee('2', 'p2@a.test', 'TERMINATED'),

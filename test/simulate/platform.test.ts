@@ -210,12 +210,7 @@ const CASES: readonly Case[] = [
   { temper: 'wrong_route', act: get, outcome: failed('NotFoundError', 404) },
   { temper: 'token_revoked', act: list, outcome: failed('UnauthorizedError', 401) },
   { temper: 'feed_missing', act: ({ feed }) => feed(), outcome: [] },
-  {
-    temper: 'refuses_connection',
-    act: removal,
-    outcome: failed('NetworkError'),
-    users: BEFORE,
-  },
+  { temper: 'refuses_connection', act: removal, outcome: failed('NetworkError'), users: BEFORE },
 ];
 
 describe('a temper', () => {

@@ -137,10 +137,7 @@ describe('what this release writes', () => {
     await hire('a', 'b', 'c');
     await tell({ snapshot: 'g', of: ['a', 'b'] }, { snapshot: 'h', of: ['a', 'b'] });
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
-    troubles.faults = {
-      ...NO_FAULTS,
-      platform: (call) => (call === 'patch' ? 'lost_late' : 'none'),
-    };
+    troubles.faults = { ...NO_FAULTS, platform: (call) => (call === 'patch' ? 'lost_late' : 'none') };
     say({ add: ['c'], to: 'g' }, { take: ['b'], from: 'h' });
     await work(20);
     const inBetween = [...world.table.items.values()].map((item) => ({ ...item }));

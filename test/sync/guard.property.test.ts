@@ -40,13 +40,7 @@ const FAULTS: readonly PlatformFault[] = ['lost_before', 'lost_after', 'lost_lat
 /** Two groups of five, as the directory and the platform have them. */
 async function settledWorld(seed: number, budget: number) {
   const random = seededRandom(seed);
-  const faults = new Chaos({
-    budget: 0,
-    random,
-    platform: FAULTS,
-    table: ALL_TABLE_FAULTS,
-    lateness: 0.01,
-  });
+  const faults = new Chaos({ budget: 0, random, platform: FAULTS, table: ALL_TABLE_FAULTS, lateness: 0.01 });
   const people = MEMBERS.map((member) => ({ role: `r-${member}`, email: `${member}@acme.test` }));
   const world = await createWorld({
     random,

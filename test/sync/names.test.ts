@@ -192,9 +192,7 @@ describe('a platform that takes a new name and does not give it', () => {
 
 describe('a group that somebody else changes whenever we write it', () => {
   it.each([true, false])('costs few calls an hour (versions compared: %s)', async (isCompared) => {
-    const { world, troubles, tell, say, work, state } = await company({
-      enforceVersionOnPatch: isCompared,
-    });
+    const { world, troubles, tell, say, work, state } = await company({ enforceVersionOnPatch: isCompared });
     await tell({ snapshot: 'g', name: 'Ours', of: ['a'] });
     world.advance(CREATE_SETTLE_MS);
     const calls: number[] = [];

@@ -11,9 +11,7 @@ const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '
  * @throws {ApiError} 403 for either
  */
 export function refuseForeignHost(request: FastifyRequest): void {
-  if (!isOurHost(request.headers)) {
-    throw forbidden('expected a Host header of 127.0.0.1, localhost or [::1]');
-  }
+  if (!isOurHost(request.headers)) throw forbidden('expected a Host header of 127.0.0.1, localhost or [::1]');
 }
 
 export const isOurHost = ({ host = '' }: Headers): boolean =>
@@ -29,9 +27,7 @@ export function refuseOutsiders(request: FastifyRequest): void {
   if (!isLoopback(request.socket.remoteAddress)) {
     throw forbidden('the test controls answer only on the loopback interface');
   }
-  if (!isOurPage(request.headers)) {
-    throw forbidden('the test controls refuse pages of another origin');
-  }
+  if (!isOurPage(request.headers)) throw forbidden('the test controls refuse pages of another origin');
 }
 
 function isLoopback(address: string | undefined): boolean {

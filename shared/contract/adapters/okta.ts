@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { ACTIVE_ATTRIBUTE } from '../../domain/active.ts';
 import type { DirectoryChange, EventActor } from '../../domain/event.ts';
 import { MAX_NAME_LENGTH } from '../events/bounds.ts';
-import { Identifier, Instant } from '../events/fields.ts';
+import { Identifier, Instant, LONE_SURROGATE } from '../events/fields.ts';
 import { attributesOfLogin } from '../events/member.ts';
 import { NATIVE_DATA } from '../events/native.ts';
 import { type Adapter, IGNORED, invalid, invalidBy, type Reading } from './reading.ts';
@@ -114,7 +114,7 @@ function actorOf(actor: z.infer<typeof OktaActor>): EventActor | undefined {
   return {
     kind: 'directory',
     id: actor.id,
-    ...(name !== undefined && { name: name.slice(0, MAX_NAME_LENGTH) }),
+    ...(name !== undefined && { name: name.slice(0, MAX_NAME_LENGTH).replace(LONE_SURROGATE, '') }),
   };
 }
 

@@ -50,9 +50,7 @@ export type ActivityEvent = z.infer<typeof ActivityEvent>;
 
 /** The feed's envelope. A null, absent or empty `next` all mean "no more for now". */
 const ActivityEnvelope = z.lazy(() =>
-  z.object({
-    data: z.object({ events: z.array(ActivityEvent), next: text }),
-  }),
+  z.object({ data: z.object({ events: z.array(ActivityEvent), next: text }) }),
 );
 
 const FEED: Endpoint = { method: 'GET', path: '/platform/api/company_activity' };

@@ -23,10 +23,7 @@ const Group = z.lazy(() =>
 
 /** Of a listed group of another form, what still can be read. */
 const OddGroup = z.lazy(() =>
-  z.object({
-    id: z.string().min(1).transform(platformGroupId),
-    spokeId: z.string().nullable().catch(null),
-  }),
+  z.object({ id: z.string().min(1).transform(platformGroupId), spokeId: z.string().nullable().catch(null) }),
 );
 
 /**

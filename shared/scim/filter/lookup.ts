@@ -35,9 +35,7 @@ function indexOf(path: AttributePath, type: ResourceType): Lookup['by'] | undefi
 
 /** Ids that `members eq "x"`, `members.value eq "x"` or `members[value eq "x"]` ask for; undefined for another filter. */
 function membersNamedBy(filter: Filter, type: ResourceType): readonly string[] | undefined {
-  if (filter.kind === 'element') {
-    return namesMembers(filter.path, type) ? namedIds(filter.where) : undefined;
-  }
+  if (filter.kind === 'element') return namesMembers(filter.path, type) ? namedIds(filter.where) : undefined;
   if (filter.kind !== 'compare' || filter.operator !== 'eq' || typeof filter.value !== 'string')
     return undefined;
   const isId = filter.path.sub === undefined || filter.path.sub.toLowerCase() === 'value';

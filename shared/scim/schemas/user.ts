@@ -75,12 +75,7 @@ const ENTERPRISE_PROFILE: readonly Attribute[] = [
 
 const schema =
   (id: string, name: string, description: string) =>
-  (attributes: readonly Attribute[]): Schema => ({
-    id,
-    name,
-    description,
-    attributes,
-  });
+  (attributes: readonly Attribute[]): Schema => ({ id, name, description, attributes });
 const user = schema(USER_URN, 'User', 'User account');
 const enterprise = schema(ENTERPRISE_URN, 'EnterpriseUser', 'Enterprise user');
 

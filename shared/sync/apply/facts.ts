@@ -296,10 +296,7 @@ async function rememberRoles(
       // A user that no event described has no revision by which a later walk could tell an old copy.
       if (resolution?.kind !== 'person' || resolution.unbound || user.revision === 0) return;
       if (user.role === resolution.person.role && !user.review && user.attributes.size === 0) return;
-      await copyToMember(state.ref, user.member, {
-        ...copyOf(user),
-        role: resolution.person.role,
-      });
+      await copyToMember(state.ref, user.member, { ...copyOf(user), role: resolution.person.role });
     },
     { concurrency: WRITES_IN_FLIGHT },
   );

@@ -406,10 +406,7 @@ function leftovers(
   const isUsedUp = consumes !== undefined && (kept.length === 0 || isMoreHeld);
   const isUnfinished =
     isMoreHeld || foreign !== undefined || isUndone || rejected !== undefined || trial.lots.length > 0;
-  return {
-    ...(isUsedUp ? { consumedHold: consumes } : {}),
-    ...(isUnfinished ? { unfinished: true } : {}),
-  };
+  return { ...(isUsedUp ? { consumedHold: consumes } : {}), ...(isUnfinished ? { unfinished: true } : {}) };
 }
 
 /** Removals that did not happen leave the guard's book, else they would hold up everybody's leavers. */

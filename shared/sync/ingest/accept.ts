@@ -27,8 +27,6 @@ export interface IncomingMessage extends Omit<MessageToDecode, 'receivedAtMs' | 
   readonly receives?: number;
   /** Its earlier failures, where it was a dead letter and was sent again. */
   readonly failedBefore?: string | undefined;
-  /** The queue that it came from, where all of that queue's messages are of one connection. */
-  readonly bound?: { readonly queue: string; readonly to: ConnectionName };
 }
 
 export interface AcceptedEvent {
@@ -68,8 +66,6 @@ async function decodeForKnownConnections(
 ): Promise<DecodedMessage> {
   const received = { ...message, receivedAtMs: ports.clock() };
   const decoded = decodeMessage(received);
-  const wrong = nameOfAnother(message, decoded);
-  if (wrong !== undefined) return wrong;
   const named = new Map<ConnectionName, Connection | undefined>();
   for (const name of new Set(decoded.events.map(({ connection }) => connection))) {
     named.set(name, await ports.connections.find(name));
@@ -81,20 +77,6 @@ async function decodeForKnownConnections(
     knowsConnection: (name) => named.get(name) !== undefined,
     eventsSinceMs: (name) => named.get(name)?.eventsSinceMs ?? 0,
   });
-}
-
-/** Which company a message is of the queue says: one that names another, in any of its events, is refused whole. */
-function nameOfAnother(
-  { bound, connection, body }: IncomingMessage,
-  { events }: DecodedMessage,
-): DecodedMessage | undefined {
-  if (bound === undefined) return undefined;
-  const named = [connection, ...events.map((event) => event.connection)];
-  const other = named.find((name) => name !== bound.to);
-  if (other === undefined) return undefined;
-  const message = `connection: expected ${bound.to}, to which the queue ${bound.queue} is bound, got ${other}`;
-  const place = events[0] === undefined ? {} : { stamp: events[0].stamp };
-  return { events: [], ignored: 0, rejected: [{ code: 'wrong_connection', message, body, ...place }] };
 }
 
 function collect(message: IncomingMessage, decoded: DecodedMessage, into: Acceptance): void {

@@ -170,11 +170,7 @@ describe('a native event that is wrong', () => {
     [native('group.upserted', { group }), 'data\\.group\\.name: expected a name'],
     [native('group.upserted', { group: { ...group, name: '' } }), 'data\\.group\\.name'],
     [
-      native('group.snapshot', {
-        group,
-        members: [],
-        part: { snapshotId: 's', index: 2, count: 2 },
-      }),
+      native('group.snapshot', { group, members: [], part: { snapshotId: 's', index: 2, count: 2 } }),
       'data\\.part: expected an index below the count',
     ],
     [native('user.deleted', { user: { id: null } }), 'data\\.user\\.id: expected an id .*got null'],

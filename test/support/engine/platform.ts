@@ -123,10 +123,7 @@ export class ToldPlatform {
   #about(temper: Temper): Named {
     const about = [NOBODY];
     this.begin(temper, 1, about);
-    return {
-      add: (id) => about.push(id),
-      clear: () => about.splice(1),
-    };
+    return { add: (id) => about.push(id), clear: () => about.splice(1) };
   }
 
   /** A temper that lasts, at this share of the calls. */

@@ -22,12 +22,7 @@ beforeEach(async () => {
   await told.hire(...NAMES);
   const { onlooker, table, nowMs } = told.world;
   const tokens = createScimTokenStore(table);
-  const ports = {
-    ...onlooker,
-    scim: createScimStore(table),
-    tokens,
-    limiter: createRateLimiter(nowMs),
-  };
+  const ports = { ...onlooker, scim: createScimStore(table), tokens, limiter: createRateLimiter(nowMs) };
   const { token } = await createToken(CONNECTION, {
     tokens,
     clock: nowMs,
