@@ -85,11 +85,8 @@ export function messagesOf(happening: DirectoryHappening, atMs: number): readonl
   const form = canSay(happening, parts) ? (way.form as MessageForm) : 'native';
   return Array.from({ length: parts }, (_, index) => {
     const id = parts === 1 ? eventId : `${eventId}-${index}`;
-    const says = factsOf(
-      deed,
-      connection,
-      parts === 1 ? undefined : { snapshotId: eventId, index, count: parts },
-    );
+    const part = parts === 1 ? undefined : { snapshotId: eventId, index, count: parts };
+    const says = factsOf(deed, connection, form, part);
     const isTimeless = way.time === 'none' && form.startsWith('scim');
     const time = isTimeless ? undefined : timeOf(atMs + index * PART_SPACING_MS, way.time);
     const { body, order } = FORMS[form]({ says, connection, id, time, atMs });
@@ -108,13 +105,15 @@ function timeOf(atMs: number, time: Way['time']): string {
 type Facts = Omit<Saying, 'order'>;
 type SayableDeed = Exclude<DirectoryDeed, { kind: 'wide' | 'rubbish' }>;
 
-function factsOf(deed: SayableDeed, connection: string, part: Saying['part']): Facts {
+function factsOf(deed: SayableDeed, connection: string, form: Way['form'], part: Saying['part']): Facts {
   if (!('group' in deed)) {
     const { kind, member: id } = deed;
     return { kind, members: [deed.kind === 'profile' ? { id, email: deed.email } : { id }] };
   }
   const isInPart = (_: string, index: number) => part === undefined || index % part.count === part.index;
-  const said = (id: string): SaidMember => ({ id, email: addressOf(id, connection) ?? null });
+  // A path names whom it takes out, and says nothing of their addresses.
+  const isPath = form === 'scim_patch' && deed.kind === 'leave';
+  const said = (id: string) => ({ id, email: (isPath ? null : addressOf(id, connection)) ?? null });
   return {
     kind: deed.kind,
     group: deed.group,

@@ -91,9 +91,11 @@ function compared(context: Context, name: string): readonly Difference[] {
   const { platformId, lastError } = connection.item(group) ?? {};
   const isNobodys = platformId === undefined && !traits.echoSpokeId && traits.installer !== null;
   if (isNobodys && lastError?.code === 'name_in_use') return [];
+  const isGone = ['deleted', 'recreated'].some((kind) => namedByDrift(context, kind).size > 0);
+  // Ours was deleted by somebody: what carries its id is what was let go of before.
+  if (platformId === undefined && isGone && mayHaveReleased(context.sight, connection)) return [];
   if (actual === undefined) {
-    if (isTaken || namedByDrift(context, 'deleted').size + namedByDrift(context, 'recreated').size > 0)
-      return [];
+    if (isTaken || isGone) return [];
     const sentence = `The directory has a group ${group} ("${name}"); expected it on the platform, but there is none.`;
     return [{ cause: 'missing_group', sentence }];
   }
@@ -238,10 +240,8 @@ function stickyUsers({ sight, connection, group }: Context): readonly string[] {
 function namedByDrift({ connection, group, treatment }: Context, kind: string): ReadonlySet<string> {
   if (treatment.drift === 'restore') return new Set();
   const records = connection.drift(group).filter((one) => one.kind === kind && one.settledBy !== 'restore');
-  const sides = records.flatMap(
-    ({ before, after }) => (kind === 'members_removed' ? before : after) ?? before ?? [],
-  );
-  return new Set(sides);
+  const first = kind === 'members_removed' ? 'before' : 'after';
+  return new Set(records.flatMap((one) => one[first] ?? one.before ?? []));
 }
 
 function mayHaveReleased({ seen }: Sight, { name }: Sighted): boolean {

@@ -57,12 +57,17 @@ function judgeSeconds(sight: Sight, { name, company, platform, groups, settings 
   if (isShared || letsGo) return;
   const again: number[] = [];
   for (const group of groups) {
-    // An empty group with an installer, of which no answer came, may be anybody's where spokeIds are not shown.
+    // An empty group with an installer may be anybody's where spokeIds are not shown, and its POST or the list right after it was not answered.
     const isNobodys = ({ sent, atMs }: PlatformWrite) =>
       !platform.traits.echoSpokeId &&
       platform.traits.installer !== null &&
       sent.users?.length === 0 &&
-      platform.calls.some((call) => call.atMs === atMs && call.spokeId === group && call.status === 'none');
+      platform.calls.some(
+        ({ status, ...call }) =>
+          status === 'none' &&
+          call.route === '/groups' &&
+          (call.atMs === atMs ? call.spokeId === group : call.atMs > atMs && call.atMs < atMs + 1_000),
+      );
     const made = platform.writes.filter(
       (one) => one.action === 'create' && one.sent.spokeId === group && !isNobodys(one),
     );
