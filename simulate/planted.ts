@@ -136,8 +136,11 @@ const BUGS: Readonly<Record<string, Bug>> = {
     })),
   ],
   links_given_up: [
-    'however many groups answer 404, each is made anew',
-    at('guard', () => ({ unlink: async () => 0 })),
+    'however many groups answer 404, each is made anew, and not looked for at its own id',
+    (ports, actor) => {
+      const absorb = at('groups', (groups) => ({ absorb: (seen, base) => groups.absorb(seen, base, {}) }));
+      return at('guard', () => ({ unlink: async () => 0 }))(absorb(ports, actor), actor);
+    },
     '"wrong_route"',
   ],
   retry_after_believed: [

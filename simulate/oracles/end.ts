@@ -1,11 +1,7 @@
-import { HOUR_MS } from '../life.ts';
 import type { PlatformWrite } from '../platform/platform.ts';
 import { isBoundByMore, unexplained } from './differences.ts';
 import { hasLostItsCredential, type Judge, type Sight, type Sighted } from './sight.ts';
 import { storedMember } from './stored.ts';
-
-/** Of its links a connection gives up so many an hour, or two. */
-const UNLINKED_SHARE = 0.05;
 
 /** When faults have stopped and a day has passed, the platform is what the directory says, or it is explained why not. */
 export const createEnd = (): Judge => (sight) => {
@@ -55,7 +51,6 @@ function judgeSeconds(sight: Sight, { name, company, platform, groups, settings 
     settings.onGroupDeleted === 'release' ||
     deeds.some(({ kind }) => kind === 'remove_connection' || kind === 'set');
   if (isShared || letsGo) return;
-  const again: number[] = [];
   for (const group of groups) {
     // An empty group with an installer may be anybody's where spokeIds are not shown, and its POST or the list right after it was not answered.
     const isNobodys = ({ sent, atMs }: PlatformWrite) =>
@@ -74,12 +69,6 @@ function judgeSeconds(sight: Sight, { name, company, platform, groups, settings 
     const there = made.filter(({ id }) => platform.groups.get(id)?.spokeId === group);
     if (there.length < 2 || deeds.some((deed) => deed.group === group && deed.kind === 'release')) continue;
     const sentence = `Expected one platform group for ${group}, but we made ${there.length} that are all still there.`;
-    again.push(...there.slice(1).map(({ atMs }) => atMs));
-    const most = Math.max(2, Math.floor(groups.length * UNLINKED_SHARE));
-    const isMany = again.some(
-      (atMs) => again.filter((one) => Math.abs(one - atMs) < HOUR_MS / 2).length > most,
-    );
-    const cause = isMany ? 'many_second_groups' : 'second_group';
-    sight.accuse('end', cause, { connection: name, group }, sentence);
+    sight.accuse('end', 'second_group', { connection: name, group }, sentence);
   }
 }
