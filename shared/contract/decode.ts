@@ -143,8 +143,7 @@ interface Delivery {
   readonly place: Place | undefined;
   /** From where on it counts; above 0 for a piece of an earlier message that was sent again. */
   readonly operation: number;
-  /** The stamp of a message that was sent in other words. */
-  readonly reworded: Stamp | undefined;
+  readonly reworded: boolean;
 }
 
 /** Greatest time that RFC 3339 can write: the end of the year 9999. */
@@ -153,12 +152,11 @@ const LAST_INSTANT_MS = 253_402_300_799_999;
 function deliveryOf({ stamp, sentAtMs, messageId }: MessageToDecode): Delivery {
   if (stamp !== undefined) {
     const place = readStamp(stamp);
-    const reworded = place?.source === REWORDED ? makeStamp(place) : undefined;
-    return { place, operation: place?.operation ?? 0, reworded };
+    return { place, operation: place?.operation ?? 0, reworded: place?.source === REWORDED };
   }
   const withinRange = Math.min(Math.max(Math.trunc(sentAtMs) || 0, 0), LAST_INSTANT_MS);
   const place = { time: new Date(withinRange).toISOString(), id: messageId };
-  return { place, operation: 0, reworded: undefined };
+  return { place, operation: 0, reworded: false };
 }
 
 type Standing = StampParts & { readonly operation: number };
@@ -190,14 +188,13 @@ function rejectionOf(
   standing: Standing | undefined,
   { reworded }: Delivery,
 ): Rejection {
-  const isPlaced = standing !== undefined && standing.operation <= MAX_OPERATION;
-  const own = isPlaced ? makeStamp(standing) : undefined;
-  const stamp = standsAlone(reading) ? reworded : own;
+  const needsIt = reworded || !standsAlone(reading);
+  const isPlaced = standing !== undefined && needsIt && standing.operation <= MAX_OPERATION;
   return {
     code,
     message,
     body: body(),
-    ...(stamp && { stamp }),
+    ...(isPlaced && { stamp: makeStamp({ ...standing, ...(reworded && { source: REWORDED }) }) }),
     ...(connection !== undefined && { connection }),
   };
 }

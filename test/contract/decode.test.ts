@@ -3,7 +3,7 @@ import { REWORDED } from '../../shared/contract/decode.ts';
 import { MAX_JSON_DEPTH } from '../../shared/contract/events/bounds.ts';
 import { nestsDeeperThan } from '../../shared/contract/json.ts';
 import { connectionName } from '../../shared/domain/ids.ts';
-import { makeStamp } from '../../shared/domain/stamp.ts';
+import { makeStamp, readStamp } from '../../shared/domain/stamp.ts';
 import { decode, native, problemsOf, SENT_AT, SENT_MS } from './decoding.ts';
 
 const deleted = (id: string, attributes: object = {}) =>
@@ -260,7 +260,11 @@ describe('an event with a time of its own', () => {
   it('needs no stamp beside it when it is rejected, but for one in other words, which stays one', () => {
     const bad = deleted('g1', { time: '2000-01-01T00:00:00Z' });
     expect(decode(bad).rejected[0]).not.toHaveProperty('stamp');
-    const stamp = makeStamp({ time: SENT_AT, id: 'm1', source: REWORDED, operation: 3 });
-    expect(decode(bad, { stamp }).rejected[0]).toHaveProperty('stamp', stamp);
+    const edit = makeStamp({ time: SENT_AT, id: 'm1', source: REWORDED, operation: 3 });
+    for (const body of [bad, { ...bad, data: 'unreadable' }]) {
+      const { stamp } = decode(body, { stamp: edit }).rejected[0] ?? {};
+      expect(readStamp(stamp ?? '')).toMatchObject({ source: REWORDED, operation: 3 });
+      expect(decode(body, { stamp }).rejected[0]?.stamp).toBe(stamp);
+    }
   });
 });
