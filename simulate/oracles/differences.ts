@@ -171,7 +171,9 @@ function extraUsers(context: Context, actual: HeldGroup): readonly Difference[] 
   const refused = actual.users.filter((user) => connection.platform.unacceptable.has(user));
   const isStuck =
     refused.some((user) => !wanted.has(user)) ||
-    (refused.length > 1 && isTooMany(connection, refused.length + extras.length, actual.users.length));
+    (refused.length > 1 && isTooMany(connection, refused.length + extras.length, actual.users.length)) ||
+    // Of three in a group that may not lose everybody, no two shares hold all.
+    (refused.length > 2 && isTooMany(connection, actual.users.length, actual.users.length));
   const isStopped = failedAt !== undefined && (isStuck || connection.held(group).size > 0);
   const isKept = lastError?.code === 'kept' || isStopped;
   const left = extras.filter((user) => !isKept && !explained.has(user) && !isTheirs(user));
