@@ -393,6 +393,17 @@ describe('a letter that a person mends or discards', () => {
     expect(world.mailboxes.events.ids()).toEqual([]);
   });
 
+  it('goes back to the queue that says whose it is, where SQS has moved it from there and it does not say so', async () => {
+    const world = await savedWorld();
+    const { take } = world.mailboxes.events;
+    world.mailboxes.events.take = async (...asked) =>
+      (await take(...asked)).map((one) => ({ ...one, queue: 'events-acme' }));
+    world.mailboxes.events.add({ id: 'd', body: bodyOf(group('g', '')), code: 'retries_exhausted' });
+    const [letter] = await findLetters(['d'], ['events'], world.ports);
+    await sendAmended(letter as never, { body: bodyOf(group('g')), reason }, world.ports);
+    expect(world.sent).toMatchObject([{ connection: undefined, queue: 'events-acme' }]);
+  });
+
   it('is not sent where somebody else took it meanwhile', async () => {
     const world = await savedWorld();
     world.mailboxes.events.add({ id: 'd', body: bodyOf(group('g')) });

@@ -58,7 +58,9 @@ export async function sendAmended(
     const taken = messages.find(({ id }) => id === message.id);
     if (taken === undefined) return true;
     await recordWords(letter, 'edit', { before: taken.body, after: body, reason }, ports);
-    const again = { ...outgoing(taken), body, queue: undefined, stamp: rewordedStamp(letter) };
+    // Of what names no company the queue that it came from says whose it is.
+    const to = taken.connection === undefined ? taken.queue : undefined;
+    const again = { ...outgoing(taken), body, queue: to, stamp: rewordedStamp(letter) };
     const [outcome] = await ports.events.send([again]);
     if (outcome?.messageId === undefined) throw new Error(`the events queue refused it: ${outcome?.refused}`);
     await held.remove([taken]);
