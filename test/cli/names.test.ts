@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { createSpell } from '../../cli/output/hints.ts';
 import { createDesk } from '../../console/server/desk.ts';
 import { createOverview } from '../../console/server/overview.ts';
-import type { GroupRef } from '../../shared/domain/ids.ts';
+import { connectionName, type GroupRef } from '../../shared/domain/ids.ts';
+import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { runCli } from '../support/cli/io.ts';
 import { temporaryFile, temporaryFolder } from '../support/folder.ts';
 import { added, deleted, group, removed, savedWorld } from '../support/operate/world.ts';
@@ -227,4 +228,23 @@ it('a file counts as of its own time: whom the directory took out since is not p
   expect((await cli('import', file, '--yes')).stderr).toMatch(/time_in_future.*--as-of says when .* true$/m);
   expect((await cli('import', file, '--yes', '--as-of', 'noon')).code).toBe(1);
   expect(sent).toHaveLength(1);
+});
+
+it('a file from before its connection was erased and made again is refused before anything is sent', async () => {
+  const { cli, ports, sent } = await worldOf();
+  const name = connectionName('default');
+  await ports.connections.keepName(name, 'acme', {
+    removedMs: 1,
+    erasedMs: Date.parse('2026-11-05T00:00:00Z'),
+  });
+  const known = await ports.connections.current(name);
+  await ports.connections.remove(name);
+  await ports.connections.replace(known as Connection, undefined);
+  const file = temporaryFile('export.csv', 'g,Engineering,m-ada,ada@acme.test');
+  const old = ['import', file, '--as-of', '2026-11-04T23:00:00-01:00', '--yes'];
+  expect((await cli(...old.with(3, '2026-11-05T01:00:00+02:00'))).stderr).toContain(
+    'as of: expected a time after 2026-11-05T00:00:00.000Z, when all that default had was erased',
+  );
+  expect(sent).toEqual([]);
+  expect(await cli(...old)).toMatchObject({ code: 0 });
 });
