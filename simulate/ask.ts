@@ -44,6 +44,7 @@ async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef): Promise<voi
       key.startsWith(prefix) && typeof member === 'string' ? [member] : [],
     );
     const [foreign, writes, people, rev] = changes();
+    const known = peopleOf(cloud, name);
     const groups = new Map(platformOf(cloud, name)?.groups);
     const { platformId: linked, version } = state();
     const isSeen = groups.get(String(linked))?.version === version;
@@ -52,7 +53,11 @@ async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef): Promise<voi
       explained.push(await explainMember(ref, member, { connection, ports }));
     }
     const planned = await planGroup(ref, ports);
-    const isUntouched = () => changes()[0] === foreign && changes()[2] === people;
+    // A refresh stores what it heard of people before it tells their groups.
+    const isUntouched = () =>
+      changes()[0] === foreign &&
+      changes()[2] === people &&
+      peopleOf(cloud, name).every((one, at) => one === known[at]);
     if (!isUntouched() || state()['rev'] !== rev || changes()[1] !== writes) return;
     await ports.desired.markDirty(ref, dirtyNow(ports));
     const { outcome, writes: made } = await applyGroup(ref, ports);
@@ -70,6 +75,9 @@ async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef): Promise<voi
     judgePlan(seen, { ...around, said: planned });
   });
 }
+
+const peopleOf = ({ table }: Cloud, name: string): readonly object[] =>
+  [...table.items].flatMap(([key, item]) => (key.startsWith(`R#${name}#`) ? [item] : []));
 
 function heldIn({ table }: Cloud, prefix: string): readonly string[] {
   return [...table.items].flatMap(([key, { text }]) =>

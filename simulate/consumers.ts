@@ -69,17 +69,15 @@ function takeEvents(cloud: Cloud, batch: readonly QueuedMessage[], timeoutMs: nu
       if (!report.failedMessages.has(id)) queues.of.events.delete(receipt);
     }
     const what = `took ${batch.length - report.failedMessages.size} of ${batch.length} messages`;
-    chronicle.tell({ lane: 'ingest', what, detail: `${report.touched.length} groups` });
+    const [only, ...others] = report.touched;
+    const detail = `about ${report.touched.map(({ group }) => group).join(', ') || 'no group'}`;
+    chronicle.tell({ lane: 'ingest', ...(others.length === 0 && only), what, detail });
   });
 }
 
 async function applyGroups(cloud: Cloud, batch: readonly QueuedMessage[], timeoutMs: number): Promise<void> {
-  const share = cloud.lambdas.twins();
   const runs = [applyBatch(cloud, batch, timeoutMs)];
-  if (share > 0 && cloud.random.chance(share)) {
-    cloud.chronicle.fired('aws:twins');
-    runs.push(applyBatch(cloud, batch, timeoutMs));
-  }
+  if (cloud.lambdas.isTwin()) runs.push(applyBatch(cloud, batch, timeoutMs));
   await Promise.all(runs);
 }
 

@@ -263,12 +263,15 @@ export const CRASH_POINTS: Readonly<Record<LambdaName, string>> = {
   health: 'get HEALTH, put HEALTH, platform.me',
   scim: `get TOKEN, update GROUP, update M#, put M#, put IN#, put USER, update USER, put AT#, put HOLDER, delete HOLDER,
     SendMessageBatch apply`,
-  operator:
-    'get GROUP, update GROUP, get CONNECTION, update CONNECTION, put GATE, put A#, SendMessageBatch apply',
+  operator: `get GROUP, update GROUP, get CONNECTION, update CONNECTION, put GATE, put A#, SendMessageBatch apply,
+    ReceiveMessage eventsDlq, SendMessageBatch events, DeleteMessageBatch eventsDlq`,
 };
 export const crashPoints = (lambda: LambdaName): readonly string[] => CRASH_POINTS[lambda].split(/,\s+/);
 /** Met once in ten lives: a second time would hardly come. */
-const SELDOM = new Set(['feed put DRIFT#', 'operator put GATE', 'pump update M#', 'sweep platform.get']);
+const SELDOM = new Set([
+  ...['feed put DRIFT#', 'operator put GATE', 'pump update M#', 'sweep platform.get'],
+  ...['operator SendMessageBatch events', 'operator DeleteMessageBatch eventsDlq'],
+]);
 const LAMBDA_WEIGHTS = {
   ingest: 5,
   apply: 12,

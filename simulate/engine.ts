@@ -18,11 +18,15 @@ import type { Worker } from './worker.ts';
 /** What may go wrong with one write to the table. `echo`: done, and done again by the client, which had heard no answer. */
 export type TableFault = 'none' | 'throttled' | 'unheard' | 'echo';
 
-/** The table as one worker sees it: each request waits its turn, and may fail before or after it was done. */
-export function tableOf(table: MemoryTable, worker: Worker, faultOf: (kind: string) => TableFault): Table {
+/** The table as one worker sees it: each request waits its turn, and may fail, a write before or after it was done. */
+export function tableOf(table: MemoryTable, worker: Worker, faultOf: (isRead: boolean) => TableFault): Table {
+  const ask = async (kind: string): Promise<void> => {
+    await worker.effect(kind);
+    if (faultOf(true) === 'throttled') throw new StoreError('the table did not answer');
+  };
   const write = async <Result>(kind: string, run: () => Result): Promise<Result> => {
     await worker.effect(kind);
-    const fault = faultOf(kind);
+    const fault = faultOf(false);
     if (fault === 'throttled') throw new StoreError('the table could not be written');
     const result = run();
     if (fault === 'unheard') throw new StoreError('the table could not be written');
@@ -30,7 +34,7 @@ export function tableOf(table: MemoryTable, worker: Worker, faultOf: (kind: stri
   };
   return {
     async get(key) {
-      await worker.effect(`get ${kindOf(key)}`);
+      await ask(`get ${kindOf(key)}`);
       return table.look(key);
     },
     async getMany(keys) {
@@ -40,7 +44,7 @@ export function tableOf(table: MemoryTable, worker: Worker, faultOf: (kind: stri
       // Requests of a hundred keys, as BatchGetItem takes them: not one moment, several.
       for (let at = 0; at < distinct.length; at += 100) {
         const some = distinct.slice(at, at + 100);
-        await worker.effect(`getMany ${kindOf(some[0] as Key)}`);
+        await ask(`getMany ${kindOf(some[0] as Key)}`);
         found.push(...some.flatMap((key) => table.look(key) ?? []));
       }
       return found;
@@ -50,14 +54,14 @@ export function tableOf(table: MemoryTable, worker: Worker, faultOf: (kind: stri
       const kind = `query ${request.index ? 'index' : kindOf({ pk: request.partition, sk: range })}`;
       let after: string | undefined;
       do {
-        await worker.effect(kind);
+        await ask(kind);
         const { items, last } = table.page({ ...request, after });
         yield items;
         after = last;
       } while (after !== undefined);
     },
     async *scan(part) {
-      await worker.effect('scan');
+      await ask('scan');
       yield* table.scan(part);
     },
     put: (item, when) => write(`put ${kindOf(item)}`, () => table.store(item, when)),

@@ -102,13 +102,13 @@ export async function operateIn(
   { connection, deed }: Pick<OperatorHappening, 'connection' | 'deed'>,
   screenOf: (connection: string, group: string, oldMs: number) => Screen | undefined = () => undefined,
 ): Promise<boolean> {
-  const { chronicle, connections, deeds, nowMs, platforms, queues, vault } = cloud;
+  const { chronicle, connections, deeds, nowMs, platforms, vault } = cloud;
   const spec = cloud.life.connections.find(({ name }) => name === connection);
   const seen = 'oldMs' in deed ? screenOf(connection, deed.group, deed.oldMs) : undefined;
   const group = 'group' in deed ? { group: deed.group } : {};
-  const lived = await cloud.invoke('operator', PATIENCE_MS, async ({ ports }) => {
+  const lived = await cloud.invoke('operator', PATIENCE_MS, async ({ ports, sqs }) => {
     const outcome = await operate(connection, deed, ports, {
-      queues,
+      sqs,
       vault,
       screen: seen,
       candidate: () => {
@@ -147,8 +147,10 @@ export async function operateIn(
 }
 
 function sayingOf({ kind, ...rest }: Happening['deed']): string {
-  const parts = Object.values(rest).map((value) =>
-    typeof value === 'object' ? JSON.stringify(value) : String(value),
-  );
+  // The group stands before it, and nobody thinks in milliseconds.
+  const parts = Object.entries(rest).flatMap(([name, value]) => {
+    if (name.endsWith('Ms')) return `${name.slice(0, -2)} ${Math.round(Number(value) / MINUTE_MS)} minutes`;
+    return name === 'group' ? [] : `${name} ${JSON.stringify(value)}`;
+  });
   return [kind, ...parts].join(' · ').slice(0, 200);
 }

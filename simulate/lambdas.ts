@@ -1,3 +1,4 @@
+import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { Dispatcher } from 'undici';
 import type { Secrets } from '../shared/sync/ports/secrets.ts';
 import { type EnginePorts, portsOver, type TableFault, tableOf } from './engine.ts';
@@ -30,6 +31,7 @@ export interface LambdasOptions {
 
 export interface Container {
   readonly ports: EnginePorts;
+  readonly sqs: SQSClient;
   readonly worker: Worker;
 }
 
@@ -60,15 +62,16 @@ export function createLambdas(options: LambdasOptions) {
       (one): one is Extract<Spell, { kind: Kind }> => one.kind === kind && one.untilMs > now,
     );
   };
-  const strikes = (kind: 'throttled' | 'unheard' | 'echo' | 'queue_refuses'): boolean => {
+  const strikes = (kind: 'throttled' | 'unheard' | 'echo' | 'queue_refuses' | 'twins'): boolean => {
     const spell = spellOf(kind);
     if (spell === undefined || !random.chance(spell.share)) return false;
     chronicle.fired(`aws:${kind}`);
     return true;
   };
-  const tableFault = (): TableFault => {
+  const tableFault = (isRead: boolean): TableFault => {
     if (spells.length === 0) return 'none';
-    for (const kind of ['throttled', 'unheard', 'echo'] as const) if (strikes(kind)) return kind;
+    if (strikes('throttled')) return 'throttled';
+    for (const kind of isRead ? [] : (['unheard', 'echo'] as const)) if (strikes(kind)) return kind;
     return 'none';
   };
   const latencyOf = (kind: string): number => {
@@ -108,13 +111,15 @@ export function createLambdas(options: LambdasOptions) {
         if (dead) throw new Crash(kind);
       },
     };
+    const sqs = options.queues.client(async (operation, queue) => {
+      await worker.effect(`${operation} ${queue}`);
+      if (operation !== 'SendMessageBatch' || !strikes('queue_refuses')) return undefined;
+      if (random.chance(0.5)) return 'partly';
+      throw new Error('the queue is throttled');
+    });
     const ports = portsOver({
       table: tableOf(options.table, worker, tableFault),
-      sqs: options.queues.client(async (operation, queue) => {
-        await worker.effect(`${operation} ${queue}`);
-        if (operation === 'SendMessageBatch' && strikes('queue_refuses'))
-          throw new Error('the queue is throttled');
-      }),
+      sqs,
       queueUrl,
       dispatcher: options.dispatcherOf(worker),
       secrets: options.secretsOf(worker),
@@ -136,6 +141,7 @@ export function createLambdas(options: LambdasOptions) {
     const planted = options.plant?.(ports, actor) ?? ports;
     return {
       worker,
+      sqs,
       ports: planted,
       kill: () => {
         dead = true;
@@ -182,8 +188,8 @@ export function createLambdas(options: LambdasOptions) {
       spells = [];
       traps = [];
     },
-    /** How likely a message of the apply queue goes to a second worker now. */
-    twins: () => spellOf('twins')?.share ?? 0,
+    /** Whether what begins now begins twice: queues and schedules promise once at least. */
+    isTwin: () => strikes('twins'),
     effects: () => effects,
   };
 }

@@ -174,5 +174,5 @@ export type AwsDeed =
   | { readonly kind: 'slow_table'; readonly forMs: number; readonly msPerRequest: number }
   /** Clocks of new workers are off by up to this. */
   | { readonly kind: 'skew'; readonly forMs: number; readonly skewMs: number }
-  /** Messages of the apply queue go to two workers. */
+  /** Messages of the apply queue, and what a schedule begins, go to two workers. */
   | { readonly kind: 'twins'; readonly forMs: number; readonly share: number };

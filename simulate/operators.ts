@@ -1,3 +1,4 @@
+import type { SQSClient } from '@aws-sdk/client-sqs';
 import { parseSettings } from '../shared/contract/change-setting.ts';
 import type { Hold } from '../shared/domain/hold.ts';
 import {
@@ -25,7 +26,7 @@ import type { Connection } from '../shared/sync/ports/connections.ts';
 import { wakeGroups } from '../shared/sync/wake.ts';
 import type { EnginePorts } from './engine.ts';
 import type { OperatorDeed } from './life.ts';
-import { type Queues, queueUrl } from './queues.ts';
+import { queueUrl } from './queues.ts';
 import type { Vault } from './vault.ts';
 
 export interface OperatorDone {
@@ -51,7 +52,7 @@ export type Screen = Pick<Hold, 'digest' | 'removes' | 'decision'>;
 
 /** What an operator has at hand beside the engine. */
 export interface Desk {
-  readonly queues: Queues;
+  readonly sqs: SQSClient;
   readonly vault: Vault;
   /** The hold as their screen shows it, which may be old by now; undefined where it showed none. */
   readonly screen: Screen | undefined;
@@ -148,8 +149,7 @@ async function perform(name: ConnectionName, deed: OperatorDeed, tool: Tool, des
 
 type Tool = EnginePorts & ReturnType<typeof toolsOf>;
 
-function toolsOf(ports: EnginePorts, { queues, vault }: Desk) {
-  const sqs = queues.client();
+function toolsOf(ports: EnginePorts, { sqs, vault }: Desk) {
   return {
     vault,
     randomHex: (bytes: number) =>

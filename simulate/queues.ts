@@ -76,7 +76,7 @@ export function createQueues(options: QueuesOptions) {
     listen: (listener: typeof onDue) => {
       onDue = listener;
     },
-    /** An SQS client for one worker: `before` is told of each operation, and may refuse it or never return. */
+    /** An SQS client for one worker: `before` hears of each operation, may refuse it whole or `partly`, or never return. */
     client: (before?: Parameters<typeof clientOver>[2]) => clientOver(of, options.nowMs, before),
   };
 }
@@ -142,10 +142,9 @@ function createQueue(
       }
       return taken;
     },
+    // By its latest receipt alone: of an older one SQS says that it is done, and keeps the message.
     delete(receipt) {
-      const serial = Number(receipt.split('/')[0]);
-      // By any receipt, an older one too.
-      messages = messages.filter((one) => one.serial !== serial);
+      messages = messages.filter((one) => one.receipt !== receipt);
     },
     nextDueMs: () =>
       messages.reduce<number | undefined>(
@@ -169,6 +168,7 @@ export function answerSqs(
   operation: string,
   input: Input,
   nowMs: () => number,
+  isPartly = false,
 ): object {
   const key = input.QueueUrl.slice(
     input.QueueUrl.lastIndexOf('groupsync-') + 'groupsync-'.length,
@@ -181,7 +181,7 @@ export function answerSqs(
     case 'SendMessageBatch': {
       const bytes = entries.reduce((sum, entry) => sum + bytesOf(entry), 0);
       if (bytes > MAX_BYTES) throw named('BatchRequestTooLong', `${bytes} bytes in one batch`);
-      return sendEach(queue, entries);
+      return sendEach(queue, entries, isPartly);
     }
     case 'ReceiveMessage':
       return {
@@ -227,14 +227,15 @@ const REFUSED_CHARACTERS = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFF
 /** A message group, of which a standard queue makes fair shares. */
 const GROUP = /^[\w!"#$%&'()*+,./:;<=>?@[\\\]^`{|}~-]{1,128}$/;
 
-function sendEach(queue: Queue, entries: readonly Entry[]): object {
+function sendEach(queue: Queue, entries: readonly Entry[], isPartly: boolean): object {
   const Successful: object[] = [];
   const Failed: object[] = [];
-  for (const entry of entries) {
+  for (const [place, entry] of entries.entries()) {
     const { Id, MessageBody = '', DelaySeconds = 0 } = entry;
-    const Code = faultOf(entry);
+    const isLeft = isPartly && place % 2 === 0;
+    const Code = isLeft ? 'InternalError' : faultOf(entry);
     if (Code !== undefined) {
-      Failed.push({ Id, Code, SenderFault: true, Message: Code });
+      Failed.push({ Id, Code, SenderFault: !isLeft, Message: Code });
       continue;
     }
     const sent = queue.send({ body: MessageBody, attributes: textsOf(entry) }, DelaySeconds * 1_000);
@@ -286,7 +287,7 @@ function named(name: string, message: string): Error {
 function clientOver(
   of: Readonly<Record<QueueKey, Queue>>,
   nowMs: () => number,
-  before: (operation: string, queue: QueueKey) => Promise<void> = async () => {},
+  before: (operation: string, queue: QueueKey) => Promise<unknown> = async () => {},
 ): SQSClient {
   const send = async (command: {
     readonly constructor: { readonly name: string };
@@ -294,8 +295,8 @@ function clientOver(
   }) => {
     const operation = command.constructor.name.replace(/Command$/, '');
     const key = command.input.QueueUrl.split('groupsync-').at(-1) as QueueKey;
-    await before(operation, key);
-    return answerSqs(of, operation, command.input, nowMs);
+    const isPartly = (await before(operation, key)) === 'partly';
+    return answerSqs(of, operation, command.input, nowMs, isPartly);
   };
   // The product asks an SQS client for nothing else.
   return { send } as unknown as SQSClient;

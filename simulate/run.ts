@@ -6,7 +6,7 @@ import { type DrawOptions, drawLife, everythingThatCanFire } from './draw.ts';
 import { firedIn, type LifeReport, readKnown, unknownOf } from './judgement.ts';
 import { live } from './live.ts';
 import { type Errand, liveMany } from './lives.ts';
-import { FOUND, PLANTED, type PlantedBug } from './planted.ts';
+import { FOUND, PLANTED, type PlantedBug, plantNamed } from './planted.ts';
 import { keepOnly, shrink } from './shrink.ts';
 import type { Violation } from './told.ts';
 import { tracePage } from './trace.ts';
@@ -22,7 +22,7 @@ const USAGE = `npm run simulate -- [options]
   --days D         how long trouble lasts (7)
   --crashes N      so many functions die besides (12 with --deep)
   --deep           lives for an hour, or for --minutes N; all that can happen must have happened
-  --planted [...]  plants each bug, or those named, and counts the lives until it is found
+  --planted [...]  plants each bug, or those named, and counts the lives until it is found; with --seed lives one
   --all            fails for what known.json names too
   --jobs N         processes (one per core)`;
 
@@ -83,6 +83,7 @@ const commandFor = (seed: number, kept?: readonly number[]): string =>
   [
     `npm run simulate -- --seed ${seed}`,
     ...(given.days === undefined ? [] : [`--days ${given.days}`]),
+    ...positionals.map((name) => `--planted ${name}`),
     ...(given.only === undefined ? [] : [`--only ${given.only}`]),
     ...(crashes === 0 ? [] : [`--crashes ${crashes}`]),
     ...(kept === undefined ? [] : [`--keep ${kept.join(',')}`]),
@@ -96,7 +97,7 @@ async function liveOne(seed: number): Promise<number> {
   const whole = drawLife(seed, drawn);
   const kept = given.keep?.split(',').map(Number);
   const life = kept === undefined ? whole : keepOnly(whole, kept);
-  const outcome = await live(life, { tells: given.trace !== undefined });
+  const outcome = await live(life, { tells: given.trace !== undefined, plant: plantNamed(positionals[0]) });
   const wrong = unknownOf(outcome.violations, known);
   const { calls, effects } = outcome.figures;
   console.log(
@@ -242,8 +243,8 @@ async function main(): Promise<number> {
     console.log(USAGE);
     return 0;
   }
-  if (given.planted === true) return findPlanted();
   const seed = numberOf('seed');
+  if (given.planted === true && seed === undefined) return findPlanted();
   return seed === undefined ? liveSeeds() : liveOne(seed);
 }
 

@@ -60,6 +60,7 @@ export function startSchedules(cloud: Cloud): void {
           for (const [name, mark] of lived ? due : []) lasts.set(name, { atMs, mark });
         });
         cloud.start(run);
+        if (cloud.lambdas.isTwin()) cloud.start(runTask(task, only, cloud));
       });
     again(START_MS + firstMs);
   }
@@ -147,7 +148,9 @@ function isMetBy(task: Task, { deed }: Happening): boolean {
   if (!('forMs' in deed)) return false;
   const name = deed.kind === 'temper' ? deed.temper : deed.kind;
   if (/^(?:writes_|drops_|keeps_|refuses_user|late_writes|twins)/.test(name)) return false;
-  return name.startsWith('feed_') ? task === 'feed' : !name.startsWith('list_') || task === 'sweep';
+  return name.startsWith('feed_')
+    ? task === 'feed'
+    : !name.startsWith('list_') || task === 'sweep' || task === 'people';
 }
 
 const SHARDS = [0, 1, 2, 3];

@@ -62,6 +62,7 @@ const PAGE_BYTES = 1_048_576;
 const { partitionKey: GPK, sortKey: GSK } = TABLE.index;
 const SHOWN: ReadonlySet<string> = new Set(['pk', 'sk', GPK, GSK, ...TABLE.index.projected]);
 
+const KEYS = new Set(['pk', 'sk']);
 const NO_LAG = { ms: 0, nowMs: () => 0 };
 
 export class MemoryTable implements Table {
@@ -291,7 +292,8 @@ function readPage(partition: Partition | undefined, request: PageRequest): Page 
       return { items, bytes, last: sorted[place - step] as string };
     }
     const one = partition.entries.get(sorted[place] as string) as Stored;
-    items.push(one.item);
+    const isAway = (name: string) => !(KEYS.has(name) || request.only?.includes(name));
+    items.push(request.only === undefined ? one.item : (without(one.item, isAway) as Item));
     bytes += one.bytes;
   }
   return { items, bytes };

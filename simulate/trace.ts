@@ -23,7 +23,7 @@ ${violations.length > 1 ? `<details><summary>${violations.length - 1} more</summ
     .sort()
     .map(([name, times]) => `${name} ${times}×`)
     .join(' · ')}</p></details>
-<p class="hint">Time runs downwards. ${omitted > 0 ? `Shown are the lines about the group in question and those about everybody; ${omitted} others are left out.` : ''}</p>
+<p class="hint">Time runs downwards, from the day when this life began (d1). The life is judged at each full hour: whatever a red line says happened in the hours before it. ${omitted > 0 ? `Shown are the lines about the group in question and those about everybody; ${omitted} others are left out.` : ''}</p>
 </header>
 <div class="lanes" role="table">
 <div class="head"><b>Time</b>${LANES.map(([, name]) => `<b>${name}</b>`).join('')}</div>
@@ -35,13 +35,8 @@ ${rows(shown)}
 /** Where one group is accused, what concerns another one only distracts. */
 function concerns(line: Told, violation: Violation | undefined): boolean {
   if (violation === undefined || line.lane === 'oracle') return true;
-  if (
-    violation.connection !== undefined &&
-    line.connection !== undefined &&
-    line.connection !== violation.connection
-  )
-    return false;
-  return violation.group === undefined || line.group === undefined || line.group === violation.group;
+  const { connection = line.connection, group = line.group } = violation;
+  return (line.connection ?? connection) === connection && (line.group ?? group) === group;
 }
 
 function rows(lines: readonly Told[]): string {
@@ -59,7 +54,10 @@ function rows(lines: readonly Told[]): string {
       repeated += 1;
       continue;
     }
-    if (repeated > 0) out.push(`<div class="again">… ${repeated} more times the same</div>`);
+    if (repeated > 0)
+      out.push(
+        `<div class="again">… and the same ${repeated === 1 ? 'once more' : `${repeated} times more`}</div>`,
+      );
     [before, repeated] = [same, 0];
     out.push(line.lane === 'oracle' ? wrong(line, startMs) : row(line, startMs));
   }

@@ -57,6 +57,8 @@ export function createAnswers(options: PlatformOptions, { tempers, groups, peopl
     return { status: 200, text: `[${[...visible.map(textOf), ...odd].join()}]` };
   };
 
+  const isListed = (role: string) => !(tempers.isAbout('list_denies', role) && tempers.fire('list_denies'));
+
   const isDenied = (temper: 'list_denies' | 'get_denies', { id, spokeId }: HeldGroup) =>
     tempers.isAbout(temper, id, spokeId);
 
@@ -130,7 +132,7 @@ export function createAnswers(options: PlatformOptions, { tempers, groups, peopl
         case 'me':
           return json({ id: 'r-admin', workEmail: 'admin@company.test', company });
         case 'employees':
-          return json(people.page(new URLSearchParams(query)));
+          return json(people.page(new URLSearchParams(query), isListed));
         case 'employee':
           return found(people.one(id), 404);
         case 'activity':

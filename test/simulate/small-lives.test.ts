@@ -19,6 +19,7 @@ const { numRuns: LIVES } = runs(16);
 const SELDOM = [
   ...['apply:getMany DRIFT#', 'apply:SendMessageBatch apply', 'pump:update M#', 'feed:put DRIFT#'],
   ...['scim:put USER', 'scim:update USER'],
+  ...['operator:SendMessageBatch events', 'operator:DeleteMessageBatch eventsDlq'],
 ];
 
 const POINTS = (Object.keys(CRASH_POINTS) as LambdaName[])

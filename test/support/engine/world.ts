@@ -120,7 +120,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     },
     portsFor: (worker) =>
       portsOver(
-        tableOf(table, worker, () => faults.table()),
+        tableOf(table, worker, (isRead) => (isRead ? 'none' : faults.table())),
         { shared, worker, faults },
       ),
   };
