@@ -100,12 +100,12 @@ function isIdle({ nowMs, seen }: Sight, connection: Sighted): boolean {
   if (isObserving || gate === 'paused') return true;
   if (gate !== 'open' || seen.queues.events.length + seen.queues.apply.length > 0) return false;
   return groups.every((group) => {
-    const { dirtySince, intent, hold } = item(group) ?? {};
-    // A member whom the platform refused is tried again once a day.
+    const { dirtySince, failedAt, intent, hold } = item(group) ?? {};
+    // A member whom the platform refused is tried again once a day, and so is a group.
     const isRefused = (member: string) =>
       storedMember(seen, connection.name, group, member)?.pendingCause === 'refused';
     const isWaiting = [...(reading.groups.get(group)?.members ?? [])].some(isRefused);
-    return dirtySince === undefined && intent === undefined && hold === undefined && !isWaiting;
+    return !isWaiting && [dirtySince, failedAt, intent, hold].every((one) => one === undefined);
   });
 }
 
