@@ -3,7 +3,7 @@ import { explainMember } from '../shared/operate/explain.ts';
 import { applyGroup } from '../shared/sync/apply/apply.ts';
 import { planGroup } from '../shared/sync/apply/preview.ts';
 import { dirtyNow } from '../shared/sync/wake.ts';
-import { type Cloud, groupItem, platformOf } from './cloud.ts';
+import { type Cloud, groupItem, heldUsers, platformOf } from './cloud.ts';
 import { HOUR_MS, MINUTE_MS } from './life.ts';
 import { judgeExplain, judgePlan } from './oracles/one-decision.ts';
 import type { Seen } from './world.ts';
@@ -65,8 +65,7 @@ async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef): Promise<voi
     if (!isUntouched() || state()['rev'] !== Number(rev) + 1 || changes()[1] !== Number(writes) + made.length)
       return;
     cloud.chronicle.fired('asked');
-    const hold = state()['hold'] as { readonly digest?: string } | undefined;
-    const held = hold === undefined ? [] : heldIn(cloud, `G#${name}#${group} HELD#${hold.digest}#`);
+    const held = heldUsers(cloud, name, group);
     // A group that was adopted, or linked again, was there before.
     const before = groups.get(String(linked ?? state()['platformId']));
     const after = platformOf(cloud, name)?.groups.get(String(state()['platformId']));
@@ -78,9 +77,3 @@ async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef): Promise<voi
 
 const peopleOf = ({ table }: Cloud, name: string): readonly object[] =>
   [...table.items].flatMap(([key, item]) => (key.startsWith(`R#${name}#`) ? [item] : []));
-
-function heldIn({ table }: Cloud, prefix: string): readonly string[] {
-  return [...table.items].flatMap(([key, { text }]) =>
-    key.startsWith(prefix) ? String(text).split('\n').map(decodeURIComponent) : [],
-  );
-}

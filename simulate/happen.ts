@@ -1,5 +1,5 @@
 import { MESSAGE_ATTRIBUTES } from '../shared/contract/names.ts';
-import { baseUrlOf, type Cloud, groupItem, platformOf } from './cloud.ts';
+import { baseUrlOf, type Cloud, groupItem, heldUsers, platformOf } from './cloud.ts';
 import { requestByScim, type ScimClients } from './consumers.ts';
 import { type Happening, MINUTE_MS, START_MS } from './life.ts';
 import { type DirectoryHappening, messagesOf } from './messages.ts';
@@ -82,7 +82,8 @@ function createScreens(cloud: Cloud) {
   const seen = new Map<string, Screen | undefined>();
   const look = (connection: string, group: string): Screen | undefined => {
     const hold = groupItem(cloud, connection, group)?.['hold'];
-    return hold === undefined ? undefined : (hold as unknown as Screen);
+    const users = heldUsers(cloud, connection, group);
+    return hold === undefined ? undefined : { ...(hold as unknown as Omit<Screen, 'users'>), users };
   };
   return {
     lookBefore({ atMs, connection, deed }: OperatorHappening) {
@@ -141,7 +142,7 @@ export async function operateIn(
   // Of two who connect and remove at once either may be the last.
   if (!cloud.table.items.has(`C#${connection} CONNECTION`)) connections.delete(connection);
   // Nobody knows what a command had done when it died; whoever judges believes that it may have been all.
-  const half = { done: deed.kind !== 'release', died: true, removals: seen?.removes ?? 0 };
+  const half = { done: deed.kind !== 'release', died: true, removals: seen?.users ?? [] };
   if (!lived) deeds.push({ atMs: nowMs(), connection, kind: deed.kind, ...group, ...half });
   return lived;
 }

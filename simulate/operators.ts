@@ -38,8 +38,8 @@ export interface OperatorDone {
   readonly done: boolean;
   /** The command died halfway. */
   readonly died?: boolean;
-  /** Of an approval: how many removals it permits. */
-  readonly removals?: number;
+  /** Of an approval: whom it lets go. */
+  readonly removals?: readonly string[];
 }
 
 /** What operators did, for those who judge the life. */
@@ -48,7 +48,7 @@ export interface OperatorRecord {
 }
 
 /** The hold that somebody saw on their screen, which may be old by the time they decide. */
-export type Screen = Pick<Hold, 'digest' | 'removes' | 'decision'>;
+export type Screen = Pick<Hold, 'digest' | 'decision'> & { readonly users: readonly string[] };
 
 /** What an operator has at hand beside the engine. */
 export interface Desk {
@@ -73,7 +73,7 @@ export async function operate(
   desk: Desk,
 ): Promise<Pick<OperatorDone, 'done' | 'removals'>> {
   const done = await perform(connectionName(connection), deed, { ...ports, ...toolsOf(ports, desk) }, desk);
-  return { done, ...(desk.screen && { removals: desk.screen.removes }) };
+  return { done, ...(desk.screen && { removals: desk.screen.users }) };
 }
 
 async function perform(name: ConnectionName, deed: OperatorDeed, tool: Tool, desk: Desk): Promise<boolean> {

@@ -14,31 +14,27 @@ const LIMITS_REMEMBERED = 3;
 export function createGuard(): Judge {
   const limits = new Map<string, ConnectionSettings['guard'][]>();
   const removals = new Map<string, { readonly atMs: number; readonly count: number }[]>();
-  const used = new Map<object, number>();
+  const used = new Map<object, ReadonlySet<string>>();
 
-  /** How many of so many removals an operator's approval since permits; each approval once. */
-  const approved = (
-    { seen }: Sight,
-    { connection, group }: Owner,
-    { atMs }: Change,
-    count: number,
-  ): number => {
-    let left = count;
+  /** How many went without an approval since of exactly them; each lets a user go once. */
+  const unapproved = ({ seen }: Sight, { connection, group }: Owner, change: Change): number => {
+    const { atMs } = change;
+    let left = takenOut(change);
     for (const deed of seen.operators.deeds) {
       const isOurs =
         deed.kind === 'approve' && deed.done && deed.connection === connection && deed.group === group;
       if (!isOurs || deed.atMs > atMs || atMs - deed.atMs > APPROVAL_MS) continue;
-      const taken = Math.min(left, (deed.removals ?? 0) - (used.get(deed) ?? 0));
-      used.set(deed, (used.get(deed) ?? 0) + taken);
-      left -= taken;
+      const gone = used.get(deed);
+      const taken = new Set(left.filter((user) => deed.removals?.includes(user) && !gone?.has(user)));
+      used.set(deed, new Set([...(gone ?? []), ...taken]));
+      left = left.filter((user) => !taken.has(user));
     }
-    return count - left;
+    return left.length;
   };
 
   const judge = (sight: Sight, { change, owner, connection }: Sight['writes'][number]): void => {
     const guard = laxest(limits.get(connection.name) ?? []);
-    const all = takenOut(change).length;
-    const count = all - approved(sight, owner, change, all);
+    const count = unapproved(sight, owner, change);
     if (guard === null || count === 0) return;
     const recent = (removals.get(connection.name) ?? []).filter(({ atMs }) => change.atMs - atMs < HOUR_MS);
     removals.set(connection.name, [...recent, { atMs: change.atMs, count }]);

@@ -533,10 +533,13 @@ describe('the guard', () => {
     [
       ['a few go', cut(5)],
       ['more than a share go', cut(15), 'guard write_over_share'],
-      ['more than a share go, as approved', (w) => [w.deed({ removals: 15, atMs: START_MS }), cut(15)(w)]],
+      [
+        'more than a share go, as approved',
+        (w) => [w.deed({ removals: twenty.slice(0, 15), atMs: START_MS }), cut(15)(w)],
+      ],
       [
         'more go than was approved',
-        (w) => [w.deed({ removals: 2, atMs: START_MS }), cut(17)(w)],
+        (w) => [w.deed({ removals: twenty.slice(0, 2), atMs: START_MS }), cut(17)(w)],
         'guard write_over_share',
       ],
       ['they are dropped by the platform itself', cut(15, { sent: { users: twenty } })],
