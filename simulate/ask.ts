@@ -3,9 +3,10 @@ import { explainMember } from '../shared/operate/explain.ts';
 import { applyGroup } from '../shared/sync/apply/apply.ts';
 import { planGroup } from '../shared/sync/apply/preview.ts';
 import { dirtyNow } from '../shared/sync/wake.ts';
-import { type Cloud, groupItem, heldUsers, platformOf } from './cloud.ts';
+import { type Cloud, groupItem, platformOf } from './cloud.ts';
 import { HOUR_MS, MINUTE_MS } from './life.ts';
 import { judgeExplain, judgePlan } from './oracles/one-decision.ts';
+import { heldUsers, partitionOf, type StoredMember } from './oracles/stored.ts';
 import type { Seen } from './world.ts';
 
 const EVERY_MS = 7 * HOUR_MS;
@@ -32,20 +33,21 @@ export function startAsking(cloud: Cloud, seen: Seen): void {
 async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef): Promise<void> {
   const { connection: name, group } = ref;
   const state = (): Readonly<Record<string, unknown>> => groupItem(cloud, name, group) ?? {};
-  const changes = () => {
-    const platform = platformOf(cloud, name);
-    return [platform?.foreign.length, platform?.writes.length, cloud.companyDeeds, state()['rev']];
-  };
-  const prefix = `G#${name}#${group} M#`;
+  const platform = () => platformOf(cloud, name);
+  const ours = () => ({ rev: Number(state()['rev']), writes: platform()?.writes.length ?? 0 });
+  const others = () => [platform()?.foreign.length, cloud.companyDeeds, ...peopleOf(cloud, name)];
   await cloud.invoke('judge', 5 * MINUTE_MS, async ({ ports }) => {
     const connection = await ports.connections.current(name);
     if (connection === undefined) return;
-    const members = [...cloud.table.items].flatMap(([key, { member }]) =>
-      key.startsWith(prefix) && typeof member === 'string' ? [member] : [],
-    );
-    const [foreign, writes, people, rev] = changes();
-    const known = peopleOf(cloud, name);
-    const groups = new Map(platformOf(cloud, name)?.groups);
+    const members = seen.under<StoredMember>(partitionOf(name, group), 'M#').map(({ member }) => member);
+    const { rev, writes } = ours();
+    const stood = others();
+    // Whatever else happens to the group meanwhile makes the answers old, not wrong.
+    const isOld = (revs: number, written: number) =>
+      ours().rev !== rev + revs ||
+      ours().writes !== writes + written ||
+      others().some((one, place) => one !== stood[place]);
+    const groups = new Map(platform()?.groups);
     const { platformId: linked, version } = state();
     const isSeen = groups.get(String(linked))?.version === version;
     const explained = [];
@@ -53,27 +55,22 @@ async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef): Promise<voi
       explained.push(await explainMember(ref, member, { connection, ports }));
     }
     const planned = await planGroup(ref, ports);
-    // A refresh stores what it heard of people before it tells their groups.
-    const isUntouched = () =>
-      changes()[0] === foreign &&
-      changes()[2] === people &&
-      peopleOf(cloud, name).every((one, at) => one === known[at]);
-    if (!isUntouched() || state()['rev'] !== rev || changes()[1] !== writes) return;
+    if (isOld(0, 0)) return;
     await ports.desired.markDirty(ref, dirtyNow(ports));
     const { outcome, writes: made } = await applyGroup(ref, ports);
-    // Whatever else happened to the group meanwhile makes the answers old, not wrong.
-    if (!isUntouched() || state()['rev'] !== Number(rev) + 1 || changes()[1] !== Number(writes) + made.length)
-      return;
+    if (isOld(1, made.length)) return;
     cloud.chronicle.fired('asked');
-    const held = heldUsers(cloud, name, group);
+    const { digest } = (state()['hold'] ?? {}) as { readonly digest?: string };
+    const held = heldUsers(seen.under, name, group, digest);
     // A group that was adopted, or linked again, was there before.
     const before = groups.get(String(linked ?? state()['platformId']));
-    const after = platformOf(cloud, name)?.groups.get(String(state()['platformId']));
+    const after = platform()?.groups.get(String(state()['platformId']));
     const around = { connection: name, group, before, after, isSeen, outcome, held };
     for (const said of explained) judgeExplain(seen, { ...around, said });
     judgePlan(seen, { ...around, said: planned });
   });
 }
 
+/** A refresh stores what it heard of people before it tells their groups. */
 const peopleOf = ({ table }: Cloud, name: string): readonly object[] =>
   [...table.items].flatMap(([key, item]) => (key.startsWith(`R#${name}#`) ? [item] : []));

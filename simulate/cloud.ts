@@ -63,6 +63,7 @@ export function createCloud(life: Life, chronicleOf: (nowMs: () => number) => Ch
     nowMs,
     chronicle,
     table,
+    under: <Form>(partition: string, prefix: string) => table.under(partition, prefix) as readonly Form[],
     queues,
     /** By company. */
     platforms: platforms as ReadonlyMap<string, SimulatedPlatform>,
@@ -113,15 +114,6 @@ export const platformOf = (cloud: Cloud, connection: string): SimulatedPlatform 
 /** The stored item of a directory group; ids of a life need no encoding. */
 export const groupItem = ({ table }: Pick<Cloud, 'table'>, connection: string, group: string) =>
   group === '' ? undefined : table.items.get(`G#${connection}#${group} GROUP`);
-
-/** Whom the hold of a group would take out; nobody where none stands. */
-export function heldUsers(cloud: Pick<Cloud, 'table'>, connection: string, group: string): readonly string[] {
-  const hold = groupItem(cloud, connection, group)?.['hold'] as { readonly digest?: string } | undefined;
-  const prefix = `G#${connection}#${group} HELD#${hold?.digest}#`;
-  return [...cloud.table.items].flatMap(([key, { text }]) =>
-    key.startsWith(prefix) ? String(text).split('\n').map(decodeURIComponent) : [],
-  );
-}
 
 const laneOf = (actor: Actor): Told['lane'] =>
   actor === 'ingest' || actor === 'apply' || actor === 'operator'

@@ -126,12 +126,8 @@ export function requestByScim(
     while (!cloud.isOver) {
       let isHeard = false;
       await cloud.invoke('scim', 30_000, async ({ ports }) => {
-        isHeard = await requestOnce(
-          cloud,
-          happening,
-          (request) => handleScim({ ...request, origin: 'https://scim.test' }, ports),
-          token,
-        );
+        const handle: Handle = (request) => handleScim({ ...request, origin: 'https://scim.test' }, ports);
+        isHeard = await requestOnce(cloud, happening, handle, token);
       });
       if (isHeard) return;
       await cloud.time.sleep(ASKS_AGAIN_MS);

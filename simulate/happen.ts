@@ -1,9 +1,11 @@
 import { MESSAGE_ATTRIBUTES } from '../shared/contract/names.ts';
-import { baseUrlOf, type Cloud, groupItem, heldUsers, platformOf } from './cloud.ts';
+import type { Hold } from '../shared/domain/hold.ts';
+import { baseUrlOf, type Cloud, groupItem, platformOf } from './cloud.ts';
 import { requestByScim, type ScimClients } from './consumers.ts';
 import { type Happening, MINUTE_MS, START_MS } from './life.ts';
 import { type DirectoryHappening, messagesOf } from './messages.ts';
 import { operate, type Screen } from './operators.ts';
+import { heldUsers } from './oracles/stored.ts';
 
 type OperatorHappening = Extract<Happening, { readonly actor: 'operator' }>;
 
@@ -81,9 +83,10 @@ function say(
 function createScreens(cloud: Cloud) {
   const seen = new Map<string, Screen | undefined>();
   const look = (connection: string, group: string): Screen | undefined => {
-    const hold = groupItem(cloud, connection, group)?.['hold'];
-    const users = heldUsers(cloud, connection, group);
-    return hold === undefined ? undefined : { ...(hold as unknown as Omit<Screen, 'users'>), users };
+    const hold = groupItem(cloud, connection, group)?.['hold'] as
+      | Pick<Hold, 'digest' | 'decision'>
+      | undefined;
+    return hold && { ...hold, users: heldUsers(cloud.under, connection, group, hold.digest) };
   };
   return {
     lookBefore({ atMs, connection, deed }: OperatorHappening) {

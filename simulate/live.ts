@@ -112,23 +112,15 @@ async function connectAll(cloud: Cloud): Promise<ReadonlyMap<string, string>> {
           cloud.vault.put(name, { token: `token-${name}` });
           platform?.tokens.add(`token-${name}`);
         } else {
-          const tokenUrl = `${baseUrlOf(company)}/oauth/token`;
-          cloud.vault.put(name, {
-            clientId: 'id',
-            clientSecret: 'secret',
-            refreshToken: `refresh-${name}`,
-            tokenUrl,
-          });
-          platform?.tokens.addRefresh(`refresh-${name}`);
+          const [tokenUrl, refreshToken] = [`${baseUrlOf(company)}/oauth/token`, `refresh-${name}`];
+          cloud.vault.put(name, { clientId: 'id', clientSecret: 'secret', refreshToken, tokenUrl });
+          platform?.tokens.addRefresh(refreshToken);
         }
         const parsed = parseSettings({ baseUrl: baseUrlOf(company), ...settings });
         const connection = { name: connectionName(name), company, settings: parsed, observing: false };
         await ports.connections.save(connection);
         cloud.connections.set(name, spec);
-        const randomHex = (bytes: number) =>
-          Buffer.from(name.padEnd(bytes, '.'))
-            .toString('hex')
-            .slice(0, bytes * 2);
+        const randomHex = (bytes: number) => Buffer.alloc(bytes, name).toString('hex');
         tokens.set(name, (await createToken(connectionName(name), { ...ports, randomHex }, {})).token);
       }
     }),
@@ -143,7 +135,6 @@ function seenIn(cloud: Cloud): Seen {
   return {
     ...cloud,
     items: table.items,
-    under: <Form>(partition: string, prefix: string) => table.under(partition, prefix) as readonly Form[],
     operators: { deeds },
     get queues() {
       return Object.fromEntries(messages()) as Seen['queues'];

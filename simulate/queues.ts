@@ -162,6 +162,8 @@ type Input = Partial<ReceiveMessageRequest> & {
   readonly Entries?: readonly Entry[];
 };
 
+const keyOf = ({ QueueUrl }: Input) => QueueUrl.split('groupsync-').at(-1) as QueueKey;
+
 /** The few operations that the product uses, as strict as SQS itself (Amazon SQS API reference). */
 export function answerSqs(
   of: Readonly<Record<QueueKey, Queue>>,
@@ -170,10 +172,7 @@ export function answerSqs(
   nowMs: () => number,
   isPartly = false,
 ): object {
-  const key = input.QueueUrl.slice(
-    input.QueueUrl.lastIndexOf('groupsync-') + 'groupsync-'.length,
-  ) as QueueKey;
-  const queue = of[key];
+  const queue = of[keyOf(input)];
   if (queue === undefined) throw named('QueueDoesNotExist', `there is no queue ${input.QueueUrl}`);
   const entries = input.Entries ?? [];
   if (entries.length > 10) throw named('TooManyEntriesInBatchRequest', `${entries.length} entries`);
@@ -205,15 +204,13 @@ export function answerSqs(
     }
     case 'GetQueueAttributes': {
       const now = nowMs();
-      const visible = queue.messages.filter(({ visibleAtMs }) => visibleAtMs <= now).length;
-      const inFlight = queue.messages.filter(
-        ({ visibleAtMs, receives }) => visibleAtMs > now && receives > 0,
-      ).length;
+      const hidden = queue.messages.filter(({ visibleAtMs }) => visibleAtMs > now);
+      const inFlight = hidden.filter(({ receives }) => receives > 0).length;
       return {
         Attributes: {
-          ApproximateNumberOfMessages: String(visible),
+          ApproximateNumberOfMessages: String(queue.messages.length - hidden.length),
           ApproximateNumberOfMessagesNotVisible: String(inFlight),
-          ApproximateNumberOfMessagesDelayed: String(queue.messages.length - visible - inFlight),
+          ApproximateNumberOfMessagesDelayed: String(hidden.length - inFlight),
         },
       };
     }
@@ -294,8 +291,7 @@ function clientOver(
     readonly input: Input;
   }) => {
     const operation = command.constructor.name.replace(/Command$/, '');
-    const key = command.input.QueueUrl.split('groupsync-').at(-1) as QueueKey;
-    const isPartly = (await before(operation, key)) === 'partly';
+    const isPartly = (await before(operation, keyOf(command.input))) === 'partly';
     return answerSqs(of, operation, command.input, nowMs, isPartly);
   };
   // The product asks an SQS client for nothing else.

@@ -79,15 +79,12 @@ function firstSeed(): number {
   return Number.parseInt(tree.slice(0, 7), 16);
 }
 
-const commandFor = (seed: number, kept?: readonly number[]): string =>
-  [
-    `npm run simulate -- --seed ${seed}`,
-    ...(given.days === undefined ? [] : [`--days ${given.days}`]),
-    ...positionals.map((name) => `--planted ${name}`),
-    ...(given.only === undefined ? [] : [`--only ${given.only}`]),
-    ...(crashes === 0 ? [] : [`--crashes ${crashes}`]),
-    ...(kept === undefined ? [] : [`--keep ${kept.join(',')}`]),
-  ].join(' ');
+function commandFor(seed: number, kept?: readonly number[]): string {
+  const { days, only } = given;
+  const flags = { seed, days, planted: positionals[0], only, crashes: crashes || undefined, keep: kept };
+  const said = Object.entries(flags).filter(([, value]) => value !== undefined);
+  return `npm run simulate -- ${said.map(([name, value]) => `--${name} ${value}`).join(' ')}`;
+}
 
 const sentence = ({ oracle, cause, connection, group, sentence }: Violation): string =>
   `  ${oracle} (${cause})${group === undefined ? '' : ` group ${group}`}${connection === undefined ? '' : ` of ${connection}`}: ${sentence}`;
@@ -238,14 +235,7 @@ async function findPlanted(): Promise<number> {
   return missed.length === 0 ? 0 : 1;
 }
 
-async function main(): Promise<number> {
-  if (given.help === true) {
-    console.log(USAGE);
-    return 0;
-  }
-  const seed = numberOf('seed');
-  if (given.planted === true && seed === undefined) return findPlanted();
-  return seed === undefined ? liveSeeds() : liveOne(seed);
-}
-
-process.exitCode = await main();
+const seed = numberOf('seed');
+if (given.help === true) console.log(USAGE);
+else if (seed !== undefined) process.exitCode = await liveOne(seed);
+else process.exitCode = await (given.planted === true ? findPlanted() : liveSeeds());

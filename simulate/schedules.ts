@@ -148,9 +148,8 @@ function isMetBy(task: Task, { deed }: Happening): boolean {
   if (!('forMs' in deed)) return false;
   const name = deed.kind === 'temper' ? deed.temper : deed.kind;
   if (/^(?:writes_|drops_|keeps_|refuses_user|late_writes|twins)/.test(name)) return false;
-  return name.startsWith('feed_')
-    ? task === 'feed'
-    : !name.startsWith('list_') || task === 'sweep' || task === 'people';
+  if (name.startsWith('feed_')) return task === 'feed';
+  return !name.startsWith('list_') || task === 'sweep' || task === 'people';
 }
 
 const SHARDS = [0, 1, 2, 3];

@@ -62,7 +62,6 @@ const PAGE_BYTES = 1_048_576;
 const { partitionKey: GPK, sortKey: GSK } = TABLE.index;
 const SHOWN: ReadonlySet<string> = new Set(['pk', 'sk', GPK, GSK, ...TABLE.index.projected]);
 
-const KEYS = new Set(['pk', 'sk']);
 const NO_LAG = { ms: 0, nowMs: () => 0 };
 
 export class MemoryTable implements Table {
@@ -285,6 +284,7 @@ function readPage(partition: Partition | undefined, request: PageRequest): Page 
   const step = newestFirst ? -1 : 1;
   const isThere = () =>
     place >= low && place < sorted.length && isWithin(sorted[place] as string, request, compare);
+  const only = request.only && new Set(['pk', 'sk', ...request.only]);
   const items: Item[] = [];
   let bytes = 0;
   for (; isThere(); place += step) {
@@ -292,8 +292,7 @@ function readPage(partition: Partition | undefined, request: PageRequest): Page 
       return { items, bytes, last: sorted[place - step] as string };
     }
     const one = partition.entries.get(sorted[place] as string) as Stored;
-    const isAway = (name: string) => !(KEYS.has(name) || request.only?.includes(name));
-    items.push(request.only === undefined ? one.item : (without(one.item, isAway) as Item));
+    items.push(only === undefined ? one.item : (without(one.item, (name) => !only.has(name)) as Item));
     bytes += one.bytes;
   }
   return { items, bytes };

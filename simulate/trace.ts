@@ -54,10 +54,8 @@ function rows(lines: readonly Told[]): string {
       repeated += 1;
       continue;
     }
-    if (repeated > 0)
-      out.push(
-        `<div class="again">… and the same ${repeated === 1 ? 'once more' : `${repeated} times more`}</div>`,
-      );
+    const times = repeated === 1 ? 'once more' : `${repeated} times more`;
+    if (repeated > 0) out.push(`<div class="again">… and the same ${times}</div>`);
     [before, repeated] = [same, 0];
     out.push(line.lane === 'oracle' ? wrong(line, startMs) : row(line, startMs));
   }

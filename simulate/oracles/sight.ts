@@ -12,7 +12,7 @@ import type { HeldGroup, SimulatedPlatform } from '../platform/platform.ts';
 import type { OracleName, Violation } from '../told.ts';
 import type { Seen } from '../world.ts';
 import { type Change, createLedger, type Ledger } from './ledger.ts';
-import { partitionOf, readItem, type StoredDrift, type StoredGroup } from './stored.ts';
+import { heldUsers, partitionOf, readItem, type StoredDrift, type StoredGroup } from './stored.ts';
 
 /** A connection with all that is known of it at one look. */
 export interface Sighted {
@@ -176,14 +176,10 @@ function sighted(seen: Seen, ledger: Ledger, name: string, company: string): Sig
       seen.under<StoredDrift>(`C#${name}`, 'DRIFT#').filter((record) => record.group === group),
     ),
     held: lazily((group: string) => {
-      const { digest, decision, chunks = 0 } = item(group)?.hold ?? {};
+      const { digest, decision } = item(group)?.hold ?? {};
       if (decision?.kind === 'approved' && seen.nowMs() - (decision.atMs ?? 0) > 2 * HOUR_MS)
         return new Set();
-      const texts = Array.from({ length: chunks }, (_, index) => {
-        const key = `${partitionOf(name, group)} HELD#${digest}#${String(index).padStart(4, '0')}`;
-        return readItem<{ readonly text: string }>(seen, key)?.text.split('\n') ?? [];
-      });
-      return new Set(texts.flat().map(decodeURIComponent));
+      return new Set(heldUsers(seen.under, name, group, digest));
     }),
     actual: lazily((group: string) => {
       const linked = platform.groups.get(item(group)?.platformId ?? '');

@@ -18,7 +18,6 @@ export interface StoredGroup {
   readonly hold?: {
     readonly digest: string;
     readonly createdAtMs: number;
-    readonly chunks: number;
     readonly decision: { readonly kind: string; readonly atMs?: number };
   };
   readonly openDrift?: readonly string[];
@@ -68,6 +67,17 @@ export const storedMember = (seen: Seen, connection: string, group: string, memb
 
 export const storedUser = (seen: Seen, connection: string, member: string) =>
   readItem<StoredMember>(seen, `U#${connection}#${part(member)} USER`);
+
+/** Whom a hold of this digest would take out. */
+export const heldUsers = (
+  under: Seen['under'],
+  connection: string,
+  group: string,
+  digest: string | undefined,
+) =>
+  under<{ readonly text: string }>(partitionOf(connection, group), `HELD#${digest}#`).flatMap(({ text }) =>
+    text.split('\n').map(decodeURIComponent),
+  );
 
 /** The index lists first bindings that no refresh of people has seen apart. */
 export const isBorneOut = (seen: Seen, connection: string, role: string, member: string): boolean =>
