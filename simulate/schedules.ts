@@ -118,7 +118,8 @@ function markOf(task: Task, { name, company }: ConnectionSpec, cloud: Around): M
     ({ atMs, deed }) => atMs <= sinceMs && (!('forMs' in deed) || atMs + deed.forMs > sinceMs),
   );
   const isTroubled = around.some(({ deed }) => 'forMs' in deed);
-  const deeds = cloud.deeds.filter(({ connection }) => connection === name).length;
+  // Once more an hour later: what a replayed letter says of somebody is heard after the replay.
+  const deeds = [0, HOUR_MS].map((agoMs) => cloud.deeds.filter(({ atMs }) => atMs <= nowMs() - agoMs).length);
   const { foreign, traits, writes } = platform;
   // Employees once more, for who was told in between; what somebody else did, once the feed tells of it.
   const found = {
