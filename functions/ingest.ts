@@ -30,14 +30,12 @@ function messageOf(
 ): IncomingMessage {
   const text = (name: keyof typeof MESSAGE_ATTRIBUTES) =>
     messageAttributes[MESSAGE_ATTRIBUTES[name]]?.stringValue;
-  const queue = eventSourceARN.slice(eventSourceARN.lastIndexOf(':') + 1);
-  const boundTo = boundQueues.get(queue);
   return {
     messageId,
     body,
     sentAtMs: Number(attributes.SentTimestamp),
-    connection: text('connection') ?? boundTo,
-    ...(boundTo === undefined ? {} : { bound: { queue, to: boundTo } }),
+    connection: text('connection'),
+    bound: boundQueues.get(eventSourceARN.slice(eventSourceARN.lastIndexOf(':') + 1)),
     stamp: text('stamp'),
     sentBy: text('sentBy'),
     failedBefore: text('failedBefore'),

@@ -30,6 +30,8 @@ const LOOK: readonly Right[] = [
   ['queues', 'sqs:GetQueueUrl', 'sqs:GetQueueAttributes'],
   // A dead letter is looked at by taking it for a moment and giving it back.
   ['deadLetters', 'sqs:ReceiveMessage', 'sqs:ChangeMessageVisibility'],
+  // Whose a letter of a source's queue is, ingest is told by its environment.
+  ['ingest', 'lambda:GetFunctionConfiguration'],
 ];
 const DECIDE: readonly Right[] = [
   ['table', 'dynamodb:BatchWriteItem', 'dynamodb:UpdateItem'],
@@ -109,6 +111,7 @@ function namesOf({ prefix, sources }: Settings) {
     deadLetters: [queue('eventsDlq'), queue('applyDlq')],
     // Asked for where it is not deployed too: who may not ask is not told that it is missing.
     functions: [...FUNCTION_KEYS, ...OPTIONAL_FUNCTION_KEYS].map(target),
+    ingest: [target('ingest')],
     runs: [target('reconcile'), target('people')],
     scim: [target('scim')],
     schedules: SCHEDULE_KEYS.map((key) => `scheduler:schedule/default/${scheduleName(prefix, key)}`),

@@ -143,10 +143,11 @@ async function readTable(sdk: Sdk, { tableName: TableName, isLocal }: Deployment
   return { ...described, timeToLive, recoverable };
 }
 
+export const configurationOf = (FunctionName: string, { lambda }: Sdk) =>
+  lambda.send(new GetFunctionConfigurationCommand({ FunctionName }));
+
 async function readFunction(sdk: Sdk, key: FunctionKey, FunctionName: string): Promise<FunctionFacts> {
-  const { State = 'Unknown', Environment } = await sdk.lambda.send(
-    new GetFunctionConfigurationCommand({ FunctionName }),
-  );
+  const { State = 'Unknown', Environment } = await configurationOf(FunctionName, sdk);
   const hasSource = key === 'ingest' || key === 'apply';
   const sources = hasSource
     ? await unlessUnsupported(async () => {
@@ -212,9 +213,7 @@ export function createScimServer(
     scim: async () => {
       if (scimUrl !== undefined) return { state: 'Active', url: scimUrl };
       return unlessMissing(async () => {
-        const { State = 'Unknown' } = await sdk.lambda.send(
-          new GetFunctionConfigurationCommand({ FunctionName }),
-        );
+        const { State = 'Unknown' } = await configurationOf(FunctionName, sdk);
         const policy = await unlessUnsupported(() => sdk.lambda.send(new GetPolicyCommand({ FunctionName })));
         return { state: State, url: urlFrom(policy?.Policy) };
       });

@@ -385,6 +385,7 @@ const LetterSummary = z.object({
   queue: QueueName,
   code: text,
   message: text,
+  connection: nullable(text).describe('Whose it is; null where that cannot be told.'),
   group: nullable(text),
   ageMs: ms.describe('Since it failed first, replays included.'),
   failures: count.describe('How often it failed: 1 where it was never replayed.'),

@@ -21,12 +21,18 @@ export interface MessageToDecode {
   readonly stamp?: string | undefined;
   /** Message attribute `sentBy`: the person who sent it by hand. */
   readonly sentBy?: string | undefined;
-  /** The queue that it came from, where all of that queue's messages are of one connection. */
-  readonly bound?: { readonly queue: string; readonly to: ConnectionName };
+  readonly bound?: BoundQueue | undefined;
   /** Where given, an event of a connection for which it answers false is rejected. */
   readonly knowsConnection?: (connection: ConnectionName) => boolean;
   /** Where given, events of a connection from before this are too old. */
   readonly eventsSinceMs?: (connection: ConnectionName) => number;
+}
+
+/** The queue that a message came from, where all of that queue's messages are of one connection. */
+export interface BoundQueue {
+  readonly queue: string;
+  /** undefined: of none any more, since its source was taken away. */
+  readonly to: ConnectionName | undefined;
 }
 
 /** A part of a message that cannot be accepted, as the dead-letter queue takes it. */
@@ -52,7 +58,9 @@ export interface DecodedMessage {
  * Reads one message in any supported format. Never throws: whatever came is accepted, ignored or rejected, and a bad
  * event in a list is rejected alone. The result depends on the arguments only, so a redelivery reads the same.
  */
-export function decodeMessage(message: MessageToDecode): DecodedMessage {
+export function decodeMessage(given: MessageToDecode): DecodedMessage {
+  // What names no connection is of the one that its queue is bound to.
+  const message = { ...given, connection: given.connection ?? given.bound?.to };
   const events: DirectoryEvent[] = [];
   const rejected: Rejection[] = [];
   let ignored = 0;
@@ -84,9 +92,12 @@ function nameOfAnother(
   events: readonly DirectoryEvent[],
 ): Invalid | undefined {
   if (bound === undefined) return undefined;
-  const other = [connection, ...events.map((event) => event.connection)].find((name) => name !== bound.to);
+  const { queue, to } = bound;
+  const other = [connection, ...events.map((event) => event.connection)].find((name) => name !== to);
   if (other === undefined) return undefined;
-  const expected = `expected ${bound.to}, to which the queue ${bound.queue} is bound`;
+  const expected = to
+    ? `expected ${to}, to which the queue ${queue} is bound`
+    : `${queue} is of no source now`;
   return invalid(`connection: ${expected}, got ${other}`, 'wrong_connection');
 }
 

@@ -7,6 +7,7 @@ import {
   type SQSClient,
 } from '@aws-sdk/client-sqs';
 import pMap from 'p-map';
+import type { BoundQueue } from '../contract/decode.ts';
 import { MESSAGE_ATTRIBUTES } from '../contract/names.ts';
 import type { DeadMessage, Mailbox } from '../sync/ports/queues.ts';
 
@@ -14,6 +15,8 @@ export interface MailboxOptions {
   readonly name: 'events' | 'apply';
   /** Asked for at the first call. @throws where there is no such queue */
   readonly queueUrl: () => Promise<string>;
+  /** The queue of a name, where it takes messages of one connection alone. */
+  readonly bindingOf?: (queue: string | undefined) => Promise<BoundQueue | undefined>;
 }
 
 type Receipts = readonly Pick<DeadMessage, 'receipt'>[];
@@ -25,7 +28,7 @@ const BATCH = 10;
 const REQUESTS_IN_FLIGHT = 8;
 
 /** A dead-letter queue on SQS. */
-export function createMailbox(client: SQSClient, { name, queueUrl }: MailboxOptions): Mailbox {
+export function createMailbox(client: SQSClient, { name, queueUrl, bindingOf }: MailboxOptions): Mailbox {
   /** Of a receipt that has run out SQS says so in its answer, and we pass it over. */
   const hide = async (messages: Receipts, VisibilityTimeout: number) => {
     const QueueUrl = await queueUrl();
@@ -52,7 +55,9 @@ export function createMailbox(client: SQSClient, { name, queueUrl }: MailboxOpti
           MessageAttributeNames: ['All'],
         }),
       );
-      return Messages.map(messageOf);
+      return Promise.all(
+        Messages.map(messageOf).map(async (one) => ({ ...one, bound: await bindingOf?.(one.queue) })),
+      );
     },
 
     hold: hide,

@@ -1,3 +1,4 @@
+import type { BoundQueue } from '../contract/decode.ts';
 import { DEFAULT_PREFIX, ENVIRONMENT, tableName } from '../contract/names.ts';
 import { DEFAULT_COALESCE_SECONDS } from '../contract/topology.ts';
 import type { ConnectionName } from '../domain/ids.ts';
@@ -11,6 +12,8 @@ export class ConfigError extends Error {
 const MAX_COALESCE_SECONDS = 898;
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+
+const boundOf = ([queue, to]: [string, ConnectionName]): [string, BoundQueue] => [queue, { queue, to }];
 
 export type Config = Readonly<ReturnType<typeof readConfig>>;
 
@@ -44,7 +47,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     createSettleMs: ms('createSettleSeconds', 86_400, 600),
     logLevel: level(read('logLevel', LOG_LEVELS.join(' or '), (text) => !!level(text))) ?? 'info',
     /** Names of queues whose messages are of one connection, whatever they say. */
-    boundQueues: new Map(boundQueues.map((bound) => bound.split('=') as [string, ConnectionName])),
+    boundQueues: new Map(boundQueues.map((one) => boundOf(one.split('=') as [string, ConnectionName]))),
     /** Who is told without asking: `webhook`, ARNs of topics. */
     notify: list('notify', 'webhook or ARNs of topics', /^(?:(?:webhook|arn:[\w:-]+)(?:,|$))*$/),
     /** In AWS, not on the local stack. */

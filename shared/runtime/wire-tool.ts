@@ -1,14 +1,15 @@
 import { createAlarmDesk } from '../aws/alarms.ts';
 import {
+  configurationOf,
   createCaller,
   createDeployment,
   createFunctions,
   createScimServer,
   queueUrlsByName,
 } from '../aws/deployment.ts';
-import { type AwsTarget, createSdk } from '../aws/sdk.ts';
+import { type AwsTarget, createSdk, type Sdk } from '../aws/sdk.ts';
 import { createSecrets, createVault } from '../aws/secrets.ts';
-import { type QueueKey, queueName, tableName } from '../contract/names.ts';
+import { functionName, type QueueKey, queueName, tableName } from '../contract/names.ts';
 import { DEFAULT_COALESCE_SECONDS } from '../contract/topology.ts';
 import type { PlatformsOptions } from '../platform/oauth-secret.ts';
 import { createApplyQueue } from '../queues/apply-queue.ts';
@@ -21,6 +22,7 @@ import { createScimStore, createScimTokenStore } from '../store/scim-store.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import { MissingPart } from '../sync/ports/deployment.ts';
 import { newId, randomHex, sleep, systemClock, systemRandom } from './clock.ts';
+import { type Config, readConfig } from './config.ts';
 import { storesOver } from './stores.ts';
 
 export interface ToolTarget extends AwsTarget {
@@ -89,7 +91,11 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
     // The tool never gives up on a group by itself: only apply dead-letters.
     deadLetters: { bury: async (letters) => letters.map(({ messageId }) => messageId) },
     mailboxes: {
-      events: createMailbox(sdk.sqs, { name: 'events', queueUrl: () => requireUrl('eventsDlq') }),
+      events: createMailbox(sdk.sqs, {
+        name: 'events',
+        queueUrl: () => requireUrl('eventsDlq'),
+        bindingOf: bindingsOf(sdk, prefix),
+      }),
       apply: createMailbox(sdk.sqs, { name: 'apply', queueUrl: () => requireUrl('applyDlq') }),
     },
     events: createEventSender(sdk.sqs, () => requireUrl('events'), caller),
@@ -108,6 +114,23 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
       sdk.close();
       await (await talking)?.dispatcher.close();
     },
+  };
+}
+
+/** A console that is open for days hears of a deployment so soon. */
+const REMEMBER_BINDINGS_MS = 60_000;
+
+/** Queues that are bound to a connection, as ingest is told of them; asked for where a letter is of none but the common one. */
+export function bindingsOf(sdk: Sdk, prefix: string) {
+  let [asked, untilMs]: [Promise<Config['boundQueues']> | undefined, number] = [undefined, 0];
+  const ask = async () => {
+    const { Environment } = await configurationOf(functionName(prefix, 'ingest'), sdk);
+    return readConfig(Environment?.Variables ?? {}).boundQueues;
+  };
+  return async (queue?: string) => {
+    if (queue === undefined || queue === queueName(prefix, 'events')) return undefined;
+    if (systemClock() >= untilMs) [asked, untilMs] = [ask(), systemClock() + REMEMBER_BINDINGS_MS];
+    return (await asked)?.get(queue) ?? { queue, to: undefined };
   };
 }
 

@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_CONNECTION as connection } from '../../shared/contract/names.ts';
-import { discardLetter, findLetters, sendAmended } from '../../shared/operate/dead-letters/amend.ts';
-import { isSuperseded } from '../../shared/operate/dead-letters/describe.ts';
-import { readLetter } from '../../shared/operate/dead-letters/letter.ts';
+import {
+  discardLetter,
+  findLetters,
+  problemsOf,
+  sendAmended,
+} from '../../shared/operate/dead-letters/amend.ts';
+import { describeLetter, isSuperseded } from '../../shared/operate/dead-letters/describe.ts';
+import type { Letter } from '../../shared/operate/dead-letters/letter.ts';
 import { replayLetters } from '../../shared/operate/dead-letters/replay.ts';
 import { surveyLetters } from '../../shared/operate/dead-letters/survey.ts';
 import { HOLD_SECONDS } from '../../shared/operate/dead-letters/walk.ts';
@@ -10,15 +15,25 @@ import { journalOf } from '../../shared/operate/journal.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import type { DeadLetter } from '../../shared/sync/ports/queues.ts';
 import type { ShortEvent } from '../support/operate/world.ts';
-import { added, createWorld, deleted, group, NOW_MS, removed, savedWorld } from '../support/operate/world.ts';
+import {
+  added,
+  createWorld,
+  deleted,
+  group,
+  NOW_MS,
+  OF_ACME,
+  removed,
+  savedWorld,
+} from '../support/operate/world.ts';
 
-const bodyOf = ({ type, data }: ShortEvent, atMs = NOW_MS) =>
+const bodyOf = ({ type, data, connection }: ShortEvent, atMs = NOW_MS) =>
   JSON.stringify({
     specversion: '1.0',
     id: `late-${type}`,
     source: 'test',
     type: `directory.${type}`,
     time: new Date(atMs).toISOString(),
+    connection,
     data,
   });
 
@@ -35,13 +50,7 @@ describe('surveyLetters', () => {
   it('counts by cause, lists up to the limit, and puts everything back', async () => {
     const world = await worldWith(2_000);
     const survey = await surveyLetters(world.ports, { queues: ['events'], limit: 100 });
-    expect(survey).toMatchObject({
-      queue: 'events',
-      total: 2_000,
-      selected: 2_000,
-      complete: true,
-      inFlightElsewhere: 0,
-    });
+    expect(survey).toMatchObject({ queue: 'events', total: 2_000, selected: 2_000, complete: true });
     expect(survey.causes.map(({ code, count }) => [code, count])).toEqual([
       ['invalid_event', 667],
       ['too_old', 667],
@@ -97,13 +106,14 @@ describe('surveyLetters', () => {
 });
 
 describe('isSuperseded', () => {
+  const leaver = { type: 'user.deleted', data: { user: { id: 'm-ann' } } };
   const judged = async (history: readonly ShortEvent[], late: ShortEvent) => {
     const world = await savedWorld();
     world.clock.ms = NOW_MS + 60_000;
     if (history.length > 0) await world.publish(...history);
     world.mailboxes.events.add({ id: 'd', body: bodyOf(late) });
-    const [message] = await world.mailboxes.events.take(1, 30);
-    return isSuperseded(readLetter(message as never, 'events', world.clock.ms), world.ports);
+    const [letter] = (await findLetters(['d'], ['events'], world.ports)) as [Letter];
+    return isSuperseded(letter, world.ports);
   };
 
   it.each<[string, ShortEvent[], ShortEvent, boolean]>([
@@ -115,12 +125,7 @@ describe('isSuperseded', () => {
     ['a name of a group that nobody knows', [], group('g', 'Old'), false],
     ['a deletion of a group that was deleted again', [deleted('g')], deleted('g'), true],
     ['a deletion of a group that lives on, whose members it would end', [group('g')], deleted('g'), false],
-    [
-      'a deleted user',
-      [{ type: 'user.deleted', data: { user: { id: 'm-ann' } } }],
-      { type: 'user.deleted', data: { user: { id: 'm-ann' } } },
-      true,
-    ],
+    ['a deleted user', [leaver], leaver, true],
   ])('judges %s', async (_, history, late, expected) => {
     expect(await judged(history, late)).toBe(expected);
   });
@@ -128,8 +133,7 @@ describe('isSuperseded', () => {
   it('never calls a letter moot that cannot be read', async () => {
     const world = createWorld();
     world.mailboxes.events.add({ id: 'd', body: '{' });
-    const [message] = await world.mailboxes.events.take(1, 30);
-    const letter = readLetter(message as never, 'events', NOW_MS);
+    const [letter] = (await findLetters(['d'], ['events'], world.ports)) as [Letter];
     expect(letter.problems).toEqual([expect.stringMatching(/^invalid_json/)]);
     expect(await isSuperseded(letter, world.ports)).toBe(false);
   });
@@ -168,10 +172,8 @@ describe('replayLetters', () => {
         mailboxes: {
           ...world.mailboxes,
           events: {
-            name: 'events' as const,
-            take: (most: number, hold: number) => mailbox.take(most, hold),
+            ...mailbox,
             giveBack: () => Promise.resolve(),
-            counts: () => mailbox.counts(),
             remove: (messages: never) => dying(() => mailbox.remove(messages)),
           },
         },
@@ -241,8 +243,7 @@ describe('replayLetters', () => {
       },
     };
     const report = await replayLetters('events', ports, { connection, selection: {} });
-    expect(report.failed).toBe(2);
-    expect(report.replayed).toBe(10);
+    expect(report).toMatchObject({ failed: 2, replayed: 10 });
     expect(await world.mailboxes.events.counts()).toEqual({ visible: 2, inFlight: 0 });
   });
 
@@ -267,11 +268,8 @@ describe('replayLetters', () => {
   it.each([5, 1, 0.05])('finds everything at %d a second, however long that takes', async (rate) => {
     const world = await worldWith(60);
     const startMs = world.clock.ms;
-    const report = await replayLetters('events', world.ports, {
-      connection,
-      selection: { code: 'too_old' },
-      rate,
-    });
+    const selection = { code: 'too_old' };
+    const report = await replayLetters('events', world.ports, { connection, selection, rate });
     expect(report).toMatchObject({ replayed: 20, failed: 0, remaining: 0, cancelled: false });
     expect(world.clock.ms - startMs).toBeGreaterThanOrEqual((19 / rate) * 1_000);
     // What is not to be replayed was taken once and stayed hidden: nobody else got it meanwhile.
@@ -281,11 +279,9 @@ describe('replayLetters', () => {
 
   it('gives a message without a time of its own the stamp of its first sending', async () => {
     const world = await savedWorld();
-    const body = JSON.stringify({
-      schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
-      groupId: 'g',
-      Operations: [{ op: 'add', path: 'members', value: [{ value: 'm-ann' }] }],
-    });
+    const schemas = ['urn:ietf:params:scim:api:messages:2.0:PatchOp'];
+    const Operations = [{ op: 'add', path: 'members', value: [{ value: 'm-ann' }] }];
+    const body = JSON.stringify({ schemas, groupId: 'g', Operations });
     const sentAtMs = NOW_MS - 86_400_000;
     world.mailboxes.events.add({ id: 'moved', body, sentAtMs, code: 'retries_exhausted' });
     await replayLetters('events', world.ports, { connection, selection: { ids: ['moved'] } });
@@ -297,13 +293,9 @@ describe('replayLetters', () => {
     await world.publish(group('g'));
     const ref = world.refOf('g');
     const body = JSON.stringify(ref);
+    const code = 'platform_rejected';
     const add = (rev: number) =>
-      world.mailboxes.apply.add({
-        id: `rev${rev}`,
-        body,
-        code: 'platform_rejected',
-        originalMessageId: `default/g/${rev}`,
-      });
+      world.mailboxes.apply.add({ id: `rev${rev}`, body, code, originalMessageId: `default/g/${rev}` });
     add(0);
     add(1);
     world.woken.length = 0;
@@ -314,10 +306,7 @@ describe('replayLetters', () => {
         add(2);
       }
     };
-    const report = await replayLetters('apply', world.ports, {
-      connection,
-      selection: { code: 'platform_rejected' },
-    });
+    const report = await replayLetters('apply', world.ports, { connection, selection: { code } });
     expect(report).toMatchObject({ replayed: 2, remaining: 1 });
     expect(world.woken).toEqual([ref]);
     expect((await world.ports.groups.read(ref))?.rev).toBe(2);
@@ -327,11 +316,7 @@ describe('replayLetters', () => {
 
 describe('a letter that a person mends or discards', () => {
   const reason = 'mended the producer';
-  async function journal({ ports }: ReturnType<typeof createWorld>) {
-    const entries = [];
-    for await (const page of ports.audit.read(journalOf(connection))) entries.push(...page);
-    return entries;
-  }
+  const journal = ({ audit }: ReturnType<typeof createWorld>) => audit(journalOf(connection).group);
 
   it('is sent in the new wording; the original is kept in the journal where nobody knows its group', async () => {
     const world = await savedWorld();
@@ -353,10 +338,7 @@ describe('a letter that a person mends or discards', () => {
 
   it('replaces the original, of which a part may be stored already', async () => {
     const world = await savedWorld();
-    const snapshot = (...names: string[]) => {
-      const { data } = added('g', ...names);
-      return bodyOf({ type: 'group.snapshot', data });
-    };
+    const snapshot = (...names: string[]) => bodyOf({ ...added('g', ...names), type: 'group.snapshot' });
     const sentAtMs = NOW_MS;
     await ingest([{ messageId: 'm', body: snapshot('ann', 'bob'), sentAtMs }], world.ports);
     world.mailboxes.events.add({ id: 'd', body: snapshot('ann', 'bob'), originalMessageId: 'm' });
@@ -393,26 +375,46 @@ describe('a letter that a person mends or discards', () => {
     expect(world.mailboxes.events.ids()).toEqual([]);
   });
 
-  it('goes back to the queue that says whose it is, where SQS has moved it from there and it does not say so', async () => {
-    const world = await savedWorld();
-    const { take } = world.mailboxes.events;
-    world.mailboxes.events.take = async (...asked) =>
-      (await take(...asked)).map((one) => ({ ...one, queue: 'events-acme' }));
-    world.mailboxes.events.add({ id: 'd', body: bodyOf(group('g', '')), code: 'retries_exhausted' });
-    const [letter] = await findLetters(['d'], ['events'], world.ports);
-    await sendAmended(letter as never, { body: bodyOf(group('g')), reason }, world.ports);
-    expect(world.sent).toMatchObject([{ connection: undefined, queue: 'events-acme' }]);
-  });
-
   it('is not sent where somebody else took it meanwhile', async () => {
     const world = await savedWorld();
     world.mailboxes.events.add({ id: 'd', body: bodyOf(group('g')) });
     const [letter] = await findLetters(['d'], ['events'], world.ports);
     await world.mailboxes.events.take(10, 300);
-    expect(await sendAmended(letter as never, { body: bodyOf(group('g', 'X')), reason }, world.ports)).toBe(
-      false,
-    );
+    const words = { body: bodyOf(group('g', 'X')), reason };
+    expect(await sendAmended(letter as never, words, world.ports)).toBe(false);
     expect(world.sent).toEqual([]);
     expect(await journal(world)).toEqual([]);
+  });
+});
+
+describe('a letter of a queue that is bound to a connection', () => {
+  it.each([
+    ['of a producer that names none is', undefined, undefined],
+    ['with an attribute of another is refused, and', 'default', undefined],
+    ['with an event of another is refused, and', undefined, 'default'],
+  ])('%s nothing of the other company', async (_, attribute, named) => {
+    const world = await savedWorld();
+    const { ports, mailboxes } = world;
+    await ports.connections.save({ ...world.connection, name: OF_ACME.to });
+    world.clock.ms += 60_000;
+    await world.publish(deleted('g'));
+    const body = bodyOf({ ...group('g'), connection: named });
+    mailboxes.events.add({ id: 'd', body, connection: attribute, queue: OF_ACME.queue });
+    const listed = async () => (await surveyLetters(ports, { queues: ['events'], limit: 1 })).messages[0];
+    const [letter] = (await findLetters(['d'], ['events'], ports)) as [Letter];
+    const { document } = await describeLetter(letter, ports);
+    const isRefused = attribute !== named;
+    const refusal = isRefused ? expect.stringMatching(/^wrong_connection/) : null;
+    expect(await listed()).toMatchObject({ connection: 'acme', superseded: false, refusal });
+    const events = { length: isRefused ? 0 : 1 };
+    expect(document).toMatchObject({ connection: 'acme', superseded: false, events, now: [] });
+
+    await world.publish({ ...deleted('g'), connection: 'acme' });
+    expect(await listed()).toMatchObject({ superseded: !isRefused });
+    const others = bodyOf({ ...group('g'), connection: 'default' });
+    expect(problemsOf(others, letter.message, NOW_MS)).toHaveLength(attribute === undefined ? 1 : 0);
+    expect(await sendAmended(letter, { body, reason: 'r' }, ports)).toBe(true);
+    expect(world.sent).toMatchObject([attribute ? { queue: undefined } : { queue: OF_ACME.queue }]);
+    expect([await world.audit('g', OF_ACME.to), await world.audit('g')]).toMatchObject([[{}], []]);
   });
 });

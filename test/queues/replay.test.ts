@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { outgoing } from '../../shared/operate/dead-letters/replay.ts';
 import { createMailbox } from '../../shared/queues/mailbox.ts';
 import { createEventSender } from '../../shared/queues/sqs-batch.ts';
+import { bindingOf, OF_ACME } from '../support/operate/world.ts';
 
 const text = (StringValue: string) => ({ StringValue, DataType: 'String' });
 interface Entry {
@@ -10,44 +11,32 @@ interface Entry {
   readonly MessageAttributes: Readonly<Record<string, { readonly StringValue: string }>>;
 }
 
-const ARN = 'arn:aws:sqs:eu-west-1:111122223333:';
-const OWN = text('groupsync-events-okta');
+const [COMMON, OWN] = ['groupsync-events', OF_ACME.queue];
+const wrote = (name: string, value: string) => ({ MessageAttributes: { [name]: text(value) } });
+const movedFrom = (queue: string) => ({
+  Attributes: { DeadLetterQueueSourceArn: `arn:aws:sqs:eu-west-1:111122223333:${queue}` },
+});
 
 describe('a dead letter that is sent again', () => {
   it.each<[string, object, string, string?]>([
-    [
-      'refused, of a source with a queue of its own',
-      { MessageAttributes: { queue: OWN } },
-      'groupsync-events-okta',
-    ],
+    ['refused, of a source with a queue of its own', wrote('queue', OWN), OWN],
     [
       'moved by SQS from there, whatever the producer wrote beside it',
-      {
-        Attributes: { DeadLetterQueueSourceArn: `${ARN}groupsync-events-okta` },
-        MessageAttributes: { queue: text('groupsync-events-entra') },
-      },
-      'groupsync-events-okta',
+      { ...movedFrom(OWN), ...wrote('queue', 'groupsync-events-entra') },
+      OWN,
     ],
-    [
-      'moved by SQS from the common queue',
-      { Attributes: { DeadLetterQueueSourceArn: `${ARN}groupsync-events` } },
-      'groupsync-events',
-    ],
-    ['of which nothing is known', {}, 'groupsync-events'],
+    ['moved by SQS from the common queue', movedFrom(COMMON), COMMON],
+    ['of which nothing is known', {}, COMMON],
     [
       'that failed before, with how often and when first',
       {
         Attributes: { SentTimestamp: String(Date.parse('2026-11-20')) },
-        MessageAttributes: { failedBefore: text('2 2026-11-01T00:00:00.000Z') },
+        ...wrote('failedBefore', '2 2026-11-01T00:00:00.000Z'),
       },
-      'groupsync-events',
+      COMMON,
       '3 2026-11-01T00:00:00.000Z',
     ],
-    [
-      'whose past nobody can have written',
-      { MessageAttributes: { failedBefore: text('-1 2999-01-01') } },
-      'groupsync-events',
-    ],
+    ['whose past nobody can have written', wrote('failedBefore', '-1 2999-01-01'), COMMON],
   ])(
     'goes back to the queue that it came from: %s',
     async (_, over, queue, past = '1 1970-01-01T00:00:00.000Z') => {
@@ -62,9 +51,14 @@ describe('a dead letter that is sent again', () => {
         },
       } as unknown as SQSClient;
       const url = (name: string) => async () => `https://sqs.test/111122223333/${name}`;
-      const mailbox = createMailbox(client, { name: 'events', queueUrl: url('groupsync-events-dlq') });
+      const mailbox = createMailbox(client, {
+        name: 'events',
+        queueUrl: url('groupsync-events-dlq'),
+        bindingOf,
+      });
       const letters = await mailbox.take(1, 30);
-      const sender = createEventSender(client, url('groupsync-events'), async () => ({ id: 'ann' }));
+      expect(letters[0]?.bound).toBe(await bindingOf(queue));
+      const sender = createEventSender(client, url(COMMON), async () => ({ id: 'ann' }));
       const outcomes = await sender.send([{ body: 'common' }, ...letters.map(outgoing)]);
       expect(outcomes.every(({ messageId }) => messageId?.startsWith('sent'))).toBe(true);
       expect(outcomes).toHaveLength(2);

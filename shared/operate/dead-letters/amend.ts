@@ -1,6 +1,6 @@
-import { decodeMessage, REWORDED } from '../../contract/decode.ts';
+import { REWORDED } from '../../contract/decode.ts';
 import { DEFAULT_CONNECTION } from '../../contract/names.ts';
-import { connectionName, type GroupRef, groupId } from '../../domain/ids.ts';
+import { type GroupRef, groupId } from '../../domain/ids.ts';
 import { makeStamp, readStamp, type Stamp, type StampParts } from '../../domain/stamp.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { DeadMessage, Mailbox } from '../../sync/ports/queues.ts';
@@ -14,10 +14,7 @@ import { LOOK_MS, walkMailbox } from './walk.ts';
 export type AmendPorts = JournalPorts & Pick<ToolPorts, 'mailboxes' | 'events'>;
 
 /** Where what a person did to a letter is kept: with its group, or in the connection's journal. */
-function auditedAt({ ref, group, events, message }: Letter): GroupRef {
-  if (ref !== undefined) return ref;
-  const named = /^[a-z0-9-]{1,32}$/.test(message.connection ?? '') ? message.connection : undefined;
-  const connection = events[0]?.connection ?? connectionName(named ?? DEFAULT_CONNECTION);
+function auditedAt({ connection = DEFAULT_CONNECTION, group }: Letter): GroupRef {
   return group === undefined ? journalOf(connection) : { connection, group: groupId(group) };
 }
 
@@ -30,17 +27,15 @@ function rewordedStamp({ message, events }: Letter): Stamp {
   return makeStamp({ ...place, source: REWORDED, operation: operation + Math.max(1, events.length) });
 }
 
+/** Where other words go: what names no company, to the queue that says whose it is; the rest, to the common one. */
+const wayBack = ({ connection, queue, bound }: DeadMessage) =>
+  connection === undefined ? { queue, bound } : { queue: undefined, bound: undefined };
+
 /** Says what ingest would make of a body now: its problems, one line each; none where it would be accepted. */
 export function problemsOf(body: string, message: DeadMessage, nowMs: number): readonly string[] {
-  const { events, ignored, rejected } = decodeMessage({
-    ...message,
-    body,
-    messageId: message.id,
-    receivedAtMs: nowMs,
-    stamp: stampOf(message),
-  });
-  if (rejected.length > 0) return rejected.map(({ code, message: why }) => `${code}: ${why}`);
-  return events.length === 0 && ignored > 0 ? ['nothing in it is an event of a directory'] : [];
+  const again = { ...message, ...wayBack(message), body, stamp: stampOf(message) };
+  const { events, problems } = readLetter(again, 'events', nowMs);
+  return events.length + problems.length > 0 ? problems : ['nothing in it is an event of a directory'];
 }
 
 /**
@@ -53,13 +48,13 @@ export async function sendAmended(
   ports: AmendPorts,
 ): Promise<boolean> {
   const { queue, message } = letter;
+  const look = { clock: ports.clock, longestMs: LOOK_MS };
   let isSent = false;
-  await walkMailbox(ports.mailboxes[queue], lookOf(ports), async (messages, held) => {
+  await walkMailbox(ports.mailboxes[queue], look, async (messages, held) => {
     const taken = messages.find(({ id }) => id === message.id);
     if (taken === undefined) return true;
     await recordWords(letter, 'edit', { before: taken.body, after: body, reason }, ports);
-    // Of what names no company the queue that it came from says whose it is.
-    const to = taken.connection === undefined ? taken.queue : undefined;
+    const { queue: to } = wayBack(taken);
     const again = { ...outgoing(taken), body, queue: to, stamp: rewordedStamp(letter) };
     const [outcome] = await ports.events.send([again]);
     if (outcome?.messageId === undefined) throw new Error(`the events queue refused it: ${outcome?.refused}`);
@@ -93,8 +88,6 @@ async function recordWords(
 /** Of whole characters, so that two of them, at up to four bytes a character, fit into an entry. */
 const partsOf = (text: string): readonly string[] => text.match(/.{1,40000}/gsu) ?? [''];
 
-const lookOf = ({ clock }: AmendPorts) => ({ clock, longestMs: LOOK_MS });
-
 /** How many characters name a letter for sure: as many as lists show. */
 export const SHORT_ID = 8;
 
@@ -108,11 +101,12 @@ export async function findLetters(
   queues: readonly Mailbox['name'][],
   ports: AmendPorts,
 ): Promise<readonly Letter[]> {
+  const look = { clock: ports.clock, longestMs: LOOK_MS };
   const found = new Map<string, Letter[]>();
   for (const queue of queues) {
     const isSure = (id: string) => id.length >= SHORT_ID && found.has(id);
     if (ids.every(isSure)) break;
-    await walkMailbox(ports.mailboxes[queue], lookOf(ports), async (messages) => {
+    await walkMailbox(ports.mailboxes[queue], look, async (messages) => {
       for (const message of messages)
         for (const id of ids.filter((one) => isNamed(message, one))) {
           const letter = readLetter(message, queue, ports.clock());

@@ -13,7 +13,7 @@ export type StandingPorts = Pick<ToolPorts, 'groups' | 'users'>;
 /** All that can be said of a letter, and the connections that it names in vain. */
 export async function describeLetter(letter: Letter, ports: StandingPorts & Pick<ToolPorts, 'connections'>) {
   const { message, queue, events } = letter;
-  const missing = await missingConnections(letter, ports);
+  const { problems, missing } = await refusalsOf(letter, ports);
   const decoded = events.map(({ connection, source, stamp, id: eventId, change }) => ({
     id: eventId,
     source,
@@ -31,12 +31,9 @@ export async function describeLetter(letter: Letter, ports: StandingPorts & Pick
     failedAt: new Date(message.failedAtMs).toISOString(),
     firstFailedAt: new Date(message.firstFailedAtMs).toISOString(),
     failures: message.failures,
-    connection: message.connection ?? null,
+    connection: letter.connection ?? null,
     superseded: await isSuperseded(letter, ports),
-    problems: [
-      ...letter.problems,
-      ...missing.map((name) => `unknown_connection: there is no connection ${name}`),
-    ],
+    problems,
     events: decoded,
     now: await standingOf(letter, ports),
     body: message.body,
@@ -63,24 +60,17 @@ export async function standingOf(letter: Letter, { groups }: Pick<ToolPorts, 'gr
   }));
 }
 
-/** Why ingest would refuse the letter again if it were sent now; null where it would not. */
-export async function refusalOf(letter: Letter, ports: Pick<ToolPorts, 'connections'>) {
-  const [problem] = letter.problems;
-  if (problem !== undefined) return problem;
-  const [missing] = await missingConnections(letter, ports);
-  return missing === undefined ? null : `unknown_connection: there is no connection ${missing}`;
-}
-
-/** Connections that the letter's events name and that do not exist: ingest would refuse it for them again. */
-export async function missingConnections(
-  { events }: Pick<Letter, 'events'>,
+/** Why ingest would refuse the letter again if it were sent now, and the connections that it names in vain. */
+export async function refusalsOf(
+  { events, problems }: Pick<Letter, 'events' | 'problems'>,
   { connections }: Pick<ToolPorts, 'connections'>,
 ) {
   const missing: ConnectionName[] = [];
   for (const name of new Set(events.map(({ connection }) => connection))) {
     if ((await connections.find(name)) === undefined) missing.push(name);
   }
-  return missing;
+  const unknown = missing.map((name) => `unknown_connection: there is no connection ${name}`);
+  return { missing, problems: [...problems, ...unknown] };
 }
 
 /**

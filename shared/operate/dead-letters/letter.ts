@@ -1,8 +1,9 @@
 import { decodeMessage } from '../../contract/decode.ts';
 import { readApplyMessage } from '../../contract/invocation.ts';
 import { parseJson } from '../../contract/json.ts';
+import { DEFAULT_CONNECTION } from '../../contract/names.ts';
 import type { DirectoryEvent } from '../../domain/event.ts';
-import { type GroupRef, groupId } from '../../domain/ids.ts';
+import { type ConnectionName, connectionName, type GroupRef, groupId } from '../../domain/ids.ts';
 import { makeStamp, parseStamp, type Stamp } from '../../domain/stamp.ts';
 import type { DeadMessage, Mailbox } from '../../sync/ports/queues.ts';
 
@@ -14,6 +15,8 @@ export interface Letter {
   readonly events: readonly DirectoryEvent[];
   /** Why it cannot be accepted, as ingest would say it now. */
   readonly problems: readonly string[];
+  /** Whose it is; undefined where it says no name, or its queue is of nobody any more. */
+  readonly connection: ConnectionName | undefined;
   /** The directory group that it is about, even where the rest cannot be read. */
   readonly group: string | undefined;
   /** Of the apply queue: the group to look at. */
@@ -25,36 +28,40 @@ export function readLetter(message: DeadMessage, queue: Mailbox['name'], nowMs: 
   if (queue === 'apply') {
     const ref = readApplyMessage(message.body);
     const problems = ref === undefined ? ['expected {connection, group}'] : [];
-    return { message, queue, events: [], problems, group: ref?.group, ref };
+    return { message, queue, events: [], problems, connection: ref?.connection, group: ref?.group, ref };
   }
   const { events, rejected } = decodeMessage({
     ...message,
     messageId: message.originalMessageId ?? message.id,
     receivedAtMs: nowMs,
   });
-  const named = events.flatMap(({ change }) => ('group' in change ? [change.group] : []));
+  const guessed = guess(message.body);
+  const groups = events.flatMap(({ change }) => ('group' in change ? [change.group] : []));
+  const { bound, connection: named = DEFAULT_CONNECTION } = message;
   return {
     message,
     queue,
     events,
     problems: rejected.map(({ code, message: why }) => `${code}: ${why}`),
-    group: named[0] ?? guessGroup(message.body),
+    connection: bound ? bound.to : (events[0]?.connection ?? asName(guessed.connection ?? named)),
+    group: groups[0] ?? guessed.group,
     ref: undefined,
   };
 }
 
-/** An event that is refused for another reason mostly still says which group it is about. */
-function guessGroup(body: string): string | undefined {
+/** As far as something of unknown form has such a field. */
+type Loose = { readonly [field: string]: Loose } | null | undefined;
+
+/** What is refused for another reason mostly still says whose it is, and which group it is about. */
+function guess(body: string) {
   const parsed = parseJson(body);
-  if (!parsed.ok) return undefined;
-  const id = field(field(field(parsed.value, 'data'), 'group'), 'id');
-  return typeof id === 'string' ? groupId(id) : undefined;
+  const said = parsed.ok ? (parsed.value as Loose) : undefined;
+  const id: unknown = said?.['data']?.['group']?.['id'];
+  return { connection: said?.['connection'], group: typeof id === 'string' ? groupId(id) : undefined };
 }
 
-const field = (value: unknown, name: string): unknown =>
-  typeof value === 'object' && value !== null
-    ? (value as Readonly<Record<string, unknown>>)[name]
-    : undefined;
+const asName = (said: unknown) =>
+  typeof said === 'string' && /^[a-z0-9-]{1,32}$/.test(said) ? connectionName(said) : undefined;
 
 /**
  * The stamp to send along when a letter goes back to the events queue. An event without a time of its own keeps the

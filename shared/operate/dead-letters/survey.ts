@@ -3,7 +3,7 @@ import type { Cause, LetterSummary, Survey } from '../../contract/answers.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Mailbox } from '../../sync/ports/queues.ts';
 import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
-import { isSuperseded, refusalOf, type StandingPorts } from './describe.ts';
+import { isSuperseded, refusalsOf, type StandingPorts } from './describe.ts';
 import { type Letter, readLetter } from './letter.ts';
 import { LOOK_MS, type WalkOptions, walkMailbox } from './walk.ts';
 
@@ -73,11 +73,12 @@ const summarise = (letters: readonly Letter[], nowMs: number, ports: SurveyPorts
       queue: letter.queue,
       code: letter.message.code,
       message: letter.message.message,
+      connection: letter.connection ?? null,
       group: letter.group ?? null,
       ageMs: Math.max(0, nowMs - letter.message.firstFailedAtMs),
       failures: letter.message.failures,
       superseded: await isSuperseded(letter, ports),
-      refusal: await refusalOf(letter, ports),
+      refusal: (await refusalsOf(letter, ports)).problems[0] ?? null,
     }),
     { concurrency: READS_IN_FLIGHT },
   );

@@ -80,10 +80,9 @@ async function decodeForKnownConnections(
 }
 
 function collect(message: IncomingMessage, decoded: DecodedMessage, into: Acceptance): void {
-  const { messageId, connection, bound, failedBefore } = message;
-  const queue = bound?.queue;
+  const { messageId, bound, failedBefore } = message;
   into.ignored += decoded.ignored;
   for (const event of decoded.events) into.accepted.push({ event, messageId });
   for (const rejection of decoded.rejected)
-    into.rejected.push({ messageId, connection, queue, failedBefore, ...rejection });
+    into.rejected.push({ messageId, queue: bound?.queue, failedBefore, ...rejection });
 }

@@ -1,3 +1,4 @@
+import type { BoundQueue } from '../../contract/decode.ts';
 import type { DeadLetterCode } from '../../contract/names.ts';
 import type { GroupRef } from '../../domain/ids.ts';
 import type { Stamp } from '../../domain/stamp.ts';
@@ -76,6 +77,8 @@ export interface DeadMessage {
   readonly originalMessageId?: string | undefined;
   /** The queue that it came from, as far as is known. */
   readonly queue?: string | undefined;
+  /** Where that is of one connection alone: ingest will judge by it, where the message goes back there. */
+  readonly bound?: BoundQueue | undefined;
 }
 
 /** A dead-letter queue as a person works through it. */

@@ -1,7 +1,7 @@
 import { parseSettings } from '../../../shared/contract/change-setting.ts';
 import { DEFAULT_CONNECTION } from '../../../shared/contract/names.ts';
 import type { ConnectionSettings } from '../../../shared/contract/settings.ts';
-import { type GroupRef, groupId, roleId } from '../../../shared/domain/ids.ts';
+import { connectionName, type GroupRef, groupId, roleId } from '../../../shared/domain/ids.ts';
 import { createMailbox } from '../../../shared/queues/mailbox.ts';
 import { createConnectionStore } from '../../../shared/store/connection-store.ts';
 import { applyGroup } from '../../../shared/sync/apply/apply.ts';
@@ -17,6 +17,8 @@ import { runCli } from '../cli/io.ts';
 import { type PlatformOptions, ToldPlatform } from '../engine/platform.ts';
 
 export const NOW_MS = Date.UTC(2026, 10, 20, 10);
+export const OF_ACME = { queue: 'groupsync-events-acme', to: connectionName('acme') };
+export const bindingOf = async (queue?: string) => (queue === OF_ACME.queue ? OF_ACME : undefined);
 
 /** A native event without the parts that no test of the tool cares about. */
 export interface ShortEvent {
@@ -25,8 +27,12 @@ export interface ShortEvent {
   readonly id?: string;
   readonly time?: string;
   readonly actor?: string;
-  readonly connection?: string;
+  readonly connection?: string | undefined;
 }
+
+const noApplicant = () => {
+  throw new Error('no applicant in this world');
+};
 
 /** A dead-letter queue of the simulation, into which a test puts letters under ids of its own. */
 function mailboxOf(name: 'events' | 'apply', queues: Queues, clock: { ms: number }) {
@@ -38,7 +44,7 @@ function mailboxOf(name: 'events' | 'apply', queues: Queues, clock: { ms: number
     if (!queue.messages.some(({ visibleAtMs }) => visibleAtMs <= clock.ms)) clock.ms += 1_000;
   });
   const mailbox = {
-    ...createMailbox(client, { name, queueUrl: async () => queueUrl(`${name}Dlq`) }),
+    ...createMailbox(client, { name, queueUrl: async () => queueUrl(`${name}Dlq`), bindingOf }),
     onTake: () => {},
     add(
       letter: Partial<DeadMessage & Omit<DeadLetter, 'code'>> & {
@@ -47,13 +53,13 @@ function mailboxOf(name: 'events' | 'apply', queues: Queues, clock: { ms: number
       },
     ): void {
       const { id, body, sentAtMs = clock.ms, code = 'invalid_event' } = letter;
-      const { originalMessageId, failedBefore } = letter;
+      const { originalMessageId, failedBefore, queue: from, connection } = letter;
       const attributes = {
         errorCode: code,
         errorMessage: 'expected something else',
         failedAt: new Date(clock.ms).toISOString(),
-        ...(originalMessageId !== undefined && { originalMessageId }),
-        ...(failedBefore !== undefined && { failedBefore }),
+        // Without those that are undefined.
+        ...JSON.parse(JSON.stringify({ originalMessageId, failedBefore, queue: from, connection })),
       };
       Object.assign(queue.send({ body, attributes }), { id, sentAtMs });
     },
@@ -142,14 +148,7 @@ export function createWorld(
       scim: async () => undefined,
       statusOf: async () => 401,
     },
-    applicants: {
-      present: () => {
-        throw new Error('no applicant in this world');
-      },
-      stored: async () => {
-        throw new Error('no applicant in this world');
-      },
-    },
+    applicants: { present: noApplicant, stored: async () => noApplicant() },
   };
   const connection = {
     name: DEFAULT_CONNECTION,
@@ -214,9 +213,9 @@ export function createWorld(
       return ingest(messages, ports);
     },
     apply: (group: string) => applyGroup(refOf(group), ports),
-    async audit(group: string) {
+    async audit(group: string, of = DEFAULT_CONNECTION) {
       const entries = [];
-      for await (const page of ports.audit.read(refOf(group))) entries.push(...page);
+      for await (const page of ports.audit.read({ ...refOf(group), connection: of })) entries.push(...page);
       return entries;
     },
   };

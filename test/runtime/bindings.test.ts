@@ -1,0 +1,21 @@
+import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { mockClient } from 'aws-sdk-client-mock';
+import { expect, it } from 'vitest';
+import type { Sdk } from '../../shared/aws/sdk.ts';
+import { bindingsOf } from '../../shared/runtime/wire-tool.ts';
+
+it('the tool is told by ingest which queues are bound, and asks for none but the queues of sources', async () => {
+  const lambda = mockClient(LambdaClient);
+  const Environment = { Variables: { GROUPSYNC_BOUND_QUEUES: 'p-events-okta=acme' } };
+  lambda.on(GetFunctionConfigurationCommand, { FunctionName: 'p-ingest' }).resolves({ Environment });
+  const bindingOf = bindingsOf({ lambda: new LambdaClient() } as Sdk, 'p');
+  expect([await bindingOf(), await bindingOf('p-events'), lambda.calls()]).toEqual([
+    undefined,
+    undefined,
+    [],
+  ]);
+  const [own, gone] = ['p-events-okta', 'p-events-gone'];
+  expect(await bindingOf(own)).toEqual({ queue: own, to: 'acme' });
+  expect(await bindingOf(gone)).toEqual({ queue: gone, to: undefined });
+  expect(lambda.calls()).toHaveLength(1);
+});
