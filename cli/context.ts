@@ -25,7 +25,7 @@ export interface Context {
   readonly connected: (name?: ConnectionName) => Promise<{ ports: ToolPorts; found: Connection }>;
   readonly group: (text: string) => Promise<GroupRef>;
   readonly member: (text: string) => Promise<MemberId>;
-  readonly names: (named: Named) => Promise<Names>;
+  readonly names: (named: Named, of?: ConnectionName) => Promise<Names>;
   /** One group, as it is named to a person. */
   readonly said: (ref: GroupRef) => Promise<string>;
   /** `--yes`: nobody is to be asked. */
@@ -59,8 +59,8 @@ export function createContext(io: Io, options: GlobalOptions, wording: Wording):
     const { ports } = await opening;
     return wording.hush?.overhear(ports) ?? ports;
   };
-  const names = async (named: Named) =>
-    wording.hush ? NO_NAMES : readNames(connection, named, await ports());
+  const names = async (named: Named, of = connection) =>
+    wording.hush ? NO_NAMES : readNames(of, named, await ports());
   return {
     io,
     out,

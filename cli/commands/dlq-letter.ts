@@ -19,7 +19,7 @@ import type { Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
 import { askYes, canAsk } from '../output/ask.ts';
 import { plural } from '../output/words.ts';
-import { type QueueOption, queuesOf, selectionOf, surveyChosen, type Which } from './dlq-queue.ts';
+import { groupOf, type QueueOption, queuesOf, selectionOf, surveyChosen, type Which } from './dlq-queue.ts';
 import { toMs } from './explain.ts';
 
 async function findOne(context: Context, id: string, options: QueueOption): Promise<Letter> {
@@ -34,10 +34,11 @@ export async function show(context: Context, id: string, options: QueueOption): 
   const { out } = context;
   const letter = await findOne(context, id, options);
   const { document, missing } = await describeLetter(letter, await context.ports());
-  const names = await context.names({
+  const named = {
     groups: [...document.events, ...document.now].flatMap(({ group }) => group ?? []),
     members: document.events.flatMap(({ members }) => members.slice(0, SHOWN_MEMBERS)),
-  });
+  };
+  const names = await context.names(named, letter.connection);
   out.answer(document, (shown) => print(shown, names, context));
   const short = document.id.slice(0, SHORT_ID);
   const [first] = missing;
@@ -57,6 +58,7 @@ const SHOWN_MEMBERS = 10;
 
 function print(letter: ShownLetter, names: Names, { out }: Context): void {
   out.line(`message     ${letter.id} (${letter.queue})`);
+  out.line(`connection  ${letter.connection ?? 'cannot be told'}`);
   out.line(`cause       ${letter.code}: ${letter.message}`);
   const again = letter.failures === 1 ? '' : `; failed ${letter.failures} times, last ${letter.failedAt}`;
   out.line(`since       ${letter.firstFailedAt}${again}`);
@@ -160,8 +162,9 @@ export async function discard(
   const { messages } = await surveyChosen(context, selection, options);
   const shown = messages.slice(0, SHOWN_LETTERS);
   const names = await context.names({ groups: shown.flatMap(({ group }) => group ?? []) });
-  for (const { id, code, group, message } of shown)
-    out.note(`${id.slice(0, SHORT_ID)}  ${code}  ${group === null ? '' : names.group(group)}  ${message}`);
+  const sayGroup = groupOf(names, context);
+  for (const letter of shown)
+    out.note(`${letter.id.slice(0, SHORT_ID)}  ${letter.code}  ${sayGroup(letter) ?? ''}  ${letter.message}`);
   if (messages.length > SHOWN_LETTERS) out.note(`… and ${messages.length - SHOWN_LETTERS} more`);
   if (messages.length === 0) throw new NotFound('none of these is a dead letter: groupsync dlq list');
   const reason = await context.reason(options.reason);

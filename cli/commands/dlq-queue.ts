@@ -1,10 +1,11 @@
 import { Option } from 'commander';
-import type { ReplayReport, Survey } from '../../shared/contract/answers.ts';
+import type { LetterSummary, ReplayReport, Survey } from '../../shared/contract/answers.ts';
 import { DEAD_LETTER_CODES } from '../../shared/contract/names.ts';
 import { SHORT_ID } from '../../shared/operate/dead-letters/amend.ts';
 import { replayLetters } from '../../shared/operate/dead-letters/replay.ts';
 import { isNamed, type Selection, surveyLetters } from '../../shared/operate/dead-letters/survey.ts';
 import { NotFound } from '../../shared/operate/find-group.ts';
+import type { Names } from '../../shared/operate/names.ts';
 import type { Mailbox } from '../../shared/sync/ports/queues.ts';
 import type { Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
@@ -46,6 +47,14 @@ export const groupNamed = async (context: Context, group: string | undefined): P
         (ref) => ref.group,
         () => group,
       );
+
+/** Of another connection than the one asked for, of which the names are, a group is said by its id and whose it is. */
+export const groupOf =
+  (names: Names, asked: Pick<Context, 'connection'>) =>
+  ({ connection, group }: LetterSummary) =>
+    connection === asked.connection || group === null
+      ? group && names.group(group)
+      : `${connection}/${group}`;
 
 /** @param limit of the messages that are listed one by one */
 export const surveyed = async (

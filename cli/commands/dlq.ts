@@ -11,6 +11,7 @@ import {
   CAUSE_COLUMNS,
   codeOption,
   groupNamed,
+  groupOf,
   queueOption,
   replay,
   surveyed,
@@ -86,7 +87,8 @@ async function list(context: Context, { code, group, limit, ...options }: ListOp
 
 const SHOWN_MESSAGES = 20;
 
-function printSurvey(survey: Survey, names: Names, { out }: Context): void {
+function printSurvey(survey: Survey, names: Names, context: Context): void {
+  const { out } = context;
   const { causes, messages, total, inFlightElsewhere, complete, selected } = survey;
   if (causes.length > 0) out.noteTable(causes, CAUSE_COLUMNS, out.line);
   const idOf = shortIds(messages);
@@ -95,7 +97,7 @@ function printSurvey(survey: Survey, names: Names, { out }: Context): void {
     out.table(messages.slice(0, shown), [
       { title: 'message', of: ({ id }) => idOf(id), whole: true },
       { title: 'code', of: ({ code }) => code },
-      { title: 'group', of: ({ group }) => (group === null ? null : names.group(group)), whole: 'id' },
+      { title: 'group', of: groupOf(names, context), whole: 'id' },
       { title: 'age', of: ({ ageMs }) => duration(ageMs), align: 'right' },
       {
         title: 'failed',

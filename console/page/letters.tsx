@@ -4,7 +4,7 @@ import type { Letters as LettersAnswer, ReplayProgress, ShownLetter } from '../a
 import { duration, number } from './format.ts';
 import { lines, live, post, useAnswer } from './net.ts';
 import { Answered, Ask, ask, Button, Empty, Page, perform, Section, State, sayDone, Time } from './parts.tsx';
-import { go, id, pathTo } from './route.ts';
+import { connection, go, id, pathTo } from './route.ts';
 import { T } from './texts.ts';
 
 type Cause = LettersAnswer['causes'][number];
@@ -51,6 +51,9 @@ export function Letters() {
 
 const SHOWN = 20;
 
+/** Letters are of all connections; names and links are of the one whose pages these are. */
+const isHere = (of: string | null) => of === connection.value;
+
 interface OfCauseProps {
   readonly cause: Cause;
   readonly messages: readonly Summary[];
@@ -58,11 +61,11 @@ interface OfCauseProps {
 }
 
 function OfCause({ cause, messages, names }: OfCauseProps) {
-  const { code, count, superseded, oldestMs } = cause;
+  const { code, count, oldestMs } = cause;
   const [shown, setShown] = useState(SHOWN);
   const facts = [
     T.letters.oldest(duration(oldestMs)),
-    ...(superseded > 0 ? [T.letters.superseded(superseded)] : []),
+    ...(cause.superseded > 0 ? [T.letters.superseded(cause.superseded)] : []),
   ];
   return (
     <Section
@@ -75,17 +78,21 @@ function OfCause({ cause, messages, names }: OfCauseProps) {
     >
       <p class="muted small">{facts.join(' · ')}</p>
       <ul class="list">
-        {messages.slice(0, shown).map(({ id, message, group, ageMs, failures, superseded: isMoot }) => (
-          <li key={id}>
-            <span class="grow">
-              <a href={pathTo('letters', id)}>{group === null ? id : (names[group] ?? group)}</a>
-              <small class="muted block lines">{message}</small>
-            </span>
-            {failures > 1 && <span class="bad-text">{T.letters.again(failures)}</span>}
-            {isMoot && <span class="muted">{T.letters.moot}</span>}
-            <span class="muted">{duration(ageMs)}</span>
-          </li>
-        ))}
+        {messages
+          .slice(0, shown)
+          .map(({ id, message, group, connection: of, ageMs, failures, superseded }) => (
+            <li key={id}>
+              <span class="grow">
+                <a href={pathTo('letters', id)}>
+                  {group === null ? id : isHere(of) ? (names[group] ?? group) : `${of}/${group}`}
+                </a>
+                <small class="muted block lines">{message}</small>
+              </span>
+              {failures > 1 && <span class="bad-text">{T.letters.again(failures)}</span>}
+              {superseded && <span class="muted">{T.letters.moot}</span>}
+              <span class="muted">{duration(ageMs)}</span>
+            </li>
+          ))}
       </ul>
       {messages.length > shown && (
         <Button onClick={() => setShown(shown * 5)}>{T.letters.more(messages.length - shown)}</Button>
@@ -178,6 +185,7 @@ const JUDGE_AFTER_MS = 250;
 
 function Shown(letter: ShownLetter) {
   const { id, queue, code, message, firstFailedAt, failures, superseded, problems, now, body } = letter;
+  const of = letter.connection;
   const original = pretty(body, 2);
   const [text, setText] = useState(original);
   const [judged, setJudged] = useState<{ readonly text: string; readonly problems: readonly string[] }>({
@@ -302,7 +310,8 @@ function Shown(letter: ShownLetter) {
         {now.map(({ group, state, wanted, users }) => (
           <Section key={group} title={T.letters.groupNow}>
             <p>
-              <a href={pathTo('groups', group)}>{group}</a> <State of={state} />
+              {isHere(of) ? <a href={pathTo('groups', group)}>{group}</a> : `${of}/${group}`}{' '}
+              <State of={state} />
             </p>
             <p class="muted small">{T.letters.standing(wanted, users)}</p>
           </Section>

@@ -92,12 +92,12 @@ export const QUERIES: Readonly<Record<string, Query>> = {
     const found = entries.filter((entry) => fits(entry, filter));
     return { entries: found.slice(from, from + count), found: found.length, isCut };
   },
-  letters: async (_, { ports, desk, overview, signal }): Promise<Letters> => {
+  letters: async (_, { connection, ports, desk, overview, signal }): Promise<Letters> => {
     const options = { queues: BOTH_QUEUES, limit: LETTERS_SHOWN, signal, patienceSeconds: 0 };
     const survey = await desk.inTurn(() => surveyLetters(ports, options));
     const names: Record<string, string> = {};
-    for (const { group } of survey.messages) {
-      const name = group === null ? null : await overview.nameOf(group);
+    for (const { group, connection: of } of survey.messages) {
+      const name = group === null || of !== connection ? null : await overview.nameOf(group);
       if (group !== null && name !== null) names[group] = name;
     }
     return { ...survey, names };
