@@ -8,7 +8,6 @@ import { compareWithNow } from '../../shared/operate/import/compare.ts';
 import { importCsv } from '../../shared/operate/import/import.ts';
 import { COLUMN_KEYS, type Headings, type Row } from '../../shared/operate/import/rows.ts';
 import { withId } from '../../shared/operate/names.ts';
-import type { Connection } from '../../shared/sync/ports/connections.ts';
 import type { Act, Context } from '../context.ts';
 import { describeError } from '../describe-error.ts';
 import { EXIT, UsageError } from '../io.ts';
@@ -204,7 +203,11 @@ const timeOf = (path: string): Promise<string | undefined> =>
 async function compare(context: Context, rows: AsyncIterable<Row>, asOf: string) {
   try {
     const { ports, found } = await context.connected();
-    if (Date.parse(asOf) < (found.eventsSinceMs ?? 0)) throw new UsageError(tooOldFor(found, asOf));
+    const since = new Date(found.eventsSinceMs ?? 0).toISOString();
+    if (new Date(asOf) < new Date(since))
+      throw new UsageError(
+        `as of: expected a time after ${since}, when all that ${found.name} had was erased, got ${asOf}; --as-of now says that the file is true today`,
+      );
     return await compareWithNow(rows, asOf, found, ports);
   } catch (error) {
     if (error instanceof UsageError) throw error;
@@ -212,9 +215,6 @@ async function compare(context: Context, rows: AsyncIterable<Row>, asOf: string)
     return undefined;
   }
 }
-
-const tooOldFor = ({ name, eventsSinceMs = 0 }: Connection, asOf: string): string =>
-  `as of: expected a time after ${new Date(eventsSinceMs).toISOString()}, when all that ${name} had was erased, got ${asOf}; --as-of now says that the file is true today`;
 
 const SIGNS = { added: '+', removed: '−', unmatched: '?' } as const;
 

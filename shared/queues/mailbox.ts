@@ -55,9 +55,8 @@ export function createMailbox(client: SQSClient, { name, queueUrl, bindingOf }: 
           MessageAttributeNames: ['All'],
         }),
       );
-      return Promise.all(
-        Messages.map(messageOf).map(async (one) => ({ ...one, bound: await bindingOf?.(one.queue) })),
-      );
+      const letters = Messages.map(messageOf);
+      return Promise.all(letters.map(async (one) => ({ ...one, bound: await bindingOf?.(one.queue) })));
     },
 
     hold: hide,

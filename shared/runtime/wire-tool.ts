@@ -66,6 +66,7 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
     alarms: local === undefined ? createAlarmDesk(sdk, { prefix, endpoint: target.emulator }) : undefined,
     ...createScimServer(sdk, { prefix, scimUrl: target.scimUrl }),
   };
+  const bindingOf = bindingsOf(sdk, prefix);
   const table = createDynamoTable(sdk.dynamodb, { tableName: options.tableName, sleep });
   const secrets = createSecrets(sdk.secrets, prefix);
   const stores = storesOver(table);
@@ -91,11 +92,7 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
     // The tool never gives up on a group by itself: only apply dead-letters.
     deadLetters: { bury: async (letters) => letters.map(({ messageId }) => messageId) },
     mailboxes: {
-      events: createMailbox(sdk.sqs, {
-        name: 'events',
-        queueUrl: () => requireUrl('eventsDlq'),
-        bindingOf: bindingsOf(sdk, prefix),
-      }),
+      events: createMailbox(sdk.sqs, { name: 'events', queueUrl: () => requireUrl('eventsDlq'), bindingOf }),
       apply: createMailbox(sdk.sqs, { name: 'apply', queueUrl: () => requireUrl('applyDlq') }),
     },
     events: createEventSender(sdk.sqs, () => requireUrl('events'), caller),

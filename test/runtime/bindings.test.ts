@@ -9,11 +9,8 @@ it('the tool is told by ingest which queues are bound, and asks for none but the
   const Environment = { Variables: { GROUPSYNC_BOUND_QUEUES: 'p-events-okta=acme' } };
   lambda.on(GetFunctionConfigurationCommand, { FunctionName: 'p-ingest' }).resolves({ Environment });
   const bindingOf = bindingsOf({ lambda: new LambdaClient() } as Sdk, 'p');
-  expect([await bindingOf(), await bindingOf('p-events'), lambda.calls()]).toEqual([
-    undefined,
-    undefined,
-    [],
-  ]);
+  expect((await bindingOf()) ?? (await bindingOf('p-events'))).toBeUndefined();
+  expect(lambda.calls()).toEqual([]);
   const [own, gone] = ['p-events-okta', 'p-events-gone'];
   expect(await bindingOf(own)).toEqual({ queue: own, to: 'acme' });
   expect(await bindingOf(gone)).toEqual({ queue: gone, to: undefined });
