@@ -19,19 +19,15 @@ export function createCloud(life: Life, chronicleOf: (nowMs: () => number) => Ch
   const time = createTime(START_MS);
   const { nowMs } = time;
   const chronicle = chronicleOf(nowMs);
-  const table = new MemoryTable(life.seed % 2 === 0 ? {} : { indexLag: { ms: 500, nowMs } });
+  const table = new MemoryTable({ indexLag: { ms: [0, 500, 5_000, 60_000][life.seed % 4] ?? 0, nowMs } });
   const queues = createQueues({ nowMs, random: random.fork('queues'), unruly: 0.05 });
   const platforms = new Map<string, SimulatedPlatform>();
   for (const { company, traits, people } of life.connections) {
     if (platforms.has(company)) continue;
-    const own = random.fork(`platform ${company}`);
-    const { sleep } = time;
-    platforms.set(
-      company,
-      createSimulatedPlatform({ company, clock: nowMs, random: own, traits, chronicle, sleep, people }),
-    );
+    const own = { company, traits, people, random: random.fork(`platform ${company}`) };
+    platforms.set(company, createSimulatedPlatform({ ...own, clock: nowMs, chronicle, sleep: time.sleep }));
   }
-  const vault = createVault();
+  const vault = createVault(nowMs);
   const lambdas = createLambdas({
     time,
     random: random.fork('lambdas'),

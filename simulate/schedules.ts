@@ -10,6 +10,7 @@ import { type ConnectionSpec, DAY_MS, type Happening, HOUR_MS, MINUTE_MS, START_
 import type { SimulatedPlatform } from './platform/platform.ts';
 
 const TIMEOUT_MS = 15 * MINUTE_MS;
+const INDEX_LATE_MS = 2 * MINUTE_MS;
 const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {}, with: () => SILENT };
 const UNCOUNTED = { emit() {} };
 
@@ -18,7 +19,7 @@ const UNCOUNTED = { emit() {} };
  * found is left out for `leftOutMs` at most, and for `soonMs` while it might meet something.
  */
 const RHYTHMS = {
-  people: { everyMs: HOUR_MS, firstMs: 2_000, leftOutMs: 11 * HOUR_MS, soonMs: 4 * HOUR_MS },
+  people: { everyMs: HOUR_MS, firstMs: INDEX_LATE_MS + 2_000, leftOutMs: 11 * HOUR_MS, soonMs: 4 * HOUR_MS },
   pump: { everyMs: MINUTE_MS, firstMs: 30_000, leftOutMs: 5 * HOUR_MS, soonMs: 5 * HOUR_MS },
   feed: { everyMs: 5 * MINUTE_MS, firstMs: 45_000, leftOutMs: 6 * HOUR_MS, soonMs: 2 * HOUR_MS },
   // Litter has its turn by the hour of the day: in steps of seven every hour comes up.
@@ -114,6 +115,9 @@ function markOf(task: Task, { name, company }: ConnectionSpec, cloud: Around): M
   const { life, met, table, nowMs } = cloud;
   const { gate } = gateOf(name, cloud);
   const sinceMs = nowMs() - START_MS;
+  // The index, by which runs find connections, may not show a new one yet.
+  if (cloud.deeds.some(({ kind, atMs }) => kind === 'connect' && atMs > nowMs() - INDEX_LATE_MS))
+    return undefined;
   const around = met.filter(
     ({ atMs, deed }) => atMs <= sinceMs && (!('forMs' in deed) || atMs + deed.forMs > sinceMs),
   );

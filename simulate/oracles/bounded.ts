@@ -139,10 +139,7 @@ function judgeTable({ seen, accuse }: Sight): void {
   const { bytes, key } = seen.table.largest;
   if (bytes > MOST_BYTES)
     accuse('bounded', 'item_size', {}, `Expected no item beyond 350 KB, but ${key} has ${bytes} bytes.`);
-  for (const [kind, cause] of [
-    ['A#', 'read_audit'],
-    ['DRIFT#', 'read_drift'],
-  ] as const) {
+  for (const [kind, cause] of Object.entries({ 'A#': 'read_audit', 'DRIFT#': 'read_drift' })) {
     const width = seen.table.widest.get(kind) ?? 0;
     const sentence = `Expected no read to grow with history, but one read ${width} items ${kind}.`;
     if (width > WIDEST) accuse('bounded', cause, {}, sentence);
