@@ -52,7 +52,7 @@ export const groupNamed = async (context: Context, group: string | undefined): P
 export const groupOf =
   (names: Names, asked: Pick<Context, 'connection'>) =>
   ({ connection, group }: LetterSummary) =>
-    group && (connection === asked.connection ? names.group(group) : `${connection}/${group}`);
+    group && (connection === asked.connection ? names.group(group) : `${connection ?? '?'}/${group}`);
 
 /** @param limit of the messages that are listed one by one */
 export const surveyed = async (

@@ -60,9 +60,10 @@ describe('dead letters', () => {
     letters.add({ id: 'umbrella-1', body: JSON.stringify({ ...event, ...of }), code: 'unknown_connection' });
     const verbs = ['connect umbrella', 'dlq replay umbrella', 'dlq edit umbrella', 'dlq discard umbrella'];
     const { stderr, stdout } = await cli(['dlq', 'show', 'umbrella']);
+    letters.add({ id: 'gone', body: JSON.stringify({ ...event, ...of }).replace('umbrella', '?!') });
     // Not by the name that the group of the same id has with us.
     const all = (await cli(['dlq'])).stdout + stdout;
-    expect(all).toMatch(/umbrella\/g .*connection {2}umbrella(?!.*Blue)/s);
+    expect(all).toMatch(/umbrella\/g .* \?\/g .*connection {2}umbrella(?!.*Blue)/s);
     expect(stderr).toContain(verbs.map((verb) => `next: groupsync ${verb}\n`).join(''));
   });
 
@@ -88,10 +89,8 @@ describe('dead letters', () => {
   it('are not edited without an editor, which is said at once', async () => {
     const { cli, letters } = await worldOf();
     letters.onTake = () => expect.unreachable('nothing is looked for');
-    expect(await cli(['dlq', 'edit', IDS[0]])).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('EDITOR'),
-    });
+    const stderr = expect.stringContaining('EDITOR');
+    expect(await cli(['dlq', 'edit', IDS[0]])).toMatchObject({ code: 2, stderr });
   });
 
   it('open again with the text of a person whose edit is refused', async () => {
@@ -106,10 +105,7 @@ describe('dead letters', () => {
     );
     const { cli } = await worldOf();
     const env = { EDITOR: `'${process.execPath}' '${editor}'` };
-    const person = [
-      { sees: 'Open your text again?', types: 'y\r' },
-      { sees: 'Open your text again?', types: 'n\r' },
-    ];
+    const person = ['y\r', 'n\r'].map((types) => ({ sees: 'Open your text again?', types }));
     expect(await cli(['dlq', 'edit', IDS[0]], { env, person })).toMatchObject({ code: 1 });
     expect(readFileSync(log, 'utf8')).toBe('{|{!|');
   });

@@ -88,8 +88,7 @@ describe('surveyLetters', () => {
     const byCode = await surveyLetters(world.ports, { ...options, selection: { code: 'too_old' } });
     expect(byCode).toMatchObject({ total: 30, selected: 10 });
     const byGroup = await surveyLetters(world.ports, { ...options, selection: { group: 'g2' } });
-    expect(byGroup.messages.every((message) => message.group === 'g2')).toBe(true);
-    expect(byGroup.selected).toBe(6);
+    expect(byGroup.messages.map((message) => message.group)).toEqual(Array(6).fill('g2'));
   });
 });
 
@@ -188,17 +187,13 @@ describe('replayLetters', () => {
   it('ends where nothing was mended: what it sent and what came back is left there', async () => {
     const world = await worldWith(25);
     let back = 0;
-    const ports = {
-      ...world.ports,
-      events: {
-        send: async (messages: readonly { body: string }[]) =>
-          messages.map(({ body }) => {
-            back += 1;
-            world.mailboxes.events.add({ id: `back${back}`, body, originalMessageId: `again${back}` });
-            return { messageId: `again${back}` };
-          }),
-      },
-    };
+    const send = async (messages: readonly { body: string }[]) =>
+      messages.map(({ body }) => {
+        back += 1;
+        world.mailboxes.events.add({ id: `back${back}`, body, originalMessageId: `again${back}` });
+        return { messageId: `again${back}` };
+      });
+    const ports = { ...world.ports, events: { send } };
     const report = await replayLetters('events', ports, { connection, selection: {} });
     expect(report).toMatchObject({ replayed: 25, failed: 0, remaining: 25, cameBack: 25 });
     expect(world.mailboxes.events.ids()).toHaveLength(25);
@@ -240,9 +235,7 @@ describe('replayLetters', () => {
       selection: {},
       rate: 5,
       signal: stopping.signal,
-      onProgress: ({ replayed }) => {
-        if (replayed >= 15) stopping.abort();
-      },
+      onProgress: ({ replayed }) => replayed >= 15 && stopping.abort(),
     });
     expect(report).toMatchObject({ replayed: 15, cancelled: true });
     expect(world.clock.ms - startMs).toBeGreaterThanOrEqual(2_000);
@@ -280,8 +273,7 @@ describe('replayLetters', () => {
     const code = 'platform_rejected';
     const add = (rev: number) =>
       world.mailboxes.apply.add({ id: `rev${rev}`, body, code, originalMessageId: `default/g/${rev}` });
-    add(0);
-    add(1);
+    for (const rev of [0, 1]) add(rev);
     world.woken.length = 0;
     world.mailboxes.apply.onTake = () => {
       if (world.woken.length > 0 && !world.mailboxes.apply.ids().includes('rev2')) add(2);
@@ -307,13 +299,9 @@ describe('a letter that a person mends or discards', () => {
     expect(world.sent.map((message) => message.body)).toEqual([body]);
     expect(world.mailboxes.events.ids()).toEqual([]);
     const [entry] = await journal(world);
-    expect(entry).toMatchObject({
-      action: 'dlq_edit',
-      group: 'g',
-      actor: { kind: 'operator', id: 'local:tester' },
-      reason: 'mended the producer',
-      changes: [{ before: bodyOf(group('g', '')), after: body }],
-    });
+    const actor = { kind: 'operator', id: 'local:tester' };
+    const changes = [{ before: bodyOf(group('g', '')), after: body }];
+    expect(entry).toMatchObject({ action: 'dlq_edit', group: 'g', actor, reason, changes });
   });
 
   it('replaces the original, of which a part may be stored already', async () => {
@@ -337,9 +325,8 @@ describe('a letter that a person mends or discards', () => {
     world.mailboxes.events.add({ id: 'd', body: 'not json' });
     const [letter] = await findLetters(['d'], ['events'], world.ports);
     expect(await discardLetter(letter as never, reason, world.ports)).toBe(true);
-    expect(await journal(world)).toMatchObject([
-      { action: 'dlq_discard', changes: [{ before: 'not json', after: null }] },
-    ]);
+    const changes = [{ before: 'not json', after: null }];
+    expect(await journal(world)).toMatchObject([{ action: 'dlq_discard', changes }]);
     expect(world.mailboxes.events.ids()).toEqual([]);
   });
 
@@ -396,5 +383,20 @@ describe('a letter of a queue that is bound to a connection', () => {
     expect(await sendAmended(letter, { body, reason: 'r' }, ports)).toBe(true);
     expect(world.sent).toMatchObject([attribute ? { queue: undefined } : { queue: OF_ACME.queue }]);
     expect([await world.audit('g', OF_ACME.to), await world.audit('g')]).toMatchObject([[{}], []]);
+  });
+
+  it('stays of the connection that it names where the source was taken away, and else is of nobody', async () => {
+    const world = await savedWorld();
+    await world.publish(group('g'));
+    const gone = { body: bodyOf(group('g')), queue: 'groupsync-events-gone' };
+    for (const of of ['acme', undefined])
+      world.mailboxes.events.add({ ...gone, id: `of-${of}`, connection: of });
+    const letters = await findLetters(['of-acme', 'of-undefined'], ['events'], world.ports);
+    expect(letters).toMatchObject([{ connection: 'acme' }, { connection: undefined }]);
+    for (const letter of letters) await discardLetter(letter, 'r', world.ports);
+    // Of nobody: in the default connection's journal, and not with its group of the same id.
+    const [theirs, ours] = [journalOf(OF_ACME.to), journalOf(connection)].map((one) => one.group);
+    expect(await world.audit(theirs as string, OF_ACME.to)).toHaveLength(1);
+    expect([await world.audit(ours as string), await world.audit('g')]).toMatchObject([[{}], []]);
   });
 });

@@ -13,9 +13,10 @@ import { LOOK_MS, walkMailbox } from './walk.ts';
 
 export type AmendPorts = JournalPorts & Pick<ToolPorts, 'mailboxes' | 'events'>;
 
-/** Where what a person did to a letter is kept: with its group, or in the connection's journal. */
-function auditedAt({ connection = DEFAULT_CONNECTION, group }: Letter): GroupRef {
-  return group === undefined ? journalOf(connection) : { connection, group: groupId(group) };
+/** Where what a person did to a letter is kept: with its group, or in its connection's journal; nobody's in the default one's. */
+function auditedAt({ connection, group }: Letter): GroupRef {
+  if (connection && group) return { connection, group: groupId(group) };
+  return journalOf(connection ?? DEFAULT_CONNECTION);
 }
 
 /**
@@ -54,8 +55,7 @@ export async function sendAmended(
     const taken = messages.find(({ id }) => id === message.id);
     if (taken === undefined) return true;
     await recordWords(letter, 'edit', { before: taken.body, after: body, reason }, ports);
-    const { queue: to } = wayBack(taken);
-    const again = { ...outgoing(taken), body, queue: to, stamp: rewordedStamp(letter) };
+    const again = { ...outgoing({ ...taken, ...wayBack(taken), body }), stamp: rewordedStamp(letter) };
     const [outcome] = await ports.events.send([again]);
     if (outcome?.messageId === undefined) throw new Error(`the events queue refused it: ${outcome?.refused}`);
     await held.remove([taken]);

@@ -15,7 +15,7 @@ export interface Letter {
   readonly events: readonly DirectoryEvent[];
   /** Why it cannot be accepted, as ingest would say it now. */
   readonly problems: readonly string[];
-  /** Whose it is; undefined where it says no name, or its queue is of nobody any more. */
+  /** Whose it is; undefined where it says no name, and its queue is of nobody any more. */
   readonly connection: ConnectionName | undefined;
   /** The directory group that it is about, even where the rest cannot be read. */
   readonly group: string | undefined;
@@ -37,13 +37,13 @@ export function readLetter(message: DeadMessage, queue: Mailbox['name'], nowMs: 
   });
   const guessed = guess(message.body);
   const groups = events.flatMap(({ change }) => ('group' in change ? [change.group] : []));
-  const { bound, connection: named = DEFAULT_CONNECTION } = message;
+  const { bound, connection: named = bound ? undefined : DEFAULT_CONNECTION } = message;
   return {
     message,
     queue,
     events,
     problems: rejected.map(({ code, message: why }) => `${code}: ${why}`),
-    connection: bound ? bound.to : (events[0]?.connection ?? asName(guessed.connection ?? named)),
+    connection: bound?.to ?? events[0]?.connection ?? asName(guessed.connection ?? named),
     group: groups[0] ?? guessed.group,
     ref: undefined,
   };

@@ -18,7 +18,9 @@ import { type PlatformOptions, ToldPlatform } from '../engine/platform.ts';
 
 export const NOW_MS = Date.UTC(2026, 10, 20, 10);
 export const OF_ACME = { queue: 'groupsync-events-acme', to: connectionName('acme') };
-export const bindingOf = async (queue?: string) => (queue === OF_ACME.queue ? OF_ACME : undefined);
+/** Of a source that was taken away. */
+const OF_NOBODY = { queue: 'groupsync-events-gone', to: undefined };
+export const bindingOf = async (queue?: string) => [OF_ACME, OF_NOBODY].find((one) => one.queue === queue);
 
 /** A native event without the parts that no test of the tool cares about. */
 export interface ShortEvent {
