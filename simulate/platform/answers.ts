@@ -132,7 +132,7 @@ export function createAnswers(options: PlatformOptions, { tempers, groups, peopl
         case 'me':
           return json({ id: 'r-admin', workEmail: 'admin@company.test', company });
         case 'employees':
-          return json(people.page(new URLSearchParams(query), isListed));
+          return json(people.page(new URLSearchParams(query), tempers.find('list_denies') && isListed));
         case 'employee':
           return found(people.one(id), 404);
         case 'activity':

@@ -30,12 +30,11 @@ export function createPeople(people: readonly PersonSpec[] = []) {
       if (deed.kind === 'lose_user_id') return change(deed.role, { userId: null });
       return change(deed.role, { state: deed.kind === 'terminate' ? 'TERMINATED' : 'ACTIVE' });
     },
-    page(query: URLSearchParams, isListed: (role: string) => boolean): readonly object[] {
+    page(query: URLSearchParams, isListed?: (role: string) => boolean): readonly object[] {
       const offset = Number(query.get('offset') ?? 0);
       known ??= found();
-      const some = known[query.get('send_all_roles') === 'true' ? 'all' : 'listed'].filter((one) =>
-        isListed(one.role),
-      );
+      const all = known[query.get('send_all_roles') === 'true' ? 'all' : 'listed'];
+      const some = isListed === undefined ? all : all.filter(({ role }) => isListed(role));
       return some.slice(offset, offset + Number(query.get('limit') ?? 100)).map(shown);
     },
     one(role: string): object | undefined {
