@@ -101,7 +101,8 @@ async function settled(coalesceMs = W_MS) {
   const apply = (worker = slow('nothing', async () => {})) => applyGroup(ref('g'), world.portsFor(worker));
   /** Every message, also what is delayed. */
   const lose = () => {
-    for (const { serial } of world.applyQueue.messages) world.applyQueue.delete(`${serial}/1`);
+    for (const message of world.applyQueue.messages) message.receipt = 'lost';
+    world.applyQueue.delete('lost');
   };
   return { ...told, onlooker, messages, item, change, set, apply, lose };
 }
