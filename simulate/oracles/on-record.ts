@@ -43,12 +43,14 @@ interface Written {
 }
 
 /** It leaves the version: whoever looks for such a write finds that it did not happen, and it did not. */
-const changesNothing = ({ action, added, removed, sent }: Written['write']): boolean =>
-  action === 'patch' && Object.keys(sent).join() === 'users' && added.length + removed.length === 0;
+const changesNothing = ({ write: { action, added, removed, sent, version }, taken }: Written): boolean =>
+  added.length + removed.length === 0 &&
+  ((action === 'patch' && Object.keys(sent).join() === 'users') ||
+    (action === 'put' && [...taken].some(({ versionAfter }) => versionAfter === version)));
 
 function judgeWrite(sight: Sight, company: string, { write, taken }: Written): void {
   const owner = sight.ownerOf(company, write.id, write.spokeId);
-  if (owner === undefined || changesNothing(write)) return;
+  if (owner === undefined || changesNothing({ write, taken })) return;
   // Another directory group may have taken the platform's over since.
   const groups = new Set([owner.group, write.spokeId ?? owner.group]);
   const audited = [...groups].flatMap((group) => auditOf(sight, owner.connection, group));
