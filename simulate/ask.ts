@@ -6,7 +6,8 @@ import { dirtyNow } from '../shared/sync/wake.ts';
 import { type Cloud, groupItem, platformOf } from './cloud.ts';
 import { HOUR_MS, MINUTE_MS } from './life.ts';
 import { judgeExplain, judgePlan } from './oracles/one-decision.ts';
-import { heldUsers, partitionOf, type StoredMember } from './oracles/stored.ts';
+import { partitionOf, type StoredMember } from './oracles/stored.ts';
+import { type Random, some } from './random.ts';
 import type { Seen } from './world.ts';
 
 const EVERY_MS = 7 * HOUR_MS;
@@ -25,12 +26,12 @@ export function startAsking(cloud: Cloud, seen: Seen): void {
       if (groups.length === 0 || cloud.nowMs() < cloud.troubledUntilMs) return;
       const { pk, group } = random.pick(groups);
       const ref = { connection: connectionName(pk.split('#')[1] ?? ''), group: groupId(String(group)) };
-      cloud.start(askAndApply(cloud, seen, ref));
+      cloud.start(askAndApply(cloud, seen, ref, random));
     });
   again(cloud.nowMs() + EVERY_MS);
 }
 
-async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef): Promise<void> {
+async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef, random: Random): Promise<void> {
   const { connection: name, group } = ref;
   const state = (): Readonly<Record<string, unknown>> => groupItem(cloud, name, group) ?? {};
   const platform = () => platformOf(cloud, name);
@@ -51,7 +52,7 @@ async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef): Promise<voi
     const { platformId: linked, version } = state();
     const isSeen = groups.get(String(linked))?.version === version;
     const explained = [];
-    for (const member of members.slice(0, MOST_MEMBERS)) {
+    for (const member of some(random, members, MOST_MEMBERS)) {
       explained.push(await explainMember(ref, member, { connection, ports }));
     }
     const planned = await planGroup(ref, ports);
@@ -60,12 +61,10 @@ async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef): Promise<voi
     const { outcome, writes: made } = await applyGroup(ref, ports);
     if (isOld(1, made.length)) return;
     cloud.chronicle.fired('asked');
-    const { digest } = (state()['hold'] ?? {}) as { readonly digest?: string };
-    const held = heldUsers(seen.under, name, group, digest);
     // A group that was adopted, or linked again, was there before.
     const before = groups.get(String(linked ?? state()['platformId']));
     const after = platform()?.groups.get(String(state()['platformId']));
-    const around = { connection: name, group, before, after, isSeen, outcome, held };
+    const around = { connection: name, group, before, after, isSeen, outcome };
     for (const said of explained) judgeExplain(seen, { ...around, said });
     judgePlan(seen, { ...around, said: planned });
   });

@@ -288,6 +288,13 @@ const BUGS: Readonly<Record<string, Bug>> = {
     'nobody hears of changes by somebody else',
     at('groups', () => ({ suspect: async () => false })),
   ],
+  hour_forgotten: [
+    'the guard judges each write of a group for itself',
+    at('guard', (guard) => ({
+      reserve: async (...asked) => ({ ...(await guard.reserve(...asked)), group: 0 }),
+      recent: async (...asked) => ({ ...(await guard.recent(...asked)), group: 0 }),
+    })),
+  ],
   stranger_writes: [
     'the wrong platform group is written',
     atGroups((groups) => ({

@@ -1,7 +1,7 @@
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import { DAY_MS, HOUR_MS } from '../life.ts';
 import { type Change, takenOut } from './ledger.ts';
-import type { Judge, Owner, Sight } from './sight.ts';
+import type { Judge, Owner, Sight, Sighted } from './sight.ts';
 
 type Limits = NonNullable<ConnectionSettings['guard']>;
 
@@ -13,11 +13,11 @@ const LIMITS_REMEMBERED = 3;
 /** Nobody is taken out beyond the guard's limits without a person's word, and none passes by waiting. */
 export function createGuard(): Judge {
   const limits = new Map<string, ConnectionSettings['guard'][]>();
-  const removals = new Map<string, { readonly atMs: number; readonly count: number }[]>();
+  const removals = new Map<string, (Pick<Change, 'atMs' | 'id'> & { readonly users: string[] })[]>();
   const used = new Map<object, ReadonlySet<string>>();
 
-  /** How many went without an approval since of exactly them; each lets a user go once. */
-  const unapproved = ({ seen }: Sight, { connection, group }: Owner, change: Change): number => {
+  /** Who went without an approval since of exactly them; each lets a user go once. */
+  const unapproved = ({ seen }: Sight, { connection, group }: Owner, change: Change): string[] => {
     const { atMs } = change;
     let left = takenOut(change);
     for (const deed of seen.operators.deeds) {
@@ -29,26 +29,28 @@ export function createGuard(): Judge {
       used.set(deed, new Set([...(gone ?? []), ...taken]));
       left = left.filter((user) => !taken.has(user));
     }
-    return left.length;
+    return left;
   };
 
   const judge = (sight: Sight, { change, owner, connection }: Sight['writes'][number]): void => {
     const guard = laxest(limits.get(connection.name) ?? []);
-    const count = unapproved(sight, owner, change);
-    if (guard === null || count === 0) return;
+    const users = unapproved(sight, owner, change);
+    if (guard === null || users.length === 0) return;
     const recent = (removals.get(connection.name) ?? []).filter(({ atMs }) => change.atMs - atMs < HOUR_MS);
-    removals.set(connection.name, [...recent, { atMs: change.atMs, count }]);
-    const inHour = recent.reduce((sum, one) => sum + one.count, count);
+    removals.set(connection.name, [...recent, { atMs: change.atMs, id: change.id, users }]);
+    const inHour = recent.reduce((sum, one) => sum + one.users.length, users.length);
     if (inHour > guard.perHourCount) {
       const sentence = `Expected at most ${guard.perHourCount} removals an hour without approval in ${connection.name}, found ${inHour} at the platform.`;
       sight.accuse('guard', 'removals_over_limit', owner, sentence);
     }
-    // That a group loses everybody is the point of its deletion by the directory.
-    const losesAll = change.action === 'delete' || change.sent.users?.length === 0;
-    if (losesAll && connection.item(owner.group)?.deleted !== undefined) return;
-    const isLarge = change.sizeBefore >= guard.minSize && count / change.sizeBefore > guard.maxRemovedShare;
-    if (!isLarge && count <= guard.maxRemovedCount) return;
-    const sentence = `One write took ${count} of ${change.sizeBefore} users out of the group ${owner.group}; expected it to be held until a person approves (at most ${guard.maxRemovedCount}, or ${guard.maxRemovedShare} of the group).`;
+    if (isOfDeletion(connection, owner.group, change)) return;
+    // Many small writes are judged like one large one: the group is what it was before them. Who came back is lost once.
+    const earlier = recent.flatMap((one) => (one.id === change.id ? one.users : []));
+    const lost = new Set([...earlier, ...users]).size;
+    const size = change.sizeBefore + lost - users.length;
+    const isLarge = size >= guard.minSize && lost / size > guard.maxRemovedShare;
+    if (!isLarge && lost <= guard.maxRemovedCount) return;
+    const sentence = `Within an hour ${lost} of ${size} users were taken out of the group ${owner.group}; expected the last ${users.length} of them to be held until a person approves (at most ${guard.maxRemovedCount}, or ${guard.maxRemovedShare} of the group).`;
     sight.accuse('guard', isLarge ? 'write_over_share' : 'write_over_count', owner, sentence);
   };
 
@@ -58,6 +60,15 @@ export function createGuard(): Judge {
     }
     for (const write of sight.writes) judge(sight, write);
   };
+}
+
+/** That a group loses everybody is the point of its deletion by the directory, until it is there again. */
+function isOfDeletion(connection: Sighted, group: string, { action, sent, atMs }: Change): boolean {
+  const { groups, changedAtMs } = connection.reading;
+  if (connection.item(group)?.deleted === undefined) return false;
+  if (action !== 'delete' && sent.users?.length !== 0) return false;
+  const isNews = (changedAtMs.get(group) ?? 0) > atMs - HOUR_MS;
+  return !groups.has(group) || isNews || connection.isHalfHeard(group);
 }
 
 /** Of the limits lately in force, what any of them allows; null where one of them switched the guard off. */

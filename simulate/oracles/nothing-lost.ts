@@ -49,16 +49,15 @@ function judgeClaims({ seen, connections, accuse }: Sight): void {
 
 /** What no event can be read from is dead-lettered as it was sent. */
 function judgeRubbish({ seen, nowMs, accuse }: Sight, { name }: Sighted): void {
-  const wasDiscarded = seen.operators.deeds.some(({ kind }) => kind === 'discard_one' || kind === 'edit_one');
-  if (wasDiscarded || seen.life.days > LETTERS_KEPT_DAYS) return;
+  const thrownAway = seen.operators.deeds.filter(({ kind }) => kind === 'discard_one' || kind === 'edit_one');
   const kept = new Set([...seen.queues.events, ...seen.queues.eventsDlq].map(({ body }) => body));
-  for (const { connection, deed, atMs } of seen.life.happenings) {
-    if (deed.kind !== 'rubbish' || connection !== name || START_MS + atMs > nowMs || kept.has(deed.body))
-      continue;
-    const sentence =
-      'A message that nobody can read was sent; expected it whole in the dead-letter queue, but it is not there.';
-    accuse('nothing_lost', 'letter_lost', { connection }, sentence);
-  }
+  const lost = seen.life.happenings.filter(
+    ({ connection, deed, atMs }) =>
+      deed.kind === 'rubbish' && connection === name && START_MS + atMs <= nowMs && !kept.has(deed.body),
+  );
+  if (lost.length <= thrownAway.length || seen.life.days > LETTERS_KEPT_DAYS) return;
+  const sentence = `Of the messages that nobody can read ${lost.length} are not in the dead-letter queue; expected each there whole, but for ${thrownAway.length} that operators edited or threw away.`;
+  accuse('nothing_lost', 'letter_lost', { connection: name }, sentence);
 }
 
 function judgeWalk({ seen, accuse }: Sight, { name }: Sighted, member: string): void {

@@ -1,6 +1,6 @@
-import { DAY_MS, MINUTE_MS } from '../life.ts';
+import { DAY_MS, type Life, MINUTE_MS, START_MS } from '../life.ts';
 import { type Change, putIn, takenOut } from './ledger.ts';
-import { hasLostItsCredential, type Judge, type Sight, type Sighted } from './sight.ts';
+import { hasLostItsCredential, type Judge, type Owner, type Sight, type Sighted } from './sight.ts';
 import { partitionOf, readItem, type StoredAudit, type StoredDrift } from './stored.ts';
 
 /** Clocks are 3 s apart at most, and a write waits at most a minute for its answer. */
@@ -13,7 +13,13 @@ const DEED_MS = 30 * MINUTE_MS;
 const DEEDS: Readonly<Record<string, RegExp>> = {
   ...{ approve: /approve/, reject: /reject/, pause: /pause/, resume: /resume/ },
   ...{ pause_all: /pause/, resume_all: /resume/ },
-  ...{ observe: /connect/, set: /connections_set/, connect: /connect/, new_token: /token/, adopt: /adopt/ },
+  ...{
+    observe: /^reconnect$/,
+    connect: /^(?:re)?connect$/,
+    set: /_set$/,
+    new_token: /token/,
+    adopt: /adopt/,
+  },
   ...{ release: /release/, rebind: /rebind/, replay_all: /replay/, discard_one: /discard/, edit_one: /edit/ },
 };
 
@@ -65,7 +71,11 @@ function judgeWrite(sight: Sight, company: string, { write, taken }: Written): v
     );
   };
   const entry = entries.find(({ versionAfter }) => versionAfter === write.version) ?? entries.find(fits);
-  if (entry !== undefined) return void taken.add(entry);
+  if (entry !== undefined) {
+    taken.add(entry);
+    judgeActor(sight, write, owner, entry);
+    return;
+  }
   // What became of a write nobody can ask once the credential is lost.
   const connection = sight.connections.find(({ name }) => name === owner.connection);
   const { action, atMs = 0 } = connection?.item(owner.group)?.intent ?? {};
@@ -73,6 +83,20 @@ function judgeWrite(sight: Sight, company: string, { write, taken }: Written): v
   if (isOpen && connection !== undefined && hasLostItsCredential(sight, connection)) return;
   const sentence = `The ${write.action} of ${write.id} at ${timeOf(write.atMs)} happened at the platform; expected an audit entry of it, but the group ${owner.group} has none.`;
   sight.accuse('on_record', write.late ? 'late_write_without_audit' : 'write_without_audit', owner, sentence);
+}
+
+/** A person lets a hold go, or says again what a letter said; nothing else is put down to one. */
+function judgeActor(sight: Sight, write: Written['write'], owner: Owner, { actor }: StoredAudit): void {
+  const hadASay = sight.seen.operators.deeds.some(
+    ({ kind, connection, group, atMs }) =>
+      atMs <= write.atMs + AT_ONCE_MS &&
+      (kind === 'replay_all' ||
+        (connection === owner.connection &&
+          (kind === 'edit_one' || (kind === 'approve' && group === owner.group)))),
+  );
+  if (actor.kind !== 'operator' || hadASay) return;
+  const sentence = `The ${write.action} of ${write.id} at ${timeOf(write.atMs)} is put down to ${actor.id}; expected somebody who had a say in the group ${owner.group}, but they had none.`;
+  sight.accuse('on_record', 'write_of_another', owner, sentence);
 }
 
 function judgeDeeds(sight: Sight, { name, groups }: Sighted): void {
@@ -87,7 +111,9 @@ function judgeDeeds(sight: Sight, { name, groups }: Sighted): void {
       ...(/_one$/.test(kind) ? groups.flatMap((one) => auditOf(sight, name, one)) : []),
     ];
     const near = entries.filter((entry) => Math.abs(entry.atMs - atMs) <= DEED_MS);
-    if (near.some(({ action, cause }) => word.test(action) || word.test(cause))) continue;
+    const isOf = ({ action, cause, actor }: StoredAudit) =>
+      actor.kind === 'operator' && (word.test(action) || word.test(cause));
+    if (near.some(isOf)) continue;
     const whom = group === undefined ? '' : ` of the group ${group}`;
     const sentence = `An operator's ${kind}${whom} was done at ${timeOf(atMs)}; expected an audit entry with who and why, but there is none.`;
     sight.accuse('on_record', `deed_${kind}`, { connection: name }, sentence);
@@ -109,12 +135,18 @@ function judgeStops(sight: Sight, { name, groups, item }: Sighted): void {
   }
   const gate = readItem<{ state: string; sinceMs?: number }>(seen, `C#${name} GATE`);
   const isByItself = gate?.state === 'backoff' || gate?.state === 'unauthorized';
-  const isCloudWell = !seen.life.happenings.some(({ actor }) => actor === 'aws');
-  if (!isByItself || gate.sinceMs === undefined || !isCloudWell) return;
+  if (!isByItself || gate.sinceMs === undefined || isCloudUnwell(seen.life, gate.sinceMs - START_MS)) return;
   if (isTold('', 'gate_close', gate.sinceMs)) return;
   const sentence = `The gate of ${name} closed at ${timeOf(gate.sinceMs)}; expected that in the journal, but it is not there.`;
   sight.accuse('on_record', 'gate_without_audit', { connection: name }, sentence);
 }
+
+/** A crash is set like a trap: it may come long after. */
+const isCloudUnwell = ({ happenings }: Life, thenMs: number): boolean =>
+  happenings.some(({ actor, atMs, deed }) => {
+    const forMs = 'forMs' in deed ? deed.forMs : DAY_MS;
+    return actor === 'aws' && atMs <= thenMs + AT_ONCE_MS && atMs + forMs >= thenMs - AT_ONCE_MS;
+  });
 
 function judgeDrift(
   sight: Sight,

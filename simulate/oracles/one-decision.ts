@@ -21,8 +21,6 @@ export interface Around<What> {
   readonly isSeen: boolean;
   /** How that apply ended (`ApplyReport.outcome`). */
   readonly outcome: string;
-  /** Of `after`: the users in the group's held set, where a hold stands. */
-  readonly held: readonly string[];
 }
 
 const DONE = new Set(['written', 'in_step']);

@@ -22,16 +22,17 @@ export function createOwnership(): Judge {
       const { change, connection } = write;
       const lately = adoption.get(connection.name) ?? [];
       const then = found.get(`${connection.name} ${change.id}`) ?? 'never';
-      if (change.action !== 'create') judgeWrite(sight, write, [...lately, then]);
+      judgeWrite(sight, write, [...lately, then]);
       judgeUndone(sight, write);
       judgePaused(sight, write);
-      judgeUsers(sight, write.connection, write.change);
+      judgeUsers(sight, connection, change);
     }
+    for (const stray of sight.strays) judgeStray(sight, stray);
     for (const [company, { calls }] of sight.seen.platforms) {
       for (const call of calls.slice(read.get(company))) judgeToken(sight, company, call);
       read.set(company, calls.length);
     }
-    if (sight.isEnd) for (const connection of sight.connections) judgePeople(sight, connection);
+    for (const connection of sight.isEnd ? sight.connections : []) judgePeople(sight, connection);
   };
 }
 
@@ -41,6 +42,18 @@ function noteLinks({ name, settings, groups, item }: Sighted, found: Map<string,
     const link = `${name} ${item(group)?.platformId}`;
     if (!found.has(link)) found.set(link, settings.adoptExisting);
   }
+}
+
+/** Nobody's group is not ours to write, and whoever is gone writes no more, but for what was under way. */
+function judgeStray({ seen, accuse }: Sight, { change, owner }: Sight['strays'][number]): void {
+  const isRemoval = ({ kind, connection }: (typeof seen.operators.deeds)[number]) =>
+    kind === 'remove_connection' && connection === owner?.connection;
+  const removedMs = seen.operators.deeds.findLast(isRemoval)?.atMs ?? 0;
+  if (owner !== undefined && (change.late || change.atMs - removedMs <= UNDER_WAY_MS)) return;
+  const [cause, whose] =
+    owner === undefined ? ['write_to_nobodys', 'nobody'] : ['write_after_removal', 'a removed connection'];
+  const sentence = `The platform group ${change.id} is ${whose}'s; expected no write to it, but there was a ${change.action}.`;
+  accuse('ownership', cause, owner ?? {}, sentence);
 }
 
 function judgeWrite(
@@ -66,7 +79,7 @@ function judgeWrite(
   const first = changes.find((one) => one.initiator === undefined);
   const isGiven = adoption.includes('byName') || deeds.some(({ kind }) => kind === 'adopt');
   const isFound = isCarried && adoption.some((how) => how !== 'never');
-  if (change.madeBy === 'us' || first !== change || isGiven || isFound) return;
+  if (change.action === 'create' || change.madeBy === 'us' || first !== change || isGiven || isFound) return;
   const sentence = `The platform group ${change.id} was made by somebody else and never given to us; expected no write to it, but there was a ${change.action}.`;
   sight.accuse('ownership', 'write_to_a_stranger', owner, sentence);
 }

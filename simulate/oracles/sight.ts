@@ -61,6 +61,8 @@ export interface Sight {
     readonly owner: Owner;
     readonly connection: Sighted;
   }[];
+  /** Our other writes: of a group that is nobody's, or that was a connection's which is gone. */
+  readonly strays: readonly { readonly change: Change; readonly owner: Owner | undefined }[];
   /** Directory group of a platform group, as it was last linked; else by the id that it carries. */
   readonly ownerOf: (company: string, id: string, spokeId: string | null | undefined) => Owner | undefined;
   /** Whether a message about it still waits, lies dead-lettered, or did until an operator threw letters away. */
@@ -116,11 +118,12 @@ export function createSights(): (seen: Seen, isEnd: boolean) => Sight {
       const [only] = carried.length === 1 ? carried : [];
       return owners.get(`${company} ${id}`) ?? (only && { connection: only.name, group: spokeId ?? '' });
     };
-    const writes = news.flatMap(([company, change]) => {
+    const owned = news.map(([company, change]) => {
       const owner = ownerOf(company, change.id, change.spokeIdBefore ?? change.spokeId);
-      const connection = connections.find(({ name }) => name === owner?.connection);
-      return owner === undefined || connection === undefined ? [] : [{ change, owner, connection }];
+      return { change, owner, connection: connections.find(({ name }) => name === owner?.connection) };
     });
+    const isKnown = (one: (typeof owned)[number]): one is Sight['writes'][number] => !!one.connection;
+    const strays = owned.filter((one) => !isKnown(one));
     const { events, eventsDlq } = seen.queues;
     for (const { body } of eventsDlq) letters.add(body);
     const hasDiscarded = seen.operators.deeds.some(({ kind, done }) => done && kind === 'discard_one');
@@ -128,7 +131,17 @@ export function createSights(): (seen: Seen, isEnd: boolean) => Sight {
     const unread = hasDiscarded ? [...waiting, ...letters] : waiting;
     const isInLetters = (group: string) =>
       unread.some((body) => body.includes(`"${group}"`) || body.includes(`"${group}\\"`));
-    return { seen, nowMs: seen.nowMs(), isEnd, connections, writes, ownerOf, isInLetters, accuse };
+    return {
+      seen,
+      nowMs: seen.nowMs(),
+      isEnd,
+      connections,
+      writes: owned.filter(isKnown),
+      strays,
+      ownerOf,
+      isInLetters,
+      accuse,
+    };
   };
 }
 

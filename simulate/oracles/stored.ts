@@ -40,6 +40,7 @@ export interface StoredAudit {
   readonly atMs: number;
   readonly action: string;
   readonly cause: string;
+  readonly actor: { readonly kind: string; readonly id: string };
   readonly outcome: string;
   readonly versionAfter: string | null;
 }

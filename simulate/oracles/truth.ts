@@ -85,8 +85,7 @@ function judgeGroup(sight: Sight, connection: Sighted, group: string, memory: Me
     companyMs + HOUR_MS,
     troubleMs && troubleMs + SEEN_AGAIN_MS,
   ]);
-  const isTold = item.settled === 'held' || (item.openDrift?.length ?? 0) > 0;
-  if (isTold || sight.nowMs - sinceMs <= NOTICED_WITHIN_MS) return;
+  if (sight.nowMs - sinceMs <= NOTICED_WITHIN_MS) return;
   const sentence = `The group ${group} is called ${item.settled} and has been different for ${minutes(sinceMs)} minutes: ${difference.sentence}`;
   sight.accuse('truth', causeOf(difference, item.settled), about, sentence);
 }

@@ -169,6 +169,7 @@ function makeWorld() {
         atMs,
         action: write.action,
         cause: 'event',
+        actor: { kind: 'directory', id: 'okta' },
         outcome: 'written',
         versionAfter: write.version,
       });
@@ -427,7 +428,11 @@ describe('truth at any time', () => {
         '… and is dirty, but only for an hour',
         (w) => [w.loses(), w.item({ dirtySince: w.time.nowMs + 3 * HOUR_MS })],
       ],
-      ['… and is shown as drift', (w) => [w.loses(), w.item({ openDrift: ['1'] })]],
+      [
+        '… and something else of it is shown as drift',
+        (w) => [w.loses(), w.item({ openDrift: ['1'] }), w.drift()],
+        'truth in_sync_but_different',
+      ],
       ['… and the platform could not be seen', (w) => [w.loses(), w.temper('list_denies', 4)]],
       [
         '… while the platform only drops users',
@@ -552,7 +557,17 @@ describe('the guard', () => {
       ],
       [
         'the group goes, as the directory says',
+        (w) => [w.item({ deleted: stampOf(1) }), w.said.clear(), cut(20, { action: 'delete', sent: {} })(w)],
+      ],
+      [
+        'the group goes, as the directory said before it was there again',
         (w) => [w.item({ deleted: stampOf(1) }), cut(20, { action: 'delete', sent: {} })(w)],
+        'guard write_over_share',
+      ],
+      [
+        'more than a share go little by little',
+        (w) => [cut(5)(w), w.write({ removed: twenty.slice(5, 12), sent: { users: twenty.slice(12) } })],
+        'guard write_over_share',
       ],
       [
         'the group goes, and the directory has it',
@@ -564,7 +579,7 @@ describe('the guard', () => {
   );
 
   it('counts by the rolling hour, and by the laxest limits of the last looks', () => {
-    const guard = { minSize: 50, maxRemovedShare: 1, maxRemovedCount: 4, perHourCount: 6 };
+    const guard = { minSize: 50, maxRemovedShare: 1, maxRemovedCount: 8, perHourCount: 6 };
     const removed = (world: World, hour: number, minute: number) =>
       world.write({
         atMs: START_MS + hour * HOUR_MS - minute * MINUTE_MS,
@@ -606,6 +621,16 @@ describe('ownership', () => {
   });
   judges([
     ['a write of a group that we made', (w) => w.write({})],
+    [
+      'a write to what nobody knows',
+      (w) => w.write({ id: 'p8', spokeId: null, madeBy: 'somebody' }),
+      'ownership write_to_nobodys',
+    ],
+    [
+      'a write long after the connection was removed',
+      (w) => [w.deed({ kind: 'remove_connection', atMs: START_MS }), w.connections.delete('a'), w.write({})],
+      'ownership write_after_removal',
+    ],
     [
       'a write after a person let go of the group',
       (w) => [w.deed({ kind: 'release', atMs: START_MS }), w.write({})],
@@ -740,7 +765,8 @@ describe('work is bounded', () => {
 });
 
 describe('on record', () => {
-  const pause = { action: 'pause', cause: 'operator', versionAfter: null, outcome: 'written' };
+  const actor = { kind: 'operator', id: 'operator' };
+  const pause = { action: 'pause', cause: 'operator', actor, versionAfter: null, outcome: 'written' };
   judges([
     ['a write has its entry', (w) => w.write({})],
     [
@@ -770,6 +796,23 @@ describe('on record', () => {
     [
       'an operator paused, as the audit says',
       (w) => [w.deed({ kind: 'pause' }), w.items.set('G#a# A#1', { atMs: w.time.nowMs, ...pause })],
+    ],
+    [
+      'an operator paused, and the audit says that nobody did',
+      (w) => [
+        w.deed({ kind: 'pause' }),
+        w.items.set('G#a# A#1', {
+          atMs: w.time.nowMs,
+          ...pause,
+          actor: { kind: 'groupsync', id: 'groupsync' },
+        }),
+      ],
+      'on_record deed_pause',
+    ],
+    [
+      'a write that nobody asked for is put down to an operator',
+      (w) => [w.write({}), Object.assign(w.items.get(w.lastEntry()) ?? {}, { actor })],
+      'on_record write_of_another',
     ],
     [
       'a group is held, and nothing says so',
@@ -803,7 +846,7 @@ describe('on record', () => {
 
 describe('one decision', () => {
   const stood = (users: readonly string[], name = 'Sales') => ({ id: 'p1', name, users });
-  const around = { connection: 'a', group: 'g1', outcome: 'written', held: [], isSeen: true };
+  const around = { connection: 'a', group: 'g1', outcome: 'written', isSeen: true };
   const judged = (judge: (seen: Seen) => void): readonly string[] => {
     const causes: string[] = [];
     const { seen } = makeWorld();
