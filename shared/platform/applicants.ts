@@ -3,9 +3,10 @@ import { fieldName, parseMatchRule } from '../contract/match-rule.ts';
 import { VERSION } from '../contract/version.ts';
 import type { Applicant, Applicants } from '../sync/ports/platform.ts';
 import { type Credential, staticBearer } from './credential.ts';
+import { PlatformError } from './errors.ts';
 import { createGroupClient } from './group-client.ts';
 import { credentialFor, type PlatformsOptions } from './oauth-secret.ts';
-import { type Calling, translating } from './platform-failure.ts';
+import { type Calling, failureOf } from './platform-failure.ts';
 import { employeePages } from './records.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -33,12 +34,13 @@ function applicant(baseUrl: string, credential: Credential, options: PlatformsOp
     patienceMs: PATIENCE_MS,
     version: VERSION,
   });
-  const call: Calling = (run) => translating('', run);
+  const call: Calling = (run) =>
+    run().catch((error: unknown) => {
+      throw error instanceof PlatformError ? failureOf(error, '') : error;
+    });
   return {
     me: () => call(() => client.me()),
-    markInstalled: async () => {
-      await call(() => client.markInstalled());
-    },
+    markInstalled: () => call(() => client.markInstalled()).then(() => {}),
     groups: async () => {
       const listed = await call(() => client.groups.list());
       return listed.map((group) => ({ name: '', ...group }));

@@ -5,7 +5,8 @@ import type { Leases } from '../sync/ports/reconcile.ts';
 import type { OAuthSecret, Secrets, SecretValue } from '../sync/ports/secrets.ts';
 import type { AttemptFacts } from './call.ts';
 import { type Credential, staticBearer } from './credential.ts';
-import { type OAuthOptions, oauthCredential } from './oauth.ts';
+import { UnauthorizedError } from './errors.ts';
+import { type OAuthOptions, oauthCredential, UNSENT } from './oauth.ts';
 
 /** Longer than a token request takes; a worker that died with it holds nobody up for longer. */
 const LEASE_MS = 30_000;
@@ -59,7 +60,8 @@ function oauthOptions(
     mayRefresh: tokens?.mayRefresh,
     reread: async () => {
       const { value, version } = await options.secrets.read(name);
-      if ('token' in value) return secret;
+      // A person's token stays where it is: it is taken up when the platform is opened anew.
+      if ('token' in value) throw new UnauthorizedError('a static token was stored meanwhile', UNSENT);
       note(version, value.storedAtMs);
       return value;
     },

@@ -54,12 +54,12 @@ export function oauthCredential(options: OAuthOptions): Credential {
 /** Stands for the path in errors. */
 const TOKEN_ENDPOINT = '(token endpoint)';
 /** The call that needed a token was not sent. */
-const UNSENT = { method: 'POST', pathTemplate: TOKEN_ENDPOINT, sent: 'no' } as const;
+export const UNSENT = { method: 'POST', pathTemplate: TOKEN_ENDPOINT, sent: 'no' } as const;
 
 interface State {
   tokens: OAuthTokens;
-  /** Tokens that could not be stored. They are all there is, for the old refresh token may be void. */
-  unsaved: OAuthTokens | undefined;
+  /** What could not be stored, as far as was heard. It is all there is, for the old refresh token may be void. */
+  unsaved: { readonly old: OAuthTokens; readonly fresh: OAuthTokens } | undefined;
 }
 
 function isFresh(tokens: OAuthTokens, nowMs: number): boolean {
@@ -71,36 +71,32 @@ function isFresh(tokens: OAuthTokens, nowMs: number): boolean {
 function renew(options: OAuthOptions, state: State): Promise<void> {
   const exclusively = options.exclusively ?? ((work) => work());
   return exclusively(async () => {
-    if (state.unsaved === undefined) {
-      const stored = (await options.reread?.()) ?? state.tokens;
+    const stored = (await options.reread?.()) ?? state.tokens;
+    // Where the old refresh token is gone, ours was stored though nobody heard so, or others have stored since.
+    if (state.unsaved?.old.refreshToken !== stored.refreshToken) {
       if (stored.accessToken !== state.tokens.accessToken && isFresh(stored, options.clock())) {
-        state.tokens = stored;
+        Object.assign(state, { tokens: stored, unsaved: undefined });
         return;
       }
-      const fresh = await freshTokens(options, stored);
-      if (isSame(fresh, stored)) {
-        state.tokens = fresh;
-        return;
-      }
-      state.unsaved = fresh;
+      state.unsaved = await freshTokens(options, stored);
     }
-    await options.onTokens(state.unsaved);
-    state.tokens = state.unsaved;
-    state.unsaved = undefined;
+    const { old, fresh } = state.unsaved;
+    if (!isSame(fresh, old)) await options.onTokens(fresh);
+    Object.assign(state, { tokens: fresh, unsaved: undefined });
   });
 }
 
 const isSame = (one: OAuthTokens, other: OAuthTokens): boolean =>
   one.accessToken === other.accessToken && one.refreshToken === other.refreshToken;
 
-async function freshTokens(options: OAuthOptions, stored: OAuthTokens): Promise<OAuthTokens> {
+async function freshTokens(options: OAuthOptions, stored: OAuthTokens) {
   try {
-    return await requestTokens(options, stored);
+    return { old: stored, fresh: await requestTokens(options, stored) };
   } catch (error) {
     // Someone may have rotated the token between our reading and our request.
     const again = error instanceof InvalidGrantError ? await options.reread?.() : undefined;
     if (again === undefined || again.refreshToken === stored.refreshToken) throw error;
-    return requestTokens(options, again);
+    return { old: again, fresh: await requestTokens(options, again) };
   }
 }
 
@@ -224,11 +220,7 @@ function errorCode(text: string): string | undefined {
 
 /** Texts that must not show: present tokens, those of the start, and the client's secret in both forms. */
 export function secretsOf(options: OAuthOptions, tokens: OAuthTokens): string[] {
-  const all = [options.clientSecret, options.tokens.refreshToken, options.tokens.accessToken];
-  return [
-    ...all,
-    tokens.refreshToken,
-    tokens.accessToken,
-    basic(options.clientId, options.clientSecret),
-  ].filter((secret) => secret !== undefined);
+  const { clientId, clientSecret, tokens: first } = options;
+  const known = [first, tokens].flatMap(({ refreshToken, accessToken }) => [refreshToken, accessToken]);
+  return [...known, clientSecret, basic(clientId, clientSecret)].filter((secret) => secret !== undefined);
 }

@@ -26,15 +26,6 @@ export async function* calling<Page>(pages: AsyncGenerator<Page, void>, call: Ca
   }
 }
 
-/** Says in the use cases' words what went wrong; errors that are not the platform's pass through unchanged. */
-export async function translating<Result>(secretVersion: string, call: () => Promise<Result>) {
-  try {
-    return await call();
-  } catch (error) {
-    throw error instanceof PlatformError ? failureOf(error, secretVersion) : error;
-  }
-}
-
 export function failureOf(cause: PlatformError, secretVersion: string): PlatformFailure {
   const { method, pathTemplate, status, retryAfterMs } = cause;
   const call = CALLS.get(`${method} ${pathTemplate}`) ?? 'other';

@@ -124,38 +124,24 @@ describe('oauthCredential', () => {
     expect(new Set(bearers())).toEqual(new Set(['Bearer access-0']));
   });
 
-  it('stores both tokens before it uses them', async () => {
-    const order: string[] = [];
-    const { client } = await setup({
-      accepts: () => order.push('used') > 0,
-      options: {
-        onTokens: async ({ accessToken, refreshToken }) => {
-          await new Promise((resolve) => setImmediate(resolve));
-          order.push(`stored ${accessToken} ${refreshToken}`);
-        },
-      },
-    });
-    await client.me();
-    expect(order).toEqual(['stored access-0 refresh-0', 'used']);
-  });
-
-  it('does not use or lose tokens that could not be stored', async () => {
-    let fail = true;
-    const saved: string[] = [];
-    const { client, requests, bearers } = await setup({
-      options: {
-        onTokens: async ({ refreshToken }) => {
-          if (fail) throw new Error('store is down');
-          saved.push(refreshToken);
-        },
-      },
-    });
+  it.each([
+    ['are stored by the next call, and used then', 'refresh-start', ['refresh-0', 'refresh-0']],
+    ['though nobody heard so are taken from there', 'refresh-0', ['refresh-0']],
+    ['do not replace what another process stored since, which is taken over', 'refresh-9', ['refresh-0']],
+  ])('tokens that could not be stored %s', async (_, refreshToken, writes) => {
+    let inStore: OAuthTokens = { refreshToken: 'refresh-start' };
+    const written: string[] = [];
+    const onTokens = async (tokens: OAuthTokens) => {
+      if (written.push(tokens.refreshToken) === 1) throw new Error('store is down');
+    };
+    const { client, requests, bearers } = await setup({ options: { onTokens, reread: async () => inStore } });
     await expect(client.me()).rejects.toThrow('store is down');
     expect(bearers()).toEqual([]);
-    fail = false;
+    if (refreshToken !== 'refresh-start') inStore = { refreshToken, accessToken: 'there' };
     await client.me();
     expect(requests).toHaveLength(1);
-    expect(saved).toEqual(['refresh-0']);
+    expect(bearers()).toEqual([writes.length === 2 ? 'Bearer access-0' : 'Bearer there']);
+    expect(written).toEqual(writes);
   });
 
   it('refreshes once after a 401 and tries once more, for all calls that got it', async () => {
@@ -223,16 +209,6 @@ describe('oauthCredential', () => {
     await expect(client.me()).resolves.toEqual(USER);
   });
 
-  it('takes over what another process has stored instead of refreshing', async () => {
-    const { client, requests, bearers, stored } = await setup({
-      options: { reread: async () => ({ refreshToken: 'r9', accessToken: 'theirs' }) },
-    });
-    await client.me();
-    expect(requests).toEqual([]);
-    expect(stored).toEqual([]);
-    expect(bearers()).toEqual(['Bearer theirs']);
-  });
-
   it('reads the store again after invalid_grant, for another process may have rotated the token', async () => {
     let reads = 0;
     const { client, requests } = await setup({
@@ -243,9 +219,10 @@ describe('oauthCredential', () => {
     expect(requests.map(({ text }) => text.split('refresh_token=')[1])).toEqual(['refresh-start', 'rotated']);
   });
 
-  it('refreshes and stores inside the lease', async () => {
+  it('refreshes and stores both tokens inside the lease, before it uses them', async () => {
     const order: string[] = [];
     const { client } = await setup({
+      accepts: () => order.push('use') > 0,
       token: (index) => {
         order.push('refresh');
         return given(index);
@@ -257,13 +234,14 @@ describe('oauthCredential', () => {
           order.push('release');
           return result;
         },
-        onTokens: async () => {
-          order.push('store');
+        onTokens: async ({ accessToken, refreshToken }) => {
+          await new Promise((resolve) => setImmediate(resolve));
+          order.push(`store ${accessToken} ${refreshToken}`);
         },
       },
     });
     await client.me();
-    expect(order).toEqual(['lease', 'refresh', 'store', 'release']);
+    expect(order).toEqual(['lease', 'refresh', 'store access-0 refresh-0', 'release', 'use']);
   });
 
   it('a caller that gives up ends its own wait, not the refresh of the others', async () => {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { meaningOf } from '../../shared/plan/meaning.ts';
 import * as errors from '../../shared/platform/errors.ts';
-import { failureOf, translating } from '../../shared/platform/platform-failure.ts';
-import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
+import { failureOf } from '../../shared/platform/platform-failure.ts';
 
 const facts = (sent: 'no' | 'maybe' | 'answered', status?: number) => ({
   method: 'PUT',
@@ -47,11 +46,4 @@ describe('what a failed call means', () => {
     expect(failure).toMatchObject({ status: 429, retryAfterMs: 7, secretVersion: 'v1', cause });
     expect(failure.message).toBe(cause.message);
   });
-});
-
-it('lets errors that are not the platform’s pass as they are', async () => {
-  const defect = new TypeError('ours');
-  await expect(translating('v1', () => Promise.reject(defect))).rejects.toBe(defect);
-  const known = new errors.ServerError('', facts('answered', 500));
-  await expect(translating('v1', () => Promise.reject(known))).rejects.toBeInstanceOf(PlatformFailure);
 });

@@ -69,8 +69,7 @@ async function refusedCompany(secret: Partial<Exclude<SecretValue, { token: stri
     /** A sweep by a worker that knows nothing of those before it. */
     sweep: () =>
       sweep(connection, { ...ports, platforms: worker() } as never).catch((error: unknown) => error),
-    open: (platforms: ReturnType<typeof worker>) =>
-      platforms.open(connection).catch((error: unknown) => error),
+    open: (platforms: ReturnType<typeof worker>) => platforms.open(connection).catch((error) => error),
     async pumpFor(minutes: number, between: (minute: number) => Promise<unknown> = async () => {}) {
       for (let minute = 0; minute < minutes; minute += 1) {
         world.advance(MINUTE_MS);
@@ -82,9 +81,9 @@ async function refusedCompany(secret: Partial<Exclude<SecretValue, { token: stri
     replaceWorker() {
       ports.platforms = worker();
     },
-    replaceSecret() {
+    replaceSecret(value: SecretValue = { ...credentials, refreshToken: 'from a person' }) {
       vault.version += 1;
-      vault.value = { ...credentials, refreshToken: 'from a person' };
+      vault.value = value;
     },
   };
 }
@@ -158,6 +157,18 @@ describe('a connection whose OAuth tokens are refused', () => {
     expect(await old.pumpFor(13)).toBe('unauthorized');
     old.state.accepts = () => true;
     expect(await old.pumpFor(10)).toBe('open');
+  });
+
+  it('leaves a static token in place that a person has stored meanwhile, and takes it up', async () => {
+    const { seen, state, worker, open, replaceSecret } = await refusedCompany({ accessToken: 'a0' });
+    state.accepts = () => true;
+    const platforms = worker();
+    const opened = await open(platforms);
+    state.accepts = (token) => token === 'static';
+    replaceSecret({ token: 'static' });
+    expect(await opened.probe()).toMatchObject({ kind: 'unauthorized' });
+    expect(await (await open(platforms)).probe()).toBeUndefined();
+    expect(seen.stored).toBe(0);
   });
 
   it('gets fresh tokens an hour later, should the platform have forgotten the old ones', async () => {
