@@ -35,6 +35,8 @@ export default defineConfig({
   test: {
     // Left to itself vitest takes all cores but one: of two, one. Tests with a stack wait half of their time.
     maxWorkers: 2,
+    // Most files end before code that is compiled late has paid.
+    execArgv: ['--always-sparkplug'],
     sequence: { sequencer: LongFirst },
     projects: [
       // Handlers keep their clients from their first call on: a file with a stack has its modules to itself.
