@@ -26,6 +26,8 @@ const WAIT_SECONDS = 1;
 /** SQS takes and gives ten messages at a time (Amazon SQS quotas). */
 const BATCH = 10;
 const REQUESTS_IN_FLIGHT = 8;
+/** The SDK repeats requests that fail, not entries of one that failed in part. */
+const TRIES = 3;
 
 /** A dead-letter queue on SQS. */
 export function createMailbox(client: SQSClient, { name, queueUrl, bindingOf }: MailboxOptions): Mailbox {
@@ -65,10 +67,14 @@ export function createMailbox(client: SQSClient, { name, queueUrl, bindingOf }: 
 
     async remove(messages) {
       const QueueUrl = await queueUrl();
-      for (const Entries of inTens(messages)) {
-        const { Failed = [] } = await client.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
-        if (Failed.length > 0)
-          throw new Error(`${Failed.length} messages could not be deleted: ${Failed[0]?.Code}`);
+      for (const batch of inTens(messages)) {
+        let Entries = batch;
+        for (let triesLeft = TRIES; Entries.length > 0; triesLeft -= 1) {
+          const { Failed = [] } = await client.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
+          Entries = Entries.filter((entry) => Failed.some(({ Id }) => Id === entry.Id));
+          if (Entries.length > 0 && triesLeft === 1)
+            throw new Error(`${Entries.length} messages could not be deleted: ${Failed[0]?.Code}`);
+        }
       }
     },
 

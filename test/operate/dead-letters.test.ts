@@ -226,6 +226,18 @@ describe('replayLetters', () => {
     expect(await world.mailboxes.events.counts()).toEqual({ visible: 2, inFlight: 0 });
   });
 
+  it('says how many were sent where the queue fails midway, and does not fail for what it cannot give back', async () => {
+    const world = await worldWith(25);
+    const fails = () => Promise.reject(new Error('the queue did not answer'));
+    const events = { ...world.mailboxes.events, giveBack: fails };
+    const ports = { ...world.ports, mailboxes: { ...world.mailboxes, events } };
+    expect(await surveyLetters(ports, { queues: ['events'], limit: 1 })).toMatchObject({ complete: true });
+    world.clock.ms += HOLD_SECONDS * 1_000;
+    events.remove = fails;
+    const replayed = replayLetters('events', ports, { connection, selection: {} });
+    await expect(replayed).rejects.toThrow('10 messages were sent, some perhaps not deleted: the queue');
+  });
+
   it('stops between two batches when it is told to, and keeps to the rate', async () => {
     const world = await worldWith(50);
     const stopping = new AbortController();
@@ -320,26 +332,27 @@ describe('a letter that a person mends or discards', () => {
     expect(counted.map(({ member }) => member)).toEqual(['m-ann']);
   });
 
-  it('is kept in the journal where it names no group, before it is deleted', async () => {
-    const world = await savedWorld();
-    world.mailboxes.events.add({ id: 'd', body: 'not json' });
-    const [letter] = await findLetters(['d'], ['events'], world.ports);
-    expect(await discardLetter(letter as never, reason, world.ports)).toBe(true);
-    const changes = [{ before: 'not json', after: null }];
-    expect(await journal(world)).toMatchObject([{ action: 'dlq_discard', changes }]);
-    expect(world.mailboxes.events.ids()).toEqual([]);
-  });
-
-  it('is kept whole however large it is, in as many entries as that takes', async () => {
+  it('is kept in the journal where it names no group, whole however large it is, before it is deleted', async () => {
     const world = await savedWorld();
     const body = `{"${'é"🚀'.repeat(140_000)}`;
     world.mailboxes.events.add({ id: 'd', body });
     const [letter] = await findLetters(['d'], ['events'], world.ports);
     expect(await discardLetter(letter as never, reason, world.ports)).toBe(true);
-    const kept = (await journal(world)).flatMap(({ changes }) => changes.map(({ before }) => before));
-    expect(kept.length).toBeGreaterThan(1);
+    const entries = await journal(world);
+    const kept = entries.flatMap(({ changes }) => changes.map(({ before }) => before));
+    expect(entries[1]).toMatchObject({ action: 'dlq_discard', changes: [{ after: null }] });
     expect(kept.reverse().join('') === body).toBe(true);
     expect(world.mailboxes.events.ids()).toEqual([]);
+  });
+
+  it('is said to be sent where the original could not be deleted', async () => {
+    const { ports, mailboxes } = await worldWith(1);
+    const [letter] = (await findLetters(['d0'], ['events'], ports)) as [Letter];
+    mailboxes.events.remove = () => Promise.reject(new Error('the queue did not answer'));
+    const words = { body: bodyOf(group('g', 'X')), reason };
+    await expect(sendAmended(letter, words, ports)).rejects.toThrow(
+      /^it was sent, .* groupsync dlq discard d0$/,
+    );
   });
 
   it('is not sent where somebody else took it meanwhile', async () => {

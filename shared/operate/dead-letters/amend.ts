@@ -58,7 +58,10 @@ export async function sendAmended(
     const again = { ...outgoing({ ...taken, ...wayBack(taken), body }), stamp: rewordedStamp(letter) };
     const [outcome] = await ports.events.send([again]);
     if (outcome?.messageId === undefined) throw new Error(`the events queue refused it: ${outcome?.refused}`);
-    await held.remove([taken]);
+    await held.remove([taken]).catch((error: Error) => {
+      const next = `groupsync dlq discard ${taken.id.slice(0, SHORT_ID)}`;
+      throw new Error(`it was sent, but the original could not be deleted (${error.message}); next: ${next}`);
+    });
     isSent = true;
     return false;
   });

@@ -54,8 +54,8 @@ export async function replayLetters(
     await recording;
     const refused = await resend.send(letters);
     const sent = letters.filter((letter) => !refused.has(letter)).map(({ message }) => message);
-    await held.remove(sent);
     for (const { id } of sent) replayed.add(id);
+    await held.remove(sent);
     for (const { message } of refused) failed.add(message.id);
     onProgress?.({ replayed: replayed.size, failed: failed.size });
     if (rate !== undefined) await pause((letters.length / rate) * 1_000, ports, held, signal);
@@ -70,6 +70,9 @@ export async function replayLetters(
       returned.set(message.id, `${message.code}: ${message.message}`);
     if (chosen.length > 0) await sendThenRemove(chosen, held);
     return selection.ids?.every(isDone) !== true;
+  }).catch((error: unknown) => {
+    if (replayed.size === 0 || !(error instanceof Error)) throw error;
+    throw new Error(`${replayed.size} messages were sent, some perhaps not deleted: ${error.message}`);
   });
   const others = selection.ids?.every(isDone) === true ? 0 : elsewhere;
   const remaining = failed.size + returned.size + others;
