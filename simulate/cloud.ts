@@ -19,7 +19,16 @@ export function createCloud(life: Life, chronicleOf: (nowMs: () => number) => Ch
   const time = createTime(START_MS);
   const { nowMs } = time;
   const chronicle = chronicleOf(nowMs);
-  const table = new MemoryTable({ indexLag: { ms: [0, 500, 5_000, 60_000][life.seed % 4] ?? 0, nowMs } });
+  const pages = random.fork('pages');
+  const table = new MemoryTable({
+    indexLag: { ms: [0, 500, 5_000, 60_000][life.seed % 4] ?? 0, nowMs },
+    // Small ones, so that a small company has several.
+    pageBytes: [4_000, 64_000, 1_048_576][life.seed % 3] as number,
+    isEmptyPage() {
+      chronicle.fired('table:next_page');
+      return pages.chance(0.1);
+    },
+  });
   const queues = createQueues({ nowMs, random: random.fork('queues'), unruly: 0.05 });
   const platforms = new Map<string, SimulatedPlatform>();
   for (const { company, traits, people } of life.connections) {
@@ -27,7 +36,7 @@ export function createCloud(life: Life, chronicleOf: (nowMs: () => number) => Ch
     const own = { company, traits, people, random: random.fork(`platform ${company}`) };
     platforms.set(company, createSimulatedPlatform({ ...own, clock: nowMs, chronicle, sleep: time.sleep }));
   }
-  const vault = createVault(nowMs);
+  const vault = createVault(nowMs, random.fork('vault'), chronicle.fired);
   const lambdas = createLambdas({
     time,
     random: random.fork('lambdas'),
@@ -35,18 +44,15 @@ export function createCloud(life: Life, chronicleOf: (nowMs: () => number) => Ch
     table,
     queues,
     dispatcherOf: (worker) => {
-      const dispatchers = new Map<string, Dispatcher>();
       const request = (options: { readonly origin: string }) => {
-        const company = companyOf(options.origin);
-        const dispatcher = dispatchers.get(company) ?? platforms.get(company)?.dispatcherFor(worker);
-        if (dispatcher === undefined) throw Object.assign(new Error('no such host'), { code: 'ENOTFOUND' });
-        dispatchers.set(company, dispatcher);
-        return dispatcher.request(options as never);
+        const platform = platforms.get(companyOf(options.origin));
+        if (platform === undefined) throw Object.assign(new Error('no such host'), { code: 'ENOTFOUND' });
+        return platform.dispatcherFor(worker).request(options as never);
       };
       // The client asks a dispatcher for nothing else.
       return { request } as unknown as Dispatcher;
     },
-    secretsOf: vault.secretsOf,
+    vault,
     coalesceMs: life.coalesceSeconds * 1_000,
     createSettleMs: 10 * MINUTE_MS,
     plant,
@@ -87,7 +93,7 @@ export function createCloud(life: Life, chronicleOf: (nowMs: () => number) => Ch
     invoke: (actor: Actor, timeoutMs: number, run: (container: Container) => Promise<void>) =>
       lambdas.invoke(actor, timeoutMs, run).catch((error: unknown) => {
         if (isMistake(error)) throw error;
-        chronicle.tell({ lane: laneOf(actor), what: `${actor} failed`, detail: String(error) });
+        chronicle.tell({ lane: LANES[actor] ?? 'reconcile', what: `${actor} failed`, detail: String(error) });
         return false;
       }),
     /** Lets time pass. @throws what went wrong in the simulation itself, or a mistake of the engine's */
@@ -111,12 +117,9 @@ export const platformOf = (cloud: Cloud, connection: string): SimulatedPlatform 
 export const groupItem = ({ table }: Pick<Cloud, 'table'>, connection: string, group: string) =>
   group === '' ? undefined : table.items.get(`G#${connection}#${group} GROUP`);
 
-const laneOf = (actor: Actor): Told['lane'] =>
-  actor === 'ingest' || actor === 'apply' || actor === 'operator'
-    ? actor
-    : actor === 'judge'
-      ? 'oracle'
-      : 'reconcile';
+const LANES: Partial<Record<Actor, Told['lane']>> = {
+  ...{ ingest: 'ingest', apply: 'apply', operator: 'operator', judge: 'oracle' },
+};
 
 /** A mistake in a program, the engine's or the simulation's: never what a life has drawn. */
 const isMistake = (error: unknown): boolean =>

@@ -108,20 +108,19 @@ async function applyBatch(cloud: Cloud, batch: readonly QueuedMessage[], timeout
   }
 }
 
-/** What a directory that speaks SCIM has still to ask for, by connection: it asks for one thing after the other. */
-export type ScimClients = Map<string, Promise<void>>;
+/** What a directory that speaks SCIM has still to ask for, by the group or user that it is about. */
+export type ScimLanes = Map<string, Promise<unknown>>;
 
 /** A minute, as providers wait after an answer that says nothing. */
 const ASKS_AGAIN_MS = 60_000;
 
-/** Asks until the server has done it or refused it for good, as identity providers do. */
-export function requestByScim(
-  cloud: Cloud,
-  happening: DirectoryHappening,
-  token: string,
-  clients: ScimClients,
-): void {
-  const before = clients.get(happening.connection) ?? Promise.resolve();
+/** Asks until the server has done it or refused it for good, as identity providers do; newer ones go before what failed. */
+export function requestByScim(cloud: Cloud, happening: DirectoryHappening, lanes: ScimLanes, token: string) {
+  const { deed } = happening;
+  const about = 'group' in deed ? deed.group : 'member' in deed ? deed.member : '';
+  const members = 'members' in deed ? deed.members : [];
+  // Of one resource one after the other; and whoever is named was made before, and is deleted after.
+  const before = Promise.all([about, `${about} named`, ...members].map((one) => lanes.get(one)));
   const asking = before.then(async () => {
     while (!cloud.isOver) {
       let isHeard = false;
@@ -130,10 +129,12 @@ export function requestByScim(
         isHeard = await requestOnce(cloud, happening, handle, token);
       });
       if (isHeard) return;
+      cloud.chronicle.fired('way:scim_again');
       await cloud.time.sleep(ASKS_AGAIN_MS);
     }
   });
-  clients.set(happening.connection, asking);
+  lanes.set(about, asking);
+  for (const one of members) lanes.set(`${one} named`, Promise.all([lanes.get(`${one} named`), asking]));
   cloud.start(asking);
 }
 

@@ -72,6 +72,17 @@ export function createDirectoryRecord() {
       byId.set(as.messageId, sent);
       byBody.set(message.body, sent);
     },
+    /** What a person makes of a letter that claims to be from later: it is said now. @returns other words, if need be */
+    reworded(body: string, atMs: number): string {
+      const { message } = byBody.get(body) ?? {};
+      const { time = '' } = message?.says[0]?.order ?? {};
+      if (message === undefined || !(Date.parse(time) > atMs)) return body;
+      const now = new Date(atMs).toISOString();
+      const says = message.says.map((one) => ({ ...one, order: { ...one.order, time: now } }));
+      const words = body.replace(time, now);
+      byBody.set(words, { message: { ...message, says }, messageId: '', sentAtMs: atMs, counts: false });
+      return words;
+    },
     /**
      * The events queue handed a message to ingest, of a connection that exists: its first delivery counts, unless it
      * claims to be from more than 5 minutes ahead. Known by its id or else by its body, as when a dead letter is replayed.

@@ -33,7 +33,7 @@ export interface Rhythm {
 }
 
 const SCIM_MEMBERS = 8;
-const SCIM_GROUPS = 2;
+const SCIM_GROUPS = 4;
 
 /** Who works there: a few have no address, no user, or are not active; `h` and `q` as in messages.ts. */
 export function drawPeople(
@@ -300,13 +300,17 @@ const RUBBISH = [
 
 const BY_REQUEST: Way = { form: 'scim_request', time: 'none', lateMs: 0, copies: 1 };
 const SCIM_DEEDS = 25;
+const SCIM_CYCLES = 10;
+const SCIM_KINDS = { join: 8, leave: 6, name: 3, snapshot: 5, delete: 1, forget: 1, profile: 2 };
 
-/** Groups that come by requests to the SCIM server alone, as do their members. */
+/** Groups that come by requests to the SCIM server alone, as do their members: in each cycle a provider asks for all at once. */
 function drawScimGroups(random: Random, connection: string, endMs: number): readonly Happening[] {
   const everybody = Array.from({ length: SCIM_MEMBERS }, (_, index) => `q${index}`);
+  const cycles = Array.from({ length: SCIM_CYCLES }, () => between(random, 10 * MINUTE_MS, endMs - HOUR_MS));
   return Array.from({ length: SCIM_DEEDS }, (_, index): Happening => {
     const group = `s${random.below(SCIM_GROUPS)}`;
     const members = some(random, everybody, between(random, 1, 4));
+    const member = random.pick(everybody);
     const name = `Scim ${group} ${index} ${connection}`;
     const deeds: Readonly<Record<string, DirectoryDeed>> = {
       join: { kind: 'join', group, members },
@@ -314,10 +318,11 @@ function drawScimGroups(random: Random, connection: string, endMs: number): read
       name: { kind: 'name', group, name },
       snapshot: { kind: 'snapshot', group, name: random.chance(0.6) ? name : null, members, parts: 1 },
       delete: { kind: 'delete', group },
-      forget: { kind: 'forget', member: random.pick(everybody) },
+      forget: { kind: 'forget', member },
+      profile: { kind: 'profile', member, email: `${member}@${connection}.test` },
     };
-    const kind = weighted(random, { join: 8, leave: 6, name: 3, snapshot: 5, delete: 1, forget: 1 });
-    const atMs = between(random, 10 * MINUTE_MS, endMs - HOUR_MS);
+    const kind = weighted(random, SCIM_KINDS);
+    const atMs = random.pick(cycles) + random.below(2_000);
     return { atMs, connection, actor: 'directory', deed: deeds[kind] as DirectoryDeed, way: BY_REQUEST };
   });
 }

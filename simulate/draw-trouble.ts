@@ -272,7 +272,7 @@ const SELDOM = new Set([
   ...['feed put DRIFT#', 'operator put GATE', 'pump update M#', 'sweep platform.get'],
   ...['operator SendMessageBatch events', 'operator DeleteMessageBatch eventsDlq'],
 ]);
-const LAMBDA_WEIGHTS = {
+const DEATHS = {
   ingest: 5,
   apply: 12,
   people: 3,
@@ -283,7 +283,7 @@ const LAMBDA_WEIGHTS = {
   scim: 1,
   operator: 2,
 };
-const SPELL_WEIGHTS = {
+const SPELLS = {
   throttled: 2,
   unheard: 2,
   echo: 1,
@@ -293,15 +293,10 @@ const SPELL_WEIGHTS = {
   twins: 2,
 };
 
-interface Crashes {
-  readonly times: number;
-  readonly endMs: number;
-}
-
 /** So many deaths of functions. */
-function drawCrashes(random: Random, connection: string, { times, endMs }: Crashes): Happening[] {
+function drawCrashes(random: Random, connection: string, times: number, endMs: number): Happening[] {
   return Array.from({ length: times }, (): Happening => {
-    const lambda = weighted(random, LAMBDA_WEIGHTS);
+    const lambda = weighted(random, DEATHS);
     const effect = random.pick(crashPoints(lambda));
     const drawn = between(random, 1, 4);
     const nth = SELDOM.has(`${lambda} ${effect}`) ? 1 : drawn;
@@ -337,13 +332,13 @@ export function drawDeepTrouble(
 
 function drawAws(random: Random, connection: string, { endMs }: Scene): readonly Happening[] {
   const times = random.chance(0.75) ? between(random, 1, 6) : 0;
-  const all = drawCrashes(random, connection, { times, endMs });
+  const all = drawCrashes(random, connection, times, endMs);
   const strike = (deed: AwsDeed) =>
     all.push({ atMs: between(random, 0, endMs - 2 * HOUR_MS), connection, actor: 'aws', deed });
   for (let left = random.below(4); left > 0; left -= 1) {
     const forMs = between(random, 5, 300) * MINUTE_MS;
     const share = between(random, 2, 40) / 100;
-    const kind = weighted(random, SPELL_WEIGHTS);
+    const kind = weighted(random, SPELLS);
     if (kind === 'slow_table') strike({ kind, forMs, msPerRequest: between(random, 6, 40) });
     else if (kind === 'skew') strike({ kind, forMs: forMs * 4, skewMs: 1_500 });
     else strike({ kind, forMs, share });

@@ -15,23 +15,29 @@ import { createRateLimiter } from '../shared/sync/scim/limiter.ts';
 import type { MemoryTable } from './table.ts';
 import type { Worker } from './worker.ts';
 
-/** What may go wrong with one write to the table. `echo`: done, and done again by the client, which had heard no answer. */
-export type TableFault = 'none' | 'throttled' | 'unheard' | 'echo';
+/** What may go wrong with one request. `echo`: done, and done again by the client, which had heard no answer. */
+export type AwsFault = 'none' | 'throttled' | 'unheard' | 'echo';
 
-/** The table as one worker sees it: each request waits its turn, and may fail, a write before or after it was done. */
-export function tableOf(table: MemoryTable, worker: Worker, faultOf: (isRead: boolean) => TableFault): Table {
+/** Requests of one worker to one service: each waits its turn, and may fail, a write before or after it was done. */
+export function requestsOf(worker: Worker, faultOf: (isRead: boolean) => AwsFault, failure: () => Error) {
   const ask = async (kind: string): Promise<void> => {
     await worker.effect(kind);
-    if (faultOf(true) === 'throttled') throw new StoreError('the table did not answer');
+    if (faultOf(true) === 'throttled') throw failure();
   };
   const write = async <Result>(kind: string, run: () => Result): Promise<Result> => {
     await worker.effect(kind);
     const fault = faultOf(false);
-    if (fault === 'throttled') throw new StoreError('the table could not be written');
+    if (fault === 'throttled') throw failure();
     const result = run();
-    if (fault === 'unheard') throw new StoreError('the table could not be written');
+    if (fault === 'unheard') throw failure();
     return fault === 'echo' ? run() : result;
   };
+  return { ask, write };
+}
+
+/** The table as one worker sees it. */
+export function tableOf(table: MemoryTable, worker: Worker, faultOf: (isRead: boolean) => AwsFault): Table {
+  const { ask, write } = requestsOf(worker, faultOf, () => new StoreError('the table did not answer'));
   return {
     async get(key) {
       await ask(`get ${kindOf(key)}`);
@@ -49,21 +55,12 @@ export function tableOf(table: MemoryTable, worker: Worker, faultOf: (isRead: bo
       }
       return found;
     },
-    async *query(request) {
+    query(request) {
       const range = request.prefix ?? request.between?.[0] ?? '';
       const kind = `query ${request.index ? 'index' : kindOf({ pk: request.partition, sk: range })}`;
-      let after: string | undefined;
-      do {
-        await ask(kind);
-        const { items, last } = table.page({ ...request, after });
-        yield items;
-        after = last;
-      } while (after !== undefined);
+      return table.query(request, () => ask(kind));
     },
-    async *scan(part) {
-      await ask('scan');
-      yield* table.scan(part);
-    },
+    scan: (part) => table.scan(part, () => ask('scan')),
     put: (item, when) => write(`put ${kindOf(item)}`, () => table.store(item, when)),
     update: (key, ...how) =>
       write(`update ${kindOf(key)}`, () => {

@@ -1,7 +1,7 @@
 import { MESSAGE_ATTRIBUTES } from '../shared/contract/names.ts';
 import type { Hold } from '../shared/domain/hold.ts';
 import { baseUrlOf, type Cloud, groupItem, platformOf } from './cloud.ts';
-import { requestByScim, type ScimClients } from './consumers.ts';
+import { requestByScim, type ScimLanes } from './consumers.ts';
 import { type Happening, MINUTE_MS, START_MS } from './life.ts';
 import { type DirectoryHappening, messagesOf } from './messages.ts';
 import { operate, type Screen } from './operators.ts';
@@ -15,7 +15,7 @@ const PATIENCE_MS = 30 * MINUTE_MS;
 /** Lets a life's happenings happen, each in its time. */
 export function startHappenings(cloud: Cloud, scimTokens: ReadonlyMap<string, string>): void {
   const screens = createScreens(cloud);
-  const clients: ScimClients = new Map();
+  const lanes: ScimLanes = new Map();
   for (const happening of cloud.life.happenings) {
     if (happening.actor === 'operator') screens.lookBefore(happening);
     cloud.time.at(START_MS + happening.atMs, () => happen(happening));
@@ -32,7 +32,7 @@ export function startHappenings(cloud: Cloud, scimTokens: ReadonlyMap<string, st
     switch (actor) {
       case 'directory':
         tell(actor);
-        say(cloud, happening, scimTokens, clients);
+        say(cloud, happening, lanes, scimTokens.get(connection));
         return;
       case 'company':
         tell(actor);
@@ -60,17 +60,11 @@ export function startHappenings(cloud: Cloud, scimTokens: ReadonlyMap<string, st
   }
 }
 
-function say(
-  cloud: Cloud,
-  happening: DirectoryHappening,
-  scimTokens: ReadonlyMap<string, string>,
-  clients: ScimClients,
-): void {
+function say(cloud: Cloud, happening: DirectoryHappening, lanes: ScimLanes, token?: string): void {
   const { chronicle, directory, nowMs, queues } = cloud;
-  const { connection, deed, way } = happening;
+  const { deed, way } = happening;
   chronicle.fired(`directory:${deed.kind}`);
-  const token = scimTokens.get(connection);
-  if (way.form === 'scim_request' && token !== undefined) requestByScim(cloud, happening, token, clients);
+  if (way.form === 'scim_request' && token !== undefined) requestByScim(cloud, happening, lanes, token);
   for (const message of messagesOf(happening, nowMs())) {
     chronicle.fired(`way:${way.form}`);
     const attributes = { [MESSAGE_ATTRIBUTES.connection]: message.connection };
@@ -106,11 +100,11 @@ export async function operateIn(
   { connection, deed }: Pick<OperatorHappening, 'connection' | 'deed'>,
   screenOf: (connection: string, group: string, oldMs: number) => Screen | undefined = () => undefined,
 ): Promise<boolean> {
-  const { chronicle, connections, deeds, nowMs, platforms, vault } = cloud;
+  const { chronicle, connections, deeds, nowMs, platforms } = cloud;
   const spec = cloud.life.connections.find(({ name }) => name === connection);
   const seen = 'oldMs' in deed ? screenOf(connection, deed.group, deed.oldMs) : undefined;
   const group = 'group' in deed ? { group: deed.group } : {};
-  const lived = await cloud.invoke('operator', PATIENCE_MS, async ({ ports, sqs }) => {
+  const lived = await cloud.invoke('operator', PATIENCE_MS, async ({ ports, sqs, vault }) => {
     const outcome = await operate(connection, deed, ports, {
       sqs,
       vault,
@@ -124,6 +118,7 @@ export async function operateIn(
         platforms.get(company)?.tokens.add(token);
         return token;
       },
+      reworded: (body) => cloud.directory.reworded(body, nowMs()),
       settingsFor: (company) => ({ baseUrl: baseUrlOf(company), ...spec?.settings }),
     });
     deeds.push({ atMs: nowMs(), connection, kind: deed.kind, ...group, ...outcome });

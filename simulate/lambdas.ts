@@ -1,13 +1,13 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { Dispatcher } from 'undici';
-import type { Secrets } from '../shared/sync/ports/secrets.ts';
-import { type EnginePorts, portsOver, type TableFault, tableOf } from './engine.ts';
+import { type AwsFault, type EnginePorts, portsOver, tableOf } from './engine.ts';
 import type { AwsDeed, LambdaName } from './life.ts';
 import { type Queues, queueUrl } from './queues.ts';
 import type { Random } from './random.ts';
 import type { MemoryTable } from './table.ts';
 import type { Time } from './time.ts';
 import type { Chronicle } from './told.ts';
+import type { Vault } from './vault.ts';
 import { Crash, type Worker } from './worker.ts';
 
 /** Whoever acts: a function, or a person with the command line. */
@@ -23,7 +23,7 @@ export interface LambdasOptions {
   readonly table: MemoryTable;
   readonly queues: Queues;
   readonly dispatcherOf: (worker: Worker) => Dispatcher;
-  readonly secretsOf: (worker: Worker) => Secrets;
+  readonly vault: Vault;
   readonly coalesceMs: number;
   readonly createSettleMs: number;
   readonly plant?: Plant | undefined;
@@ -32,18 +32,12 @@ export interface LambdasOptions {
 export interface Container {
   readonly ports: EnginePorts;
   readonly sqs: SQSClient;
+  readonly vault: ReturnType<Vault['accessOf']>;
   readonly worker: Worker;
 }
 
 type Spell = Exclude<AwsDeed, { kind: 'crash' }> & { readonly untilMs: number };
-interface Trap {
-  readonly deed: Extract<AwsDeed, { kind: 'crash' }>;
-  left: number;
-}
-
-interface Seat extends Container {
-  kill(): void;
-}
+type Seat = Container & { kill(): void };
 
 export function createLambdas(options: LambdasOptions) {
   const { time, random, chronicle } = options;
@@ -51,7 +45,7 @@ export function createLambdas(options: LambdasOptions) {
   // Where nothing is gathered first, the platform takes its time: more is said while it is written.
   const slowestMs = options.coalesceMs === 0 ? 2_500 : 100;
   let spells: Spell[] = [];
-  let traps: Trap[] = [];
+  let traps: { readonly deed: Extract<AwsDeed, { kind: 'crash' }>; left: number }[] = [];
   let effects = 0;
   let ids = 0;
   let workers = 0;
@@ -68,7 +62,7 @@ export function createLambdas(options: LambdasOptions) {
     chronicle.fired(`aws:${kind}`);
     return true;
   };
-  const tableFault = (isRead: boolean): TableFault => {
+  const awsFault = (isRead: boolean): AwsFault => {
     if (spells.length === 0) return 'none';
     if (strikes('throttled')) return 'throttled';
     for (const kind of isRead ? [] : (['unheard', 'echo'] as const)) if (strikes(kind)) return kind;
@@ -113,16 +107,20 @@ export function createLambdas(options: LambdasOptions) {
     };
     const sqs = options.queues.client(async (operation, queue) => {
       await worker.effect(`${operation} ${queue}`);
-      if (operation !== 'SendMessageBatch' || !strikes('queue_refuses')) return undefined;
-      if (random.chance(0.5)) return 'partly';
+      if (!strikes('queue_refuses')) return undefined;
+      const isBatch = operation.endsWith('Batch');
+      const fault = random.pick(['refused', 'unheard', ...(isBatch ? (['partly'] as const) : [])] as const);
+      chronicle.fired(`${operation} ${fault}`);
+      if (fault !== 'refused') return fault;
       throw new Error('the queue is throttled');
     });
+    const vault = options.vault.accessOf(worker, awsFault);
     const ports = portsOver({
-      table: tableOf(options.table, worker, tableFault),
+      table: tableOf(options.table, worker, awsFault),
       sqs,
       queueUrl,
       dispatcher: options.dispatcherOf(worker),
-      secrets: options.secretsOf(worker),
+      secrets: vault,
       clock: () => time.nowMs() + skewMs,
       random: () => random.next(),
       newId: () => {
@@ -142,6 +140,7 @@ export function createLambdas(options: LambdasOptions) {
     return {
       worker,
       sqs,
+      vault,
       ports: planted,
       kill: () => {
         dead = true;

@@ -3,11 +3,6 @@ import type { CompanyDeed, Happening, Life } from './life.ts';
 import { addressOf } from './messages.ts';
 import type { HeldEmployee } from './platform/platform.ts';
 
-export interface MatchSettings {
-  readonly includeStates?: readonly string[];
-  readonly memberIdField?: 'userId' | 'id';
-}
-
 export interface ExpectedUsers {
   /** Ids that belong into the platform group's `users`, those of unsure members included. */
   readonly users: ReadonlySet<string>;
@@ -39,7 +34,7 @@ export function holdersAmong(employees: Iterable<HeldEmployee>): Holders {
 
 interface Who {
   readonly holders: Holders;
-  readonly settings: MatchSettings;
+  readonly settings: { readonly includeStates?: readonly string[]; readonly memberIdField?: 'userId' | 'id' };
   readonly contested?: Contested;
   /** Who is who by what a person has said: of a member without an address that alone counts. */
   readonly rebound?: readonly { readonly member: string; readonly role: string }[];

@@ -287,7 +287,9 @@ function groupRequest(deed: Extract<DirectoryDeed, { group: string }>, idOf: IdO
   const { kind, group: key } = deed;
   const id = idOf(key);
   const name = ('name' in deed ? deed.name : null) ?? undefined;
-  const members = 'members' in deed ? deed.members.map((one) => ({ id: idOf(one) ?? one })) : undefined;
+  // A client can name nobody whom the server did not make.
+  const named = 'members' in deed ? deed.members.flatMap((one) => idOf(one) ?? []) : undefined;
+  const members = named?.map((one) => ({ id: one }));
   if (id === undefined) {
     if (kind === 'delete' || kind === 'leave') return undefined;
     const whole = { name: name ?? key, members: members ?? [] };

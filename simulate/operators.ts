@@ -11,7 +11,7 @@ import {
   roleId,
 } from '../shared/domain/ids.ts';
 import { storeConnection } from '../shared/operate/connect/connect.ts';
-import { discardLetter, findLetters, sendAmended } from '../shared/operate/dead-letters/amend.ts';
+import { discardLetter, findLetters, problemsOf, sendAmended } from '../shared/operate/dead-letters/amend.ts';
 import { replayLetters } from '../shared/operate/dead-letters/replay.ts';
 import { surveyLetters } from '../shared/operate/dead-letters/survey.ts';
 import { approveHold, rejectHold } from '../shared/operate/holds.ts';
@@ -23,11 +23,11 @@ import { changeSettings, planSettings, removeConnection } from '../shared/operat
 import { createMailbox } from '../shared/queues/mailbox.ts';
 import { createEventSender } from '../shared/queues/sqs-batch.ts';
 import type { Connection } from '../shared/sync/ports/connections.ts';
+import type { CredentialVault } from '../shared/sync/ports/secrets.ts';
 import { wakeGroups } from '../shared/sync/wake.ts';
 import type { EnginePorts } from './engine.ts';
 import type { OperatorDeed } from './life.ts';
 import { queueUrl } from './queues.ts';
-import type { Vault } from './vault.ts';
 
 export interface OperatorDone {
   readonly atMs: number;
@@ -42,18 +42,13 @@ export interface OperatorDone {
   readonly removals?: readonly string[];
 }
 
-/** What operators did, for those who judge the life. */
-export interface OperatorRecord {
-  readonly deeds: readonly OperatorDone[];
-}
-
 /** The hold that somebody saw on their screen, which may be old by the time they decide. */
 export type Screen = Pick<Hold, 'digest' | 'decision'> & { readonly users: readonly string[] };
 
 /** What an operator has at hand beside the engine. */
 export interface Desk {
   readonly sqs: SQSClient;
-  readonly vault: Vault;
+  readonly vault: CredentialVault;
   /** The hold as their screen shows it, which may be old by now; undefined where it showed none. */
   readonly screen: Screen | undefined;
   /** A platform group that the directory group of this deed could be given. */
@@ -61,6 +56,8 @@ export interface Desk {
   /** A credential that the company's platform takes. */
   readonly token: (company: string) => string;
   readonly settingsFor: (company: string) => object;
+  /** What a person makes of a letter. */
+  readonly reworded: (body: string) => string;
 }
 
 const REASON = 'as the life has it';
@@ -137,10 +134,15 @@ async function perform(name: ConnectionName, deed: OperatorDeed, tool: Tool, des
       const { messages } = await surveyLetters(tool, { queues: ['events'], limit: 10 });
       const ids = messages.map(({ id }) => id);
       const letters = await findLetters(ids, ['events'], tool);
-      const letter = letters.find(({ message }) => message.connection === name);
-      if (letter === undefined) return false;
-      if (deed.kind === 'discard_one') return discardLetter(letter, REASON, tool);
-      return sendAmended(letter, { body: letter.message.body, reason: REASON }, tool);
+      const ours = letters.filter(({ message }) => message.connection === name);
+      if (deed.kind === 'discard_one') return ours[0] !== undefined && discardLetter(ours[0], REASON, tool);
+      for (const one of ours) {
+        const body = desk.reworded(one.message.body);
+        const isMended =
+          body !== one.message.body && problemsOf(body, one.message, tool.clock()).length === 0;
+        if (isMended) return sendAmended(one, { body, reason: REASON }, tool);
+      }
+      return false;
     }
     case 'new_token':
       return issueToken(name, undefined, tool).then(() => true);

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type {
   ChangeMessageVisibilityBatchRequestEntry,
   DeleteMessageBatchRequestEntry,
@@ -33,17 +32,9 @@ export interface QueuesOptions {
 
 export type Queues = ReturnType<typeof createQueues>;
 
-export interface Queue {
-  readonly messages: readonly QueuedMessage[];
-  /** Puts a message there as a producer would; `delayMs` may be days, as a message may be on its way so long. */
-  send(message: Sending, delayMs?: number, copies?: number): QueuedMessage;
-  receive(most: number, visibilitySeconds?: number): readonly QueuedMessage[];
-  delete(receipt: string): void;
-  /** The next instant at which something can be received. */
-  nextDueMs(): number | undefined;
-}
+export type Queue = ReturnType<typeof createQueue>;
 
-export interface Sending {
+interface Sending {
   readonly body: string;
   readonly attributes?: Readonly<Record<string, string>>;
   readonly sentAtMs?: number;
@@ -76,7 +67,7 @@ export function createQueues(options: QueuesOptions) {
     listen: (listener: typeof onDue) => {
       onDue = listener;
     },
-    /** An SQS client for one worker: `before` hears of each operation, may refuse it whole or `partly`, or never return. */
+    /** An SQS client for one worker: `before` hears of each operation, and may refuse it, have it done `partly` or `unheard`. */
     client: (before?: Parameters<typeof clientOver>[2]) => clientOver(of, options.nowMs, before),
   };
 }
@@ -85,21 +76,18 @@ function createQueue(
   key: QueueKey,
   { nowMs, random, unruly = 0, tell }: QueuesOptions & { readonly tell: (atMs: number) => void },
   bury: (message: QueuedMessage) => void,
-): Queue {
+) {
   const { visibilityTimeoutSeconds, retentionSeconds, redrive } = QUEUES[key];
   let messages: QueuedMessage[] = [];
   let serial = 0;
 
-  const forgetOld = () => {
-    const since = nowMs() - retentionSeconds * 1_000;
-    if (messages.some(({ sentAtMs }) => sentAtMs < since))
-      messages = messages.filter((one) => one.sentAtMs >= since);
-  };
   return {
-    get messages() {
+    get messages(): readonly QueuedMessage[] {
       return messages;
     },
-    send({ body, attributes = {}, sentAtMs = nowMs() }, delayMs = 0, copies = random.chance(unruly) ? 2 : 1) {
+    /** Puts a message there as a producer would; `delayMs` may be days, as a message may be on its way so long. */
+    send(sending: Sending, delayMs = 0, copies = random.chance(unruly) ? 2 : 1): QueuedMessage {
+      const { body, attributes = {}, sentAtMs = nowMs() } = sending;
       serial += 1;
       const message: QueuedMessage = {
         id: `${key}-${serial}`,
@@ -121,9 +109,9 @@ function createQueue(
       }
       return message;
     },
-    receive(most, visibilitySeconds = visibilityTimeoutSeconds) {
-      forgetOld();
+    receive(most: number, visibilitySeconds: number = visibilityTimeoutSeconds): readonly QueuedMessage[] {
       const now = nowMs();
+      messages = messages.filter((one) => one.sentAtMs >= now - retentionSeconds * 1_000);
       const ready = messages.filter(({ visibleAtMs }) => visibleAtMs <= now);
       const taken: QueuedMessage[] = [];
       while (ready.length > 0 && taken.length < most) {
@@ -143,9 +131,10 @@ function createQueue(
       return taken;
     },
     // By its latest receipt alone: of an older one SQS says that it is done, and keeps the message.
-    delete(receipt) {
+    delete(receipt: string) {
       messages = messages.filter((one) => one.receipt !== receipt);
     },
+    /** The next instant at which something can be received. */
     nextDueMs: () =>
       messages.reduce<number | undefined>(
         (first, { visibleAtMs }) => Math.min(first ?? visibleAtMs, visibleAtMs),
@@ -180,7 +169,7 @@ export function answerSqs(
     case 'SendMessageBatch': {
       const bytes = entries.reduce((sum, entry) => sum + bytesOf(entry), 0);
       if (bytes > MAX_BYTES) throw named('BatchRequestTooLong', `${bytes} bytes in one batch`);
-      return sendEach(queue, entries, isPartly);
+      return eachOf(entries, isPartly, (entry) => faultOf(entry) ?? sent(queue, entry));
     }
     case 'ReceiveMessage':
       return {
@@ -189,19 +178,18 @@ export function answerSqs(
           .map(received),
       };
     case 'DeleteMessageBatch':
-      for (const { ReceiptHandle = '' } of entries) queue.delete(ReceiptHandle);
-      return { Successful: entries.map(({ Id }) => ({ Id })), Failed: [] };
-    case 'ChangeMessageVisibilityBatch': {
-      const Failed = [];
-      for (const { Id, ReceiptHandle, VisibilityTimeout = 0 } of entries) {
+      return eachOf(entries, isPartly, ({ ReceiptHandle = '' }) => {
+        queue.delete(ReceiptHandle);
+        return {};
+      });
+    case 'ChangeMessageVisibilityBatch':
+      return eachOf(entries, isPartly, ({ ReceiptHandle, VisibilityTimeout = 0 }) => {
         const message = queue.messages.find(({ receipt }) => receipt === ReceiptHandle);
         // What is visible again is no more its receiver's to hide (Amazon SQS API reference).
-        if (message === undefined || message.visibleAtMs <= nowMs())
-          Failed.push({ Id, Code: 'MessageNotInflight' });
-        else message.visibleAtMs = nowMs() + VisibilityTimeout * 1_000;
-      }
-      return { Failed };
-    }
+        if (message === undefined || message.visibleAtMs <= nowMs()) return 'MessageNotInflight';
+        message.visibleAtMs = nowMs() + VisibilityTimeout * 1_000;
+        return {};
+      });
     case 'GetQueueAttributes': {
       const now = nowMs();
       const hidden = queue.messages.filter(({ visibleAtMs }) => visibleAtMs > now);
@@ -224,22 +212,22 @@ const REFUSED_CHARACTERS = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFF
 /** A message group, of which a standard queue makes fair shares. */
 const GROUP = /^[\w!"#$%&'()*+,./:;<=>?@[\\\]^`{|}~-]{1,128}$/;
 
-function sendEach(queue: Queue, entries: readonly Entry[], isPartly: boolean): object {
+/** What became of each entry of a batch, a code where it failed; a queue in trouble takes every other one. */
+function eachOf(entries: readonly Entry[], isPartly: boolean, take: (entry: Entry) => object | string) {
   const Successful: object[] = [];
   const Failed: object[] = [];
   for (const [place, entry] of entries.entries()) {
-    const { Id, MessageBody = '', DelaySeconds = 0 } = entry;
     const isLeft = isPartly && place % 2 === 0;
-    const Code = isLeft ? 'InternalError' : faultOf(entry);
-    if (Code !== undefined) {
-      Failed.push({ Id, Code, SenderFault: !isLeft, Message: Code });
-      continue;
-    }
-    const sent = queue.send({ body: MessageBody, attributes: textsOf(entry) }, DelaySeconds * 1_000);
-    const MD5OfMessageBody = createHash('md5').update(MessageBody).digest('hex');
-    Successful.push({ Id, MessageId: sent.id, MD5OfMessageBody });
+    const taken = isLeft ? 'InternalError' : take(entry);
+    if (typeof taken !== 'string') Successful.push({ Id: entry.Id, ...taken });
+    else Failed.push({ Id: entry.Id, Code: taken, SenderFault: !isLeft, Message: taken });
   }
   return { Successful, Failed };
+}
+
+function sent(queue: Queue, entry: Entry): object {
+  const { MessageBody: body = '', DelaySeconds = 0 } = entry;
+  return { MessageId: queue.send({ body, attributes: textsOf(entry) }, DelaySeconds * 1_000).id };
 }
 
 const textsOf = ({ MessageAttributes = {} }: Entry): Readonly<Record<string, string>> =>
@@ -291,8 +279,10 @@ function clientOver(
     readonly input: Input;
   }) => {
     const operation = command.constructor.name.replace(/Command$/, '');
-    const isPartly = (await before(operation, keyOf(command.input))) === 'partly';
-    return answerSqs(of, operation, command.input, nowMs, isPartly);
+    const fault = await before(operation, keyOf(command.input));
+    const answer = answerSqs(of, operation, command.input, nowMs, fault === 'partly');
+    if (fault === 'unheard') throw named('TimeoutError', 'the queue did not answer');
+    return answer;
   };
   // The product asks an SQS client for nothing else.
   return { send } as unknown as SQSClient;

@@ -1,13 +1,5 @@
 import type { Happening, Life } from './life.ts';
 
-/** A smaller life that still fails, and how many lives it took to find it. */
-export interface Shrunken {
-  readonly life: Life;
-  /** Places in the drawn life's happenings of those that are left. */
-  readonly kept: readonly number[];
-  readonly lives: number;
-}
-
 /** The life with only some of its happenings. */
 export const keepOnly = (life: Life, kept: readonly number[]): Life => ({
   ...life,
@@ -17,12 +9,9 @@ export const keepOnly = (life: Life, kept: readonly number[]): Life => ({
 /**
  * Leaves out whatever the failure does not need: first whole connections, actors and kinds of deeds, then halves, quarters and
  * so on of what is left, as delta debugging does, until no single happening can go or the budget of lives is spent.
+ * @returns what is left, its places in the drawn life's happenings, and how many lives that took
  */
-export async function shrink(
-  life: Life,
-  fails: (smaller: Life) => Promise<boolean>,
-  mostLives: number,
-): Promise<Shrunken> {
+export async function shrink(life: Life, fails: (smaller: Life) => Promise<boolean>, mostLives: number) {
   let kept = life.happenings.map((_, place) => place);
   let lives = 0;
   const tryWithout = async (without: ReadonlySet<number>): Promise<boolean> => {

@@ -22,6 +22,10 @@ export interface MemoryTableOptions {
   readonly before?: (operation: string, key: string) => Promise<void>;
   /** How far the index is behind, or twice as far, and the clock that tells. */
   readonly indexLag?: { readonly ms: number; readonly nowMs: () => number };
+  /** Where not of 1 MB. */
+  readonly pageBytes?: number;
+  /** Whether a page that goes on from another has nothing, and goes on all the same. */
+  readonly isEmptyPage?: () => boolean;
   /** Told of each read and write with the bytes that it is billed by. */
   readonly meter?: Meter;
 }
@@ -50,6 +54,7 @@ interface Partition {
 
 export interface Page {
   readonly items: readonly Item[];
+  readonly bytes: number;
   /** Where the next page begins. */
   readonly last?: string;
 }
@@ -58,7 +63,6 @@ export type PageRequest = QueryRequest & { readonly after?: string | undefined }
 
 /** Amazon DynamoDB quotas: an item has at most 400 KB, a page at most 1 MB. */
 const MAX_ITEM_BYTES = 400 * 1_024;
-const PAGE_BYTES = 1_048_576;
 const { partitionKey: GPK, sortKey: GSK } = TABLE.index;
 const SHOWN: ReadonlySet<string> = new Set(['pk', 'sk', GPK, GSK, ...TABLE.index.projected]);
 
@@ -92,20 +96,29 @@ export class MemoryTable implements Table {
     return [...distinct.values()].flatMap((key) => this.look(key) ?? []);
   }
 
-  async *query(request: QueryRequest): AsyncGenerator<readonly Item[]> {
-    await this.#options.before?.('query', request.partition);
+  /** @param ask comes before each page, which is a request of its own */
+  async *query(
+    request: QueryRequest,
+    ask = async () => this.#options.before?.('query', request.partition),
+  ): AsyncGenerator<readonly Item[]> {
     let after: string | undefined;
     do {
+      await ask();
       const { items, last } = this.page({ ...request, after });
       yield items;
       after = last;
     } while (after !== undefined);
   }
 
-  async *scan({ index, of }: Part = { index: 0, of: 1 }): AsyncGenerator<readonly Item[]> {
-    await this.#options.before?.('scan', `${index}/${of}`);
-    const partitions = [...this.#table].filter(([pk]) => pk.length % of === index);
-    for (const [, { entries }] of partitions) yield [...entries.values()].map(({ item }) => item);
+  /** @param ask as above */
+  async *scan(
+    { index, of }: Part = { index: 0, of: 1 },
+    ask = async () => this.#options.before?.('scan', `${index}/${of}`),
+  ): AsyncGenerator<readonly Item[]> {
+    for (const [, { entries }] of [...this.#table].filter(([pk]) => pk.length % of === index)) {
+      await ask();
+      yield [...entries.values()].map(({ item }) => item);
+    }
   }
 
   async put(item: Item, when?: Condition): Promise<boolean> {
@@ -170,8 +183,10 @@ export class MemoryTable implements Table {
 
   page(request: PageRequest): Page {
     this.#catchUp();
+    const { pageBytes = 1_048_576, isEmptyPage } = this.#options;
+    if (request.after !== undefined && isEmptyPage?.()) return { items: [], bytes: 0, last: request.after };
     const partition = (request.index ? this.#index : this.#table).get(request.partition);
-    const page = readPage(partition, request);
+    const page = readPage(partition, request, pageBytes);
     this.#options.meter?.read(page.bytes, request.index === true);
     const kind = request.index
       ? 'index'
@@ -266,7 +281,7 @@ function place(
   into.set(pk, partition);
 }
 
-function readPage(partition: Partition | undefined, request: PageRequest): Page & { readonly bytes: number } {
+function readPage(partition: Partition | undefined, request: PageRequest, most: number): Page {
   if (partition === undefined) return { items: [], bytes: 0 };
   const { sorted, compare } = partition;
   const { prefix, between, newestFirst = false, pageSize = Number.POSITIVE_INFINITY, after } = request;
@@ -288,12 +303,12 @@ function readPage(partition: Partition | undefined, request: PageRequest): Page 
   const items: Item[] = [];
   let bytes = 0;
   for (; isThere(); place += step) {
-    if (bytes >= PAGE_BYTES || items.length >= pageSize) {
-      return { items, bytes, last: sorted[place - step] as string };
-    }
-    const one = partition.entries.get(sorted[place] as string) as Stored;
+    const last = sorted[place] as string;
+    const one = partition.entries.get(last) as Stored;
     items.push(only === undefined ? one.item : (without(one.item, (name) => !only.has(name)) as Item));
     bytes += one.bytes;
+    // A full page says that there may be more, be there more or not (DynamoDB API reference, LastEvaluatedKey).
+    if (bytes >= most || items.length >= pageSize) return { items, bytes, last };
   }
   return { items, bytes };
 }

@@ -1,44 +1,73 @@
-import { type Secret, SecretError, type Secrets, type SecretValue } from '../shared/sync/ports/secrets.ts';
+import type { CredentialVault, Secret, Secrets, SecretValue } from '../shared/sync/ports/secrets.ts';
+import { SecretError } from '../shared/sync/ports/secrets.ts';
+import { type AwsFault, requestsOf } from './engine.ts';
+import type { Random } from './random.ts';
+import type { Chronicle } from './told.ts';
 import type { Worker } from './worker.ts';
 
 export type Vault = ReturnType<typeof createVault>;
 
-/** Secrets Manager shows a change within seconds (its user guide, eventual consistency). */
+/** Secrets Manager shows a change within seconds (its user guide, eventual consistency); each read is as it was, or is. */
 const STALE_MS = 3_000;
 
 /** Secrets Manager: for workers, for operators, and for those who look on. */
-export function createVault(nowMs: () => number) {
+export function createVault(nowMs: () => number, random: Random, fired: Chronicle['fired']) {
   const stored = new Map<string, Secret>();
   const former = new Map<string, { readonly secret: Secret | undefined; readonly untilMs: number }>();
+  const ever = new Set<string>();
   let serial = 0;
+  const noteFormer = (connection: string) =>
+    former.set(connection, { secret: stored.get(connection), untilMs: nowMs() + STALE_MS });
   const put = (connection: string, value: SecretValue): string => {
     serial += 1;
     const version = `${connection}-${serial}`;
-    former.set(connection, { secret: stored.get(connection), untilMs: nowMs() + STALE_MS });
+    noteFormer(connection);
     stored.set(connection, { value, version });
+    if ('refreshToken' in value) ever.add(`${connection} ${value.refreshToken}`);
     return version;
+  };
+  const shown = (connection: string): Secret => {
+    const { secret: old, untilMs = 0 } = former.get(connection) ?? {};
+    const isStale = nowMs() < untilMs && random.chance(0.5);
+    if (isStale) fired(old === undefined ? 'vault:not_yet' : 'vault:stale');
+    const secret = isStale ? old : stored.get(connection);
+    if (secret === undefined) throw new SecretError(`there is no secret of ${connection}`);
+    return secret;
   };
   return {
     stored: stored as ReadonlyMap<string, Secret>,
+    /** Every refresh token that was stored at any time, behind its connection's name. */
+    ever: ever as ReadonlySet<string>,
     put,
-    store: async (connection: string, token: string) => {
-      const known = stored.get(connection);
-      if (known !== undefined && 'token' in known.value && known.value.token === token) return known.version;
-      return put(connection, { token });
+    /** For one worker. What its client does twice has one token, by which it is done once. */
+    accessOf(worker: Worker, faultOf: (isRead: boolean) => AwsFault): Secrets & CredentialVault {
+      const fault = (isRead: boolean): AwsFault => {
+        const struck = faultOf(isRead);
+        if (struck !== 'none') fired(`vault:${struck}`);
+        return struck === 'echo' ? 'none' : struck;
+      };
+      const { ask, write } = requestsOf(
+        worker,
+        fault,
+        () => new SecretError('Secrets Manager did not answer'),
+      );
+      return {
+        read: (connection) => ask('secret.read').then(() => shown(connection)),
+        write: (connection, value) =>
+          write('secret.write', () => {
+            // What is to be deleted takes no version (PutSecretValue, InvalidRequestException).
+            if (!stored.has(connection)) throw new Error(`there is no secret of ${connection}`);
+            return put(connection, value);
+          }),
+        store: (connection, token) =>
+          write('secret.store', () => {
+            const { value, version } = stored.get(connection) ?? {};
+            const isSame = value !== undefined && 'token' in value && value.token === token;
+            return isSame ? String(version) : put(connection, { token });
+          }),
+        remove: (connection) =>
+          write('secret.remove', () => noteFormer(connection) && stored.delete(connection)),
+      };
     },
-    remove: async (connection: string) => stored.delete(connection),
-    secretsOf: (worker: Worker): Secrets => ({
-      async read(connection) {
-        await worker.effect('secret.read');
-        const old = former.get(connection);
-        const secret = (old !== undefined && nowMs() < old.untilMs && old.secret) || stored.get(connection);
-        if (secret === undefined) throw new SecretError(`there is no secret of ${connection}`);
-        return secret;
-      },
-      async write(connection, value) {
-        await worker.effect('secret.write');
-        return put(connection, value);
-      },
-    }),
   };
 }

@@ -251,15 +251,16 @@ function troubleOf(
 }
 
 /**
- * Only a person can connect it anew: the platform has replaced the refresh token in an answer that nobody heard, or the
- * removal of the connection has taken the token along.
+ * Only a person can connect it anew: the platform has replaced the refresh token in an answer that was never stored, or the
+ * removal of the connection has taken the token along. One that is good and was stored must still be there.
  */
 export function hasLostItsCredential({ seen }: Sight, { platform, name }: Sighted): boolean {
   const { value } = seen.vault.stored.get(name) ?? {};
   if (value === undefined || !('refreshToken' in value)) return value === undefined;
   const { refreshToken } = value;
   const isRefused = platform.calls.some(({ status, token }) => status === 400 && token === refreshToken);
-  return isRefused && !platform.tokens.refreshTokens.has(refreshToken);
+  const good = platform.tokens.refreshTokens;
+  return isRefused && ![...good].some((token) => seen.vault.ever.has(`${name} ${token}`));
 }
 
 const NO_TEMPERS: ReadonlySet<Temper> = new Set();

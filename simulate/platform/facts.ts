@@ -1,7 +1,8 @@
 import type { PersonSpec, Traits } from '../life.ts';
 import type { Random } from '../random.ts';
 import type { Chronicle } from '../told.ts';
-import type { GroupBody, InitiatorType } from './rules.ts';
+import type { Request } from './request.ts';
+import type { GroupBody, InitiatorType, PlatformGroup } from './rules.ts';
 
 export interface PlatformOptions {
   readonly company: string;
@@ -17,12 +18,7 @@ export interface PlatformOptions {
 }
 
 /** A group as the platform truly holds it, whatever it shows. */
-export interface HeldGroup {
-  readonly id: string;
-  readonly name: string;
-  readonly spokeId: string | null;
-  readonly users: string[];
-  readonly version: string;
+export interface HeldGroup extends PlatformGroup {
   readonly createdAtMs: number;
   readonly madeBy: 'us' | 'somebody';
 }
@@ -51,21 +47,11 @@ export interface PlatformWrite extends Pick<HeldGroup, 'id' | 'spokeId' | 'name'
 }
 export type ForeignWrite = PlatformWrite & { readonly initiator: InitiatorType };
 
-export type Route =
-  | '/groups'
-  | '/me'
-  | '/employees'
-  | '/company_activity'
-  | '/oauth/token'
-  | 'unknown'
-  | OneOf;
-type OneOf = '/groups/{id}' | '/employees/{id}';
-
 /** A request of ours. */
 export interface PlatformCall {
   readonly atMs: number;
   readonly method: string;
-  readonly route: Route;
+  readonly route: Request['route'];
   /** Id of the group or role in the path. */
   readonly id?: string | undefined;
   /** Of the group that it is about: the held one's; of a POST the one that was sent. */

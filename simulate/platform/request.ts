@@ -1,5 +1,4 @@
-import type { Route } from './facts.ts';
-import type { WriteBody } from './groups.ts';
+import type { GroupBody } from './rules.ts';
 
 /** What the client gives its dispatcher. */
 export interface Sent {
@@ -25,7 +24,7 @@ const KINDS = {
   'GET company_activity': ['activity', '/company_activity'],
   'POST token': ['token', '/oauth/token'],
   unknown: ['unknown', 'unknown'],
-} as const satisfies Record<string, readonly [string, Route]>;
+} as const;
 const WRITES: ReadonlySet<string> = new Set(['create', 'put', 'patch', 'delete']);
 
 export type Request = ReturnType<typeof requestOf>;
@@ -40,6 +39,7 @@ export function requestOf({ method, path, body, headers = {} }: Sent) {
   const isWrite = WRITES.has(kind);
   const bearer = (headers['authorization'] ?? '').slice('Bearer '.length);
   const token = kind === 'token' ? (new URLSearchParams(body ?? '').get('refresh_token') ?? '') : bearer;
-  const fields: WriteBody = isWrite && typeof body === 'string' ? JSON.parse(body) : {};
+  const fields: GroupBody & { readonly version?: string } =
+    isWrite && typeof body === 'string' ? JSON.parse(body) : {};
   return { kind, method, route, id, query, body: fields, token, isWrite };
 }

@@ -1,8 +1,7 @@
+import { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
 import { describe, expect, it } from 'vitest';
 import { connectionName, groupId } from '../../shared/domain/ids.ts';
 import { createApplyQueue } from '../../shared/queues/apply-queue.ts';
-import { answerSqs, createQueues, queueUrl } from '../../simulate/queues.ts';
-import { seededRandom } from '../../simulate/random.ts';
 import { fakeSqs } from './fake-sqs.ts';
 
 const ref = (group: string, connection = 'default') => ({
@@ -41,10 +40,12 @@ it.each([
   { DelaySeconds: 0.5 },
   { MessageDeduplicationId: 'd' },
   { MessageGroupId: 'with a space' },
-])('the simulated queue refuses what SQS refuses of a standard queue: %j', (wrong) => {
-  const { of } = createQueues({ nowMs: () => 0, random: seededRandom(1) });
+])('the simulated queue refuses what SQS refuses of a standard queue: %j', async (wrong) => {
+  const { client } = fakeSqs();
   const Entries = [{ Id: '0', MessageBody: 'a', MessageGroupId: 'default', ...wrong }];
-  const answer = answerSqs(of, 'SendMessageBatch', { QueueUrl: queueUrl('apply'), Entries }, () => 0);
-  expect(answer).toMatchObject({ Successful: [], Failed: [{ Id: '0', Code: 'InvalidParameterValue' }] });
-  expect(of.apply.messages).toEqual([]);
+  const answer = client.send(new SendMessageBatchCommand({ QueueUrl: 'url', Entries }));
+  await expect(answer).resolves.toMatchObject({
+    Successful: [],
+    Failed: [{ Code: 'InvalidParameterValue' }],
+  });
 });

@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { outgoing } from '../../shared/operate/dead-letters/replay.ts';
 import { createMailbox } from '../../shared/queues/mailbox.ts';
 import { createEventSender } from '../../shared/queues/sqs-batch.ts';
+import { createQueues, queueUrl } from '../../simulate/queues.ts';
+import { seededRandom } from '../../simulate/random.ts';
 import { bindingOf, OF_ACME } from '../support/operate/world.ts';
 
 const text = (StringValue: string) => ({ StringValue, DataType: 'String' });
@@ -15,6 +17,21 @@ const [COMMON, OWN] = ['groupsync-events', OF_ACME.queue];
 const wrote = (name: string, value: string) => ({ MessageAttributes: { [name]: text(value) } });
 const movedFrom = (queue: string) => ({
   Attributes: { DeadLetterQueueSourceArn: `arn:aws:sqs:eu-west-1:111122223333:${queue}` },
+});
+
+it('dead letters of which a queue deletes a part are all gone in the end, or it is said that they are not', async () => {
+  const { of, client } = createQueues({ nowMs: () => 0, random: seededRandom(1) });
+  const take = async (failures: number) => {
+    for (let left = 8; left > 0; left -= 1) of.eventsDlq.send({ body: '{}' });
+    const sqs = client(async (operation) =>
+      operation.startsWith('Delete') && failures-- > 0 ? 'partly' : undefined,
+    );
+    const mailbox = createMailbox(sqs, { name: 'events', queueUrl: async () => queueUrl('eventsDlq') });
+    await mailbox.remove(await mailbox.take(10, 30));
+  };
+  await take(2);
+  expect(of.eventsDlq.messages).toEqual([]);
+  await expect(take(9)).rejects.toThrow('1 messages could not be deleted: InternalError');
 });
 
 describe('a dead letter that is sent again', () => {

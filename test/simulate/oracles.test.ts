@@ -110,7 +110,7 @@ function makeWorld() {
       }),
     },
     operators: { deeds },
-    vault: { stored: new Map([['a', { value: { refreshToken: 'refresh-a' } }]]) },
+    vault: { stored: new Map([['a', { value: { refreshToken: 'refresh-a' } }]]), ever: new Set() },
     queues,
     table,
     saidMs: new Map<string, number>(),

@@ -1,4 +1,4 @@
-import type { TableFault } from '../../../simulate/engine.ts';
+import type { AwsFault } from '../../../simulate/engine.ts';
 import type { Random } from '../../../simulate/random.ts';
 import type { PlatformFault } from './platform.ts';
 import type { Faults, World } from './world.ts';
@@ -8,7 +8,7 @@ export interface ChaosOptions {
   /** How many things may go wrong in all; after that the world is healthy. */
   readonly budget: number;
   readonly platform?: readonly PlatformFault[];
-  readonly table?: readonly TableFault[];
+  readonly table?: readonly AwsFault[];
   /** Whether somebody else changes our groups, and makes groups that look like ours. */
   readonly foreign?: boolean;
   /** How likely a late write comes through at any one effect; a minute later it does in any case. */
@@ -26,7 +26,7 @@ export const ALL_PLATFORM_FAULTS: readonly PlatformFault[] = [
   'forbidden',
   'unauthorized',
 ];
-export const ALL_TABLE_FAULTS: readonly TableFault[] = ['throttled', 'unheard', 'echo'];
+export const ALL_TABLE_FAULTS: readonly AwsFault[] = ['throttled', 'unheard', 'echo'];
 
 /** What goes wrong in a run, and when: drawn from the seed, and limited, so that every run can come to rest. */
 export class Chaos implements Faults {
@@ -47,7 +47,7 @@ export class Chaos implements Faults {
     return this.#draws(0.25, possible) ? random.pick(possible) : 'none';
   }
 
-  table(): TableFault {
+  table(): AwsFault {
     const { table = [], random } = this.#options;
     return this.#draws(0.02, table) ? random.pick(table) : 'none';
   }
