@@ -166,7 +166,10 @@ export const weekFigure: Figure = {
   title: 'A week of a company',
   async run({ full }) {
     const weeks: Week[] = [];
-    for (const groups of full ? FULL_SIZES : SIZES) weeks.push(await liveWeek(groups));
+    for (const groups of full ? FULL_SIZES : SIZES) {
+      weeks.push(await liveWeek(groups));
+      console.error(`lived ${groups} groups in ${weeks.at(-1)?.minutes.toFixed(1)} minutes`);
+    }
     return [
       `Groups of ${MEMBERS}, each person in twenty; ${DAILY_SHARE * 100} % of the memberships change each day, for ${DAYS} days, one message each, beside every`,
       'run of every schedule. The real use cases over in-memory services, in simulated time: a second of gathering, and ingest and apply',

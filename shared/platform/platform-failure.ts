@@ -5,7 +5,7 @@ import {
   mayHaveTakenEffect,
   NetworkError,
   NotFoundError,
-  PlatformError,
+  type PlatformError,
   RateLimitedError,
   ReportedError,
   ServerError,

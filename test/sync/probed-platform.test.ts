@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { dirtyNow } from '../../shared/sync/wake.ts';
 import { CONNECTION, START_MS } from '../support/engine/world.ts';
-import { event, member, REF, records, settled, shown, tell, USERS } from './reconcile/support/drift.ts';
+import { joins, leaves, REF, records, settled, shown, tell, USERS } from './reconcile/support/drift.ts';
 
 /** The calls of the platform that one apply makes, once the directory has added somebody. */
 async function applied(patchHonoursVersion: boolean | undefined, isCompared = false) {
@@ -16,7 +16,7 @@ async function applied(patchHonoursVersion: boolean | undefined, isCompared = fa
   };
   const worker = world.portsFor({ name: 'apply', skewMs: 0, isDead: () => false, effect });
   const add = async () => {
-    await tell(world, event('group.member.added', { group: { id: 'g' }, members: [member('late')] }, 1));
+    await tell(world, joins('late'));
     return applyGroup(REF, worker);
   };
   return { world, id, calls, add, users: () => shown(world, id)?.users };
@@ -52,7 +52,7 @@ describe('where the probe found that PATCH honours the version, or was never run
       await add();
       expect(calls).toEqual(['patch']);
       world.platform.changeAsOther(id, { users: ['u-guest', ...(users() ?? [])] });
-      await tell(world, event('group.member.removed', { group: { id: 'g' }, members: [member('late')] }, 2));
+      await tell(world, leaves('late', 2));
       await applyGroup(REF, world.onlooker);
       expect(users()).toEqual([...USERS, 'u-guest'].sort());
     },

@@ -58,9 +58,9 @@ export async function sendAmended(
     const again = { ...outgoing({ ...taken, ...wayBack(taken), body }), stamp: rewordedStamp(letter) };
     const [outcome] = await ports.events.send([again]);
     if (outcome?.messageId === undefined) throw new Error(`the events queue refused it: ${outcome?.refused}`);
-    await held.remove([taken]).catch((error: Error) => {
-      const next = `groupsync dlq discard ${taken.id.slice(0, SHORT_ID)}`;
-      throw new Error(`it was sent, but the original could not be deleted (${error.message}); next: ${next}`);
+    await held.remove([taken]).catch((cause: Error) => {
+      const why = `it was sent, but the original could not be deleted (${cause.message})`;
+      throw new Error(`${why}; next: groupsync dlq discard ${taken.id.slice(0, SHORT_ID)}`, { cause });
     });
     isSent = true;
     return false;

@@ -72,7 +72,8 @@ export async function replayLetters(
     return selection.ids?.every(isDone) !== true;
   }).catch((error: unknown) => {
     if (replayed.size === 0 || !(error instanceof Error)) throw error;
-    throw new Error(`${replayed.size} messages were sent, some perhaps not deleted: ${error.message}`);
+    const sent = `${replayed.size} messages were sent, some perhaps not deleted`;
+    throw new Error(`${sent}: ${error.message}`, { cause: error });
   });
   const others = selection.ids?.every(isDone) === true ? 0 : elsewhere;
   const remaining = failed.size + returned.size + others;

@@ -6,17 +6,18 @@ import { applyGroup } from '../../../shared/sync/apply/apply.ts';
 import { sweep } from '../../../shared/sync/reconcile/sweep.ts';
 import { CONNECTION } from '../../support/engine/world.ts';
 import {
-  apply,
   applyGone,
   event,
   follow,
   followAll,
   HOUR_MS,
-  member,
+  joins,
+  leaves,
   REF,
   records,
   settled,
   tell,
+  tellThenApply,
   trace,
 } from './support/drift.ts';
 
@@ -29,7 +30,7 @@ describe('a deletion that apply meets before the feed has told of it', () => {
     const { world, id } = await settled(settings);
     world.platform.deleteAsOther(id);
     if ('drift' in settings) world.platform.addForeign({ name: 'Beside', spokeId: 'beside', users: [] });
-    await tell(world, event('group.member.added', { group: { id: 'g' }, members: [member('late')] }, 1));
+    await tell(world, joins('late'));
     await applyGone(world);
     expect(await records(world)).toMatchObject([{ kind: 'deleted', initiator: 'UNKNOWN', platformId: id }]);
     return {
@@ -65,7 +66,7 @@ describe('a deletion that apply meets before the feed has told of it', () => {
   it('is named where it was told while apply was at it', async () => {
     const { world, id } = await settled();
     world.platform.deleteAsOther(id);
-    await tell(world, event('group.member.added', { group: { id: 'g' }, members: [member('late')] }, 1));
+    await tell(world, joins('late'));
     const seen = await world.onlooker.groups.readMany([REF]);
     await applyGone(world);
     const readMany = async () => seen;
@@ -83,7 +84,7 @@ describe('a deletion that another worker takes for a group still there', () => {
     const old = [...world.platform.groups.values()].map((group) => ({ ...group }));
     world.platform.deleteAsOther(id);
     world.platform.addForeign({ name: 'Beside', spokeId: 'beside', users: [] });
-    await tell(world, event('group.member.added', { group: { id: 'g' }, members: [member('late')] }, 1));
+    await tell(world, joins('late'));
     await applyGone(world);
     const { platforms } = world.onlooker;
     const open: typeof platforms.open = async (connection) => {
@@ -92,7 +93,7 @@ describe('a deletion that another worker takes for a group still there', () => {
         ageMs > 0 ? (old as never) : platform.groups.list(ageMs);
       return { ...platform, groups: { ...platform.groups, list } };
     };
-    await tell(world, event('group.member.removed', { group: { id: 'g' }, members: [member('m0')] }, 30));
+    await tell(world, leaves('m0', 30));
     await applyGroup(REF, { ...world.onlooker, platforms: { ...platforms, open } });
     await follow(world, id, trace({ id: 'removed', initiator: 'SYSTEM', type: 'EXTERNAL_GROUP_REMOVE' }));
     expect(await records(world)).toMatchObject([{ kind: 'deleted', initiator: 'SYSTEM' }]);
@@ -101,8 +102,7 @@ describe('a deletion that another worker takes for a group still there', () => {
   it('and takes back while the first still lets go of it stays ours', async () => {
     const { world, id } = await settled();
     world.platform.hidden = (asked) => asked === id;
-    await tell(world, event('group.member.added', { group: { id: 'g' }, members: [member('late')] }, 1));
-    await apply(world);
+    await tellThenApply(world, joins('late'));
     world.advance(60_000);
     const { claims } = world.onlooker;
     const second = { name: 'second', skewMs: 0, effect: async () => {}, isDead: () => false };

@@ -17,6 +17,8 @@ import {
   follow,
   followThenApply,
   HOUR_MS,
+  joins,
+  leaves,
   MEMBERS,
   member,
   REF,
@@ -34,7 +36,7 @@ describe('a difference that apply meets in a conflict', () => {
   it('is recorded, and named once the feed tells who made it', async () => {
     const { world, id } = await settled();
     world.platform.changeAsOther(id, { name: 'Theirs' });
-    await tell(world, event('group.member.removed', { group: { id: 'g' }, members: [member('m0')] }, 1));
+    await tell(world, leaves('m0'));
     expect((await apply(world)).drift).toEqual(['name']);
     expect(await records(world)).toMatchObject([
       { kind: 'name', initiator: 'UNKNOWN', settledBy: 'restore' },
@@ -49,10 +51,7 @@ describe('a difference that apply meets in a conflict', () => {
   it('is not given the name of somebody who came later', async () => {
     const { world, id } = await settled();
     world.platform.changeAsOther(id, { name: 'Theirs' });
-    await tellThenApply(
-      world,
-      event('group.member.removed', { group: { id: 'g' }, members: [member('m0')] }, 1),
-    );
+    await tellThenApply(world, leaves('m0'));
     const later = new Date(START_MS + 3 * HOUR_MS).toISOString();
     await follow(world, id, trace({ id: 'own', initiator: 'EXTERNAL', at: later }));
     expect(await records(world)).toMatchObject([{ initiator: 'UNKNOWN' }]);
@@ -61,10 +60,7 @@ describe('a difference that apply meets in a conflict', () => {
   it('is left standing where the policy says so', async () => {
     const { world, id } = await settled({ drift: 'adopt' });
     world.platform.changeAsOther(id, { name: 'Theirs' });
-    await tellThenApply(
-      world,
-      event('group.member.removed', { group: { id: 'g' }, members: [member('m0')] }, 1),
-    );
+    await tellThenApply(world, leaves('m0'));
     expect(await records(world)).toMatchObject([{ kind: 'name', settledBy: 'adopt' }]);
     expect(shown(world, id)).toEqual({ name: 'Theirs', users: USERS.slice(1) });
   });
@@ -72,10 +68,7 @@ describe('a difference that apply meets in a conflict', () => {
   it('in a platform that compares no version on PATCH is met in its answer', async () => {
     const { world, id } = await settled({}, { enforceVersionOnPatch: false });
     world.platform.changeAsOther(id, { name: 'Theirs' });
-    await tellThenApply(
-      world,
-      event('group.member.removed', { group: { id: 'g' }, members: [member('m0')] }, 1),
-    );
+    await tellThenApply(world, leaves('m0'));
     await apply(world);
     expect(await records(world)).toMatchObject([{ kind: 'name', settledBy: 'restore' }]);
     expect(shown(world, id)).toEqual({ name: 'Ours', users: USERS.slice(1) });
@@ -89,10 +82,7 @@ it('keeps who made a difference, as the feed names them', async () => {
   const readFeed = () => followFeed(connection as Connection, ports as never, Number.POSITIVE_INFINITY);
   await readFeed();
   world.platform.changeAsOther(id, { name: 'Theirs' });
-  await tellThenApply(
-    world,
-    event('group.member.removed', { group: { id: 'g' }, members: [member('m0')] }, 1),
-  );
+  await tellThenApply(world, leaves('m0'));
   expect(await listDrift(CONNECTION, ports)).toMatchObject([{ initiator: 'UNKNOWN', actor: null }]);
   world.advance(HOUR_MS);
   await readFeed();
@@ -125,10 +115,7 @@ describe('a spokeId that somebody took away', () => {
   it('is met in the answer where a platform compares no version on PATCH', async () => {
     const { world, id } = await beside({ enforceVersionOnPatch: false });
     world.platform.changeAsOther(id, { spokeId: null });
-    await tellThenApply(
-      world,
-      event('group.member.removed', { group: { id: 'g' }, members: [member('m0')] }, 1),
-    );
+    await tellThenApply(world, leaves('m0'));
     await apply(world);
     expect(shown(world, id)).toEqual(['g', USERS.slice(1)]);
     expect(await records(world)).toMatchObject([{ kind: 'spoke_id', settledBy: 'restore' }]);
@@ -136,7 +123,7 @@ describe('a spokeId that somebody took away', () => {
 
   it('is met where a write whose answer was lost is looked up', async () => {
     const { world, id } = await beside();
-    await tell(world, event('group.member.removed', { group: { id: 'g' }, members: [member('m0')] }, 1));
+    await tell(world, leaves('m0'));
     let calls = 0;
     const worker = { name: 'apply', skewMs: 0, isDead: () => false };
     const effect = async (kind: string) => {
@@ -153,10 +140,7 @@ describe('a spokeId that somebody took away', () => {
 
   it('is not seen in a platform that shows nobody’s', async () => {
     const { world } = await beside({ echoSpokeId: false });
-    await tellThenApply(
-      world,
-      event('group.member.removed', { group: { id: 'g' }, members: [member('m0')] }, 1),
-    );
+    await tellThenApply(world, leaves('m0'));
     expect(await records(world)).toEqual([]);
     expect(world.platform.writes.map(({ action }) => action)).toEqual(['create', 'create', 'patch']);
   });
@@ -262,7 +246,7 @@ it('a change that comes again under the version that it had is recorded again', 
 describe('another worker of ours', () => {
   it('that writes while we look is not taken for somebody else', async () => {
     const { world, id } = await settled();
-    await tell(world, event('group.member.added', { group: { id: 'g' }, members: [member('late')] }, 1));
+    await tell(world, joins('late'));
     const state = await world.onlooker.groups.read(REF);
     if (state === undefined) throw new Error('no group');
     const at = { nowMs: world.nowMs(), wakeAtMs: world.nowMs(), isAtOnce: true };
@@ -314,7 +298,7 @@ describe('what is reported', () => {
     await followThenApply(world, id, trace());
     expect(shown(world, id)?.name).toBe('Theirs');
     // The directory speaks, and somebody adds a user, before apply has come by.
-    await tell(world, event('group.member.removed', { group: { id: 'g' }, members: [member('m0')] }, 5));
+    await tell(world, leaves('m0', 5));
     world.platform.changeAsOther(id, { users: [...USERS, 'stranger'] });
     await followThenApply(world, id, trace({ id: 'event-2' }));
     expect(shown(world, id)).toEqual({ name: 'Ours', users: ['stranger', ...USERS.slice(1)] });
@@ -328,10 +312,7 @@ describe('what is reported', () => {
     ['whose register knows of it', [event('user.deleted', { user: { id: 'm0' } }, 5)], USERS.slice(1)],
     [
       'whom the directory deleted before it was known in the group',
-      [
-        event('user.deleted', { user: { id: 'late' } }, 5),
-        event('group.member.added', { group: { id: 'g' }, members: [member('late')] }, 1),
-      ],
+      [event('user.deleted', { user: { id: 'late' } }, 5), joins('late')],
       USERS,
     ],
   ])('ends with the deletion of another member, %s', async (_, events, left) => {
@@ -371,17 +352,11 @@ describe('what is adopted', () => {
     const { world, id } = await settled({ drift: 'adopt' });
     world.platform.changeAsOther(id, { name: 'Theirs', users: [...USERS.slice(1), 'u-late'] });
     await followThenApply(world, id, trace());
-    await tellThenApply(
-      world,
-      event('group.member.removed', { group: { id: 'g' }, members: [member('m1')] }, 5),
-    );
+    await tellThenApply(world, leaves('m1', 5));
     expect(shown(world, id)).toEqual({ name: 'Theirs', users: ['u-late', ...USERS.slice(2)] });
     await tell(world, event('group.upserted', { group: { id: 'g', name: 'Renamed' } }, 6));
-    await tell(world, event('group.member.added', { group: { id: 'g' }, members: [member('m0')] }, 6));
-    await tellThenApply(
-      world,
-      event('group.member.removed', { group: { id: 'g' }, members: [member('late')] }, 6),
-    );
+    await tell(world, joins('m0', 6));
+    await tellThenApply(world, leaves('late', 6));
     expect(shown(world, id)).toEqual({ name: 'Renamed', users: [USERS[0], ...USERS.slice(2)] });
   });
 
@@ -412,10 +387,7 @@ describe('what is adopted', () => {
 
 describe('a group that the directory deleted, and that is only emptied', () => {
   const removed = event('group.deleted', { group: { id: 'g' } }, 5);
-  const back = [
-    event('group.upserted', { group: { id: 'g', name: 'Ours' } }, 9),
-    event('group.member.added', { group: { id: 'g' }, members: [member('m0')] }, 9),
-  ];
+  const back = [event('group.upserted', { group: { id: 'g', name: 'Ours' } }, 9), joins('m0', 9)];
 
   it.each([
     ['report', ['u-m0']],

@@ -22,6 +22,11 @@ export function event(type: string, data: RawEvent['data'], second = 0): RawEven
   return { specversion: '1.0', id: `e${sequence}`, source: 'test', type: `directory.${type}`, time, data };
 }
 export const member = (id: string) => ({ id, email: `${id}@acme.test` });
+const memberIs =
+  (how: 'added' | 'removed') =>
+  (id: string, second = 1) =>
+    event(`group.member.${how}`, { group: { id: 'g' }, members: [member(id)] }, second);
+export const [joins, leaves] = [memberIs('added'), memberIs('removed')];
 
 /** A directory group of six, linked and clean, whose creation is long past. */
 export async function settled(settings: Readonly<Record<string, unknown>> = {}, options = {}) {
