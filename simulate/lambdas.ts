@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici';
 import { type AwsFault, type EnginePorts, portsOver, tableOf } from './engine.ts';
 import type { AwsDeed, LambdaName } from './life.ts';
 import { type Queues, queueUrl } from './queues.ts';
-import type { Random } from './random.ts';
+import { hashOf, type Random } from './random.ts';
 import type { MemoryTable } from './table.ts';
 import type { Time } from './time.ts';
 import type { Chronicle } from './told.ts';
@@ -38,6 +38,8 @@ export interface Container {
 
 type Spell = Exclude<AwsDeed, { kind: 'crash' }> & { readonly untilMs: number };
 type Seat = Container & { kill(): void };
+
+const CLOCK_SET_MS = 7_000;
 
 export function createLambdas(options: LambdasOptions) {
   const { time, random, chronicle } = options;
@@ -90,11 +92,14 @@ export function createLambdas(options: LambdasOptions) {
   const open = (actor: Actor): Seat => {
     workers += 1;
     let dead = false;
-    const skew = spellOf('skew');
-    const skewMs = skew === undefined ? 0 : random.below(2 * skew.skewMs + 1) - skew.skewMs;
+    const name = `${actor}-${workers}`;
+    const { skewMs = 0 } = spellOf('skew') ?? {};
     if (skewMs !== 0) chronicle.fired('aws:skew');
+    // A clock that is off is set again, ahead or back, while the container lives.
+    const isOffBy = () =>
+      skewMs && (hashOf(`${name} ${Math.floor(time.nowMs() / CLOCK_SET_MS)}`) % (2 * skewMs + 1)) - skewMs;
     const worker: Worker = {
-      name: `${actor}-${workers}`,
+      name,
       skewMs,
       isDead: () => dead,
       async effect(kind) {
@@ -121,7 +126,7 @@ export function createLambdas(options: LambdasOptions) {
       queueUrl,
       dispatcher: options.dispatcherOf(worker),
       secrets: vault,
-      clock: () => time.nowMs() + skewMs,
+      clock: () => time.nowMs() + isOffBy(),
       random: () => random.next(),
       newId: () => {
         ids += 1;
