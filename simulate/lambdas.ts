@@ -39,6 +39,7 @@ export interface Container {
 type Spell = Exclude<AwsDeed, { kind: 'crash' }> & { readonly untilMs: number };
 type Seat = Container & { kill(): void };
 
+/** How often a clock that is off is set again, ahead or back, while its container lives. */
 const CLOCK_SET_MS = 7_000;
 
 export function createLambdas(options: LambdasOptions) {
@@ -95,7 +96,6 @@ export function createLambdas(options: LambdasOptions) {
     const name = `${actor}-${workers}`;
     const { skewMs = 0 } = spellOf('skew') ?? {};
     if (skewMs !== 0) chronicle.fired('aws:skew');
-    // A clock that is off is set again, ahead or back, while the container lives.
     const isOffBy = () =>
       skewMs && (hashOf(`${name} ${Math.floor(time.nowMs() / CLOCK_SET_MS)}`) % (2 * skewMs + 1)) - skewMs;
     const worker: Worker = {
