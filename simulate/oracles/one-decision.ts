@@ -1,6 +1,7 @@
 import type { Explanation } from '../../shared/contract/answers.ts';
 import type { GroupPlan } from '../../shared/sync/apply/preview.ts';
 import type { Seen } from '../world.ts';
+import { partitionOf, type StoredMember, storedUser } from './stored.ts';
 
 /** A platform group as it stood; undefined where there was none. */
 interface Stood {
@@ -52,6 +53,11 @@ export function judgeExplain(seen: Seen, around: Around<Explanation>): void {
   const foretold = word === 'waiting' ? (said.wanted ? 'in' : 'out') : FORETOLD[word];
   if (user === null || foretold === undefined) return;
   if (!DONE.has(outcome) && foretold !== 'as it was') return;
+  // Another member may be the same person, by an address that was given on, and bring them in.
+  const isThem = ({ member, presence }: StoredMember) =>
+    presence === 'present' && storedUser(seen, connection, member)?.role === said.match.bound;
+  if (word === 'not_wanted' && seen.under<StoredMember>(partitionOf(connection, group), 'M#').some(isThem))
+    return;
   // What somebody else has done since nobody has seen: `truth` judges how long that may last.
   if (word === 'in_sync' && !around.isSeen) return;
   const was = before?.users.includes(user) === true;
