@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import {
   CreateSecretCommand,
+  GetSecretValueCommand,
   PutSecretValueCommand,
-  ResourceExistsException,
+  ResourceNotFoundException,
   type SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
 import { applySetting, InvalidSettingError, parseSettings } from '../shared/contract/change-setting.ts';
@@ -28,16 +28,15 @@ export function localSettings(
   }
 }
 
-/**
- * Stores what a secret holds. The version's id is a hash of it: a restart with the same token is no new secret, one with
- * another token is, and whoever waits for a new secret sees it.
- */
+/** Stores what a secret holds. A restart with the same is no new secret, for which somebody may wait. */
 export async function storeSecret(client: SecretsManagerClient, Name: string, held: object): Promise<void> {
   const SecretString = JSON.stringify(held);
-  const ClientRequestToken = createHash('sha256').update(SecretString).digest('hex');
-  const value = { SecretString, ClientRequestToken };
-  await client.send(new CreateSecretCommand({ Name, ...value })).catch(async (error: unknown) => {
-    if (!(error instanceof ResourceExistsException)) throw error;
-    await client.send(new PutSecretValueCommand({ SecretId: Name, ...value }));
-  });
+  try {
+    const known = await client.send(new GetSecretValueCommand({ SecretId: Name }));
+    if (known.SecretString === SecretString) return;
+    await client.send(new PutSecretValueCommand({ SecretId: Name, SecretString }));
+  } catch (error) {
+    if (!(error instanceof ResourceNotFoundException)) throw error;
+    await client.send(new CreateSecretCommand({ Name, SecretString }));
+  }
 }

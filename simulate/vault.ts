@@ -59,12 +59,7 @@ export function createVault(nowMs: () => number, random: Random, fired: Chronicl
             if (!stored.has(connection)) throw new Error(`there is no secret of ${connection}`);
             return put(connection, value);
           }),
-        store: (connection, token) =>
-          write('secret.store', () => {
-            const { value, version } = stored.get(connection) ?? {};
-            const isSame = value !== undefined && 'token' in value && value.token === token;
-            return isSame ? String(version) : put(connection, { token });
-          }),
+        store: (connection, token) => write('secret.store', () => put(connection, { token })),
         remove: (connection) =>
           write('secret.remove', () => noteFormer(connection) && stored.delete(connection)),
       };

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   CreateSecretCommand,
   DeleteSecretCommand,
@@ -42,25 +41,21 @@ export function createSecrets(client: SecretsManagerClient, prefix: string): Sec
 /** How long a removed secret can be brought back (Secrets Manager: 7 to 30 days). */
 const RECOVERY_DAYS = 7;
 
-/** Stores credentials in Secrets Manager. The version's id is a hash of the token: the same one again is no news. */
+/** Stores credentials in Secrets Manager, each time as a new version: to put one that was there before does nothing. */
 export function createVault(client: SecretsManagerClient, prefix: string): CredentialVault {
   return {
     async store(connection, token) {
       const Name = secretName(prefix, connection);
-      const value = {
-        SecretString: JSON.stringify({ token }),
-        ClientRequestToken: createHash('sha256').update(`${Name}\n${token}`).digest('hex'),
-      };
-      const put = () => client.send(new PutSecretValueCommand({ SecretId: Name, ...value }));
+      const SecretString = JSON.stringify({ token });
       try {
-        await client.send(new CreateSecretCommand({ Name, ...value }));
+        return (await client.send(new CreateSecretCommand({ Name, SecretString }))).VersionId ?? '';
       } catch (error) {
         if (isBeingDeleted(error)) {
           await client.send(new RestoreSecretCommand({ SecretId: Name }));
         } else if (!(error instanceof ResourceExistsException)) throw error;
-        await put();
+        const put = await client.send(new PutSecretValueCommand({ SecretId: Name, SecretString }));
+        return put.VersionId ?? '';
       }
-      return value.ClientRequestToken;
     },
 
     async remove(connection) {

@@ -299,7 +299,10 @@ const twenty = Array.from({ length: 20 }, (_, index) => `u-${index}`);
 /** Whatever a change answers does not matter. What is right has no cause. */
 type Case = readonly [what: string, change: (world: World) => unknown, cause?: string];
 
-const judges = (oracle: OracleName, cases: readonly Case[], options = {}) =>
+const AT_END = { end: true };
+const NOT_YET = { end: false };
+
+const judges = (oracle: OracleName, options: typeof NOT_YET, cases: readonly Case[]) =>
   it.each(cases.map(([what, change, cause]) => ({ what, change, cause })))('$what', ({ change, cause }) => {
     const found = causesOf(once(change), options);
     if (cause === undefined) expect(found).toEqual([]);
@@ -307,7 +310,7 @@ const judges = (oracle: OracleName, cases: readonly Case[], options = {}) =>
   });
 
 describe('in the end', () => {
-  judges('end', [
+  judges('end', AT_END, [
     ['nothing is wrong', () => {}],
     ['a member is missing', (w) => w.loses(), 'missing_user'],
     ['a member whom the platform refused is missing', (w) => [w.loses(), w.pends('refused')]],
@@ -406,93 +409,83 @@ describe('in the end', () => {
   ]);
 });
 
-const NOT_YET = { end: false };
-
 describe('truth at any time', () => {
-  judges(
-    'truth',
+  judges('truth', NOT_YET, [
+    ['what is called in step is another for hours', (w) => w.loses(), 'in_sync_but_different'],
     [
-      ['what is called in step is another for hours', (w) => w.loses(), 'in_sync_but_different'],
-      [
-        '… and is dirty, but only for an hour',
-        (w) => [w.loses(), w.item({ dirtySince: w.time.nowMs + 3 * HOUR_MS })],
-      ],
-      [
-        '… and something else of it is shown as drift',
-        (w) => [w.loses(), w.item({ openDrift: ['1'] }), w.drift()],
-        'in_sync_but_different',
-      ],
-      ['… and the platform could not be seen', (w) => [w.loses(), w.temper('list_denies', 4)]],
-      [
-        '… while the platform only drops users',
-        (w) => [w.loses(), w.temper('drops_users', 9)],
-        'in_sync_but_different',
-      ],
-      [
-        'somebody should have left a group that was given up',
-        (w) => [w.held({ users: ['u-r1', 'u-r2', 'u-r3'] }), w.item({ failedAt: START_MS })],
-        'in_sync_but_different',
-      ],
-      [
-        '… by a platform that refuses users, which another connection of the company shares',
-        (w) => [
-          w.held({ users: ['u-r1', 'u-r2', 'u-r3'] }),
-          w.item({ failedAt: START_MS }),
-          w.colleague(),
-          w.happens({
-            actor: 'platform',
-            connection: 'b',
-            deed: { kind: 'temper', temper: 'refuses_user_422', forMs: HOUR_MS },
-          }),
-        ],
-        'extra_in_given_up',
-      ],
-      [
-        '… because the platform refuses whom somebody else put in',
-        (w) => [
-          w.held({ users: ['u-r1', 'u-r2', 'u-r3', 'u-x'] }),
-          w.item({ failedAt: START_MS }),
-          w.call(1, { method: 'PATCH', status: 422 }),
-          w.acme.unacceptable.add('u-x'),
-        ],
-      ],
-      [
-        'somebody should have come to a group that was given up',
-        (w) => [w.loses(), w.item({ failedAt: START_MS }), w.call(1, { method: 'PATCH', status: 422 })],
-      ],
-      [
-        '… for nothing that the platform refused',
-        (w) => [w.loses(), w.item({ failedAt: START_MS })],
-        'given_up',
-      ],
-      [
-        'what is called deleted is another for hours',
-        (w) => [w.loses(), w.item({ settled: 'deleted' })],
-        'clean_but_different',
-      ],
-      [
-        'a group waits for hours with nothing in its way',
-        (w) => w.item({ dirtySince: w.time.nowMs }),
-        'stuck',
-      ],
-      [
-        '… while the list shows a group of a stranger that is odd',
-        (w) => [w.item({ dirtySince: w.time.nowMs }), w.temper('list_shows_odd_group', 9)],
-        'stuck',
-      ],
-      [
-        'a group waits for hours because it is paused',
-        (w) => w.item({ dirtySince: w.time.nowMs, paused: true }),
-      ],
-      [
-        'the gate stays closed though the platform is well',
-        (w) => w.items.set('C#a GATE', { state: 'backoff', sinceMs: w.time.nowMs }),
-        'gate_stuck',
-      ],
-      ['an operator closed the gate', (w) => w.items.set('C#a GATE', { state: 'paused' })],
+      '… and is dirty, but only for an hour',
+      (w) => [w.loses(), w.item({ dirtySince: w.time.nowMs + 3 * HOUR_MS })],
     ],
-    NOT_YET,
-  );
+    [
+      '… and something else of it is shown as drift',
+      (w) => [w.loses(), w.item({ openDrift: ['1'] }), w.drift()],
+      'in_sync_but_different',
+    ],
+    ['… and the platform could not be seen', (w) => [w.loses(), w.temper('list_denies', 4)]],
+    [
+      '… while the platform only drops users',
+      (w) => [w.loses(), w.temper('drops_users', 9)],
+      'in_sync_but_different',
+    ],
+    [
+      'somebody should have left a group that was given up',
+      (w) => [w.held({ users: ['u-r1', 'u-r2', 'u-r3'] }), w.item({ failedAt: START_MS })],
+      'in_sync_but_different',
+    ],
+    [
+      '… by a platform that refuses users, which another connection of the company shares',
+      (w) => [
+        w.held({ users: ['u-r1', 'u-r2', 'u-r3'] }),
+        w.item({ failedAt: START_MS }),
+        w.colleague(),
+        w.happens({
+          actor: 'platform',
+          connection: 'b',
+          deed: { kind: 'temper', temper: 'refuses_user_422', forMs: HOUR_MS },
+        }),
+      ],
+      'extra_in_given_up',
+    ],
+    [
+      '… because the platform refuses whom somebody else put in',
+      (w) => [
+        w.held({ users: ['u-r1', 'u-r2', 'u-r3', 'u-x'] }),
+        w.item({ failedAt: START_MS }),
+        w.call(1, { method: 'PATCH', status: 422 }),
+        w.acme.unacceptable.add('u-x'),
+      ],
+    ],
+    [
+      'somebody should have come to a group that was given up',
+      (w) => [w.loses(), w.item({ failedAt: START_MS }), w.call(1, { method: 'PATCH', status: 422 })],
+    ],
+    [
+      '… for nothing that the platform refused',
+      (w) => [w.loses(), w.item({ failedAt: START_MS })],
+      'given_up',
+    ],
+    [
+      'what is called deleted is another for hours',
+      (w) => [w.loses(), w.item({ settled: 'deleted' })],
+      'clean_but_different',
+    ],
+    ['a group waits for hours with nothing in its way', (w) => w.item({ dirtySince: w.time.nowMs }), 'stuck'],
+    [
+      '… while the list shows a group of a stranger that is odd',
+      (w) => [w.item({ dirtySince: w.time.nowMs }), w.temper('list_shows_odd_group', 9)],
+      'stuck',
+    ],
+    [
+      'a group waits for hours because it is paused',
+      (w) => w.item({ dirtySince: w.time.nowMs, paused: true }),
+    ],
+    [
+      'the gate stays closed though the platform is well',
+      (w) => w.items.set('C#a GATE', { state: 'backoff', sinceMs: w.time.nowMs }),
+      'gate_stuck',
+    ],
+    ['an operator closed the gate', (w) => w.items.set('C#a GATE', { state: 'paused' })],
+  ]);
 
   it('a member becomes another person by itself', () => {
     const rebound = (world: World, hour: number, connection = 'a') =>
@@ -523,50 +516,42 @@ describe('the guard', () => {
       write({ added: twenty, sent: { users: twenty } });
       write({ removed: twenty.slice(0, count), sent: { users: twenty.slice(count) }, ...change });
     };
-  judges(
-    'guard',
+  judges('guard', NOT_YET, [
+    ['a few go', cut(5)],
+    ['more than a share go', cut(15), 'write_over_share'],
     [
-      ['a few go', cut(5)],
-      ['more than a share go', cut(15), 'write_over_share'],
-      [
-        'more than a share go, as approved',
-        (w) => [w.deed({ removals: twenty.slice(0, 15), atMs: START_MS }), cut(15)(w)],
-      ],
-      [
-        'more go than was approved',
-        (w) => [w.deed({ removals: twenty.slice(0, 2), atMs: START_MS }), cut(17)(w)],
-        'write_over_share',
-      ],
-      ['they are dropped by the platform itself', cut(15, { sent: { users: twenty } })],
-      [
-        'more than a number go',
-        (w) => [
-          w.set({ guard: { minSize: 5, maxRemovedShare: 1, maxRemovedCount: 3, perHourCount: 500 } }),
-          cut(5)(w),
-        ],
-      ],
-      [
-        'the group goes, as the directory says',
-        (w) => [w.item({ deleted: stampOf(1) }), w.said.clear(), cut(20, { action: 'delete', sent: {} })(w)],
-      ],
-      [
-        'the group goes, as the directory said before it was there again',
-        (w) => [w.item({ deleted: stampOf(1) }), cut(20, { action: 'delete', sent: {} })(w)],
-        'write_over_share',
-      ],
-      [
-        'more than a share go little by little',
-        (w) => [cut(5)(w), w.write({ removed: twenty.slice(5, 12), sent: { users: twenty.slice(12) } })],
-        'write_over_share',
-      ],
-      [
-        'the group goes, and the directory has it',
-        cut(20, { action: 'delete', sent: {} }),
-        'write_over_share',
+      'more than a share go, as approved',
+      (w) => [w.deed({ removals: twenty.slice(0, 15), atMs: START_MS }), cut(15)(w)],
+    ],
+    [
+      'more go than was approved',
+      (w) => [w.deed({ removals: twenty.slice(0, 2), atMs: START_MS }), cut(17)(w)],
+      'write_over_share',
+    ],
+    ['they are dropped by the platform itself', cut(15, { sent: { users: twenty } })],
+    [
+      'more than a number go',
+      (w) => [
+        w.set({ guard: { minSize: 5, maxRemovedShare: 1, maxRemovedCount: 3, perHourCount: 500 } }),
+        cut(5)(w),
       ],
     ],
-    NOT_YET,
-  );
+    [
+      'the group goes, as the directory says',
+      (w) => [w.item({ deleted: stampOf(1) }), w.said.clear(), cut(20, { action: 'delete', sent: {} })(w)],
+    ],
+    [
+      'the group goes, as the directory said before it was there again',
+      (w) => [w.item({ deleted: stampOf(1) }), cut(20, { action: 'delete', sent: {} })(w)],
+      'write_over_share',
+    ],
+    [
+      'more than a share go little by little',
+      (w) => [cut(5)(w), w.write({ removed: twenty.slice(5, 12), sent: { users: twenty.slice(12) } })],
+      'write_over_share',
+    ],
+    ['the group goes, and the directory has it', cut(20, { action: 'delete', sent: {} }), 'write_over_share'],
+  ]);
 
   it('counts by the rolling hour, and by the laxest limits of the last looks', () => {
     const guard = { minSize: 50, maxRemovedShare: 1, maxRemovedCount: 8, perHourCount: 6 };
@@ -609,7 +594,7 @@ describe('ownership', () => {
       'ownership write_to_a_stranger',
     );
   });
-  judges('ownership', [
+  judges('ownership', AT_END, [
     ['a write of a group that we made', (w) => w.write({})],
     ['a write to what nobody knows', (w) => w.write({ id: 'p8', spokeId: null }), 'write_to_nobodys'],
     [
@@ -659,7 +644,7 @@ describe('nothing is lost', () => {
   const CLAIM = { platformId: 'p7', connection: 'a', group: 'g1' };
   const joined = (stamp: string) => ({ member: 'm3', presence: 'present', stamp });
   const way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
-  judges('nothing_lost', [
+  judges('nothing_lost', AT_END, [
     ['messages wait', (w) => w.letter('g9', 'events'), 'queue_events'],
     ['messages are dead-lettered', (w) => w.letter('g9')],
     ['a walk does not end', (w) => w.items.set('U#a#m1 USER', { member: 'm1', walk: 3 }), 'open_walk'],
@@ -731,7 +716,7 @@ describe('work is bounded', () => {
     expect(causesOf((world, hour) => hour === 6 && world.call(9, { by: 'operator-1' }), NOT_YET)).toEqual([]);
   });
 
-  judges('bounded', [
+  judges('bounded', AT_END, [
     ['an item is too large', (w) => Object.assign(w.table.largest, { bytes: 360_000 }), 'item_size'],
     ['a read is as long as the audit', (w) => w.table.widest.set('A#', 101), 'read_audit'],
     ['a read of drift is short', (w) => w.table.widest.set('DRIFT#', 100)],
@@ -742,7 +727,7 @@ describe('work is bounded', () => {
 describe('on record', () => {
   const actor = { kind: 'operator', id: 'operator' };
   const pause = { action: 'pause', cause: 'operator', actor, versionAfter: null, outcome: 'written' };
-  judges('on_record', [
+  judges('on_record', AT_END, [
     ['a write has its entry', (w) => w.write({})],
     ['a write has none', (w) => w.unaudited({}), 'write_without_audit'],
     ['a late write has none', (w) => w.unaudited({ late: true }), 'late_write_without_audit'],

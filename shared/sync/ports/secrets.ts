@@ -37,7 +37,7 @@ export interface Secrets {
 
 /** Where credentials are kept. Nothing here reads one back. */
 export interface CredentialVault {
-  /** @returns the version that was made; the same token again makes none */
+  /** @returns the version that was made */
   store(connection: ConnectionName, token: string): Promise<string>;
   /** Gone at once where the store allows it. False where there was none. */
   remove(connection: ConnectionName): Promise<boolean>;
