@@ -129,11 +129,13 @@ function markOf(task: Task, { name, company }: ConnectionSpec, cloud: Around): M
   const found = {
     people: () =>
       [0, HOUR_MS].map((agoMs) => {
-        const untilMs = nowMs() - agoMs - START_MS;
-        const past = life.happenings.filter(({ atMs }) => atMs <= untilMs);
+        const untilMs = nowMs() - agoMs;
+        const past = life.happenings.filter(
+          ({ actor, atMs }) => actor === 'company' && START_MS + atMs <= untilMs,
+        );
         // Whoever was erased while nobody was bound to them is asked for once somebody is.
-        const isErased = past.some(({ deed }) => deed.kind === 'erase');
-        return past.filter(({ actor }) => actor === 'company' || (isErased && actor === 'directory')).length;
+        const heard = [...cloud.directory.read(name).changedAtMs.values()].filter((atMs) => atMs <= untilMs);
+        return [past.length, past.some(({ deed }) => deed.kind === 'erase') && Math.max(...heard)];
       }),
     feed: () => [
       foreign.filter(({ atMs }) => atMs + traits.feedLagMs <= nowMs()).length,

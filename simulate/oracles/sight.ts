@@ -222,7 +222,8 @@ function isScimInDoubt(past: Life['happenings'], connection: string): boolean {
     one.actor === 'directory' && one.way.form === 'scim_request';
   const asked = past.filter((one) => one.connection === connection && isAsked(one));
   return past.some(({ actor, deed, ...fault }) => {
-    if (actor !== 'aws' || (deed.kind === 'crash' && deed.lambda !== 'scim')) return false;
+    if (actor !== 'aws' || deed.kind === 'skew' || deed.kind === 'twins') return false;
+    if (deed.kind === 'crash' && deed.lambda !== 'scim') return false;
     const untilMs = 'forMs' in deed ? fault.atMs + deed.forMs : Number.POSITIVE_INFINITY;
     return asked.some(({ atMs }) => atMs > fault.atMs - ANSWERED_WITHIN_MS && atMs < untilMs);
   });
