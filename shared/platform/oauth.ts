@@ -81,7 +81,9 @@ function renew(options: OAuthOptions, state: State): Promise<void> {
       state.unsaved = await freshTokens(options, stored);
     }
     const { old, fresh } = state.unsaved;
-    if (!isSame(fresh, old)) await options.onTokens(fresh);
+    // Secrets Manager keeps a hundred versions of a day. Where the refresh token stays good, others can do without the rest.
+    const isVital = fresh.refreshToken !== old.refreshToken;
+    if (!isSame(fresh, old)) await options.onTokens(fresh).catch((error) => isVital && Promise.reject(error));
     Object.assign(state, { tokens: fresh, unsaved: undefined });
   });
 }

@@ -55,12 +55,7 @@ async function setup({ tokens, token = given, accepts = () => true, options }: S
     },
     ...options,
   });
-  const { client } = await rig(() => ({}), {
-    baseUrl: platform.url,
-    credential,
-    clock: time.clock,
-    sleep: time.sleep,
-  });
+  const { client } = await rig(() => ({}), { ...time, baseUrl: platform.url, credential });
   const bearers = () =>
     platform.seen.filter(({ path }) => path !== '/oauth/token').map(({ headers }) => headers.authorization);
   return { client, credential, time, stored, requests, bearers };
@@ -98,10 +93,14 @@ describe('oauthCredential', () => {
     ]);
   });
 
-  it('keeps the old refresh token where no new one comes', async () => {
-    const { client, stored } = await setup({ token: () => ({ body: { access_token: 'a' } }) });
+  it('keeps the old refresh token where no new one comes, and uses what could not be stored', async () => {
+    const meant: OAuthTokens[] = [];
+    const onTokens = (fresh: OAuthTokens) => Promise.reject(new Error(`version ${meant.push(fresh)}`));
+    const token = () => ({ body: { access_token: 'a' } });
+    const { client, bearers } = await setup({ token, options: { onTokens } });
     await client.me();
-    expect(stored).toEqual([{ accessToken: 'a', refreshToken: 'refresh-start', refreshAtMs: undefined }]);
+    expect(meant).toEqual([{ accessToken: 'a', refreshToken: 'refresh-start', refreshAtMs: undefined }]);
+    expect(bearers()).toEqual(['Bearer a']);
   });
 
   it('uses a token of a short life for nine tenths of it', async () => {
