@@ -83,18 +83,17 @@ function verdictOfStranger(asked: Asked, { mode }: GroupTreatment): Verdict {
   const { facts, decision, user, obstacle } = asked;
   const { state, settings } = facts;
   const why = whyUnwanted(asked);
+  const [twin] = (user && facts.wanted?.standing.get(user)) ?? [];
+  if (twin !== undefined)
+    return verdict('not_wanted', `${why}; it has them in as ${twin.member}, the same person`);
   if (user === undefined || !isPresent(asked)) return verdict('not_wanted', why);
   if (isHeld(decision, facts, user)) return verdict('held', `${why}; ${whyHeld(facts)}`);
   const staysBy =
     mode !== 'sync' ? `mode ${mode}` : settings.membership === 'additive' ? 'membership additive' : 'drift';
-  const isRemoved = decision.kind === 'write' && decision.plan.removals.includes(user);
-  if (
-    !isRemoved &&
-    (decision.kind === 'write' || decision.kind === 'settle') &&
-    state.failedAtMs === undefined
-  ) {
+  const staysIn =
+    decision.kind === 'settle' || (decision.kind === 'write' && !decision.plan.removals.includes(user));
+  if (staysIn && state.failedAtMs === undefined)
     return verdict('kept', `${why}; a policy (${staysBy}) lets them stay`);
-  }
   if (obstacle !== undefined) return verdict(obstacle.outcome, `${why}; ${obstacle.detail}`);
   if (state.dirtySinceMs === undefined && state.failedAtMs !== undefined) return refused(asked, `${why}; `);
   return verdict('waiting', `${why}; the removal is not done yet${lastTry(asked)}`);

@@ -66,6 +66,13 @@ describe('explain', () => {
     expect(await explain('dan')).toMatchObject({ decision: { outcome: 'pending:unknown' } });
   });
 
+  it('says that somebody who was taken out is in as another member with their address', async () => {
+    const { tell, explain } = await company();
+    await tell({ snapshot: 'g', of: ['ann', 'ANN'] }, { take: ['ann'], from: 'g' });
+    const because = 'the directory took them out of the group; it has them in as ANN, the same person';
+    expect(await explain('ann')).toMatchObject({ because, decision: { outcome: 'not_wanted' } });
+  });
+
   it('says of an active employee without a userId, or one who is no member yet, why they are not in', async () => {
     const { world, tell, explain } = await company();
     const { people } = world.onlooker;

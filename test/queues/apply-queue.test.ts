@@ -44,8 +44,6 @@ it.each([
   const { client } = fakeSqs();
   const Entries = [{ Id: '0', MessageBody: 'a', MessageGroupId: 'default', ...wrong }];
   const answer = client.send(new SendMessageBatchCommand({ QueueUrl: 'url', Entries }));
-  await expect(answer).resolves.toMatchObject({
-    Successful: [],
-    Failed: [{ Code: 'InvalidParameterValue' }],
-  });
+  const refused = { Successful: [], Failed: [{ Code: 'InvalidParameterValue' }] };
+  await expect(answer).resolves.toMatchObject(refused);
 });
