@@ -50,6 +50,7 @@ export function createLambdas(options: LambdasOptions) {
   let spells: Spell[] = [];
   let traps: { readonly deed: Extract<AwsDeed, { kind: 'crash' }>; left: number }[] = [];
   let effects = 0;
+  let diedMs = 0;
   let ids = 0;
   let workers = 0;
 
@@ -85,6 +86,7 @@ export function createLambdas(options: LambdasOptions) {
     trap.left -= 1;
     if (trap.left > 0) return false;
     traps = traps.filter((one) => one !== trap);
+    diedMs = time.nowMs();
     chronicle.fired(`crash:${actor}:${kind}`);
     chronicle.tell({ lane: 'aws', what: `${actor} dies before "${kind}"` });
     return true;
@@ -195,5 +197,7 @@ export function createLambdas(options: LambdasOptions) {
     /** Whether what begins now begins twice: queues and schedules promise once at least. */
     isTwin: () => strikes('twins'),
     effects: () => effects,
+    /** When a function died last, milliseconds since 1970. */
+    diedMs: () => diedMs,
   };
 }

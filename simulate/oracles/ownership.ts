@@ -45,10 +45,13 @@ function noteLinks({ name, settings, groups, item }: Sighted, found: Map<string,
 }
 
 /** Nobody's group is not ours to write, and whoever is gone writes no more, but for what was under way. */
-function judgeStray({ seen, accuse }: Sight, { change, owner }: Sight['strays'][number]): void {
+function judgeStray({ seen, connections, accuse }: Sight, { change, owner }: Sight['strays'][number]): void {
   const isRemoval = ({ kind, connection }: (typeof seen.operators.deeds)[number]) =>
     kind === 'remove_connection' && connection === owner?.connection;
   const removedMs = seen.operators.deeds.findLast(isRemoval)?.atMs ?? 0;
+  // What a SCIM client asked for and never heard of is in the table alone.
+  const isStored = connections.some(({ item }) => item(change.spokeId ?? '') !== undefined);
+  if (owner === undefined && change.madeBy === 'us' && isStored) return;
   if (owner !== undefined && (change.late || change.atMs - removedMs <= UNDER_WAY_MS)) return;
   const [cause, whose] =
     owner === undefined ? ['write_to_nobodys', 'nobody'] : ['write_after_removal', 'a removed connection'];

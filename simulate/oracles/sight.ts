@@ -201,7 +201,7 @@ function sighted(seen: Seen, ledger: Ledger, name: string, company: string): Sig
       return linked ?? ours();
     }),
     troubleMs: lazily((aside: ReadonlySet<Temper> = NO_TEMPERS) =>
-      latest(past.map((one) => troubleOf(one, seen, aside))),
+      latest([seen.lambdas.diedMs(), ...past.map((one) => troubleOf(one, seen, aside))]),
     ),
     companyMs: latest(past.map(({ actor, atMs }) => (actor === 'company' ? START_MS + atMs : 0))),
     deedMs: latest(seen.operators.deeds.map((one) => (concerns(one, name) ? one.atMs : 0))),

@@ -113,6 +113,7 @@ function makeWorld() {
     vault: { stored: new Map([['a', { value: { refreshToken: 'refresh-a' } }]]), ever: new Set() },
     queues,
     table,
+    lambdas: { diedMs: () => 0 },
     saidMs: new Map<string, number>(),
     cutOffMs: new Map<string, readonly number[]>(),
     chronicle: {

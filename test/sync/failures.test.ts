@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { affordableAtMs } from '../../shared/sync/tuning.ts';
+import { suspectChanged } from '../support/engine/look-over.ts';
 import { story } from '../support/engine/story.ts';
 import { NO_FAULTS, takeEvents } from '../support/engine/world.ts';
 
@@ -367,4 +368,20 @@ describe('a user whom the platform drops', () => {
     await tell({ add: ['c'], to: 'g' });
     expect(shown('g')).toEqual([['u-a', 'u-c']]);
   });
+});
+
+it('what somebody else does is theirs once a write that was looked for in vain has been made after all', async () => {
+  const { world, troubles, tell, shown } = await company({ drift: 'report' });
+  await tell({ snapshot: 'g', of: ['a'] });
+  const faults = [true];
+  const platform = (call: string) => (call === 'patch' && faults.pop() ? 'lost_before' : 'none');
+  troubles.faults = { ...NO_FAULTS, platform };
+  await tell({ add: ['b'], to: 'g' });
+  expect([shown('g'), faults]).toEqual([[['u-a', 'u-b']], []]);
+  world.advance(2 * HOUR_MS);
+  await tell({ take: ['b'], from: 'g' });
+  world.platform.changeAsOther([...world.platform.groups.keys()][0] ?? '', { users: ['u-a', 'u-b'] });
+  await suspectChanged(world);
+  await tell();
+  expect(shown('g')).toEqual([['u-a', 'u-b']]);
 });

@@ -398,14 +398,16 @@ async function markRefused(
 
 /** What the write used up, and why the group is not clean after it. */
 function leftovers(
-  { write: { consumes, held }, round: { rejected }, turn: { trial } }: Writing,
+  { write: { consumes, held }, round: { rejected, state }, turn: { trial } }: Writing,
   { kept, foreign, isUndone }: Outcome,
 ): Partial<Flip> {
   const isMoreHeld = consumes !== undefined && held.size > 0;
   // An approval of removals that did not happen stays, unless what came after it waits for its place.
   const isUsedUp = consumes !== undefined && (kept.length === 0 || isMoreHeld);
+  // An earlier write that may land yet is looked for once more, or its view would explain what others do for good.
+  const isLookedFor = rejected !== undefined || state.doubt !== undefined;
   const isUnfinished =
-    isMoreHeld || foreign !== undefined || isUndone || rejected !== undefined || trial.lots.length > 0;
+    isMoreHeld || foreign !== undefined || isUndone || isLookedFor || trial.lots.length > 0;
   return { ...(isUsedUp ? { consumedHold: consumes } : {}), ...(isUnfinished ? { unfinished: true } : {}) };
 }
 
