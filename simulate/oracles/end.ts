@@ -52,17 +52,18 @@ function judgeSeconds(sight: Sight, { name, company, platform, groups, settings 
     deeds.some(({ kind }) => kind === 'remove_connection' || kind === 'set');
   if (isShared || letsGo) return;
   for (const group of groups) {
-    // An empty group with an installer may be anybody's where spokeIds are not shown, and its POST or the list right after it was not answered.
+    // An empty group with an installer may be anybody's where spokeIds are not shown, and its POST or the list right after it was not answered, or not heard.
     const isNobodys = ({ sent, atMs }: PlatformWrite) =>
       !platform.traits.echoSpokeId &&
       platform.traits.installer !== null &&
       sent.users?.length === 0 &&
-      platform.calls.some(
-        ({ status, ...call }) =>
-          status === 'none' &&
-          call.route === '/groups' &&
-          (call.atMs === atMs ? call.spokeId === group : call.atMs > atMs && call.atMs < atMs + 1_000),
-      );
+      (sight.seen.cutOffMs.get(`${name} ${group}`)?.some((diedMs) => isSoon(diedMs, atMs)) ||
+        platform.calls.some(
+          ({ status, spokeId, route, ...call }) =>
+            status === 'none' &&
+            route === '/groups' &&
+            (call.atMs === atMs ? spokeId === group : isSoon(call.atMs, atMs)),
+        ));
     const made = platform.writes.filter(
       (one) => one.action === 'create' && one.sent.spokeId === group && !isNobodys(one),
     );
@@ -72,3 +73,5 @@ function judgeSeconds(sight: Sight, { name, company, platform, groups, settings 
     sight.accuse('end', 'second_group', { connection: name, group }, sentence);
   }
 }
+
+const isSoon = (laterMs: number, atMs: number) => laterMs > atMs && laterMs < atMs + 1_000;
