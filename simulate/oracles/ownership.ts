@@ -120,6 +120,10 @@ function judgePaused(sight: Sight, { change, owner }: Sight['writes'][number]): 
   const ofGroup = before.findLast(({ group }) => group === owner.group);
   const paused = [ofAll, ofGroup].find((deed) => deed?.kind.startsWith('pause') && !deed.died);
   if (paused === undefined || change.late || change.atMs - paused.atMs <= UNDER_WAY_MS) return;
+  // Of two who pause and resume at once either may be the last.
+  const isAtOnce = ({ kind, atMs }: typeof paused) =>
+    kind.startsWith('resume') && Math.abs(atMs - paused.atMs) < MINUTE_MS;
+  if (before.some(isAtOnce)) return;
   const sentence = `A person paused ${paused.group ?? owner.connection}; expected no write until it is resumed, but there was a ${change.action} of ${change.id}.`;
   sight.accuse('ownership', 'write_while_paused', owner, sentence);
 }
