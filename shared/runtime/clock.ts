@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as wait } from 'node:timers/promises';
 
 /** Milliseconds since 1970. */
 export const systemClock = (): number => Date.now();
@@ -8,6 +7,8 @@ export const systemClock = (): number => Date.now();
 export const systemRandom = (): number => Math.random();
 
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  // Loaded when first waited for: a new worker need not wait for anything.
+  const { setTimeout: wait } = await import('node:timers/promises');
   await wait(ms, undefined, signal === undefined ? {} : { signal });
 }
 

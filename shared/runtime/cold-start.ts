@@ -1,4 +1,3 @@
-import { setFlagsFromString } from 'node:v8';
 import * as z from 'zod';
 
 /*
@@ -10,10 +9,3 @@ import * as z from 'zod';
  */
 const memoizer: z.core.$ZodMemoizer = { attach() {}, guard() {}, alloc: (_schema, _input, empty) => empty };
 z.config({ jitless: true, memoizer });
-
-/*
- * undici parses HTTP in WebAssembly, which V8 optimises in the background after the first few answers (Node 20, measured
- * there: 100 ms and more of a processor that a small function has a third of). The budget is how much is run before that;
- * V8's own was 1.8 million, and 13 million by Node 24.
- */
-setFlagsFromString('--wasm-tiering-budget=200000000');
