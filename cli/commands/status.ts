@@ -135,8 +135,7 @@ async function showGroups(context: Context, { state }: { state?: string }, _comm
     throw new UsageError(`--state: expected one of ${STATES.join(', ')}, got "${state}"`);
   }
   const { ports, found } = await context.connected();
-  const all = await reportGroups(found.name, ports);
-  const groups = all
+  const groups = (await reportGroups(found.name, ports))
     .filter((group) => state === undefined || group.state === state)
     .sort((a, b) => BY_NAME.compare(a.name ?? '', b.name ?? ''));
   context.out.answer({ groups }, () => context.out.table(groups, GROUP_COLUMNS, 'no groups'));

@@ -5,10 +5,11 @@
  * `undici` means this file.
  */
 import api from '../../node_modules/undici/lib/api/index.js';
+import buildConnector from '../../node_modules/undici/lib/core/connect.js';
 import Agent from '../../node_modules/undici/lib/dispatcher/agent.js';
 import Dispatcher from '../../node_modules/undici/lib/dispatcher/dispatcher.js';
 
 // As undici's own entry does: requests are methods of every dispatcher.
 Object.assign(Dispatcher.prototype, api);
 
-export { Agent };
+export { Agent, buildConnector };

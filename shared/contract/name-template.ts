@@ -9,8 +9,7 @@ const PLACEHOLDER = /\{(name|id|connection)\}/g;
 
 /** A template has no braces but those of its placeholders, and tells groups apart by `{name}` or `{id}`. */
 export function isNameTemplate(template: string): boolean {
-  const literal = template.replaceAll(PLACEHOLDER, '');
-  return !/[{}]/.test(literal) && /\{(?:name|id)\}/.test(template);
+  return !/[{}]/.test(template.replaceAll(PLACEHOLDER, '')) && /\{(?:name|id)\}/.test(template);
 }
 
 /** Fills a template in one pass: a group that is itself called `{id}` keeps that name. */

@@ -42,8 +42,7 @@ function applicant(baseUrl: string, credential: Credential, options: PlatformsOp
     me: () => call(() => client.me()),
     markInstalled: () => call(() => client.markInstalled()).then(() => {}),
     groups: async () => {
-      const listed = await call(() => client.groups.list());
-      return listed.map((group) => ({ name: '', ...group }));
+      return (await call(() => client.groups.list())).map((group) => ({ name: '', ...group }));
     },
     async *employees(names, states) {
       const fields = names.flatMap((name) => parseMatchRule(`id=${name}`)?.employeeField ?? []);

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SNSClient } from '@aws-sdk/client-sns';
-import { Agent } from 'undici';
+import { Agent, buildConnector } from 'undici';
 import { createNotifier } from '../aws/notifier.ts';
 import { createSecrets } from '../aws/secrets.ts';
 import { ENVIRONMENT } from '../contract/names.ts';
@@ -18,22 +18,26 @@ import type { ReconcileTaskPorts } from './run-reconcile.ts';
 import { storesOver } from './stores.ts';
 import { type Base, wireBase, wireState } from './wire.ts';
 
-/*
- * undici parses HTTP in WebAssembly, which V8 optimises in the background after the first few answers: on Node 20 100 ms
- * and more of a processor. The budget is how much is run before that; V8's own is 1.8 million, by Node 24 13 million.
- */
-setFlagsFromString('--wasm-tiering-budget=200000000');
-
 const CONNECTIONS_PER_ORIGIN = 16;
 /** Shorter than any call, so that a platform that cannot be reached is told from one that does not answer. */
 const CONNECT_TIMEOUT_MS = 3_000;
 
+/**
+ * How much of undici's parser, in WebAssembly, V8 runs before it optimises it in the background: at its own 1.8 million
+ * (13 by Node 24) 100 ms of a new worker. Given no earlier than needed: flags make V8 compile Node's own modules anew.
+ */
+const WASM_BUDGET = '--wasm-tiering-budget=200000000';
+
 /** The second half of the composition root: the functions that talk to the platform. */
 function wireSync({ config, logger }: Base) {
   const state = wireState({ config, logger });
+  const reach = buildConnector({ timeout: CONNECT_TIMEOUT_MS });
   const dispatcher = new Agent({
     connections: CONNECTIONS_PER_ORIGIN,
-    connect: { timeout: CONNECT_TIMEOUT_MS },
+    connect: (target, done) => {
+      setFlagsFromString(WASM_BUDGET);
+      reach(target, done);
+    },
   });
   const stores = storesOver(state.table);
   const secrets = createSecrets(new SecretsManagerClient({}), config.prefix);

@@ -32,8 +32,7 @@ export function createDynamoTable(client: DynamoDBClient, options: DynamoTableOp
 
     scan(part) {
       const segment = part && { Segment: part.index, TotalSegments: part.of };
-      const scanned = { TableName, ConsistentRead: true, ...segment };
-      return itemsOf('scan', paginateScan({ client }, scanned));
+      return itemsOf('scan', paginateScan({ client }, { TableName, ConsistentRead: true, ...segment }));
     },
 
     put: (item, when) =>

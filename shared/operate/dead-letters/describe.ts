@@ -48,8 +48,7 @@ export async function standingOf(letter: Letter, { groups }: Pick<ToolPorts, 'gr
   for (const { connection, change } of letter.events) {
     if ('group' in change) refs.set(change.group, { connection, group: groupId(change.group) });
   }
-  const states = await groups.readMany([...refs.values()]);
-  return states.map((state) => ({
+  return (await groups.readMany([...refs.values()])).map((state) => ({
     group: state.ref.group,
     state: stateName(state),
     wanted: state.counts?.wanted ?? 0,
