@@ -24,6 +24,7 @@ export function createCloud(life: Life, chronicleOf: (nowMs: () => number) => Ch
     indexLag: { ms: [0, 500, 5_000, 60_000][life.seed % 4] ?? 0, nowMs },
     // Small ones, so that a small company has several.
     pageBytes: [4_000, 64_000, 1_048_576][life.seed % 3] as number,
+    keysAtOnce: [7, 100][Math.floor(life.seed / 4) % 2] as number,
     isEmptyPage() {
       chronicle.fired('table:next_page');
       return pages.chance(0.1);

@@ -83,7 +83,7 @@ async function applyGroups(cloud: Cloud, batch: readonly QueuedMessage[], timeou
 
 async function applyBatch(cloud: Cloud, batch: readonly QueuedMessage[], timeoutMs: number): Promise<void> {
   const isWhole = await cloud.invoke('apply', timeoutMs, async ({ ports, worker }) => {
-    await Promise.all(
+    const all = await Promise.allSettled(
       batch.map(async ({ body, receipt = '' }) => {
         const ref = readApplyMessage(body);
         if (ref === undefined) throw new TypeError(`not an apply message: ${body}`);
@@ -100,6 +100,7 @@ async function applyBatch(cloud: Cloud, batch: readonly QueuedMessage[], timeout
         cloud.queues.of.apply.delete(receipt);
       }),
     );
+    for (const one of all) if (one.status === 'rejected') throw one.reason;
   });
   for (const { body } of isWhole ? [] : batch) {
     const { connection, group } = readApplyMessage(body) ?? {};

@@ -173,7 +173,7 @@ const LIVES_WITH_ALL = 300;
 
 /** Names of all that can fire in a life; what never did in a deep run was not tried. */
 export function everythingThatCanFire(): readonly string[] {
-  const names = new Set<string>(['trait:installer', 'asked', 'table:next_page', 'vault:stale']);
+  const names = new Set<string>(['trait:installer', 'asked', 'table:next_page', 'vault:stale', 'aws:frozen']);
   for (let seed = 1; seed <= LIVES_WITH_ALL; seed += 1) {
     for (const happening of drawLife(seed).happenings) for (const name of namesOf(happening)) names.add(name);
   }

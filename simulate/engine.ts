@@ -47,9 +47,9 @@ export function tableOf(table: MemoryTable, worker: Worker, faultOf: (isRead: bo
       const names = new Set<string>();
       const distinct = keys.filter(({ pk, sk }) => names.size < names.add(`${pk} ${sk}`).size);
       const found = [];
-      // Requests of a hundred keys, as BatchGetItem takes them: not one moment, several.
-      for (let at = 0; at < distinct.length; at += 100) {
-        const some = distinct.slice(at, at + 100);
+      // As BatchGetItem answers: not of one moment, and what it leaves unprocessed is asked for again.
+      for (let at = 0; at < distinct.length; at += table.keysAtOnce) {
+        const some = distinct.slice(at, at + table.keysAtOnce);
         await ask(`getMany ${kindOf(some[0] as Key)}`);
         found.push(...some.flatMap((key) => table.look(key) ?? []));
       }

@@ -137,8 +137,11 @@ export async function operateIn(
       connections.set(connection, { ...now, settings: { ...now.settings, [deed.key]: deed.value } });
     }
   });
-  // Of two who connect and remove at once either may be the last.
-  if (!cloud.table.items.has(`C#${connection} CONNECTION`)) connections.delete(connection);
+  // Of two who connect and remove at once either may be the last; a command that died may have been done.
+  const stored = cloud.table.items.get(`C#${connection} CONNECTION`);
+  if (stored === undefined) connections.delete(connection);
+  else if (spec !== undefined && !connections.has(connection))
+    connections.set(connection, { ...spec, company: String(stored['company']) });
   // Nobody knows what a command had done when it died; whoever judges believes that it may have been all.
   const half = { done: deed.kind !== 'release', died: true, removals: seen?.users ?? [] };
   if (!lived) deeds.push({ atMs: nowMs(), connection, kind: deed.kind, ...group, ...half });

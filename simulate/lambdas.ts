@@ -37,7 +37,7 @@ export interface Container {
 }
 
 type Spell = Exclude<AwsDeed, { kind: 'crash' }> & { readonly untilMs: number };
-type Seat = Container & { kill(): void };
+type Seat = Container & { kill(): void; freeze(): void; thaw(): void };
 
 /** How often a clock that is off is set again, ahead or back, while its container lives. */
 const CLOCK_SET_MS = 7_000;
@@ -95,6 +95,13 @@ export function createLambdas(options: LambdasOptions) {
   const open = (actor: Actor): Seat => {
     workers += 1;
     let dead = false;
+    /** Nothing of a container goes on between two invocations: what nobody waited for goes on with the next. */
+    let frozen: (() => void)[] | undefined;
+    const thawed = async (): Promise<void> => {
+      if (frozen === undefined) return;
+      chronicle.fired('aws:frozen');
+      await new Promise<void>((resolve) => frozen?.push(resolve));
+    };
     const name = `${actor}-${workers}`;
     const { skewMs = 0 } = spellOf('skew') ?? {};
     if (skewMs !== 0) chronicle.fired('aws:skew');
@@ -108,6 +115,7 @@ export function createLambdas(options: LambdasOptions) {
         if (dead) throw new Crash(kind);
         effects += 1;
         await time.sleep(latencyOf(kind));
+        await thawed();
         if (!dead && traps.length > 0) dead = isTrapped(actor, kind);
         if (dead) throw new Crash(kind);
       },
@@ -136,6 +144,7 @@ export function createLambdas(options: LambdasOptions) {
       },
       sleep: async (ms) => {
         await time.sleep(ms);
+        await thawed();
         if (dead) throw new Crash('sleep');
       },
       coalesceMs: options.coalesceMs,
@@ -152,6 +161,15 @@ export function createLambdas(options: LambdasOptions) {
       kill: () => {
         dead = true;
       },
+      freeze: () => {
+        // People have a process of their own, which is not stopped.
+        if (actor !== 'operator' && actor !== 'judge') frozen = [];
+      },
+      thaw: () => {
+        const waiting = frozen ?? [];
+        frozen = undefined;
+        for (const goOn of waiting) goOn();
+      },
     };
   };
 
@@ -166,6 +184,7 @@ export function createLambdas(options: LambdasOptions) {
       run: (container: Container) => Promise<void>,
     ): Promise<boolean> {
       const seat = idle.get(actor)?.pop() ?? open(actor);
+      seat.thaw();
       let isOver = false;
       time.at(time.nowMs() + timeoutMs, () => {
         if (isOver) return;
@@ -179,6 +198,7 @@ export function createLambdas(options: LambdasOptions) {
         if (!seat.worker.isDead()) throw error;
       } finally {
         isOver = true;
+        seat.freeze();
         // Containers do not live for ever: the next invocation may find a new one, with another clock.
         if (!seat.worker.isDead() && random.chance(0.9)) idle.set(actor, [...(idle.get(actor) ?? []), seat]);
       }

@@ -35,8 +35,8 @@ export interface Outcome {
 /** After trouble ends everything that waited for something has its day. */
 const QUIET_MS = 26 * HOUR_MS;
 
-/** A life of a week has some ten thousands, or two millions where ten thousand members wait for somebody to know them. */
-const MOST_EFFECTS = 3_000_000;
+/** A life of a week has some ten thousands, or three millions where ten thousand members wait for somebody to know them. */
+const MOST_EFFECTS = 5_000_000;
 
 /** Lives one life from its first happening to a day after its last trouble, and has it judged each hour. */
 export async function live(

@@ -24,6 +24,8 @@ export interface MemoryTableOptions {
   readonly indexLag?: { readonly ms: number; readonly nowMs: () => number };
   /** Where not of 1 MB. */
   readonly pageBytes?: number;
+  /** Of how many keys BatchGetItem answers, where not of 100. */
+  readonly keysAtOnce?: number;
   /** Whether a page that goes on from another has nothing, and goes on all the same. */
   readonly isEmptyPage?: () => boolean;
   /** Told of each read and write with the bytes that it is billed by. */
@@ -80,9 +82,11 @@ export class MemoryTable implements Table {
   #indexed = 0;
   readonly #late: { readonly dueMs: number; readonly run: () => void }[] = [];
   readonly #options: MemoryTableOptions;
+  readonly keysAtOnce: number;
 
   constructor(options: MemoryTableOptions | MemoryTableOptions['before'] = {}) {
     this.#options = typeof options === 'function' ? { before: options } : options;
+    this.keysAtOnce = this.#options.keysAtOnce ?? 100;
   }
 
   async get(key: Key): Promise<Item | undefined> {

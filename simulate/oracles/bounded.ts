@@ -1,11 +1,9 @@
 import { HOUR_MS } from '../life.ts';
 import type { PlatformCall } from '../platform/platform.ts';
-import { type Judge, latest, type Owner, type Sight, type Sighted } from './sight.ts';
+import { type Judge, latest, type Owner, removalsSince, type Sight, type Sighted } from './sight.ts';
 import { storedMember } from './stored.ts';
 
 const CALLS_PER_GROUP = 12;
-/** Workers that two messages wake at once do not know of each other's calls. */
-const CALLS_AT_ONCE = 3;
 const ASKED_WITHIN_MS = 5_000;
 const MOST_BYTES = 350 * 1_024;
 const WIDEST = 100;
@@ -40,7 +38,9 @@ export function createBounded(): Judge {
       read.set(company, platform.calls.length);
       judgeGroups(sight, company, calls);
       const connections = sight.connections.filter((one) => one.company === company);
-      const areIdle = connections.every(({ name }) => sight.nowMs - (busyMs.get(name) ?? 0) > HOUR_MS);
+      const areIdle =
+        connections.every(({ name }) => sight.nowMs - (busyMs.get(name) ?? 0) > HOUR_MS) &&
+        removalsSince(sight, sight.nowMs - HOUR_MS).length === 0;
       const areRefused = connections.every(({ name }) => refused.has(name) && refusedBefore.has(name));
       if (connections.length > 0 && areRefused) judgeRefused(sight, connections, calls);
       if (connections.length > 0 && areIdle) judgeIdle(sight, connections, calls);
@@ -50,7 +50,25 @@ export function createBounded(): Judge {
 }
 
 function judgeGroups(sight: Sight, company: string, calls: readonly PlatformCall[]): void {
-  const counted = new Map<string, { readonly owner: Owner; count: number }>();
+  for (const { owner, calls: spent } of callsOfGroups(sight, company, calls)) {
+    const key = `${owner.connection} ${owner.group}`;
+    const one: Partial<Sighted> = sight.connections.find(({ name }) => name === owner.connection) ?? {};
+    const { reading, companyMs = 0, deedMs = 0 } = one;
+    const saidMs = sight.seen.saidMs.get(key) ?? 0;
+    const newsMs = latest([reading?.changedAtMs.get(owner.group) ?? 0, companyMs, deedMs, saidMs]);
+    if (spent.length <= CALLS_PER_GROUP || sight.nowMs - newsMs <= 2 * HOUR_MS) continue;
+    // Of two whom one message reached at once neither knows of the other's calls, and nobody of those of a worker that
+    // could not write them down.
+    const cutOff = (sight.seen.cutOffMs.get(key) ?? []).filter((atMs) => sight.nowMs - atMs <= 2 * HOUR_MS);
+    const workers = 1 + cutOff.length + (areAtOnce(spent) ? 1 : 0);
+    if (spent.length <= CALLS_PER_GROUP * workers) continue;
+    const sentence = `Nobody said anything of the group ${owner.group} in two hours; expected at most ${CALLS_PER_GROUP} calls an hour for it, found ${spent.length}.`;
+    sight.accuse('bounded', 'calls_per_group', owner, sentence);
+  }
+}
+
+function callsOfGroups(sight: Sight, company: string, calls: readonly PlatformCall[]) {
+  const spent = new Map<string, { readonly owner: Owner; readonly calls: readonly PlatformCall[] }>();
   const asked = askedForOthers(calls);
   for (const call of calls) {
     const { id = '', spokeId, route, method, by, status } = call;
@@ -61,21 +79,9 @@ function judgeGroups(sight: Sight, company: string, calls: readonly PlatformCall
     if (who === 'feed' && status === 404) continue;
     // What somebody else changed is looked at once by each run of the feed, whatever apply has spent on it.
     const key = `${owner.connection} ${owner.group} ${who === 'feed'}`;
-    counted.set(key, { owner, count: (counted.get(key)?.count ?? 0) + 1 });
+    spent.set(key, { owner, calls: [...(spent.get(key)?.calls ?? []), call] });
   }
-  for (const { owner, count } of counted.values()) {
-    const key = `${owner.connection} ${owner.group}`;
-    const one: Partial<Sighted> = sight.connections.find(({ name }) => name === owner.connection) ?? {};
-    const { reading, companyMs = 0, deedMs = 0 } = one;
-    const saidMs = sight.seen.saidMs.get(key) ?? 0;
-    const newsMs = latest([reading?.changedAtMs.get(owner.group) ?? 0, companyMs, deedMs, saidMs]);
-    if (count <= CALLS_PER_GROUP + CALLS_AT_ONCE || sight.nowMs - newsMs <= 2 * HOUR_MS) continue;
-    // Nobody knows of the calls of a worker that could not write them down.
-    const cutOff = (sight.seen.cutOffMs.get(key) ?? []).filter((atMs) => sight.nowMs - atMs <= 2 * HOUR_MS);
-    if (count <= CALLS_PER_GROUP * (1 + cutOff.length)) continue;
-    const sentence = `Nobody said anything of the group ${owner.group} in two hours; expected at most ${CALLS_PER_GROUP} calls an hour for it, found ${count}.`;
-    sight.accuse('bounded', 'calls_per_group', owner, sentence);
-  }
+  return spent.values();
 }
 
 /** Whoever is refused asks another group, once, whether all are. */
@@ -88,6 +94,12 @@ function askedForOthers(calls: readonly PlatformCall[]): ReadonlySet<PlatformCal
   };
   return new Set(calls.filter(isAsking));
 }
+
+const areAtOnce = (calls: readonly PlatformCall[]): boolean =>
+  calls.some(({ by, atMs }, at) => {
+    const before = calls[at - 1];
+    return before !== undefined && before.by !== by && isSoon(before.atMs, atMs);
+  });
 
 const isSoon = (afterMs: number, atMs: number) => atMs >= afterMs && atMs - afterMs < ASKED_WITHIN_MS;
 

@@ -1,8 +1,8 @@
 import { HOUR_MS, MINUTE_MS } from '../life.ts';
 import type { PlatformCall, SimulatedPlatform } from '../platform/platform.ts';
 import { type Change, putIn, takenOut } from './ledger.ts';
-import { type Judge, latest, type Sight, type Sighted } from './sight.ts';
-import { treatmentOf } from './stored.ts';
+import { type Judge, latest, removalsSince, type Sight, type Sighted } from './sight.ts';
+import { partitionOf, treatmentOf } from './stored.ts';
 
 /** A write that was under way when a person let go of the group may still come to its end. */
 const UNDER_WAY_MS = 15 * MINUTE_MS;
@@ -45,12 +45,13 @@ function noteLinks({ name, settings, groups, item }: Sighted, found: Map<string,
 }
 
 /** Nobody's group is not ours to write, and whoever is gone writes no more, but for what was under way. */
-function judgeStray({ seen, connections, accuse }: Sight, { change, owner }: Sight['strays'][number]): void {
-  const isRemoval = ({ kind, connection }: (typeof seen.operators.deeds)[number]) =>
-    kind === 'remove_connection' && connection === owner?.connection;
-  const removedMs = seen.operators.deeds.findLast(isRemoval)?.atMs ?? 0;
-  // What a SCIM client asked for and never heard of is in the table alone.
-  const isStored = connections.some(({ item }) => item(change.spokeId ?? '') !== undefined);
+function judgeStray(sight: Sight, { change, owner }: Sight['strays'][number]): void {
+  const { seen, connections, accuse } = sight;
+  const removals = removalsSince(sight, 0);
+  const removedMs = removals.findLast(({ connection }) => connection === owner?.connection)?.atMs ?? 0;
+  // What a SCIM client asked for and never heard of is in the table alone, as is what a connection made that is gone.
+  const names = [...connections.map(({ name }) => name), ...removals.map(({ connection }) => connection)];
+  const isStored = names.some((name) => seen.items.has(`${partitionOf(name, change.spokeId ?? '')} GROUP`));
   if (owner === undefined && change.madeBy === 'us' && isStored) return;
   if (owner !== undefined && (change.late || change.atMs - removedMs <= UNDER_WAY_MS)) return;
   const [cause, whose] =
@@ -78,11 +79,23 @@ function judgeWrite(
     (one) => [one.spokeIdBefore, one.spokeId].includes(owner.group) && one.atMs < change.atMs,
   );
   const isCarried = carriesOurs || change.spokeIdBefore === owner.group;
+  const [{ atMs: madeAtMs, spokeId: madeWith } = change] = changes;
+  // Of two groups with our id, one by a POST whose answer was lost, nothing tells which is ours (docs/invariants.md, 6).
+  const isTwin =
+    madeWith === owner.group &&
+    connection.platform.calls.some(
+      ({ route, spokeId, status, tempers, atMs }) =>
+        (status === 'none' || tempers.includes('answers_half')) &&
+        route === '/groups' &&
+        spokeId === owner.group &&
+        Math.abs(atMs - madeAtMs) < HOUR_MS,
+    );
   // What we may do to a group is judged at our first write to it; somebody may strip our id from it afterwards.
   const first = changes.find((one) => one.initiator === undefined);
   const isGiven = adoption.includes('byName') || deeds.some(({ kind }) => kind === 'adopt');
   const isFound = isCarried && adoption.some((how) => how !== 'never');
-  if (change.action === 'create' || change.madeBy === 'us' || first !== change || isGiven || isFound) return;
+  const isOurs = change.action === 'create' || change.madeBy === 'us' || isGiven || isFound || isTwin;
+  if (isOurs || first !== change) return;
   const sentence = `The platform group ${change.id} was made by somebody else and never given to us; expected no write to it, but there was a ${change.action}.`;
   sight.accuse('ownership', 'write_to_a_stranger', owner, sentence);
 }

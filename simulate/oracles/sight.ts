@@ -78,6 +78,10 @@ export interface Sight {
 
 export type Judge = (sight: Sight) => void;
 
+/** When connections were removed, or were to be: a command may have died. */
+export const removalsSince = ({ seen }: Sight, sinceMs: number) =>
+  seen.operators.deeds.filter(({ kind, atMs }) => kind === 'remove_connection' && atMs >= sinceMs);
+
 /** What is remembered from look to look. */
 export function createSights(): (seen: Seen, isEnd: boolean) => Sight {
   const told = new Set<string>();
