@@ -157,8 +157,7 @@ async function importFile(
   });
   if (report.columns !== undefined) {
     out.note('say what the columns are; a guess, of these headings:');
-    const flags = { delimiter: sign, 'as-of': asOf };
-    const said = Object.entries(flags).map(([flag, value]) =>
+    const said = Object.entries({ delimiter: sign, 'as-of': asOf }).map(([flag, value]) =>
       value ? ` --${flag} ${shellWord(value)}` : '',
     );
     const given = `${shellWord(file)}${said.join('')}`;

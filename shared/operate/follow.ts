@@ -45,8 +45,7 @@ export async function syncGroups(refs: readonly GroupRef[], ports: SyncPorts, op
 async function recordSync(refs: readonly GroupRef[], ports: SyncPorts): Promise<void> {
   const [first, ...others] = refs;
   if (first === undefined) return;
-  const named = refs.slice(0, MAX_RECORDED);
-  const changes = named.map(({ group }) => ({
+  const changes = refs.slice(0, MAX_RECORDED).map(({ group }) => ({
     kind: 'sync',
     before: null,
     after: group,

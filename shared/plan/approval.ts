@@ -26,6 +26,5 @@ export function authorsOf(causes: readonly HeldCause[], deeds: readonly EarlierD
     ({ action }) =>
       (kinds.has('unsigned') && SENDS.has(action)) || (kinds.has('not_said') && SETS.has(action)),
   );
-  const named = causes.flatMap(({ by }) => by ?? []);
-  return new Set([...named, ...suspects.map(({ by }) => by)]);
+  return new Set([...causes.flatMap(({ by }) => by ?? []), ...suspects.map(({ by }) => by)]);
 }

@@ -339,10 +339,14 @@ function asMade(
   base: View | undefined,
 ): View | undefined {
   if (prepared === undefined) return undefined;
-  const isNameSent = base?.name !== prepared.name && foldName(prepared.name) === foldName(observed.name);
-  const made = isNameSent ? renamedTo(prepared, observed) : prepared;
+  const made = asNamed(prepared, observed, base);
   if (action !== 'create') return made;
   return { ...made, users: new Map([...viewOf(observed, prepared).users, ...prepared.users]) };
+}
+
+function asNamed(made: View, observed: ObservedGroup, before: View | undefined): View {
+  const isNameSent = before?.name !== made.name && foldName(made.name) === foldName(observed.name);
+  return isNameSent ? renamedTo(made, observed) : made;
 }
 
 /**
@@ -400,8 +404,9 @@ export function decideForeign(
 ): Absorb | Question {
   if (facts.views === undefined) return { kind: 'read', what: ['views'] };
   const before = views.filter((view) => view !== undefined);
-  const { doubted, earlier: others = [] } = facts.views;
-  const ours = [...before, ...[doubted, ...others].filter((view) => view !== undefined)];
+  const { base, doubted, earlier: others = [] } = facts.views;
+  const late = [doubted, ...others].filter((view) => view !== undefined);
+  const ours = [...before, ...late.map((view) => asNamed(view, observed, base))];
   const isSpokeIdGone = isSpokeIdLost(observed, ours, facts.listed, ECHO_LISTING_AGES_MS);
   if (typeof isSpokeIdGone !== 'boolean') return isSpokeIdGone;
   const differences = foreignDifferences(ours, observed, { isSpokeIdGone });

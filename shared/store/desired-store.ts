@@ -87,8 +87,7 @@ export function createDesiredStore(table: Table): DesiredStore {
       });
       await Promise.all(markers.map((marker) => table.put(marker)));
       const floors = [...prefixes].map(async ([prefix, count]) => {
-        const arrived = await itemsOf(table, { partition: pk, prefix });
-        return completeSnapshotFloor(count, arrived.map(readPart));
+        return completeSnapshotFloor(count, (await itemsOf(table, { partition: pk, prefix })).map(readPart));
       });
       return (await Promise.all(floors)).reduce(laterStamp, STAMP_ZERO);
     },

@@ -110,8 +110,7 @@ async function wakeDue(due: readonly GroupSummary[], ports: PumpPorts, alone: Al
   await pMap(due, (group) => alone(`group ${group.ref.group}`, () => reschedule(group)), {
     concurrency: WRITES_IN_FLIGHT,
   });
-  const lost = await ports.applyQueue.wake(rescheduled);
-  return rescheduled.length - lost.length;
+  return rescheduled.length - (await ports.applyQueue.wake(rescheduled)).length;
 }
 
 /** A group whose apply never comes to its end is woken ever more rarely: each vain message ends as a dead letter. */

@@ -37,8 +37,12 @@ export function createGuard(): Judge {
     const users = unapproved(sight, owner, change);
     if (guard === null || users.length === 0) return;
     const recent = (removals.get(connection.name) ?? []).filter(({ atMs }) => change.atMs - atMs < HOUR_MS);
-    removals.set(connection.name, [...recent, { atMs: change.atMs, id: change.id, users }]);
-    const inHour = recent.reduce((sum, one) => sum + one.users.length, users.length);
+    // Where PATCH ignores the version a write that was given up may take out once more who came back (docs/invariants.md, 5).
+    const isAgain = (user: string) => recent.some((one) => one.id === change.id && one.users.includes(user));
+    const mayRepeat = change.late && !connection.platform.traits.enforceVersionOnPatch;
+    const counted = mayRepeat ? users.filter((user) => !isAgain(user)) : users;
+    const inHour = recent.reduce((sum, one) => sum + one.users.length, counted.length);
+    removals.set(connection.name, [...recent, { atMs: change.atMs, id: change.id, users: counted }]);
     if (inHour > guard.perHourCount) {
       const sentence = `Expected at most ${guard.perHourCount} removals an hour without approval in ${connection.name}, found ${inHour} at the platform.`;
       sight.accuse('guard', 'removals_over_limit', owner, sentence);

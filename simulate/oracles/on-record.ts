@@ -153,14 +153,19 @@ function judgeDrift(
   { ledger, name, platform, ...connection }: Sighted,
   record: StoredDrift,
 ): void {
-  const { kind, platformId, initiator, detectedAtMs, group } = record;
+  const { kind, platformId, initiator, detectedAtMs, group, before, after } = record;
   const about = { connection: name, group };
   const changes =
     ledger.pasts.get(platformId ?? '')?.changes.filter(({ atMs }) => atMs <= detectedAtMs + AT_ONCE_MS) ?? [];
   const foreign = changes.filter((change) => change.initiator !== undefined);
   const last = foreign.at(-1);
   if (last === undefined) {
-    const ours = changes.map((change) => ({ ...change, added: putIn(change), removed: takenOut(change) }));
+    // What we did before the platform last changed the same users, as it does by itself, is not what was found.
+    const users = [before, after].flat();
+    const isOfThem = ({ added, removed }: Change) =>
+      [...added, ...removed].some((one) => users.includes(one));
+    const latest = changes.slice(Math.max(0, changes.findLastIndex(isOfThem)));
+    const ours = latest.map((change) => ({ ...change, added: putIn(change), removed: takenOut(change) }));
     if (!makes(ours, record)) return;
     const sentence = `Only we changed the platform group ${platformId} so; expected no drift of it, but a record (${kind}) says that somebody else did.`;
     const isLate = changes.some(({ late }) => late);

@@ -36,8 +36,7 @@ function sourcesInGit(): string[] {
 }
 
 describe('the architecture', () => {
-  const paths = sourcesOnDisk();
-  const files = paths.map((path) => readSource(path, readFileSync(join(ROOT, path), 'utf8')));
+  const files = sourcesOnDisk().map((path) => readSource(path, readFileSync(join(ROOT, path), 'utf8')));
 
   it('sees every source file that git tracks', () => {
     const seen = new Set(files.map(({ path }) => path));

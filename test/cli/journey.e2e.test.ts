@@ -169,8 +169,7 @@ describe('the way of a new admin', () => {
       action: 'patch',
       changes: [{ kind: 'remove_member', before: 'u-fay' }],
     });
-    const refused = await cli(['sync', 'g1']);
-    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') });
+    expect(await cli(['sync', 'g1'])).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') });
     const paused = await document('sync', ['sync', 'g1', '--yes']);
     expect(paused).toMatchObject({ code: 3, json: { stopped: expect.stringContaining('paused') } });
     await cli(['resume', '--yes']);

@@ -121,7 +121,7 @@ const UNLINKED = { state: unlinked(state()), views: views(undefined) };
 const REPORT = settingsWith({ drift: 'report' });
 const NEVER_ADOPTS = settingsWith({ adoptExisting: 'never' });
 /** What is there since somebody else's change. */
-const changed = (users: string) => shown(users, { version: versionToken('v2') });
+const changed = (users: string, name = 'Eng') => shown(users, { version: versionToken('v2'), name });
 
 describe('decide', () => {
   it.each<[string, Partial<Facts>, Record<string, unknown>]>([
@@ -356,7 +356,7 @@ describe('decide', () => {
     expect(decide(facts({ ...over, look: 'gone' }))).toMatchObject(expected);
   });
 
-  it('does not take its own late write for somebody else’s, be it an addition or a removal', () => {
+  it('does not take its own late write for somebody else’s, be it an addition, a removal or a name', () => {
     const doubt = { intent, untilMs: NOW_MS + 1 };
     const late = { state: state({ suspect, doubt }), settings: settingsWith({ drift: 'adopt' }) };
     for (const which of [{ doubted: view('ab') }, { doubted: view('a'), earlier: [view('ab')] }]) {
@@ -369,6 +369,10 @@ describe('decide', () => {
     }
     const removed = facts({ ...late, views: views(view('ab'), { doubted: view('a') }), look: changed('a') });
     expect(decide(removed)).toMatchObject({ kind: 'absorb', differences: [] });
+    // A platform that tidies names has shown nobody yet what it makes of this one.
+    const doubted = view('a', { name: 'Eng  x' });
+    const renamed = facts({ ...late, views: views(view('a'), { doubted }), look: changed('a', 'Eng x') });
+    expect(decide(renamed)).toMatchObject({ differences: [], view: { name: 'Eng x', alias: 'Eng  x' } });
   });
 
   it('takes whoever has a register for ours where strangers may stay and our view is lost', () => {

@@ -36,8 +36,7 @@ export async function drive(options: DriveOptions): Promise<void> {
   let pumpedAtMs = world.nowMs();
   for (let round = 0; round < maxRounds; round += 1) {
     const tasks = tasksFor(options);
-    const isPumpDue = world.nowMs() - pumpedAtMs >= PUMP_MS;
-    if (isPumpDue) {
+    if (world.nowMs() - pumpedAtMs >= PUMP_MS) {
       pumpedAtMs = world.nowMs();
       tasks.push(pumping(options));
     }
