@@ -1,7 +1,7 @@
 import { build } from 'esbuild';
 
-/** Emulators with files of their own, and the bundler. The rest is bundled: one file starts faster. */
-const NOT_BUNDLED = ['dynalite', 'fauxqs', 'fastify', 'esbuild'];
+/** What has files of its own, and the bundler. The rest is bundled: one file starts faster. */
+const NOT_BUNDLED = ['dynalite', 'fastify', 'esbuild'];
 
 /** Builds programs that run on Node from this project's sources, all at one depth. @param more esbuild's options */
 export const buildPrograms = ({ external = [], ...more }) =>

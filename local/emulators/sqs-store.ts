@@ -3,8 +3,8 @@ import { type SqsQueue, SqsStore } from '../../node_modules/fauxqs/dist/sqs/sqsS
 import { INVALID_MESSAGE_BODY_CHAR } from '../../node_modules/fauxqs/dist/sqs/sqsTypes.js';
 
 /*
- * fauxqs exports its server but not its store; these are the pinned version's own files, the same that its server
- * loads. Three of its habits would show to users of the local stack and are mended here.
+ * fauxqs exports its server but not its store; these are the pinned version's own files, and the same that its server
+ * loads as long as a build bundles all of it. Three of its habits would show to users, and are mended here.
  */
 
 /** What SQS refuses in a body; fauxqs forgets that characters past U+FFFF (an emoji in a name) are allowed. */

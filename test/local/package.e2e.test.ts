@@ -48,7 +48,7 @@ beforeAll(async () => {
   mkdirSync(home, { recursive: true });
   execFileSync('tar', ['-xzf', join(folder, packed.filename), '-C', home, '--strip-components=1']);
   for (const name of Object.keys(packageJson.dependencies)) link(name);
-  const group = { id: 'g-1', name: 'Crew' };
+  const group = { id: 'g-1', name: 'Crew 🎉' };
   const event = { specversion: '1.0', id: 'e-1', source: 'test', time: new Date().toISOString() };
   const snapshot = { ...event, type: 'directory.group.snapshot', data: { group, members: [] } };
   writeFileSync(join(folder, 'crew.jsonl'), JSON.stringify(snapshot));
