@@ -15,16 +15,10 @@ const numeric = (what: string, fits: (value: number) => boolean) => (text: strin
   if (text.trim() !== '' && fits(value)) return value;
   throw new InvalidArgumentError(`expected ${what}`);
 };
-export const seconds = numeric(
-  `seconds above 0, at most ${MAX_SECONDS}`,
-  (value) => value > 0 && value <= MAX_SECONDS,
-);
-export const positiveNumber = numeric('a number above 0', (value) => value > 0 && Number.isFinite(value));
-export const wholeNumber = numeric('a whole number above 0', (value) => value > 0 && Number.isInteger(value));
-export const port = numeric(
-  'a port from 0 to 65535',
-  (value) => Number.isInteger(value) && value >= 0 && value <= 65_535,
-);
+export const seconds = numeric(`seconds above 0, at most ${MAX_SECONDS}`, (n) => n > 0 && n <= MAX_SECONDS);
+export const positiveNumber = numeric('a number above 0', (n) => n > 0 && Number.isFinite(n));
+export const wholeNumber = numeric('a whole number above 0', (n) => n > 0 && Number.isInteger(n));
+export const port = numeric('a port from 0 to 65535', (n) => Number.isInteger(n) && n >= 0 && n <= 65_535);
 
 /** A value that is no JSON is taken as text: `drift=report` is what people write. */
 export function settingChange(text: string): SettingChange {

@@ -28,14 +28,13 @@ async function showPending({ out, connection, ports, names }: Context): Promise<
     members: pending.map(({ member }) => member),
   });
   out.answer({ pending }, () => {
-    const nowMs = Date.now();
     out.table(
       pending,
       [
         { title: 'group', of: ({ group }) => sayGroup(group), whole: 'id' },
         { title: 'member', of: ({ member }) => sayMember(member), whole: 'id' },
         { title: 'cause', of: ({ cause }) => cause },
-        { title: 'for', of: ({ sinceMs }) => duration(nowMs - sinceMs), align: 'right' },
+        { title: 'for', of: ({ sinceMs }) => duration(Date.now() - sinceMs), align: 'right' },
       ],
       'nobody is pending',
     );

@@ -1,4 +1,5 @@
-import Table from 'cli-table3';
+// @ts-expect-error Only what the package exports has types.
+import { strlen } from 'cli-table3/src/utils.js';
 import { visible } from './words.ts';
 
 export interface Column<Row> {
@@ -12,7 +13,6 @@ export interface Column<Row> {
 /** Borders and padding of a column, and the border at the end. */
 const FRAME = 3;
 const LEAST = 6;
-const NO_LINES_BETWEEN_ROWS = { mid: '', 'left-mid': '', 'mid-mid': '', 'right-mid': '' };
 
 /**
  * A table of at most `width` columns, in which texts that do not fit end in an ellipsis. Where not even that is enough
@@ -20,25 +20,26 @@ const NO_LINES_BETWEEN_ROWS = { mid: '', 'left-mid': '', 'mid-mid': '', 'right-m
  */
 export function renderTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], width: number) {
   const cells = cellsOf(rows, columns);
-  const natural = columns.map(({ title }, at) =>
-    Math.max(...column([[title], ...cells.map((row) => [row[at] ?? ''])])),
-  );
+  const natural = columns.map(({ title }, at) => widest([title, ...cells.map((row) => row[at] ?? '')]));
   const least = columns.map(({ title, whole }, at) => {
     if (whole === true) return natural[at] ?? LEAST;
-    const tails = whole === 'id' ? cells.map((row) => [tailOf(row[at] ?? '')]) : [];
-    return Math.min(natural[at] ?? LEAST, Math.max(LEAST, ...column([[title], ...tails])));
+    const tails = whole === 'id' ? cells.map((row) => tailOf(row[at] ?? '')) : [];
+    return Math.min(natural[at] ?? LEAST, Math.max(LEAST, widest([title, ...tails])));
   });
   const widths = narrowed(natural, least, width - 1 - FRAME * columns.length);
   if (widths === undefined) return paragraphs(cells, columns);
-  const table = new Table({
-    head: columns.map(({ title }) => title),
-    colWidths: widths.map((content) => content + 2),
-    colAligns: columns.map(({ align = 'left' }) => align),
-    chars: NO_LINES_BETWEEN_ROWS,
-    style: { head: [], border: [] },
-  });
-  for (const row of cells) table.push(row.map((text, at) => shorten(text, widths[at] ?? LEAST)));
-  return table.toString();
+  const border = ([left, between, right]: readonly string[]) =>
+    left + widths.map((content) => '─'.repeat(content + 2)).join(between) + right;
+  const line = (row: readonly string[]) =>
+    `│ ${widths.map((content, at) => padded(row[at] ?? '', content, columns[at]?.align)).join(' │ ')} │`;
+  const [head, body] = [columns.map(({ title }) => title), cells.map(line)];
+  return [border([...'┌┬┐']), line(head), ...body, border([...'└┴┘'])].join('\n');
+}
+
+function padded(text: string, width: number, align?: 'left' | 'right'): string {
+  const short = shorten(text, width);
+  const room = ' '.repeat(width - lengthOf(short));
+  return align === 'right' ? room + short : short + room;
 }
 
 /** For a spreadsheet: RFC 4180, every row in full. */
@@ -56,8 +57,9 @@ function csvField(text: string): string {
 const cellsOf = <Row>(rows: readonly Row[], columns: readonly Column<Row>[]) =>
   rows.map((row) => columns.map(({ of }) => visible(String(of(row) ?? '–'))));
 
-const lengthOf = (text: string): number => [...text].length;
-const column = (texts: readonly (readonly string[])[]): readonly number[] => texts.flat().map(lengthOf);
+/** In cells of the terminal, of which many letters take two. */
+const lengthOf: (text: string) => number = strlen;
+const widest = (texts: readonly string[]) => texts.reduce((most, text) => Math.max(most, lengthOf(text)), 0);
 
 /** The id in brackets at the end, with an ellipsis for what stood before it. */
 const tailOf = (text: string): string => {
@@ -83,7 +85,9 @@ function shorten(text: string, width: number): string {
   if (lengthOf(text) <= width) return text;
   const tail = tailOf(text);
   const end = tail === text ? '…' : tail;
-  return [...text].slice(0, Math.max(0, width - lengthOf(end))).join('') + end;
+  const start = [...text].slice(0, width);
+  while (start.length > 0 && lengthOf(start.join('') + end) > width) start.pop();
+  return start.join('') + end;
 }
 
 function paragraphs(cells: readonly (readonly string[])[], columns: readonly Column<never>[]): string {

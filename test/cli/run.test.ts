@@ -20,6 +20,7 @@ const commands = (command: Command, path: readonly string[] = []): string[][] =>
 const ALL = commands(createProgram(() => async () => {})).filter((path) => path.length > 0);
 
 const ARGUMENTS: Readonly<Record<string, string>> = { code: 'too_old', queue: 'apply', verb: 'reject' };
+const set = (change: string) => ['connections', 'set', 'default', change, '--yes'];
 
 /** Whether the words are a whole command, each of them known. */
 function parses(words: readonly string[]): boolean {
@@ -107,26 +108,14 @@ describe('the command line', () => {
     ['an unknown state', ['groups', '--state', 'purple'], /in_sync/],
     ['a replay of nothing in particular', ['dlq', 'replay'], /--all/],
     ['a sync of nothing in particular', ['sync'], /--all/],
-    [
-      'an unknown setting',
-      ['connections', 'set', 'default', 'colour=1', '--yes'],
-      /unknown setting "colour"/,
-    ],
-    [
-      'a value that a setting does not take',
-      ['connections', 'set', 'default', 'drift=maybe', '--yes'],
-      /drift: expected/,
-    ],
+    ['an unknown setting', set('colour=1'), /unknown setting "colour"/],
+    ['a value that a setting does not take', set('drift=maybe'), /drift: expected/],
     [
       'a password in an address, which it does not repeat',
-      ['connections', 'set', 'default', 'baseUrl=https://user:pw@x.test/?token=pw', '--yes'],
+      set('baseUrl=https://user:pw@x.test/?token=pw'),
       /^groupsync: baseUrl: expected an https URL .* password, got "…@x.test\/…"\n$/,
     ],
-    [
-      'an address of the machine that calls it',
-      ['connections', 'set', 'default', 'baseUrl=http://127.0.0.1:1', '--yes'],
-      /--local/,
-    ],
+    ['an address of the machine that calls it', set('baseUrl=http://127.0.0.1:1'), /--local/],
     ['a file that is not there', ['import', '/nowhere.csv', '--yes'], /no file/],
     ['a local stack that is not there', ['status', '--local-file', '/nowhere/local.json'], /npm start/],
     ['an unknown shell', ['completion', 'tcsh'], /bash, zsh, fish/],
@@ -156,11 +145,7 @@ describe('the command line', () => {
     ['no region', new Error('Region is missing'), /--region/],
     ['no credentials', Object.assign(new Error('x'), { name: 'CredentialsProviderError' }), /--profile/],
     ['no answer', Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }), /npm start/],
-    [
-      'no permission',
-      Object.assign(new Error('not authorized'), { name: 'AccessDeniedException' }),
-      /permissions/,
-    ],
+    ['no permission', Object.assign(new Error('x'), { name: 'AccessDeniedException' }), /permissions/],
     [
       'a refusing platform',
       new PlatformFailure('unauthorized', 'the credential was not accepted', {}),
@@ -191,12 +176,8 @@ describe('the command line', () => {
       ['connections', 'set', 'default', 'drift=report'],
       ['connections', 'remove', 'default'],
     ];
-    for (const args of changing) {
-      expect(await world.cli(...args), args.join(' ')).toMatchObject({
-        code: 2,
-        stderr: expect.stringContaining('--yes'),
-      });
-    }
+    const refused = { code: 2, stderr: expect.stringContaining('--yes') };
+    for (const args of changing) expect(await world.cli(...args), args.join(' ')).toMatchObject(refused);
     expect(JSON.stringify([...world.table.items])).toBe(before);
   });
 
@@ -225,6 +206,16 @@ describe('tables', () => {
     expect(table).toContain('…');
     expect(table).toContain('x\\u001b[2Jy\\u202e');
   });
+
+  it.each([200, 30])(
+    'of %i columns show the id behind a name whose letters are two wide, on thousands of rows',
+    (width) => {
+      const name = '日本 太郎 🎉 <日本@例.jp>';
+      const rows = Array(width * 100).fill(name);
+      const table = renderTable(rows, [{ title: 'member', of: () => `${name} (日-1)`, whole: 'id' }], width);
+      expect(table).toContain(width === 200 ? `${name} (日-1)` : '日本 太郎 🎉 <日本… (日-1)');
+    },
+  );
 
   it('and lines show what a name would do to the terminal, and keep it to its line', async () => {
     const world = await savedWorld();
