@@ -10,7 +10,7 @@ import { planSettings } from '../../shared/operate/settings.ts';
 import { type GroupPlan, planGroup } from '../../shared/sync/apply/preview.ts';
 import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import type { Act, Context } from '../context.ts';
-import { EXIT, UsageError } from '../io.ts';
+import { EXIT, Stopped, UsageError } from '../io.ts';
 import type { Output } from '../output/output.ts';
 import { plural, shellWord, visible } from '../output/words.ts';
 import { collected, examples, seconds, settingChange } from './arguments.ts';
@@ -66,6 +66,7 @@ async function planAll(context: Context, refs: readonly GroupRef[], settings?: C
   const progress = context.out.progress('planning');
   let done = 0;
   const planOne = async (ref: GroupRef) => {
+    if (context.io.signal.aborted) throw new Stopped();
     const plan = await planGroup(ref, ports, settings);
     done += 1;
     progress.show(done, refs.length);

@@ -30,16 +30,8 @@ const ON_A_STACK = [
 /** Held against what commands print in this file. */
 const HERE = [
   ...['adopt', 'audit verify', 'connections remove', 'connections set', 'connections show', 'dlq discard'],
-  ...[
-    'dlq edit',
-    'forget',
-    'holds approve',
-    'holds reject',
-    'log',
-    'holds show',
-    'notify list',
-    'notify test',
-  ],
+  ...['dlq edit', 'forget', 'holds approve', 'holds reject', 'holds show', 'log'],
+  ...['notify list', 'notify test'],
   ...['pause', 'person', 'probe', 'rebind', 'release', 'resume'],
   ...['scim token create', 'scim token list', 'scim token revoke'],
 ];
@@ -127,6 +119,16 @@ describe('the documents of --json', () => {
       stdout: expect.stringContaining('not all was tried: it was interrupted\nnot kept'),
     });
     expect(platform.groups.size).toBe(1);
+  });
+
+  it('of nothing, where Ctrl-C comes while groups are planned', async () => {
+    const { ports, connection } = await worldOf();
+    for (const words of [['plan'], ['connections', 'set', 'default', 'drift=report', '--yes']]) {
+      const { code, stdout, stderr } = await runCli(words, { ports, signal: AbortSignal.abort() });
+      expect([code, stdout]).toEqual([1, '']);
+      expect(stderr).toMatch(/groupsync: stopped; nothing was changed\n$/);
+    }
+    expect((await ports.connections.current(connection.name))?.settings.drift).toBe('restore');
   });
 
   it('of a credential that went bad after it was good', async () => {
