@@ -152,6 +152,8 @@ const ACT_SCHEMAS = {
 } as const satisfies Record<string, z.ZodType>;
 
 /** By the words of the command, as they are typed. */
+const LogReport = z.object({ entries: z.array(LogEntry), complete: z.boolean() });
+
 export const OUTPUT_SCHEMAS = {
   ...ACT_SCHEMAS,
   status: StatusReport,
@@ -163,8 +165,8 @@ export const OUTPUT_SCHEMAS = {
   person: PersonReport,
   pending: z.object({ pending: z.array(PendingRow) }),
   drift: z.object({ drift: z.array(DriftRow) }),
-  log: z.object({ entries: z.array(LogEntry) }),
-  audit: z.object({ entries: z.array(LogEntry) }),
+  log: LogReport,
+  audit: LogReport,
   'audit verify': AuditCheck,
   'holds show': HeldGroupReport,
   holds: z.object({ holds: z.array(HoldRow) }),

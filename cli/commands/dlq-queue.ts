@@ -41,12 +41,7 @@ export async function selectionOf(context: Context, ids: readonly string[], { gr
 
 /** Letters may be about a group that nobody knows: its id is then what they say. */
 export const groupNamed = async (context: Context, group: string | undefined): Promise<string | undefined> =>
-  group === undefined
-    ? undefined
-    : context.group(group).then(
-        (ref) => ref.group,
-        () => group,
-      );
+  group && ((await context.group(group).catch(() => undefined))?.group ?? group);
 
 /** Of another connection than the one asked for, of which the names are, a group is said by its id and whose it is. */
 export const groupOf =

@@ -157,10 +157,8 @@ async function importFile(
   });
   if (report.columns !== undefined) {
     out.note('say what the columns are; a guess, of these headings:');
-    const said = Object.entries({ delimiter: sign, 'as-of': asOf }).map(([flag, value]) =>
-      value ? ` --${flag} ${shellWord(value)}` : '',
-    );
-    const given = `${shellWord(file)}${said.join('')}`;
+    const said = (flag: string, value?: string) => (value ? ` --${flag} ${shellWord(value)}` : '');
+    const given = `${shellWord(file)}${said('delimiter', sign)}${said('as-of', asOf)}`;
     out.note(`next: groupsync import ${given} --columns ${shellWord(report.columns)} --dry-run`);
   }
   if (report.sent && (report.comparison?.held.length ?? 0) > 0) out.note('next: groupsync holds');
@@ -192,11 +190,7 @@ function headingsOf(text: string): Headings {
 }
 
 /** Standard input has none. */
-const timeOf = (path: string): Promise<string | undefined> =>
-  stat(path).then(
-    ({ mtime }) => mtime.toISOString(),
-    () => undefined,
-  );
+const timeOf = async (path: string) => (await stat(path).catch(() => undefined))?.mtime.toISOString();
 
 /** A file can be checked where there is nothing to hold it against. */
 async function compare(context: Context, rows: AsyncIterable<Row>, asOf: string) {

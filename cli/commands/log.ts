@@ -91,14 +91,16 @@ async function showLog(context: Context, options: LogOptions): Promise<number> {
   const ref = options.group === undefined ? undefined : await context.group(options.group);
   const { taken, ...filter } = await filterOf(context, ref, options);
   // To look for them again and again would be to read all members each time; the writes that they cause name them.
-  let entries = await readLog(connection, options.follow ? filter : { ...filter, taken }, ports);
+  const found = await readLog(connection, options.follow ? filter : { ...filter, taken }, ports);
+  noteCut(found, options, out);
   if (options.follow !== true) {
-    out.answer({ entries }, (shown) => {
+    out.answer(found, ({ entries }) => {
       if (entries.length === 0) out.line('nothing that fits has happened');
-      for (const entry of shown.entries) out.line(lineOf(entry, out));
+      for (const entry of entries) out.line(lineOf(entry, out));
     });
     return EXIT.done;
   }
+  let { entries } = found;
   const seen = new Set<string>();
   while (!io.signal.aborted) {
     for (const entry of out.shown(entries).filter(({ id }) => !seen.has(id))) {
@@ -108,9 +110,13 @@ async function showLog(context: Context, options: LogOptions): Promise<number> {
     await ports.sleep(LOOK_EVERY_MS, io.signal).catch(() => undefined);
     const sinceMs = Math.max(filter.sinceMs ?? 0, ports.clock() - LOOK_EVERY_MS - OVERLAP_MS);
     if (!io.signal.aborted)
-      entries = await readLog(connection, { ...filter, sinceMs, limit: MOST_AT_ONCE }, ports);
+      ({ entries } = await readLog(connection, { ...filter, sinceMs, limit: MOST_AT_ONCE }, ports));
   }
   return EXIT.done;
+}
+
+function noteCut({ complete }: { complete: boolean }, { limit }: LogOptions, out: Context['out']): void {
+  if (!complete) out.note(`older ones may fit; shown are at most ${limit} (--limit), of the newest 5000`);
 }
 
 /** Time, who, what, of whom, how it ended and why. */
@@ -150,12 +156,13 @@ async function showAudit(context: Context, group: string | undefined, options: L
   const ref = group === undefined ? journalOf(connection) : await context.group(group);
   if (options.verify === true) return verify(context, ref);
   const { taken: _, ...filter } = await filterOf(context, ref, options);
-  const entries = (await readLog(connection, filter, ports)).toReversed();
+  const found = await readLog(connection, filter, ports);
+  noteCut(found, options, out);
   const users = await context.names({ usersOf: ref.group === '' || out.json ? [] : [ref.group] });
   const say = (id: string | null) => id && users.user(id);
-  out.answer({ entries }, (shown) => {
+  out.answer({ ...found, entries: found.entries.toReversed() }, ({ entries }) => {
     if (entries.length === 0) out.line('nothing yet');
-    for (const entry of shown.entries) {
+    for (const entry of entries) {
       const { changes, changeCount, versionAfter, cause } = entry;
       out.line(`${lineOf(entry, out)}${versionAfter === null ? '' : `, version ${versionAfter}`}`);
       if (entry.reason !== null) out.line(out.paint.dim(`  ${cause}`));

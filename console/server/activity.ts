@@ -34,7 +34,7 @@ export function createActivity(connection: ConnectionName, ports: ToolPorts) {
     const nowMs = ports.clock();
     const isAll = nowMs - allReadMs > ALL_AGAIN_MS;
     const sinceMs = isAll ? undefined : nowMs - MAY_CHANGE_MS;
-    const rows = await readLog(connection, { limit: MOST, sinceMs }, ports);
+    const { entries: rows } = await readLog(connection, { limit: MOST, sinceMs }, ports);
     const people = new Map([
       ...(await namesOf(connection, rows.flatMap(idsIn), ports)),
       ...(await usersIn(rows, connection, ports)),

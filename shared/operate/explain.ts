@@ -254,13 +254,13 @@ async function withStranger(
 const MOST_ENTRIES = 20;
 
 /** The newest of what was written about them in this group, and of what others did, newest last. */
-const entriesAbout = (
+const entriesAbout = async (
   { connection, group }: GroupRef,
   { member, platformUser }: Who,
   ports: ExplainPorts,
 ) => {
   const ids = new Set([member, platformUser].filter((id) => id !== undefined));
-  return readLog(connection, { group, member: ids, limit: MOST_ENTRIES }, ports);
+  return (await readLog(connection, { group, member: ids, limit: MOST_ENTRIES }, ports)).entries;
 };
 
 /** undefined where nobody has put them in on the platform. */

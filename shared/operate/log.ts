@@ -33,41 +33,45 @@ export interface LogFilter {
 
 const MAX_LOOKED = 5_000;
 
-/** The newest entries that fit, newest last. */
+/** The newest entries that fit, newest last; `complete` where it is certain that no older ones do. */
 export async function readLog(connection: ConnectionName, filter: LogFilter, ports: LogPorts) {
   const { group, sinceMs = 0 } = filter;
   const ref = group === undefined ? undefined : { connection, group };
   const kept = ref ? ports.audit.read(ref) : ports.audit.since(connection, sinceMs);
   const drift = ref ? ports.drift.ofGroup(ref) : ports.drift.since(connection, sinceMs, true);
   const since = new Date(sinceMs).toISOString();
-  const found = await Promise.all([
+  const [written, others, taken] = await Promise.all([
     newestOf(kept, (entry) => entryOf(connection, entry), filter),
-    group === '' ? [] : newestOf(drift, (record) => driftEntry(connection, record), filter),
+    group === '' ? NONE : newestOf(drift, (record) => driftEntry(connection, record), filter),
     filter.taken === undefined ? [] : readTaken(connection, filter.taken, ports),
   ]);
-  const newest = found
-    .flat()
+  const newest = [...written.entries, ...others.entries, ...taken]
     .filter((entry) => entry.at >= since && fits(entry, filter))
     .sort((a, b) => (a.at === b.at ? (a.id < b.id ? -1 : 1) : a.at < b.at ? -1 : 1));
-  return named(connection, newest.slice(-filter.limit), ports);
+  const complete = newest.length <= filter.limit && written.complete && others.complete;
+  return { entries: await named(connection, newest.slice(-filter.limit), ports), complete };
 }
+
+const NONE = { entries: [] as LogEntry[], complete: true };
 
 async function newestOf<Record extends KeptEntry | DriftRecord>(
   pages: AsyncIterable<readonly Record[]>,
   entryFor: (record: Record) => LogEntry,
   filter: LogFilter,
-): Promise<readonly LogEntry[]> {
-  const found: LogEntry[] = [];
+): Promise<typeof NONE> {
+  const entries: LogEntry[] = [];
   let looked = 0;
   for await (const page of pages) {
-    found.push(...page.map(entryFor).filter((entry) => fits(entry, filter)));
+    entries.push(...page.map(entryFor).filter((entry) => fits(entry, filter)));
     looked += page.length;
     const isPast = page.some((record) => 'atMs' in record && record.atMs < (filter.sinceMs ?? 0));
     // Of a group those whose ids tell no time lie in no order.
     const isOrdered = page.every((one) => !(filter.group && 'id' in one) || one.id.startsWith(DATED));
-    if ((found.length >= filter.limit && isOrdered) || looked >= MAX_LOOKED || isPast) break;
+    if (isPast) break;
+    if ((entries.length > filter.limit && isOrdered) || looked >= MAX_LOOKED)
+      return { entries, complete: false };
   }
-  return found;
+  return { entries, complete: true };
 }
 
 function fits(entry: LogEntry, { member, actor, action, outcome }: LogFilter): boolean {

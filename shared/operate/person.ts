@@ -34,7 +34,7 @@ export async function reportPerson(
   const named = await gather(ports.users.groupsOf(name, member));
   const groups = named.sort().slice(0, MOST_GROUPS);
   const refs = groups.map((group) => ({ connection: name, group }));
-  const [[scim], users, states, deeds, explained] = await Promise.all([
+  const [[scim], users, states, { entries: deeds }, explained] = await Promise.all([
     ports.scim.read(name, 'User', [member]),
     ports.users.read(name, [member]),
     ports.groups.readMany(refs, () => {}),

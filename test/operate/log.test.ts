@@ -50,6 +50,11 @@ describe('the log', () => {
     const deeds = ['pause Bob', 'resume local:tester', 'connections_set local:tester'] as const;
     expect(await lines()).toEqual([create, second, deeds[0], deeds[1], third, deeds[2]]);
     expect(await lines('--limit', '2')).toEqual([third, deeds[2]]);
+    for (const command of [['log'], ['log', '--group', 'g'], ['audit', 'g']]) {
+      const [all, cut] = [await cli(...command, '--json'), await cli(...command, '--json', '--limit', '2')];
+      expect([all.json.complete, all.stderr, cut.json.complete]).toEqual([true, '', false]);
+      expect(cut.stderr).toMatch(/^older ones .*at most 2 \(--limit\)/);
+    }
     expect(await lines('--since', '90s')).toEqual([third, deeds[2]]);
     expect(await lines('--actor', 'bob')).toEqual([deeds[0]]);
     expect(await lines('--action', 'connections')).toEqual([deeds[2]]);
