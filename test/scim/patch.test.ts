@@ -157,12 +157,12 @@ describe('a PATCH of attributes (RFC 7644 section 3.5.2)', () => {
   it('removes an extension as a whole, and no more', () => {
     const from = { ...ann, [ENTERPRISE]: { department: 'D', employeeNumber: '7' } };
     expect(patched(remove(ENTERPRISE), from)).toEqual(ann);
-    expect(patched(remove(`${ENTERPRISE}:department`), from)).toEqual({
-      ...ann,
-      [ENTERPRISE]: { employeeNumber: '7' },
-    });
+    const numbered = { ...ann, [ENTERPRISE]: { employeeNumber: '7' } };
+    expect(patched(remove(`${ENTERPRISE}:department`), from)).toEqual(numbered);
     const last = { ...ann, [ENTERPRISE]: { department: 'D' } };
     expect(patched(remove(`${ENTERPRISE}:department`), last)).toEqual(ann);
+    expect(patched({ op: 'replace', value: { [ENTERPRISE]: null } }, last)).toEqual(ann);
+    expect(patched({ op: 'add', value: { [ENTERPRISE]: null } }, last)).toEqual(last);
   });
 
   it('forgets what the type does not keep, by a path as without one', () => {

@@ -90,8 +90,8 @@ function readKey(key: string): PatchPath | undefined {
 function assignExtension(draft: ScimDraft, op: PatchOperation['op'], value: ScimValue, type: ResourceType) {
   const { extension } = type;
   if (extension === undefined) return;
-  if (op === 'remove') {
-    delete draft[extension.id];
+  if (op === 'remove' || value === null) {
+    if (op !== 'add') delete draft[extension.id];
     return;
   }
   if (!isObject(value)) throw badRequest('invalidValue', `${extension.name}: expected an object`);
