@@ -48,12 +48,12 @@ function keptAttributes(attributes: ScimObject, { kept, extension }: ResourceTyp
 const knows = (schema: Schema | undefined, wanted: string): boolean =>
   schema?.attributes.some(({ name }) => name === wanted) ?? false;
 
-/** Past this many, type and address of each would be most of an answer, which Lambda limits to 6 MB. */
+/** Past this many in one answer, type and address of each would be most of it, and Lambda limits it to 6 MB. */
 const MAX_LINKED_MEMBERS = 10_000;
 
 /** Members as clients see them; what is the same for all of them only while there are not too many. */
-export function memberValues(ids: readonly string[], baseUrl: string): readonly ScimObject[] {
-  const isLinked = ids.length <= MAX_LINKED_MEMBERS;
+export function memberValues(ids: readonly string[], baseUrl: string, groups: number): readonly ScimObject[] {
+  const isLinked = ids.length <= MAX_LINKED_MEMBERS / groups;
   return ids.map((value) =>
     isLinked ? { value, type: 'User', $ref: `${baseUrl}/Users/${encodeURIComponent(value)}` } : { value },
   );

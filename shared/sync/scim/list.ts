@@ -67,7 +67,7 @@ async function showAll(
   return pMap(
     page,
     async (resource) => {
-      const shown = await show(resource, projection, context);
+      const shown = await show(resource, projection, context, { among: page.length });
       length += JSON.stringify(shown).length;
       if (length > MAX_PAGE_LENGTH) throw badRequest('tooMany', TOO_LONG);
       return shown;
@@ -177,18 +177,18 @@ async function seenBy(filter: Filter, { resource, document }: Found, context: Sc
 
 /**
  * A resource as the request asks to see it; a group's members are read only where they are shown.
- * @param judge tells who is listed, where that was read already
+ * @param judge tells who is listed, where that was read already; `among`: how many resources share the answer
  */
 export async function show(
   resource: ScimResource,
   projection: Projection,
   context: ScimContext,
-  judge?: Listing,
+  { judge, among = 1 }: { readonly judge?: Listing | undefined; readonly among?: number } = {},
 ): Promise<ScimObject> {
   const type = context.types[resource.type];
   const document = documentOf(resource, type, context.baseUrl);
   const hasMembers = type.name === 'Group' && shows(projection, 'members', type);
-  const members = hasMembers ? await listedMembers(groupId(resource.id), context, judge) : [];
-  const whole = hasMembers ? { ...document, members: memberValues(members, context.baseUrl) } : document;
-  return project(whole, projection, type);
+  if (!hasMembers) return project(document, projection, type);
+  const ids = await listedMembers(groupId(resource.id), context, judge);
+  return project({ ...document, members: memberValues(ids, context.baseUrl, among) }, projection, type);
 }

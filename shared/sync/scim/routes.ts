@@ -152,7 +152,7 @@ const read =
     if (known !== undefined && namesVersion(known, found.version)) {
       return { status: 304, headers: etagHeader(found), body: undefined };
     }
-    return ok(await show(found, projection, context, judge), etagHeader(found));
+    return ok(await show(found, projection, context, { judge }), etagHeader(found));
   };
 
 const create =
