@@ -10,6 +10,7 @@ import type { Connection } from '../shared/sync/ports/connections.ts';
 import { type GlobalOptions, type Io, UsageError } from './io.ts';
 import { DEFAULT_LOCAL_FILE, type LocalFile, localTarget, readLocalFile } from './local-file.ts';
 import { askLine, askYes, canAsk } from './output/ask.ts';
+import type { Spell } from './output/hints.ts';
 import { createOutput, type Output, type Wording } from './output/output.ts';
 
 export interface Context {
@@ -19,6 +20,7 @@ export interface Context {
   readonly connection: ConnectionName;
   readonly connectionGiven: boolean;
   readonly localFile: LocalFile | undefined;
+  readonly spell: Spell;
   /** Connects to the deployment when first asked. */
   readonly ports: () => Promise<ToolPorts>;
   /** With the connection that the command is about, or that of another name. @throws NotFound */
@@ -67,6 +69,7 @@ export function createContext(io: Io, options: GlobalOptions, wording: Wording):
     prefix,
     connection,
     connectionGiven: options.connection !== undefined,
+    spell: wording.spell,
     localFile,
     ports,
     connected: async (name = connection) => {

@@ -25,7 +25,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
         io.env,
         options,
       );
-      spell = (text) => paste(hush?.text(text) ?? text);
+      spell = (text, of) => paste(hush?.text(text) ?? text, of);
       const context = createContext(io, options, { spell, hush });
       try {
         exitCode = await handler(context, ...typed);

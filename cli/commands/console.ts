@@ -20,10 +20,8 @@ export function addConsole(program: Command, act: Act): void {
     .action(act(serve));
 }
 
-const describe = (error: unknown) => describeError(error).text;
-
 async function serve(
-  { out, io, prefix, connection, ports }: Context,
+  { out, io, prefix, connection, ports, spell }: Context,
   flags: { readonly port: number; readonly open: boolean },
 ): Promise<number> {
   // Whoever asks for a status need not load it.
@@ -34,7 +32,12 @@ async function serve(
   ]);
   const [page, tool] = await Promise.all([loadPage(), ports()]);
   const token = randomBytes(24).toString('base64url');
-  const handle = createHandle({ prefix, ports: tool, describe });
+  const handle = createHandle({
+    prefix,
+    ports: tool,
+    describe: (error) => describeError(error).text,
+    spell: (text, of) => spell(text, of === connection ? undefined : of),
+  });
   const served = await serveConsole({ port: flags.port, token, page, handle }).catch((error: Error) => {
     throw new UsageError(`--port ${flags.port}: ${error.message}`, { cause: error });
   });

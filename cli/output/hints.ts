@@ -1,8 +1,8 @@
 import type { GlobalOptions } from '../io.ts';
 import { shellWord } from './words.ts';
 
-/** Says a text in which commands are named so that they can be pasted as they stand. */
-export type Spell = (text: string) => string;
+/** Says a text in which commands are named so that they can be pasted as they stand; `of`: about another connection. */
+export type Spell = (text: string, of?: string) => string;
 
 /**
  * Messages name commands plainly (`groupsync dlq list`). A person who typed `npx groupsync --local …` has to type that
@@ -24,16 +24,15 @@ export function createSpell(
     options.localFile === undefined && options.local === true
       ? ['--local', ...words(['prefix'])]
       : words(['localFile', 'prefix', 'region', 'profile']);
-  const connection =
-    options.connection === undefined ? [] : [`--connection ${shellWord(options.connection)}`];
   // Text in quotes and names of parts (groupsync-events) are no commands; `connect` names its connection itself.
   const named = new RegExp(
     `(?<![\\w"./-])groupsync (?!probe [0-9a-f]{6}\\b)(?=(${commands.join('|')}|--connection)\\b)`,
     'g',
   );
-  return (text) =>
+  return (text, of = options.connection) =>
     text.replace(named, (_, first: string) => {
-      const names = /^(connect|connections|--connection)$/.test(first) ? [] : connection;
+      const isNamed = of === undefined || /^(connect|connections|--connection)$/.test(first);
+      const names = isNamed ? [] : [`--connection ${shellWord(of)}`];
       return `${[program, ...where, ...names].join(' ')} `;
     });
 }

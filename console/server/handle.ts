@@ -8,9 +8,10 @@ import { QUERIES } from './queries.ts';
 export interface ConsoleOptions {
   readonly prefix: string;
   readonly ports: ToolPorts;
-  /** The person at the page, for the audit. */
   /** What went wrong, in words for people. */
   readonly describe: (error: unknown) => string;
+  /** A text in which commands are named, so that they can be pasted. */
+  readonly spell: (text: string, connection: ConnectionName) => string;
 }
 
 const LOOK_EVERY_MS = 1_500;
@@ -21,7 +22,7 @@ const LARGEST_BODY = 2_000_000;
  * tells whenever something may look different. Who may ask is the caller's business.
  */
 export function createHandle(consoleOptions: ConsoleOptions): (request: Request) => Promise<Response> {
-  const { prefix, ports, describe } = consoleOptions;
+  const { prefix, ports, spell } = consoleOptions;
   const overviews = new Map<ConnectionName, Overview>();
   const desk = createDesk(ports);
   const overviewOf = (connection: ConnectionName) => {
@@ -32,11 +33,12 @@ export function createHandle(consoleOptions: ConsoleOptions): (request: Request)
   return async (request) => {
     const { pathname, searchParams } = new URL(request.url);
     const name = pathname.replace('/api/', '');
+    const connection = connectionName(searchParams.get('connection') ?? '');
+    const describe = (error: unknown) => spell(consoleOptions.describe(error), connection);
     try {
-      const connection = connectionName(searchParams.get('connection') ?? '');
       if (!NAME.test(connection)) return problem(400, 'expected ?connection= with the name of one');
       const overview = overviewOf(connection);
-      const asked = { connection, prefix, ports, overview, desk, signal: request.signal };
+      const asked = { connection, prefix, ports, spell, overview, desk, signal: request.signal };
       if (request.method === 'POST' && Object.hasOwn(DEEDS, name)) return await perform(name, request, asked);
       if (request.method !== 'GET' || !Object.hasOwn(QUERIES, name)) {
         return problem(404, `there is nothing at ${request.method} ${pathname}`);

@@ -44,7 +44,7 @@ export interface Asked {
   readonly ports: ToolPorts;
   readonly overview: Overview;
   readonly desk: Desk;
-  /** The person at the page, for the audit. */
+  readonly spell: (text: string, connection: ConnectionName) => string;
   /** Ends with the page that asked. */
   readonly signal: AbortSignal;
 }
@@ -105,7 +105,10 @@ export const QUERIES: Readonly<Record<string, Query>> = {
   letter: async (query, { ports, desk }): Promise<ShownLetter> =>
     (await describeLetter(await desk.find(query.get('id') ?? ''), ports)).document,
   connection: (_, asked) => connectionPage(asked),
-  doctor: (_, { prefix, connection, ports }): Promise<Checks> => examine({ prefix, connection }, ports),
+  doctor: async (_, { prefix, connection, ports, spell }): Promise<Checks> => {
+    const { checks } = await examine({ prefix, connection }, ports);
+    return { checks: checks.map((one) => ({ ...one, fix: one.fix && spell(one.fix, connection) })) };
+  },
 };
 
 function spanOf(query: URLSearchParams): { readonly from: number; readonly count: number } {

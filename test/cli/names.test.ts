@@ -206,7 +206,9 @@ describe('hints', () => {
       'the group "groupsync dlq", groupsync probe 92e017, queue groupsync-dlq',
     ],
   ] as const)('%j %j: %s', (env, options, text, expected) => {
-    expect(createSpell(['dlq', 'probe', 'resume', 'connect', 'plan'], env, options)(text)).toBe(expected);
+    const spell = createSpell(['dlq', 'probe', 'resume', 'connect', 'plan'], env, options);
+    expect(spell(text)).toBe(expected);
+    expect(spell('groupsync resume', 'b')).toMatch(/^(npx )?groupsync (.* )?--connection b resume$/);
   });
 });
 

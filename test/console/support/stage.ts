@@ -19,7 +19,12 @@ export async function openStage(options: Pick<LocalStackOptions, 'world' | 'sett
   const local = await startLocalStack({ ...options, pumpSeconds: 1, gatherSeconds: 0 });
   const tool = await wireTool({ ...localTarget(local.stack.address), user: 'ada' });
   const describe = (error: unknown) => describeError(error).text;
-  const handle = createHandle({ prefix: 'groupsync', ports: tool.ports, describe });
+  const handle = createHandle({
+    prefix: 'groupsync',
+    ports: tool.ports,
+    describe,
+    spell: (text) => `${text} (pasted)`,
+  });
   const serve = async (port: number) => serveConsole({ port, token: TOKEN, page: await loadPage(), handle });
   let served = await serve(0);
   const port = Number(new URL(served.urlOf('default')).port);
