@@ -42,40 +42,23 @@ const MINUTE_MS = 60_000;
 export function normaliseInstant(text: string): string | undefined {
   const found = RFC_3339.exec(text);
   if (found === null) return undefined;
-  const [
-    ,
-    year,
-    month,
-    day,
-    hour,
-    minute,
-    second,
-    fraction = '',
-    sign,
-    offsetHour = '0',
-    offsetMinute = '0',
-  ] = found;
-  const fields = [year, month, day, hour, minute, second].map(Number) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
-  const leap = fields[5] === 60;
+  const fields = found.slice(1, 7).map(Number) as CalendarTime;
+  const [year, month, day, hour, minute, second] = fields;
+  const [fraction = '', sign, offsetHour = '0', offsetMinute = '0'] = found.slice(7);
+  const leap = second === 60;
   if (!isCalendarTime(fields) || Number(offsetHour) > 23 || Number(offsetMinute) > 59) return undefined;
   const local = new Date(0);
-  local.setUTCFullYear(fields[0], fields[1] - 1, fields[2]);
-  local.setUTCHours(fields[3], fields[4], leap ? 59 : fields[5]);
+  local.setUTCFullYear(year, month - 1, day);
+  local.setUTCHours(hour, minute, leap ? 59 : second);
   const offsetMs = (Number(offsetHour) * 60 + Number(offsetMinute)) * MINUTE_MS * (sign === '-' ? -1 : 1);
   const utc = new Date(local.getTime() - offsetMs).toISOString();
   if (utc.length !== 24) return undefined;
   return `${utc.slice(0, 19)}.${leap ? '999999999' : fraction.slice(0, 9).padEnd(9, '0')}Z`;
 }
 
-function isCalendarTime(fields: [number, number, number, number, number, number]): boolean {
-  const [year, month, day, hour, minute, second] = fields;
+type CalendarTime = [year: number, month: number, day: number, hour: number, minute: number, second: number];
+
+function isCalendarTime([year, month, day, hour, minute, second]: CalendarTime): boolean {
   if (month < 1 || month > 12 || hour > 23 || minute > 59 || second > 60) return false;
   const lastDay = new Date(0);
   lastDay.setUTCFullYear(year, month, 0);
