@@ -420,7 +420,6 @@ function holds(item: Item | undefined, when: Condition | undefined): boolean {
 function compares(stored: Value | undefined, when: Extract<Condition, { value: Value }>): boolean {
   const { kind, value } = when;
   if (kind === 'equal') return isEqual(stored, value);
-  if (kind === 'notEqual') return !isEqual(stored, value);
   if (typeof stored === 'string' && typeof value === 'string') {
     const order = byBytes(stored, value);
     return kind === 'less' ? order < 0 : order > 0;

@@ -8,7 +8,7 @@ export interface Placeholders {
 
 const TOKEN =
   /\s*(?:(\(|\)|AND\b|OR\b)|(attribute_exists|attribute_not_exists)\((#[\w.#]+)\)|(#[\w.#]+) (=|<>|<|>) (:\w+))/y;
-const KINDS = { '=': 'equal', '<>': 'notEqual', '<': 'less', '>': 'greater' } as const;
+const KINDS = { '=': 'equal', '<': 'less', '>': 'greater' } as const;
 
 /** Reads a condition expression: comparisons, existence, AND, OR and parentheses, as shared/store writes them. */
 export function parseCondition(text: string, { names, values }: Placeholders): Condition {

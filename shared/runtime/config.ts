@@ -2,6 +2,7 @@ import type { BoundQueue } from '../contract/decode.ts';
 import { DEFAULT_PREFIX, ENVIRONMENT, tableName } from '../contract/names.ts';
 import { DEFAULT_COALESCE_SECONDS } from '../contract/topology.ts';
 import type { ConnectionName } from '../domain/ids.ts';
+import { LEVELS } from './logger.ts';
 
 /** The environment does not say what it must; a person has to look at the deployment. */
 export class ConfigError extends Error {
@@ -10,8 +11,6 @@ export class ConfigError extends Error {
 
 /** SQS delays a message by at most 900 seconds, two of which are the clock margin. */
 const MAX_COALESCE_SECONDS = 898;
-
-const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 
 const boundOf = ([queue, to]: [string, ConnectionName]): [string, BoundQueue] => [queue, { queue, to }];
 
@@ -37,7 +36,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   };
   const list = (variable: 'boundQueues' | 'notify', what: string, form: RegExp) =>
     (read(variable, `${what}, separated by commas`, (text) => form.test(text)) ?? '').match(/[^,]+/g) ?? [];
-  const level = (text?: string) => LOG_LEVELS.find((known) => known === text);
+  const level = (text?: string) => LEVELS.find((known) => known === text);
   const prefix = name('prefix') ?? DEFAULT_PREFIX;
   const boundQueues = list('boundQueues', 'queue=connection', /^(?:[\w-]+=[a-z0-9-]+(?:,|$))*$/);
   return {
@@ -45,7 +44,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     tableName: name('table') ?? tableName(prefix),
     coalesceMs: ms('coalesceSeconds', MAX_COALESCE_SECONDS, DEFAULT_COALESCE_SECONDS),
     createSettleMs: ms('createSettleSeconds', 86_400, 600),
-    logLevel: level(read('logLevel', LOG_LEVELS.join(' or '), (text) => !!level(text))) ?? 'info',
+    logLevel: level(read('logLevel', LEVELS.join(' or '), (text) => !!level(text))) ?? 'info',
     /** Names of queues whose messages are of one connection, whatever they say. */
     boundQueues: new Map(boundQueues.map((one) => boundOf(one.split('=') as [string, ConnectionName]))),
     /** Who is told without asking: `webhook`, ARNs of topics. */

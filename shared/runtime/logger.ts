@@ -14,7 +14,7 @@ export interface Logger {
   with(fields: LogFields): Logger;
 }
 
-const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+export const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 type Level = (typeof LEVELS)[number];
 
 export interface LoggerOptions {

@@ -123,7 +123,7 @@ const conditionally = <Result>(run: () => Promise<Result>, refused: Result): Pro
     }),
   );
 
-const COMPARISON = { equal: '=', notEqual: '<>', less: '<', greater: '>' } as const;
+const COMPARISON = { equal: '=', less: '<', greater: '>' } as const;
 
 /** Builds DynamoDB expressions; every name and value goes through a placeholder, so nothing needs quoting. */
 export class Expression {

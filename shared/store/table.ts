@@ -19,11 +19,7 @@ export type Item = Key & Attributes;
  */
 export type Condition =
   | { readonly kind: 'exists' | 'missing'; readonly name: string }
-  | {
-      readonly kind: 'equal' | 'notEqual' | 'less' | 'greater';
-      readonly name: string;
-      readonly value: Scalar;
-    }
+  | { readonly kind: 'equal' | 'less' | 'greater'; readonly name: string; readonly value: Scalar }
   | { readonly kind: 'all' | 'any'; readonly of: readonly Condition[] };
 
 export const exists = (name: string): Condition => ({ kind: 'exists', name });
