@@ -1,3 +1,5 @@
+import type { GroupTreatment } from '../contract/group-policy.ts';
+import type { ConnectionSettings } from '../contract/settings.ts';
 import type { GroupField, WrittenFields } from '../domain/group-fields.ts';
 import { eachField, FIELD_NAMES, GROUP_FIELDS } from '../domain/group-fields.ts';
 import type { MemberId, PlatformUserId } from '../domain/ids.ts';
@@ -11,14 +13,13 @@ export interface WantedGroup extends Readonly<Record<GroupField, string>> {
   readonly users: ReadonlyMap<PlatformUserId, MemberId>;
 }
 
-export interface DraftInput {
+export interface DraftInput
+  extends Pick<ConnectionSettings, 'membership' | 'onGroupDeleted'>,
+    Pick<GroupTreatment, 'mode'> {
   /** undefined: the directory has no such group (any more). */
   readonly wanted: WantedGroup | undefined;
   /** The platform group as last known; undefined where we own none. */
   readonly current: View | undefined;
-  readonly membership: 'authoritative' | 'additive';
-  readonly mode: 'sync' | 'upsertOnly' | 'report';
-  readonly onGroupDeleted: 'delete' | 'empty' | 'release';
   /** Send every field (PUT) rather than the changed ones: when taking a group over, or healing one. */
   readonly whole: boolean;
   /** Removals that may not happen now. */
@@ -176,12 +177,11 @@ const removed = (user: PlatformUserId, member: MemberId | null, reason: string):
   reason,
 });
 
-export interface MergeInput {
+export interface MergeInput extends Pick<ConnectionSettings, 'membership'> {
   /** Users that the directory wants in the group. */
   readonly ours: ReadonlySet<PlatformUserId>;
   /** Users in the group on the platform; `true` where we put them there (the base of the three-way merge). */
   readonly theirs: ReadonlyMap<PlatformUserId, boolean>;
-  readonly membership: 'authoritative' | 'additive';
   /** Users that must stay whatever the merge says: removals that are held, or that a policy forbids. */
   readonly keep: (user: PlatformUserId) => boolean;
 }

@@ -1,16 +1,12 @@
 import type { ConnectionSettings } from '../contract/settings.ts';
-import type { GroupState, GuardRecord, PendingCause, StoredMember } from '../domain/group-state.ts';
-import type { IntentId, MemberId, PlatformUserId } from '../domain/ids.ts';
+import type { GroupState, GuardRecord, PendingMark, StoredMember } from '../domain/group-state.ts';
+import type { MemberId, PlatformUserId } from '../domain/ids.ts';
 import type { Stamp } from '../domain/stamp.ts';
 import type { ListedGroup, ObservedGroup, View } from '../domain/view.ts';
 import type { WantedGroup } from './draft.ts';
 
 /** A member that the directory has in the group but that cannot be written. */
-export interface PendingMember {
-  readonly cause: PendingCause;
-  /** `refused`: the person's revision that the platform refused. */
-  readonly personRevision?: number;
-}
+export type PendingMember = Omit<PendingMark, 'sinceMs'>;
 
 /** Who stands behind a user that is wanted: a refusal is remembered with the person's revision. */
 export interface Standing {
@@ -60,10 +56,7 @@ export interface HeldUsers {
 }
 
 /** Removals in the guard's book for the write that is to come, and what else was removed in the rolling hour. */
-export interface Reservation {
-  readonly intent: IntentId;
-  readonly atMs: number;
-  readonly removals: number;
+export interface Reservation extends GuardRecord {
   readonly recent: { readonly group: number; readonly connection: number; readonly underWay: number };
 }
 

@@ -1,3 +1,5 @@
+import type { ConnectionSettings } from '../contract/settings.ts';
+
 /** Of its links a connection may give up this share within an hour, though always a few. */
 const UNLINKED_SHARE = 0.05;
 export const UNLINKED_ALWAYS = 2;
@@ -36,12 +38,7 @@ export function suspectsAt<User>(
 }
 
 /** Limits on removals that nobody approved; null switches the guard off. */
-export interface GuardLimits {
-  readonly minSize: number;
-  readonly maxRemovedShare: number;
-  readonly maxRemovedCount: number;
-  readonly perHourCount: number;
-}
+export type GuardLimits = NonNullable<ConnectionSettings['guard']>;
 
 export interface GuardInput {
   readonly limits: GuardLimits | null;

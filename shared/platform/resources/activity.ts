@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { ConnectionSettings } from '../../contract/settings.ts';
 import { type Call, type Caller, type CallOptions, checked, type Endpoint } from '../call.ts';
 import { answered, InvalidRequestError, UnexpectedBodyError } from '../errors.ts';
 import { openEnum, text } from '../schemas/field.ts';
@@ -56,12 +57,7 @@ const ActivityEnvelope = z.lazy(() =>
 const FEED: Endpoint = { method: 'GET', path: '/platform/api/company_activity' };
 
 /** Names that the specification leaves open, and the page size (1 to 1000). */
-export interface ActivityNames {
-  readonly startParam: string;
-  readonly endParam: string;
-  readonly sizeParam: string;
-  readonly pageSize: number;
-}
+export type ActivityNames = Readonly<ConnectionSettings['activity']>;
 
 export const DEFAULT_ACTIVITY: ActivityNames = {
   startParam: 'startDate',

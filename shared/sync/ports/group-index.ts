@@ -1,4 +1,4 @@
-import type { PendingCause, SettledState } from '../../domain/group-state.ts';
+import type { PendingMark, SettledState } from '../../domain/group-state.ts';
 import type { ConnectionName, GroupRef, MemberId } from '../../domain/ids.ts';
 
 /** What the index shows of a group; up to a second or so behind the group itself. */
@@ -18,13 +18,9 @@ export interface GroupSummary {
   readonly dueMs?: number;
 }
 
-export interface PendingEntry {
+export interface PendingEntry extends PendingMark {
   readonly ref: GroupRef;
   readonly member: MemberId;
-  readonly cause: PendingCause;
-  readonly sinceMs: number;
-  /** `refused`: the person's revision that the platform refused. */
-  readonly personRevision?: number;
 }
 
 /** Lists over many groups, from the one index. */

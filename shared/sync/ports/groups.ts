@@ -15,7 +15,7 @@ import type {
   ViewPointer,
 } from '../../domain/group-state.ts';
 import type { Hold } from '../../domain/hold.ts';
-import type { GroupRef, IntentId, MemberId, PlatformGroupId, VersionToken } from '../../domain/ids.ts';
+import type { GroupRef, IntentId, MemberId } from '../../domain/ids.ts';
 import type { View } from '../../domain/view.ts';
 import type { Dirty } from './desired.ts';
 import type { HeldSet } from './guard.ts';
@@ -43,11 +43,7 @@ export interface Flip {
   /** The promise for a group that is not clean after it. */
   readonly wakeAtMs: number;
   /** undefined once the platform group is gone or let go. */
-  readonly platform?: {
-    readonly id: PlatformGroupId;
-    readonly version: VersionToken;
-    readonly view: ViewPointer;
-  };
+  readonly platform?: LinkedGroup;
   readonly createdAtMs?: number;
   /** undefined where the platform shows something else than was sent: the group is in no settled state. */
   readonly settled: SettledState | undefined;

@@ -1,23 +1,10 @@
 import type { GuardRecord } from '../../domain/group-state.ts';
-import type {
-  ConnectionName,
-  GroupId,
-  GroupRef,
-  IntentId,
-  PlatformGroupId,
-  PlatformUserId,
-} from '../../domain/ids.ts';
+import type { ConnectionName, GroupRef, PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
 
 /** The removals that a hold is about, in full. */
 export type HeldSet = ReadonlySet<PlatformUserId>;
 
-export interface GuardReservation {
-  readonly connection: ConnectionName;
-  readonly group: GroupId;
-  readonly intent: IntentId;
-  readonly atMs: number;
-  readonly removals: number;
-}
+export type GuardReservation = GroupRef & GuardRecord;
 
 /** Users removed, or about to be, within the rolling hour. */
 export interface RecentRemovals {
