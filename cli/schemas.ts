@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import {
   AuditCheck,
-  Change,
   Check,
   ConnectionRow,
   CredentialReport,
@@ -17,11 +16,13 @@ import {
   Inspection,
   instant,
   LogEntry,
-  ms,
   nullable,
   PendingRow,
+  PeopleReport,
   PersonReport,
+  Plan,
   ProbeReport,
+  ReconcileReport,
   ReplayReport,
   ShownLetter,
   StatusReport,
@@ -32,31 +33,6 @@ import {
 import { Finding } from '../shared/contract/contract-report.ts';
 
 /* What each command prints with `--json`, for scripts; a test holds the commands' real output against it. */
-
-const Plan = z.object({
-  group: text,
-  action: z.enum(['create', 'patch', 'put', 'delete', 'release', 'none', 'hold']),
-  changes: z.array(Change),
-  held: z.array(text).describe('Users whose removal the guard stops.'),
-  digest: text,
-  note: nullable(text),
-});
-
-const Reconcile = z.object({
-  connection: text,
-  eventsRead: count,
-  groupsTouched: count,
-  echoes: count,
-  drift: z.record(text, count),
-  restored: count,
-  reported: count,
-  adopted: count,
-  orphans: count,
-  missing: count,
-  reenqueued: count,
-  cursor: nullable(text),
-  durationMs: ms,
-});
 
 const Skipped = z.object({ connection: text, skipped: text }).describe('Another run is at it.');
 
@@ -81,7 +57,10 @@ const Token = z.object({
   lastUsedAt: nullable(instant).describe('To the hour.'),
 });
 
-const ACT_SCHEMAS = {
+const LogReport = z.object({ entries: z.array(LogEntry), complete: z.boolean() });
+
+/** By the words of the command, as they are typed. */
+export const OUTPUT_SCHEMAS = {
   'connections show': z.object({
     name: text,
     company: text,
@@ -104,14 +83,7 @@ const ACT_SCHEMAS = {
   'notify list': z.object({ targets: z.array(text) }),
   'notify test': z.object({ told: z.array(z.object({ target: text, failure: nullable(text) })) }),
   probe: z.object({ connection: text, ...ProbeReport.shape }),
-  'people refresh': z.object({
-    connection: text,
-    read: count,
-    changed: count,
-    woken: count.describe('Groups that are looked at again.'),
-    asked: count.describe('Asked for by id, because the listing did not name them.'),
-    gone: count,
-  }),
+  'people refresh': PeopleReport,
   adopt: z.object({
     group: text,
     platformId: text,
@@ -149,13 +121,6 @@ const ACT_SCHEMAS = {
   }),
   'scim token list': z.object({ tokens: z.array(Token) }),
   'scim token revoke': z.object({ prefix: text, revoked: z.boolean() }),
-} as const satisfies Record<string, z.ZodType>;
-
-/** By the words of the command, as they are typed. */
-const LogReport = z.object({ entries: z.array(LogEntry), complete: z.boolean() });
-
-export const OUTPUT_SCHEMAS = {
-  ...ACT_SCHEMAS,
   status: StatusReport,
   'status GROUP': GroupStatus,
   groups: z.object({ groups: z.array(GroupReport) }),
@@ -170,7 +135,7 @@ export const OUTPUT_SCHEMAS = {
   'audit verify': AuditCheck,
   'holds show': HeldGroupReport,
   holds: z.object({ holds: z.array(HoldRow) }),
-  reconcile: z.union([Reconcile, Skipped]),
+  reconcile: z.union([ReconcileReport, Skipped]),
   doctor: z.object({ checks: z.array(Check) }),
   'connections list': z.object({ connections: z.array(ConnectionRow) }),
   connect: Connect,

@@ -1,8 +1,9 @@
 import '../shared/runtime/cold-start.ts';
+import type { PeopleReport } from '../shared/contract/answers.ts';
 import { PeopleInvocation } from '../shared/contract/invocation.ts';
 import { eachConnection } from '../shared/runtime/each-connection.ts';
 import { wirePeople } from '../shared/runtime/wire-platform.ts';
-import { type PeopleReport, refreshPeople } from '../shared/sync/people.ts';
+import { refreshPeople } from '../shared/sync/people.ts';
 import { once } from './frame/once.ts';
 
 const wired = once(wirePeople);

@@ -91,6 +91,53 @@ export const GroupStatus = GroupReport.extend({
 });
 export type GroupStatus = Answer<typeof GroupStatus>;
 
+/** What apply would do to one group. */
+export const Plan = z.object({
+  group: text,
+  /** `hold`: nothing can be written, because the guard stops all that is left. */
+  action: z.enum(['create', 'patch', 'put', 'delete', 'release', 'none', 'hold']),
+  /** What would be written; with `hold`, the removals that are stopped. */
+  changes: z.array(Change),
+  held: z.array(text).describe('Users whose removal the guard stops.'),
+  /** Of a hold: what an approval names. Otherwise of the action and its changes. */
+  digest: text,
+  /** Why nothing would be done, where that is not simply because all is in step. */
+  note: nullable(text),
+});
+export type Plan = Answer<typeof Plan>;
+
+/** What one run found and did. Drift is settled by apply, so its numbers are those since the run before. */
+export const ReconcileReport = z.object({
+  connection: text,
+  eventsRead: count,
+  groupsTouched: count,
+  /** Groups whose version was our own. */
+  echoes: count,
+  drift: z.record(text, count),
+  restored: count,
+  reported: count,
+  adopted: count,
+  /** Platform groups that carry the id of a directory group and are not linked to it. */
+  orphans: count,
+  /** Links whose platform group is not listed. */
+  missing: count,
+  reenqueued: count,
+  cursor: nullable(text),
+  durationMs: ms,
+});
+export type ReconcileReport = Answer<typeof ReconcileReport>;
+
+export const PeopleReport = z.object({
+  connection: text,
+  read: count,
+  changed: count,
+  woken: count.describe('Groups that are looked at again.'),
+  asked: count.describe('Asked for by id, because the listing did not name them.'),
+  /** Of those asked for. */
+  gone: count,
+});
+export type PeopleReport = Answer<typeof PeopleReport>;
+
 export const SyncReport = z.object({
   synced: z.array(
     z.object({ group: text, state: GroupStateName, version: nullable(text), lastError: nullable(text) }),

@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import * as z from 'zod';
+import type { OAuthSecret } from '../sync/ports/secrets.ts';
 import { parseSecureUrl } from './base-url.ts';
 import type { Credential } from './credential.ts';
 import { decode } from './decode.ts';
@@ -115,13 +116,8 @@ function abortable(work: Promise<void>, signal: AbortSignal | undefined): Promis
   });
 }
 
-/** What a refresh leaves behind, to be stored together. */
-export interface OAuthTokens {
-  readonly refreshToken: string;
-  readonly accessToken?: string | undefined;
-  /** Instant from which a new one is fetched, milliseconds since 1970; absent where the platform tells no life. */
-  readonly refreshAtMs?: number | undefined;
-}
+/** What a refresh leaves behind, to be stored together; without `refreshAtMs` where the platform tells no life. */
+export type OAuthTokens = Pick<OAuthSecret, 'refreshToken' | 'accessToken' | 'refreshAtMs'>;
 
 export interface OAuthOptions {
   /** https, or http for loopback. */

@@ -1,17 +1,14 @@
 import type { EmployeeField } from '../contract/match-rule.ts';
 import { NOBODY_KNOWN } from '../domain/drift.ts';
 import { platformGroupId } from '../domain/ids.ts';
-import type { EmployeeRecord, FeedStart } from '../sync/ports/platform.ts';
+import type { EmployeeRecord, FeedStart, Platform } from '../sync/ports/platform.ts';
 import type { FeedEvent } from '../sync/ports/reconcile.ts';
 import type { GroupClient } from './group-client.ts';
 import { type Calling, calling } from './platform-failure.ts';
 import type { ActivityEvent } from './resources/activity.ts';
 import type { Employee } from './resources/employees.ts';
 
-interface Wanted {
-  readonly fields: readonly EmployeeField[];
-  readonly states: readonly string[];
-}
+type Wanted = Parameters<Platform['employees']>[0];
 
 /** States that `include_terminated` lists; people before their first day appear only with `send_all_roles`. */
 const LISTED_STATES: ReadonlySet<string> = new Set(['ACTIVE', 'TERMINATED']);

@@ -1,3 +1,4 @@
+import type { ReconcileReport } from '../contract/answers.ts';
 import type { ReconcileInvocation } from '../contract/invocation.ts';
 import type { ReconcilePorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
@@ -6,7 +7,6 @@ import { type PumpPorts, pump } from '../sync/pump.ts';
 import { followFeed } from '../sync/reconcile/feed.ts';
 import { checkHealth, type HealthPorts, readLevels } from '../sync/reconcile/levels.ts';
 import { type NotifyPorts, notify, notifyOfHour } from '../sync/reconcile/notify.ts';
-import type { ReconcileReport } from '../sync/reconcile/report.ts';
 import { sweep } from '../sync/reconcile/sweep.ts';
 import type { Metrics } from './metrics.ts';
 import { reportFeed, reportLevels, reportSweep } from './report.ts';

@@ -6,8 +6,7 @@ import { all, any, type Condition, equal, exists, type Item, missing, type Table
 /** Only a claim that is over ends by itself. */
 const RETIRED = 'expiresAt';
 
-const freeOrOwn = ({ connection, group }: GroupRef): Condition =>
-  any(missing('pk'), exists(RETIRED), ownedBy({ connection, group }));
+const freeOrOwn = (owner: GroupRef): Condition => any(missing('pk'), exists(RETIRED), ownedBy(owner));
 const ownedBy = ({ connection, group }: GroupRef): Condition =>
   all(equal('connection', connection), equal('group', group));
 

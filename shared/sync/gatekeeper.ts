@@ -5,7 +5,7 @@ import { closedBy, type GateWriter, isClosedByGroups, latestOf, refusalAtGroups,
 import type { Ports } from './ports/bundles.ts';
 import type { Connection, Connections } from './ports/connections.ts';
 import type { GroupSummary } from './ports/group-index.ts';
-import { type Platform, PlatformFailure } from './ports/platform.ts';
+import { PlatformFailure } from './ports/platform.ts';
 
 export type GateKeeperPorts = GateWriter &
   Pick<Ports, 'platforms' | 'index' | 'applyQueue' | 'coalesceMs' | 'random'> & {
@@ -48,15 +48,13 @@ async function probe(
       ...(witness === undefined ? { refusedSecret: refused } : { refusedAtGroups: refused }),
     });
     if (!isDue && !isNews(platform.secretVersion)) return 'not_tried';
-    return (await platform.probe()) ?? (await askWitness(gate, platform));
+    const failure = await platform.probe();
+    return witness === undefined ? failure : (failure ?? (await refusalAtGroups(witness, platform)));
   } catch (cause) {
     if (!(cause instanceof PlatformFailure)) throw cause;
     return isDue || isNews(cause.secretVersion) ? cause : 'not_tried';
   }
 }
-
-const askWitness = async ({ witness }: Gate, platform: Platform): Promise<PlatformFailure | undefined> =>
-  witness === undefined ? undefined : refusalAtGroups(witness, platform);
 
 /** All groups, or, where groups closed the gate, one of them first: the connection itself was well all along. */
 async function letIn(name: ConnectionName, gate: Gate, ports: GateKeeperPorts): Promise<Gate> {

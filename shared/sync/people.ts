@@ -1,4 +1,5 @@
 import pMap, { pMapIterable } from 'p-map';
+import type { PeopleReport } from '../contract/answers.ts';
 import { fieldName, matchForm } from '../contract/match-rule.ts';
 import { matchRules } from '../contract/settings.ts';
 import type { ConnectionName, GroupId, RoleId } from '../domain/ids.ts';
@@ -13,16 +14,6 @@ import { WRITES_IN_FLIGHT } from './tuning.ts';
 import { askUnlisted } from './unlisted-people.ts';
 import { wakeAll } from './wake.ts';
 import { walkAndWake } from './walk.ts';
-
-export interface PeopleReport {
-  readonly connection: ConnectionName;
-  readonly read: number;
-  readonly changed: number;
-  readonly woken: number;
-  /** Asked for by id, because the listing did not name them, and of those who is gone. */
-  readonly asked: number;
-  readonly gone: number;
-}
 
 /**
  * Brings the people index up to date with the platform's employees, then wakes the groups for which that matters:

@@ -30,13 +30,8 @@ export async function guarded(
     return [await run()].flat();
   } catch (error) {
     const detail = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-    return [
-      fault(
-        name,
-        `cannot be asked: ${detail}`,
-        (await fixOf(error)) ?? 'check credentials, permissions and network, then run doctor again',
-      ),
-    ];
+    const fix = (await fixOf(error)) ?? 'check credentials, permissions and network, then run doctor again';
+    return [fault(name, `cannot be asked: ${detail}`, fix)];
   }
 }
 

@@ -96,8 +96,6 @@ function placeInTime(asOf: string | undefined, nowMs: number): string {
 
 type Read = Awaited<ReturnType<typeof readAll>>;
 
-type Errors = Pick<ImportReport, 'errors' | 'errorCount'>;
-
 async function readAll(records: AsyncIterable<CsvRecord>, sorter: Sorter, columns: Headings | undefined) {
   const errors = createErrors();
   const groups = new Map<string, GroupSize>();
@@ -138,7 +136,7 @@ async function readAll(records: AsyncIterable<CsvRecord>, sorter: Sorter, column
 }
 
 /** The same member twice in a group is one member, unless the two lines say different things of them. */
-async function findDuplicates(sorter: Sorter): Promise<Errors> {
+async function findDuplicates(sorter: Sorter) {
   const errors = createErrors();
   let before: Row | undefined;
   for await (const row of sorter.sorted()) {

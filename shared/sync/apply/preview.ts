@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Plan } from '../../contract/answers.ts';
 import type { ConnectionSettings } from '../../contract/settings.ts';
 import type { GroupState } from '../../domain/group-state.ts';
 import type { Hold } from '../../domain/hold.ts';
@@ -8,7 +9,6 @@ import type { View } from '../../domain/view.ts';
 import { type Decision, decide, decideLook } from '../../plan/decide.ts';
 import type { Facts } from '../../plan/facts.ts';
 import { viewOf } from '../../plan/foreign.ts';
-import type { PlanAction } from '../../plan/plan.ts';
 import { openPlatform } from '../open-platform.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
@@ -19,20 +19,7 @@ import { learn, type Reading, readFormer, startOf } from './facts.ts';
 import { holdOf } from './perform.ts';
 
 /** What apply would do to one group if it ran now. */
-export interface GroupPlan {
-  readonly group: string;
-  /** `hold`: nothing can be written, because the guard stops all that is left. */
-  readonly action: PlanAction | 'hold';
-  /** What would be written; with `hold`, the removals that are stopped. */
-  readonly changes: readonly AuditedChange[];
-  /** Removals that the guard stops while the rest is written. */
-  readonly held: readonly string[];
-  readonly hold: Hold | null;
-  /** Of a hold: what an approval names. Otherwise of the action and its changes. */
-  readonly digest: string;
-  /** Why nothing would be done, where that is not simply because all is in step. */
-  readonly note: string | null;
-}
+export type GroupPlan = Plan & { readonly hold: Hold | null };
 
 /** What a preview reads; nothing here is written. */
 export interface PreviewPorts extends Pick<ApplyPorts, 'platforms' | 'clock' | 'createSettleMs'> {

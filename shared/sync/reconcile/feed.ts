@@ -1,3 +1,4 @@
+import type { ReconcileReport } from '../../contract/answers.ts';
 import { meaningOf } from '../../plan/meaning.ts';
 import { tellGate, throughGate } from '../gate.ts';
 import type { ReconcilePorts } from '../ports/bundles.ts';
@@ -6,7 +7,7 @@ import { type Platform, PlatformFailure } from '../ports/platform.ts';
 import type { FeedPosition, Lease } from '../ports/reconcile.ts';
 import type { FeedPages } from './position.ts';
 import { firstPosition, freshEvents, LOOK_BACK_MS, movedOn, startOf, tracesByGroup } from './position.ts';
-import { emptyTally, type ReconcileReport, reportOf, type Tally, together } from './report.ts';
+import { emptyTally, reportOf, type Tally, together } from './report.ts';
 import { suspectTouched } from './suspect.ts';
 import { compareAll, type SweepRun } from './sweep.ts';
 

@@ -1,26 +1,7 @@
+import type { ReconcileReport } from '../../contract/answers.ts';
 import type { DriftKind } from '../../domain/drift.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { DriftLog } from '../ports/logs.ts';
-
-/** What one run found and did. Drift is settled by apply, so its numbers are those since the run before. */
-export interface ReconcileReport {
-  readonly connection: string;
-  readonly eventsRead: number;
-  readonly groupsTouched: number;
-  /** Groups whose version was our own. */
-  readonly echoes: number;
-  readonly drift: { readonly [Kind in DriftKind]?: number };
-  readonly restored: number;
-  readonly reported: number;
-  readonly adopted: number;
-  /** Platform groups that carry the id of a directory group and are not linked to it. */
-  readonly orphans: number;
-  /** Links whose platform group is not listed. */
-  readonly missing: number;
-  readonly reenqueued: number;
-  readonly cursor: string | null;
-  readonly durationMs: number;
-}
 
 export const emptyTally = () => ({
   eventsRead: 0,

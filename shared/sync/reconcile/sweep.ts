@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import pMap from 'p-map';
+import type { ReconcileReport } from '../../contract/answers.ts';
 import { type GroupRef, groupId, type PlatformGroupId } from '../../domain/ids.ts';
 import { isWhole, type ObservedGroup } from '../../domain/view.ts';
 import { isOver } from '../../plan/hold.ts';
@@ -13,7 +14,7 @@ import type { Platform } from '../ports/platform.ts';
 import { endClaim } from '../retire-claim.ts';
 import { PUMP_BATCH, READS_IN_FLIGHT, REFUSED_AGAIN_MS } from '../tuning.ts';
 import { wakeGroups } from '../wake.ts';
-import { emptyTally, type ReconcileReport, reportOf, type Tally } from './report.ts';
+import { emptyTally, reportOf, type Tally } from './report.ts';
 import { isThere, markSuspects, recordDuplicate, watched } from './suspect.ts';
 
 /** Of links not listed, past this share somebody's listing is wrong rather than so many groups deleted. */
