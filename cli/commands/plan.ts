@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import pMap from 'p-map';
 import type { SyncReport } from '../../shared/contract/answers.ts';
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import type { GroupRef } from '../../shared/domain/ids.ts';
@@ -8,6 +7,7 @@ import { syncGroups } from '../../shared/operate/follow.ts';
 import type { Named, Names } from '../../shared/operate/names.ts';
 import { planSettings } from '../../shared/operate/settings.ts';
 import { type GroupPlan, planGroup } from '../../shared/sync/apply/preview.ts';
+import { atOnce } from '../../shared/sync/gather.ts';
 import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT, Stopped, UsageError } from '../io.ts';
@@ -72,7 +72,7 @@ async function planAll(context: Context, refs: readonly GroupRef[], settings?: C
     progress.show(done, refs.length);
     return plan;
   };
-  return pMap(refs, planOne, { concurrency: PLANS_AT_ONCE }).finally(progress.end);
+  return atOnce(PLANS_AT_ONCE, refs, planOne).finally(progress.end);
 }
 
 async function sync(context: Context, groups: readonly string[], options: SyncOptions): Promise<number> {

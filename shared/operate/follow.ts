@@ -1,8 +1,8 @@
-import pMap from 'p-map';
 import type { SyncReport } from '../contract/answers.ts';
 import type { GroupState } from '../domain/group-state.ts';
 import type { GroupId, GroupRef } from '../domain/ids.ts';
 import { shows } from '../plan/foreign.ts';
+import { atOnce } from '../sync/gather.ts';
 import { openPlatform } from '../sync/open-platform.ts';
 import type { ToolPorts, WakePorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
@@ -72,7 +72,7 @@ async function wakeChanged(refs: readonly GroupRef[], connection: Connection, po
   const linked = await watched(refs, connection, ports);
   const lookAt = async (state: Suspicion['state']): Promise<readonly Suspicion[]> =>
     (await isAsLeft(state, connection, ports)) ? [] : [{ state, version: null, traces: [] }];
-  const changed = await pMap(linked, lookAt, { concurrency: READS_IN_FLIGHT });
+  const changed = await atOnce(READS_IN_FLIGHT, linked, lookAt);
   await markSuspects(changed.flat(), ports);
   const known: ReadonlySet<GroupId> = new Set(linked.map(({ ref }) => ref.group));
   await wakeAll(

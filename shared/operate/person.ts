@@ -1,8 +1,7 @@
-import pMap from 'p-map';
 import type { PersonReport } from '../contract/answers.ts';
 import { memberId } from '../domain/ids.ts';
 import { stampTimeMs } from '../domain/stamp.ts';
-import { gather } from '../sync/gather.ts';
+import { atOnce, gather } from '../sync/gather.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import { explainMember } from './explain.ts';
@@ -39,7 +38,7 @@ export async function reportPerson(
     ports.users.read(name, [member]),
     ports.groups.readMany(refs, () => {}),
     readLog(name, { group: journalOf(name).group, member: new Set([member]), limit: MOST_DEEDS }, ports),
-    pMap(refs, (ref) => explainMember(ref, member, { connection, ports }), { concurrency: AT_ONCE }),
+    atOnce(AT_ONCE, refs, (ref) => explainMember(ref, member, { connection, ports })),
   ]);
   const user = users.get(member);
   const role = user?.role;

@@ -1,9 +1,10 @@
-import pMap, { pMapIterable } from 'p-map';
+import { pMapIterable } from 'p-map';
 import type { PeopleReport } from '../contract/answers.ts';
 import { fieldName, matchForm } from '../contract/match-rule.ts';
 import { matchRules } from '../contract/settings.ts';
 import type { ConnectionName, GroupId, RoleId } from '../domain/ids.ts';
 import { throughGate } from './gate.ts';
+import { atOnce } from './gather.ts';
 import { refusedRevisionOf, standingNow } from './member-standing.ts';
 import type { PeoplePorts } from './ports/bundles.ts';
 import type { Connection } from './ports/connections.ts';
@@ -76,20 +77,16 @@ async function judgeBindings(
   const mayBeMember = ({ role }: Binding) => states.has(persons.get(role)?.state ?? GONE);
   const doubted = unproven.filter((one) => !mayBeMember(one)).map(({ member }) => member);
   const users = await ports.users.read(name, doubted);
-  const woken = await pMap(
-    unproven,
-    async (binding) => {
-      const { role, member } = binding;
-      const isMember = mayBeMember(binding);
-      // A match that is not stored yet may be soon, by what was known before this refresh: the next one judges it.
-      if (isMember ? !seen.has(role) : users.get(member)?.role === undefined) return [];
-      const user = isMember ? undefined : await ports.users.unbind(name, member, role);
-      const groups = user === undefined ? [] : (await walkAndWake(name, user, ports)).groups;
-      await ports.people.prove(name, binding);
-      return groups;
-    },
-    { concurrency: WRITES_IN_FLIGHT },
-  );
+  const woken = await atOnce(WRITES_IN_FLIGHT, unproven, async (binding) => {
+    const { role, member } = binding;
+    const isMember = mayBeMember(binding);
+    // A match that is not stored yet may be soon, by what was known before this refresh: the next one judges it.
+    if (isMember ? !seen.has(role) : users.get(member)?.role === undefined) return [];
+    const user = isMember ? undefined : await ports.users.unbind(name, member, role);
+    const groups = user === undefined ? [] : (await walkAndWake(name, user, ports)).groups;
+    await ports.people.prove(name, binding);
+    return groups;
+  });
   return woken.flat();
 }
 
@@ -119,7 +116,8 @@ async function savePage(
   // Nearly everybody is as they were, and was heard of.
   const isNews = (record: EmployeeRecord, seen: Person | undefined) =>
     seen === undefined || seen.unheard || differs(factsOf(record, seen), seen);
-  const persons = await pMap(
+  const persons = await atOnce(
+    WRITES_IN_FLIGHT,
     page.filter((record) => isNews(record, known.get(record.role))),
     async (record) => {
       const { role } = record;
@@ -130,7 +128,6 @@ async function savePage(
       if (saved === undefined) throw new Error('a person was changed by two other refreshes at once');
       return saved;
     },
-    { concurrency: WRITES_IN_FLIGHT },
   );
   return persons.filter(({ unheard }) => unheard);
 }
@@ -210,17 +207,13 @@ export async function groupsOfSolvable(
       connection.name,
       page.map(({ member }) => member),
     );
-    const solved = await pMap(
-      page,
-      async (entry) => {
-        // A member that no event described can still be known by its id.
-        const user = known.get(entry.member) ?? undescribed(entry.member);
-        const refused = refusedRevisionOf(entry, ports.clock());
-        const { cause } = await standingNow(user, refused, { connection, people });
-        return cause === entry.cause ? [] : [entry.ref.group];
-      },
-      { concurrency: WRITES_IN_FLIGHT },
-    );
+    const solved = await atOnce(WRITES_IN_FLIGHT, page, async (entry) => {
+      // A member that no event described can still be known by its id.
+      const user = known.get(entry.member) ?? undescribed(entry.member);
+      const refused = refusedRevisionOf(entry, ports.clock());
+      const { cause } = await standingNow(user, refused, { connection, people });
+      return cause === entry.cause ? [] : [entry.ref.group];
+    });
     groups.push(...solved.flat());
   }
   return groups;

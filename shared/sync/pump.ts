@@ -1,8 +1,8 @@
-import pMap from 'p-map';
 import { type Gate, OPEN_GATE } from '../domain/gate.ts';
 import type { ConnectionName, GroupRef, MemberId } from '../domain/ids.ts';
 import { WAKE_GRACE_MS } from '../domain/promise.ts';
 import { type GateKeeperPorts, tryGate } from './gatekeeper.ts';
+import { atOnce } from './gather.ts';
 import type { WakePorts } from './ports/bundles.ts';
 import type { Connections, Replanned } from './ports/connections.ts';
 import type { UserStore } from './ports/desired.ts';
@@ -90,7 +90,7 @@ async function endBackOffs(
       alone(`group ${group.ref.group}`, async () => {
         await index.reschedule(group, { wakeAtMs: nowMs, dueMs: nowMs });
       });
-    await pMap(backedOff, hasten, { concurrency: WRITES_IN_FLIGHT });
+    await atOnce(WRITES_IN_FLIGHT, backedOff, hasten);
   }
   await gates.write(connection, gate, gate.failing === undefined ? OPEN_GATE : gate);
 }
@@ -107,9 +107,7 @@ async function wakeDue(due: readonly GroupSummary[], ports: PumpPorts, alone: Al
     // A paused group is woken when its pause ends, and only kept out of the way of the others.
     if (isOurs && !group.paused) rescheduled.push(group.ref);
   };
-  await pMap(due, (group) => alone(`group ${group.ref.group}`, () => reschedule(group)), {
-    concurrency: WRITES_IN_FLIGHT,
-  });
+  await atOnce(WRITES_IN_FLIGHT, due, (group) => alone(`group ${group.ref.group}`, () => reschedule(group)));
   return rescheduled.length - (await ports.applyQueue.wake(rescheduled)).length;
 }
 

@@ -1,7 +1,7 @@
-import pMap from 'p-map';
 import type { EmployeeField } from '../contract/match-rule.ts';
 import type { RoleId } from '../domain/ids.ts';
 import { compareText } from '../plan/plan.ts';
+import { atOnce } from './gather.ts';
 import type { Connection } from './ports/connections.ts';
 import { type Binding, GONE, type PeopleStore } from './ports/people.ts';
 import type { EmployeeRecord, Platform } from './ports/platform.ts';
@@ -36,10 +36,10 @@ export async function askUnlisted(
   const known = await people.read(name, [...unlisted]);
   const inGroups = [...known.values()].filter(({ state, unheard }) => states.has(state) || unheard);
   const roles = inGroups.map(({ role }) => role).sort(compareText);
-  return pMap(
+  return atOnce(
+    ASKED_IN_FLIGHT,
     stretchOf(roles, nowMs),
     async (role) => (await platform.employee(role, fields)) ?? { role, state: GONE, fields: new Map() },
-    { concurrency: ASKED_IN_FLIGHT },
   );
 }
 

@@ -1,6 +1,6 @@
-import pMap from 'p-map';
 import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import { delayMs, isPromised } from '../domain/promise.ts';
+import { atOnce } from './gather.ts';
 import type { WakePorts } from './ports/bundles.ts';
 import type { Replanned } from './ports/connections.ts';
 import type { Said } from './ports/desired.ts';
@@ -38,9 +38,9 @@ export async function replanAll(
   const nowMs = clock();
   const dueMs = nowMs + WORKERS_KNOW_AFTER_MS;
   for await (const page of index.all(connection)) {
-    await pMap(page, ({ ref }) => desired.markDirty(ref, { nowMs, wakeAtMs: dueMs, dueMs, isAtOnce: true }), {
-      concurrency: WRITES_IN_FLIGHT,
-    });
+    await atOnce(WRITES_IN_FLIGHT, page, ({ ref }) =>
+      desired.markDirty(ref, { nowMs, wakeAtMs: dueMs, dueMs, isAtOnce: true }),
+    );
     groups += page.length;
   }
   if (sinceMs !== undefined) await connections.replanned(connection, sinceMs);
@@ -74,19 +74,15 @@ export async function wakeGroups(
 ): Promise<readonly UnwokenGroup[]> {
   const unwoken: UnwokenGroup[] = [];
   const wakes: Wake[] = [];
-  await pMap(
-    refs,
-    async (ref) => {
-      try {
-        const wake = why === 'asked' ? ref : await promise(ref, why === 'again', ports);
-        if (why === 'asked') await ports.desired.markDirty(ref, dirtyNow(ports));
-        if (wake !== undefined) wakes.push(wake);
-      } catch (cause) {
-        unwoken.push({ ref, cause });
-      }
-    },
-    { concurrency: WRITES_IN_FLIGHT },
-  );
+  await atOnce(WRITES_IN_FLIGHT, refs, async (ref) => {
+    try {
+      const wake = why === 'asked' ? ref : await promise(ref, why === 'again', ports);
+      if (why === 'asked') await ports.desired.markDirty(ref, dirtyNow(ports));
+      if (wake !== undefined) wakes.push(wake);
+    } catch (cause) {
+      unwoken.push({ ref, cause });
+    }
+  });
   const unsent = await ports.applyQueue.wake(wakes);
   const cause = unsent.length > 0 && new Error('the apply queue did not accept the message');
   return [...unwoken, ...unsent.map(({ connection, group }) => ({ ref: { connection, group }, cause }))];

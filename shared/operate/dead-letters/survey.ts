@@ -1,5 +1,5 @@
-import pMap from 'p-map';
 import type { Cause, LetterSummary, Survey } from '../../contract/answers.ts';
+import { atOnce } from '../../sync/gather.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Mailbox } from '../../sync/ports/queues.ts';
 import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
@@ -66,7 +66,8 @@ export const isNamed = (message: Pick<Letter['message'], 'id'>, id: string): boo
   id !== '' && message.id.startsWith(id);
 
 const summarise = (letters: readonly Letter[], nowMs: number, ports: SurveyPorts) =>
-  pMap(
+  atOnce(
+    READS_IN_FLIGHT,
     letters,
     async (letter): Promise<LetterSummary> => ({
       id: letter.message.id,
@@ -80,7 +81,6 @@ const summarise = (letters: readonly Letter[], nowMs: number, ports: SurveyPorts
       superseded: await isSuperseded(letter, ports),
       refusal: (await refusalsOf(letter, ports)).problems[0] ?? null,
     }),
-    { concurrency: READS_IN_FLIGHT },
   );
 
 function createTally(limit: number) {

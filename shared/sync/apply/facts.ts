@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import pMap from 'p-map';
 import { renderName } from '../../contract/name-template.ts';
 import { isActive } from '../../domain/active.ts';
 import { type DesiredGroup, desiredGroup, groupFloor, memberCounts } from '../../domain/group.ts';
@@ -12,6 +11,7 @@ import type { Question } from '../../plan/decide.ts';
 import type { WantedGroup } from '../../plan/draft.ts';
 import type { Facts, HeldUsers, PendingMember, Standing, Views, Wanted } from '../../plan/facts.ts';
 import { isOurCreation } from '../../plan/foreign.ts';
+import { atOnce } from '../gather.ts';
 import { refusedRevisionOf, standingOf } from '../member-standing.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
@@ -233,7 +233,7 @@ async function readWanted(state: GroupState, reading: Reading): Promise<Wanted> 
     return writes === 0 && role === undefined && (found?.kind !== 'person' || found.unbound);
   });
   const note = ({ member }: UserState) => reading.ports.users.noteUnknown?.(reading.connection.name, member);
-  const noted = await pMap(unknown, note, { concurrency: WRITES_IN_FLIGHT });
+  const noted = await atOnce(WRITES_IN_FLIGHT, unknown, note);
   if (noted.includes(false)) return readWanted(state, reading);
   await rememberRoles(state, users, resolutions, reading);
   const placed = place(registers, resolutions, reading);
@@ -289,17 +289,13 @@ async function rememberRoles(
 ): Promise<void> {
   const { copyToMember } = ports.users;
   if (copyToMember === undefined || users.length < LARGE_GROUP) return;
-  await pMap(
-    users,
-    async (user) => {
-      const resolution = resolutions.get(user.member);
-      // A user that no event described has no revision by which a later walk could tell an old copy.
-      if (resolution?.kind !== 'person' || resolution.unbound || user.revision === 0) return;
-      if (user.role === resolution.person.role && !user.review && user.attributes.size === 0) return;
-      await copyToMember(state.ref, user.member, { ...copyOf(user), role: resolution.person.role });
-    },
-    { concurrency: WRITES_IN_FLIGHT },
-  );
+  await atOnce(WRITES_IN_FLIGHT, users, async (user) => {
+    const resolution = resolutions.get(user.member);
+    // A user that no event described has no revision by which a later walk could tell an old copy.
+    if (resolution?.kind !== 'person' || resolution.unbound || user.revision === 0) return;
+    if (user.role === resolution.person.role && !user.review && user.attributes.size === 0) return;
+    await copyToMember(state.ref, user.member, { ...copyOf(user), role: resolution.person.role });
+  });
 }
 
 /** Sorts the resolved members into users that are wanted and members that have to wait. */

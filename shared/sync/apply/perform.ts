@@ -1,10 +1,10 @@
-import pMap from 'p-map';
 import { HOLD_LIFE_MS, type Hold } from '../../domain/hold.ts';
 import { intentId, type PlatformGroupId } from '../../domain/ids.ts';
 import type { Decision } from '../../plan/decide.ts';
 import type { Wanted } from '../../plan/facts.ts';
 import { isOurCreation, viewOf } from '../../plan/foreign.ts';
 import { mayCoverRejected } from '../../plan/hold.ts';
+import { atOnce } from '../gather.ts';
 import { type AuditLink, entryOf, OURSELVES } from '../ports/logs.ts';
 import { retireClaim } from '../retire-claim.ts';
 import { DOUBT_MS, MAX_DOUBTS, WRITES_IN_FLIGHT } from '../tuning.ts';
@@ -86,14 +86,10 @@ async function markPending(
   const changed = registers.filter(
     ({ member, pending: mark }) => mark?.cause !== pending.get(member)?.cause && !isTried.has(member),
   );
-  await pMap(
-    changed,
-    ({ member }) => {
-      const mark = pending.get(member);
-      return ports.groups.markPending(ref, member, mark === undefined ? undefined : { ...mark, sinceMs });
-    },
-    { concurrency: WRITES_IN_FLIGHT },
-  );
+  await atOnce(WRITES_IN_FLIGHT, changed, ({ member }) => {
+    const mark = pending.get(member);
+    return ports.groups.markPending(ref, member, mark === undefined ? undefined : { ...mark, sinceMs });
+  });
 }
 
 /**

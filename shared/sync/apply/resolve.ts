@@ -1,8 +1,8 @@
-import pMap from 'p-map';
 import { fieldName, matchForm } from '../../contract/match-rule.ts';
 import { matchRules } from '../../contract/settings.ts';
 import type { PendingCause } from '../../domain/group-state.ts';
 import type { MemberId, RoleId } from '../../domain/ids.ts';
+import { atOnce } from '../gather.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { UserState } from '../ports/desired.ts';
 import type { PeopleStore, Person } from '../ports/people.ts';
@@ -68,25 +68,21 @@ export async function resolveUsers(
   const roles = users.flatMap(({ role }) => (role === undefined ? [] : [role]));
   const bound = await people.read(name, roles);
   const input = { connection, people, binds: people.bind !== undefined };
-  const entries = await pMap(
-    users,
-    async (user): Promise<[MemberId, Resolution]> => {
-      const person = user.role === undefined ? undefined : bound.get(user.role);
-      const resolution = await resolveUser(user, person, input);
-      const isFirst = user.role === undefined;
-      if (resolution.kind !== 'person' || !(isFirst || user.review)) return [user.member, resolution];
-      if (isFirst && !states.has(resolution.person.state)) {
-        return [user.member, { ...resolution, unbound: true }];
-      }
-      if (people.bind === undefined) return [user.member, resolution];
-      const found = { role: resolution.person.role, revision: user.revision, isFirst };
-      const role = await people.bind(name, user.member, found);
-      if (isFirst && role === found.role) return [user.member, resolution];
-      // Read again once the binding can be seen: a refresh that changed the person before would not have woken us.
-      return [user.member, known((await people.read(name, [role])).get(role))];
-    },
-    { concurrency: READS_IN_FLIGHT },
-  );
+  const entries = await atOnce(READS_IN_FLIGHT, users, async (user): Promise<[MemberId, Resolution]> => {
+    const person = user.role === undefined ? undefined : bound.get(user.role);
+    const resolution = await resolveUser(user, person, input);
+    const isFirst = user.role === undefined;
+    if (resolution.kind !== 'person' || !(isFirst || user.review)) return [user.member, resolution];
+    if (isFirst && !states.has(resolution.person.state)) {
+      return [user.member, { ...resolution, unbound: true }];
+    }
+    if (people.bind === undefined) return [user.member, resolution];
+    const found = { role: resolution.person.role, revision: user.revision, isFirst };
+    const role = await people.bind(name, user.member, found);
+    if (isFirst && role === found.role) return [user.member, resolution];
+    // Read again once the binding can be seen: a refresh that changed the person before would not have woken us.
+    return [user.member, known((await people.read(name, [role])).get(role))];
+  });
   return new Map(entries);
 }
 

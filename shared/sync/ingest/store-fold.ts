@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import pMap from 'p-map';
 import { matchRules } from '../../contract/settings.ts';
 import { ACTIVE_ATTRIBUTE, isActive } from '../../domain/active.ts';
 import { attributesOf, type ConnectionFold, type GroupFold, type UserFold } from '../../domain/fold.ts';
@@ -8,6 +7,7 @@ import type { ConnectionName, GroupId, GroupRef, MemberId, RoleId } from '../../
 import type { Presence, Register } from '../../domain/register.ts';
 import { laterStamp, STAMP_ZERO } from '../../domain/stamp.ts';
 import { resolveUsers, soughtBy } from '../apply/resolve.ts';
+import { atOnce } from '../gather.ts';
 import type { WakePorts } from '../ports/bundles.ts';
 import type { Connections, CurrentConnections } from '../ports/connections.ts';
 import type { DesiredStore, JoinedUser, Said, UserState, UserStore } from '../ports/desired.ts';
@@ -320,6 +320,6 @@ async function attempt<Item>(
       lost.add(item);
     }
   };
-  await pMap(items, tryOne, { concurrency: WRITES_IN_FLIGHT });
+  await atOnce(WRITES_IN_FLIGHT, items, tryOne);
   return lost;
 }

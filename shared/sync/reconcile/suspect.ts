@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import pMap from 'p-map';
 import { policyFor } from '../../contract/group-policy.ts';
 import { NOBODY_KNOWN, type Trace } from '../../domain/drift.ts';
 import type { GroupState, Suspect } from '../../domain/group-state.ts';
@@ -9,6 +8,7 @@ import { isWhole, type ListedGroup } from '../../domain/view.ts';
 import { attribute } from '../../plan/attribute.ts';
 import { meaningOf } from '../../plan/meaning.ts';
 import { attributeDrift, attributeTo } from '../attribute-drift.ts';
+import { atOnce } from '../gather.ts';
 import type { ReconcilePorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import { type Platform, PlatformFailure } from '../ports/platform.ts';
@@ -108,7 +108,7 @@ async function lookAt(ids: readonly PlatformGroupId[], { platform }: Looking) {
 /** undefined where one of them, which may be anybody's, has a form that only a list passes over. */
 async function readEach(ids: readonly PlatformGroupId[], platform: Platform) {
   try {
-    const read = await pMap(ids, (id) => platform.groups.get(id), { concurrency: READS_IN_FLIGHT });
+    const read = await atOnce(READS_IN_FLIGHT, ids, (id) => platform.groups.get(id));
     return read.filter((group) => group !== undefined);
   } catch (error) {
     if (error instanceof PlatformFailure && meaningOf(error, 'group').next === 'odd') return undefined;
@@ -126,9 +126,7 @@ export async function markSuspects(
   suspicions: readonly Suspicion[],
   ports: Pick<ReconcilePorts, 'groups' | 'applyQueue' | 'clock' | 'coalesceMs' | 'drift'>,
 ): Promise<void> {
-  const marked = await pMap(suspicions, (suspicion) => mark(suspicion, ports), {
-    concurrency: WRITES_IN_FLIGHT,
-  });
+  const marked = await atOnce(WRITES_IN_FLIGHT, suspicions, (suspicion) => mark(suspicion, ports));
   const unsent = await ports.applyQueue.wake(marked.flatMap((ref) => ref ?? []));
   if (unsent.length > 0) throw new Error(`the apply queue did not accept ${unsent.length} messages`);
 }

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import pMap from 'p-map';
 import type { ReconcileReport } from '../../contract/answers.ts';
 import { type GroupRef, groupId, type PlatformGroupId } from '../../domain/ids.ts';
 import { isWhole, type ObservedGroup } from '../../domain/view.ts';
 import { isOver } from '../../plan/hold.ts';
 import { throughGate } from '../gate.ts';
+import { atOnce } from '../gather.ts';
 import { groupsOfSolvable } from '../people.ts';
 import type { ReconcilePorts } from '../ports/bundles.ts';
 import type { Owners } from '../ports/claims.ts';
@@ -126,7 +126,7 @@ async function suspectDiffering(states: Watched, { listed, ports, tally }: Sweep
 
 async function suspectMissing(missing: Watched, { platform, ports }: Sweeping): Promise<void> {
   const isListed = ({ platformId }: Watched[number]) => isThere(platformId, platform);
-  const found = await pMap(missing, isListed, { concurrency: READS_IN_FLIGHT });
+  const found = await atOnce(READS_IN_FLIGHT, missing, isListed);
   const gone = missing.filter((_, at) => !found[at]);
   await markSuspects(
     gone.map((state) => ({ state, version: null, traces: [] })),

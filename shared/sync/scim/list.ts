@@ -1,4 +1,3 @@
-import pMap from 'p-map';
 import { groupId, memberId } from '../../domain/ids.ts';
 import { documentOf, memberValues } from '../../scim/document.ts';
 import { badRequest, listBody } from '../../scim/errors.ts';
@@ -8,7 +7,7 @@ import type { ListQuery } from '../../scim/list-query.ts';
 import { type Projection, project, shows } from '../../scim/projection.ts';
 import type { ResourceType, TypeName } from '../../scim/resource-type.ts';
 import type { ScimObject } from '../../scim/value.ts';
-import { gather } from '../gather.ts';
+import { atOnce, gather } from '../gather.ts';
 import type { ScimResource } from '../ports/scim.ts';
 import type { ScimContext } from './context.ts';
 import { claimsOf } from './indexing.ts';
@@ -64,16 +63,12 @@ async function showAll(
   context: ScimContext,
 ): Promise<readonly ScimObject[]> {
   let length = 0;
-  return pMap(
-    page,
-    async (resource) => {
-      const shown = await show(resource, projection, context, { among: page.length });
-      length += JSON.stringify(shown).length;
-      if (length > MAX_PAGE_LENGTH) throw badRequest('tooMany', TOO_LONG);
-      return shown;
-    },
-    { concurrency: GROUPS_IN_FLIGHT },
-  );
+  return atOnce(GROUPS_IN_FLIGHT, page, async (resource) => {
+    const shown = await show(resource, projection, context, { among: page.length });
+    length += JSON.stringify(shown).length;
+    if (length > MAX_PAGE_LENGTH) throw badRequest('tooMany', TOO_LONG);
+    return shown;
+  });
 }
 
 async function idsOf(type: TypeName, context: ScimContext): Promise<readonly string[]> {

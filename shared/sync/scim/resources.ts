@@ -1,9 +1,9 @@
-import pMap from 'p-map';
 import { type ConnectionName, groupId, type MemberId, memberId } from '../../domain/ids.ts';
 import { namesVersion } from '../../scim/document.ts';
 import { ScimError } from '../../scim/errors.ts';
 import type { TypeName } from '../../scim/resource-type.ts';
 import { isSameValue, type ScimObject } from '../../scim/value.ts';
+import { atOnce } from '../gather.ts';
 import type { ScimResource, ScimStore } from '../ports/scim.ts';
 import { READS_IN_FLIGHT } from '../tuning.ts';
 import type { ScimContext } from './context.ts';
@@ -210,10 +210,8 @@ async function endUser(ending: ScimResource, context: ScimContext): Promise<void
   const member = memberId(ending.id);
   const touched: ScimResource[] = [];
   for await (const groups of ports.users.groupsOf(connection, member)) {
-    const isListed = await pMap(
-      groups,
-      async (group) => (await listedAmong(group, [member], context)).has(member),
-      { concurrency: READS_IN_FLIGHT },
+    const isListed = await atOnce(READS_IN_FLIGHT, groups, async (group) =>
+      (await listedAmong(group, [member], context)).has(member),
     );
     for (const group of groups.filter((_, at) => isListed[at])) {
       touched.push(...(await touchGroup(group, context)));
