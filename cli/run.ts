@@ -20,11 +20,8 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
       const command = typed.at(-1) as Command;
       const options = command.optsWithGlobals<GlobalOptions>();
       const hush = options.names === false ? (await import('./output/hush.ts')).createHush() : undefined;
-      const paste = createSpell(
-        program.commands.map((one) => one.name()),
-        io.env,
-        options,
-      );
+      const names = program.commands.map((one) => one.name());
+      const paste = createSpell(names, io.env, options);
       spell = (text, of) => paste(hush?.text(text) ?? text, of);
       const context = createContext(io, options, { spell, hush });
       try {

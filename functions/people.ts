@@ -16,10 +16,8 @@ export async function handler(event: unknown): Promise<{ readonly reports: reado
     { ...base, connections: ports.connections, only: connection },
     (each) => refreshPeople(each, ports),
   );
-  base.metrics.emit(
-    'PeopleRefreshed',
-    reports.reduce((sum, { read }) => sum + read, 0),
-  );
+  const refreshed = reports.reduce((sum, { read }) => sum + read, 0);
+  base.metrics.emit('PeopleRefreshed', refreshed);
   if (failure !== undefined) throw failure.error;
   return { reports };
 }

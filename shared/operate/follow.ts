@@ -45,12 +45,8 @@ export async function syncGroups(refs: readonly GroupRef[], ports: SyncPorts, op
 async function recordSync(refs: readonly GroupRef[], ports: SyncPorts): Promise<void> {
   const [first, ...others] = refs;
   if (first === undefined) return;
-  const changes = refs.slice(0, MAX_RECORDED).map(({ group }) => ({
-    kind: 'sync',
-    before: null,
-    after: group,
-    reason: 'asked for',
-  }));
+  const asked = { kind: 'sync', before: null, reason: 'asked for' };
+  const changes = refs.slice(0, MAX_RECORDED).map(({ group }) => ({ ...asked, after: group }));
   const at = others.length === 0 ? first : journalOf(first.connection);
   await recordDeed(at, { action: 'sync', changes }, ports);
 }
@@ -75,11 +71,8 @@ async function wakeChanged(refs: readonly GroupRef[], connection: Connection, po
   const changed = await atOnce(READS_IN_FLIGHT, linked, lookAt);
   await markSuspects(changed.flat(), ports);
   const known: ReadonlySet<GroupId> = new Set(linked.map(({ ref }) => ref.group));
-  await wakeAll(
-    refs.filter(({ group }) => !known.has(group)),
-    ports,
-    'asked',
-  );
+  const others = refs.filter(({ group }) => !known.has(group));
+  await wakeAll(others, ports, 'asked');
 }
 
 /** Whether a group is in step with all its members, and the platform shows what we wrote under the version we know. */

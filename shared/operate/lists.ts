@@ -11,8 +11,8 @@ export async function listPending(
   { index }: { readonly index: Pick<GroupIndex, 'pending'> },
 ): Promise<readonly PendingRow[]> {
   const pending = await gather(index.pending(connection));
-  const rows = pending.map(({ ref, member, cause, sinceMs }) => ({
-    group: ref.group,
+  const rows = pending.map(({ ref: { group }, member, cause, sinceMs }) => ({
+    group,
     member,
     cause,
     sinceMs,

@@ -161,6 +161,7 @@ async function named(
   { groups, users, drift }: LogPorts,
 ): Promise<readonly LogEntry[]> {
   const ids = [...new Set(entries.flatMap(({ group }) => group ?? []))] as GroupId[];
+  const refs = ids.map((group) => ({ connection, group }));
   const members = [...new Set(entries.flatMap(({ member }) => member ?? []))].map(memberId);
   const causeOf = async ({ group, cause }: LogEntry): Promise<string> => {
     if (group === null || !cause.startsWith(DRIFT)) return cause;
@@ -174,10 +175,7 @@ async function named(
     return [cause, ...told].join('; ');
   };
   const [states, known, causes] = await Promise.all([
-    groups.readMany(
-      ids.map((group) => ({ connection, group })),
-      () => {},
-    ),
+    groups.readMany(refs, () => {}),
     users.read(connection, members),
     Promise.all(entries.map(causeOf)),
   ]);

@@ -48,10 +48,8 @@ export const shellWord = (text: string): string =>
 /** By platform user, and by role, the register of whom the directory has, or had, in the group. */
 export async function usersOf(ref: GroupRef, ports: NamesPorts) {
   const registers = await ports.groups.members(ref);
-  const known = await ports.users.read(
-    ref.connection,
-    registers.map(({ member }) => member),
-  );
+  const members = registers.map(({ member }) => member);
+  const known = await ports.users.read(ref.connection, members);
   const roles = new Map(
     registers.flatMap((register) => {
       const role = known.get(register.member)?.role ?? register.user?.role;

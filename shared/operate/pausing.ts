@@ -93,12 +93,8 @@ async function setGate(
   ports: Omit<ConnectionPausePorts, 'connections'>,
 ): Promise<void> {
   const read = await ports.gates.read(name);
-  const change = {
-    kind: 'set_gate',
-    before: read.state,
-    after: next.state,
-    reason: 'gate of the connection',
-  };
+  const reason = 'gate of the connection';
+  const change = { kind: 'set_gate', before: read.state, after: next.state, reason };
   let other: Gate | undefined;
   const act = async () => {
     await changeGate(name, ports, (now) => {

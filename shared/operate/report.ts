@@ -24,10 +24,8 @@ export function stateName({ paused, dirtySinceMs, failedAtMs, settled, registers
 export async function* summaries(connection: ConnectionName, { index, groups }: ReportPorts) {
   for await (const page of index.all(connection)) {
     const unsure = page.filter(({ settled, name }) => settled === 'deleted' && name === undefined);
-    const states = await groups.readMany(
-      unsure.map(({ ref }) => ref),
-      () => {},
-    );
+    const refs = unsure.map(({ ref }) => ref);
+    const states = await groups.readMany(refs, () => {});
     const registersOf = new Map(states.map(({ ref, registers }) => [ref.group, registers]));
     yield page.map((summary) => ({ ...summary, registers: registersOf.get(summary.ref.group) }));
   }

@@ -69,10 +69,8 @@ export async function planSettings(
   ports: Pick<ToolPorts, 'connections'> & Partial<Pick<ToolPorts, 'deployment'>>,
 ): Promise<SettingsPlan> {
   const connection = await requireConnection(name, ports);
-  const next = changes.reduce(
-    (settings, { key, value }) => applySetting(settings, key, value),
-    connection.settings,
-  );
+  let next = connection.settings;
+  for (const { key, value } of changes) next = applySetting(next, key, value);
   const differences = differingSettings(connection.settings, next);
   const differing = differences.map(({ key }) => key);
   if (ports.deployment && differing.includes('baseUrl')) refuseLoopback(next, ports.deployment);

@@ -21,11 +21,8 @@ export const createEventSender = (
     const outcomes: SendOutcome[] = [];
     for (const url of new Set(urls)) {
       const positions = [...urls.keys()].filter((position) => urls[position] === url);
-      const sent = await sendEach(
-        client,
-        url,
-        positions.map((position) => outgoingOf(messages[position] as OutgoingEvent, sentBy)),
-      );
+      const outgoing = positions.map((position) => outgoingOf(messages[position] as OutgoingEvent, sentBy));
+      const sent = await sendEach(client, url, outgoing);
       for (const [index, position] of positions.entries()) outcomes[position] = sent[index] as SendOutcome;
     }
     return outcomes;

@@ -40,10 +40,8 @@ export function attributeTo(
   told: ReadonlyMap<PlatformGroupId, readonly Trace[]>,
 ): Attribution {
   const traces = (record.platformId === null ? undefined : told.get(record.platformId)) ?? [];
-  return attribute(
-    record.kind,
-    traces.filter((trace) => isBefore(trace, record)),
-  );
+  const before = traces.filter((trace) => isBefore(trace, record));
+  return attribute(record.kind, before);
 }
 
 function isBefore({ at }: Trace, { detectedAtMs }: DriftRecord): boolean {

@@ -203,10 +203,8 @@ export async function groupsOfSolvable(
   };
   const people = { ...ports.people, holding };
   for await (const page of ports.index.pending(connection.name)) {
-    const known = await ports.users.read(
-      connection.name,
-      page.map(({ member }) => member),
-    );
+    const members = page.map(({ member }) => member);
+    const known = await ports.users.read(connection.name, members);
     const solved = await atOnce(WRITES_IN_FLIGHT, page, async (entry) => {
       // A member that no event described can still be known by its id.
       const user = known.get(entry.member) ?? undescribed(entry.member);

@@ -140,10 +140,8 @@ async function areSpokenOf(
   stamp: Stamp,
   ports: StandingPorts,
 ): Promise<boolean> {
-  const stored = await ports.groups.registers(
-    ref,
-    members.map(({ id }) => id),
-  );
+  const ids = members.map(({ id }) => id);
+  const stored = await ports.groups.registers(ref, ids);
   const known = new Map(stored.map((register) => [register.member, register.stamp]));
   return members.every(({ id }) => (known.get(id) ?? STAMP_ZERO) >= stamp);
 }

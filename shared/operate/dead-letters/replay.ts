@@ -145,11 +145,8 @@ function groupWaker(ports: ReplayPorts): Resend {
         const [oldest] = ofGroup.sort((a, b) => a.message.firstFailedAtMs - b.message.firstFailedAtMs);
         if (oldest !== undefined) await ports.groups.noteReplay(ref, pastOf(oldest.message));
       }
-      const unwoken = await wakeGroups(
-        fresh.map(([, ref]) => ref),
-        ports,
-        'asked',
-      );
+      const toWake = fresh.map(([, ref]) => ref);
+      const unwoken = await wakeGroups(toWake, ports, 'asked');
       const lost = new Set(unwoken.map(({ ref }) => keyOf(ref)));
       for (const [key, ref] of fresh) {
         if (!lost.has(key)) woken.set(key, (await ports.groups.read(ref))?.rev ?? 0);

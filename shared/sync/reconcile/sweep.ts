@@ -128,10 +128,8 @@ async function suspectMissing(missing: Watched, { platform, ports }: Sweeping): 
   const isListed = ({ platformId }: Watched[number]) => isThere(platformId, platform);
   const found = await atOnce(READS_IN_FLIGHT, missing, isListed);
   const gone = missing.filter((_, at) => !found[at]);
-  await markSuspects(
-    gone.map((state) => ({ state, version: null, traces: [] })),
-    ports,
-  );
+  const suspicions = gone.map((state) => ({ state, version: null, traces: [] }));
+  await markSuspects(suspicions, ports);
 }
 
 /** Stuck and refused groups, holds that are over, and a share of the litter. */
@@ -187,19 +185,16 @@ async function recordStrangers(linked: ReadonlySet<string>, sweeping: Sweeping):
   const strangers = [...listed].flatMap(([id, { spokeId }]) =>
     linked.has(id) ? [] : [{ id: id as PlatformGroupId, spokeId }],
   );
-  const { now: known, before } = await ports.claims.owners(
-    connection.company,
-    strangers.map(({ id }) => id),
-  );
+  const ids = strangers.map(({ id }) => id);
+  const { now: known, before } = await ports.claims.owners(connection.company, ids);
   await endIdleClaims(known, sweeping);
   const unowned = strangers.flatMap(({ id, spokeId }) => {
     const group = spokeId ?? before.get(id)?.group;
     return group === undefined || known.has(id) ? [] : [{ id, spokeId, group }];
   });
   const refs = unowned.map(({ group }) => ({ connection: connection.name, group: groupId(group) }));
-  const states = new Map(
-    (await ports.groups.readMany(refs, sweeping.passOver)).map((state) => [String(state.ref.group), state]),
-  );
+  const found = await ports.groups.readMany(refs, sweeping.passOver);
+  const states = new Map(found.map((state) => [String(state.ref.group), state]));
   const back: GroupRef[] = [];
   let duplicates = 0;
   for (const { id, spokeId, group } of unowned) {
@@ -219,10 +214,8 @@ async function recordStrangers(linked: ReadonlySet<string>, sweeping: Sweeping):
 /** An adoption that was cut short between claim and link, and is not wanted any more, leaves the claim. */
 async function endIdleClaims(owners: Owners['now'], { connection, ports, passOver }: Sweeping) {
   const mine = [...owners].filter(([, owner]) => owner.connection === connection.name);
-  const states = await ports.groups.readMany(
-    mine.map(([, ref]) => ref),
-    passOver,
-  );
+  const refs = mine.map(([, ref]) => ref);
+  const states = await ports.groups.readMany(refs, passOver);
   for (const [leaving, { group }] of mine) {
     const state = states.find(({ ref }) => ref.group === group);
     if (state === undefined || state.dirtySinceMs !== undefined || state.intent !== undefined) continue;
