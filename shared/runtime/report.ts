@@ -62,12 +62,15 @@ export function reportCrash(ref: GroupRef, error: unknown, { logger, metrics }: 
   logger.error('not applied', { connection: ref.connection, group: ref.group, ...errorFields(error) });
 }
 
-const GROUPS_PATH = '/platform/api/groups';
+const LISTS: Readonly<Record<string, string>> = {
+  '/platform/api/groups': 'groups of the platform are not as specified',
+  '/platform/api/company_activity': 'events of the feed are not as specified',
+};
 
-/** Groups of a list whose form is not as specified: by their number only, for they may be anybody's. */
-export function reportOddGroups({ pathTemplate, ignoredFields = [] }: AttemptFacts, logger: Logger): void {
-  if (pathTemplate !== GROUPS_PATH || ignoredFields.length === 0) return;
-  logger.warn('groups of the platform are not as specified', { count: ignoredFields.length });
+/** What of a list has another form than specified: by its number only, for it may be anybody's. */
+export function reportOdd({ pathTemplate, ignoredFields = [] }: AttemptFacts, logger: Logger): void {
+  const what = LISTS[pathTemplate];
+  if (what !== undefined && ignoredFields.length > 0) logger.warn(what, { count: ignoredFields.length });
 }
 
 /** Every healthy connection has such ages: the feed is read each few minutes, the credential checked each day. */

@@ -13,7 +13,7 @@ import { createScimTokenStore } from '../store/scim-store.ts';
 import type { ApplyPorts, ToolPorts } from '../sync/ports/bundles.ts';
 import { sleep, systemClock, systemRandom } from './clock.ts';
 import { required } from './config.ts';
-import { reportOddGroups } from './report.ts';
+import { reportOdd } from './report.ts';
 import type { ReconcileTaskPorts } from './run-reconcile.ts';
 import { storesOver } from './stores.ts';
 import { type Base, wireBase, wireState } from './wire.ts';
@@ -49,7 +49,7 @@ function wireSync({ config, logger }: Base) {
       secrets,
       leases: stores.leases,
       dispatcher,
-      onAttempt: (facts) => reportOddGroups(facts, logger),
+      onAttempt: (facts) => reportOdd(facts, logger),
       clock: systemClock,
       random: systemRandom,
       sleep,

@@ -91,7 +91,11 @@ describe('activity.follow', () => {
     ['no events', { data: { next: 'c1' }, error: null }, 'field data.events'],
     ['events null', { data: { events: null, next: 'c1' }, error: null }, 'field data.events'],
     ['a cursor that is no text', { data: { events: [], next: { id: 1 } }, error: null }, 'field data.next'],
-    ['an event without an id', { data: { events: [{ name: 'x' }] }, error: null }, 'field data.events[0].id'],
+    [
+      'no event with an id',
+      { data: { events: Array(10).fill({ name: 'x' }) }, error: null },
+      'events with ids',
+    ],
   ])('another envelope, %s, is an error that says what came', async (_, body, message) => {
     const { client } = await rig(inTurn({ body }));
     const error = await rejection(collect(client.activity.follow()));
@@ -111,6 +115,25 @@ describe('activity.follow', () => {
     expect(first?.events).toEqual([
       { id: 'e1', event_type: 'NEW', subjects: [{ instance: 'g1', type: 'PLANET' }] },
     ]);
+  });
+
+  it('an event without an id, or no event at all, is left out and reported, and so is a subject that is none', async () => {
+    const group = { instance: 'g1', type: 'GROUP' };
+    const events = [
+      null,
+      { id: 'e1', subjects: [null, 'g0', group] },
+      { id: null },
+      {},
+      'removed',
+      { id: 7 },
+    ];
+    const ignored: (readonly string[])[] = [];
+    const { client } = await rig(inTurn({ body: { data: { events, next: null }, error: null } }), {
+      onAttempt: ({ ignoredFields = [] }) => ignored.push(ignoredFields),
+    });
+    const [first] = await collect(client.activity.follow());
+    expect(first?.events).toEqual([{ id: 'e1', subjects: [{}, {}, group] }]);
+    expect(ignored.flat()).toEqual(expect.arrayContaining(['data.events[2].id', 'data.events[5].id']));
   });
 
   it('refuses a start 90 days ago or longer, and an empty cursor, before it sends anything', async () => {
