@@ -15,6 +15,8 @@ import { compareAll, type SweepRun } from './sweep.ts';
 const PAGES_PER_STEP = 10;
 /** How long another run must wait for one that died; longer than a function lives (15 minutes). */
 const LEASE_MS = 16 * 60_000;
+/** How long a cursor is tried whose refusals may be anybody's trouble. */
+const TRIED_MS = 3_600_000;
 /** A platform that refuses its own cursors again and again is not asked for ever. */
 const MAX_REFUSALS = 3;
 
@@ -116,7 +118,7 @@ async function readToTheEnd(start: FeedPosition, reading: Reading): Promise<Prog
   for (let refusals = 0; ; ) {
     const pages = await readPages(position, reading);
     if (pages instanceof PlatformFailure) {
-      const isOver = !isRefusal(pages, position) || refusals >= MAX_REFUSALS;
+      const isOver = !isRefusal(pages, position, clock()) || refusals >= MAX_REFUSALS;
       if (isOver) return { position, failure: pages };
       refusals += 1;
       // Events since the last one that was read come again, by date; the ones known by id are not counted twice.
@@ -135,11 +137,15 @@ const withoutOldCursor = (start: FeedPosition, nowMs: number): FeedPosition =>
     : start;
 
 /**
- * The platform does not take its own cursor any more. Nothing says how it says so: with a 4xx, or with the `error`
- * member of an answer 200. Should it mean something else, the read by date fails likewise and nothing has moved.
+ * The platform does not take its own cursor any more. Nothing says how it says so: with a 4xx, with the `error` member
+ * of an answer 200, or with what elsewhere means that all is to wait, such as a 500; then it was tried for an hour.
+ * Should it mean something else, the read by date fails likewise and nothing has moved.
  */
-const isRefusal = (failure: PlatformFailure, { cursor }: FeedPosition): boolean =>
-  cursor !== null && ['refuse', 'odd'].includes(meaningOf(failure).next);
+function isRefusal(failure: PlatformFailure, { cursor, readAtMs }: FeedPosition, nowMs: number): boolean {
+  const { whose, next } = meaningOf(failure);
+  if (cursor === null || whose === 'connection') return false;
+  return next === 'refuse' || next === 'odd' || nowMs - readAtMs > TRIED_MS;
+}
 
 /** @returns pages as far as they came, or why not even one did: the next step meets the same failure again */
 async function readPages(position: FeedPosition, { platform, ports }: Reading) {

@@ -112,22 +112,29 @@ describe('a run', () => {
 
 describe('a gap', () => {
   it.each([
-    ['a 4xx', failure('rejected', 400)],
-    ['a 404', failure('not_found', 404)],
-    ['the error member of an answer 200', failure('unavailable', 200)],
-  ])('where the cursor is refused by %s is read over by date, once, and swept', async (_, refusal) => {
-    const { world, starts } = await worldWith(({ cursor }) =>
-      cursor === 'c1'
-        ? [refusal]
-        : [page([event('a'), ...(starts.length > 1 ? [event('b')] : [])], 'c1', true)],
-    );
-    await run(world);
-    const done = await run(world);
-    expect(starts.at(-1)).toEqual({ sinceMs: START_MS - 1_000 });
-    expect(done?.report.eventsRead).toBe(1);
-    expect(done?.sweep).toBeDefined();
-    expect((await world.ports.feed.read(CONNECTION))?.needsSweep).toBe(false);
-  });
+    ['a 4xx', failure('rejected', 400), 0],
+    ['a 404', failure('not_found', 404), 0],
+    ['the error member of an answer 200', failure('unavailable', 200), 0],
+    ['a 500 for over an hour', failure('unavailable', 500), 61],
+    ['a 403 for over an hour', failure('forbidden', 403), 61],
+  ])(
+    'where the cursor is refused by %s is read over by date, once, and swept',
+    async (_, refusal, minutes) => {
+      const { world, starts } = await worldWith(({ cursor }) =>
+        cursor === 'c1'
+          ? [refusal]
+          : [page([event('a'), ...(starts.length > 1 ? [event('b')] : [])], 'c1', true)],
+      );
+      await run(world);
+      if (minutes > 0) expect((await run(world))?.failure).toBe(refusal);
+      world.advance(minutes * MINUTE_MS);
+      const done = await run(world);
+      expect(starts.at(-1)).toEqual({ sinceMs: START_MS - 1_000 });
+      expect(done?.report.eventsRead).toBe(1);
+      expect(done?.sweep).toBeDefined();
+      expect((await world.ports.feed.read(CONNECTION))?.needsSweep).toBe(false);
+    },
+  );
 
   it('is swept by the next run where the sweep failed', async () => {
     const { world, starts } = await worldWith(({ cursor }) =>
