@@ -120,6 +120,8 @@ export const GroupItem = z.lazy(() =>
     platformId: platformGroupText.exactOptional(),
     version: versionText.exactOptional(),
     view: ViewPointer.exactOptional(),
+    /** Versions before the present one, oldest first, and since when it is that: a platform may show them for a while. */
+    overtaken: z.object({ versions: z.array(versionText), atMs: number }).exactOptional(),
     intent: Intent.exactOptional(),
     /** The intent that its worker has ended with, not knowing the outcome. */
     releasedIntent: intentText.exactOptional(),
@@ -213,6 +215,5 @@ export interface StoredMember extends MemberRegister {
 }
 
 /** The platform group that a directory group is linked to, as last written or read. */
-export type LinkedGroup = Required<Pick<GroupItem, 'version' | 'view'>> & {
-  readonly id: NonNullable<GroupItem['platformId']>;
-};
+export type LinkedGroup = Required<Pick<GroupItem, 'version' | 'view'>> &
+  Pick<GroupItem, 'overtaken'> & { readonly id: NonNullable<GroupItem['platformId']> };

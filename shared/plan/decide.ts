@@ -19,7 +19,7 @@ import { isWhole, type ListedGroup, type ObservedGroup, type View } from '../dom
 import { tellsOfDeletion } from './attribute.ts';
 import { type DraftInput, draftPlan } from './draft.ts';
 import type { Facts, Rejected, Reservation, Wanted } from './facts.ts';
-import { foreignDifferences, isOurCreation, isSpokeIdLost, shows, viewOf } from './foreign.ts';
+import { foreignDifferences, isOurCreation, isSpokeIdLost, pastForMs, shows, viewOf } from './foreign.ts';
 import { type GuardInput, judgeRemovals } from './guard.ts';
 import { type HeldRemovals, holdWithSay, isOver, judgeByHold } from './hold.ts';
 import { alreadyThere, foldName, renamedTo, says } from './names.ts';
@@ -165,6 +165,7 @@ const TRIED: Wait = {
   waitMs: undefined,
   why: { code: 'platform_rejected', message: 'users that the platform refused together are tried apart' },
 };
+const PAST = { code: 'waiting', message: 'the platform shows the group as it was before: it is asked again' };
 const UNTOLD = {
   code: 'missing',
   message:
@@ -286,7 +287,7 @@ export const treatmentOf = ({ settings, state: { ref, registers } }: Facts): Gro
  *     the platform shows            | create              | patch, put | delete
  *     ------------------------------|---------------------|------------|--------------
  *     what the intent would make    | confirm             | confirm    | –
- *     the version from before       | –                   | drop       | drop
+ *     a version from before         | –                   | drop       | drop
  *     something else                | –                   | absorb     | drop
  *     nothing (404, not listed)     | drop after 3 misses | drop       | confirm_gone
  */
@@ -307,7 +308,12 @@ function decideIntent(facts: Facts, intent: Intent): Decision {
     return isGivenUp ? dropped : { ...notShownYet(facts), noting: { ...intent, misses } };
   }
   if (intent.action === 'delete') return look === 'gone' ? { kind: 'confirm_gone', intent } : dropped;
-  if (look === 'gone' || look.version === intent.versionBefore) return dropped;
+  if (
+    look === 'gone' ||
+    look.version === intent.versionBefore ||
+    pastForMs(look, facts.state, facts.nowMs) > 0
+  )
+    return dropped;
   return decideOutcome(facts, intent, look);
 }
 
@@ -356,6 +362,7 @@ function asNamed(made: View, observed: ObservedGroup, before: View | undefined):
  *     ---------------------------------------------|-----------------------------
  *     our version, and we know what we left        | undefined: as we left it
  *     the same, but a 404 came before              | clear
+ *     a version from before, within a minute       | wait
  *     another version, or our view is unreadable   | absorb
  *     nothing (404)                                | see `decideMissing`
  */
@@ -364,6 +371,8 @@ export function decideLook(facts: Facts): Decision | undefined {
   if (state.platformId === undefined) return { kind: 'forget' };
   if (look === undefined) return LOOK;
   if (look === 'gone') return decideMissing(facts);
+  const waitMs = pastForMs(look, state, facts.nowMs);
+  if (waitMs > 0) return { kind: 'wait', waitMs, why: PAST };
   if (views === undefined) return { kind: 'read', what: ['views'] };
   if (views.base === undefined) return decideUnreadable(facts, look);
   if (look.version !== state.version) return decideForeign(facts, look, [views.base]);

@@ -43,11 +43,12 @@ const LINK = ['platformId', 'version', 'view', 'viewId', 'createdAt', 'takeOver'
 const HOLD = ['hold', 'holdDigest'] as const;
 const PENDING = ['pendingCause', 'pendingSince', 'pendingRevision', 'gpk', 'gsk'] as const;
 
-const linkAttributes = ({ id, version, view }: LinkedGroup) => ({
+const linkAttributes = ({ id, version, view, overtaken }: LinkedGroup) => ({
   platformId: id,
   version,
   view: { ...view },
   viewId: view.id,
+  ...(overtaken && { overtaken: plain(overtaken) }),
 });
 
 /** What a flip leaves nothing of, clean or not. */

@@ -25,8 +25,8 @@ function slowWorker(heldUpBefore: string, meanwhile: () => Promise<void>): Worke
 }
 
 /** A group of these members, in step. */
-async function inStep(members: readonly string[], settings = {}) {
-  const told = await story({ settings });
+async function inStep(members: readonly string[], settings = {}, platform = {}) {
+  const told = await story({ settings, platform });
   await told.hire(...members);
   await told.tell({ snapshot: 'g', of: members });
   return { ...told, id: (await told.state('g'))?.platformId ?? '' };
@@ -150,3 +150,27 @@ it.each(['getMany VIEW#', 'platform.get'])('plan and explain late for %s begin a
     expect(await ask(world.portsFor(slowWorker(held, tell)))).toEqual(await ask(world.onlooker));
   }
 });
+
+it.each(['restore', 'report', 'adopt'] as const)(
+  'under %s what the platform shows from before our last write is nobody else’s change',
+  async (drift) => {
+    const settings = { drift, membership: 'additive' };
+    const { world, tell, shown, state, id } = await inStep(['a', 'b'], settings, { getLagMs: 45_000 });
+    world.advance(CREATE_SETTLE_MS);
+    await tell({ take: ['b'], from: 'g' });
+    await tell({ add: ['b'], to: 'g' }, { take: ['a'], from: 'g' });
+    await suspectChanged(world);
+    await tell();
+    expect(shown('g')).toEqual([['u-b']]);
+    expect((await state('g'))?.openDrift).toEqual([]);
+    expect(world.platform.writes.map(({ action }) => action)).toEqual(['create', 'patch', 'patch']);
+
+    // What somebody else does is seen as before.
+    world.advance(60_000);
+    world.platform.changeAsOther(id, { name: 'Theirs' });
+    world.advance(60_000);
+    await suspectChanged(world);
+    await tell();
+    expect(world.platform.groups.get(id)?.name).toBe(drift === 'restore' ? 'Group g' : 'Theirs');
+  },
+);

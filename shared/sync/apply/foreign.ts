@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { DATED, type Difference, NOBODY_KNOWN } from '../../domain/drift.ts';
-import type { GroupState, Intent, LinkedGroup } from '../../domain/group-state.ts';
+import type { GroupState, Intent, LinkedGroup, ViewPointer } from '../../domain/group-state.ts';
 import { intentId, type PlatformGroupId } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import { attribute } from '../../plan/attribute.ts';
 import { type Absorb, type Decision, type DriftEnding, endingOf } from '../../plan/decide.ts';
+import { overtakenBy } from '../../plan/foreign.ts';
 import { mayUnlink, UNLINKED_ALWAYS } from '../../plan/guard.ts';
 import { attributeDrift, toldOf } from '../attribute-drift.ts';
 import type { Flip, FoundForeign } from '../ports/groups.ts';
@@ -88,16 +89,18 @@ async function isStillOurs({ ref, view, intent }: GroupState, { ports }: Turn): 
   return now?.intent?.id === intent?.id && now?.view?.id === view?.id;
 }
 
-/** Stores an observed group as a view that the group can be pointed to. */
+/** Stores an observed group as a view that the group can be pointed to, unless one is prepared. */
 export async function linkTo(
   seen: GroupState,
   { id, version }: Pick<ObservedGroup, 'id' | 'version'>,
   view: View,
   { ports, connection: { settings } }: Turn,
+  prepared?: ViewPointer,
 ): Promise<LinkedGroup> {
-  const viewId = intentId(ports.newId());
-  const pointer = await ports.groups.prepareView(seen, viewId, view, settings.membership);
-  return { id: id as PlatformGroupId, version, view: pointer };
+  const pointer =
+    prepared ?? (await ports.groups.prepareView(seen, intentId(ports.newId()), view, settings.membership));
+  const overtaken = overtakenBy(version, seen, ports.clock());
+  return { id: id as PlatformGroupId, version, view: pointer, ...(overtaken && { overtaken }) };
 }
 
 /** The group is as we left it: the suspicion, or the 404 before, is answered. */

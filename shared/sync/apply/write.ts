@@ -347,10 +347,7 @@ async function linkAfter(
   { isAsPrepared }: Outcome,
   { intent, round, turn }: Writing,
 ): Promise<LinkedGroup> {
-  const { id, version } = observed;
-  if (isAsPrepared && intent.view !== undefined)
-    return { id: id as PlatformGroupId, version, view: intent.view };
-  return linkTo(round.state, observed, view, turn);
+  return linkTo(round.state, observed, view, turn, isAsPrepared ? intent.view : undefined);
 }
 
 async function judged(
