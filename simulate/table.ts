@@ -20,7 +20,7 @@ import type {
 export interface MemoryTableOptions {
   /** Called before each operation, so that a test can stop the run, or let another worker go first. */
   readonly before?: (operation: string, key: string) => Promise<void>;
-  /** How far the index is behind, or twice as far, and the clock that tells. */
+  /** How far the index is behind, or twice as far, and the clock that tells; each other read sees a tenth of that. */
   readonly indexLag?: { readonly ms: number; readonly nowMs: () => number };
   /** Where not of 1 MB. */
   readonly pageBytes?: number;
@@ -78,7 +78,9 @@ export class MemoryTable implements Table {
   /** Most items that one query of a kind of sort key has read. */
   readonly widest = new Map<string, number>();
   readonly #table = new Map<string, Partition>();
-  readonly #index = new Map<string, Partition>();
+  /** Of two, where the index is behind: what one read shows, the next may not show yet. */
+  readonly #replicas: readonly Map<string, Partition>[];
+  #indexReads = 0;
   #indexed = 0;
   readonly #late: { readonly dueMs: number; readonly run: () => void }[] = [];
   readonly #options: MemoryTableOptions;
@@ -87,6 +89,8 @@ export class MemoryTable implements Table {
   constructor(options: MemoryTableOptions | MemoryTableOptions['before'] = {}) {
     this.#options = typeof options === 'function' ? { before: options } : options;
     this.keysAtOnce = this.#options.keysAtOnce ?? 100;
+    const isLate = (this.#options.indexLag ?? NO_LAG).ms > 0;
+    this.#replicas = Array.from({ length: isLate ? 2 : 1 }, () => new Map<string, Partition>());
   }
 
   async get(key: Key): Promise<Item | undefined> {
@@ -189,7 +193,9 @@ export class MemoryTable implements Table {
     this.#catchUp();
     const { pageBytes = 1_048_576, isEmptyPage } = this.#options;
     if (request.after !== undefined && isEmptyPage?.()) return { items: [], bytes: 0, last: request.after };
-    const partition = (request.index ? this.#index : this.#table).get(request.partition);
+    if (request.index) this.#indexReads += 1;
+    const index = this.#replicas[this.#indexReads % this.#replicas.length];
+    const partition = (request.index ? index : this.#table)?.get(request.partition);
     const page = readPage(partition, request, pageBytes);
     this.#options.meter?.read(page.bytes, request.index === true);
     const kind = request.index
@@ -230,10 +236,12 @@ export class MemoryTable implements Table {
     else this.items.set(nameOf(key), next);
     if (from === undefined && to === undefined) return;
     const { nowMs, ms } = this.#options.indexLag ?? NO_LAG;
-    // Changes of one item are shown in their order, those of two need not be.
-    const dueMs = nowMs() + ms * (1 + (key.sk.length % 2));
-    const last = this.#late.findLastIndex((one) => one.dueMs <= dueMs);
-    this.#late.splice(last + 1, 0, { dueMs, run: () => this.#reindex(from, to) });
+    this.#replicas.forEach((index, which) => {
+      // Changes of one item are shown in their order, those of two need not be.
+      const dueMs = nowMs() + (ms * (1 + (key.sk.length % 2))) / (1 + 9 * which);
+      const last = this.#late.findLastIndex((one) => one.dueMs <= dueMs);
+      this.#late.splice(last + 1, 0, { dueMs, run: () => this.#reindex(index, from, to) });
+    });
     this.#catchUp();
   }
 
@@ -242,18 +250,19 @@ export class MemoryTable implements Table {
     while (this.#late[0] !== undefined && this.#late[0].dueMs <= nowMs) this.#late.shift()?.run();
   }
 
-  #reindex(from: IndexEntry | undefined, to: IndexEntry | undefined): void {
+  #reindex(index: Map<string, Partition>, from: IndexEntry | undefined, to: IndexEntry | undefined): void {
     const isSamePlace = from !== undefined && to !== undefined && from.pk === to.pk && from.sk === to.sk;
     if (isSamePlace && isSame(from.shown, to.shown)) return;
     this.#indexed += 1;
+    const meter = index === this.#replicas[0] ? this.#options.meter : undefined;
     if (from !== undefined && !isSamePlace) {
-      this.#options.meter?.write(itemBytes(from.shown), true);
-      place(this.#index, [from.pk, from.sk], undefined);
+      meter?.write(itemBytes(from.shown), true);
+      place(index, [from.pk, from.sk], undefined);
     }
     if (to === undefined) return;
     const bytes = itemBytes(to.shown);
-    this.#options.meter?.write(bytes, true);
-    place(this.#index, [to.pk, to.sk], { item: to.shown, bytes });
+    meter?.write(bytes, true);
+    place(index, [to.pk, to.sk], { item: to.shown, bytes });
   }
 }
 

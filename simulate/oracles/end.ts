@@ -1,7 +1,8 @@
+import { DAY_MS } from '../life.ts';
 import type { PlatformWrite } from '../platform/platform.ts';
 import { isBoundByMore, unexplained } from './differences.ts';
 import { hasLostItsCredential, type Judge, type Sight, type Sighted } from './sight.ts';
-import { storedMember } from './stored.ts';
+import { readItem, storedMember } from './stored.ts';
 
 /** When faults have stopped and a day has passed, the platform is what the directory says, or it is explained why not. */
 export const createEnd = (): Judge => (sight) => {
@@ -20,8 +21,17 @@ export const createEnd = (): Judge => (sight) => {
       judgePending(sight, connection, group);
     }
     judgeSeconds(sight, connection);
+    judgeFeed(sight, connection);
   }
 };
+
+/** The schedules leave out runs that would find nothing (schedules.ts), for six hours at most. */
+function judgeFeed({ seen, nowMs, accuse }: Sight, { name, gate }: Sighted): void {
+  const { readAtMs = 0 } = readItem<{ readAtMs: number }>(seen, `C#${name} FEED`) ?? {};
+  if (gate === 'paused' || nowMs - readAtMs <= DAY_MS / 2) return;
+  const sentence = `The platform of ${name} has been well for a day; expected its feed to be read to the end in the last twelve hours, but it last was at ${new Date(readAtMs).toISOString()}.`;
+  accuse('end', 'feed_not_read', { connection: name }, sentence);
+}
 
 /** Who cannot be written shows as pending, with the cause. */
 function judgePending(sight: Sight, connection: Sighted, group: string): void {

@@ -26,6 +26,13 @@ const WINDOW_MS = 90 * 86_400_000;
 const MOST_EVENTS = 1_000;
 const YEAR_MS = 365 * 86_400_000;
 
+const FORGOTTEN = [400, 403, 404, 410, 422, 500, 503] as const;
+/** What nobody specified: of an event other kinds, and values of another form. */
+const ODD = [
+  { event_type: 'EXTERNAL_GROUP_RESHUFFLED', initiator: { type: 'ROBOT' } },
+  { event_type: 7, timestamp: 1_700_000_000, initiator: 'a robot', event_reason: [] },
+] as const;
+
 const json = (body: unknown): Answer => ({ status: 200, text: JSON.stringify(body) });
 export const refusal = (status: number, headers?: Answer['headers']): Answer => ({
   status,
@@ -37,6 +44,8 @@ export const refusal = (status: number, headers?: Answer['headers']): Answer => 
 export function createAnswers(options: PlatformOptions, { tempers, groups, people, tokens }: Parts) {
   const { company, clock, traits, chronicle } = options;
   const random = options.random.fork('answers');
+  const shapeless = new Set<number>();
+  let forgotten = { beforeMs: 0, status: 0 };
 
   const textOf = remembered(({ id, name, spokeId, users, version }) =>
     JSON.stringify({ id, name, spokeId: traits.echoSpokeId ? spokeId : null, users, version }),
@@ -44,14 +53,14 @@ export function createAnswers(options: PlatformOptions, { tempers, groups, peopl
   const ofGroup = (group: HeldGroup): Answer => ({ status: 200, text: textOf(group), group: group.id });
   const ofWrite = ({ status, group }: Written): Answer =>
     group === undefined ? refusal(status) : ofGroup(group);
-  const isOld = ({ createdAtMs }: HeldGroup, lagMs: number) => lagMs === 0 || clock() - createdAtMs >= lagMs;
 
   const list = (): Answer => {
     const isDenying = tempers.find('list_denies') !== undefined;
     const odd = tempers.strikes('list_shows_odd_group') ? [oddGroup()] : [];
     const all = [...groups.held.values()];
-    const old = all.filter((group) => isOld(group, traits.listLagMs));
-    if (old.length < all.length) chronicle.fired('trait:listLagMs');
+    const old = traits.listLagMs === 0 ? all : groups.all(clock() - traits.listLagMs);
+    if (old.length !== all.length || old.some((group, at) => group !== all[at]))
+      chronicle.fired('trait:listLagMs');
     const visible = isDenying ? old.filter((group) => !isDenied('list_denies', group)) : old;
     if (visible.length < old.length) tempers.fire('list_denies');
     return { status: 200, text: `[${[...visible.map(textOf), ...odd].join()}]` };
@@ -71,40 +80,54 @@ export function createAnswers(options: PlatformOptions, { tempers, groups, peopl
   };
 
   const get = (id: string): Answer => {
-    const group = groups.held.get(id);
-    if (group === undefined) return refusal(404);
-    if (isDenied('get_denies', group) && tempers.fire('get_denies')) return refusal(404);
-    if (isOld(group, traits.getLagMs)) return ofGroup(group);
-    chronicle.fired('trait:getLagMs');
-    return refusal(404);
+    const now = groups.held.get(id);
+    const group = traits.getLagMs === 0 ? now : groups.asOf(clock() - traits.getLagMs, id);
+    if (group !== now) chronicle.fired('trait:getLagMs');
+    const isDeniedNow = group !== undefined && isDenied('get_denies', group) && tempers.fire('get_denies');
+    return group === undefined || isDeniedNow ? refusal(404) : ofGroup(group);
   };
 
   const activity = (query: URLSearchParams): Answer => {
     const { log } = groups;
     const [next, start] = [query.get('next'), query.get('startDate')];
+    if (isForgotten(next)) return refusal(forgotten.status);
     const oldestMs = clock() - WINDOW_MS;
     const startMs = start === null ? oldestMs : Date.parse(start);
-    const position = next === null ? firstAtOrAfter(log, startMs) : Number(next);
+    const position = next === null ? firstAtOrAfter(log, startMs) : Number.parseInt(next, 10);
     if (startMs < oldestMs || !(position >= 0 && position <= log.length)) return refusal(400);
     const untilMs = clock() - traits.feedLagMs;
     const limit = Math.min(MOST_EVENTS, Number(query.get('limit') ?? MOST_EVENTS));
     const page = feedPage(log, { position, untilMs, limit });
     if (page.isEnd && page.position < log.length) chronicle.fired('trait:feedLagMs');
     const events = page.entries.flatMap(({ entry, sequence }) =>
-      bent(activityEvent(entry, { id: `${company}-e${sequence}`, company }, people.byUserId)),
+      bent(activityEvent(entry, { id: `${company}-e${sequence}`, company }, people.byUserId), sequence),
     );
-    const cursor = String(page.position);
+    const cursor = page.position === position && next !== null ? next : `${page.position}@${clock()}`;
     const ending = page.isEnd ? endOfFeed(traits.endOfFeed, cursor) : { next: cursor };
     return json({ data: { events, ...ending }, error: null });
   };
 
-  /** One event as this feed tells it: not at all, twice, of an unknown kind, or dated next year. */
-  const bent = (event: object): readonly object[] => {
+  /** What was given out before the temper came is refused for good, each time by the same status. */
+  const isForgotten = (cursor: string | null): boolean => {
+    const sinceMs = tempers.find('feed_forgets')?.sinceMs ?? 0;
+    if (sinceMs > forgotten.beforeMs) forgotten = { beforeMs: sinceMs, status: random.pick(FORGOTTEN) };
+    const isOld = Number(cursor?.split('@')[1]) < forgotten.beforeMs;
+    return isOld && tempers.fire('feed_forgets');
+  };
+
+  /** One event as this feed tells it: not at all, twice, of an unknown kind, dated next year, or as no event at all. */
+  const bent = (event: ReturnType<typeof activityEvent>, sequence: number): readonly unknown[] => {
     if (tempers.strikes('feed_missing')) return [];
-    const odd = { event_type: 'EXTERNAL_GROUP_RESHUFFLED', initiator: { type: 'ROBOT' } };
+    // Once told so, always told so, however well the platform is by then.
+    if (shapeless.has(sequence) || tempers.strikes('feed_shapeless')) {
+      shapeless.add(sequence);
+      const { id, subjects, ...rest } = event;
+      const shapes = [null, 'removed', { ...rest, subjects }, { id, ...rest, subjects: [null, ...subjects] }];
+      return [shapes[sequence % shapes.length]];
+    }
     const told = {
       ...event,
-      ...(tempers.strikes('feed_odd_kind') ? odd : {}),
+      ...(tempers.strikes('feed_odd_kind') ? random.pick(ODD) : {}),
       ...(tempers.strikes('feed_future') ? { timestamp: new Date(clock() + YEAR_MS).toISOString() } : {}),
     };
     return tempers.strikes('feed_twice') ? [told, told] : [told];

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { ForeignWrite, HeldGroup, PlatformOptions, PlatformWrite } from './facts.ts';
 import * as rules from './rules.ts';
 import type { Tempers } from './tempers.ts';
@@ -24,6 +25,12 @@ const INITIATORS = {
 } as const;
 const OURSELVES = { type: 'EXTERNAL', role: null, displayName: 'groupsync' } as const;
 
+const versionOf = ({ name, spokeId, users }: rules.GroupContent): string =>
+  createHash('sha256')
+    .update(JSON.stringify([name, spokeId, users]))
+    .digest('hex')
+    .slice(0, 16);
+
 export type Groups = ReturnType<typeof createGroups>;
 
 /** The groups as they truly are, every write to them, and the log that the feed is read from. */
@@ -32,11 +39,16 @@ export function createGroups(options: PlatformOptions, tempers: Tempers) {
   /** What answers a write with a name that is taken. */
   const takenStatus = options.random.fork('groups').pick([400, 409]);
   const held = new Map<string, HeldGroup>();
+  /** What each group was from when on; nothing: it was deleted. */
+  const pasts = new Map<string, { readonly sinceMs: number; readonly group?: HeldGroup }[]>();
   const log: rules.FeedEntry[] = [];
   const writes: PlatformWrite[] = [];
   const foreign: ForeignWrite[] = [];
   const unacceptable = new Set<string>();
   let ids = 0;
+
+  const asOf = (atMs: number, id: string): HeldGroup | undefined =>
+    pasts.get(id)?.findLast(({ sinceMs }) => sinceMs <= atMs)?.group;
 
   const newId = () => {
     ids += 1;
@@ -68,8 +80,13 @@ export function createGroups(options: PlatformOptions, tempers: Tempers) {
   };
 
   const hold = (group: rules.PlatformGroup, origin: Pick<HeldGroup, 'createdAtMs' | 'madeBy'>): HeldGroup => {
-    const now = { ...group, createdAtMs: origin.createdAtMs, madeBy: origin.madeBy };
+    const { createdAtMs, madeBy } = origin;
+    const version = traits.hashedVersions ? versionOf(group) : group.version;
+    const now = { ...group, version, createdAtMs, madeBy };
     held.set(group.id, now);
+    const past = pasts.get(group.id) ?? [];
+    past.push({ sinceMs: past.length === 0 ? createdAtMs : clock(), group: now });
+    pasts.set(group.id, past);
     return now;
   };
 
@@ -117,6 +134,9 @@ export function createGroups(options: PlatformOptions, tempers: Tempers) {
 
   return {
     held: held as ReadonlyMap<string, HeldGroup>,
+    asOf,
+    /** All as they were then. */
+    all: (atMs: number): readonly HeldGroup[] => [...pasts.keys()].flatMap((id) => asOf(atMs, id) ?? []),
     log,
     writes,
     foreign,
@@ -152,6 +172,7 @@ export function createGroups(options: PlatformOptions, tempers: Tempers) {
       const group = held.get(id);
       if (group === undefined) return { status: 404 };
       held.delete(id);
+      pasts.get(id)?.push({ sinceMs: clock() });
       return note('delete', { group, change: rules.DELETED }, author, {});
     },
 

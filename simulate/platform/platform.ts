@@ -27,6 +27,7 @@ export const PLAIN_TRAITS: Traits = {
   installer: null,
   listLagMs: 0,
   getLagMs: 0,
+  hashedVersions: false,
   endOfFeed: 'same',
   feedLagMs: 0,
 };

@@ -265,6 +265,35 @@ describe('a temper', () => {
     expect(world.fired.get(`temper:${temper}`)).toBe(3);
   });
 
+  it('feed_shapeless: what is no event stays none, and what still is one tells of its group', async () => {
+    const world = stage();
+    await world.outcome(world.create('d1'));
+    world.platform.begin({ kind: 'temper', temper: 'feed_shapeless', forMs: HOUR_MS });
+    const ids = async () => ((await world.outcome(world.feed())) as { id: string }[]).map(({ id }) => id);
+    const told = await ids();
+    expect(told.length).toBeLessThan(3);
+    world.platform.calm();
+    expect(await ids()).toEqual(told);
+  });
+
+  it('feed_forgets: a cursor from before is refused for good, one from after is taken', async () => {
+    const world = stage();
+    await world.outcome(world.create('d1'));
+    const cursorAt = async (start: Parameters<typeof world.client.activity.follow>[0]) => {
+      const pages = [];
+      for await (const { next } of world.client.activity.follow(start)) pages.push(next);
+      return { cursor: pages.at(-1) ?? '' };
+    };
+    const before = (await world.outcome(cursorAt({ sinceMs: START_MS }))) as { cursor: string };
+    await world.pass(MINUTE_MS);
+    world.platform.begin({ kind: 'temper', temper: 'feed_forgets', forMs: MINUTE_MS });
+    expect(await world.outcome(cursorAt(before))).toHaveProperty('status');
+    await world.pass(2 * MINUTE_MS);
+    expect(await world.outcome(cursorAt(before))).toHaveProperty('status');
+    const after = (await world.outcome(cursorAt({ sinceMs: START_MS }))) as { cursor: string };
+    expect(await world.outcome(cursorAt(after))).toEqual(after);
+  });
+
   it('by its share it chooses the same users for as long as it lasts', async () => {
     const world = stage();
     world.platform.begin({ kind: 'temper', temper: 'drops_users', forMs: HOUR_MS, share: 0.5 });
