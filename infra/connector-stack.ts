@@ -32,7 +32,7 @@ export interface ConnectorStackProps extends StackProps {
   readonly code: FunctionCode;
 }
 
-/** Lambda's maximum: a sweep of 10,000 groups ends in minutes, and stops cleanly by itself before this. */
+/** Lambda's maximum: a sweep of 10,000 groups ends in minutes; the feed stops cleanly by itself before this. */
 const SCHEDULED_TIMEOUT_SECONDS = 900;
 
 /** Memory buys processor time too (1,769 MiB is one vCPU): enough for the largest batch, group, listing. */

@@ -154,7 +154,7 @@ const stackOptions = (
   },
 });
 
-/** The delay of the apply queue is two seconds more, and SQS allows 900. */
+/** As the functions take it: `shared/runtime/config.ts`. */
 const LONGEST_WINDOW_SECONDS = 898;
 
 function coalesceSeconds(text: string | undefined): number {

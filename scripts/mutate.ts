@@ -39,7 +39,6 @@ const vitest = await createVitest('test', {
   watch: false,
   testTimeout: TEST_TIMEOUT_MS,
   reporters: [{}],
-  pool: 'threads',
 });
 
 const first = await vitest.start([...new Set(files.flatMap(testsOf))]);
@@ -47,6 +46,7 @@ const first = await vitest.start([...new Set(files.flatMap(testsOf))]);
 const survivors: string[] = [];
 let count = 0;
 try {
+  if (first.testModules.length === 0) throw new Error('expected tests to run, got none');
   const failing = first.testModules.filter((module) => !module.ok()).map(({ moduleId }) => moduleId);
   if (failing.length > 0) throw new Error(`the tests fail without any mutation: ${failing.join(', ')}`);
   for (const file of files) {

@@ -13,8 +13,8 @@ export function addExplain(program: Command, act: Act): void {
   program
     .command('explain')
     .description('why somebody is, or is not, in a group: from the event to the version on the platform')
-    .argument('<group>', 'id or exact name of the group')
-    .argument('<member>', "the member's id in the directory, or its e-mail address")
+    .argument('<group>', 'id, name, or how one begins')
+    .argument('<member>', "the member's id in the directory, address or name")
     .addHelpText(...examples('explain 00g1 00u7', 'explain Engineering ann@acme.test'))
     .action(
       act(async (context, group: string, member: string) => {
@@ -35,10 +35,7 @@ export function addPerson(program: Command, act: Act): void {
   program
     .command('person')
     .description('everything of one member: their groups and why, binding, latest events and who made them')
-    .argument(
-      '<member>',
-      "the member's id in the directory, or the address of the employee they are bound to",
-    )
+    .argument('<member>', "the member's id in the directory, address or name")
     .addHelpText(...examples('person 00u7', 'person ann@acme.test --json'))
     .action(
       act(async (context, member: string) => {

@@ -15,7 +15,7 @@ export function addLists(program: Command, act: Act): void {
   program
     .command('drift')
     .description('what others changed on the platform, and what became of it')
-    .option('--group <group>', 'id or exact name')
+    .option('--group <group>', 'id, name, or how one begins')
     .option('--since <age>', 'seen within the last 30m, 2h or 7d', age)
     .addHelpText(...examples('drift --since 2h', 'drift --group Engineering --json'))
     .action(act(showDrift));

@@ -26,7 +26,7 @@ export function addLog(program: Command, act: Act): void {
   const filtered = (command: Command) =>
     command
       .option('--since <age>', 'of the last 30m, 2h or 7d', age)
-      .option('--member <id>', 'about this member: an id of the directory or of the platform')
+      .option('--member <member>', 'about this member: id, address or name, or an id of the platform')
       .option('--actor <text>', 'by whom: part of an id or a name')
       .option('--action <action>', 'such as patch, holds_approve, or drift for every kind of it')
       .option(
@@ -40,7 +40,7 @@ export function addLog(program: Command, act: Act): void {
       .description(
         'everything that happened, newest last: writes, holds, gate, what people did, what others changed; with --group or --member also the events that still have the last word',
       )
-      .option('--group <group>', 'id or exact name')
+      .option('--group <group>', 'id, name, or how one begins')
       .option('--follow', 'stay, and show what happens; with --json an entry a line'),
   )
     .addHelpText(...examples('log --since 2h', 'log --actor ada --follow'))
@@ -49,7 +49,7 @@ export function addLog(program: Command, act: Act): void {
     program
       .command('audit')
       .description('what was written to a group and done to it, when, why and by whom, newest first')
-      .argument('[group]', 'id or exact name; without it: what people did to the connection')
+      .argument('[group]', 'id, name, or how one begins; without it: what people did to the connection')
       .option('--verify', 'check that no entry was changed or removed'),
   )
     .addHelpText(...examples('audit 00g1', 'audit 00g1 --verify'))

@@ -11,7 +11,7 @@ export function addPause(program: Command, act: Act): void {
   program
     .command('pause')
     .description('stop writing to the platform, for the connection or one group; events are kept')
-    .argument('[group]', 'id or exact name; without it: the whole connection')
+    .argument('[group]', 'id, name, or how one begins; without it: the whole connection')
     .option('--reason <text>', 'why, for whoever asks next')
     .option(...NO_WAIT)
     .addHelpText(...examples('pause --reason "platform maintenance"', 'pause 00g1'))
@@ -19,7 +19,7 @@ export function addPause(program: Command, act: Act): void {
   program
     .command('resume')
     .description('write again; shows first what has waited')
-    .argument('[group]', 'id or exact name; without it: the whole connection')
+    .argument('[group]', 'id, name, or how one begins; without it: the whole connection')
     .option(...NO_WAIT)
     .addHelpText(...examples('resume', 'resume 00g1'))
     .action(act(resume));

@@ -29,7 +29,7 @@ const OPERATORS: Readonly<Record<string, readonly string[]>> = {
   '||': ['&&'],
 };
 const SAYING_NOTHING: ReadonlySet<string> = new Set(['return;', 'return undefined;']);
-const METHODS: Readonly<Record<string, string>> = { some: 'every', every: 'some', max: 'min', min: 'max' };
+const METHODS = new Map(Object.entries({ some: 'every', every: 'some', max: 'min', min: 'max' }));
 
 /** Every mutant of one file, types aside: operators, conditions, numbers, booleans, methods, returns and statements. */
 export function mutantsOf(file: string, source: string): readonly Mutant[] {
@@ -117,7 +117,7 @@ function callMutants(node: Node, source: string): readonly Mutant[] {
   const property = callee['property'] as Node;
   const object = callee['object'] as Node;
   const name = textOf(property, source);
-  const other = METHODS[name];
+  const other = METHODS.get(name);
   if (other !== undefined) return [{ start: property.start, end: property.end, text: other }];
   const isRemovable = ['filter', 'sort', 'reverse', 'toReversed', 'slice'].includes(name);
   return isRemovable ? [{ start: object.end, end: node.end, text: '' }] : [];

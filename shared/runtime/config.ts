@@ -9,7 +9,7 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** SQS delays a message by at most 900 seconds, two of which are the clock margin. */
+/** SQS delays a message by at most 900 seconds; by two of them clocks may differ. */
 const MAX_COALESCE_SECONDS = 898;
 
 const boundOf = ([queue, to]: [string, ConnectionName]): [string, BoundQueue] => [queue, { queue, to }];

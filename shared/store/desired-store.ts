@@ -12,8 +12,8 @@ import { all, any, equal, exists, greater, itemsOf, less, missing } from './tabl
 
 /**
  * How long a tombstone lives past its stamp or its receipt, whichever is later. Events, replays included, are refused
- * once they are 400 days old, and a message may wait up to 14 days in a queue and 14 more in a dead-letter queue: by
- * the end of 430 days nothing older than the tombstone can still be accepted, so its end can resurrect nobody.
+ * if they are 400 days old when ingest reads them, however long they waited: by the end of 430 days nothing older than
+ * the tombstone can still be accepted, with a month to spare, so its end can resurrect nobody.
  */
 export const TOMBSTONE_LIFE_MS = 430 * 24 * 3_600_000;
 

@@ -13,7 +13,7 @@ const COUNTS_MS = 3_600_000 + 15 * 60_000;
 const KEPT_MS = 2 * COUNTS_MS;
 const UNLINK_COUNTS_MS = 3_600_000;
 
-/** Reservations of the rolling hour, one item per write; see guardRemovals for why they are put before they are read. */
+/** Reservations of the rolling hour, one item per write; `reserve` in `sync/apply/perform.ts` says why they are put before they are read. */
 export function createGuardStore(table: Table): GuardStore {
   const put = async ({ connection, group, intent, atMs, removals }: GuardReservation) => {
     const own = guardKey(connection, atMs, intent);

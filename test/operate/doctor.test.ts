@@ -241,7 +241,7 @@ describe('examine', () => {
       },
     ],
     [
-      /^scim url: .*scim\.test\/scim\/v2 answers 503.* mend: .*runbook/,
+      /^scim url: .*scim\.test\/scim\/v2 answers 503.* mend: .*runbook.*"SCIM requests fail"/,
       served({ statusOf: async () => 503 }),
     ],
     [/^scim url: .*does not answer: it said no.* mend: .*network/, served({ statusOf: failing })],

@@ -79,7 +79,7 @@ async function checkUrl(url: string | undefined, { deployment }: ToolPorts): Pro
     const status = await deployment.statusOf(`${url}/ServiceProviderConfig`);
     return check('scim url', status < 500, {
       detail: `${url} answers ${status}`,
-      fix: 'docs/runbook.md, "SCIM errors": the function’s log says why',
+      fix: 'docs/runbook.md, "SCIM requests fail": the function’s log says why',
     });
   } catch (error) {
     const detail = `${url} does not answer: ${messageOf(error)}`;
