@@ -2,6 +2,7 @@ import '../shared/runtime/cold-start.ts';
 import type { PeopleReport } from '../shared/contract/answers.ts';
 import { PeopleInvocation } from '../shared/contract/invocation.ts';
 import { eachConnection } from '../shared/runtime/each-connection.ts';
+import { loggable } from '../shared/runtime/logger.ts';
 import { wirePeople } from '../shared/runtime/wire-platform.ts';
 import { refreshPeople } from '../shared/sync/people.ts';
 import { once } from './frame/once.ts';
@@ -18,6 +19,6 @@ export async function handler(event: unknown): Promise<{ readonly reports: reado
   );
   const refreshed = reports.reduce((sum, { read }) => sum + read, 0);
   base.metrics.emit('PeopleRefreshed', refreshed);
-  if (failure !== undefined) throw failure.error;
+  if (failure !== undefined) throw loggable(failure.error);
   return { reports };
 }

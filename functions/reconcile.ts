@@ -2,7 +2,7 @@ import '../shared/runtime/cold-start.ts';
 import type { Context } from 'aws-lambda';
 import { ReconcileInvocation } from '../shared/contract/invocation.ts';
 import { eachConnection } from '../shared/runtime/each-connection.ts';
-import { errorFields } from '../shared/runtime/logger.ts';
+import { errorFields, loggable } from '../shared/runtime/logger.ts';
 import { runReconcile } from '../shared/runtime/run-reconcile.ts';
 import { wireReconcile } from '../shared/runtime/wire-platform.ts';
 import { notifyOfStage } from '../shared/sync/reconcile/notify.ts';
@@ -33,6 +33,6 @@ export async function handler(
     base.logger.info('leavers were forgotten', await ports.eraser.leavers(ports.clock()));
   }
   if (invocation.task === 'sweep') base.metrics.emit('SweepCompleted', 1);
-  if (failure !== undefined) throw failure.error;
+  if (failure !== undefined) throw loggable(failure.error);
   return { reports };
 }

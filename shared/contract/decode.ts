@@ -1,9 +1,9 @@
 import type { DirectoryEvent } from '../domain/event.ts';
-import { type ConnectionName, connectionName } from '../domain/ids.ts';
+import type { ConnectionName } from '../domain/ids.ts';
 import type { Stamp, StampParts } from '../domain/stamp.ts';
 import { judgeAge, MAX_OPERATION, makeStamp, readStamp, stampTimeMs } from '../domain/stamp.ts';
 import { type Changes, type Invalid, invalid } from './adapters/reading.ts';
-import { MAX_EVENTS_PER_MESSAGE } from './events/bounds.ts';
+import { MAX_ARN_LENGTH, MAX_EVENTS_PER_MESSAGE, MAX_STAMP_LENGTH } from './events/bounds.ts';
 import { ConnectionText } from './events/fields.ts';
 import { DEFAULT_CONNECTION, type DeadLetterCode } from './names.ts';
 import { type Piece, type Place, placeWithin, unwrap } from './unwrap.ts';
@@ -127,7 +127,7 @@ function accept(
   if (message.knowsConnection?.(connection) === false) {
     return invalid(`connection: expected one that exists, got ${connection}`, 'unknown_connection');
   }
-  const { sentBy: by } = message;
+  const by = message.sentBy?.slice(0, MAX_ARN_LENGTH);
   const who = by === undefined ? actor : { kind: 'directory' as const, id: by, ...actor, by };
   return changes.map((change, index) => {
     const stamp = makeStamp({ ...standing, operation: operation + index });
@@ -142,8 +142,7 @@ const AGE_MESSAGES = {
 
 function connectionOf(text: string | undefined): ConnectionName | undefined {
   if (text === undefined) return DEFAULT_CONNECTION;
-  const parsed = ConnectionText.safeParse(text);
-  return parsed.success ? connectionName(parsed.data) : undefined;
+  return ConnectionText.safeParse(text).data as ConnectionName | undefined;
 }
 
 /** Source of a stamp whose message was sent in other words: these come after all that the first ones said. */
@@ -162,7 +161,7 @@ const LAST_INSTANT_MS = 253_402_300_799_999;
 
 function deliveryOf({ stamp, sentAtMs, messageId }: MessageToDecode): Delivery {
   if (stamp !== undefined) {
-    const place = readStamp(stamp);
+    const place = stamp.length > MAX_STAMP_LENGTH ? undefined : readStamp(stamp);
     return { place, operation: place?.operation ?? 0, reworded: place?.source === REWORDED };
   }
   const withinRange = Math.min(Math.max(Math.trunc(sentAtMs) || 0, 0), LAST_INSTANT_MS);

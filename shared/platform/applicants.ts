@@ -41,9 +41,7 @@ function applicant(baseUrl: string, credential: Credential, options: PlatformsOp
   return {
     me: () => call(() => client.me()),
     markInstalled: () => call(() => client.markInstalled()).then(() => {}),
-    groups: async () => {
-      return (await call(() => client.groups.list())).map((group) => ({ name: '', ...group }));
-    },
+    groups: async () => (await call(() => client.groups.list())).map((group) => ({ name: '', ...group })),
     async *employees(names, states) {
       const fields = names.flatMap((name) => parseMatchRule(`id=${name}`)?.employeeField ?? []);
       for await (const page of employeePages(client, { fields, states }, call)) {
@@ -58,11 +56,8 @@ function applicant(baseUrl: string, credential: Credential, options: PlatformsOp
 
 /** The platform's Date header has whole seconds, so half a second of doubt remains. No credential is sent. */
 async function skewOf(baseUrl: string, dispatcher: Dispatcher, clock: () => number) {
-  const { headers, body } = await request(`${baseUrl}/platform/api/me`, {
-    dispatcher,
-    headersTimeout: TIMEOUT_MS,
-    bodyTimeout: TIMEOUT_MS,
-  });
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  const { headers, body } = await request(`${baseUrl}/platform/api/me`, { dispatcher, signal });
   await body.dump();
   const theirs = Date.parse(String(headers['date'] ?? ''));
   return Number.isNaN(theirs) ? undefined : clock() - theirs;

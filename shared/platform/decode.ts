@@ -44,11 +44,13 @@ export function decode<T>(
   if (first.success) return { value: first.data, ignoredFields: decoding.oddOf?.(first.data) ?? [] };
   const paths = first.error.issues.map((issue) => issue.path);
   const matters = typeof exact === 'function' ? exact : () => exact;
+  const failure = unexpected(first.error, raw, facts);
   if (!paths.some(matters)) {
-    const second = schema.safeParse(paths.reduce(without, raw));
+    for (const path of paths) leaveOut(raw, path);
+    const second = schema.safeParse(raw);
     if (second.success) return { value: second.data, ignoredFields: paths.map(formatPath) };
   }
-  throw unexpected(first.error, raw, facts);
+  throw failure;
 }
 
 function parseJson(text: string, facts: PlatformErrorFacts): unknown {
@@ -61,16 +63,15 @@ function parseJson(text: string, facts: PlatformErrorFacts): unknown {
   }
 }
 
-/** Leaves out the named field at a path. An item of a list stays as it is: without it the list would be shorter. */
-function without(value: unknown, path: Path): unknown {
-  const [head, ...rest] = path;
-  if (head === undefined || typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((item, at) => (at === head ? without(item, rest) : item));
-  const fields = Object.entries(value);
-  if (rest.length === 0) return Object.fromEntries(fields.filter(([name]) => name !== head));
-  return Object.fromEntries(
-    fields.map(([name, field]) => [name, name === head ? without(field, rest) : field]),
-  );
+/**
+ * Takes the named field at a path out of what was parsed, in place: there may be as many as the answer has bytes. An item
+ * of a list stays as it is: without it the list would be shorter.
+ */
+function leaveOut(raw: unknown, path: Path): void {
+  const holder = path.slice(0, -1).reduce(memberOf, raw);
+  if (typeof holder === 'object' && holder !== null && !Array.isArray(holder)) {
+    Reflect.deleteProperty(holder, path.at(-1) ?? '');
+  }
 }
 
 function unexpected(error: z.ZodError, raw: unknown, facts: PlatformErrorFacts): UnexpectedBodyError {

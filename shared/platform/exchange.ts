@@ -4,7 +4,7 @@ import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import type { PlatformErrorFacts, Sent } from './errors.ts';
 import { AbortedError, NetworkError, TimeoutError, UnexpectedBodyError } from './errors.ts';
-import { safeCause } from './redact.ts';
+import { MAX_EXCERPTED, safeCause } from './redact.ts';
 import type { RetryMethod } from './retry.ts';
 
 /** One HTTP request, whole: what goes on the wire, and by what name errors call it. */
@@ -30,8 +30,6 @@ export interface ExchangeResponse {
   readonly text: string;
 }
 
-/** Enough to fill an excerpt, however much of it the redaction takes. */
-const MAX_ERROR_BYTES = 8192;
 const REQUEST_ID_HEADERS = ['x-request-id', 'x-correlation-id', 'x-amzn-requestid', 'x-amz-cf-id', 'cf-ray'];
 
 /**
@@ -61,7 +59,7 @@ export async function exchange(dispatcher: Dispatcher, request: ExchangeRequest)
       const whole = { max: request.maxBodyBytes, whole: true };
       return { ...answered, text: await readBody(response.body, answered.headers, whole, facts) };
     }
-    const part = { max: MAX_ERROR_BYTES, whole: false };
+    const part = { max: MAX_EXCERPTED, whole: false };
     // The status is the news; an error's body that breaks off only costs the excerpt.
     const text = await readBody(response.body, answered.headers, part, facts).catch(() => '');
     if (limit.reason() === 'aborted') throw abortedError(request, 'answered', answered);
@@ -78,16 +76,10 @@ export function factsOf(
   request: Pick<ExchangeRequest, 'method' | 'pathTemplate'>,
   answer: { readonly status: number; readonly headers: ExchangeResponse['headers'] },
 ): PlatformErrorFacts & { readonly status: number } {
-  const name = REQUEST_ID_HEADERS.find((header) => answer.headers[header] !== undefined);
-  const requestId =
-    name === undefined ? undefined : answer.headers[name]?.replace(/[^\w.:=+/-]/g, '').slice(0, 128);
-  return {
-    method: request.method,
-    pathTemplate: request.pathTemplate,
-    sent: 'answered',
-    status: answer.status,
-    requestId,
-  };
+  const { method, pathTemplate } = request;
+  const id = REQUEST_ID_HEADERS.map((name) => answer.headers[name]).find((value) => value !== undefined);
+  const requestId = id?.replace(/[^\w.:=+/-]/g, '').slice(0, 128);
+  return { method, pathTemplate, sent: 'answered', status: answer.status, requestId };
 }
 
 /** Node's timers take no more, and fire at once for anything above. */
@@ -97,17 +89,13 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 function startTimeLimit(request: ExchangeRequest) {
   const controller = new AbortController();
   const timeout = AbortSignal.timeout(Math.min(Math.max(1, Math.ceil(request.timeoutMs)), LONGEST_TIMER_MS));
-  let reason: 'timeout' | 'aborted' | undefined;
-  const end = (why: 'timeout' | 'aborted') => () => {
-    reason ??= why;
-    controller.abort();
-  };
+  const end = (why: 'timeout' | 'aborted') => () => controller.abort(why);
   const [onTimeout, onAbort] = [end('timeout'), end('aborted')];
   timeout.addEventListener('abort', onTimeout, { once: true });
   request.signal?.addEventListener('abort', onAbort, { once: true });
   return {
     signal: controller.signal,
-    reason: () => reason,
+    reason: (): 'timeout' | 'aborted' | undefined => controller.signal.reason,
     // Not left to AbortSignal.any: a caller's signal that outlives many calls would keep them all.
     stop() {
       timeout.removeEventListener('abort', onTimeout);

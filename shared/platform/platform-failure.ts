@@ -29,13 +29,8 @@ export async function* calling<Page>(pages: AsyncGenerator<Page, void>, call: Ca
 export function failureOf(cause: PlatformError, secretVersion: string): PlatformFailure {
   const { method, pathTemplate, status, retryAfterMs } = cause;
   const call = CALLS.get(`${method} ${pathTemplate}`) ?? 'other';
-  return new PlatformFailure(kindOf(cause), cause.message, {
-    call,
-    status,
-    retryAfterMs,
-    secretVersion,
-    cause,
-  });
+  const detail = { call, status, retryAfterMs, secretVersion, cause };
+  return new PlatformFailure(kindOf(cause), cause.message, detail);
 }
 
 const CALLS: ReadonlyMap<string, PlatformFailure['call']> = new Map([

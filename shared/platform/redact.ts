@@ -29,9 +29,12 @@ export function redact(text: string, secrets: readonly string[] = []): string {
     .replace(LONG_RUN, MASK);
 }
 
+/** Enough to fill an excerpt, however much of it the redaction takes. */
+export const MAX_EXCERPTED = 8192;
+
 /** The redacted beginning of an answer, at most 500 characters. Redaction comes first: a cut token would slip through. */
 export function excerptOf(body: string, secrets: readonly string[] = []): string {
-  const clean = redact(body, secrets).trim();
+  const clean = redact(body.slice(0, MAX_EXCERPTED), secrets).trim();
   return clean.length <= EXCERPT_CHARACTERS ? clean : `${clean.slice(0, EXCERPT_CHARACTERS - 1)}…`;
 }
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { SAYING } from '../sync/ports/platform.ts';
 
 /** Ids, counts, codes and durations only: no token, e-mail address or name ever (invariant 10). */
 export type LogFields = {
@@ -45,8 +46,10 @@ export function createLogger(options: LoggerOptions, context: LogFields = {}): L
 const ADDRESS = /[^\s"'<>(),;:]+@[^\s"'<>(),;:]+/g;
 
 /** Some directories make an address the id of a group or person: the log has a name for it that only its owner can tell. */
+const nameAddresses = (text: string): string =>
+  text.includes('@') ? text.replace(ADDRESS, addressName) : text;
 const withoutAddresses = (_: string, value: unknown): unknown =>
-  typeof value === 'string' && value.includes('@') ? value.replace(ADDRESS, addressName) : value;
+  typeof value === 'string' ? nameAddresses(value) : value;
 
 const addressName = (address: string): string =>
   `address-${createHash('sha256').update(address).digest('hex').slice(0, 12)}`;
@@ -54,17 +57,24 @@ const addressName = (address: string): string =>
 const MAX_CAUSES = 5;
 
 /**
- * An error for the log: names and messages along its causes. Ours carry ids only; a message that came from a library
- * may quote anything, so of those the name alone is kept.
+ * An error for the log: names and messages along its causes. Ours carry ids, up to where the platform has the word; a
+ * message that came from a library may quote anything, so of those the name alone is kept.
  */
-export function errorFields(error: unknown): LogFields {
+export const errorFields = (error: unknown) => ({ error: chainOf(error) });
+
+/** The same as an error, for a function to fail with: Lambda logs that by itself, whole. */
+export const loggable = (error: unknown): Error =>
+  new Error(chainOf(error).map(nameAddresses).join(', because of '));
+
+function chainOf(error: unknown): readonly string[] {
   const chain: string[] = [];
   let current: unknown = error;
   for (let depth = 0; depth < MAX_CAUSES && current instanceof Error; depth += 1) {
-    chain.push(OURS.test(current.name) ? `${current.name}: ${current.message}` : current.name);
+    const { name, message } = current;
+    chain.push(OURS.test(name) ? `${name}: ${message.split(SAYING)[0]}` : name);
     current = current.cause;
   }
-  return { error: chain };
+  return chain;
 }
 
 const OURS = /^(?:StoreError|CorruptItemError|PlatformFailure|ConfigError|SecretError|Error)$/;

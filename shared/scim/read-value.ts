@@ -5,7 +5,7 @@ import { elements, fieldOf, isObject, type ScimDraft, type ScimObject, type Scim
 /** Longest text of one attribute, in characters: what matches or names anything is far shorter. */
 const MAX_TEXT_LENGTH = 4_096;
 /** Values of one multi-valued attribute other than `members`. */
-const MAX_VALUES = 1_000;
+export const MAX_VALUES = 1_000;
 
 /** Half of a surrogate pair has no UTF-8 form, so two different texts could become one in the store. */
 export const LONE_SURROGATE = /\p{Surrogate}/u;

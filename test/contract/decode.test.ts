@@ -43,9 +43,8 @@ describe('a body that is no event', () => {
   });
 
   it('is told of without quoting it', () => {
-    expect(problemsOf('ann@acme.example')).toEqual([
-      'invalid_json: expected JSON, got 16 characters that are not',
-    ]);
+    const told = 'invalid_json: expected JSON, got 16 characters that are not';
+    expect(problemsOf('ann@acme.example')).toEqual([told]);
   });
 });
 
@@ -80,13 +79,8 @@ describe('depth', () => {
 describe('an array', () => {
   it('gives its good events, and each bad one alone with its own text', () => {
     const unknown = native('x', {});
-    const { events, ignored, rejected } = decode([
-      deleted('g1'),
-      unknown,
-      { ...unknown, type: 'shop.x' },
-      7,
-      deleted('g2'),
-    ]);
+    const list = [deleted('g1'), unknown, { ...unknown, type: 'shop.x' }, 7, deleted('g2')];
+    const { events, ignored, rejected } = decode(list);
     expect(events.map(({ id }) => id)).toEqual(['e-g1', 'e-g2']);
     expect(ignored).toBe(1);
     expect(rejected).toMatchObject([
@@ -240,9 +234,15 @@ describe('a message without a time of its own', () => {
   });
 
   it('is rejected where the attribute stamp cannot be read, rather than take a new place', () => {
-    expect(problemsOf(timeless('g1'), { stamp: '2026-11-20' })).toEqual([
-      'invalid_event: attribute stamp: expected a stamp, got other text',
-    ]);
+    const ofAnId = (id: string) => makeStamp({ time: SENT_AT, id, source: '中'.repeat(512) });
+    expect(problemsOf(timeless('g1'), { stamp: ofAnId('中'.repeat(512)) })).toEqual([]);
+    const problem = 'invalid_event: attribute stamp: expected a stamp, got other text';
+    for (const stamp of ['2026-11-20', ofAnId('x'.repeat(4_000))])
+      expect(problemsOf(timeless('g1'), { stamp })).toEqual([problem]);
+  });
+
+  it('has no more of who sent it than an ARN holds: each of its members keeps that', () => {
+    expect(decode(deleted('g1'), { sentBy: 'a'.repeat(9_999) }).events[0]?.actor?.by).toHaveLength(2_048);
   });
 
   it('is rejected where its operations would pass the last index', () => {

@@ -21,11 +21,9 @@ describe('what is sent', () => {
     const { client, platform } = await rig(() => ({ body: USER }), { version: '1.2.3' });
     await client.me();
     const { headers } = platform.seen[0] ?? {};
-    expect(headers).toMatchObject({
-      authorization: `Bearer ${TOKEN}`,
-      accept: 'application/json',
-      'user-agent': 'groupsync/1.2.3',
-    });
+    const authorization = `Bearer ${TOKEN}`;
+    const agent = { accept: 'application/json', 'user-agent': 'groupsync/1.2.3' };
+    expect(headers).toMatchObject({ authorization, ...agent });
     expect(headers).not.toHaveProperty('content-type');
   });
 
@@ -427,6 +425,11 @@ describe('a body that is not as specified', () => {
       workSchedule: { MONDAY: {} },
     });
     expect(facts[0]?.ignoredFields).toEqual(['workSchedule.MONDAY.hours', 'photo']);
+  });
+
+  it('so are as many as an answer holds', async () => {
+    const { client } = await rig(() => ({ body: Array(60_000).fill({ id: 'l', name: 7, isUnpaid: 'no' }) }));
+    await expect(client.company.leaveTypes()).resolves.toEqual(Array(60_000).fill({ id: 'l' }));
   });
 });
 

@@ -26,7 +26,7 @@ describe('redact', () => {
 
   it('takes linear time over a hostile text', () => {
     const started = process.hrtime.bigint();
-    for (const piece of ['a', '@', 'token', '"', 'eyJ', '.a', '%40']) redact(piece.repeat(8192));
+    for (const piece of ['a', '@', 'token', '"', 'eyJ-', '.a', '%40']) excerptOf(piece.repeat(200_000));
     expect(Number(process.hrtime.bigint() - started) / 1e6).toBeLessThan(2000);
   });
 });
@@ -45,10 +45,8 @@ describe('excerptOf', () => {
 describe('safeCause', () => {
   it('keeps name, code and stack of an error and of its cause, without secrets or properties', () => {
     const inner = new Error('header "Bearer s3cr3t" is bad');
-    const outer = Object.assign(new TypeError('s3cr3t', { cause: inner }), {
-      code: 'E_X',
-      headers: { a: 's3cr3t' },
-    });
+    const properties = { code: 'E_X', headers: { a: 's3cr3t' } };
+    const outer = Object.assign(new TypeError('s3cr3t', { cause: inner }), properties);
     const copy = safeCause(outer, ['s3cr3t']);
     expect(copy).toMatchObject({ name: 'TypeError', code: 'E_X', message: '[redacted]' });
     expect(inspect(copy, { depth: 9, showHidden: true })).not.toContain('s3cr3t');

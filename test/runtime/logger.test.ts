@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { RateLimitedError } from '../../shared/platform/errors.ts';
+import { failureOf } from '../../shared/platform/platform-failure.ts';
 import { createLogger, errorFields } from '../../shared/runtime/logger.ts';
-import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import { StoreError } from '../../shared/sync/ports/store-errors.ts';
 
 function logging(level: 'debug' | 'info' | 'warn' | 'error') {
@@ -53,12 +54,14 @@ describe('a log line', () => {
 });
 
 describe('an error in a log line', () => {
-  it('is the names and messages of ours, along the causes', () => {
-    const cause = new PlatformFailure('throttled', 'GET /groups answered 429', { status: 429 });
+  it('is the names and messages of ours, along the causes, up to the words of the platform', () => {
+    const facts = { method: 'GET', pathTemplate: '/groups', sent: 'answered', status: 429 } as const;
+    const cause = failureOf(new RateLimitedError('no', { ...facts, excerpt: 'Ann Lee is busy' }), 'v1');
+    expect(cause.message).toContain('Ann Lee is busy');
     const error = new StoreError('the table could not be read', { cause });
-    expect(errorFields(error)).toEqual({
-      error: ['StoreError: the table could not be read', 'PlatformFailure: GET /groups answered 429'],
-    });
+    const said = 'PlatformFailure: GET /groups answered 429: no';
+    const chain = ['StoreError: the table could not be read', said, 'RateLimitedError'];
+    expect(errorFields(error)).toEqual({ error: chain });
   });
 
   it('of a library is its name alone, because its message may quote anything', () => {

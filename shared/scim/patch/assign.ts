@@ -1,7 +1,7 @@
 import { type Attribute, folded, partNamed } from '../attribute.ts';
 import { badRequest } from '../errors.ts';
 import { checkElementFilter, conjuncts, type Filter, matchesElement } from '../filter/evaluate.ts';
-import { mergeParts, onlyOf, readSingle, readValue } from '../read-value.ts';
+import { MAX_VALUES, mergeParts, onlyOf, readSingle, readValue, wrong } from '../read-value.ts';
 import type { Place } from '../resource-type.ts';
 import { elements, isObject, type ScimDraft, type ScimObject, type ScimValue } from '../value.ts';
 import type { PatchOperation } from './operation.ts';
@@ -159,6 +159,7 @@ function tidied(list: readonly ScimValue[], newest: number, attribute: Attribute
     const old = distinct.get(key);
     distinct.set(key, isObject(old) && isObject(one) ? { ...old, ...one } : one);
   }
+  if (distinct.size > MAX_VALUES) throw wrong(attribute, `at most ${MAX_VALUES} values`);
   return onePrimary([...distinct.values()], [...distinct.keys()].indexOf(keys[newest] ?? ''));
 }
 
