@@ -26,6 +26,8 @@ interface Throwaway extends Pick<ProbeRequest, 'connection' | 'signal'> {
   readonly created: ObservedGroup;
   readonly platform: Platform;
   readonly ports: ToolPorts;
+  /** For how long a read has shown what was before. */
+  behindMs: number;
 }
 
 /** How long the platform may take to show what was done. */
@@ -72,7 +74,7 @@ export async function probePlatform(request: ProbeRequest, ports: ToolPorts): Pr
     if (created instanceof PlatformFailure) throw created;
     if (id === undefined) throw new PlatformFailure('unavailable', 'the answer is about another group', {});
     tell(`made the group ${id}, "${name}"`);
-    const group = { id: platformGroupId(id), name, created, connection, signal, platform, ports };
+    const group = { id: platformGroupId(id), name, created, connection, signal, platform, ports, behindMs: 0 };
     for (const step of STEPS) findings.push(...(await tryStep(step, group)));
   } catch (error) {
     if (!signal.aborted && !(error instanceof PlatformFailure)) throw error;
@@ -111,7 +113,9 @@ async function tryStep([about, run]: Step, group: Throwaway): Promise<readonly F
 async function tryShowing(group: Throwaway): Promise<readonly Finding[]> {
   const { id, name, created } = group;
   const { groups } = group.platform;
+  const startMs = group.ports.clock();
   const got = await until(() => groups.get(id), group);
+  if (got.value !== undefined) group.behindMs = group.ports.clock() - startMs;
   const listed = await until(async () => (await groups.list(0)).find((one) => one.id === id), group);
   const shown = Object.entries({ answer: created, get: got.value, list: listed.value });
   const places = shown.flatMap(([place, one]) => (one?.spokeId === name ? [place] : []));
@@ -198,11 +202,12 @@ interface Written {
 async function write(
   method: 'patch' | 'put',
   sent: { readonly name: string; readonly users?: ObservedGroup['users'] },
-  { id, name: spokeId, platform }: Throwaway,
+  { id, name: spokeId, platform, ports, signal, behindMs }: Throwaway,
   given?: VersionToken,
 ): Promise<Written> {
   const { groups } = platform;
   const look = async () => {
+    if (behindMs >= POLL_MS) await ports.sleep(behindMs + POLL_MS, signal);
     const shown = await groups.get(id);
     if (shown !== undefined) return shown;
     throw new PlatformFailure('not_found', `404 for ${id}, which was just made`, {});

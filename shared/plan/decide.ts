@@ -19,7 +19,15 @@ import { isWhole, type ListedGroup, type ObservedGroup, type View } from '../dom
 import { tellsOfDeletion } from './attribute.ts';
 import { type DraftInput, draftPlan } from './draft.ts';
 import type { Facts, Rejected, Reservation, Wanted } from './facts.ts';
-import { foreignDifferences, isOurCreation, isSpokeIdLost, pastForMs, shows, viewOf } from './foreign.ts';
+import {
+  foreignDifferences,
+  isOurCreation,
+  isSpokeIdLost,
+  pastForMs,
+  READS_BEHIND_MS,
+  shows,
+  viewOf,
+} from './foreign.ts';
 import { type GuardInput, judgeRemovals } from './guard.ts';
 import { type HeldRemovals, holdWithSay, isOver, judgeByHold } from './hold.ts';
 import { alreadyThere, foldName, renamedTo, says } from './names.ts';
@@ -86,8 +94,8 @@ export type Decision =
     }
   | { readonly kind: 'drop_hold' }
   | Write
-  /** The platform will not have the write, and waiting cannot mend that. */
-  | { readonly kind: 'fail' }
+  /** The platform will not have the write, and waiting cannot mend that, but for what comes `firstly`. */
+  | { readonly kind: 'fail'; readonly firstly?: Wait }
   /** `waitMs` undefined: ever longer. */
   | Wait
   /** Nothing is to be written: the group is done until something changes. */
@@ -165,6 +173,12 @@ const TRIED: Wait = {
   waitMs: undefined,
   why: { code: 'platform_rejected', message: 'users that the platform refused together are tried apart' },
 };
+const REFUSED: Wait = {
+  kind: 'wait',
+  waitMs: READS_BEHIND_MS,
+  why: { code: 'refused', message: 'the platform refuses the change: it is tried once more in a minute' },
+};
+const ONCE_REFUSED: ReadonlySet<string> = new Set([REFUSED.why.code, TRIED.why.code]);
 const PAST = { code: 'waiting', message: 'the platform shows the group as it was before: it is asked again' };
 const UNTOLD = {
   code: 'missing',
@@ -188,7 +202,7 @@ const LISTED = { code: 'missing', message: 'the platform answers 404 for the gro
  *     the group                                          | decision
  *     ---------------------------------------------------|------------------------------------------------
  *     has an open intent                                 | its outcome: see `decideIntent`
- *     had one that the platform refused                  | fail; where it is gone, or the name is taken, as below
+ *     had one that the platform refused                  | fail, a change the second time; gone, name taken: below
  *     was released by a person                           | release, then settle excluded
  *     is left out by the settings                        | settle excluded
  *     is put right and undone again and again            | wait for the rest of the hour; see `decideRest`
@@ -223,12 +237,21 @@ export function decide(facts: Facts): Decision {
 /** Where each name is there once, a group waits until another gives its name up; meanwhile the rest is written. */
 function decideRejected(facts: Facts, { name }: Rejected): Decision {
   const { state, listed } = facts;
-  if (name === undefined) return { kind: 'fail' };
+  if (name === undefined) return failing(state);
   if (listed === undefined || listed.ageMs > 0) return { kind: 'list', ageMs: 0 };
   if (!listed.groups.some((one) => one.id !== state.platformId && isWhole(one) && isSameName(one, name)))
-    return { kind: 'fail' };
+    return failing(state);
   return state.platformId === undefined ? NAME_IN_USE : decideWanted(facts, treatmentOf(facts));
 }
+
+/**
+ * Whether a change was a conflict shows by the version; but what is shown may be the past. So a change is refused twice
+ * before that counts, so far apart that the platform shows the present.
+ */
+const failing = ({ platformId, lastError }: GroupState): Decision =>
+  platformId === undefined || ONCE_REFUSED.has(lastError?.code ?? '')
+    ? { kind: 'fail' }
+    : { kind: 'fail', firstly: REFUSED };
 
 const isSameName = (group: ObservedGroup, name: string) => foldName(group.name) === foldName(name);
 

@@ -9,7 +9,7 @@ import { foldName, says } from './names.ts';
 import { compareText } from './plan.ts';
 
 /** How long a platform that writes here and reads there may show what a group was before. */
-const READS_BEHIND_MS = 60_000;
+export const READS_BEHIND_MS = 60_000;
 const MOST_OVERTAKEN = 5;
 
 /** The versions that a group had before this one. */

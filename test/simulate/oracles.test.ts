@@ -125,6 +125,12 @@ function makeWorld() {
 
   const settings: Record<string, unknown> = { ...parseSettings({ baseUrl: 'https://acme.test' }) };
   items.set('C#a CONNECTION', { settings });
+  const readNow = {
+    get readAtMs() {
+      return time.nowMs;
+    },
+  };
+  for (const name of ['a', 'b']) items.set(`C#${name} FEED`, readNow);
   const world = {
     seen,
     items,
@@ -407,6 +413,11 @@ describe('in the end', () => {
       ],
     ],
     ['the gate is closed', (w) => w.items.set('C#a GATE', { state: 'backoff' }), 'gate_closed'],
+    [
+      'the feed was read to its end half a day ago',
+      (w) => w.items.set('C#a FEED', { readAtMs: START_MS - 6 * HOUR_MS }),
+    ],
+    ['… longer ago', (w) => w.items.set('C#a FEED', { readAtMs: START_MS - 7 * HOUR_MS }), 'feed_not_read'],
   ]);
 });
 

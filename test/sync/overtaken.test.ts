@@ -75,6 +75,19 @@ it('a stale version whose group is deleted before it is looked at is a deletion,
   expect(shown('g')).toEqual([['u-a']]);
 });
 
+it.each([409, 412, 400, 422] as const)(
+  'a stale version is no refusal where the group is shown as it was before somebody changed it (%i)',
+  async (staleStatus) => {
+    const { world, tell, state, shown, id } = await inStep(['a', 'b'], {}, { staleStatus, getLagMs: 45_000 });
+    world.advance(CREATE_SETTLE_MS);
+    world.platform.changeAsOther(id, { name: 'Theirs' });
+    await tell({ take: ['b'], from: 'g' });
+    expect(world.deadLetters).toEqual([]);
+    expect(await state('g')).toMatchObject({ settled: 'in_sync' });
+    expect(shown('g')).toEqual([['u-a']]);
+  },
+);
+
 it.each(['create', 'patch'] as const)(
   'a %s that happens after it was looked for in vain is in the audit all the same',
   async (action) => {

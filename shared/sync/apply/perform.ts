@@ -49,7 +49,7 @@ const PERFORMERS: { readonly [Kind in Decision['kind']]: Performer<Kind> } = {
   unlink,
   release: letGo,
   adopt,
-  fail: (_, round, turn) => refuse(round, turn),
+  fail: refuse,
   wait: async ({ noting, yields = false, ...why }, round, turn) => {
     const { state } = yields ? await unreserved(round, turn) : round;
     const { ports } = turn;

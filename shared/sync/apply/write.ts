@@ -4,7 +4,7 @@ import { intentId, type PlatformGroupId, type PlatformUserId, type VersionToken 
 import { CALL_BEGINS_WITHIN_MS } from '../../domain/promise.ts';
 import { isWhole, type ListedGroup, type ObservedGroup, type View } from '../../domain/view.ts';
 import { judgeAnswer, type Outcome } from '../../plan/answer.ts';
-import { countsOf, SETTLED, type Write } from '../../plan/decide.ts';
+import { countsOf, type Decision, SETTLED, type Write } from '../../plan/decide.ts';
 import type { Reservation, Wanted } from '../../plan/facts.ts';
 import { isOurCreation } from '../../plan/foreign.ts';
 import { judgeRemovals, suspectsAt } from '../../plan/guard.ts';
@@ -200,7 +200,11 @@ export async function unreserved(round: Round, { ports }: Turn): Promise<Round> 
 }
 
 /** Told in the audit; what can be sent without the additions, or by halves of them, is tried so. */
-export async function refuse(round: Round, turn: Turn): Promise<Performed> {
+export async function refuse(
+  { firstly }: Extract<Decision, { kind: 'fail' }>,
+  round: Round,
+  turn: Turn,
+): Promise<Performed> {
   const { state, refused, wanted } = round;
   const { ports } = turn;
   if (refused === undefined) throw new Error('expected a write that the platform has refused');
@@ -219,6 +223,7 @@ export async function refuse(round: Round, turn: Turn): Promise<Performed> {
     narrowed(additions, write.plan.changes.length > additions.length, { ...turn.trial, isKnown }) ??
     nextSuspects(write, round, turn.trial);
   if (trial === undefined || wanted === undefined) {
+    if (firstly !== undefined) return { step: firstly };
     const isGivenUp = await giveUp({ ...state, calledMs: turn.calledMs() }, cause, { ports, audited });
     return isGivenUp ? { step: { kind: 'failed', cause } } : OVERTAKEN;
   }
