@@ -199,6 +199,13 @@ export interface GroupState extends Omit<GroupItem, Renamed> {
   readonly lastWriteAtMs?: number;
 }
 
+/** How long a platform that writes here and reads there may show what a group was before. */
+export const READS_BEHIND_MS = 60_000;
+
+/** For how much longer it may show the versions before the present one. */
+export const behindMs = ({ overtaken }: GroupState, nowMs: number): number =>
+  overtaken === undefined ? 0 : Math.max(0, overtaken.atMs + READS_BEHIND_MS - nowMs);
+
 /** Why a member cannot be written yet. */
 export const PendingCause = z.enum(['unknown', 'ambiguous', 'inactive', 'refused']);
 export type PendingCause = z.infer<typeof PendingCause>;

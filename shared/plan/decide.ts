@@ -2,15 +2,16 @@ import { type GroupTreatment, policyFor } from '../contract/group-policy.ts';
 import type { ConnectionSettings, DriftPolicy } from '../contract/settings.ts';
 import type { Difference } from '../domain/drift.ts';
 import { hasDeparted } from '../domain/group.ts';
-import type {
-  Contest,
-  DeletionWaiver,
-  GroupState,
-  GuardRecord,
-  Intent,
-  MemberCounts,
-  SettledState,
-  Suspect,
+import {
+  type Contest,
+  type DeletionWaiver,
+  type GroupState,
+  type GuardRecord,
+  type Intent,
+  type MemberCounts,
+  READS_BEHIND_MS,
+  type SettledState,
+  type Suspect,
 } from '../domain/group-state.ts';
 import type { Hold } from '../domain/hold.ts';
 import type { IntentId, PlatformGroupId, PlatformUserId } from '../domain/ids.ts';
@@ -19,15 +20,7 @@ import { isWhole, type ListedGroup, type ObservedGroup, type View } from '../dom
 import { tellsOfDeletion } from './attribute.ts';
 import { type DraftInput, draftPlan } from './draft.ts';
 import type { Facts, Rejected, Reservation, Wanted } from './facts.ts';
-import {
-  foreignDifferences,
-  isOurCreation,
-  isSpokeIdLost,
-  pastForMs,
-  READS_BEHIND_MS,
-  shows,
-  viewOf,
-} from './foreign.ts';
+import { foreignDifferences, isOurCreation, isSpokeIdLost, pastForMs, shows, viewOf } from './foreign.ts';
 import { type GuardInput, judgeRemovals } from './guard.ts';
 import { type HeldRemovals, holdWithSay, isOver, judgeByHold } from './hold.ts';
 import { alreadyThere, foldName, renamedTo, says } from './names.ts';

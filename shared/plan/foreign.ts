@@ -1,33 +1,29 @@
 import type { Difference } from '../domain/drift.ts';
 import type { GroupField, WrittenFields } from '../domain/group-fields.ts';
 import { eachField, FIELD_NAMES, GROUP_FIELDS } from '../domain/group-fields.ts';
-import type { GroupState, Intent } from '../domain/group-state.ts';
+import { behindMs, type GroupState, type Intent } from '../domain/group-state.ts';
 import type { PlatformGroupId, PlatformUserId, VersionToken } from '../domain/ids.ts';
 import type { ObservedGroup, View } from '../domain/view.ts';
 import type { Listing } from './facts.ts';
 import { foldName, says } from './names.ts';
 import { compareText } from './plan.ts';
 
-/** How long a platform that writes here and reads there may show what a group was before. */
-export const READS_BEHIND_MS = 60_000;
 const MOST_OVERTAKEN = 5;
 
 /** The versions that a group had before this one. */
-export function overtakenBy(shown: VersionToken, { version, overtaken }: GroupState, nowMs: number) {
+export function overtakenBy(shown: VersionToken, state: GroupState, nowMs: number) {
+  const { version, overtaken } = state;
   if (version === undefined || version === shown) return overtaken;
-  const before = behindMs(overtaken, nowMs) > 0 ? (overtaken?.versions ?? []) : [];
+  const before = behindMs(state, nowMs) > 0 ? (overtaken?.versions ?? []) : [];
   return { versions: [...before, version].slice(-MOST_OVERTAKEN), atMs: nowMs };
 }
-
-const behindMs = (overtaken: GroupState['overtaken'], nowMs: number): number =>
-  overtaken === undefined ? 0 : overtaken.atMs + READS_BEHIND_MS - nowMs;
 
 /**
  * For how much longer what is shown may be the past: a version from before the present one is nobody's change. Where a
  * platform gives a version again with its content, somebody's undoing of a change of ours is found so much later.
  */
-export const pastForMs = (shown: ObservedGroup, { overtaken }: GroupState, nowMs: number): number =>
-  overtaken?.versions.includes(shown.version) ? Math.max(0, behindMs(overtaken, nowMs)) : 0;
+export const pastForMs = (shown: ObservedGroup, state: GroupState, nowMs: number): number =>
+  state.overtaken?.versions.includes(shown.version) ? behindMs(state, nowMs) : 0;
 
 /**
  * What somebody else changed: whatever the platform shows that none of our own views explains. There are two views

@@ -1,4 +1,4 @@
-import type { GroupState, LinkedGroup } from '../domain/group-state.ts';
+import { behindMs, type GroupState, type LinkedGroup } from '../domain/group-state.ts';
 import type { GroupRef, VersionToken } from '../domain/ids.ts';
 import type { Flip, GroupStore } from '../sync/ports/groups.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
@@ -115,7 +115,11 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
     openIntent: (seen, intent) =>
       update(
         seen.ref,
-        { set: { intent: plain(intent), intentId: intent.id }, remove: ['unsettledRemovals', ...TOLD] },
+        {
+          set: { intent: plain(intent), intentId: intent.id },
+          // Beside an intent the item is at its largest.
+          remove: ['unsettledRemovals', ...TOLD, ...(behindMs(seen, intent.atMs) > 0 ? [] : ['overtaken'])],
+        },
         unsettledSince(seen),
       ),
 
