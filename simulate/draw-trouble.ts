@@ -119,17 +119,23 @@ function drawMeanwhile(random: Random, town: Town, { atMs, deed }: Happening): r
   );
 }
 
-/** A second word about a group comes while the first is written. */
+/** A second word about a group comes while the first is written, and before both somebody else has changed it. */
 export function drawAfterthoughts(random: Random, town: Town, endMs: number): readonly Happening[] {
   const way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 } as const;
   return some(random, town.groups, 8).flatMap((group) => {
     const [first, second] = some(random, ['p0', 'p1', 'p2', 'p3'], 2);
     const atMs = between(random, HOUR_MS, endMs - HOUR_MS);
-    return [first, second].map((member, at): Happening => {
+    const words = [first, second].map((member, at): Happening => {
       const deed = { kind: random.chance(0.5) ? 'join' : 'leave', group, members: [member ?? 'p0'] } as const;
       const laterMs = at * between(random, 900, 4_000);
       return { atMs: atMs + laterMs, connection: town.name, actor: 'directory', deed, way };
     });
+    const edit = { kind: 'edit', group, name: `Seen ${random.below(100)}` } as const;
+    const earlierMs = between(random, 1_000, 20_000);
+    return [
+      { atMs: atMs - earlierMs, connection: town.name, actor: 'somebody', deed: edit } as const,
+      ...words,
+    ];
   });
 }
 

@@ -173,8 +173,8 @@ function strayIn({ groups }: SimulatedPlatform, name: string, cloud: Cloud): rea
     const { platformId, version, hold } = item;
     linked.add(platformId);
     const isOver = Number((hold as { readonly expiresAtMs?: number } | undefined)?.expiresAtMs) <= nowMs;
-    const isAsLeft = platformId === undefined || groups.get(String(platformId))?.version === version;
-    return isAsLeft && !isOver ? [] : [`${group} ${isOver} ${isAsLeft}`];
+    const shown = platformId === undefined ? version : groups.get(String(platformId))?.version;
+    return shown === version && !isOver ? [] : [`${group} ${isOver} ${shown}`];
   });
   const strangers = [...groups.values()].filter(({ id, spokeId }) => spokeId !== null && !linked.has(id));
   return [...found, ...strangers.map(({ id }) => id)];

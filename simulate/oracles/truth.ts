@@ -1,7 +1,7 @@
 import { HOUR_MS, MINUTE_MS, type Temper } from '../life.ts';
 import { type Difference, nameOnPlatform, unexplained } from './differences.ts';
 import { hasLostItsCredential, type Judge, latest, type Sight, type Sighted } from './sight.ts';
-import { isBorneOut, storedUser } from './stored.ts';
+import { isBorneOut, type StoredGroup, storedUser } from './stored.ts';
 
 /** Feed 5 minutes, sweep and people an hour, and the rest for the work itself. */
 const NOTICED_WITHIN_MS = 75 * MINUTE_MS;
@@ -65,7 +65,7 @@ function judgeGroup(sight: Sight, connection: Sighted, group: string, memory: Me
     sight.accuse('truth', 'stuck', about, sentence);
     return;
   }
-  if (item.failedAt !== undefined && !isRefused(connection, group, item.platformId)) {
+  if (item.failedAt !== undefined && !isRefused(connection, group, item)) {
     const sentence = `The platform refused nothing of what was sent for the group ${group}; expected it to be tried again, but it was given up: ${item.lastError?.code}.`;
     sight.accuse('truth', 'given_up', about, sentence);
   }
@@ -92,11 +92,15 @@ function judgeGroup(sight: Sight, connection: Sighted, group: string, memory: Me
   sight.accuse('truth', causeOf(difference, item.settled), about, sentence);
 }
 
-/** Answers that waiting does not mend. */
-const isRefused = ({ platform }: Sighted, group: string, platformId = ''): boolean =>
+/** Answers to a write that waiting does not mend, not long before it was given up. */
+const isRefused = ({ platform }: Sighted, group: string, item: StoredGroup): boolean =>
   platform.calls.some(
-    ({ id, spokeId, status }) =>
-      (spokeId === group || id === platformId) && [400, 404, 409, 412, 413, 422].includes(Number(status)),
+    ({ atMs, method, id, spokeId, status, isStale }) =>
+      (spokeId === group || id === (item.platformId ?? '')) &&
+      method !== 'GET' &&
+      isStale !== true &&
+      Math.abs(atMs - (item.failedAt ?? 0)) < HOUR_MS &&
+      [400, 404, 409, 412, 413, 422].includes(Number(status)),
   );
 
 const causeOf = ({ cause }: Difference, settled: string | undefined): string => {

@@ -12,6 +12,7 @@ export interface Answer {
   readonly text: string;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly group?: string;
+  readonly isStale?: true | undefined;
 }
 
 interface Parts {
@@ -51,8 +52,10 @@ export function createAnswers(options: PlatformOptions, { tempers, groups, peopl
     JSON.stringify({ id, name, spokeId: traits.echoSpokeId ? spokeId : null, users, version }),
   );
   const ofGroup = (group: HeldGroup): Answer => ({ status: 200, text: textOf(group), group: group.id });
-  const ofWrite = ({ status, group }: Written): Answer =>
-    group === undefined ? refusal(status) : ofGroup(group);
+  const ofWrite = (written: Written): Answer =>
+    written.group === undefined
+      ? { ...refusal(written.status), isStale: written.isStale }
+      : ofGroup(written.group);
 
   const list = (): Answer => {
     const isDenying = tempers.find('list_denies') !== undefined;

@@ -58,6 +58,8 @@ export interface PlatformCall {
   readonly spokeId?: string | undefined;
   /** `none`: its caller heard no answer. `refused`: no connection came about. */
   readonly status: number | 'none' | 'refused';
+  /** Refused for its version alone. */
+  readonly isStale?: true | undefined;
   /** What bent the answer or its work. */
   readonly tempers: readonly string[];
   readonly by: string;

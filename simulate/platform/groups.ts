@@ -16,7 +16,7 @@ export type WriteBody = rules.GroupBody & { readonly version?: string };
 /** What became of a write: the group, or why not. */
 export type Written =
   | { readonly status: 200; readonly group: HeldGroup }
-  | { readonly status: number; readonly group?: undefined };
+  | { readonly status: number; readonly group?: undefined; readonly isStale?: true };
 
 const INITIATORS = {
   EXTERNAL: { type: 'EXTERNAL', role: null, displayName: 'another-app' },
@@ -158,7 +158,7 @@ export function createGroups(options: PlatformOptions, tempers: Tempers) {
       if (known === undefined) return { status: 404 };
       if (rules.isStale(method, known, body.version, traits.enforceVersionOnPatch)) {
         chronicle.fired('trait:staleStatus');
-        return { status: traits.staleStatus };
+        return { status: traits.staleStatus, isStale: true };
       }
       const refused = refusalOf(body, id);
       if (refused !== undefined) return { status: refused };

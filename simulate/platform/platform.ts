@@ -75,8 +75,9 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
     const { method, route, id, token, isWrite } = request;
     const unheard = 'lost' in outcome && outcome.lost === 'ECONNREFUSED' ? 'refused' : 'none';
     const status = 'status' in outcome ? outcome.status : unheard;
+    const isStale = 'status' in outcome ? outcome.isStale : undefined;
     const bentBy = tempers.taken();
-    calls.push({ atMs: clock(), method, route, id, spokeId, status, tempers: bentBy, by, token });
+    calls.push({ atMs: clock(), method, route, id, spokeId, status, isStale, tempers: bentBy, by, token });
     if (!isWrite && bentBy.length === 0) return;
     const what = `${method} ${id ?? route}: ${status}${[...new Set(bentBy)].map((temper) => ` (${temper})`).join('')}`;
     const group = spokeId === undefined ? {} : { group: spokeId };

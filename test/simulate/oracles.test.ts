@@ -462,14 +462,24 @@ describe('truth at any time', () => {
       '… because the platform refuses whom somebody else put in',
       (w) => [
         w.held({ users: ['u-r1', 'u-r2', 'u-r3', 'u-x'] }),
-        w.item({ failedAt: START_MS }),
+        w.item({ failedAt: w.time.nowMs }),
         w.call(1, { method: 'PATCH', status: 422 }),
         w.acme.unacceptable.add('u-x'),
       ],
     ],
     [
       'somebody should have come to a group that was given up',
-      (w) => [w.loses(), w.item({ failedAt: START_MS }), w.call(1, { method: 'PATCH', status: 422 })],
+      (w) => [w.loses(), w.item({ failedAt: w.time.nowMs }), w.call(1, { method: 'PATCH', status: 422 })],
+    ],
+    [
+      '… for a version that was not the present one',
+      (w) => [w.item({ failedAt: w.time.nowMs }), w.call(1, { method: 'PATCH', status: 409, isStale: true })],
+      'given_up',
+    ],
+    [
+      '… for what was refused long before',
+      (w) => [w.item({ failedAt: START_MS }), w.call(1, { method: 'PATCH', status: 422 })],
+      'given_up',
     ],
     [
       '… for nothing that the platform refused',
