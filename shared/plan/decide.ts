@@ -230,10 +230,10 @@ export function decide(facts: Facts): Decision {
 /** Where each name is there once, a group waits until another gives its name up; meanwhile the rest is written. */
 function decideRejected(facts: Facts, { name }: Rejected): Decision {
   const { state, listed } = facts;
-  if (name === undefined) return failing(state);
+  if (name === undefined) return failing(facts);
   if (listed === undefined || listed.ageMs > 0) return { kind: 'list', ageMs: 0 };
   if (!listed.groups.some((one) => one.id !== state.platformId && isWhole(one) && isSameName(one, name)))
-    return failing(state);
+    return failing(facts);
   return state.platformId === undefined ? NAME_IN_USE : decideWanted(facts, treatmentOf(facts));
 }
 
@@ -241,10 +241,12 @@ function decideRejected(facts: Facts, { name }: Rejected): Decision {
  * Whether a change was a conflict shows by the version; but what is shown may be the past. So a change is refused twice
  * before that counts, so far apart that the platform shows the present.
  */
-const failing = ({ platformId, lastError }: GroupState): Decision =>
-  platformId === undefined || ONCE_REFUSED.has(lastError?.code ?? '')
-    ? { kind: 'fail' }
-    : { kind: 'fail', firstly: REFUSED };
+function failing({ state: { platformId, lastError }, nowMs }: Facts): Decision {
+  const before = lastError !== undefined && ONCE_REFUSED.has(lastError.code) ? lastError : undefined;
+  const isAgain = before !== undefined && nowMs - before.atMs >= READS_BEHIND_MS;
+  if (platformId === undefined || isAgain) return { kind: 'fail' };
+  return { kind: 'fail', firstly: { ...REFUSED, why: before ?? REFUSED.why } };
+}
 
 const isSameName = (group: ObservedGroup, name: string) => foldName(group.name) === foldName(name);
 
