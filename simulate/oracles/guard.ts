@@ -67,10 +67,12 @@ export function createGuard(): Judge {
 }
 
 /** That a group loses everybody is the point of its deletion by the directory, until it is there again. */
-function isOfDeletion(connection: Sighted, group: string, { action, sent, atMs }: Change): boolean {
+function isOfDeletion(connection: Sighted, group: string, { id, action, sent, atMs }: Change): boolean {
   const { groups, changedAtMs } = connection.reading;
   if (connection.item(group)?.deleted === undefined) return false;
-  if (action !== 'delete' && sent.users?.length !== 0) return false;
+  // Of one that is emptied, strangers may stay.
+  const isStranger = (user: string) => connection.ledger.pasts.get(id)?.addedBy.get(user) === 'them';
+  if (action !== 'delete' && sent.users?.every(isStranger) !== true) return false;
   const isNews = (changedAtMs.get(group) ?? 0) > atMs - HOUR_MS;
   return !groups.has(group) || isNews || connection.isHalfHeard(group);
 }
