@@ -128,6 +128,7 @@ interface Opened {
 function platformOf(client: GroupClient, { call, identify, inUse, clock }: Opened): Platform {
   const { groups } = client;
   let listing: { readonly atMs: number; readonly groups: ReturnType<typeof groups.list> } | undefined;
+  let listed = 0;
   const list = (maxAgeMs: number) => {
     if (listing === undefined || clock() - listing.atMs > maxAgeMs || maxAgeMs === 0) {
       const current = { atMs: clock(), groups: groups.list() };
@@ -155,7 +156,12 @@ function platformOf(client: GroupClient, { call, identify, inUse, clock }: Opene
     },
     activity: (start) => feedPages(client, start, call),
     groups: {
-      list: (maxAgeMs) => call(() => list(maxAgeMs)),
+      list: async (maxAgeMs) => {
+        const all = await call(() => list(maxAgeMs));
+        listed = all.length;
+        return all;
+      },
+      countListed: () => listed,
       get: (id, how) => found(() => groups.get(id, how)),
       create: (fields, how) => call(() => groups.create(fields, how)),
       patch: (id, fields, version, how) => call(() => groups.patch(id, { ...fields, version }, how)),

@@ -18,6 +18,7 @@ export async function openPlatform(
     ...platform,
     groups: {
       list: (maxAgeMs) => groups.list(maxAgeMs),
+      countListed: () => groups.countListed(),
       create: (fields) => groups.create(fields, how),
       delete: (id) => groups.delete(id, how),
       get: async (id) => {

@@ -31,6 +31,8 @@ export interface Trying {
 export interface PlatformGroups {
   /** All groups of the company; a listing up to `maxAgeMs` old will do, shared with other groups of this worker. */
   list(maxAgeMs: number): Promise<readonly ListedGroup[]>;
+  /** How many groups the last listing of this worker had; 0 before one. */
+  countListed(): number;
   /** undefined where the platform answers 404. */
   get(id: PlatformGroupId, how?: Trying): Promise<ObservedGroup | undefined>;
   create(fields: Required<GroupFields>, how?: Trying): Promise<ObservedGroup>;

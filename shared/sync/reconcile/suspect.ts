@@ -15,8 +15,12 @@ import { type Platform, PlatformFailure } from '../ports/platform.ts';
 import { READS_IN_FLIGHT, WRITES_IN_FLIGHT } from '../tuning.ts';
 import { dirtyNow } from '../wake.ts';
 
-/** Up to here groups are read one by one; past it one listing is cheaper, and kinder to the platform. */
+/**
+ * Up to here groups are read one by one; past it one listing is cheaper, and kinder to the platform, unless it is of so
+ * many groups for each that is to be read: a large company would be listed at each look.
+ */
 const FEW = 20;
+const LISTED_FOR_ONE = 50;
 /** Events that a suspicion keeps: the group item stays small. */
 const MAX_TRACES = 50;
 /** A group that is suspected anew this often while it is being marked has others to take care of it. */
@@ -99,7 +103,8 @@ const versionOf = (shown: ListedGroup | undefined): VersionToken | undefined =>
 
 /** Groups as the platform shows them now; one that it does not know is left out. */
 async function lookAt(ids: readonly PlatformGroupId[], { platform }: Looking) {
-  const read = ids.length > FEW ? undefined : await readEach(ids, platform);
+  const few = Math.max(FEW, platform.groups.countListed() / LISTED_FOR_ONE);
+  const read = ids.length > few ? undefined : await readEach(ids, platform);
   const wanted = new Set<string>(ids);
   const shown = read ?? (await platform.groups.list(0)).filter(({ id }) => wanted.has(id));
   return new Map(shown.map((group) => [group.id, group]));

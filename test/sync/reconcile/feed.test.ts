@@ -211,7 +211,7 @@ describe('touched groups', () => {
     expect(world.woken).toEqual([]);
   });
 
-  it('are asked for one by one when they are few, and by one list when they are many', async () => {
+  it('are asked for one by one when they are few, or of a company of very many, and else by one list', async () => {
     const many = Array.from({ length: 21 }, (_, n) => `g${n}`);
     const { world, starts } = await worldWith(() => {
       const touched = starts.length === 1 ? many.slice(0, 1) : many;
@@ -230,6 +230,10 @@ describe('touched groups', () => {
     await run(world);
     expect(world.calls().slice(1)).toEqual(['list']);
     expect(world.woken).toEqual(['g0', 'g0']);
+    for (let n = many.length; n < 50 * many.length; n += 1) world.stranger(`of another ${n}`);
+    await run(world);
+    await run(world);
+    expect(world.calls().slice(2)).toEqual(['list', ...many.map((id) => `get ${world.idOf(id)}`)]);
   });
 
   it('gather the events of all runs until apply has looked', async () => {
