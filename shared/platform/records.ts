@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { EmployeeField } from '../contract/match-rule.ts';
 import { NOBODY_KNOWN } from '../domain/drift.ts';
 import { platformGroupId } from '../domain/ids.ts';
@@ -30,7 +31,7 @@ export function recordOf(employee: Employee, fields: readonly EmployeeField[]): 
   return {
     role: id,
     fields: new Map(values),
-    ...(typeof userId === 'string' ? { userId } : {}),
+    ...(userId ? { userId } : {}),
     ...(typeof roleState === 'string' ? { state: roleState } : {}),
   };
 }
@@ -54,19 +55,21 @@ export async function* feedPages(client: GroupClient, start: FeedStart, call: Ca
   }
 }
 
+/** Thousands of ids, and what fifty events tell, are kept in one item: each stays short. */
 function eventOf({ id, timestamp, subjects, initiator, event_type: type }: ActivityEvent): FeedEvent {
   return {
-    id,
-    at: timestamp ?? null,
-    initiator: initiator?.type ?? NOBODY_KNOWN,
-    type: type ?? '',
+    id: id.length <= LONGEST_TEXT ? id : createHash('sha256').update(id).digest('base64url'),
+    at: timestamp?.slice(0, LONGEST_TEXT) ?? null,
+    initiator: initiator?.type?.slice(0, LONGEST_TEXT) ?? NOBODY_KNOWN,
+    type: type?.slice(0, LONGEST_TEXT) ?? '',
     ...actorOf(initiator),
     groups: (subjects ?? []).flatMap(({ type, instance }) =>
-      type === 'GROUP' && typeof instance === 'string' ? [platformGroupId(instance)] : [],
+      type === 'GROUP' && instance ? [platformGroupId(instance)] : [],
     ),
   };
 }
 
+const LONGEST_TEXT = 100;
 const LONGEST_NAME = 200;
 
 function actorOf(initiator: ActivityEvent['initiator']): Pick<FeedEvent, 'actor'> {

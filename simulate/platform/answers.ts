@@ -125,7 +125,13 @@ export function createAnswers(options: PlatformOptions, { tempers, groups, peopl
     if (shapeless.has(sequence) || tempers.strikes('feed_shapeless')) {
       shapeless.add(sequence);
       const { id, subjects, ...rest } = event;
-      const shapes = [null, 'removed', { ...rest, subjects }, { id, ...rest, subjects: [null, ...subjects] }];
+      const nobody = { type: 'GROUP', instance: '' };
+      const shapes = [
+        null,
+        'removed',
+        { ...rest, subjects },
+        { id, ...rest, subjects: [null, nobody, ...subjects] },
+      ];
       return [shapes[sequence % shapes.length]];
     }
     const told = {

@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest';
+import { roleId } from '../../shared/domain/ids.ts';
+import type { GroupClient } from '../../shared/platform/group-client.ts';
+import { feedPages, recordOf } from '../../shared/platform/records.ts';
+
+const VAST = 'x'.repeat(300_000);
+
+async function eventOf(event: object) {
+  async function* follow() {
+    yield { events: [{ id: 'e1', ...event }], next: 'c1', done: true };
+  }
+  const client = { activity: { follow } } as unknown as GroupClient;
+  for await (const { events } of feedPages(client, { cursor: 'c0' }, (run) => run())) return events[0];
+  throw new Error('expected a page');
+}
+
+it('keeps an event storable, whatever it tells', async () => {
+  const event = await eventOf({
+    id: VAST,
+    event_type: VAST,
+    timestamp: VAST,
+    initiator: { type: VAST, role: VAST, display_name: VAST },
+  });
+  expect(JSON.stringify(event).length).toBeLessThan(1_500);
+  const another = await eventOf({ id: `${VAST}y` });
+  expect(another?.id).not.toBe(event?.id);
+});
+
+it('takes a subject without an id for no group', async () => {
+  const subjects = [
+    { type: 'GROUP', instance: '' },
+    { type: 'GROUP', instance: 'g1' },
+  ];
+  expect((await eventOf({ subjects }))?.groups).toEqual(['g1']);
+});
+
+it('takes an empty userId for none that was told', () => {
+  const role = roleId('r1');
+  expect(recordOf({ id: role, userId: '' } as never, [])).not.toHaveProperty('userId');
+  expect(recordOf({ id: role, userId: 'u1' } as never, [])).toMatchObject({ userId: 'u1' });
+});
