@@ -120,8 +120,13 @@ export const GroupItem = z.lazy(() =>
     platformId: platformGroupText.exactOptional(),
     version: versionText.exactOptional(),
     view: ViewPointer.exactOptional(),
-    /** Versions before the present one, oldest first, and since when it is that: a platform may show them for a while. */
-    overtaken: z.object({ versions: z.array(versionText), atMs: number }).exactOptional(),
+    /**
+     * Versions before the present one, oldest first, and since when it is that: a platform may show them for a while.
+     * `hasUnseen`: between them and the present one there may be others, which nobody here has seen.
+     */
+    overtaken: z
+      .object({ versions: z.array(versionText), atMs: number, hasUnseen: z.boolean().exactOptional() })
+      .exactOptional(),
     intent: Intent.exactOptional(),
     /** The intent that its worker has ended with, not knowing the outcome. */
     releasedIntent: intentText.exactOptional(),

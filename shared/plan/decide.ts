@@ -20,7 +20,15 @@ import { isWhole, type ListedGroup, type ObservedGroup, type View } from '../dom
 import { tellsOfDeletion } from './attribute.ts';
 import { type DraftInput, draftPlan } from './draft.ts';
 import type { Facts, Rejected, Reservation, Wanted } from './facts.ts';
-import { foreignDifferences, isOurCreation, isSpokeIdLost, pastForMs, shows, viewOf } from './foreign.ts';
+import {
+  foreignDifferences,
+  isOurCreation,
+  isSpokeIdLost,
+  overtakenForMs,
+  pastForMs,
+  shows,
+  viewOf,
+} from './foreign.ts';
 import { type GuardInput, judgeRemovals } from './guard.ts';
 import { type HeldRemovals, holdWithSay, isOver, judgeByHold } from './hold.ts';
 import { alreadyThere, foldName, renamedTo, says } from './names.ts';
@@ -329,7 +337,7 @@ function decideIntent(facts: Facts, intent: Intent): Decision {
   if (
     look === 'gone' ||
     look.version === intent.versionBefore ||
-    pastForMs(look, facts.state, facts.nowMs) > 0
+    overtakenForMs(look, facts.state, facts.nowMs) > 0
   )
     return dropped;
   return decideOutcome(facts, intent, look);
@@ -351,6 +359,8 @@ function decideOutcome(facts: Facts, intent: Intent, observed: ObservedGroup): D
     if (typeof isLost !== 'boolean') return isLost;
     if (!isLost) return { kind: 'confirm', intent, observed, view: viewOf(observed, base, prepared) };
   }
+  const past = rejected === undefined ? decidePast(facts, observed) : undefined;
+  if (past !== undefined) return past;
   // What a refused write would have added is nobody's but theirs, where it is there all the same.
   return decideForeign(facts, observed, rejected === undefined ? [base, prepared] : [base]);
 }
@@ -389,12 +399,17 @@ export function decideLook(facts: Facts): Decision | undefined {
   if (state.platformId === undefined) return { kind: 'forget' };
   if (look === undefined) return LOOK;
   if (look === 'gone') return decideMissing(facts);
-  const waitMs = pastForMs(look, state, facts.nowMs);
-  if (waitMs > 0) return { kind: 'wait', waitMs, why: PAST };
+  const past = decidePast(facts, look);
+  if (past !== undefined) return past;
   if (views === undefined) return { kind: 'read', what: ['views'] };
   if (views.base === undefined) return decideUnreadable(facts, look);
   if (look.version !== state.version) return decideForeign(facts, look, [views.base]);
   return state.missedAtMs === undefined ? undefined : clear(facts);
+}
+
+function decidePast({ state, nowMs }: Facts, look: ObservedGroup): Wait | undefined {
+  const waitMs = pastForMs(look, state, nowMs);
+  return waitMs > 0 ? { kind: 'wait', waitMs, why: PAST } : undefined;
 }
 
 /**

@@ -10,20 +10,30 @@ import { compareText } from './plan.ts';
 
 const MOST_OVERTAKEN = 5;
 
-/** The versions that a group had before this one. */
-export function overtakenBy(shown: VersionToken, state: GroupState, nowMs: number) {
+/**
+ * The versions that a group had before this one.
+ * @param mayHide the write went through whatever the group was: somebody else's, just before, may have been overwritten
+ */
+export function overtakenBy(shown: VersionToken, state: GroupState, nowMs: number, mayHide: boolean) {
   const { version, overtaken } = state;
   if (version === undefined || version === shown) return overtaken;
-  const before = behindMs(state, nowMs) > 0 ? (overtaken?.versions ?? []) : [];
-  return { versions: [...before, version].slice(-MOST_OVERTAKEN), atMs: nowMs };
+  const before = behindMs(state, nowMs) > 0 ? overtaken : undefined;
+  const versions = [...(before?.versions ?? []), version].slice(-MOST_OVERTAKEN);
+  return { versions, atMs: nowMs, ...((mayHide || before?.hasUnseen) && { hasUnseen: true }) };
 }
 
+/** For how much longer a version from before the present one may be shown. */
+export const overtakenForMs = (shown: ObservedGroup, state: GroupState, nowMs: number): number =>
+  state.overtaken?.versions.includes(shown.version) ? behindMs(state, nowMs) : 0;
+
 /**
- * For how much longer what is shown may be the past: a version from before the present one is nobody's change. Where a
- * platform gives a version again with its content, somebody's undoing of a change of ours is found so much later.
+ * For how much longer what is shown may be the past, which is nobody's change. Where a platform gives a version again
+ * with its content, somebody's undoing of a change of ours is found so much later.
  */
 export const pastForMs = (shown: ObservedGroup, state: GroupState, nowMs: number): number =>
-  state.overtaken?.versions.includes(shown.version) ? behindMs(state, nowMs) : 0;
+  state.overtaken?.hasUnseen && shown.version !== state.version
+    ? behindMs(state, nowMs)
+    : overtakenForMs(shown, state, nowMs);
 
 /**
  * What somebody else changed: whatever the platform shows that none of our own views explains. There are two views

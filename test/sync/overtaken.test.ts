@@ -25,8 +25,8 @@ function slowWorker(heldUpBefore: string, meanwhile: () => Promise<void>): Worke
 }
 
 /** A group of these members, in step. */
-async function inStep(members: readonly string[], settings = {}, platform = {}) {
-  const told = await story({ settings, platform });
+async function inStep(members: readonly string[], settings = {}, platform = {}, coalesceMs = 0) {
+  const told = await story({ settings, platform, coalesceMs });
   await told.hire(...members);
   await told.tell({ snapshot: 'g', of: members });
   return { ...told, id: (await told.state('g'))?.platformId ?? '' };
@@ -91,6 +91,18 @@ it.each([409, 412, 400, 422] as const)(
     expect(shown('g')).toEqual([['u-a']]);
   },
 );
+
+it('whom we added stays ours where the group is shown as somebody had left it before our write', async () => {
+  const platform = { enforceVersionOnPatch: false, getLagMs: 12_000 };
+  const { world, tell, shown, hire, id } = await inStep(['a'], { membership: 'additive' }, platform, 5_000);
+  await hire('b');
+  world.advance(CREATE_SETTLE_MS);
+  world.platform.changeAsOther(id, { name: 'Theirs' });
+  world.advance(9_000);
+  await tell({ add: ['b'], to: 'g' });
+  await tell({ take: ['b'], from: 'g' });
+  expect(shown('g')).toEqual([['u-a']]);
+});
 
 it.each(['create', 'patch'] as const)(
   'a %s that happens after it was looked for in vain is in the audit all the same',

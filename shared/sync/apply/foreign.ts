@@ -89,17 +89,21 @@ async function isStillOurs({ ref, view, intent }: GroupState, { ports }: Turn): 
   return now?.intent?.id === intent?.id && now?.view?.id === view?.id;
 }
 
-/** Stores an observed group as a view that the group can be pointed to, unless one is prepared. */
+/**
+ * Stores an observed group as a view that the group can be pointed to, unless one is prepared.
+ * @param done the write that made it so
+ */
 export async function linkTo(
   seen: GroupState,
   { id, version }: Pick<ObservedGroup, 'id' | 'version'>,
   view: View,
-  { ports, connection: { settings } }: Turn,
-  prepared?: ViewPointer,
+  { ports, connection: { settings, contract } }: Turn,
+  { prepared, done }: { readonly prepared?: ViewPointer | undefined; readonly done?: Intent } = {},
 ): Promise<LinkedGroup> {
   const pointer =
     prepared ?? (await ports.groups.prepareView(seen, intentId(ports.newId()), view, settings.membership));
-  const overtaken = overtakenBy(version, seen, ports.clock());
+  const mayHide = done?.action === 'patch' && contract?.patchHonoursVersion !== true;
+  const overtaken = overtakenBy(version, seen, ports.clock(), mayHide);
   return { id: id as PlatformGroupId, version, view: pointer, ...(overtaken && { overtaken }) };
 }
 

@@ -352,7 +352,8 @@ async function linkAfter(
   { isAsPrepared }: Outcome,
   { intent, round, turn }: Writing,
 ): Promise<LinkedGroup> {
-  return linkTo(round.state, observed, view, turn, isAsPrepared ? intent.view : undefined);
+  const prepared = isAsPrepared ? intent.view : undefined;
+  return linkTo(round.state, observed, view, turn, { prepared, done: intent });
 }
 
 async function judged(

@@ -1,5 +1,6 @@
 import { ConnectionSettings } from '../../../../shared/contract/settings.ts';
 import type { Trace } from '../../../../shared/domain/drift.ts';
+import { READS_BEHIND_MS } from '../../../../shared/domain/group-state.ts';
 import { groupId } from '../../../../shared/domain/ids.ts';
 import { applyGroup } from '../../../../shared/sync/apply/apply.ts';
 import { ingest } from '../../../../shared/sync/ingest/ingest.ts';
@@ -78,10 +79,12 @@ export async function change(world: World, settings: Readonly<Record<string, unk
 }
 export const apply = (world: World) => applyGroup(REF, world.onlooker);
 
-/** The directory says something, and apply comes by. */
+/** The directory says something, and apply comes by; a minute later nothing from before is shown any more. */
 export async function tellThenApply(world: World, ...events: RawEvent[]) {
   await tell(world, ...events);
-  return apply(world);
+  const ending = await apply(world);
+  world.advance(READS_BEHIND_MS);
+  return ending;
 }
 
 /** The feed tells of something, and apply comes by. */
