@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ShownLetter } from '../../shared/contract/answers.ts';
+import { parseJson } from '../../shared/contract/json.ts';
 import {
   discardLetters,
   findLetters,
@@ -75,7 +76,9 @@ function print(letter: ShownLetter, names: Names, { out }: Context): void {
     );
   }
   out.line();
-  out.line(pretty(letter.body).slice(0, SHOWN_BODY));
+  // What is no JSON keeps to one line.
+  const shown = pretty(letter.body).slice(0, SHOWN_BODY);
+  for (const line of parseJson(letter.body).ok ? shown.split('\n') : [shown]) out.line(line);
 }
 
 const pretty = (body: string): string => rewritten(body, 2);
@@ -99,9 +102,8 @@ export async function edit(context: Context, id: string, { reason }: { reason: s
   let edited = await editText(original, editor, io);
   for (let problems = accepted(edited); problems.length > 0; problems = accepted(edited)) {
     if (edited === original) break;
-    const refusal = `not sent, ingest would refuse it:\n${problems.join('\n')}`;
-    if (!canAsk(io)) throw new Error(refusal);
-    out.note(refusal);
+    if (!canAsk(io)) throw new Error(`not sent, ingest would refuse it: ${problems.join('; ')}`);
+    for (const line of ['not sent, ingest would refuse it:', ...problems]) out.note(line);
     if (!(await askYes(io, 'Open your text again?'))) return EXIT.failed;
     edited = await editText(edited, editor, io);
   }

@@ -204,7 +204,7 @@ async function compare(context: Context, rows: AsyncIterable<Row>, asOf: string)
     return await compareWithNow(rows, asOf, found, ports);
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    context.out.note(`not held against what is true now: ${describeError(error).text}`);
+    context.out.note(`not held against what is true now: ${describeError(error).text.replaceAll('\n', ' ')}`);
     return undefined;
   }
 }

@@ -74,7 +74,16 @@ export async function probePlatform(request: ProbeRequest, ports: ToolPorts): Pr
     if (created instanceof PlatformFailure) throw created;
     if (id === undefined) throw new PlatformFailure('unavailable', 'the answer is about another group', {});
     tell(`made the group ${id}, "${name}"`);
-    const group = { id: platformGroupId(id), name, created, connection, signal, platform, ports, behindMs: 0 };
+    const group = {
+      id: platformGroupId(id),
+      name,
+      created,
+      connection,
+      signal,
+      platform,
+      ports,
+      behindMs: 0,
+    };
     for (const step of STEPS) findings.push(...(await tryStep(step, group)));
   } catch (error) {
     if (!signal.aborted && !(error instanceof PlatformFailure)) throw error;
