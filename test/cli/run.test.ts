@@ -1,7 +1,9 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
@@ -19,6 +21,7 @@ const commands = (command: Command, path: readonly string[] = []): string[][] =>
 ];
 const ALL = commands(createProgram(() => async () => {})).filter((path) => path.length > 0);
 
+const BIN = fileURLToPath(new URL('../../cli/groupsync.mjs', import.meta.url));
 const ARGUMENTS: Readonly<Record<string, string>> = { code: 'too_old', queue: 'apply', verb: 'reject' };
 const set = (change: string) => ['connections', 'set', 'default', change, '--yes'];
 
@@ -118,6 +121,11 @@ describe('the command line', () => {
     ['an address of the machine that calls it', set('baseUrl=http://127.0.0.1:1'), /--local/],
     ['a file that is not there', ['import', '/nowhere.csv', '--yes'], /no file/],
     ['a local stack that is not there', ['status', '--local-file', '/nowhere/local.json'], /npm start/],
+    ['a document that is a spreadsheet', ['groups', '--json', '-o', 'csv'], /--json and --output/],
+    ['a document that is a wide table', ['groups', '-o', 'wide', '--json'], /--json and --output/],
+    ['a document drawn for people', ['status', '--watch', '--json'], /--watch/],
+    ['a spreadsheet that never ends', ['holds', '--watch', '-o', 'csv'], /--watch and --output csv/],
+    ['a spreadsheet of what has no rows', ['log', '--follow', '-o', 'csv'], /--follow and --output csv/],
     ['an unknown shell', ['completion', 'tcsh'], /bash, zsh, fish/],
   ])('refuses %s with exit code 2, in two lines at most', async (_, args, says) => {
     const world = await sixInStep();
@@ -181,9 +189,26 @@ describe('the command line', () => {
     expect(JSON.stringify([...world.table.items])).toBe(before);
   });
 
+  it.each([
+    ['standard output', 'stdout', ['completion', 'bash'], 0],
+    ['standard output, and what it had to say was bad', 'stdout', ['events', 'validate', '-'], 1],
+    ['standard error', 'stderr', ['status', '--local-file', '/nowhere/local.json'], 2],
+    ['standard error, and still answers', 'stderr', ['events', 'validate', '-'], 1],
+  ] as const)(
+    'goes on, and ends with its own exit code, when nobody reads %s',
+    async (_, closed, args, code) => {
+      const child = spawn(process.execPath, [BIN, ...args]);
+      child[closed].destroy();
+      const other = text(child[closed === 'stdout' ? 'stderr' : 'stdout']);
+      child.stdin.end('no event\n');
+      expect(await once(child, 'close')).toEqual([code, null]);
+      expect(await other).not.toMatch(/\n\s+at |EPIPE/);
+      if (closed === 'stderr' && code === 1) expect(await other).toContain('line 1: invalid_json');
+    },
+  );
+
   it('runs from any folder, as the command that npm installs', () => {
-    const bin = fileURLToPath(new URL('../../cli/groupsync.mjs', import.meta.url));
-    const version = execFileSync(process.execPath, [bin, '--version'], { cwd: tmpdir(), encoding: 'utf8' });
+    const version = execFileSync(process.execPath, [BIN, '--version'], { cwd: tmpdir(), encoding: 'utf8' });
     expect(version.trim()).toMatch(/^\d+\.\d+\.\d+$/);
   });
 });
