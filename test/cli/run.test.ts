@@ -314,6 +314,77 @@ describe('events', () => {
   });
 });
 
+describe('Ctrl-C at work', () => {
+  /** The queue takes so many messages; then a person has seen enough. */
+  async function stoppedAfter(messages: number) {
+    const world = await savedWorld();
+    const stopping = new AbortController();
+    const taken: string[] = [];
+    const send = async (given: readonly { readonly body: string }[]) => {
+      taken.push(...given.map(({ body }) => body));
+      if (taken.length >= messages) stopping.abort();
+      return given.map((_, at) => ({ messageId: `m${at}` }));
+    };
+    const around = { ports: { ...world.ports, events: { send } }, signal: stopping.signal };
+    return { taken, cli: (args: readonly string[]) => runCli(args, around), stopping };
+  }
+  const line = (at: number) =>
+    JSON.stringify({
+      ...{ specversion: '1.0', id: `e${at}`, source: 's', time: '2026-11-20T10:00:00Z' },
+      ...{ type: 'directory.group.upserted', data: { group: { id: `g${at}`, name: 'N' } } },
+    });
+  const lines = (count: number) => Array.from({ length: count }, (_, at) => `${line(at)}\n`).join('');
+  const rows = (count: number) => Array.from({ length: count }, (_, at) => `g${at},N,m,\n`).join('');
+  const importing = (file: string) => ['import', file, '--yes', '--as-of', '2026-11-20T09:00:00Z'];
+  const STOPPED = 'groupsync: stopped; nothing was changed\n';
+  const SAYS = 'stopped: neither this line nor what follows was sent';
+
+  it('tells of events which line was the first that was not sent, and ends with 3', async () => {
+    const { cli, taken } = await stoppedAfter(100);
+    const { code, json } = await cli(['events', 'send', temporaryFile('e.jsonl', lines(250)), '--json']);
+    expect(taken).toHaveLength(100);
+    expect({ code, ...json }).toMatchObject({ code: 3, events: 100, messages: 100 });
+    expect(json.errors[0]).toEqual({ line: 101, message: SAYS });
+  });
+
+  it('sends nothing that was read and waits to be sent', async () => {
+    const { cli, taken, stopping } = await stoppedAfter(1);
+    stopping.abort();
+    const file = temporaryFile('e.jsonl', lines(3));
+    expect((await cli(['events', 'send', file])).stdout).toMatch(
+      /^line 1: stopped: .*\n0 events in 0 messages/,
+    );
+    expect(await cli(['events', 'validate', file])).toMatchObject({ code: 1, stderr: STOPPED });
+    expect(await cli(importing(temporaryFile('m.csv', rows(3))))).toMatchObject({
+      code: 1,
+      stderr: STOPPED,
+    });
+    expect(taken).toEqual([]);
+  });
+
+  it('ends a wait for more on standard input', async () => {
+    for (const args of [['events', 'send', '-'], importing('-')]) {
+      const { ports } = await savedWorld();
+      const ran = await runCli(args, { ports, person: [], signal: AbortSignal.timeout(50) });
+      expect(ran, args.join(' ')).toMatchObject({ code: args[0] === 'import' ? 1 : 3 });
+    }
+  });
+
+  it('tells of an import how much was sent, and that it can be repeated', async () => {
+    const { cli, taken } = await stoppedAfter(10);
+    const file = temporaryFile('m.csv', rows(25));
+    expect(await cli(importing(file))).toMatchObject({
+      code: 3,
+      stdout: 'stopped after 10 of 25 messages; the same import again does no harm\n',
+    });
+    expect(taken).toHaveLength(10);
+    const again = await stoppedAfter(10);
+    const { json } = await again.cli([...importing(file), '--json']);
+    expect(OUTPUT_SCHEMAS.import.safeParse(json).error).toBeUndefined();
+    expect(json).toMatchObject({ sent: true, messages: 10, events: 10, unsent: 15 });
+  });
+});
+
 describe('completion', () => {
   it('offers ids and names, and nothing at all of what does not answer', async () => {
     const world = await sixInStep();
