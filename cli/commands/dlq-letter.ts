@@ -19,7 +19,7 @@ import type { Names } from '../../shared/operate/names.ts';
 import type { Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
 import { askYes, canAsk } from '../output/ask.ts';
-import { plural } from '../output/words.ts';
+import { plural, shellWords } from '../output/words.ts';
 import { groupOf, type QueueOption, queuesOf, selectionOf, surveyChosen, type Which } from './dlq-queue.ts';
 import { toMs } from './explain.ts';
 
@@ -41,12 +41,12 @@ export async function show(context: Context, id: string, options: QueueOption): 
   };
   const names = await context.names(named, letter.connection);
   out.answer(document, (shown) => print(shown, names, context));
-  const short = document.id.slice(0, SHORT_ID);
+  const short = shellWords(document.id.slice(0, SHORT_ID));
   const [first] = missing;
   const isRefused = document.problems.length > 0;
   if (first !== undefined) {
     out.note(`connect ${first} and replay the message; if that is the wrong company, mend or discard it`);
-    out.note(`next: groupsync connect ${first}`);
+    out.note(`next: groupsync connect ${shellWords(first)}`);
   }
   if (!isRefused || first !== undefined) out.note(`next: groupsync dlq replay ${short}`);
   if (isRefused && document.queue === 'events') out.note(`next: groupsync dlq edit ${short}`);

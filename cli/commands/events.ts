@@ -12,7 +12,7 @@ import { withId } from '../../shared/operate/names.ts';
 import type { Act, Context } from '../context.ts';
 import { describeError } from '../describe-error.ts';
 import { EXIT, Stopped, UsageError } from '../io.ts';
-import { plural, shellWord } from '../output/words.ts';
+import { plural, shellWord, shellWords } from '../output/words.ts';
 import { examples } from './arguments.ts';
 
 export function addEvents(program: Command, act: Act): void {
@@ -162,9 +162,10 @@ async function importFile(
   });
   if (report.columns !== undefined) {
     out.note('say what the columns are; a guess, of these headings:');
-    const said = (flag: string, value?: string) => (value ? ` --${flag} ${shellWord(value)}` : '');
-    const given = `${shellWord(file)}${said('delimiter', sign)}${said('as-of', asOf)}`;
-    out.note(`next: groupsync import ${given} --columns ${shellWord(report.columns)} --dry-run`);
+    const given = Object.entries({ delimiter: sign, 'as-of': asOf, columns: report.columns })
+      .flatMap(([flag, value]) => (value ? `--${flag} ${shellWord(value)}` : []))
+      .join(' ');
+    out.note(`next: groupsync import ${given} --dry-run ${shellWords(file)}`);
   }
   if (report.sent && (report.comparison?.held.length ?? 0) > 0) out.note('next: groupsync holds');
   if (report.errorCount > 0) return EXIT.failed;

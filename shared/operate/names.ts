@@ -56,7 +56,7 @@ export function shellWord(text: string): string {
 
 /** The last words of a command: ids that begin with `-` are none of its options. */
 export const shellWords = (...words: readonly string[]): string =>
-  [...(words.some((word) => word.startsWith('-')) ? ['--'] : []), ...words.map(shellWord)].join(' ');
+  [...(words.some((word) => /^-./s.test(word)) ? ['--'] : []), ...words.map(shellWord)].join(' ');
 
 /** By platform user, and by role, the register of whom the directory has, or had, in the group. */
 export async function usersOf(ref: GroupRef, ports: NamesPorts) {

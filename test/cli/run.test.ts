@@ -22,7 +22,9 @@ const commands = (command: Command, path: readonly string[] = []): string[][] =>
 const ALL = commands(createProgram(() => async () => {})).filter((path) => path.length > 0);
 
 const BIN = fileURLToPath(new URL('../../cli/groupsync.mjs', import.meta.url));
-const ARGUMENTS: Readonly<Record<string, string>> = { code: 'too_old', queue: 'apply', verb: 'reject' };
+const ARGUMENTS: Readonly<Record<string, string>> = {
+  ...{ code: 'too_old', queue: 'apply', verb: 'reject', given: '--as-of now' },
+};
 const set = (change: string) => ['connections', 'set', 'default', change, '--yes'];
 
 /** Whether the words are a whole command, each of them known. */
@@ -86,7 +88,12 @@ describe('the command line', () => {
       for (const line of readFileSync(file, 'utf8').split('\n')) {
         if (/^\s*(?:\/?\*|\/\/)|Examples:|^ {2}groupsync|randomHex/.test(line)) continue;
         for (const [hint] of line.matchAll(command)) {
-          const words = hint.trim().replace(/\$\{([^}]*)\}/g, (_, name) => ARGUMENTS[name] ?? 'x');
+          const words = hint
+            .trim()
+            .replace(/\$\{shellWords\((.*?)\)\}/g, (_, ids: string) =>
+              ids.replace(/[^,]+/g, 'x').replaceAll(',', ' '),
+            )
+            .replace(/\$\{([^}]*)\}/g, (_, name) => ARGUMENTS[name] ?? 'x');
           if (!parses(words.split(/\s+/).slice(1))) wrong.push(`${file}: ${hint}`);
         }
       }
