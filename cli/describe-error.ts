@@ -1,6 +1,6 @@
 import { InvalidSettingError } from '../shared/contract/change-setting.ts';
 import { NotFound } from '../shared/operate/find-group.ts';
-import { EXIT, type ExitCode, UsageError } from './io.ts';
+import { Advised, EXIT, type ExitCode, UsageError } from './io.ts';
 import { visible } from './output/words.ts';
 
 /** Errors of AWS, by name: what the SDK says is for programmers; `…` stands for it. */
@@ -39,13 +39,16 @@ export function describeError(error: unknown): { readonly exitCode: ExitCode; re
   const { name = 'Error', message: said = String(error) } = error instanceof Error ? error : {};
   // What others say is in it: a second line could be taken for our own words.
   const message = visible(said);
-  const look = name === 'PlatformFailure' ? '\nnext: groupsync doctor --faults' : '';
+  const next = name === 'PlatformFailure' ? 'groupsync doctor --faults' : undefined;
+  const step = error instanceof Advised ? error.next : next;
+  const look = step === undefined ? '' : `\nnext: ${step}`;
   const text = OURS.test(name) ? `${message}${look}` : `${message} (${name})`;
   return { exitCode: EXIT.failed, text };
 }
 
 /** Names whose messages were written for people. */
-const OURS = /^(?:Error|FunctionFailed|PlatformFailure|SecretError|ConfigError|StoreError|Stopped|Refused)$/;
+const OURS =
+  /^(?:Error|FunctionFailed|PlatformFailure|SecretError|ConfigError|StoreError|Stopped|Refused|Advised)$/;
 const MAX_CAUSES = 6;
 
 function sayOf(error: Error): string | undefined {

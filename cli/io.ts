@@ -41,6 +41,17 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
+/** What failed, and the command that comes next. */
+export class Advised extends Error {
+  override readonly name = 'Advised';
+  readonly next: string;
+
+  constructor(message: string, next: string) {
+    super(message);
+    this.next = next;
+  }
+}
+
 export interface GlobalOptions {
   readonly connection?: string;
   readonly prefix?: string;
