@@ -161,14 +161,19 @@ export async function discard(
   const { out, io } = context;
   const selection = await selectionOf(context, ids, options);
   if (!canAsk(io)) await context.reason(options.reason);
-  const { messages } = await surveyChosen(context, selection, options);
+  const { messages, inFlightElsewhere } = await surveyChosen(context, selection, options);
   const shown = messages.slice(0, SHOWN_LETTERS);
   const names = await context.names({ groups: shown.flatMap(({ group }) => group ?? []) });
   const sayGroup = groupOf(names, context);
   for (const letter of shown)
     out.note(`${letter.id.slice(0, SHORT_ID)}  ${letter.code}  ${sayGroup(letter) ?? ''}  ${letter.message}`);
   if (messages.length > SHOWN_LETTERS) out.note(`… and ${messages.length - SHOWN_LETTERS} more`);
-  if (messages.length === 0) throw new NotFound('none of these is a dead letter: groupsync dlq list');
+  if (messages.length === 0) {
+    if (ids.length > 0 || inFlightElsewhere > 0)
+      throw new NotFound('none of these is a dead letter, or another consumer holds it: groupsync dlq list');
+    out.answer({ discarded: 0, missing: 0 }, () => out.line('nothing to discard'));
+    return EXIT.done;
+  }
   const reason = await context.reason(options.reason);
   if (!(await context.confirm(`Delete ${plural(messages.length, 'message')} for good?`))) return EXIT.failed;
   const ports = await context.ports();
