@@ -316,6 +316,9 @@ describe('events', () => {
     expect(OUTPUT_SCHEMAS['events send'].safeParse(sent.json).error).toBeUndefined();
     expect(sent).toMatchObject({ code: 3, json: { events: 1, messages: 1, errors: [{ line: 3 }] } });
     expect(world.sent).toHaveLength(1);
+    const ports = { ...world.ports, events: { send: async () => [{ refused: 'too much at once' }] } };
+    const refused = await runCli(['events', 'send', '-', '--json'], { ports, stdin: good });
+    expect(refused).toMatchObject({ code: 3, json: { events: 0, messages: 0, errors: [{ line: 1 }] } });
     const piped = await runCli(['events', 'validate', '-', '--json'], { stdin: 'nope\n' });
     expect(piped).toMatchObject({ code: 1, json: { errorCount: 1 } });
   });
