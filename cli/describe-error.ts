@@ -1,5 +1,7 @@
 import { InvalidSettingError } from '../shared/contract/change-setting.ts';
-import { EXIT, type ExitCode, UsageError } from './io.ts';
+import { NotFound } from '../shared/operate/find-group.ts';
+import { Advised, EXIT, type ExitCode, UsageError } from './io.ts';
+import { visible } from './output/words.ts';
 
 /** Errors of AWS, by name: what the SDK says is for programmers; `…` stands for it. */
 const BY_NAME: readonly (readonly [name: RegExp, text: string])[] = [
@@ -26,6 +28,7 @@ const BY_NAME: readonly (readonly [name: RegExp, text: string])[] = [
  */
 export function describeError(error: unknown): { readonly exitCode: ExitCode; readonly text: string } {
   if (error instanceof UsageError) return { exitCode: EXIT.usage, text: error.message };
+  if (error instanceof NotFound) return { exitCode: EXIT.failed, text: error.message };
   if (error instanceof InvalidSettingError) return { exitCode: EXIT.usage, text: error.problems.join('\n') };
   let cause = error;
   for (let depth = 0; depth < MAX_CAUSES && cause instanceof Error; depth += 1) {
@@ -33,15 +36,19 @@ export function describeError(error: unknown): { readonly exitCode: ExitCode; re
     if (known !== undefined) return { exitCode: EXIT.failed, text: known };
     cause = cause.cause;
   }
-  const { name = 'Error', message = String(error) } = error instanceof Error ? error : {};
-  const look = name === 'PlatformFailure' ? '\nnext: groupsync doctor --faults' : '';
+  const { name = 'Error', message: said = String(error) } = error instanceof Error ? error : {};
+  // What others say is in it: a second line could be taken for our own words.
+  const message = visible(said);
+  const next = name === 'PlatformFailure' ? 'groupsync doctor --faults' : undefined;
+  const step = error instanceof Advised ? error.next : next;
+  const look = step === undefined ? '' : `\nnext: ${step}`;
   const text = OURS.test(name) ? `${message}${look}` : `${message} (${name})`;
   return { exitCode: EXIT.failed, text };
 }
 
 /** Names whose messages were written for people. */
 const OURS =
-  /^(?:Error|NotFound|FunctionFailed|PlatformFailure|SecretError|ConfigError|StoreError|Stopped|Refused)$/;
+  /^(?:Error|FunctionFailed|PlatformFailure|SecretError|ConfigError|StoreError|Stopped|Refused|Advised)$/;
 const MAX_CAUSES = 6;
 
 function sayOf(error: Error): string | undefined {
@@ -55,7 +62,7 @@ function sayOf(error: Error): string | undefined {
   ) {
     return 'nothing answers at that address.\nIs the local stack (npm start) still running? Is the address right?';
   }
-  if (code === 'ENOTFOUND') return `${error.message}.\nCheck the address, --region and the network.`;
+  if (code === 'ENOTFOUND') return `${visible(error.message)}.\nCheck the address, --region and the network.`;
   const known = BY_NAME.find(([name]) => name.test(error.name))?.[1];
-  return known?.replace('…', () => error.message);
+  return known?.replace('…', () => visible(error.message));
 }

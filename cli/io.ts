@@ -41,6 +41,17 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
+/** What failed, and the command that comes next. */
+export class Advised extends Error {
+  override readonly name = 'Advised';
+  readonly next: string;
+
+  constructor(message: string, next: string) {
+    super(message);
+    this.next = next;
+  }
+}
+
 export interface GlobalOptions {
   readonly connection?: string;
   readonly prefix?: string;
@@ -55,4 +66,17 @@ export interface GlobalOptions {
   /** `--no-names` makes it false. */
   readonly names?: boolean;
   readonly output?: 'wide' | 'csv';
+  /** Of commands that show something again and again. */
+  readonly watch?: boolean;
+  readonly follow?: boolean;
+}
+
+/** @throws UsageError where standard output would have to be two things */
+export function refuseContradictions({ json, output, watch, follow }: GlobalOptions): void {
+  const again = watch ? '--watch' : follow ? '--follow' : undefined;
+  if (json && output) throw new UsageError('--json and --output exclude each other: a document, or a table');
+  if (again && output === 'csv')
+    throw new UsageError(`${again} and --output csv exclude each other: a file for a spreadsheet has an end`);
+  if (json && watch)
+    throw new UsageError('--watch draws for people; scripts run the command again with --json');
 }

@@ -14,8 +14,11 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) {
     stopping.abort();
   });
 }
-// A reader that has seen enough (`| head`) ends us quietly.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+// A reader that has seen enough (`| head`) stops us as Ctrl-C does. Whether anybody reads changes no exit code.
+process.stdout.on('error', (error: NodeJS.ErrnoException) =>
+  error.code === 'EPIPE' ? stopping.abort() : process.exit(1),
+);
+process.stderr.on('error', () => {});
 
 const io: Io = {
   stdin: process.stdin,

@@ -3,7 +3,7 @@ import { type Act, createContext } from './context.ts';
 import { describeError } from './describe-error.ts';
 import { EXIT, type GlobalOptions, type Io } from './io.ts';
 import { createSpell, type Spell } from './output/hints.ts';
-import { visibleText } from './output/words.ts';
+import { visibleLines } from './output/words.ts';
 import { createProgram } from './program.ts';
 
 /**
@@ -37,7 +37,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     command.configureHelp({ minWidthToWrap: 20, showGlobalOptions: true });
     command.configureOutput({
       writeOut: (text) => void io.stdout.write(text),
-      writeErr: (text) => void io.stderr.write(text),
+      writeErr: (text) => void io.stderr.write(visibleLines(text)),
       // A word that no command has is taken for an argument of `list`, where that can be left out.
       outputError: (text, write) =>
         write(text.replace(/^error: /, 'groupsync: ').replace(/(?<=for 'list')\..*/, `; try ${others}`)),
@@ -51,7 +51,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     if (error instanceof CommanderError)
       return error.exitCode === 0 || error.code === 'commander.help' ? EXIT.done : EXIT.usage;
     const { exitCode: code, text } = describeError(error);
-    io.stderr.write(`groupsync: ${visibleText(spell(text))}\n`);
+    io.stderr.write(`groupsync: ${visibleLines(spell(text))}\n`);
     return code;
   }
 }

@@ -55,7 +55,6 @@ export function watched<Typed extends unknown[]>(
     const command = typed.at(-1) as unknown as Command;
     if (command.opts<{ watch?: boolean }>().watch !== true) return show(context, ...typed);
     const { out, io } = context;
-    if (out.json) throw new UsageError('--watch draws for people; scripts run the command again with --json');
     for (;;) {
       const exitCode = await show(context, ...typed);
       await sleep(EVERY_MS, undefined, { signal: io.signal }).catch(() => undefined);

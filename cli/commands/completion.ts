@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import type { Completable } from '../../shared/operate/complete.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
+import { visible } from '../output/words.ts';
 import { examples } from './arguments.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
@@ -144,8 +145,7 @@ async function printIds(context: Context, kind: Completable): Promise<number> {
     return COMPLETIONS[kind](await context.ports(), context.connection);
   };
   const ids: readonly (string | undefined)[] = await Promise.race([read().catch(() => []), late]);
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what no line may have
-  const shown = ids.filter((id) => id !== undefined && !/[\u0000-\u001f\u007f]/.test(id));
+  const shown = ids.filter((id) => id !== undefined && id === visible(id));
   for (const id of new Set(shown)) context.io.stdout.write(`${id}\n`);
   return EXIT.done;
 }

@@ -77,7 +77,8 @@ async function connect(context: Context, text: string | undefined, options: Conn
   const own = name === context.connection ? '' : `--connection ${name} `;
   const nextVerbs = [...(observing ? ['plan', 'resume'] : []), ...(options.probe === true ? [] : ['probe'])];
   for (const verb of [...nextVerbs, 'doctor']) out.note(`next: groupsync ${own}${verb}`);
-  out.note('letters may have waited for it\nnext: groupsync dlq replay --code unknown_connection');
+  out.note('letters may have waited for it');
+  out.note('next: groupsync dlq replay --code unknown_connection');
   return inspection.checks.every(({ ok }) => ok) ? EXIT.done : EXIT.attention;
 }
 

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ShownLetter } from '../../shared/contract/answers.ts';
+import { parseJson } from '../../shared/contract/json.ts';
 import {
   discardLetters,
   findLetters,
@@ -18,7 +19,7 @@ import type { Names } from '../../shared/operate/names.ts';
 import type { Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
 import { askYes, canAsk } from '../output/ask.ts';
-import { plural } from '../output/words.ts';
+import { plural, shellWords } from '../output/words.ts';
 import { groupOf, type QueueOption, queuesOf, selectionOf, surveyChosen, type Which } from './dlq-queue.ts';
 import { toMs } from './explain.ts';
 
@@ -40,12 +41,12 @@ export async function show(context: Context, id: string, options: QueueOption): 
   };
   const names = await context.names(named, letter.connection);
   out.answer(document, (shown) => print(shown, names, context));
-  const short = document.id.slice(0, SHORT_ID);
+  const short = shellWords(document.id.slice(0, SHORT_ID));
   const [first] = missing;
   const isRefused = document.problems.length > 0;
   if (first !== undefined) {
     out.note(`connect ${first} and replay the message; if that is the wrong company, mend or discard it`);
-    out.note(`next: groupsync connect ${first}`);
+    out.note(`next: groupsync connect ${shellWords(first)}`);
   }
   if (!isRefused || first !== undefined) out.note(`next: groupsync dlq replay ${short}`);
   if (isRefused && document.queue === 'events') out.note(`next: groupsync dlq edit ${short}`);
@@ -75,7 +76,9 @@ function print(letter: ShownLetter, names: Names, { out }: Context): void {
     );
   }
   out.line();
-  out.line(pretty(letter.body).slice(0, SHOWN_BODY));
+  // What is no JSON keeps to one line.
+  const shown = pretty(letter.body).slice(0, SHOWN_BODY);
+  for (const line of parseJson(letter.body).ok ? shown.split('\n') : [shown]) out.line(line);
 }
 
 const pretty = (body: string): string => rewritten(body, 2);
@@ -99,9 +102,8 @@ export async function edit(context: Context, id: string, { reason }: { reason: s
   let edited = await editText(original, editor, io);
   for (let problems = accepted(edited); problems.length > 0; problems = accepted(edited)) {
     if (edited === original) break;
-    const refusal = `not sent, ingest would refuse it:\n${problems.join('\n')}`;
-    if (!canAsk(io)) throw new Error(refusal);
-    out.note(refusal);
+    if (!canAsk(io)) throw new Error(`not sent, ingest would refuse it: ${problems.join('; ')}`);
+    for (const line of ['not sent, ingest would refuse it:', ...problems]) out.note(line);
     if (!(await askYes(io, 'Open your text again?'))) return EXIT.failed;
     edited = await editText(edited, editor, io);
   }
@@ -159,14 +161,19 @@ export async function discard(
   const { out, io } = context;
   const selection = await selectionOf(context, ids, options);
   if (!canAsk(io)) await context.reason(options.reason);
-  const { messages } = await surveyChosen(context, selection, options);
+  const { messages, inFlightElsewhere } = await surveyChosen(context, selection, options);
   const shown = messages.slice(0, SHOWN_LETTERS);
   const names = await context.names({ groups: shown.flatMap(({ group }) => group ?? []) });
   const sayGroup = groupOf(names, context);
   for (const letter of shown)
     out.note(`${letter.id.slice(0, SHORT_ID)}  ${letter.code}  ${sayGroup(letter) ?? ''}  ${letter.message}`);
   if (messages.length > SHOWN_LETTERS) out.note(`… and ${messages.length - SHOWN_LETTERS} more`);
-  if (messages.length === 0) throw new NotFound('none of these is a dead letter: groupsync dlq list');
+  if (messages.length === 0) {
+    if (ids.length > 0 || inFlightElsewhere > 0)
+      throw new NotFound('none of these is a dead letter, or another consumer holds it: groupsync dlq list');
+    out.answer({ discarded: 0, missing: 0 }, () => out.line('nothing to discard'));
+    return EXIT.done;
+  }
   const reason = await context.reason(options.reason);
   if (!(await context.confirm(`Delete ${plural(messages.length, 'message')} for good?`))) return EXIT.failed;
   const ports = await context.ports();

@@ -10,7 +10,7 @@ import type { Mailbox } from '../../shared/sync/ports/queues.ts';
 import type { Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
 import type { Column } from '../output/table.ts';
-import { duration, plural } from '../output/words.ts';
+import { duration, plural, shellWords } from '../output/words.ts';
 
 export type QueueName = Mailbox['name'];
 
@@ -115,7 +115,8 @@ export async function replay(context: Context, ids: readonly string[], options: 
   const refused = plan.messages.filter(({ refusal }) => refusal !== null);
   if (refused[0] !== undefined) {
     out.note(`${refused.length} of them would be refused again, and come back: ${refused[0].refusal}`);
-    out.note(`next: groupsync dlq show ${refused[0].id.slice(0, SHORT_ID)}`);
+    const short = refused[0].id.slice(0, SHORT_ID);
+    out.note(`next: groupsync dlq show ${shellWords(short)}`);
   }
   const atLeast = plan.complete ? '' : 'at least ';
   out.note('sent first and deleted then: a message that is sent twice does no harm');

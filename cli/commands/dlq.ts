@@ -4,7 +4,7 @@ import { SHORT_ID } from '../../shared/operate/dead-letters/amend.ts';
 import type { Names } from '../../shared/operate/names.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
-import { duration, plural } from '../output/words.ts';
+import { duration, plural, shellWords } from '../output/words.ts';
 import { examples, positiveNumber, WATCH, watched, wholeNumber } from './arguments.ts';
 import { discard, edit, show } from './dlq-letter.ts';
 import {
@@ -130,6 +130,6 @@ function nextSteps({ causes, messages }: Survey, idOf: (id: string) => string): 
   const first = messages.find(({ refusal }) => refusal !== null);
   return [
     ...mended.map((code) => `groupsync dlq replay --code ${code}`),
-    ...(first === undefined ? [] : [`groupsync dlq show ${idOf(first.id)}`]),
+    ...(first === undefined ? [] : [`groupsync dlq show ${shellWords(idOf(first.id))}`]),
   ];
 }

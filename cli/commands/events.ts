@@ -1,6 +1,7 @@
 import { open, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { addAbortSignal, type Readable } from 'node:stream';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { EventsReport, ImportComparison, ImportReport } from '../../shared/contract/answers.ts';
 import { type EventLine, sendEvents, validateEvents } from '../../shared/operate/events.ts';
@@ -10,8 +11,8 @@ import { COLUMN_KEYS, type Headings, type Row } from '../../shared/operate/impor
 import { withId } from '../../shared/operate/names.ts';
 import type { Act, Context } from '../context.ts';
 import { describeError } from '../describe-error.ts';
-import { EXIT, UsageError } from '../io.ts';
-import { plural, shellWord } from '../output/words.ts';
+import { EXIT, Stopped, UsageError } from '../io.ts';
+import { plural, shellWord, shellWords } from '../output/words.ts';
 import { examples } from './arguments.ts';
 
 export function addEvents(program: Command, act: Act): void {
@@ -33,6 +34,7 @@ export function addEvents(program: Command, act: Act): void {
     .action(
       act(async (context, file: string) => {
         const report = await validateEvents(linesOf(context, file), { clock: Date.now });
+        if (context.io.signal.aborted) throw new Stopped();
         return showReport(context, report, 'would be sent', EXIT.failed);
       }),
     );
@@ -67,16 +69,17 @@ Examples:
 
 async function send(context: Context, file: string): Promise<number> {
   const ports = await context.ports();
-  const { connection, connectionGiven } = context;
-  const named = connectionGiven ? { connection } : {};
-  const report = await sendEvents(linesOf(context, file), { ...named, keptBy: connection }, ports);
+  const { connection, connectionGiven, io } = context;
+  const options = { ...(connectionGiven && { connection }), keptBy: connection, signal: io.signal };
+  const report = await sendEvents(linesOf(context, file), options, ports);
   return showReport(context, report, 'sent', EXIT.attention);
 }
 
 async function* linesOf(context: Context, file: string): AsyncGenerator<EventLine> {
   let line = 0;
+  const { signal } = context.io;
   const input = await openFile(context, file);
-  for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+  for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY, signal })) {
     line += 1;
     const plain = line === 1 ? text.replace(/^\uFEFF/, '') : text;
     if (plain.trim() !== '') yield { line, text: plain };
@@ -84,7 +87,7 @@ async function* linesOf(context: Context, file: string): AsyncGenerator<EventLin
 }
 
 /** Opened before it is read: readline would pass over an error of its input in silence. */
-async function openFile({ io }: Context, file: string): Promise<NodeJS.ReadableStream> {
+async function openFile({ io }: Context, file: string): Promise<Readable> {
   if (file === '-') return io.stdin;
   try {
     const handle = await open(resolve(io.cwd, file));
@@ -139,6 +142,7 @@ async function importFile(
       asOf: asOf === 'now' ? undefined : (asOf ?? (await timeOf(resolve(io.cwd, file)))),
       compare: (...read) => compare(context, ...read),
       onProgress: progress.show,
+      signal: io.signal,
       confirm: async ({ rows, groups, messages, ignoredColumns, comparison }) => {
         if (ignoredColumns !== undefined) out.note(`columns not read: ${ignoredColumns.join(', ')}`);
         for (const line of await changeLines(context, comparison)) out.note(line);
@@ -146,6 +150,7 @@ async function importFile(
           `${plural(rows, 'row')} → snapshots of ${plural(groups, 'group')} in ${plural(messages, 'message')}`,
         );
         out.note('whoever is in one of these groups now and not in the file will be taken out of it');
+        if (io.signal.aborted) throw new Stopped();
         return context.confirm('Publish them?');
       },
     },
@@ -157,12 +162,14 @@ async function importFile(
   });
   if (report.columns !== undefined) {
     out.note('say what the columns are; a guess, of these headings:');
-    const said = (flag: string, value?: string) => (value ? ` --${flag} ${shellWord(value)}` : '');
-    const given = `${shellWord(file)}${said('delimiter', sign)}${said('as-of', asOf)}`;
-    out.note(`next: groupsync import ${given} --columns ${shellWord(report.columns)} --dry-run`);
+    const given = Object.entries({ delimiter: sign, 'as-of': asOf, columns: report.columns })
+      .flatMap(([flag, value]) => (value ? `--${flag} ${shellWord(value)}` : []))
+      .join(' ');
+    out.note(`next: groupsync import ${given} --dry-run ${shellWords(file)}`);
   }
   if (report.sent && (report.comparison?.held.length ?? 0) > 0) out.note('next: groupsync holds');
   if (report.errorCount > 0) return EXIT.failed;
+  if (report.unsent !== undefined) return EXIT.attention;
   return report.sent || dryRun ? EXIT.done : EXIT.failed;
 }
 
@@ -204,7 +211,7 @@ async function compare(context: Context, rows: AsyncIterable<Row>, asOf: string)
     return await compareWithNow(rows, asOf, found, ports);
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    context.out.note(`not held against what is true now: ${describeError(error).text}`);
+    context.out.note(`not held against what is true now: ${describeError(error).text.replaceAll('\n', ' ')}`);
     return undefined;
   }
 }
@@ -250,7 +257,12 @@ const offline = () => ({
 
 function printImport(report: ImportReport, { out }: Context): void {
   printErrors(report, out);
-  const { rows, groups, messages, sent, errorCount, ignoredColumns } = report;
+  const { rows, groups, messages, sent, errorCount, ignoredColumns, unsent } = report;
+  if (unsent !== undefined) {
+    const total = plural(messages + unsent, 'message');
+    out.line(`stopped after ${messages} of ${total}; the same import again does no harm`);
+    return;
+  }
   if (!sent && ignoredColumns !== undefined) out.line(`columns not read: ${ignoredColumns.join(', ')}`);
   const verb = errorCount > 0 ? 'nothing was sent:' : sent ? 'sent' : 'would be sent:';
   out.line(`${verb} ${plural(rows, 'row')}, ${plural(groups, 'group')}, ${plural(messages, 'message')}`);
@@ -259,11 +271,13 @@ function printImport(report: ImportReport, { out }: Context): void {
 
 async function* chunksOf(context: Context, file: string): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
-  const input = await openFile(context, file);
+  const { signal } = context.io;
+  const input = addAbortSignal(signal, await openFile(context, file));
   try {
     for await (const chunk of input) yield decoder.decode(chunk as Buffer, { stream: true });
     yield decoder.decode();
   } catch (cause) {
+    if (signal.aborted) throw new Stopped();
     if (cause instanceof TypeError)
       throw new UsageError(`${file} is not UTF-8; save it as UTF-8 first`, { cause });
     throw cause;

@@ -5,7 +5,7 @@ import { type Names, withId } from '../../shared/operate/names.ts';
 import { reportPerson } from '../../shared/operate/person.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
-import { shellWord } from '../output/words.ts';
+import { shellWords } from '../output/words.ts';
 import { examples } from './arguments.ts';
 import { lineOf, named } from './log.ts';
 
@@ -75,7 +75,7 @@ function hintsOf({ decision: { outcome }, member, match }: Explanation): readonl
   if (outcome === 'pending:ambiguous') {
     const roles = [match.bound ?? [], ...match.rules.map(({ found }) => found.map(({ id }) => id))].flat();
     const said = [...new Set(roles)].slice(0, 3);
-    return said.map((role) => `next: groupsync rebind ${shellWord(member)} ${shellWord(role)}`);
+    return said.map((role) => `next: groupsync rebind ${shellWords(member, role)}`);
   }
   const where = {
     'pending:unknown': 'there or on the platform, or the setting match',

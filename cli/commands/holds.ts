@@ -17,7 +17,7 @@ import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { canAsk } from '../output/ask.ts';
 import { type Column, renderCsv } from '../output/table.ts';
-import { percent, plural, shellWord } from '../output/words.ts';
+import { percent, plural, shellWords } from '../output/words.ts';
 import { examples, WATCH, watched } from './arguments.ts';
 
 interface Decision {
@@ -90,7 +90,7 @@ async function list({ out, connection, ports, names }: Context, _options: object
       ],
       'nothing is held',
     );
-    for (const { group } of holds.slice(0, 3)) out.note(`next: groupsync holds show ${shellWord(group)}`);
+    for (const { group } of holds.slice(0, 3)) out.note(`next: groupsync holds show ${shellWords(group)}`);
   });
   return EXIT.done;
 }
@@ -126,7 +126,7 @@ async function show(context: Context, group: string, { csv }: { csv?: string }):
   });
   const digest = hold.digest.slice(0, 12);
   for (const verb of ['approve', 'reject'])
-    out.note(`next: groupsync holds ${verb} ${shellWord(id)} --digest ${digest}`);
+    out.note(`next: groupsync holds ${verb} --digest ${digest} ${shellWords(id)}`);
   return EXIT.done;
 }
 
@@ -172,7 +172,7 @@ async function decideHold(context: Context, group: string, decision: Decision, n
   const digest = decision.digest?.length === hold.digest.length ? decision.digest : hold.digest;
   if (!digest.startsWith(decision.digest ?? '')) {
     throw new NotFound(
-      `the hold is over another set by now (${hold.digest.slice(0, 12)}); look again: groupsync holds show ${shellWord(ref.group)}`,
+      `the hold is over another set by now (${hold.digest.slice(0, 12)}); look again: groupsync holds show ${shellWords(ref.group)}`,
     );
   }
   const decided = sayDecision(hold.decision);

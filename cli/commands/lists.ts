@@ -3,7 +3,7 @@ import type { DriftRow } from '../../shared/contract/answers.ts';
 import { listDrift, listPending } from '../../shared/operate/lists.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
-import { duration, shellWord } from '../output/words.ts';
+import { duration, shellWords } from '../output/words.ts';
 import { age, examples } from './arguments.ts';
 
 export function addLists(program: Command, act: Act): void {
@@ -39,8 +39,7 @@ async function showPending({ out, connection, ports, names }: Context): Promise<
       'nobody is pending',
     );
     const [first] = pending;
-    if (first !== undefined)
-      out.note(`next: groupsync explain ${shellWord(first.group)} ${shellWord(first.member)}`);
+    if (first !== undefined) out.note(`next: groupsync explain ${shellWords(first.group, first.member)}`);
   });
   return EXIT.done;
 }

@@ -103,9 +103,9 @@ async function showLog(context: Context, options: LogOptions): Promise<number> {
   let { entries } = found;
   const seen = new Set<string>();
   while (!io.signal.aborted) {
-    for (const entry of out.shown(entries).filter(({ id }) => !seen.has(id))) {
+    for (const entry of entries.filter(({ id }) => !seen.has(id))) {
       seen.add(entry.id);
-      out.line(out.json ? JSON.stringify(entry) : lineOf(entry, out));
+      out.entry(entry, (shown) => lineOf(shown, out));
     }
     await ports.sleep(LOOK_EVERY_MS, io.signal).catch(() => undefined);
     const sinceMs = Math.max(filter.sinceMs ?? 0, ports.clock() - LOOK_EVERY_MS - OVERLAP_MS);

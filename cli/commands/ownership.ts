@@ -5,7 +5,7 @@ import { type AdoptOutcome, adoptGroup, releaseGroup } from '../../shared/operat
 import { rebindMember } from '../../shared/operate/rebind.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
-import { erasedLines, plural, shellWord } from '../output/words.ts';
+import { erasedLines, plural, shellWords } from '../output/words.ts';
 import { examples } from './arguments.ts';
 import { follow, NO_WAIT, type Wait } from './follow.ts';
 
@@ -47,7 +47,7 @@ async function adopt(context: Context, group: string, platformId: string, { wait
     `the platform's group ${platformId} becomes ${await context.said(ref)}: name, spokeId and members will be made equal`,
   );
   out.note(
-    `the guard holds large removals; what that changes, afterwards: groupsync plan ${shellWord(ref.group)}`,
+    `the guard holds large removals; what that changes, afterwards: groupsync plan ${shellWords(ref.group)}`,
   );
   if (!(await context.confirm(`Adopt ${platformId}?`))) return EXIT.failed;
   const outcome = await adoptGroup(ref, platformGroupId(platformId), await context.ports());
@@ -65,7 +65,7 @@ function sayAdoption(outcome: AdoptOutcome, { group }: GroupRef): string {
     case 'not_in_directory':
       return 'not adopted: the directory has no such group, and adopting it would delete it';
     case 'linked':
-      return `not adopted: the group has ${outcome.platformId} already; let go of that first: groupsync release ${shellWord(group)}`;
+      return `not adopted: the group has ${outcome.platformId} already; let go of that first: groupsync release ${shellWords(group)}`;
     case 'owned':
       return `not adopted: it belongs to ${outcome.owner?.connection ?? 'another'}/${outcome.owner?.group ?? 'group'}`;
     case 'not_on_platform':
@@ -82,7 +82,7 @@ async function release(context: Context, group: string, { wait }: Wait): Promise
   if (!(await context.confirm(question))) return EXIT.failed;
   const ports = await context.ports();
   const { platformId } = (await ports.groups.read(ref)) ?? {};
-  const back = platformId && `; to take it back: groupsync adopt ${shellWord(ref.group)} ${platformId}`;
+  const back = platformId && `; to take it back: groupsync adopt ${shellWords(ref.group, platformId)}`;
   const released = await releaseGroup(ref, ports);
   out.answer({ group: ref.group, released }, () =>
     out.line(released ? `released${back ?? ''}` : 'there is no such group'),

@@ -12,7 +12,7 @@ import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT, Stopped, UsageError } from '../io.ts';
 import type { Output } from '../output/output.ts';
-import { plural, shellWord, visible } from '../output/words.ts';
+import { plural, shellWords, visible } from '../output/words.ts';
 import { collected, examples, seconds, settingChange } from './arguments.ts';
 import { noteObstacle } from './follow.ts';
 
@@ -160,7 +160,7 @@ function* linesOf(plan: GroupPlan, names: Names, { paint }: Output): Generator<s
   }
   if (changes.length > SHOWN) yield `  … and ${changes.length - SHOWN} more changes`;
   if (action !== 'hold' && held.length > 0) yield `  ${plural(held.length, 'removal')} held by the guard`;
-  if (hold !== null) yield `  next: groupsync holds show ${shellWord(group)}`;
+  if (hold !== null) yield `  next: groupsync holds show ${shellWords(group)}`;
   if (note !== null) yield paint.dim(`  ${note}`);
 }
 

@@ -1,9 +1,11 @@
 import type { Command } from 'commander';
 import * as z from 'zod';
+import { mendOf } from '../../shared/operate/status.ts';
 import { gather } from '../../shared/sync/gather.ts';
+import { FunctionFailed } from '../../shared/sync/ports/deployment.ts';
 import type { DriftRecord } from '../../shared/sync/ports/logs.ts';
 import type { Act, Context } from '../context.ts';
-import { EXIT } from '../io.ts';
+import { Advised, EXIT } from '../io.ts';
 import { examples } from './arguments.ts';
 import { dirtyGroups, follow, NO_WAIT, type Wait } from './follow.ts';
 
@@ -48,7 +50,14 @@ async function runNow(
   const readDrift = () => gather(ports.drift.since(connection, ports.clock() - RECENT_MS));
   out.note(`running ${name} for ${connection} …`);
   const known = new Set((await readDrift()).map(({ id, settledBy }) => `${id} ${settledBy}`));
-  const answer = Answer.parse(await ports.functions.run(name, { ...event, connection }));
+  const ran = ports.functions.run(name, { ...event, connection }).catch(async (cause: Error) => {
+    if (!(cause instanceof FunctionFailed)) throw cause;
+    const { state } = await ports.gates.read(connection);
+    // A pause keeps nobody from reading.
+    const mend = state === 'paused' ? undefined : mendOf({ state }, connection);
+    throw new Advised(cause.message, mend ?? 'groupsync doctor --faults');
+  });
+  const answer = Answer.parse(await ran);
   const [report = {}] = answer.reports;
   const skipped = Skipped.safeParse(report);
   const isFollowed = wait && !skipped.success;

@@ -8,7 +8,7 @@ import { mendOf, readGroupStatus, readStatus, sayGate, shortened } from '../../s
 import type { Act, Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
 import type { Column } from '../output/table.ts';
-import { duration, plural, shellWord } from '../output/words.ts';
+import { duration, plural, shellWords } from '../output/words.ts';
 import { examples, WATCH, watched } from './arguments.ts';
 
 const STATES: readonly string[] = GROUP_STATES;
@@ -101,9 +101,9 @@ async function showGroup(context: Context, text: string): Promise<number> {
   const names = await context.names({ members });
   context.out.answer(status, () => printGroup(status, names, context));
   const [first] = status.pending;
-  if (status.hold !== null) context.out.note(`next: groupsync holds show ${shellWord(ref.group)}`);
+  if (status.hold !== null) context.out.note(`next: groupsync holds show ${shellWords(ref.group)}`);
   else if (first !== undefined)
-    context.out.note(`next: groupsync explain ${shellWord(ref.group)} ${shellWord(first.id)}`);
+    context.out.note(`next: groupsync explain ${shellWords(ref.group, first.id)}`);
   return EXIT.done;
 }
 

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import { type Io, Stopped, UsageError } from '../io.ts';
+import { visible } from './words.ts';
 
 export const canAsk = ({ stdin, stderr }: Io): boolean => stdin.isTTY === true && stderr.isTTY === true;
 
@@ -45,7 +46,7 @@ export async function askYes(io: Io, question: string): Promise<boolean> {
   if (!canAsk(io)) {
     throw new UsageError('this changes something and nobody can be asked here; give --yes to go ahead');
   }
-  const isYes = /^y(es)?$/i.test(await askLine(io, `${question} [y/N] `));
+  const isYes = /^y(es)?$/i.test(await askLine(io, `${visible(question)} [y/N] `));
   if (!isYes) io.stderr.write('nothing was changed\n');
   return isYes;
 }

@@ -79,7 +79,7 @@ export function createHush() {
 function anyOf(names: ReadonlySet<string>): RegExp {
   const longestFirst = [...names].sort((a, b) => b.length - a.length);
   const words = longestFirst.map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|');
-  return new RegExp(`(?<=^|[^\\p{L}\\p{N}_-]|\\u001b\\[\\d+m)(?:${words})(?![\\p{L}\\p{N}_-])`, 'gu');
+  return new RegExp(`(?<=^|[^\\p{L}\\p{N}_-])(?:${words})(?![\\p{L}\\p{N}_-])`, 'gu');
 }
 
 /** Connections, queues and functions are named by their ids. */

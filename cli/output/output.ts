@@ -1,22 +1,25 @@
 import { SingleBar } from 'cli-progress';
-import pc from 'picocolors';
 import type { GlobalOptions, Io, Terminal } from '../io.ts';
 import type { Spell } from './hints.ts';
 import type { Hush } from './hush.ts';
+import { createPaint, type Paint } from './paint.ts';
 import { type Column, renderCsv, renderTable } from './table.ts';
-import { visibleText } from './words.ts';
+import { jsonText } from './words.ts';
 
 /** Answers go to standard output, everything said along the way to standard error. */
 export interface Output {
   readonly json: boolean;
   /** `-o`: every row, and every cell as long as it is. */
   readonly inFull: boolean;
-  readonly paint: ReturnType<typeof pc.createColors>;
+  readonly paint: Paint;
   /** With `--json` the document; without, whatever `show` prints of it. */
   answer<Document>(document: Document, show: (document: Document) => void): void;
   /** What may be shown of an answer, without the names that are not wanted: before any of it is cut. */
   readonly shown: <Document>(document: Document) => Document;
+  /** One line, whatever is in it: a second one could be taken for our own words. */
   line(text?: string): void;
+  /** One of many answers, in one line. */
+  entry<Document>(document: Document, show: (document: Document) => string): void;
   /** Where there are no rows, `none` alone. */
   table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], none?: string): void;
   /** To standard error; `--quiet` silences it. */
@@ -46,24 +49,24 @@ export function createOutput(
   const { json = false, quiet = false, output } = options;
   // https://no-color.org: any value but the empty one.
   const wantsColor = options.color !== false && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
-  const paint = pc.createColors(wantsColor && stdout.isTTY === true && !json);
+  const { paint, shown: seen } = createPaint(wantsColor && stdout.isTTY === true && !json);
   const widthOf = (screen: Io['stdout']) =>
     screen.isTTY === true && output !== 'wide'
       ? Math.max(NARROWEST, screen.columns ?? WIDTH)
       : Number.POSITIVE_INFINITY;
   let before = '';
   const print = (text: string) => {
-    stdout.write(`${before}${json ? text : visibleText(text)}\n`);
+    stdout.write(`${before}${text}\n`);
     before = '';
   };
   const note = (text: string) => {
-    if (!quiet) stderr.write(`${visibleText(spell(text))}\n`);
+    if (!quiet) stderr.write(`${seen(spell(text))}\n`);
   };
   const shown = <Document>(document: Document) => hush?.document(document) ?? document;
   const plain = <Row>(column: Column<Row>): Column<Row> =>
     hush === undefined ? column : { ...column, of: (row) => hush.text(String(column.of(row) ?? '–')) };
   // A file for a spreadsheet holds the rows, and nothing of what is said around them.
-  const line = output === 'csv' ? note : (text = '') => print(spell(text));
+  const line = output === 'csv' ? note : (text = '') => print(seen(spell(text)));
   let hasRows = false;
   return {
     json,
@@ -72,10 +75,13 @@ export function createOutput(
     line,
     note,
     answer(document, show) {
-      if (json) print(JSON.stringify(shown(document), null, 2));
+      if (json) print(jsonText(shown(document), 2));
       else show(shown(document));
-      if (output === 'csv' && !json && !hasRows)
-        note('no rows for a spreadsheet here; --json has everything');
+      if (output === 'csv' && !hasRows) note('no rows for a spreadsheet here; --json has everything');
+    },
+    entry(document, show) {
+      if (json) print(jsonText(shown(document)));
+      else line(show(shown(document)));
     },
     shown,
     table(rows, given, none) {
@@ -85,7 +91,9 @@ export function createOutput(
       else if (rows.length === 0 && none !== undefined) line(none);
       else print(renderTable(rows, columns, widthOf(stdout)));
     },
-    noteTable: (rows, columns, say = note) => say(renderTable(rows, columns.map(plain), widthOf(stderr))),
+    noteTable(rows, columns, say = note) {
+      for (const row of renderTable(rows, columns.map(plain), widthOf(stderr)).split('\n')) say(row);
+    },
     progress: (what) => startProgress(stderr, what, quiet),
     startAgain() {
       before = stdout.isTTY === true ? CLEAR_SCREEN : '\n';

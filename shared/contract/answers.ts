@@ -412,6 +412,7 @@ export const ImportReport = EventsReport.extend({
   columns: text.optional().describe('What --columns could say of headings that could not be read.'),
   /** False where nothing was sent: a dry run, errors, or a person who thought better of it. */
   sent: z.boolean(),
+  unsent: count.optional().describe('Messages that Ctrl-C kept back; the same import again does no harm.'),
 });
 export type ImportReport = Answer<typeof ImportReport>;
 

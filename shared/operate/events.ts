@@ -26,6 +26,15 @@ export async function validateEvents(lines: AsyncIterable<EventLine>, { clock }:
   return tally.report();
 }
 
+export interface SendOptions {
+  readonly connection?: ConnectionName;
+  readonly keptBy: ConnectionName;
+  /** Aborted: no further message is sent. */
+  readonly signal?: AbortSignal;
+}
+
+const STOPPED = 'stopped: neither this line nor what follows was sent';
+
 /**
  * Publishes a file of events, a line a message. Each is stamped with its place in the file, which counts where it says
  * no time itself: messages sent in one millisecond have no order. Lines that ingest would refuse are left out and
@@ -34,13 +43,14 @@ export async function validateEvents(lines: AsyncIterable<EventLine>, { clock }:
  */
 export async function sendEvents(
   lines: AsyncIterable<EventLine>,
-  { connection, keptBy }: { readonly connection?: ConnectionName; readonly keptBy: ConnectionName },
+  { connection, keptBy, signal }: SendOptions,
   ports: EventsPorts & JournalPorts,
 ): Promise<EventsReport> {
   const tally = createTally();
   const nextPlace = createPlaces(ports);
-  let batch: (EventLine & { readonly stamp: Stamp })[] = [];
-  let sent = 0;
+  let batch: (EventLine & { readonly stamp: Stamp; readonly events: number })[] = [];
+  const sent = { events: 0, messages: 0 };
+  let last = 0;
   let recording: Promise<void> | undefined;
   const change = { kind: 'send_events', before: null, after: null, reason: 'from a file, a message a line' };
   const flush = async () => {
@@ -49,21 +59,29 @@ export async function sendEvents(
     const outcomes = await ports.events.send(
       batch.map(({ text, stamp }) => ({ body: text, connection, stamp })),
     );
-    for (const [position, { line }] of batch.entries()) {
-      const refused = outcomes[position]?.messageId === undefined;
-      if (refused) tally.refuse(line, outcomes[position]?.refused ?? 'the queue did not accept it');
-      else sent += 1;
+    for (const [position, { line, events }] of batch.entries()) {
+      if (outcomes[position]?.messageId === undefined) {
+        tally.refuse(line, outcomes[position]?.refused ?? 'the queue did not accept it');
+        continue;
+      }
+      sent.messages += 1;
+      sent.events += events;
     }
     batch = [];
   };
   for await (const line of lines) {
+    last = line.line;
     const judgement = judgeLine(line, ports.clock());
     if (!tally.judge(line, judgement)) continue;
-    batch.push({ ...line, stamp: nextPlace(judgement.places) });
+    batch.push({ ...line, stamp: nextPlace(judgement.places), events: judgement.events });
+    if (signal?.aborted) break;
     if (batch.length === BATCH) await flush();
   }
-  if (batch.length > 0) await flush();
-  return { ...tally.report(), messages: sent };
+  // What was not read yet is not read any more: it may have no end.
+  if (signal?.aborted)
+    for (const { line } of batch.length > 0 ? batch : [{ line: last + 1 }]) tally.refuse(line, STOPPED);
+  else if (batch.length > 0) await flush();
+  return { ...tally.report(), ...sent };
 }
 
 /** Stamps in rising order, each with as many operations as its line needs. */

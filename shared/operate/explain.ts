@@ -18,7 +18,7 @@ import { GONE, type Person } from '../sync/ports/people.ts';
 import { NotFound, NothingFits } from './find-group.ts';
 import { findMember as findAmongAll, findMemberOf, membersHolding } from './find-member.ts';
 import { type LogPorts, readLog, shownActor } from './log.ts';
-import { type NamesPorts, shellWord, usersOf } from './names.ts';
+import { type NamesPorts, shellWords, usersOf } from './names.ts';
 import { type Word, wordsOfGroup } from './taken.ts';
 
 export type ExplainPorts = PreviewPorts &
@@ -171,7 +171,7 @@ function obstacleTo(state: GroupState, connection: Connection, gate: string): Ve
     return { outcome: 'observing', detail: 'the connection only observes: groupsync resume' };
   const { group } = state.ref;
   if (state.paused)
-    return { outcome: 'paused', detail: `the group is paused: groupsync resume ${shellWord(group)}` };
+    return { outcome: 'paused', detail: `the group is paused: groupsync resume ${shellWords(group)}` };
   if (policyFor(connection.settings, group, state.registers.name?.value).mode === 'report')
     return { outcome: 'observing', detail: 'the settings have this group only watched (mode report)' };
   if (gate === 'open') return undefined;

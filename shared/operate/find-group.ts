@@ -2,11 +2,15 @@ import { type ConnectionName, type GroupRef, groupId } from '../domain/ids.ts';
 import { gather } from '../sync/gather.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { GroupSummary } from '../sync/ports/group-index.ts';
-import { withId } from './names.ts';
+import { visible, withId } from './names.ts';
 
 /** What a person asked for is not there, or not unique; the message says what to do next. */
 export class NotFound extends Error {
   override readonly name = 'NotFound';
+
+  constructor(...lines: readonly string[]) {
+    super(lines.map(visible).join('\n'));
+  }
 }
 
 /** None of all is what was asked for; the message names what is alike. */

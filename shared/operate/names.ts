@@ -37,13 +37,26 @@ export function sayPerson(attributes: Attributes): string | undefined {
   return name !== undefined && address !== undefined ? `${name} <${address}>` : (name ?? address);
 }
 
+/** Characters from outside that would move the cursor, or make text be read in another order than it has. */
+export const visible = (text: string): string =>
+  text.replace(
+    /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+
 /** In one line, whatever the name: a second one could be taken for our own words. */
 export const withId = (said: string | undefined, id: string): string =>
-  (said === undefined || said === id ? id : `${said} (${id})`).replaceAll('\n', '\\u000a');
+  visible(said === undefined || said === id ? id : `${said} (${id})`);
 
-/** As a shell takes it for one word. */
-export const shellWord = (text: string): string =>
-  /^[\w.,:=/@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+/** As a shell takes it for one word; what is not to be seen in it as bash and zsh read it in `$'…'`. */
+export function shellWord(text: string): string {
+  if (visible(text) !== text) return `$'${visible(text.replace(/[\\']/g, '\\$&'))}'`;
+  return /^(?!=)[\w.,:=/@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** The last words of a command: ids that begin with `-` are none of its options. */
+export const shellWords = (...words: readonly string[]): string =>
+  [...(words.some((word) => /^-./s.test(word)) ? ['--'] : []), ...words.map(shellWord)].join(' ');
 
 /** By platform user, and by role, the register of whom the directory has, or had, in the group. */
 export async function usersOf(ref: GroupRef, ports: NamesPorts) {

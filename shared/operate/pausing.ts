@@ -5,7 +5,7 @@ import { changeGate } from '../sync/gate.ts';
 import type { ToolPorts, WakePorts } from '../sync/ports/bundles.ts';
 import { dirtyNow } from '../sync/wake.ts';
 import { type Deed, doRecorded, type JournalPorts, journalOf } from './journal.ts';
-import { shellWord } from './names.ts';
+import { shellWords } from './names.ts';
 import { changeConnection } from './settings.ts';
 
 export type GroupPausePorts = JournalPorts &
@@ -36,7 +36,7 @@ export async function resumeGroup(ref: GroupRef, ports: GroupPausePorts, seen?: 
   const act = async () =>
     (await ports.groups.resume(ref, at)) || (await ports.groups.read(ref))?.paused === false;
   if (!(await doRecorded(ref, deed, ports, act)))
-    throw new Error(changedMeanwhile('paused or resumed it', `groupsync status ${shellWord(ref.group)}`));
+    throw new Error(changedMeanwhile('paused or resumed it', `groupsync status ${shellWords(ref.group)}`));
   await ports.applyQueue.wake([ref]);
   return true;
 }

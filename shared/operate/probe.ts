@@ -10,6 +10,7 @@ import type { Connection } from '../sync/ports/connections.ts';
 import { type Platform, PlatformFailure } from '../sync/ports/platform.ts';
 import type { FeedEvent } from '../sync/ports/reconcile.ts';
 import { journalOf, recordDeed } from './journal.ts';
+import { mendOf } from './status.ts';
 
 export interface ProbeRequest {
   readonly connection: Connection;
@@ -56,7 +57,8 @@ const STEPS: readonly Step[] = [
 export async function probePlatform(request: ProbeRequest, ports: ToolPorts): Promise<ProbeReport> {
   const { connection, signal, tell } = request;
   const { state } = await ports.gates.read(connection.name);
-  if (state !== 'open') throw new Error(`nothing may be written now: the gate is ${state}`);
+  const mend = mendOf({ state }, connection.name);
+  if (mend !== undefined) throw new Error(`nothing may be written now: the gate is ${state}; next: ${mend}`);
   const platform = await openPlatform(connection, ports);
   const name = `groupsync probe ${ports.randomHex(3)}`;
   const change = { kind: 'probe', before: null, after: name, reason: 'to learn what the platform does' };

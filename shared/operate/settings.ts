@@ -42,8 +42,10 @@ export async function requireConnection(
 ): Promise<Connection> {
   const connection = await connections.find(name);
   if (connection === undefined) {
-    const list = 'those there are: groupsync connections';
-    throw new NotFound(`there is no connection ${name}; to make it: groupsync connect ${name}\n${list}`);
+    throw new NotFound(
+      `there is no connection ${name}; to make it: groupsync connect ${name}`,
+      'those there are: groupsync connections',
+    );
   }
   return connection;
 }

@@ -277,7 +277,7 @@ describe('the documents of --json', () => {
     const guess = 'group=Team,name=Gruppe,member=Nr,email=E-Mail (d)';
     const odd = await runCli([...args, '--as-of', 'now'], { ports, stdin: foreign });
     expect(odd.stderr).toMatch(/^semicolons between the columns/);
-    expect(odd.stderr).toContain(`next: groupsync import - --as-of now --columns '${guess}' --dry-run\n`);
+    expect(odd.stderr).toContain(`next: groupsync import --as-of now --columns '${guess}' --dry-run -\n`);
     const asked = ['import', '-', '--columns', guess, '--as-of', 'now', '--yes'];
     const sent = await runCli(asked, { ports, stdin: foreign });
     expect(sent).toMatchObject({ code: 0, stdout: expect.stringContaining('sent 1 row') });

@@ -37,6 +37,16 @@ describe('dead letters', () => {
     expect((await cli(['plan', '-o', 'csv'])).stderr).toContain('--json');
   });
 
+  it('need not be there for all of them, or all of a cause, to be discarded', async () => {
+    const { cli } = await worldOf();
+    const rest = ['--reason', 'r', '--yes', '--json'];
+    const none = { code: 0, json: { discarded: 0, missing: 0 } };
+    expect(await cli(['dlq', 'discard', '--code', 'too_old', ...rest])).toMatchObject(none);
+    expect((await cli(['dlq', 'discard', '--all', ...rest])).json).toEqual({ discarded: 2, missing: 0 });
+    expect(await cli(['dlq', 'discard', '--all', ...rest])).toMatchObject(none);
+    expect(await cli(['dlq', 'discard', IDS[0], ...rest])).toMatchObject({ code: 1 });
+  });
+
   it('that would be refused again are warned of before they are replayed, and told when they are back', async () => {
     const { cli, letters, ports } = await worldOf();
     const send = async (messages: readonly { body: string }[]) =>

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
+import { FunctionFailed } from '../../shared/sync/ports/deployment.ts';
 import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import { runCli } from '../support/cli/io.ts';
 import { added, group, removed, savedWorld } from '../support/operate/world.ts';
@@ -38,6 +39,26 @@ it('is why sync does not wait, and that is said, with its end and what to do', a
   expect(later.stdout).toMatch(/not waited for: the gate is backoff: .*next try at 2026-11-20T10:01:00Z/);
   expect(later.stderr).toMatch(/next: groupsync doctor --faults\n$/);
 });
+
+it.each([
+  ['reconcile', 'unauthorized', 'connect default'],
+  ['people refresh', 'unauthorized', 'connect default'],
+  ['people refresh --quiet', 'backoff', 'doctor --faults'],
+  ['reconcile --sweep', 'open', 'doctor --faults'],
+] as const)(
+  'is why %s fails where the gate is %s, and the next command is named',
+  async (line, state, next) => {
+    const { ports, connection } = await refusedWorld();
+    const seen = await ports.gates.read(connection.name);
+    await ports.gates.write(connection.name, seen, { state, reason: REASON, closings: 1 });
+    const run = () => Promise.reject(new FunctionFailed('the function failed: the gate is closed'));
+    const ran = await runCli(line.split(' '), { ports: { ...ports, functions: { run } } });
+    expect(ran).toMatchObject({ code: 1, stdout: '' });
+    expect(ran.stderr).toMatch(
+      `groupsync: the function failed: the gate is closed\nnext: groupsync ${next}\n`,
+    );
+  },
+);
 
 it('is no raw answer of the platform where a plan or a sync asks it', async () => {
   const { ports, publish } = await refusedWorld();

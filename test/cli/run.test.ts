@@ -1,7 +1,9 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
@@ -19,7 +21,10 @@ const commands = (command: Command, path: readonly string[] = []): string[][] =>
 ];
 const ALL = commands(createProgram(() => async () => {})).filter((path) => path.length > 0);
 
-const ARGUMENTS: Readonly<Record<string, string>> = { code: 'too_old', queue: 'apply', verb: 'reject' };
+const BIN = fileURLToPath(new URL('../../cli/groupsync.mjs', import.meta.url));
+const ARGUMENTS: Readonly<Record<string, string>> = {
+  ...{ code: 'too_old', queue: 'apply', verb: 'reject', given: '--as-of now' },
+};
 const set = (change: string) => ['connections', 'set', 'default', change, '--yes'];
 
 /** Whether the words are a whole command, each of them known. */
@@ -83,7 +88,12 @@ describe('the command line', () => {
       for (const line of readFileSync(file, 'utf8').split('\n')) {
         if (/^\s*(?:\/?\*|\/\/)|Examples:|^ {2}groupsync|randomHex/.test(line)) continue;
         for (const [hint] of line.matchAll(command)) {
-          const words = hint.trim().replace(/\$\{([^}]*)\}/g, (_, name) => ARGUMENTS[name] ?? 'x');
+          const words = hint
+            .trim()
+            .replace(/\$\{shellWords\((.*?)\)\}/g, (_, ids: string) =>
+              ids.replace(/[^,]+/g, 'x').replaceAll(',', ' '),
+            )
+            .replace(/\$\{([^}]*)\}/g, (_, name) => ARGUMENTS[name] ?? 'x');
           if (!parses(words.split(/\s+/).slice(1))) wrong.push(`${file}: ${hint}`);
         }
       }
@@ -118,6 +128,11 @@ describe('the command line', () => {
     ['an address of the machine that calls it', set('baseUrl=http://127.0.0.1:1'), /--local/],
     ['a file that is not there', ['import', '/nowhere.csv', '--yes'], /no file/],
     ['a local stack that is not there', ['status', '--local-file', '/nowhere/local.json'], /npm start/],
+    ['a document that is a spreadsheet', ['groups', '--json', '-o', 'csv'], /--json and --output/],
+    ['a document that is a wide table', ['groups', '-o', 'wide', '--json'], /--json and --output/],
+    ['a document drawn for people', ['status', '--watch', '--json'], /--watch/],
+    ['a spreadsheet that never ends', ['holds', '--watch', '-o', 'csv'], /--watch and --output csv/],
+    ['a spreadsheet of what has no rows', ['log', '--follow', '-o', 'csv'], /--follow and --output csv/],
     ['an unknown shell', ['completion', 'tcsh'], /bash, zsh, fish/],
   ])('refuses %s with exit code 2, in two lines at most', async (_, args, says) => {
     const world = await sixInStep();
@@ -181,9 +196,26 @@ describe('the command line', () => {
     expect(JSON.stringify([...world.table.items])).toBe(before);
   });
 
+  it.each([
+    ['standard output', 'stdout', ['completion', 'bash'], 0],
+    ['standard output, and what it had to say was bad', 'stdout', ['events', 'validate', '-'], 1],
+    ['standard error', 'stderr', ['status', '--local-file', '/nowhere/local.json'], 2],
+    ['standard error, and still answers', 'stderr', ['events', 'validate', '-'], 1],
+  ] as const)(
+    'goes on, and ends with its own exit code, when nobody reads %s',
+    async (_, closed, args, code) => {
+      const child = spawn(process.execPath, [BIN, ...args]);
+      child[closed].destroy();
+      const other = text(child[closed === 'stdout' ? 'stderr' : 'stdout']);
+      child.stdin.end('no event\n');
+      expect(await once(child, 'close')).toEqual([code, null]);
+      expect(await other).not.toMatch(/\n\s+at |EPIPE/);
+      if (closed === 'stderr' && code === 1) expect(await other).toContain('line 1: invalid_json');
+    },
+  );
+
   it('runs from any folder, as the command that npm installs', () => {
-    const bin = fileURLToPath(new URL('../../cli/groupsync.mjs', import.meta.url));
-    const version = execFileSync(process.execPath, [bin, '--version'], { cwd: tmpdir(), encoding: 'utf8' });
+    const version = execFileSync(process.execPath, [BIN, '--version'], { cwd: tmpdir(), encoding: 'utf8' });
     expect(version.trim()).toMatch(/^\d+\.\d+\.\d+$/);
   });
 });
@@ -284,8 +316,82 @@ describe('events', () => {
     expect(OUTPUT_SCHEMAS['events send'].safeParse(sent.json).error).toBeUndefined();
     expect(sent).toMatchObject({ code: 3, json: { events: 1, messages: 1, errors: [{ line: 3 }] } });
     expect(world.sent).toHaveLength(1);
+    const ports = { ...world.ports, events: { send: async () => [{ refused: 'too much at once' }] } };
+    const refused = await runCli(['events', 'send', '-', '--json'], { ports, stdin: good });
+    expect(refused).toMatchObject({ code: 3, json: { events: 0, messages: 0, errors: [{ line: 1 }] } });
     const piped = await runCli(['events', 'validate', '-', '--json'], { stdin: 'nope\n' });
     expect(piped).toMatchObject({ code: 1, json: { errorCount: 1 } });
+  });
+});
+
+describe('Ctrl-C at work', () => {
+  /** The queue takes so many messages; then a person has seen enough. */
+  async function stoppedAfter(messages: number) {
+    const world = await savedWorld();
+    const stopping = new AbortController();
+    const taken: string[] = [];
+    const send = async (given: readonly { readonly body: string }[]) => {
+      taken.push(...given.map(({ body }) => body));
+      if (taken.length >= messages) stopping.abort();
+      return given.map((_, at) => ({ messageId: `m${at}` }));
+    };
+    const around = { ports: { ...world.ports, events: { send } }, signal: stopping.signal };
+    return { taken, cli: (args: readonly string[]) => runCli(args, around), stopping };
+  }
+  const line = (at: number) =>
+    JSON.stringify({
+      ...{ specversion: '1.0', id: `e${at}`, source: 's', time: '2026-11-20T10:00:00Z' },
+      ...{ type: 'directory.group.upserted', data: { group: { id: `g${at}`, name: 'N' } } },
+    });
+  const lines = (count: number) => Array.from({ length: count }, (_, at) => `${line(at)}\n`).join('');
+  const rows = (count: number) => Array.from({ length: count }, (_, at) => `g${at},N,m,\n`).join('');
+  const importing = (file: string) => ['import', file, '--yes', '--as-of', '2026-11-20T09:00:00Z'];
+  const STOPPED = 'groupsync: stopped; nothing was changed\n';
+  const SAYS = 'stopped: neither this line nor what follows was sent';
+
+  it('tells of events which line was the first that was not sent, and ends with 3', async () => {
+    const { cli, taken } = await stoppedAfter(100);
+    const { code, json } = await cli(['events', 'send', temporaryFile('e.jsonl', lines(250)), '--json']);
+    expect(taken).toHaveLength(100);
+    expect({ code, ...json }).toMatchObject({ code: 3, events: 100, messages: 100 });
+    expect(json.errors[0]).toEqual({ line: 101, message: SAYS });
+  });
+
+  it('sends nothing that was read and waits to be sent', async () => {
+    const { cli, taken, stopping } = await stoppedAfter(1);
+    stopping.abort();
+    const file = temporaryFile('e.jsonl', lines(3));
+    expect((await cli(['events', 'send', file])).stdout).toMatch(
+      /^line 1: stopped: .*\n0 events in 0 messages/,
+    );
+    expect(await cli(['events', 'validate', file])).toMatchObject({ code: 1, stderr: STOPPED });
+    expect(await cli(importing(temporaryFile('m.csv', rows(3))))).toMatchObject({
+      code: 1,
+      stderr: STOPPED,
+    });
+    expect(taken).toEqual([]);
+  });
+
+  it('ends a wait for more on standard input', async () => {
+    for (const args of [['events', 'send', '-'], importing('-')]) {
+      const { ports } = await savedWorld();
+      const ran = await runCli(args, { ports, person: [], signal: AbortSignal.timeout(50) });
+      expect(ran, args.join(' ')).toMatchObject({ code: args[0] === 'import' ? 1 : 3 });
+    }
+  });
+
+  it('tells of an import how much was sent, and that it can be repeated', async () => {
+    const { cli, taken } = await stoppedAfter(10);
+    const file = temporaryFile('m.csv', rows(25));
+    expect(await cli(importing(file))).toMatchObject({
+      code: 3,
+      stdout: 'stopped after 10 of 25 messages; the same import again does no harm\n',
+    });
+    expect(taken).toHaveLength(10);
+    const again = await stoppedAfter(10);
+    const { json } = await again.cli([...importing(file), '--json']);
+    expect(OUTPUT_SCHEMAS.import.safeParse(json).error).toBeUndefined();
+    expect(json).toMatchObject({ sent: true, messages: 10, events: 10, unsent: 15 });
   });
 });
 

@@ -89,6 +89,22 @@ describe('examine', () => {
     for (const key of SCHEDULE_KEYS) expect(names).toContain(`schedule ${key}`);
   });
 
+  it.each(['CredentialsProviderError', 'ExpiredTokenException'])(
+    'says once that AWS knows nobody here (%s), and asks nothing else',
+    async (name) => {
+      const world = await soundWorld();
+      const refused = async (): Promise<never> => {
+        throw Object.assign(new Error('nobody is signed in'), { name });
+      };
+      const { deployment } = world.parts;
+      world.parts.deployment = { ...deployment, account: refused, queue: refused, table: refused };
+      const { checks } = await world.ask();
+      expect(checks).toMatchObject([
+        { name: 'account', ok: false, fix: expect.stringContaining('--profile') },
+      ]);
+    },
+  );
+
   const deployed = (change: (sound: Deployment) => Partial<Deployment>) => async (world: Sound) => {
     world.parts.deployment = { ...world.parts.deployment, ...change(world.parts.deployment) };
   };

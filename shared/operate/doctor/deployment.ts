@@ -30,6 +30,25 @@ export async function checkDeployment(looked: Looked): Promise<readonly Check[]>
   return rounds.flat();
 }
 
+/** Errors that every request would end in alike. */
+const NOBODY =
+  /^(?:CredentialsProviderError|ExpiredToken\w*|InvalidClientTokenId|UnrecognizedClientException|(?:InvalidSignature|TokenRefreshRequired)\w*)$/;
+
+/** Whom AWS does not know cannot ask for anything else: to say it once is enough. */
+export async function checkAccess({ account }: Deployment): Promise<Check | undefined> {
+  const error = await account().then(
+    () => undefined,
+    (thrown: Error) => thrown,
+  );
+  if (error === undefined || !NOBODY.test(error.name)) return undefined;
+  const detail = `nothing can be asked: ${error.name}: ${error.message}`;
+  return fault(
+    'account',
+    detail,
+    'give --profile, sign in (aws sso login), or use --local for the stack of npm start',
+  );
+}
+
 const redeploy = 'deploy the stack again; docs/deploy.md says how';
 const elsewhere = ({ region }: Deployment, prefix: string) =>
   `is this the right region and prefix? asked in ${region} for "${prefix}"; see --region, --prefix and --profile`;

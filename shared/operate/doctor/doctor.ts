@@ -4,16 +4,18 @@ import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import { ENDS_SOON_MS, listTokens, type TokenSummary } from '../../sync/scim/tokens.ts';
 import { type Checked, check, fault, guarded, messageOf, well } from './check.ts';
 import { checkConnection } from './connection.ts';
-import { checkDeployment } from './deployment.ts';
+import { checkAccess, checkDeployment } from './deployment.ts';
 
 /**
  * Looks at every part, from the queues to the last group of each connection, and says how to mend each fault. Nothing
- * is changed, and one part that cannot be asked does not keep the others from it.
+ * is changed, and one part that cannot be asked does not keep the others from it, unless nobody is signed in.
  */
 export async function examine(
   { prefix, connection }: { readonly prefix: string; readonly connection: ConnectionName | undefined },
   ports: ToolPorts,
 ): Promise<{ readonly checks: readonly Check[] }> {
+  const refused = await checkAccess(ports.deployment);
+  if (refused !== undefined) return { checks: [refused] };
   const deployed = await checkDeployment({ prefix, deployment: ports.deployment });
   const connected = await guarded('connections', async () => {
     const all = await ports.connections.list();

@@ -34,6 +34,8 @@ export interface ImportOptions {
   /** Shown what would be sent before the first message goes; false ends the import. */
   readonly confirm: (plan: ImportPlan) => Promise<boolean>;
   readonly onProgress?: ((sent: number, total: number) => void) | undefined;
+  /** Aborted: no further message is sent. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export type ImportPlan = Pick<ImportReport, 'rows' | 'groups' | 'messages' | 'ignoredColumns' | 'comparison'>;
@@ -162,7 +164,7 @@ async function sendAll(
   ports: ImportPorts,
   options: ImportOptions & { readonly asOf: string; readonly total: number },
 ) {
-  const { connection, onProgress, asOf: time, total } = options;
+  const { connection, onProgress, asOf: time, total, signal } = options;
   const weights = (group: string) => groups.get(group)?.weight ?? 0;
   const stamped = { time, importId: ports.newId() };
   let batch: string[] = [];
@@ -179,8 +181,9 @@ async function sendAll(
   };
   for await (const body of snapshotsOf(sorter.sorted(), { weights, ...stamped })) {
     batch.push(body);
+    if (signal?.aborted) break;
     if (batch.length === BATCH) await flush();
   }
-  if (batch.length > 0) await flush();
-  return { messages: sent, events: sent };
+  if (batch.length > 0 && !signal?.aborted) await flush();
+  return { messages: sent, events: sent, ...(sent < total && { unsent: total - sent }) };
 }

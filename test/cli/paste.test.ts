@@ -1,0 +1,51 @@
+import { execFileSync } from 'node:child_process';
+import { expect, it } from 'vitest';
+import { runCli } from '../support/cli/io.ts';
+import { added, group, removed, savedWorld } from '../support/operate/world.ts';
+
+const SIX = ['ann', 'bob', 'cid', 'dee', 'eve', 'fay'];
+
+/** What a shell hands to the tool of a line that is pasted into it. */
+const pasted = (line: string): string[] =>
+  execFileSync('bash', ['--norc', '-c', `groupsync() { printf '%s\\0' "$@"; }\n${line}`], {
+    env: { LC_ALL: 'C.UTF-8' },
+    encoding: 'utf8',
+  })
+    .split('\0')
+    .slice(0, -1);
+
+it.each([
+  ['begins with a dash', '-x'],
+  ['is like an option', '--all'],
+  ['has blanks and both quotes', ` it's "one" `],
+  ['is what zsh looks up as a program', '=ls'],
+  ['is more than a word to a shell', '$(touch x); `y` & ~'],
+  ['has letters outside ASCII', 'Größe 💡'],
+  ['is as long as an id may be', 'x'.repeat(200)],
+  ['would write to the terminal', `\u001b[2J'\\\u202e`],
+])('every hint about a group and members whose id %s can be pasted', async (_, id) => {
+  const world = await savedWorld();
+  const { ports } = world;
+  await world.hire(...SIX);
+  const stranger = { type: 'group.member.added', data: { group: { id }, members: [{ id: `${id}m` }] } };
+  await world.publish(group(id), added(id, ...SIX), stranger);
+  await world.apply(id);
+  const cli = (...args: string[]) => runCli(args, { ports });
+  const before = [await cli('pending'), await cli('status', '--', id)];
+  await world.publish(removed(id, ...SIX.slice(1)));
+  await world.apply(id);
+  const held = [
+    ...[await cli('holds'), await cli('holds', 'show', '--', id), await cli('status', '--', id)],
+    ...[await cli('plan', '--', id), await cli('adopt', '--yes', '--', id, 'p')],
+    ...[await cli('explain', '--', id, 'm-ann'), await cli('release', '--yes', '--no-wait', '--', id)],
+  ];
+  const shown = [...before, ...held].map(({ stdout, stderr }) => `${stdout}${stderr}`).join('');
+  const hints = [...shown.matchAll(/groupsync (?:explain|holds|plan|release|adopt) .*/g)];
+  expect(new Set(hints.map(([hint]) => hint.split(' ')[1])).size).toBe(5);
+  for (const [hint] of hints) {
+    const words = pasted(hint);
+    expect(words, hint).toContain(id);
+    const { stderr } = await cli(...words);
+    expect(stderr, hint).not.toMatch(/unknown option|missing required|too many|no group|has ever named/);
+  }
+});

@@ -1,0 +1,139 @@
+import { expect, it } from 'vitest';
+import { shellWord, visible } from '../../shared/operate/names.ts';
+import { runCli } from '../support/cli/io.ts';
+import { added, group, removed, savedWorld } from '../support/operate/world.ts';
+
+/*
+ * Whatever a directory, a platform or a queue says may hold characters that move a cursor, colour or reorder text, or
+ * begin a line. None of them reaches a terminal or a log as it is.
+ */
+
+const ESCAPE = '\u001b';
+const EVIL = 'x\u001b[31m\u001b]0;t\u0007\u009b2J\u202e\u2066\u007f\r\nall is well';
+const NO_LINE = /^all is well/m;
+const UNSEEN = /(?!\n)[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u;
+const COLOURS = new RegExp(`${ESCAPE}\\[(?:1|2|22|31|32|39)m`, 'g');
+const ID = `g${EVIL}`;
+const LETTER = `1f9a01bc${EVIL}`;
+
+/** A company in which everything that can be named is named so. */
+async function evilWorld() {
+  const world = await savedWorld();
+  const { ports, connection, mailboxes } = world;
+  await world.hire('ann', 'bob', 'cid', 'dee', 'eve', 'fay');
+  const by = { actor: `actor${EVIL}`, id: `event${EVIL}` };
+  await world.publish(
+    { ...group(ID, `name${EVIL}`), ...by },
+    added(ID, 'ann', 'bob', 'cid', 'dee', 'eve', 'fay'),
+    added(ID, `stranger${EVIL}`),
+  );
+  await world.apply(ID);
+  await world.publish(removed(ID, 'ann', 'bob', 'cid', 'dee'));
+  await world.apply(ID);
+  mailboxes.events.add({ id: LETTER, body: `{"a${EVIL}`, code: 'invalid_json', connection: `no${EVIL}` });
+  const seen = await ports.gates.read(connection.name);
+  await ports.gates.write(connection.name, seen, { state: 'paused', reason: `reason${EVIL}`, closings: 1 });
+  const cli = (args: readonly string[], around = {}) => runCli(args, { ports, ...around });
+  return { ...world, cli };
+}
+
+const READING: readonly (readonly string[])[] = [
+  ...[['status'], ['status', ID], ['groups'], ['pending'], ['plan'], ['log'], ['log', '--group', ID]],
+  ...[
+    ['audit', ID],
+    ['audit'],
+    ['holds'],
+    ['holds', 'show', ID],
+    ['explain', ID, 'm-ann'],
+    ['person', 'm-ann'],
+  ],
+  ...[
+    ['explain', ID, `m-stranger${EVIL}`],
+    ['person', `m-stranger${EVIL}`],
+    ['status', `no${EVIL}`],
+  ],
+  ...[
+    ['dlq', 'list'],
+    ['dlq', 'show', LETTER],
+    ['doctor'],
+    ['connections'],
+    ['connections', 'show'],
+    ['drift'],
+  ],
+  ...[
+    ['resume', '--yes'],
+    ['sync', ID, '--yes'],
+    ['holds', 'reject', ID, '--reason', EVIL, '--yes'],
+  ],
+  ['holds', 'reject', ID, '--reason', EVIL, '--yes'],
+];
+
+it.each([
+  ['a terminal', [], { columns: 120 }],
+  ['a log', [], {}],
+  ['a wide table', ['-o', 'wide'], {}],
+  ['a spreadsheet', ['-o', 'csv'], {}],
+])('%s is told of evil names, and shows them', async (_, also, around) => {
+  const { cli } = await evilWorld();
+  let colours = 0;
+  for (const args of READING) {
+    const { stdout, stderr } = await cli([...args, ...also], around);
+    colours += stdout.match(COLOURS)?.length ?? 0;
+    // Our own colours are on a terminal only, and these alone.
+    const bare = `${stdout}${stderr}`.replaceAll(COLOURS, '');
+    expect(bare, args.join(' ')).not.toMatch(UNSEEN);
+    expect(bare, args.join(' ')).not.toMatch(NO_LINE);
+    expect(stdout, args.join(' ')).not.toContain(`x${ESCAPE}`);
+  }
+  expect(colours > 0).toBe('columns' in around);
+});
+
+it('a document for scripts has them escaped, and says the same', async () => {
+  const { cli } = await evilWorld();
+  for (const args of READING) {
+    const { stdout, stderr } = await cli([...args, '--json']);
+    expect(stdout, args.join(' ')).not.toMatch(UNSEEN);
+    if (stdout !== '') expect(() => JSON.parse(stdout), `${args.join(' ')}: ${stderr}`).not.toThrow();
+  }
+  const { json } = await cli(['groups', '--json']);
+  expect(json.groups[0]).toMatchObject({ id: ID, name: `name${EVIL}` });
+});
+
+it('a log that is followed has each entry in one line, as a document that says the same', async () => {
+  const { ports } = await evilWorld();
+  const stopping = new AbortController();
+  const sleep = async () => stopping.abort();
+  const { stdout } = await runCli(['log', '--follow', '--json'], {
+    ports: { ...ports, sleep },
+    signal: stopping.signal,
+  });
+  expect(stdout).not.toMatch(UNSEEN);
+  const entries = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(entries.length).toBeGreaterThan(1);
+  expect(entries.every(({ group }) => group === ID)).toBe(true);
+});
+
+it('a question shows them, and keeps to its line', async () => {
+  const { cli } = await evilWorld();
+  const sees = 'written later. [y/N]';
+  const { stderr } = await cli(['pause', ID], { person: [{ sees, types: 'n\r' }] });
+  expect(stderr).toContain(`Pause the group ${visible(`name${EVIL} (${ID})`)}?`);
+  expect(stderr).not.toMatch(NO_LINE);
+});
+
+it('completion offers nothing that has them', async () => {
+  const { cli, publish } = await evilWorld();
+  await publish(group('plain', 'Plain'), group('c1', 'C\u009b2J'), group('bidi', 'B\u202e'));
+  const { stdout } = await cli(['completion', 'bash', '--ids', 'group']);
+  expect(stdout.trim().split('\n').sort()).toEqual(['Plain', 'bidi', 'c1', 'plain']);
+});
+
+it('a hint with one can be pasted: the shell reads the id, and the terminal none of it', async () => {
+  const { cli } = await evilWorld();
+  const { stderr } = await cli(['holds']);
+  expect(stderr).toContain(`next: groupsync holds show ${shellWord(ID)}\n`);
+  expect(stderr).not.toMatch(UNSEEN);
+});
