@@ -46,8 +46,6 @@ interface Sent {
   counts: boolean;
 }
 
-export type DirectoryRecord = ReturnType<typeof createDirectoryRecord>;
-
 /**
  * What the directory has said, read in the most simple-minded way: sort it, then do what each thing says, one after the
  * other. It shares no code with the engine. All times are milliseconds since 1970.
@@ -195,34 +193,25 @@ function readdress(
   { groups, emails }: { readonly groups: Map<string, Group>; readonly emails: Map<string, string> },
 ): void {
   if (email == null || emails.get(id) === email) return;
-  if (emails.has(id))
-    touch(
-      [...groups.values()].filter(({ members }) => members.has(id)),
-      arrivedAtMs,
-    );
+  if (emails.has(id)) touch(groups.values(), arrivedAtMs, ({ members }) => members.has(id));
   emails.set(id, email);
 }
 
-function touch(groups: Iterable<Group>, arrivedAtMs: number): void {
-  for (const group of groups) group.changedAtMs = Math.max(group.changedAtMs, arrivedAtMs);
+function touch(groups: Iterable<Group>, arrivedAtMs: number, isMeant: (group: Group) => boolean): void {
+  for (const group of groups) {
+    if (isMeant(group)) group.changedAtMs = Math.max(group.changedAtMs, arrivedAtMs);
+  }
 }
 
 function replay({ saying, source, arrivedAtMs }: Heard, position: number, groups: Map<string, Group>): void {
   const { kind, group: id, members = [] } = saying;
   if (kind === 'profile') {
-    touch(
-      [...groups.values()].filter((group) => members.some((member) => group.members.has(member.id))),
-      arrivedAtMs,
-    );
+    touch(groups.values(), arrivedAtMs, (group) => members.some(({ id }) => group.members.has(id)));
     return;
   }
   if (kind === 'forget') {
-    for (const { id: gone } of members) {
-      touch(
-        [...groups.values()].filter((group) => group.members.delete(gone)),
-        arrivedAtMs,
-      );
-    }
+    for (const { id: gone } of members)
+      touch(groups.values(), arrivedAtMs, (group) => group.members.delete(gone));
     return;
   }
   if (id === undefined) return;
@@ -234,7 +223,7 @@ function replay({ saying, source, arrivedAtMs }: Heard, position: number, groups
     changedAtMs: 0,
   };
   groups.set(id, group);
-  touch([group], arrivedAtMs);
+  touch([group], arrivedAtMs, () => true);
   switch (kind) {
     case 'delete':
       Object.assign(group, { exists: false, name: undefined });

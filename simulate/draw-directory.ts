@@ -1,5 +1,6 @@
 import {
   type CompanyDeed,
+  type ConnectionSpec,
   DAY_MS,
   type DirectoryDeed,
   type Happening,
@@ -11,16 +12,13 @@ import {
 import { between, type Random, some, weighted } from './random.ts';
 
 /** One connection as it is drawn: its directory has members `p…`, `h…` and `q…`, its company their roles `r-<name>-…`. */
-export interface Town {
-  readonly name: string;
-  readonly company: string;
+export interface Town extends Pick<ConnectionSpec, 'name' | 'company' | 'people'> {
   /** Of the life's groups, people and deeds. */
   readonly share: number;
   /** Ids of its groups; the same in every directory, except where two share a company. */
   readonly groups: readonly string[];
   readonly count: number;
   readonly hasScim: boolean;
-  readonly people: readonly PersonSpec[];
   readonly settings: Readonly<Record<string, unknown>> & { readonly memberIdField: 'userId' | 'id' };
 }
 

@@ -10,6 +10,7 @@ import {
   MINUTE_MS,
   type OperatorDeed,
   START_MS,
+  type Way,
 } from './life.ts';
 import { between, type Random, some, weighted } from './random.ts';
 import { DAYS, TEMPERS, type Temper, type TemperRange } from './tempers.ts';
@@ -74,16 +75,17 @@ function drawTemper(random: Random, town: Town, temper: Temper, endMs: number): 
   });
 }
 
+const AT_ONCE: Way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
+
 /**
  * What the directory says just when it hurts: it renames many groups while a wrong route answers 404 for all of them, or
  * takes its word back again and again while writes come late.
  */
 function drawMeanwhile(random: Random, town: Town, { atMs, deed }: Happening): readonly Happening[] {
   if (deed.kind !== 'temper' || random.chance(0.5)) return [];
-  const way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 } as const;
   const say = (laterMs: number, what: DirectoryDeed): Happening => ({
     ...{ atMs: atMs + Math.round(laterMs), connection: town.name, actor: 'directory' },
-    ...{ deed: what, way },
+    ...{ deed: what, way: AT_ONCE },
   });
   if (deed.temper === 'wrong_route') {
     return some(random, town.groups, 12).map((group) => {
@@ -121,14 +123,13 @@ function drawMeanwhile(random: Random, town: Town, { atMs, deed }: Happening): r
 
 /** A second word about a group comes while the first is written, and before both somebody else has changed it. */
 export function drawAfterthoughts(random: Random, town: Town, endMs: number): readonly Happening[] {
-  const way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 } as const;
   return some(random, town.groups, 8).flatMap((group) => {
     const [first, second] = some(random, ['p0', 'p1', 'p2', 'p3'], 2);
     const atMs = between(random, HOUR_MS, endMs - HOUR_MS);
     const words = [first, second].map((member, at): Happening => {
       const deed = { kind: random.chance(0.5) ? 'join' : 'leave', group, members: [member ?? 'p0'] } as const;
       const laterMs = at * between(random, 900, 4_000);
-      return { atMs: atMs + laterMs, connection: town.name, actor: 'directory', deed, way };
+      return { atMs: atMs + laterMs, connection: town.name, actor: 'directory', deed, way: AT_ONCE };
     });
     const edit = { kind: 'edit', group, name: `Seen ${random.below(100)}` } as const;
     const earlierMs = between(random, 1_000, 20_000);

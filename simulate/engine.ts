@@ -9,6 +9,7 @@ import { createConnectionStore } from '../shared/store/connection-store.ts';
 import { createEraser } from '../shared/store/eraser.ts';
 import { createScimStore, createScimTokenStore } from '../shared/store/scim-store.ts';
 import type { Key, Table } from '../shared/store/table.ts';
+import type { Ports } from '../shared/sync/ports/bundles.ts';
 import type { Secrets } from '../shared/sync/ports/secrets.ts';
 import { StoreError } from '../shared/sync/ports/store-errors.ts';
 import { createRateLimiter } from '../shared/sync/scim/limiter.ts';
@@ -77,18 +78,14 @@ function kindOf({ pk, sk }: Key): string {
   return /^[A-Z]+#?/.exec(sk)?.[0] ?? 'other';
 }
 
-export interface PortsOptions {
+type OfTheWorld = Pick<Ports, 'clock' | 'random' | 'newId' | 'sleep' | 'coalesceMs' | 'createSettleMs'>;
+
+export interface PortsOptions extends OfTheWorld {
   readonly table: Table;
   readonly sqs: SQSClient;
   readonly queueUrl: (key: QueueKey) => string;
   readonly dispatcher: Dispatcher;
   readonly secrets: Secrets;
-  readonly clock: () => number;
-  readonly random: () => number;
-  readonly newId: () => string;
-  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  readonly coalesceMs: number;
-  readonly createSettleMs: number;
   /** Up to which size a view lies on its group's item; of small groups, so that some lie there and some in chunks. */
   readonly inlineViewBytes?: number;
   /** Which function these are for: its name stands in what it dead-letters. */
@@ -100,27 +97,21 @@ const CONNECTIONS_REMEMBERED_MS = 30_000;
 
 /** What shared/runtime/wire*.ts join, over a table, queues, platforms, a clock and ids of the caller's. */
 export function portsOver(options: PortsOptions) {
-  const { table, sqs, clock, random, newId, sleep, coalesceMs, createSettleMs, secrets, dispatcher } =
-    options;
-  const stores = allStoresOver(table, options.inlineViewBytes);
+  const { sqs, queueUrl, source, secrets, dispatcher, inlineViewBytes, ...given } = options;
+  const { table, clock, random, sleep } = given;
+  const stores = allStoresOver(table, inlineViewBytes);
   return {
+    ...given,
     ...stores,
     caller: async () => ({ kind: 'operator' as const, id: 'operator' }),
-    table,
-    clock,
-    random,
-    newId,
-    sleep,
-    coalesceMs,
-    createSettleMs,
     connections: createConnectionStore(table, { clock, rememberMs: CONNECTIONS_REMEMBERED_MS }),
     notifier: { prefix: 'groupsync', targets: [], tell: async () => new Map() },
     deadLetterCount: async () => 0,
     limiter: createRateLimiter(clock),
-    applyQueue: createApplyQueue(sqs, async () => options.queueUrl('apply')),
+    applyQueue: createApplyQueue(sqs, async () => queueUrl('apply')),
     deadLetters: createDeadLetterQueue(sqs, {
-      queueUrl: options.queueUrl(options.source === 'ingest' ? 'eventsDlq' : 'applyDlq'),
-      source: options.source,
+      queueUrl: queueUrl(source === 'ingest' ? 'eventsDlq' : 'applyDlq'),
+      source,
       clock,
     }),
     platforms: createPlatforms({ secrets, leases: stores.leases, dispatcher, clock, random, sleep }),

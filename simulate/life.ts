@@ -66,8 +66,6 @@ export interface Traits {
   readonly feedLagMs: number;
 }
 
-export type Actor = 'directory' | 'company' | 'platform' | 'somebody' | 'operator' | 'aws';
-
 interface At {
   /** Milliseconds after START_MS. */
   readonly atMs: number;

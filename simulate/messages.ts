@@ -7,7 +7,6 @@ export type DirectoryHappening = Extract<Happening, { readonly actor: 'directory
 export interface OutgoingMessage {
   readonly connection: string;
   readonly body: string;
-  readonly eventId: string;
   /** How long SQS keeps it on its way. */
   readonly delayMs: number;
   /** How often SQS delivers it; 1 is once. */
@@ -25,7 +24,7 @@ export interface ScimRequest {
   readonly body: object | undefined;
   /**
    * Of a POST: the life's name of what is made. A client asks GET `lookUp` first; whatever is found or made there has
-   * an id to be given to `DirectoryRecord.learned`, and where it was found the request is worked out anew.
+   * an id to be given to `learned` of the directory's record, and where it was found the request is worked out anew.
    */
   readonly creates?: { readonly key: string; readonly lookUp: string };
   /** What it says, for the directory's record; `made` is the id in the answer to a POST. */
@@ -69,7 +68,7 @@ export function messagesOf(happening: DirectoryHappening, atMs: number): readonl
   const { connection, deed, way } = happening;
   if (way.form === 'scim_request') return [];
   const eventId = `e-${atMs.toString(36)}-${hashOf(JSON.stringify([connection, deed, way])).toString(36)}`;
-  const carried = { connection, eventId, delayMs: way.lateMs, copies: way.copies };
+  const carried = { connection, delayMs: way.lateMs, copies: way.copies };
   if (deed.kind === 'rubbish') return [{ ...carried, body: deed.body, says: [] }];
   if (deed.kind === 'wide') {
     const time = timeOf(atMs, way.time);
@@ -90,7 +89,7 @@ export function messagesOf(happening: DirectoryHappening, atMs: number): readonl
     const isTimeless = way.time === 'none' && form.startsWith('scim');
     const time = isTimeless ? undefined : timeOf(atMs + index * PART_SPACING_MS, way.time);
     const { body, order } = FORMS[form]({ says, connection, id, time, atMs });
-    return { ...carried, eventId: id, body: JSON.stringify(body), says: [{ ...says, order }] };
+    return { ...carried, body: JSON.stringify(body), says: [{ ...says, order }] };
   });
 }
 

@@ -5,7 +5,6 @@ import { partitionOf, type StoredMember, storedUser } from './stored.ts';
 
 /** A platform group as it stood; undefined where there was none. */
 interface Stood {
-  readonly id: string;
   readonly name: string;
   readonly users: readonly string[];
 }

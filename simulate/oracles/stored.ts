@@ -20,7 +20,6 @@ export interface StoredGroup {
     readonly createdAtMs: number;
     readonly decision: { readonly kind: string; readonly atMs?: number };
   };
-  readonly openDrift?: readonly string[];
   readonly released?: boolean;
   readonly paused?: boolean;
 }
