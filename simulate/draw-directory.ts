@@ -115,16 +115,13 @@ function createStory(
     groups.set(group, members);
     return members;
   };
-  const join = (group: string, members: readonly string[], atMs: number) => {
+  const change = (kind: 'join' | 'leave') => (group: string, members: readonly string[], atMs: number) => {
     if (members.length === 0) return;
-    for (const member of members) membersOf(group).add(member);
-    say(atMs, { kind: 'join', group, members });
+    for (const member of members) membersOf(group)[kind === 'join' ? 'add' : 'delete'](member);
+    say(atMs, { kind, group, members });
   };
-  const leave = (group: string, members: readonly string[], atMs: number) => {
-    if (members.length === 0) return;
-    for (const member of members) membersOf(group).delete(member);
-    say(atMs, { kind: 'leave', group, members });
-  };
+  const join = change('join');
+  const leave = change('leave');
   const snapshot = (group: string, members: readonly string[], atMs: number, name: string | null) => {
     groups.set(group, new Set(members));
     const parts = random.chance(0.8) || members.length < 2 ? 1 : between(random, 2, 4);
@@ -232,8 +229,8 @@ function createStory(
     burst: (atMs, group) => {
       for (let left = between(random, 6, 14); left > 0; left -= 1) {
         const member = anybody();
-        const change = membersOf(group).has(member) ? leave : join;
-        change(group, [member], soon(atMs, 2 * MINUTE_MS));
+        const turn = membersOf(group).has(member) ? leave : join;
+        turn(group, [member], soon(atMs, 2 * MINUTE_MS));
       }
     },
     /** The same second says one thing and its contrary; the order of what is said decides. */

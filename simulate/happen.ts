@@ -26,25 +26,21 @@ export function startHappenings(cloud: Cloud, scimTokens: ReadonlyMap<string, st
     const { chronicle, lambdas } = cloud;
     const platform = platformOf(cloud, connection);
     const group = 'group' in deed && typeof deed.group === 'string' ? { group: deed.group } : {};
-    const tell = (lane: typeof actor, what = sayingOf(deed)) =>
-      chronicle.tell({ lane, connection, ...group, what });
     if ('forMs' in deed) cloud.troubledUntilMs = Math.max(cloud.troubledUntilMs, cloud.nowMs() + deed.forMs);
+    const what = `${actor === 'platform' ? 'begins: ' : ''}${sayingOf(deed)}`;
+    if (actor !== 'operator') chronicle.tell({ lane: actor, connection, ...group, what });
     switch (actor) {
       case 'directory':
-        tell(actor);
         say(cloud, happening, lanes, scimTokens.get(connection));
         return;
       case 'company':
-        tell(actor);
         cloud.companyDeeds += 1;
         platform?.company(happening.deed);
         return;
       case 'platform':
-        tell(actor, `begins: ${sayingOf(deed)}`);
         platform?.begin(happening.deed);
         return;
       case 'somebody': {
-        tell(actor);
         const id = groupItem(cloud, connection, group.group ?? '')?.['platformId'];
         platform?.somebody(happening.deed, typeof id === 'string' ? id : undefined);
         return;
@@ -53,7 +49,6 @@ export function startHappenings(cloud: Cloud, scimTokens: ReadonlyMap<string, st
         cloud.start(operateIn(cloud, happening, screens.at));
         return;
       case 'aws':
-        tell(actor);
         lambdas.begin(happening.deed);
         return;
     }

@@ -1,11 +1,9 @@
 import known from './known.json' with { type: 'json' };
 import type { Outcome } from './live.ts';
-import type { OracleName, Violation } from './told.ts';
+import type { Violation } from './told.ts';
 
 /** A violation that an open issue is to mend; any other fails. */
-export interface KnownViolation {
-  readonly oracle: OracleName;
-  readonly cause: string;
+export interface KnownViolation extends Pick<Violation, 'oracle' | 'cause'> {
   /** What happens, in a sentence. */
   readonly what: string;
   /** Which work mends it. */

@@ -1,6 +1,6 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { Dispatcher } from 'undici';
-import { type AwsFault, type EnginePorts, portsOver, tableOf } from './engine.ts';
+import { type AwsFault, type EnginePorts, type PortsOptions, portsOver, tableOf } from './engine.ts';
 import type { AwsDeed, LambdaName } from './life.ts';
 import { type Queues, queueUrl } from './queues.ts';
 import { hashOf, type Random } from './random.ts';
@@ -16,7 +16,7 @@ export type Actor = LambdaName | 'judge';
 /** A planted bug: wraps what a worker works with. */
 export type Plant = (ports: EnginePorts, lambda: Actor) => EnginePorts;
 
-export interface LambdasOptions {
+export interface LambdasOptions extends Pick<PortsOptions, 'coalesceMs' | 'createSettleMs'> {
   readonly time: Time;
   readonly random: Random;
   readonly chronicle: Chronicle;
@@ -24,8 +24,6 @@ export interface LambdasOptions {
   readonly queues: Queues;
   readonly dispatcherOf: (worker: Worker) => Dispatcher;
   readonly vault: Vault;
-  readonly coalesceMs: number;
-  readonly createSettleMs: number;
   readonly plant?: Plant | undefined;
 }
 

@@ -25,9 +25,7 @@ export function holdersAmong(employees: Iterable<HeldEmployee>): Holders {
   const holders = new Map<string, HeldEmployee[]>();
   for (const one of employees) {
     const address = folded(one.email ?? '');
-    const others = holders.get(address);
-    if (others === undefined) holders.set(address, [one]);
-    else others.push(one);
+    holders.set(address, [...(holders.get(address) ?? []), one]);
   }
   return holders;
 }

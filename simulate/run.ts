@@ -142,7 +142,7 @@ async function liveSeeds(): Promise<number> {
     .map((report) => ({ report, wrong: unknownOf(report.violations, known) }))
     .filter(({ wrong }) => wrong.length > 0)
     .sort((a, b) => a.report.seed - b.report.seed);
-  tellSorts(failed.map(({ wrong, report }) => ({ wrong, seed: report.seed })));
+  tellSorts(failed);
   const [first] = failed;
   if (first !== undefined) await tellShrunken(first.report.seed, first.wrong[0] as Violation);
   return failed.length + broken.length + never.length === 0 ? 0 : 1;
@@ -160,12 +160,12 @@ function tellFigures(reports: readonly LifeReport[], seconds: number): void {
 }
 
 /** Each sort of failure once, with how many lives had it. */
-function tellSorts(failed: readonly { readonly seed: number; readonly wrong: readonly Violation[] }[]): void {
+function tellSorts(failed: readonly { report: LifeReport; wrong: readonly Violation[] }[]): void {
   const sorts = new Map<string, { seeds: number[]; example: Violation }>();
-  for (const { seed, wrong } of failed) {
+  for (const { report, wrong } of failed) {
     for (const violation of wrong) {
       const sort = sorts.get(`${violation.oracle} ${violation.cause}`) ?? { seeds: [], example: violation };
-      sort.seeds.push(seed);
+      sort.seeds.push(report.seed);
       sorts.set(`${violation.oracle} ${violation.cause}`, sort);
     }
   }

@@ -23,13 +23,10 @@ export interface Told {
 }
 
 /** What an oracle found that must never be. */
-export interface Violation {
+export interface Violation extends Pick<Told, 'atMs' | 'connection' | 'group'> {
   readonly oracle: OracleName;
   /** Short and stable, for known.json: `in_sync_but_different`, `removals_over_limit` … */
   readonly cause: string;
-  readonly atMs: number;
-  readonly connection?: string;
-  readonly group?: string;
   /** One sentence: what was expected, what was found. */
   readonly sentence: string;
 }

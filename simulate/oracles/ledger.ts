@@ -12,19 +12,16 @@ export interface Past {
   spokeId: string | null;
 }
 
-/** Everything that ever happened to one platform's groups, in order, kept up from look to look. */
-export interface Ledger {
-  readonly pasts: ReadonlyMap<string, Past>;
-  /** @returns what is new since the last reading */
-  catchUp(): readonly Change[];
-}
+export type Ledger = ReturnType<typeof createLedger>;
 
-export function createLedger({ writes, foreign, groups }: SimulatedPlatform): Ledger {
+/** Everything that ever happened to one platform's groups, in order, kept up from look to look. */
+export function createLedger({ writes, foreign, groups }: SimulatedPlatform) {
   const pasts = new Map<string, Past>();
   const known = { writes: 0, foreign: 0 };
   return {
-    pasts,
-    catchUp() {
+    pasts: pasts as ReadonlyMap<string, Past>,
+    /** @returns what is new since the last reading */
+    catchUp(): readonly Change[] {
       const news: Entry[] = [...writes.slice(known.writes), ...foreign.slice(known.foreign)];
       Object.assign(known, { writes: writes.length, foreign: foreign.length });
       news.sort((a, b) => a.atMs - b.atMs);
