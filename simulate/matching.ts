@@ -84,17 +84,14 @@ export function expectedUsers(
  */
 export function contestedAddresses(life: Life, connection: string): Contested {
   const neighbours = new Map<string, Set<string>>();
-  const hold = (email: string | null | undefined, holder: string) => {
-    if (email == null) return;
+  const meet = (one: string, other: string) =>
+    neighbours.set(one, (neighbours.get(one) ?? new Set()).add(other));
+  for (const [email, holder] of holdings(life, connection)) {
+    if (email == null) continue;
     const address = `address ${folded(email)}`;
-    for (const [from, to] of [
-      [address, holder],
-      [holder, address],
-    ] as const) {
-      neighbours.set(from, (neighbours.get(from) ?? new Set()).add(to));
-    }
-  };
-  for (const [email, holder] of holdings(life, connection)) hold(email, holder);
+    meet(address, holder);
+    meet(holder, address);
+  }
   const contested = new Map<string, ReadonlyMap<string, string | undefined>>();
   const formerUsers = formerUsersIn(life);
   const met = new Set<string>();

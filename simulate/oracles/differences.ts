@@ -2,7 +2,7 @@ import type { ReadGroup } from '../directory.ts';
 import type { Life } from '../life.ts';
 import type { HeldGroup } from '../platform/platform.ts';
 import type { Sight, Sighted } from './sight.ts';
-import { partitionOf, storedMember, storedUser, treatmentOf } from './stored.ts';
+import { partitionOf, type StoredMember, storedMember, storedUser, treatmentOf } from './stored.ts';
 
 /** Beside the plain ones: whoever was in it before may stay; a refusal made us give it up. */
 type UserCause =
@@ -55,10 +55,7 @@ export function unexplained(sight: Sight, connection: Sighted, group: string): r
 /** What says more of the group, or that one of its members is no more, lies dead-lettered. */
 function isUnheard({ sight, connection, group }: Context, said: ReadGroup | undefined): boolean {
   if (connection.isHalfHeard(group) || sight.isInLetters(group)) return true;
-  const stored = sight.seen.under<{ member: string; presence: string }>(
-    partitionOf(connection.name, group),
-    'M#',
-  );
+  const stored = sight.seen.under<StoredMember>(partitionOf(connection.name, group), 'M#');
   return stored.some(
     ({ member, presence }) =>
       presence === 'present' && said?.members.has(member) !== true && sight.isInLetters(member),

@@ -26,14 +26,9 @@ export function createLedger({ writes, foreign, groups }: SimulatedPlatform) {
       Object.assign(known, { writes: writes.length, foreign: foreign.length });
       news.sort((a, b) => a.atMs - b.atMs);
       for (const id of [...groups.keys(), ...news.map((entry) => entry.id)]) {
-        if (!pasts.has(id))
-          pasts.set(
-            id,
-            pastOf(
-              groups.get(id),
-              news.filter((entry) => entry.id === id),
-            ),
-          );
+        if (pasts.has(id)) continue;
+        const ofGroup = news.filter((entry) => entry.id === id);
+        pasts.set(id, pastOf(groups.get(id), ofGroup));
       }
       return news.map((entry) => take(entry, pasts.get(entry.id) as Past));
     },

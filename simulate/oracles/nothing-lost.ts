@@ -100,14 +100,9 @@ function judgeRegisters(sight: Sight, connection: Sighted, group: string): void 
     if ((nameStamp > deleted ? item.name : undefined) !== said.name)
       found.push(`it is called "${said.name}"`);
     const isOpen = (member: string) => said.mayDiffer.has(member);
-    found.push(
-      ...[...said.members]
-        .filter((one) => !isOpen(one) && !stored.includes(one))
-        .map((one) => `${one} is in it`),
-    );
-    found.push(
-      ...stored.filter((one) => !isOpen(one) && !said.members.has(one)).map((one) => `${one} is not in it`),
-    );
+    const lacking = [...said.members].filter((one) => !isOpen(one) && !stored.includes(one));
+    const surplus = stored.filter((one) => !isOpen(one) && !said.members.has(one));
+    found.push(...lacking.map((one) => `${one} is in it`), ...surplus.map((one) => `${one} is not in it`));
   }
   if (found.length === 0 || sight.seen.life.days > LETTERS_KEPT_DAYS) return;
   // Each begins with whom it is about: a letter about a user is about all their groups.

@@ -113,12 +113,8 @@ function judgeUndone(sight: Sight, { change, owner, connection }: Sight['writes'
     const isTheirs = added?.initiator !== undefined && saidMs < added.atMs - HOUR_MS;
     if (!isTheirs || connection.troubleMs() > added.atMs - HOUR_MS) continue;
     const sentence = `Somebody else put ${user} into the group ${owner.group} and the policy (${drift}) lets that stand; expected them to stay, but we took them out.`;
-    sight.accuse(
-      'ownership',
-      reading.groups.has(owner.group) ? 'undone_against_policy' : 'undone_in_emptied',
-      owner,
-      sentence,
-    );
+    const cause = reading.groups.has(owner.group) ? 'undone_against_policy' : 'undone_in_emptied';
+    sight.accuse('ownership', cause, owner, sentence);
   }
 }
 
@@ -165,11 +161,8 @@ function judgeUsers(sight: Sight, { name, company }: Sighted, change: Change): v
 
 function judgeToken(sight: Sight, company: string, { token, route }: PlatformCall): void {
   if (token === '') return;
-  const other = strangers(
-    sight,
-    company,
-    ({ tokens }) => tokens.valid.has(token) || tokens.refreshTokens.has(token),
-  );
+  const knows = ({ tokens }: SimulatedPlatform) => tokens.valid.has(token) || tokens.refreshTokens.has(token);
+  const other = strangers(sight, company, knows);
   if (other === undefined) return;
   const sentence = `A token of ${other} was shown to ${company} (${route}); expected it never to leave its own company.`;
   sight.accuse('ownership', 'token_of_another_company', {}, sentence);

@@ -49,12 +49,8 @@ function judgeGroup(sight: Sight, connection: Sighted, group: string, memory: Me
   if (item === undefined || item.paused || item.released) return;
   const past = ledger.pasts.get(connection.actual(group)?.id ?? item.platformId ?? '');
   const writtenMs = past?.changes.at(-1)?.atMs ?? 0;
-  const changedMs = latest([
-    reading.changedAtMs.get(group) ?? 0,
-    writtenMs,
-    deedMs,
-    memory.closedMs.get(name) ?? 0,
-  ]);
+  const saidMs = reading.changedAtMs.get(group) ?? 0;
+  const changedMs = latest([saidMs, writtenMs, deedMs, memory.closedMs.get(name) ?? 0]);
   const about = { connection: name, group };
   const minutes = (sinceMs: number) => Math.floor((sight.nowMs - sinceMs) / MINUTE_MS);
 
@@ -81,12 +77,8 @@ function judgeGroup(sight: Sight, connection: Sighted, group: string, memory: Me
   const firstSeenMs = memory.differsSinceMs.get(key) ?? sight.nowMs - HOUR_MS;
   memory.differsSinceMs.set(key, firstSeenMs);
   const troubleMs = connection.troubleMs(SEEN_THROUGH);
-  const sinceMs = latest([
-    firstSeenMs,
-    changedMs,
-    companyMs + HOUR_MS,
-    troubleMs && troubleMs + SEEN_AGAIN_MS,
-  ]);
+  const shownMs = troubleMs && troubleMs + SEEN_AGAIN_MS;
+  const sinceMs = latest([firstSeenMs, changedMs, companyMs + HOUR_MS, shownMs]);
   if (sight.nowMs - sinceMs <= NOTICED_WITHIN_MS) return;
   const sentence = `The group ${group} is called ${item.settled} and has been different for ${minutes(sinceMs)} minutes: ${difference.sentence}`;
   sight.accuse('truth', causeOf(difference, item.settled), about, sentence);
