@@ -3,21 +3,17 @@ import type { LogEntry } from '../../shared/contract/answers.ts';
 import type { GroupRef } from '../../shared/domain/ids.ts';
 import { NothingFits } from '../../shared/operate/find-group.ts';
 import { journalOf } from '../../shared/operate/journal.ts';
-import { readLog } from '../../shared/operate/log.ts';
+import { type LogFilter, readLog } from '../../shared/operate/log.ts';
 import { withId } from '../../shared/operate/names.ts';
 import { verifyAudit } from '../../shared/operate/verify-audit.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { age, examples, wholeNumber } from './arguments.ts';
 
-interface LogOptions {
+interface LogOptions extends Pick<LogFilter, 'actor' | 'action' | 'outcome' | 'limit'> {
   readonly since?: number;
   readonly group?: string;
   readonly member?: string;
-  readonly actor?: string;
-  readonly action?: string;
-  readonly outcome?: string;
-  readonly limit: number;
   readonly follow?: boolean;
   readonly verify?: boolean;
 }

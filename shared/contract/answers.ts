@@ -154,7 +154,6 @@ const EntryActor = z.object({
   name: nullable(text),
   arn: nullable(text),
 });
-export type EntryActor = Answer<typeof EntryActor>;
 
 /** The event that said something, as its stamp names it. */
 const ExplainedEvent = z.object({
@@ -466,7 +465,6 @@ const StandingNow = z.object({
   users: count,
   lastError: nullable(text),
 });
-export type StandingNow = Answer<typeof StandingNow>;
 
 export const ShownLetter = z.object({
   id: text,

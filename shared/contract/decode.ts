@@ -42,9 +42,9 @@ export interface Rejection {
   /** The one bad event where it came among others, else the message's body as it was. */
   readonly body: string;
   /** To be sent along as attribute `stamp`, or the event would take a new place in the order when it is replayed. */
-  readonly stamp?: Stamp;
+  readonly stamp?: Stamp | undefined;
   /** To be sent along as attribute `connection`: from the envelope that `body` may no longer have. */
-  readonly connection?: string;
+  readonly connection?: string | undefined;
 }
 
 export interface DecodedMessage {

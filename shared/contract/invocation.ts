@@ -21,7 +21,6 @@ export const ReconcileInvocation = z.lazy(() =>
 export type ReconcileInvocation = z.infer<typeof ReconcileInvocation>;
 
 export const PeopleInvocation = z.lazy(() => z.object({ connection }));
-export type PeopleInvocation = z.infer<typeof PeopleInvocation>;
 
 /** Body of a message on the apply queue: which group to look at, nothing else. */
 const ApplyMessage = z.lazy(() =>

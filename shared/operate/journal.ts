@@ -1,5 +1,6 @@
 import { type GroupRef, intentId } from '../domain/ids.ts';
-import type { AuditEntry, AuditedChange, AuditLog, Caller } from '../sync/ports/logs.ts';
+import type { Ports } from '../sync/ports/bundles.ts';
+import type { AuditEntry, AuditedChange, AuditLog } from '../sync/ports/logs.ts';
 import { journalOf, linksOf } from '../sync/ports/logs.ts';
 
 export { journalOf } from '../sync/ports/logs.ts';
@@ -11,11 +12,8 @@ export interface Deed {
   readonly reason?: string | undefined;
 }
 
-export interface JournalPorts {
+export interface JournalPorts extends Pick<Ports, 'caller' | 'clock' | 'newId'> {
   readonly audit: Pick<AuditLog, 'record' | 'head' | 'endWith'>;
-  readonly caller: Caller;
-  readonly clock: () => number;
-  readonly newId: () => string;
 }
 
 /** Records what the caller did, before it is done: a crash in between tells of an attempt, never hides a deed. */

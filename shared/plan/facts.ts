@@ -55,7 +55,10 @@ export interface HeldUsers {
   readonly about: 'remove' | 'delete' | undefined;
 }
 
-/** Removals in the guard's book for the write that is to come, and what else was removed in the rolling hour. */
+/**
+ * Removals in the guard's book for the write that is to come, and what else was removed in the rolling hour; of the
+ * group's `underWay`, so lately that another worker may be about to try the very same write.
+ */
 export interface Reservation extends GuardRecord {
   readonly recent: { readonly group: number; readonly connection: number; readonly underWay: number };
 }

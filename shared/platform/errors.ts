@@ -29,8 +29,6 @@ export class PlatformError extends Error {
   declare readonly pathTemplate: string;
   declare readonly sent: Sent;
   readonly status: number | undefined;
-  readonly requestId: string | undefined;
-  readonly excerpt: string | undefined;
   readonly retryAfterMs: number | undefined;
 
   constructor(what: string, { cause, ...facts }: PlatformErrorFacts) {

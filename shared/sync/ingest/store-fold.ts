@@ -8,9 +8,9 @@ import type { Presence, Register } from '../../domain/register.ts';
 import { laterStamp, STAMP_ZERO } from '../../domain/stamp.ts';
 import { resolveUsers, soughtBy } from '../apply/resolve.ts';
 import { atOnce } from '../gather.ts';
-import type { WakePorts } from '../ports/bundles.ts';
+import type { Ports, WakePorts } from '../ports/bundles.ts';
 import type { Connections, CurrentConnections } from '../ports/connections.ts';
-import type { DesiredStore, JoinedUser, Said, UserState, UserStore } from '../ports/desired.ts';
+import type { JoinedUser, Said, UserState } from '../ports/desired.ts';
 import { undescribed } from '../ports/desired.ts';
 import type { PeopleStore } from '../ports/people.ts';
 import { WRITES_IN_FLIGHT } from '../tuning.ts';
@@ -19,10 +19,8 @@ import { walkUser } from '../walk.ts';
 import type { Failures, IncomingMessage } from './accept.ts';
 import type { Origins } from './origins.ts';
 
-export interface StorePorts extends WakePorts {
-  readonly desired: DesiredStore;
-  readonly users: UserStore;
-  readonly people: PeopleStore;
+export interface StorePorts extends WakePorts, Pick<Ports, 'users' | 'people'> {
+  readonly desired: Ports['desired'];
   readonly connections: Connections & CurrentConnections;
 }
 

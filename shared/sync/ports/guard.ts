@@ -1,18 +1,11 @@
 import type { GuardRecord } from '../../domain/group-state.ts';
 import type { ConnectionName, GroupRef, PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
+import type { Reservation } from '../../plan/facts.ts';
 
 /** The removals that a hold is about, in full. */
 export type HeldSet = ReadonlySet<PlatformUserId>;
 
 export type GuardReservation = GroupRef & GuardRecord;
-
-/** Users removed, or about to be, within the rolling hour. */
-export interface RecentRemovals {
-  readonly group: number;
-  readonly connection: number;
-  /** Of the group's, what was put so lately that another worker may be about to try the very same write. */
-  readonly underWay: number;
-}
 
 export interface GuardStore {
   /** What was removed within the rolling hour, but for these records; `writtenAtMs` as for `reserve`. */
@@ -21,7 +14,7 @@ export interface GuardStore {
     atMs: number,
     besides: readonly (GuardRecord | undefined)[],
     writtenAtMs?: number,
-  ): Promise<RecentRemovals>;
+  ): Promise<Reservation['recent']>;
   /**
    * Puts the reservation, then reads every other one that counts: removals of the group and of all.
    * @param instead a record that this one takes the place of, and that is therefore not counted beside it
@@ -31,7 +24,7 @@ export interface GuardStore {
     reservation: GuardReservation,
     instead?: GuardRecord,
     writtenAtMs?: number,
-  ): Promise<RecentRemovals>;
+  ): Promise<Reservation['recent']>;
   /** Fewer removals happened than were reserved; none: the record goes. */
   reduce(reservation: GuardReservation, removals: number): Promise<void>;
   /**

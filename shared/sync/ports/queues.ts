@@ -1,7 +1,5 @@
-import type { BoundQueue } from '../../contract/decode.ts';
-import type { DeadLetterCode } from '../../contract/names.ts';
+import type { BoundQueue, Rejection } from '../../contract/decode.ts';
 import type { GroupRef } from '../../domain/ids.ts';
-import type { Stamp } from '../../domain/stamp.ts';
 
 /** A group to be looked at, after so long: a quarter of an hour at most. */
 export interface Wake extends GroupRef {
@@ -15,14 +13,8 @@ export interface ApplyQueue {
 }
 
 /** A message that cannot be handled, with the reason, on its way to a dead-letter queue. */
-export interface DeadLetter {
+export interface DeadLetter extends Rejection {
   readonly messageId: string;
-  readonly body: string;
-  readonly code: DeadLetterCode;
-  readonly message: string;
-  /** Attributes of the original, and a stamp where the event had no time of its own. */
-  readonly connection?: string | undefined;
-  readonly stamp?: Stamp | undefined;
   /** The queue that it came from, and goes back to, where that is not the common one. */
   readonly queue?: string | undefined;
   /** Of what was sent again: its earlier failures, as its attribute says them. */

@@ -3,12 +3,12 @@ import { meaningOf } from '../../plan/meaning.ts';
 import { tellGate, throughGate } from '../gate.ts';
 import type { ReconcilePorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
-import { type Platform, PlatformFailure } from '../ports/platform.ts';
+import { PlatformFailure } from '../ports/platform.ts';
 import type { FeedPosition, Lease } from '../ports/reconcile.ts';
 import type { FeedPages } from './position.ts';
 import { firstPosition, freshEvents, LOOK_BACK_MS, movedOn, startOf, tracesByGroup } from './position.ts';
 import { emptyTally, reportOf, type Tally, together } from './report.ts';
-import { suspectTouched } from './suspect.ts';
+import { type Looking, suspectTouched } from './suspect.ts';
 import { compareAll, type SweepRun } from './sweep.ts';
 
 /** Pages that are gathered before their groups are compared and the position moves. */
@@ -30,10 +30,8 @@ export interface FeedRun {
   readonly failure?: PlatformFailure;
 }
 
-interface Reading {
+interface Reading extends Looking {
   readonly connection: Connection;
-  readonly platform: Platform;
-  readonly ports: ReconcilePorts;
   readonly lease: Lease;
   readonly tally: Tally & { duplicates: number };
   /** Milliseconds since 1970 by which the run should have come to its end. */

@@ -26,7 +26,7 @@ const MAX_TRACES = 50;
 /** A group that is suspected anew this often while it is being marked has others to take care of it. */
 const MAX_RACES = 5;
 
-interface Looking {
+export interface Looking {
   readonly platform: Platform;
   readonly ports: ReconcilePorts;
 }

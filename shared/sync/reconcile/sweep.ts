@@ -15,7 +15,7 @@ import { endClaim } from '../retire-claim.ts';
 import { PUMP_BATCH, READS_IN_FLIGHT, REFUSED_AGAIN_MS } from '../tuning.ts';
 import { wakeGroups } from '../wake.ts';
 import { emptyTally, reportOf, type Tally } from './report.ts';
-import { isThere, markSuspects, recordDuplicate, watched } from './suspect.ts';
+import { isThere, type Looking, markSuspects, recordDuplicate, watched } from './suspect.ts';
 
 /** Of links not listed, past this share somebody's listing is wrong rather than so many groups deleted. */
 const MAX_MISSING_SHARE = 0.05;
@@ -43,10 +43,8 @@ export interface SweepRun {
  */
 type Listed = Pick<ObservedGroup, 'spokeId'> & Partial<Pick<ObservedGroup, 'version'>>;
 
-interface Sweeping {
+interface Sweeping extends Looking {
   readonly connection: Connection;
-  readonly platform: Platform;
-  readonly ports: ReconcilePorts;
   readonly listed: ReadonlyMap<string, Listed>;
   readonly tally: Tally;
   readonly passOver: (ref: GroupRef) => void;
