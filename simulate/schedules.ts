@@ -80,6 +80,7 @@ function isLeftOut(task: Task, mark: Mark | undefined, nowMs: number, last?: Las
 function runTask(task: Task, only: readonly (ConnectionName | undefined)[], cloud: Cloud): Promise<boolean> {
   return cloud.invoke(task, TIMEOUT_MS, async ({ ports }) => {
     const deadlineMs = ports.clock() + TIMEOUT_MS - 30_000;
+    const failures: unknown[] = [];
     for (const chosen of only) {
       const round = { connections: ports.connections, only: chosen, logger: SILENT, random: () => 0 };
       const { failure } = await eachConnection<unknown>(round, (connection) =>
@@ -90,8 +91,9 @@ function runTask(task: Task, only: readonly (ConnectionName | undefined)[], clou
             ? pump(connection.name, ports).then((report) => noteWalks(report, cloud))
             : runReconcile(connection, { task }, { ports, metrics: UNCOUNTED, deadlineMs }),
       );
-      if (failure !== undefined) throw failure.error;
+      if (failure !== undefined) failures.push(failure.error);
     }
+    if (failures.length > 0) throw failures[0];
   });
 }
 
@@ -165,7 +167,7 @@ const SHARDS = [0, 1, 2, 3];
  * Links to what is no more or has changed, groups whose hold is over, and strangers. Not what has been waiting for long: a
  * sweep that always came for it in time would hide a pump that does not.
  */
-function strayIn({ groups }: SimulatedPlatform, name: string, cloud: Cloud): readonly string[] {
+function strayIn({ groups, foreign }: SimulatedPlatform, name: string, cloud: Cloud): readonly string[] {
   const nowMs = cloud.nowMs();
   const linked = new Set<unknown>();
   const found = [...cloud.directory.read(name).changedAtMs.keys()].flatMap((group) => {
@@ -174,7 +176,10 @@ function strayIn({ groups }: SimulatedPlatform, name: string, cloud: Cloud): rea
     linked.add(platformId);
     const isOver = Number((hold as { readonly expiresAtMs?: number } | undefined)?.expiresAtMs) <= nowMs;
     const shown = platformId === undefined ? version : groups.get(String(platformId))?.version;
-    return shown === version && !isOver ? [] : [`${group} ${isOver} ${shown}`];
+    if (shown === version && !isOver) return [];
+    // A version that is a hash is the same each time somebody does the same.
+    const edited = foreign.findLast(({ id }) => id === platformId)?.atMs;
+    return [`${group} ${isOver} ${shown} ${edited}`];
   });
   const strangers = [...groups.values()].filter(({ id, spokeId }) => spokeId !== null && !linked.has(id));
   return [...found, ...strangers.map(({ id }) => id)];

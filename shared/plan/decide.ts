@@ -174,7 +174,7 @@ const TRIED: Wait = {
   waitMs: undefined,
   why: { code: 'platform_rejected', message: 'users that the platform refused together are tried apart' },
 };
-const REFUSED: Wait = {
+export const REFUSED: Wait = {
   kind: 'wait',
   waitMs: READS_BEHIND_MS,
   why: { code: 'refused', message: 'the platform refuses the change: it is tried once more in a minute' },

@@ -92,6 +92,23 @@ it.each([409, 412, 400, 422] as const)(
   },
 );
 
+it.each([409, 412, 400, 422] as const)(
+  'a stale version has nobody looked for whom the platform might refuse, an hour apart (%i)',
+  async (staleStatus) => {
+    const members = [...'abcdefgh'];
+    const platform = { staleStatus, getLagMs: 45_000 };
+    const { world, tell, state, shown, id } = await inStep(members, { guard: null }, platform);
+    world.advance(CREATE_SETTLE_MS);
+    world.platform.changeAsOther(id, { name: 'Theirs' });
+    const saidMs = world.nowMs();
+    await tell({ take: ['b'], from: 'g' });
+    expect(await state('g')).toMatchObject({ settled: 'in_sync' });
+    expect(shown('g')).toEqual([members.filter((one) => one !== 'b').map((one) => `u-${one}`)]);
+    expect(world.nowMs() - saidMs).toBeLessThan(5 * 60_000);
+    expect(world.deadLetters).toEqual([]);
+  },
+);
+
 it('whom we added stays ours where the group is shown as somebody had left it before our write', async () => {
   const platform = { enforceVersionOnPatch: false, getLagMs: 12_000 };
   const { world, tell, shown, hire, id } = await inStep(['a'], { membership: 'additive' }, platform, 5_000);

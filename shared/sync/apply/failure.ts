@@ -1,11 +1,13 @@
 import type { GroupState } from '../../domain/group-state.ts';
 import type { IntentId } from '../../domain/ids.ts';
+import { REFUSED } from '../../plan/decide.ts';
 import { countFailing, tellGate } from '../gate.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { AuditLink } from '../ports/logs.ts';
 import type { PlatformFailure } from '../ports/platform.ts';
 import { affordableAtMs, OWN_MESSAGE_MS, tryAgainMs } from '../tuning.ts';
+import type { Trouble } from './turn.ts';
 
 /**
  * What is everybody's trouble closes the gate; else this group alone waits, an hour at most however often it fails, and
@@ -19,14 +21,16 @@ export async function handleFailure(
 ): Promise<'gate_closed' | 'postponed'> {
   const { ports } = how;
   const { ref, lastError, attempts } = state;
-  // A search for unacceptable users goes on where it was: what comes between is neither a try of it nor its end.
+  // A search for unacceptable users goes on where it was: what comes between is neither a try of it nor its end. Nor does
+  // it make the next refusal the first.
   const isSearching = searchedBefore(state) > 0;
-  const error = (isSearching && lastError) || { code: failure.kind, message: failure.message };
+  const isKept = isSearching || lastError?.code === REFUSED.why.code;
+  const error = (isKept && lastError) || { code: failure.kind, message: failure.message };
   if (await tellGate(connection, failure, ports, ref.group)) {
     const nowMs = ports.clock();
     const { calledMs, mine } = how;
     const retryAtMs = affordableAtMs(nowMs, calledMs);
-    const again = { retryAtMs, soonerMs: nowMs + ports.coalesceMs, error: { ...error, atMs: nowMs } };
+    const again = { retryAtMs, soonerMs: nowMs + ports.coalesceMs, error: { atMs: nowMs, ...error } };
     // It is no try of the group's, but its calls count: a gate may open and close again and again.
     await ports.groups.postpone(state, { ...again, attempts, calledMs, mine });
     return 'gate_closed';
@@ -61,7 +65,7 @@ interface Attempt {
  */
 export async function postpone(
   state: GroupState,
-  error: { readonly code: string; readonly message: string },
+  error: Trouble & { readonly atMs?: number },
   {
     ports,
     calledMs,
@@ -73,7 +77,7 @@ export async function postpone(
   const nowMs = ports.clock();
   const retryAtMs = affordableAtMs(nowMs + waitMs, calledMs);
   const soonerMs = Math.min(retryAtMs, nowMs + ports.coalesceMs);
-  const tries = { attempts: attempts + 1, calledMs, error: { ...error, atMs: nowMs } };
+  const tries = { attempts: attempts + 1, calledMs, error: { atMs: nowMs, ...error } };
   const wakeAtMs = await ports.groups.postpone(state, { ...tries, retryAtMs, soonerMs, mine });
   if (wakeAtMs === undefined || wakeAtMs - nowMs > OWN_MESSAGE_MS) return;
   await ports.applyQueue.wake([{ ...ref, afterMs: wakeAtMs - nowMs }]);

@@ -218,7 +218,10 @@ export async function refuse(
     }),
   );
   const additions = additionsIn(write.plan);
-  const isKnown = additions.every((user) => wanted?.standing.get(user)?.some((one) => one.wasRefused));
+  const wasRefused = (user: PlatformUserId) => wanted?.standing.get(user)?.some((one) => one.wasRefused);
+  const isKnown = additions.length > 0 && additions.every(wasRefused);
+  // It may be a conflict that does not show yet: the search for refused users would find some, or spend the hour's calls.
+  if (firstly !== undefined && !turn.trial.hasWritten && !isKnown) return { step: firstly };
   const trial =
     narrowed(additions, write.plan.changes.length > additions.length, { ...turn.trial, isKnown }) ??
     nextSuspects(write, round, turn.trial);
