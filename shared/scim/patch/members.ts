@@ -108,8 +108,10 @@ export function readMemberIds(value: ScimValue, join = true): readonly string[] 
 }
 
 const saysGroup = (element: ScimValue): boolean =>
-  isObject(element) &&
-  (String(element['type']).toLowerCase() === 'group' || /\/Groups\//i.test(String(element['$ref'])));
+  isObject(element) && (isText(element['type'], /^group$/i) || isText(element['$ref'], /\/Groups\//i));
+
+const isText = (value: ScimValue | undefined, form: RegExp): boolean =>
+  typeof value === 'string' && form.test(value);
 
 /** The ids that `value eq "a" or value eq "b"` names; undefined for any other filter. */
 export function namedIds(where: Filter): readonly string[] | undefined {

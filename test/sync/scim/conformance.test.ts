@@ -338,6 +338,7 @@ describe('lists', () => {
     expectError(await client.get(`/Users?filter=${encodeURIComponent(filter)}`), 400, 'invalidFilter');
     expectError(await client.post('/Groups/.search', { filter }), 400, 'invalidFilter');
     expectError(await client.post('/.search', { filter }), 400, 'invalidFilter');
+    expectError(await client.post('/.search', { attributes: [{ toString: 0 }] }), 400, 'invalidValue');
   });
 });
 
