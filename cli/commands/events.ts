@@ -76,18 +76,16 @@ async function send(context: Context, file: string): Promise<number> {
 }
 
 async function* linesOf(context: Context, file: string): AsyncGenerator<EventLine> {
-  const { signal } = context.io;
-  const input = addAbortSignal(signal, await openFile(context, file)).setEncoding('utf8');
   let line = 0;
   try {
-    for await (const text of linesIn(input)) {
+    for await (const text of linesIn(chunksOf(context, file))) {
       line += 1;
       const plain = line === 1 ? text.replace(/^\uFEFF/, '') : text;
       if (plain.trim() !== '') yield { line, text: plain };
     }
   } catch (cause) {
     // Whoever stopped it says where.
-    if (!signal.aborted) throw cause;
+    if (!(cause instanceof Stopped)) throw cause;
   }
 }
 

@@ -321,6 +321,8 @@ describe('events', () => {
     expect(refused).toMatchObject({ code: 3, json: { events: 0, messages: 0, errors: [{ line: 1 }] } });
     const piped = await runCli(['events', 'validate', '-', '--json'], { stdin: 'nope\n' });
     expect(piped).toMatchObject({ code: 1, json: { errorCount: 1 } });
+    const latin = await world.cli('events', 'send', temporaryFile('e.jsonl', Buffer.from([0xfc])));
+    expect(latin).toMatchObject({ code: 2, stderr: expect.stringContaining('save it as UTF-8 first') });
   });
 });
 
