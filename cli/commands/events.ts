@@ -80,8 +80,7 @@ async function* linesOf(context: Context, file: string): AsyncGenerator<EventLin
   try {
     for await (const text of linesIn(chunksOf(context, file))) {
       line += 1;
-      const plain = line === 1 ? text.replace(/^\uFEFF/, '') : text;
-      if (plain.trim() !== '') yield { line, text: plain };
+      if (text.trim() !== '') yield { line, text };
     }
   } catch (cause) {
     // Whoever stopped it says where.
