@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { type CsvError, parse } from 'csv-parse';
+import { withLineFeeds } from './lines.ts';
 
 /** Longest record: a quote that is never closed must not swallow the file. */
 const MAX_RECORD_LENGTH = 65_536;
@@ -62,15 +63,4 @@ export async function* parseCsv(chunks: AsyncIterable<string>, { delimiter, onRe
     if (lines === undefined) throw error;
     yield { line: lines, fields: [], problem: PROBLEMS[code] ?? TOO_LONG };
   }
-}
-
-async function* withLineFeeds(chunks: AsyncIterable<string>): AsyncGenerator<string> {
-  let before = '';
-  for await (const chunk of chunks) {
-    const text = before + chunk;
-    before = text.endsWith('\r') ? '\r' : '';
-    const whole = text.slice(0, text.length - before.length);
-    if (whole !== '') yield whole.replace(/\r\n?/g, '\n');
-  }
-  if (before !== '') yield '\n';
 }

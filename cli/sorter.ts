@@ -2,10 +2,10 @@ import { createReadStream } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import * as z from 'zod';
 import type { Sorter } from '../shared/operate/import/import.ts';
 import type { Row } from '../shared/operate/import/rows.ts';
+import { linesIn } from './lines.ts';
 
 /** Rows held in memory: a few megabytes. */
 const RUN = 20_000;
@@ -52,10 +52,7 @@ async function* inMemory(rows: readonly Row[]): AsyncGenerator<Row> {
 }
 
 async function* readRun(file: string): AsyncGenerator<Row> {
-  for await (const text of createInterface({
-    input: createReadStream(file),
-    crlfDelay: Number.POSITIVE_INFINITY,
-  })) {
+  for await (const text of linesIn(createReadStream(file, 'utf8'))) {
     const [line, group, name, member, email] = StoredRow.parse(JSON.parse(text));
     yield { line, group, name, member, email };
   }

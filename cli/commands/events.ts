@@ -1,6 +1,5 @@
 import { open, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { createInterface } from 'node:readline';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { EventsReport, ImportComparison, ImportReport } from '../../shared/contract/answers.ts';
@@ -12,6 +11,7 @@ import { withId } from '../../shared/operate/names.ts';
 import type { Act, Context } from '../context.ts';
 import { describeError } from '../describe-error.ts';
 import { EXIT, Stopped, UsageError } from '../io.ts';
+import { linesIn } from '../lines.ts';
 import { plural, shellWord, shellWords } from '../output/words.ts';
 import { examples } from './arguments.ts';
 
@@ -77,16 +77,17 @@ async function send(context: Context, file: string): Promise<number> {
 
 async function* linesOf(context: Context, file: string): AsyncGenerator<EventLine> {
   let line = 0;
-  const { signal } = context.io;
-  const input = await openFile(context, file);
-  for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY, signal })) {
-    line += 1;
-    const plain = line === 1 ? text.replace(/^\uFEFF/, '') : text;
-    if (plain.trim() !== '') yield { line, text: plain };
+  try {
+    for await (const text of linesIn(chunksOf(context, file))) {
+      line += 1;
+      if (text.trim() !== '') yield { line, text };
+    }
+  } catch (cause) {
+    // Whoever stopped it says where.
+    if (!(cause instanceof Stopped)) throw cause;
   }
 }
 
-/** Opened before it is read: readline would pass over an error of its input in silence. */
 async function openFile({ io }: Context, file: string): Promise<Readable> {
   if (file === '-') return io.stdin;
   try {

@@ -45,14 +45,8 @@ export function queueUrlsByName(sdk: Sdk, { prefix, queueUrls }: DeploymentOptio
   return (key) => {
     const known = queueUrls[key];
     if (known !== undefined) return Promise.resolve(known);
-    const asking =
-      asked.get(key) ??
-      unlessMissing(async () => {
-        const { QueueUrl } = await sdk.sqs.send(
-          new GetQueueUrlCommand({ QueueName: queueName(prefix, key) }),
-        );
-        return QueueUrl;
-      });
+    const named = new GetQueueUrlCommand({ QueueName: queueName(prefix, key) });
+    const asking = asked.get(key) ?? unlessMissing(async () => (await sdk.sqs.send(named)).QueueUrl);
     asked.set(key, asking);
     return asking;
   };

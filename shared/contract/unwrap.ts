@@ -66,7 +66,7 @@ export function* unwrap(whole: Wrapping): Generator<Piece> {
 function* unwrapText(text: string, level: Level): Generator<Piece> {
   const parsed = parseJson(text);
   if (parsed.ok) yield* unwrapValue(parsed.value, level);
-  else yield piece(invalid(parsed.message, parsed.code), level);
+  else yield { ...level, reading: invalid(parsed.message, parsed.code) };
 }
 
 function* unwrapValue(value: unknown, level: Level): Generator<Piece> {
@@ -76,12 +76,13 @@ function* unwrapValue(value: unknown, level: Level): Generator<Piece> {
   }
   const reading = read(value);
   if (reading?.kind === 'envelope') yield* unwrapEnvelope(reading, level);
-  else yield piece(reading ?? (level.carriesAnything ? IGNORED : UNRECOGNISED), level);
+  else yield { ...level, reading: reading ?? (level.carriesAnything ? IGNORED : UNRECOGNISED) };
 }
 
 function* unwrapList(list: readonly unknown[], level: Level): Generator<Piece> {
-  if (level.inList) yield piece(invalid('expected an event, got a list within a list'), level);
-  else if (list.length === 0) yield piece(invalid('expected at least one event, got an empty list'), level);
+  if (level.inList) yield { ...level, reading: invalid('expected an event, got a list within a list') };
+  else if (list.length === 0)
+    yield { ...level, reading: invalid('expected at least one event, got an empty list') };
   else {
     for (const item of list) {
       yield* unwrapValue(item, { ...level, inList: true, body: () => JSON.stringify(item) });
@@ -91,7 +92,8 @@ function* unwrapList(list: readonly unknown[], level: Level): Generator<Piece> {
 
 function* unwrapEnvelope(envelope: Envelope, outer: Level): Generator<Piece> {
   if (outer.envelopes === MAX_ENVELOPES) {
-    yield piece(invalid(`expected at most ${MAX_ENVELOPES} envelopes within each other`), outer);
+    const reading = invalid(`expected at most ${MAX_ENVELOPES} envelopes within each other`);
+    yield { ...outer, reading };
     return;
   }
   const { content, connection, carriesAnything } = envelope;
@@ -115,10 +117,3 @@ function read(value: unknown): Reading | undefined {
   }
   return undefined;
 }
-
-const piece = (reading: Exclude<Reading, Envelope>, { place, connection, body }: Wrapping): Piece => ({
-  reading,
-  place,
-  connection,
-  body,
-});

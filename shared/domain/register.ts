@@ -1,5 +1,5 @@
 import type { EventActor } from './event.ts';
-import type { Stamp } from './stamp.ts';
+import { hexOfUtf8, type Stamp } from './stamp.ts';
 
 /** A value with the stamp of the event that said so; of two, the later stamp wins, in whatever order they arrive. */
 export interface Register<Value extends string> {
@@ -36,12 +36,6 @@ export function join<Value extends string>(
 
 /** Order of UTF-8 bytes, as DynamoDB compares strings; JavaScript's own order differs past U+FFFF. */
 export function compareUtf8(a: string, b: string): number {
-  if (a === b) return 0;
-  const left = [...a];
-  const right = [...b];
-  for (let i = 0; i < left.length && i < right.length; i += 1) {
-    const difference = (left[i]?.codePointAt(0) ?? 0) - (right[i]?.codePointAt(0) ?? 0);
-    if (difference !== 0) return difference;
-  }
-  return left.length - right.length;
+  const [left, right] = [hexOfUtf8(a), hexOfUtf8(b)];
+  return left < right ? -1 : Number(left > right);
 }

@@ -97,11 +97,8 @@ function sequencePart(sequence: string | undefined): string {
 }
 
 /** Hex keeps UTF-8's byte order and is ASCII; '.' sorts before every hex digit, so a prefix comes first. */
-function hexOfUtf8(text: string): string {
-  let hex = '';
-  for (const byte of new TextEncoder().encode(text)) hex += byte.toString(16).padStart(2, '0');
-  return hex;
-}
+export const hexOfUtf8 = (text: string): string =>
+  Array.from(new TextEncoder().encode(text), (byte) => byte.toString(16).padStart(2, '0')).join('');
 
 const STAMP_FORM =
   /^(?<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z)\.(?<length>\d\d)(?<sequence>\d*)\.(?<id>[0-9a-f]*)\.(?<source>[0-9a-f]*)\.(?<operation>\d{5})$/;
@@ -125,8 +122,8 @@ export function readStamp(text: string): StampParts | undefined {
 }
 
 function utf8OfHex(hex: string): string {
-  const bytes = (hex.match(/../g) ?? []).map((pair) => Number.parseInt(pair, 16));
-  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(new Uint8Array(bytes));
+  const bytes = Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
 }
 
 /** A stamp that travelled as text; undefined where it is none of ours. */

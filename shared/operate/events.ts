@@ -104,7 +104,7 @@ interface Judgement {
 }
 
 function judgeLine({ text }: EventLine, nowMs: number): Judgement {
-  const bytes = new TextEncoder().encode(text).length;
+  const bytes = Buffer.byteLength(text);
   if (bytes > MAX_MESSAGE_BYTES) {
     const problem = `too_large: expected at most ${MAX_MESSAGE_BYTES} bytes, got ${bytes}`;
     return { events: 0, places: 0, problems: [problem] };

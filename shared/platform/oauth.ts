@@ -10,6 +10,7 @@ import {
   InvalidGrantError,
   PlatformError,
   type PlatformErrorFacts,
+  ServerError,
   UnauthorizedError,
 } from './errors.ts';
 import { ACCEPTED_ENCODINGS, type ExchangeResponse, exchange, factsOf } from './exchange.ts';
@@ -205,6 +206,9 @@ function refusal(
   // Whatever else is wrong with our own credentials is a state of the connection as well.
   if (answer.status === 400 || answer.status === 401)
     return new UnauthorizedError('no token was given', full);
+  // Its 404 says nothing of the group or the person that a token was needed for; these mean the same whoever answers.
+  if (answer.status < 500 && ![402, 403, 408, 429].includes(answer.status))
+    return new ServerError('no token was given', full);
   return errorOfStatus(full, answer.headers, nowMs);
 }
 

@@ -2,6 +2,7 @@ import { type FailureKind, PlatformFailure } from '../sync/ports/platform.ts';
 import {
   AbortedError,
   ForbiddenError,
+  InvalidRequestError,
   mayHaveTakenEffect,
   NetworkError,
   NotFoundError,
@@ -45,8 +46,10 @@ const CALLS: ReadonlyMap<string, PlatformFailure['call']> = new Map([
 function kindOf(error: PlatformError): FailureKind {
   if (error instanceof UnauthorizedError) return 'unauthorized';
   if (error instanceof ForbiddenError || error.status === 402) return 'forbidden';
-  if (error instanceof NotFoundError || error.status === 410) return 'not_found';
   if (error instanceof RateLimitedError) return 'throttled';
+  // Without a token nothing was sent: of the call itself the answer says nothing.
+  if (error.sent === 'no' && !(error instanceof InvalidRequestError)) return 'unreached';
+  if (error instanceof NotFoundError || error.status === 410) return 'not_found';
   if (
     error instanceof ServerError ||
     error instanceof UnexpectedBodyError ||

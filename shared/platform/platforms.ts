@@ -81,16 +81,18 @@ async function connect(
     wasAccepted: false,
   };
   const mayRefresh = (cause: RefreshCause) => refusals.mayRefresh(connection.name, cause, inUse);
-  const client = createGroupClient({
-    ...options,
-    baseUrl: settings.baseUrl,
-    credential: credentialFor(connection.name, secret.value, options, { inUse, mayRefresh }),
-    timeoutMs: settings.timeoutMs,
-    patienceMs: PATIENCE_MS,
-    concurrency: settings.concurrency,
-    activity: settings.activity,
-    version: VERSION,
-  });
+  const client = usable(secret.version, () =>
+    createGroupClient({
+      ...options,
+      baseUrl: settings.baseUrl,
+      credential: credentialFor(connection.name, secret.value, options, { inUse, mayRefresh }),
+      timeoutMs: settings.timeoutMs,
+      patienceMs: PATIENCE_MS,
+      concurrency: settings.concurrency,
+      activity: settings.activity,
+      version: VERSION,
+    }),
+  );
   const call: Calling = async (run) => {
     try {
       return await run();
@@ -115,6 +117,16 @@ async function connect(
   };
   await identify();
   return platformOf(client, { call, identify, inUse, clock: options.clock });
+}
+
+/** What a person has stored may be a token with a line break, or an address that no secret may be sent to. */
+function usable<Client>(secretVersion: string, make: () => Client): Client {
+  try {
+    return make();
+  } catch (cause) {
+    const why = `the platform cannot be called: ${(cause as TypeError).message}`;
+    throw new PlatformFailure('unauthorized', why, { secretVersion, cause });
+  }
 }
 
 interface Opened {

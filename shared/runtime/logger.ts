@@ -32,7 +32,7 @@ export function createLogger(options: LoggerOptions, context: LogFields = {}): L
     (message: string, fields: LogFields = {}) => {
       if (LEVELS.indexOf(level) < LEVELS.indexOf(options.level)) return;
       const time = new Date(options.clock()).toISOString();
-      options.write(JSON.stringify({ time, level, message, ...context, ...fields }, withoutAddresses));
+      options.write(JSON.stringify({ time, level, message, ...context, ...fields }, withoutPeople));
     };
   return {
     debug: log('debug'),
@@ -45,11 +45,17 @@ export function createLogger(options: LoggerOptions, context: LogFields = {}): L
 
 const ADDRESS = /[^\s"'<>(),;:]+@[^\s"'<>(),;:]+/g;
 
-/** Some directories make an address the id of a group or person: the log has a name for it that only its owner can tell. */
-const nameAddresses = (text: string): string =>
-  text.includes('@') ? text.replace(ADDRESS, addressName) : text;
-const withoutAddresses = (_: string, value: unknown): unknown =>
-  typeof value === 'string' ? nameAddresses(value) : value;
+/**
+ * Some directories make an address the id of a group or person: the log has a name for it that only its owner can tell.
+ * What the platform said in words of its own may name anybody, wherever it stands: in an error, or kept in a report.
+ */
+function impersonal(text: string): string {
+  const [ours = ''] = text.split(SAYING);
+  return ours.includes('@') ? ours.replace(ADDRESS, addressName) : ours;
+}
+
+const withoutPeople = (_: string, value: unknown): unknown =>
+  typeof value === 'string' ? impersonal(value) : value;
 
 const addressName = (address: string): string =>
   `address-${createHash('sha256').update(address).digest('hex').slice(0, 12)}`;
@@ -57,21 +63,21 @@ const addressName = (address: string): string =>
 const MAX_CAUSES = 5;
 
 /**
- * An error for the log: names and messages along its causes. Ours carry ids, up to where the platform has the word; a
+ * An error for the log: names and messages along its causes. Ours carry ids, and are cut where the platform has the word; a
  * message that came from a library may quote anything, so of those the name alone is kept.
  */
 export const errorFields = (error: unknown) => ({ error: chainOf(error) });
 
 /** The same as an error, for a function to fail with: Lambda logs that by itself, whole. */
 export const loggable = (error: unknown): Error =>
-  new Error(chainOf(error).map(nameAddresses).join(', because of '));
+  new Error(chainOf(error).map(impersonal).join(', because of '));
 
 function chainOf(error: unknown): readonly string[] {
   const chain: string[] = [];
   let current: unknown = error;
   for (let depth = 0; depth < MAX_CAUSES && current instanceof Error; depth += 1) {
     const { name, message } = current;
-    chain.push(OURS.test(name) ? `${name}: ${message.split(SAYING)[0]}` : name);
+    chain.push(OURS.test(name) ? `${name}: ${message}` : name);
     current = current.cause;
   }
   return chain;

@@ -61,7 +61,8 @@ function readOperation(raw: ScimValue, index: number): BulkOperation {
   return { ...parsed.data, data: fieldOf(given, 'data') };
 }
 
-const REFERENCE = /bulkId:([^/"\s]+)/g;
+/** Also within a filter, whose quotes have a backslash before them where the text is JSON. */
+const REFERENCE = /bulkId:([^/"\\\s]+)/g;
 
 /** The bulkIds that an operation refers to, in its path and anywhere in its data. */
 export function referencesOf({ path, data }: BulkOperation): ReadonlySet<string> {

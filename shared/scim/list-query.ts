@@ -68,7 +68,10 @@ export function readQueryString(query: string): ScimObject {
 function namesOf(given: ScimObject, name: string): readonly string[] | undefined {
   const value = fieldOf(given, name);
   if (value == null) return undefined;
-  const names = elements(value).flatMap((element) => String(element).split(','));
+  const texts = elements(value);
+  if (!texts.every((text) => typeof text === 'string'))
+    throw badRequest('invalidValue', `${name}: expected names of attributes`);
+  const names = texts.join().split(',');
   const named = names.map((one) => one.trim()).filter((one) => one !== '');
   return named.length === 0 ? undefined : named;
 }

@@ -308,7 +308,7 @@ describe('settings', () => {
 describe('events', () => {
   it('are checked line by line, and sent without the bad ones', async () => {
     const envelope = { specversion: '1.0', id: '1', source: 's', time: '2026-11-20T10:00:00Z' };
-    const data = { group: { id: 'n', name: 'N' } };
+    const data = { group: { id: 'n', name: 'N\u2028N' } };
     const good = JSON.stringify({ ...envelope, type: 'directory.group.upserted', data });
     const file = temporaryFile('events.jsonl', `${good}\n\nnot json\n`);
     const world = await sixInStep();
@@ -321,6 +321,8 @@ describe('events', () => {
     expect(refused).toMatchObject({ code: 3, json: { events: 0, messages: 0, errors: [{ line: 1 }] } });
     const piped = await runCli(['events', 'validate', '-', '--json'], { stdin: 'nope\n' });
     expect(piped).toMatchObject({ code: 1, json: { errorCount: 1 } });
+    const latin = await world.cli('events', 'send', temporaryFile('e.jsonl', Buffer.from([0xfc])));
+    expect(latin).toMatchObject({ code: 2, stderr: expect.stringContaining('save it as UTF-8 first') });
   });
 });
 

@@ -128,7 +128,7 @@ describe('importCsv', () => {
   it('cuts a large group into parts that are all there, and hold every member once', async () => {
     const rows = Array.from(
       { length: 5_000 },
-      (_, at) => `big,Big,member-${at % 4_500},p${at % 4_500}@acme.example`,
+      (_, at) => `big,B\u2028ig,member-${at % 4_500},p${at % 4_500}@acme.example`,
     );
     const { events, sent, report } = await run(rows.join('\n'), { runLength: 700 });
     const parts = events.map(

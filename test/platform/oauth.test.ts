@@ -193,6 +193,7 @@ describe('oauthCredential', () => {
   it.each<[string, Answer, unknown]>([
     ['a client that is not accepted', { status: 401, body: { error: 'invalid_client' } }, UnauthorizedError],
     ['a failing token endpoint', { status: 503, body: 'down' }, ServerError],
+    ['a token endpoint that is away, as if a group were,', { status: 404, body: 'not found' }, ServerError],
     ['a broken connection', { failure: 'drop' }, NetworkError],
   ])('%s sent nothing to the platform, and is not repeated', async (_, answer, type) => {
     const { client, requests } = await setup({ token: () => answer });

@@ -32,6 +32,7 @@ describe('what a failed call means', () => {
     [new errors.NetworkError('', facts('maybe')), 'unanswered', true],
     [new errors.NetworkError('', facts('no')), 'unreached', false],
     [new errors.TimeoutError('', facts('no')), 'unreached', false],
+    [new errors.ServerError('', facts('no', 503)), 'unreached', false],
     [new errors.AbortedError('', facts('maybe')), 'unanswered', true],
   ])('$name is %s', (error, kind, mayHaveHappened) => {
     const failure = failureOf(error, 'v1');

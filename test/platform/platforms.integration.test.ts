@@ -119,10 +119,12 @@ describe('the platform of a connection', () => {
     const { state, open } = await start();
     state.isReadable = false;
     await expect(open()).rejects.toMatchObject({ kind: 'unauthorized' });
-    Object.assign(state, { isReadable: true, token: 'wrong-token' });
-    const error = await open().catch((caught: unknown) => caught);
-    expect(error).toMatchObject({ kind: 'unauthorized', status: 401 });
-    expect(String(error)).not.toContain('wrong-token');
+    for (const [token, status] of [['wrong-token', 401], ['wrong-token\n'] as const]) {
+      Object.assign(state, { isReadable: true, token });
+      const error = await open().catch((caught: unknown) => caught);
+      expect(error).toMatchObject({ kind: 'unauthorized', status, secretVersion: `version of ${token}` });
+      expect(String(error)).not.toContain('wrong-token');
+    }
   });
 
   it('is well while `/me` is, however slow or odd the list of groups', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RateLimitedError } from '../../shared/platform/errors.ts';
 import { failureOf } from '../../shared/platform/platform-failure.ts';
-import { createLogger, errorFields } from '../../shared/runtime/logger.ts';
+import { createLogger, errorFields, loggable } from '../../shared/runtime/logger.ts';
 import { StoreError } from '../../shared/sync/ports/store-errors.ts';
 
 function logging(level: 'debug' | 'info' | 'warn' | 'error') {
@@ -61,7 +61,11 @@ describe('an error in a log line', () => {
     const error = new StoreError('the table could not be read', { cause });
     const said = 'PlatformFailure: GET /groups answered 429: no';
     const chain = ['StoreError: the table could not be read', said, 'RateLimitedError'];
-    expect(errorFields(error)).toEqual({ error: chain });
+    const { logger, read } = logging('info');
+    logger.info('ran', { report: { lastFailure: { message: cause.message } }, ...errorFields(error) });
+    const report = { lastFailure: { message: 'GET /groups answered 429: no' } };
+    expect(read()).toMatchObject([{ report, error: chain }]);
+    expect(loggable(error).message).toBe(chain.join(', because of '));
   });
 
   it('of a library is its name alone, because its message may quote anything', () => {

@@ -259,11 +259,7 @@ describe('a PATCH of members', () => {
       [{ op: 'replace', value: { displayName: 'N' } }],
       { ...kept, others: 1 },
     ],
-    [
-      'touches nobody when members are null without a path',
-      [{ op: 'replace', value: { members: null } }],
-      kept,
-    ],
+    ['touches nobody for null without a path', [{ op: 'replace', value: { members: null } }], kept],
     [
       'follows the order of operations',
       [remove('members[value eq "a"]'), add('members', ['a', 'x']), remove('members[value eq "x"]')],
@@ -287,6 +283,8 @@ describe('a PATCH of members', () => {
     ['an id that is a number', add('members', [{ value: 7 }]), 'invalidValue'],
     ['an id as a part', add('members.value', 'a'), 'invalidPath'],
     ['another id', replace('members[value eq "a"].value', 'b'), 'invalidPath'],
+    ['an id as a part, without a path', { op: 'add', value: { 'members.value': 'a' } }, 'invalidPath'],
+    ['what a filter selects, likewise', { op: 'add', value: { 'members[value pr]': 'b' } }, 'invalidPath'],
     ['add to what a filter selects', add('members[value eq "a"]', 'b'), 'invalidPath'],
   ])('refuses %s', (_title, operation, scimType) => {
     expect(() => change([operation])).toThrow(expect.objectContaining({ status: 400, scimType }));

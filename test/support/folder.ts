@@ -11,7 +11,7 @@ export function temporaryFolder(): string {
 }
 
 /** A file in a folder that goes with its test. @returns its path */
-export function temporaryFile(name: string, text: string): string {
+export function temporaryFile(name: string, text: string | Uint8Array): string {
   const path = join(temporaryFolder(), name);
   writeFileSync(path, text);
   return path;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { ACTIVE_ATTRIBUTE } from '../../domain/active.ts';
 import type { DirectoryChange, EventActor } from '../../domain/event.ts';
-import { MAX_NAME_LENGTH } from '../events/bounds.ts';
+import { MAX_MEMBERS_PER_EVENT, MAX_NAME_LENGTH } from '../events/bounds.ts';
 import { Identifier, Instant, LONE_SURROGATE } from '../events/fields.ts';
 import { attributesOfLogin } from '../events/member.ts';
 import { NATIVE_DATA } from '../events/native.ts';
@@ -25,6 +25,8 @@ const OktaActor = z.lazy(() =>
     .catch(undefined),
 );
 
+const TOO_MANY = `expected at most ${MAX_MEMBERS_PER_EVENT} targets, and as many memberships`;
+
 /** The parts of an Okta LogEvent that matter here (Okta System Log API, "LogEvent object"). */
 const LogEvent = z.lazy(() =>
   z.object({
@@ -33,7 +35,7 @@ const LogEvent = z.lazy(() =>
     eventType: z.string(),
     outcome: z.object({ result: z.string().nullish() }).nullish(),
     actor: OktaActor,
-    target: z.array(Target).nullish(),
+    target: z.array(Target).max(MAX_MEMBERS_PER_EVENT, TOO_MANY).nullish(),
   }),
 );
 
@@ -93,6 +95,9 @@ function changesOf(
     const expected = isMembership ? 'a UserGroup and a User' : isOfUser ? 'a User' : 'a UserGroup';
     return invalid(`target: expected ${expected}`);
   }
+  // Each group with each member: an event that names thousands of both would be millions.
+  if (isMembership && groups.length * members.length > MAX_MEMBERS_PER_EVENT)
+    return invalid(`target: ${TOO_MANY}`, 'too_large');
   const changes: DirectoryChange[] = [];
   for (const item of data) {
     const parsed = NATIVE_DATA[type].safeParse(item);

@@ -56,7 +56,7 @@ const SHOWN_ISSUES = 3;
 export function invalidBy(error: z.ZodError): Invalid {
   const lines = error.issues
     .slice(0, SHOWN_ISSUES)
-    .map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+    .map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`));
   const more = error.issues.length - SHOWN_ISSUES;
   if (more > 0) lines.push(`and ${more} more`);
   const tooMany = error.issues.some((issue) => issue.code === 'too_big' && issue.origin === 'array');

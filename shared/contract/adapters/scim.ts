@@ -5,7 +5,7 @@ import { MAX_EVENTS_PER_MESSAGE } from '../events/bounds.ts';
 import { ConnectionText, expecting, GroupName, Identifier, Instant, Sequence } from '../events/fields.ts';
 import { attributesOfDisplay, MembersField } from '../events/member.ts';
 import { parseJson } from '../json.ts';
-import { type Adapter, IGNORED, invalid, invalidBy } from './reading.ts';
+import { type Adapter, IGNORED, type Invalid, invalid, invalidBy } from './reading.ts';
 
 const PATCH_OP_SCHEMA = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 export const GROUP_SCHEMA = 'urn:ietf:params:scim:schemas:core:2.0:Group';
@@ -112,7 +112,7 @@ export const readScimPatch: Adapter = (value) => {
   const changes: DirectoryChange[] = [];
   for (const [index, operation] of operations.entries()) {
     const read = readOperation(operation, groupId(group));
-    if ('problem' in read) return invalid(`Operations.${index}: ${read.problem}`);
+    if ('code' in read) return within(`Operations.${index}`, read);
     changes.push(...read.changes);
   }
   if (changes.length === 0) return IGNORED;
@@ -120,7 +120,9 @@ export const readScimPatch: Adapter = (value) => {
   return { kind: 'changes', source: 'scim', ...place, ...(id !== group && { id }), changes };
 };
 
-type OperationReading = { readonly changes: readonly DirectoryChange[] } | { readonly problem: string };
+type OperationReading = { readonly changes: readonly DirectoryChange[] } | Invalid;
+
+const within = (where: string, { code, message }: Invalid) => invalid(`${where}: ${message}`, code);
 
 const NO_CHANGES: OperationReading = { changes: [] };
 
@@ -147,16 +149,16 @@ const withoutUrn = (path: string): string =>
 /** Without a path the value is an object of attributes; Okta renames and pushes whole member lists this way. */
 function readPathless(operation: Operation, group: GroupId): OperationReading {
   const { op, value } = operation;
-  if (op === 'remove') return { problem: 'expected a path, which remove needs (RFC 7644 section 3.5.2.2)' };
+  if (op === 'remove') return invalid('expected a path, which remove needs (RFC 7644 section 3.5.2.2)');
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return { problem: 'expected a path, or a value that is an object of attributes' };
+    return invalid('expected a path, or a value that is an object of attributes');
   }
   const changes: DirectoryChange[] = [];
   for (const [key, item] of Object.entries(value)) {
     const name = withoutUrn(key).toLowerCase();
     if (name !== 'displayname' && name !== 'members') continue;
     const read = name === 'members' ? readMembers({ op, value: item }, group) : readName(item, group);
-    if ('problem' in read) return { problem: `value.${name}: ${read.problem}` };
+    if ('code' in read) return within(`value.${name}`, read);
     changes.push(...read.changes);
   }
   return { changes };
@@ -164,7 +166,7 @@ function readPathless(operation: Operation, group: GroupId): OperationReading {
 
 function readName(value: unknown, group: GroupId): OperationReading {
   const name = GroupName.safeParse(value);
-  if (!name.success) return { problem: problemOf(name.error) };
+  if (!name.success) return invalidBy(name.error);
   return { changes: [{ kind: 'group.upserted', group, name: name.data }] };
 }
 
@@ -180,7 +182,7 @@ function readName(value: unknown, group: GroupId): OperationReading {
 function readMembers({ op, value }: Operation, group: GroupId): OperationReading {
   if (op === 'remove' && value === undefined) return snapshot(group, []);
   const parsed = ScimMembers.safeParse(value);
-  if (!parsed.success) return { problem: problemOf(parsed.error) };
+  if (!parsed.success) return invalidBy(parsed.error);
   const members = parsed.data;
   if (op === 'replace') return snapshot(group, members);
   return { changes: [{ kind: op === 'add' ? 'member.added' : 'member.removed', group, members }] };
@@ -197,15 +199,9 @@ function readFiltered({ op }: Operation, path: string, group: GroupId): Operatio
   const [, literal, subAttribute] = VALUE_FILTER.exec(path) ?? [];
   const unquoted = literal === undefined ? undefined : parseJson(literal);
   const id = unquoted?.ok ? Identifier.safeParse(unquoted.value) : undefined;
-  if (id?.success !== true) return { problem: 'expected a path such as members or members[value eq "…"]' };
+  if (id?.success !== true) return invalid('expected a path such as members or members[value eq "…"]');
   if (subAttribute !== undefined) return NO_CHANGES;
-  if (op !== 'remove') return { problem: `expected remove for a path with a filter, got ${op}` };
+  if (op !== 'remove') return invalid(`expected remove for a path with a filter, got ${op}`);
   const member: Member = { id: memberId(id.data), attributes: new Map() };
   return { changes: [{ kind: 'member.removed', group, members: [member] }] };
 }
-
-const problemOf = (error: z.ZodError): string =>
-  error.issues
-    .slice(0, 3)
-    .map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`))
-    .join('; ');

@@ -53,18 +53,13 @@ function boundProblem(attributes: ReadonlyMap<string, string>): string | undefin
   }
   for (const [name, value] of attributes) {
     if (LONE_SURROGATE.test(`${name} ${value}`)) return 'expected attributes that are valid Unicode';
-    const bytes = utf8Length(name) + utf8Length(value);
+    const bytes = Buffer.byteLength(name) + Buffer.byteLength(value);
     if (bytes > MAX_ATTRIBUTE_BYTES) {
       return `expected attributes of at most ${MAX_ATTRIBUTE_BYTES} bytes with their name, got ${bytes}`;
     }
   }
   return undefined;
 }
-
-const encoder = new TextEncoder();
-/** Text that is short in characters cannot be long in bytes: most values need no encoding to be judged. */
-const utf8Length = (text: string): number =>
-  text.length * 3 <= MAX_ATTRIBUTE_BYTES / 2 ? text.length : encoder.encode(text).length;
 
 /** Enough to tell an address from a login name, a display name or Okta's "unknown"; not a judgement of its validity. */
 const looksLikeEmail = (text: string): boolean => {

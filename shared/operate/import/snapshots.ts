@@ -8,10 +8,9 @@ const PART_BYTES = 8_000;
 /** What a member takes beside its id and address. */
 const MEMBER_OVERHEAD = 20;
 
-const encoder = new TextEncoder();
 /** At least the bytes that a row's member takes in a message. */
 export const weightOf = ({ member, email }: Pick<Row, 'member' | 'email'>): number =>
-  encoder.encode(JSON.stringify([member, email])).length + MEMBER_OVERHEAD;
+  Buffer.byteLength(JSON.stringify([member, email])) + MEMBER_OVERHEAD;
 
 interface Cutting {
   /** Weight of all rows of a group. */

@@ -9,13 +9,8 @@ export interface Lookup {
 }
 
 /** The first part of the filter that must hold and that names one value of an indexed attribute. */
-export function lookupOf(filter: Filter, type: ResourceType): Lookup | undefined {
-  for (const part of conjuncts(filter)) {
-    const lookup = lookupOfPart(part, type);
-    if (lookup !== undefined) return lookup;
-  }
-  return undefined;
-}
+export const lookupOf = (filter: Filter, type: ResourceType): Lookup | undefined =>
+  conjuncts(filter).flatMap((part) => lookupOfPart(part, type) ?? [])[0];
 
 function lookupOfPart(part: Filter, type: ResourceType): Lookup | undefined {
   const [member, ...others] = membersNamedBy(part, type) ?? [];

@@ -1,13 +1,6 @@
 import { badRequest } from '../errors.ts';
 import { type PatchPath, parsePatchPath } from '../filter/parse.ts';
-import {
-  isKept,
-  namesExtension,
-  type Place,
-  parseAttributePath,
-  placeOf,
-  type ResourceType,
-} from '../resource-type.ts';
+import { isKept, namesExtension, type Place, placeOf, type ResourceType } from '../resource-type.ts';
 import { isObject, type ScimDraft, type ScimObject, type ScimValue } from '../value.ts';
 import { type Assignment, assign } from './assign.ts';
 import type { PatchOperation } from './operation.ts';
@@ -76,10 +69,6 @@ function assignAll(draft: ScimDraft, { op, value }: PatchOperation, type: Resour
 
 /** A name, or as Entra ID may write it a whole path; undefined for what is neither. */
 function readKey(key: string): PatchPath | undefined {
-  if (!key.includes('[')) {
-    const path = parseAttributePath(key);
-    return path && { path, where: undefined };
-  }
   try {
     return parsePatchPath(key);
   } catch {

@@ -34,14 +34,18 @@ export function splitGroupPatch(operations: readonly PatchOperation[], type: Res
   return { members, attributes };
 }
 
-/** Takes `members`, however it is spelt, out of the attributes of a group. */
+/**
+ * Takes `members`, however it is spelt, out of the attributes of a group.
+ * @throws ScimError invalidPath for a name that means some of them, or a part
+ */
 export function splitMembers(value: ScimObject, type: ResourceType) {
   let members: ScimValue | undefined;
   const others: [string, ScimValue][] = [];
   for (const [key, item] of Object.entries(value)) {
-    const path = parseAttributePath(key);
-    if (path !== undefined && path.sub === undefined && namesMembers(path, type)) members = item;
-    else others.push([key, item]);
+    const path = parseAttributePath(key.replace(/\[.*/s, ''));
+    if (path === undefined || !namesMembers(path, type)) others.push([key, item]);
+    else if (path.sub === undefined && !key.includes('[')) members = item;
+    else throw wholeMembers();
   }
   return { members, others: Object.fromEntries(others) };
 }
@@ -64,9 +68,7 @@ function memberOperations(
   { op, value }: PatchOperation,
   { path, where }: NonNullable<PatchOperation['path']>,
 ): readonly MemberOperation[] {
-  if (path.sub?.toLowerCase() === 'value') {
-    throw badRequest('invalidPath', 'members: expected the path of whole members, whose ids never change');
-  }
+  if (path.sub?.toLowerCase() === 'value') throw wholeMembers();
   if (path.sub !== undefined) return [];
   if (where === undefined) {
     return [op === 'remove' && value === undefined ? { kind: 'clear' } : setOperation(op, value ?? null)];
@@ -77,6 +79,9 @@ function memberOperations(
   const ids = namedIds(where);
   return [ids === undefined ? { kind: 'removeWhere', where } : { kind: 'remove', ids }];
 }
+
+const wholeMembers = () =>
+  badRequest('invalidPath', 'members: expected the path of whole members, whose ids never change');
 
 function setOperation(op: PatchOperation['op'], value: ScimValue): MemberOperation {
   if (value === null) throw badRequest('invalidValue', 'members: expected a list of members, got null');
@@ -108,8 +113,10 @@ export function readMemberIds(value: ScimValue, join = true): readonly string[] 
 }
 
 const saysGroup = (element: ScimValue): boolean =>
-  isObject(element) &&
-  (String(element['type']).toLowerCase() === 'group' || /\/Groups\//i.test(String(element['$ref'])));
+  isObject(element) && (isText(element['type'], /^group$/i) || isText(element['$ref'], /\/Groups\//i));
+
+const isText = (value: ScimValue | undefined, form: RegExp): boolean =>
+  typeof value === 'string' && form.test(value);
 
 /** The ids that `value eq "a" or value eq "b"` names; undefined for any other filter. */
 export function namedIds(where: Filter): readonly string[] | undefined {

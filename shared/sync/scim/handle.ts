@@ -146,8 +146,7 @@ const BODYLESS = new Set(['GET', 'HEAD', 'DELETE']);
 
 function readBody({ body, headers, method }: HttpRequest): ScimValue | undefined {
   if (body === undefined || body.length === 0 || BODYLESS.has(method.toUpperCase())) return undefined;
-  const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
-  if (bytes.length > MAX_BODY_BYTES) {
+  if (Buffer.byteLength(body) > MAX_BODY_BYTES) {
     throw new ScimError(413, `expected a body of at most ${MAX_BODY_BYTES} bytes`);
   }
   if (!JSON_TYPES.test(headers['content-type']?.trim() ?? SCIM_MEDIA_TYPE)) {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { changesOf, decode, member, problemsOf } from '../decoding.ts';
 
+const TOO_MANY = 'too_large: target: expected at most 20000 targets, and as many memberships';
 const user = (more: object = {}) => ({
   id: '00u9ktm2xQ',
   type: 'User',
@@ -160,12 +161,14 @@ describe('an Okta System Log event', () => {
   });
 
   it.each([
-    ['group.user_membership.add', [group()], 'target: expected a UserGroup and a User'],
-    ['group.user_membership.add', [user()], 'target: expected a UserGroup and a User'],
-    ['group.lifecycle.create', null, 'target: expected a UserGroup'],
-    ['user.lifecycle.create', [group()], 'target: expected a User'],
-  ])('%s without its target is rejected', (eventType, target, message) => {
-    expect(problemsOf(logEvent(eventType, target))).toEqual([`invalid_event: ${message}`]);
+    ['group.user_membership.add', [group()], 'invalid_event: target: expected a UserGroup and a User'],
+    ['group.user_membership.add', [user()], 'invalid_event: target: expected a UserGroup and a User'],
+    ['group.lifecycle.create', null, 'invalid_event: target: expected a UserGroup'],
+    ['user.lifecycle.create', [group()], 'invalid_event: target: expected a User'],
+    ['group.user_membership.add', Array(142).fill([group(), user()]).flat(), TOO_MANY],
+    ['user.lifecycle.create', Array(20_001).fill(0), TOO_MANY],
+  ])('%s without its target, or with too many, is rejected', (eventType, target, message) => {
+    expect(problemsOf(logEvent(eventType, target))).toEqual([message]);
   });
 
   it('without a readable published time is rejected', () => {

@@ -103,6 +103,7 @@ describe('operations that identity providers send', () => {
 });
 
 describe('a PATCH that cannot be read', () => {
+  const NO_SUCH_PATH = 'Operations.0: expected a path such as members or members[value eq "…"]';
   it.each([
     [
       [{ op: 'move', path: 'members' }],
@@ -130,14 +131,8 @@ describe('a PATCH that cannot be read', () => {
       [replace('displayName', '')],
       'Operations.0: expected a name of 1 to 1024 characters, got text of 0 characters',
     ],
-    [
-      [remove('members[display eq "x"]')],
-      'Operations.0: expected a path such as members or members[value eq "…"]',
-    ],
-    [
-      [remove(`members${'['.repeat(5_000)}`)],
-      'Operations.0: expected a path such as members or members[value eq "…"]',
-    ],
+    [[remove('members[display eq "x"]')], NO_SUCH_PATH],
+    [[remove(`members${'['.repeat(5_000)}`)], NO_SUCH_PATH],
     [
       [{ op: 'add', path: 'members[value eq "u1"]' }],
       'Operations.0: expected remove for a path with a filter, got add',
@@ -151,7 +146,9 @@ describe('a PATCH that cannot be read', () => {
     expect(decode(patch(operations)).events).toEqual([]);
   });
 
-  it('is rejected without a group', () => {
+  it('is rejected without a group, and with too many members', () => {
+    const tooMany = 'too_large: Operations.0: expected at most 20000 members';
+    expect(problemsOf(patch([add('members', Array(20_001).fill('u'))]))).toEqual([tooMany]);
     expect(problemsOf(patch([remove('members')], { groupId: undefined }))).toEqual([
       expect.stringMatching(/^invalid_event: groupId: expected an id/),
     ]);

@@ -83,7 +83,7 @@ describe('the members that a request names', () => {
     ['twice', [{ value: 'x' }, { value: 'x' }]],
     ['bare', ['x', 'x']],
     ['with $ref null', [{ $ref: null, value: 'x' }]],
-    ['with what nobody knows', [{ value: 'x', display: 'X', type: 'User', $ref: '../Users/x', colour: 1 }]],
+    ['with what nobody knows', [{ value: 'x', display: 'X', type: 'User', $ref: { toString: 0 } }]],
     ['as one object', { value: 'x' }],
   ])('%s join once', async (_title, value) => {
     expect((await patch({ op: 'ADD', path: 'MEMBERS', value })).status).toBe(204);
