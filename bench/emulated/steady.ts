@@ -10,15 +10,18 @@ import { startBenchStack } from './world.ts';
  * One measurement of latency over the local stack, pollers and windows included, in a process of its own because the
  * handlers read their environment once:
  *
- *     node --import tsx bench/emulated/steady.ts WINDOW_SECONDS
+ *     node --import tsx bench/emulated/steady.ts WINDOW_SECONDS PACE
  *
- * The last line of its output is the result; the lines before it are the handlers' logs.
+ * The last line of its output is the result: percentiles of joins, and of leaves. Before it come the handlers' logs.
  */
 
-const PER_SECOND = 50;
-const SECONDS = 8;
 const GROUPS = 25;
-const PEOPLE = 1 + (PER_SECOND * SECONDS) / GROUPS;
+/** The groups have their turns: somebody joins each, and where a group has ten seconds for itself leaves it in the next. */
+const PACES = {
+  alone: { changes: 100, perSecond: 2.5, leave: true },
+  steady: { changes: 400, perSecond: 50, leave: false },
+};
+export type Pace = keyof typeof PACES;
 const POLL_MS = 500;
 
 const State = z.object({
@@ -35,30 +38,58 @@ const Requests = z.object({
 });
 const Written = z.object({ users: z.array(z.string()) });
 
-async function main(coalesceSeconds: number): Promise<void> {
-  const { stack, url, stop } = await startBenchStack({ people: PEOPLE, coalesceSeconds, loadParts });
+interface Change {
+  readonly group: string;
+  readonly person: number;
+  readonly joins: boolean;
+  readonly sentAtMs: number;
+}
+
+async function main(coalesceSeconds: number, pace: Pace): Promise<void> {
+  const { changes: count, perSecond, leave } = PACES[pace];
+  const people = 1 + count / GROUPS;
+  const { stack, url, stop } = await startBenchStack({ people, coalesceSeconds, loadParts });
   const directory = createDirectory(Date.now);
   const send = (event: object) =>
     stack.sqs.send(
       new SendMessageCommand({ QueueUrl: stack.address.eventsQueueUrl, MessageBody: JSON.stringify(event) }),
     );
   for (let n = 0; n < GROUPS; n += 1) await send(directory.snapshot(`d${n}`, [0]));
-  await untilShown(url, GROUPS);
+  while ((await groupsOf(url)).length < GROUPS) await sleep(POLL_MS);
+  await sleep(2_000 * coalesceSeconds);
 
-  const sentAtMs = new Map<string, number>();
+  const changes: Change[] = [];
   const startedMs = Date.now();
-  for (let n = 0; n < PER_SECOND * SECONDS; n += 1) {
-    const dueMs = startedMs + (n * 1_000) / PER_SECOND;
+  for (let n = 0; n < count; n += 1) {
+    const dueMs = startedMs + (n * 1_000) / perSecond;
     if (dueMs > Date.now()) await sleep(dueMs - Date.now());
-    const [group, person] = [`d${n % GROUPS}`, 1 + Math.floor(n / GROUPS)];
-    sentAtMs.set(`${group} u${person}`, Date.now());
-    void send(directory.added(group, person));
+    const turn = Math.floor(n / GROUPS);
+    const joins = !leave || turn % 2 === 0;
+    const [group, person] = [`d${n % GROUPS}`, joins ? 1 + turn : turn];
+    changes.push({ group, person, joins, sentAtMs: Date.now() });
+    void send(directory[joins ? 'added' : 'removed'](group, person));
   }
-  await untilShown(url, GROUPS + sentAtMs.size);
-  const writtenAtMs = await firstWrites(url);
+  const latencies = await latenciesOf(changes, url);
   await stop();
-  const latencies = [...sentAtMs].map(([key, ms]) => (writtenAtMs.get(key) ?? Number.NaN) - ms);
-  console.log(JSON.stringify([0.5, 0.95, 0.99].map((share) => percentile(latencies, share))));
+  const percentiles = (leave ? [true, false] : [true]).map((joins) => {
+    const all = latencies.filter((one) => one.joins === joins).map(({ ms }) => ms);
+    return [0.5, 0.95, 0.99].map((share) => percentile(all, share));
+  });
+  console.log(JSON.stringify(percentiles));
+}
+
+/** Until each change is shown by a write that came after it. */
+async function latenciesOf(changes: readonly Change[], url: string) {
+  for (;;) {
+    const writes = await writesOf(url);
+    const shown = changes.flatMap(({ group, person, joins, sentAtMs }) => {
+      const since = writes.filter((one) => one.group === group && one.atMs >= sentAtMs);
+      const first = since.find(({ users }) => users.includes(`u${person}`) === joins);
+      return first === undefined ? [] : [{ joins, ms: first.atMs - sentAtMs }];
+    });
+    if (shown.length === changes.length) return shown;
+    await sleep(POLL_MS);
+  }
 }
 
 const readJson = async (url: string): Promise<unknown> => (await fetch(url)).json();
@@ -67,26 +98,16 @@ async function groupsOf(url: string) {
   return State.parse(await readJson(`${url}/_simulator/state`)).companies.flatMap(({ groups }) => groups);
 }
 
-async function untilShown(url: string, memberships: number): Promise<void> {
-  const count = async () => (await groupsOf(url)).reduce((sum, { users }) => sum + users.length, 0);
-  while ((await count()) < memberships) await sleep(POLL_MS);
-}
-
-/** When each member was first written into its group, by the platform's own log. */
-async function firstWrites(url: string): Promise<ReadonlyMap<string, number>> {
+/** Every write that says whom a group has, by the platform's own log. */
+async function writesOf(url: string) {
   const spokeIds = new Map((await groupsOf(url)).map(({ id, spokeId }) => [id, spokeId]));
   const { requests } = Requests.parse(await readJson(`${url}/_simulator/requests?bodies=1`));
-  const first = new Map<string, number>();
-  for (const { path, at, body } of requests) {
+  return requests.flatMap(({ path, at, body }) => {
     const group = spokeIds.get(path.split('/').at(-1) ?? '');
-    const written = Written.safeParse(body);
-    if (group === undefined || !written.success) continue;
-    for (const user of written.data.users) {
-      if (!first.has(`${group} ${user}`)) first.set(`${group} ${user}`, Date.parse(at));
-    }
-  }
-  return first;
+    const { data } = Written.safeParse(body);
+    return group === undefined || data === undefined ? [] : [{ group, ...data, atMs: Date.parse(at) }];
+  });
 }
 
-await main(Number(process.argv[2]));
+await main(Number(process.argv[2]), process.argv[3] as Pace);
 process.exit(0);

@@ -30,29 +30,18 @@ const workLocations = paged({
   items: (company) => company.workLocations.map(({ nickname, address }) => ({ nickname, address })),
 });
 
-const departments = paged({
-  path: '/platform/api/departments',
-  operationId: 'listDepartments',
-  summary: 'Departments',
-  item: OrganisationUnit,
-  items: (company) => company.departments,
-});
+const UNITS = [
+  ['departments', 'listDepartments', 'Departments'],
+  ['teams', 'listTeams', 'Teams'],
+  ['levels', 'listLevels', 'Levels: fixed positions in the organisation'],
+] as const;
 
-const teams = paged({
-  path: '/platform/api/teams',
-  operationId: 'listTeams',
-  summary: 'Teams',
-  item: OrganisationUnit,
-  items: (company) => company.teams,
-});
-
-const levels = paged({
-  path: '/platform/api/levels',
-  operationId: 'listLevels',
-  summary: 'Levels: fixed positions in the organisation',
-  item: OrganisationUnit,
-  items: (company) => company.levels,
-});
+const units = UNITS.map(([name, operationId, summary]) =>
+  paged({
+    ...{ path: `/platform/api/${name}`, operationId, summary },
+    ...{ item: OrganisationUnit, items: (company) => company[name] },
+  }),
+);
 
 const customFields = paged({
   path: '/platform/api/custom_fields',
@@ -76,15 +65,7 @@ const leaveTypes = endpoint({
       .map((type) => CompanyLeaveType.parse(type)),
 });
 
-export const companyEndpoints = [
-  current,
-  workLocations,
-  departments,
-  teams,
-  levels,
-  customFields,
-  leaveTypes,
-];
+export const companyEndpoints = [current, workLocations, ...units, customFields, leaveTypes];
 
 interface PagedList {
   readonly path: string;
