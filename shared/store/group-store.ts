@@ -136,7 +136,9 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
     async dropIntent(ref, intent, { owed, doubtUntilMs, doubts, audited }) {
       const doubt = doubtUntilMs === undefined ? undefined : { intent: plain(intent), untilMs: doubtUntilMs };
       const set = plain({ unsettledRemovals: owed, doubt, doubts, lastAudit: audited });
-      const dropped = await change(ref, { set, remove: ['intent', 'intentId'] }, intentIs(intent.id));
+      // What was in doubt before is among these, or cannot land any more.
+      const remove = ['intent', 'intentId', ...(doubt && !doubts ? ['doubts'] : [])];
+      const dropped = await change(ref, { set, remove }, intentIs(intent.id));
       if (dropped.written && doubtUntilMs === undefined) await views.discard(ref, intent.view, dropped.item);
       return dropped.written;
     },

@@ -387,3 +387,22 @@ it('what somebody else does is theirs once a write that was looked for in vain h
   await tell();
   expect(shown('g')).toEqual([['u-a', 'u-b']]);
 });
+
+it('what somebody else does in a long outage is not explained by what was tried when it began', async () => {
+  const { world, troubles, say, work, tell, shown } = await company({ drift: 'report' });
+  await tell({ snapshot: 'g', of: ['a'] });
+  troubles.faults = { ...NO_FAULTS, platform: (call) => (call === 'patch' ? 'lost_before' : 'none') };
+  say({ add: ['b'], to: 'g' });
+  await work(12);
+  say({ take: ['b'], from: 'g' }, { add: ['c'], to: 'g' });
+  for (let hour = 0; hour < 6; hour += 1) {
+    await work(30);
+    world.advance(HOUR_MS);
+  }
+  await work(6);
+  troubles.faults = NO_FAULTS;
+  world.platform.changeAsOther([...world.platform.groups.keys()][0] ?? '', { users: ['u-a', 'u-b'] });
+  await suspectChanged(world);
+  await tell();
+  expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c']]);
+});
