@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { approveHold } from '../../shared/operate/holds.ts';
-import { allOf, story } from '../support/engine/story.ts';
+import { allOf, type Saying, story } from '../support/engine/story.ts';
 import { CONNECTION, NO_FAULTS } from '../support/engine/world.ts';
 
 const HOUR_MS = 3_600_000;
@@ -163,4 +163,15 @@ describe('a user whom the platform adds to a new group by itself', () => {
       expect(await state('g')).toMatchObject({ settled: 'in_sync' });
     },
   );
+});
+
+it.each<Saying>([
+  { take: ['b'], from: 'g' },
+  { snapshot: 'g', of: ['a'] },
+])('a leaver is known where others may stay and our view is lost: %j', async (leaving) => {
+  const { world, tell, shown } = await company({ membership: 'additive' });
+  await tell({ snapshot: 'g', of: ['a', 'b'] });
+  for (const item of world.table.items.values()) if (item.sk.startsWith('VIEW#')) world.table.remove(item);
+  await tell(leaving);
+  expect(shown('g')).toEqual([users('a')]);
 });
