@@ -225,7 +225,7 @@ export function decide(facts: Facts): Decision {
   if (rejected !== undefined) return look === 'gone' ? decideMissing(facts) : decideRejected(facts, rejected);
   if (state.released) {
     if (state.platformId !== undefined) return { kind: 'release', reason: 'a person released this group' };
-    return settle('excluded');
+    return settleUnheld(facts, 'excluded');
   }
   const treatment = treatmentOf(facts);
   if (treatment.excluded) return settle('excluded');
@@ -571,7 +571,7 @@ function decideWanted(facts: Facts, treatment: GroupTreatment): Decision {
   if (wanted.state === 'unnamed' && !hasDeparted(state.registers))
     return settle('unnamed', { ending: 'open' });
   if (views.isUnreadable) return decideLook(facts) ?? clear(facts);
-  if (treatment.drift !== 'restore' && isLeftDeleted(facts, wanted)) return settle('in_sync');
+  if (treatment.drift !== 'restore' && isLeftDeleted(facts, wanted)) return settleUnheld(facts, 'in_sync');
   const current = views.base;
   const waiver =
     treatment.drift === 'restore' || current === undefined ? undefined : stillWaived(facts, wanted, current);
@@ -676,6 +676,10 @@ function isLeftDeleted({ state }: Facts, wanted: Wanted): boolean {
   return word <= deletionWaiver.seen;
 }
 
+/** Of a platform group that is let go of nothing is held any more. */
+const settleUnheld = ({ state: { hold } }: Facts, as: SettledState): Decision =>
+  hold === undefined ? settle(as) : { kind: 'drop_hold' };
+
 /** What a group shows once its plan is carried out, be that by a write or because there was nothing to write. */
 export const SETTLED: Readonly<Record<Wanted['state'], SettledState>> = {
   present: 'in_sync',
@@ -714,7 +718,7 @@ function guard(plan: Plan, facts: Facts): Guarded | Decision {
   const { state, settings, held: read, views, nowMs, reservation } = facts;
   const { removals } = plan;
   const none: Guarded = { held: new Set(), consumes: undefined, isReserved: false };
-  if (removals.length === 0) return state.hold === undefined ? none : { kind: 'drop_hold' };
+  if (removals.length === 0) return isHoldOver(facts) ? { kind: 'drop_hold' } : none;
   if (state.hold !== undefined && read === undefined) return { kind: 'read', what: ['held'] };
   const limits = settings.guard;
   const current = state.hold && read && holdWithSay(state.hold, read, { plan, limits, nowMs });
@@ -742,6 +746,10 @@ function guard(plan: Plan, facts: Facts): Guarded | Decision {
   // An approval is used up before what came after it is held in its turn: a group has one hold at a time.
   return consumes === undefined ? holdAll(all, judgement.rule) : { ...none, held: new Set(all), consumes };
 }
+
+/** Nobody is to go. A platform group that answers 404 may be there again, and with it whoever was held in it. */
+const isHoldOver = ({ state: { hold, platformId, former }, nowMs }: Facts): boolean =>
+  hold !== undefined && (platformId !== undefined || former?.isGone !== true || isOver(hold, nowMs));
 
 /**
  * Two messages may wake two workers with one group, and both put the same removals into the book. Nobody is asked about

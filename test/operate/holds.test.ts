@@ -2,12 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { explainMember } from '../../shared/operate/explain.ts';
 import { approveHold, approveSome, listHolds, rejectHold } from '../../shared/operate/holds.ts';
 import { journalOf, recordDeed } from '../../shared/operate/journal.ts';
+import { releaseGroup } from '../../shared/operate/ownership.ts';
 import { verifyAudit } from '../../shared/operate/verify-audit.ts';
 import { authorsOf } from '../../shared/plan/approval.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
+import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { dirtyNow } from '../../shared/sync/wake.ts';
 import { Crash, type Worker } from '../../simulate/worker.ts';
+import { suspectChanged } from '../support/engine/look-over.ts';
 import { calledBy, story, twice } from '../support/engine/story.ts';
 import { CONNECTION, type World } from '../support/engine/world.ts';
 
@@ -322,6 +325,48 @@ describe('a hold', () => {
     await tell({ upsert: 'g' }, { upsert: 'h' });
     expect(shown('g')).toEqual([users('e', 'f')]);
     expect(shown('h')).toEqual([users(...EVERYBODY)]);
+  });
+
+  it.each(['waiting', 'rejected'])(
+    'that is %s outlasts a wrong route, under which its link is given up',
+    async (kind) => {
+      const { tell, work, shown, state, ref, world } = await company({ maxRemovedShare: 1, perHourCount: 3 });
+      await tell({ snapshot: 'h', of: EVERYBODY });
+      await tell({ take: ['a', 'b'], from: 'h' });
+      await tell({ take: ['a', 'b'], from: 'g' });
+      if (kind === 'rejected') await rejectHold(ref('g'), WORD, world.onlooker);
+      const { platformId, hold } = (await state('g')) ?? {};
+      world.advance(DAY_MS);
+      world.platform.hidden = (id) => id === platformId;
+      world.platform.failing = (call) => (call === 'create' ? 404 : undefined);
+      await sweep((await world.onlooker.connections.find(CONNECTION)) as Connection, world.onlooker);
+      for (let minute = 0; minute < 10; minute += 1) {
+        await work(20);
+        world.advance(60_000);
+      }
+      expect(await state('g')).not.toHaveProperty('platformId');
+      world.platform.hidden = () => false;
+      world.platform.failing = () => undefined;
+      world.advance(DAY_MS);
+      await tell();
+      expect(shown('g')).toEqual([users(...EVERYBODY)]);
+      expect(await state('g')).toMatchObject({
+        platformId,
+        hold: { digest: hold?.digest, decision: { kind } },
+      });
+    },
+  );
+
+  it.each(['released', 'deleted there'])('ends with a platform group that is %s', async (how) => {
+    const { tell, ref, state, world } = await company({}, { drift: 'report' });
+    await tell({ snapshot: 'h', of: ['a'] }, { take: ['a', 'b', 'c', 'd'], from: 'g' });
+    world.advance(DAY_MS);
+    if (how === 'released') await releaseGroup(ref('g'), world.onlooker);
+    else world.platform.deleteAsOther((await state('g'))?.platformId ?? '');
+    await suspectChanged(world);
+    await tell();
+    expect(await state('g')).not.toHaveProperty('platformId');
+    expect(await state('g')).not.toHaveProperty('hold');
   });
 
   it('ends when nobody wants its removals, and does not hold others in their place', async () => {

@@ -404,7 +404,7 @@ async function markRefused(
 
 /** What the write used up, and why the group is not clean after it. */
 function leftovers(
-  { write: { consumes, held }, round: { rejected, state }, turn: { trial } }: Writing,
+  { write: { consumes, held }, intent, round: { rejected, state }, turn: { trial } }: Writing,
   { kept, foreign, isUndone }: Outcome,
 ): Partial<Flip> {
   const isMoreHeld = consumes !== undefined && held.size > 0;
@@ -412,8 +412,10 @@ function leftovers(
   const isUsedUp = consumes !== undefined && (kept.length === 0 || isMoreHeld);
   // An earlier write that may land yet is looked for once more, or its view would explain what others do for good.
   const isLookedFor = rejected !== undefined || state.doubt !== undefined;
+  // What was held of another platform group, which this one replaces.
+  const isHeldBefore = intent.action === 'create' && state.hold !== undefined;
   const isUnfinished =
-    isMoreHeld || foreign !== undefined || isUndone || isLookedFor || trial.lots.length > 0;
+    isMoreHeld || foreign !== undefined || isUndone || isLookedFor || isHeldBefore || trial.lots.length > 0;
   return { ...(isUsedUp ? { consumedHold: consumes } : {}), ...(isUnfinished ? { unfinished: true } : {}) };
 }
 
