@@ -81,6 +81,8 @@ export type Decision =
       readonly id: PlatformGroupId;
       readonly difference: Difference | undefined;
       readonly waiver: DeletionWaiver | undefined;
+      /** A deletion of ours that was looked for in vain, and has happened since. */
+      readonly landed?: Intent | undefined;
     }
   | { readonly kind: 'release'; readonly reason: string }
   /** One of these existing groups becomes ours, the first that nobody else has. */
@@ -459,7 +461,7 @@ export function decideForeign(
   if (contest !== undefined && 'kind' in contest) return contest;
   const { intent, doubt } = facts.state;
   const explained = weightOf(foreignDifferences(before, observed, { isSpokeIdGone })) - weightOf(differences);
-  const landed = before.length > 0 && explained > 0 ? doubt?.intent : undefined;
+  const landed = doubted && before.length > 0 && explained > 0 ? doubt?.intent : undefined;
   const absorb = (view: View): Absorb => ({
     kind: 'absorb',
     ...{ observed, view, differences, intent, landed, contest },
@@ -540,9 +542,11 @@ function decideMissing(facts: Facts): Decision {
 /** Deleted, or deleted and made again: another group that carries our spokeId is what it became. */
 function decideUnlinking(facts: Facts, id: PlatformGroupId, listed: readonly ListedGroup[]): Decision {
   const { state, wanted } = facts;
+  const landed = deletionInDoubt(state);
+  const ours: Decision = { kind: 'unlink', id, difference: undefined, waiver: undefined, landed };
   // A group that the directory has deleted as well is nobody's loss, unless it is there and keeps its members.
-  if (hasDeparted(state.registers))
-    return decideMisrouted(facts) ?? { kind: 'unlink', id, difference: undefined, waiver: undefined };
+  if (hasDeparted(state.registers)) return decideMisrouted(facts) ?? ours;
+  if (landed !== undefined) return ours;
   const again = listed.find((group) => group.spokeId === state.ref.group && group.id !== id);
   const difference: Difference =
     again === undefined
@@ -556,6 +560,10 @@ function decideUnlinking(facts: Facts, id: PlatformGroupId, listed: readonly Lis
   if (wanted === undefined) return { kind: 'read', what: ['wanted'] };
   return { kind: 'unlink', id, difference, waiver: { policy, seen: newnessOf(state, wanted).newest } };
 }
+
+/** Sent for the very group that is linked: it carries no version, so it may land whatever was written since. */
+const deletionInDoubt = ({ doubt, platformId }: GroupState): Intent | undefined =>
+  doubt?.intent.action === 'delete' && doubt.intent.platformId === platformId ? doubt.intent : undefined;
 
 /** A wrong route answers 404 everywhere and lists nothing: what is to go may be there all the same. */
 function decideMisrouted({ state, listed, nowMs, createSettleMs }: Facts): Decision | undefined {
@@ -625,7 +633,8 @@ function decidePlan(
 function settleUndoubted(settled: Decision, facts: Facts): Decision {
   const { state, nowMs } = facts;
   const { doubt, platformId } = state;
-  if (doubt === undefined) return settled;
+  const isMoot = doubt?.intent.action === 'delete' && deletionInDoubt(state) === undefined;
+  if (doubt === undefined || isMoot) return settled;
   if (nowMs < doubt.untilMs) return { ...settled, againAtMs: doubt.untilMs } as Decision;
   return (platformId === undefined ? undefined : decideLook(facts)) ?? settled;
 }

@@ -133,8 +133,9 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
 
     noteMiss: (ref, intent) => update(ref, { set: { intent: plain(intent) } }, intentIs(intent.id)),
 
-    async dropIntent(ref, intent, { owed, doubtUntilMs, doubts, audited }) {
-      const doubt = doubtUntilMs === undefined ? undefined : { intent: plain(intent), untilMs: doubtUntilMs };
+    async dropIntent(ref, intent, { owed, doubted = intent, doubtUntilMs, doubts, audited }) {
+      const doubt =
+        doubtUntilMs === undefined ? undefined : { intent: plain(doubted), untilMs: doubtUntilMs };
       const set = plain({ unsettledRemovals: owed, doubt, doubts, lastAudit: audited });
       // What was in doubt before is among these, or cannot land any more.
       const remove = ['intent', 'intentId', ...(doubt && !doubts ? ['doubts'] : [])];

@@ -10,7 +10,7 @@ import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
 import type { Worker } from '../../simulate/worker.ts';
 import { suspectChanged } from '../support/engine/look-over.ts';
-import { story } from '../support/engine/story.ts';
+import { allOf, story } from '../support/engine/story.ts';
 import { CONNECTION, CREATE_SETTLE_MS, NO_FAULTS, type Ports, takeEvents } from '../support/engine/world.ts';
 
 /** A worker that is held up before one effect, while somebody else does something. */
@@ -145,6 +145,31 @@ it.each(['create', 'patch'] as const)(
     const versions = (await audit('g')).map(({ versionAfter }) => versionAfter);
     expect(versions).toEqual(expect.arrayContaining(world.platform.writes.map(({ version }) => version)));
     expect((await audit('g')).map(({ outcome }) => outcome)).toContain('found_written');
+  },
+);
+
+it.each(['restore', 'adopt'])(
+  'a deletion that lands once the directory has taken it back is nobody else’s (drift: %s)',
+  async (drift) => {
+    const { world, troubles, hire, tell, say, work, shown, audit } = await story({ settings: { drift } });
+    await hire('a', 'b');
+    await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
+    world.advance(CREATE_SETTLE_MS);
+    const faults = { patch: 'lost_before', delete: 'lost_late' } as const;
+    troubles.faults = { ...NO_FAULTS, platform: (call) => faults[call as keyof typeof faults] ?? 'none' };
+    say({ remove: 'g' });
+    await work(3);
+    say({ snapshot: 'g', of: ['a', 'b'] });
+    await work(6);
+    troubles.faults = NO_FAULTS;
+    world.advance(60_000);
+    expect([shown('g'), world.platform.lateCount]).toEqual([[], 0]);
+    await suspectChanged(world);
+    await tell();
+    expect(shown('g')).toEqual([['u-a', 'u-b']]);
+    expect(await allOf(world.onlooker.drift.list(CONNECTION))).toEqual([]);
+    const landed = expect.objectContaining({ action: 'delete', outcome: 'found_written' });
+    expect(await audit('g')).toContainEqual(landed);
   },
 );
 
