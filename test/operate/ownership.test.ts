@@ -2,9 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { platformGroupId } from '../../shared/domain/ids.ts';
 import { adoptGroup, releaseGroup } from '../../shared/operate/ownership.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
+import type { Connection } from '../../shared/sync/ports/connections.ts';
+import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { Crash } from '../../simulate/worker.ts';
 import { story, twice } from '../support/engine/story.ts';
-import { COMPANY, takeEvents, takeWoken } from '../support/engine/world.ts';
+import { COMPANY, CONNECTION, takeEvents, takeWoken } from '../support/engine/world.ts';
 import { mortalWorker } from '../sync/reconcile/support/mortal.ts';
 
 const users = (...ids: string[]) => ids.map((id) => `u-${id}`);
@@ -102,6 +104,17 @@ describe('adopting by hand', () => {
     const late = { ...world.onlooker, groups: { ...groups, adopt: async () => false } };
     expect(await adoptGroup(ref('h'), id, late)).toEqual({ kind: 'busy' });
     expect((await world.onlooker.claims.owners(COMPANY, [id])).now).toEqual(new Map());
+  });
+
+  it('stays owned where a sweep comes between claim and link', async () => {
+    const { tell, world, ref, theirs } = await company({ groups: { exclude: ['h'] } });
+    await tell({ upsert: 'h' });
+    const [id, { onlooker }] = [theirs([]), world];
+    const connection = (await onlooker.connections.find(CONNECTION)) as Connection;
+    const adopt: typeof onlooker.groups.adopt = (...how) =>
+      sweep(connection, onlooker).then(() => onlooker.groups.adopt(...how));
+    await adoptGroup(ref('h'), id, { ...onlooker, groups: { ...onlooker.groups, adopt } });
+    expect((await onlooker.claims.owners(COMPANY, [id])).now.get(id)).toEqual(ref('h'));
   });
 
   it('refuses what would take, delete or double a group', async () => {
