@@ -579,7 +579,10 @@ function decideWanted(facts: Facts, treatment: GroupTreatment): Decision {
   if (wanted.state === 'unnamed' && !hasDeparted(state.registers))
     return settle('unnamed', { ending: 'open' });
   if (views.isUnreadable) return decideLook(facts) ?? clear(facts);
-  if (treatment.drift !== 'restore' && isLeftDeleted(facts, wanted)) return settleUnheld(facts, 'in_sync');
+  if (treatment.drift !== 'restore' && isLeftDeleted(facts, wanted)) {
+    const candidates = wasLost(facts);
+    return candidates.length > 0 ? { kind: 'adopt', candidates } : settleUnheld(facts, 'in_sync');
+  }
   const current = views.base;
   const waiver =
     treatment.drift === 'restore' || current === undefined ? undefined : stillWaived(facts, wanted, current);
@@ -686,8 +689,8 @@ function isLeftDeleted({ state }: Facts, wanted: Wanted): boolean {
 }
 
 /** Of a platform group that is let go of nothing is held any more. */
-const settleUnheld = ({ state: { hold } }: Facts, as: SettledState): Decision =>
-  hold === undefined ? settle(as) : { kind: 'drop_hold' };
+const settleUnheld = (facts: Facts, as: SettledState): Decision =>
+  isHoldOver(facts) ? { kind: 'drop_hold' } : settle(as);
 
 /** What a group shows once its plan is carried out, be that by a write or because there was nothing to write. */
 export const SETTLED: Readonly<Record<Wanted['state'], SettledState>> = {

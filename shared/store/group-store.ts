@@ -188,7 +188,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
             }
           : {
               set: { ...linkAttributes(platform), ...(isNews ? { takeOver: true } : {}), ...foundNow },
-              remove: [MISSED, 'former', ...answered, ...landedBy(seen, platform.version)],
+              remove: [MISSED, 'former', 'deletionWaiver', ...answered, ...landedBy(seen, platform.version)],
             };
       const absorbed = await change(seen.ref, how, all(unsettledSince(seen), suspectIsAs(seen)));
       if (absorbed.written && isNews && platform !== undefined)

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
+import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { type Saying, story } from '../support/engine/story.ts';
 import { CONNECTION, CREATE_SETTLE_MS } from '../support/engine/world.ts';
@@ -10,8 +11,8 @@ const HOUR_MS = 60 * MINUTE_MS;
 type Wrong = { first: readonly Saying[]; hours: number; echoSpokeId: boolean };
 
 /** Directory groups g0, g1, …, each in step with a platform group whose creation is long past. */
-async function company(count: number, platform = {}) {
-  const told = await story({ platform });
+async function company(count: number, platform = {}, settings = {}) {
+  const told = await story({ platform, settings });
   const { world, work } = told;
   await told.hire('a', 'b');
   const names = Array.from({ length: count }, (_, n) => `g${n}`);
@@ -65,6 +66,25 @@ describe('a platform that answers 404 for groups that are there', () => {
       for (const name of names) expect(await state(name)).toMatchObject({ settled: 'in_sync' });
       expect(await waiting()).toEqual([]);
       expect(world.platform.violations.filter((one) => !one.startsWith('a second group'))).toEqual([]);
+    },
+  );
+
+  it.each(['report', 'adopt'])(
+    'is not taken at its word for good where a deletion may stand (%s)',
+    async (drift) => {
+      const { world, pass, tell, state, shown } = await company(2, {}, { drift });
+      const { platformId } = (await state('g0')) ?? {};
+      const connection = (await world.onlooker.connections.find(CONNECTION)) as Connection;
+      world.platform.hidden = (id) => id === platformId;
+      await sweep(connection, world.onlooker);
+      await pass(5 * MINUTE_MS);
+      expect(await state('g0')).toMatchObject({ deletionWaiver: { policy: drift }, settled: 'in_sync' });
+      world.platform.hidden = () => false;
+      await sweep(connection, world.onlooker);
+      await tell();
+      expect(await state('g0')).toMatchObject({ platformId, settled: 'in_sync' });
+      await tell({ take: ['a'], from: 'g0' });
+      expect(shown('g0')).toEqual([[]]);
     },
   );
 

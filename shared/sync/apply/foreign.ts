@@ -144,7 +144,7 @@ export async function unlink(
   if (!(await isStillOurs(state, turn))) return OVERTAKEN;
   const told = difference && (await recordDrift(state, [difference], id, turn));
   const audited = await recordLanded(landed, { version: null }, state, turn);
-  const left = { ...told, ...audited, isGone: !waiver, ...(waiver && { deletionWaiver: waiver }) };
+  const left = { ...told, ...audited, isGone: true, ...(waiver && { deletionWaiver: waiver }) };
   return unlessOvertaken(ports.groups.absorb(state, undefined, left));
 }
 

@@ -7,7 +7,7 @@ import { createConnectionStore } from '../../../shared/store/connection-store.ts
 import type { Table } from '../../../shared/store/table.ts';
 import type { Connection } from '../../../shared/sync/ports/connections.ts';
 import type { DeadLetter } from '../../../shared/sync/ports/queues.ts';
-import { portsOver as enginePorts, type AwsFault, tableOf } from '../../../simulate/engine.ts';
+import { type AwsFault, portsOver as enginePorts, tableOf } from '../../../simulate/engine.ts';
 import type { PersonSpec as Employee } from '../../../simulate/life.ts';
 import { createQueues, type Queue, type Queues, queueUrl } from '../../../simulate/queues.ts';
 import type { Random } from '../../../simulate/random.ts';
