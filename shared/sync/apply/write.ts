@@ -1,5 +1,5 @@
 import { eachField, FIELD_NAMES, GROUP_FIELDS } from '../../domain/group-fields.ts';
-import type { GroupState, GuardRecord, Intent, LinkedGroup, WriteAction } from '../../domain/group-state.ts';
+import type { GroupState, GuardRecord, Intent, WriteAction } from '../../domain/group-state.ts';
 import { intentId, type PlatformGroupId, type PlatformUserId, type VersionToken } from '../../domain/ids.ts';
 import { CALL_BEGINS_WITHIN_MS } from '../../domain/promise.ts';
 import { isWhole, type ListedGroup, type ObservedGroup, type View } from '../../domain/view.ts';
@@ -299,7 +299,9 @@ async function confirmWrite(observed: ObservedGroup | undefined, writing: Writin
   await markTaken(outcome.view, state, wanted, turn);
   const found = foreign && (await recordForeign(foreign, state, turn));
   if (foreign !== undefined && found === undefined) return OVERTAKEN;
-  const platform = observed && view && (await linkAfter(observed, view, outcome, writing));
+  // The prepared view serves where the platform shows just that.
+  const how = { prepared: outcome.isAsPrepared ? intent.view : undefined, done: intent };
+  const platform = observed && view && (await linkTo(state, observed, view, turn, how));
   const nowMs = ports.clock();
   const ending = { atMs: nowMs, versionAfter: observed?.version ?? null, outcome: 'written' } as const;
   const origin = originOf(state, wanted, write.consumes);
@@ -346,17 +348,6 @@ export async function dropClaim(
   { ports, connection }: Turn,
 ): Promise<void> {
   if (platformId !== undefined) await ports.claims.drop(connection.company, platformId, ref);
-}
-
-/** The prepared view serves where the platform shows just that. */
-async function linkAfter(
-  observed: ObservedGroup,
-  view: View,
-  { isAsPrepared }: Outcome,
-  { intent, round, turn }: Writing,
-): Promise<LinkedGroup> {
-  const prepared = isAsPrepared ? intent.view : undefined;
-  return linkTo(round.state, observed, view, turn, { prepared, done: intent });
 }
 
 async function judged(
