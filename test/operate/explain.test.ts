@@ -23,8 +23,7 @@ async function company(settings: object = {}) {
       await tell();
     },
     async explain(member: string) {
-      const connection = await world.onlooker.connections.find(CONNECTION);
-      if (connection === undefined) throw new Error('the world has a connection');
+      const connection = await world.connection();
       return explainMember(told.ref('g'), member, { connection, ports: world.onlooker });
     },
   };

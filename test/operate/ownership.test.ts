@@ -2,12 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { platformGroupId } from '../../shared/domain/ids.ts';
 import { adoptGroup, releaseGroup } from '../../shared/operate/ownership.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
-import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
-import { Crash } from '../../simulate/worker.ts';
 import { story, twice } from '../support/engine/story.ts';
-import { COMPANY, CONNECTION, takeEvents, takeWoken } from '../support/engine/world.ts';
-import { mortalWorker } from '../sync/reconcile/support/mortal.ts';
+import { COMPANY, takeEvents, takeWoken } from '../support/engine/world.ts';
+import { orDies, whereverItDies } from '../sync/reconcile/support/mortal.ts';
 
 const users = (...ids: string[]) => ids.map((id) => `u-${id}`);
 
@@ -110,7 +108,7 @@ describe('adopting by hand', () => {
     const { tell, world, ref, theirs } = await company({ groups: { exclude: ['h'] } });
     await tell({ upsert: 'h' });
     const [id, { onlooker }] = [theirs([]), world];
-    const connection = (await onlooker.connections.find(CONNECTION)) as Connection;
+    const connection = await world.connection();
     const adopt: typeof onlooker.groups.adopt = (...how) =>
       sweep(connection, onlooker).then(() => onlooker.groups.adopt(...how));
     await adoptGroup(ref('h'), id, { ...onlooker, groups: { ...onlooker.groups, adopt } });
@@ -189,8 +187,7 @@ describe('a released group', () => {
     ['released as onGroupDeleted says', { onGroupDeleted: 'release' }],
     ['deleted', {}],
   ])('%s has no claim left, whatever the effect before which apply died', async (how, settings) => {
-    let survived = false;
-    for (let crashAt = 1; !survived; crashAt += 1) {
+    await whereverItDies(async (worker, where) => {
       const { tell, say, work, world, ref, state } = await company(settings);
       await tell({ snapshot: 'g', of: ['a'] });
       const id = (await state('g'))?.platformId ?? platformGroupId('');
@@ -200,38 +197,29 @@ describe('a released group', () => {
         await work(1);
       }
       takeWoken(world);
-      const worker = mortalWorker(crashAt);
-      await applyGroup(ref('g'), world.portsFor(worker)).catch((error) =>
-        expect(error).toBeInstanceOf(Crash),
-      );
-      survived = !worker.isDead();
+      await orDies(applyGroup(ref('g'), world.portsFor(worker)));
       world.advance(10 * 60_000);
       await tell();
-      expect((await world.onlooker.claims.owners(COMPANY, [id])).now, `crash at ${crashAt}`).toEqual(
-        new Map(),
-      );
+      expect((await world.onlooker.claims.owners(COMPANY, [id])).now, where).toEqual(new Map());
       expect((await state('g'))?.platformId).toBeUndefined();
       expect((await state('g'))?.dirtySinceMs).toBeUndefined();
-    }
+    });
   });
 
   it('is taken back at once, before or after apply has let go of it, and stays owned', async () => {
-    let survived = false;
-    for (let crashAt = 1; !survived; crashAt += 1) {
+    await whereverItDies(async (worker, where) => {
       const { tell, world, ref, shown, state } = await company();
       await tell({ snapshot: 'g', of: ['a'] });
       const id = (await state('g'))?.platformId ?? platformGroupId('');
       await releaseGroup(ref('g'), world.onlooker);
-      const worker = mortalWorker(crashAt);
-      await applyGroup(ref('g'), world.portsFor(worker)).catch(() => {});
-      survived = !worker.isDead();
+      await orDies(applyGroup(ref('g'), world.portsFor(worker)));
       expect(await adoptGroup(ref('g'), id, world.onlooker)).toMatchObject({ kind: 'adopted' });
       await tell({ add: ['b'], to: 'g' });
-      expect(shown('g'), `crash at ${crashAt}`).toEqual([users('a', 'b')]);
+      expect(shown('g'), where).toEqual([users('a', 'b')]);
       expect((await world.onlooker.claims.owners(COMPANY, [id])).now.get(id)).toEqual(ref('g'));
       expect(await state('g')).toMatchObject({ settled: 'in_sync', released: false });
       expect(world.platform.violations).toEqual([]);
-    }
+    });
   });
 
   it('must be known', async () => {

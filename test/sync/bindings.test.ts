@@ -9,7 +9,6 @@ import { createUserStore } from '../../shared/store/user-store.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
-import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { pump } from '../../shared/sync/pump.ts';
 import { LARGE_GROUP } from '../../shared/sync/tuning.ts';
 import { MemoryTable } from '../../simulate/table.ts';
@@ -26,8 +25,7 @@ type Told = Awaited<ReturnType<typeof story>>;
 
 /** As the schedule does each hour; then the engine comes to rest. */
 async function refresh({ world, tell }: Told) {
-  const connection = await world.onlooker.connections.find(CONNECTION);
-  const report = await refreshPeople(connection as Connection, world.onlooker);
+  const report = await refreshPeople(await world.connection(), world.onlooker);
   await tell();
   return report;
 }
@@ -215,7 +213,7 @@ describe('a binding', () => {
     for (let at = 1, effects = 1; effects >= at; at += 1) {
       const told = await story();
       const { world, tell, say, shown, ref } = told;
-      const connection = (await world.onlooker.connections.find(CONNECTION)) as Connection;
+      const connection = await world.connection();
       world.platform.employees = [LEAVER];
       await refresh(told);
       await tell({ upsert: 'g' });

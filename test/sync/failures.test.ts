@@ -4,9 +4,7 @@ import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { affordableAtMs } from '../../shared/sync/tuning.ts';
 import { suspectChanged } from '../support/engine/look-over.ts';
 import { story } from '../support/engine/story.ts';
-import { NO_FAULTS, takeEvents } from '../support/engine/world.ts';
-
-const HOUR_MS = 3_600_000;
+import { HOUR_MS, NO_FAULTS, takeEvents } from '../support/engine/world.ts';
 
 async function company(settings = {}) {
   const told = await story({ settings });
@@ -389,17 +387,13 @@ it('what somebody else does is theirs once a write that was looked for in vain h
 });
 
 it('what somebody else does in a long outage is not explained by what was tried when it began', async () => {
-  const { world, troubles, say, work, tell, shown } = await company({ drift: 'report' });
+  const { world, troubles, say, work, pass, tell, shown } = await company({ drift: 'report' });
   await tell({ snapshot: 'g', of: ['a'] });
   troubles.faults = { ...NO_FAULTS, platform: (call) => (call === 'patch' ? 'lost_before' : 'none') };
   say({ add: ['b'], to: 'g' });
   await work(12);
   say({ take: ['b'], from: 'g' }, { add: ['c'], to: 'g' });
-  for (let hour = 0; hour < 6; hour += 1) {
-    await work(30);
-    world.advance(HOUR_MS);
-  }
-  await work(6);
+  await pass(6 * HOUR_MS);
   troubles.faults = NO_FAULTS;
   world.platform.changeAsOther([...world.platform.groups.keys()][0] ?? '', { users: ['u-a', 'u-b'] });
   await suspectChanged(world);

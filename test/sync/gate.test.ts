@@ -12,9 +12,8 @@ import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { dirtyNow } from '../../shared/sync/wake.ts';
 import type { PlatformFault } from '../support/engine/platform.ts';
 import { story, twice } from '../support/engine/story.ts';
-import { CONNECTION, NO_FAULTS, type Ports, takeEvents } from '../support/engine/world.ts';
+import { CONNECTION, MINUTE_MS, NO_FAULTS, type Ports, takeEvents } from '../support/engine/world.ts';
 
-const MINUTE_MS = 60_000;
 /** Unlike the onlooker it meets the faults of the platform. */
 const WORKER = { name: 'worker', skewMs: 0, effect: async () => {}, isDead: () => false };
 
@@ -231,7 +230,7 @@ describe('the gate', () => {
     const { world, ref, tell, gate } = await company();
     await tell({ upsert: 'g' });
     const { onlooker } = world;
-    const connection = (await onlooker.connections.find(CONNECTION)) as Connection;
+    const connection = await world.connection();
     await onlooker.connections.save({ ...connection, company: 'another' });
     await onlooker.desired.markDirty(ref('g'), dirtyNow(onlooker));
     expect(await applyGroup(ref('g'), onlooker)).toMatchObject({ outcome: 'gate_closed' });
@@ -262,7 +261,7 @@ describe('the gate', () => {
     world.advance(1);
     await pauseConnection(CONNECTION, 'Ann: a migration', onlooker);
     await expect(resume(paused)).rejects.toThrow('somebody else paused it');
-    const connection = (await onlooker.connections.current(CONNECTION)) as Connection;
+    const connection = await world.connection();
     await onlooker.connections.save({ ...connection, observing: true });
     const now = { ...seen, gate: await gate() };
     await expect(resume(now)).rejects.toThrow('set it to observe');
@@ -297,7 +296,7 @@ describe.each([
     const told = await company();
     const { world, troubles } = told;
     await told.tell({ snapshot: 'g', of: ['a'] });
-    const connection = (await world.onlooker.connections.find(CONNECTION)) as Connection;
+    const connection = await world.connection();
     const calls: string[] = [];
     let fault: (call: string) => PlatformFault = () => 'none';
     const platform = (call: string) => {

@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { approveHold } from '../../shared/operate/holds.ts';
 import { allOf, type Saying, story } from '../support/engine/story.ts';
-import { CONNECTION, NO_FAULTS } from '../support/engine/world.ts';
+import { CONNECTION, HOUR_MS, NO_FAULTS } from '../support/engine/world.ts';
 
-const HOUR_MS = 3_600_000;
 const users = (...ids: string[]) => ids.map((id) => `u-${id}`);
 
 async function company(settings: Readonly<Record<string, unknown>> = {}, platform: object = {}) {
   const told = await story({ settings, platform });
-  const { world, troubles, work } = told;
+  const { troubles } = told;
   await told.hire('a', 'b', 'c', 'd', 'e', 'f', 'installer');
   let calls = 0;
   troubles.faults = {
@@ -23,12 +22,8 @@ async function company(settings: Readonly<Record<string, unknown>> = {}, platfor
     ...told,
     /** Lets the engine work for so long, at rest or not; @returns the calls that the platform saw. */
     async pass(ms: number): Promise<number> {
-      const [untilMs, before] = [world.nowMs() + ms, calls];
-      while (world.nowMs() < untilMs) {
-        const atMs = world.nowMs();
-        await work(4);
-        if (world.nowMs() === atMs) world.advance(60_000);
-      }
+      const before = calls;
+      await told.pass(ms, 4);
       return calls - before;
     },
   };

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { suspectTouched } from '../../shared/sync/reconcile/suspect.ts';
-import { story } from '../support/engine/story.ts';
-import { CONNECTION, CREATE_SETTLE_MS, NO_FAULTS } from '../support/engine/world.ts';
+import { allOf, story } from '../support/engine/story.ts';
+import { CONNECTION, CREATE_SETTLE_MS, HOUR_MS, NO_FAULTS } from '../support/engine/world.ts';
 
-const HOUR_MS = 3_600_000;
 const trims = (name: string) => name.trim();
 const folds = (name: string) => name.trim().normalize('NFC').toLowerCase();
 
@@ -15,20 +14,13 @@ async function company(platform: object = {}, settings: Readonly<Record<string, 
     ...told,
     name: (spokeId: string) =>
       [...world.platform.groups.values()].find((group) => group.spokeId === spokeId)?.name,
-    async drift() {
-      const kinds: string[] = [];
-      for await (const page of world.onlooker.drift.list(CONNECTION)) {
-        kinds.push(...page.map(({ kind }) => kind));
-      }
-      return kinds;
-    },
+    drift: async () => (await allOf(world.onlooker.drift.list(CONNECTION))).map(({ kind }) => kind),
     /** Somebody renames the group, or changes who is in it, and the feed tells of it. */
     async rename(name: string, users?: readonly string[]) {
       const { onlooker, platform: fake } = world;
       const id = [...fake.groups.keys()][0] as never;
       fake.changeAsOther(id, { name, ...(users && { users }) });
-      const connection = await onlooker.connections.find(CONNECTION);
-      if (connection === undefined) throw new Error('no connection');
+      const connection = await world.connection();
       const looking = { platform: await onlooker.platforms.open(connection), ports: onlooker as never };
       await suspectTouched(connection, new Map([[id, []]]), looking);
       await told.tell();

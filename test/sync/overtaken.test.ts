@@ -148,30 +148,27 @@ it.each(['create', 'patch'] as const)(
   },
 );
 
-it.each(['restore', 'adopt'])(
-  'a deletion that lands once the directory has taken it back is nobody else’s (drift: %s)',
-  async (drift) => {
-    const { world, troubles, hire, tell, say, work, shown, audit } = await story({ settings: { drift } });
-    await hire('a', 'b');
-    await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
-    world.advance(CREATE_SETTLE_MS);
-    const faults = { patch: 'lost_before', delete: 'lost_late' } as const;
-    troubles.faults = { ...NO_FAULTS, platform: (call) => faults[call as keyof typeof faults] ?? 'none' };
-    say({ remove: 'g' });
-    await work(3);
-    say({ snapshot: 'g', of: ['a', 'b'] });
-    await work(6);
-    troubles.faults = NO_FAULTS;
-    world.advance(60_000);
-    expect([shown('g'), world.platform.lateCount]).toEqual([[], 0]);
-    await suspectChanged(world);
-    await tell();
-    expect(shown('g')).toEqual([['u-a', 'u-b']]);
-    expect(await allOf(world.onlooker.drift.list(CONNECTION))).toEqual([]);
-    const landed = expect.objectContaining({ action: 'delete', outcome: 'found_written' });
-    expect(await audit('g')).toContainEqual(landed);
-  },
-);
+it.each(['restore', 'adopt'])('a deletion of ours that lands late is nobody else’s (%s)', async (drift) => {
+  const { world, troubles, hire, tell, say, work, shown, audit } = await story({ settings: { drift } });
+  await hire('a', 'b');
+  await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
+  world.advance(CREATE_SETTLE_MS);
+  const faults = { patch: 'lost_before', delete: 'lost_late' } as const;
+  troubles.faults = { ...NO_FAULTS, platform: (call) => faults[call as keyof typeof faults] ?? 'none' };
+  say({ remove: 'g' });
+  await work(3);
+  say({ snapshot: 'g', of: ['a', 'b'] });
+  await work(6);
+  troubles.faults = NO_FAULTS;
+  world.advance(60_000);
+  expect([shown('g'), world.platform.lateCount]).toEqual([[], 0]);
+  await suspectChanged(world);
+  await tell();
+  expect(shown('g')).toEqual([['u-a', 'u-b']]);
+  expect(await allOf(world.onlooker.drift.list(CONNECTION))).toEqual([]);
+  const landed = expect.objectContaining({ action: 'delete', outcome: 'found_written' });
+  expect(await audit('g')).toContainEqual(landed);
+});
 
 it('a leaver does not wait for the end of a fight, which goes on once an hour', async () => {
   const { world, work, shown, ref, id } = await inStep(['a', 'b']);
@@ -212,7 +209,7 @@ it.each([
 
 it.each(['getMany VIEW#', 'platform.get'])('plan and explain late for %s begin anew', async (held) => {
   const { world, tell, ref, id } = await inStep([...'abcdef'], { drift: 'report' });
-  const connection = (await world.onlooker.connections.find(CONNECTION)) as Connection;
+  const connection = await world.connection();
   const plan = (ports: Ports) => planGroup(ref('g'), ports);
   const explain = (ports: Ports) => explainMember(ref('g'), 'b', { connection, ports });
   for (const ask of [plan, explain]) {

@@ -48,6 +48,12 @@ export async function story(options: Partial<WorldOptions> = {}) {
       world.eventsQueue.send({ body: JSON.stringify(event), attributes: sentBy === '' ? {} : { sentBy } });
     }
   };
+  /** Runs for some rounds only, where the engine is not to come to rest. */
+  const work = async (maxRounds: number) => {
+    await drive({ world, scheduler, maxRounds }).catch((error: unknown) => {
+      if (!String(error).includes('still busy')) throw error;
+    });
+  };
   return {
     world,
     troubles,
@@ -63,11 +69,15 @@ export async function story(options: Partial<WorldOptions> = {}) {
       sayAs(sentBy, sayings);
       await drive({ world, scheduler });
     },
-    /** Runs for some rounds only, where the engine is not to come to rest. */
-    async work(maxRounds: number) {
-      await drive({ world, scheduler, maxRounds }).catch((error: unknown) => {
-        if (!String(error).includes('still busy')) throw error;
-      });
+    work,
+    /** Lets the engine work for so long, at rest or not. */
+    async pass(ms: number, rounds = 20) {
+      const untilMs = world.nowMs() + ms;
+      while (world.nowMs() < untilMs) {
+        const atMs = world.nowMs();
+        await work(rounds);
+        if (world.nowMs() === atMs) world.advance(60_000);
+      }
     },
     state: (group: string) => onlooker.groups.read({ connection: CONNECTION, group: groupId(group) }),
     /** Users of the platform's groups with this spokeId, sorted; one list for each such group. */

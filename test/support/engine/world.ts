@@ -20,6 +20,7 @@ export const COMPANY = 'company';
 /** 2026-11-20T10:00:00Z: when every simulated world begins. */
 export const START_MS = Date.UTC(2026, 10, 20, 10);
 export const CREATE_SETTLE_MS = 600_000;
+export const [MINUTE_MS, HOUR_MS, DAY_MS] = [60_000, 3_600_000, 86_400_000] as const;
 
 export interface Faults {
   table(): AwsFault;
@@ -64,6 +65,8 @@ export interface World {
   readonly deadLetters: readonly Buried[];
   readonly random: Random;
   readonly nowMs: () => number;
+  /** As it is stored. */
+  readonly connection: () => Promise<Connection>;
   advance(ms: number): void;
   /** The ports of one worker, each effect of which waits its turn. */
   portsFor(worker: Worker): Ports;
@@ -97,6 +100,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     random,
     nowMs,
     onlooker,
+    connection: async () => (await onlooker.connections.current(CONNECTION)) as Connection,
     platform: shared.platform,
     applyQueue: queues.of.apply,
     eventsQueue: queues.of.events,

@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import { Crash, type Worker } from '../../../../simulate/worker.ts';
 
 /** A process that dies before its n-th effect, counted from 1, and does nothing after it. */
@@ -13,6 +14,17 @@ export function mortalWorker(diesAt: number): Worker {
     },
   };
 }
+
+/** Lives with a process that dies one effect later each time, until one comes to its end. */
+export async function whereverItDies(live: (mortal: Worker, where: string) => Promise<unknown>) {
+  for (let diesAt = 1, survived = false; !survived; diesAt += 1) {
+    const mortal = mortalWorker(diesAt);
+    await live(mortal, `died at ${diesAt}`);
+    survived = !mortal.isDead();
+  }
+}
+
+export const orDies = (work: Promise<unknown>) => work.catch((error) => expect(error).toBeInstanceOf(Crash));
 
 /** A process before whose effects of these kinds something else happens. */
 export const workerBefore = (kinds: RegExp, meanwhile: (kind: string) => Promise<unknown>): Worker => ({
