@@ -1,3 +1,4 @@
+import { expect, onTestFinished } from 'vitest';
 import { type GroupRef, groupId, memberId, roleId } from '../../../shared/domain/ids.ts';
 import type { AuditEntry } from '../../../shared/sync/ports/logs.ts';
 import { seededRandom } from '../../../simulate/random.ts';
@@ -16,7 +17,10 @@ export type Saying =
   | { readonly forget: string }
   | { readonly user: string; readonly email: string };
 
-/** A world that is told things one after the other and comes to rest in between: for tests that tell a story. */
+/**
+ * A world that is told things one after the other and comes to rest in between: for tests that tell a story. What must
+ * never happen has not happened in the end.
+ */
 export async function story(options: Partial<WorldOptions> = {}) {
   const random = seededRandom(7);
   const troubles: { faults: Faults } = { faults: NO_FAULTS };
@@ -29,6 +33,7 @@ export async function story(options: Partial<WorldOptions> = {}) {
     },
     ...options,
   });
+  onTestFinished(() => expect(world.platform.violations).toEqual([]));
   const scheduler = new Scheduler({ random, onEffect: () => world.advance(1) });
   let told = 0;
   const { onlooker } = world;
