@@ -227,7 +227,7 @@ describe('a binding', () => {
         world.platform.employees = by;
         await refreshPeople(connection, world.onlooker);
       };
-      const ports = world.portsFor({ name: where, skewMs: 0, isDead: () => false, effect });
+      const ports = world.portsFor({ effect });
       await ingest(takeEvents(world), where === 'ingest' ? ports : world.onlooker);
       takeWoken(world);
       await applyGroup(ref('g'), where === 'apply' ? ports : world.onlooker);

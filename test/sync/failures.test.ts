@@ -230,12 +230,11 @@ describe('a platform that takes no writes for two days', () => {
       const { tell, say, work, world, troubles, shown } = await company();
       await tell({ snapshot: 'g', of: ['a', 'b'] });
       const callsMs: number[] = [];
-      const platform = (call: string) => {
+      troubles.platform = (call) => {
         if (call === 'me' || call === 'list') return 'none';
         callsMs.push(world.nowMs());
         return fault;
       };
-      troubles.faults = { ...NO_FAULTS, platform };
       say({ add: ['c'], to: 'g' });
       for (let minute = 0; minute < 6 * 60; minute += 1) {
         await work(2);
@@ -246,7 +245,7 @@ describe('a platform that takes no writes for two days', () => {
       );
       expect(most).toBeGreaterThan(4);
       expect(most).toBeLessThanOrEqual(12);
-      troubles.faults = NO_FAULTS;
+      troubles.platform = NO_FAULTS.platform;
       await tell();
       expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c']]);
     },
@@ -292,16 +291,14 @@ describe('a look that fails after a write', () => {
     await hire('a', 'b', 'c');
     await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
     // Asked for after the PATCH, whether spokeIds are shown at all.
-    const platform = (call: string) => (call === 'list' ? 'throttled' : 'none');
-    troubles.faults = { ...NO_FAULTS, platform };
+    troubles.platform = (call) => (call === 'list' ? 'throttled' : 'none');
     say({ take: ['a', 'b'], from: 'g' });
     await ingest(takeEvents(world), world.onlooker);
-    const worker = { name: 'apply', skewMs: 0, effect: async () => {}, isDead: () => false };
-    expect(await applyGroup(ref('g'), world.portsFor(worker))).toMatchObject({ outcome: 'gate_closed' });
+    expect(await applyGroup(ref('g'), world.portsFor())).toMatchObject({ outcome: 'gate_closed' });
     expect(shown('g')).toEqual([['u-c']]);
     expect((await state('g'))?.intent).toMatchObject({ action: 'patch' });
 
-    troubles.faults = NO_FAULTS;
+    troubles.platform = NO_FAULTS.platform;
     await tell();
     expect(await state('g')).not.toHaveProperty('intent');
     await tell({ take: ['c'], from: 'g' });
@@ -323,16 +320,13 @@ describe('a foreign writer who never stops', () => {
       await tell({ snapshot: 'g', of: ['a'] });
       const { platform } = world;
       let guests = 0;
-      troubles.faults = {
-        ...NO_FAULTS,
-        platform: (call) => {
-          if (call === 'patch' || call === 'put') {
-            guests += 1;
-            const [group] = platform.groups.values();
-            platform.changeAsOther(group?.id ?? '', { users: [...(group?.users ?? []), `guest-${guests}`] });
-          }
-          return 'none';
-        },
+      troubles.platform = (call) => {
+        if (call === 'patch' || call === 'put') {
+          guests += 1;
+          const [group] = platform.groups.values();
+          platform.changeAsOther(group?.id ?? '', { users: [...(group?.users ?? []), `guest-${guests}`] });
+        }
+        return 'none';
       };
       say({ add: ['b'], to: 'g' });
       await work(4);
@@ -340,7 +334,7 @@ describe('a foreign writer who never stops', () => {
       expect(tries).toBeGreaterThan(1);
       expect(tries).toBeLessThan(10);
       expect(await state('g')).toMatchObject({ attempts: 1, lastError: { code: 'conflicts' } });
-      troubles.faults = NO_FAULTS;
+      troubles.platform = NO_FAULTS.platform;
       world.advance(3_600_000);
       await tell();
       const everybody = Array.from({ length: tries }, (_, index) => `guest-${index + 1}`);
@@ -369,8 +363,7 @@ it('what somebody else does is theirs once a write that was looked for in vain h
   const { world, troubles, tell, shown } = await company({ drift: 'report' });
   await tell({ snapshot: 'g', of: ['a'] });
   const faults = [true];
-  const platform = (call: string) => (call === 'patch' && faults.pop() ? 'lost_before' : 'none');
-  troubles.faults = { ...NO_FAULTS, platform };
+  troubles.platform = (call) => (call === 'patch' && faults.pop() ? 'lost_before' : 'none');
   await tell({ add: ['b'], to: 'g' });
   expect([shown('g'), faults]).toEqual([[['u-a', 'u-b']], []]);
   world.advance(2 * HOUR_MS);
@@ -384,12 +377,12 @@ it('what somebody else does is theirs once a write that was looked for in vain h
 it('what somebody else does in a long outage is not explained by what was tried when it began', async () => {
   const { world, troubles, say, work, pass, tell, shown } = await company({ drift: 'report' });
   await tell({ snapshot: 'g', of: ['a'] });
-  troubles.faults = { ...NO_FAULTS, platform: (call) => (call === 'patch' ? 'lost_before' : 'none') };
+  troubles.platform = (call) => (call === 'patch' ? 'lost_before' : 'none');
   say({ add: ['b'], to: 'g' });
   await work(12);
   say({ take: ['b'], from: 'g' }, { add: ['c'], to: 'g' });
   await pass(6 * HOUR_MS);
-  troubles.faults = NO_FAULTS;
+  troubles.platform = NO_FAULTS.platform;
   world.platform.changeAsOther([...world.platform.groups.keys()][0] ?? '', { users: ['u-a', 'u-b'] });
   await suspectChanged(world);
   await tell();

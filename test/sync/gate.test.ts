@@ -14,14 +14,11 @@ import type { PlatformFault } from '../support/engine/platform.ts';
 import { story, twice } from '../support/engine/story.ts';
 import { CONNECTION, MINUTE_MS, NO_FAULTS, type Ports, takeEvents } from '../support/engine/world.ts';
 
-/** Unlike the onlooker it meets the faults of the platform. */
-const WORKER = { name: 'worker', skewMs: 0, effect: async () => {}, isDead: () => false };
-
 async function company() {
   const told = await story();
   await told.hire('a', 'b');
   const always = (fault: PlatformFault) => {
-    told.troubles.faults = { ...NO_FAULTS, platform: () => fault };
+    told.troubles.platform = () => fault;
   };
   const gate = () => told.world.onlooker.gates.read(CONNECTION);
   return { ...told, always, gate, heal: () => always('none') };
@@ -99,15 +96,15 @@ describe('the gate', () => {
   it('closes where another group of ours is refused as well (403), and opens once that one is not', async () => {
     const { world, tell, work, say, gate, shown, troubles } = await company();
     await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
-    troubles.faults = { ...NO_FAULTS, platform: (call) => (call === 'me' ? 'none' : 'forbidden') };
+    troubles.platform = (call) => (call === 'me' ? 'none' : 'forbidden');
     say({ add: ['b'], to: 'g' });
     await work(3);
     expect(await gate()).toMatchObject({ state: 'unauthorized' });
     for (let minute = 0; minute < 30; minute += 1) {
       world.advance(MINUTE_MS);
-      expect((await pump(CONNECTION, world.portsFor(WORKER))).gate).toBe('unauthorized');
+      expect((await pump(CONNECTION, world.portsFor())).gate).toBe('unauthorized');
     }
-    troubles.faults = NO_FAULTS;
+    troubles.platform = NO_FAULTS.platform;
     await tell();
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
     expect((await gate()).state).toBe('open');
@@ -117,7 +114,7 @@ describe('the gate', () => {
     const { world, tell, work, say, gate, troubles, ref } = await company();
     await tell(...['a1', 'g', 'h'].map((snapshot) => ({ snapshot, of: ['a'] })));
     await world.table.update(groupKey(ref('a1')), { set: { attempts: 'many' } });
-    troubles.faults = { ...NO_FAULTS, platform: (call) => (call === 'me' ? 'none' : 'forbidden') };
+    troubles.platform = (call) => (call === 'me' ? 'none' : 'forbidden');
     say({ add: ['b'], to: 'g' });
     await work(3);
     expect(await gate()).toMatchObject({ state: 'unauthorized' });
@@ -142,7 +139,7 @@ describe('the gate', () => {
   it('stays open where only the list is forbidden: who needs it waits, the others are written', async () => {
     const { tell, work, say, gate, shown, troubles } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
-    troubles.faults = { ...NO_FAULTS, platform: (call) => (call === 'list' ? 'forbidden' : 'none') };
+    troubles.platform = (call) => (call === 'list' ? 'forbidden' : 'none');
     say({ snapshot: 'new', of: ['a'] });
     await work(10);
     say({ add: ['b'], to: 'g' });
@@ -159,23 +156,22 @@ describe('the gate', () => {
     const { world, tell, work, say, gate, shown, troubles } = await company();
     await tell(...before.map((snapshot) => ({ snapshot, of: ['a'] })));
     let met = 0;
-    const platform = (call: string) => {
+    troubles.platform = (call) => {
       if (call === 'me') return 'none' as const;
       met += 1;
       return 'unauthorized' as const;
     };
-    troubles.faults = { ...NO_FAULTS, platform };
     say({ snapshot: 'g', of: ['a', 'b'] });
     await work(3);
     expect(await gate()).toMatchObject({ state: 'unauthorized' });
     met = 0;
     for (let minute = 0; minute < 60; minute += 1) {
       world.advance(MINUTE_MS);
-      expect((await pump(CONNECTION, world.portsFor(WORKER))).gate).toBe('unauthorized');
+      expect((await pump(CONNECTION, world.portsFor())).gate).toBe('unauthorized');
     }
     // Each ten minutes, by id and by the list.
     expect(met).toBeLessThanOrEqual(12);
-    troubles.faults = NO_FAULTS;
+    troubles.platform = NO_FAULTS.platform;
     await tell();
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
     expect((await gate()).state).toBe('open');
@@ -299,13 +295,12 @@ describe.each([
     const connection = await world.connection();
     const calls: string[] = [];
     let fault: (call: string) => PlatformFault = () => 'none';
-    const platform = (call: string) => {
+    troubles.platform = (call) => {
       calls.push(call);
       return fault(call);
     };
-    troubles.faults = { ...NO_FAULTS, platform };
     const outcome = async () => {
-      const done = await run(world.portsFor(WORKER), connection).catch((error: unknown) => error);
+      const done = await run(world.portsFor(), connection).catch((error: unknown) => error);
       return done instanceof Error ? done : (done as { failure?: unknown }).failure;
     };
     return {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { approveHold } from '../../shared/operate/holds.ts';
 import { allOf, type Saying, story } from '../support/engine/story.ts';
-import { CONNECTION, HOUR_MS, NO_FAULTS } from '../support/engine/world.ts';
+import { CONNECTION, HOUR_MS } from '../support/engine/world.ts';
 
 const users = (...ids: string[]) => ids.map((id) => `u-${id}`);
 
@@ -10,13 +10,10 @@ async function company(settings: Readonly<Record<string, unknown>> = {}, platfor
   const { troubles } = told;
   await told.hire('a', 'b', 'c', 'd', 'e', 'f', 'installer');
   let calls = 0;
-  troubles.faults = {
-    ...NO_FAULTS,
-    platform: (call) => {
-      // A new worker's look at its credential is no call about a group.
-      if (call !== 'me') calls += 1;
-      return 'none';
-    },
+  troubles.platform = (call) => {
+    // A new worker's look at its credential is no call about a group.
+    if (call !== 'me') calls += 1;
+    return 'none';
   };
   return {
     ...told,
@@ -133,12 +130,11 @@ describe('a user whom the platform adds to a new group by itself', () => {
       const { world, troubles, say, shown, pass } = await company({ drift: 'adopt' }, { echoSpokeId });
       world.platform.installer = 'u-installer';
       let isLost = false;
-      const platform = (call: string) => {
+      troubles.platform = (call) => {
         if (call !== 'create' || isLost) return 'none';
         isLost = true;
         return 'lost_after';
       };
-      troubles.faults = { ...NO_FAULTS, platform };
       say({ snapshot: 'g', of: ['a'] });
       await pass(HOUR_MS);
       expect(isLost).toBe(true);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { suspectTouched } from '../../shared/sync/reconcile/suspect.ts';
 import { allOf, story } from '../support/engine/story.ts';
-import { CONNECTION, CREATE_SETTLE_MS, HOUR_MS, NO_FAULTS } from '../support/engine/world.ts';
+import { CONNECTION, CREATE_SETTLE_MS, HOUR_MS } from '../support/engine/world.ts';
 
 const trims = (name: string) => name.trim();
 const folds = (name: string) => name.trim().normalize('NFC').toLowerCase();
@@ -128,12 +128,11 @@ describe('a platform that makes something else of names', () => {
     const { world, troubles, tell, state, drift } = await company({ nameAs: folds, echoSpokeId });
     if (lost === 'patch') await tell({ snapshot: 'g', name: 'Before', of: ['a'] });
     let isLost = false;
-    const platform = (call: string) => {
+    troubles.platform = (call) => {
       if (call !== lost || isLost) return 'none';
       isLost = true;
       return 'lost_after';
     };
-    troubles.faults = { ...NO_FAULTS, platform };
     await tell({ snapshot: 'g', name: ' Sales', of: ['a'] });
     world.advance(HOUR_MS);
     await tell({ upsert: 'g', name: ' Sales' });
@@ -188,16 +187,13 @@ describe('a group that somebody else changes whenever we write it', () => {
     world.advance(CREATE_SETTLE_MS);
     const calls: number[] = [];
     let renames = 0;
-    troubles.faults = {
-      ...NO_FAULTS,
-      platform: (call) => {
-        calls.push(world.nowMs());
-        if (call !== 'patch' && call !== 'put') return 'none';
-        renames += 1;
-        const [id = ''] = world.platform.groups.keys();
-        world.platform.changeAsOther(id, { users: ['u-a', `guest-${renames}`], name: `Theirs ${renames}` });
-        return 'none';
-      },
+    troubles.platform = (call) => {
+      calls.push(world.nowMs());
+      if (call !== 'patch' && call !== 'put') return 'none';
+      renames += 1;
+      const [id = ''] = world.platform.groups.keys();
+      world.platform.changeAsOther(id, { users: ['u-a', `guest-${renames}`], name: `Theirs ${renames}` });
+      return 'none';
     };
     say({ add: ['b'], to: 'g' });
     const startMs = world.nowMs();

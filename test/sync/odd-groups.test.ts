@@ -43,10 +43,10 @@ describe('a stranger’s odd group', () => {
         platform: { echoSpokeId },
       });
       addOdd('theirs');
-      troubles.faults = { ...NO_FAULTS, platform: (call) => (call === 'create' ? 'lost_after' : 'none') };
+      troubles.platform = (call) => (call === 'create' ? 'lost_after' : 'none');
       say({ snapshot: 'g', of: ['a'] });
       await work(3);
-      troubles.faults = NO_FAULTS;
+      troubles.platform = NO_FAULTS.platform;
       await tell();
       expect(shown('g')).toEqual([['u-a']]);
       expect(shown('theirs')).toEqual([['u-a']]);
@@ -61,10 +61,10 @@ describe('an odd group that a lost POST of ours made', () => {
       const { tell, say, work, world, troubles, platform, state, shown } = await company({
         platform: { echoSpokeId },
       });
-      troubles.faults = { ...NO_FAULTS, platform: (call) => (call === 'create' ? 'lost_after' : 'none') };
+      troubles.platform = (call) => (call === 'create' ? 'lost_after' : 'none');
       say({ snapshot: 'g', of: ['a'] });
       await work(3);
-      troubles.faults = NO_FAULTS;
+      troubles.platform = NO_FAULTS.platform;
       const [made] = platform.groups.keys();
       platform.odd.add(made ?? '');
       for (let hour = 0; hour < 5; hour += 1) {

@@ -8,21 +8,10 @@ import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { planGroup } from '../../shared/sync/apply/preview.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
-import type { Worker } from '../../simulate/worker.ts';
 import { suspectChanged } from '../support/engine/look-over.ts';
 import { allOf, story } from '../support/engine/story.ts';
 import { CONNECTION, CREATE_SETTLE_MS, NO_FAULTS, type Ports, takeEvents } from '../support/engine/world.ts';
-
-/** A worker that is held up before one effect, while somebody else does something. */
-function slowWorker(heldUpBefore: string, meanwhile: () => Promise<void>): Worker {
-  let isHeldUp = false;
-  const effect = async (kind: string) => {
-    if (isHeldUp || kind !== heldUpBefore) return;
-    isHeldUp = true;
-    await meanwhile();
-  };
-  return { name: 'slow', skewMs: 0, isDead: () => false, effect };
-}
+import { slowWorker } from './reconcile/support/mortal.ts';
 
 /** A group of these members, in step. */
 async function inStep(members: readonly string[], settings = {}, platform = {}, coalesceMs = 0) {
@@ -128,18 +117,18 @@ it.each(['create', 'patch'] as const)(
     await hire('a', 'b', 'c');
     if (action === 'patch') await tell({ snapshot: 'g', of: ['a'] });
     const ports = { ...world.portsFor(slowWorker('nothing', async () => {})), createSettleMs: 3_000 };
-    troubles.faults = { ...NO_FAULTS, platform: (call) => (call === action ? 'lost_late' : 'none') };
+    troubles.platform = (call) => (call === action ? 'lost_late' : 'none');
     say({ snapshot: 'g', of: ['a', 'b'] });
     await ingest(takeEvents(world), world.onlooker);
     await applyGroup(ref('g'), ports);
-    troubles.faults = { ...NO_FAULTS, platform: (call) => (call === action ? 'unreached' : 'none') };
+    troubles.platform = (call) => (call === action ? 'unreached' : 'none');
     for (let time = 0; time < 5 && (await state('g'))?.doubt === undefined; time += 1) {
       world.advance(1_000);
       await applyGroup(ref('g'), ports);
     }
     expect(await state('g')).toMatchObject({ doubt: { intent: { action } } });
     world.platform.doLate(0);
-    troubles.faults = NO_FAULTS;
+    troubles.platform = NO_FAULTS.platform;
     await tell({ snapshot: 'g', of: ['a', 'c'] });
 
     const versions = (await audit('g')).map(({ versionAfter }) => versionAfter);
@@ -154,12 +143,12 @@ it.each(['restore', 'adopt'])('a deletion of ours that lands late is nobody else
   await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
   world.advance(CREATE_SETTLE_MS);
   const faults = { patch: 'lost_before', delete: 'lost_late' } as const;
-  troubles.faults = { ...NO_FAULTS, platform: (call) => faults[call as keyof typeof faults] ?? 'none' };
+  troubles.platform = (call) => faults[call as keyof typeof faults] ?? 'none';
   say({ remove: 'g' });
   await work(3);
   say({ snapshot: 'g', of: ['a', 'b'] });
   await work(6);
-  troubles.faults = NO_FAULTS;
+  troubles.platform = NO_FAULTS.platform;
   world.advance(60_000);
   expect([shown('g'), world.platform.lateCount]).toEqual([[], 0]);
   await suspectChanged(world);

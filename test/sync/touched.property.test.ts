@@ -109,7 +109,7 @@ it(
           met.hint = hint;
           const before = await state('g');
           const waiting = [...faults];
-          troubles.faults = { ...troubles.faults, table: () => (waiting.shift() ?? 'none') as 'none' };
+          troubles.table = () => (waiting.shift() ?? 'none') as 'none';
           if (person !== null) {
             people = people.map((one, n) => (n === person[0] ? { ...one, state: person[1] } : one));
             await employ(people);

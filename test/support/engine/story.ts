@@ -23,13 +23,13 @@ export type Saying =
  */
 export async function story(options: Partial<WorldOptions> = {}) {
   const random = seededRandom(7);
-  const troubles: { faults: Faults } = { faults: NO_FAULTS };
+  const troubles: { -readonly [Name in keyof Faults]: Faults[Name] } = { ...NO_FAULTS };
   const world = await createWorld({
     random,
     faults: {
-      table: () => troubles.faults.table(),
-      platform: (call) => troubles.faults.platform(call),
-      queue: () => troubles.faults.queue(),
+      table: () => troubles.table(),
+      platform: (call) => troubles.platform(call),
+      queue: () => troubles.queue(),
     },
     ...options,
   });

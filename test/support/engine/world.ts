@@ -69,7 +69,7 @@ export interface World {
   readonly connection: () => Promise<Connection>;
   advance(ms: number): void;
   /** The ports of one worker, each effect of which waits its turn. */
-  portsFor(worker: Worker): Ports;
+  portsFor(worker?: Partial<Worker>): Ports;
   /** The ports of somebody who looks on: no turns, no faults. */
   readonly onlooker: Ports;
 }
@@ -122,11 +122,11 @@ export async function createWorld(options: WorldOptions): Promise<World> {
         if (now === until) return;
       }
     },
-    portsFor: (worker) =>
-      portsOver(
-        tableOf(table, worker, (isRead) => (isRead ? 'none' : faults.table())),
-        { shared, worker, faults },
-      ),
+    portsFor: (given) => {
+      const worker = { ...FREE, ...given };
+      const failing = tableOf(table, worker, (isRead) => (isRead ? 'none' : faults.table()));
+      return portsOver(failing, { shared, worker, faults });
+    },
   };
 }
 

@@ -127,13 +127,12 @@ describe('a spokeId that somebody took away', () => {
     const { world, id } = await beside();
     await tell(world, leaves('m0'));
     let calls = 0;
-    const worker = { name: 'apply', skewMs: 0, isDead: () => false };
     const effect = async (kind: string) => {
       if (kind !== 'put A#') return;
       calls += 1;
       if (calls === 1) throw new Crash(kind);
     };
-    await expect(applyGroup(REF, world.portsFor({ ...worker, effect }))).rejects.toThrow(Crash);
+    await expect(applyGroup(REF, world.portsFor({ effect }))).rejects.toThrow(Crash);
     world.platform.changeAsOther(id, { spokeId: null });
     world.advance(AT_WORK_MS);
     await apply(world);
@@ -547,10 +546,9 @@ describe('a deletion that another worker takes for a group still there', () => {
     await tellThenApply(world, joins('late'));
     world.advance(60_000);
     const { claims } = world.onlooker;
-    const second = { name: 'second', skewMs: 0, effect: async () => {}, isDead: () => false };
     const retire: typeof claims.retire = async (...told) => {
       world.platform.hidden = () => false;
-      await applyGroup(REF, world.portsFor(second));
+      await applyGroup(REF, world.portsFor());
       await claims.retire(...told);
     };
     await applyGroup(REF, { ...world.onlooker, claims: { ...claims, retire } });

@@ -35,3 +35,13 @@ export const workerBefore = (kinds: RegExp, meanwhile: (kind: string) => Promise
     if (kinds.test(kind)) await meanwhile(kind);
   },
 });
+
+/** A process that is held up before its first effect of this kind, while something else happens. */
+export function slowWorker(heldUpBefore: string, meanwhile: () => Promise<unknown>): Worker {
+  let isHeldUp = false;
+  return workerBefore(/./, async (kind) => {
+    if (isHeldUp || kind !== heldUpBefore) return;
+    isHeldUp = true;
+    await meanwhile();
+  });
+}
