@@ -79,6 +79,15 @@ describe('the gate', () => {
     expect((await pump(CONNECTION, world.onlooker)).gate).toBe('open');
   });
 
+  it('stays open where our own table is so slow that nothing is sent', async () => {
+    const { say, work, world, ref, gate, state } = await company();
+    say(...[...'ghijk'].map((snapshot) => ({ snapshot, of: ['a'] })));
+    await work(1);
+    const effect = async (kind: string) => kind === 'update GROUP' && world.advance(6_000);
+    for (const group of 'ghijk') await applyGroup(ref(group), world.portsFor({ effect } as never));
+    expect([await gate(), await state('k')]).toMatchObject([{ state: 'open' }, { attempts: 1 }]);
+  });
+
   it.each([403, 504] as const)('stays open for all where one group alone meets a %i', async (status) => {
     const { world, tell, work, say, gate, state, shown } = await company();
     await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });

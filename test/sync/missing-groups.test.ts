@@ -58,13 +58,12 @@ describe('a platform that answers 404 for groups that are there', () => {
   it.each(['report', 'adopt'])('tells of no deletion for good where one may stand (%s)', async (drift) => {
     const { world, pass, tell, state, shown } = await company(2, {}, { drift });
     const { platformId } = (await state('g0')) ?? {};
-    const connection = await world.connection();
     world.platform.hidden = (id) => id === platformId;
-    await sweep(connection, world.onlooker);
+    await sweep(await world.connection(), world.onlooker);
     await pass(5 * MINUTE_MS);
     expect(await state('g0')).toMatchObject({ deletionWaiver: { policy: drift }, settled: 'in_sync' });
     world.platform.hidden = () => false;
-    await sweep(connection, world.onlooker);
+    await sweep(await world.connection(), world.onlooker);
     await tell();
     expect(await state('g0')).toMatchObject({ platformId, settled: 'in_sync' });
     await tell({ take: ['a'], from: 'g0' });
